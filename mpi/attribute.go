@@ -5,36 +5,35 @@ import (
 	"sync"
 )
 
-// Attributed is what can hold attributes: *Comm, *Window and Datatype.
+// Attributed is the set of types whose objects can hold attributes: *Comm, *Window and Datatype.
 //
 // C: MPI_Comm_set_attr, MPI_Win_set_attr and MPI_Type_set_attr, section 7.7.
 type Attributed interface {
-	// held is where the attributes are, unless the object cannot be used.
+	// held returns the attributes of the object, or an error if the object cannot be used.
 	held(k call) (*attributes, *Error)
-	// fails is an error of a call on the object. It is still to be raised.
+	// fails makes an error of a call on the object. The caller has to raise it.
 	fails(cl Class, k call, format string, args ...any) *Error
 }
 
-// Keyval is a key under which each object of type O, a communicator, window or
-// datatype, can hold a value of type T, an attribute, in this process: how a library keeps
-// what it knows of an object with it. Keys are values; the zero Keyval is invalid.
-// What the standard passes to callbacks as extra state, a Go function has anyway.
+// Keyval is a key under which each object of type O, a communicator, window or datatype, can
+// hold one value of type T in this process, an attribute. Libraries use attributes to keep their
+// own data with an object. Keys are values; the zero Keyval is invalid. There is no extra state
+// as in C, since a Go function can capture variables.
 //
-// Callbacks are called by the goroutine whose call is the reason, without any
-// lock, so that they may call anything. Which objects have which attributes is for
-// the goroutines of a program to agree upon.
+// The goroutine whose call causes a callback runs it, without holding any lock, so that
+// callbacks may call any function. The goroutines of a program must coordinate which of them
+// sets and deletes which attributes.
 //
 // C: MPI_Comm_create_keyval, MPI_Win_create_keyval, MPI_Type_create_keyval and MPI_KEYVAL_INVALID, sections 7.7.2 to 7.7.4.
 type Keyval[O Attributed, T any] struct{ k *keyval }
 
-// keyval is a key without its types. It lives as long as a Keyval or an attribute
-// refers to it.
+// keyval is a key without its types. It lives as long as a Keyval or an attribute refers to it.
 type keyval struct {
 	copy   func(old, v any) (any, bool, error) // nil: do not copy
 	delete func(o, v any) error                // nil: nothing to do
 }
 
-// attributes are what an object holds, in the order in which they were set.
+// attributes holds the attributes of one object, in the order in which they were set.
 type attributes struct {
 	mu  sync.Mutex
 	all []*attribute
@@ -43,15 +42,16 @@ type attributes struct {
 type attribute struct {
 	key      *keyval
 	v        any
-	deleting bool // its callback is running: the attribute is gone if that succeeds
+	deleting bool // the delete callback is running; the attribute is removed if the callback succeeds
 }
 
-// CreateKeyval makes a key. copy is called when an object with an attribute is
-// duplicated, which windows are not, and returns the new one's value, or false if it is
-// to have none; nil means that it has none (MPI_COMM_NULL_COPY_FN), and DupFn copies. delete is
-// called when an attribute is deleted, replaced, or its object is freed; nil does
-// nothing (MPI_COMM_NULL_DELETE_FN). An error of a callback fails the call that is
-// the reason for it, and changes nothing: see Dup and Free.
+// CreateKeyval makes a key. copy is called when an object with an attribute is duplicated
+// (windows are never duplicated); it returns the value for the new object, or false if the new
+// object gets no attribute. A nil copy means that duplicates get no attribute
+// (MPI_COMM_NULL_COPY_FN); DupFn copies the value. delete is called when an attribute is deleted
+// or replaced, and when its object is freed; a nil delete does nothing
+// (MPI_COMM_NULL_DELETE_FN). If a callback returns an error, the call that caused it fails and
+// changes nothing: see Dup and Free.
 //
 // C: MPI_Comm_create_keyval, MPI_Win_create_keyval and MPI_Type_create_keyval, sections 7.7.2 to 7.7.4.
 func CreateKeyval[O Attributed, T any](copy func(old O, value T) (T, bool, error), delete func(o O, value T) error) Keyval[O, T] {
@@ -75,7 +75,7 @@ func DupFn[O Attributed, T any](_ O, value T) (T, bool, error) { return value, t
 // C: MPI_KEYVAL_INVALID, section 7.7.2.
 func (k Keyval[O, T]) IsInvalid() bool { return k.k == nil }
 
-// Free makes k invalid. Attributes under the key stay, with their callbacks.
+// Free makes k invalid. Attributes under the key remain, and so do their callbacks.
 //
 // C: MPI_Comm_free_keyval, MPI_Win_free_keyval and MPI_Type_free_keyval, sections 7.7.2 to 7.7.4.
 func (k *Keyval[O, T]) Free() error {
@@ -86,8 +86,8 @@ func (k *Keyval[O, T]) Free() error {
 	return nil
 }
 
-// SetAttr gives an object a value under the key. If it has one, that is deleted
-// first, and stays if its callback fails.
+// SetAttr gives an object a value under the key. An existing value is deleted first; if its
+// delete callback fails, the old value remains.
 //
 // C: MPI_Comm_set_attr, MPI_Win_set_attr and MPI_Type_set_attr, sections 7.7.2 to 7.7.4.
 func SetAttr[O Attributed, T any](o O, k Keyval[O, T], value T) error {
@@ -121,7 +121,7 @@ func GetAttr[O Attributed, T any](o O, k Keyval[O, T]) (T, bool, error) {
 	return none, false, nil
 }
 
-// DeleteAttr deletes the value under the key, if there is one. It stays if its
+// DeleteAttr deletes the value under the key, if there is one. The value remains if its delete
 // callback fails.
 //
 // C: MPI_Comm_delete_attr, MPI_Win_delete_attr and MPI_Type_delete_attr, sections 7.7.2 to 7.7.4.
@@ -133,7 +133,7 @@ func DeleteAttr[O Attributed, T any](o O, k Keyval[O, T]) error {
 	return s.delete(o, callDeleteAttr, k.k)
 }
 
-// keyed checks object and key.
+// keyed checks that the object and the key can be used.
 func keyed(o Attributed, call call, k *keyval) (*attributes, *Error) {
 	s, err := o.held(call)
 	if err != nil {
@@ -166,8 +166,8 @@ func (s *attributes) delete(o Attributed, call call, k *keyval) error {
 	return s.dispose(o, call, a)
 }
 
-// clear deletes all attributes of o, the last set first, up to one whose callback
-// fails.
+// clear deletes all attributes of o, the last set first. It stops at the first one whose
+// callback fails.
 func (s *attributes) clear(o Attributed, call call) error {
 	for {
 		s.mu.Lock()
@@ -190,8 +190,8 @@ func (s *attributes) clear(o Attributed, call call) error {
 	}
 }
 
-// dispose calls the delete callback of an attribute that is marked, or nil, and
-// removes it; or unmarks it if the callback fails.
+// dispose calls the delete callback of a, which is marked as deleting or nil, and then removes
+// a. If the callback fails, dispose clears the mark instead.
 func (s *attributes) dispose(o Attributed, call call, a *attribute) error {
 	if a == nil {
 		return nil
@@ -211,9 +211,9 @@ func (s *attributes) dispose(o Attributed, call call, a *attribute) error {
 	return nil
 }
 
-// copy gives what the new object holds, d, the attributes that are copied of the
-// old one's. If a callback fails that is none: what was copied is deleted again.
-// The error is still to be raised.
+// copy copies attributes from the old object to d, the attributes of the new object. If a
+// callback fails, copy deletes again what it has copied, so that d is empty. The caller has to
+// raise the error.
 func (s *attributes) copy(old, made Attributed, call call, d *attributes) *Error {
 	s.mu.Lock()
 	all := slices.DeleteFunc(slices.Clone(s.all), func(a *attribute) bool { return a.deleting })
@@ -226,7 +226,7 @@ func (s *attributes) copy(old, made Attributed, call call, d *attributes) *Error
 		if err != nil {
 			for _, b := range slices.Backward(d.all) {
 				if b.key.delete != nil {
-					b.key.delete(made, b.v) // the error to report is that of the copy
+					b.key.delete(made, b.v) // report the error of the copy callback, not one of this delete
 				}
 			}
 			d.all = nil
@@ -239,8 +239,8 @@ func (s *attributes) copy(old, made Attributed, call call, d *attributes) *Error
 	return nil
 }
 
-// callbackError is that of a call whose callback has failed: of its class, if the
-// callback's error has one.
+// callbackError is the error of a call whose callback has failed. It has the class of the
+// callback's error, if that error has one.
 func callbackError(err error, o Attributed, call call, which string) *Error {
 	e := o.fails(codeOf(err), call, "%s callback of an attribute: %v", which, err)
 	e.cause = err

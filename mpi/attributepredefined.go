@@ -5,31 +5,31 @@ package mpi
 // C: attribute MPI_TAG_UB, section 9.1.2.
 func (c *Comm) TagUB() int { return maxTag }
 
-// Host is the rank of the process that is the host of the others: ProcNull,
-// there is none.
+// Host is the rank of the host process. It is always ProcNull, because Halo has no host process.
 //
 // C: attribute MPI_HOST, section 9.1.2.
 func (c *Comm) Host() int { return ProcNull }
 
-// IO is the rank of a process that can read and write files: AnySource, all can.
+// IO is the rank of a process that can do I/O. It is always AnySource, because all processes
+// can.
 //
 // C: attribute MPI_IO, section 9.1.2.
 func (c *Comm) IO() int { return AnySource }
 
-// WtimeIsGlobal reports whether Wtime counts from the same moment in all
-// processes: it does not.
+// WtimeIsGlobal reports whether the clocks of Wtime are synchronized between processes. It is
+// always false.
 //
 // C: attribute MPI_WTIME_IS_GLOBAL, section 9.1.2.
 func (c *Comm) WtimeIsGlobal() bool { return false }
 
-// UniverseSize is how many processes can run in all: those of the job, to which
-// none can be added yet.
+// UniverseSize is the total number of processes that can run. It is the size of the job, since
+// processes cannot be added yet.
 //
 // C: attribute MPI_UNIVERSE_SIZE, section 11.10.1.
 func (c *Comm) UniverseSize() int { return c.w.Proc.Job().Size }
 
-// AppNum tells which of the programs that the job was started from this process
-// runs, in the order of the command line, from 0.
+// AppNum is the number of the program that this process runs, among the programs that the job
+// was started with, counted from 0 in the order of the command line.
 //
 // C: attribute MPI_APPNUM, section 11.10.3.
 func (c *Comm) AppNum() int { return c.w.Proc.Job().AppNum }

@@ -2,23 +2,23 @@ package mpi
 
 import "github.com/halo-mpi/halo/internal/p2p"
 
-// BsendOverhead is an upper bound in bytes of what a message in buffered mode
-// takes of an attached buffer beside its payload.
+// BsendOverhead is an upper bound, in bytes, of the space that a message in buffered mode takes
+// in an attached buffer in addition to its payload.
 //
 // C: MPI_BSEND_OVERHEAD, section 3.6.
 const BsendOverhead = 512
 
-// BufferAttach gives the process of c room for messages in buffered mode:
-// len(buf) bytes, or as many as it takes if buf is nil (MPI_BUFFER_AUTOMATIC).
-// A buffer of the communicator comes before it (Comm.AttachBuffer). Of c only
-// the process matters. Halo counts the bytes and keeps the copies itself: buf
-// is not written, but is lent until it is detached.
+// BufferAttach gives the process of c a buffer for messages in buffered mode, of len(buf) bytes,
+// or of unlimited size if buf is nil (MPI_BUFFER_AUTOMATIC). A buffer attached to the
+// communicator (Comm.AttachBuffer) takes precedence. Only the process matters, not which
+// communicator c is. Halo counts the bytes but stores the copies elsewhere: it never writes to
+// buf, which the program nevertheless must not use until it is detached.
 //
 // C: MPI_Buffer_attach, section 3.6.
 func BufferAttach(c *Comm, buf []byte) error { return attach(callBufferAttach, c, false, buf) }
 
-// BufferDetach waits until all messages in the buffer of the process are sent
-// and takes it back.
+// BufferDetach waits until all messages in the buffer of the process are sent, and then detaches
+// and returns the buffer.
 //
 // C: MPI_Buffer_detach, section 3.6.
 func BufferDetach(c *Comm) ([]byte, error) { return detach(callBufferDetach, c, false) }
@@ -37,14 +37,14 @@ func BufferFlush(c *Comm) error {
 // C: MPI_Buffer_iflush, section 3.6.
 func IbufferFlush(c *Comm) Request { return flush(callIbufferFlush, c, false) }
 
-// AttachBuffer gives the communicator room for messages in buffered mode:
-// len(buf) bytes, or as many as it takes if buf is nil (MPI_BUFFER_AUTOMATIC).
+// AttachBuffer gives the communicator a buffer for messages in buffered mode, of len(buf) bytes,
+// or of unlimited size if buf is nil (MPI_BUFFER_AUTOMATIC).
 //
 // C: MPI_Comm_attach_buffer, section 3.6.
 func (c *Comm) AttachBuffer(buf []byte) error { return attach(callAttachBuffer, c, true, buf) }
 
-// DetachBuffer waits until all messages in the communicator's buffer are sent
-// and takes it back.
+// DetachBuffer waits until all messages in the communicator's buffer are sent, and then detaches
+// and returns the buffer.
 //
 // C: MPI_Comm_detach_buffer, section 3.6.
 func (c *Comm) DetachBuffer() ([]byte, error) { return detach(callDetachBuffer, c, true) }
@@ -63,7 +63,8 @@ func (c *Comm) FlushBuffer() error {
 // C: MPI_Comm_iflush_buffer, section 3.6.
 func (c *Comm) IflushBuffer() Request { return flush(callIflushBuffer, c, true) }
 
-// bufferContext names a buffer to the engine.
+// bufferContext is the context by which the engine knows a buffer: that of c if own, else that
+// of the process.
 func bufferContext(c *Comm, own bool) uint64 {
 	if own {
 		return c.core.Ctx

@@ -9,28 +9,26 @@ import (
 	"github.com/halo-mpi/halo/internal/mem"
 )
 
-// Buffer is what a message is sent from or received into when it is not simply a
-// slice of numbers: a number of elements of a Datatype, somewhere in the memory of a
-// slice. It is a small value, made by Buf, BufOf or BufAt, that can be kept and used
-// again and again; it says where the data is, and holds none.
+// Buffer describes the data of a message that is not simply a slice of numbers: a number of
+// elements of a Datatype, in the memory of a slice. It is a small value, made by Buf, BufOf or
+// BufAt, that can be kept and used many times. It refers to the data and contains none.
 //
-// The communicating functions of this package take slices, and the methods of Comm
-// of the same names take Buffers. The two sides of a message may have any layouts:
-// what must agree is the sequence of basic types. Data travels without being packed
-// as a whole, and without allocation.
+// The communicating functions of this package take slices; the methods of Comm of the same names
+// take Buffers. The two sides of a message may have different layouts; only the sequences of
+// basic types must agree. Halo transfers the data without packing it as a whole, and without
+// allocation.
 //
-// What was wrong when a Buffer was made is the error of the calls that use it, which
-// for nonblocking ones shows when they are waited for. The zero Buffer is an empty
-// message.
+// An error in making a Buffer is returned by the calls that use the Buffer; nonblocking calls
+// return it when the program waits for the request. The zero Buffer is an empty message.
 //
 // C: none; the arguments buf, count and datatype of section 3.2.2.
 type Buffer struct {
 	b   dtype.Buffer
-	h   *datatype // of the type; nil if there is one handle for it
-	err error     // what is wrong with it; of the engine
+	h   *datatype // handle of the type; nil if the type has only one handle
+	err error     // why the Buffer is invalid, as an error of the engine; or nil
 }
 
-// Buf is all of mem. T is a type that TypeOf accepts, such as a struct of numbers.
+// Buf is a Buffer of all of mem. T is a type that TypeOf accepts, such as a struct of numbers.
 //
 // C: none; the arguments buf, count and datatype in one.
 func Buf[T any](mem []T) (b Buffer) {
@@ -42,15 +40,16 @@ func Buf[T any](mem []T) (b Buffer) {
 	return b
 }
 
-// BufOf is count elements of type d in mem, which begins where d has displacement 0.
-// What the elements cover is within mem, else using it is ErrBuffer; elements of T
-// hold no pointers, else that is ErrType, as is a type that is null, freed or not
-// committed. A Buffer outlives its type's being freed.
+// BufOf is a Buffer of count elements of type d in mem, where mem[0] has displacement 0.
+//
+// Errors, returned by the calls that use the Buffer: ErrBuffer if the elements reach outside of
+// mem; ErrType if T contains pointers, or if d is null, freed or not committed. Freeing d later
+// does not affect the Buffer.
 //
 // C: none; the arguments buf, count and datatype of section 3.2.2.
 func BufOf[T any](mem []T, count int, d Datatype) Buffer { return BufAt(mem, 0, count, d) }
 
-// BufAt is BufOf with displacement 0 at mem[origin], for types that reach before it.
+// BufAt is BufOf with displacement 0 at mem[origin], for types with negative displacements.
 //
 // C: none; the arguments buf, count and datatype of section 3.2.2.
 func BufAt[T any](mem []T, origin, count int, d Datatype) (b Buffer) {
@@ -71,11 +70,11 @@ func BufAt[T any](mem []T, origin, count int, d Datatype) (b Buffer) {
 	return b
 }
 
-// BufPtr is count elements of type d in memory that is no slice of Go, such as that of C:
-// displacement 0 is at p, nil for a type with absolute addresses. The caller answers for
-// the memory: that all that the elements cover is there, and stays while calls use it. An
-// address below the first page, of elements with data, is ErrBuffer. Outside of checking mode
-// the type is not compared with that of the other side.
+// BufPtr is a Buffer of count elements of type d in memory that is not a Go slice, such as
+// memory of C. Displacement 0 is at p; p is nil for a type with absolute addresses. The caller
+// must make sure that all memory that the elements cover exists as long as calls use it.
+// ErrBuffer if p is an address in the first page and the elements have data. Halo compares the
+// type with that of the other side only in checking mode.
 //
 // C: none; the arguments buf, count and datatype of section 3.2.2, and MPI_BOTTOM.
 func BufPtr(p unsafe.Pointer, count int, d Datatype) (b Buffer) {
@@ -83,8 +82,9 @@ func BufPtr(p unsafe.Pointer, count int, d Datatype) (b Buffer) {
 	return b
 }
 
-// at is BufPtr where b, which is zero, is to stay: a Buffer that has just been made is slow to
-// copy, since the words that were stored are loaded two at a time.
+// at is BufPtr that fills in b, which is zero, in place. Copying a Buffer that has just been
+// made is slow: the copy loads pairs of words that were stored one by one, which defeats store
+// forwarding.
 func (b *Buffer) at(p unsafe.Pointer, count int, d Datatype) {
 	var t *dtype.Type
 	if t, b.err = d.engine(); b.err != nil {
@@ -102,16 +102,16 @@ func (b *Buffer) at(p unsafe.Pointer, count int, d Datatype) {
 	b.h = d.h
 }
 
-// BufError is a Buffer that was made wrongly: calls that use it fail with that class and
-// text. It is for those who make Buffers of what their callers say, such as bindings of
-// other languages: the error belongs to the call that the Buffer was made for.
+// BufError is an invalid Buffer: calls that use it fail with the given class and text. Callers
+// that make Buffers from their own callers' arguments, such as bindings for other languages, use
+// it to report an error from the call that the Buffer was made for.
 //
 // C: none; what is wrong with the arguments buf, count and datatype of section 3.2.2.
 func (internals) BufError(cl Class, format string, args ...any) Buffer {
 	return Buffer{err: &class.Error{Class: class.Class(cl), Text: fmt.Sprintf(format, args...)}}
 }
 
-// memory is the bytes of a slice whose elements hold no pointers.
+// memory returns the bytes of a slice whose elements contain no pointers.
 func memory[T any](s []T) []byte {
 	var t T
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), uintptr(len(s))*unsafe.Sizeof(t))
@@ -122,8 +122,8 @@ func memory[T any](s []T) []byte {
 // C: none; the argument count of section 3.2.2.
 func (b Buffer) Len() int { return int(b.b.Count()) }
 
-// Datatype is the type of the elements, that of T for a Buffer of Buf, and null for
-// the zero Buffer.
+// Datatype is the type of the elements: the type of T for a Buffer that Buf made, and the null
+// type for the zero Buffer.
 //
 // C: none; the argument datatype of section 3.2.2.
 func (b Buffer) Datatype() Datatype {

@@ -1,8 +1,7 @@
 package mpi
 
-// Recv is the function Recv for a Buffer. Of a message that is too long as much as
-// there is room for is stored. A type in which bytes of memory occur twice is
-// ErrType, here as in every call that receives.
+// Recv is the function Recv for a Buffer. Of a message that is too long it stores the part that
+// fits. As in every call that receives, a type in which bytes of memory occur twice is ErrType.
 //
 // C: MPI_Recv, section 3.2.4.
 func (c *Comm) Recv(b Buffer, source, tag int) (Status, error) {
@@ -24,7 +23,7 @@ func (c *Comm) RecvInit(b Buffer, source, tag int) Request {
 	return c.startRecv(callRecvInit, &b, source, tag)
 }
 
-// startRecv starts to receive into a Buffer, or prepares that.
+// startRecv starts to receive into a Buffer, or makes a persistent request that does.
 func (c *Comm) startRecv(k call, b *Buffer, source, tag int) Request {
 	m, e := b.received(c)
 	return c.message(k, m, e, source, tag)
@@ -43,7 +42,7 @@ func (m *Message) Recv(b Buffer) (Status, error) {
 // C: MPI_Imrecv, section 3.8.3.
 func (m *Message) Irecv(b Buffer) Request { return m.start(callImrecv, &b) }
 
-// start receives m into b. With an error the message is still to be received.
+// start receives m into b. If it fails, m has not been received and can be received again.
 func (m *Message) start(k call, b *Buffer) Request {
 	room, e := b.received(m.c)
 	return m.receive(k, room, e)
@@ -70,8 +69,8 @@ func (c *Comm) exchangeBuffers(k call, send *Buffer, dest, sendTag int, recv *Bu
 	return c.exchange(k, out, sent, dest, sendTag, in, received, source, recvTag)
 }
 
-// SendrecvReplace is the function SendrecvReplace for a Buffer. What is sent is kept
-// packed meanwhile.
+// SendrecvReplace is the function SendrecvReplace for a Buffer. Until the call returns Halo
+// keeps a packed copy of the data that is sent.
 //
 // C: MPI_Sendrecv_replace, section 3.10.
 func (c *Comm) SendrecvReplace(b Buffer, dest, sendTag, source, recvTag int) (Status, error) {

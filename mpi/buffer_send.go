@@ -14,7 +14,7 @@ func (c *Comm) Ssend(b Buffer, dest, tag int) error {
 	return c.sendBuffer(callSsend, &b, dest, tag)
 }
 
-// Bsend is the function Bsend for a Buffer: the attached buffer holds it packed.
+// Bsend is the function Bsend for a Buffer. The attached buffer holds the packed data.
 //
 // C: MPI_Bsend, section 3.4.
 func (c *Comm) Bsend(b Buffer, dest, tag int) error {
@@ -28,13 +28,13 @@ func (c *Comm) Rsend(b Buffer, dest, tag int) error {
 	return c.sendBuffer(callRsend, &b, dest, tag)
 }
 
-// sendBuffer sends a Buffer and waits.
+// sendBuffer sends a Buffer and waits for the completion.
 func (c *Comm) sendBuffer(k call, b *Buffer, dest, tag int) error {
 	m, e := b.sent(c)
 	return c.send(k, m, e, dest, tag)
 }
 
-// startSend starts to send a Buffer, or prepares that.
+// startSend starts to send a Buffer, or makes a persistent request that does.
 func (c *Comm) startSend(k call, b *Buffer, dest, tag int) Request {
 	m, e := b.sent(c)
 	return c.message(k, m, e, dest, tag)

@@ -7,8 +7,9 @@ import (
 	"github.com/halo-mpi/halo/internal/coll"
 )
 
-// clash says which two calls are at work at once on the communicator, or window, of that
-// name. A binding of another language has threads, and names of its own.
+// clash is the text of the error when two calls run at the same time on the communicator or
+// window of that name. Bindings for other languages have threads instead of goroutines, and
+// other names for the calls.
 func clash(c *coll.Clash, name string) string {
 	if name == "" {
 		name = "one communicator"
@@ -20,8 +21,9 @@ func clash(c *coll.Clash, name string) string {
 		name, standardName(c.Call), standardName(c.Other))
 }
 
-// standardName is the name of a call in the standard: MPI_Allreduce_init for AllreduceInit.
-// The function of NameCalls knows only the call that the goroutine is in.
+// standardName is the name of a call in the standard: MPI_Allreduce_init for AllreduceInit. The
+// function of NameCalls cannot give it, since that knows only the call that its own goroutine is
+// in.
 func standardName(c coll.Call) string {
 	b := []byte("MPI_")
 	switch c {

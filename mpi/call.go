@@ -1,7 +1,7 @@
 package mpi
 
-// call is a function or method of the package: errors name it, and a request remembers which one
-// has made it. Collectives come behind all others: see collectiveCall.
+// call identifies a function or method of the package. Errors name it, and a request remembers
+// the call that made it. Collectives have the numbers after all others: see collectiveCall.
 type call uint16
 
 const (
@@ -295,7 +295,8 @@ func (k call) String() string {
 	}[k]
 }
 
-// awaits reports whether the call makes requests that wait for counters of the own rank.
+// awaits reports whether the call makes requests that wait for notification counters of the
+// caller's own rank.
 func (k call) awaits() bool { return k >= callWaitNotify && k <= callNotifyReach }
 
 // receives reports whether the peer of the call is a source.
@@ -310,10 +311,10 @@ func (k call) receives() bool {
 	return false
 }
 
-// oneSided reports whether the call is one of a window, beside those that every object
+// oneSided reports whether the call is a one-sided one, as opposed to those that every object
 // has.
 func (k call) oneSided() bool { return k >= callWinCreate && k <= callSync }
 
-// attended reports whether requests of the call do something when the program looks for
-// their end.
+// attended reports whether requests of the call take some action when the program waits for or
+// tests them.
 func (k call) attended() bool { return k == callSyncOpsInit || k == callSyncObjectInit }

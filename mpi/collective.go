@@ -8,19 +8,18 @@ import (
 	"github.com/halo-mpi/halo/internal/p2p"
 )
 
-// What members must agree on (the kind, the root, lengths, the operation) is not
-// compared beforehand, but with HALO_CHECK=1; lengths that disagree are ErrTruncate
-// or ErrCount where it shows. When a member dies, all of a communicator's collectives end with
-// ErrProcFailed.
+// Members must agree on the kind, the root, the lengths and the operation of a collective. Halo
+// compares these beforehand only with HALO_CHECK=1; otherwise lengths that differ are
+// ErrTruncate or ErrCount at the members that can detect it. When a member dies, all collectives
+// of the communicator end with ErrProcFailed.
 
-// Collectives on Buffers are methods of Comm, named as the functions for slices. Each
-// member gives Buffers of its own: what has to agree between them is the sequence of
-// basic types, of which some may lie in slices. A block is a number of elements of the
-// Buffer, one behind the other by their extents, and counts and displacements are in
-// elements; all blocks lie within the Buffer.
+// Collectives on Buffers are methods of Comm, with the names of the functions for slices. Each
+// member may use different Buffers; only the sequences of basic types must agree, and some
+// members may use slices. A block is a number of elements of the Buffer, each one extent after
+// the one before. Counts and displacements are in elements. All blocks lie within the Buffer.
 //
-// In place, the one Buffer is of the same type and begins where the own block of the
-// other does. Otherwise what is received must not overlap what is sent.
+// To work in place, a member passes two Buffers of the same type, one of which begins where its
+// own block of the other begins. Otherwise the receive Buffer must not overlap the send Buffer.
 
 // The forms of a collective.
 const (
@@ -29,12 +28,12 @@ const (
 	persistent  = coll.Persistent
 )
 
-// collectiveCall is the call of a kind and form.
+// collectiveCall is the call for a kind and form of collective.
 func collectiveCall(k coll.Kind, f coll.Form) call {
 	return callCollective + call(k)*call(coll.Forms) + call(f)
 }
 
-// occupant is what a collective call, or an Idup, is to package coll.
+// occupant identifies a collective call, or an Idup, to package coll.
 func (k call) occupant() coll.Call {
 	if k < callCollective {
 		return coll.CallIdup
@@ -46,7 +45,7 @@ func (k call) occupant() coll.Call {
 // collective is the name of a collective call.
 func (k call) collective() string { return k.occupant().String() }
 
-// sliceArgs is what a member gives to a collective, and gets from it, as slices of plain data.
+// sliceArgs makes the arguments of a collective from slices of plain data.
 func sliceArgs[T any](send, recv []T) (a coll.Args) {
 	if isNumber[T]() {
 		code := elementCode[T]()
@@ -59,8 +58,8 @@ func sliceArgs[T any](send, recv []T) (a coll.Args) {
 	return a
 }
 
-// bufferArgs is what a member gives to a collective, and gets from it, as Buffers. One that the kind
-// does not have is nil.
+// bufferArgs makes the arguments of a collective from Buffers. A Buffer is nil if the kind of
+// collective does not have it.
 func bufferArgs(send, recv *Buffer) (a coll.Args) {
 	if send != nil {
 		a.Send = send.side()
@@ -69,7 +68,7 @@ func bufferArgs(send, recv *Buffer) (a coll.Args) {
 	return a
 }
 
-// side is what a Buffer is to a collective.
+// side describes a Buffer to package coll.
 func (b *Buffer) side() coll.Side {
 	if b.err != nil {
 		return coll.Side{Mem: mem.Wrong(b.err)}
@@ -77,8 +76,8 @@ func (b *Buffer) side() coll.Side {
 	return coll.Elements(&b.b)
 }
 
-// wrongBuffer is what is wrong with one of two Buffers, of which that may be nil which does not
-// count.
+// wrongBuffer returns the error of one of two Buffers, if any. A Buffer that is not significant
+// may be nil.
 func wrongBuffer(send, recv *Buffer) error {
 	if send != nil && send.err != nil {
 		return send.err

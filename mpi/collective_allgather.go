@@ -25,7 +25,7 @@ func AllgatherInit[T any](c *Comm, send, recv []T) Request {
 	return c.prepare(coll.Allgather, sliceArgs(send, recv))
 }
 
-// exchange is an Allgather or Alltoall that blocks.
+// exchange does a blocking Allgather or Alltoall.
 func exchange[T any](c *Comm, k coll.Kind, send, recv []T) error {
 	if err := c.usable(collectiveCall(k, blocking)); err != nil {
 		return err
@@ -39,12 +39,12 @@ func exchange[T any](c *Comm, k coll.Kind, send, recv []T) error {
 	return c.carryOut(k, &a)
 }
 
-// Allgatherv collects send slices of any lengths at every member: that of rank r
-// becomes recv[displs[r]:displs[r]+counts[r]]. With nil displs they stand one
-// behind the other. All members pass the same counts, and len(send) is the
-// caller's. In place: send is the caller's own block of recv.
+// Allgatherv collects the send slices of all members, which may differ in length, at every
+// member: the slice of rank r becomes recv[displs[r]:displs[r]+counts[r]]. With nil displs the
+// blocks are adjacent, in rank order. All members pass the same counts, and len(send) is the
+// caller's count. In place: send is the caller's own block of recv.
 //
-// A nonblocking or persistent one reads counts and displs until it has ended.
+// The nonblocking and persistent forms read counts and displs until the operation has ended.
 //
 // C: MPI_Allgatherv, section 6.7.
 func Allgatherv[T any](c *Comm, send, recv []T, counts, displs []int) error {
@@ -65,10 +65,9 @@ func AllgathervInit[T any](c *Comm, send, recv []T, counts, displs []int) Reques
 	return c.prepare(coll.Allgatherv, sliceArgs(send, recv).WithRecvBlocks(counts, displs))
 }
 
-// Allgather collects the send Buffers of all members, which are of the same size in
-// bytes, at every member in the order of the ranks: recv has room for as many such
-// blocks, each a whole number of its elements. In place: send is the caller's own block
-// of recv.
+// Allgather collects the send Buffers of all members, which have the same size in bytes, at
+// every member in the order of the ranks. recv has room for c.Size() such blocks; the size of a
+// block is a whole number of elements of recv. In place: send is the caller's own block of recv.
 //
 // C: MPI_Allgather, section 6.7.
 func (c *Comm) Allgather(send, recv Buffer) error {
@@ -89,12 +88,12 @@ func (c *Comm) AllgatherInit(send, recv Buffer) Request {
 	return c.prepare(coll.Allgather, bufferArgs(&send, &recv))
 }
 
-// Allgatherv collects send Buffers of any sizes at every member: that of rank r becomes
-// counts[r] elements of recv, from element displs[r] on. With nil displs they stand
-// one behind the other. What rank r gives is of the same size in bytes to all members.
-// In place: send is the caller's own block of recv.
+// Allgatherv collects the send Buffers of all members, which may differ in size, at every
+// member: the Buffer of rank r becomes counts[r] elements of recv, starting at element
+// displs[r]. With nil displs the blocks are adjacent, in rank order. All members expect the same
+// number of bytes from rank r. In place: send is the caller's own block of recv.
 //
-// A nonblocking or persistent one reads counts and displs until it has ended.
+// The nonblocking and persistent forms read counts and displs until the operation has ended.
 //
 // C: MPI_Allgatherv, section 6.7.
 func (c *Comm) Allgatherv(send, recv Buffer, counts, displs []int) error {

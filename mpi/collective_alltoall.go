@@ -5,9 +5,9 @@ import (
 	"github.com/halo-mpi/halo/internal/p2p"
 )
 
-// Alltoall sends the r-th of c.Size() equal blocks of send to rank r, whose
-// block becomes the r-th of recv: recv is at least as long as send. In place:
-// send and recv are the same slice.
+// Alltoall divides send and recv into c.Size() blocks of equal length. It sends block r of send
+// to rank r, and receives the block that rank r sends to the caller into block r of recv. recv
+// is at least as long as send. In place: send and recv are the same slice.
 //
 // C: MPI_Alltoall, section 6.8.
 func Alltoall[T any](c *Comm, send, recv []T) error {
@@ -28,12 +28,11 @@ func AlltoallInit[T any](c *Comm, send, recv []T) Request {
 	return c.prepare(coll.Alltoall, sliceArgs(send, recv))
 }
 
-// Alltoallv sends send[sendDispls[r]:sendDispls[r]+sendCounts[r]] to rank r, and
-// what rank r sends becomes recv[recvDispls[r]:recvDispls[r]+recvCounts[r]].
-// With nil displacements the blocks stand one behind the other. In place: send
-// and recv begin at the same element.
+// Alltoallv sends send[sendDispls[r]:sendDispls[r]+sendCounts[r]] to rank r, and receives what
+// rank r sends into recv[recvDispls[r]:recvDispls[r]+recvCounts[r]]. With nil displacements the
+// blocks are adjacent, in rank order. In place: send and recv begin at the same element.
 //
-// A nonblocking or persistent one reads counts and displacements until it has
+// The nonblocking and persistent forms read counts and displacements until the operation has
 // ended.
 //
 // C: MPI_Alltoallv, section 6.8.
@@ -55,9 +54,10 @@ func AlltoallvInit[T any](c *Comm, send []T, sendCounts, sendDispls []int, recv 
 	return c.prepare(coll.Alltoallv, sliceArgs(send, recv).WithSendBlocks(sendCounts, sendDispls).WithRecvBlocks(recvCounts, recvDispls))
 }
 
-// Alltoall sends the r-th of c.Size() equal blocks of elements of send to rank r, whose
-// block becomes the r-th of recv: recv is at least as large as send, and a block is a
-// whole number of its elements. In place: both are the same.
+// Alltoall divides send into c.Size() blocks of equal size. It sends block r of send to rank r,
+// and receives the block that rank r sends to the caller as block r of recv. recv is at least as
+// large as send, and the size of a block is a whole number of elements of recv. In place: send
+// and recv are the same.
 //
 // C: MPI_Alltoall, section 6.8.
 func (c *Comm) Alltoall(send, recv Buffer) error {
@@ -78,12 +78,13 @@ func (c *Comm) AlltoallInit(send, recv Buffer) Request {
 	return c.prepare(coll.Alltoall, bufferArgs(&send, &recv))
 }
 
-// Alltoallv sends sendCounts[r] elements of send, from element sendDispls[r] on, to rank
-// r, and what rank r sends becomes recvCounts[r] elements of recv, from recvDispls[r]
-// on. With nil displacements the blocks stand one behind the other. In place: both are
-// of one type and begin at the same place.
+// Alltoallv sends sendCounts[r] elements of send, starting at element sendDispls[r], to rank r,
+// and receives what rank r sends as recvCounts[r] elements of recv, starting at element
+// recvDispls[r]. With nil displacements the blocks are adjacent, in rank order. In place: both
+// Buffers have the same type and begin at the same address.
 //
-// A nonblocking or persistent one reads counts and displacements until it has ended.
+// The nonblocking and persistent forms read counts and displacements until the operation has
+// ended.
 //
 // C: MPI_Alltoallv, section 6.8.
 func (c *Comm) Alltoallv(send Buffer, sendCounts, sendDispls []int, recv Buffer, recvCounts, recvDispls []int) error {
@@ -104,9 +105,9 @@ func (c *Comm) AlltoallvInit(send Buffer, sendCounts, sendDispls []int, recv Buf
 	return c.prepare(coll.Alltoallv, bufferArgs(&send, &recv).WithSendBlocks(sendCounts, sendDispls).WithRecvBlocks(recvCounts, recvDispls))
 }
 
-// Alltoallw sends send[r] to rank r and receives from it into recv[r], which are of any
-// types and sizes; what the one sends and the other receives is of the same size in
-// bytes, and may be empty. In place: every send[r] is recv[r].
+// Alltoallw sends send[r] to rank r and receives from rank r into recv[r]. The Buffers may have
+// any types and sizes. What one member sends has the same size in bytes as what the other
+// receives, and may be empty. In place: every send[r] is recv[r].
 //
 // C: MPI_Alltoallw, section 6.8.
 func (c *Comm) Alltoallw(send, recv []Buffer) error {
@@ -117,15 +118,17 @@ func (c *Comm) Alltoallw(send, recv []Buffer) error {
 		At: func(r int) (from, to coll.Side) { return send[r].side(), recv[r].side() }}))
 }
 
-// Ialltoallw starts an Alltoallw. The slices, not the data, may be used again at once.
+// Ialltoallw starts an Alltoallw. The caller may change the slices send and recv, but not the
+// data of their Buffers, as soon as the call returns.
 //
 // C: MPI_Ialltoallw, section 6.12.6.
 func (c *Comm) Ialltoallw(send, recv []Buffer) Request {
 	return c.requestPairs(nonblocking, send, recv)
 }
 
-// AlltoallwInit prepares an Alltoallw that can be started many times. The slices, not
-// the data, may be used again at once.
+// AlltoallwInit prepares an Alltoallw that can be started many times. The caller may change the
+// slices send and recv as soon as the call returns. The Buffers' data belongs to the operation
+// while it is active.
 //
 // C: MPI_Alltoallw_init, section 6.13.6.
 func (c *Comm) AlltoallwInit(send, recv []Buffer) Request {

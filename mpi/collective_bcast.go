@@ -26,8 +26,7 @@ func (c *Comm) Ibarrier() Request { return c.start(coll.Barrier, coll.Args{}) }
 // C: MPI_Barrier_init, section 6.13.1.
 func (c *Comm) BarrierInit() Request { return c.prepare(coll.Barrier, coll.Args{}) }
 
-// Bcast copies buf from rank root to all members of c, who pass buffers of the
-// same length.
+// Bcast copies buf from rank root to all members of c, which pass buffers of the same length.
 //
 // C: MPI_Bcast, section 6.4.
 func Bcast[T any](c *Comm, buf []T, root int) error {
@@ -37,8 +36,8 @@ func Bcast[T any](c *Comm, buf []T, root int) error {
 	return bcastChecked(c, buf, root)
 }
 
-// bcastChecked is Bcast in checking mode, or of elements that may have gaps. It is not inlined, so
-// that Bcast need not clear the stack for its arguments.
+// bcastChecked is Bcast in checking mode, or for elements that may have gaps. It is not inlined:
+// otherwise Bcast would have to clear the stack space of its arguments.
 //
 //go:noinline
 func bcastChecked[T any](c *Comm, buf []T, root int) error {
@@ -66,8 +65,8 @@ func BcastInit[T any](c *Comm, buf []T, root int) Request {
 	return c.prepare(coll.Bcast, sliceArgs(nil, buf).WithRoot(root))
 }
 
-// Bcast copies b from rank root to all members of c, who pass Buffers of the same
-// size in bytes.
+// Bcast copies b from rank root to all members of c, which pass Buffers of the same size in
+// bytes.
 //
 // C: MPI_Bcast, section 6.4.
 func (c *Comm) Bcast(b Buffer, root int) error {

@@ -2,10 +2,9 @@ package mpi
 
 import "github.com/halo-mpi/halo/internal/coll"
 
-// Gather collects the send slices of all members, which are equally long, at
-// rank root in the order of the ranks: recv there has at least
-// c.Size()*len(send) elements; elsewhere it is not looked at. In place: the
-// root's send is its own block of recv.
+// Gather collects the send slices of all members, which have the same length, at rank root in
+// the order of the ranks. At the root recv has at least c.Size()*len(send) elements; other
+// members' recv is ignored. In place: the root's send is its own block of recv.
 //
 // C: MPI_Gather, section 6.5.
 func Gather[T any](c *Comm, send, recv []T, root int) error {
@@ -26,12 +25,12 @@ func GatherInit[T any](c *Comm, send, recv []T, root int) Request {
 	return c.prepare(coll.Gather, sliceArgs(send, recv).WithRoot(root))
 }
 
-// Gatherv collects send slices of any lengths at rank root: that of rank r
-// becomes recv[displs[r]:displs[r]+counts[r]]. With nil displs they stand one
-// behind the other. Only the root looks at recv, counts and displs. In place:
+// Gatherv collects the send slices of all members, which may differ in length, at rank root: the
+// slice of rank r becomes recv[displs[r]:displs[r]+counts[r]]. With nil displs the blocks are
+// adjacent, in rank order. recv, counts and displs are significant only at the root. In place:
 // the root's send is its own block of recv.
 //
-// A nonblocking or persistent one reads counts and displs until it has ended.
+// The nonblocking and persistent forms read counts and displs until the operation has ended.
 //
 // C: MPI_Gatherv, section 6.5.
 func Gatherv[T any](c *Comm, send, recv []T, counts, displs []int, root int) error {
@@ -52,10 +51,10 @@ func GathervInit[T any](c *Comm, send, recv []T, counts, displs []int, root int)
 	return c.prepare(coll.Gatherv, sliceArgs(send, recv).WithRoot(root).WithRecvBlocks(counts, displs))
 }
 
-// Gather collects the send Buffers of all members, which are of the same size in
-// bytes, at rank root in the order of the ranks: recv there has room for as many such
-// blocks, each a whole number of its elements; elsewhere it is not looked at. In place:
-// the root's send is its own block of recv.
+// Gather collects the send Buffers of all members, which have the same size in bytes, at rank
+// root in the order of the ranks. At the root recv has room for c.Size() such blocks, and the
+// size of a block is a whole number of elements of recv; other members' recv is ignored. In
+// place: the root's send is its own block of recv.
 //
 // C: MPI_Gather, section 6.5.
 func (c *Comm) Gather(send, recv Buffer, root int) error {
@@ -76,12 +75,12 @@ func (c *Comm) GatherInit(send, recv Buffer, root int) Request {
 	return c.prepare(coll.Gather, bufferArgs(&send, &recv).WithRoot(root))
 }
 
-// Gatherv collects send Buffers of any sizes at rank root: that of rank r becomes
-// counts[r] elements of recv, from element displs[r] on. With nil displs they stand
-// one behind the other. Only the root looks at recv, counts and displs. In place: the
-// root's send is its own block of recv.
+// Gatherv collects the send Buffers of all members, which may differ in size, at rank root: the
+// Buffer of rank r becomes counts[r] elements of recv, starting at element displs[r]. With nil
+// displs the blocks are adjacent, in rank order. recv, counts and displs are significant only at
+// the root. In place: the root's send is its own block of recv.
 //
-// A nonblocking or persistent one reads counts and displs until it has ended.
+// The nonblocking and persistent forms read counts and displs until the operation has ended.
 //
 // C: MPI_Gatherv, section 6.5.
 func (c *Comm) Gatherv(send, recv Buffer, counts, displs []int, root int) error {

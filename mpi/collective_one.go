@@ -2,10 +2,9 @@ package mpi
 
 import "github.com/halo-mpi/halo/internal/coll"
 
-// The forms for one value return it, at the cost of an allocation.
+// The forms for a single value return it. Each call allocates memory.
 
-// BcastOne returns the value that rank root passes; that of the others is not
-// looked at.
+// BcastOne returns the value that rank root passes. The values of other ranks are ignored.
 //
 // C: MPI_Bcast, section 6.4.
 func BcastOne[T any](c *Comm, value T, root int) (T, error) {
@@ -14,8 +13,8 @@ func BcastOne[T any](c *Comm, value T, root int) (T, error) {
 	return buf[0], err
 }
 
-// AllreduceOne returns the combination of the values of all members, of an
-// intercommunicator those of the remote group.
+// AllreduceOne returns the combination of the values of all members; on an intercommunicator, of
+// all members of the remote group.
 //
 // C: MPI_Allreduce, section 6.9.6.
 func AllreduceOne[T Elem](c *Comm, value T, op Op) (T, error) {
@@ -28,8 +27,8 @@ func AllreduceOne[T Elem](c *Comm, value T, op Op) (T, error) {
 	return recv[0], err
 }
 
-// AllgatherOne returns the values of all members in the order of the ranks, of an
-// intercommunicator those of the remote group.
+// AllgatherOne returns the values of all members in the order of the ranks; on an
+// intercommunicator, those of the remote group.
 //
 // C: MPI_Allgather, section 6.7.
 func AllgatherOne[T any](c *Comm, value T) ([]T, error) {
@@ -48,9 +47,9 @@ func AllgatherOne[T any](c *Comm, value T) ([]T, error) {
 	return all, nil
 }
 
-// ExscanOne returns the combination of the values of the ranks below the
-// caller's, and at rank 0, where there are none, the zero value: with Sum, where
-// in a common numbering the caller's part begins.
+// ExscanOne returns the combination of the values of all ranks below the caller's, and the zero
+// value at rank 0. With Sum and the lengths of the members' parts as values, the result is the
+// index of the caller's part in the whole.
 //
 // C: MPI_Exscan, section 6.11.2.
 func ExscanOne[T Elem](c *Comm, value T, op Op) (T, error) {

@@ -10,13 +10,13 @@ import (
 	"github.com/halo-mpi/halo/internal/op"
 )
 
-// A reduction of Buffers. What predefined operations are defined on lies in memory as
-// the engine works on it, so that such Buffers are slices. Operands of operations of
-// programs may have any layout; they travel packed.
+// Reductions of Buffers. Elements on which predefined operations are defined have in memory the
+// form that the engine works on, so that such Buffers are handled as slices. Operands of
+// user-defined operations may have any layout; they are packed to be sent.
 
 // reduce carries out a blocking Reduce or Allreduce of Buffers.
 func (c *Comm) reduce(k coll.Kind, a coll.Args) error {
-	if a.Type == 0 { // an operation of the program, or something is wrong
+	if a.Type == 0 { // a user-defined operation, or an invalid argument
 		return c.do(k, a)
 	}
 	if err := c.usable(collectiveCall(k, blocking)); err != nil {
@@ -30,8 +30,9 @@ func (c *Comm) reduce(k coll.Kind, a coll.Args) error {
 	return c.done(k, c.w.Coll.Allreduce(c.core, from, to, a.Op, a.Type, a.Send.Code))
 }
 
-// operands is what a member gives to a reduction as Buffers: for predefined operations slices of
-// their memory. What is wrong with them takes the place of the memory, and is the error of the call.
+// operands makes the arguments of a reduction of Buffers; for predefined operations they are
+// slices of the Buffers' memory. If something is invalid, the error takes the place of the
+// memory, and the call returns it.
 func (c *Comm) operands(k coll.Kind, send, recv *Buffer, o Op, root int) coll.Args {
 	a := coll.Args{Root: root}
 	if c == nil {
@@ -51,13 +52,13 @@ func (c *Comm) operands(k coll.Kind, send, recv *Buffer, o Op, root int) coll.Ar
 	return a
 }
 
-// takes checks o and the types of the significant Buffers, and fills in a what the reduction works
-// on.
+// takes checks o and the types of the significant Buffers, and sets in a the operation and the
+// type of the operands.
 func (o Op) takes(send, recv *Buffer, a *coll.Args) (err error) {
 	if err := wrongBuffer(send, recv); err != nil {
 		return err
 	}
-	if send == nil { // on an intercommunicator: the result only, or nothing
+	if send == nil { // on an intercommunicator: only the result is significant, or nothing
 		if recv == nil {
 			return nil
 		}
@@ -94,7 +95,7 @@ func (o Op) takes(send, recv *Buffer, a *coll.Args) (err error) {
 	return err
 }
 
-// sameElements checks that elements of both Buffers are of the same basic types.
+// sameElements checks that the elements of both Buffers have the same basic types.
 func sameElements(send, recv *Buffer) error {
 	s, r := send.b.Type(), recv.b.Type()
 	if s == r || s == nil || r == nil || dtype.SameSignature(s, 1, r, 1) {
@@ -103,26 +104,27 @@ func sameElements(send, recv *Buffer) error {
 	return &class.Error{Class: class.Type, Text: fmt.Sprintf("elements to reduce are %s, elements of the result are %s", s.Describe(1), r.Describe(1))}
 }
 
-// elements is a predefined operation, and the elements of the Buffer as it takes them.
+// elements returns the kernel of a predefined operation for the elements of the Buffer, and
+// their type as an operand.
 func (o Op) elements(b *Buffer) (op.Op, op.Type, error) {
 	if t := b.b.Type(); t != nil {
 		typ, err := op.CheckFor(o.kernel, t)
 		return o.kernel.On(typ), typ, err
 	}
-	// The zero Buffer has no elements, on which an operation could be defined or not.
+	// The zero Buffer has no element type, so that no operation is undefined on it.
 	if o.kernel == 0 || o.kernel == op.Replace || o.kernel == op.NoOp {
 		return 0, 0, op.Check(o.kernel, op.Int8)
 	}
 	return op.Sum, op.Int8, nil
 }
 
-// inMemory is the memory of elements that predefined operations are defined on.
+// inMemory returns the memory of elements on which predefined operations are defined.
 func (b *Buffer) inMemory(width int) ([]byte, error) {
 	n := int(b.b.Count())
 	if bytes, ok := b.b.Contiguous(); ok && len(bytes) == n*width {
 		return bytes, nil
 	}
-	if bytes, _ := b.b.Memory(); len(bytes) == n*width { // pairs that are padded
+	if bytes, _ := b.b.Memory(); len(bytes) == n*width { // pairs with padding
 		return bytes, nil
 	}
 	return nil, &class.Error{Class: class.Buffer, Text: fmt.Sprintf("the slice ends before the padding of the last element of %s", b.b.Type().Describe(b.b.Count()))}

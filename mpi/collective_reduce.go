@@ -6,10 +6,9 @@ import (
 	"github.com/halo-mpi/halo/internal/op"
 )
 
-// Reduce combines the send slices of all members element by element and leaves
-// the result in recv at rank root; elsewhere recv is not looked at. In place: at
-// the root send and recv are the same slice. All send slices have the same
-// length, and recv at the root at least that.
+// Reduce combines the send slices of all members element by element and stores the result in
+// recv at rank root; other members' recv is ignored. All send slices have the same length, and
+// recv of the root is at least as long. In place: at the root send and recv are the same slice.
 //
 // C: MPI_Reduce, section 6.9.1.
 func Reduce[T Elem](c *Comm, send, recv []T, op Op, root int) error {
@@ -23,7 +22,7 @@ func Reduce[T Elem](c *Comm, send, recv []T, op Op, root int) error {
 	return c.done(coll.Reduce, c.w.Coll.Reduce(c.core, memory(send), memory(recv), op.kernel.On(t), t, elementCode[T](), root))
 }
 
-// Reduce is the function Reduce for memory with elements of a type, on which o is defined.
+// Reduce is the function Reduce for memory with elements of a type on which o is defined.
 func (*internals) Reduce(c *Comm, send, recv []byte, o Op, t op.Type, code dtype.Code, root int) error {
 	if err := c.usable(collectiveCall(coll.Reduce, blocking)); err != nil {
 		return err
@@ -45,10 +44,9 @@ func ReduceInit[T Elem](c *Comm, send, recv []T, op Op, root int) Request {
 	return c.prepare(coll.Reduce, reduction(send, recv, op).WithRoot(root))
 }
 
-// Allreduce combines the send slices of all members element by element and
-// leaves the result, bitwise the same, in recv of all. In place: send and recv
-// are the same slice. All send slices have the same length, and recv at least
-// that.
+// Allreduce combines the send slices of all members element by element and stores the result,
+// with identical bits, in recv of every member. All send slices have the same length, and recv
+// is at least as long. In place: send and recv are the same slice.
 //
 // C: MPI_Allreduce, section 6.9.6.
 func Allreduce[T Elem](c *Comm, send, recv []T, op Op) error {
@@ -62,7 +60,7 @@ func Allreduce[T Elem](c *Comm, send, recv []T, op Op) error {
 	return c.done(coll.Allreduce, c.w.Coll.Allreduce(c.core, memory(send), memory(recv), op.kernel.On(t), t, elementCode[T]()))
 }
 
-// Allreduce is the function Allreduce for memory with elements of a type, on which o is defined.
+// Allreduce is the function Allreduce for memory with elements of a type on which o is defined.
 func (*internals) Allreduce(c *Comm, send, recv []byte, o Op, t op.Type, code dtype.Code) error {
 	if err := c.usable(collectiveCall(coll.Allreduce, blocking)); err != nil {
 		return err
@@ -70,8 +68,8 @@ func (*internals) Allreduce(c *Comm, send, recv []byte, o Op, t op.Type, code dt
 	return c.done(coll.Allreduce, c.w.Coll.Allreduce(c.core, send, recv, o.kernel.On(t), t, code))
 }
 
-// Operand is what an element of a predefined datatype is to predefined operations, 0 if it is
-// nothing, and its code.
+// Operand is the type that elements of a predefined datatype have for predefined operations, or
+// 0 if none is defined on them; and their element code.
 func (*internals) Operand(d Datatype) (op.Type, dtype.Code) { return op.For(d.h.t), d.h.t.Code() }
 
 // DefinedOn reports whether a reduction with o is defined on elements of a predefined datatype.
@@ -91,14 +89,13 @@ func AllreduceInit[T Elem](c *Comm, send, recv []T, op Op) Request {
 	return c.prepare(coll.Allreduce, reduction(send, recv, op))
 }
 
-// Reduce is the function Reduce for Buffers: elements of send take the place of
-// elements of the slice.
+// Reduce is the function Reduce for Buffers: elements of the Buffers take the place of elements
+// of the slices.
 //
-// Elements of send and recv are made of the same basic types, as they are at all
-// members, else that is ErrType; only where they lie is free. What is between them is
-// not touched. A predefined operation needs a basic type, or one of pairs, whose
-// padding counts as part of them; others are ErrOp. An operation of CreateOpFunc
-// takes every type.
+// Elements of send and recv must have the same basic types, at all members, or else the error is
+// ErrType; their layouts may differ. Memory in gaps between them is not changed. A predefined
+// operation needs elements that are a basic type or a predefined pair, whose padding counts as
+// part of it; other types are ErrOp. An operation of CreateOpFunc accepts every type.
 //
 // C: MPI_Reduce, section 6.9.1.
 func (c *Comm) Reduce(send, recv Buffer, op Op, root int) error {

@@ -2,9 +2,9 @@ package mpi
 
 import "github.com/halo-mpi/halo/internal/coll"
 
-// ReduceScatterBlock combines the send slices of all members element by element
-// and leaves the r-th of c.Size() equal blocks of the result in recv of rank r,
-// which is at least that long. In place: recv is the beginning of send.
+// ReduceScatterBlock combines the send slices of all members element by element, divides the
+// result into c.Size() blocks of equal length, and stores block r in recv of rank r. recv is at
+// least as long as a block. In place: recv is the beginning of send.
 //
 // C: MPI_Reduce_scatter_block, section 6.10.1.
 func ReduceScatterBlock[T Elem](c *Comm, send, recv []T, op Op) error {
@@ -25,13 +25,12 @@ func ReduceScatterBlockInit[T Elem](c *Comm, send, recv []T, op Op) Request {
 	return c.prepare(coll.ReduceScatterBlock, reduction(send, recv, op))
 }
 
-// ReduceScatter combines the send slices of all members element by element and
-// deals the result out in blocks: rank r gets counts[r] elements, behind those
-// of the ranks below, in recv, which is at least that long. All members pass the
-// same counts, which add up to len(send). In place: recv is the beginning of
-// send.
+// ReduceScatter combines the send slices of all members element by element, divides the result
+// into adjacent blocks in rank order, and stores the block of rank r, which has counts[r]
+// elements, in recv of rank r. recv is at least as long as that. All members pass the same
+// counts, whose sum is len(send). In place: recv is the beginning of send.
 //
-// A nonblocking or persistent one reads counts until it has ended.
+// The nonblocking and persistent forms read counts until the operation has ended.
 //
 // C: MPI_Reduce_scatter, section 6.10.2.
 func ReduceScatter[T Elem](c *Comm, send, recv []T, counts []int, op Op) error {
@@ -73,8 +72,8 @@ func (c *Comm) ReduceScatterBlockInit(send, recv Buffer, op Op) Request {
 	return c.prepare(coll.ReduceScatterBlock, c.operands(coll.ReduceScatterBlock, &send, &recv, op, 0))
 }
 
-// ReduceScatter is the function ReduceScatter for Buffers; see Comm.Reduce. Counts are
-// elements of send.
+// ReduceScatter is the function ReduceScatter for Buffers; see Comm.Reduce. counts are numbers
+// of elements of send.
 //
 // C: MPI_Reduce_scatter, section 6.10.2.
 func (c *Comm) ReduceScatter(send, recv Buffer, counts []int, op Op) error {

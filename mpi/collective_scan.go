@@ -2,9 +2,9 @@ package mpi
 
 import "github.com/halo-mpi/halo/internal/coll"
 
-// Scan leaves in recv of each member the combination, element by element, of the
-// send slices of all ranks up to its own. In place: send and recv are the same
-// slice. All send slices have the same length, and recv at least that.
+// Scan stores in recv of each member the combination, element by element, of the send slices of
+// all ranks up to and including its own. All send slices have the same length, and recv is at
+// least as long. In place: send and recv are the same slice.
 //
 // C: MPI_Scan, section 6.11.1.
 func Scan[T Elem](c *Comm, send, recv []T, op Op) error {
@@ -25,10 +25,9 @@ func ScanInit[T Elem](c *Comm, send, recv []T, op Op) Request {
 	return c.prepare(coll.Scan, reduction(send, recv, op))
 }
 
-// Exscan leaves in recv of each member the combination, element by element, of
-// the send slices of all ranks below its own; at rank 0 recv is not changed. In
-// place: send and recv are the same slice. All send slices have the same length,
-// and recv at least that.
+// Exscan stores in recv of each member the combination, element by element, of the send slices
+// of all ranks below its own. At rank 0 recv is not changed. All send slices have the same
+// length, and recv is at least as long. In place: send and recv are the same slice.
 //
 // C: MPI_Exscan, section 6.11.2.
 func Exscan[T Elem](c *Comm, send, recv []T, op Op) error {

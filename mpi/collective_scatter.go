@@ -2,10 +2,9 @@ package mpi
 
 import "github.com/halo-mpi/halo/internal/coll"
 
-// Scatter deals the send slice of rank root out to all members in the order of
-// the ranks, len(recv) elements to each: send there has at least
-// c.Size()*len(recv) elements; elsewhere it is not looked at. In place: the
-// root's recv is its own block of send.
+// Scatter distributes the send slice of rank root to all members in the order of the ranks,
+// len(recv) elements to each. At the root send has at least c.Size()*len(recv) elements; other
+// members' send is ignored. In place: the root's recv is its own block of send.
 //
 // C: MPI_Scatter, section 6.6.
 func Scatter[T any](c *Comm, send, recv []T, root int) error {
@@ -26,13 +25,12 @@ func ScatterInit[T any](c *Comm, send, recv []T, root int) Request {
 	return c.prepare(coll.Scatter, sliceArgs(send, recv).WithRoot(root))
 }
 
-// Scatterv deals the send slice of rank root out in blocks of any lengths: rank
-// r, whose recv has counts[r] elements, gets
-// send[displs[r]:displs[r]+counts[r]]. With nil displs they stand one behind the
-// other. Only the root looks at send, counts and displs. In place: the root's
-// recv is its own block of send.
+// Scatterv distributes blocks of the send slice of rank root: rank r, whose recv has counts[r]
+// elements, receives send[displs[r]:displs[r]+counts[r]]. With nil displs the blocks are
+// adjacent, in rank order. send, counts and displs are significant only at the root. In place:
+// the root's recv is its own block of send.
 //
-// A nonblocking or persistent one reads counts and displs until it has ended.
+// The nonblocking and persistent forms read counts and displs until the operation has ended.
 //
 // C: MPI_Scatterv, section 6.6.
 func Scatterv[T any](c *Comm, send []T, counts, displs []int, recv []T, root int) error {
@@ -53,10 +51,10 @@ func ScattervInit[T any](c *Comm, send []T, counts, displs []int, recv []T, root
 	return c.prepare(coll.Scatterv, sliceArgs(send, recv).WithRoot(root).WithSendBlocks(counts, displs))
 }
 
-// Scatter gives each member its block of the send Buffer of rank root, in the order of
-// the ranks: the size of recv in bytes, which is that of the others' and a whole number
-// of elements of send. Only the root looks at send. In place: the root's recv is its
-// own block of send.
+// Scatter distributes the send Buffer of rank root to all members in blocks of equal size, in
+// the order of the ranks. The size of a block is the size of recv in bytes, which is the same at
+// all members and a whole number of elements of send. send is significant only at the root. In
+// place: the root's recv is its own block of send.
 //
 // C: MPI_Scatter, section 6.6.
 func (c *Comm) Scatter(send, recv Buffer, root int) error {
@@ -77,12 +75,11 @@ func (c *Comm) ScatterInit(send, recv Buffer, root int) Request {
 	return c.prepare(coll.Scatter, bufferArgs(&send, &recv).WithRoot(root))
 }
 
-// Scatterv gives rank r counts[r] elements of the send Buffer of rank root, from
-// element displs[r] on. With nil displs the blocks stand one behind the other. Only
-// the root looks at send, counts and displs. In place: the root's recv is its own
-// block of send.
+// Scatterv sends to rank r counts[r] elements of the send Buffer of rank root, starting at
+// element displs[r]. With nil displs the blocks are adjacent, in rank order. send, counts and
+// displs are significant only at the root. In place: the root's recv is its own block of send.
 //
-// A nonblocking or persistent one reads counts and displs until it has ended.
+// The nonblocking and persistent forms read counts and displs until the operation has ended.
 //
 // C: MPI_Scatterv, section 6.6.
 func (c *Comm) Scatterv(send Buffer, counts, displs []int, recv Buffer, root int) error {

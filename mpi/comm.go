@@ -14,37 +14,37 @@ import (
 const (
 	AnySource = -1     // receive from any rank
 	AnyTag    = -2     // receive with any tag
-	ProcNull  = -3     // nobody: communication with it does nothing
+	ProcNull  = -3     // no process: communication with it does nothing
 	Root      = -4     // root of a collective on an intercommunicator
 	Undefined = -32766 // no value
 )
 
-// maxTag is the largest tag: the whole of a non-negative int32.
+// maxTag is the largest tag: all non-negative values of an int32 are tags.
 const maxTag = math.MaxInt32
 
-// Comm is a communicator: an ordered group of processes and a context that
-// keeps its messages apart from all others. Copies of the pointer mean the same
+// Comm is a communicator: an ordered group of processes, and a context that separates its
+// messages from those of all other communicators. Copies of the pointer refer to the same
 // communicator.
 //
-// An intercommunicator, which IntercommCreate makes, has two such groups: the local one,
-// that the calling process is in, which Rank, Size and Group tell of; and the remote one,
-// with which the processes of the local one communicate.
+// An intercommunicator, which IntercommCreate makes, has two groups. The local group contains
+// the calling process; Rank, Size and Group refer to it. Communication is with the processes of
+// the remote group.
 //
 // C: MPI_Comm, section 7.2.
 type Comm struct {
 	w     *world.World
 	core  *comm.Comm
-	freed atomic.Bool // or still in the making, by Idup: then making is set
+	freed atomic.Bool // freed, or still being made by Idup: then making is set
 	fixed bool        // world and self cannot be freed
-	self  *Comm       // of the same process
-	world *Comm       // of self: that of all processes
-	left  *leftovers  // of self, if the process checks; else nil
-	keys  *infoKeys   // likewise
-	win   *Window     // which it stands for, nil for a communicator: see Window
+	self  *Comm       // self of the same process
+	world *Comm       // in self: the communicator of all processes
+	left  *leftovers  // in self, in checking mode; else nil
+	keys  *infoKeys   // like left
+	win   *Window     // the window that it stands for, nil for a communicator: see Window
 
 	making  atomic.Bool
 	handler atomic.Pointer[errhandler] // never nil
-	chosen  atomic.Bool                // by SetErrhandler: its store pairs with ofNone's load
+	chosen  atomic.Bool                // SetErrhandler has been called: its store pairs with ofNone's load
 	hints   atomic.Uint32
 	attrs   attributes
 }
@@ -69,7 +69,7 @@ func firstComms(w *world.World) *Comm {
 	return c
 }
 
-// derive makes a communicator with what it inherits of c.
+// derive makes a communicator that inherits the error handler of c.
 func (c *Comm) derive(core *comm.Comm) *Comm {
 	d := &Comm{w: c.w, core: core, self: c.self}
 	core.Name.Store(new(string))
@@ -80,22 +80,22 @@ func (c *Comm) derive(core *comm.Comm) *Comm {
 	return d
 }
 
-// Rank is the number of the calling process in the communicator, from 0.
+// Rank is the rank of the calling process in the communicator, from 0.
 //
 // C: MPI_Comm_rank, section 7.4.1.
 func (c *Comm) Rank() int { return c.core.Rank }
 
-// Size is the number of processes in the communicator, of an intercommunicator in its
-// local group.
+// Size is the number of processes in the communicator; of an intercommunicator, in its local
+// group.
 //
 // C: MPI_Comm_size, section 7.4.1.
 func (c *Comm) Size() int { return c.core.Own().Size() }
 
-// peers is the number of processes that messages go to and come from.
+// peers is the number of processes with which messages are exchanged.
 func (c *Comm) peers() int { return len(c.core.Members) }
 
-// Name is the name given by SetName, empty if none was; the first communicators
-// are called "world" and "self".
+// Name is the name that SetName gave, or empty if it was not called. The first communicators are
+// called "world" and "self".
 //
 // C: MPI_Comm_get_name, section 7.8.
 func (c *Comm) Name() string {
@@ -108,8 +108,8 @@ func (c *Comm) Name() string {
 // maxName is the longest name in bytes (MPI_MAX_OBJECT_NAME without its NUL).
 const maxName = 127
 
-// SetName names the communicator in this process, for errors and tools. At most
-// 127 bytes; it is local and has no other effect.
+// SetName names the communicator in this process, for errors and tools. The name has at most 127
+// bytes. The call is local and has no other effect.
 //
 // C: MPI_Comm_set_name, section 7.8.
 func (c *Comm) SetName(name string) error {
@@ -123,16 +123,16 @@ func (c *Comm) SetName(name string) error {
 	return nil
 }
 
-// Abort ends the whole job at once, whatever the communicator. The launcher says
-// who called it and exits with the lowest 8 bits of code: with 0 for code 0, and
-// with 1 for other multiples of 256, so that no other code looks like success.
+// Abort ends the whole job at once, whatever the communicator. The launcher prints which rank
+// called it and exits with the lowest 8 bits of code. Other multiples of 256 than 0 give status
+// 1, so that only code 0 looks like success.
 //
 // C: MPI_Abort, section 9.5.
 func (c *Comm) Abort(code int) {
 	c.w.Abort(code, "")
 }
 
-// usable reports why calls on c are not possible, nil if they are.
+// usable returns the error of a call on c if c cannot be used, else nil.
 func (c *Comm) usable(k call) *Error {
 	switch {
 	case c == nil:
@@ -148,7 +148,8 @@ func (c *Comm) usable(k call) *Error {
 	return nil
 }
 
-// usableSlowPath is usable where communication has ended, or is checked.
+// usableSlowPath is the part of usable for processes that have ended communication, or that run
+// in checking mode.
 func (c *Comm) usableSlowPath(k call) *Error {
 	switch {
 	case c.w.Closed():
@@ -159,8 +160,8 @@ func (c *Comm) usableSlowPath(k call) *Error {
 	return nil
 }
 
-// check validates the arguments of a call that names a peer. wild allows the
-// wildcards of a receive.
+// check validates the arguments of a call that has a peer. wild allows the wildcards of a
+// receive.
 func (c *Comm) check(k call, peer, tag int, wild bool) *Error {
 	if err := c.usable(k); err != nil {
 		return err

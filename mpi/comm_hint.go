@@ -1,6 +1,6 @@
 package mpi
 
-// hints are what a program asserts of a communicator, as bits.
+// hints are the assertions of a program about a communicator, as bits.
 type hints uint32
 
 const (
@@ -16,26 +16,26 @@ func hintNames() [allHints]string {
 	return [allHints]string{"mpi_assert_no_any_tag", "mpi_assert_no_any_source", "mpi_assert_exact_length", "mpi_assert_allow_overtaking"}
 }
 
-// NoAnyTag asserts that no receive or probe on the communicator uses AnyTag. One that does is
-// ErrTag. It is false unless set.
+// NoAnyTag asserts that no receive or probe on the communicator uses AnyTag. A call that does is
+// ErrTag. The default is false.
 //
 // C: info key mpi_assert_no_any_tag, section 7.4.4.
 type NoAnyTag bool
 
-// NoAnySource asserts that no receive or probe on the communicator uses AnySource. One that does
-// is ErrRank. It is false unless set.
+// NoAnySource asserts that no receive or probe on the communicator uses AnySource. A call that
+// does is ErrRank. The default is false.
 //
 // C: info key mpi_assert_no_any_source, section 7.4.4.
 type NoAnySource bool
 
-// ExactLength asserts that messages are as long as their receive buffers. It is false unless set.
-// Halo gains nothing from it, and does not check it.
+// ExactLength asserts that messages are as long as their receive buffers. The default is false.
+// Halo does not use it for optimization, and does not check it.
 //
 // C: info key mpi_assert_exact_length, section 7.4.4.
 type ExactLength bool
 
-// AllowOvertaking asserts that messages may be received in another order. It is false unless set.
-// Halo gains nothing from it, and does not check it.
+// AllowOvertaking asserts that messages may be received in another order than they were sent.
+// The default is false. Halo does not use it for optimization.
 //
 // C: info key mpi_assert_allow_overtaking, section 7.4.4.
 type AllowOvertaking bool
@@ -45,7 +45,7 @@ func (v NoAnySource) commHint(h *hints)     { h.set(noAnySource, bool(v)) }
 func (v ExactLength) commHint(h *hints)     { h.set(exactLength, bool(v)) }
 func (v AllowOvertaking) commHint(h *hints) { h.set(allowOvertaking, bool(v)) }
 
-// commHint sets the hints that keys of the Info name, and that have a legal value.
+// commHint sets the hints whose keys the Info has with legal values.
 func (i *Info) commHint(h *hints) {
 	for bit, name := range hintNames() {
 		value, _ := i.Get(name)
@@ -62,7 +62,7 @@ func (h *hints) set(bit hints, v bool) {
 	}
 }
 
-// with is h changed by a list.
+// with returns h as changed by a list of hints.
 func (h hints) with(list []CommHint) hints {
 	for _, x := range list {
 		if x != nil {
@@ -72,8 +72,8 @@ func (h hints) with(list []CommHint) hints {
 	return h
 }
 
-// SetInfo changes hints of the communicator; see CommHint. Collective over c, with the same hints
-// everywhere, but it does not communicate.
+// SetInfo changes hints of the communicator; see CommHint. It is collective over c, and all
+// members pass the same hints, but it does not communicate.
 //
 // C: MPI_Comm_set_info, section 7.4.4.
 func (c *Comm) SetInfo(list ...CommHint) error {
@@ -89,8 +89,8 @@ func (c *Comm) SetInfo(list ...CommHint) error {
 	}
 }
 
-// Info returns the hints of the communicator: all that are known, with what was
-// set or else the default.
+// Info returns all known hints of the communicator, with the values that were set or else the
+// defaults.
 //
 // C: MPI_Comm_get_info, section 7.4.4.
 func (c *Comm) Info() (*Info, error) {
@@ -110,7 +110,7 @@ func (c *Comm) Info() (*Info, error) {
 	return i, nil
 }
 
-// forbids reports why a wildcard must not be used on the communicator.
+// forbids reports whether hints of the communicator forbid a wildcard, with the reason.
 func (c *Comm) forbids(peer, tag int) (cl Class, why string) {
 	switch h := hints(c.hints.Load()); {
 	case h == 0 || peer == ProcNull:

@@ -5,11 +5,10 @@ import (
 	"github.com/halo-mpi/halo/internal/comm"
 )
 
-// Dup makes a communicator of the same members whose messages never mix with
-// those of c. It gets the error handler of c and those attributes that their copy
-// callbacks copy, but not its name, and of hints only those that are given. If a callback fails in this
-// process there is no new communicator here, while others may have got theirs.
-// Collective over c.
+// Dup makes a communicator of the same members as c, with a context of its own. The new
+// communicator has the error handler of c, the attributes that copy callbacks copy, and only the
+// given hints; it does not have the name of c. If a callback fails in this process, the call
+// returns no new communicator here, while other members may get theirs. Collective over c.
 //
 // C: MPI_Comm_dup and MPI_Comm_dup_with_info, section 7.4.2.
 func (c *Comm) Dup(hints ...CommHint) (*Comm, error) { return c.dup(callDup, hints) }
@@ -30,7 +29,7 @@ func (c *Comm) dup(k call, list []CommHint) (*Comm, error) {
 	}
 	d := c.derive(core)
 	d.hints.Store(uint32(hints(0).with(list)))
-	// The others wait for this process, not for its callbacks.
+	// Callbacks run after the collective, so that other members do not wait for them.
 	if err := c.attrs.copy(c, d, k, &d.attrs); err != nil {
 		c.w.Coll.Free(core)
 		d.freed.Store(true)
@@ -39,9 +38,9 @@ func (c *Comm) dup(k call, list []CommHint) (*Comm, error) {
 	return d, nil
 }
 
-// Idup starts a Dup. The communicator it returns can be used when the request is
-// complete; until then calls on it are ErrComm, but for those that set and get its error
-// handler. Attributes are copied, and their callbacks called, before Idup returns.
+// Idup starts a Dup. The communicator that it returns can be used when the request is complete;
+// until then calls on it are ErrComm, except those that set and get its error handler. Idup
+// copies the attributes, and calls their callbacks, before it returns.
 //
 // C: MPI_Comm_idup and MPI_Comm_idup_with_info, section 7.4.2.
 func (c *Comm) Idup(hints ...CommHint) (*Comm, Request) { return c.idup(callIdup, hints) }
@@ -63,13 +62,13 @@ func (c *Comm) idup(k call, list []CommHint) (*Comm, Request) {
 	failed := c.attrs.copy(c, d, k, &d.attrs)
 	core := d.core
 	ready := func() error {
-		d.freed.Store(false) // pairs with the loads at the begin of every call
+		d.freed.Store(false) // pairs with the loads at the beginning of every call
 		d.making.Store(false)
 		return nil
 	}
 	if failed != nil {
-		// The others need this process all the same; what comes of it is dropped.
-		// The request is complete when nothing is under way any more.
+		// The other members still need this process to take part; it drops the communicator that
+		// results. The request completes when the operation has ended.
 		ready = func() error {
 			c.w.Coll.Drop(core)
 			return failed
@@ -78,7 +77,7 @@ func (c *Comm) idup(k call, list []CommHint) (*Comm, Request) {
 	}
 	if err := c.w.Coll.Enter(c.core, k.occupant()); err != nil {
 		if d != nil {
-			d.attrs.clear(d, k) // callbacks of attributes may be collective over c: Enter comes after them
+			d.attrs.clear(d, k) // Enter comes after the callbacks of attributes, which may be collective over c
 		}
 		return nil, Request{err: describe(err, k, c, Undefined, Undefined).raised()}
 	}
@@ -90,13 +89,14 @@ func (c *Comm) idup(k call, list []CommHint) (*Comm, Request) {
 	return d, q
 }
 
-// Create makes a communicator of the members of g, who are members of c, and
-// returns nil to others. Members may pass different groups that have nobody in
-// common; those in no group pass any that they are not in, such as GroupEmpty.
-// ErrGroup if somebody in g is not in c. Collective over c.
+// Create makes a communicator of the members of g, which must be members of c, and returns nil
+// to processes that are not in g. Members may pass different groups if these are disjoint. A
+// process that is in no group passes any group that it is not in, such as GroupEmpty. ErrGroup
+// if a process of g is not in c. Collective over c.
 //
-// Of an intercommunicator the members of each side pass one group of their own side; the
-// new one is an intercommunicator between the two, and nil if one of them is empty.
+// On an intercommunicator all members of a side pass one group of processes of their own side.
+// The new communicator is an intercommunicator between the two groups, and nil if one of them is
+// empty.
 //
 // C: MPI_Comm_create, section 7.4.2.
 func (c *Comm) Create(g Group) (*Comm, error) {
@@ -107,10 +107,9 @@ func (c *Comm) Create(g Group) (*Comm, error) {
 	return c.created(callCreate, d, err)
 }
 
-// CreateGroup is Create that is collective over the members of g only: others of
-// c need not know. Who creates several groups at the same time, in several
-// goroutines, tells them apart by the tag, which has nothing to do with those of
-// messages.
+// CreateGroup is Create that is collective only over the members of g; other members of c do not
+// take part. If several goroutines of a process create groups at the same time, different tags
+// tell these calls apart. The tags are independent of those of messages.
 //
 // C: MPI_Comm_create_group, section 7.4.2.
 func (c *Comm) CreateGroup(g Group, tag int) (*Comm, error) {
@@ -127,7 +126,7 @@ func (c *Comm) CreateGroup(g Group, tag int) (*Comm, error) {
 	return c.created(callCreateGroup, d, err)
 }
 
-// holds fails unless all of g are members of c.
+// holds returns an error unless all processes of g are members of c.
 func (c *Comm) holds(k call, g Group) *Error {
 	if err := c.usable(k); err != nil {
 		return err
@@ -143,7 +142,7 @@ func (c *Comm) holds(k call, g Group) *Error {
 	return nil
 }
 
-// created is what a call that makes a communicator returns.
+// created makes the results of a call that makes a communicator.
 func (c *Comm) created(k call, core *comm.Comm, err error) (*Comm, error) {
 	if err != nil {
 		return nil, wrap(err, k, c, Undefined, Undefined)
@@ -154,11 +153,10 @@ func (c *Comm) created(k call, core *comm.Comm, err error) (*Comm, error) {
 	return c.derive(core), nil
 }
 
-// Split makes a communicator for each color, of the members of c that pass it,
-// in the order of key and then of rank. A member that passes Undefined gets
-// nil. Of an intercommunicator that is done on both sides, and the groups of one color
-// become an intercommunicator; where only one side passes it the result is nil.
-// Collective over c.
+// Split makes one communicator for each color, of the members of c that pass that color, ordered
+// by key and then by rank. A member that passes Undefined gets nil. On an intercommunicator
+// Split does so on both sides, and the two groups of one color become an intercommunicator; if
+// only one side passes a color, its members get nil. Collective over c.
 //
 // C: MPI_Comm_split, section 7.4.2.
 func (c *Comm) Split(color, key int) (*Comm, error) {
@@ -172,18 +170,18 @@ func (c *Comm) Split(color, key int) (*Comm, error) {
 	return c.created(callSplit, d, err)
 }
 
-// Free gives the communicator up: no call on it may follow in this process. Its
-// attributes are deleted, the last set first; if a callback fails, so does Free,
-// and the communicator lives on with that attribute and those before it.
-// Operations that are pending on it complete, and so do the messages in a buffer
-// attached to it, which is detached. Collective over c; the world and self
+// Free frees the communicator: no call on it may follow in this process. Its attributes are
+// deleted, the last set first. If a callback fails, Free returns the error and the communicator
+// remains, with that attribute and those set before it. Pending operations on it complete. Its
+// attached buffer is detached, after the messages in it have been sent. Collective over c; the
+// world and self cannot be freed.
 // cannot be freed.
 //
 // C: MPI_Comm_free, section 7.4.3.
 func (c *Comm) Free() error { return c.free(callFree, func() {}) }
 
-// Disconnect is Free that first waits until all communication that is pending on c
-// has completed, in this process. The requests are still to be waited for.
+// Disconnect is Free that first waits until all pending communication on c in this process has
+// completed. The program still has to wait for the requests.
 //
 // C: MPI_Comm_disconnect, section 11.10.4.
 func (c *Comm) Disconnect() error {
@@ -200,8 +198,9 @@ func (c *Comm) free(k call, first func()) error {
 		return fail(ErrComm, k.String(), c, "the communicators of Init cannot be freed")
 	}
 	first()
-	// Twice, since callbacks of attributes may be collective over c: a call that is refused has
-	// deleted none, unless another goroutine has begun one meanwhile.
+	// Idle checks first, since callbacks of attributes may be collective over c, and a Free that
+	// is refused must not have deleted attributes. Claim checks again, since another goroutine
+	// may have begun a collective meanwhile.
 	if err := c.w.Coll.Idle(c.core, coll.CallFree); err != nil {
 		return c.notFreed(k, err)
 	}
@@ -217,7 +216,7 @@ func (c *Comm) free(k call, first func()) error {
 	return nil
 }
 
-// notFreed is the error of a Free that another call on c keeps from happening.
+// notFreed is the error of a Free that failed because of another call on c.
 func (c *Comm) notFreed(k call, err error) error {
 	if c.freed.Load() { // by that call
 		return fail(ErrComm, k.String(), c, "communicator has been freed")
@@ -225,7 +224,7 @@ func (c *Comm) notFreed(k call, err error) error {
 	return wrap(err, k, c, Undefined, Undefined)
 }
 
-// Comparison is how two communicators relate.
+// Comparison is the result of a comparison of two communicators or groups.
 //
 // C: MPI_IDENT and so on, section 7.4.1.
 type Comparison int
@@ -240,8 +239,8 @@ const (
 	Unequal   Comparison = 204 // other members
 )
 
-// Compare tells how c and d relate. Intercommunicators are compared by both groups, and
-// are Unequal to a communicator of one group. It is local.
+// Compare compares c and d. Intercommunicators are compared by both groups; compared with an
+// intracommunicator they are Unequal. It is local.
 //
 // C: MPI_Comm_compare, section 7.4.1.
 func (c *Comm) Compare(d *Comm) (Comparison, error) {

@@ -6,9 +6,9 @@ import (
 	"github.com/halo-mpi/halo/internal/p2p"
 )
 
-// several prepares completing any of rs: it checks them and returns the
-// engine's requests, null ones as nil, with the lock held; e is nil if there is
-// nothing to wait for. The slice of requests is to be given back to e.
+// several prepares a call that completes any of rs. It checks the requests and returns the
+// engine's requests, with nil for null ones, and with the lock held. e is nil if there is
+// nothing to wait for. The caller must give the slice inner back to e.
 func several(what string, rs []Request) (e *p2p.Engine, inner []*p2p.Request, err error) {
 	for i := range rs {
 		q := &rs[i]
@@ -35,8 +35,8 @@ func several(what string, rs []Request) (e *p2p.Engine, inner []*p2p.Request, er
 	return e, inner, nil
 }
 
-// attend tells all of rs that they are waited for, those too that come after others that
-// wait for them. The lock is held.
+// attend tells the engine that the program waits for each of rs, before the call waits for the
+// first. The lock is held.
 func attend(e *p2p.Engine, rs []*p2p.Request) {
 	if !e.HasObservers() {
 		return
@@ -48,7 +48,7 @@ func attend(e *p2p.Engine, rs []*p2p.Request) {
 	}
 }
 
-// attendAll is attend for calls that look at one request after the other, up to the first
+// attendAll is attend for calls that test one request after the other and stop at the first one
 // that is not complete.
 func attendAll(rs []Request) {
 	for i := range rs {
@@ -65,13 +65,13 @@ func attendAll(rs []Request) {
 	}
 }
 
-// failures counts the operations that failed, in a call that completes several.
+// failures counts the failed operations of a call that completes several.
 type failures struct {
 	n     int
 	first *Error
 }
 
-// note counts an error, if it is one, and returns it as that of a status.
+// note counts err, unless it is nil, and returns it as an error for a status.
 func (f *failures) note(err *Error) error {
 	if err == nil {
 		return nil
@@ -82,8 +82,8 @@ func (f *failures) note(err *Error) error {
 	return err
 }
 
-// inStatus is the error of a call that completed n requests of which some have
-// failed: the error handler is told of the first.
+// inStatus is the error of a call that completed n requests of which some have failed. It calls
+// the error handler with the first failure.
 func (f *failures) inStatus(what string, n int) error {
 	f.first.raised()
 	return &Error{Class: ErrInStatus, Call: what, Peer: Undefined, Tag: Undefined, cause: f.first, told: true,
@@ -98,8 +98,8 @@ func statusesFit(what string, n int, sts []Status) error {
 	return nil
 }
 
-// Waitall waits for all of rs. The statuses, if sts is not nil, are as if each
-// had been waited for; an error of any is ErrInStatus, and Status.Err tells which.
+// Waitall waits for all of rs. If sts is not nil, it gets the status of each request. If an
+// operation failed, the error is ErrInStatus, and Status.Err has the error of each operation.
 //
 // C: MPI_Waitall, section 3.7.5.
 func Waitall(rs []Request, sts []Status) error {
@@ -116,7 +116,7 @@ func Waitall(rs []Request, sts []Status) error {
 	}
 	var failed failures
 	var unasked Status
-	for i := range rs { // under one lock: a window of messages costs two operations on it
+	for i := range rs { // one lock for all: a batch of messages costs two operations on it
 		q, st := &rs[i], &unasked
 		if sts != nil {
 			st = &sts[i]
@@ -150,7 +150,7 @@ func Waitany(rs []Request) (int, Status, error) {
 	return i, st, err
 }
 
-// Testany is Waitany that does not wait: false means that none is complete.
+// Testany is Waitany that does not wait; it returns false if none of rs is complete.
 //
 // C: MPI_Testany, section 3.7.5.
 func Testany(rs []Request) (int, Status, bool, error) { return anyOf("Testany", rs, false) }
@@ -177,16 +177,17 @@ func anyOf(what string, rs []Request, wait bool) (int, Status, bool, error) {
 	return done, st, true, err
 }
 
-// Waitsome waits for at least one of rs and completes all that can be: their
-// number is returned, Undefined if all are null or inactive. indices and sts,
-// which may be nil, are filled from the start.
+// Waitsome waits until at least one of rs is complete, and completes all that can be. It returns
+// their number, or Undefined if all of rs are null or inactive. It stores the indices and
+// statuses of completed requests in indices and sts, from the first element on; sts may be nil.
+// ErrArg if indices is shorter than rs.
 //
 // C: MPI_Waitsome, section 3.7.5.
 func Waitsome(rs []Request, indices []int, sts []Status) (int, error) {
 	return some("Waitsome", rs, indices, sts, true)
 }
 
-// Testsome is Waitsome that does not wait: 0 means that none is complete.
+// Testsome is Waitsome that does not wait; it returns 0 if none of rs is complete.
 //
 // C: MPI_Testsome, section 3.7.5.
 func Testsome(rs []Request, indices []int, sts []Status) (int, error) {
@@ -244,8 +245,8 @@ func some(what string, rs []Request, indices []int, sts []Status, wait bool) (in
 	return n, nil
 }
 
-// Testall completes all of rs if all are complete, and none otherwise. Statuses
-// and errors are as with Waitall.
+// Testall completes all of rs if all are complete, and otherwise none. Statuses and errors are
+// those of Waitall.
 //
 // C: MPI_Testall, section 3.7.5.
 func Testall(rs []Request, sts []Status) (bool, error) {
@@ -261,7 +262,7 @@ func Testall(rs []Request, sts []Status) (bool, error) {
 	return true, Waitall(rs, sts)
 }
 
-// GetStatusAll is Testall that leaves the requests as they are.
+// GetStatusAll is Testall that does not complete the requests.
 //
 // C: MPI_Request_get_status_all, section 3.7.6.
 func GetStatusAll(rs []Request, sts []Status) (bool, error) {
@@ -288,7 +289,7 @@ func GetStatusAll(rs []Request, sts []Status) (bool, error) {
 	return true, nil
 }
 
-// GetStatusAny is Testany that leaves the request as it is.
+// GetStatusAny is Testany that does not complete the request.
 //
 // C: MPI_Request_get_status_any, section 3.7.6.
 func GetStatusAny(rs []Request) (int, Status, bool, error) {
@@ -305,7 +306,7 @@ func GetStatusAny(rs []Request) (int, Status, bool, error) {
 	return Undefined, emptyStatus(), !active, nil
 }
 
-// GetStatusSome is Testsome that leaves the requests as they are.
+// GetStatusSome is Testsome that does not complete the requests.
 //
 // C: MPI_Request_get_status_some, section 3.7.6.
 func GetStatusSome(rs []Request, indices []int, sts []Status) (int, error) {
@@ -344,8 +345,8 @@ func GetStatusSome(rs []Request, indices []int, sts []Status) (int, error) {
 	return n, nil
 }
 
-// idle reports whether q is null or inactive. A stale handle is not: looking at
-// it gives its error.
+// idle reports whether q is null or inactive. A stale handle is not idle, so that the caller
+// looks at it and gets its error.
 func (q *Request) idle() bool {
 	if q.r == nil {
 		return q.err == nil

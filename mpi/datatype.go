@@ -10,15 +10,14 @@ import (
 	"github.com/halo-mpi/halo/internal/dtype"
 )
 
-// Datatype is a layout of data in memory: which numbers, and where, counted from
-// the beginning of an element. Copies mean the same type, and == tells whether two
-// do; the zero Datatype is the null type.
+// Datatype is a layout of data in memory: the basic types of an element, and their displacements
+// from its beginning. Copies refer to the same type, and == tells whether two values do. The
+// zero Datatype is the null type.
 //
-// Types are local to a process. What is made of another type does not depend on
-// that one's being freed. A type must be committed before data is communicated with
-// it; predefined types and those of TypeOf are from the start, and are never freed.
-// Using a type that is null or has been freed is ErrType. Ranks that are goroutines of
-// one process share its types.
+// Types are local to a process. Freeing a type does not affect types that were made from it. A
+// type must be committed before it is used in communication; predefined types and those of
+// TypeOf are always committed, and cannot be freed. Using a type that is null or has been freed
+// is ErrType. Ranks that are goroutines of one process share its types.
 //
 // C: MPI_Datatype, sections 3.2.2 and 5.1.
 type Datatype struct{ h *datatype }
@@ -26,8 +25,8 @@ type Datatype struct{ h *datatype }
 // datatype is what copies of a Datatype share.
 type datatype struct {
 	t     *dtype.Type
-	lasts bool        // there is one for its type, in the whole process: not to be freed
-	freed atomic.Bool // pairs with nothing: who frees a type while another goroutine begins to use it gets either
+	lasts bool        // the only handle of its type in the process: it cannot be freed
+	freed atomic.Bool // pairs with nothing: use of a type while another goroutine frees it may see either value
 	attrs attributes
 
 	handle atomic.Uintptr // see Handle
@@ -38,15 +37,15 @@ type datatype struct {
 // C: MPI_DATATYPE_NULL, section 3.2.2.
 var DatatypeNull Datatype
 
-// typeSet is the predefined types of the process, and the handles of all types that
-// exist once: these, those chosen by parameters, and those of types of Go.
+// typeSet contains the predefined types of the process, and the handles of all types that have
+// only one: predefined types, those chosen by parameters, and those of Go types.
 type typeSet struct {
 	*dtype.Set
-	first   []datatype // of the types that have a place, by these
-	handles sync.Map   // *dtype.Type to *datatype, of the others
+	first   []datatype // handles of the types that have a place, indexed by the place
+	handles sync.Map   // *dtype.Type to *datatype, for all other types with one handle
 }
 
-// types is made when it is first needed: that takes some 0.1 ms.
+// types makes the set at the first use, since that takes some 0.1 ms.
 var types = sync.OnceValue(func() *typeSet {
 	s := &typeSet{Set: dtype.PredefinedOf(fixFortran())}
 	s.PairOf = pairOf
@@ -63,7 +62,7 @@ func (s *typeSet) begin(t *dtype.Type) {
 	h.t, h.lasts = t, true
 }
 
-// handle is the handle of a type that exists once, else a new one.
+// handle returns the handle of a type that has only one, else a new handle.
 func (s *typeSet) handle(t *dtype.Type) Datatype {
 	if t.Predefined() {
 		return s.lasting(t)
@@ -74,7 +73,7 @@ func (s *typeSet) handle(t *dtype.Type) Datatype {
 	return Datatype{&datatype{t: t}}
 }
 
-// lasting is the one handle of a type that exists once.
+// lasting returns the only handle of a type that has only one.
 func (s *typeSet) lasting(t *dtype.Type) Datatype {
 	if p := t.Place(); p > 0 {
 		return Datatype{&s.first[p-1]}
@@ -86,20 +85,19 @@ func (s *typeSet) lasting(t *dtype.Type) Datatype {
 	return Datatype{h.(*datatype)}
 }
 
-// golang is the engine's type of values of T.
+// golang returns the engine's type for values of T.
 //
 //halo:plaindata T
 func golang[T any]() (*dtype.Type, error) { return types().Of(reflect.TypeFor[T]()) }
 
-// TypeOf is the type of values of T: a boolean, a number, or an array or struct of
-// such, whatever Go's names for them are. Padding of structs, and fields called _,
-// are not part of it. What refers to memory of this process (a pointer, string,
-// slice, map, channel, function, interface or uintptr) has no type: the error is
-// ErrType and names the field.
+// TypeOf is the type of values of T: a boolean, a number, or an array or struct of these, or a
+// type defined as one. Padding of structs and fields named _ are not part of it. Types that
+// contain references to memory of this process (a pointer, string, slice, map, channel,
+// function, interface or uintptr) have no datatype: the error is ErrType and names the field.
 //
-// Numbers of Go are types of C: MPI_INT64_T for int64, MPI_DOUBLE for float64,
-// MPI_C_BOOL for bool, and int is the one of its size. TypeOf is fast and always
-// gives the same type, which is committed.
+// Go's numbers correspond to types of C: int64 to MPI_INT64_T, float64 to MPI_DOUBLE, bool to
+// MPI_C_BOOL, and int to the integer type of its size. TypeOf is fast, and returns the same
+// type, which is committed, on every call.
 //
 // C: MPI_Type_create_struct, section 5.1.2.
 func TypeOf[T any]() (Datatype, error) {
@@ -110,8 +108,7 @@ func TypeOf[T any]() (Datatype, error) {
 	return types().lasting(t), nil
 }
 
-// engine is the engine's type, if d is neither null nor freed; the error is the
-// engine's.
+// engine returns the engine's type, or an error of the engine if d is null or freed.
 func (d Datatype) engine() (*dtype.Type, error) {
 	switch {
 	case d.h == nil:
@@ -122,7 +119,7 @@ func (d Datatype) engine() (*dtype.Type, error) {
 	return d.h.t, nil
 }
 
-// use is engine for a call by itself: the error is raised.
+// use is engine for calls on a datatype itself: it raises the error.
 func (d Datatype) use(call string) (*dtype.Type, *Error) {
 	t, err := d.engine()
 	if err != nil {
@@ -131,10 +128,10 @@ func (d Datatype) use(call string) (*dtype.Type, *Error) {
 	return t, nil
 }
 
-// typesError makes an error of the engine that of a call on types, and raises it.
+// typesError turns an error of the engine into one of a call on types, and raises it.
 func typesError(call string, err error) *Error { return typesErrorOn(nil, call, err) }
 
-// typesErrorOn is typesError for a call on c, if that is not nil.
+// typesErrorOn is typesError for a call on c, which may be nil.
 func typesErrorOn(c *Comm, call string, err error) *Error {
 	e := newError(ErrOther, call, c, "%v", err)
 	e.cause = err
@@ -163,7 +160,7 @@ func (d Datatype) Commit() error {
 	return nil
 }
 
-// Committed reports whether data can be communicated with the type.
+// Committed reports whether the type is committed.
 //
 // C: none; see MPI_Type_commit.
 func (d Datatype) Committed() bool {
@@ -171,17 +168,16 @@ func (d Datatype) Committed() bool {
 	return err == nil && t.Committed()
 }
 
-// Permanent reports whether d is a type that cannot be freed: a predefined one, or one of
-// TypeOf.
+// Permanent reports whether d cannot be freed: a predefined type, or one of TypeOf.
 //
 // C: none; what is predefined is a constant there, section 5.1.9.
 func (internals) Permanent(d Datatype) bool { return d.h != nil && d.h.lasts }
 
-// Free makes d the null type; using a copy of it is ErrType from now on. Messages,
-// Buffers and types that have been made with it are not affected. Its attributes are
-// deleted, the last set first; if a callback fails, so does Free, and the type lives
-// on with that attribute and those before it. Types that are predefined, and those of
-// TypeOf, cannot be freed: ErrType.
+// Free frees the type and sets d to the null type. From then on using a copy of d is ErrType.
+// Messages, Buffers and types that were made with it are not affected. Its attributes are
+// deleted, the last set first. If a callback fails, Free returns the error and the type remains,
+// with that attribute and those set before it. ErrType for predefined types and those of TypeOf,
+// which cannot be freed.
 //
 // C: MPI_Type_free, section 5.1.9.
 func (d *Datatype) Free() error {
@@ -202,8 +198,8 @@ func (d *Datatype) Free() error {
 	return nil
 }
 
-// Dup makes a type like d, committed if d is, with the attributes that their copy
-// callbacks give it. It can be freed even if d cannot.
+// Dup makes a copy of d, which is committed if d is, with the attributes that copy callbacks
+// copy. The copy can be freed even if d cannot.
 //
 // C: MPI_Type_dup, section 5.1.10.
 func (d Datatype) Dup() (Datatype, error) {
@@ -222,8 +218,8 @@ func (d Datatype) Dup() (Datatype, error) {
 	return n, nil
 }
 
-// Name is what SetName has said last, the standard's name for a predefined type,
-// Go's for one of TypeOf, else empty.
+// Name is the name that SetName gave last; or else the standard's name of a predefined type,
+// Go's name of a type of TypeOf, and empty for others.
 //
 // C: MPI_Type_get_name, section 7.8.
 func (d Datatype) Name() string {
@@ -233,8 +229,8 @@ func (d Datatype) Name() string {
 	return ""
 }
 
-// SetName names the type in this process, for errors and tools. At most 127 bytes;
-// it has no other effect.
+// SetName names the type in this process, for errors and tools. The name has at most 127 bytes.
+// It has no other effect.
 //
 // C: MPI_Type_set_name, section 7.8.
 func (d Datatype) SetName(name string) error {
@@ -249,7 +245,7 @@ func (d Datatype) SetName(name string) error {
 	return nil
 }
 
-// Handle is what SetHandle has said last, else 0.
+// Handle is the value that SetHandle set last, else 0.
 //
 // C: none; for bindings, whose callbacks get handles of types.
 func (internals) Handle(d Datatype) uintptr {
@@ -259,7 +255,7 @@ func (internals) Handle(d Datatype) uintptr {
 	return d.h.handle.Load()
 }
 
-// SetHandle has the type keep the handle that it has in another language. It has no other
+// SetHandle stores with the type the handle that it has in another language. It has no other
 // effect.
 //
 // C: none; for bindings, whose callbacks get handles of types.
@@ -285,8 +281,8 @@ func (d Datatype) Size() (int, error) {
 	return int(t.Size()), nil
 }
 
-// Extent returns the lower bound of an element and the distance from one element to
-// the next, in bytes.
+// Extent returns the lower bound of an element, and its extent, which is the distance from one
+// element to the next; both in bytes.
 //
 // C: MPI_Type_get_extent, section 5.1.7.
 func (d Datatype) Extent() (lb, extent int, err error) {
@@ -298,8 +294,8 @@ func (d Datatype) Extent() (lb, extent int, err error) {
 	return int(l), int(x), nil
 }
 
-// TrueExtent returns lower bound and extent of the data alone, whatever TypeResized
-// has said.
+// TrueExtent returns the lower bound and the extent of the data alone, in bytes, without regard
+// to TypeResized.
 //
 // C: MPI_Type_get_true_extent, section 5.1.8.
 func (d Datatype) TrueExtent() (lb, extent int, err error) {
@@ -311,7 +307,7 @@ func (d Datatype) TrueExtent() (lb, extent int, err error) {
 	return int(l), int(x), nil
 }
 
-// String is the name of the type, or in short how it was made.
+// String is the name of the type, or a short description of how it was made.
 //
 // C: none; for messages, see MPI_Type_get_name.
 func (d Datatype) String() string {

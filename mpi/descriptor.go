@@ -9,13 +9,14 @@ import (
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
-// CommDescriptor is the address of a record outside of the Go heap, which says how far the process has
-// come in blocking collectives on the communicator, and the number of its layout: for bindings in
-// other languages, whose compiled code then does the shortest of these by itself.
-// abi/lib/fast_layout.h has the layout, with its number; code compiled for another layout must not
-// look there. The address is valid until the communicator is freed, as long as the Comm is
-// reachable. It is 0 in checking mode, where the members do not all share memory, and of a
-// communicator that is not there yet, or not any more.
+// CommDescriptor is the address of a record outside of the Go heap, with the progress of this
+// process in blocking collectives on the communicator, and the number of the record's layout. It
+// exists for bindings for other languages, whose compiled code then does the shortest
+// collectives itself. abi/lib/fast_layout.h contains the layout and its number; code compiled
+// for another layout must not dereference the address. The address is valid until the
+// communicator is freed, as long as the Comm is reachable. It is 0 in checking mode, if the
+// members do not all share memory, and for a communicator that is still being made or has been
+// freed.
 //
 // C: none; MPI_Barrier and others look at it.
 func (internals) CommDescriptor(c *Comm) (address uintptr, layout uint64) {
@@ -28,9 +29,9 @@ func (internals) CommDescriptor(c *Comm) (address uintptr, layout uint64) {
 	return address, rma.LayoutNumber(coll.DescriptorLayout())
 }
 
-// Await is for code that looks at the CommDescriptor, and has begun a collective in which it now
-// has to wait for long: until a word that is found from there is n or more. When that cannot
-// be the collective has failed.
+// Await waits until a word that the CommDescriptor refers to is n or more. Code that uses the
+// CommDescriptor calls it if a collective that it has begun has to wait for long. Await returns
+// the error of the collective if the word cannot reach n because a member has died.
 //
 // C: none; MPI_Barrier and others wait here.
 func (internals) Await(c *Comm, word *atomic.Uint64, n uint64) error {
@@ -38,16 +39,17 @@ func (internals) Await(c *Comm, word *atomic.Uint64, n uint64) error {
 	return c.done(k, err)
 }
 
-// Ring is for code that looks at the CommDescriptor, and finds there that members sleep: it wakes
-// them.
+// Ring wakes the members that sleep. Code that uses the CommDescriptor calls it when the record
+// says that members sleep.
 //
 // C: none; MPI_Barrier and others wake members here.
 func (internals) Ring(c *Comm) { c.w.Coll.Ring(c.core) }
 
-// ShareType writes size and bounds of the type to a record outside of the Go heap that compiled
-// code in C reads, in the layout that TypeLayout has the number of, and lets that code commit
-// the type there. It returns false, and nobody may read the record, if the type has been freed, or
-// if it is not committed and has another record. UnshareType ends the use of the record.
+// ShareType writes the size and the bounds of the type to a record outside of the Go heap, which
+// compiled code in C reads, and lets that code commit the type there. TypeLayout is the number
+// of the record's layout. ShareType returns false if the type has been freed, or if it is not
+// committed and already has another record; then the record must not be read. UnshareType ends
+// the use of the record.
 //
 // C: none; MPI_Type_size, MPI_Type_commit and others look at it.
 func (internals) ShareType(d Datatype, record *shmfmt.Type) bool {
@@ -55,9 +57,9 @@ func (internals) ShareType(d Datatype, record *shmfmt.Type) bool {
 	return err == nil && t.Share(record)
 }
 
-// ShareProgram lets compiled code in C pack and unpack elements of the type by a record from
-// ShareType, if the type is committed, is simple, and has been used before. The caller sees to it
-// that calls for one record, and UnshareType, come one after the other.
+// ShareProgram lets compiled code in C pack and unpack elements of the type by means of a record
+// from ShareType, if the type is committed, is simple, and has been used before. The caller
+// makes sure that calls for one record, and UnshareType, do not run concurrently.
 //
 // C: none; MPI_Pack and MPI_Unpack look at it.
 func (internals) ShareProgram(d Datatype, record *shmfmt.Type) {
@@ -66,8 +68,8 @@ func (internals) ShareProgram(d Datatype, record *shmfmt.Type) {
 	}
 }
 
-// UnshareType ends the use of a record from ShareType, which compiled code in C must not find any
-// more. The type may have been freed.
+// UnshareType ends the use of a record from ShareType; compiled code in C must not be able to
+// reach the record any more. The type may have been freed.
 //
 // C: none; MPI_Type_free comes here.
 func (internals) UnshareType(d Datatype, record *shmfmt.Type) { d.h.t.Unshare(record) }

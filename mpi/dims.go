@@ -5,10 +5,11 @@ import (
 	"slices"
 )
 
-// DimsCreate chooses the dimensions of a grid of processes: those of dims that are 0 are
-// set, in descending order, such that the product of all is nodes and the ones set are as
-// near to each other as they can be. Others stay as they are. A negative dimension, and
-// nodes that are no multiple of the given ones, are ErrDims; fewer than one node is ErrArg.
+// DimsCreate chooses the dimensions of a grid of processes. It sets the elements of dims that
+// are 0, in descending order, such that the product of all dimensions is nodes and the ones it
+// sets are as close to each other as possible. Other elements do not change. ErrDims if a
+// dimension is negative, or nodes is not a multiple of the given dimensions; ErrArg if nodes is
+// less than 1.
 //
 // C: MPI_Dims_create, section 8.5.2.
 func DimsCreate(nodes int, dims []int) error {
@@ -47,14 +48,16 @@ func DimsCreate(nodes int, dims []int) error {
 	return nil
 }
 
-// factoring looks for the way to write a number as a product of as many factors as now is
-// long, in descending order, with the least distance from the first to the last; of several
-// such ways it takes the one whose last factor is largest, so that the quotient of first and
-// last is least, too, of these the one whose last but one is, and so on. It tries all of them, small
-// first factors first, but for those which bounds rule out: a factor is the largest of those
-// to come, and so at least as large as every prime of what is left; and the last one is at
-// most the root of what is left, so that a first one that far above it cannot be nearer than
-// what was found. Numbers below 2^31 take some milliseconds at most.
+// factoring searches for the best way to write a number as a product of len(now) factors in
+// descending order. The best way has the smallest difference between the first and the last
+// factor. Among ways with the same difference it has the largest last factor, which also makes
+// the quotient of first and last smallest; among these the largest last but one, and so on.
+//
+// The search tries all ways in ascending order of the first factor, except those that two bounds
+// exclude. A factor is the largest of the remaining ones, and so at least as large as every
+// prime factor of the remaining number. The last factor is at most the root of the remaining
+// number, so that a first factor too far above this root cannot be better than the best way
+// found so far. Numbers below 2^31 take some milliseconds at most.
 type factoring struct {
 	divisors []int // ascending
 	primes   []int // ascending
@@ -63,7 +66,7 @@ type factoring struct {
 	spread   int // of best
 }
 
-// place puts factors of rest, none above limit, from place i on.
+// place chooses the factors of rest, none above limit, for the positions from i on.
 func (s *factoring) place(i, rest, limit int) {
 	left := len(s.now) - i
 	if left == 1 {
@@ -84,13 +87,13 @@ func (s *factoring) place(i, rest, limit int) {
 		}
 		s.now[i] = d
 		if s.now[0]-root(rest/d, left-1) > s.spread {
-			return // and so it is with larger ones: they leave less
+			return // larger factors leave a smaller rest and have a larger spread
 		}
 		s.place(i+1, rest/d, d)
 	}
 }
 
-// nearer reports whether of now and best, which have the same distance, now is to be taken.
+// nearer reports whether now is better than best, which has the same spread.
 func (s *factoring) nearer() bool {
 	for i, d := range slices.Backward(s.now) {
 		if d != s.best[i] {
@@ -100,7 +103,7 @@ func (s *factoring) nearer() bool {
 	return false
 }
 
-// prime is the largest prime that divides n, 1 if none does.
+// prime is the largest prime factor of n, or 1 for 1.
 func (s *factoring) prime(n int) int {
 	for _, p := range slices.Backward(s.primes) {
 		if n%p == 0 {
@@ -110,7 +113,7 @@ func (s *factoring) prime(n int) int {
 	return 1
 }
 
-// root is the largest number whose k-th power is not above n.
+// root is the largest number whose k-th power is at most n.
 func root(n, k int) int {
 	r := int(math.Pow(float64(n), 1/float64(k)))
 	for power(r+1, k, n) <= n {
@@ -122,7 +125,7 @@ func root(n, k int) int {
 	return r
 }
 
-// rootUp is the smallest number whose k-th power is not below n.
+// rootUp is the smallest number whose k-th power is at least n.
 func rootUp(n, k int) int {
 	r := root(n, k)
 	if power(r, k, n) < n {
@@ -131,7 +134,7 @@ func rootUp(n, k int) int {
 	return r
 }
 
-// power is the k-th power of r, or something above n if it is above n.
+// power is the k-th power of r, or some number above n if the power is above n.
 func power(r, k, n int) int {
 	p := 1
 	for range k {
@@ -143,7 +146,7 @@ func power(r, k, n int) int {
 	return p
 }
 
-// divisors are those of n, ascending.
+// divisors returns the divisors of n in ascending order.
 func divisors(n int) []int {
 	var low, high []int
 	for d := 1; d <= n/d; d++ {

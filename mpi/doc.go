@@ -1,7 +1,7 @@
-// Package mpi is message passing for Go programs: MPI-5.0 with Go's manners.
+// Package mpi is message passing for Go programs: MPI-5.0 in the style of Go.
 //
-// A program is started as n ranks by "halo run -n 4 PROGRAM", or runs n ranks
-// as goroutines with Run, or is a world of one when started by itself:
+// "halo run -n 4 PROGRAM" starts a program as 4 ranks; Run starts ranks that are goroutines; and
+// a program that is started by itself is a world of one rank:
 //
 //	func main() {
 //		mpi.Main(func(world *mpi.Comm) error {
@@ -14,44 +14,42 @@
 //		})
 //	}
 //
-// Names are the standard's without the prefix. What moves data is a function
-// over slices of numbers or other plain data, such as structs of numbers; what does
-// not is a method. Counts are elements, and the message size is the length of the
-// slice. Data of any other shape, such as a column of a matrix, is described by a
-// Datatype and put into a Buffer, for which the same verbs are methods:
+// Names are those of the standard without the prefix. Calls that move data are functions over
+// slices of numbers or of other plain data, such as structs of numbers; other calls are methods.
+// Counts are in elements, and the size of a message is the length of the slice. For other
+// layouts, such as a column of a matrix, a Datatype describes the data and a Buffer refers to
+// it; the calls for Buffers are methods:
 //
 //	mpi.Send(world, row, 1, 0)                          // []float64
 //	mpi.Send(world, particles, 1, 0)                    // []Particle
 //	world.Send(mpi.BufOf(matrix[j:], 1, column), 1, 0)  // TypeVector
 //
-// Elements that hold pointers, strings, slices and the like are ErrType; halovet
+// Elements that contain pointers, strings, slices and the like are ErrType; the tool halovet
 // (docs/checking.md) finds them before the program runs.
 //
-// The other side receives with whatever layout it likes. Every call that
-// communicates returns an error, an *Error with a class of the standard:
-// errors.Is(err, mpi.ErrTruncate).
+// The receiver may use another layout than the sender. Every call that communicates returns an
+// error, which is an *Error with a class of the standard: errors.Is(err, mpi.ErrTruncate).
 //
-// Any goroutine may call anything at any time (MPI_THREAD_MULTIPLE). Buffers
-// belong to the operation until it is complete; receive buffers must not be
-// touched, send buffers may be read.
+// Any goroutine may call any function at any time (MPI_THREAD_MULTIPLE). A buffer belongs to the
+// operation until that is complete: until then the program must not access receive buffers, and
+// must not write to send buffers.
 //
-// Every collective has three forms: Bcast returns when the caller's part is
-// done, Ibcast returns a request at once, and BcastInit a persistent request, to
-// be started any number of times. All members of a communicator call collectives
-// of the first two forms in the same order, and those of the third likewise,
-// whose requests they may start in any order. In place means that the slice that
-// is sent is the slice, or the part of it, that is received. Of the
-// blocking ones that are used for a single value there are BcastOne, AllreduceOne,
-// AllgatherOne and ExscanOne.
+// Every collective has three forms: Bcast returns when the caller's part is done, Ibcast returns
+// a request at once, and BcastInit a persistent request, which can be started any number of
+// times. All members of a communicator make their blocking and nonblocking collective calls in
+// the same order, and also their calls that make persistent requests; they may start these
+// requests in any order. A collective works in place if the send slice is the receive slice, or
+// a part of it. The blocking collectives that are often used for a single value have forms for
+// that: BcastOne, AllreduceOne, AllgatherOne and ExscanOne.
 //
-// One-sided communication is by a Window, memory that each member opens to the others.
-// What moves numbers are methods of Win, displacements count elements:
+// One-sided communication uses a Window, memory that each member makes accessible to the others.
+// The calls that move numbers are methods of Win, and displacements are in elements:
 //
 //	w, err := mpi.WinAllocate[float64](world, 1000)
 //	w.Lock(mpi.LockShared, target, 0)
 //	w.Accumulate(part, target, first, mpi.Sum) // the target takes no part
 //	w.Unlock(target)
 //
-// Not there yet, by chapter of the standard: partitioned communication (4), topologies
-// and their collectives (8), dynamic processes and sessions (11), files (14).
+// Not implemented yet, by chapter of the standard: partitioned communication (4), topologies and
+// their collectives (8), dynamic processes and sessions (11), files (14).
 package mpi

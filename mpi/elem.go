@@ -4,10 +4,10 @@ import (
 	"unsafe"
 )
 
-// Elem is the set of element types that predefined operations combine: Go's booleans and
-// numbers, and types made of them, ValueIndex, and Sync. They take the place of the standard's basic
-// datatypes. Messages, and collectives that only move data, take slices of any plain data: what
-// TypeOf has a type for, such as structs and arrays of numbers.
+// Elem is the set of element types on which predefined operations are defined: booleans and
+// numbers, types defined as these, ValueIndex, and Sync. They correspond to the standard's basic
+// datatypes. Messages, and collectives that only move data, take slices of any plain data: all
+// types that TypeOf accepts, such as structs and arrays of numbers.
 //
 // C: MPI_Datatype, section 3.2.2.
 type Elem interface {
@@ -22,7 +22,7 @@ func sizeOf[T any]() int {
 	return int(unsafe.Sizeof(t))
 }
 
-// packedSize is how many bytes a message has of an element of plain data.
+// packedSize is the number of bytes that an element of plain data takes in a message.
 func packedSize[T any]() (int64, error) {
 	if isNumber[T]() {
 		return int64(sizeOf[T]()), nil

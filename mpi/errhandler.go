@@ -5,22 +5,22 @@ import (
 	"os"
 )
 
-// Errhandler says what happens when a call fails, before it returns the error.
-// Each communicator has one, which it gives to those made from it, and each window;
-// errors that belong to neither go to the handler of self, if there is one self: not
-// among ranks that are goroutines (Run). It is called once for an error, by the
-// goroutine whose call has failed and without any lock, so that it may call
-// anything.
+// Errhandler is an error handler: a function that is called when a call fails, before the call
+// returns the error. Each communicator has one, which communicators made from it inherit, and so
+// has each window. Errors that belong to neither go to the handler of self; before Init, and
+// among ranks that are goroutines (Run), which have no common self, to the initial handler. The
+// handler is called once for an error, by the goroutine whose call has failed, which holds no
+// lock then, so that the handler may call any function.
 //
-// In Go the first communicators, and windows, have ErrorsReturn. The environment
-// variable HALO_INITIAL_ERRHANDLER changes that, with the values of the standard's
-// mpi_initial_errhandler: mpi_errors_are_fatal, mpi_errors_abort or
-// mpi_errors_return. Wrong arguments of a nonblocking call reach the handler at
-// once, and the caller when it waits for the request. Where several operations
-// are completed and the error is ErrInStatus, the handler gets the error of the
-// first that failed. The program's own error in Main is no error of a call.
+// In Go the initial handler of the first communicators and of windows is ErrorsReturn. The
+// environment variable HALO_INITIAL_ERRHANDLER changes that; its values are those of the
+// standard's mpi_initial_errhandler: mpi_errors_are_fatal, mpi_errors_abort or
+// mpi_errors_return. An invalid argument of a nonblocking call reaches the handler at once, and
+// the program when it waits for the request. If a call completes several operations and returns
+// ErrInStatus, the handler gets the error of the first operation that failed. An error that the
+// program's own function returns to Main goes to no handler.
 //
-// Handlers are values, the zero Errhandler is the null handler.
+// Handlers are values; the zero Errhandler is the null handler.
 //
 // C: MPI_Errhandler, section 9.3.
 type Errhandler struct{ h *errhandler }
@@ -28,7 +28,7 @@ type Errhandler struct{ h *errhandler }
 type errhandler struct {
 	name string
 	call func(c *Comm, e *Error) // nil for ErrorsReturn
-	only object                  // what it is for, unless it is predefined
+	only object                  // the kind of object that it was made for; empty for predefined handlers
 }
 
 // object is a kind of object that has error handlers.
@@ -39,12 +39,11 @@ const (
 	aWindow       object = "window"
 )
 
-// The predefined error handlers: ErrorsReturn does nothing, so that the call
-// returns its error. ErrorsAreFatal and ErrorsAbort print it and end the job,
-// and the exit status of the launcher is the error's class: Halo's processes end
-// all together, so that ErrorsAbort, meant for those of one communicator, is not
-// different. Among ranks that are goroutines (Run) both panic, which is the end
-// of the rank.
+// The predefined error handlers. ErrorsReturn does nothing, so that the call returns its error.
+// ErrorsAreFatal and ErrorsAbort print the error and end the job; the exit status of the
+// launcher is the error's class. ErrorsAbort, which by the standard ends the processes of one
+// communicator, ends the whole job, too, since Halo cannot end a part of it. If ranks are
+// goroutines (Run) both panic, which ends the rank.
 //
 // C: MPI_ERRORS_RETURN, MPI_ERRORS_ARE_FATAL and MPI_ERRORS_ABORT, section 9.3.
 var (
@@ -67,12 +66,12 @@ func die(c *Comm, e *Error) {
 		os.Exit(status)
 	}
 	fmt.Fprintf(os.Stderr, "rank %d: %v\n", c.w.Comm.Rank, e)
-	c.w.Abort(status, "") // the line above has said why
+	c.w.Abort(status, "") // the line above has printed the error
 }
 
-// CreateCommErrhandler makes an error handler for communicators of fn, which
-// gets the communicator, or self for errors that belong to none, and the error
-// that the call is about to return. A nil fn gives the null handler.
+// CreateCommErrhandler makes an error handler for communicators. fn gets the communicator, or
+// self for errors that belong to no object, and the error that the call will return. A nil fn
+// gives the null handler.
 //
 // C: MPI_Comm_create_errhandler, section 9.3.1.
 func CreateCommErrhandler(fn func(c *Comm, err *Error)) Errhandler {
@@ -97,8 +96,7 @@ func (h Errhandler) String() string {
 	return h.h.name
 }
 
-// Free makes h the null handler. Communicators and windows that have the handler keep
-// it.
+// Free makes h the null handler. Communicators and windows that have the handler keep it.
 //
 // C: MPI_Errhandler_free, section 9.3.4.
 func (h *Errhandler) Free() error {
@@ -109,8 +107,8 @@ func (h *Errhandler) Free() error {
 	return nil
 }
 
-// SetErrhandler gives the communicator an error handler, in this process. One that was
-// made for windows is ErrErrhandler.
+// SetErrhandler sets the error handler of the communicator in this process. ErrErrhandler if h
+// is null or was made for windows.
 //
 // C: MPI_Comm_set_errhandler, section 9.3.1.
 func (c *Comm) SetErrhandler(h Errhandler) error {
@@ -120,9 +118,9 @@ func (c *Comm) SetErrhandler(h Errhandler) error {
 	return c.setErrhandler(h, aCommunicator)
 }
 
-// takesHandler is usable for calls about error handlers. These take a communicator that
-// Idup is still making, too: bindings for other languages give each communicator its
-// handler as soon as they have it.
+// takesHandler is usable for calls that set or get error handlers. They accept also a
+// communicator that Idup is still making: bindings for other languages set the handler of each
+// communicator as soon as they have it.
 func (c *Comm) takesHandler(k call) *Error {
 	if c != nil && c.making.Load() { // pairs with the store of idup's ready
 		return nil
@@ -130,7 +128,7 @@ func (c *Comm) takesHandler(k call) *Error {
 	return c.usable(k)
 }
 
-// setErrhandler gives c, or the window that it stands for, an error handler.
+// setErrhandler sets the error handler of c, or of the window that c stands for.
 func (c *Comm) setErrhandler(h Errhandler, of object) error {
 	switch {
 	case h.h == nil:
@@ -143,10 +141,10 @@ func (c *Comm) setErrhandler(h Errhandler, of object) error {
 	return nil
 }
 
-// ofNone is, of self, the communicator whose handler is told of errors that belong to no
-// object: self, as the standard has it since MPI-4. Before that it was the world, and
-// programs that have set a handler for the world alone mean these errors, too: they are
-// taken at their word until they give self one.
+// ofNone is called on self. It returns the communicator whose handler gets errors that belong to
+// no object: self, as the standard says since MPI-4. Before MPI-4 it was the world: if a program
+// has set a handler for the world and none for self, its handler for the world gets these
+// errors.
 func (c *Comm) ofNone() *Comm {
 	if c != nil && !c.chosen.Load() && c.world.chosen.Load() { // pairs with setErrhandler
 		return c.world
@@ -164,11 +162,11 @@ func (c *Comm) Errhandler() (Errhandler, error) {
 	return Errhandler{c.handler.Load()}, nil
 }
 
-// CallErrhandler calls the communicator's error handler with err, and returns it
-// as an *Error about c: a library returns what it returns. A Class or code gives
-// the error its class, as does an *Error beneath err, and others are ErrOther. An
-// *Error that a library has made itself, and no handler has seen, keeps its call, peer
-// and detail. With nil nothing is called.
+// CallErrhandler calls the communicator's error handler with err and returns err as an *Error
+// about c, which a library can return in turn. The class of the error is err itself if that is a
+// Class or code, or that of the *Error that err wraps, and else ErrOther. An *Error that a
+// library has made and that no handler has been called with keeps its call, peer and detail. If
+// err is nil, CallErrhandler calls no handler and returns nil.
 //
 // C: MPI_Comm_call_errhandler, section 9.5.
 func (c *Comm) CallErrhandler(err error) error {
@@ -178,13 +176,15 @@ func (c *Comm) CallErrhandler(err error) error {
 	return c.callErrhandler(err)
 }
 
-// CallErrhandler is Comm.CallErrhandler for an error that belongs to no object: the handler
-// of self is called, or of the world if self was never given one and the world was.
+// CallErrhandler is Comm.CallErrhandler for an error that belongs to no object: it calls the
+// handler of self, or of the world if the program has set a handler for the world and none for
+// self.
 //
 // C: none; what libraries in C raise belongs to an object. See section 9.3.
 func CallErrhandler(err error) error { return (*Comm)(nil).callErrhandler(err) }
 
-// callErrhandler is CallErrhandler for c, for the window that c stands for, or for none.
+// callErrhandler is CallErrhandler for c, for the window that c stands for, or for no object if
+// c is nil.
 func (c *Comm) callErrhandler(err error) error {
 	if err == nil || err == Success {
 		return nil
@@ -206,8 +206,8 @@ func (c *Comm) callErrhandler(err error) error {
 	return e.raised()
 }
 
-// raised tells the error handler of e, unless it knows, and returns e. It is
-// called without locks: the handler may call anything.
+// raised calls the error handler with e, unless that has been done before, and returns e. The
+// caller holds no locks, since the handler may call any function.
 func (e *Error) raised() *Error {
 	if e.told {
 		return e
@@ -236,7 +236,7 @@ func (e *Error) raised() *Error {
 	return e
 }
 
-// raise is raised for calls that may have no error.
+// raise is raised for an error that may be nil.
 func raise(e *Error) error {
 	if e == nil {
 		return nil
@@ -244,10 +244,10 @@ func raise(e *Error) error {
 	return e.raised()
 }
 
-// errhandlerVariable names the environment variable of the first handler.
+// errhandlerVariable is the environment variable that names the initial handler.
 const errhandlerVariable = "HALO_INITIAL_ERRHANDLER"
 
-// initialErrhandler is what the first communicators start with.
+// initialErrhandler is the initial handler of the first communicators.
 func initialErrhandler() *errhandler {
 	switch os.Getenv(errhandlerVariable) {
 	case "mpi_errors_are_fatal":
@@ -261,8 +261,8 @@ func initialErrhandler() *errhandler {
 	return ErrorsReturn.h
 }
 
-// checkInitialErrhandler fails if the variable has none of its values. The error
-// is still to be raised.
+// checkInitialErrhandler returns an error if the variable has an invalid value. The caller has
+// to raise the error.
 func checkInitialErrhandler() *Error {
 	switch v := os.Getenv(errhandlerVariable); v {
 	case "", "mpi_errors_are_fatal", "mpi_errors_abort", "mpi_errors_return":

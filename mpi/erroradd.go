@@ -6,21 +6,20 @@ import (
 	"github.com/halo-mpi/halo/internal/class"
 )
 
-// addedErrors are the error classes and codes that the program has added, and
-// their texts. They belong to the process, before Init and after Finalize, too.
-// Values are never given twice: who holds one that was removed does not get
-// somebody else's text.
+// addedErrors are the error classes and codes that the program has added, with their texts. They
+// belong to the process and exist before Init and after Finalize, too. A value is never used
+// again, so that the value of a removed class or code cannot get the text of a new one.
 type addedErrors struct {
 	mu    sync.Mutex
 	last  Class
 	codes map[Class]*addedError
 }
 
-// addedError is a class, which is its own class, or a code.
+// addedError is an added code, or an added class; a class has itself as class.
 type addedError struct {
 	class Class
 	text  string
-	codes int // of a class: codes in it
+	codes int // of a class: number of its codes
 }
 
 var added = addedErrors{last: Class(class.LastPredefined)}
@@ -34,7 +33,7 @@ func (a *addedErrors) text(c Class) string {
 	return ""
 }
 
-// add enters a new code of a class, or a new class. The mutex is held.
+// add adds a new code of a class, or a new class. The mutex is held.
 func (a *addedErrors) add(cl Class, isClass bool) Class {
 	a.last++
 	if isClass {
@@ -47,7 +46,7 @@ func (a *addedErrors) add(cl Class, isClass bool) Class {
 	return a.last
 }
 
-// classOf is the class of a code; classes are their own.
+// classOf is the class of a code, and of a class the class itself.
 func classOf(c Class) Class {
 	if c <= Class(class.LastPredefined) {
 		return c
@@ -60,7 +59,7 @@ func classOf(c Class) Class {
 	return c
 }
 
-// LastUsedCode is the highest error class or code in use, or that was.
+// LastUsedCode is the highest value that an error class or code has or had.
 //
 // C: attribute MPI_LASTUSEDCODE, section 9.5.
 func LastUsedCode() Class {
@@ -69,7 +68,7 @@ func LastUsedCode() Class {
 	return added.last
 }
 
-// AddErrorClass makes a new error class, of this process only.
+// AddErrorClass makes a new error class in this process.
 //
 // C: MPI_Add_error_class, section 9.5.
 func AddErrorClass() Class {
@@ -78,8 +77,8 @@ func AddErrorClass() Class {
 	return added.add(0, true)
 }
 
-// AddErrorCode makes a new error code in a class, which may be one of the
-// standard: errors.Is(code, class) holds. ErrArg if there is no such class.
+// AddErrorCode makes a new error code in class cl, which may be a class of the standard. After
+// that errors.Is(code, cl) is true. ErrArg if there is no such class.
 //
 // C: MPI_Add_error_code, section 9.5.
 func AddErrorCode(cl Class) (Class, error) {
@@ -96,9 +95,8 @@ func AddErrorCode(cl Class) (Class, error) {
 	return added.add(cl, false), nil
 }
 
-// AddErrorString gives an added class or code its text, of at most
-// MaxErrorString bytes, or another one; the empty text takes it away. ErrArg for
-// what was not added.
+// AddErrorString sets the text of an added class or code, of at most MaxErrorString bytes. The
+// empty text removes it. ErrArg for a class or code that was not added.
 //
 // C: MPI_Add_error_string, section 9.5.
 func AddErrorString(c Class, text string) error {
@@ -111,8 +109,7 @@ func AddErrorString(c Class, text string) error {
 	})
 }
 
-// RemoveErrorClass removes an added class, in which there are no codes any more
-// and that has no text.
+// RemoveErrorClass removes an added class. ErrArg if it still has codes or a text.
 //
 // C: MPI_Remove_error_class, section 9.5.
 func RemoveErrorClass(cl Class) error {
@@ -130,7 +127,7 @@ func RemoveErrorClass(cl Class) error {
 	})
 }
 
-// RemoveErrorCode removes an added code, which has no text any more.
+// RemoveErrorCode removes an added code. ErrArg if it still has a text.
 //
 // C: MPI_Remove_error_code, section 9.5.
 func RemoveErrorCode(code Class) error {
@@ -149,7 +146,7 @@ func RemoveErrorCode(code Class) error {
 	})
 }
 
-// RemoveErrorString takes the text of an added class or code away.
+// RemoveErrorString removes the text of an added class or code. ErrArg if it has none.
 //
 // C: MPI_Remove_error_string, section 9.5.
 func RemoveErrorString(c Class) error {
@@ -162,8 +159,8 @@ func RemoveErrorString(c Class) error {
 	})
 }
 
-// changeAdded applies change to what was added as c, under the mutex; change
-// returns why it cannot be.
+// changeAdded calls change for the class or code c, under the mutex. change returns the reason
+// if the change is not possible, else the empty string.
 func changeAdded(call string, c Class, change func(*addedError) string) error {
 	added.mu.Lock()
 	why := "was not added, or has been removed"

@@ -7,16 +7,15 @@ import (
 	"github.com/halo-mpi/halo/internal/class"
 )
 
-// Class is an error class of the standard, with the values of the MPI-5 ABI, or
-// a class or code that AddErrorClass and AddErrorCode have made. It is an error
-// itself, to be used with errors.Is.
+// Class is an error class of the standard, with its value of the MPI-5 ABI, or a class or code
+// that AddErrorClass or AddErrorCode made. It is an error itself, for use with errors.Is.
 //
 // C: MPI_Error_class, section 9.4.
 type Class int
 
-// The error classes of the standard, and ErrProcFailed and ErrWinCounter. Those of what
-// Halo does not have yet are never returned. What is ErrWinCounter is ErrRMASync as well,
-// for errors.Is.
+// The error classes of the standard, and ErrProcFailed and ErrWinCounter. Halo never returns the
+// classes of features that it does not have yet. errors.Is matches an ErrWinCounter with
+// ErrRMASync as well.
 //
 // C: MPI_ERR_BUFFER and so on, section 9.4.
 const (
@@ -83,12 +82,12 @@ const (
 	ErrSession              = Class(class.Session)              // invalid session
 	ErrErrhandler           = Class(class.Errhandler)           // invalid error handler
 	ErrABI                  = Class(class.ABI)                  // wrong or incompatible binary interface
-	ErrLastCode             = Class(class.LastCode)             // highest value of the standard's own
+	ErrLastCode             = Class(class.LastCode)             // largest value of a class that the standard defines
 	ErrProcFailed           = Class(class.ProcFailed)           // a process has failed
 	ErrWinCounter           = Class(class.WinCounter)           // a synchronisation object has counted more signals than are waited for
 )
 
-// String is the standard's name of the class, or the text of one that was added.
+// String is the standard's name of the class, or the text of a class or code that was added.
 //
 // C: MPI_Error_string, section 9.4.
 func (c Class) String() string {
@@ -106,7 +105,7 @@ func (c Class) String() string {
 // C: MPI_Error_string, section 9.4.
 func (c Class) Error() string { return c.String() }
 
-// Is reports whether target is c or, where c is an added code, its class.
+// Is reports whether target is c or, if c is an added code, the class of c.
 //
 // C: MPI_Error_class, section 9.4.
 func (c Class) Is(target error) bool {
@@ -114,17 +113,17 @@ func (c Class) Is(target error) bool {
 	return ok && (t == c || t == classOf(c) || t.includes(c))
 }
 
-// includes reports whether c is another class that is of class t, too.
+// includes reports whether errors of class c count as errors of class t, too.
 func (t Class) includes(c Class) bool { return t == ErrRMASync && c == ErrWinCounter }
 
-// MaxErrorString is the most that ErrorString returns, in bytes.
+// MaxErrorString is the maximum length in bytes of the result of ErrorString.
 //
 // C: MPI_MAX_ERROR_STRING, section 9.4.
 const MaxErrorString = 511
 
-// ErrorClass is the class of an error: of an *Error or Class beneath err, of an
-// added code the class it was made in, Success for nil and ErrUnknown for errors
-// of other kinds.
+// ErrorClass is the class of an error. For an *Error or Class that err is or wraps, it is its
+// class; for an added code, the class of the code. It is Success for nil, and ErrUnknown for
+// other errors.
 //
 // C: MPI_Error_class, section 9.4.
 func ErrorClass(err error) Class {
@@ -137,7 +136,7 @@ func ErrorClass(err error) Class {
 	return ErrUnknown
 }
 
-// findCode looks for an error code beneath err.
+// findCode returns the error code that err is or wraps.
 func findCode(err error) (Class, bool) {
 	var e *Error
 	if errors.As(err, &e) {
@@ -148,7 +147,7 @@ func findCode(err error) (Class, bool) {
 	return c, ok
 }
 
-// codeOf is the code of an error of the program: ErrOther if it has none.
+// codeOf is the code of an error of the program, or ErrOther if it has none.
 func codeOf(err error) Class {
 	if c, ok := findCode(err); ok {
 		return c
@@ -156,8 +155,8 @@ func codeOf(err error) Class {
 	return ErrOther
 }
 
-// ErrorString describes an error class or code. An added one without a text is
-// described by the empty string.
+// ErrorString describes an error class or code. An added one without a text has the empty
+// string.
 //
 // C: MPI_Error_string, section 9.4.
 func ErrorString(c Class) string {

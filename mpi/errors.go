@@ -9,8 +9,8 @@ import (
 	"github.com/halo-mpi/halo/internal/coll"
 )
 
-// Error is what calls of this package return. errors.Is matches it with its
-// Class, and errors.Unwrap leads to the cause, if there is one beneath.
+// Error is the error that calls of this package return. errors.Is matches it with its Class, and
+// errors.Unwrap returns the underlying cause, if there is one.
 //
 // C: MPI_Error_class and MPI_Error_string, section 9.4.
 type Error struct {
@@ -22,16 +22,16 @@ type Error struct {
 	Detail string // what happened, with numbers
 
 	receive bool  // Peer is a source
-	told    bool  // the error handler has been called, or is not to be
+	told    bool  // the error handler has been called, or must not be called
 	cause   error // may be nil
-	comm    *Comm // whose error handler is to be called, or its window's; may be nil
+	comm    *Comm // whose error handler, or the handler of whose window, is to be called; may be nil
 }
 
-// NameCalls has name say what the call of an error is named, before the error handler hears
-// of it: it gets the name of the function or method of this package, and is called by the
-// goroutine whose call has failed. That is for libraries on top that have names of their
-// own for what they offer, such as bindings of other languages. It holds in the whole
-// process; nil undoes it.
+// NameCalls sets a function that gives the name of the failed call in an error. It gets the name
+// of the function or method of this package, and is called by the goroutine whose call has
+// failed, before the error handler. It exists for libraries on top of Halo that have their own
+// names for calls, such as bindings for other languages. It applies to the whole process; nil
+// removes it.
 //
 // C: none; messages of error handlers, section 9.3.
 func (internals) NameCalls(name func(call string) string) {
@@ -42,9 +42,10 @@ func (internals) NameCalls(name func(call string) string) {
 	current.names.Store(&name)
 }
 
-// DescribeErrors has describe change the text of every error, before the error handler hears
-// of it and after NameCalls. That is for bindings of other languages, where what the text
-// speaks of has other names. It is called by the goroutine whose call has failed; nil undoes it.
+// DescribeErrors sets a function that changes the text of every error. It is called by the
+// goroutine whose call has failed, after the function of NameCalls and before the error handler.
+// It exists for bindings for other languages, which have other names for the objects in the
+// text. nil removes it.
 //
 // C: none; messages of error handlers, section 9.3.
 func (internals) DescribeErrors(describe func(e *Error)) {
@@ -55,7 +56,7 @@ func (internals) DescribeErrors(describe func(e *Error)) {
 	current.texts.Store(&describe)
 }
 
-// Error tells call, object, peer, tag and what happened.
+// Error is the message: it contains the call, object, peer, tag and what happened.
 //
 // C: MPI_Error_string, section 9.4.
 func (e *Error) Error() string {
@@ -98,7 +99,7 @@ func tagText(tag int) string {
 	return fmt.Sprint(tag)
 }
 
-// Is reports whether target is the error's class, or its code.
+// Is reports whether target is the class or the code of the error.
 //
 // C: MPI_Error_class, section 9.4.
 func (e *Error) Is(target error) bool {
@@ -106,28 +107,28 @@ func (e *Error) Is(target error) bool {
 	return ok && (c == e.Class || c == classOf(e.Class) || c.includes(e.Class))
 }
 
-// Unwrap returns the cause beneath, such as why a connection ended.
+// Unwrap returns the underlying cause, such as why a connection ended.
 //
 // C: MPI_Error_class, section 9.4.
 func (e *Error) Unwrap() error { return e.cause }
 
-// newError makes an Error about c, which may be nil, that concerns neither peer
-// nor tag. Nobody is told yet: raise it, without the engine's lock.
+// newError makes an Error about c, which may be nil, without peer and tag. It does not call the
+// error handler: the caller raises the error when it does not hold the engine's lock.
 func newError(cl Class, call string, c *Comm, format string, args ...any) *Error {
 	return &Error{Class: cl, Call: call, Object: c.Name(), Peer: Undefined, Tag: Undefined, Detail: fmt.Sprintf(format, args...), comm: c}
 }
 
-// fail makes an Error about c, which may be nil, and raises it. The engine's
-// lock is not held.
+// fail makes an Error about c, which may be nil, and raises it. The caller does not hold the
+// engine's lock.
 func fail(cl Class, call string, c *Comm, format string, args ...any) *Error {
 	return newError(cl, call, c, format, args...).raised()
 }
 
-// describe gives an error of the engine its call, object, peer and tag. Nobody
-// is told yet: raise it, without the engine's lock.
+// describe adds call, object, peer and tag to an error of the engine. It does not call the error
+// handler: the caller raises the error when it does not hold the engine's lock.
 func describe(err error, k call, c *Comm, peer, tag int) *Error {
 	if e, ok := err.(*Error); ok {
-		return e // of a callback, found at the start
+		return e // from a callback; it was described when the call started
 	}
 	e := &Error{Class: ErrOther, Call: k.String(), Object: c.Name(), Peer: peer, Tag: tag, Detail: err.Error(), receive: k.receives(), cause: err, comm: c}
 	var ce *class.Error
@@ -141,8 +142,8 @@ func describe(err error, k call, c *Comm, peer, tag int) *Error {
 	return e
 }
 
-// wrap describes an error of the engine, if it is one, and raises it. The
-// engine's lock is not held.
+// wrap describes an error of the engine, unless it is nil, and raises it. The caller does not
+// hold the engine's lock.
 func wrap(err error, k call, c *Comm, peer, tag int) error {
 	if err == nil {
 		return nil

@@ -6,19 +6,19 @@ import (
 	"github.com/halo-mpi/halo/internal/dtype"
 )
 
-// fortranSizes are the sizes of Fortran's types in this process: they can be set until a type
-// is needed.
+// fortranSizes are the sizes of Fortran's types in this process. They can be set until the
+// predefined types are first used.
 type fortranSizes struct {
 	mu    sync.Mutex
 	sizes dtype.Fortran // all zero: not set
 	fixed bool
 }
 
-// FortranSizes says how many bytes LOGICAL, INTEGER, REAL and DOUBLE PRECISION have for the
-// compiler of Fortran: MPI_LOGICAL, MPI_INTEGER and so on, and MPI_COMPLEX, MPI_2INTEGER and
-// their like, then have these sizes. Without it they are 4, 4, 4 and 8. It is to be called
-// before Init, with the same sizes in all processes; the first call holds. ErrABI if it comes
-// too late, or if there is no representation of that size.
+// FortranSizes sets the sizes in bytes of LOGICAL, INTEGER, REAL and DOUBLE PRECISION in the
+// program's Fortran compiler. They are the sizes of MPI_LOGICAL, MPI_INTEGER and so on, and
+// determine those of MPI_COMPLEX, MPI_2INTEGER and the like. The defaults are 4, 4, 4 and 8. It
+// must be called before Init, with the same sizes in all processes; later calls have no effect.
+// ErrABI if the types are already in use, or if there is no representation of a given size.
 //
 // C: MPI_Abi_set_fortran_info, section 20.4.
 func (internals) FortranSizes(logical, integer, real, doublePrecision int) error {
@@ -40,7 +40,7 @@ func (internals) FortranSizes(logical, integer, real, doublePrecision int) error
 	return nil
 }
 
-// fixFortran is the sizes of Fortran's types, from now on for good.
+// fixFortran returns the sizes of Fortran's types, and forbids further changes.
 func fixFortran() dtype.Fortran {
 	c := &current.fortran
 	c.mu.Lock()

@@ -2,17 +2,17 @@ package mpi
 
 import "github.com/halo-mpi/halo/internal/p2p"
 
-// Grequest is what a generalized request calls: an operation of the program, such as one
-// on a file or a device, that is waited for, and tested, together with those of MPI. Any of
-// the functions may be nil.
+// Grequest has the functions of a generalized request: an operation of the program, such as one
+// on a file or a device, for which the program waits and tests together with those of MPI. Any
+// of the functions may be nil.
 //
-// Query fills in the status of an operation that is complete, by SetElements,
-// SetCancelled, Source and Tag, for whoever waits or tests, and for GetStatus, which may be
-// several times; the field Err has no meaning. Free is called once, when the request is
-// gone: after Query by the call that has completed it, or by Request.Free or Complete,
-// whichever comes last. Cancel is what Request.Cancel calls, with whether the operation is
-// complete. They are called by the goroutine whose call is the reason, without any lock. An
-// error of theirs is that of the call, one of Free before one of Query.
+// Query sets the status of a complete operation, with SetElements, SetCancelled, Source and Tag;
+// its field Err is ignored. Query is called for each call that completes the request or gets its
+// status; GetStatus may do so several times. Free is called once, when the request is no longer
+// needed: by the call that completes it, after Query, or by Request.Free or Complete, whichever
+// comes last. Request.Cancel calls Cancel and tells it whether the operation is complete. The
+// goroutine that makes the call runs the functions, without holding any lock. The call returns
+// an error of these functions; an error of Free takes precedence over one of Query.
 //
 // C: MPI_Grequest_query_function, MPI_Grequest_free_function and MPI_Grequest_cancel_function, section 13.2.
 type Grequest struct {
@@ -21,9 +21,9 @@ type Grequest struct {
 	Cancel func(complete bool) error
 }
 
-// StartGrequest starts a generalized request, which Complete completes. Any communicator
-// of the process will do. The request may be waited for and tested as any other, and
-// among others.
+// StartGrequest starts a generalized request, which Complete completes. c may be any
+// communicator of the process. The program may wait for the request and test it like any other,
+// and together with others.
 //
 // C: MPI_Grequest_start, section 13.2.
 func (c *Comm) StartGrequest(g Grequest) Request {
@@ -38,9 +38,9 @@ func (c *Comm) StartGrequest(g Grequest) Request {
 	return watched(newRequest(callStartGrequest, c, r))
 }
 
-// Complete says that the operation of a generalized request is complete: who waits for it,
-// through this copy or another, goes on. Once for each request, by any goroutine. Other
-// requests, and completing one again, are ErrRequest.
+// Complete completes the operation of a generalized request, so that calls which wait for it, by
+// this copy or another, return. Any goroutine may call it, once for each request. ErrRequest for
+// requests of other kinds, and for a request that is already complete.
 //
 // C: MPI_Grequest_complete, section 13.2.
 func (q Request) Complete() error {
@@ -74,19 +74,20 @@ func (q Request) Complete() error {
 	return nil
 }
 
-// grequest is a generalized request. It begins by itself: Begin is never called.
+// grequest is a generalized request. The program begins its operation; Begin is never called.
 type grequest struct {
 	Grequest
-	freed bool // nobody waits: Complete calls Free; guarded by the engine's lock
+	freed bool // Request.Free was called, so that Complete calls Free; guarded by the engine's lock
 }
 
 // Begin implements p2p.Starter.
 func (*grequest) Begin() {}
 
-// grequest is the generalized request that q is of.
+// grequest returns the generalized request of q.
 func (q *Request) grequest() *grequest { return q.r.Starter().(*grequest) }
 
-// takeGrequest is take. The lock is let go meanwhile: the request is nobody else's by then.
+// takeGrequest is take for generalized requests. It releases the lock while it runs callbacks;
+// the request belongs to this call alone by then.
 func (q *Request) takeGrequest(e *p2p.Engine, st *Status) *Error {
 	g, c := q.grequest(), q.c
 	e.Take(q.r)
@@ -103,7 +104,7 @@ func (q *Request) takeGrequest(e *p2p.Engine, st *Status) *Error {
 	return err
 }
 
-// queryGrequest fills in the status and leaves the request.
+// queryGrequest sets the status and does not complete the request.
 func (q *Request) queryGrequest(e *p2p.Engine, st *Status) *Error {
 	g := q.grequest()
 	e.Proc().Unlock()
@@ -113,7 +114,7 @@ func (q *Request) queryGrequest(e *p2p.Engine, st *Status) *Error {
 	return err
 }
 
-// cancelGrequest is Cancel. It lets the lock go.
+// cancelGrequest is Cancel for generalized requests. It releases the lock.
 func (q *Request) cancelGrequest(e *p2p.Engine) error {
 	g, done := q.grequest(), q.r.Done()
 	e.Proc().Unlock()
@@ -123,7 +124,7 @@ func (q *Request) cancelGrequest(e *p2p.Engine) error {
 	return raise(grequestError(g.Cancel(done), q.c, "cancel"))
 }
 
-// freeGrequest is Request.Free. It lets the lock go.
+// freeGrequest is Request.Free for generalized requests. It releases the lock.
 func (q *Request) freeGrequest(e *p2p.Engine) error {
 	g, c, done := q.grequest(), q.c, q.r.Done()
 	g.freed = true
@@ -136,9 +137,9 @@ func (q *Request) freeGrequest(e *p2p.Engine) error {
 	return nil
 }
 
-// query calls Query, on a status of its own: one that is passed on to a function of the
-// program would be moved to the heap, for all kinds of requests. The error is still to be
-// raised, as are those of the next two.
+// query calls Query with a status of its own. A caller's status that is passed to a function of
+// the program would escape to the heap, for all kinds of requests. The caller has to raise the
+// error, and also those of the next two functions.
 func (g *grequest) query(c *Comm) (Status, *Error) {
 	st := emptyStatus()
 	if g.Query == nil {
@@ -157,7 +158,7 @@ func (g *grequest) free(c *Comm) *Error {
 	return grequestError(g.Free(), c, "free")
 }
 
-// grequestError is the error of a call one of whose functions has failed.
+// grequestError is the error of a call in which a function of the program has failed.
 func grequestError(err error, c *Comm, which string) *Error {
 	if err == nil {
 		return nil

@@ -2,14 +2,14 @@ package mpi
 
 import "slices"
 
-// Group is an ordered set of processes of the job. It is a value that nothing
-// changes, and independent of the communicator that it came from: that may be
-// freed. The zero Group is the empty group. Groups need not be freed.
+// Group is an ordered set of processes of the job. It is an immutable value, and independent of
+// the communicator that it came from, which may be freed. The zero Group is the empty group.
+// Groups need not be freed.
 //
 // C: MPI_Group, MPI_GROUP_EMPTY and MPI_Group_free, section 7.2.1.
 type Group struct {
 	members []int32 // indexes in the job, by rank
-	self    *Comm   // of the process whose group it is; may be nil in an empty group
+	self    *Comm   // of the process that the group belongs to; may be nil in an empty group
 }
 
 // GroupEmpty is the group without members.
@@ -17,14 +17,13 @@ type Group struct {
 // C: MPI_GROUP_EMPTY, section 7.2.1.
 var GroupEmpty Group
 
-// Range stands for the ranks First, First+Stride, First+2*Stride ... up to Last,
-// which need not be one of them. Stride may be negative.
+// Range is the set of ranks First, First+Stride, First+2*Stride and so on, up to Last, which
+// need not be one of them. Stride may be negative.
 //
 // C: MPI_Group_range_incl, section 7.3.2.
 type Range struct{ First, Last, Stride int }
 
-// Group is the group of the communicator's members, of an intercommunicator the local
-// one.
+// Group is the group of the communicator's members; of an intercommunicator, the local group.
 //
 // C: MPI_Comm_group, section 7.3.2.
 func (c *Comm) Group() (Group, error) {
@@ -39,8 +38,7 @@ func (c *Comm) Group() (Group, error) {
 // C: MPI_Group_size, section 7.3.1.
 func (g Group) Size() int { return len(g.members) }
 
-// Rank is the rank of the calling process in the group, Undefined if it is no
-// member.
+// Rank is the rank of the calling process in the group, or Undefined if it is not a member.
 //
 // C: MPI_Group_rank, section 7.3.1.
 func (g Group) Rank() int {
@@ -53,7 +51,7 @@ func (g Group) Rank() int {
 	return Undefined
 }
 
-// ranks is the rank of each member by its index in the job.
+// ranks maps the index in the job of each member to its rank.
 func (g Group) ranks() map[int32]int {
 	m := make(map[int32]int, len(g.members))
 	for r, p := range g.members {
@@ -62,7 +60,8 @@ func (g Group) ranks() map[int32]int {
 	return m
 }
 
-// same fails if g and h are of different processes: ranks that are goroutines.
+// same returns an error if g and h belong to different processes, which can happen if ranks are
+// goroutines.
 func (g Group) same(call string, h Group) *Error {
 	if g.self != h.self && g.self != nil && h.self != nil {
 		return fail(ErrGroup, call, g.self, "the groups belong to two processes, ranks %d and %d of the world", g.self.core.Members[0], h.self.core.Members[0])
@@ -70,7 +69,7 @@ func (g Group) same(call string, h Group) *Error {
 	return nil
 }
 
-// with is a group of these members for the process of g or h.
+// with makes a group of these members that belongs to the process of g or h.
 func (g Group) with(h Group, members []int32) Group {
 	if g.self == nil {
 		g.self = h.self
@@ -78,9 +77,8 @@ func (g Group) with(h Group, members []int32) Group {
 	return Group{members, g.self}
 }
 
-// TranslateRanks returns the ranks in h of the members of g with the given
-// ranks: Undefined for those that are not in h, ProcNull for ProcNull. ErrRank
-// if there is no such rank in g.
+// TranslateRanks returns the ranks in h of the members of g with the given ranks: Undefined for
+// members that are not in h, and ProcNull for ProcNull. ErrRank if g has no such rank.
 //
 // C: MPI_Group_translate_ranks, section 7.3.1.
 func (g Group) TranslateRanks(ranks []int, h Group) ([]int, error) {
@@ -110,8 +108,8 @@ func (g Group) noRank(call string, rank int) *Error {
 	return fail(ErrRank, call, g.self, "rank %d in a group of %d", rank, len(g.members))
 }
 
-// Compare tells how g and h relate: Ident for the same members in the same
-// order, Similar in another order, else Unequal.
+// Compare compares g and h: Ident if they have the same members in the same order, Similar if in
+// another order, else Unequal.
 //
 // C: MPI_Group_compare, section 7.3.1.
 func (g Group) Compare(h Group) (Comparison, error) {
@@ -133,7 +131,7 @@ func (g Group) Compare(h Group) (Comparison, error) {
 	return Similar, nil
 }
 
-// Union is all of g and after it what else is in h, in its order.
+// Union is the members of g, followed by those of h that are not in g, in the order of h.
 //
 // C: MPI_Group_union, section 7.3.2.
 func (g Group) Union(h Group) (Group, error) {
@@ -143,7 +141,7 @@ func (g Group) Union(h Group) (Group, error) {
 	return g.with(h, append(slices.Clone(g.members), h.minus(g)...)), nil
 }
 
-// Intersection is what is in g and in h, in the order of g.
+// Intersection is the members of g that are also in h, in the order of g.
 //
 // C: MPI_Group_intersection, section 7.3.2.
 func (g Group) Intersection(h Group) (Group, error) {
@@ -157,7 +155,7 @@ func (g Group) Intersection(h Group) (Group, error) {
 	})), nil
 }
 
-// Difference is what is in g and not in h, in the order of g.
+// Difference is the members of g that are not in h, in the order of g.
 //
 // C: MPI_Group_difference, section 7.3.2.
 func (g Group) Difference(h Group) (Group, error) {
@@ -175,19 +173,19 @@ func (g Group) minus(h Group) []int32 {
 	})
 }
 
-// Incl is the group of the members of g with the given ranks, in their order.
-// ErrRank if a rank does not exist or occurs twice.
+// Incl is the group of the members of g with the given ranks, in the order of the list. ErrRank
+// if a rank does not exist or occurs twice.
 //
 // C: MPI_Group_incl, section 7.3.2.
 func (g Group) Incl(ranks []int) (Group, error) { return g.incl("Incl", ranks) }
 
-// Excl is g without the members of the given ranks. Errors are those of Incl.
+// Excl is g without the members with the given ranks. Errors are those of Incl.
 //
 // C: MPI_Group_excl, section 7.3.2.
 func (g Group) Excl(ranks []int) (Group, error) { return g.excl("Excl", ranks) }
 
-// RangeIncl is Incl of all ranks that the ranges stand for. ErrArg if a stride
-// is 0 or leads away from Last.
+// RangeIncl is Incl of all ranks in the ranges. ErrArg if a stride is 0, or has the wrong sign
+// to reach Last.
 //
 // C: MPI_Group_range_incl, section 7.3.2.
 func (g Group) RangeIncl(ranges []Range) (Group, error) {
@@ -198,8 +196,7 @@ func (g Group) RangeIncl(ranges []Range) (Group, error) {
 	return g.incl("RangeIncl", ranks)
 }
 
-// RangeExcl is Excl of all ranks that the ranges stand for. Errors are those of
-// RangeIncl.
+// RangeExcl is Excl of all ranks in the ranges. Errors are those of RangeIncl.
 //
 // C: MPI_Group_range_excl, section 7.3.2.
 func (g Group) RangeExcl(ranges []Range) (Group, error) {
@@ -210,7 +207,7 @@ func (g Group) RangeExcl(ranges []Range) (Group, error) {
 	return g.excl("RangeExcl", ranks)
 }
 
-// distinct fails unless all are different ranks of g, and marks them.
+// distinct marks the given ranks of g. It returns an error unless all are different and exist.
 func (g Group) distinct(call string, ranks []int) ([]bool, *Error) {
 	seen := make([]bool, len(g.members))
 	for _, r := range ranks {
@@ -250,7 +247,7 @@ func (g Group) excl(call string, ranks []int) (Group, error) {
 	return Group{members, g.self}, nil
 }
 
-// expand lists the ranks of ranges, which lie in g.
+// expand lists the ranks of ranges, all of which must exist in g.
 func (g Group) expand(call string, ranges []Range) ([]int, *Error) {
 	var ranks []int
 	for i, a := range ranges {
@@ -260,7 +257,7 @@ func (g Group) expand(call string, ranges []Range) ([]int, *Error) {
 		case a.Stride > 0 && a.First > a.Last, a.Stride < 0 && a.First < a.Last:
 			return nil, fail(ErrArg, call, g.self, "range %d: stride %d does not lead from %d to %d", i, a.Stride, a.First, a.Last)
 		}
-		// Unsigned, so that no distance between two ints overflows.
+		// The arithmetic is unsigned, so that the distance of two ints cannot overflow.
 		left, step := uint(a.Last)-uint(a.First), uint(a.Stride)
 		if a.Stride < 0 {
 			left, step = -left, -step

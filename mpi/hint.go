@@ -1,11 +1,12 @@
 package mpi
 
-// Hints say what a program promises, or prefers: Halo may gain from them, and is right without
-// them. Calls that take hints take any number of them; a nil one says nothing. Of two that
-// contradict each other the later one counts, and one whose value is not legal changes nothing. An
-// *Info is a hint wherever hints are taken: it stands for those of its keys that Halo knows there,
-// with the names and values of the standard, and it is for what other implementations know, too.
-// In checking mode keys that begin with mpi_ or halo_, and that nobody knows, are reported.
+// Hints are assertions and preferences of a program. They may make Halo faster, but Halo is
+// correct without them. Calls that take hints take any number of them. A nil hint has no effect;
+// of two that contradict each other the later one counts; one with an invalid value changes
+// nothing. An *Info can take the place of hints everywhere: of its keys, which have the names
+// and values of the standard, those count that Halo knows for the call. It may also contain keys
+// for other implementations. In checking mode Halo reports unknown keys that begin with mpi_ or
+// halo_.
 
 // CommHint is a hint for a communicator: NoAnyTag, NoAnySource, ExactLength, AllowOvertaking, or
 // an *Info with their keys. Dup, Idup and SetInfo take them.
@@ -15,8 +16,8 @@ type CommHint interface{ commHint(h *hints) }
 
 // WinHint is a hint for a window: NoLocks, AccumulateOrdering, AccumulateOps,
 // AccumulateGranularity, AccumulateIntrinsic, SameSize, SameDispUnit, SharedNoncontig,
-// MinimumAlignment, WinScope, WinOrder, or an *Info with their keys. All calls that make windows
-// take them, and SetInfo.
+// MinimumAlignment, WinScope, WinOrder, or an *Info with their keys. SetInfo and all calls that
+// make windows take them.
 //
 // C: MPI_Info, section 12.2.1.
 type WinHint interface{ winHint(o *winOptions) }
@@ -32,10 +33,11 @@ type MemHint interface{ memHint(align *int64) }
 // C: the argument info of MPIX_Win_sync_ops_init and MPIX_Win_sync_object_init, an extension.
 type SyncHint interface{ syncHint(o *syncOptions) error }
 
-// SplitHint says by what SplitType splits: HwResourceType, or an *Info with its key.
+// SplitHint names the type of hardware by which SplitType splits: HwResourceType, or an *Info
+// with its key.
 //
 // C: info key mpi_hw_resource_type, section 7.4.2.
 type SplitHint interface{ splitHint(resource *string) }
 
-// boolean is the value of a key that is true or false; neither of them is not ok.
+// boolean parses the value of a boolean key; ok is false if it is neither true nor false.
 func boolean(value string) (b, ok bool) { return value == "true", value == "true" || value == "false" }

@@ -19,18 +19,19 @@ const (
 	MaxInfoVal = 1023
 )
 
-// launchedVariable is what launchers set for their ranks, before Init and after Finalize.
+// launchedVariable is an environment variable that launchers set for their ranks, so that it
+// tells before Init and after Finalize whether a launcher started the process.
 const launchedVariable = "HALO_SIZE"
 
-// Info is a set of pairs of a key and a value, which are strings, case sensitive,
-// with one value for a key. It holds any pairs; calls that take an Info read what
-// they know before they return, and ignore the rest. Booleans are "true" and
-// "false". The nil *Info has no pairs and takes none. It need not be freed.
+// Info is a set of pairs of a key and a value. Both are case-sensitive strings, and a key has
+// one value. An Info holds any pairs; calls that take one read the keys that they know before
+// they return, and ignore the others. Boolean values are "true" and "false". The nil *Info has
+// no pairs and cannot be changed. An Info need not be freed.
 //
 // C: MPI_Info, MPI_INFO_NULL and MPI_Info_free, section 10.
 type Info struct {
 	mu     sync.Mutex
-	keys   []string // in the order in which they were set first
+	keys   []string // in the order in which they were first set
 	values map[string]string
 }
 
@@ -39,9 +40,8 @@ type Info struct {
 // C: MPI_Info_create, section 10.
 func NewInfo() *Info { return &Info{values: map[string]string{}} }
 
-// Set gives the key a value, in place of the one that it has. ErrInfoKey for a
-// key that is empty or too long, ErrInfoValue for a value that is too long,
-// ErrInfo for the nil Info.
+// Set sets the value of the key and replaces an existing value. ErrInfoKey if the key is empty
+// or too long, ErrInfoValue if the value is too long, ErrInfo for the nil Info.
 //
 // C: MPI_Info_set, section 10.
 func (i *Info) Set(key, value string) error {
@@ -62,7 +62,7 @@ func (i *Info) Set(key, value string) error {
 	return nil
 }
 
-// Get returns the value of the key, and whether there is one.
+// Get returns the value of the key, and whether it has one.
 //
 // C: MPI_Info_get_string, section 10.
 func (i *Info) Get(key string) (string, bool) {
@@ -107,8 +107,8 @@ func (i *Info) NKeys() int {
 	return len(i.keys)
 }
 
-// NthKey is key n, from 0. The numbers stay as long as nothing is set or deleted.
-// ErrArg if there is none.
+// NthKey is the key with number n, from 0. The numbers are valid until a pair is set or deleted.
+// ErrArg if there is no key n.
 //
 // C: MPI_Info_get_nthkey, section 10.
 func (i *Info) NthKey(n int) (string, error) {
@@ -142,10 +142,9 @@ func (i *Info) Dup() *Info {
 	return d
 }
 
-// InfoEnv tells how this process was started, as far as it is known: command,
-// argv, host, arch, wdir and thread_level, and maxprocs if nobody started it as
-// part of a job. Values longer than MaxInfoVal are left out. It may be called
-// before Init.
+// InfoEnv returns what is known of how this process was started: the keys command, argv, host,
+// arch, wdir and thread_level, and maxprocs if no launcher started the process. Values longer
+// than MaxInfoVal are left out. It may be called before Init.
 //
 // C: MPI_Info_create_env and MPI_INFO_ENV, section 10.
 func InfoEnv() *Info {

@@ -8,16 +8,16 @@ import (
 	"sync"
 )
 
-// infoKeys reports, in checking mode, info keys that begin with mpi_ or halo_ and that nobody
-// knows: they are misspelt, since the standard keeps these beginnings for itself and for Halo. It
-// reports each once in a process.
+// infoKeys reports, in checking mode, unknown info keys that begin with mpi_ or halo_. They are
+// misspelt, since the standard and Halo reserve these prefixes. It reports each key once in a
+// process.
 type infoKeys struct {
 	mu       sync.Mutex
 	reported map[string]bool
 }
 
-// reservedKeys are the keys of the standard that begin with mpi_, in its calls that do not read them
-// as hints and in calls that Halo does not have.
+// reservedKeys are the keys of the standard that begin with mpi_ and that Halo does not read as
+// hints, including those of calls that Halo does not have.
 func reservedKeys() []string {
 	return []string{
 		resourceKey, "mpi_memory_alloc_kinds", "mpi_assert_memory_alloc_kinds", "mpi_assert_strict_persistent_collective_ordering",
@@ -27,8 +27,8 @@ func reservedKeys() []string {
 	}
 }
 
-// knownKeys are all keys that begin so and that somebody knows, whatever object they are for: a
-// program may give one Info to calls of several kinds.
+// knownKeys are all known keys with a reserved prefix, for objects of any kind, since a program
+// may pass one Info to calls of several kinds.
 func knownKeys() []string {
 	known := reservedKeys()
 	for _, name := range hintNames() {
@@ -42,12 +42,12 @@ func knownKeys() []string {
 	return known
 }
 
-// reserved reports whether a key belongs to the standard or to Halo.
+// reserved reports whether a key has a prefix that the standard or Halo reserves.
 func reserved(key string) bool {
 	return strings.HasPrefix(key, "mpi_") || strings.HasPrefix(key, "halo_")
 }
 
-// checkKeys reports, in checking mode, what nobody knows in an Info that call k on c is given.
+// checkKeys reports, in checking mode, unknown keys in an Info that is passed to call k on c.
 func checkKeys[H any](c *Comm, k call, hints ...H) {
 	if c.self.keys == nil {
 		return
@@ -86,8 +86,8 @@ func (known *infoKeys) check(c *Comm, k call, i *Info, out io.Writer) {
 	}
 }
 
-// nearestKey is the known key that the fewest insertions, deletions and replacements of bytes make
-// of key: key itself if it is known.
+// nearestKey is the known key with the smallest edit distance from key, which is key itself if
+// it is known.
 func nearestKey(key string) (nearest string) {
 	least := -1
 	for _, k := range knownKeys() {
@@ -98,9 +98,9 @@ func nearestKey(key string) (nearest string) {
 	return nearest
 }
 
-// distance is the number of insertions, deletions and replacements of bytes that make b of a.
+// distance is the edit distance of a and b: the number of bytes to insert, delete and replace.
 func distance(a, b string) int {
-	row := make([]int, len(b)+1) // of the part of a before i, by the length of the part of b
+	row := make([]int, len(b)+1) // edit distances of a[:i] from each b[:j]
 	for j := range row {
 		row[j] = j
 	}

@@ -2,26 +2,24 @@ package mpi
 
 import "github.com/halo-mpi/halo/internal/coll"
 
-// On an intercommunicator ranks of messages, as destinations and sources, are those of
-// the remote group, and so are the statuses. Collectives move data between the groups: a
-// process gets what the remote group gives. One with a root has it in one group, where
-// the root passes Root and the others ProcNull; the members of the other group pass the
-// rank of the root. Blocks are as many as the remote group has members, but those of a
-// ReduceScatter as many as the local one has. Where a length is that of what comes from
-// the other group, the slice is as long as that and not longer. There is no in place, no
-// Scan and no Exscan; there are no windows.
+// On an intercommunicator destinations, sources and the ranks in statuses are ranks of the
+// remote group. Collectives move data between the groups: a process receives what the remote
+// group sends. A collective with a root has it in one of the groups. There the root passes Root
+// and the others ProcNull; members of the other group pass the root's rank. The number of blocks
+// is the size of the remote group; for a ReduceScatter it is the size of the local group. A
+// slice whose length is that of the data from the other group must have exactly this length.
+// Intercommunicators have no in-place form, no Scan, no Exscan, and no windows.
 
-// IntercommCreate makes an intercommunicator between the members of local and another
-// group, which calls it, too. Each group has a leader, of rank localLeader in local. The
-// leaders reach each other by the communicator peer, where the other one is of rank
-// remoteLeader, and pass the same tag; the other members may pass anything for these
-// three. The two exchange their groups in a context of their own: messages that are under
-// way on peer do no harm, whatever their tags.
+// IntercommCreate makes an intercommunicator between the members of local and another group,
+// which makes the same call. Each group has a leader, which has rank localLeader in local. The
+// leaders communicate over peer, in which the other leader has rank remoteLeader, and pass the
+// same tag. The other members may pass any values for peer, remoteLeader and tag. The leaders
+// exchange their groups in a separate context, so that pending messages on peer do not
+// interfere, whatever their tags.
 //
-// The groups have no process in common, or that is ErrComm. What is wrong with the
-// arguments of a leader is the error of all members of its group, while the other group
-// waits. The new communicator has the error handler of local. Collective over both
-// groups.
+// ErrComm if the groups have a process in common. If an argument of a leader is invalid, all
+// members of its group return the error, while the other group waits. The new communicator has
+// the error handler of local. Collective over both groups.
 //
 // C: MPI_Intercomm_create, section 7.6.2.
 func IntercommCreate(local *Comm, localLeader int, peer *Comm, remoteLeader, tag int) (*Comm, error) {
@@ -43,7 +41,7 @@ func IntercommCreate(local *Comm, localLeader int, peer *Comm, remoteLeader, tag
 	return local.created(k, core, err)
 }
 
-// bridge is how a leader reaches the other one.
+// bridge describes how a leader reaches the other leader.
 func (c *Comm) bridge(peer *Comm, leader, tag int) coll.Bridge {
 	bad := func(cl Class, format string, args ...any) coll.Bridge {
 		return coll.Bridge{Err: wrong(cl, format, args...)}
@@ -68,7 +66,7 @@ func (c *Comm) bridge(peer *Comm, leader, tag int) coll.Bridge {
 // C: MPI_Comm_test_inter, section 7.6.1.
 func (c *Comm) Inter() bool { return c != nil && c.core.Inter != nil }
 
-// RemoteSize is the number of processes in the remote group, 0 if c is no
+// RemoteSize is the number of processes in the remote group, or 0 if c is not an
 // intercommunicator.
 //
 // C: MPI_Comm_remote_size, section 7.6.1.
@@ -79,7 +77,7 @@ func (c *Comm) RemoteSize() int {
 	return c.peers()
 }
 
-// RemoteGroup is the remote group of an intercommunicator. Another c is ErrComm.
+// RemoteGroup is the remote group of an intercommunicator. ErrComm if c is not one.
 //
 // C: MPI_Comm_remote_group, section 7.6.1.
 func (c *Comm) RemoteGroup() (Group, error) {
@@ -89,10 +87,10 @@ func (c *Comm) RemoteGroup() (Group, error) {
 	return Group{c.core.Members, c.self}, nil
 }
 
-// Merge makes a communicator of both groups of an intercommunicator. The group whose
-// members pass high false comes before the one whose members pass true; if both pass the
-// same, which comes first is up to the library, and the same at all. Members of one group
-// who pass different values are ErrArg, at all. Each gets the error handler of its c.
+// Merge makes an intracommunicator of both groups of an intercommunicator. The group whose
+// members pass high false comes before the group whose members pass true; if both pass the same,
+// the library chooses one order for all members. ErrArg, at all members, if members of one group
+// pass different values. At each process the new communicator has the error handler of c.
 // Collective over both groups.
 //
 // C: MPI_Intercomm_merge, section 7.6.2.
@@ -104,7 +102,7 @@ func (c *Comm) Merge(high bool) (*Comm, error) {
 	return c.created(callMerge, core, err)
 }
 
-// between fails unless c is an intercommunicator.
+// between returns an error unless c is an intercommunicator.
 func (c *Comm) between(k call) *Error {
 	if err := c.usable(k); err != nil {
 		return err
@@ -115,7 +113,7 @@ func (c *Comm) between(k call) *Error {
 	return nil
 }
 
-// intra fails if c, which is usable, is an intercommunicator.
+// intra returns an error if c, which is usable, is an intercommunicator.
 func (c *Comm) intra(k call) *Error {
 	if c.core.Inter != nil {
 		return fail(ErrComm, k.String(), c, "not possible on an intercommunicator, with a remote group of size %d", c.peers())

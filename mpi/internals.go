@@ -2,8 +2,8 @@ package mpi
 
 import "github.com/halo-mpi/halo/internal/unexported"
 
-// internals is what internal/unexported hands to abi/bind and mpitest. Its methods stand beside
-// what they belong to.
+// internals has the methods that internal/unexported makes available to abi/bind and mpitest.
+// Each stands in the file of its subject.
 type internals struct{}
 
 func init() { unexported.Set(&internals{}) }

@@ -10,20 +10,20 @@ import (
 	"github.com/halo-mpi/halo/internal/rma/check"
 )
 
-// leftovers is what a process that checks has made and has to free, or to wait for, with the
-// places of the calls. Finalize lists what is left. Nothing is taken out when it is freed, since
-// the objects say so themselves: requests by their generation, which makes the next use of one
-// replace the entry; communicators and windows by a mark, and those that have it leave whenever
-// the number of entries has doubled.
+// leftovers records, in checking mode, what a process has made and must free or wait for, with
+// the places of the calls. Finalize lists what is left. Freeing an object does not remove its
+// entry, since the objects themselves tell: a request by its generation, and the next use of a
+// request replaces its entry; communicators and windows by a mark. Entries of marked ones are
+// removed each time the number of entries has doubled.
 type leftovers struct {
 	mu       sync.Mutex
 	requests map[*p2p.Request]begun
 	comms    map[*Comm]check.Call
 	windows  map[*Window]check.Call
-	sweep    int // how many communicators and windows there are when the next sweep is due
+	sweep    int // number of communicators and windows at which the next removal is due
 }
 
-// begun is a request that the program has been given.
+// begun is a request that was returned to the program.
 type begun struct {
 	r   *p2p.Request
 	gen uint32
@@ -34,7 +34,7 @@ func newLeftovers() *leftovers {
 	return &leftovers{requests: make(map[*p2p.Request]begun), comms: make(map[*Comm]check.Call), windows: make(map[*Window]check.Call), sweep: 64}
 }
 
-// note notes a request that the program is about to be given.
+// note records a request that is about to be returned to the program.
 func (q *Request) note() {
 	l := q.c.self.left
 	l.mu.Lock()
@@ -42,7 +42,7 @@ func (q *Request) note() {
 	l.requests[q.r] = begun{q.r, q.r.Gen, located(q.call().String())}
 }
 
-// comm notes a communicator.
+// comm records a communicator.
 func (l *leftovers) comm(c *Comm) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -50,7 +50,7 @@ func (l *leftovers) comm(c *Comm) {
 	l.swept()
 }
 
-// window notes a window.
+// window records a window.
 func (l *leftovers) window(w *Window) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -75,7 +75,7 @@ func (l *leftovers) swept() {
 	l.sweep = 2*(len(l.comms)+len(l.windows)) + 64
 }
 
-// report writes what is left in the process of c, or its requests only, to out.
+// report writes to out what the process of c has left, or only its requests.
 func (l *leftovers) report(c *Comm, requestsOnly bool, out io.Writer) {
 	var list leftover.List
 	p := c.w.Proc
@@ -111,7 +111,7 @@ func (l *leftovers) report(c *Comm, requestsOnly bool, out io.Writer) {
 	io.WriteString(out, list.Text(c.Rank()))
 }
 
-// reportLeftovers lists what is left when Finalize is called, in checking mode.
+// reportLeftovers lists in checking mode what the process has left when it calls Finalize.
 func (c *Comm) reportLeftovers(requestsOnly bool) {
 	if l := c.self.left; l != nil {
 		l.report(c, requestsOnly, os.Stderr)

@@ -9,20 +9,20 @@ import (
 	"github.com/halo-mpi/halo/internal/rma/check"
 )
 
-// locator is what LocateCalls was given.
+// locator has the functions that LocateCalls was given.
 type locator struct {
 	caller func() uintptr
 	place  func(pc uintptr) string
 	name   func(call string) string
 }
 
-// LocateCalls has reports of the checking mode say where in the source of another language
-// the calls are that they name, for bindings of that language: caller is the address to which
-// the call returns that the calling goroutine is carrying out, 0 if that is none of the other
-// language, place is an address of this process in words, such as a file and a line, and name
-// what that language calls a function or method of this package. caller is called for each call
-// that is checked, the others for calls that a report names. It holds for the world that Init
-// makes; a caller that is nil undoes it.
+// LocateCalls sets functions by which reports of checking mode name calls, and their places in
+// the source, in the terms of another language; it exists for bindings for that language. caller
+// returns the return address of the call that the calling goroutine is in, or 0 if that call
+// does not come from the other language. place describes an address of this process in words,
+// such as a file and a line. name translates the name of a function or method of this package.
+// caller is called for each checked call, the others for calls that a report names. The
+// functions apply to the world that Init makes; a nil caller removes them.
 //
 // C: none; for bindings, like NameCalls.
 func (internals) LocateCalls(caller func() uintptr, place func(pc uintptr) string, name func(call string) string) {
@@ -33,7 +33,7 @@ func (internals) LocateCalls(caller func() uintptr, place func(pc uintptr) strin
 	current.locator.Store(&locator{caller, place, name})
 }
 
-// located is the call of the program that is being carried out, with its place.
+// located is the call that the program is making, with its place.
 func located(name string) check.Call {
 	if l := current.locator.Load(); l != nil {
 		if pc := l.caller(); pc != 0 {
@@ -43,7 +43,8 @@ func located(name string) check.Call {
 	return check.Call{Name: name, Site: site()}
 }
 
-// placeOf is where a call of this process is, in words, and nameOfCall what the program calls it.
+// placeOf describes the place of a call of this process in words, and nameOfCall is the
+// program's name for the call.
 func placeOf(at *check.Call) string {
 	if l := current.locator.Load(); l != nil && at.PC != 0 {
 		return l.place(at.PC)
@@ -58,7 +59,7 @@ func nameOfCall(at *check.Call) string {
 	return at.Name
 }
 
-// site is where the program has called this package: the file and the line.
+// site is the file and the line where the program called this package.
 func site() string {
 	var counters [24]uintptr
 	n := runtime.Callers(2, counters[:])

@@ -5,18 +5,19 @@ import (
 	"unsafe"
 )
 
-// AllocMem allocates memory for n elements of T, zero, that the processes of the node
-// can access directly where it is exposed by WinCreate or Attach. It may be used like any
-// other, for messages and for windows, and is never needed for either. c tells which
-// process is meant; any communicator of it will do.
+// AllocMem allocates zeroed memory for n elements of T, which the processes of the node can
+// access directly if it is exposed by WinCreate or Attach. It may be used like any other memory,
+// for messages and for windows, and neither of them requires it. c identifies the process; it
+// may be any communicator of it.
 //
-// It begins at a multiple of 64 bytes, or of what MinimumAlignment says.
+// The memory begins at a multiple of 64 bytes, or of the value of MinimumAlignment.
 //
-// The memory is not Go's: it is gone when FreeMem is called, whoever still has the
-// slice, and must not be used after that, nor after Finalize. What a T holds must therefore
-// be no pointer, or it is ErrType. A negative n is ErrSize. Memory that is not there, by the
-// machine's count or that of a control group, is ErrNoMem at once; what is handed out
-// is there. Core dumps leave it out.
+// The memory is outside of the Go heap: FreeMem frees it even if slices still refer to it, and
+// it must not be used after that, nor after Finalize. Core dumps do not contain it.
+//
+// Errors: ErrType if T contains pointers; ErrSize if n is negative; ErrNoMem, at once, if the
+// machine or the control group does not have that much memory. Memory that is returned is really
+// available.
 //
 // C: MPI_Alloc_mem, section 9.2.
 func AllocMem[T any](c *Comm, n int, hints ...MemHint) ([]T, error) {
@@ -33,7 +34,7 @@ func AllocMem[T any](c *Comm, n int, hints ...MemHint) ([]T, error) {
 	case int64(n) > math.MaxInt64/unit:
 		return nil, fail(ErrNoMem, "AllocMem", c, "%d elements of %d bytes", n, unit)
 	}
-	// A slice of no elements needs room for one, or Go does not keep its address.
+	// A slice without elements gets memory for one; otherwise Go would not keep its address.
 	room := max(n, 1)
 	b, err := c.w.Memory.Alloc(int64(room)*unit, alignment(hints))
 	if err != nil {
@@ -42,9 +43,10 @@ func AllocMem[T any](c *Comm, n int, hints ...MemHint) ([]T, error) {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b.Mem))), room)[:n], nil
 }
 
-// FreeMem gives memory of AllocMem back, named by its first element: the rest of the
-// slice may have been cut off. It must not be part of a window. What AllocMem of the same
-// process has not returned, or what was freed before, is ErrBase, and nothing happens.
+// FreeMem frees memory of AllocMem, which it identifies by the address of the first element; the
+// slice may be shorter than the one that AllocMem returned. The memory must not be part of a
+// window. ErrBase, without any effect, if AllocMem of the same process did not return mem, or if
+// it was freed before.
 //
 // C: MPI_Free_mem, section 9.2.
 func FreeMem[T any](c *Comm, mem []T) error {
@@ -58,7 +60,7 @@ func FreeMem[T any](c *Comm, mem []T) error {
 	return wrap(c.w.Memory.Free(first), callFreeMem, c, Undefined, Undefined)
 }
 
-// alignment is what hints ask for, in bytes; 0 if nothing legal.
+// alignment is the alignment that hints ask for, in bytes; 0 if there is no valid one.
 func alignment(list []MemHint) (bytes int64) {
 	for _, h := range list {
 		if h != nil {

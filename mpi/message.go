@@ -10,15 +10,16 @@ import (
 	"github.com/halo-mpi/halo/internal/p2p"
 )
 
-// signature is what a message tells of its elements. Beside a mem.Mem it is all that a call says of
-// what it moves; the two are not one struct, which would not travel in registers.
+// signature describes the elements of a message. Together with a mem.Mem it is all that a call
+// says about its data; the two are separate, since one struct of both would not be passed in
+// registers.
 type signature struct {
 	code  dtype.Code
-	typ   *dtype.Type // in checking mode only, as count
+	typ   *dtype.Type // in checking mode only, like count
 	count int64
 }
 
-// dataOf is the elements of a slice of plain data.
+// dataOf is the memory and the signature of a slice of plain data.
 func dataOf[T any](c *Comm, buf []T) (mem.Mem, signature) {
 	if !isNumber[T]() {
 		b := Buf(buf)
@@ -31,7 +32,7 @@ func dataOf[T any](c *Comm, buf []T) (mem.Mem, signature) {
 	return mem.Of(memory(buf)), e
 }
 
-// sent is the elements of a Buffer, to be sent.
+// sent is the memory and the signature of a Buffer to send.
 func (b *Buffer) sent(c *Comm) (mem.Mem, signature) {
 	if b.err != nil {
 		return mem.Wrong(b.err), signature{}
@@ -43,7 +44,8 @@ func (b *Buffer) sent(c *Comm) (mem.Mem, signature) {
 	return mem.In(&b.b), e
 }
 
-// received is the elements of a Buffer, to be received into: no byte may be there twice.
+// received is the memory and the signature of a Buffer to receive into, in which no byte may
+// occur twice.
 func (b *Buffer) received(c *Comm) (mem.Mem, signature) {
 	if b.err == nil && b.b.Overlaps() {
 		return mem.Wrong(&class.Error{Class: class.Type, Text: fmt.Sprintf(
@@ -65,7 +67,7 @@ func (c *Comm) checkMessage(k call, m mem.Mem, peer, tag int, receives bool) *Er
 	return nil
 }
 
-// mode is the mode in which a call sends.
+// mode is the send mode of a call.
 func (k call) mode() p2p.Mode {
 	switch k {
 	case callSsend, callIssend, callSsendInit:
@@ -79,12 +81,13 @@ func (k call) mode() p2p.Mode {
 // persistent reports whether a call makes a request that can be started many times.
 func (k call) persistent() bool { return k >= callSendInit && k <= callRecvInit }
 
-// envelope is that of a message of call k.
+// envelope is the envelope of a message of call k.
 func (c *Comm) envelope(k call, of signature, peer int, tag int32) p2p.Envelope {
 	return p2p.Envelope{Comm: c.core, Ctx: c.core.Ctx, Peer: peer, Tag: tag, Mode: k.mode(), Code: of.code, Type: of.typ, Count: of.count}
 }
 
-// message starts to send or receive m, or prepares that, as the call k says.
+// message starts to send or receive m, or makes a persistent request that does, depending on
+// call k.
 func (c *Comm) message(k call, m mem.Mem, of signature, peer, tag int) Request {
 	receives := k.receives()
 	if err := c.checkMessage(k, m, peer, tag, receives); err != nil {
@@ -115,7 +118,7 @@ func (c *Comm) message(k call, m mem.Mem, of signature, peer, tag int) Request {
 	return q
 }
 
-// send sends m and waits until its memory may be used again.
+// send sends m and waits until the program may reuse its memory.
 func (c *Comm) send(k call, m mem.Mem, of signature, dest, tag int) error {
 	if buf, ok := m.Bytes(); ok && c != nil && uint(dest) < uint(len(c.core.Members)) && uint(tag) <= maxTag && !c.freed.Load() && !c.w.SlowPath() {
 		if err := c.w.P2P.Send(c.core, k.mode(), of.code, buf, dest, int32(tag)); err != nil {
@@ -177,7 +180,7 @@ func (c *Comm) replace(k call, m mem.Mem, of signature, dest, sendTag, source, r
 	return q
 }
 
-// checkBoth is checkMessage of a call that sends and receives.
+// checkBoth is checkMessage for a call that sends and receives.
 func (c *Comm) checkBoth(k call, send mem.Mem, dest, sendTag int, recv mem.Mem, source, recvTag int) *Error {
 	if err := c.checkMessage(k, send, dest, sendTag, false); err != nil {
 		return err

@@ -8,8 +8,8 @@ import (
 	"github.com/halo-mpi/halo/internal/op"
 )
 
-// Op is a reduction operation: a predefined one, or one that CreateOp or CreateOpFunc
-// has made. Ops are values; the zero Op is the null operation.
+// Op is a reduction operation: a predefined one, or one made by CreateOp or CreateOpFunc. Ops
+// are values; the zero Op is the null operation.
 //
 // C: MPI_Op, section 6.9.2.
 type Op struct {
@@ -17,12 +17,12 @@ type Op struct {
 	user   *userOp
 }
 
-// userOp is an operation that the program has made. User is for slices of the elements
-// that it was made for; on combines Buffers.
+// userOp is a user-defined operation. User is for slices of the elements that it was made for;
+// on combines Buffers.
 type userOp struct {
 	op.User
 	on    func(in, inout Buffer)
-	freed atomic.Bool // pairs with nothing: who frees an operation while another goroutine begins to use it gets either
+	freed atomic.Bool // pairs with nothing: use of an operation while another goroutine frees it may see either value
 }
 
 // OpNull is the null operation; using it is ErrOp.
@@ -30,21 +30,21 @@ type userOp struct {
 // C: MPI_OP_NULL, section 6.9.7.
 var OpNull Op
 
-// The predefined operations. Sum and Prod work on all numbers, Min and Max on
-// integers and floating-point numbers, the logical ones on integers and booleans,
-// the bitwise ones on integers, Minloc and Maxloc on ValueIndex; others are ErrOp.
-// All are commutative.
+// The predefined operations. Sum and Prod are defined on all numbers, Min and Max on integers
+// and floating-point numbers, the logical ones on integers and booleans, the bitwise ones on
+// integers, Minloc and Maxloc on ValueIndex. For other types they are ErrOp. All are
+// commutative.
 //
-// Of the datatypes of Buffers that is: the basic ones of C and Fortran, real and
-// complex numbers of every precision among them, those of TypeF90Real and its like,
-// the types of pairs, and duplicates of these. MPI_BYTE is for the bitwise operations
-// only, and integers that are not of C (MPI_INTEGER, MPI_AINT) are not for the logical
-// ones. On characters and on derived types no predefined operation is defined.
+// Of the datatypes of Buffers they are defined on the basic types of C and Fortran, including
+// real and complex numbers of every precision, on those of TypeF90Real and the like, on the
+// predefined pairs, and on duplicates of these. On MPI_BYTE only the bitwise operations are
+// defined, and on integers that are not types of C (MPI_INTEGER, MPI_AINT) the logical ones are
+// not. No predefined operation is defined on characters and on derived types.
 //
-// A minimum or maximum of floating-point numbers is NaN if one of them is, and -0
-// is less than +0. The logical operations take what is not 0 for true and give 1.
-// Replace gives the second operand and NoOp the first; they are for one-sided
-// communication, in reductions they are ErrOp.
+// A minimum or maximum of floating-point numbers is NaN if one of the operands is, and -0 is
+// less than +0. The logical operations take all values other than 0 as true, and their true
+// result is 1. The result of Replace is the second operand and that of NoOp the first; both are
+// for one-sided communication only, and ErrOp in reductions.
 //
 // C: MPI_SUM, MPI_PROD, MPI_MIN, MPI_MAX, MPI_LAND, MPI_LOR, MPI_LXOR, MPI_BAND, MPI_BOR, MPI_BXOR, MPI_MINLOC, MPI_MAXLOC, MPI_REPLACE, MPI_NO_OP, sections 6.9.2 and 12.3.4.
 var (
@@ -64,8 +64,8 @@ var (
 	NoOp    = Op{kernel: op.NoOp}
 )
 
-// Free makes o the null operation. Reductions that have been started with it come
-// to their end; using a copy of o is ErrOp, as is freeing a predefined operation.
+// Free makes o the null operation. Reductions that were started with it complete normally; using
+// a copy of o is ErrOp from now on. ErrOp if o is a predefined operation.
 //
 // C: MPI_Op_free, section 6.9.7.
 func (o *Op) Free() error {
@@ -86,8 +86,7 @@ func (o *Op) Free() error {
 // C: MPI_OP_NULL, section 6.9.7.
 func (o Op) IsNull() bool { return o == Op{} }
 
-// Commutative reports whether the operands may be exchanged. The null operation is
-// not commutative.
+// Commutative reports whether the operation is commutative. The null operation is not.
 //
 // C: MPI_Op_commutative, section 6.9.8.
 func (o Op) Commutative() bool {
@@ -107,7 +106,7 @@ func (o Op) String() string {
 	return o.kernel.String()
 }
 
-// reduction is the arguments of a reduction.
+// reduction makes the arguments of a reduction of slices.
 func reduction[T Elem](send, recv []T, o Op) coll.Args {
 	a := coll.Args{Send: coll.Slice(memory(send), elementCode[T]()), Recv: coll.Slice(memory(recv), elementCode[T]()), Width: sizeOf[T](),
 		Op: o.kernel.On(opType[T]()), Type: opType[T]()}

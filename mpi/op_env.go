@@ -2,14 +2,15 @@ package mpi
 
 import "github.com/halo-mpi/halo/internal/op"
 
-// In is the operation o in a floating-point environment, whoever carries it out: this process, another
-// one, or a target of one-sided communication. A collective in which all members name the
-// same environment gives the same bits in all of them. Only sums and products of floating-point
-// and complex numbers depend on it; comparisons, such as in Min and Minloc, tell subnormal numbers
-// from zeros in every environment. Operations of programs run in Go's own, or C's.
+// In is the operation o in a given floating-point environment, wherever it is carried out: in
+// this process, in another one, or at a target of one-sided communication. A collective in which
+// all members pass the same environment has the same bits as result at all of them. Only sums
+// and products of floating-point and complex numbers depend on it; comparisons, as in Min and
+// Minloc, distinguish subnormal numbers from zeros in every environment. User-defined operations
+// run in the environment of Go or C.
 //
-// A nonblocking collective keeps the environment that it was started in, a persistent one that
-// it was made in.
+// A nonblocking collective uses the environment that was passed when it was started, and a
+// persistent one that when it was made.
 //
 // C: none; there operations are done in the environment that the call is made in.
 func (internals) In(o Op, e op.Env) Op {

@@ -6,15 +6,15 @@ import (
 	"github.com/halo-mpi/halo/internal/op"
 )
 
-// ValueIndex is the element type of Minloc and Maxloc: a value, and an index that
-// says where it is. The result is the element with the least or greatest value, and
-// of equal ones (-0 equals +0) that with the lowest index; a NaN comes before every
-// number. It lies in memory as the pairs of C do, so that ValueIndex[float64, int32]
-// is MPI_DOUBLE_INT; its datatype is what TypeValueIndex returns.
+// ValueIndex is the element type of Minloc and Maxloc: a value, and an index that tells where
+// the value comes from. The result is the element with the smallest or largest value; of
+// elements with equal values (-0 equals +0) the one with the smallest index. A NaN counts as
+// smaller, or larger, than every number. The layout in memory is that of C's pairs, so that
+// ValueIndex[float64, int32] is MPI_DOUBLE_INT; TypeValueIndex returns its datatype.
 //
-// As any element type it can be sent and received. Slices of it are for pairs whose
-// parts are of one size, such as a float64 and an int; other pairs are padded in
-// memory, and go into a Buffer: c.Allreduce(mpi.Buf(mine), mpi.Buf(least), mpi.Minloc).
+// It can be sent and received like any element type. Reductions of slices accept only pairs
+// whose parts have the same size, such as a float64 and an int. Other pairs have padding in
+// memory and need a Buffer: c.Allreduce(mpi.Buf(mine), mpi.Buf(least), mpi.Minloc).
 //
 // C: MPI_FLOAT_INT, MPI_DOUBLE_INT, MPI_LONG_INT, MPI_2INT, MPI_SHORT_INT, MPI_2REAL, MPI_2DOUBLE_PRECISION and MPI_Type_get_value_index, section 6.9.4.
 type ValueIndex[V, I interface {
@@ -24,8 +24,8 @@ type ValueIndex[V, I interface {
 	Index I
 }
 
-// pairs are the types of ValueIndex on which Minloc and Maxloc are defined, and which
-// have no padding: an element of a slice is all data.
+// pairs are the types of ValueIndex without padding on which Minloc and Maxloc are defined: a
+// slice of these elements is memory without gaps.
 type pairs interface {
 	ValueIndex[float32, int32] | ValueIndex[int32, int32] | ValueIndex[uint32, int32] |
 		ValueIndex[float64, int64] | ValueIndex[float64, int] |
@@ -34,16 +34,16 @@ type pairs interface {
 		ValueIndex[float32, float32] | ValueIndex[float64, float64]
 }
 
-// opType makes the type tell what it is without looking at its fields.
+// opType is the operand type. As a method it needs no look at the fields of the type.
 func (*ValueIndex[V, I]) opType() op.Type {
 	return op.Pair(numberType(reflect.TypeFor[V]().Kind()), numberType(reflect.TypeFor[I]().Kind()))
 }
 
-// isPair tells the type from other structs with such fields.
+// isPair distinguishes the type from other structs with such fields.
 func (ValueIndex[V, I]) isPair() {}
 
-// pairOf is value and index of a struct that is a ValueIndex. One that embeds it has
-// its method, too, but other fields.
+// pairOf returns the types of value and index of a struct that is a ValueIndex. A struct that
+// embeds a ValueIndex has the method isPair as well, but other fields.
 func pairOf(g reflect.Type) (value, index reflect.Type, ok bool) {
 	if g.NumField() != 2 || g.Field(0).Anonymous || g.Field(1).Anonymous || !g.Implements(reflect.TypeFor[interface{ isPair() }]()) {
 		return nil, nil, false
@@ -51,7 +51,7 @@ func pairOf(g reflect.Type) (value, index reflect.Type, ok bool) {
 	return g.Field(0).Type, g.Field(1).Type, true
 }
 
-// opType is the engine's name for the element type T.
+// opType is the engine's operand type for elements of type T.
 func opType[T Elem]() op.Type {
 	if k := reflect.TypeFor[T]().Kind(); k != reflect.Struct {
 		return numberType(k)
@@ -59,7 +59,7 @@ func opType[T Elem]() op.Type {
 	return any((*T)(nil)).(interface{ opType() op.Type }).opType()
 }
 
-// numberType is what numbers of a kind are to operations, 0 if that is none of numbers.
+// numberType is the operand type of numbers of a kind, or 0 if the kind is not one of numbers.
 func numberType(k reflect.Kind) op.Type {
 	if int(k) < len(numberTypes) {
 		return op.Type(numberTypes[k])
@@ -67,9 +67,9 @@ func numberType(k reflect.Kind) op.Type {
 	return 0
 }
 
-// numberTypes are the types of the kinds from reflect.Invalid to reflect.Complex128, 0 for
-// what is none. A string, because it is indexed on the way of a fetch_and_op, where a switch
-// takes as long as an atomic operation.
+// numberTypes are the operand types of the kinds from reflect.Invalid to reflect.Complex128, 0
+// for kinds that are not numbers. It is a constant string, since the fast path of a fetch_and_op
+// indexes it: a switch there would take as long as an atomic operation.
 const numberTypes = "\x00" + string(rune(op.Bool)) +
 	string(rune(goInt)) + string(rune(op.Int8)) + string(rune(op.Int16)) + string(rune(op.Int32)) + string(rune(op.Int64)) +
 	string(rune(goUint)) + string(rune(op.Uint8)) + string(rune(op.Uint16)) + string(rune(op.Uint32)) + string(rune(op.Uint64)) +

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// communicates reports whether the call is communication, or collective in the way of
-// it, and so not for operations of reductions.
+// communicates reports whether the call communicates, or is collective in the same way, so that
+// user-defined operations must not make it.
 func (k call) communicates() bool {
 	switch k {
 	case callDup, callDupWithInfo, callIdup, callIdupWithInfo, callSplit, callSplitType, callCreate, callCreateGroup,
@@ -16,11 +16,11 @@ func (k call) communicates() bool {
 	return k <= callImprobe || k >= callCollective || k.oneSided()
 }
 
-// operationFrame is in the stack of what an operation of a program calls.
+// operationFrame is a function that is on the stack while a user-defined operation runs.
 const operationFrame = "internal/op.Recovered"
 
-// inOperation reports whether the goroutine runs an operation of a program. It looks
-// through the stack: for the checking mode.
+// inOperation reports whether the goroutine runs a user-defined operation. It searches the
+// stack, which is affordable only in checking mode.
 func inOperation() bool {
 	var list [64]uintptr
 	for skip := 2; ; skip += len(list) {

@@ -10,18 +10,17 @@ import (
 	"github.com/halo-mpi/halo/internal/op"
 )
 
-// CreateOp makes an operation of fn, which makes each inout[i] the combination of
-// in[i] and inout[i], in this order. It must be associative: operands are combined
-// in the order of the ranks, but in any groups. With commute their order is free,
-// too. fn is called with any part of the elements, by a goroutine that need not be
-// the caller's, and with ReduceLocal by the caller's; it neither changes nor keeps
-// in, keeps no inout, and does not communicate (with HALO_CHECK=1 trying to is
-// ErrOther), but may call Abort. When it panics, the call on that rank fails with
-// ErrOther, and the result is nothing that can be relied on, elsewhere neither.
+// CreateOp makes an operation of fn, which sets each inout[i] to the combination of in[i] and
+// inout[i], in this order. The operation must be associative: Halo combines operands in the
+// order of the ranks, but groups them in any way. If commute is true, Halo may change the order,
+// too. fn is called with any part of the elements, by any goroutine; ReduceLocal calls it in the
+// caller's goroutine. fn must not change in, must not keep in or inout, and must not communicate
+// (with HALO_CHECK=1 an attempt is ErrOther), but it may call Abort. If it panics, the call on
+// that rank fails with ErrOther, and the results are undefined at all ranks.
 //
-// The operation is for elements of T, in slices, and in Buffers whose elements are
-// made of the same basic types as T, however they lie in memory: fn gets them as
-// elements of T. Others are ErrOp. A nil fn gives the null operation.
+// The operation is defined on elements of T in slices, and on Buffers whose elements have the
+// same basic types as T, in any layout: fn gets them as elements of T. Other types are ErrOp. A
+// nil fn gives the null operation.
 //
 // C: MPI_Op_create, section 6.9.5.
 //
@@ -49,13 +48,12 @@ func CreateOp[T any](fn func(in, inout []T), commute bool) Op {
 	}}
 }
 
-// CreateOpFunc makes an operation for elements of any type, derived ones among them.
-// It is CreateOp but for fn, which gets the operands as Buffers of the same number of
-// elements: Buffer.Datatype is the handle that was given to the reduction, that of the
-// elements to send, and MemoryOf is where the elements are, an extent apart as the
-// type says. What is in gaps between data has no meaning; but it takes memory: where
-// there are gaps, each of the two operands takes what one element spans, or 16 KiB if
-// that is more.
+// CreateOpFunc makes an operation for elements of any type, including derived ones. It differs
+// from CreateOp in that fn gets the operands as Buffers of the same number of elements.
+// Buffer.Datatype is the datatype that was passed to the reduction for the elements to send.
+// MemoryOf returns the memory of the elements, which are one extent of the type apart. The
+// contents of gaps between data are undefined. If the type has gaps, each of the two operands
+// takes memory for the span of one element, or 16 KiB if that is more.
 //
 // C: MPI_Op_create and MPI_User_function, section 6.9.5.
 func CreateOpFunc(fn func(in, inout Buffer), commute bool) Op {
@@ -65,11 +63,11 @@ func CreateOpFunc(fn func(in, inout Buffer), commute bool) Op {
 	return Op{user: &userOp{User: op.User{Commutes: commute}, on: fn}}
 }
 
-// InCalls is the operation o, of CreateOp or CreateOpFunc, the function of which is
-// called only by goroutines that are inside a call at that time: one that waits or tests,
-// for this or for anything else, such as the caller of Allreduce. As long as there is none,
-// nonblocking reductions stand still. That is for functions that belong to threads, as
-// those of other languages do.
+// InCalls is the operation o, made by CreateOp or CreateOpFunc, with the restriction that only
+// goroutines inside a call run its function: goroutines that wait or test, for this operation or
+// another, such as the caller of Allreduce. While there is no such goroutine, nonblocking
+// reductions make no progress. It exists for functions that must run in threads of the program,
+// such as those of other languages.
 //
 // C: MPI_Op_create, section 6.9.5.
 func (internals) InCalls(o Op) Op {
@@ -81,10 +79,10 @@ func (internals) InCalls(o Op) Op {
 	return Op{user: u}
 }
 
-// MemoryOf is the memory of the elements of a Buffer as elements of T, from the first
-// whole one to the last, and where in it the displacement 0 of the first element is:
-// the reverse of BufAt. An operation that CreateOpFunc has made sees operands by it.
-// If there is no memory, or it does not lie as T must, or T holds pointers, the
+// MemoryOf returns the memory of the elements of a Buffer as elements of T, from the first whole
+// one to the last, and the index in it at which displacement 0 of the first element lies. It is
+// the inverse of BufAt; the function of CreateOpFunc accesses its operands with it. The memory
+// is nil if there is none, if it is not aligned for T, or if T contains pointers.
 // memory is nil.
 //
 // C: none; see MPI_User_function, section 6.9.5.
@@ -95,7 +93,7 @@ func MemoryOf[T any](b Buffer) (mem []T, origin int) {
 		return nil, 0
 	}
 	bytes, at := b.b.Memory()
-	skip := int(at) % size // of the bytes: what is before the first T that is in step with displacement 0
+	skip := int(at) % size // bytes before the first T whose distance from displacement 0 is a multiple of size
 	if skip < 0 {
 		skip += size
 	}
@@ -107,13 +105,13 @@ func MemoryOf[T any](b Buffer) (mem []T, origin int) {
 	return nil, 0
 }
 
-// forBuffer is the operation for the elements of a Buffer, packed.
+// forBuffer is the operation for the packed elements of a Buffer.
 func (u *userOp) forBuffer(b *Buffer) (*op.User, error) {
 	t := b.b.Type()
 	switch {
 	case u.freed.Load():
 		return nil, op.Check(0, 0)
-	case t == nil: // and no elements
+	case t == nil: // then there are no elements either
 		return &op.User{Commutes: u.Commutes, InCalls: u.InCalls}, nil
 	}
 	if t.IsHandle() {
@@ -144,7 +142,7 @@ func (u *userOp) forElements(d Datatype) *op.User {
 // elemType is the datatype of elements of slices.
 func elemType[T Elem]() Datatype {
 	t, err := golang[T]()
-	if err != nil { // of numbers
+	if err != nil { // not possible: T is a number
 		panic("mpi: " + err.Error())
 	}
 	return types().lasting(t)

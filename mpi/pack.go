@@ -9,15 +9,14 @@ import (
 	"github.com/halo-mpi/halo/internal/dtype"
 )
 
-// Pack appends the data of a Buffer to dst, without gaps: as many bytes as b.Bytes,
-// in the representation of this machine. With an error dst is returned as it was.
-// What has been packed piece by piece is sent as elements of Packed, and can be
-// received as what it is made of.
+// Pack appends the data of a Buffer to dst without gaps: b.Bytes() bytes, in the representation
+// of this machine. If it fails, it returns dst unchanged. Data that was packed piece by piece
+// can be sent as elements of Packed, and received with the types of the pieces.
 //
 // C: MPI_Pack, section 5.2.
 func Pack(dst []byte, b Buffer) ([]byte, error) { return packing{call: "Pack"}.pack(dst, &b) }
 
-// Pack is the function Pack, whose errors are raised on c.
+// Pack is the function Pack with errors that are raised on c.
 //
 // C: MPI_Pack, section 5.2.
 func (c *Comm) Pack(dst []byte, b Buffer) ([]byte, error) {
@@ -27,9 +26,10 @@ func (c *Comm) Pack(dst []byte, b Buffer) ([]byte, error) {
 	return packing{"Pack", c}.pack(dst, &b)
 }
 
-// PackTo packs count elements of d at p to the beginning of dst and returns how many bytes those
-// are. It returns -1, and has done nothing, if an argument is wrong or c is in checking mode: then the
-// caller uses Pack. It is for bindings of other languages, which know memory by address.
+// PackTo packs count elements of d at p to the beginning of dst and returns the number of bytes.
+// It returns -1 without having done anything if an argument is invalid or c is in checking mode;
+// then the caller uses Pack. It exists for bindings for other languages, which have addresses of
+// memory.
 //
 // C: MPI_Pack, section 5.2.
 func (internals) PackTo(c *Comm, dst []byte, p unsafe.Pointer, count int, d Datatype) int {
@@ -40,16 +40,16 @@ func (internals) PackTo(c *Comm, dst []byte, p unsafe.Pointer, count int, d Data
 	return b.b.PackAll(dst)
 }
 
-// Unpack takes the data of a Buffer from the beginning of src, in the form that Pack
-// gives it, and returns the rest of src. If src is too short that is ErrTruncate,
-// and nothing is written.
+// Unpack copies the data of a Buffer from the beginning of src, where it has the form that Pack
+// gave it, and returns the rest of src. ErrTruncate if src is too short; then nothing is
+// written.
 //
 // C: MPI_Unpack, section 5.2.
 func Unpack(src []byte, b Buffer) (rest []byte, err error) {
 	return packing{call: "Unpack"}.unpack(src, &b)
 }
 
-// Unpack is the function Unpack, whose errors are raised on c.
+// Unpack is the function Unpack with errors that are raised on c.
 //
 // C: MPI_Unpack, section 5.2.
 func (c *Comm) Unpack(src []byte, b Buffer) (rest []byte, err error) {
@@ -59,7 +59,7 @@ func (c *Comm) Unpack(src []byte, b Buffer) (rest []byte, err error) {
 	return packing{"Unpack", c}.unpack(src, &b)
 }
 
-// UnpackFrom is PackTo for Unpack: it takes the data from the beginning of src.
+// UnpackFrom is PackTo for Unpack: it reads the data from the beginning of src.
 //
 // C: MPI_Unpack, section 5.2.
 func (internals) UnpackFrom(c *Comm, src []byte, p unsafe.Pointer, count int, d Datatype) int {
@@ -70,13 +70,13 @@ func (internals) UnpackFrom(c *Comm, src []byte, p unsafe.Pointer, count int, d 
 	return b.b.UnpackAll(src)
 }
 
-// fits reports whether b is right, has at most as many bytes as packed, and can be packed without
-// the checks of c.
+// fits reports whether b is valid, its data fits into packed, and it can be packed without the
+// checks of c.
 func (b *Buffer) fits(c *Comm, packed []byte) bool {
 	return b.err == nil && b.b.Size() <= int64(len(packed)) && c.plain()
 }
 
-// plain reports whether nothing is to be said of calls on c that do not communicate.
+// plain reports whether calls on c that do not communicate need no check of c.
 func (c *Comm) plain() bool { return c != nil && !c.freed.Load() && !c.w.SlowPath() }
 
 // PackSize is the number of bytes that Pack appends for count elements of a type.
@@ -84,7 +84,7 @@ func (c *Comm) plain() bool { return c != nil && !c.freed.Load() && !c.w.SlowPat
 // C: MPI_Pack_size, section 5.2.
 func PackSize(count int, d Datatype) (int, error) { return packing{call: "PackSize"}.size(count, d) }
 
-// PackSize is the function PackSize, whose errors are raised on c.
+// PackSize is the function PackSize with errors that are raised on c.
 //
 // C: MPI_Pack_size, section 5.2.
 func (c *Comm) PackSize(count int, d Datatype) (int, error) {
@@ -94,8 +94,8 @@ func (c *Comm) PackSize(count int, d Datatype) (int, error) {
 	return packing{"PackSize", c}.size(count, d)
 }
 
-// packing is a call that packs or unpacks, and whose error handler is asked: nil is that
-// of calls without communicator.
+// packing is a call that packs or unpacks, with the communicator whose error handler gets its
+// errors; nil for calls without communicator.
 type packing struct {
 	call string
 	comm *Comm
@@ -104,7 +104,7 @@ type packing struct {
 // fails raises an error of the engine.
 func (p packing) fails(err error) error { return typesErrorOn(p.comm, p.call, err) }
 
-// failsOf raises an error that concerns a type: that is the object where there is no
+// failsOf raises an error about a type; the type is the object of the error if there is no
 // communicator.
 func (p packing) failsOf(t *dtype.Type, cl Class, format string, args ...any) error {
 	if p.comm == nil {
@@ -148,9 +148,9 @@ func (p packing) size(count int, d Datatype) (int, error) {
 	return count * int(t.Size()), nil
 }
 
-// PackExternal is Pack in a representation that does not depend on the machine,
-// external32: big-endian, with sizes that the standard fixes. Of a number that has
-// fewer bytes there, as MPI_LONG has, the low ones count.
+// PackExternal is Pack in the machine-independent representation external32: big-endian, with
+// sizes that the standard defines. Of a number that has fewer bytes in external32, such as
+// MPI_LONG, it packs the low-order bytes.
 //
 // C: MPI_Pack_external, section 5.3.
 func PackExternal(dst []byte, b Buffer) ([]byte, error) {
@@ -169,7 +169,7 @@ func PackExternal(dst []byte, b Buffer) ([]byte, error) {
 	return dst[:len(dst)+n], nil
 }
 
-// UnpackExternal is Unpack of what PackExternal has made.
+// UnpackExternal is Unpack for data of PackExternal.
 //
 // C: MPI_Unpack_external, section 5.3.
 func UnpackExternal(src []byte, b Buffer) (rest []byte, err error) {
@@ -204,8 +204,8 @@ func PackExternalSize(count int, d Datatype) (int, error) {
 	return int(n), nil
 }
 
-// unpackable is what is wrong with a buffer that data is put into: no byte may be there
-// twice, either. The error is the engine's.
+// unpackable returns the error of a Buffer that cannot be unpacked into, because it is invalid
+// or bytes occur twice in it. The error is the engine's.
 func (b *Buffer) unpackable() error {
 	if b.err == nil && b.b.Overlaps() {
 		return &class.Error{Class: class.Type, Text: b.b.Type().Describe(b.b.Count()) + " cannot be unpacked into: bytes of memory occur twice in it"}
@@ -213,7 +213,7 @@ func (b *Buffer) unpackable() error {
 	return b.err
 }
 
-// external is the size of the data in external32.
+// external is the size in bytes of the data in external32.
 func (b *Buffer) external(call string) (int, *Error) {
 	if b.b.Type() == nil { // the zero Buffer
 		return 0, nil

@@ -1,7 +1,7 @@
 package mpi
 
-// SendInit prepares a send that can be started many times: the request is
-// inactive until Start, and again once it has been waited for.
+// SendInit makes a request for a send that can be started many times. The request is inactive
+// until Start, and again after the program has waited for it.
 //
 // C: MPI_Send_init, section 3.9.
 func SendInit[T any](c *Comm, buf []T, dest, tag int) Request {
@@ -33,7 +33,7 @@ func RsendInit[T any](c *Comm, buf []T, dest, tag int) Request {
 	return c.message(callRsendInit, m, e, dest, tag)
 }
 
-// RecvInit prepares a receive that can be started many times.
+// RecvInit makes a request for a receive that can be started many times.
 //
 // C: MPI_Recv_init, section 3.9.
 func RecvInit[T any](c *Comm, buf []T, source, tag int) Request {
@@ -70,7 +70,8 @@ func (q *Request) Start() error {
 	return nil
 }
 
-// Startall starts all of rs, in order, up to the first that cannot be started.
+// Startall starts all of rs in order. It stops at the first that cannot be started and returns
+// the error.
 //
 // C: MPI_Startall, section 3.9.
 func Startall(rs []Request) error {

@@ -5,8 +5,8 @@ import (
 	"github.com/halo-mpi/halo/internal/p2p"
 )
 
-// Message is a message that a matched probe has taken: only Mrecv or Imrecv of
-// it receives it, and only once. The zero Message is no message.
+// Message is a message that a matched probe has taken. Only Mrecv and Imrecv can receive it, and
+// only once. The zero Message is no message.
 //
 // C: MPI_Message, section 3.8.2.
 type Message struct {
@@ -17,8 +17,8 @@ type Message struct {
 	live bool
 }
 
-// Probe waits until a message is there that Recv with the same arguments would
-// receive, and returns its status.
+// Probe waits for a message that Recv with the same arguments would receive, and returns its
+// status.
 //
 // C: MPI_Probe, section 3.8.1.
 func (c *Comm) Probe(source, tag int) (Status, error) {
@@ -35,7 +35,7 @@ func (c *Comm) Probe(source, tag int) (Status, error) {
 	return publicStatus(&s), nil
 }
 
-// Iprobe is Probe that does not wait: false means that there is no such message yet.
+// Iprobe is Probe that does not wait; it returns false if there is no such message yet.
 //
 // C: MPI_Iprobe, section 3.8.1.
 func (c *Comm) Iprobe(source, tag int) (Status, bool, error) {
@@ -52,8 +52,8 @@ func (c *Comm) Iprobe(source, tag int) (Status, bool, error) {
 	return publicStatus(&s), true, nil
 }
 
-// Mprobe is Probe that takes the message out, so that no other receive can get
-// it in between: many goroutines may probe one communicator.
+// Mprobe is Probe that also takes the message, so that no other receive can match it: several
+// goroutines may probe the same communicator.
 //
 // C: MPI_Mprobe, section 3.8.2.
 func (c *Comm) Mprobe(source, tag int) (Message, Status, error) {
@@ -75,7 +75,7 @@ func (c *Comm) mprobe(k call, source, tag int) (Message, Status, error) {
 	return Message{c: c, m: m, gen: m.Gen, st: st, live: true}, st, nil
 }
 
-// Improbe is Mprobe that does not wait: false means that there is no such message yet.
+// Improbe is Mprobe that does not wait; it returns false if there is no such message yet.
 //
 // C: MPI_Improbe, section 3.8.2.
 func (c *Comm) Improbe(source, tag int) (Message, Status, bool, error) {
@@ -96,7 +96,7 @@ func (c *Comm) Improbe(source, tag int) (Message, Status, bool, error) {
 // nullStatus is the status of communication with ProcNull.
 func nullStatus() Status { return Status{Source: ProcNull, Tag: AnyTag} }
 
-// Mrecv receives the message that a matched probe has taken into buf, as Recv would.
+// Mrecv receives into buf the message that a matched probe has taken, as Recv would.
 //
 // C: MPI_Mrecv, section 3.8.3.
 func Mrecv[T any](m *Message, buf []T) (Status, error) {
@@ -105,7 +105,7 @@ func Mrecv[T any](m *Message, buf []T) (Status, error) {
 	return q.Wait()
 }
 
-// Imrecv starts receiving the message that a matched probe has taken into buf.
+// Imrecv starts to receive into buf the message that a matched probe has taken.
 //
 // C: MPI_Imrecv, section 3.8.3.
 func Imrecv[T any](m *Message, buf []T) Request {
@@ -140,8 +140,7 @@ func (m *Message) receive(k call, room mem.Mem, of signature) Request {
 	return watched(newRequest(k, c, r))
 }
 
-// drop gives up a message that a matched probe has taken: nobody receives it, and
-// its sender goes on.
+// drop discards a message that a matched probe has taken. Its sender's operation completes.
 func (m *Message) drop() {
 	m.c.w.P2P.Drop(m.m, m.gen)
 	*m = Message{c: m.c}

@@ -14,8 +14,8 @@ import (
 	"github.com/halo-mpi/halo/internal/world"
 )
 
-// Version and Subversion are the level of the standard that Halo aims at; what
-// is missing is listed in the package documentation.
+// Version and Subversion are the version of the standard that Halo implements; the package
+// documentation lists what is missing.
 //
 // C: MPI_VERSION and MPI_SUBVERSION, section 9.1.1.
 const (
@@ -28,8 +28,8 @@ const (
 // C: MPI_THREAD_SINGLE and so on, section 11.2.2.
 type ThreadLevel int
 
-// The levels of thread support. Halo always gives ThreadMultiple: any goroutine
-// may call anything at any time.
+// The levels of thread support. Halo always provides ThreadMultiple: any goroutine may call any
+// function at any time.
 //
 // C: MPI_THREAD_SINGLE and so on, section 11.2.2.
 const (
@@ -39,35 +39,35 @@ const (
 	ThreadMultiple   ThreadLevel = 4096
 )
 
-// process is the state of this OS process as one rank of a job. Neither callbacks
-// nor error handlers are called with the mutex.
+// process is the state of this OS process as one rank of a job. The mutex is not held while
+// callbacks and error handlers run.
 type process struct {
 	mu        sync.Mutex
 	world     *Comm // nil before Init
 	self      atomic.Pointer[Comm]
-	first     atomic.Pointer[errhandler]          // of InitErrhandler
-	names     atomic.Pointer[func(string) string] // of NameCalls, pairs with nothing: set before there are errors
-	locator   atomic.Pointer[locator]             // of LocateCalls, pairs with nothing: set before there are calls
+	first     atomic.Pointer[errhandler]          // set by InitErrhandler
+	names     atomic.Pointer[func(string) string] // set by NameCalls; pairs with nothing: set before there are errors
+	locator   atomic.Pointer[locator]             // set by LocateCalls; pairs with nothing: set before there are calls
 	locked    atomic.Bool                         // LockedThreads was called
-	several   atomic.Bool                         // its arguments
+	several   atomic.Bool                         // its arguments: this and places
 	places    atomic.Int32
-	texts     atomic.Pointer[func(*Error)]          // of DescribeErrors, likewise
-	fault     atomic.Pointer[func(address uintptr)] // of OnFault
-	ending    bool                                  // Finalize is at work, or has been
+	texts     atomic.Pointer[func(*Error)]          // set by DescribeErrors; pairs with nothing, like names
+	fault     atomic.Pointer[func(address uintptr)] // set by OnFault
+	ending    bool                                  // Finalize is running or has completed
 	fortran   fortranSizes
 	finalized bool
 }
 
 var current process
 
-// Init joins the job that this process was started in, or makes a world of one,
-// and returns the communicator of all ranks. Collective over the job. Once per
-// process: a second call is ErrOther. ErrArg if the environment names an error
-// handler that does not exist: see Errhandler.
+// Init joins the job that this process was started in, or makes a world of one process, and
+// returns the communicator of all ranks. Collective over the job. ErrOther if it was called
+// before in this process; ErrArg if the environment names an error handler that does not exist:
+// see Errhandler.
 //
-// It sets GOMAXPROCS: to one more than it is, for what serves other ranks while this one
-// computes; to 1 where the node has more than 8 ranks for each core, unless the environment
-// has GOMAXPROCS.
+// It sets GOMAXPROCS unless the environment contains GOMAXPROCS: to 1 if the node has more than
+// 8 ranks for each core; otherwise to one more than it is, for the goroutines that serve other
+// ranks while this one computes.
 //
 // C: MPI_Init and MPI_Init_thread, section 11.2.
 func Init() (*Comm, error) {
@@ -75,10 +75,10 @@ func Init() (*Comm, error) {
 	return c, raise(err)
 }
 
-// InitErrhandler is Init with another error handler than ErrorsReturn for the first
-// communicators and all windows, as bindings of other languages have it: in C that is
-// ErrorsAreFatal. The environment variable of Errhandler comes first. The null handler
-// is ErrErrhandler.
+// InitErrhandler is Init with h instead of ErrorsReturn as the error handler of the first
+// communicators and of all windows. It exists for bindings for other languages: in C the initial
+// handler is ErrorsAreFatal. The environment variable of Errhandler takes precedence.
+// ErrErrhandler if h is null.
 //
 // C: MPI_Init and MPI_Init_thread, section 11.2.
 func (internals) InitErrhandler(h Errhandler) (*Comm, error) {
@@ -89,18 +89,20 @@ func (internals) InitErrhandler(h Errhandler) (*Comm, error) {
 	return Init()
 }
 
-// LockedThreads says before Init that the goroutines which will call MPI are locked to
-// threads (runtime.LockOSThread), as all are that come from C. Calls then sleep, wake each
-// other and yield through the operating system: the Go scheduler needs two threads for every
-// step of a locked one. With several such threads that wait at once GOMAXPROCS grows, so that
-// each has a place to go on at. After Init it has no effect.
+// LockedThreads tells Halo before Init that the goroutines that will call MPI are locked to
+// threads (runtime.LockOSThread), as all goroutines of calls from C are. Calls then sleep, wake
+// each other and yield by means of the operating system, since the Go scheduler needs two
+// threads to switch to or from a locked goroutine. If several such threads wait at the same
+// time, GOMAXPROCS grows so that each can continue. After Init LockedThreads has no effect.
 //
-// If not several of them are in calls at once, Init sets GOMAXPROCS, unless the environment has
-// it, to what these and the services for other ranks need, 2 or 3: threads of other languages compute
-// without a place. More that call all the same are as correct, but wait for each other.
+// If several is false, at most one such thread is in a call at a time. Init then sets
+// GOMAXPROCS, unless the environment has it, to what this thread and the goroutines that serve
+// other ranks need, 2 or 3, since threads of other languages compute without using up
+// GOMAXPROCS. More threads may still make calls, but they wait for each other.
 //
-// A program that has lowered GOMAXPROCS until Init, so that its start takes less memory, says what
-// it was before: Init goes by places then. 0: by what it is.
+// places is the GOMAXPROCS that the program had before it lowered it, which makes its start take
+// less memory; Init then bases its choice on places. 0 means that the program has not lowered
+// it.
 //
 // C: MPI_Init and MPI_Init_thread, section 11.2.
 func (internals) LockedThreads(several bool, places int) {
@@ -109,16 +111,16 @@ func (internals) LockedThreads(several bool, places int) {
 	current.locked.Store(true)
 }
 
-// OnFault says before Init what is called when a goroutine of the engine finds that there is no
-// memory at an address, in a window or in a buffer of an operation that is under way. It must
-// not return, and the engine's lock may be held. Without it the Go runtime ends the process with
-// its traces. That is for libraries on top whose programs give addresses. After Init it has no
-// effect.
+// OnFault sets, before Init, a function that is called when a goroutine of the engine accesses
+// an address without memory, in a window or in a buffer of a pending operation. The function
+// must not return, and the engine's lock may be held when it is called. Without it the Go
+// runtime ends the process with stack traces. It exists for libraries whose programs pass
+// addresses. After Init it has no effect.
 //
 // C: none; what a C program sees is SIGSEGV.
 func (internals) OnFault(f func(address uintptr)) { current.fault.Store(&f) }
 
-// initialize is Init whose error is still to be raised.
+// initialize is Init that does not raise its error.
 func initialize() (*Comm, *Error) {
 	current.mu.Lock()
 	defer current.mu.Unlock()
@@ -128,7 +130,7 @@ func initialize() (*Comm, *Error) {
 	if err := checkInitialErrhandler(); err != nil {
 		return nil, err
 	}
-	b, err := boot.Connect(current.names.Load() != nil) // only bindings of C have set them
+	b, err := boot.Connect(current.names.Load() != nil) // only bindings for C set names
 	if err != nil {
 		return nil, initError(err)
 	}
@@ -154,11 +156,10 @@ func initError(err error) *Error {
 	return e
 }
 
-// Finalize ends the use of MPI: collective over the job, and no call that
-// communicates may follow. Every operation must be complete: if there are
-// active requests the error is ErrPending, and nothing has happened. Before all
-// else the attributes of self are deleted, the last set first; if a callback
-// fails, so does Finalize.
+// Finalize ends the use of MPI: no call that communicates may follow. Collective over the job.
+// All operations must be complete: if there are active requests the error is ErrPending, and
+// Finalize has done nothing. First it deletes the attributes of self, the last set first; if a
+// callback fails, Finalize returns its error.
 //
 // C: MPI_Finalize, section 11.2.2.
 func Finalize() error {
@@ -179,8 +180,8 @@ func Finalize() error {
 	return err
 }
 
-// finalize ends the world that c is. The attributes of self go first, while MPI
-// can still be used.
+// finalize ends the world of c. It deletes the attributes of self first, while MPI can still be
+// used.
 func (c *Comm) finalize() error {
 	err := c.w.P2P.Pending()
 	if err != nil {
@@ -222,9 +223,8 @@ func Finalized() bool {
 	return current.finalized
 }
 
-// Main is the shortest way to a program: it calls Init, fn with the world, and
-// Finalize. If one of them fails it prints why and ends the whole job with
-// status 1.
+// Main is the simplest main function of a program: it calls Init, fn with the world, and
+// Finalize. If one of them fails, Main prints the error and ends the whole job with status 1.
 //
 // C: MPI_Init, MPI_Finalize and MPI_Abort, sections 11.2 and 9.5.
 func Main(fn func(world *Comm) error) {
@@ -238,16 +238,16 @@ func Main(fn func(world *Comm) error) {
 	}
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "rank %d: %v\n", c.Rank(), err)
-		c.w.Abort(1, "") // the line above has said why
+		c.w.Abort(1, "") // the line above has printed the error
 	}
 }
 
-// Self is the communicator of the calling process alone.
+// Self is the communicator that contains only the calling process.
 //
 // C: MPI_COMM_SELF, section 7.2.4.
 func (c *Comm) Self() *Comm { return c.self }
 
-// GetVersion returns the level of the standard that Halo aims at.
+// GetVersion returns the version of the standard that Halo implements.
 //
 // C: MPI_Get_version, section 9.1.1.
 func GetVersion() (version, subversion int) { return Version, Subversion }
@@ -275,7 +275,7 @@ func GetProcessorName() string {
 // C: MPI_Query_thread, section 11.2.2.
 func QueryThread() ThreadLevel { return ThreadMultiple }
 
-// IsThreadMain returns true: goroutines are all alike.
+// IsThreadMain returns true, since any goroutine may make any call.
 //
 // C: MPI_Is_thread_main, section 11.2.2.
 func IsThreadMain() bool { return true }
@@ -283,8 +283,8 @@ func IsThreadMain() bool { return true }
 // started is the origin of Wtime; it never changes.
 var started = time.Now()
 
-// Wtime is the time in seconds since a moment in the past, that does not change
-// during the life of the process. Not the same for different processes.
+// Wtime is the time in seconds since some moment in the past, which does not change during the
+// life of the process and differs between processes.
 //
 // C: MPI_Wtime, section 9.6.
 func Wtime() float64 { return time.Since(started).Seconds() }

@@ -2,12 +2,11 @@ package mpi
 
 import "github.com/halo-mpi/halo/internal/sys"
 
-// Recv receives a message from rank source of c, or AnySource, with the given
-// tag, or AnyTag, into buf. The message may be shorter than buf: see Count. If
-// it is longer, buf is filled and the error is ErrTruncate. If its elements are of
-// another type the error is ErrType; bytes match anything. If no message is
-// there and the source has died, or with AnySource any member of c, the error is
-// ErrProcFailed.
+// Recv receives into buf a message from rank source of c, or from AnySource, with the given tag,
+// or AnyTag. The message may be shorter than buf: see Count. If it is longer, Recv fills buf and
+// returns ErrTruncate. ErrType if the elements have another type; bytes match any type.
+// ErrProcFailed if there is no message and the source has died, or with AnySource if any member
+// of c has died.
 //
 // C: MPI_Recv, section 3.2.4.
 func Recv[T any](c *Comm, buf []T, source, tag int) (Status, error) {
@@ -15,8 +14,8 @@ func Recv[T any](c *Comm, buf []T, source, tag int) (Status, error) {
 	return c.recv(callRecv, m, e, source, tag)
 }
 
-// Irecv starts receiving into buf, which must not be touched until the request
-// is complete. A wrong argument shows when the request is waited for.
+// Irecv starts to receive into buf, which the program must not access until the request is
+// complete. The error of an invalid argument is returned when the program waits for the request.
 //
 // C: MPI_Irecv, section 3.7.2.
 func Irecv[T any](c *Comm, buf []T, source, tag int) Request {
@@ -26,9 +25,9 @@ func Irecv[T any](c *Comm, buf []T, source, tag int) Request {
 
 // RecvSlice receives a message of any length into a new slice of plain data.
 //
-// Errors: those of Recv, ErrType if the message is no whole number of elements,
-// and ErrNoMem if it is longer than this machine has memory; the message is lost
-// then, and its sender goes on.
+// Errors: those of Recv; ErrType if the message does not contain a whole number of elements;
+// ErrNoMem if it is longer than the memory of this machine: then the message is lost, and its
+// sender's operation completes.
 //
 // C: MPI_Mprobe and MPI_Mrecv, section 3.8.2.
 func RecvSlice[T any](c *Comm, source, tag int) ([]T, Status, error) {
@@ -61,9 +60,9 @@ func RecvSlice[T any](c *Comm, source, tag int) ([]T, Status, error) {
 	return buf, st, err
 }
 
-// Sendrecv sends send to rank dest and receives into recv from rank source, in
-// any order, so that a shift along a chain cannot deadlock. The buffers must
-// not overlap. The status is the receive's.
+// Sendrecv sends send to rank dest and receives into recv from rank source. The two happen in
+// any order, so that a shift along a chain cannot deadlock. The buffers must not overlap. The
+// status is that of the receive.
 //
 // C: MPI_Sendrecv, section 3.10.
 func Sendrecv[S, R any](c *Comm, send []S, dest, sendTag int, recv []R, source, recvTag int) (Status, error) {
@@ -73,7 +72,7 @@ func Sendrecv[S, R any](c *Comm, send []S, dest, sendTag int, recv []R, source, 
 	return r.Wait()
 }
 
-// Isendrecv starts a Sendrecv; its request completes when both halves have.
+// Isendrecv starts a Sendrecv. Its request completes when the send and the receive are complete.
 //
 // C: MPI_Isendrecv, section 3.10.
 func Isendrecv[S, R any](c *Comm, send []S, dest, sendTag int, recv []R, source, recvTag int) Request {
@@ -82,8 +81,8 @@ func Isendrecv[S, R any](c *Comm, send []S, dest, sendTag int, recv []R, source,
 	return c.exchange(callIsendrecv, out, sent, dest, sendTag, in, received, source, recvTag)
 }
 
-// SendrecvReplace is Sendrecv with one buffer: what is received replaces what
-// is sent.
+// SendrecvReplace is Sendrecv with one buffer: the received message replaces the message that is
+// sent.
 //
 // C: MPI_Sendrecv_replace, section 3.10.
 func SendrecvReplace[T any](c *Comm, buf []T, dest, sendTag, source, recvTag int) (Status, error) {

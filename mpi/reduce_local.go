@@ -10,10 +10,10 @@ import (
 	"github.com/halo-mpi/halo/internal/op"
 )
 
-// ReduceLocal makes each inout[i] the combination of in[i] and inout[i], in this
-// order, without communication. inout has at least the length of in, and shares no
-// memory with it: there is no in place. When a user-defined operation panics that
-// is ErrOther, and inout is undefined.
+// ReduceLocal sets each inout[i] to the combination of in[i] and inout[i], in this order,
+// without communication. inout is at least as long as in, and the two share no memory: there is
+// no in-place form. ErrOther if a user-defined operation panics; then the contents of inout are
+// undefined.
 //
 // C: MPI_Reduce_local, section 6.9.9.
 func ReduceLocal[T Elem](in, inout []T, op Op) error {
@@ -25,7 +25,7 @@ func ReduceLocal[T Elem](in, inout []T, op Op) error {
 	if mem.Overlap(left, right) {
 		return fail(ErrBuffer, call, nil, "the two slices share memory: this call has no in-place form")
 	}
-	if op.user != nil && op.user.Of == nil { // which looks at the type
+	if op.user != nil && op.user.Of == nil { // made by CreateOpFunc: fn needs the datatype
 		return op.ReduceLocal(Buf(in), Buf(inout))
 	}
 	if op.user != nil && opType[T]() != handleType {
@@ -40,14 +40,15 @@ func ReduceLocal[T Elem](in, inout []T, op Op) error {
 	return nil
 }
 
-// localKernel is the kernel of operations that belong to no communicator. Those of
-// collectives are chosen when a process is opened, by the same variable.
+// localKernel is the kernel of operations that belong to no communicator. The kernel of
+// collectives is chosen when a process is opened, by the same environment variable.
 var localKernel, errLocalKernel = op.ParseKernel(os.Getenv(op.KernelEnv))
 
-// Kernel is the address of the vector instructions that combine elements of a predefined datatype
-// by a predefined operation, here and in one-sided communication: for bindings in other languages,
-// whose compiled code then combines by itself; internal/op has what they take. It is 0 where there
-// are none, or no such code can call them.
+// Kernel is the address of a function of vector instructions that combines elements of a
+// predefined datatype by a predefined operation, as ReduceLocal and one-sided communication do.
+// It exists for bindings for other languages, whose compiled code then combines elements itself;
+// internal/op describes the arguments. It is 0 if there is no such function, or if such code
+// cannot call it.
 //
 // C: none; MPI_Reduce_local, MPI_Accumulate and MPI_Get_accumulate call them.
 func (internals) Kernel(o Op, d Datatype) uintptr {
@@ -59,7 +60,7 @@ func (internals) Kernel(o Op, d Datatype) uintptr {
 	return 0
 }
 
-// apply combines in and inout into inout by a predefined operation.
+// apply sets inout to the combination of in and inout by a predefined operation.
 func (o Op) apply(in, inout []byte, t op.Type) error {
 	k := o.kernel.On(t)
 	if n := len(inout); n != 0 && localKernel.Whole(k, t, &inout[0], &in[0], &inout[0], n) {
@@ -75,7 +76,7 @@ func (o Op) apply(in, inout []byte, t op.Type) error {
 	return nil
 }
 
-// applyUser combines in and inout into inout by an operation of the program.
+// applyUser sets inout to the combination of in and inout by a user-defined operation.
 func (o Op) applyUser(in, inout []byte, elem reflect.Type) error {
 	if o.user.freed.Load() {
 		return op.Check(0, 0)
@@ -86,7 +87,7 @@ func (o Op) applyUser(in, inout []byte, elem reflect.Type) error {
 	return o.user.Apply(inout, in, inout)
 }
 
-// failLocal raises an error of the engine that concerns no communicator.
+// failLocal raises an error of the engine that belongs to no communicator.
 func failLocal(err error, call string) error {
 	var ce *class.Error
 	if !errors.As(err, &ce) {

@@ -8,11 +8,11 @@ import (
 	"github.com/halo-mpi/halo/internal/op"
 )
 
-// ReduceLocal is the function ReduceLocal for Buffers: it makes each element of inout
-// the combination of that of in and itself. Elements of both are made of the same
-// basic types, else that is ErrType, as is a type of inout in which bytes occur
-// twice; which types an operation takes stands with Comm.Reduce. An operation of
-// CreateOpFunc is called once, on the Buffers themselves, if they are of one type.
+// ReduceLocal is the function ReduceLocal for Buffers: it sets each element of inout to the
+// combination of the element of in and itself. ErrType if the elements of the two do not have
+// the same basic types, or if bytes occur twice in the type of inout. Comm.Reduce says which
+// types an operation accepts. The function of CreateOpFunc is called once, with the Buffers
+// themselves, if they have the same type.
 //
 // C: MPI_Reduce_local, section 6.9.9.
 func (o Op) ReduceLocal(in, inout Buffer) error {
@@ -45,7 +45,7 @@ func (o Op) reduceLocal(in, inout *Buffer) error {
 	return o.applyMemory(in, &result)
 }
 
-// applyMemory is apply for Buffers of as many elements.
+// applyMemory is apply for Buffers with the same number of elements.
 func (o Op) applyMemory(in, inout *Buffer) error {
 	kernel, typ, err := o.elements(in)
 	if err != nil {
@@ -65,11 +65,11 @@ func (o Op) applyMemory(in, inout *Buffer) error {
 	return Op{kernel: kernel}.apply(left, right, typ)
 }
 
-// localPiece is how much of a Buffer is combined at a time where operands have to be
-// packed, in bytes.
+// localPiece is the number of bytes of a Buffer that are combined at a time if the operands have
+// to be packed.
 const localPiece = 16 << 10
 
-// reduceLocal combines Buffers of as many elements by an operation of the program.
+// reduceLocal combines Buffers with the same number of elements by a user-defined operation.
 func (u *userOp) reduceLocal(in, inout *Buffer) error {
 	f, err := u.forBuffer(in)
 	if err != nil || in.b.Size() == 0 {

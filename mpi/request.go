@@ -7,20 +7,21 @@ import (
 	"github.com/halo-mpi/halo/internal/proc"
 )
 
-// Request is an operation that has been started, or a persistent one that can
-// be. The zero Request is the null request: waiting for it does nothing.
+// Request is an operation that has been started, or a persistent request, which can be started.
+// The zero Request is the null request: waiting for it does nothing.
 //
-// Request is a small value. Completing it through one copy makes the others
-// stale, and using those is ErrRequest. Its methods set the request to null
-// when the operation has ended, but for persistent ones.
+// Request is a small value. Completing it by one copy makes the other copies stale; using a
+// stale copy is ErrRequest. Methods that complete a request set it to null, except persistent
+// ones.
 //
 // C: MPI_Request, section 3.7.1.
 type Request struct {
 	r   *p2p.Request
 	c   *Comm
-	err *Error // what was wrong with the arguments; then r is nil
-	// made is the generation of r, above the call that started the operation:
-	// with four fields, not five, a Request travels in registers.
+	err *Error // the error of the arguments; then r is nil
+	// made is the generation of r, shifted left by callBits, and the call that started the
+	// operation. They share a field since a struct of four words, but not of five, is passed in
+	// registers.
 	made uint64
 }
 
@@ -30,8 +31,9 @@ func newRequest(k call, c *Comm, r *p2p.Request) Request {
 	return Request{r: r, c: c, made: uint64(r.Gen)<<callBits | uint64(k)}
 }
 
-// watched is a request that the program is about to be given; Finalize tells in checking mode
-// if it never waits for it. It is apart from newRequest so that both inline.
+// watched records a request that is about to be returned to the program; in checking mode
+// Finalize reports it if the program never waits for it. It is separate from newRequest so that
+// both inline.
 func watched(q Request) Request {
 	if q.c.self.left != nil {
 		q.note()
@@ -39,10 +41,10 @@ func watched(q Request) Request {
 	return q
 }
 
-// call is what started the operation.
+// call is the call that started the operation.
 func (q *Request) call() call { return call(q.made & (1<<callBits - 1)) }
 
-// stale reports that the operation was ended through another copy.
+// stale reports whether the operation was completed by another copy.
 func (q *Request) stale() bool { return q.r.Gen != uint32(q.made>>callBits) }
 
 // IsNull reports whether q is the null request.
@@ -50,8 +52,8 @@ func (q *Request) stale() bool { return q.r.Gen != uint32(q.made>>callBits) }
 // C: MPI_REQUEST_NULL, section 3.7.3.
 func (q Request) IsNull() bool { return q.r == nil && q.err == nil }
 
-// Err is what was wrong with the arguments of the call that was to start the operation,
-// nil if that was started. Wait and its like return it, too.
+// Err is the error of the arguments of the call that should have started the operation, or nil
+// if the operation was started. Calls that wait for the request return the error, too.
 //
 // C: none; what MPI_Isend and so on return, section 3.7.2.
 func (q Request) Err() error {
@@ -61,9 +63,8 @@ func (q Request) Err() error {
 	return q.err
 }
 
-// begin takes the engine's lock and checks that the handle is not stale. When e
-// is nil there is nothing to wait for, and the lock is not held. An error is
-// still to be raised.
+// begin takes the engine's lock and checks that the request is not stale. If e is nil there is
+// nothing to wait for, and the lock is not held. The caller has to raise the error.
 func (q *Request) begin(what string) (e *p2p.Engine, err *Error) {
 	if q.err != nil {
 		err = q.err
@@ -82,15 +83,15 @@ func (q *Request) begin(what string) (e *p2p.Engine, err *Error) {
 	return e, nil
 }
 
-// end takes the status of a request that is complete and lets the lock go.
+// end takes the status of a complete request and releases the lock.
 func (q *Request) end(e *p2p.Engine, st *Status) error {
 	err := q.take(e, st)
 	e.Proc().Unlock()
 	return raise(err)
 }
 
-// take ends the operation, which is complete or inactive, under the lock. An
-// error is still to be raised.
+// take completes the request, whose operation is complete or inactive, under the lock. The
+// caller has to raise the error.
 func (q *Request) take(e *p2p.Engine, st *Status) *Error {
 	r := q.r
 	if !r.Active {
@@ -112,8 +113,8 @@ func (q *Request) take(e *p2p.Engine, st *Status) *Error {
 	return err
 }
 
-// status fills in that of the operation, which is complete, and returns the
-// error, if there is one, described.
+// status sets st to the status of the operation, which is complete, and returns its error, if
+// any, as a described one.
 func (q *Request) status(st *Status) *Error {
 	st.set(&q.r.Status)
 	if q.r.Status.Err == nil {
@@ -129,8 +130,8 @@ func (q *Request) status(st *Status) *Error {
 	return err
 }
 
-// Wait waits until the operation is complete and returns its status. The error
-// is also that of the arguments with which it was started.
+// Wait waits until the operation is complete and returns its status. It also returns the error
+// of invalid arguments of the call that should have started the operation.
 //
 // C: MPI_Wait, section 3.7.3.
 func (q *Request) Wait() (st Status, failed error) {
@@ -143,7 +144,8 @@ func (q *Request) Wait() (st Status, failed error) {
 	return st, failed
 }
 
-// Test is Wait that does not wait: false means not complete yet. It makes progress.
+// Test is Wait that does not wait; done is false if the operation is not complete yet. It makes
+// progress.
 //
 // C: MPI_Test, section 3.7.3.
 func (q *Request) Test() (st Status, done bool, failed error) {
@@ -159,7 +161,7 @@ func (q *Request) Test() (st Status, done bool, failed error) {
 	return st, true, failed
 }
 
-// GetStatus is Test that leaves a complete request as it is.
+// GetStatus is Test that does not complete the request.
 //
 // C: MPI_Request_get_status, section 3.7.6.
 func (q *Request) GetStatus() (Status, bool, error) {
@@ -167,8 +169,8 @@ func (q *Request) GetStatus() (Status, bool, error) {
 	return st, done, raise(err)
 }
 
-// peek looks at a request for the call what, which may want the status. An error is still
-// to be raised.
+// peek tests a request for the call what without completing it. wanted says whether the caller
+// needs the status. The caller has to raise the error.
 func (q *Request) peek(what string, wanted bool) (Status, bool, *Error) {
 	if q.err != nil {
 		return emptyStatus(), true, q.err
@@ -194,8 +196,8 @@ func (q *Request) peek(what string, wanted bool) (Status, bool, *Error) {
 	return st, true, err
 }
 
-// WaitContext is Wait that gives up when ctx ends, with the context's error; the
-// operation goes on and can be waited for again.
+// WaitContext is Wait that returns early, with the context's error, when ctx is done. The
+// operation continues, and the program can wait for it again.
 //
 // C: MPI_Wait, section 3.7.3.
 func (q *Request) WaitContext(ctx context.Context) (st Status, failed error) {
@@ -223,13 +225,13 @@ func (q *Request) WaitContext(ctx context.Context) (st Status, failed error) {
 	return st, failed
 }
 
-// Cancel cancels a send or receive that has not been matched yet. The request must
-// still be waited for, which then depends on nothing that other ranks do; its status tells
-// whether it was cancelled. To cancel a collective or one-sided operation is ErrRequest, but
-// for requests that wait for notifications (IwaitNotify): these take none then.
+// Cancel cancels a send or receive that has not been matched yet. The program must still wait
+// for the request, which then completes without any action of other ranks; the status tells
+// whether the operation was cancelled. ErrRequest for collective and one-sided operations,
+// except requests that wait for notifications (IwaitNotify), which then consume none.
 //
-// A send may be cancelled even though it was complete, as long as nobody has received the
-// message. To cancel sends is deprecated.
+// A send may be cancelled even if it was complete, as long as no receive has matched the
+// message. Cancelling sends is deprecated.
 //
 // C: MPI_Cancel, section 3.8.4.
 func (q *Request) Cancel() error {
@@ -263,9 +265,9 @@ func (q *Request) Cancel() error {
 	return nil
 }
 
-// Free gives the request up. An operation that is under way completes; there
-// is no way to learn when; for a collective, or one of a window, that is ErrRequest,
-// but for those of SyncOpsInit, which still signals, and SyncObjectInit.
+// Free frees the request. A pending operation completes, but the program cannot find out when.
+// ErrRequest for collective operations and those of windows, except requests of SyncOpsInit,
+// which still signals, and of SyncObjectInit.
 //
 // C: MPI_Request_free, section 3.7.3.
 func (q *Request) Free() error {

@@ -4,10 +4,10 @@ import (
 	"github.com/halo-mpi/halo/internal/world"
 )
 
-// Run runs fn as n ranks that are goroutines of this process, each with a world
-// of its own, and returns when all have ended: the first error of a rank, or
-// what went wrong with starting. When a rank returns an error or panics, calls
-// of the others that need it fail with ErrProcFailed.
+// Run runs fn as n ranks that are goroutines of this process, each with its own world, and
+// returns when all have ended. It returns the first error of a rank, or the error of starting
+// them. When a rank returns an error or panics, calls of other ranks that depend on it fail with
+// ErrProcFailed.
 //
 // C: none; it takes the place of the standard's mpiexec within one process.
 func Run(n int, fn func(world *Comm) error) error {

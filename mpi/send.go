@@ -1,11 +1,10 @@
 package mpi
 
-// Send sends buf to rank dest of c and returns when buf may be used again. A
-// short message is buffered by the receiver within bounds; otherwise Send waits
-// for a matching receive.
+// Send sends buf to rank dest of c and returns when the program may reuse buf. The receiver
+// buffers short messages, up to a limit; otherwise Send waits for a matching receive.
 //
-// buf is plain data, here as in every call that moves slices: numbers, or what TypeOf has a type
-// for, such as structs of numbers, of which gaps are not sent. Anything else is ErrType.
+// As in every call that moves slices, buf must be plain data: numbers, or any type that TypeOf
+// accepts, such as structs of numbers, whose gaps are not sent. ErrType for other types.
 //
 // Errors: ErrComm, ErrRank, ErrTag, ErrType, ErrProcFailed.
 //
@@ -15,7 +14,7 @@ func Send[T any](c *Comm, buf []T, dest, tag int) error {
 	return c.send(callSend, m, e, dest, tag)
 }
 
-// Ssend is Send that returns only when a matching receive has started.
+// Ssend is Send that returns only after a matching receive has started.
 //
 // C: MPI_Ssend, section 3.4.
 func Ssend[T any](c *Comm, buf []T, dest, tag int) error {
@@ -23,8 +22,8 @@ func Ssend[T any](c *Comm, buf []T, dest, tag int) error {
 	return c.send(callSsend, m, e, dest, tag)
 }
 
-// Bsend is Send that never waits for the receiver: the message is copied into
-// the attached buffer (BufferAttach). ErrBuffer if it does not fit.
+// Bsend is Send that never waits for the receiver: it copies the message into the attached
+// buffer (BufferAttach). ErrBuffer if the message does not fit.
 //
 // C: MPI_Bsend, section 3.4.
 func Bsend[T any](c *Comm, buf []T, dest, tag int) error {
@@ -32,7 +31,7 @@ func Bsend[T any](c *Comm, buf []T, dest, tag int) error {
 	return c.send(callBsend, m, e, dest, tag)
 }
 
-// Rsend is Send whose caller knows that the matching receive is posted.
+// Rsend is Send for callers that know that the matching receive is posted.
 //
 // C: MPI_Rsend, section 3.4.
 func Rsend[T any](c *Comm, buf []T, dest, tag int) error {
@@ -40,8 +39,9 @@ func Rsend[T any](c *Comm, buf []T, dest, tag int) error {
 	return c.send(callRsend, m, e, dest, tag)
 }
 
-// Isend starts sending buf to rank dest of c. buf must not be written until the
-// request is complete. A wrong argument shows when the request is waited for.
+// Isend starts to send buf to rank dest of c. The program must not write to buf until the
+// request is complete. The error of an invalid argument is returned when the program waits for
+// the request.
 //
 // C: MPI_Isend, section 3.7.2.
 func Isend[T any](c *Comm, buf []T, dest, tag int) Request {
@@ -49,7 +49,7 @@ func Isend[T any](c *Comm, buf []T, dest, tag int) Request {
 	return c.message(callIsend, m, e, dest, tag)
 }
 
-// Issend is Isend whose request completes only when a matching receive has started.
+// Issend is Isend whose request completes only after a matching receive has started.
 //
 // C: MPI_Issend, section 3.7.2.
 func Issend[T any](c *Comm, buf []T, dest, tag int) Request {
@@ -65,7 +65,7 @@ func Ibsend[T any](c *Comm, buf []T, dest, tag int) Request {
 	return c.message(callIbsend, m, e, dest, tag)
 }
 
-// Irsend is Isend whose caller knows that the matching receive is posted.
+// Irsend is Isend for callers that know that the matching receive is posted.
 //
 // C: MPI_Irsend, section 3.7.2.
 func Irsend[T any](c *Comm, buf []T, dest, tag int) Request {

@@ -9,17 +9,22 @@ import (
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
-// CommType says by what SplitType splits.
+// CommType is the criterion by which SplitType splits.
 //
 // C: MPI_COMM_TYPE_SHARED and so on, section 7.4.2.
 type CommType int
 
-// The types of SplitType. CommTypeShared: who can share memory, so that WinAllocateShared
-// works: the processes of a host, but each alone where all traffic goes over sockets
-// (halo run -fabric tcp). CommTypeHwGuided and CommTypeResourceGuided: who runs on the same piece
-// of hardware of the type that HwResourceType names: one of the keys of GetHwResourceInfo,
-// of which hwloc://Machine is the host, or mpi_shared_memory, which is CommTypeShared.
-// CommTypeHwUnguided: the largest type of hardware that splits at all.
+// The criteria of SplitType.
+//
+// CommTypeShared groups processes that can share memory, so that WinAllocateShared works: the
+// processes of a host, or each process alone if all communication goes over sockets (halo run
+// -fabric tcp).
+//
+// CommTypeHwGuided and CommTypeResourceGuided group processes that run on the same piece of
+// hardware, of the type that HwResourceType names. It is one of the keys of GetHwResourceInfo,
+// where hwloc://Machine is the host, or mpi_shared_memory, which is the same as CommTypeShared.
+//
+// CommTypeHwUnguided uses the largest type of hardware that splits the communicator at all.
 //
 // C: MPI_COMM_TYPE_SHARED, MPI_COMM_TYPE_HW_UNGUIDED, MPI_COMM_TYPE_HW_GUIDED and MPI_COMM_TYPE_RESOURCE_GUIDED, section 7.4.2.
 const (
@@ -32,21 +37,21 @@ const (
 const (
 	// resourceKey is the info key that names a type of hardware.
 	resourceKey = "mpi_hw_resource_type"
-	// sharedMemory and machine are the types of level 0: who can share memory, and a host.
-	// The two differ where the processes of a host share none.
+	// sharedMemory and machine are the types of level 0: processes that can share memory, and
+	// the processes of a host. They differ if the processes of a host cannot share memory.
 	sharedMemory = "mpi_shared_memory"
 	machine      = scheme + "Machine"
-	// scheme comes before hwloc's names of types, as in the standard's examples.
+	// scheme is the prefix of hwloc's names of types, as in the standard's examples.
 	scheme = "hwloc://"
 )
 
-// SplitType splits the communicator by what processes share, in the order of key
-// and then of rank. It returns nil in a process that passes Undefined, one that
-// may run on several pieces of the hardware (see halo run -bind), where the hints
-// name no type that is known, and everywhere if CommTypeHwUnguided finds nothing
-// that splits. With CommTypeHwUnguided an Info among the hints is given the key
-// mpi_hw_resource_type, by which guided splits would be the same. Collective over
-// c, with the same kind but for Undefined.
+// SplitType splits the communicator by what processes share. Ranks in the new communicators are
+// in the order of key, then of the rank in c. It returns nil in a process that passes Undefined,
+// that may run on several pieces of the hardware (see halo run -bind), or whose hints name no
+// known type; and in all processes if kind is CommTypeHwUnguided and no type of hardware splits
+// the communicator. If kind is CommTypeHwUnguided, SplitType sets the key mpi_hw_resource_type
+// of an Info among the hints to the type with which a guided split gives the same result.
+// Collective over c: all members pass the same kind or Undefined.
 //
 // C: MPI_Comm_split_type, section 7.4.2.
 func (c *Comm) SplitType(kind CommType, key int, hints ...SplitHint) (*Comm, error) {
@@ -100,7 +105,7 @@ func (c *Comm) SplitType(kind CommType, key int, hints ...SplitHint) (*Comm, err
 	return d, err
 }
 
-// HwResourceType is the type of hardware that a guided SplitType splits by.
+// HwResourceType is the type of hardware by which a guided SplitType splits.
 //
 // C: info key mpi_hw_resource_type, section 7.4.2.
 type HwResourceType string
@@ -113,7 +118,7 @@ func (i *Info) splitHint(resource *string) {
 	}
 }
 
-// resourceOf is the type of hardware that hints name, "" if they name none.
+// resourceOf is the type of hardware that hints name, or "" if they name none.
 func resourceOf(hints []SplitHint) (name string) {
 	for _, h := range hints {
 		if h != nil {
@@ -123,9 +128,9 @@ func resourceOf(hints []SplitHint) (name string) {
 	return name
 }
 
-// GetHwResourceInfo tells which types of hardware the system shows: the keys, for
-// SplitType. The value is "true" if this process may run on one piece of it only,
-// else "false".
+// GetHwResourceInfo returns the types of hardware that the operating system reports, as keys
+// that SplitType accepts. The value of a key is "true" if this process may run on only one piece
+// of that hardware, else "false".
 //
 // C: MPI_Get_hw_resource_info, section 9.1.2.
 func GetHwResourceInfo() *Info {
@@ -143,7 +148,7 @@ func GetHwResourceInfo() *Info {
 	return i
 }
 
-// resourceNames are the types by which SplitType can split, from large to small.
+// resourceNames are the types by which SplitType can split, from the largest to the smallest.
 func resourceNames() []string {
 	names := []string{sharedMemory}
 	for _, k := range sys.Kinds() {
@@ -152,17 +157,17 @@ func resourceNames() []string {
 	return names
 }
 
-// memoryOf numbers the memory that this process shares with others: by the host, or, if
-// its fabric is memory to nobody, in a way of its own.
+// memoryOf is a number for the set of processes that share memory with this process: the number
+// of the host, or a unique one if its fabric shares no memory.
 func (c *Comm) memoryOf(host int64) int64 {
 	job := c.w.Proc.Job()
 	if c.w.Proc.Node() != nil || len(job.Local) == 1 {
 		return host
 	}
-	return int64(job.Size + job.Rank) // hosts are fewer than processes
+	return int64(job.Size + job.Rank) // there are fewer hosts than processes
 }
 
-// hostOf numbers the host of this process.
+// hostOf is a number for the host of this process.
 func hostOf(job *boot.Job) int {
 	if len(job.Host) == job.Size {
 		return int(job.Host[job.Rank])
@@ -170,12 +175,12 @@ func hostOf(job *boot.Job) int {
 	return job.Local[0]
 }
 
-// sharer is what a member says of itself in SplitType.
+// sharer is the contribution of a member to SplitType.
 type sharer struct {
 	kind  CommType
 	level int64   // index of the type of hardware to split by, -1 for none
 	key   int64   // order
-	at    []int64 // by type of hardware: the piece of it, the first is the host, or what memory is shared
+	at    []int64 // for each type of hardware the number of the piece; the first is the host, or the shared memory
 }
 
 func (s *sharer) encode() []byte {
@@ -195,16 +200,16 @@ func decodeSharer(b []byte) sharer {
 	return s
 }
 
-// same reports whether a and b share a piece of hardware of a type: on one host.
+// same reports whether a and b, on one host, share a piece of hardware of the type level.
 func (s *sharer) same(o *sharer, level int) bool {
 	return s.at[level] >= 0 && s.at[0] == o.at[0] && s.at[level] == o.at[level]
 }
 
-// sharers computes the group of the member me from what all members have said:
-// their ranks in order, and by which type of hardware. All members compute alike.
+// sharers computes the group of the member me from the contributions of all members: the ranks
+// in order, and the type of hardware. All members compute the same.
 func sharers(all []byte, me int) (ranks []int, level int, err error) {
 	width := 8 * (3 + len(resourceNames()))
-	var list []sharer // those who take part
+	var list []sharer // members that do not pass Undefined
 	var rank []int
 	var own *sharer
 	for r := range len(all) / width {
@@ -250,8 +255,8 @@ func sharers(all []byte, me int) (ranks []int, level int, err error) {
 	return ranks, level, nil
 }
 
-// apart is the level that a process names to an unguided split if it shares no memory with
-// others of its host: then to split by hosts is not to split by memory.
+// apart is the level that a process sends to an unguided split if it shares no memory with other
+// processes of its host: then splitting by hosts differs from splitting by memory.
 const apart = -2
 
 func anyApart(all []byte) bool {
@@ -264,8 +269,8 @@ func anyApart(all []byte) bool {
 	return false
 }
 
-// splitting is the largest type of hardware of which not all use the same piece,
-// and somebody a piece at all; -1 if there is none.
+// splitting is the largest type of hardware of which not all members use the same piece and at
+// least one member uses only one piece; -1 if there is none.
 func splitting(list []sharer) int {
 	for level := range list[0].at {
 		together, somebody := true, false

@@ -2,8 +2,7 @@ package mpi
 
 import "github.com/halo-mpi/halo/internal/p2p"
 
-// Status describes a completed operation. Of sends only Err and Cancelled mean
-// something.
+// Status describes a completed operation. For sends only Err and Cancelled have a meaning.
 //
 // C: MPI_Status, section 3.2.5.
 type Status struct {
@@ -15,7 +14,7 @@ type Status struct {
 	cancelled bool
 }
 
-// emptyStatus is what completing nothing gives.
+// emptyStatus is the status of a completed null or inactive request.
 func emptyStatus() Status { return Status{Source: AnySource, Tag: AnyTag} }
 
 // Bytes is the length of the received message in bytes.
@@ -28,8 +27,8 @@ func (s Status) Bytes() int64 { return s.bytes }
 // C: MPI_Test_cancelled, section 3.8.4.
 func (s Status) Cancelled() bool { return s.cancelled }
 
-// Count is the number of elements of type T received, or Undefined if the
-// message does not hold a whole number of them, or T is no plain data.
+// Count is the number of elements of type T that were received, or Undefined if the message does
+// not contain a whole number of them or T is not plain data.
 //
 // C: MPI_Get_count, section 3.2.5.
 func Count[T any](s Status) int {
@@ -41,9 +40,9 @@ func Count[T any](s Status) int {
 	return int(n)
 }
 
-// Count is the number of elements of a type received, or Undefined if the message
-// does not hold a whole number of them. Of a type without data it is 0 if nothing was
-// received, else Undefined.
+// Count is the number of elements of a type that were received, or Undefined if the message does
+// not contain a whole number of them. For a type without data it is 0 if the message is empty,
+// else Undefined.
 //
 // C: MPI_Get_count, section 3.2.5.
 func (s Status) Count(d Datatype) (int, error) {
@@ -57,9 +56,9 @@ func (s Status) Count(d Datatype) (int, error) {
 	return Undefined, nil
 }
 
-// Elements is the number of basic elements received in a message of elements of a
-// type, of which the last need not be complete; or Undefined if the message ends
-// within a basic element.
+// Elements is the number of basic elements in the received message, whose elements have type d;
+// the last element of type d may be incomplete. It is Undefined if the message ends within a
+// basic element.
 //
 // C: MPI_Get_elements, section 5.1.11.
 func (s Status) Elements(d Datatype) (int, error) {
@@ -73,8 +72,8 @@ func (s Status) Elements(d Datatype) (int, error) {
 	return Undefined, nil
 }
 
-// SetElements makes the status that of a message of n basic elements of a type, as a
-// generalized request's query has to. A negative number is ErrCount.
+// SetElements makes s the status of a message of n basic elements of a type. The query function
+// of a generalized request has to call it. ErrCount if n is negative.
 //
 // C: MPI_Status_set_elements, section 13.3.
 func (s *Status) SetElements(d Datatype, n int) error {
@@ -93,12 +92,12 @@ func (s *Status) SetElements(d Datatype, n int) error {
 	return nil
 }
 
-// SetCancelled says whether the operation was cancelled.
+// SetCancelled sets whether the operation counts as cancelled.
 //
 // C: MPI_Status_set_cancelled, section 13.3.
 func (s *Status) SetCancelled(cancelled bool) { s.cancelled = cancelled }
 
-// publicTag turns the engine's tags into the standard's.
+// publicTag converts a tag of the engine to one of the standard.
 func publicTag(tag int32) int {
 	if tag == p2p.AnyTag {
 		return AnyTag
@@ -106,7 +105,7 @@ func publicTag(tag int32) int {
 	return int(tag)
 }
 
-// engineTag turns the standard's tags into the engine's.
+// engineTag converts a tag of the standard to one of the engine.
 func engineTag(tag int) int32 {
 	if tag == AnyTag {
 		return p2p.AnyTag
@@ -114,8 +113,8 @@ func engineTag(tag int) int32 {
 	return int32(tag)
 }
 
-// set makes st that of an operation of the engine, without its error. It goes
-// field by field: copying a whole struct next would wait for its parts.
+// set sets st from the status of an operation of the engine, without its error. It copies each
+// field separately: a copy of the whole struct would wait for the preceding stores to its parts.
 func (st *Status) set(s *p2p.Status) {
 	st.Source, st.Tag, st.Err = s.Source, publicTag(s.Tag), nil
 	st.bytes, st.cancelled = int64(s.Bytes), s.Cancelled

@@ -9,10 +9,10 @@ import (
 	"github.com/halo-mpi/halo/internal/dtype"
 )
 
-// constructor is the name of a call that makes types of others.
+// constructor is the name of a call that makes a type from others.
 type constructor string
 
-// of calls the engine with the type that old is.
+// of calls the engine with the engine's type of old.
 func (call constructor) of(old Datatype, construct func(old *dtype.Type) (*dtype.Type, error)) (Datatype, error) {
 	t, err := old.use(string(call))
 	if err != nil {
@@ -21,7 +21,7 @@ func (call constructor) of(old Datatype, construct func(old *dtype.Type) (*dtype
 	return call.make(construct(t))
 }
 
-// make is what a constructor of the engine returns, made a result of the call.
+// make turns the result of a constructor of the engine into the result of the call.
 func (call constructor) make(t *dtype.Type, err error) (Datatype, error) {
 	if err != nil {
 		return Datatype{}, typesError(string(call), err)
@@ -29,7 +29,7 @@ func (call constructor) make(t *dtype.Type, err error) (Datatype, error) {
 	return Datatype{&datatype{t: t}}, nil
 }
 
-// once is make for types that exist once.
+// once is make for types that have only one handle.
 func (call constructor) once(t *dtype.Type, err error) (Datatype, error) {
 	if err != nil {
 		return Datatype{}, typesError(string(call), err)
@@ -37,7 +37,8 @@ func (call constructor) once(t *dtype.Type, err error) (Datatype, error) {
 	return types().lasting(t), nil
 }
 
-// wide is counts or displacements as the engine has them, which copies what it keeps.
+// wide converts counts or displacements to the engine's type. The engine copies lists that it
+// keeps.
 func wide(list []int) []int64 {
 	if strconv.IntSize == 64 {
 		return unsafe.Slice((*int64)(unsafe.Pointer(unsafe.SliceData(list))), len(list))
@@ -49,11 +50,11 @@ func wide(list []int) []int64 {
 	return w
 }
 
-// TypeContiguous makes a type of count elements of old, one behind the other. Here
-// as in all calls that make types, a negative count is ErrCount, other arguments
-// that cannot be are ErrArg, and what does not fit 64 bits is ErrValueTooLarge. The
-// new type is still to be committed. Counts are int, which has 64 bits: there is
-// no need for a second form with large counts.
+// TypeContiguous makes a type of count adjacent elements of old.
+//
+// All calls that make types return ErrCount for a negative count, ErrArg for other invalid
+// arguments, and ErrValueTooLarge if sizes exceed 64 bits. The new type is not committed. Counts
+// are int, which has 64 bits, so that there is no second form for large counts.
 //
 // C: MPI_Type_contiguous, section 5.1.2.
 func TypeContiguous(count int, old Datatype) (Datatype, error) {
@@ -62,9 +63,8 @@ func TypeContiguous(count int, old Datatype) (Datatype, error) {
 	})
 }
 
-// TypeVector makes a type of count blocks of blocklength elements of old, whose
-// beginnings are stride elements apart: a column of a matrix, for one. The stride
-// may be negative.
+// TypeVector makes a type of count blocks of blocklength elements of old, which begin stride
+// elements apart; one example is a column of a matrix. The stride may be negative.
 //
 // C: MPI_Type_vector, section 5.1.2.
 func TypeVector(count, blocklength, stride int, old Datatype) (Datatype, error) {
@@ -82,8 +82,8 @@ func TypeHvector(count, blocklength, stride int, old Datatype) (Datatype, error)
 	})
 }
 
-// TypeIndexed makes a type of blocks, the i-th of blocklengths[i] elements of old
-// from element displs[i] on.
+// TypeIndexed makes a type of blocks: block i has blocklengths[i] elements of old and begins at
+// element displs[i].
 //
 // C: MPI_Type_indexed, section 5.1.2.
 func TypeIndexed(blocklengths, displs []int, old Datatype) (Datatype, error) {
@@ -101,7 +101,7 @@ func TypeHindexed(blocklengths, displs []int, old Datatype) (Datatype, error) {
 	})
 }
 
-// TypeIndexedBlock is TypeIndexed with blocks that are all of one length.
+// TypeIndexedBlock is TypeIndexed with blocks of the same length.
 //
 // C: MPI_Type_create_indexed_block, section 5.1.2.
 func TypeIndexedBlock(blocklength int, displs []int, old Datatype) (Datatype, error) {
@@ -119,8 +119,8 @@ func TypeHindexedBlock(blocklength int, displs []int, old Datatype) (Datatype, e
 	})
 }
 
-// TypeStruct makes a type of blocks, the i-th of blocklengths[i] elements of types[i]
-// from byte displs[i] on. For structs of Go there is TypeOf.
+// TypeStruct makes a type of blocks: block i has blocklengths[i] elements of types[i] and begins
+// at byte displs[i]. For structs of Go use TypeOf.
 //
 // C: MPI_Type_create_struct, section 5.1.2.
 func TypeStruct(blocklengths, displs []int, types []Datatype) (Datatype, error) {
@@ -136,8 +136,8 @@ func TypeStruct(blocklengths, displs []int, types []Datatype) (Datatype, error) 
 	return call.make(dtype.Struct(wide(blocklengths), wide(displs), olds))
 }
 
-// TypeResized makes a type like old, but with other bounds: elements of it are
-// extent bytes apart, however much data they hold, and the first begins at lb.
+// TypeResized makes a copy of old with other bounds: its elements are extent bytes apart,
+// whatever the size of their data, and have lower bound lb, in bytes.
 //
 // C: MPI_Type_create_resized, section 5.1.7.
 func TypeResized(old Datatype, lb, extent int) (Datatype, error) {

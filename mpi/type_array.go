@@ -2,8 +2,7 @@ package mpi
 
 import "github.com/halo-mpi/halo/internal/dtype"
 
-// Order is the order in which the elements of an array with several dimensions lie
-// in memory.
+// Order is the order in memory of the elements of an array with several dimensions.
 //
 // C: MPI_ORDER_C and MPI_ORDER_FORTRAN, section 5.1.3.
 type Order int
@@ -16,9 +15,9 @@ const (
 	OrderFortran = Order(dtype.OrderFortran) // the first varies fastest
 )
 
-// TypeSubarray makes a type of the part of an array with lengths sizes that begins
-// at starts and has the lengths subsizes. Its extent is that of the whole array.
-// Lists of different lengths, and empty ones, are ErrDims.
+// TypeSubarray makes a type of a part of an array. sizes are the lengths of the array, subsizes
+// those of the part, and starts its first indices. The extent is that of the whole array.
+// ErrDims if the lists have different lengths or are empty.
 //
 // C: MPI_Type_create_subarray, section 5.1.3.
 func TypeSubarray(sizes, subsizes, starts []int, order Order, old Datatype) (Datatype, error) {
@@ -27,35 +26,35 @@ func TypeSubarray(sizes, subsizes, starts []int, order Order, old Datatype) (Dat
 	})
 }
 
-// Distribution is how one dimension of an array is dealt out to processes.
+// Distribution is the way in which one dimension of an array is distributed to processes.
 //
 // C: MPI_DISTRIBUTE_NONE and so on, section 5.1.4.
 type Distribution int
 
-// The distributions, and the argument that leaves the length of blocks to them.
+// The distributions, and the Arg that lets the distribution choose the length of blocks.
 //
 // C: MPI_DISTRIBUTE_NONE, MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_DFLT_DARG, section 5.1.4.
 const (
-	DistributeNone    = Distribution(dtype.DistributeNone)   // not at all
+	DistributeNone    = Distribution(dtype.DistributeNone)   // not distributed
 	DistributeBlock   = Distribution(dtype.DistributeBlock)  // one block for each process
-	DistributeCyclic  = Distribution(dtype.DistributeCyclic) // blocks in turn
-	DistributeDefault = dtype.DistributeDefault              // blocks that just suffice, or of one element
+	DistributeCyclic  = Distribution(dtype.DistributeCyclic) // blocks in round-robin order
+	DistributeDefault = dtype.DistributeDefault              // for DistributeBlock the shortest sufficient blocks, for DistributeCyclic blocks of one element
 )
 
-// Distribute says how one dimension of an array is dealt out to one dimension of a
-// grid of processes.
+// Distribute describes how one dimension of an array is distributed to one dimension of a grid
+// of processes.
 //
 // C: MPI_Type_create_darray, section 5.1.4.
 type Distribute struct {
-	Size  int // of the array
+	Size  int // length of this dimension of the array
 	Kind  Distribution
 	Arg   int // length of blocks, or DistributeDefault
-	Procs int // in the grid
+	Procs int // length of this dimension of the grid
 }
 
-// TypeDarray makes a type of the part of a distributed array that rank of size
-// processes holds, in an array of all. The processes form a grid in the order of C,
-// whatever the order of the array. No dimensions are ErrDims.
+// TypeDarray makes a type of the part of a distributed array that rank holds, of size processes.
+// The displacements are those in the whole array. The processes form a grid in the order of C,
+// whatever the order of the array. ErrDims if dims is empty.
 //
 // C: MPI_Type_create_darray, section 5.1.4.
 func TypeDarray(size, rank int, dims []Distribute, order Order, old Datatype) (Datatype, error) {

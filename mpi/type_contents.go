@@ -2,7 +2,7 @@ package mpi
 
 import "github.com/halo-mpi/halo/internal/dtype"
 
-// Combiner tells which call has made a type.
+// Combiner is the call that made a type.
 //
 // C: MPI_COMBINER_NAMED and so on, section 5.1.13.
 type Combiner int
@@ -30,12 +30,12 @@ const (
 	CombinerValueIndex    = Combiner(dtype.CombinerValueIndex)
 )
 
-// String is the standard's name without its beginning, in lower case.
+// String is the standard's name without the prefix, in lower case.
 //
 // C: MPI_COMBINER_NAMED and so on, section 5.1.13.
 func (c Combiner) String() string { return dtype.Combiner(c).String() }
 
-// Envelope is how a type was made, and how long the lists of its Contents are.
+// Envelope is the call that made a type, and the lengths of the lists of its Contents.
 //
 // C: MPI_Type_get_envelope, section 5.1.13.
 type Envelope struct {
@@ -45,8 +45,8 @@ type Envelope struct {
 	Types     int
 }
 
-// Envelope tells which call has made the type, whatever it is equal to, and with
-// how many arguments.
+// Envelope returns which call made the type, even if another call makes an equal type, and the
+// number of its arguments.
 //
 // C: MPI_Type_get_envelope, section 5.1.13.
 func (d Datatype) Envelope() (Envelope, error) {
@@ -58,30 +58,29 @@ func (d Datatype) Envelope() (Envelope, error) {
 	return Envelope{Combiner(c.Combiner), len(c.Integers), len(c.Addrs), len(c.Types)}, nil
 }
 
-// Contents is the arguments of the call that has made a type: how to make one like
-// it. The order is that of the standard's tables, for TypeDarray with the arguments
-// in C.
+// Contents is the arguments of the call that made a type, from which an equal type can be made.
+// The order is that of the standard's tables; for TypeDarray, that of the arguments in C.
 //
 // C: MPI_Type_get_contents, section 5.1.13.
 type Contents struct {
 	Combiner  Combiner
 	Integers  []int // counts, lengths, and displacements and strides in elements
 	Addresses []int // displacements, strides and bounds in bytes
-	Counts    []int // of LargeContents: what stands there for most of both
+	Counts    []int // of LargeContents: takes the place of most of Integers and of Addresses
 	Types     []Datatype
 }
 
-// Contents returns the arguments of the call that has made the type. Types among
-// them that are predefined, or of TypeOf, are the same as ever; others are handles
-// of their own, to be freed, that share name and commitment with those of the call.
-// Predefined types have none: ErrType, but for those of TypeF90Real and the like.
+// Contents returns the arguments of the call that made the type. Types among them are the usual
+// handles if they are predefined or of TypeOf; other types are new handles, which the program
+// has to free, with the name and the commitment of the original types. ErrType for predefined
+// types, except those of TypeF90Real and the like, since no call made them.
 //
 // C: MPI_Type_get_contents, section 5.1.13.
 func (d Datatype) Contents() (Contents, error) { return d.contents("Contents", (*dtype.Type).Contents) }
 
-// LargeContents is Contents for who describes the type to C by the calls with large
-// counts, which have counts and displacements, in elements and bytes, in one list,
-// Counts, and no others but what is int there, too.
+// LargeContents is Contents in the form of the C calls with large counts: Counts is one list of
+// all counts and displacements, in elements and bytes. Integers contains only the arguments that
+// are int in these calls, too.
 //
 // C: MPI_Type_get_contents_c, section 5.1.13.
 func (internals) LargeContents(d Datatype) (Contents, error) {
@@ -104,7 +103,7 @@ func (d Datatype) contents(call string, of func(*dtype.Type) dtype.Contents) (Co
 	return out, nil
 }
 
-// narrow is a list of the engine as Go has them.
+// narrow converts a list of the engine to ints.
 func narrow(list []int64) []int {
 	n := make([]int, len(list))
 	for i, v := range list {

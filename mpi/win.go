@@ -12,66 +12,65 @@ import (
 	"github.com/halo-mpi/halo/internal/world"
 )
 
-// Window is memory that each member of a communicator has opened to the others, for
-// Put, Get, Accumulate and their like: one-sided communication, in which the target's
-// program takes no part, whatever it does meanwhile. Copies of the pointer mean the
-// same window. Operations are methods of Win, for elements of one type, and of Untyped, for Buffers.
+// Window is memory that each member of a communicator makes accessible to the others for
+// one-sided communication: Put, Get, Accumulate and the like, in which the target's program
+// takes no part. Copies of the pointer refer to the same window. The operations are methods of
+// Win, for elements of one type, and of Untyped, for Buffers.
 //
-// Memory may be accessed in epochs, between two calls that synchronise. There are three
-// ways:
+// Memory may be accessed in epochs, between two calls that synchronise. There are three ways:
 //
 //	Fence                              all members at once
 //	Post, Start, Complete, Wait        groups of targets and origins
 //	Lock, Unlock, LockAll, UnlockAll   the origin alone; with Flush in between
 //
-// An operation that returns has begun. It is complete when the call returns that ends
-// the epoch, or a Flush: until then the memory at the origin belongs to it, and what
-// it has fetched is not there.
+// An operation that returns has only begun. It is complete when a Flush, or the call that ends
+// the epoch, returns. Until then the program must not change its origin memory, and its results
+// are undefined.
 //
-// Of conflicting accesses, a put and any other access to the same memory, the outcome
-// is undefined. Accumulate, GetAccumulate, FetchAndOp and CompareAndSwap on elements of
-// one type may conflict with each other: each element is updated as a whole, and those
-// of one origin in the order of the calls.
+// The result of conflicting accesses, a put and any other access to the same memory, is
+// undefined. Accumulate, GetAccumulate, FetchAndOp and CompareAndSwap on elements of one type
+// may conflict with each other: each element is updated atomically, and the updates of one
+// origin in the order of its calls.
 //
-// What is wrong with arguments, and with the epoch (ErrRMASync), is an error of the call
-// that changes nothing at the target. What can only be found at the target may be that
-// of the call that completes the operation.
+// A call with an invalid argument, or outside of an epoch (ErrRMASync), returns an error and
+// changes nothing at the target. Errors that only the target can detect may be returned by the
+// call that completes the operation.
 //
 // C: MPI_Win, section 12.2.
 type Window struct {
 	v *rma.View
 	w *world.World
-	// c stands for the window where others deal with communicators: in requests, errors and
-	// error handlers. Nobody can send on it.
+	// c stands for the window in code that handles communicators: requests, errors and error
+	// handlers. No messages are sent on it.
 	c       *Comm
 	attrs   attributes
-	lists   [2]atomic.Pointer[rankList] // of Post and Start, the last that each was given
+	lists   [2]atomic.Pointer[rankList] // last arguments of Post and of Start
 	threads threadList
 
-	align     int64       // of its own memory, as info has it
-	noncontig atomic.Bool // so are the members' shares of shared memory; last set by SetInfo, read by Info
+	align     int64       // of this process's memory, for Info
+	noncontig atomic.Bool // whether shares of shared memory may be apart, for Info; set by SetInfo, read by Info
 }
 
-// Win is a Window of elements of T, a type that TypeOf accepts: what its methods move
-// are slices, and displacements count elements, as far as the displacement unit of the
-// target is the size of T. It is a small value, and all methods of Window are its, too: none of
-// its own has the name of one of Window. Any window can be seen so: Win[float64]{Window: w}.
+// Win is a Window of elements of T, a type that TypeOf accepts. Its methods move slices.
+// Displacements are in elements if the displacement unit of the target is the size of T. Win is
+// a small value and has all methods of Window; none of its own has the name of a method of
+// Window. Any window can be used as a Win: Win[float64]{Window: w}.
 //
 // C: MPI_Win, section 12.2.
 type Win[T any] struct{ *Window }
 
-// Untyped is a Window for data of any layout: its methods move Buffers, and say what elements
-// they are at the target. It is a small value, and all methods of Window are its, too, as with Win.
+// Untyped is a Window for data of any layout: its methods move Buffers, and take the datatype of
+// the elements at the target. Like Win it is a small value and has all methods of Window.
 //
 // C: MPI_Win, section 12.2.
 type Untyped struct{ *Window }
 
-// Untyped is w for data of any layout.
+// Untyped is w as a window for data of any layout.
 //
 // C: MPI_Win, section 12.2.
 func (w *Window) Untyped() Untyped { return Untyped{w} }
 
-// newWindow is the window of a view that the engine has just made for members of c.
+// newWindow makes the window of a view that the engine has made for members of c.
 func newWindow(c *Comm, v *rma.View, s *rma.Spec) *Window {
 	w := &Window{v: v, w: c.w, c: &Comm{w: c.w, core: v.Comm(), self: c.self}, align: s.Align}
 	w.noncontig.Store(s.Noncontig)
@@ -90,7 +89,7 @@ func newWindow(c *Comm, v *rma.View, s *rma.Spec) *Window {
 	return w
 }
 
-// Name is the name given by SetName, empty if none was.
+// Name is the name that SetName gave, or empty if it was not called.
 //
 // C: MPI_Win_get_name, section 7.8.
 func (w *Window) Name() string {
@@ -100,8 +99,8 @@ func (w *Window) Name() string {
 	return w.c.Name()
 }
 
-// SetName names the window in this process, for errors and tools. At most 127 bytes;
-// it is local and has no other effect. A longer one is ErrArg.
+// SetName names the window in this process, for errors and tools. The name has at most 127
+// bytes. The call is local and has no other effect. ErrArg if the name is longer.
 //
 // C: MPI_Win_set_name, section 7.8.
 func (w *Window) SetName(name string) error {
@@ -115,8 +114,8 @@ func (w *Window) SetName(name string) error {
 	return nil
 }
 
-// Group is the group of the window's members: that of the communicator that it was
-// made of.
+// Group is the group of the window's members, which is that of the communicator that the window
+// was made from.
 //
 // C: MPI_Win_get_group, section 12.2.6.
 func (w *Window) Group() (Group, error) {
@@ -126,13 +125,12 @@ func (w *Window) Group() (Group, error) {
 	return Group{w.c.core.Members, w.c.self}, nil
 }
 
-// Free gives the window up, and the memory that it has brought: no call on it may
-// follow in this process, and no access to the memory of others. It waits until all
-// members are in it, so that every operation has come to its end. Its attributes are
-// deleted first, the last set one before the others; if a callback fails, so does Free,
-// and the window lives on with that attribute and those before it. With an open epoch it
-// is ErrRMASync, and nothing has happened. If a member has died it is ErrProcFailed, and
-// the window is gone all the same. Collective over the window.
+// Free frees the window and the memory that it allocated: no call on it may follow in this
+// process, and no access to the memory of other members. It waits until all members have called
+// it, so that every operation is complete. First it deletes the attributes, the last set first.
+// If a callback fails, Free returns its error and the window remains, with that attribute and
+// those set before it. ErrRMASync, without any effect, if an epoch is open. ErrProcFailed if a
+// member has died; the window is freed nevertheless. Collective over the window.
 //
 // C: MPI_Win_free, section 12.2.5.
 func (w *Window) Free() error {
@@ -156,7 +154,7 @@ func (w *Window) Free() error {
 	if err := w.v.Free(); err != nil {
 		e := w.failed(err, callFree, Undefined)
 		var busy *coll.Clash
-		if e.Class == ErrRMASync || e.Class == ErrRequest || errors.As(err, &busy) { // another goroutine has begun an epoch, to wait, or a Free
+		if e.Class == ErrRMASync || e.Class == ErrRequest || errors.As(err, &busy) { // another goroutine has begun an epoch, a wait, or a Free
 			return e
 		}
 		failed = e
@@ -165,8 +163,8 @@ func (w *Window) Free() error {
 	return failed
 }
 
-// usable reports why calls on w are not possible, nil if they are. The shortest ways
-// do not ask: on a window that has been freed no epoch is open.
+// usable returns the error of a call on w if w cannot be used, else nil. The fastest paths do
+// not call it, since a freed window has no open epoch.
 func (w *Window) usable(k call) *Error {
 	switch {
 	case w == nil:
@@ -179,11 +177,11 @@ func (w *Window) usable(k call) *Error {
 	return nil
 }
 
-// slowPath reports that the fast path of a call must not be taken.
+// slowPath reports whether a call must not take its fast path.
 func (w *Window) slowPath() bool { return w == nil || w.w.SlowPath() }
 
-// failed is what a call on w returns that the engine refuses, or whose arguments are
-// wrong; target is Undefined if it has none.
+// failed is the error of a call on w that the engine refuses or whose arguments are invalid;
+// target is Undefined if the call has none.
 func (w *Window) failed(err error, k call, target int) *Error {
 	if e := w.usable(k); e != nil {
 		return e
@@ -191,7 +189,7 @@ func (w *Window) failed(err error, k call, target int) *Error {
 	return describe(err, k, w.c, target, Undefined).raised()
 }
 
-// done is what a call returns that the engine has carried out, or refused.
+// done is the result of a call that the engine has carried out or refused.
 func (w *Window) done(err error, k call, target int) error {
 	if err == nil {
 		return nil
@@ -199,7 +197,7 @@ func (w *Window) done(err error, k call, target int) error {
 	return w.failed(err, k, target)
 }
 
-// wrong is an error of a class, still to be described.
+// wrong is an error of a class, which has to be described.
 func wrong(c Class, format string, args ...any) error {
 	return &class.Error{Class: class.Class(c), Text: fmt.Sprintf(format, args...)}
 }

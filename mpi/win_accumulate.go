@@ -9,9 +9,9 @@ import (
 	"github.com/halo-mpi/halo/internal/rma"
 )
 
-// accumulate fills in an accumulate: elements of the origin, which is not looked at with NoOp, for
-// those at the target, or the first ones of them; and room for as many in result, which is nil if
-// nothing is fetched. All are made of elements of one predefined type.
+// accumulate sets the operands of an accumulate: elements of the origin, which is ignored with
+// NoOp, for those at the target or the first of them; and memory for as many elements in result,
+// which is nil if nothing is fetched. All are of one predefined type.
 func (x *operands) accumulate(o *rma.Op, origin, result *Buffer) error {
 	switch {
 	case x.op.user != nil:
@@ -66,8 +66,8 @@ func (x *operands) accumulate(o *rma.Op, origin, result *Buffer) error {
 	return nil
 }
 
-// elements fills in operation and type, and returns the predefined type of the elements,
-// nil if there are none: then the operation need not be defined on what they would be.
+// elements sets operation and type, and returns the predefined type of the elements. It is nil
+// if there are no elements: then the operation need not be defined on their type.
 func (x *operands) elements(o *rma.Op, origin, result *Buffer) (leaf *dtype.Type, err error) {
 	by := x.op.kernel
 	o.Fn, o.Elem = by, op.Int8
@@ -96,8 +96,8 @@ func (x *operands) elements(o *rma.Op, origin, result *Buffer) (leaf *dtype.Type
 	return leaf, nil
 }
 
-// fetch fills in an accumulate of one element with a result: of a predefined type, that of result,
-// if the place says none.
+// fetch sets the operands of an accumulate of one element with a result. The element has the
+// predefined type of result if the place has no type.
 func (x *operands) fetch(o *rma.Op, origin, result *Buffer) error {
 	if result.err != nil {
 		return result.err
@@ -116,7 +116,7 @@ func (x *operands) fetch(o *rma.Op, origin, result *Buffer) error {
 	return x.accumulate(o, origin, result)
 }
 
-// single fails unless a Buffer is one element of a predefined type.
+// single returns an error unless a Buffer is one element of a predefined type.
 func single(b *Buffer) error {
 	t := b.b.Type()
 	switch {
@@ -130,7 +130,7 @@ func single(b *Buffer) error {
 	return nil
 }
 
-// compareAndSwap fills in a compare-and-swap.
+// compareAndSwap sets the operands of a compare-and-swap.
 func (x *operands) compareAndSwap(o *rma.Op, origin, compare, result *Buffer) error {
 	if compare.err != nil {
 		return compare.err
@@ -153,7 +153,7 @@ func (x *operands) compareAndSwap(o *rma.Op, origin, compare, result *Buffer) er
 	return nil
 }
 
-// compares reports whether CompareAndSwap is defined on elements.
+// compares reports whether CompareAndSwap is defined on elements of a type.
 func compares(e *dtype.Elem) bool {
 	if e == nil {
 		return false
@@ -162,13 +162,13 @@ func compares(e *dtype.Elem) bool {
 	case dtype.Integer, dtype.Natural, dtype.Logical, dtype.Boolean, dtype.Raw:
 		return true
 	case dtype.Character:
-		return e.ID == dtype.Char // beyond the standard, as operations are
+		return e.ID == dtype.Char // an extension of the standard, as for accumulates
 	}
 	return false
 }
 
-// accumulated is what the elements of a datatype are, all of one predefined type, and what
-// that is to an operation.
+// accumulated returns the predefined type of all elements of a datatype, and the operand type of
+// an operation for it.
 func accumulated(o op.Op, t *dtype.Type) (*dtype.Type, op.Type, error) {
 	if err := movable(t); err != nil {
 		return nil, 0, err
@@ -184,7 +184,7 @@ func accumulated(o op.Op, t *dtype.Type) (*dtype.Type, op.Type, error) {
 	if typ := op.For(leaf); typ != 0 {
 		return leaf, typ, nil
 	}
-	// Characters, and what is not looked at: as integers of their size.
+	// Characters and uninterpreted bytes are treated as integers of their size.
 	switch leaf.Size() {
 	case 1:
 		return leaf, op.Byte, nil
@@ -196,8 +196,8 @@ func accumulated(o op.Op, t *dtype.Type) (*dtype.Type, op.Type, error) {
 	return leaf, op.Uint64, nil
 }
 
-// padded fills in operands that are pairs of packed bytes each, and more in memory, which
-// is how the engine takes them: as blocks of bytes.
+// padded sets operands that are pairs with padding: each pair has packed bytes of data, and more
+// in memory. The engine takes them with the padding, as blocks of bytes.
 func padded(o *rma.Op, packed int64, origin, result *Buffer, count int64, t *dtype.Type) (err error) {
 	width := int64(o.Elem.Size())
 	if origin != nil {
@@ -224,7 +224,7 @@ func padded(o *rma.Op, packed int64, origin, result *Buffer, count int64, t *dty
 	return err
 }
 
-// blocksAt is blocks of bytes at the target.
+// blocksAt is the place of blocks of bytes at the target.
 func blocksAt(offs []int64, width int64) (rma.Place, error) {
 	inStep := true
 	for i, off := range offs {
@@ -237,7 +237,7 @@ func blocksAt(offs []int64, width int64) (rma.Place, error) {
 	return rma.Place{Type: t, Count: 1}, err
 }
 
-// blocks is a type of blocks of bytes.
+// blocks is a datatype of blocks of bytes.
 func blocks(offs []int64, width int64) (*dtype.Type, error) {
 	t, err := dtype.HindexedBlock(width, offs, types().Type(dtype.Byte))
 	if err == nil {
@@ -246,7 +246,7 @@ func blocks(offs []int64, width int64) (*dtype.Type, error) {
 	return t, err
 }
 
-// memoryOfPairs is pairs with what pads them.
+// memoryOfPairs is the memory of pairs including their padding.
 func memoryOfPairs(b *dtype.Buffer, packed, width int64) (mem.Mem, error) {
 	all, _ := b.Memory()
 	var first [1][]byte

@@ -6,7 +6,7 @@ import (
 	"github.com/halo-mpi/halo/internal/rma"
 )
 
-// WinFlavor tells which call has made a window.
+// WinFlavor is the call that made a window.
 //
 // C: MPI_WIN_FLAVOR_CREATE and so on, section 12.2.6.
 type WinFlavor int
@@ -41,9 +41,9 @@ func (f WinFlavor) String() string {
 // C: MPI_WIN_UNIFIED and MPI_WIN_SEPARATE, section 12.4.
 type WinModel int
 
-// The memory models. With WinUnified the memory of a window and what others see of it
-// are one, once they have been synchronised by Sync or the end of an epoch; with
-// WinSeparate they are two copies.
+// The memory models. In WinUnified the memory of a window and the copy that other processes
+// access are the same, after a synchronisation by Sync or the end of an epoch; in WinSeparate
+// they are two copies.
 //
 // C: MPI_WIN_UNIFIED and MPI_WIN_SEPARATE, section 12.4.
 const (
@@ -51,7 +51,7 @@ const (
 	WinSeparate WinModel = 322
 )
 
-// Local is the memory that this process has brought, nil for a dynamic window.
+// Local is the window memory of this process, nil for a dynamic window.
 //
 // C: attribute MPI_WIN_BASE, section 12.2.6.
 func (u Untyped) Local() []byte {
@@ -61,18 +61,17 @@ func (u Untyped) Local() []byte {
 	return u.v.Local()
 }
 
-// Local is the memory that this process has brought, as elements of T.
+// Local is the window memory of this process, as elements of T.
 //
 // C: attribute MPI_WIN_BASE, section 12.2.6.
 func (w Win[T]) Local() []T { return elements[T](w.Untyped().Local()) }
 
-// Bytes is the size of the memory that this process has brought, in bytes.
+// Bytes is the size of the window memory of this process, in bytes.
 //
 // C: attribute MPI_WIN_SIZE, section 12.2.6.
 func (w *Window) Bytes() int64 { return int64(len(w.Untyped().Local())) }
 
-// DispUnit is the number of bytes that displacements into the memory of this process
-// count.
+// DispUnit is the unit, in bytes, of displacements into the memory of this process.
 //
 // C: attribute MPI_WIN_DISP_UNIT, section 12.2.6.
 func (w *Window) DispUnit() int {
@@ -82,7 +81,7 @@ func (w *Window) DispUnit() int {
 	return int(w.v.Unit())
 }
 
-// Flavor tells which call has made the window.
+// Flavor is the call that made the window.
 //
 // C: attribute MPI_WIN_CREATE_FLAVOR, section 12.2.6.
 func (w *Window) Flavor() WinFlavor {
@@ -92,22 +91,22 @@ func (w *Window) Flavor() WinFlavor {
 	return [...]WinFlavor{0, rma.Created: WinFlavorCreate, rma.Allocated: WinFlavorAllocate, rma.Dynamic: WinFlavorDynamic, rma.Shared: WinFlavorShared}[w.v.Flavor()]
 }
 
-// Model is the memory model: WinUnified, wherever Halo runs.
+// Model is the memory model. It is always WinUnified.
 //
 // C: attribute MPI_WIN_MODEL, section 12.2.6.
 func (w *Window) Model() WinModel { return WinUnified }
 
-// SharedQuery is the memory that a rank has brought, mapped here, and its displacement
-// unit in bytes: what is stored there is stored in the memory of that process. ProcNull
-// stands for the lowest rank with memory. Memory that this process cannot map, on another
-// host or not of AllocMem, is nil. A dynamic window is ErrRMAFlavor.
+// SharedQuery returns the window memory of a rank, mapped into this process, so that loads and
+// stores access the memory of that rank; and its displacement unit in bytes. ProcNull means the
+// lowest rank with memory. The memory is nil if this process cannot map it: on another host, or
+// not allocated by a window or AllocMem. ErrRMAFlavor for a dynamic window.
 //
 // C: MPI_Win_shared_query, section 12.2.3.
 func (w *Window) SharedQuery(rank int) (mem []byte, unit int, err error) {
 	return w.query(callSharedQuery, rank)
 }
 
-// Shared is the memory that a rank has brought, as elements of T: see SharedQuery.
+// Shared is the window memory of a rank, as elements of T: see SharedQuery.
 //
 // C: MPI_Win_shared_query, section 12.2.3.
 func (w Win[T]) Shared(rank int) ([]T, error) {
@@ -129,8 +128,8 @@ func (w *Window) query(k call, rank int) ([]byte, int, error) {
 	return mem, int(unit), nil
 }
 
-// elements is memory as elements of T, as many as there are room for; nil if it does not
-// lie as T must, or T holds pointers.
+// elements converts memory to whole elements of T; nil if it is not aligned for T, or T contains
+// pointers.
 func elements[T any](mem []byte) []T {
 	var e T
 	size := int(unsafe.Sizeof(e))

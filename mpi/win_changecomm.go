@@ -5,32 +5,31 @@ import (
 	"github.com/halo-mpi/halo/internal/rma"
 )
 
-// WinChangeComm gives a window the members of another communicator: the window grows,
-// shrinks, or has its processes under other ranks, those of c. Who stays passes w and c, and
-// gets w back; who leaves passes no communicator, nil, and gets nil: its w is freed. Who is
-// new passes no window, nil, and gets one: with the flavor and granularity of the others',
-// its own name, hints and error handler, and no memory. To a dynamic window newcomers can
-// Attach some, and for others there is WinChangeCommMemory.
+// WinChangeComm replaces the members of a window by those of another communicator: the window
+// grows, shrinks, or has its processes under other ranks, those of c. A member that stays passes
+// w and c, and gets w back. A member that leaves passes nil for c and gets nil; its w is freed.
+// A new member passes nil for w and gets a window with the flavor and granularity of the others,
+// with its own name, hints and error handler, and without memory. New members of a dynamic
+// window can Attach memory; for other windows there is WinChangeCommMemory.
 //
-// peer is a rank of c that is a member of the window already; not all need to pass the same.
-// Synchronisation objects go on to work, also while somebody waits for them: they name
-// processes, not ranks.
+// peer is a rank of c that is already a member of the window. Members may pass different ones.
+// Synchronisation objects remain valid, even while a process waits for them: they refer to
+// processes, not to ranks.
 //
-// No epoch may be open, or it is ErrRMASync; no duplicate and no window of a memory handle may
-// exist, ErrWin. Who leaves may not wait for notifications or signals, ErrRequest, nor hold
-// the memory of all members of a shared window, ErrRMAShared, which all must be on one host
-// for. A peer that is no rank of c, or no member, is ErrRank; if members pass different
-// communicators, or nobody stays, that is ErrComm. If one member has such an error all have,
-// and nothing has changed. Collective over the window and c.
+// Errors: ErrRMASync if an epoch is open; ErrWin if the window has a duplicate or a window of a
+// memory handle; ErrRequest if a leaving member waits for notifications or signals; ErrRMAShared
+// if a leaving member holds the memory of all members of a shared window, or not all members of
+// a shared window are on one host; ErrRank if peer is not a rank of c or not a member; ErrComm
+// if members pass different communicators, or no member stays. If one member has such an error,
+// all have it, and nothing has changed. Collective over the window and c.
 //
 // C: MPIX_Win_change_comm, an extension; see docs/extensions.md.
 func WinChangeComm(w *Window, c *Comm, peer int) (*Window, error) {
 	return changeComm(w, c, peer, &rma.Spec{})
 }
 
-// WinChangeCommMemory is WinChangeComm for who is new, and brings mem to a window of
-// WinCreate, in displacement units of that many bytes. To windows of other flavors that is
-// ErrRMAFlavor.
+// WinChangeCommMemory is WinChangeComm for a new member that adds mem to a window of WinCreate,
+// with a displacement unit of unit bytes. ErrRMAFlavor for windows of other flavors.
 //
 // C: MPIX_Win_change_comm_memory, an extension.
 func WinChangeCommMemory(c *Comm, peer int, mem []byte, unit int) (*Window, error) {

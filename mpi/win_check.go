@@ -8,19 +8,19 @@ import (
 	"github.com/halo-mpi/halo/internal/rma/check"
 )
 
-// In checking mode calls on windows take the ways of this file: before an operation
-// begins, and before and after a synchronisation, the engine compares what the processes
-// do (package rma/check). An error says where in the program the calls are that do not
-// go together; what is refused is not carried out.
+// In checking mode calls on windows go through this file. Before an operation begins, and before
+// and after a synchronisation, the engine compares the accesses of the processes (package
+// rma/check). An error says where in the program the conflicting calls are; a refused operation
+// is not carried out.
 
-// here is the call of the program that is being carried out.
+// here is the call that the program is making.
 func here(k call) check.Call { return located(k.String()) }
 
 // checks reports whether accesses of the window are checked.
 func (w *Window) checks() bool { return w.v.Checks() }
 
-// fits returns an error in checking mode if a message is not what it is read from or written to,
-// as far as the call itself does not say so.
+// fits returns an error in checking mode if the basic types of a message differ between its
+// source and its destination, unless the call itself reports that.
 func (x *operands) fits(v verb, origin, result *Buffer) error {
 	switch v {
 	case verbPut, verbAccumulate:
@@ -31,21 +31,21 @@ func (x *operands) fits(v verb, origin, result *Buffer) error {
 	return nil
 }
 
-// fits returns an error if a message of n elements of type from is not what count elements of type
-// to are.
+// fits returns an error if n elements of type from do not have the same basic types as count
+// elements of type to.
 func fits(from *dtype.Type, n int64, to *dtype.Type, count int64, what string) error {
 	if from == nil || to == nil || n < 0 || count < 0 {
 		return nil
 	}
 	var err *class.Error
 	if !errors.As(from.Signature(n).Check(to, count), &err) || err.Class != class.Type {
-		return nil // of a length the call itself has more to say
+		return nil // the call itself reports wrong lengths
 	}
 	return wrong(ErrType, "%s: %s are not %s", what, from.Describe(n), to.Describe(count))
 }
 
-// checkWaited says, under the engine's lock, that the program has waited for the request of
-// an operation, and returns the error that it is to be told.
+// checkWaited tells the checker, under the engine's lock, that the program has waited for the
+// request of an operation, and returns the error that the program gets.
 func (q *Request) checkWaited(err *Error) *Error {
 	if q.c.win == nil || !q.c.win.checks() {
 		return err
@@ -56,15 +56,15 @@ func (q *Request) checkWaited(err *Error) *Error {
 	return err
 }
 
-// checkLooked says, under the engine's lock, that the program knows that the request is complete,
-// if it is one of an operation.
+// checkLooked tells the checker, under the engine's lock, that the program knows that the
+// request is complete, if it is a request of an operation.
 func (q *Request) checkLooked() {
 	if q.call().oneSided() && q.c.win != nil && q.c.win.checks() {
 		q.c.win.v.Checker().Looked(q.r)
 	}
 }
 
-// checkedSync carries out a call that synchronises in checking mode.
+// checkedSync makes a synchronisation call in checking mode.
 func (w *Window) checkedSync(k call, target int, carryOut func() error) error {
 	c := here(k)
 	switch k {
@@ -93,17 +93,16 @@ func (w *Window) checkedSync(k call, target int, carryOut func() error) error {
 	return nil
 }
 
-// checkReleased says in checking mode that operations on a target, or check.AllTargets, are
-// about to be completed by a call that is none of checkedSync: nothing is said of them any
-// more.
+// checkReleased tells the checker that operations on a target, or check.AllTargets, are about to
+// be completed by a call that does not use checkedSync, so that the checker stops to track them.
 func (w *Window) checkReleased(target int) {
 	if w.v.ChecksSync() {
 		w.v.Released(target)
 	}
 }
 
-// checkApart says in checking mode that operations of this process that follow have an
-// order with those before.
+// checkApart tells the checker that the following operations of this process are ordered after
+// its previous ones.
 func (w *Window) checkApart() {
 	if w.v.ChecksSync() {
 		w.v.Checker().Apart()

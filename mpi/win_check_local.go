@@ -7,29 +7,28 @@ import (
 	"github.com/halo-mpi/halo/internal/rma/check"
 )
 
-// Store copies from into the own memory of the window, from displacement disp on: in a
-// dynamic window from an address on. It is what copying into Local does, but that checking
-// mode sees it: the memory must not be the target of an operation that is under way, and if
-// it is that is ErrRMAConflict, and nothing is stored. Elements that are not all in the
-// window are ErrRMARange.
+// Store copies from into this process's own window memory, starting at displacement disp, which
+// is an address in a dynamic window. It does the same as copying into Local, but checking mode
+// sees it: if the memory is the target of a pending operation, the error is ErrRMAConflict, and
+// nothing is stored. ErrRMARange if the elements are not all in the window.
 //
 // C: none; it is a store into memory of the window, section 12.7.
 func (w Win[T]) Store(from []T, disp int) error {
 	return w.ownMemory(callStore, true, disp, len(from), func(mem []byte) { copy(mem, memory(from)) })
 }
 
-// Load copies from the own memory of the window into a slice, as Store does in the other
-// direction. In checking mode the memory must not be updated by an operation that is under
-// way. To poll for what others do is not for Load: FetchAndOp with NoOp is.
+// Load copies from this process's own window memory into a slice; it is the inverse of Store. In
+// checking mode it is an error if a pending operation updates the memory. Load is not suited to
+// poll for updates of other processes; use FetchAndOp with NoOp for that.
 //
 // C: none; it is a load from memory of the window, section 12.7.
 func (w Win[T]) Load(into []T, disp int) error {
 	return w.ownMemory(callLoad, false, disp, len(into), func(mem []byte) { copy(memory(into), mem) })
 }
 
-// Writing calls fn with n elements of the own memory, from displacement disp on, for loads
-// and stores: see Store. In checking mode operations of others on them are errors of
-// theirs until fn returns, which must not use the slice after that.
+// Writing calls fn with n elements of this process's own window memory, starting at displacement
+// disp, for loads and stores: see Store. In checking mode operations of other processes on these
+// elements are errors of those processes until fn returns. fn must not keep the slice.
 //
 // C: none; fn is stores into memory of the window, section 12.7.
 func (w Win[T]) Writing(disp, n int, fn func(mem []T)) error {
@@ -43,7 +42,7 @@ func (w Win[T]) Reading(disp, n int, fn func(mem []T)) error {
 	return w.ownElements(callReading, false, disp, n, fn)
 }
 
-// ownElements is ownMemory of memory that is elements of T.
+// ownElements is ownMemory with the memory as elements of T.
 func (w Win[T]) ownElements(k call, store bool, disp, n int, fn func(mem []T)) error {
 	var e T
 	aligned := true
@@ -58,7 +57,8 @@ func (w Win[T]) ownElements(k call, store bool, disp, n int, fn func(mem []T)) e
 	return err
 }
 
-// ownMemory carries out loads, and stores, of n elements of the own memory.
+// ownMemory runs fn, which loads from or stores to n elements of this process's own window
+// memory.
 func (w Win[T]) ownMemory(k call, store bool, disp, n int, fn func(mem []byte)) error {
 	if err := w.usable(k); err != nil {
 		return err

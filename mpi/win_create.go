@@ -8,15 +8,14 @@ import (
 	"github.com/halo-mpi/halo/internal/rma"
 )
 
-// WinCreate opens mem to the members of c, who bring as much as they like of what type
-// they like. Displacements count elements of T. mem stays where it is until the window
-// is freed: it must not be part of a variable on the stack of a function that has
-// returned, which Go sees to. Memory of AllocMem is accessed directly by the processes of the
-// node; other memory costs them a system call. Windows may overlap: accumulates through
-// two of them are not atomic with each other.
+// WinCreate makes a window over mem, which the members of c can then access. Members may pass
+// slices of any lengths and types. Displacements are in elements of T. mem does not move until
+// the window is freed. Processes of the node access memory of AllocMem directly; access to other
+// memory costs them a system call. Windows may overlap, but accumulates by two different windows
+// are not atomic with each other.
 //
-// If one member fails, all do, with the class of its error. A T that holds pointers is
-// ErrType. Collective over c.
+// If one member fails, all fail, with the class of its error. ErrType if T contains pointers.
+// Collective over c.
 //
 // C: MPI_Win_create, section 12.2.1.
 func WinCreate[T any](c *Comm, mem []T, hints ...WinHint) (Win[T], error) {
@@ -29,23 +28,23 @@ func WinCreate[T any](c *Comm, mem []T, hints ...WinHint) (Win[T], error) {
 	return Win[T]{w}, failed
 }
 
-// WinAllocate makes a window over new memory, that of n elements of T in this process:
-// Local is it. It is zero, begins at a multiple of 64 bytes, or of what MinimumAlignment
-// says, and is freed with the window. Members may pass different n. The processes of a node
-// access it directly.
+// WinAllocate makes a window over new memory for n elements of T in this process, which Local
+// returns. The memory is zero, begins at a multiple of 64 bytes, or of the value of
+// MinimumAlignment, and is freed with the window. Members may pass different n. Processes of the
+// node access it directly.
 //
-// A negative n is ErrSize; memory that is not there is ErrNoMem, at once. Collective
-// over c: see WinCreate.
+// ErrSize if n is negative; ErrNoMem, at once, if there is not enough memory. Collective over c:
+// see WinCreate.
 //
 // C: MPI_Win_allocate, section 12.2.2.
 func WinAllocate[T any](c *Comm, n int, hints ...WinHint) (Win[T], error) {
 	return allocate[T](c, callWinAllocate, rma.Allocated, n, hints)
 }
 
-// WinAllocateShared is WinAllocate of memory that all members can load from and store
-// to: Shared is that of each. All are on one host, see SplitType, or it is
-// ErrRMAShared. The memory of a rank begins where that of the rank before it ends,
-// unless SharedNoncontig is true.
+// WinAllocateShared is WinAllocate of memory that all members can access with loads and stores;
+// Shared returns the memory of each member. ErrRMAShared unless all members are on one host: see
+// SplitType. The memory of a rank begins where that of the previous rank ends, unless
+// SharedNoncontig is true.
 //
 // C: MPI_Win_allocate_shared, section 12.2.3.
 func WinAllocateShared[T any](c *Comm, n int, hints ...WinHint) (Win[T], error) {
@@ -66,8 +65,8 @@ func allocate[T any](c *Comm, k call, f rma.Flavor, n int, hints []WinHint) (Win
 	return Win[T]{w}, failed
 }
 
-// unitOf is the displacement unit of a window of elements of T. Elements of no bytes,
-// of which there is no getting to the next, count as one.
+// unitOf is the displacement unit of a window of elements of T. It is 1 for elements without
+// bytes, since 0 cannot be a unit.
 func unitOf[T any]() (int64, error) {
 	t, err := golang[T]()
 	if err == nil {
@@ -80,18 +79,17 @@ func unitOf[T any]() (int64, error) {
 	return max(int64(unsafe.Sizeof(e)), 1), nil
 }
 
-// WinCreate is the function WinCreate for bytes: displacements count units of that many
-// bytes. A unit below 1 is ErrDisp.
+// WinCreate is the function WinCreate for bytes: displacements are in units of unit bytes.
+// ErrDisp if unit is less than 1.
 //
 // C: MPI_Win_create and MPI_Win_create_c, section 12.2.1.
 func (c *Comm) WinCreate(mem []byte, unit int, hints ...WinHint) (*Window, error) {
 	return c.newWindow(callWinCreate, &rma.Spec{Flavor: rma.Created, Mem: mem, DispUnit: int64(unit)}, hints)
 }
 
-// WinCreatePtr is WinCreate for size bytes at p, memory that is no slice of Go, such as that
-// of C. The caller answers for it: it is there, all of it, until the window is freed. A
-// negative size is ErrSize, and so is one that reaches beyond the highest address; bytes at
-// nil are ErrArg.
+// WinCreatePtr is WinCreate for size bytes at p, memory that is not a Go slice, such as memory
+// of C. The caller makes sure that all of it exists until the window is freed. ErrSize if size
+// is negative or exceeds the address space; ErrArg if p is nil and size is not 0.
 //
 // C: MPI_Win_create and MPI_Win_create_c, section 12.2.1.
 func (c *Comm) WinCreatePtr(p unsafe.Pointer, size int64, unit int, hints ...WinHint) (*Window, error) {
@@ -107,22 +105,21 @@ func (c *Comm) WinCreatePtr(p unsafe.Pointer, size int64, unit int, hints ...Win
 	return c.newWindow(callWinCreate, &s, hints)
 }
 
-// WinAllocate is the function WinAllocate for a number of bytes: see Comm.WinCreate.
+// WinAllocate is the function WinAllocate for size bytes: see Comm.WinCreate.
 //
 // C: MPI_Win_allocate and MPI_Win_allocate_c, section 12.2.2.
 func (c *Comm) WinAllocate(size int64, unit int, hints ...WinHint) (*Window, error) {
 	return c.newWindow(callWinAllocate, &rma.Spec{Flavor: rma.Allocated, Size: size, DispUnit: int64(unit)}, hints)
 }
 
-// WinAllocateShared is the function WinAllocateShared for a number of bytes: see
-// Comm.WinCreate.
+// WinAllocateShared is the function WinAllocateShared for size bytes: see Comm.WinCreate.
 //
 // C: MPI_Win_allocate_shared and MPI_Win_allocate_shared_c, section 12.2.3.
 func (c *Comm) WinAllocateShared(size int64, unit int, hints ...WinHint) (*Window, error) {
 	return c.newWindow(callWinAllocateShared, &rma.Spec{Flavor: rma.Shared, Size: size, DispUnit: int64(unit)}, hints)
 }
 
-// WinCreateDynamic makes a window without memory: members Attach some when they have it.
+// WinCreateDynamic makes a window without memory, to which members Attach memory later.
 // Displacements are addresses in the target, in bytes: see Address. Collective over c.
 //
 // C: MPI_Win_create_dynamic, section 12.2.4.
@@ -130,8 +127,8 @@ func (c *Comm) WinCreateDynamic(hints ...WinHint) (*Window, error) {
 	return c.newWindow(callWinCreateDynamic, &rma.Spec{Flavor: rma.Dynamic, DispUnit: 1}, hints)
 }
 
-// newWindow makes a window. What is wrong with the arguments of this member is told to
-// the others, who wait for it.
+// newWindow makes a window. If the arguments of this member are invalid, it still takes part in
+// the collective to tell the others, which would otherwise wait for it.
 func (c *Comm) newWindow(k call, s *rma.Spec, list []WinHint) (*Window, error) {
 	if err := c.usable(k); err != nil {
 		return nil, err

@@ -1,24 +1,22 @@
 package mpi
 
-// Dup makes a duplicate of the window: another handle to the same memory, with hints of its
-// own. It is for parts of a program, and goroutines, that want to access the memory
-// in different ways at once: in order, with flushes of their own, with accumulates that are
-// atomic operations of the processor. It has the hints of w, and those that are given in their
-// place; hints about what is common, as NoLocks, stay what they are.
+// Dup makes a duplicate of the window: another window over the same memory, with its own hints.
+// It is for parts of a program, and goroutines, that need to access the memory in different ways
+// at the same time: in order, with separate flushes, or with accumulates that are atomic
+// operations of the processor. The given hints replace those of w; hints about properties that
+// all duplicates share, such as NoLocks, do not change.
 //
-// Nothing else is separate. What synchronises w synchronises the duplicate, and the other
-// way round: a Put through the duplicate may follow a Lock of w, another Lock through the
-// duplicate is ErrRMASync, and a Flush of either covers the operations of both, unless it is
-// through a window of thread scope. Accumulates are atomic with each other through all
-// duplicates with the same AccumulateIntrinsic; the order that hints promise is
-// between operations through the same one.
+// Everything else is shared. A synchronisation of w applies to the duplicate and vice versa: a
+// Put on the duplicate may follow a Lock of w; another Lock on the duplicate is ErrRMASync; and
+// a Flush of either covers the operations of both, unless its scope is ScopeThread. Accumulates
+// are atomic with each other on all duplicates with the same AccumulateIntrinsic. The order that
+// hints guarantee holds only between operations on the same duplicate.
 //
-// Attributes are copied as their keys say, the error handler is inherited, the name is not.
-// If a copy callback fails there is no duplicate.
+// Dup copies the attributes as their keys say. The duplicate inherits the error handler, but not
+// the name. If a copy callback fails, no duplicate is made.
 //
-// It is local. Free of a duplicate is, too, whether the window that it was made of is there
-// or has been freed: the memory is given back when all members have freed that, and all
-// duplicates.
+// Dup is local, and so is Free of a duplicate, whether the original window still exists or not.
+// The memory is freed when all members have freed the window and all its duplicates.
 //
 // C: MPIX_Win_dup and MPIX_Win_dup_with_info, extensions.
 func (w Win[T]) Dup(hints ...WinHint) (Win[T], error) {
@@ -51,7 +49,7 @@ func (w *Window) dup(k call, hints []WinHint) (*Window, error) {
 	d.c.handler.Store(w.c.handler.Load())
 	if err := w.attrs.copy(w, d, k, &d.attrs); err != nil {
 		d.c.freed.Store(true)
-		v.Free() // nothing was issued through it
+		v.Free() // no operation was issued on it
 		return nil, err.raised()
 	}
 	if l := d.c.self.left; l != nil {
@@ -60,7 +58,7 @@ func (w *Window) dup(k call, hints []WinHint) (*Window, error) {
 	return d, nil
 }
 
-// WinDup is MPIX_Win_dup, of a window whose elements C names in each call.
+// WinDup is MPIX_Win_dup: the C call names the elements in each operation.
 func (internals) WinDup(w *Window) (*Window, error) { return w.dup(callDup, nil) }
 
 // WinDupWithInfo is MPIX_Win_dup_with_info.

@@ -2,10 +2,10 @@ package mpi
 
 import "unsafe"
 
-// Attach opens mem to the members of a dynamic window: at the addresses that it has,
-// Address(mem) and up, which they need to be told. It is local. Any number of regions can
-// be attached; one that overlaps another is ErrRMAAttach, another flavor of window
-// ErrRMAFlavor, and a T that holds pointers ErrType.
+// Attach adds mem to a dynamic window, so that its members can access it at the addresses from
+// Address(mem) on, which the program has to tell them. It is local. Any number of regions can be
+// attached. ErrRMAAttach if mem overlaps another region, ErrRMAFlavor for a window of another
+// flavor, ErrType if T contains pointers.
 //
 // C: MPI_Win_attach, section 12.2.4.
 func Attach[T any](w *Window, mem []T) error {
@@ -25,8 +25,9 @@ func Attach[T any](w *Window, mem []T) error {
 	return nil
 }
 
-// Detach closes mem, which begins where memory does that has been attached. Operations
-// on it must have come to their end. It is local. What is not attached is ErrRMAAttach.
+// Detach removes mem, which begins where a region that has been attached begins, from the
+// window. Operations on it must be complete. It is local. ErrRMAAttach if no region begins
+// there.
 //
 // C: MPI_Win_detach, section 12.2.4.
 func Detach[T any](w *Window, mem []T) error {
@@ -42,21 +43,21 @@ func Detach[T any](w *Window, mem []T) error {
 	return nil
 }
 
-// Address is the address at which mem begins: the displacement in a dynamic window
-// that it is attached to. Memory that is attached does not move. It means nothing but
-// that, and the address of other memory means nothing at all.
+// Address is the address at which mem begins. It is the displacement in a dynamic window that
+// mem is attached to. Attached memory does not move; the address has no other use, and that of
+// memory that is not attached is meaningless.
 //
 // C: MPI_Get_address, section 5.1.5.
 func Address[T any](mem []T) int64 {
 	return int64(uintptr(unsafe.Pointer(unsafe.SliceData(mem))))
 }
 
-// AintAdd is the address disp bytes behind base.
+// AintAdd is the address disp bytes after base.
 //
 // C: MPI_Aint_add, section 5.1.5.
 func AintAdd(base, disp int64) int64 { return base + disp }
 
-// AintDiff is how many bytes the address a is behind b.
+// AintDiff is the number of bytes by which address a lies after b.
 //
 // C: MPI_Aint_diff, section 5.1.5.
 func AintDiff(a, b int64) int64 { return a - b }

@@ -1,7 +1,7 @@
 package mpi
 
-// CreateWinErrhandler makes an error handler for windows of fn, which gets the window
-// and the error that the call is about to return. A nil fn gives the null handler.
+// CreateWinErrhandler makes an error handler for windows. fn gets the window and the error that
+// the call will return. A nil fn gives the null handler.
 //
 // C: MPI_Win_create_errhandler, section 9.3.2.
 func CreateWinErrhandler(fn func(w *Window, err *Error)) Errhandler {
@@ -11,9 +11,8 @@ func CreateWinErrhandler(fn func(w *Window, err *Error)) Errhandler {
 	return Errhandler{&errhandler{"user-defined", func(c *Comm, err *Error) { fn(c.win, err) }, aWindow}}
 }
 
-// SetErrhandler gives the window an error handler, in this process. A new window has the
-// one that communicators have at the start. One that was made for communicators is
-// ErrErrhandler.
+// SetErrhandler sets the error handler of the window in this process. A new window has the
+// initial handler of communicators. ErrErrhandler if h is null or was made for communicators.
 //
 // C: MPI_Win_set_errhandler, section 9.3.2.
 func (w *Window) SetErrhandler(h Errhandler) error {
@@ -33,8 +32,8 @@ func (w *Window) Errhandler() (Errhandler, error) {
 	return Errhandler{w.c.handler.Load()}, nil
 }
 
-// CallErrhandler calls the window's error handler with err, and returns it as an *Error
-// about w: see Comm.CallErrhandler.
+// CallErrhandler calls the window's error handler with err and returns err as an *Error about w:
+// see Comm.CallErrhandler.
 //
 // C: MPI_Win_call_errhandler, section 9.5.
 func (w *Window) CallErrhandler(err error) error {

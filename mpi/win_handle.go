@@ -5,29 +5,30 @@ import (
 	"github.com/halo-mpi/halo/internal/rma/memhandle"
 )
 
-// MaxMemoryHandleSize is the length in bytes that no memory handle exceeds: room for one that
-// is to be received.
+// MaxMemoryHandleSize is an upper bound of the length in bytes of memory handles, for buffers
+// that receive them.
 //
 // C: MPIX_MAX_MEMORY_HANDLE_SIZE, an extension.
 const MaxMemoryHandleSize = rma.HandleMax
 
 // MemoryHandleSize is the length in bytes of the memory handles of this version of Halo, for
-// who has but their address.
+// callers that have only the address of a handle.
 //
 // C: the argument memhandle_size of MPIX_Memhandle_create, an extension.
 const MemoryHandleSize = memhandle.Size
 
-// MemhandleCreate opens mem to those members of a dynamic window who have the memory handle
-// that it returns: some bytes that mean nothing but that. They are sent as any bytes are, and
-// whoever has them makes a window of the memory, by WinFromMemhandle. It is local. mem may be
-// any memory; that of AllocMem is accessed directly by the processes of the node. It need not
-// be attached, and stays where it is until MemhandleRelease.
+// MemhandleCreate makes mem accessible to the members of a dynamic window that have the memory
+// handle that it returns. The handle is a sequence of bytes without other meaning. The program
+// sends it like other bytes, and a process that has it makes a window of the memory by
+// WinFromMemhandle. It is local. mem may be any memory; processes of the node access memory of
+// AllocMem directly. It need not be attached, and does not move until MemhandleRelease.
 //
-// What Attach is for memory that comes and goes behind one address, this is for memory
-// that others use for longer: its accesses need not look up where it is.
+// Attach is for memory that is added and removed often; memory handles are for memory that other
+// processes use for longer: accesses need not look up the region.
 //
-// A window that is not dynamic is ErrRMAFlavor, that of a memory handle ErrRMASync, a T that
-// holds pointers ErrType, and no room for another handle ErrNoMem. There are no hints so far.
+// Errors: ErrRMAFlavor if the window is not dynamic; ErrRMASync if it was made from a memory
+// handle; ErrType if T contains pointers; ErrNoMem if there is no room for another handle. There
+// are no hints so far.
 //
 // C: MPIX_Memhandle_create, an extension.
 func MemhandleCreate[T any](w *Window, mem []T, info *Info) ([]byte, error) {
@@ -46,12 +47,13 @@ func MemhandleCreate[T any](w *Window, mem []T, info *Info) ([]byte, error) {
 	return handle, nil
 }
 
-// MemhandleRelease closes the memory that a handle of this process names. All who have made
-// windows of it must be through with their operations, and have said so. Later ones are
-// ErrRMARange, of the operation or of the flush behind it, and touch nothing. It is local.
+// MemhandleRelease ends the access to the memory of a handle that this process made. The
+// processes that have made windows of it must have completed their operations, and have told
+// this process so. Later operations return ErrRMARange, or the flush after them does, and access
+// nothing. It is local.
 //
-// Releasing a handle twice is ErrRMAAttach; a handle of another member is ErrRank, one of
-// another window ErrWin, and what is no memory handle ErrArg.
+// ErrRMAAttach if the handle was released before, ErrRank if it is of another member, ErrWin if
+// it is of another window, and ErrArg if it is not a memory handle.
 //
 // C: MPIX_Memhandle_release, an extension.
 func (w *Window) MemhandleRelease(handle []byte) error {
@@ -64,20 +66,20 @@ func (w *Window) MemhandleRelease(handle []byte) error {
 	return nil
 }
 
-// WinFromMemhandle makes a window of the memory that a handle names, in the member target of
-// the dynamic window parent: displacements count elements of T from its beginning. It is
-// local, and so is its Free, which completes what is under way; both cost less than a
-// microsecond, and accesses what they do in a window of WinAllocate. Bytes behind the handle
-// do not matter, so that it may be received into MaxMemoryHandleSize bytes.
+// WinFromMemhandle makes a window of the memory of a handle, in the member target of the dynamic
+// window parent. Displacements are in elements of T from the beginning of the memory. It is
+// local, and so is its Free, which completes pending operations. Both cost less than a
+// microsecond, and accesses cost the same as in a window of WinAllocate. Bytes after the handle
+// are ignored, so that it may be received into a buffer of MaxMemoryHandleSize bytes.
 //
-// Locks are the parent's: while parent has locked target, the window takes puts, gets,
-// accumulates and what is like them, and flushes, to target alone; another rank is ErrRank.
-// All else that synchronises is ErrRMASync. Hints, the error handler and the checks of epochs are
-// those of the parent, attributes are not.
+// The window uses the locks of parent: while parent has locked target, the window accepts puts,
+// gets, accumulates and the like, and flushes, with target as the only rank; other ranks are
+// ErrRank. Other synchronisation calls are ErrRMASync. Hints, the error handler and the checks
+// of epochs are those of parent; attributes are not.
 //
-// A handle that has been released is ErrRMARange: of this call if the target is on the same
-// host, else of the flush behind the first operation. A handle of another member than target is
-// ErrRank, one of another window ErrWin, what is no memory handle ErrArg.
+// ErrRMARange if the handle has been released: from this call if the target is on the same host,
+// else from the flush after the first operation. ErrRank if the handle is of another member than
+// target, ErrWin if it is of another window, ErrArg if it is not a memory handle.
 //
 // C: MPIX_Win_from_memhandle, an extension.
 func WinFromMemhandle[T any](parent *Window, handle []byte, target int, hints ...WinHint) (Win[T], error) {
@@ -92,9 +94,9 @@ func WinFromMemhandle[T any](parent *Window, handle []byte, target int, hints ..
 	return Win[T]{w}, failed
 }
 
-// WinFromMemhandle is the function WinFromMemhandle as C has it: for the first size bytes of the memory;
-// displacements count units of that many bytes. A size that is negative, or more than the
-// handle names, is ErrSize, a unit below 1 ErrDisp.
+// WinFromMemhandle is the function WinFromMemhandle in the form of C: for the first size bytes
+// of the memory, with displacements in units of unit bytes. ErrSize if size is negative or
+// larger than the memory of the handle; ErrDisp if unit is less than 1.
 //
 // C: MPIX_Win_from_memhandle, an extension.
 func (internals) WinFromMemhandle(w *Window, handle []byte, size int64, unit, target int, info *Info) (*Window, error) {
@@ -111,12 +113,12 @@ func (internals) WinFromMemhandle(w *Window, handle []byte, size int64, unit, ta
 	return w.fromMemhandle(handle, size, int64(unit), target, hints)
 }
 
-// handleWindow is a window of a memory handle with the communicator that stands for it, in one
+// handleWindow is a window of a memory handle, and the communicator that stands for it, in one
 // allocation.
 type handleWindow struct {
 	Window
 	comm Comm
-	name string // before SetName: none
+	name string // empty until SetName
 }
 
 func (w *Window) fromMemhandle(handle []byte, size, unit int64, target int, hints []WinHint) (*Window, error) {

@@ -7,7 +7,7 @@ import (
 	"github.com/halo-mpi/halo/internal/rma"
 )
 
-// The info keys of windows, and what stands for values of theirs.
+// The info keys of windows, and some of their values.
 const (
 	keyNoLocks       = "no_locks"
 	keyOrdering      = "accumulate_ordering"
@@ -28,26 +28,27 @@ const (
 	orderingElements = 4
 )
 
-// The names that other implementations have for some of these keys, all of them booleans.
+// Names that other implementations have for some of these keys; all are booleans.
 const (
 	aliasScope     = "mpi_win_scope_thread"
 	aliasInOrder   = "mpi_win_ordered"
 	aliasIntrinsic = "acc_single_intrinsic"
 )
 
-// NoLocks promises that there is no Lock, nor LockAll. One that does is ErrRMASync. It is false
-// unless set, and cannot be changed while the window has duplicates.
+// NoLocks asserts that Lock and LockAll are not called. A call of them is ErrRMASync. The
+// default is false. It cannot be changed while the window has duplicates.
 //
 // C: info key no_locks, section 12.2.1.
 type NoLocks bool
 
-// AccumulateOrdering is for which accumulates of one origin on one location the order is kept: a
-// sum of OrderRAR, OrderRAW, OrderWAR and OrderWAW, all of them unless set, or OrderNone.
+// AccumulateOrdering says for which accumulates of one origin to one location the order is kept:
+// a sum of OrderRAR, OrderRAW, OrderWAR and OrderWAW, or OrderNone. The default is all four.
 //
 // C: info key accumulate_ordering, section 12.2.1.
 type AccumulateOrdering uint8
 
-// The values of AccumulateOrdering: reads after reads, reads after writes and so on.
+// The values of AccumulateOrdering: OrderRAR orders reads after reads, OrderRAW reads after
+// writes, and so on.
 //
 // C: info key accumulate_ordering, section 12.7.2.
 const (
@@ -58,13 +59,14 @@ const (
 	OrderNone = AccumulateOrdering(0)
 )
 
-// AccumulateOps promises of which operations the accumulates on one location at a time are. Halo
-// gains nothing from it, and any operations are atomic with each other.
+// AccumulateOps asserts which operations concurrent accumulates to one location use. Halo does
+// not use it for optimization; all operations are atomic with each other.
 //
 // C: info key accumulate_ops, section 12.2.1.
 type AccumulateOps uint8
 
-// The values of AccumulateOps: one operation or NoOp, unless set; one operation.
+// The values of AccumulateOps: the same operation or NoOp, which is the default; and the same
+// operation.
 //
 // C: info key accumulate_ops, section 12.2.1.
 const (
@@ -72,53 +74,53 @@ const (
 	SameOp
 )
 
-// AccumulateGranularity is the number of bytes that accumulates are to be cut into, of a window
-// that is about to be made. With 0, which is so unless set, long ones are as fast as can be, and
-// keep others from the memory that they are at work on for the time; with other values they go
-// element by element.
+// AccumulateGranularity is the number of bytes up to which accumulates are divided, for a window
+// that is being made. With 0, the default, long accumulates are as fast as possible, and block
+// other accesses to their memory meanwhile; with other values each element is updated
+// separately.
 //
 // C: info key mpi_accumulate_granularity, section 12.2.1.
 type AccumulateGranularity int64
 
-// AccumulateIntrinsic promises that there are only accumulates through the window, or duplicate,
-// for which OpIntrinsic is true; others may not be atomic. It is false unless set, and stays false
-// where that is never true.
+// AccumulateIntrinsic asserts that all accumulates on the window, or duplicate, are ones for
+// which OpIntrinsic is true; others may not be atomic. The default is false. It remains false on
+// machines where OpIntrinsic is never true.
 //
 // C: info key mpi_assert_accumulate_intrinsic, an extension.
 type AccumulateIntrinsic bool
 
-// SameSize promises that all members bring the same size. It is false unless set, and cannot be
-// changed while the window has duplicates.
+// SameSize asserts that the memory of all members has the same size. The default is false. It
+// cannot be changed while the window has duplicates.
 //
 // C: info key same_size, section 12.2.1.
 type SameSize bool
 
-// SameDispUnit promises that all members have the same displacement unit. It is false unless set,
-// and cannot be changed while the window has duplicates.
+// SameDispUnit asserts that all members have the same displacement unit. The default is false.
+// It cannot be changed while the window has duplicates.
 //
 // C: info key same_disp_unit, section 12.2.1.
 type SameDispUnit bool
 
-// SharedNoncontig permits WinAllocateShared to give members memory that is not contiguous. It is
-// false unless set; later it is kept, and changes nothing.
+// SharedNoncontig allows WinAllocateShared to allocate memory that is not contiguous between
+// members. The default is false. SetInfo stores a new value, which has no effect.
 //
 // C: info key alloc_shared_noncontig, section 12.2.3.
 type SharedNoncontig bool
 
-// MinimumAlignment is a number of bytes, a power of two of at most 1 GiB, at a multiple of which
-// the memory of AllocMem, WinAllocate or WinAllocateShared begins. It is 64 unless set.
+// MinimumAlignment is the alignment, in bytes, of the memory of AllocMem, WinAllocate or
+// WinAllocateShared: a power of two of at most 1 GiB. The default is 64.
 //
 // C: info key mpi_minimum_memory_alignment, sections 9.2 and 12.2.2.
 type MinimumAlignment int64
 
-// WinScope says which operations the flushes of the window, or duplicate, cover. What ends epochs
-// always covers all. It is set before operations are issued.
+// WinScope says which operations the flushes of the window, or duplicate, cover. The end of an
+// epoch always covers all. It must be set before operations are issued.
 //
 // C: info key mpi_win_scope, an extension.
 type WinScope uint8
 
-// The values of WinScope: all operations of the process, unless set; those that were issued
-// through the window, or duplicate, only.
+// The values of WinScope. ScopeProcess, the default, covers all operations of the process;
+// ScopeThread covers only operations that were issued on the window, or duplicate, itself.
 //
 // C: info key mpi_win_scope, an extension.
 const (
@@ -126,13 +128,13 @@ const (
 	ScopeThread
 )
 
-// WinOrder asks that the operations that are issued through the window, or duplicate, to one target
-// are complete there in the order in which they were issued. It is false unless set.
+// WinOrder asks that operations on the window, or duplicate, to one target complete there in the
+// order in which they were issued. The default is false.
 //
 // C: info key mpi_win_order, an extension.
 type WinOrder bool
 
-// winOptions is what hints say of a window.
+// winOptions is the hints for a window.
 type winOptions struct {
 	rma.Options
 	align     int64 // 0: the default
@@ -162,14 +164,15 @@ func (v MinimumAlignment) memHint(align *int64) {
 	}
 }
 
-// A winKey is an info key with the hint that a value of it is, nil if the value is not legal.
+// A winKey is an info key, and a function that converts its value to a hint, or to nil if the
+// value is invalid.
 type winKey struct {
 	name string
 	hint func(value string) WinHint
 }
 
-// winKeys are the info keys of windows. The names that the standard has come behind those of
-// others, and so count if both are there.
+// winKeys are the info keys of windows. Names of the standard come after those of other
+// implementations, so that they take precedence if both are present.
 func winKeys() [14]winKey {
 	return [...]winKey{
 		{keyNoLocks, truth[NoLocks]},
@@ -189,7 +192,7 @@ func winKeys() [14]winKey {
 	}
 }
 
-// truth is a value of a boolean key.
+// truth converts the value of a boolean key.
 func truth[H interface {
 	~bool
 	WinHint
@@ -200,7 +203,7 @@ func truth[H interface {
 	return nil
 }
 
-// number is a value of a key that is a number.
+// number converts the value of a key that is a number.
 func number[H interface {
 	~int64
 	WinHint
@@ -211,7 +214,7 @@ func number[H interface {
 	return nil
 }
 
-// choice is a key with two values.
+// choice converts the value of a key with two values.
 func choice(a string, x WinHint, b string, y WinHint) func(value string) WinHint {
 	return func(value string) WinHint {
 		switch value {
@@ -224,12 +227,12 @@ func choice(a string, x WinHint, b string, y WinHint) func(value string) WinHint
 	}
 }
 
-// orderings are the values that accumulate_ordering lists, by bit.
+// orderings are the items of the values of accumulate_ordering, by bit.
 func orderings() [orderingElements]string {
 	return [orderingElements]string{"rar", "raw", "war", "waw"}
 }
 
-// parseOrdering is a value of accumulate_ordering, a list in any order, or none.
+// parseOrdering converts a value of accumulate_ordering: a list in any order, or none.
 func parseOrdering(value string) WinHint {
 	if value == noOrdering {
 		return OrderNone
@@ -248,7 +251,7 @@ next:
 	return o
 }
 
-// winHint applies the keys of the Info that are known of windows.
+// winHint applies those keys of the Info that are known for windows.
 func (i *Info) winHint(o *winOptions) {
 	if i == nil {
 		return
@@ -262,7 +265,7 @@ func (i *Info) winHint(o *winOptions) {
 	}
 }
 
-// memHint applies the key of the Info that is known of AllocMem.
+// memHint applies the key of the Info that is known for AllocMem.
 func (i *Info) memHint(align *int64) {
 	v, _ := i.Get(keyMinAlignment)
 	if n, err := strconv.ParseInt(v, 10, 64); err == nil {
@@ -270,7 +273,7 @@ func (i *Info) memHint(align *int64) {
 	}
 }
 
-// with is o changed by hints.
+// with returns o as changed by hints.
 func (o winOptions) with(list []WinHint) winOptions {
 	for _, h := range list {
 		if h != nil {
@@ -280,21 +283,21 @@ func (o winOptions) with(list []WinHint) winOptions {
 	return o
 }
 
-// winSpec fills in what hints say of a window that is to be made.
+// winSpec sets the hints for a window that will be made.
 func winSpec(s *rma.Spec, list []WinHint) {
 	o := winOptions{Options: rma.Options{Ordering: rma.Ordered}}.with(list)
 	s.Options, s.Align, s.Noncontig = o.Options, o.align, o.noncontig
 }
 
-// setHints changes what hints say of a view of the window, as far as it can be changed.
+// setHints changes those hints of a view of the window that can be changed.
 func (w *Window) setHints(v *rma.View, list []WinHint) {
 	o := winOptions{Options: v.Options(), noncontig: w.noncontig.Load()}.with(list)
 	v.SetOptions(o.Options)
 	w.noncontig.Store(o.noncontig)
 }
 
-// SetInfo changes hints of the window: those that can be changed after it was made. Collective over
-// the window, with the same hints everywhere, but it does not communicate.
+// SetInfo changes hints of the window, as far as they can be changed after it was made. It is
+// collective over the window, and all members pass the same hints, but it does not communicate.
 //
 // C: MPI_Win_set_info, section 12.2.7.
 func (w *Window) SetInfo(list ...WinHint) error {
@@ -307,8 +310,8 @@ func (w *Window) SetInfo(list ...WinHint) error {
 	return nil
 }
 
-// Info returns the hints of the window: all that are known for its flavor, with what was
-// set or else the default.
+// Info returns all known hints for windows of this flavor, with the values that were set or else
+// the defaults.
 //
 // C: MPI_Win_get_info, section 12.2.7.
 func (w *Window) Info() (*Info, error) {
@@ -349,7 +352,7 @@ func (w *Window) Info() (*Info, error) {
 	return i, nil
 }
 
-// orderingText is the value of accumulate_ordering.
+// orderingText formats a value of accumulate_ordering.
 func orderingText(o rma.Ordering) string {
 	var list []string
 	for bit, name := range orderings() {

@@ -7,11 +7,10 @@ import (
 	"github.com/halo-mpi/halo/internal/op"
 )
 
-// casName is what stands for CompareAndSwap in a list of operations.
+// casName is the name of CompareAndSwap in a list of operations.
 const casName = "cas"
 
-// opNames are the predefined operations as lists of them have them: what follows MPI_ in
-// their names, in lower case.
+// opNames are the predefined operations by their names in lists: without MPI_, in lower case.
 func opNames() map[string]op.Op {
 	return map[string]op.Op{
 		"sum": op.Sum, "prod": op.Prod, "min": op.Min, "max": op.Max, "land": op.Land, "lor": op.Lor, "lxor": op.Lxor,
@@ -21,15 +20,16 @@ func opNames() map[string]op.Op {
 }
 
 // OpIntrinsic reports whether accumulates of up to maxCount elements of type d are done by
-// atomic operations of the processor that calls, one for each element, without locks and
-// without the target's processor, whichever rank is the target: as "sum,cas" says, a list of
-// the names of operations without MPI_, in lower case and with or without spaces, and cas for
-// CompareAndSwap. It holds for elements that lie at multiples of their size.
+// atomic operations of the calling process's processor, one for each element, without locks and
+// without the target's processor, for every target. ops is a list of operations such as
+// "sum,cas": names without MPI_, in lower case, with or without spaces; cas is CompareAndSwap.
+// The result applies to elements that are aligned to their size.
 //
-// Where it is true the hint AccumulateIntrinsic makes such accumulates cheaper. With the hint it is true for any number of elements.
+// If it is true, the hint AccumulateIntrinsic makes such accumulates cheaper. With the hint set,
+// it is true for any number of elements.
 //
-// An empty list, or a name that is none, is ErrArg; a negative count ErrCount; an operation
-// that is not defined on the type ErrOp, or ErrType as in Accumulate.
+// ErrArg if the list is empty or a name is unknown; ErrCount if maxCount is negative; ErrOp if
+// an operation is not defined on the type; ErrType as in Accumulate.
 //
 // C: MPIX_Win_op_intrinsic, an extension.
 func (w *Window) OpIntrinsic(ops string, maxCount int, d Datatype) (bool, error) {
@@ -73,7 +73,7 @@ func (w *Window) intrinsic(ops string, count int64, d Datatype) (bool, error) {
 				return false, wrong(ErrType, "elements of %s cannot be compared: only integers, logicals and bytes can", leaf)
 			}
 		}
-		if leaf.Size() != int64(typ.Size()) { // padded: it is done block by block
+		if leaf.Size() != int64(typ.Size()) { // a pair with padding, which is updated block by block
 			all = false
 			continue
 		}

@@ -1,12 +1,12 @@
 package mpi
 
-// LockType is how much a lock shuts others out.
+// LockType is whether a lock is exclusive or shared.
 //
 // C: MPI_LOCK_EXCLUSIVE and MPI_LOCK_SHARED, section 12.5.3.
 type LockType int
 
-// The types of locks: while an exclusive one is held there is no other on the same
-// target, while shared ones are there is no exclusive one.
+// The types of locks. While a process holds an exclusive lock on a target, no other process
+// holds a lock on it; several may hold shared locks at the same time.
 //
 // C: MPI_LOCK_EXCLUSIVE and MPI_LOCK_SHARED, section 12.5.3.
 const (
@@ -25,19 +25,21 @@ func (l LockType) String() string {
 	return "no lock"
 }
 
-// Lock begins an epoch in which the caller may access the memory of a rank, until Unlock,
-// and waits until it holds the lock. The target takes no part. Who asks first gets it
-// first, but for shared locks, which several have at a time. Targets can be locked one
-// beside the other. assert may be ModeNoCheck: nobody else holds a lock that conflicts,
-// nor will. Locking a target that is locked by this process is ErrRMASync, and so is an
-// epoch of Start that is open; another type is ErrLockType. If the holder of a lock has
-// died, Lock is ErrProcFailed once, names it, and holds nothing: what it was about to
-// change may be half done.
+// Lock begins an epoch in which the caller may access the memory of a rank, until Unlock, and
+// waits until it holds the lock. The target takes no part. Locks are granted in the order of the
+// requests, except that several processes may hold shared locks at the same time. A process may
+// hold locks on several targets. assert may be ModeNoCheck: no other process holds or requests a
+// conflicting lock.
 //
-// If the target is reached over sockets, Lock may return before the lock is held: it is held
-// when a flush returns, and an epoch of one short operation costs one round trip, in Unlock.
-// ErrProcFailed is then told by the first call that needs the lock, and by Unlock, which ends
-// the epoch.
+// Errors: ErrRMASync if this process has locked the target already, or if an epoch of Start is
+// open; ErrLockType for an invalid typ. If the holder of a lock has died, Lock returns
+// ErrProcFailed once, names the process, and does not hold the lock: the updates of the dead
+// process may be incomplete.
+//
+// If the target is reached over sockets, Lock may return before the lock is held. The lock is
+// held when a flush returns, and an epoch of one short operation costs one round trip, in
+// Unlock. ErrProcFailed is then returned by the first call that needs the lock, and by Unlock,
+// which ends the epoch.
 //
 // C: MPI_Win_lock, section 12.5.3.
 func (w *Window) Lock(typ LockType, target int, assert Assert) error {
@@ -53,8 +55,8 @@ func (w *Window) Lock(typ LockType, target int, assert Assert) error {
 	return w.done(w.v.Lock(typ == LockExclusive, target, int(assert)), callLock, target)
 }
 
-// Unlock ends the epoch that Lock has begun: when it returns, all operations on the
-// target are complete there, and others can have the lock.
+// Unlock ends the epoch that Lock began. When it returns, all operations on the target are
+// complete there, and other processes can get the lock.
 //
 // C: MPI_Win_unlock, section 12.5.3.
 func (w *Window) Unlock(target int) error {
@@ -67,7 +69,7 @@ func (w *Window) Unlock(target int) error {
 	return w.done(w.v.Unlock(target), callUnlock, target)
 }
 
-// LockAll is a shared Lock of all members, until UnlockAll. It is not collective.
+// LockAll is a shared Lock on all members, until UnlockAll. It is not collective.
 //
 // C: MPI_Win_lock_all, section 12.5.3.
 func (w *Window) LockAll(assert Assert) error {
@@ -80,7 +82,7 @@ func (w *Window) LockAll(assert Assert) error {
 	return w.done(w.v.LockAll(int(assert)), callLockAll, Undefined)
 }
 
-// UnlockAll ends the epoch that LockAll has begun, as Unlock does.
+// UnlockAll ends the epoch that LockAll began, as Unlock does.
 //
 // C: MPI_Win_unlock_all, section 12.5.3.
 func (w *Window) UnlockAll() error {
@@ -93,9 +95,9 @@ func (w *Window) UnlockAll() error {
 	return w.done(w.v.UnlockAll(), callUnlockAll, Undefined)
 }
 
-// Flush completes all operations of this process on a target that have begun, here and
-// at the target, which takes no part. The epoch, of Lock or LockAll, goes on; without
-// one it is ErrRMASync.
+// Flush completes all operations that this process has issued to a target, at the origin and at
+// the target, which takes no part. The epoch of Lock or LockAll continues. ErrRMASync without
+// such an epoch.
 //
 // C: MPI_Win_flush, section 12.5.4.
 func (w *Window) Flush(target int) error {
@@ -108,18 +110,18 @@ func (w *Window) Flush(target int) error {
 	return w.flush(callFlush, target)
 }
 
-// FlushAll is Flush of all targets.
+// FlushAll is Flush for all targets.
 //
 // C: MPI_Win_flush_all, section 12.5.4.
 func (w *Window) FlushAll() error { return w.flush(callFlushAll, Undefined) }
 
-// FlushLocal completes all operations of this process on a target that have begun as far
-// as memory here is concerned: it can be used again, and has what was fetched.
+// FlushLocal completes all operations that this process has issued to a target, at the origin:
+// the program may reuse their memory, and the results of fetching operations are there.
 //
 // C: MPI_Win_flush_local, section 12.5.4.
 func (w *Window) FlushLocal(target int) error { return w.flush(callFlushLocal, target) }
 
-// FlushLocalAll is FlushLocal of all targets.
+// FlushLocalAll is FlushLocal for all targets.
 //
 // C: MPI_Win_flush_local_all, section 12.5.4.
 func (w *Window) FlushLocalAll() error { return w.flush(callFlushLocalAll, Undefined) }
@@ -146,9 +148,9 @@ func (w *Window) flushNow(k call, target int) error {
 	return w.v.FlushLocalAll()
 }
 
-// Sync makes what others have stored into the own memory, and have synchronised, visible
-// to loads of this process, and what it has stored visible to others: a barrier for
-// memory. As Flush it is for epochs of Lock and LockAll, else it is ErrRMASync.
+// Sync is a memory barrier: it makes visible to loads of this process what others have stored
+// into its window memory and synchronised, and visible to others what this process has stored.
+// Like Flush it requires an epoch of Lock or LockAll; else it is ErrRMASync.
 //
 // C: MPI_Win_sync, section 12.5.4.
 func (w *Window) Sync() error {

@@ -4,25 +4,25 @@ import (
 	"github.com/halo-mpi/halo/internal/rma"
 )
 
-// Notified access is that of Put, Get, Accumulate and their like with one argument more, a
-// counter of the target: a number from 0 to NotifyMax-1. When the operation is complete at
-// the target, in whatever epoch, the counter goes up by 1, and the target, which may wait
-// for that (WaitNotify), sees the data with plain loads, without any other
-// synchronisation. An operation that fails notifies nobody; one of no data is the
-// notification alone; with ProcNull nothing happens. Notifications keep no order with
-// other operations, not even with those of the same call before, unless the window is
-// ordered: each vouches for its own.
+// The calls for notified access are Put, Get, Accumulate and the like with one more argument: a
+// counter of the target, a number from 0 to NotifyMax-1. When the operation is complete at the
+// target, in an epoch of any kind, the counter is increased by 1. A target that has waited for
+// that (WaitNotify) sees the data with plain loads, without any other synchronisation. An
+// operation that fails does not notify. An operation without data is only a notification. With
+// ProcNull nothing happens. Notifications are not ordered with respect to other operations,
+// including previous ones of the same call, unless the window is ordered: a notification says
+// only that its own operation is complete.
 //
-// Nobody needs to make counters, but see NotifySetNum. A number outside is ErrArg;
-// else errors, and when the memory at the origin may be used again, are as without Notify.
+// Counters need not be created, but see NotifySetNum. ErrArg for a counter outside of the range.
+// Other errors, and when the program may reuse the origin memory, are as without Notify.
 
-// NotifyMax is how many counters a window has at each rank. Those of synchronisation
-// objects (AllocSyncObjects) are others.
+// NotifyMax is the number of counters that a window has at each rank. Synchronisation objects
+// (AllocSyncObjects) have separate counters.
 //
 // C: MPIX_WIN_NOTIFY_MAX, an extension.
 const NotifyMax = rma.NotifyMax
 
-// PutNotify is Put that notifies the target when the data is there.
+// PutNotify is Put that notifies the target when the data is in its memory.
 //
 // C: MPIX_Put_notify, an extension.
 func (u Untyped) PutNotify(origin Buffer, target int, disp int64, count int, d Datatype, counter int) error {
@@ -36,15 +36,14 @@ func (u Untyped) GetNotify(result Buffer, target int, disp int64, count int, d D
 	return u.issue(callGetNotify, &operands{place: elementsAt(target, disp, count, d), counter: counter}, nil, nil, &result)
 }
 
-// AccumulateNotify is Accumulate that notifies the target when all elements are combined.
+// AccumulateNotify is Accumulate that notifies the target when all elements are updated.
 //
 // C: MPIX_Accumulate_notify, an extension.
 func (u Untyped) AccumulateNotify(origin Buffer, target int, disp int64, count int, d Datatype, op Op, counter int) error {
 	return u.issue(callAccumulateNotify, &operands{place: elementsAt(target, disp, count, d), op: op, counter: counter}, &origin, nil, nil)
 }
 
-// GetAccumulateNotify is GetAccumulate that notifies the target when all elements are
-// combined.
+// GetAccumulateNotify is GetAccumulate that notifies the target when all elements are updated.
 //
 // C: MPIX_Get_accumulate_notify, an extension.
 func (u Untyped) GetAccumulateNotify(origin, result Buffer, target int, disp int64, count int, d Datatype, op Op, counter int) error {
@@ -66,15 +65,15 @@ func (u Untyped) CompareAndSwapNotify(value, compare, result Buffer, target int,
 	return u.issue(callCompareAndSwapNotify, &operands{place: place{target: target, disp: disp}, counter: counter}, &value, &compare, &result)
 }
 
-// RputNotify is PutNotify with a request that is complete when the Buffer may be used
-// again: see Rput.
+// RputNotify is PutNotify with a request that is complete when the program may reuse the Buffer:
+// see Rput.
 //
 // C: MPIX_Rput_notify, an extension.
 func (u Untyped) RputNotify(origin Buffer, target int, disp int64, count int, d Datatype, counter int) Request {
 	return u.start(callRputNotify, &operands{place: elementsAt(target, disp, count, d), counter: counter}, &origin, nil, nil)
 }
 
-// RgetNotify is GetNotify with a request that is complete when the data is there: see
+// RgetNotify is GetNotify with a request that is complete when the Buffer contains the data: see
 // Rget.
 //
 // C: MPIX_Rget_notify, an extension.

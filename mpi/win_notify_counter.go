@@ -5,11 +5,11 @@ import (
 	"github.com/halo-mpi/halo/internal/rma"
 )
 
-// NotifySetNum says that the program will use the window's counters from 0 to n-1 at this
-// rank. It is local, n may grow, and nobody needs it: counters are there when somebody
-// uses them. But the first notification of each of some 64 that come from a rank of the node is
-// slower without it, and here it is ErrNoMem if there is no memory for them. A counter takes
-// 64 bytes.
+// NotifySetNum tells Halo that the program will use the window's counters from 0 to n-1 at this
+// rank. It is local, and n may grow. It is optional, since counters are created when they are
+// first used. Without it the first notification from a rank of the node is slower, for each
+// group of some 64 counters. ErrNoMem if there is no memory for the counters; a counter takes 64
+// bytes.
 //
 // C: MPIX_Win_notify_set_num, an extension.
 func (w *Window) NotifySetNum(n int) error {
@@ -19,9 +19,9 @@ func (w *Window) NotifySetNum(n int) error {
 	return w.done(w.v.MakeCounters(n), callNotifySetNum, Undefined)
 }
 
-// NotifyGet returns the value of a counter at this rank: the number of notifications, less
-// what requests have taken off. Who finds them there sees the data of the operations. It
-// makes no progress: to wait, use a request.
+// NotifyGet returns the value of a counter at this rank: the number of notifications, minus
+// those that requests have consumed. A process that sees a notification in the value also sees
+// the data of its operation. NotifyGet makes no progress; use a request to wait.
 //
 // C: MPIX_Win_notify_get_value, an extension.
 func (w *Window) NotifyGet(counter int) (int64, error) {
@@ -32,8 +32,8 @@ func (w *Window) NotifyGet(counter int) (int64, error) {
 	return n, w.done(err, callNotifyGet, Undefined)
 }
 
-// NotifySet sets the value of a counter at this rank. Notifications that come at the same
-// time may be lost in it, so it is for a time when there can be none.
+// NotifySet sets the value of a counter at this rank. Notifications that arrive at the same time
+// may be lost, so that the program must make sure that there are none.
 //
 // C: MPIX_Win_notify_set_value, an extension.
 func (w *Window) NotifySet(counter int, value int64) error {
@@ -43,8 +43,8 @@ func (w *Window) NotifySet(counter int, value int64) error {
 	return w.done(w.v.SetCounter(counter, value), callNotifySet, Undefined)
 }
 
-// WaitNotify waits until n notifications of a counter at this rank have come, and takes these
-// off the counter: see IwaitNotify.
+// WaitNotify waits until a counter at this rank has received n notifications, and subtracts
+// these from the counter: see IwaitNotify.
 //
 // C: MPIX_Win_wait_notify, an extension.
 func (w *Window) WaitNotify(counter, n int) error {
@@ -53,15 +53,15 @@ func (w *Window) WaitNotify(counter, n int) error {
 	return err
 }
 
-// IwaitNotify starts a request that is complete when n notifications of a counter at this
-// rank have come, and takes these off the counter. It can be tested and waited for with
-// requests of any other kind. Of several for one counter the one that was started first is
-// served first; what has come before counts. Each call that completes the request sees
-// the data of all operations whose notifications it has taken.
+// IwaitNotify starts a request that is complete when a counter at this rank has received n
+// notifications, and subtracts these from the counter. The program can test and wait for it
+// together with requests of any other kind. Requests for one counter are served in the order in
+// which they were started; notifications that arrived before count, too. The call that completes
+// the request sees the data of all operations whose notifications the request has consumed.
 //
-// A number of no counter is ErrArg, n < 0 ErrCount, when the request is waited for. If all
-// other ranks of the window die, it is ErrProcFailed. Cancel gives it up, and takes
-// nothing.
+// Errors, returned when the program waits for the request: ErrArg for an invalid counter;
+// ErrCount if n is negative; ErrProcFailed if all other ranks of the window have died. Cancel
+// cancels the request, which then consumes no notifications.
 //
 // C: MPIX_Win_wait_notify, an extension.
 func (w *Window) IwaitNotify(counter, n int) Request {
@@ -76,9 +76,9 @@ func (w *Window) NotifyInit(counter, n int) Request {
 	return w.await(callNotifyInit, counter, int64(n), int64(n), true)
 }
 
-// NotifyReach starts a request that is complete when a counter at this rank is value or
-// more, and leaves it as it is: for counters that only grow, and for several that wait for
-// the same. Else it is as IwaitNotify.
+// NotifyReach starts a request that is complete when the value of a counter at this rank is at
+// least value, and does not change the counter. It is for counters that only grow, and for
+// several requests that wait for the same value. Otherwise it is like IwaitNotify.
 //
 // C: MPIX_Win_notify_reach, an extension.
 func (w *Window) NotifyReach(counter int, value int64) Request {

@@ -1,7 +1,7 @@
 package mpi
 
-// PutNotify is Put that adds 1 to a counter of the target when the data is there: see
-// Window.PutNotify.
+// PutNotify is Put that adds 1 to a counter of the target when the data is in its memory: see
+// Untyped.PutNotify.
 //
 // C: MPIX_Put_notify, an extension.
 func (w Win[T]) PutNotify(origin []T, target, disp, counter int) error {
@@ -14,16 +14,16 @@ func (w Win[T]) PutNotify(origin []T, target, disp, counter int) error {
 	return nil
 }
 
-// GetNotify is Get that adds 1 to a counter of the target when its memory has been read:
-// see Window.GetNotify.
+// GetNotify is Get that adds 1 to a counter of the target when its memory has been read: see
+// Untyped.GetNotify.
 //
 // C: MPIX_Get_notify, an extension.
 func (w Win[T]) GetNotify(result []T, target, disp, counter int) error {
 	return issueSlices(w.Window, callGetNotify, nil, result, target, disp, Op{}, counter)
 }
 
-// AccumulateNotify is Accumulate that adds 1 to a counter of the target when all elements
-// are combined: see Window.AccumulateNotify.
+// AccumulateNotify is Accumulate that adds 1 to a counter of the target when all elements are
+// updated: see Untyped.AccumulateNotify.
 //
 // C: MPIX_Accumulate_notify, an extension.
 func (w Win[T]) AccumulateNotify(origin []T, target, disp int, o Op, counter int) error {
@@ -31,7 +31,7 @@ func (w Win[T]) AccumulateNotify(origin []T, target, disp int, o Op, counter int
 }
 
 // GetAccumulateNotify is GetAccumulate that adds 1 to a counter of the target: see
-// Window.GetAccumulateNotify.
+// Untyped.GetAccumulateNotify.
 //
 // C: MPIX_Get_accumulate_notify, an extension.
 func (w Win[T]) GetAccumulateNotify(origin, result []T, target, disp int, o Op, counter int) error {
@@ -39,7 +39,7 @@ func (w Win[T]) GetAccumulateNotify(origin, result []T, target, disp int, o Op, 
 }
 
 // FetchAndOpNotify is FetchAndOp that adds 1 to a counter of the target: see
-// Window.FetchAndOpNotify.
+// Untyped.FetchAndOpNotify.
 //
 // C: MPIX_Fetch_and_op_notify, an extension.
 func (w Win[T]) FetchAndOpNotify(value, result *T, target, disp int, o Op, counter int) error {
@@ -48,36 +48,35 @@ func (w Win[T]) FetchAndOpNotify(value, result *T, target, disp int, o Op, count
 }
 
 // CompareAndSwapNotify is CompareAndSwap that adds 1 to a counter of the target: see
-// Window.CompareAndSwapNotify.
+// Untyped.CompareAndSwapNotify.
 //
 // C: MPIX_Compare_and_swap_notify, an extension.
 func (w Win[T]) CompareAndSwapNotify(value, compare, result *T, target, disp, counter int) error {
 	return w.Untyped().CompareAndSwapNotify(one(value), one(compare), one(result), target, int64(disp), counter)
 }
 
-// RputNotify is PutNotify with a request: see Window.RputNotify.
+// RputNotify is PutNotify with a request: see Untyped.RputNotify.
 //
 // C: MPIX_Rput_notify, an extension.
 func (w Win[T]) RputNotify(origin []T, target, disp, counter int) Request {
 	return startSlices(w.Window, callRputNotify, origin, nil, target, disp, Op{}, counter)
 }
 
-// RgetNotify is GetNotify with a request: see Window.RgetNotify.
+// RgetNotify is GetNotify with a request: see Untyped.RgetNotify.
 //
 // C: MPIX_Rget_notify, an extension.
 func (w Win[T]) RgetNotify(result []T, target, disp, counter int) Request {
 	return startSlices(w.Window, callRgetNotify, nil, result, target, disp, Op{}, counter)
 }
 
-// RaccumulateNotify is AccumulateNotify with a request: see Window.RaccumulateNotify.
+// RaccumulateNotify is AccumulateNotify with a request: see Untyped.RaccumulateNotify.
 //
 // C: MPIX_Raccumulate_notify, an extension.
 func (w Win[T]) RaccumulateNotify(origin []T, target, disp int, o Op, counter int) Request {
 	return startSlices(w.Window, callRaccumulateNotify, origin, nil, target, disp, o, counter)
 }
 
-// RgetAccumulateNotify is GetAccumulateNotify with a request: see
-// Window.RgetAccumulateNotify.
+// RgetAccumulateNotify is GetAccumulateNotify with a request: see Untyped.RgetAccumulateNotify.
 //
 // C: MPIX_Rget_accumulate_notify, an extension.
 func (w Win[T]) RgetAccumulateNotify(origin, result []T, target, disp int, o Op, counter int) Request {

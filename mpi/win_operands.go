@@ -10,21 +10,20 @@ import (
 	"github.com/halo-mpi/halo/internal/rma"
 )
 
-// verb is what a call of a window has as operands.
+// verb is the kind of a window operation, which determines its operands.
 type verb uint8
 
 const (
 	verbPut            verb = iota + 1 // origin
 	verbGet                            // result
 	verbAccumulate                     // origin and operation
-	verbGetAccumulate                  // and result
-	verbFetchAndOp                     // the same, of one element
+	verbGetAccumulate                  // origin, result and operation
+	verbFetchAndOp                     // origin, result and operation, of one element
 	verbCompareAndSwap                 // origin, compare and result, of one element
 )
 
-// winForms says what each call of an operation is: what it has as operands, which completion its
-// request stands for, and whether it notifies the target. Nothing else tells the forms of a verb
-// apart.
+// winForms describes each call for a window operation: its verb, the completion that its request
+// stands for, and whether it notifies the target. The calls of one verb differ in nothing else.
 var winForms = [callCollective]struct {
 	verb     verb
 	done     rma.Done
@@ -47,7 +46,7 @@ var winForms = [callCollective]struct {
 	callRrgetAccumulate: {verb: verbGetAccumulate, done: rma.Remote},
 	callRfetchAndOp:     {verb: verbFetchAndOp, done: rma.Remote},
 	callRcompareAndSwap: {verb: verbCompareAndSwap, done: rma.Remote},
-	callFetchOp:         {verb: verbFetchAndOp, done: rma.Remote}, // and waited for
+	callFetchOp:         {verb: verbFetchAndOp, done: rma.Remote}, // the call waits for the completion
 	callCompareSwap:     {verb: verbCompareAndSwap, done: rma.Remote},
 
 	callPutNotify:            {verb: verbPut, notifies: true},
@@ -63,37 +62,37 @@ var winForms = [callCollective]struct {
 	callRgetAccumulateNotify: {verb: verbGetAccumulate, done: rma.Local, notifies: true},
 }
 
-// operands are the arguments of a call of an operation but for its Buffers: those are handed on
-// by themselves, so that they stay on the stack of the caller.
+// operands are the arguments of a call for an operation, except its Buffers. These are passed
+// separately, so that they stay on the stack of the caller.
 type operands struct {
 	place
 	op      Op
-	counter int // that is notified
+	counter int // the counter to notify
 }
 
-// place is where an operation goes: to count elements of a type in the memory of a rank. Operations
-// of one element may leave the type to the Buffers.
+// place is the destination of an operation: count elements of a type in the memory of a rank. In
+// operations of one element typ may be nil; then the Buffers determine it.
 type place struct {
 	target int
 	disp   int64
 	count  int64
 	typ    *dtype.Type
-	err    error // what is wrong with the type
+	err    error // why the type is invalid; nil if it is valid
 }
 
-// elementsAt is the place of a call that names a Datatype.
+// elementsAt is the place for a call with a Datatype.
 func elementsAt(target int, disp int64, count int, d Datatype) place {
 	t, err := d.engine()
 	return place{target, disp, int64(count), t, err}
 }
 
-// sliceAt is the place of a call that moves elements of T.
+// sliceAt is the place for a call that moves elements of T.
 func sliceAt[T any](target, disp, count int) place {
 	t, err := golang[T]()
 	return place{target, int64(disp), int64(count), t, err}
 }
 
-// issue carries out call k.
+// issue makes call k.
 func (w *Window) issue(k call, x *operands, origin, compare, result *Buffer) error {
 	if _, err := w.begin(k, x, origin, compare, result); err != nil {
 		return err
@@ -101,14 +100,14 @@ func (w *Window) issue(k call, x *operands, origin, compare, result *Buffer) err
 	return nil
 }
 
-// start carries out call k, which gives a request.
+// start makes call k, which returns a request.
 func (w *Window) start(k call, x *operands, origin, compare, result *Buffer) Request {
 	r, err := w.begin(k, x, origin, compare, result)
 	return w.request(k, r, err)
 }
 
-// begin carries out call k; Buffers that its verb does not have are not looked at, and may be nil. It
-// returns the request of calls that give one.
+// begin makes call k. Buffers that its verb does not have are ignored and may be nil. It returns
+// the request of calls that return one.
 func (w *Window) begin(k call, x *operands, origin, compare, result *Buffer) (*p2p.Request, *Error) {
 	if err := w.usable(k); err != nil {
 		return nil, err
@@ -138,7 +137,7 @@ func (w *Window) begin(k call, x *operands, origin, compare, result *Buffer) (*p
 	return r, nil
 }
 
-// request is the request of an operation that has begun, or what is wrong with it.
+// request is the request of an operation that has begun, or a request with the error.
 func (w *Window) request(k call, r *p2p.Request, err *Error) Request {
 	if err != nil {
 		return Request{err: err}
@@ -146,7 +145,7 @@ func (w *Window) request(k call, r *p2p.Request, err *Error) Request {
 	return watched(newRequest(k, w.c, r))
 }
 
-// issueSlices is issue of operands that are slices.
+// issueSlices is issue for operands that are slices.
 func issueSlices[T any](w *Window, k call, origin, result []T, target, disp int, o Op, counter int) error {
 	if _, err := beginSlices(w, k, origin, result, target, disp, o, counter); err != nil {
 		return err
@@ -154,14 +153,14 @@ func issueSlices[T any](w *Window, k call, origin, result []T, target, disp int,
 	return nil
 }
 
-// startSlices is start of operands that are slices.
+// startSlices is start for operands that are slices.
 func startSlices[T any](w *Window, k call, origin, result []T, target, disp int, o Op, counter int) Request {
 	r, err := beginSlices(w, k, origin, result, target, disp, o, counter)
 	return w.request(k, r, err)
 }
 
-// beginSlices is begin of operands that are slices: of numbers, which the engine takes as they are.
-// Other elements, and whatever is out of the ordinary, take the way of Buffers.
+// beginSlices is begin for operands that are slices. Slices of numbers go directly to the
+// engine. Other elements, and calls that need the slow path, are handled as Buffers.
 func beginSlices[T any](w *Window, k call, origin, result []T, target, disp int, by Op, counter int) (*p2p.Request, *Error) {
 	f := &winForms[k]
 	o := rma.Op{Done: f.done, Disp: int64(disp), Call: k.String()}
@@ -183,8 +182,8 @@ func beginSlices[T any](w *Window, k call, origin, result []T, target, disp int,
 	return r, nil
 }
 
-// fillNumbers fills in an operation on slices of numbers. It reports false if they are none, or
-// something is wrong with them.
+// fillNumbers sets the operands of an operation on slices of numbers. It returns false if the
+// elements are not numbers, or an operand is invalid.
 func fillNumbers[T any](o *rma.Op, v verb, origin, result []T, by Op) bool {
 	typ := plain[T]()
 	switch {
@@ -212,7 +211,7 @@ func fillNumbers[T any](o *rma.Op, v verb, origin, result []T, by Op) bool {
 	return len(origin) == len(result)
 }
 
-// fill fills in an operation.
+// fill sets the operands of an operation.
 func (x *operands) fill(o *rma.Op, v verb, origin, compare, result *Buffer) error {
 	switch v {
 	case verbPut:
@@ -229,7 +228,8 @@ func (x *operands) fill(o *rma.Op, v verb, origin, compare, result *Buffer) erro
 	return x.compareAndSwap(o, origin, compare, result)
 }
 
-// put fills in a put: a message to the elements at the target, or to the first ones of them.
+// put sets the operands of a put: a message to the elements at the target, or to the first of
+// them.
 func (x *operands) put(o *rma.Op, origin *Buffer) error {
 	if origin.err != nil {
 		return origin.err
@@ -244,8 +244,8 @@ func (x *operands) put(o *rma.Op, origin *Buffer) error {
 	return nil
 }
 
-// send fills in where a message of n bytes is to lie at the target, and returns of how many
-// elements there that is.
+// send sets the layout at the target of a message of n bytes, and returns the number of elements
+// of the target's type that it fills.
 func (x *operands) send(o *rma.Op, n int64) (elements int64, err error) {
 	size, err := writtenAt(o, x.count, x.typ)
 	switch {
@@ -260,7 +260,7 @@ func (x *operands) send(o *rma.Op, n int64) (elements int64, err error) {
 	return n / x.typ.Size(), err
 }
 
-// get fills in a get, whose result has room for the elements at the target.
+// get sets the operands of a get, whose result has room for the elements at the target.
 func (x *operands) get(o *rma.Op, result *Buffer) error {
 	if err := writable(result); err != nil {
 		return err
@@ -287,7 +287,7 @@ func (x *operands) get(o *rma.Op, result *Buffer) error {
 	return nil
 }
 
-// writtenAt is readAt where data is written to.
+// writtenAt is readAt for data that is written.
 func writtenAt(o *rma.Op, count int64, t *dtype.Type) (size int64, err error) {
 	var b dtype.Buffer
 	err = b.At(nil, t, count)
@@ -300,8 +300,8 @@ func writtenAt(o *rma.Op, count int64, t *dtype.Type) (size int64, err error) {
 	return readAt(o, count, t)
 }
 
-// readAt fills in where data lies at the target, and returns its size. What lies there as it
-// is packed needs no layout.
+// readAt sets the layout of data at the target, and returns its size. Contiguous data needs no
+// layout.
 func readAt(o *rma.Op, count int64, t *dtype.Type) (size int64, err error) {
 	var b dtype.Buffer
 	err = b.At(nil, t, count)
@@ -319,7 +319,8 @@ func readAt(o *rma.Op, count int64, t *dtype.Type) (size int64, err error) {
 	return b.Size(), nil
 }
 
-// movable fails for handles, which mean something to who has received them in a message only.
+// movable returns an error for handles, which are valid only in the process that received them
+// in a message.
 func movable(t *dtype.Type) error {
 	if t != nil && t.IsHandle() {
 		return wrong(ErrType, "%s is for messages only: windows cannot hold handles", t)
@@ -331,12 +332,12 @@ func tooLong(n, room int64) error {
 	return wrong(ErrTruncate, "%d bytes do not fit into %d bytes", n, room)
 }
 
-// broken is the error of data that end within an element.
+// broken is the error for data that ends within an element.
 func broken(n int64, t *dtype.Type) error {
 	return wrong(ErrType, "%d bytes are not a whole number of elements of %s", n, t.Describe(1))
 }
 
-// writable fails if a Buffer cannot be written to.
+// writable returns an error if a Buffer cannot be written to.
 func writable(b *Buffer) error {
 	if b.err == nil && b.b.Overlaps() {
 		return wrong(ErrType, "%s cannot be a receive buffer: bytes of memory occur twice in it", b.b.Type().Describe(b.b.Count()))
@@ -344,5 +345,5 @@ func writable(b *Buffer) error {
 	return b.err
 }
 
-// plain is what numbers of type T are to operations, 0 if T is no number.
+// plain is the operand type of numbers of type T, or 0 if T is not a number.
 func plain[T any]() op.Type { return numberType(reflect.TypeFor[T]().Kind()) }

@@ -1,13 +1,13 @@
 package mpi
 
-// Order has the operations to a rank that were issued before it be complete there before
-// those that are issued after it, without waiting as Flush does where the way to the rank
-// keeps the order anyway. It covers the operations of the process; through a window of
-// thread scope those that were issued through it. To have all in order give the
-// hint WinOrder instead. It is legal where Flush is, else it is ErrRMASync.
+// Order makes sure that operations to a rank that were issued before it are complete there
+// before those that are issued after it. Unlike Flush it does not wait if the path to the rank
+// keeps the order anyway. It covers the operations of the process; on a window of scope
+// ScopeThread, those that were issued on it. To order all operations, use the hint WinOrder
+// instead. It is allowed where Flush is; else it is ErrRMASync.
 //
-// It costs a fence of the processor where the memory is mapped, and nothing where all goes
-// by messages and no Get is under way. Else it is a Flush.
+// It costs a fence of the processor if the memory is mapped, and nothing if all operations use
+// messages and no Get is pending. Otherwise it is a Flush.
 //
 // C: MPIX_Win_order, an extension.
 func (w *Window) Order(target int) error {
@@ -18,7 +18,7 @@ func (w *Window) Order(target int) error {
 	return w.done(w.v.Order(target), callOrder, target)
 }
 
-// OrderAll is Order of all ranks.
+// OrderAll is Order for all ranks.
 //
 // C: MPIX_Win_order_all, an extension.
 func (w *Window) OrderAll() error {

@@ -4,16 +4,16 @@ import (
 	"github.com/halo-mpi/halo/internal/p2p"
 )
 
-// Rput is Put with a request that is complete when the Buffer may be used again. It can be
-// waited for with requests of any other kind. Only in epochs of Lock and LockAll, else it
-// is ErrRMASync; what is wrong shows when the request is waited for.
+// Rput is Put with a request that is complete when the program may reuse the Buffer. The program
+// can wait for it together with requests of any other kind. It requires an epoch of Lock or
+// LockAll; else it is ErrRMASync. Errors are returned when the program waits for the request.
 //
 // C: MPI_Rput and MPI_Rput_c, section 12.3.5.
 func (u Untyped) Rput(origin Buffer, target int, disp int64, count int, d Datatype) Request {
 	return u.start(callRput, &operands{place: elementsAt(target, disp, count, d)}, &origin, nil, nil)
 }
 
-// CompletedRequest is the request of an operation on a window that is complete.
+// CompletedRequest is a request of an operation on a window that is already complete.
 //
 // C: none; for bindings whose compiled code completes MPI_Rput and its like by itself.
 func (internals) CompletedRequest(c *Comm) Request {
@@ -25,30 +25,30 @@ func (internals) CompletedRequest(c *Comm) Request {
 	return newRequest(callRput, c, r)
 }
 
-// Rget is Get with a request that is complete when the data is there: see Rput.
+// Rget is Get with a request that is complete when the Buffer contains the data: see Rput.
 //
 // C: MPI_Rget and MPI_Rget_c, section 12.3.5.
 func (u Untyped) Rget(result Buffer, target int, disp int64, count int, d Datatype) Request {
 	return u.start(callRget, &operands{place: elementsAt(target, disp, count, d)}, nil, nil, &result)
 }
 
-// Raccumulate is Accumulate with a request that is complete when the Buffer may be used
-// again: see Rput.
+// Raccumulate is Accumulate with a request that is complete when the program may reuse the
+// Buffer: see Rput.
 //
 // C: MPI_Raccumulate and MPI_Raccumulate_c, section 12.3.5.
 func (u Untyped) Raccumulate(origin Buffer, target int, disp int64, count int, d Datatype, op Op) Request {
 	return u.start(callRaccumulate, &operands{place: elementsAt(target, disp, count, d), op: op}, &origin, nil, nil)
 }
 
-// RgetAccumulate is GetAccumulate with a request that is complete when what was fetched is
-// there: see Rput.
+// RgetAccumulate is GetAccumulate with a request that is complete when result contains the
+// previous values: see Rput.
 //
 // C: MPI_Rget_accumulate and MPI_Rget_accumulate_c, section 12.3.5.
 func (u Untyped) RgetAccumulate(origin, result Buffer, target int, disp int64, count int, d Datatype, op Op) Request {
 	return u.start(callRgetAccumulate, &operands{place: elementsAt(target, disp, count, d), op: op}, &origin, nil, &result)
 }
 
-// started is request of a call that does not come by begin, with an error of the engine.
+// started is request for a call that does not use begin, with an error of the engine.
 func (w *Window) started(r *p2p.Request, err error, k call, target int) Request {
 	if err != nil {
 		return Request{err: w.failed(err, k, target)}

@@ -1,18 +1,18 @@
 package mpi
 
-// Assert is a set of promises of a program that a call which synchronises may build
-// upon: a sum of the Mode constants, or 0. What is promised falsely has no defined
-// outcome; promises that the call does not know are ErrAssert.
+// Assert is a set of assertions for a synchronisation call: a sum of the Mode constants, or 0.
+// The outcome is undefined if an assertion is false. ErrAssert for assertions that do not apply
+// to the call.
 //
 // C: MPI_MODE_NOCHECK and so on, section 12.5.5.
 type Assert int
 
-// The assertions. They say of Start and Post that the other call has been made before,
-// or is not needed (ModeNoCheck, in both), and of Lock and LockAll that nobody holds a
-// lock that conflicts (ModeNoCheck); of Post and Fence that the own memory was not
-// updated by stores since the last call (ModeNoStore), and will not be by others until
-// the next one (ModeNoPut); of Fence that no access of the caller came before it
-// (ModeNoPrecede), or will come after it (ModeNoSucceed), on all members alike.
+// The assertions. ModeNoCheck: for Start and Post, the matching call has been made before or is
+// not needed (both must pass it); for Lock and LockAll, no process holds a conflicting lock.
+// ModeNoStore: for Post and Fence, this process has not stored to its window memory since the
+// last synchronisation. ModeNoPut: for Post and Fence, other processes will not update this
+// memory until the next synchronisation. ModeNoPrecede and ModeNoSucceed: for Fence, and by all
+// members, the caller has issued no operations before it, or will issue none after it.
 //
 // C: MPI_MODE_NOCHECK, MPI_MODE_NOSTORE, MPI_MODE_NOPUT, MPI_MODE_NOPRECEDE and MPI_MODE_NOSUCCEED, section 12.5.5.
 const (
@@ -23,9 +23,9 @@ const (
 	ModeNoSucceed Assert = 16384
 )
 
-// Fence ends an epoch of all members, if there was one, and begins the next one, if
-// operations follow: then everybody may access everybody's memory. When it returns, all
-// operations of this process are complete, and so are all on its memory. assert may be
+// Fence ends the epoch of all members, if there is one, and begins the next one, if operations
+// follow; in it all members may access the memory of all members. When it returns, all
+// operations of this process, and all operations on its memory, are complete. assert may be
 // ModeNoStore, ModeNoPut, ModeNoPrecede and ModeNoSucceed. Collective over the window.
 //
 // C: MPI_Win_fence, section 12.5.1.
@@ -39,9 +39,9 @@ func (w *Window) Fence(assert Assert) error {
 	return w.done(w.v.Fence(int(assert)), callFence, Undefined)
 }
 
-// Post opens the own memory to the members in g, until Wait. It does not wait. assert
-// may be ModeNoCheck, ModeNoStore and ModeNoPut. If the memory is open already that is
-// ErrRMASync, and ErrGroup if somebody in g is no member of the window.
+// Post lets the members in g access this process's memory, until Wait. It does not wait. assert
+// may be ModeNoCheck, ModeNoStore and ModeNoPut. ErrRMASync if an epoch of Post is already open;
+// ErrGroup if g contains a process that is not a member of the window.
 //
 // C: MPI_Win_post, section 12.5.2.
 func (w *Window) Post(g Group, assert Assert) error {
@@ -55,10 +55,10 @@ func (w *Window) Post(g Group, assert Assert) error {
 	return w.done(w.v.Post(ranks, int(assert)), callPost, Undefined)
 }
 
-// Start begins an epoch in which the caller may access the memory of the members in g,
-// until Complete. It does not wait for their Post, and neither do the operations that
-// follow: nothing is accessed before it. assert may be ModeNoCheck. Errors are those of
-// Post.
+// Start begins an epoch in which the caller may access the memory of the members in g, until
+// Complete. It does not wait for their Post, and neither do the calls for operations in the
+// epoch; but no memory is accessed before its owner's Post. assert may be ModeNoCheck. Errors
+// are those of Post.
 //
 // C: MPI_Win_start, section 12.5.2.
 func (w *Window) Start(g Group, assert Assert) error {
@@ -72,8 +72,8 @@ func (w *Window) Start(g Group, assert Assert) error {
 	return w.done(w.v.Start(ranks, int(assert)), callStart, Undefined)
 }
 
-// Complete ends the epoch that Start has begun: it waits until the operations are
-// complete, and so for each target's Post, but for nothing else that targets do.
+// Complete ends the epoch that Start began. It waits until the operations are complete, and so
+// for the Post of each target, but for no other call of the targets.
 //
 // C: MPI_Win_complete, section 12.5.2.
 func (w *Window) Complete() error {
@@ -86,8 +86,8 @@ func (w *Window) Complete() error {
 	return w.done(w.v.Complete(), callComplete, Undefined)
 }
 
-// Wait ends the epoch that Post has begun: it waits until all members in its group have
-// called Complete. Then what they have put and accumulated is in the own memory.
+// Wait ends the epoch that Post began. It waits until all members in its group have called
+// Complete. Then the results of their operations are in this process's memory.
 //
 // C: MPI_Win_wait, section 12.5.2.
 func (w *Window) Wait() error {
@@ -100,7 +100,7 @@ func (w *Window) Wait() error {
 	return w.done(w.v.Wait(), callWinWait, Undefined)
 }
 
-// Test is Wait that does not wait: false means that the epoch has not ended. It makes
+// Test is Wait that does not wait; it returns false if the epoch has not ended. It makes
 // progress.
 //
 // C: MPI_Win_test, section 12.5.2.
@@ -117,11 +117,12 @@ func (w *Window) Test() (bool, error) {
 	return done, w.done(err, callWinTest, Undefined)
 }
 
-// rankList is the members of a group by their ranks in a window.
+// rankList is the members of a group, with their ranks in a window.
 type rankList struct{ members, ranks []int32 }
 
-// ranks is g by ranks in the window. Programs post and start the same groups again and
-// again: the last one is kept in a list, one for each of the two calls.
+// ranks returns the ranks in the window of the members of g. Programs post and start the same
+// groups repeatedly, so that ranks keeps the last group in a list, one for each of the two
+// calls.
 func (w *Window) ranks(k call, g Group, list int) ([]int32, *Error) {
 	if err := w.usable(k); err != nil {
 		return nil, err
@@ -130,7 +131,7 @@ func (w *Window) ranks(k call, g Group, list int) ([]int32, *Error) {
 		return nil, nil
 	}
 	last := &w.lists[list]
-	// Nothing changes the members of a group, so that the same memory is the same group.
+	// Group members are immutable, so that the same slice memory means the same group.
 	if l := last.Load(); l != nil && len(l.members) == len(g.members) && &l.members[0] == &g.members[0] {
 		return l.ranks, nil
 	}

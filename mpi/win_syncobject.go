@@ -8,24 +8,25 @@ import (
 	"github.com/halo-mpi/halo/internal/rma/syncobject"
 )
 
-// Sync names a synchronisation object of a window: a counter by which one process learns
-// that others have completed their operations on its memory. It is one word without
-// pointers, the same in C. In the process that has allocated the object it is for SyncObjectInit, and
-// elsewhere, received in a message, for SyncOpsInit. There it may be passed on, to any member
-// of the window. The zero Sync is SyncNull; == tells whether two name the same object.
+// Sync is a handle of a synchronisation object of a window: a counter by which a process learns
+// that others have completed their operations on its memory. A Sync is one word without
+// pointers, and has the same representation in C. The process that allocated the object passes
+// it to SyncObjectInit; others receive it in a message and pass it to SyncOpsInit, and may pass
+// it on to any member of the window. The zero Sync is SyncNull; == tells whether two handles
+// refer to the same object.
 //
-// Slices of Sync are sent and received by all functions for messages, and by all collectives
-// but those that reduce: reductions, scans and ReduceLocal on them are ErrType. No type is
-// made of that of Sync, HandleSync, nor of structs and arrays with it, and windows neither
-// hold nor move it: ErrType.
+// All functions for messages, and all collectives except reductions, accept slices of Sync.
+// Reductions, scans and ReduceLocal on them are ErrType. ErrType also for making types from the
+// type of Sync, HandleSync, or from structs and arrays that contain a Sync, and for windows that
+// contain or move them.
 //
 // C: MPIX_Sync, an extension; see docs/extensions.md.
 type Sync struct{ h syncobject.Handle }
 
-// A Sync is as long as its datatype says.
+// This fails to compile unless a Sync has the size of its datatype.
 var _ = [1]struct{}{}[unsafe.Sizeof(Sync{})-8]
 
-// SyncNull names no object.
+// SyncNull refers to no object.
 //
 // C: MPIX_SYNC_NULL, an extension.
 var SyncNull Sync
@@ -35,25 +36,25 @@ var SyncNull Sync
 // C: MPIX_SYNC_NULL, an extension.
 func (s Sync) IsNull() bool { return s == Sync{} }
 
-// handleType is what elements of type Sync are to operations.
+// handleType is the operand type of Sync.
 const handleType = op.Handle
 
-// opType makes the type tell that no operation is defined on it.
+// opType returns a type on which no operation is defined.
 func (*Sync) opType() op.Type { return handleType }
 
-// HandleSync is the predefined datatype of Sync, for Buffers: see there.
+// HandleSync is the predefined datatype of Sync, for Buffers: see Sync.
 //
 // C: MPIX_HANDLE_SYNC, an extension.
 func HandleSync() Datatype { return types().lasting(types().Handle()) }
 
-// SyncMode says which operations on a target a request of SyncOpsInit waits for.
+// SyncMode is the kinds of operations on a target for which a request of SyncOpsInit waits.
 //
 // C: the argument sync_mode of MPIX_Win_sync_ops_init, an extension.
 type SyncMode int
 
-// The modes, to be combined by |; 0 is for signals that wait for nothing. GetAccumulate,
-// FetchAndOp and CompareAndSwap, and what is like them, are gets and accumulates: each of
-// the two modes waits for them.
+// The modes, which can be combined by |; a signal with mode 0 waits for no operations.
+// GetAccumulate, FetchAndOp, CompareAndSwap and the like count as both gets and accumulates:
+// each of these two modes waits for them.
 //
 // C: MPIX_MODE_WIN_PUT, MPIX_MODE_WIN_GET, MPIX_MODE_WIN_ACCUMULATE, MPIX_MODE_WIN_ALL, extensions.
 const (
@@ -69,9 +70,9 @@ const (
 	keyStrict  = "strict"
 )
 
-// AllocSyncObjects makes n synchronisation objects of this process, on which others signal
-// it. No key of info is known. It is local. A negative n is ErrCount; more than 32768
-// objects of a window and process are ErrNoMem.
+// AllocSyncObjects makes n synchronisation objects of this process, on which other processes
+// signal it. info has no known keys. It is local. ErrCount if n is negative; ErrNoMem for more
+// than 32768 objects of a window in a process.
 //
 // C: MPIX_Win_alloc_sync_objects, an extension.
 func (w *Window) AllocSyncObjects(n int, info *Info) ([]Sync, error) {
@@ -91,10 +92,10 @@ func (w *Window) AllocSyncObjects(n int, info *Info) ([]Sync, error) {
 	return list, nil
 }
 
-// FreeSyncObjects frees synchronisation objects of this process and sets those in list to
-// SyncNull. Signals that still come are lost. If one of them is none of this process, is
-// null or has been freed, that is ErrArg, of another window ErrWin; if a request of it is
-// active ErrRequest. Then none has been freed.
+// FreeSyncObjects frees synchronisation objects of this process and sets the elements of list to
+// SyncNull. Signals that arrive later are lost. ErrArg if an element is null, was freed, or is
+// not of this process; ErrWin if it is of another window; ErrRequest if it has an active
+// request. Then none is freed.
 //
 // C: MPIX_Win_free_sync_objects, an extension.
 func (w *Window) FreeSyncObjects(list []Sync) error {
@@ -113,32 +114,32 @@ func (w *Window) FreeSyncObjects(list []Sync) error {
 	return nil
 }
 
-// SyncOpsInit makes a persistent request that signals s, an object of rank target, when the
-// operations that this process has issued there are complete, of those kinds that mode
-// says: so far that what was put and accumulated is in the target's memory before the
-// signal is counted, and what was to be got is here. Operations of other kinds are not waited
-// for.
+// SyncOpsInit makes a persistent request that signals s, an object of rank target, when those
+// operations that this process has issued to target, of the kinds in mode, are complete. Data of
+// puts and accumulates is in the target's memory before the signal is counted, and data of gets
+// is in this process's memory. Operations of other kinds are not waited for.
 //
-// Waiting for the request, or testing it, says that all has been issued: Start may come
-// before, and so it covers what was issued before and after Start, down to the last request
-// of these kinds that was completed. When it is complete, memory that was given to the
-// operations may be used again. A Test before the last operation signals too early if all
-// others are complete.
+// A wait for the request, or a test of it, says that all operations have been issued. Start may
+// come before that: the request covers operations issued before and after Start, from the last
+// completed request of these kinds on. When it is complete, the program may reuse the memory of
+// the operations. If the program tests before it has issued the last operation, the request
+// signals too early if all other operations are complete.
 //
-// With mode 0 the request is a mere notification: it signals when it is started, whatever is
-// under way, and may be started again without having been waited for.
+// With mode 0 the request is only a notification: it signals when it is started, whatever
+// operations are pending, and may be started again without waiting for it.
 //
-// With SyncRestart the request starts again whenever a test or wait has completed it; to end it,
-// free it. Then mode 0 signals at every test and wait but the first.
+// With SyncRestart the request starts again whenever a test or wait has completed it; Free ends
+// it. With mode 0 it then signals at every test and wait except the first.
 //
-// A request that is freed while it is active signals once, when its operations are complete.
-// Signals need no epoch. An operation that is refused at the target is the request's error
-// if that is known by then.
+// An active request that is freed signals once, when its operations are complete. Signals need
+// no epoch. If the target has refused an operation, and this is known in time, the request has
+// its error.
 //
-// A target that is no rank, or does not have s, is ErrRank; s of another window is ErrWin, no
-// object or an own one that was freed ErrArg, an unknown bit in mode ErrArg, a value of a
-// key of an Info that is neither "true" nor "false" ErrInfoValue. These show when the request is
-// started. With target ProcNull the request does nothing. It cannot be cancelled.
+// Errors, returned when the request is started: ErrRank if target is not a rank or does not have
+// s; ErrWin if s is of another window; ErrArg if s is not an object, is an object of this
+// process that was freed, or if mode has an unknown bit; ErrInfoValue for a value of a key of an
+// Info that is neither "true" nor "false". With target ProcNull the request does nothing. It
+// cannot be cancelled.
 //
 // C: MPIX_Win_sync_ops_init, an extension.
 func (w *Window) SyncOpsInit(target int, mode SyncMode, s Sync, hints ...SyncHint) Request {
@@ -158,23 +159,23 @@ func (w *Window) SyncOpsInit(target int, mode SyncMode, s Sync, hints ...SyncHin
 	return w.started(r, err, call, target)
 }
 
-// SyncObjectInit makes a persistent request that is complete when the own object s has been
-// signalled count times since the last one was complete. Then the target may read what was
-// put, and write where was got from.
+// SyncObjectInit makes a persistent request that is complete when s, an object of this process,
+// has been signalled count times since the last request for it was complete. Then this process
+// may read the memory that was put to, and write the memory that was read by gets.
 //
-// Signals that come early count for the next Start. If there are more than count of them,
-// somebody signals too often: that is ErrWinCounter, which errors.Is takes for ErrRMASync,
-// too. The request is complete all the same, and nothing is lost. With count 0 it is
+// Signals that arrive early count for the next Start. ErrWinCounter, which errors.Is matches
+// with ErrRMASync as well, if there are more than count signals, because a process signals too
+// often; the request is complete nevertheless, and no signal is lost. With count 0 it is
 // complete when it is started.
 //
-// With SyncRestart the request starts again whenever a test or wait has completed it; to end it,
-// free it. With SyncStrict Start sets the object to count, as the proposal says; signals that come
-// before Start, and are lost by that, are ErrWinCounter, as are more than count.
+// With SyncRestart the request starts again whenever a test or wait has completed it; Free ends
+// it. With SyncStrict Start resets the object to count, as the proposal says. Signals that
+// arrive before Start are then lost and reported as ErrWinCounter, and so are more than count.
 //
-// A negative count is ErrCount; another active request of s, now or when this one is
-// started, is ErrRequest; s of another window is ErrWin, of another process, null or freed
-// ErrArg, a value of a key of an Info that is neither "true" nor "false" ErrInfoValue. These show when
-// the request is started.
+// Errors, returned when the request is started: ErrCount if count is negative; ErrRequest if s
+// has another active request, now or when this one is started; ErrWin if s is of another window;
+// ErrArg if s is of another process, null or freed; ErrInfoValue for a value of a key of an Info
+// that is neither "true" nor "false".
 //
 // C: MPIX_Win_sync_object_init, an extension.
 func (w *Window) SyncObjectInit(s Sync, count int, hints ...SyncHint) Request {
@@ -194,22 +195,22 @@ func (w *Window) SyncObjectInit(s Sync, count int, hints ...SyncHint) Request {
 	return w.started(r, err, call, Undefined)
 }
 
-// SyncRestart has a request of a synchronisation object start again whenever a test or wait has
-// completed it. It is false unless set.
+// SyncRestart makes a request of a synchronisation object start again whenever a test or wait
+// has completed it. The default is false.
 //
 // C: info key restart, an extension.
 type SyncRestart bool
 
-// SyncStrict has SyncObjectInit lose the signals that come before Start, and report them. It is
-// false unless set.
+// SyncStrict makes requests of SyncObjectInit discard signals that arrive before Start, and
+// report them. The default is false.
 //
 // C: info key strict, an extension.
 type SyncStrict bool
 
-// syncOptions is what hints say of a request of a synchronisation object.
+// syncOptions is the hints for a request of a synchronisation object.
 type syncOptions struct {
 	restart, strict bool
-	err             error // what is wrong with strict, which SyncOpsInit does not look at
+	err             error // why strict is invalid; SyncOpsInit ignores it
 }
 
 func (v SyncRestart) syncHint(o *syncOptions) error { o.restart = bool(v); return nil }
@@ -223,7 +224,7 @@ func (i *Info) syncHint(o *syncOptions) (err error) {
 
 func syncHints(list []SyncHint) (syncOptions, error) {
 	if len(list) == 0 {
-		return syncOptions{}, nil // without the allocation of o
+		return syncOptions{}, nil // avoids the allocation of o
 	}
 	var o syncOptions
 	for _, h := range list {
@@ -236,8 +237,8 @@ func syncHints(list []SyncHint) (syncOptions, error) {
 	return o, nil
 }
 
-// decides is the value of a boolean key, otherwise if there is none, whose value is not to be
-// passed over if it is neither of the two.
+// decides returns the value of a boolean key, or otherwise if the key is absent. A value that is
+// neither true nor false is an error.
 func (i *Info) decides(key string, otherwise bool) (bool, error) {
 	v, found := i.Get(key)
 	if !found {
@@ -250,9 +251,9 @@ func (i *Info) decides(key string, otherwise bool) (bool, error) {
 	return b, nil
 }
 
-// Signal is SyncOpsInit, Start and Wait in one: what this process has issued of these kinds
-// until now is complete, and s is signalled. It says when the set is closed, and needs no
-// request.
+// Signal is SyncOpsInit, Start and Wait in one call: it waits until the operations of these
+// kinds that this process has issued are complete, and signals s. The set of operations ends at
+// the call, and no request is needed.
 //
 // C: none; see MPIX_Win_sync_ops_init, an extension.
 func (w *Window) Signal(target int, mode SyncMode, s Sync) error {

@@ -5,27 +5,27 @@ import (
 	"sync/atomic"
 )
 
-// maxThreads is one more than the highest number of a thread that has operations of its own:
-// threads beyond share those of the window.
+// maxThreads is the limit for numbers of threads that have separate operations: threads with
+// this number or a larger one share the operations of the window.
 const maxThreads = 1 << 16
 
-// threadList is what each thread that has used a window under thread scope uses it by, by its
-// number.
+// threadList maps the number of each thread that has used a window of scope ScopeThread to the
+// window by which it uses it.
 type threadList struct {
 	mu sync.Mutex
-	// windows is read by all threads without the lock, and replaced under it: what was
-	// stored once is not written to.
+	// windows is read by all threads without the lock, and replaced under the lock. A stored
+	// slice is never changed.
 	windows atomic.Pointer[[]*Window]
 }
 
-// OfThread is the window as one thread of a program uses it for operations, flushes and
-// orders: w itself, unless its mpi_win_scope is "thread". Then each number, which names a
-// thread and is asked for only here, has operations of its own, so that a flush through what
-// OfThread returns covers those of that thread. It is for bindings of languages in which
-// threads are known: goroutines have a duplicate each, see Win.Dup.
+// OfThread is the window that one thread of a program uses for operations, flushes and orders.
+// It is w itself unless the mpi_win_scope of w is "thread". In that case each number, which
+// identifies a thread and is requested only here, has separate operations, so that a flush of
+// the returned window covers those of that thread. It exists for bindings for languages in which
+// threads have identities; goroutines use a duplicate each: see Win.Dup.
 //
-// What is returned has name, hints and error handler of w, is w to error handlers, and is
-// freed with it: Free of it is ErrWin.
+// The returned window has the name, the hints and the error handler of w, which gets w, and is
+// freed with w: Free of it is ErrWin.
 //
 // C: none; the calling thread of mpi_win_scope, an extension.
 func (internals) OfThread(w *Window, number func() int) *Window {
@@ -42,7 +42,7 @@ func (internals) OfThread(w *Window, number func() int) *Window {
 	return w.addThread(n)
 }
 
-// addThread is OfThread for a thread that is new. The first one has the window itself.
+// addThread is OfThread for a new thread. The first thread uses the window itself.
 func (w *Window) addThread(n int) *Window {
 	w.threads.mu.Lock()
 	defer w.threads.mu.Unlock()
@@ -57,7 +57,7 @@ func (w *Window) addThread(n int) *Window {
 	if old != nil {
 		v, err := w.v.Dup()
 		if err != nil {
-			return w // freed, or of a memory handle: what is wrong, the call says
+			return w // freed, or made from a memory handle: the call itself returns the error
 		}
 		t = &Window{v: v, w: w.w, c: w.c, align: w.align}
 	}
@@ -68,7 +68,7 @@ func (w *Window) addThread(n int) *Window {
 	return t
 }
 
-// eachThread calls f with what OfThread has made.
+// eachThread calls f with the windows that OfThread has made.
 func (w *Window) eachThread(f func(t *Window)) {
 	if list := w.threads.windows.Load(); list != nil {
 		for _, t := range *list {
@@ -79,11 +79,11 @@ func (w *Window) eachThread(f func(t *Window)) {
 	}
 }
 
-// endThreads frees what OfThread has made. What was issued by it is complete when the epoch
-// ends.
+// endThreads frees the windows that OfThread has made. Their operations are complete when the
+// epoch ends.
 func (w *Window) endThreads() {
 	w.threads.mu.Lock()
 	defer w.threads.mu.Unlock()
-	w.eachThread(func(t *Window) { t.v.Free() }) // a duplicate, and not the last: cannot fail
+	w.eachThread(func(t *Window) { t.v.Free() }) // cannot fail: it is a duplicate, and not the last one
 	w.threads.windows.Store(nil)
 }

@@ -9,19 +9,19 @@ import (
 	"github.com/halo-mpi/halo/internal/rma"
 )
 
-// The shortest calls of Win and its functions, for numbers, go straight to the engine. The others,
-// and whatever is out of the ordinary, take the ways of win_operands.go.
+// The shortest calls of Win and the functions for windows, for numbers, go directly to the
+// engine. Other calls, and those that need the slow path, go through win_operands.go.
 
-// Put copies origin into the memory of a rank, from displacement disp on. It has begun
-// when it returns: see Window.Put, also for the errors.
+// Put copies origin into the memory of a rank, starting at displacement disp. When it returns,
+// the operation has only begun: see Untyped.Put, also for the errors.
 //
 // C: MPI_Put, section 12.3.1.
 func (w Win[T]) Put(origin []T, target, disp int) error {
 	return Put(w.Window, origin, target, disp)
 }
 
-// Put is Win.Put to a window of elements of several types: displacements count what the window was
-// made with.
+// Put is Win.Put for a window with elements of several types: disp is in displacement units of
+// the window.
 //
 // C: MPI_Put, section 12.3.1.
 func Put[T any](w *Window, origin []T, target, disp int) error {
@@ -34,15 +34,15 @@ func Put[T any](w *Window, origin []T, target, disp int) error {
 	return nil
 }
 
-// Get copies from the memory of a rank, from displacement disp on, as much as there is room
-// for in result, where it is after FlushLocal or the end of the epoch: see Window.Get.
+// Get copies len(result) elements from the memory of a rank, starting at displacement disp.
+// result contains them after FlushLocal or the end of the epoch: see Untyped.Get.
 //
 // C: MPI_Get, section 12.3.2.
 func (w Win[T]) Get(result []T, target, disp int) error {
 	return Get(w.Window, result, target, disp)
 }
 
-// Get is Win.Get from a window of elements of several types, as Put.
+// Get is Win.Get for a window with elements of several types, as Put is.
 //
 // C: MPI_Get, section 12.3.2.
 func Get[T any](w *Window, result []T, target, disp int) error {
@@ -55,15 +55,15 @@ func Get[T any](w *Window, result []T, target, disp int) error {
 	return nil
 }
 
-// Accumulate combines each element of origin with that of a rank's memory, from
-// displacement disp on, by a predefined operation: see Window.Accumulate.
+// Accumulate combines each element of origin with the element in the memory of a rank, starting
+// at displacement disp, by a predefined operation: see Untyped.Accumulate.
 //
 // C: MPI_Accumulate, section 12.3.4.
 func (w Win[T]) Accumulate(origin []T, target, disp int, o Op) error {
 	return Accumulate(w.Window, origin, target, disp, o)
 }
 
-// Accumulate is Win.Accumulate to a window of elements of several types, as Put.
+// Accumulate is Win.Accumulate for a window with elements of several types, as Put is.
 //
 // C: MPI_Accumulate, section 12.3.4.
 func Accumulate[T any](w *Window, origin []T, target, disp int, o Op) error {
@@ -75,15 +75,15 @@ func Accumulate[T any](w *Window, origin []T, target, disp int, o Op) error {
 	return issueSlices(w, callAccumulate, origin, nil, target, disp, o, 0)
 }
 
-// GetAccumulate is Accumulate that fetches what the elements were before into result, of
-// the same length. With NoOp they stay as they are, and origin may be nil.
+// GetAccumulate is Accumulate that also fetches the previous values of the elements into result,
+// which has the same length. With NoOp the elements do not change, and origin may be nil.
 //
 // C: MPI_Get_accumulate, section 12.3.4.
 func (w Win[T]) GetAccumulate(origin, result []T, target, disp int, o Op) error {
 	return GetAccumulate(w.Window, origin, result, target, disp, o)
 }
 
-// GetAccumulate is Win.GetAccumulate to a window of elements of several types, as Put.
+// GetAccumulate is Win.GetAccumulate for a window with elements of several types, as Put is.
 //
 // C: MPI_Get_accumulate, section 12.3.4.
 func GetAccumulate[T any](w *Window, origin, result []T, target, disp int, o Op) error {
@@ -96,9 +96,8 @@ func GetAccumulate[T any](w *Window, origin, result []T, target, disp int, o Op)
 }
 
 // FetchAndOp combines value with the element at displacement disp of a rank's memory by a
-// predefined operation, and fetches what that was before into result. With NoOp, which
-// only reads, value may be nil; another pointer that is nil is ErrBuffer. See
-// Window.FetchAndOp.
+// predefined operation, and fetches the previous value of the element into result. With NoOp,
+// which only reads, value may be nil; other nil pointers are ErrBuffer. See Untyped.FetchAndOp.
 //
 // C: MPI_Fetch_and_op, section 12.3.4.
 func (w Win[T]) FetchAndOp(value, result *T, target, disp int, o Op) error {
@@ -113,10 +112,9 @@ func (w Win[T]) FetchAndOp(value, result *T, target, disp int, o Op) error {
 	return issueSlices(w.Window, callFetchAndOp, unsafe.Slice(value, 1), unsafe.Slice(result, 1), target, disp, o, 0)
 }
 
-// CompareAndSwap replaces the element at displacement disp of a rank's memory by value if
-// it equals compare, in one step, and fetches what it was into result. It is for booleans
-// and integers, else it is ErrType; a pointer that is nil is ErrBuffer. See
-// Window.CompareAndSwap.
+// CompareAndSwap atomically replaces the element at displacement disp of a rank's memory by
+// value if it equals compare, and fetches its previous value into result. It is for booleans and
+// integers; other types are ErrType, and nil pointers are ErrBuffer. See Untyped.CompareAndSwap.
 //
 // C: MPI_Compare_and_swap, section 12.3.4.
 func (w Win[T]) CompareAndSwap(value, compare, result *T, target, disp int) error {
@@ -141,11 +139,12 @@ func (w Win[T]) CompareAndSwap(value, compare, result *T, target, disp int) erro
 	return w.done(err, callCompareAndSwap, target)
 }
 
-// FetchOp combines value with the element at displacement disp of a rank's memory by a predefined
-// operation, and returns what that was before, as soon as it is known: FetchAndOp that waits for
-// itself. What was issued before it need not be complete. With NoOp, which only reads, value does
-// not matter; with ProcNull the result is zero, as it is with an error. It is for epochs of Lock and
-// LockAll, else it is ErrRMASync; see FetchAndOp for other errors.
+// FetchOp combines value with the element at displacement disp of a rank's memory by a
+// predefined operation, and returns the previous value of the element as soon as it is known: it
+// is FetchAndOp that waits for its own completion. Operations that were issued before need not
+// be complete. With NoOp, which only reads, value is ignored. With ProcNull, and with an error,
+// the result is zero. It requires an epoch of Lock or LockAll; else it is ErrRMASync. For other
+// errors see FetchAndOp.
 //
 // C: none; MPI_Fetch_and_op, section 12.3.4, and a wait for it.
 func (w Win[T]) FetchOp(value T, target, disp int, o Op) (T, error) {
@@ -163,9 +162,9 @@ func (w Win[T]) FetchOp(value T, target, disp int, o Op) (T, error) {
 	return fetched(s, r, err)
 }
 
-// CompareSwap replaces the element at displacement disp of a rank's memory by value if it equals
-// compare, in one step, and returns what it was, as soon as that is known: CompareAndSwap that
-// waits for itself, as FetchOp does.
+// CompareSwap atomically replaces the element at displacement disp of a rank's memory by value
+// if it equals compare, and returns its previous value as soon as it is known: it is
+// CompareAndSwap that waits for its own completion, as FetchOp does.
 //
 // C: none; MPI_Compare_and_swap, section 12.3.4, and a wait for it.
 func (w Win[T]) CompareSwap(value, compare T, target, disp int) (T, error) {
@@ -183,13 +182,14 @@ func (w Win[T]) CompareSwap(value, compare T, target, disp int) (T, error) {
 	return fetched(s, r, err)
 }
 
-// scratch is memory for the operands of a call that waits. The engine keeps their addresses, so
-// variables of the call would be moved to the heap.
+// scratch is memory for the operands of a call that waits. The engine stores their addresses, so
+// that local variables of the call would escape to the heap.
 type scratch [3][2]uint64
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
-// fetched is what has been fetched into r, which is of s; s is used again unless the call has failed.
+// fetched returns the value in r, which is part of s. It gives s back to the pool unless the
+// call has failed.
 func fetched[T any](s *scratch, r *T, err error) (was T, _ error) {
 	if err == nil {
 		was = *r
@@ -198,7 +198,7 @@ func fetched[T any](s *scratch, r *T, err error) (was T, _ error) {
 	return was, err
 }
 
-// element is memory for operand i.
+// element returns memory for operand i.
 func element[T any](s *scratch, i int) *T {
 	if plain[T]() == 0 {
 		return new(T)
@@ -206,7 +206,7 @@ func element[T any](s *scratch, i int) *T {
 	return (*T)(unsafe.Pointer(&s[i]))
 }
 
-// one is a Buffer of one element, or the error that there is none.
+// one is a Buffer of one element, with an error if p is nil.
 func one[T any](p *T) Buffer {
 	if p == nil {
 		return Buffer{err: wrong(ErrBuffer, "a pointer to an element is nil")}
@@ -214,12 +214,12 @@ func one[T any](p *T) Buffer {
 	return Buf(unsafe.Slice(p, 1))
 }
 
-// alone is the memory of one number.
+// alone returns the memory of one number.
 func alone[T any](p *T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(p)), unsafe.Sizeof(*p))
 }
 
-// Rput is Put with a request: see Window.Rput.
+// Rput is Put with a request: see Untyped.Rput.
 //
 // C: MPI_Rput, section 12.3.5.
 func (w Win[T]) Rput(origin []T, target, disp int) Request {
@@ -230,7 +230,7 @@ func (w Win[T]) Rput(origin []T, target, disp int) Request {
 	return w.started(r, err, callRput, target)
 }
 
-// Rget is Get with a request: see Window.Rget.
+// Rget is Get with a request: see Untyped.Rget.
 //
 // C: MPI_Rget, section 12.3.5.
 func (w Win[T]) Rget(result []T, target, disp int) Request {
@@ -241,21 +241,21 @@ func (w Win[T]) Rget(result []T, target, disp int) Request {
 	return w.started(r, err, callRget, target)
 }
 
-// Raccumulate is Accumulate with a request: see Window.Raccumulate.
+// Raccumulate is Accumulate with a request: see Untyped.Raccumulate.
 //
 // C: MPI_Raccumulate, section 12.3.5.
 func (w Win[T]) Raccumulate(origin []T, target, disp int, o Op) Request {
 	return startSlices(w.Window, callRaccumulate, origin, nil, target, disp, o, 0)
 }
 
-// RgetAccumulate is GetAccumulate with a request: see Window.RgetAccumulate.
+// RgetAccumulate is GetAccumulate with a request: see Untyped.RgetAccumulate.
 //
 // C: MPI_Rget_accumulate, section 12.3.5.
 func (w Win[T]) RgetAccumulate(origin, result []T, target, disp int, o Op) Request {
 	return startSlices(w.Window, callRgetAccumulate, origin, result, target, disp, o, 0)
 }
 
-// plainOps are the operations that are defined on numbers of each type, as bits.
+// plainOps has for each type of numbers the operations that are defined on it, as bits.
 var plainOps = func() (defined [16]uint16) {
 	for t := op.Bool; t <= op.Complex128; t++ {
 		for o := op.Op(1); int(o) <= op.Ops; o++ {
@@ -267,8 +267,8 @@ var plainOps = func() (defined [16]uint16) {
 	return defined
 }()
 
-// accumulates reports whether o is a predefined operation that is defined on numbers of a
-// type of plain, which is 0 for none.
+// accumulates reports whether o is a predefined operation that is defined on numbers of type t,
+// which is a result of plain; t is 0 if the elements are not numbers.
 func (o Op) accumulates(t op.Type) bool {
 	return o.user == nil && plainOps[t&15]>>o.kernel.Bare()&1 != 0
 }
