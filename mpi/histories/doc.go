@@ -1,20 +1,19 @@
-// Package histories tests package mpi by random programs. A seed determines a program: the
-// same on every fabric, correct in MPI, and with an oracle that knows nothing of Halo and
-// says which outcomes the standard allows. There are three families:
+// Package histories tests package mpi by random programs. A seed determines a program, which is
+// the same on every fabric and is correct in MPI. An oracle that is independent of Halo says
+// which outcomes the standard allows. There are three families:
 //
 //   - messages: point-to-point communication in several goroutines of each rank;
 //   - layouts: messages between derived datatypes, by every call that sends or receives;
 //   - onesided: windows, epochs, accesses, and the extensions of one-sided communication.
 //
-// The package has nothing but tests, which use what a program can use. A failure prints the
+// The package contains only tests, which use what a program can use. A failure prints the
 // command that runs its program again:
 //
 //	go test ./mpi/histories -run '^TestWindowHistories$' -replay shm@0110:4711
-//
-// runs that of seed 4711 on four ranks, of which the second and third are on a host of their
-// own. -programs 20 runs that of each of 20 seeds. With HALO_HISTORY_SECONDS=600 a test runs
+// runs the program of seed 4711 on four ranks, of which the second and third are on a separate
+// host. -programs 20 runs the programs of 20 seeds. With HALO_HISTORY_SECONDS=600 a test runs
 // programs of new seeds for 600 s on each fabric.
 //
-// The trap: a change of a generator changes the programs of all seeds, and what replayed a
-// bug does so no more.
+// The trap: a change of a generator changes the programs of all seeds, so that a command which
+// replayed a bug no longer does.
 package histories

@@ -14,7 +14,7 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// In checking mode nothing is said about correct messages (DT-16).
+// In checking mode correct messages cause no errors or reports (DT-16).
 func TestCheckingAcceptsRandomLayouts(t *testing.T) {
 	t.Setenv("HALO_CHECK", "1")
 	count := 20
@@ -24,8 +24,8 @@ func TestCheckingAcceptsRandomLayouts(t *testing.T) {
 	runAll(t, onFabrics("00", 5000, count), layoutsBatch, runExchanges)
 }
 
-// In checking mode a message of another sequence of basic types is ErrType, if they
-// differ in one place only, in whatever layouts; its bytes arrive (DT-16).
+// In checking mode a message with another sequence of basic types is ErrType, even if the
+// sequences differ in only one place, whatever the layouts; its bytes arrive (DT-16).
 func TestCheckingFindsOneOtherType(t *testing.T) {
 	t.Setenv("HALO_CHECK", "1")
 	messages := 60
@@ -47,8 +47,8 @@ func TestCheckingFindsOneOtherType(t *testing.T) {
 	})
 }
 
-// mismatch makes two layouts of sequences that differ in one basic type, by another
-// one of its size.
+// mismatch makes two layouts whose sequences differ in one basic type, which is replaced by
+// another one of the same size.
 func mismatch(r *rand.Rand) (send, recv half, ok bool) {
 	integers := map[int64]dtype.ID{2: dtype.Int16, 4: dtype.Int32, 8: dtype.Int64, 16: dtype.Integer16}
 	m := dtypetest.Generator{}.Spec(r, 1+r.IntN(4)).Typemap(types, 300)

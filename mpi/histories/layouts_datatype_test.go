@@ -8,7 +8,7 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// datatypeOf makes the type of a spec, and frees those it is made of.
+// datatypeOf makes the type of a spec, and frees the types that it was made from.
 func datatypeOf(s *dtypetest.Spec) (mpi.Datatype, error) {
 	if s.Combiner == dtype.CombinerNamed {
 		return mpi.Predefined(types.Type(s.ID).Name())
@@ -30,7 +30,7 @@ func datatypeOf(s *dtypetest.Spec) (mpi.Datatype, error) {
 	return made, err
 }
 
-// construct calls the constructor that a spec names, with the types d of its kids.
+// construct calls the constructor that a spec names; d are the types of the spec's children.
 func construct(s *dtypetest.Spec, d []mpi.Datatype) (mpi.Datatype, error) {
 	i, a := ints(s.Ints), ints(s.Addrs)
 	switch s.Combiner {

@@ -9,27 +9,27 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// An exchange is one message between two layouts: which, and how it goes.
+// An exchange is one message between two layouts, with the calls that move it.
 type exchange struct {
 	*pair
 	src, dst int
 	way      way
-	send     int // form; blocking below blockingSends
+	send     int // form; less than blockingSends for blocking ones
 	recv     recvWay
 	arrival  arrival
-	lateSend bool // its request is waited for at the end of the program
+	lateSend bool // the program waits for the request only at its end
 	lateRecv bool
-	anybody  bool // receives from any source
+	anybody  bool // receive from any source
 	seed     uint64
 }
 
-// way is which calls move a message.
+// way is the calls that move a message.
 type way int
 
 const (
 	oneWay    way = iota // a send and a receive
 	freedSend            // the request of the send is freed at once
-	sendrecv             // both sides call Sendrecv; what comes back is plain bytes
+	sendrecv             // both sides call Sendrecv; the message in the other direction is bytes
 	isendrecv            // or its nonblocking form
 	replaces             // the receiver calls SendrecvReplace
 	ireplaces            // or its nonblocking form
@@ -49,17 +49,17 @@ const (
 	recvWays
 )
 
-// arrival is what comes first.
+// arrival is whether the send or the receive comes first.
 type arrival int
 
 const (
 	whatever   arrival = iota
 	expected           // the receive is posted before the message is sent
-	unexpected         // the message is sent before
+	unexpected         // the message is sent before the receive is posted
 	arrivals
 )
 
-// newExchange makes a random one between two ranks, or of one with itself.
+// newExchange makes a random exchange between two ranks, or of one rank with itself.
 func newExchange(r *rand.Rand) *exchange {
 	x := &exchange{src: r.IntN(2), dst: r.IntN(2), send: r.IntN(blockingSends + laterSends), recv: recvWay(r.IntN(int(recvWays))),
 		arrival: arrival(r.IntN(int(arrivals))), lateSend: r.IntN(2) == 0, lateRecv: r.IntN(2) == 0,
@@ -83,8 +83,8 @@ func newExchange(r *rand.Rand) *exchange {
 	return x
 }
 
-// legal is x with forms that a correct program can have: ready mode only where the
-// receive is posted, and nothing that waits for what comes later.
+// legal is x with forms that are correct in a program: ready mode only if the receive is posted,
+// and no call that waits for a later one.
 func (x exchange) legal() exchange {
 	switch {
 	case x.way >= sendrecv:
@@ -133,18 +133,18 @@ func (x *exchange) smaller() (out []*exchange) {
 	return out
 }
 
-// delivery is an exchange with memory on both sides: one message under way.
+// delivery is an exchange with memory on both sides: one pending message.
 type delivery struct {
 	exchange
 	tag          int
 	from, to     *placed
-	sent, before []byte // their memory at the beginning
+	sent, before []byte // memory of both at the beginning
 	data         []byte // of the message
-	back         []byte // bytes for the way back, which the sender gets
-	reply        []byte // as they are sent
+	back         []byte // memory of the sender for the message in the other direction
+	reply        []byte // that message as it is sent
 }
 
-// deliver makes the memory; nil if the pair cannot be.
+// deliver makes the memory; it returns nil if the pair is impossible.
 func (x *exchange) deliver(tag int) (*delivery, error) {
 	send, recv, ok := x.halves()
 	if !ok {
@@ -163,7 +163,7 @@ func (x *exchange) deliver(tag int) (*delivery, error) {
 	switch {
 	case d.way >= replaces:
 		d.reply = d.to.data()
-		if d.src == d.dst { // it gets back what it sends
+		if d.src == d.dst { // the rank receives what it sends
 			d.data = d.reply
 		}
 	case d.way >= sendrecv:
@@ -173,7 +173,7 @@ func (x *exchange) deliver(tag int) (*delivery, error) {
 	return d, nil
 }
 
-// settled checks what the sender has at the end, and writes over it.
+// settled checks the sender's memory at the end, and overwrites it.
 func (d *delivery) settled(err error) error {
 	switch {
 	case err != nil:
@@ -183,13 +183,13 @@ func (d *delivery) settled(err error) error {
 	case !bytes.Equal(d.back, d.reply) && d.src != d.dst:
 		return errors.New("what comes back is wrong")
 	}
-	if d.way != freedSend { // else who knows whether it has left
+	if d.way != freedSend { // otherwise the message may not have left yet
 		clear(d.from.mem)
 	}
 	return nil
 }
 
-// received checks what the receiver has.
+// received checks the receiver's memory.
 func (d *delivery) received(st mpi.Status, err error) error {
 	room := d.to.count * d.to.m.Size()
 	n := min(int64(len(d.data)), room)
@@ -205,11 +205,11 @@ func (d *delivery) received(st mpi.Status, err error) error {
 	return nil
 }
 
-// later is what is to be done when a request is complete.
+// later is what has to be done when a request is complete.
 type later struct {
 	x    *exchange
 	r    mpi.Request
-	late bool // in the end of the program
+	late bool // wait only at the end of the program
 	done func(mpi.Status, error) error
 }
 
@@ -218,13 +218,13 @@ func (l *later) wait() error {
 	if err := l.done(st, err); err != nil {
 		return err
 	}
-	if !l.r.IsNull() { // a persistent one
+	if !l.r.IsNull() { // a persistent request
 		return l.r.Free()
 	}
 	return nil
 }
 
-// run does the part of a rank. What it returns is to be waited for in the end.
+// run does one rank's part. The caller waits for the results at the end.
 func (d *delivery) run(c *mpi.Comm) (late []later, err error) {
 	if d.way >= sendrecv {
 		return nil, d.runBoth(c)
@@ -313,7 +313,7 @@ func (d *delivery) runRecv(c *mpi.Comm) (l *later, err error) {
 	return nil, d.received(st, err)
 }
 
-// runBoth exchanges with what comes back.
+// runBoth does an exchange with a message in the other direction.
 func (d *delivery) runBoth(c *mpi.Comm) error {
 	from, to, back, reply := d.from.buf(), d.to.buf(), rawBytes(d.back), rawBytes(d.reply)
 	blocking := d.way == sendrecv || d.way == replaces

@@ -6,8 +6,8 @@ import (
 	"github.com/halo-mpi/halo/internal/dtype/dtypetest"
 )
 
-// FuzzMessages makes a few messages between two layouts each of bytes, and holds what
-// arrives against the typemaps.
+// FuzzMessages derives from bytes a few messages between two layouts each, and compares the
+// results with the typemaps.
 func FuzzMessages(f *testing.F) {
 	f.Add([]byte("from a vector of structs"))
 	f.Add([]byte("to a subarray, and what does not fit is cut"))
@@ -17,7 +17,7 @@ func FuzzMessages(f *testing.F) {
 		var all []*exchange
 		for range 1 + r.IntN(3) {
 			x := newExchange(r)
-			if send, _, ok := x.halves(); ok && send.count*send.m.Size() <= 128<<10 { // many rather than long
+			if send, _, ok := x.halves(); ok && send.count*send.m.Size() <= 128<<10 { // prefer many messages to long ones
 				all = append(all, x)
 			}
 		}

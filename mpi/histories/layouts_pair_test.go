@@ -8,26 +8,27 @@ import (
 	"github.com/halo-mpi/halo/internal/dtype/dtypetest"
 )
 
-// A pair is the two sides of a message: different layouts of one sequence of basic
-// types. One layout is random, the other one made of the sequence of the first.
+// A pair is the two sides of a message: different layouts of one sequence of basic types. One
+// layout is random, and the other is made from its sequence.
 type pair struct {
 	main  *dtypetest.Spec
 	count int64
 	sends bool   // main is the sender's, else the receiver's
-	other uint64 // what the other is made by; 0 is the plainest way
-	least int    // how many elements its blocks have at least
-	slice bool   // the other is a slice of numbers, if they are all of one type
-	room  int64  // elements that the receiver has room for beyond the message, or less
+	other uint64 // seed of the other layout; 0 is the simplest layout
+	least int    // minimum number of elements in a block of it
+	slice bool   // the other layout is a slice of numbers, if all have one type
+	room  int64  // how many elements more, or less, than the message the receiver has room for
 }
 
 const (
-	// pairEntries bounds typemaps: the oracle goes through them one by one.
+	// pairEntries is a bound for typemaps, since the oracle goes through their entries one by
+	// one.
 	pairEntries = 4000
-	// pairSpan bounds the memory that a layout may be spread over, in bytes.
+	// pairSpan is a bound, in bytes, for the memory that a layout spans.
 	pairSpan = 4 << 20
 )
 
-// newPair makes a random one with about size bytes of data.
+// newPair makes a random pair with about size bytes of data.
 func newPair(r *rand.Rand, size int64) *pair {
 	p := &pair{sends: r.IntN(2) == 0, slice: r.IntN(4) == 0, other: r.Uint64() | 1}
 	if r.IntN(4) == 0 {
@@ -36,14 +37,14 @@ func newPair(r *rand.Rand, size int64) *pair {
 	g := dtypetest.Generator{}
 	switch r.IntN(4) {
 	case 0:
-		g.Basics = []dtype.ID{dtype.Byte, dtype.Uint8} // every length
+		g.Basics = []dtype.ID{dtype.Byte, dtype.Uint8} // any length in bytes
 	case 1:
 		all := dtypetest.AllSizes()
 		g.Basics = all[r.IntN(len(all)):][:1]
 	}
 	depth := r.IntN(7)
 	switch {
-	case size >= 40<<10 && r.IntN(2) == 0: // blocks of pages, which are handed on where they lie
+	case size >= 40<<10 && r.IntN(2) == 0: // blocks of pages, which are sent without copying
 		big := []dtype.ID{dtype.Double, dtype.LongDouble, dtype.Complex32}[r.IntN(3):][:1]
 		n := (4 << 10) / types.Type(big[0]).Size()
 		g = dtypetest.Generator{Basics: big, Wide: 2 * n, Least: n}
@@ -54,7 +55,7 @@ func newPair(r *rand.Rand, size int64) *pair {
 			g.Least, p.least = min(g.Wide, 64), 64
 		}
 	}
-	for range 20 { // few random types are as large as wanted
+	for range 20 { // few random types have the desired size
 		p.main = g.Spec(r, depth)
 		m := p.main.Typemap(types, pairEntries)
 		if m == nil || m.Size() == 0 {
@@ -77,10 +78,10 @@ func newPair(r *rand.Rand, size int64) *pair {
 	return p
 }
 
-// types are all basic types.
+// types are all predefined types.
 var types = dtype.Predefined()
 
-// half is a side of a pair, made up.
+// half is one side of a pair, as a layout.
 type half struct {
 	spec  *dtypetest.Spec
 	count int64
@@ -95,8 +96,8 @@ func (h *half) String() string {
 	return fmt.Sprintf("%d x %v", h.count, h.spec)
 }
 
-// halves makes both sides; ok is false of pairs that a program cannot have, since
-// the receiver's layout overlaps, and of those too large for the oracle.
+// halves makes both sides. ok is false for pairs that a program cannot use, since the receiver's
+// layout overlaps, and for those too large for the oracle.
 func (p *pair) halves() (send, recv half, ok bool) {
 	m := p.main.Typemap(types, pairEntries)
 	if m == nil {
@@ -118,7 +119,7 @@ func (p *pair) halves() (send, recv half, ok bool) {
 	return send, recv, true
 }
 
-// counterpart is another layout for the data of p.count elements of m.
+// counterpart makes another layout for the data of p.count elements of m.
 func (p *pair) counterpart(m *dtypetest.Typemap) half {
 	seq := m.Elems()
 	if len(seq) == 0 {
@@ -150,7 +151,7 @@ func (p *pair) counterpart(m *dtypetest.Typemap) half {
 	return half{spec: s, count: p.count / k, m: s.Typemap(types, 1<<20)}
 }
 
-// bounds are those of the bytes of all elements.
+// bounds are the bounds in bytes of all elements.
 func (h *half) bounds() (lo, hi int64) {
 	lo, hi = h.m.TrueBounds()
 	if far := (h.count - 1) * h.m.Extent(); h.count == 0 || lo == hi {
@@ -165,7 +166,7 @@ func (h *half) bounds() (lo, hi int64) {
 
 func (h *half) span() int64 {
 	lo, hi := h.bounds()
-	return max(hi, 0) - min(lo, 0) // with displacement 0
+	return max(hi, 0) - min(lo, 0) // including displacement 0
 }
 
 // overlaps reports whether a byte occurs twice.
@@ -186,7 +187,7 @@ func (h *half) overlaps() bool {
 	return false
 }
 
-// packed is the data in mem, where displacement 0 is at origin.
+// packed returns the data in mem, where displacement 0 is at origin.
 func (h *half) packed(mem []byte, origin int64) []byte {
 	out, ex := make([]byte, 0, h.count*h.m.Size()), h.m.Extent()
 	for i := range h.count {
@@ -195,7 +196,7 @@ func (h *half) packed(mem []byte, origin int64) []byte {
 	return out
 }
 
-// unpack stores data, as much as there is room for, in mem.
+// unpack stores data in mem, as much as there is room for.
 func (h *half) unpack(mem []byte, origin int64, data []byte) {
 	size, ex := h.m.Size(), h.m.Extent()
 	for i := range h.count {
@@ -219,7 +220,7 @@ func (p *pair) smaller() (out []*pair) {
 	for _, n := range []int64{0, 1, p.count / 2, p.count - 1} {
 		with(func(c *pair) { c.count = max(0, min(n, p.count)) })
 	}
-	// What fails may be in the other layout: that becomes the main one.
+	// The failure may be caused by the other layout: that becomes the main one.
 	if m := p.main.Typemap(types, pairEntries); m != nil && p.other != 0 {
 		if o := p.counterpart(m); o.m != nil && len(o.m.Entries) <= pairEntries {
 			with(func(c *pair) { c.main, c.count, c.sends, c.other = o.spec, o.count, !p.sends, 0 })

@@ -2,10 +2,10 @@ package histories_test
 
 import "github.com/halo-mpi/halo/internal/dtype/dtypetest"
 
-// shrinkTries bounds how long a failure is shrunk, in programs that are tried.
+// shrinkTries is the maximum number of programs that are tried to shrink a failure.
 const shrinkTries = 4000
 
-// shrinkExchanges looks for a simpler program that fails.
+// shrinkExchanges searches for a simpler program that fails.
 func shrinkExchanges(fabric string, all []*exchange, err error) ([]*exchange, error) {
 	tries := 0
 	return dtypetest.Shrink(all, err, smallerExchanges, func(all []*exchange) error {
@@ -16,7 +16,8 @@ func shrinkExchanges(fabric string, all []*exchange, err error) ([]*exchange, er
 	})
 }
 
-// smallerExchanges are programs with a half, an exchange, or a part of one less.
+// smallerExchanges are programs with half of the exchanges, one exchange less, or a simpler
+// exchange.
 func smallerExchanges(all []*exchange) (out [][]*exchange) {
 	if n := len(all); n > 1 {
 		out = append(out, all[:n/2], all[n/2:])

@@ -11,8 +11,8 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// endpoint is memory that messages are sent from or received into: a Buffer by the
-// methods of Comm, or a slice by the functions of the same names.
+// endpoint is memory that messages are sent from or received into: a Buffer, with the methods of
+// Comm, or a slice, with the functions of the same names.
 type endpoint interface {
 	send(c *mpi.Comm, form, dest, tag int) error        // one of blockingSends
 	isend(c *mpi.Comm, form, dest, tag int) mpi.Request // one of laterSends, started
@@ -90,12 +90,12 @@ func (s numbers[T]) imrecv(m *mpi.Message) mpi.Request { return mpi.Imrecv(m, s)
 
 func (s numbers[T]) buf() mpi.Buffer { return mpi.Buf(s) }
 
-// rawBytes is memory as MPI_BYTE, which any type may be sent to.
+// rawBytes is memory as MPI_BYTE, which matches any type.
 func rawBytes(mem []byte) mpi.Buffer {
 	return mpi.BufOf(mem, len(mem), mpi.Byte())
 }
 
-// started starts a persistent request; what is wrong shows when it is waited for.
+// started starts a persistent request; an error is returned by the wait for it.
 func started(r mpi.Request, persistent bool) mpi.Request {
 	if persistent {
 		if err := r.Start(); err != nil {
@@ -105,15 +105,15 @@ func started(r mpi.Request, persistent bool) mpi.Request {
 	return r
 }
 
-// placed is a half of a pair in the memory of a rank.
+// placed is one side of a pair in the memory of a rank.
 type placed struct {
 	*half
 	mem    []byte
-	origin int64 // of displacement 0
+	origin int64 // index of displacement 0
 	endpoint
 }
 
-// lay puts a half into random memory. Its type is freed as soon as it is used.
+// lay places a side in random memory. It frees the type after the use.
 func (h *half) lay(r *rand.Rand) (*placed, error) {
 	m := &placed{half: h}
 	if h.id != 0 {
@@ -143,7 +143,7 @@ func (h *half) lay(r *rand.Rand) (*placed, error) {
 	return m, d.Free()
 }
 
-// hasTraits checks what the type says of itself.
+// hasTraits checks size and bounds of the type.
 func (h *half) hasTraits(d mpi.Datatype) error {
 	size, err1 := d.Size()
 	lb, extent, err2 := d.Extent()
@@ -158,13 +158,12 @@ func (h *half) hasTraits(d mpi.Datatype) error {
 	return nil
 }
 
-// fill writes anything.
+// fill writes random bytes.
 func (m *placed) fill(r *rand.Rand) { fill(m.mem, r.Uint64()) }
 
 func (m *placed) data() []byte { return m.packed(m.mem, m.origin) }
 
-// holds checks that receiving data changed the memory from before in its places, and
-// in no other.
+// holds checks that receiving data changed exactly its places in the memory before.
 func (m *placed) holds(before, data []byte) error {
 	m.unpack(before, m.origin, data)
 	if bytes.Equal(m.mem, before) {
@@ -182,13 +181,13 @@ func (m *placed) holds(before, data []byte) error {
 		wrong, len(before), int64(first)-m.origin, m.mem[first], before[first])
 }
 
-// sliceable reports whether there are slices of a basic type in Go.
+// sliceable reports whether Go has slices of a basic type.
 func sliceable(e *dtype.Elem) bool {
 	s, _ := sliceOf(e.ID, 0)
 	return s != nil
 }
 
-// sliceOf makes a slice of numbers, nil if Go has no such.
+// sliceOf makes a slice of numbers; it returns nil if Go has none of that type.
 func sliceOf(id dtype.ID, n int) (endpoint, []byte) {
 	switch id {
 	case dtype.Int8:

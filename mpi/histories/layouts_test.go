@@ -14,15 +14,14 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// Messages between random layouts, against the oracle of dtypetest: a seed is a
-// program of some exchanges of two ranks, which go through them in the same order.
-// What blocks waits for the peer's half of the same exchange or an earlier one, so
-// that the program ends.
+// Messages between random layouts, compared with the oracle of dtypetest. A seed is a program of
+// some exchanges between two ranks, which do them in the same order. A blocking call waits only
+// for the peer's half of the same exchange or an earlier one, so that the program ends.
 
 const (
-	// exchangesMax is how many messages a program has at most.
+	// exchangesMax is the maximum number of messages in a program.
 	exchangesMax = 16
-	// layoutsBatch is how many programs a world runs.
+	// layoutsBatch is the number of programs that one world runs.
 	layoutsBatch = 80
 )
 
@@ -36,8 +35,8 @@ func newExchanges(r *rand.Rand) []*exchange {
 
 func seededExchanges(seed uint64) []*exchange { return newExchanges(rand.New(rand.NewPCG(seed, 0))) }
 
-// script is exchanges with their memory, made by the rank that comes first and given
-// up by the one that is done last.
+// script is exchanges with their memory, which the first rank to arrive makes and the last one
+// releases.
 type script struct {
 	mu     sync.Mutex
 	all    []*exchange
@@ -74,7 +73,7 @@ func (p *script) leave() {
 	}
 }
 
-// run does the part of a rank and returns how many messages there were.
+// run does one rank's part and returns the number of messages.
 func (p *script) run(c *mpi.Comm) (int, error) {
 	ds, err := p.enter()
 	if err != nil {
@@ -97,7 +96,7 @@ func (p *script) run(c *mpi.Comm) (int, error) {
 	return len(ds), nil
 }
 
-// runAlone runs one program in a world of its own.
+// runAlone runs one program in a separate world.
 func runAlone(fabric string, all []*exchange) error {
 	p := &script{all: all}
 	return mpitest.RunOver(fabric, 2, func(c *mpi.Comm) error {
@@ -112,8 +111,8 @@ func runAlone(fabric string, all []*exchange) error {
 	})
 }
 
-// F: every verb of point-to-point communication takes a Buffer with a derived type
-// on either side, with different layouts of one signature (issue 4, section 3).
+// F: every call of point-to-point communication takes a Buffer with a derived type on either
+// side, with different layouts of one signature (issue 4, section 3).
 func TestMessagesBetweenRandomLayouts(t *testing.T) {
 	count := layoutsBatch
 	switch {
@@ -174,7 +173,7 @@ func runExchanges(t *testing.T, s series) {
 		}
 		return
 	}
-	if failed.seed == 0 { // the world has failed behind the last program
+	if failed.seed == 0 { // the world has failed after the last program
 		failed.seed = s.first + uint64(s.count-1)
 	}
 	t.Errorf("%v\n%s", err, s.replay(t, failed.seed, 1))
@@ -189,7 +188,7 @@ func runExchanges(t *testing.T, s series) {
 func describeExchanges(all []*exchange, err error) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%v\nin a program of %d messages", err, len(all))
-	for _, x := range all[:max(0, len(all)-1)] { // the last is in the error, mostly
+	for _, x := range all[:max(0, len(all)-1)] { // the last one is usually in the error
 		fmt.Fprintf(&b, "\n%v", x)
 	}
 	return b.String()

@@ -9,7 +9,7 @@ import (
 	"github.com/halo-mpi/halo/internal/leak"
 )
 
-// TestMain looks at -replay first, so that what is wrong with it is said once.
+// TestMain parses -replay first, so that an invalid value is reported once.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if *replayFlag != "" {

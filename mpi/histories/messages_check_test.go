@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// check looks at the receipts of all lanes: each message was received once, and
-// none was overtaken by a later one of the same sender.
+// check checks the receipts of all lanes: each message was received once, and no later one of
+// the same sender has overtaken it.
 func (h *twoSided) check() error {
 	all, _ := results.LoadAndDelete(h)
 	if all == nil {

@@ -15,13 +15,13 @@ import (
 // The forms of sends; the first four block.
 const (
 	sendForms   = 14
-	sendsFreed  = 12 // from here on the request is freed at once
+	sendsFreed  = 12 // from this form on the request is freed at once
 	settleWays  = 9
 	recvForms   = 11
-	blockedRecv = 7 // receives below complete at once, the others later
+	blockedRecv = 7 // forms of receives below this complete at once, the others later
 )
 
-// nonblocking turns a form of send into one that does not wait.
+// nonblocking converts a form of send to one that does not wait.
 func nonblocking(form int) int {
 	if form < 3 {
 		return form + 4
@@ -29,17 +29,17 @@ func nonblocking(form int) int {
 	return form
 }
 
-// truncates reports whether a form of receive uses a buffer of its own length.
+// truncates reports whether a form of receive uses a buffer with a given length.
 func truncates(form int) bool { return form != 1 }
 
-// receipt of a message, for the check at the program's end.
+// matched is the receipt of a message, which is checked at the end of the program.
 type matched struct {
-	by     *message // whose receive step it was: its pattern and communicator
-	id     int      // of the message it has got
+	by     *message // the message whose receive step it was, with its pattern and communicator
+	id     int      // of the message that was received
 	posted int      // order of the receives of the lane
 }
 
-// lane is one goroutine of a rank on its way through a program.
+// lane is the state of one goroutine of a rank that runs a program.
 type lane struct {
 	h       *twoSided
 	rank, n int
@@ -50,7 +50,7 @@ type lane struct {
 	got     []matched
 }
 
-// pending is a request that was not waited for yet.
+// pending is a request that the program has not waited for yet.
 type pending struct {
 	r      mpi.Request
 	m      *message
@@ -59,10 +59,10 @@ type pending struct {
 	posted int
 }
 
-// results of the lanes of all ranks of a program, filled as they end.
+// results are those of the lanes of all ranks of a program, stored when a lane ends.
 var results sync.Map // by *twoSided: *sync.Map by [2]int{rank, lane}: []matched
 
-// run goes through the lanes of a rank.
+// run runs the lanes of a rank.
 func (h *twoSided) run(comms []*mpi.Comm, rank int) error {
 	ended := make(chan error, h.lanes)
 	all, _ := results.LoadOrStore(h, &sync.Map{})
@@ -117,7 +117,7 @@ func (l *lane) run() error {
 	return nil
 }
 
-// comm is the communicator of a message, and rank that of a process in it.
+// comm is the communicator of a message.
 func (l *lane) comm(k int) *mpi.Comm {
 	if k == sharedComms {
 		return l.comms[sharedComms+l.number]
@@ -125,7 +125,7 @@ func (l *lane) comm(k int) *mpi.Comm {
 	return l.comms[k]
 }
 
-// content is what a message carries; if its receive is open it says who it is.
+// content is the payload of a message; if its receive is open, it contains the message's number.
 func (m *message) content(seed uint64) []byte {
 	b := payload(m.size, seed<<16+uint64(m.id))
 	if m.open() {
@@ -167,7 +167,7 @@ func (l *lane) send(m *message) error {
 	return nil
 }
 
-// arguments of the receive of m.
+// arguments are those of the receive of m.
 func (l *lane) arguments(m *message) (source, tag int) {
 	source, tag = rankIn(m.comm, m.src, l.n), m.tag
 	if m.pattern == anySource || m.pattern == anyBoth {
@@ -227,7 +227,7 @@ func (l *lane) recv(m *message) error {
 			if err != nil {
 				return err
 			}
-			p.posted = l.posted // the receive that counts is this one
+			p.posted = l.posted // this receive counts, not the one before
 			l.posted++
 			st, err = mpi.Recv(c, p.buf, source, tag)
 		}
@@ -249,11 +249,11 @@ func (l *lane) recv(m *message) error {
 	return err
 }
 
-// completed checks what has become of a request.
+// completed checks the result of a request.
 func (l *lane) completed(p pending, st mpi.Status, err error) error {
 	m := p.m
 	if !p.recv {
-		clear(p.buf) // it is ours again
+		clear(p.buf) // the program may write to it again
 		if err != nil || st.Cancelled() {
 			return fmt.Errorf("send of message %d: %w", m.id, err)
 		}
@@ -290,7 +290,7 @@ func (l *lane) completed(p pending, st mpi.Status, err error) error {
 	return nil
 }
 
-// cancelStray posts a receive that nothing will match and cancels it.
+// cancelStray posts a receive that no message matches, and cancels it.
 func (l *lane) cancelStray(comm int) error {
 	r := mpi.Irecv(l.comms[comm], make([]byte, 8), mpi.AnySource, l.number*tagsOfLane+strayTag)
 	if _, done, err := r.Test(); done {
@@ -320,8 +320,8 @@ func (l *lane) collective(what int) error {
 	return nil
 }
 
-// settle completes what is pending, but for sends whose receives are open: those
-// only at the end.
+// settle completes pending requests, except sends whose receives are open; these only if all is
+// true, at the end.
 func (l *lane) settle(way int, all bool) error {
 	var now, later []pending
 	for _, p := range l.pending {
@@ -336,7 +336,7 @@ func (l *lane) settle(way int, all bool) error {
 	for _, p := range now {
 		rs = append(rs, p.r)
 	}
-	rs = append(rs, mpi.Request{}) // a null one among them
+	rs = append(rs, mpi.Request{}) // a null request among the others
 	var problem error
 	left := len(now)
 	note := func(i int, st mpi.Status, err error) {
@@ -406,7 +406,7 @@ func (l *lane) settle(way int, all bool) error {
 			}
 		}
 	}
-	for i := range now { // persistent ones live on
+	for i := range now { // persistent requests remain
 		if !rs[i].IsNull() {
 			if err := rs[i].Free(); err != nil && problem == nil {
 				problem = err

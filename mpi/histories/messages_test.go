@@ -13,18 +13,18 @@ import (
 // Random programs of point-to-point communication, checked against what the standard
 // allows. A seed determines a program, which is the same on all fabrics.
 //
-// A program is made of lanes, one goroutine per rank each, that share communicators but
-// not tags. The messages of a lane have a global order, and every rank goes
-// through its halves of them in that order. So whatever blocks waits for events
-// that come earlier, and the program ends, whatever is buffered and whatever is
-// not. The one exception: a receive from any source may take a later message, so
-// those who send to such receives do not wait before the end.
+// A program consists of lanes, each of which is one goroutine per rank. Lanes share
+// communicators but not tags. The messages of a lane have a global order, and every rank does
+// its halves of them in that order. A blocking call therefore waits only for earlier events, and
+// the program ends, whatever is buffered. There is one exception: a receive from any source may
+// match a later message, so that senders to such receives do not wait before the end.
 //
-// Which message a receive gets is determined (exact, and any tag of one source:
-// messages do not overtake), or open (any source): then each message must be
+// The message that a receive gets is either determined (exact, and any tag from one source,
+// since messages do not overtake), or open (any source). In the open case each message must be
+// received once, and messages of one sender in order.
 // received once, and no two messages of a sender in the wrong order.
 
-// pattern is what the receives of a rank leave open, by communicator and lane.
+// pattern is the wildcards in the receives of a rank, for each communicator and lane.
 type pattern int
 
 const (
@@ -42,10 +42,10 @@ type message struct {
 	room                                int // of the receive buffer in bytes
 }
 
-// open reports whether another message may take its receive.
+// open reports whether its receive may get another message.
 func (m *message) open() bool { return m.pattern >= anySource }
 
-// step is what a rank does at one place of a lane.
+// step is what a rank does at one position of a lane.
 type step struct {
 	do  doing
 	msg *message
@@ -57,27 +57,27 @@ type doing int
 const (
 	doSend doing = iota
 	doRecv
-	doSettle // complete what is pending, in the way arg
-	doCancel // a receive that nothing matches, by message's communicator
+	doSettle // complete pending requests, by the method arg
+	doCancel // a receive that no message matches, on the communicator of the message
 	doPause
 	doCollective
 )
 
-// twoSided is a program: steps by rank and lane.
+// twoSided is a program: steps for each rank and lane.
 type twoSided struct {
 	seed     uint64
 	ranks    int
 	lanes    int
 	messages []*message
-	flood    bool // all messages go the same way, many and of the lengths that fill rings
+	flood    bool // all messages go in one direction; they are many, with lengths that fill rings
 	steps    [][][]step
 }
 
 const (
-	sharedComms = 4 // world, duplicate, all in turned order, every second rank
+	sharedComms = 4 // world, duplicate, all in another order, every second rank
 	maxLanes    = 4
 	tagsOfLane  = 16
-	strayTag    = tagsOfLane - 1 // nobody sends with it
+	strayTag    = tagsOfLane - 1 // no message is sent with it
 )
 
 // newTwoSided makes the program of a seed for n ranks.
@@ -131,9 +131,9 @@ func (h *twoSided) addMessage(r *rand.Rand, lane int, sizes []int) {
 	if m.comm == 3 && (m.src-m.dst)%2 != 0 {
 		m.dst = m.src
 	}
-	// What the receiver leaves open holds for all its receives on the communicator.
+	// The wildcards are the same for all receives of the receiver on the communicator.
 	kinds := []pattern{exact, exact, anySource}
-	if m.comm == sharedComms { // the lane's own
+	if m.comm == sharedComms { // the communicator of the lane
 		kinds = []pattern{exact, anyTag, anySource, anyBoth}
 	}
 	choice := rand.New(rand.NewPCG(h.seed, uint64(m.comm*1000+m.dst*10+lane)))
@@ -148,7 +148,7 @@ func (h *twoSided) addMessage(r *rand.Rand, lane int, sizes []int) {
 	m.size = sizes[r.IntN(len(sizes))]
 	m.room = m.size + r.IntN(2)*r.IntN(50)
 	if m.open() {
-		m.size = max(m.size, 8) // it says which one it is
+		m.size = max(m.size, 8) // it contains its number
 		m.room = sizes[len(sizes)-1]
 	} else if r.IntN(10) == 0 && m.size > 0 && truncates(m.recv) {
 		m.room = r.IntN(m.size)
@@ -178,11 +178,11 @@ func (h *twoSided) addOther(r *rand.Rand, lane int) {
 	}
 }
 
-// messagesBatch is how many programs a world runs.
+// messagesBatch is the number of programs that one world runs.
 const messagesBatch = 150
 
-// TestRandomHistories runs programs on every fabric and with several numbers
-// of ranks, below and above that of the cores. A failure tells how to replay it.
+// TestRandomHistories runs programs on every fabric and with several numbers of ranks, fewer and
+// more than there are cores. A failure says how to replay it.
 func TestRandomHistories(t *testing.T) {
 	count := 150
 	switch {
@@ -202,8 +202,8 @@ func TestRandomHistories(t *testing.T) {
 	runAll(t, all, messagesBatch, runMessages)
 }
 
-// Random programs of messages over several hosts: near peers through memory or loopback,
-// far ones through sealed sockets, in one process of which each waits for both.
+// Random programs of messages over several hosts: near peers use memory or loopback, far ones
+// sealed sockets, and each process waits for both.
 func TestRandomHistoriesOverHosts(t *testing.T) {
 	count := 12
 	if testrun.Race || testing.Short() {
@@ -216,8 +216,8 @@ func TestRandomHistoriesOverHosts(t *testing.T) {
 	runAll(t, all, messagesBatch, runMessages)
 }
 
-// In checking mode random programs of messages and collectives are as right as ever,
-// on one host and several.
+// In checking mode random programs of messages and collectives still have correct results, on
+// one host and several.
 func TestRandomHistoriesInCheckingMode(t *testing.T) {
 	t.Setenv("HALO_CHECK", "1")
 	count := 10
@@ -231,7 +231,7 @@ func TestRandomHistoriesInCheckingMode(t *testing.T) {
 	runAll(t, all, messagesBatch, runMessages)
 }
 
-// runMessages runs programs, one after the other, in one world.
+// runMessages runs programs one after the other in one world.
 func runMessages(t *testing.T, s series) {
 	n := len(s.places)
 	all := make([]*twoSided, s.count)
@@ -249,7 +249,7 @@ func runMessages(t *testing.T, s series) {
 			if err != nil {
 				t.Fatalf("rank %d: %v\n%s", c.Rank(), err, replay)
 			}
-			ok(t, c.Barrier()) // the lanes' receives leave nothing open
+			ok(t, c.Barrier()) // the receives of the lanes have all been matched
 			if c.Rank() == 0 {
 				if err := h.check(); err != nil {
 					t.Fatalf("%v\n%s", err, replay)
@@ -267,8 +267,8 @@ func runMessages(t *testing.T, s series) {
 	})
 }
 
-// openComms makes the communicators of programs: those that lanes share, then
-// one for each lane.
+// openComms makes the communicators of programs: first those that lanes share, then one for each
+// lane.
 func openComms(c *mpi.Comm) ([]*mpi.Comm, error) {
 	if err := mpi.BufferAttach(c, nil); err != nil {
 		return nil, err
@@ -296,7 +296,7 @@ func openComms(c *mpi.Comm) ([]*mpi.Comm, error) {
 	return comms, nil
 }
 
-// rankIn is the rank of a process of the world in a communicator of openComms.
+// rankIn is the rank in a communicator of openComms of a process of the world.
 func rankIn(comm, rank, n int) int {
 	switch comm {
 	case 2:

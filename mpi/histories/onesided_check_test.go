@@ -7,10 +7,10 @@ import (
 	"slices"
 )
 
-// check holds what the ranks have recorded against the oracle, which goes through the
-// program step by step with the memory of all windows in slices. What the standard
-// determines must be equal; elements that were accumulated on must have an order of
-// these operations that explains all results and the end.
+// check compares the records of the ranks with the oracle, which goes through the program step
+// by step with the memory of all windows in slices. Results that the standard determines must be
+// equal. For elements that were accumulated on there must be an order of these operations that
+// explains all results and the final value.
 func (x *execution) check() error {
 	x.over.Wait()
 	for i, t := range x.tracks {
@@ -39,7 +39,7 @@ func (x *execution) check() error {
 	return nil
 }
 
-// checker is the oracle in a phase.
+// checker is the oracle in one phase.
 type checker struct {
 	*execution
 	phase    *phase
@@ -49,13 +49,13 @@ type checker struct {
 	storms   map[place]*stormed
 }
 
-// place is where an element is.
+// place is the position of an element.
 type place struct {
 	member, slot int
 	off          int64
 }
 
-// elementHistory is what happened to one element.
+// elementHistory is the accesses to one element.
 type elementHistory struct {
 	*element
 	all []access
@@ -88,7 +88,7 @@ func (c *checker) store(all []*store) {
 	}
 }
 
-// apply does an operation, and checks what it has brought.
+// apply does an operation, and checks its result.
 func (c *checker) apply(o *issued) error {
 	if !o.done {
 		return fmt.Errorf("%v was not done", o)
@@ -119,7 +119,7 @@ func (c *checker) apply(o *issued) error {
 	return nil
 }
 
-// brought checks the memory of a result: data in its places, and nothing else.
+// brought checks the memory of a result: data in its places, and no other change.
 func (o *issued) brought(data []byte) error {
 	want := bytes.Clone(o.before)
 	o.rmaOp.result.unpack(want, o.result.origin, data)
@@ -138,13 +138,13 @@ func (o *issued) brought(data []byte) error {
 		o, wrong, len(want), int64(first)-o.result.origin, o.got[first], want[first])
 }
 
-// access notes what an operation did to each of its elements.
+// access records the access of an operation to each of its elements.
 func (c *checker) access(o *issued) error {
 	e := elementOf(o.elem)
 	var got []byte
 	if o.result != nil {
 		got = o.rmaOp.result.packed(o.got, o.result.origin)
-		if e.size == e.packedSize() { // else its padding may have been written
+		if e.size == e.packedSize() { // otherwise its padding may have been written
 			if err := o.brought(got); err != nil {
 				return err
 			}
@@ -176,7 +176,7 @@ func (c *checker) access(o *issued) error {
 	return nil
 }
 
-// ended looks for orders of what was accumulated, and compares memory.
+// ended searches for orders of the accumulates, and compares the memory.
 func (c *checker) ended() error {
 	ends := c.ends[c.phase]
 	for _, at := range c.order {
@@ -188,7 +188,7 @@ func (c *checker) ended() error {
 			return fmt.Errorf("no order of these explains what became of the %v at byte %d of slot %d of member %d, which was %x and is %x:%s",
 				h.typ, at.off, at.slot, at.member, first, last, describeAccesses(h.all))
 		}
-		copy(mem, end) // padding too
+		copy(mem, end) // including padding
 	}
 	for at, h := range c.storms {
 		mem := c.memory[at.member][at.slot][at.off:][:h.size]

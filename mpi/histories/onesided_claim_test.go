@@ -4,26 +4,26 @@ import (
 	"github.com/halo-mpi/halo/internal/dtype"
 )
 
-// claims is who accesses which bytes in a round, so that no two operations conflict:
-// what the standard leaves open is never asked. It is kept while a program is made, in
-// the order of its steps.
+// claims records which agent accesses which bytes in a round, so that no two operations
+// conflict: the program never does what the standard leaves undefined. It is used while a
+// program is made, in the order of its steps.
 type claims struct {
 	bytes map[claimed][]claim
 }
 
 type claimed struct{ member, slot int }
 
-// claim is what is known of a byte.
+// claim is the state of a byte.
 type claim struct {
 	kind  claimKind
-	owner int16    // an agent, of reads and owned bytes; manyOwners of what several read
-	view  int8     // through which its owner has accessed it
-	last  int      // the put or get that has accessed it last
-	clean bool     // nothing is under way: who owns it may do anything
+	owner int16    // an agent, of reads and owned bytes; manyOwners if several read it
+	view  int8     // the view through which its owner has accessed it
+	last  int      // the last put or get that accessed it
+	clean bool     // no operation is pending: the owner may do anything
 	elem  dtype.ID // of accumulated and updated bytes
-	at    uint8    // which byte of the element it is
-	times uint8    // how often the element is accumulated on
-	begin int64    // of accumulated bytes: see rmaOp.begin; only what agrees in that is atomic with each other
+	at    uint8    // index of the byte in the element
+	times uint8    // number of accumulates on the element
+	begin int64    // of accumulated bytes: see rmaOp.begin; only operations with the same begin are atomic with each other
 }
 
 type claimKind uint8
@@ -31,16 +31,16 @@ type claimKind uint8
 const (
 	unclaimed   claimKind = iota
 	read                  // by get
-	owned                 // by put, or by what its owner does next
-	accumulated           // by anybody
+	owned                 // by put, or by the next operation of its owner
+	accumulated           // by any agent
 	updated               // under exclusive locks
 	addedTo               // by storms
 )
 
 const manyOwners = -1
 
-// accumulatesMax is how often an element is accumulated on in a phase: the oracle looks
-// for an order of these.
+// accumulatesMax is the maximum number of accumulates on an element in a phase: the oracle
+// searches for an order of them.
 const accumulatesMax = 10
 
 func newClaims(w *window) *claims {
@@ -53,7 +53,7 @@ func newClaims(w *window) *claims {
 	return c
 }
 
-// nextRound forgets what a synchronisation of all has ended.
+// nextRound removes claims that a synchronisation of all members has ended.
 func (c *claims) nextRound() {
 	for _, b := range c.bytes {
 		for i := range b {
@@ -64,8 +64,8 @@ func (c *claims) nextRound() {
 	}
 }
 
-// each calls f for every basic element at the target of o, until f returns false. A pair
-// is one element if o accumulates.
+// each calls f for every basic element of o at the target, until f returns false. A pair is one
+// element if o accumulates.
 func (o *rmaOp) each(f func(off, size int64) bool) bool {
 	ex := o.there.m.Extent()
 	step := 1
@@ -87,7 +87,7 @@ func (o *rmaOp) each(f func(off, size int64) bool) bool {
 	return true
 }
 
-// kindOf is how updates and storms claim.
+// kindOf is the kind of claim of updates and storms.
 func kindOf(o *rmaOp) claimKind {
 	if o.kind == isStorm {
 		return addedTo
@@ -95,7 +95,7 @@ func kindOf(o *rmaOp) claimKind {
 	return updated
 }
 
-// take claims what o accesses, or returns false and changes nothing.
+// take claims the bytes that o accesses, or returns false and changes nothing.
 func (c *claims) take(o *rmaOp) bool {
 	b := c.bytes[claimed{o.target, o.slot}]
 	me, view := o.agent, int8(o.view)
@@ -145,8 +145,8 @@ func (c *claims) take(o *rmaOp) bool {
 	return true
 }
 
-// flushed says that what an agent has done at a target is complete, through a view or all of
-// them; target -1 is all.
+// flushed records that operations of an agent at a target are complete, on one view or on all of
+// them; target -1 means all targets.
 func (c *claims) flushed(agent int16, target, view int) {
 	for at, b := range c.bytes {
 		if target >= 0 && at.member != target {
@@ -160,7 +160,8 @@ func (c *claims) flushed(agent int16, target, view int) {
 	}
 }
 
-// hand gives what an agent owns and has completed at a target, -1 for all, to another one.
+// hand transfers the bytes that an agent owns and has completed at a target, or -1 for all, to
+// another agent.
 func (c *claims) hand(from, to int16, target int) {
 	for at, b := range c.bytes {
 		if target >= 0 && at.member != target {
@@ -174,8 +175,8 @@ func (c *claims) hand(from, to int16, target int) {
 	}
 }
 
-// accumulates reports whether a byte of the range belongs to an element that is
-// accumulated on in the phase.
+// accumulates reports whether a byte of the range belongs to an element that is accumulated on
+// in the phase.
 func (c *claims) accumulates(member, slot int, off, size int64) bool {
 	for _, k := range c.bytes[claimed{member, slot}][off : off+size] {
 		if k.kind == accumulated || k.kind == addedTo {

@@ -11,16 +11,16 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// element is a type that operations accumulate on.
+// element is an element type of accumulates.
 type element struct {
 	id    dtype.ID
 	typ   op.Type
 	size  int               // in memory, with padding
 	parts []dtypetest.Entry // its data
-	ops   []mpi.Op          // that are defined on it
+	ops   []mpi.Op          // operations that are defined on it
 }
 
-// accumulable are the types of the elements: of all sizes, with and without padding.
+// accumulable are the element types: of all sizes, with and without padding.
 var accumulable = sync.OnceValue(func() map[dtype.ID]*element {
 	all := map[dtype.ID]*element{}
 	for _, id := range []dtype.ID{dtype.Int8, dtype.Uint8, dtype.Int16, dtype.Uint16, dtype.Int, dtype.Uint32, dtype.Long,
@@ -41,7 +41,7 @@ var accumulable = sync.OnceValue(func() map[dtype.ID]*element {
 
 func elementOf(id dtype.ID) *element { return accumulable()[id] }
 
-// kernel is an operation and what the engine's kernels call it.
+// kernel is an operation, and its name in the engine's kernels.
 type kernel struct {
 	mpi.Op
 	kernel op.Op
@@ -71,8 +71,8 @@ func (e *element) packedSize() int {
 	return n
 }
 
-// value is the data in an element's memory, in a form in which equal values are equal:
-// any NaN is one, and of an extended number what is behind its 10 bytes is nothing.
+// value is the data in an element's memory in a canonical form, in which equal values are equal:
+// all NaNs are the same, and the bytes after the 10 of an extended number are zero.
 func (e *element) value(mem []byte) string {
 	out := make([]byte, 0, e.packedSize())
 	for _, p := range e.parts {
@@ -81,7 +81,7 @@ func (e *element) value(mem []byte) string {
 	return e.plain(out)
 }
 
-// plain makes packed data such a value. It may change it.
+// plain converts packed data to the canonical form. It may change the data.
 func (e *element) plain(data []byte) string {
 	at := 0
 	for _, p := range e.parts {
@@ -108,7 +108,7 @@ func (e *element) plain(data []byte) string {
 	return string(data)
 }
 
-// memory is an element with a value, as it lies in memory.
+// memory is an element with a value, as bytes in memory.
 func (e *element) memory(value string) []byte {
 	mem := make([]byte, e.size)
 	for _, p := range e.parts {
@@ -117,7 +117,7 @@ func (e *element) memory(value string) []byte {
 	return mem
 }
 
-// combined is the value of left o right, as the plain loops of the engine give it.
+// combined is the value of left o right, computed by the plain loops of the engine.
 func (e *element) combined(o mpi.Op, left, right string) string {
 	dst := make([]byte, e.size)
 	op.Apply(kernelOf(o), e.typ, dst, e.memory(left), e.memory(right))

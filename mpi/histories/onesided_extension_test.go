@@ -7,7 +7,7 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// wantExtensions wants all that extensions add: duplicates of all kinds, goroutines,
+// wantExtensions lists all features of the extensions: duplicates of all kinds, goroutines,
 // notifications of all operations on all windows, with waits, signals, and memory handles.
 func wantExtensions(want func(format string, args ...any)) {
 	for _, thread := range []bool{false, true} {
@@ -35,7 +35,7 @@ func wantExtensions(want func(format string, args ...any)) {
 			want("%v behind %v in order", l, k)
 		}
 	}
-	for k := range isCompareAndSwap { // those of one element seldom meet a cut
+	for k := range isCompareAndSwap { // operations of one element seldom cross pieces
 		want("%v across pieces", k)
 	}
 	wantHandles(want)
@@ -45,8 +45,7 @@ func wantExtensions(want func(format string, args ...any)) {
 	want("high counters")
 }
 
-// crosses reports whether an operation accesses several pieces of memory that are attached
-// side by side.
+// crosses reports whether an operation accesses several adjacent pieces of attached memory.
 func (ph *phase) crosses(o *rmaOp) bool {
 	if o.target < 0 || o.kind == isStorm || ph.handle(o.view) != nil {
 		return false
@@ -57,12 +56,12 @@ func (ph *phase) crosses(o *rmaOp) bool {
 	})
 }
 
-// countExtensions counts what is in a round.
+// countExtensions counts the features in a round.
 func countExtensions(seen map[string]int, ph *phase, r *round) {
 	if r.threads {
 		seen["goroutines"]++
 	}
-	last := map[place]*rmaOp{} // puts and gets, until anything flushes
+	last := map[place]*rmaOp{} // puts and gets until a flush
 	for _, s := range r.steps {
 		view := ph.viewing(s.through())
 		seen[fmt.Sprintf("do %d by %v", s.do, view)]++

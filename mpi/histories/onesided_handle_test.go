@@ -9,25 +9,25 @@ import (
 )
 
 // handling is a memory handle of some bytes of a slot, attached or not, and the windows that
-// members make of it. There are those that live as long as their phase, or longer, and those
-// that come and go within the round. Windows of handles are views behind those of the window.
+// members make from it. Some exist as long as their phase, or longer, others only within a
+// round. Windows of handles are views with numbers after those of the window.
 type handling struct {
 	owner, slot int
-	off, named  int64  // what it names
+	off, named  int64  // the memory of the handle
 	size        int64  // of the windows
 	unit        int    // of their displacements
 	users       []bool // members that have a window for all of the phase
-	from        int    // the view of the parent that the windows are made of
-	own         bool   // they have hints of their own
+	from        int    // the view of the parent that the windows are made from
+	own         bool   // they have separate hints
 	viewing
-	long bool // the handle is received with bytes behind it
-	late bool // the windows are freed behind their parent, and the handle is never released
+	long bool // the handle is received with extra bytes after it
+	late bool // the windows are freed after their parent, and the handle is never released
 }
 
-// handlesMax is how many there are in a phase at most.
+// handlesMax is the maximum number of handles in a phase.
 const handlesMax = 12
 
-// handleTag and those that follow are the tags of messages about handles.
+// handleTag is the first tag of messages about handles.
 const handleTag = 100
 
 func (h *handling) String() string {
@@ -35,7 +35,7 @@ func (h *handling) String() string {
 		h.named, h.off, h.slot, h.owner, h.size, h.unit, h.users, h.from, h.viewing, h.late)
 }
 
-// handle is that of a view, nil if that is of the window.
+// handle is the handle of a view, or nil if the view is one of the window.
 func (ph *phase) handle(view int) *handling {
 	if i := view - len(ph.win.views); i >= 0 {
 		return ph.handles[i]
@@ -51,7 +51,7 @@ func (ph *phase) viewing(view int) viewing {
 	return ph.win.views[view]
 }
 
-// unitOf is what displacements of an operation count.
+// unitOf is the unit of displacements of an operation.
 func (ph *phase) unitOf(o *rmaOp) int64 {
 	if h := ph.handle(o.view); h != nil {
 		return int64(h.unit)
@@ -59,7 +59,7 @@ func (ph *phase) unitOf(o *rmaOp) int64 {
 	return int64(ph.win.unit[o.target])
 }
 
-// flushed is the member that flushes of all through a view reach, or nobody if that is all.
+// flushed is the member that a FlushAll on a view covers, or nobody if it covers all.
 func (ph *phase) flushed(view int) int {
 	if h := ph.handle(view); h != nil {
 		return h.owner
@@ -67,7 +67,7 @@ func (ph *phase) flushed(view int) int {
 	return nobody
 }
 
-// newHandle makes one of memory of a member, nil if there is none.
+// newHandle makes a handle of memory of a member, or returns nil if it has none.
 func (m *roundMaker) newHandle(owner int) *handling {
 	w := m.phase.win
 	h := &handling{owner: owner, slot: m.IntN(len(w.slots[owner])), long: m.one(2), late: m.one(4), users: make([]bool, m.members())}
@@ -96,7 +96,7 @@ func (m *roundMaker) newHandle(owner int) *handling {
 	return h
 }
 
-// grants makes handles for all of the phase, of dynamic windows.
+// grants makes handles for the whole phase, for dynamic windows.
 func (m *roundMaker) grants() {
 	if m.phase.win.flavor != dynamic {
 		return
@@ -112,8 +112,8 @@ func (m *roundMaker) grants() {
 	}
 }
 
-// handlesOf lists the views of handles that a member has of memory of another one, or of all
-// if that is -1.
+// handlesOf lists the views of handles that a member has for memory of another one, or of all if
+// target is -1.
 func (m *roundMaker) handlesOf(origin, target int) (views []int) {
 	for i, h := range m.phase.handles {
 		view := len(m.phase.win.views) + i
@@ -124,7 +124,7 @@ func (m *roundMaker) handlesOf(origin, target int) (views []int) {
 	return views
 }
 
-// anyView is a view of a member that a flush of target, or -1, may be through.
+// anyView is a view of a member on which a flush of target, or of all for -1, is possible.
 func (m *roundMaker) anyView(member, target int) int {
 	if opened := m.handlesOf(member, target); len(opened) > 0 && m.one(2) {
 		return opened[m.IntN(len(opened))]
@@ -132,8 +132,8 @@ func (m *roundMaker) anyView(member, target int) int {
 	return m.view()
 }
 
-// lend has a member take back a handle that it has given to another one, or give one. Both
-// are messages: to know the handle, and to know that nobody uses it any more.
+// lend makes a member release a handle that it has given to another one, or give one. Both need
+// a message: one with the handle, and one that says that no member uses it any more.
 func (m *roundMaker) lend(owner int) {
 	n := m.members()
 	for i, h := range m.phase.handles {
@@ -160,7 +160,7 @@ func (m *roundMaker) lend(owner int) {
 	}
 }
 
-// grantAll makes the handles that there are for all of a phase, and the windows of them.
+// grantAll makes the handles for the whole phase, and the windows of them.
 func (r *phaseRun) grantAll() error {
 	r.views = append(r.views, make([]*mpi.Window, len(r.phase.handles))...)
 	r.handles = make([][]byte, len(r.phase.handles))
@@ -187,7 +187,7 @@ func (r *phaseRun) grantAll() error {
 	return nil
 }
 
-// create makes a handle of own memory, unless it is there.
+// create makes a handle of this member's memory, unless it exists.
 func (r *phaseRun) create(i int) (err error) {
 	if h := r.phase.handles[i]; r.handles[i] == nil {
 		r.handles[i], err = mpi.MemhandleCreate(r.views[h.from], r.mine[h.slot][h.off:][:h.named], nil)
@@ -195,7 +195,7 @@ func (r *phaseRun) create(i int) (err error) {
 	return err
 }
 
-// grant sends a handle of own memory to a member.
+// grant sends a handle of this member's memory to another member.
 func (r *phaseRun) grant(i, user int) error {
 	if err := r.create(i); err != nil {
 		return err
@@ -207,7 +207,7 @@ func (r *phaseRun) grant(i, user int) error {
 	return mpi.Send(r.comm, handle, user, handleTag+i)
 }
 
-// receive receives a handle, and makes a window of it.
+// receive receives a handle, and makes a window from it.
 func (r *phaseRun) receive(i int) error {
 	handle := make([]byte, mpi.MaxMemoryHandleSize)
 	if _, err := mpi.Recv(r.comm, handle, r.phase.handles[i].owner, handleTag+i); err != nil {
@@ -216,7 +216,7 @@ func (r *phaseRun) receive(i int) error {
 	return r.use(i, handle)
 }
 
-// use makes a window of a handle.
+// use makes a window from a handle.
 func (r *phaseRun) use(i int, handle []byte) error {
 	h := r.phase.handles[i]
 	parent, view := r.views[h.from], len(r.window.views)+i
@@ -234,7 +234,7 @@ func (r *phaseRun) use(i int, handle []byte) error {
 		w, err = mpi.WinFromMemhandle[int64](parent, handle, h.owner, info)
 		r.views[view] = w.Window
 	} else {
-		type api interface { // as C has it
+		type api interface { // the form for C
 			WinFromMemhandle(parent *mpi.Window, handle []byte, size int64, unit, target int, info *mpi.Info) (*mpi.Window, error)
 		}
 		r.views[view], err = unexported.Get[api]().WinFromMemhandle(parent, handle, h.size, h.unit, h.owner, info)
@@ -242,7 +242,7 @@ func (r *phaseRun) use(i int, handle []byte) error {
 	return err
 }
 
-// close frees a window of a handle, which completes what was issued through it.
+// close frees a window of a handle, which completes the operations on it.
 func (r *phaseRun) close(i int) error {
 	view := len(r.window.views) + i
 	err := errors.Join(r.views[view].Free(), r.completedIf(func(o *issued) bool { return o.view == view }))
@@ -250,14 +250,14 @@ func (r *phaseRun) close(i int) error {
 	return err
 }
 
-// release ends a handle of own memory.
+// release releases a handle of this member's memory.
 func (r *phaseRun) release(i int) error {
 	handle := r.handles[i]
 	r.handles[i] = nil
 	return r.win.MemhandleRelease(handle)
 }
 
-// closeAll frees the windows of handles in the end of a phase, or puts that off.
+// closeAll frees the windows of handles at the end of a phase, or defers that.
 func (r *phaseRun) closeAll() (err error) {
 	for i, h := range r.phase.handles {
 		switch view := len(r.window.views) + i; {
@@ -272,7 +272,7 @@ func (r *phaseRun) closeAll() (err error) {
 	return err
 }
 
-// releaseAll ends the handles that others had windows of.
+// releaseAll releases the handles of which other members had windows.
 func (r *phaseRun) releaseAll() (err error) {
 	for i, h := range r.phase.handles {
 		if r.handles[i] != nil && !h.late {
@@ -282,7 +282,7 @@ func (r *phaseRun) releaseAll() (err error) {
 	return err
 }
 
-// wantHandles wants all operations through handles, and all kinds of these.
+// wantHandles lists all operations on handles, and all kinds of handles.
 func wantHandles(want func(format string, args ...any)) {
 	for k := range rmaKinds {
 		if k != isUpdate {
@@ -301,7 +301,7 @@ func wantHandles(want func(format string, args ...any)) {
 	}
 }
 
-// countHandles counts an operation if it is through a handle.
+// countHandles counts an operation if it is on a handle.
 func countHandles(seen map[string]int, ph *phase, r *round, o *rmaOp) {
 	h := ph.handle(o.view)
 	if h == nil {

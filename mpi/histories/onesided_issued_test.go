@@ -8,17 +8,17 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// issued is an operation and the memory that it uses at the origin.
+// issued is an operation, and its memory at the origin.
 type issued struct {
 	*rmaOp
 	data, result, compare *placed
-	kept                  []byte // of the data's memory, which must not change
+	kept                  []byte // copy of the data's memory, which must not change
 	sent                  []byte // the data, packed
-	before                []byte // of the result's
+	before                []byte // the result's memory before
 	got                   []byte // the result's memory when the operation was complete
 	storm                 storm
 	request               mpi.Request
-	pending               bool // the request was not waited for
+	pending               bool // the program has not waited for the request
 	done                  bool
 }
 
@@ -49,8 +49,8 @@ func (o *issued) lay() (err error) {
 	return nil
 }
 
-// side lays out one side. What pads the last element of a pair is in memory, too, as it
-// is in slices of structs.
+// side lays out one side. Memory includes the padding of the last element of a pair, as in
+// slices of structs.
 func (o *issued) side(h *half, r *rand.Rand) (*placed, error) {
 	if o.kind < isAccumulate || elementOf(o.elem).size == elementOf(o.elem).packedSize() {
 		return h.lay(r)
@@ -69,8 +69,8 @@ func (o *issued) side(h *half, r *rand.Rand) (*placed, error) {
 	return m, nil
 }
 
-// complete keeps what the operation has brought, and writes over its memory, which is
-// the program's again.
+// complete records the results of the operation, and overwrites its memory, which the program
+// may use again.
 func (o *issued) complete() error {
 	if o.done {
 		return nil
@@ -86,7 +86,7 @@ func (o *issued) complete() error {
 	return nil
 }
 
-// scramble writes what nobody should send or write over.
+// scramble writes bytes that no operation should send or overwrite.
 func (o *issued) scramble() {
 	for i, m := range []*placed{o.data, o.result, o.compare} {
 		if m != nil {
@@ -95,7 +95,7 @@ func (o *issued) scramble() {
 	}
 }
 
-// untouched reports whether nobody has written over that since.
+// untouched reports whether the bytes of scramble have not been overwritten.
 func (o *issued) untouched() bool {
 	for i, m := range []*placed{o.data, o.result, o.compare} {
 		if m != nil && !bytes.Equal(m.mem, payload(len(m.mem), o.seed+uint64(i))) {

@@ -8,20 +8,20 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// live is a window that there is, at one member.
+// live is a window at one member.
 type live struct {
 	*window
 	comm     *mpi.Comm
 	me       int
 	win      *mpi.Window
-	views    []*mpi.Window // the same, its duplicates, and windows of the phase's memory handles
-	late     []*mpi.Window // of memory handles, to be freed after that which they belong to
+	views    []*mpi.Window // the window, its duplicates, and windows of the phase's memory handles
+	late     []*mpi.Window // windows of memory handles that are freed after their parent
 	own      []mpi.Sync
 	objects  [][]mpi.Sync // of each member
 	mine     [][]byte     // slots
 	lent     [][]byte     // of AllocMem
-	attached [][]int64    // where the pieces end of each slot of a dynamic window that are attached
-	address  [][]int64    // of each member's slots, of a dynamic window
+	attached [][]int64    // for each slot of a dynamic window the ends of the attached pieces
+	address  [][]int64    // addresses of each member's slots, for a dynamic window
 }
 
 // memory is size bytes of the Go heap, or of AllocMem.
@@ -89,7 +89,7 @@ func (l *live) open() (err error) {
 	return l.tell()
 }
 
-// tell tells all members where the slots are.
+// tell sends the addresses of the slots to all members.
 func (l *live) tell() error {
 	most := 0
 	for _, slots := range l.slots {
@@ -135,7 +135,7 @@ func (l *live) close() error {
 	return l.comm.Free()
 }
 
-// attach detaches and attaches as a phase says.
+// attach detaches and attaches memory as a phase says.
 func (l *live) attach(all []attaching) error {
 	for _, a := range all {
 		if a.member != l.me || slices.Equal(l.attached[a.slot], a.ends) {
@@ -153,7 +153,7 @@ func (l *live) attach(all []attaching) error {
 	return nil
 }
 
-// inPieces calls fn with the pieces of mem that end there.
+// inPieces calls fn with the pieces of mem that have the given ends.
 func inPieces(mem []byte, ends []int64, fn func(piece []byte) error) error {
 	begin := int64(0)
 	for _, end := range ends {
@@ -165,7 +165,7 @@ func inPieces(mem []byte, ends []int64, fn func(piece []byte) error) error {
 	return nil
 }
 
-// disp is the displacement of o as calls take it.
+// disp is the displacement of o as an argument of calls.
 func (l *live) disp(o *rmaOp) int64 {
 	if l.flavor == dynamic && o.target >= 0 && o.view < len(l.window.views) {
 		return mpi.AintAdd(l.address[o.target][o.slot], o.at)

@@ -7,12 +7,12 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// maker makes a program of a seed.
+// maker makes a program from a seed.
 type maker struct {
 	*rand.Rand
 	places   string
 	ids      int
-	counters int // of bursts
+	counters int // next counter for bursts
 }
 
 // newOneSided makes the program of a seed for ranks on these hosts.
@@ -32,11 +32,11 @@ func newOneSided(seed uint64, places string) *oneSided {
 	return p
 }
 
-// one reports true once in n times.
+// one returns true once in n times.
 func (m *maker) one(n int) bool { return m.IntN(n) == 0 }
 
 func (m *maker) window() *window {
-	w := &window{flavor: flavor(min(m.IntN(int(flavors)+2), int(dynamic)))} // more of those with handles
+	w := &window{flavor: flavor(min(m.IntN(int(flavors)+2), int(dynamic)))} // more windows that have handles
 	w.members = m.Perm(len(m.places))
 	switch {
 	case m.one(2):
@@ -90,7 +90,7 @@ func (m *maker) window() *window {
 	return w
 }
 
-// size is that of a slot, a multiple of 16.
+// size is the size of a slot, a multiple of 16.
 func (m *maker) size() int64 {
 	switch k := m.IntN(24); {
 	case k == 0:
@@ -157,7 +157,8 @@ func (m *maker) phase(w *window) *phase {
 	return ph
 }
 
-// pieces is where pieces of so many bytes end, mostly one: anywhere, also within elements.
+// pieces is the ends of pieces of size bytes: mostly one piece; ends may be anywhere, also
+// within elements.
 func (m *maker) pieces(size int64) (ends []int64) {
 	if size == 0 {
 		return nil
@@ -180,20 +181,20 @@ type roundMaker struct {
 	number   int
 	claims   *claims
 	attached [][]int64
-	hot      map[claimed][]*rmaOp // that accumulate in this phase
+	hot      map[claimed][]*rmaOp // operations that accumulate in this phase
 	storms   map[int][]*rmaOp     // by target
-	group    map[[2]int]int       // by agent and target, how often the one has completed operations at the other
-	open     map[[2]int][]*rmaOp  // by agent and target: not complete
-	bursts   map[int]*burst       // by target: notifications that were not awaited
-	streams  map[[3]int]*rmaOp    // by agent, target and view that is in order: the last put or get
-	opened   map[[2]int]bool      // by origin and view of a memory handle: there is that window
+	group    map[[2]int]int       // by agent and target: how often the agent has completed operations at the target
+	open     map[[2]int][]*rmaOp  // by agent and target: operations that are not complete
+	bursts   map[int]*burst       // by target: notifications that the target has not waited for
+	streams  map[[3]int]*rmaOp    // by agent, target and ordered view: the last put or get
+	opened   map[[2]int]bool      // by origin and view of a memory handle: whether that window exists
 }
 
 func (m *roundMaker) members() int { return len(m.phase.win.members) }
 
 func (m *roundMaker) add(s rmaStep) { m.round.steps = append(m.round.steps, &s) }
 
-// store is one of any member to its own memory.
+// store is a store of any member to its own memory.
 func (m *roundMaker) store() *store {
 	k := m.IntN(m.members())
 	s := m.IntN(len(m.phase.win.slots[k]))
@@ -209,8 +210,8 @@ func (m *roundMaker) store() *store {
 	return &store{member: k, slot: s, off: off, data: payload(int(n), m.Uint64())}
 }
 
-// free adds operations between any two members, or from the origins to those that post
-// to them.
+// free adds operations between any two members, or from the origins to the members that post to
+// them.
 func (m *roundMaker) free(n int, origins [][]int) {
 	for range n {
 		target := m.IntN(m.members())
@@ -228,7 +229,7 @@ func (m *roundMaker) free(n int, origins [][]int) {
 	}
 }
 
-// operate adds an operation, if one can be found that conflicts with none before.
+// operate adds an operation, if it finds one that does not conflict with previous ones.
 func (m *roundMaker) operate(origin, target int) {
 	if m.one(16) {
 		m.addStorms(origin, target)
@@ -260,7 +261,8 @@ func (m *roundMaker) addOp(o *rmaOp) {
 	m.add(rmaStep{do: doOp, member: o.origin, target: o.target, op: o})
 }
 
-// posts makes who posts to whom: any groups, empty ones and those with oneself.
+// posts chooses which member posts to which: any groups, including empty ones and those that
+// contain the member itself.
 func (m *roundMaker) posts() {
 	n := m.members()
 	r := m.round
@@ -280,12 +282,12 @@ func (m *roundMaker) posts() {
 	m.free(1+m.IntN(12), r.origins)
 }
 
-// locks makes epochs of single locks. Who waits for a lock holds none of a higher
-// member, so that nobody waits for ever.
+// locks makes epochs of single locks. A member that waits for a lock holds no lock of a higher
+// member, so that there is no deadlock.
 func (m *roundMaker) locks() {
 	n := m.members()
 	m.round.shared = m.one(3)
-	held := make([]map[int]bool, n) // by origin: targets, and whether exclusively
+	held := make([]map[int]bool, n) // by origin: targets, and whether the lock is exclusive
 	for i := range held {
 		held[i] = map[int]bool{}
 	}
@@ -346,7 +348,7 @@ func (m *roundMaker) locks() {
 	}
 }
 
-// lockAll makes an epoch of all members to all.
+// lockAll makes an epoch of all members with locks on all.
 func (m *roundMaker) lockAll() {
 	n := m.members()
 	m.round.threads = len(m.phase.win.views) > 1 && m.one(3)
@@ -360,7 +362,7 @@ func (m *roundMaker) lockAll() {
 			m.add(rmaStep{do: doSync, member: o, view: v})
 		case k == 2:
 			m.add(rmaStep{do: doWait, member: o, arg: m.IntN(3), view: v})
-		case k == 3 && n > 1 && !m.round.threads: // what one has completed another one may use
+		case k == 3 && n > 1 && !m.round.threads: // another member may use what one has completed
 			to := (o + 1 + m.IntN(n-1)) % n
 			m.flush(o, 0, -1, false)
 			m.add(rmaStep{do: doHand, member: o, target: to})
@@ -378,7 +380,7 @@ func (m *roundMaker) lockAll() {
 	}
 }
 
-// passive reports whether request forms are legal.
+// passive reports whether the phase allows calls that return requests.
 func (ph *phase) passive() bool { return ph.kind >= byLock }
 
 // nobody is the target of an operation that does nothing.

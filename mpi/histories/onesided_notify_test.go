@@ -8,21 +8,21 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// Operations notify a counter of their target, and the target waits for all of a burst at
-// once: then it must see what they have put, and may use the memory. Each burst has a
-// counter of its own, so that it does not matter what nobody waits for.
+// Operations notify a counter of their target, and the target waits for all operations of a
+// burst together: then it must see what they have put, and may use the memory. Each burst has a
+// separate counter, so that notifications that no member waits for do not matter.
 
-// burst is notifications of a target that it has not awaited.
+// burst is the notifications that a target has not waited for.
 type burst struct {
 	counter int
 	ops     []*rmaOp
 }
 
-// awaitable reports whether members can wait within the round: nobody who is to notify them
-// waits for a lock that they hold, or for their post.
+// awaitable reports whether members can wait within the round. They cannot if a member that has
+// to notify them may wait for a lock that they hold, or for their post.
 func (ph *phase) awaitable() bool { return ph.kind == byFence || ph.kind == byLockAll }
 
-// notifies has o notify its target, sometimes.
+// notifies makes o notify its target, sometimes.
 func (m *roundMaker) notifies(o *rmaOp) {
 	if o.kind >= isUpdate || o.target < 0 || !m.one(3) {
 		return
@@ -40,7 +40,7 @@ func (m *roundMaker) notifies(o *rmaOp) {
 	b.ops = append(b.ops, o)
 }
 
-// await has a member wait for its burst.
+// await makes a member wait for its burst.
 func (m *roundMaker) await(member int) {
 	b := m.bursts[member]
 	if b == nil || !m.phase.awaitable() {
@@ -60,7 +60,8 @@ func (m *roundMaker) await(member int) {
 	m.add(s)
 }
 
-// signal has a member signal an object of another one, or of itself, that waits for it.
+// signal makes a member signal an object of another one, or of itself, which waits for the
+// signal.
 func (m *roundMaker) signal(origin, target int) {
 	w := m.phase.win
 	number := w.signals[target]
@@ -71,7 +72,7 @@ func (m *roundMaker) signal(origin, target int) {
 	m.claims.hand(m.agent(origin, 0), m.agent(target, 0), target)
 }
 
-// issued notes who has accessed the target's bytes last.
+// issued records which operation accessed the target's bytes last.
 func (c *claims) issued(o *rmaOp) {
 	if o.target < 0 || o.kind > isGet {
 		return
@@ -85,8 +86,8 @@ func (c *claims) issued(o *rmaOp) {
 	})
 }
 
-// notified gives what o has accessed to the agent that knows of it, and reports whether all
-// of it still was as o has left it.
+// notified transfers what o has accessed to the agent that learns of it, and reports whether all
+// of it was still as o had left it.
 func (c *claims) notified(o *rmaOp, agent int16) bool {
 	if o.kind > isGet {
 		return false
@@ -105,8 +106,8 @@ func (c *claims) notified(o *rmaOp, agent int16) bool {
 	return all
 }
 
-// awaited is how many notifications a step waits for: those of the round that come before
-// it. The program may have been shrunk.
+// awaited is the number of notifications that a step waits for: those earlier in the round. The
+// program may have been shrunk.
 func (r *round) awaited(s *rmaStep) (n int) {
 	for _, before := range r.steps {
 		if before == s {
@@ -119,7 +120,7 @@ func (r *round) awaited(s *rmaStep) (n int) {
 	return n
 }
 
-// await waits for notifications, in one of several ways, and looks at what was put.
+// await waits for notifications, in one of several ways, and reads what was put.
 func (r *phaseRun) await(round *round, s *rmaStep) error {
 	n, w := round.awaited(s), r.views[s.view]
 	var err error
@@ -154,7 +155,7 @@ func (r *phaseRun) await(round *round, s *rmaStep) error {
 	return nil
 }
 
-// saw holds what a member has seen after a wait against the oracle.
+// saw compares what a member has seen after a wait with the oracle.
 func (c *checker) saw(r *round, s *rmaStep) error {
 	for i, o := range s.looks {
 		if !slices.ContainsFunc(r.steps, func(s *rmaStep) bool { return s.op == o }) {
@@ -167,7 +168,7 @@ func (c *checker) saw(r *round, s *rmaStep) error {
 	return nil
 }
 
-// allocSignals makes the synchronisation objects of a window, and tells all members.
+// allocSignals makes the synchronisation objects of a window, and sends them to all members.
 func (l *live) allocSignals() (err error) {
 	if l.own, err = l.win.AllocSyncObjects(l.signals[l.me], nil); err != nil {
 		return err
@@ -199,7 +200,7 @@ func (r *phaseRun) heed(s *rmaStep) error {
 	return q.Free()
 }
 
-// notifyBuffers calls the methods of Window that notify.
+// notifyBuffers calls the methods of Untyped that notify.
 func (o *issued) notifyBuffers(w *mpi.Window, data, result mpi.Buffer, target int, disp int64, count int, d mpi.Datatype) (q mpi.Request, err error) {
 	c := o.notify - 1
 	switch {

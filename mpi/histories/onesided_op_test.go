@@ -8,14 +8,14 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// newOp makes an operation, nil if it does not fit. It may conflict with others.
+// newOp makes an operation, or returns nil if it does not fit. It may conflict with others.
 func (m *roundMaker) newOp(origin, target int) *rmaOp {
 	o := &rmaOp{kind: rmaKind(m.IntN(2)), origin: origin, target: target, seed: m.Uint64(), request: m.phase.passive() && m.one(3)}
 	if m.one(2) {
 		o.kind = isAccumulate + rmaKind(m.IntN(int(isUpdate-isAccumulate)))
 	}
 	if o.kind >= isFetchAndOp {
-		o.request = false // there is no such form
+		o.request = false // these have no form with a request
 	}
 	m.through(o)
 	if m.one(20) {
@@ -41,10 +41,10 @@ func (m *roundMaker) newOp(origin, target int) *rmaOp {
 	return o
 }
 
-// place puts the target's side of o somewhere into the slot, at a multiple of align if
-// that is possible.
+// place puts the target's side of o at a random position in the slot, a multiple of align if
+// possible.
 func (m *roundMaker) place(o *rmaOp, align int64) bool {
-	if o.target < 0 && m.phase.handle(o.view) == nil { // what could be the displacement of a member's
+	if o.target < 0 && m.phase.handle(o.view) == nil { // a displacement that would be valid at a member
 		target := o.target
 		o.target = m.IntN(m.members())
 		o.slot = min(o.slot, len(m.attached[o.target])-1)
@@ -62,11 +62,11 @@ func (m *roundMaker) place(o *rmaOp, align int64) bool {
 	return false
 }
 
-// room is which displacements the target's side of o may have, in bytes from where the memory
-// begins, and the unit that they are multiples of.
+// room is the range of displacements that the target's side of o may have, in bytes from the
+// beginning of the memory, and their unit.
 func (m *roundMaker) room(o *rmaOp) (unit, first, last int64) {
 	lo, hi := o.there.bounds()
-	if o.kind >= isAccumulate && hi > lo { // what pads the last one is there, too
+	if o.kind >= isAccumulate && hi > lo { // including the padding of the last element
 		e := elementOf(o.elem)
 		end := e.parts[len(e.parts)-1]
 		hi += int64(e.size) - end.Off - end.Elem.Size
@@ -74,12 +74,12 @@ func (m *roundMaker) room(o *rmaOp) (unit, first, last int64) {
 	size := m.sizeOf(o)
 	first, last = max(0, -lo), size-max(hi, 0)
 	if m.phase.win.flavor == dynamic && m.phase.handle(o.view) == nil {
-		last = min(last, size-1) // an address that is attached, even if nothing is accessed
+		last = min(last, size-1) // an attached address, even if nothing is accessed
 	}
 	return m.phase.unitOf(o), first, last
 }
 
-// sizeOf is how many bytes of the slot o can access.
+// sizeOf is the number of bytes of the slot that o can access.
 func (m *roundMaker) sizeOf(o *rmaOp) int64 {
 	if h := m.phase.handle(o.view); h != nil {
 		return h.size
@@ -87,7 +87,7 @@ func (m *roundMaker) sizeOf(o *rmaOp) int64 {
 	return m.attached[max(o.target, 0)][o.slot]
 }
 
-// where has o access bytes of a slot from some one on, if it can.
+// where places o in a slot at byte at or later, if that is possible.
 func (m *roundMaker) where(o *rmaOp, slot int, at int64) bool {
 	if h := m.phase.handle(o.view); h != nil && h.slot != slot {
 		return false
@@ -119,11 +119,11 @@ func (m *roundMaker) layouts(o *rmaOp) bool {
 	} else {
 		o.there, o.result = send, recv
 	}
-	// The layouts of pairs know no window: most are as wide as it is.
+	// newPair does not know the window: most layouts are as wide as it is.
 	return m.place(o, 1<<m.IntN(5))
 }
 
-// slices makes both sides numbers in a row.
+// slices makes both sides contiguous numbers.
 func (m *roundMaker) slices(o *rmaOp, size int64) bool {
 	ids := []dtype.ID{dtype.Int8, dtype.Byte, dtype.Int16, dtype.Int, dtype.Float, dtype.Double, dtype.Long, dtype.CDoubleComplex}
 	id := ids[m.IntN(len(ids))]
@@ -142,7 +142,7 @@ func (m *roundMaker) slices(o *rmaOp, size int64) bool {
 	return m.place(o, types.Type(id).Size())
 }
 
-// accumulated types, in an order that does not change.
+// elementIDs are the element types of accumulates in a fixed order.
 func elementIDs() []dtype.ID {
 	var ids []dtype.ID
 	for id := range accumulable() {
@@ -152,7 +152,7 @@ func elementIDs() []dtype.ID {
 	return ids
 }
 
-// again gives o elements that are accumulated on already: all of those, or one.
+// again gives o elements that are already accumulated on: all of them, or one.
 func (m *roundMaker) again(o *rmaOp) bool {
 	all := m.hot[claimed{o.target, o.slot}]
 	if o.target < 0 || len(all) == 0 {
@@ -200,7 +200,7 @@ func (m *roundMaker) single(o *rmaOp) {
 	o.there, o.data, o.result = one, one, one
 }
 
-// hasSlices reports whether Win[T] has the type.
+// hasSlices reports whether Win[T] supports the type.
 func hasSlices(id dtype.ID) bool {
 	s, _ := sliceOf(id, 0)
 	return s != nil
@@ -213,7 +213,7 @@ func (m *roundMaker) elements(o *rmaOp) bool {
 		o.elem = ids[m.IntN(len(ids))]
 	}
 	align := int64(1)
-	if !m.one(6) { // they need not be aligned
+	if !m.one(6) { // elements need not be aligned
 		align = types.Type(o.elem).Align()
 	}
 	if o.kind >= isFetchAndOp {
@@ -237,7 +237,7 @@ func (m *roundMaker) elements(o *rmaOp) bool {
 	return !o.there.overlaps() && m.origins(o) && m.place(o, align)
 }
 
-// layoutOf is about n elements of a type in some layout.
+// layoutOf is about n elements of a type in a random layout.
 func (m *roundMaker) layoutOf(id dtype.ID, n int64) half {
 	s := dtypetest.Named(id)
 	if m.one(3) || n == 0 {
@@ -257,7 +257,7 @@ func (m *roundMaker) layoutOf(id dtype.ID, n int64) half {
 	return half{spec: v, count: 1, m: v.Typemap(types, 1<<20)}
 }
 
-// origins makes the sides of the origin for what there is at the target.
+// origins makes the origin's sides for the elements at the target.
 func (m *roundMaker) origins(o *rmaOp) bool {
 	o.reads = o.kind == isGetAccumulate && m.one(6)
 	n := o.there.count * int64(len(o.there.m.Entries)/len(elementOf(o.elem).parts))
@@ -286,11 +286,11 @@ func (m *roundMaker) origins(o *rmaOp) bool {
 	return true
 }
 
-// operands chooses what is combined: anything, or small numbers, which make for equal
-// values, sums without loss and swaps that succeed.
+// operands chooses the operands: random bytes, or small numbers, for which values often are
+// equal, sums are exact and swaps succeed.
 func (m *roundMaker) operands(o *rmaOp) {
 	e := elementOf(o.elem)
-	for o.op = mpi.NoOp; o.op == mpi.NoOp && !o.reads; { // NoOp is for what has a result
+	for o.op = mpi.NoOp; o.op == mpi.NoOp && !o.reads; { // NoOp is only for operations with a result
 		if o.op = e.ops[m.IntN(len(e.ops))]; o.hasResult() {
 			break
 		}
@@ -306,7 +306,7 @@ func (m *roundMaker) operands(o *rmaOp) {
 	if o.data.m != nil {
 		n = int(o.data.count) * len(o.data.m.Entries) / len(e.parts)
 	}
-	wild := m.one(4) && e.id != dtype.LongDouble // of which not all bytes are numbers
+	wild := m.one(4) && e.id != dtype.LongDouble // in which not all bytes are part of the number
 	for range n {
 		if wild {
 			o.values = append(o.values, payload(e.packedSize(), m.Uint64())...)
@@ -324,18 +324,18 @@ func (m *roundMaker) small(e *element) (out []byte) {
 	return out
 }
 
-// update adds one that holds an exclusive lock on the target.
+// update adds an update, which holds an exclusive lock on the target.
 func (m *roundMaker) update(origin, target int) {
 	o := &rmaOp{kind: isUpdate, origin: origin, target: target, seed: m.Uint64(), times: 1 + m.IntN(40)}
 	if m.one(6) {
-		o.times = 1500 // long enough for others to want the lock meanwhile
+		o.times = 1500 // long enough for other members to request the lock meanwhile
 	}
 	o.slot = m.IntN(len(m.phase.win.slots[target]))
 	o.elem = []dtype.ID{dtype.Int, dtype.Long, dtype.Uint8}[m.IntN(3)]
 	s := dtypetest.Named(o.elem)
 	o.there = half{spec: s, count: 1 + m.Int64N(3), m: s.Typemap(types, 1)}
 	if m.one(2) && m.attached[target][o.slot] >= 64 {
-		o.disp, o.at = 0, 0 // where others do, too
+		o.disp, o.at = 0, 0 // where other updates are, too
 	} else if !m.place(o, types.Type(o.elem).Size()) {
 		return
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// access is what one operation did to one element.
+// access is the effect of one operation on one element.
 type access struct {
 	op       *rmaOp
 	operand  string
@@ -16,13 +16,12 @@ type access struct {
 	returned bool // result is known
 }
 
-// orderable reports whether some order of the accesses explains what they returned and
-// the value in the end: operations on an element are atomic, and those of one origin
-// through one view are in order, if that or its window says so, or a synchronisation was
-// between them. The
-// search goes over sets of accesses that are done, and the values there can be then.
+// orderable reports whether some order of the accesses explains their results and the final
+// value. Operations on an element are atomic. Those of one origin on one view are in order if
+// the view or its window is ordered, or if a synchronisation was between them. The search goes
+// over sets of completed accesses, with the values that are possible after each.
 func (e *element) orderable(first, last string, all []access, loose bool) bool {
-	before := make([]uint, len(all)) // which must be done before each
+	before := make([]uint, len(all)) // which accesses must come before each
 	for i, a := range all {
 		for j, b := range all[:i] {
 			sameView := b.op.origin == a.op.origin && b.op.view == a.op.view
@@ -59,7 +58,7 @@ func (e *element) orderable(first, last string, all []access, loose bool) bool {
 	return search(state{0, first})
 }
 
-// after is the value that an access leaves.
+// after is the value after an access.
 func (e *element) after(a access, value string) string {
 	if a.op.kind == isCompareAndSwap {
 		if value == a.compare {

@@ -9,15 +9,15 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// phaseRun is a member on its way through a phase.
+// phaseRun is the state of a member that runs a phase.
 type phaseRun struct {
 	*live
 	phase  *phase
 	x      *execution
-	open   []*issued // not complete at the origin, as far as this member knows
-	stored bool      // since the last synchronisation
+	open   []*issued // operations that are not known to be complete at the origin
+	stored bool      // this member has stored since the last synchronisation
 
-	handles [][]byte // of own memory, as long as they are not released
+	handles [][]byte // of this member's memory, until they are released
 }
 
 func (r *phaseRun) run() error {
@@ -55,7 +55,7 @@ func (r *phaseRun) run() error {
 	return r.look()
 }
 
-// look keeps the own memory for the oracle.
+// look copies this member's memory for the oracle.
 func (r *phaseRun) look() error {
 	locked := r.phase.passive() && r.phase.assert
 	if locked {
@@ -95,7 +95,7 @@ func (r *phaseRun) store(all []*store) error {
 
 // epochs does the rounds.
 func (r *phaseRun) epochs() error {
-	r.stored = true // at the latest before the window was made
+	r.stored = true // before the window was made, at least
 	switch r.phase.kind {
 	case byFence:
 		for i, round := range r.phase.rounds {
@@ -129,12 +129,12 @@ func (r *phaseRun) epochs() error {
 	return r.steps(r.phase.rounds[0])
 }
 
-// changed reports whether operations of a round may change the own memory.
+// changed reports whether operations of a round may change this member's memory.
 func (r *phaseRun) changed(round *round) bool {
 	return slices.ContainsFunc(round.steps, func(s *rmaStep) bool { return s.do == doOp && s.op.target == r.me && s.op.changes() })
 }
 
-// fence is the one before round i.
+// fence does the fence before round i.
 func (r *phaseRun) fence(i int) error {
 	assert := mpi.Assert(0)
 	if r.phase.assert {
@@ -155,7 +155,7 @@ func (r *phaseRun) fence(i int) error {
 	return errors.Join(r.win.Fence(assert), r.completed(nobody, 0))
 }
 
-// noCheck is the assertion of locks that nobody holds a lock that conflicts.
+// noCheck is the assertion for locks that no conflicting lock is held.
 func (r *phaseRun) noCheck() mpi.Assert {
 	if r.phase.assert {
 		return mpi.ModeNoCheck
@@ -171,7 +171,7 @@ func (r *phaseRun) group(ranks []int) (mpi.Group, error) {
 	return g.Incl(ranks)
 }
 
-// posted does a round of post, start, complete and wait.
+// posted does a round of Post, Start, Complete and Wait.
 func (r *phaseRun) posted(round *round) error {
 	if err := r.store(round.stores); err != nil {
 		return err
@@ -239,8 +239,8 @@ func (r *phaseRun) posted(round *round) error {
 	}
 }
 
-// completed says that the operations to a target, or nobody for all, that a call through a
-// view covers are complete at the origin, but for requests that were not waited for.
+// completed marks as complete at the origin the operations to a target, or to all for nobody,
+// that a call on a view covers, except requests that the program has not waited for.
 func (r *phaseRun) completed(target, view int) error {
 	return r.completedIf(func(o *issued) bool {
 		return r.phase.covers(view, o.view) && (target == nobody || o.target == target || o.target == nobody)

@@ -8,14 +8,14 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// oneSided is a random program of one-sided communication: what newOneSided makes of
-// a seed. It is made of tracks, one goroutine per rank each, with windows of their own.
-// A track is phases, each on one window, and a phase is rounds: the ranks issue
-// operations, and a synchronisation of the window's own kind closes the round.
+// oneSided is a random program of one-sided communication, which newOneSided makes from a seed.
+// It consists of tracks, each of which is one goroutine per rank, with separate windows. A track
+// consists of phases, each on one window, and a phase of rounds. In a round the ranks issue
+// operations, and a synchronisation of the phase's kind ends it.
 //
-// The steps of a round have a global order, and every rank goes through its own in
-// that order. A lock is only taken by who holds none of a higher rank, messages go
-// from earlier steps to later ones: so the program ends.
+// The steps of a round have a global order, and every rank does its steps in that order. A
+// member requests a lock only if it holds none of a higher rank, and messages go from earlier
+// steps to later ones, so that the program ends.
 type oneSided struct {
 	seed   uint64
 	places string // the host of each rank
@@ -35,7 +35,7 @@ const (
 	lent                    // created over AllocMem
 	allocated               // by the window
 	shared
-	scattered // shared, each where it likes
+	scattered // shared, not contiguous between members
 	dynamic
 	flavors
 )
@@ -44,20 +44,20 @@ func (f flavor) String() string {
 	return [flavors]string{"created", "lent", "allocated", "shared", "scattered", "dynamic"}[f]
 }
 
-// window is a window and its memory at each member. Members count from 0 in the order
-// of their ranks in the window.
+// window is a window and its memory at each member. Members are numbered from 0 in the order of
+// their ranks in the window.
 type window struct {
 	flavor  flavor
 	members []int    // their ranks in the world
 	unit    []int    // displacement units
-	slots   [][]slot // memory of each member; one slot, more of a dynamic window
+	slots   [][]slot // memory of each member: one slot, or several in a dynamic window
 	info    [][2]string
 	loose   bool      // accumulates of one origin are not ordered
 	views   []viewing // the window itself, and its duplicates
-	signals []int     // how many synchronisation objects each member has
+	signals []int     // number of synchronisation objects of each member
 }
 
-// slot is memory of a member: all of it, or what it attaches pieces of.
+// slot is memory of a member: the whole of it, or memory of which it attaches pieces.
 type slot struct {
 	size   int64
 	direct bool // of a dynamic window: memory of AllocMem
@@ -78,8 +78,8 @@ func (k syncKind) String() string {
 	return [syncKinds]string{"fence", "post", "lock", "lock all"}[k]
 }
 
-// phase is epochs of one kind on a window. Elements that are accumulated on in a phase
-// are not accessed otherwise in it: what they are is looked at in its end.
+// phase is epochs of one kind on a window. Elements that are accumulated on in a phase are not
+// accessed otherwise in it; their final values are read at its end.
 type phase struct {
 	win     *window
 	kind    syncKind
@@ -87,43 +87,43 @@ type phase struct {
 	stores  []*store    // after that, by the members to their own memory
 	handles []*handling // of memory, in dynamic windows
 	rounds  []*round
-	assert  bool // with such assertions as are true
+	assert  bool // with all assertions that are true
 }
 
-// attaching changes how much of a slot is attached, and in which pieces: where each of them
-// ends, the next one beginning there; with none the slot is detached.
+// attaching changes which pieces of a slot are attached. It lists the end of each piece, where
+// the next one begins; with no piece the slot is detached.
 type attaching struct {
 	member, slot int
 	ends         []int64
 }
 
-// store is a member's writing into its own memory.
+// store is a write of a member to its own memory.
 type store struct {
 	member, slot int
 	off          int64
 	data         []byte
 }
 
-// round is operations that no synchronisation orders but that of their steps.
+// round is operations that only their steps order, and no synchronisation.
 type round struct {
-	origins [][]int    // of byPost: to which members each member posts, nil if it does not
-	late    []bool     // of byPost: the member posts behind its own operations
-	polls   []bool     // of byPost: it calls Test until that succeeds
+	origins [][]int    // of byPost: the members that each member posts to, nil if it does not post
+	late    []bool     // of byPost: the member posts after its own operations
+	polls   []bool     // of byPost: the member calls Test until it returns true
 	stores  []*store   // of byPost: before the member posts
 	shared  bool       // of byLock: no lock is exclusive
-	threads bool       // of byLockAll: each view has a goroutine that does its steps
-	steps   []*rmaStep // in an order that keeps all promises
+	threads bool       // of byLockAll: each view has a goroutine that does the steps on it
+	steps   []*rmaStep // in an order that satisfies all assertions
 }
 
-// rmaStep is what a member does at one place of a round.
+// rmaStep is what a member does at one position of a round.
 type rmaStep struct {
 	do     rmaDoing
 	member int
-	target int // of locks and flushes; of hand and take: the other member
+	target int // of locks and flushes; for doHand and doTake the other member
 	op     *rmaOp
 	arg    int
 	view   int      // of flushes and waits
-	looks  []*rmaOp // of awaits: puts whose data the member must see
+	looks  []*rmaOp // of doAwait: puts whose data the member must see
 }
 
 type rmaDoing int
@@ -137,15 +137,15 @@ const (
 	doFlushLocal
 	doFlushLocalAll
 	doSync
-	doWait   // for requests, in the way arg
-	doHand   // what the member has completed, to target
-	doTake   // the same, from target
-	doAwait  // for all notifications by counter arg
-	doSignal // what is complete at target, by its object arg
-	doHeed   // that, of the object arg, by member target
-	doGrant  // the memory handle arg, to target
-	doOpen   // a window of that, from target
-	doClose  // that window
+	doWait   // for requests, by the method arg
+	doHand   // gives what the member has completed to target
+	doTake   // takes the same from target
+	doAwait  // for all notifications of counter arg
+	doSignal // signals what is complete at target, with its object arg
+	doHeed   // waits for the signal of member target, with the object arg
+	doGrant  // gives the memory handle arg to target
+	doOpen   // opens a window of the handle from target
+	doClose  // frees that window
 	doRelease
 )
 
@@ -158,7 +158,7 @@ const (
 	isGetAccumulate
 	isFetchAndOp
 	isCompareAndSwap
-	isUpdate // under an exclusive lock: get, add, put, some times
+	isUpdate // under an exclusive lock: get, add, put, several times
 	isStorm  // many additions of 1
 	rmaKinds
 )
@@ -167,35 +167,35 @@ func (k rmaKind) String() string {
 	return [rmaKinds]string{"put", "get", "accumulate", "get_accumulate", "fetch_and_op", "compare_and_swap", "update", "storm"}[k]
 }
 
-// rmaOp is one operation. Of layouts the one at the target is at disp units behind the
-// beginning of the slot.
+// rmaOp is one operation. The layout at the target begins disp units after the beginning of the
+// slot.
 type rmaOp struct {
 	id      int
 	kind    rmaKind
-	origin  int // members
-	target  int // mpi.ProcNull: nobody
+	origin  int // a member
+	target  int // a member, or mpi.ProcNull
 	slot    int
 	disp    int64 // in units of the target
 	at      int64 // in bytes
 	request bool
-	typed   bool // by a slice of numbers, if there is one for all of its sides
-	reads   bool // the result of a get_accumulate is asked for with no data (NoOp)
+	typed   bool // with slices of numbers, if all sides can be slices
+	reads   bool // a get_accumulate that only reads (NoOp)
 
 	there  half // at the target
-	data   half // at the origin; nothing if the operation only reads
-	result half // at the origin, of those that have one
+	data   half // at the origin; empty if the operation only reads
+	result half // at the origin, if the operation has a result
 	elem   dtype.ID
 	op     mpi.Op
-	values []byte // what data holds, packed; of a put it is what its memory has
-	before []byte // what is compared
-	seed   uint64 // of the memory around
-	group  int    // synchronisations of the agent with the target before, for the order
-	doneAt int    // which of these has completed it, 0 if none has
-	view   int    // through which it is issued
-	begin  int64  // where in the slot memory begins as that view knows it
-	order  bool   // the view is in order
-	agent  int16  // who issues it: the member, or one of its goroutines
-	notify int    // a counter of the target plus 1, or 0
+	values []byte // the contents of data, packed; for a put, the contents of its memory
+	before []byte // the operand to compare with
+	seed   uint64 // of the surrounding memory
+	group  int    // number of previous synchronisations of the agent with the target, for the order
+	doneAt int    // the synchronisation that completed it, 0 if none has
+	view   int    // the view that it is issued on
+	begin  int64  // offset in the slot at which the memory of that view begins
+	order  bool   // the view is ordered
+	agent  int16  // the agent that issues it: the member, or one of its goroutines
+	notify int    // counter of the target plus 1, or 0
 	round  int
 	times  int // of updates and storms
 }
@@ -231,15 +231,15 @@ func (o *rmaOp) String() string {
 	return b.String()
 }
 
-// accumulates reports whether the operation acts on elements atomically.
+// accumulates reports whether the operation updates elements atomically.
 func (o *rmaOp) accumulates() bool { return o.kind >= isAccumulate && o.kind <= isCompareAndSwap }
 
-// hasResult reports whether it brings something back.
+// hasResult reports whether the operation has a result.
 func (o *rmaOp) hasResult() bool {
 	return o.kind == isGet || o.kind >= isGetAccumulate && o.kind <= isCompareAndSwap
 }
 
-// changes reports whether the target's memory may change.
+// changes reports whether the operation may change the target's memory.
 func (o *rmaOp) changes() bool { return o.kind != isGet && !(o.accumulates() && o.op == mpi.NoOp) }
 
 func (p *oneSided) String() string {

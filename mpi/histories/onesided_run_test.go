@@ -8,14 +8,14 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// execution is what the ranks have recorded of one run of a program: each what it has
-// seen itself, for the oracle, which looks when all have come to their end.
+// execution is the records of the ranks from one run of a program. Each rank records what it has
+// seen itself; the oracle reads the records when all ranks have ended.
 type execution struct {
 	*oneSided
 	ops  []*issued             // by id
 	ends map[*phase][][][]byte // memory of each member and slot at the end of a phase
-	seen map[*rmaStep][][]byte // of awaits: what was put
-	over sync.WaitGroup        // when all have come to their end, as the race detector sees it
+	seen map[*rmaStep][][]byte // of doAwait: the data that was put
+	over sync.WaitGroup        // done when all ranks have ended; it also tells the race detector
 }
 
 func (p *oneSided) execution() *execution {
@@ -46,7 +46,7 @@ func (p *oneSided) execution() *execution {
 	return x
 }
 
-// run does the part of a rank.
+// run does one rank's part.
 func (x *execution) run(world *mpi.Comm) error {
 	defer x.over.Done()
 	var tracks []*trackRun
@@ -86,7 +86,7 @@ func (x *execution) run(world *mpi.Comm) error {
 	return world.Barrier()
 }
 
-// trackRun is a rank on its way through a track.
+// trackRun is the state of a rank that runs a track.
 type trackRun struct {
 	x *execution
 	*track

@@ -8,11 +8,11 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// shrinkTime bounds how long a failure is shrunk.
+// shrinkTime is the maximum time to shrink a failure.
 const shrinkTime = 60 * time.Second
 
-// shrinkOneSided looks for a program with fewer steps that fails. What fails now and
-// then only is tried several times.
+// shrinkOneSided searches for a program with fewer steps that fails. A program that fails only
+// sometimes is tried several times.
 func shrinkOneSided(fabric string, p *oneSided, err error) (*oneSided, error) {
 	end := time.Now().Add(shrinkTime)
 	return dtypetest.Shrink(p, err, (*oneSided).smaller, func(p *oneSided) error {
@@ -28,7 +28,7 @@ func shrinkOneSided(fabric string, p *oneSided, err error) (*oneSided, error) {
 	})
 }
 
-// runAlone runs the program in a world of its own.
+// runAlone runs the program in a separate world.
 func (p *oneSided) runAlone(fabric string) error {
 	x := p.execution()
 	err := mpitest.RunOver(fabric, len(p.places), x.run)
@@ -38,8 +38,8 @@ func (p *oneSided) runAlone(fabric string) error {
 	return err
 }
 
-// smaller are programs with fewer tracks, phases, rounds, or operations. What
-// synchronises stays, so that no new conflict comes up.
+// smaller are programs with fewer tracks, phases, rounds, or operations. Synchronisations
+// remain, so that no new conflict arises.
 func (p *oneSided) smaller() (out []*oneSided) {
 	with := func(t int, changed *track) {
 		c := *p

@@ -8,7 +8,7 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// steps does those of a round that are this member's.
+// steps does the steps of a round that belong to this member.
 func (r *phaseRun) steps(round *round) error {
 	if round.threads {
 		return r.threads(round)
@@ -16,7 +16,7 @@ func (r *phaseRun) steps(round *round) error {
 	return r.stepsOf(round, func(*rmaStep) bool { return true })
 }
 
-// stepsOf does some of them.
+// stepsOf does those of them that mine selects.
 func (r *phaseRun) stepsOf(round *round, mine func(*rmaStep) bool) error {
 	for i, s := range round.steps {
 		if s.member != r.me || !mine(s) {
@@ -48,7 +48,7 @@ func (r *phaseRun) step(round *round, s *rmaStep) error {
 		if err := errors.Join(r.win.Unlock(s.target), r.completed(s.target, 0)); err != nil {
 			return err
 		}
-		return r.settle(s.target, 1) // a request may outlive its epoch
+		return r.settle(s.target, 1) // a request may remain pending after its epoch
 	case doFlush:
 		return errors.Join(r.views[s.view].Flush(s.target), r.completed(s.target, s.view))
 	case doFlushAll:
@@ -87,7 +87,7 @@ func (r *phaseRun) step(round *round, s *rmaStep) error {
 	return nil
 }
 
-// settle waits for the requests of operations to a target, or nobody for all.
+// settle waits for the requests of operations to a target, or to all for nobody.
 func (r *phaseRun) settle(target, way int) error {
 	var all []mpi.Request
 	var of []*issued
@@ -127,7 +127,7 @@ func (r *phaseRun) settle(target, way int) error {
 	return nil
 }
 
-// prune forgets what is complete.
+// prune removes operations that are complete.
 func (r *phaseRun) prune() {
 	kept := r.open[:0]
 	for _, o := range r.open {
@@ -138,7 +138,7 @@ func (r *phaseRun) prune() {
 	r.open = kept
 }
 
-// issue makes the call of an operation.
+// issue makes the call for an operation.
 func (r *phaseRun) issue(o *issued) error {
 	if err := o.lay(); err != nil {
 		return err
@@ -165,7 +165,7 @@ func (r *phaseRun) issue(o *issued) error {
 	return err
 }
 
-// buffer of a side, empty if there is none.
+// buffer is the Buffer of a side, the zero Buffer if there is none.
 func (m *placed) buffer() mpi.Buffer {
 	if m == nil {
 		return mpi.Buffer{}
@@ -173,7 +173,7 @@ func (m *placed) buffer() mpi.Buffer {
 	return m.buf()
 }
 
-// byBuffers calls the methods of Window.
+// byBuffers calls the methods of Untyped.
 func (r *phaseRun) byBuffers(o *issued) (q mpi.Request, err error) {
 	d, err := datatypeOf(o.there.spec)
 	if err != nil {
@@ -209,7 +209,7 @@ func (r *phaseRun) byBuffers(o *issued) (q mpi.Request, err error) {
 		err = w.Untyped().CompareAndSwap(data, o.compare.buffer(), result, target, disp)
 	}
 	if o.there.spec.Combiner != dtype.CombinerNamed && err == nil {
-		err = d.Free() // the operation goes on with it
+		err = d.Free() // the operation does not need the handle any more
 	}
 	return q, err
 }
@@ -258,15 +258,15 @@ func (numbers[T]) oneSided(window *mpi.Window, o *issued, disp int) (q mpi.Reque
 	return q, err
 }
 
-// update adds to elements with no atomic operation, under an exclusive lock: the own
-// ones sometimes in memory.
+// update adds to elements without an atomic operation, under an exclusive lock: sometimes in
+// memory, if they are this member's.
 func (r *phaseRun) update(o *issued) error {
 	d := types.Type(o.elem)
 	there, err := mpi.Predefined(d.Name())
 	if err != nil {
 		return err
 	}
-	if err := r.win.Flush(o.target); err != nil { // the last update may have put there
+	if err := r.win.Flush(o.target); err != nil { // the last update may have put to them
 		return err
 	}
 	e, n, size := elementOf(o.elem), int(o.there.count), elementOf(o.elem).size

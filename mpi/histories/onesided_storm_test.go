@@ -10,12 +10,12 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// A storm is many additions of 1 to the same elements, by several origins at once: by
-// fetch_and_op, get_accumulate and accumulate in turns. It is there to meet what takes
-// luck to meet otherwise, updates in the same moment. In the end the sum must be right,
-// what was fetched from an element must be different each time, and rise at each origin.
+// A storm is many additions of 1 to the same elements by several origins at the same time: by
+// fetch_and_op, get_accumulate and accumulate in turn. Its purpose is to cause simultaneous
+// updates, which are rare otherwise. At the end the sum must be correct, and the values that
+// were fetched from an element must all be different, and ascending at each origin.
 
-// storms adds operations of that kind on one place, by all who may access the target.
+// addStorms adds storms on one place, by all members that may access the target.
 func (m *roundMaker) addStorms(origin, target int) {
 	var place *rmaOp
 	if all := m.storms[target]; len(all) > 0 && !m.one(4) {
@@ -24,7 +24,7 @@ func (m *roundMaker) addStorms(origin, target int) {
 	origins := []int{origin}
 	times := 20 + m.IntN(150)
 	if m.one(8) {
-		times = 2000 // long enough for several to be at it on any machine
+		times = 2000 // long enough for several storms to overlap on any machine
 	}
 	switch m.phase.kind {
 	case byPost:
@@ -60,10 +60,11 @@ func (m *roundMaker) addStorms(origin, target int) {
 	}
 }
 
-// storm is one on its way.
+// storm is a running storm.
 type storm interface {
 	run(w *mpi.Window, o *rmaOp, disp, unit int64) error
-	// on returns what was fetched from element i, in order, and how often 1 was added.
+	// on returns the values that were fetched from element i, in order, and the number of
+	// additions.
 	on(i int) (fetched []int64, times int)
 }
 
@@ -84,10 +85,10 @@ type stormOf[T int16 | int32 | int64 | uint8] struct {
 	turns []stormTurn[T]
 }
 
-// stormTurn is one call: on all elements, or on one alone.
+// stormTurn is one call: on all elements, or on one.
 type stormTurn[T any] struct {
 	alone   int // -1: all
-	fetched []T // nil: nothing was asked for
+	fetched []T // nil: the call fetches nothing
 }
 
 func (s *stormOf[T]) run(window *mpi.Window, o *rmaOp, disp, unit int64) error {
@@ -135,14 +136,14 @@ func (s *stormOf[T]) on(i int) (fetched []int64, times int) {
 	return fetched, times
 }
 
-// stormed is what storms did to an element.
+// stormed is the effect of storms on an element.
 type stormed struct {
 	*element
 	times   int
 	fetched [][]int64 // by storm
 }
 
-// stormAt notes what a storm did to each element.
+// stormAt records the effect of a storm on each element.
 func (c *checker) stormAt(o *issued) {
 	i := 0
 	o.each(func(off, _ int64) bool {
@@ -168,7 +169,7 @@ func (h *stormed) check(first, last string, loose bool) error {
 		return fmt.Errorf("%d times 1 was added to %d, which makes %d", h.times, from, to)
 	}
 	if h.size < 4 {
-		return nil // what was fetched goes round
+		return nil // the fetched values wrap around
 	}
 	seen := map[int64]bool{}
 	for _, list := range h.fetched {

@@ -12,20 +12,20 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// Random programs of one-sided communication against a sequential oracle: windows of
-// all kinds, epochs of all kinds, all calls, layouts on both sides. A seed determines a
-// program, which is the same on all fabrics; no accesses of it conflict, and what the
-// order of operations leaves open the oracle searches (onesided_order_test.go).
+// Random programs of one-sided communication, compared with a sequential oracle: windows and
+// epochs of all kinds, all calls, and layouts on both sides. A seed determines a program, which
+// is the same on all fabrics. Its accesses do not conflict; if the order of operations is not
+// determined, the oracle searches for one (onesided_order_test.go).
 
-// onesidedBatch is how many programs a world runs.
+// onesidedBatch is the number of programs that one world runs.
 const onesidedBatch = 20
 
 // TestWindowHistories is the metamorphic test of chapter 12 (issue 5, section 6): of RC-01,
 // RC-02, RC-03, RC-04, RC-05, RC-06, RC-07, RC-08, RC-11, RC-13, RC-14, RC-15, RC-16, RC-17,
-// RS-01, RS-02, RS-03, RS-04, RS-06, RW-08, X-RMA-08, X-RMA-11, X-RMA-16, X-RMA-17,
-// X-RMA-18, X-RMA-21 and X-RMA-22; and of the extensions (issue 6, section 4): of QV-04,
-// QV-05, QV-07, QV-08, QV-09, QV-20, QV-24, QV-26, QV-27, QV-29, QV-30, QV-33 and QV-38. A failure
-// tells how to replay it, and the shortest program that fails.
+// RS-01, RS-02, RS-03, RS-04, RS-06, RW-08, X-RMA-08, X-RMA-11, X-RMA-16, X-RMA-17, X-RMA-18,
+// X-RMA-21 and X-RMA-22; and of the extensions (issue 6, section 4): of QV-04, QV-05, QV-07,
+// QV-08, QV-09, QV-20, QV-24, QV-26, QV-27, QV-29, QV-30, QV-33 and QV-38. A failure says how to
+// replay it, and prints the shortest program that fails.
 func TestWindowHistories(t *testing.T) {
 	count := 24
 	switch {
@@ -38,10 +38,10 @@ func TestWindowHistories(t *testing.T) {
 	for _, fabric := range mpitest.Fabrics() {
 		places := []string{"00", "000", "00000"}
 		switch fabric {
-		case "tcp": // nobody shares memory
+		case "tcp": // no ranks share memory
 			places = []string{"01", "012", "01234"}
 		case "shm":
-			places = append(places, "0110", "001021") // everybody does with some
+			places = append(places, "0110", "001021") // each rank shares memory with some others
 		case "inproc":
 			places = append(places, "0110")
 		}
@@ -52,8 +52,8 @@ func TestWindowHistories(t *testing.T) {
 	runAll(t, all, onesidedBatch, runOneSided)
 }
 
-// overOneSided is the fabric for mpitest.RunOver of a placing. Over tcp ranks share no memory on
-// one host either, so that it need not pretend others.
+// overOneSided is the fabric for mpitest.RunOver of a placing. Over tcp ranks share no memory
+// even on one host, so that no other hosts need to be simulated.
 func overOneSided(at placing) string {
 	if at.fabric == "tcp" {
 		return at.fabric
@@ -75,7 +75,7 @@ func runOneSided(t *testing.T, s series) {
 	}
 	failed := struct {
 		sync.Mutex
-		at int // the first one: while rank 0 checks it, others may have begun the next one
+		at int // the program at which a rank is; while rank 0 checks it, others may have begun the next one
 	}{at: s.count}
 	err := mpitest.RunOver(fabric, len(s.places), func(world *mpi.Comm) error {
 		for i, x := range programs {
@@ -106,8 +106,8 @@ func runOneSided(t *testing.T, s series) {
 	t.Fatalf("the shortest that fails: %v\n%v", err, p)
 }
 
-// The generator makes all kinds of windows, epochs, operations and sides, and no program
-// that is the same for another seed.
+// The generator makes all kinds of windows, epochs, operations and sides, and different programs
+// for different seeds.
 func TestWindowHistoriesHaveEverything(t *testing.T) {
 	testrun.PlainOnly(t, "there is one goroutine")
 	seen := map[string]int{}

@@ -7,20 +7,20 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// viewing is how a duplicate of a window is used. A window has itself as the first one, of
+// viewing is the properties of a view. The first view of a window is the window itself, with
 // process scope and without order.
 type viewing struct {
-	thread  bool // flushes cover what was issued through it only
-	ordered bool // operations to a target are complete there in order
+	thread  bool // flushes cover only operations on the view itself
+	ordered bool // operations to a target complete there in order
 }
 
-// viewsMax is how many there are of a window at most.
+// viewsMax is the maximum number of views of a window.
 const viewsMax = 4
 
-// allViews is what a synchronisation covers that knows no views.
+// allViews means that a synchronisation covers all views.
 const allViews = -1
 
-// views makes those of a window.
+// views makes the views of a window.
 func (m *maker) views() []viewing {
 	all := make([]viewing, 1, viewsMax)
 	for range m.IntN(viewsMax) {
@@ -29,10 +29,10 @@ func (m *maker) views() []viewing {
 	return all
 }
 
-// view is any of the window.
+// view is a random view of the window.
 func (m *roundMaker) view() int { return m.IntN(len(m.phase.win.views)) }
 
-// through has o issued through some view of the window, or of a memory handle of the target.
+// through issues o on a random view of the window, or of a memory handle of the target.
 func (m *roundMaker) through(o *rmaOp) {
 	o.slot = m.IntN(len(m.phase.win.slots[o.target]))
 	view := m.view()
@@ -42,7 +42,7 @@ func (m *roundMaker) through(o *rmaOp) {
 	m.by(o, view)
 }
 
-// by has o issued through a view.
+// by issues o on a view.
 func (m *roundMaker) by(o *rmaOp, view int) {
 	o.view, o.begin = view, 0
 	o.order = m.phase.viewing(view).ordered
@@ -52,15 +52,15 @@ func (m *roundMaker) by(o *rmaOp, view int) {
 	}
 }
 
-// streamed keeps what the next operation through a view in order may be put behind.
+// streamed records the operation after which the next one on an ordered view may be placed.
 func (m *roundMaker) streamed(o *rmaOp) {
 	if o.order && o.typed && o.kind < isAccumulate && o.target >= 0 {
 		m.streams[[3]int{int(o.agent), o.target, o.view}] = o
 	}
 }
 
-// behind makes o, a put or get, one of what the last one through its view has accessed, if
-// there was one: nothing is between the two but the order.
+// behind makes o, a put or get, access what the last put or get on its view has accessed, if
+// there was one: nothing but the order separates the two.
 func (m *roundMaker) behind(o *rmaOp) bool {
 	last := m.streams[[3]int{int(o.agent), o.target, o.view}]
 	if last == nil {
@@ -75,8 +75,9 @@ func (m *roundMaker) behind(o *rmaOp) bool {
 	return true
 }
 
-// agent is who does the steps of a member on a view: he knows what he has done before, and
-// nothing else happens meanwhile. That is the member, or its goroutine of that view.
+// agent is the agent that does the steps of a member on a view: the member, or its goroutine for
+// that view. An agent does its steps one after the other, so that it knows what it has done
+// before.
 func (m *roundMaker) agent(member, view int) int16 {
 	if !m.round.threads {
 		view = 0
@@ -84,8 +85,8 @@ func (m *roundMaker) agent(member, view int) int16 {
 	return int16(member*(viewsMax+handlesMax) + view)
 }
 
-// flush is one through a view; if that is of a memory handle, target is who has the memory,
-// or -1.
+// flush adds a flush on a view. If the view is one of a memory handle, target is the member that
+// owns the memory, or -1.
 func (m *roundMaker) flush(member, view, target int, local bool) {
 	do := doFlush
 	switch {
@@ -110,8 +111,8 @@ func (m *roundMaker) flush(member, view, target int, local bool) {
 	m.completed(m.agent(member, view), target, covered)
 }
 
-// completed notes that operations of an agent at a target, -1 for all, are complete: those
-// through a view, or through all.
+// completed records that operations of an agent at a target, -1 for all, are complete: those on
+// one view, or on all.
 func (m *roundMaker) completed(agent int16, target, view int) {
 	m.claims.flushed(agent, target, view)
 	for t := range m.members() {
@@ -147,12 +148,12 @@ func (l *live) duplicate() error {
 				return err
 			}
 		}
-		// Duplicates of duplicates are as those of the window.
+		// Duplicates of duplicates are equivalent to those of the window.
 		d, err := l.views[len(l.views)/2].Untyped().Dup(info)
 		if err != nil {
 			return err
 		}
-		if !v.ordered { // not that of what it was made of
+		if !v.ordered { // not the value of the window that it was made from
 			info.Set("mpi_win_order", "false")
 		}
 		if !v.thread {
@@ -166,11 +167,11 @@ func (l *live) duplicate() error {
 	return nil
 }
 
-// free frees the window before its duplicates, or behind them.
+// free frees the window before its duplicates, or after them.
 func (l *live) free() error {
 	last := 0
 	if l.slots[0][0].seed%2 == 0 {
-		last = 1 // the same on all members
+		last = 1 // the same order on all members
 	}
 	for i := range l.views {
 		k := (i + last) % len(l.views)
@@ -181,7 +182,7 @@ func (l *live) free() error {
 	return nil
 }
 
-// covers reports whether a flush through a view covers operations through another one.
+// covers reports whether a flush on a view covers operations on another one.
 func (ph *phase) covers(view, other int) bool { return !ph.viewing(view).thread || view == other }
 
 // through is the view of a step.
@@ -192,7 +193,7 @@ func (s *rmaStep) through() int {
 	return s.view
 }
 
-// threads does the steps of a round by goroutines, one for each view.
+// threads does the steps of a round with goroutines, one for each view.
 func (r *phaseRun) threads(round *round) error {
 	runs := make([]*phaseRun, len(r.views))
 	ended := make(chan error, len(runs))

@@ -2,10 +2,11 @@ package histories_test
 
 import "testing"
 
-// payloadPattern is what payloads are cut from, again and again: its length, a prime, shares no
-// factor with any length that a protocol cuts messages into, so that no two pieces of a
-// message are alike. Copying costs the race detector one look where making each byte
-// costs it eight a word.
+// payloadPattern is the source of payloads, which repeat it. Its length is a prime that shares
+// no factor with the lengths of the pieces into which protocols divide messages, so that no two
+// pieces of a message are alike. Payloads are copied from it because that is fast under the race
+// detector: a copy is checked once, while a loop over bytes is checked eight times for each
+// word.
 var payloadPattern = func() []byte {
 	b := make([]byte, 1<<20+7)
 	x := uint64(0x9e3779b97f4a7c15)
@@ -18,7 +19,7 @@ var payloadPattern = func() []byte {
 	return b
 }()
 
-// fill writes the payload that belongs to seed.
+// fill writes the payload of a seed.
 func fill(b []byte, seed uint64) {
 	at := int((seed*0x9e3779b97f4a7c15 + 1) >> 20 % uint64(len(payloadPattern)))
 	for ; len(b) > 0; at = 0 {
@@ -26,14 +27,14 @@ func fill(b []byte, seed uint64) {
 	}
 }
 
-// payload returns n bytes that belong to seed.
+// payload returns n bytes of the payload of a seed.
 func payload(n int, seed uint64) []byte {
 	b := make([]byte, n)
 	fill(b, seed)
 	return b
 }
 
-// ok fails the test when a call has failed.
+// ok fails the test if err is not nil.
 func ok(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

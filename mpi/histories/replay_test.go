@@ -14,10 +14,10 @@ import (
 
 var replayFlag = flag.String("replay", "", "run the program of `fabric:seed` only, as in shm@0110:4711, where a digit is the host of a rank")
 
-// placing is ranks on a fabric.
+// placing is a fabric and the hosts of the ranks.
 type placing struct {
 	fabric string // without hosts
-	places string // the host of each rank, as mpitest.RunOver has them
+	places string // the host of each rank, as in mpitest.RunOver
 }
 
 func (p placing) String() string { return p.fabric + "@" + p.places }
@@ -30,7 +30,7 @@ func (p placing) over() string {
 	return p.String()
 }
 
-// parseReplay takes a value of -replay apart.
+// parseReplay parses a value of -replay.
 func parseReplay(value string) (at placing, seed uint64, err error) {
 	name, number, found := strings.Cut(value, ":")
 	fabric, places, placed := strings.Cut(name, "@")
@@ -55,7 +55,7 @@ func parseReplay(value string) (at placing, seed uint64, err error) {
 }
 
 // replay is the command that runs the programs of count seeds, from seed on, again in the test
-// that t belongs to.
+// of t.
 func (p placing) replay(t testing.TB, seed uint64, count int) string {
 	name, _, _ := strings.Cut(t.Name(), "/")
 	env, build, programs := "", "", ""
@@ -75,8 +75,8 @@ func (p placing) replay(t testing.TB, seed uint64, count int) string {
 	return fmt.Sprintf("replay: %sgo test %s./mpi/histories -run '^%s$' -replay %v:%d%s", env, build, name, p, seed, programs)
 }
 
-// The command that replays has a value that -replay takes. Of other values the error says what
-// is wrong.
+// The command that replays contains a valid value of -replay. For invalid values the error says
+// what is wrong.
 func TestReplayValues(t *testing.T) {
 	t.Setenv("HALO_CHECK", "")
 	t.Setenv("HALO_FAULT", "")

@@ -15,13 +15,13 @@ import (
 var programsFlag = flag.Uint("programs", 0, "how many programs a test runs on each fabric and placing of ranks, or with -replay, from that seed on")
 
 // secondsVariable is the environment variable that says for how many seconds a test runs
-// programs on each fabric. Their seeds are new ones then.
+// programs on each fabric, with new seeds.
 const secondsVariable = "HALO_HISTORY_SECONDS"
 
-// timedBatch is how many programs are run at most before a test looks at the time.
+// timedBatch is the maximum number of programs that run before a test checks the time.
 const timedBatch = 20
 
-// series is the programs of count seeds, from first on, for one placing of their ranks.
+// series is the programs of count seeds, from first on, with one placing of their ranks.
 type series struct {
 	placing
 	first uint64
@@ -36,8 +36,8 @@ func onFabrics(places string, first uint64, count int) (all []series) {
 	return all
 }
 
-// runAll runs each series in a subtest, at most batch programs at a time. The flags and the
-// environment may choose other programs.
+// runAll runs each series in a subtest, in batches of at most batch programs. The flags and the
+// environment may select other programs.
 func runAll(t *testing.T, all []series, batch int, run func(t *testing.T, s series)) {
 	t.Helper()
 	seconds, err := secondsPerFabric()
