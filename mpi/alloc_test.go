@@ -8,8 +8,8 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// The eager paths allocate nothing per message, on any fabric: what they use is
-// pooled in the engine. Both ranks run in this process, so both are counted.
+// The eager paths allocate nothing per message, on any fabric: the engine pools what they use.
+// Both ranks run in this process, so that both are counted.
 func TestEagerPathsAllocateNothing(t *testing.T) {
 	unchecked(t)
 	testrun.PlainOnly(t, "it allocates")
@@ -59,7 +59,7 @@ func TestEagerPathsAllocateNothing(t *testing.T) {
 					step()
 				}
 				if c.Rank() == 0 {
-					// AllocsPerRun calls once more to warm up.
+					// AllocsPerRun makes one more call to warm up.
 					if n := testing.AllocsPerRun(runs, step); n >= 1 {
 						t.Errorf("%v allocations per run", n)
 					}
@@ -76,7 +76,7 @@ func TestEagerPathsAllocateNothing(t *testing.T) {
 	}
 }
 
-// A persistent request can be started again and again for nothing.
+// Starting a persistent request again allocates nothing.
 func TestPersistentRequestsAllocateNothing(t *testing.T) {
 	unchecked(t)
 	testrun.PlainOnly(t, "it allocates")

@@ -26,8 +26,8 @@ func hasNoAttr[O mpi.Attributed, T any](t testing.TB, o O, k mpi.Keyval[O, T]) {
 	}
 }
 
-// Values under one key are independent on different communicators, and in
-// different processes; no key is that of another (ATT-01).
+// Values under one key are independent on different communicators, and in different processes.
+// Every key is unique (ATT-01).
 func TestATT02_KeysAndValues(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, world *mpi.Comm) {
 		a, err := world.Dup()
@@ -56,8 +56,8 @@ func TestATT02_KeysAndValues(t *testing.T) {
 	})
 }
 
-// A key that is invalid: ErrKeyval. It is what a variable starts with, and never
-// what CreateKeyval returns (ATT-07).
+// An invalid key is ErrKeyval. A variable is initially an invalid key, and CreateKeyval never
+// returns one (ATT-07).
 func TestERR14_InvalidKeys(t *testing.T) {
 	mpitest.On(t, "inproc", 1, func(t testing.TB, c *mpi.Comm) {
 		var k mpi.Keyval[*mpi.Comm, int]
@@ -78,9 +78,9 @@ func TestERR14_InvalidKeys(t *testing.T) {
 	})
 }
 
-// Duplicating calls the copy callback of each attribute, which says whether there
-// is a value and which; DupFn gives the same one and nil none (ATT-04). It runs on
-// the goroutine that duplicates (ATT-01), as do all.
+// Duplicating calls the copy callback of each attribute, which decides whether the duplicate has
+// a value, and which; DupFn gives the same value, and a nil callback none (ATT-04). The callback
+// runs on the goroutine that duplicates, as all callbacks do (ATT-01).
 func TestATT03_CopyCallbacks(t *testing.T) {
 	mpitest.Run(t, 3, func(t testing.TB, world *mpi.Comm) {
 		c, err := world.Dup()
@@ -90,7 +90,7 @@ func TestATT03_CopyCallbacks(t *testing.T) {
 			if calls++; old != c || goroutine() != here {
 				t.Errorf("copy callback on %v in goroutine %s, want %s", old, goroutine(), here)
 			}
-			if err := old.Barrier(); err != nil { // it may call anything
+			if err := old.Barrier(); err != nil { // a callback may call any function
 				t.Error(err)
 			}
 			return v + 1, v < 100, nil
@@ -128,16 +128,15 @@ func TestATT03_CopyCallbacks(t *testing.T) {
 	})
 }
 
-// goroutine names the calling one.
+// goroutine identifies the calling goroutine.
 func goroutine() string {
 	b := make([]byte, 64)
 	b = b[:runtime.Stack(b, false)]
 	return string(b[:slices.Index(b, '[')])
 }
 
-// A copy callback that fails fails the duplication, in the process where it does,
-// with its error; what had been copied is deleted, and the old communicator is as
-// it was.
+// A copy callback that fails makes the duplication fail with its error, in that process. Values
+// that were copied before are deleted, and the old communicator is unchanged.
 func TestATT03_CopyFails(t *testing.T) {
 	code, err := mpi.AddErrorCode(mpi.ErrOther)
 	ok(t, err)
@@ -195,9 +194,9 @@ func TestATT03_CopyFails(t *testing.T) {
 	ok(t, mpi.RemoveErrorCode(code))
 }
 
-// The delete callback is called once for each value that goes: by DeleteAttr,
-// SetAttr and Free, there for the last set first. If it fails, the call fails,
-// and the value and the communicator stay.
+// The delete callback is called once for each value that is removed: by DeleteAttr, SetAttr and
+// Free, which removes the last set first. If the callback fails, the call fails, and the value
+// and the communicator remain.
 func TestATT05_DeleteCallbacks(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, world *mpi.Comm) {
 		c, err := world.Dup()
@@ -242,14 +241,14 @@ func TestATT05_DeleteCallbacks(t *testing.T) {
 		hasAttr(t, c, m, 5)
 		ok(t, c.Barrier())
 		refuse = false
-		ok(t, l.Free()) // ATT-12: the attribute and its callback live on
+		ok(t, l.Free()) // ATT-12: the attribute and its callback remain
 		ok(t, c.Free())
 		gone(6, 5, 4)
 	})
 }
 
-// A key lives until its attributes are gone: freed, it is still copied and
-// deleted, and read by who has kept a copy of it.
+// A key exists until its attributes are deleted. After Free of the key its attributes are still
+// copied and deleted, and can be read by copies of the key.
 func TestATT12_FreedKeysLiveOn(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, world *mpi.Comm) {
 		c, err := world.Dup()
@@ -272,8 +271,8 @@ func TestATT12_FreedKeysLiveOn(t *testing.T) {
 	})
 }
 
-// The standard's example: a collective keeps a communicator of its own with each
-// communicator that it is used on.
+// The standard's example: a collective caches a private communicator on each communicator that
+// it is used on.
 func TestATT13_CachedCollective(t *testing.T) {
 	mpitest.Run(t, 3, func(t testing.TB, world *mpi.Comm) {
 		made, freed := 0, 0
@@ -315,7 +314,7 @@ func TestATT13_CachedCollective(t *testing.T) {
 	})
 }
 
-// The attributes of self go at Finalize, the last set first, while MPI works.
+// Finalize deletes the attributes of self, the last set first, while MPI can still be used.
 func TestATT05_SelfAtFinalize(t *testing.T) {
 	for _, fabric := range mpitest.Fabrics() {
 		var deleted [2][]int

@@ -9,8 +9,8 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// Room for n messages with their overhead is enough for n that nobody receives;
-// one that does not fit is ErrBuffer, and nothing is lost.
+// A buffer for n messages with their overhead is enough for n messages that are not received.
+// One more message is ErrBuffer, and no message is lost.
 func TestENV04_BsendOverheadIsEnough(t *testing.T) {
 	for _, size := range []int{0, 1, 100, 9000, 70_000} {
 		mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
@@ -33,7 +33,7 @@ func TestENV04_BsendOverheadIsEnough(t *testing.T) {
 				}
 				return
 			}
-			_, err := mpi.Recv(c, []byte{}, 0, 1) // nothing is received before
+			_, err := mpi.Recv(c, []byte{}, 0, 1) // no message is received before this one
 			ok(t, err)
 			for i := range n {
 				b, _, err := mpi.RecvSlice[byte](c, 0, 0)
@@ -47,8 +47,7 @@ func TestENV04_BsendOverheadIsEnough(t *testing.T) {
 	}
 }
 
-// An overflow is an error of that send only: the messages before arrive, and
-// there is room again when they have.
+// An overflow is an error of that send only: earlier messages arrive, and free their space.
 func TestXP2P03_OverflowLosesNothing(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		const size = 100_000 // stays with the sender until it is received
@@ -83,7 +82,7 @@ func TestXP2P03_OverflowLosesNothing(t *testing.T) {
 	})
 }
 
-// Attach and detach in their proper order; who has no buffer is told.
+// Attach and detach in the right order; in the wrong order they are errors.
 func TestXP2P03_AttachDetach(t *testing.T) {
 	mpitest.Run(t, 1, func(t testing.TB, c *mpi.Comm) {
 		wantClass(t, mpi.Bsend(c, []byte{1}, 0, 0), mpi.ErrBuffer)
@@ -113,13 +112,13 @@ func TestXP2P03_AttachDetach(t *testing.T) {
 	})
 }
 
-// A communicator's buffer comes before that of the process.
+// The buffer of a communicator takes precedence over that of the process.
 func TestXP2P03_CommunicatorBeforeProcess(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		d, err := c.Dup()
 		ok(t, err)
 		peer := 1 - c.Rank()
-		ok(t, mpi.BufferAttach(c, nil))                           // the process: as much as it takes
+		ok(t, mpi.BufferAttach(c, nil))                           // the process: unlimited
 		ok(t, d.AttachBuffer(make([]byte, 50+mpi.BsendOverhead))) // the communicator: little
 		ok(t, mpi.Bsend(c, make([]byte, 1000), peer, 0))
 		wantClass(t, mpi.Bsend(d, make([]byte, 1000), peer, 0), mpi.ErrBuffer)
@@ -139,7 +138,7 @@ func TestXP2P03_CommunicatorBeforeProcess(t *testing.T) {
 	})
 }
 
-// A flush waits for the messages of its buffer, and only for those before it.
+// A flush waits for the messages in its buffer, and only for those that were sent before it.
 func TestXP2P03_Flush(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		const size = 200_000
@@ -147,9 +146,9 @@ func TestXP2P03_Flush(t *testing.T) {
 			d := c.Self()
 			ok(t, mpi.BufferAttach(c, nil))
 			ok(t, c.AttachBuffer(nil))
-			ok(t, mpi.Bsend(c, payload(size, 1), 1, 0)) // in the communicator's
-			ok(t, mpi.BufferFlush(c))                   // the process's is empty
-			ok(t, mpi.Bsend(d, payload(size, 9), 0, 0)) // in the process's
+			ok(t, mpi.Bsend(c, payload(size, 1), 1, 0)) // in the buffer of the communicator
+			ok(t, mpi.BufferFlush(c))                   // the buffer of the process is empty
+			ok(t, mpi.Bsend(d, payload(size, 9), 0, 0)) // in the buffer of the process
 			inner, outer := c.IflushBuffer(), mpi.IbufferFlush(c)
 			for _, r := range []mpi.Request{inner, outer} {
 				if _, done, err := r.Test(); done || err != nil {
@@ -185,7 +184,7 @@ func TestXP2P03_Flush(t *testing.T) {
 	})
 }
 
-// Storms of buffered sends from many goroutines under each kind of buffer.
+// Many goroutines make buffered sends with each kind of buffer.
 func TestXP2P03_Storms(t *testing.T) {
 	const workers, per = 6, 60
 	mpitest.Run(t, 3, func(t testing.TB, c *mpi.Comm) {

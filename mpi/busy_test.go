@@ -72,9 +72,9 @@ func rivals() []struct {
 	}
 }
 
-// 6.14: of two goroutines that are in collectives on one communicator at once one has an
-// error that names both calls. The other call comes to its right end, and the communicator
-// can be used on.
+// 6.14: if two goroutines are in collectives on one communicator at the same time, one of them
+// gets an error that names both calls. The other call completes correctly, and the communicator
+// remains usable.
 func TestSection6_14_TwoGoroutinesInCollectives(t *testing.T) {
 	for _, n := range []int{2, 3} {
 		mpitest.Run(t, n, func(t testing.TB, c *mpi.Comm) {
@@ -87,7 +87,7 @@ func TestSection6_14_TwoGoroutinesInCollectives(t *testing.T) {
 	}
 }
 
-// clashing has two goroutines of rank 0 make the calls i and k. Nobody else comes before one
+// clashing makes two goroutines of rank 0 call i and k. The other ranks make no call before one
 // of the two has failed.
 func clashing(t testing.TB, c *mpi.Comm, i, k int) {
 	const tag = 5
@@ -127,8 +127,8 @@ func clashing(t testing.TB, c *mpi.Comm, i, k int) {
 	}
 }
 
-// 6.14: however many goroutines are in collectives on one communicator, calls either are
-// refused or have the right result.
+// 6.14: with any number of goroutines in collectives on one communicator, each call either is
+// refused or has the correct result.
 func TestSection6_14_CrowdInCollectives(t *testing.T) {
 	const goroutines, all = 3, 1 << 20
 	times := 60
@@ -140,7 +140,7 @@ func TestSection6_14_CrowdInCollectives(t *testing.T) {
 		for i := range in {
 			in[i] = all + 1
 		}
-		in[0] = all + ends // n*all, and how many have come to their end
+		in[0] = all + ends // n*all, and the number of goroutines that have finished
 		err = mpi.Allreduce(c, in, out, mpi.Sum)
 		if err == nil && (out[0]/all != int64(c.Size()) || n > 1 && out[n-1] != int64(c.Size())*(all+1)) {
 			err = fmt.Errorf("wrong sums %d and %d", out[0], out[n-1])
@@ -161,7 +161,7 @@ func TestSection6_14_CrowdInCollectives(t *testing.T) {
 					})
 				}
 				wg.Wait()
-				for { // until all ranks are here, all of whose calls have had enough others
+				for { // until all ranks are here and each of their calls has met enough others
 					ends, err := sum(c, elements, 1)
 					if err != nil {
 						t.Fatal(err)
@@ -175,7 +175,7 @@ func TestSection6_14_CrowdInCollectives(t *testing.T) {
 	}
 }
 
-// 6.14: nonblocking collectives that have been started are no hindrance to blocking ones.
+// 6.14: nonblocking collectives that have been started do not interfere with blocking ones.
 func TestSection6_14_StartedOnesAreBeside(t *testing.T) {
 	mpitest.Run(t, 3, func(t testing.TB, c *mpi.Comm) {
 		var requests []mpi.Request
@@ -205,7 +205,7 @@ func TestSection6_14_StartedOnesAreBeside(t *testing.T) {
 	})
 }
 
-// 7.4.3, 6.14: a communicator that a goroutine is in a collective on cannot be freed.
+// 7.4.3, 6.14: a communicator cannot be freed while a goroutine is in a collective on it.
 func TestSection6_14_FreeBesideABarrier(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		d, err := c.Dup()
@@ -225,9 +225,9 @@ func TestSection6_14_FreeBesideABarrier(t *testing.T) {
 	})
 }
 
-// entered has two goroutines call a collective that no other member calls yet, and returns when
-// one of the two has been refused, so that the other one is in it; end is its result. calls is
-// what the error names.
+// entered makes two goroutines call a collective that no other member calls yet. It returns when
+// one of the two has been refused, so that the other is in the collective; end is the other's
+// result. calls is the text in the error.
 func entered(t testing.TB, calls string, call func() error) (end <-chan error) {
 	t.Helper()
 	ends := make(chan error, 2)
@@ -240,8 +240,8 @@ func entered(t testing.TB, calls string, call func() error) (end <-chan error) {
 	return ends
 }
 
-// beside has rank 0 do something while one of its goroutines is in a collective call, which rank 1
-// makes after that. calls is what the error of a second goroutine in the call names.
+// beside makes rank 0 call meanwhile while one of its goroutines is in a collective call, which
+// rank 1 makes later. calls is the text in the error of a second goroutine in the call.
 func beside(t testing.TB, c *mpi.Comm, calls string, call func() error, meanwhile func()) {
 	t.Helper()
 	if c.Rank() == 0 {
@@ -256,7 +256,7 @@ func beside(t testing.TB, c *mpi.Comm, calls string, call func() error, meanwhil
 	ok(t, call())
 }
 
-// 6.14, 7.7.2: a Free that is refused since a goroutine is in a collective has deleted no
+// 6.14, 7.7.2: a Free that is refused because a goroutine is in a collective deletes no
 // attributes.
 func TestSection6_14_RefusedFreeKeepsAttributes(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
@@ -276,8 +276,8 @@ func TestSection6_14_RefusedFreeKeepsAttributes(t *testing.T) {
 	})
 }
 
-// 6.14, 12.2.5: a Free of a window that is refused since a goroutine is in another one has done
-// nothing: the window is there until the other one has freed it.
+// 6.14, 12.2.5: a Free of a window that is refused because a goroutine is in another Free does
+// nothing: the window exists until the other Free has freed it.
 func TestSection6_14_RefusedFreeKeepsTheWindow(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		w, err := mpi.WinAllocate[int64](c, 1)
@@ -291,8 +291,8 @@ func TestSection6_14_RefusedFreeKeepsTheWindow(t *testing.T) {
 	})
 }
 
-// 6.14, 11.2.2: a Finalize that is refused since a goroutine is in a collective on the world has
-// deleted no attributes of self.
+// 6.14, 11.2.2: a Finalize that is refused because a goroutine is in a collective on the world
+// deletes no attributes of self.
 func TestSection6_14_RefusedFinalizeKeepsAttributes(t *testing.T) {
 	deleted := 0
 	err := mpi.Run(2, func(c *mpi.Comm) error {

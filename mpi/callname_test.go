@@ -8,9 +8,9 @@ import (
 	"github.com/halo-mpi/halo/internal/coll"
 )
 
-// Programs in C read the names of C in errors and in what they wait for: each call has one. The
-// exceptions are calls of Go alone, and words that texts contain in their ordinary sense, whose
-// procedure abi/bind knows by the entry of the call.
+// Programs in C read the names of C in errors and in wait notes, so that each call needs one.
+// The exceptions are calls that exist only in Go, and names that also occur in texts as ordinary
+// words; abi/bind knows the procedure of these by the entry of the call.
 func TestCallsHaveNamesInC(t *testing.T) {
 	exceptions := []string{"RecvSlice", "Errhandler", "Merge", "Info", "Shared", "FetchOp", "CompareSwap", "Load", "Store", "Reading", "Writing"}
 	end := callCollective + call(coll.Kinds)*call(coll.Forms)

@@ -11,7 +11,7 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// cancellable starts a send that may be cancelled: in each mode, by itself or by a
+// cancellable starts a send that may be cancelled: in each mode, as a single send or as a
 // persistent request.
 var cancellable = []struct {
 	name string
@@ -21,7 +21,7 @@ var cancellable = []struct {
 	{"SendInit", mpi.SendInit[byte]}, {"SsendInit", mpi.SsendInit[byte]}, {"BsendInit", mpi.BsendInit[byte]},
 }
 
-// startCancellable starts a send of the way.
+// startCancellable starts a send by cancellable[way].
 func startCancellable(t testing.TB, way int, c *mpi.Comm, b []byte, dest, tag int) mpi.Request {
 	q := cancellable[way].send(c, b, dest, tag)
 	if way >= 3 {
@@ -30,18 +30,18 @@ func startCancellable(t testing.TB, way int, c *mpi.Comm, b []byte, dest, tag in
 	return q
 }
 
-// freeCancellable ends a persistent request that has been waited for.
+// freeCancellable frees a persistent request after a wait for it.
 func freeCancellable(t testing.TB, q *mpi.Request) {
 	if !q.IsNull() {
 		ok(t, q.Free())
 	}
 }
 
-// A send that nobody has received is cancelled, and the wait for it needs nobody: the other
-// rank is in no call. What is sent afterwards is what is received.
+// A send that no receive has matched is cancelled, and the wait for it completes while the other
+// rank is in no call. The next receive gets what is sent afterwards.
 func TestP2P15_CancelOfSends(t *testing.T) {
 	for _, size := range []int{0, 8, 200, 9000, 70_000, 1_000_000} {
-		turn := make(chan struct{}, 1) // from one rank to the other, beside MPI
+		turn := make(chan struct{}, 1) // signals between the ranks without MPI
 		mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 			ok(t, mpi.BufferAttach(c, nil))
 			for _, dest := range []int{1, 0} {
@@ -78,13 +78,13 @@ func TestP2P15_CancelOfSends(t *testing.T) {
 			if ok(t, err); found {
 				t.Fatal("a cancelled message is still there")
 			}
-			_, err = mpi.BufferDetach(c) // no message stays in it
+			_, err = mpi.BufferDetach(c) // no message remains in the buffer
 			ok(t, err)
 		})
 	}
 }
 
-// Of sends without credit, and of more of them at once than are asked about at once, too.
+// The same for sends without credit, and for more sends than are asked about at the same time.
 func TestP2P15_CancelOfManySends(t *testing.T) {
 	turn := make(chan struct{}, 1)
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
@@ -113,8 +113,8 @@ func TestP2P15_CancelOfManySends(t *testing.T) {
 	})
 }
 
-// Cancels race with matches: each message is received, or its send is cancelled, never both
-// and never neither; those that are received come in their order.
+// Cancels race with matches: each message either is received or its send is cancelled. Messages
+// that are received arrive in order.
 func TestP2P15_CancelOfSendsRaces(t *testing.T) {
 	for seed := range uint64(4) {
 		mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
@@ -128,7 +128,7 @@ func TestP2P15_CancelOfSendsRaces(t *testing.T) {
 	}
 }
 
-const cancelRaceEnd = 99 // the tag of the last message, which names those that were cancelled
+const cancelRaceEnd = 99 // tag of the last message, which lists the cancelled ones
 
 func cancelSome(t testing.TB, c *mpi.Comm, r *rand.Rand) {
 	ok(t, mpi.BufferAttach(c, nil))

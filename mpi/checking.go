@@ -16,7 +16,7 @@ import (
 func (c *Comm) checks() bool { return c != nil && c.w.Checks() }
 
 // checkedType is the datatype of the elements of a slice. Bytes count as untyped, MPI_BYTE,
-// which matches any type: Go has no other way to express that.
+// which matches any type: Go has no other way to say that.
 func checkedType(g reflect.Type) *dtype.Type {
 	if g == nil || g.Kind() == reflect.Uint8 {
 		return types().Type(dtype.Byte)

@@ -8,16 +8,16 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// In checking mode all members of a collective that is wrong between them end with the
-// same error, which names two of them and what each of them called, sends or receives;
-// and the communicator can be used on.
+// In checking mode, if members call a collective inconsistently, all of them get the same error.
+// It names two of them and what each of them called, sends or receives. The communicator remains
+// usable.
 func TestCheckedCollectivesNameTwoRanks(t *testing.T) {
 	const n = 3
 	type elements = []int32
 	start := func(q mpi.Request) error { _, err := q.Wait(); return err }
 	again := func(q mpi.Request) error {
 		defer q.Free()
-		for range 2 { // and it fails each time
+		for range 2 { // it fails at every start
 			if err := q.Start(); err != nil {
 				return err
 			}
@@ -210,7 +210,7 @@ func TestCheckedCollectivesNameTwoRanks(t *testing.T) {
 	}
 }
 
-// Making communicators, and the end, are collectives like any other.
+// Calls that make communicators, and Finalize, are checked like other collectives.
 func TestCheckedCreationsNameTwoRanks(t *testing.T) {
 	free := func(c *mpi.Comm, err error) error {
 		if c != nil {
@@ -241,7 +241,7 @@ func TestCheckedCreationsNameTwoRanks(t *testing.T) {
 				call = x.one
 			}
 			mismatched(t, "the call", call(c), mpi.ErrOther, x.text)
-			for _, call := range []func(c *mpi.Comm) error{x.one, x.others} { // what is right goes on as ever
+			for _, call := range []func(c *mpi.Comm) error{x.one, x.others} { // correct calls still work
 				if err := call(c); err != nil {
 					t.Errorf("rank %d: %v", c.Rank(), err)
 				}

@@ -18,7 +18,7 @@ func checked(t *testing.T, n int, fn func(t testing.TB, world *mpi.Comm)) {
 	mpitest.Run(t, n, fn)
 }
 
-// mismatched expects an error of the class that has the text in it.
+// mismatched checks that err has the class and contains the text.
 func mismatched(t testing.TB, what string, err error, class mpi.Class, text string) {
 	t.Helper()
 	if !errors.Is(err, class) || !strings.Contains(err.Error(), text) {
@@ -26,7 +26,7 @@ func mismatched(t testing.TB, what string, err error, class mpi.Class, text stri
 	}
 }
 
-// otherwise is a message of n int32 that rank 0 sends, and rank 1 receives as float64.
+// otherwise makes a message of n int32 that rank 0 sends, and rank 1 receives as float64.
 func otherwise(n int) (send []int32, recv []float64, text string) {
 	send, recv = make([]int32, n), make([]float64, n)
 	for i := range send {
@@ -35,10 +35,10 @@ func otherwise(n int) (send []int32, recv []float64, text string) {
 	return send, recv, fmt.Sprintf("rank 0 sends %d x MPI_INT32_T, rank 1 receives %d x MPI_DOUBLE", n, n)
 }
 
-// DT-16: in checking mode a message that is received as other types than were sent is
-// an error of the receiver that names both, in every way of sending and receiving,
-// whoever comes first and whatever the protocol. The data is received all the same,
-// the sender hears nothing, and the next message is well.
+// DT-16: in checking mode, receiving a message with other types than it was sent with is an
+// error of the receiver that names both types: for every call that sends or receives, in either
+// order of send and receive, and for every protocol. The data is received nevertheless, the
+// sender gets no error, and the next message is correct.
 func TestDT16_MismatchNamesBothSides(t *testing.T) {
 	sends := []struct {
 		name string
@@ -117,7 +117,7 @@ func TestDT16_MismatchNamesBothSides(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			if err := apart.SetName("MPI_DOUBLE"); err != nil { // so that it says the same
+			if err := apart.SetName("MPI_DOUBLE"); err != nil { // so that the error is the same
 				return err
 			}
 			mem := make([]float64, 2*len(buf))
@@ -139,7 +139,7 @@ func TestDT16_MismatchNamesBothSides(t *testing.T) {
 				for j, r := range receives {
 					send, recv, text := otherwise(n)
 					name := fmt.Sprintf("%d elements by %s, received by %s", n, s.name, r.name)
-					late := (i+j)%2 == 0 // the receiver comes when the message is there
+					late := (i+j)%2 == 0 // the receive is posted after the message has arrived
 					if c.Rank() == 0 {
 						if !late {
 							mpi.Recv(c, make([]int8, 1), 1, 9)
@@ -171,7 +171,7 @@ func TestDT16_MismatchNamesBothSides(t *testing.T) {
 	})
 }
 
-// What a program may receive as what: DT-16, DT-20.
+// Which types match: DT-16, DT-20.
 func TestDT16_DT20_WhatMatches(t *testing.T) {
 	of := func(count, bytes int, d func() (mpi.Datatype, error)) func(t testing.TB) mpi.Buffer {
 		return func(t testing.TB) mpi.Buffer {
@@ -209,7 +209,7 @@ func TestDT16_DT20_WhatMatches(t *testing.T) {
 			text: "rank 0 sends 4 x MPI_INT, rank 1 receives 4 x MPI_FLOAT"},
 		{sends: of(1, 8, named("MPI_INT64_T")), receives: of(1, 8, named("MPI_UINT64_T")), class: mpi.ErrType,
 			text: "rank 0 sends 1 x MPI_INT64_T, rank 1 receives 1 x MPI_UINT64_T"},
-		// F90 types are those of the same precision and range only.
+		// F90 types match only those of the same precision and range.
 		{sends: of(1, 16, f90(6, 30)), receives: of(1, 16, f90(6, 30))},
 		{sends: of(1, 16, f90(6, 30)), receives: of(1, 16, func() (mpi.Datatype, error) {
 			d, err := mpi.TypeF90Real(6, 30)
@@ -220,10 +220,10 @@ func TestDT16_DT20_WhatMatches(t *testing.T) {
 		})},
 		{sends: of(1, 16, f90(6, 37)), receives: of(1, 16, f90(5, 30)), class: mpi.ErrType, text: "rank 0 sends 1 x "},
 		{sends: of(1, 16, f90(6, 30)), receives: of(1, 16, named("MPI_REAL")), class: mpi.ErrType, text: "rank 1 receives 1 x MPI_REAL"},
-		// Bytes match anything.
+		// Bytes match any type.
 		{sends: of(16, 16, named("MPI_BYTE")), receives: of(4, 16, named("MPI_INT32_T"))},
 		{sends: of(2, 16, named("MPI_DOUBLE")), receives: of(16, 16, named("MPI_PACKED"))},
-		// Equal sequences, made in different ways, and the beginnings of them.
+		// Equal sequences of types that were made in different ways, and prefixes of them.
 		{sends: of(6, 48, named("MPI_DOUBLE")), receives: of(1, 88, func() (mpi.Datatype, error) { return mpi.TypeVector(6, 1, 2, double) })},
 		{sends: of(2, 24, func() (mpi.Datatype, error) { return mpi.TypeContiguous(3, number) }), receives: of(9, 36, named("MPI_INT32_T"))},
 		{sends: func(testing.TB) mpi.Buffer { return mpi.Buf(make([]particle, 3)) },
@@ -235,7 +235,7 @@ func TestDT16_DT20_WhatMatches(t *testing.T) {
 			receives: of(1, 24, func() (mpi.Datatype, error) {
 				return mpi.TypeStruct([]int{2, 1}, []int{0, 16}, []mpi.Datatype{double, number})
 			}), class: mpi.ErrType, text: "[1 MPI_INT32_T, 2 MPI_DOUBLE], rank 1 receives 1 x "},
-		// Nothing matches anything, and one kind of error does not hide the other.
+		// An empty message matches any type, and one kind of error does not hide the other.
 		{sends: of(0, 0, named("MPI_INT")), receives: of(1, 8, named("MPI_DOUBLE"))},
 		{sends: of(4, 32, named("MPI_DOUBLE")), receives: of(3, 24, named("MPI_DOUBLE")), class: mpi.ErrTruncate,
 			text: "message truncated: 32 bytes into a 24-byte buffer: rank 0 sends 4 x MPI_DOUBLE, rank 1 receives 3 x MPI_DOUBLE"},
@@ -257,7 +257,8 @@ func TestDT16_DT20_WhatMatches(t *testing.T) {
 	}
 }
 
-// A process tells itself, too, whether the message waits for the receive or not.
+// Messages of a process to itself are checked, too, whether the message waits for the receive or
+// not.
 func TestDT16_MessagesToItself(t *testing.T) {
 	checked(t, 1, func(t testing.TB, c *mpi.Comm) {
 		self := c.Self()
@@ -280,7 +281,7 @@ func TestDT16_MessagesToItself(t *testing.T) {
 	})
 }
 
-// RecvSlice takes a message of any length, but not of any type.
+// RecvSlice accepts a message of any length, but not of any type.
 func TestDT16_RecvSlice(t *testing.T) {
 	checked(t, 2, func(t testing.TB, c *mpi.Comm) {
 		if c.Rank() == 0 {
@@ -296,10 +297,10 @@ func TestDT16_RecvSlice(t *testing.T) {
 	})
 }
 
-// Names are those of the communicator, not those of the job.
+// Errors name ranks of the communicator, not of the job.
 func TestDT16_RanksOfTheCommunicator(t *testing.T) {
 	checked(t, 3, func(t testing.TB, world *mpi.Comm) {
-		c, err := world.Split(0, -world.Rank()) // the other way round
+		c, err := world.Split(0, -world.Rank()) // in reverse order
 		if err != nil {
 			t.Error(err)
 			return
@@ -315,12 +316,12 @@ func TestDT16_RanksOfTheCommunicator(t *testing.T) {
 	})
 }
 
-// unchecked is for tests of what is without checks, where all others are run with HALO_CHECK=1:
-// errors say less then, and nothing is allocated.
+// unchecked is for tests of behaviour without checks when the tests run with HALO_CHECK=1:
+// without checks errors contain less, and nothing is allocated.
 func unchecked(t *testing.T) { t.Setenv("HALO_CHECK", "") }
 
-// Without HALO_CHECK elements of several types are not compared, and a value that means nothing
-// is refused.
+// Without HALO_CHECK elements of different types are not compared. An invalid value of
+// HALO_CHECK is refused.
 func TestCheckingIsChosenByTheEnvironment(t *testing.T) {
 	for value, text := range map[string]string{"": "", "0": "", "yes": "HALO_CHECK=yes"} {
 		t.Setenv("HALO_CHECK", value)

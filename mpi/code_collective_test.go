@@ -19,7 +19,7 @@ type typedCall func(c *mpi.Comm, n, root int) error
 // typedCalls are the collectives of slices and Buffers with elements of T.
 func typedCalls[T int32 | float64]() map[string]typedCall {
 	wait := func(r mpi.Request) error { _, err := r.Wait(); return err }
-	// Of both types blocks have as many bytes.
+	// Blocks have the same number of bytes with both types.
 	of := func(n int) []T {
 		if _, ok := any(T(0)).(int32); ok {
 			n *= 2
@@ -81,8 +81,8 @@ func typedCalls[T int32 | float64]() map[string]typedCall {
 	}
 }
 
-// DT-16, COL-02: a collective in which one member has elements of another type is ErrType in
-// those who receive them, outside of checking mode, too, and the communicator can be used on.
+// DT-16, COL-02: if one member of a collective has elements of another type, the members that
+// receive these get ErrType, outside of checking mode, too, and the communicator remains usable.
 func TestDT16_CollectivesOfOtherElements(t *testing.T) {
 	unchecked(t)
 	right, wrong := typedCalls[float64](), typedCalls[int32]()
@@ -107,7 +107,7 @@ func TestDT16_CollectivesOfOtherElements(t *testing.T) {
 					if err != nil && c.Size() == 2 && !(strings.Contains(err.Error(), "MPI_DOUBLE") && strings.Contains(err.Error(), "MPI_INT32_T") && strings.Contains(err.Error(), "rank 1")) {
 						t.Errorf("%s: %v", what, err)
 					}
-					// The next one is as ever.
+					// The next collective works normally.
 					sum, err := mpi.AllreduceOne(c, 1, mpi.Sum)
 					if err != nil || sum != c.Size() {
 						t.Errorf("then %d, %v", sum, err)
@@ -118,9 +118,10 @@ func TestDT16_CollectivesOfOtherElements(t *testing.T) {
 	}
 }
 
-// DT-16, COL-02: the same where elements are as many, not as many bytes: a reduction and a Bcast
-// in which a member has others are ErrType in all who receive them, whether what comes is too
-// long or too short. Lengths are such that all choose one way to go.
+// DT-16, COL-02: the same with equal numbers of elements instead of bytes: a reduction or Bcast
+// in which a member has other elements is ErrType in all members that receive them, whether the
+// data is too long or too short. The lengths are such that all members choose the same
+// algorithm.
 func TestDT16_CollectivesOfAsManyOtherElements(t *testing.T) {
 	unchecked(t)
 	for _, ranks := range []int{2, 3} {
@@ -155,11 +156,11 @@ func TestDT16_CollectivesOfAsManyOtherElements(t *testing.T) {
 	}
 }
 
-// DT-16, COL-02: a long Bcast of members that disagree on its length, because of their types or
-// their counts, ends in all of them, with an error in those who receive something else.
+// DT-16, COL-02: a long Bcast whose members disagree on the length, because of their types or
+// counts, completes in all of them, with an error in those that receive another length.
 func TestCOL05_LongBcastOfOtherLengths(t *testing.T) {
 	unchecked(t)
-	t.Setenv("HALO_COLL_BCAST", "chain") // which members would otherwise choose by different lengths
+	t.Setenv("HALO_COLL_BCAST", "chain") // by different lengths members would choose different algorithms
 	for _, ranks := range []int{2, 3, 4} {
 		mpitest.Run(t, ranks, func(t testing.TB, c *mpi.Comm) {
 			const segment = 128 << 10 / 8 // elements of float64
@@ -178,7 +179,7 @@ func TestCOL05_LongBcastOfOtherLengths(t *testing.T) {
 						}
 						ok(t, c.Barrier())
 					}
-					// As many elements of another type.
+					// Equal numbers of elements of another type.
 					var err error
 					if me == odd {
 						err = mpi.Bcast(c, make([]int32, n), 0)
@@ -195,8 +196,8 @@ func TestCOL05_LongBcastOfOtherLengths(t *testing.T) {
 	}
 }
 
-// meetsOther reports whether a member must have found out that another one, the last, has
-// elements of another type.
+// meetsOther reports whether a member must have detected that another member, odd, has elements
+// of another type.
 func meetsOther(name string, c *mpi.Comm, odd, root int) bool {
 	me := c.Rank()
 	switch base := strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(name, "Comm."), "I"), "Init"); strings.ToLower(base) {
@@ -210,21 +211,22 @@ func meetsOther(name string, c *mpi.Comm, odd, root int) bool {
 	return true
 }
 
-// COL-04, COL-05: members that name different roots are told so, at the latest by the next
-// collective in which data goes between them, over messages and memory. Long messages wait for
-// who receives them, so that two roots which only send wait for each other (docs/checking.md).
+// COL-04, COL-05: members that pass different roots get an error, at the latest from the next
+// collective in which data moves between them, with messages and with shared memory. Long
+// messages wait for their receiver, so that two roots that only send wait for each other
+// (docs/checking.md).
 func TestCOL05_TwoRoots(t *testing.T) {
 	unchecked(t)
 	calls := typedCalls[float64]()
 	for _, ranks := range []int{2, 3, 4} {
 		mpitest.Run(t, ranks, func(t testing.TB, c *mpi.Comm) {
 			if testrun.Race && strings.Contains(t.Name(), "inproc") {
-				return // two roots write to one place of a slot, which is what is wrong
+				return // two roots write to one place of a slot, which is the error itself
 			}
 			for _, name := range []string{"Bcast", "Ibcast", "Scatter", "Reduce"} {
 				for _, n := range []int{1, 1000} {
 					if slot := strings.Contains(t.Name(), "shm-") || strings.Contains(t.Name(), "inproc-"); name == "Reduce" && (!slot || n > 60) {
-						continue // by messages both only receive, and there is nothing to compare
+						continue // with messages both roots only receive, and there is nothing to compare
 					}
 					d, err := c.Dup()
 					ok(t, err)
@@ -236,7 +238,7 @@ func TestCOL05_TwoRoots(t *testing.T) {
 					if first != nil && !errors.Is(first, mpi.ErrRoot) {
 						t.Errorf("%s of %d elements at rank %d: %v", name, n, d.Rank(), first)
 					}
-					// One goes by memory where there is any, the other by messages.
+					// One of these uses shared memory if there is any, the other messages.
 					second := mpi.Allreduce(d, make([]float64, 1), make([]float64, 1), mpi.Sum)
 					r := mpi.Iallreduce(d, make([]float64, 1), make([]float64, 1), mpi.Sum)
 					if _, err := r.Wait(); second == nil {
@@ -253,7 +255,7 @@ func TestCOL05_TwoRoots(t *testing.T) {
 							t.Errorf("%s of %d elements at rank %d: %v", name, n, d.Rank(), err)
 						}
 					}
-					ok(t, c.Barrier()) // the other communicators are as ever
+					ok(t, c.Barrier()) // the other communicators still work
 				}
 			}
 		})

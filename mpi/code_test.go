@@ -10,9 +10,9 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// 3.3.1, DT-16: a receive of other elements than are sent is ErrType outside of checking mode,
-// too, however the message travels and is received. The message is consumed, and its sender
-// goes on.
+// 3.3.1, DT-16: a receive of other elements than were sent is ErrType outside of checking mode,
+// too, for every protocol and every receiving call. The message is consumed, and its sender's
+// operation completes.
 func TestDT16_MessagesOfOtherElements(t *testing.T) {
 	unchecked(t)
 	const tag = 3
@@ -109,7 +109,7 @@ func TestDT16_MessagesOfOtherElements(t *testing.T) {
 				}
 			}
 		}
-		// Nothing is left, and the next message is received.
+		// No message is left, and the next one is received.
 		if c.Rank() == 0 {
 			ok(t, mpi.Send(c, []int{4711}, 1, tag))
 			return
@@ -122,9 +122,9 @@ func TestDT16_MessagesOfOtherElements(t *testing.T) {
 	})
 }
 
-// DT-16: the error is of one message: a persistent receive that had it receives the next one,
-// and pooled requests do not hand it on. Messages of a process to itself have it, too, and those
-// between two groups.
+// DT-16: the error belongs to one message: a persistent receive that had it receives the next
+// message, and requests that are reused from the pool do not have it. It occurs also for
+// messages of a process to itself, and between two groups.
 func TestDT16_ErrorsAreOfOneMessage(t *testing.T) {
 	const tag = 3
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
@@ -173,8 +173,9 @@ func TestDT16_ErrorsAreOfOneMessage(t *testing.T) {
 	})
 }
 
-// DT-16: what matches is received: elements of one representation, whatever their names, bytes,
-// packed data, structs of the same sequence, messages without elements, and shorter ones.
+// DT-16: types that match are received: elements with the same representation, whatever their
+// names; bytes; packed data; structs with the same sequence; messages without elements; and
+// shorter messages.
 func TestDT16_MessagesThatMatch(t *testing.T) {
 	type celsius float64
 	type both struct {
@@ -231,8 +232,8 @@ func recvInto(b mpi.Buffer) func(c *mpi.Comm) error {
 	return func(c *mpi.Comm) error { _, err := c.Recv(b, 0, 0); return err }
 }
 
-// DT-16: a message that is too long for its buffer is ErrTruncate, also of other elements. Then
-// the error names both types.
+// DT-16: a message that is too long for its buffer is ErrTruncate even if the elements have
+// another type. Then the error names both types.
 func TestDT16_TruncationComesFirst(t *testing.T) {
 	unchecked(t)
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {

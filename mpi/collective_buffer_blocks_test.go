@@ -10,9 +10,9 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// Blocks that are received may lie at any places of a type whose elements would overlap if
-// there were more of them, such as the blocks of a matrix: only blocks that overlap in
-// themselves are ErrType (MPI-5, 6.5).
+// Receive blocks may lie anywhere in a type whose elements would overlap if there were more of
+// them, such as the blocks of a matrix. Only blocks that themselves overlap are ErrType (MPI-5,
+// 6.5).
 func TestBlocksOfOverlappingElements(t *testing.T) {
 	mpitest.Run(t, 3, func(t testing.TB, c *mpi.Comm) {
 		n, me := c.Size(), c.Rank()
@@ -54,8 +54,8 @@ func TestBlocksOfOverlappingElements(t *testing.T) {
 	})
 }
 
-// What is sent may lie between the blocks that are received, and the reverse; not in them
-// (MPI-5, 6.5 and 6.8).
+// Data that is sent may lie between the blocks that are received, and vice versa, but not in
+// them (MPI-5, 6.5 and 6.8).
 func TestBlocksBetweenBlocks(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		n, me := c.Size(), c.Rank()
@@ -81,7 +81,7 @@ func TestBlocksBetweenBlocks(t *testing.T) {
 	})
 }
 
-// BufError fails the calls that use it, with its class and text.
+// Calls that use a BufError fail with its class and text.
 func TestBufError(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		bad := mpi.Internals.BufError(mpi.ErrCount, "%d elements of something", 12)

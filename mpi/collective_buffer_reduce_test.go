@@ -12,8 +12,9 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// A rule is the map x -> factor*x + summand with a name: combining two is associative,
-// does not commute, and keeps the name of the left one. It has gaps in Go's memory.
+// A rule is the map x -> factor*x + summand with a name. The combination of rules is
+// associative, does not commute, and keeps the name of the left one. A rule has gaps in Go's
+// memory.
 type rule struct {
 	name    uint8
 	factor  uint32
@@ -30,8 +31,8 @@ func composeRules(in, inout []rule) {
 	}
 }
 
-// composeAnywhere is composeRules for whatever type that is made of the parts of a rule;
-// places are where they are in an element, and the distance of elements.
+// composeAnywhere is composeRules for any type that consists of the parts of a rule. places has
+// their displacements in an element, and the distance of elements.
 func composeAnywhere(places map[mpi.Datatype][4]int) mpi.Op {
 	return mpi.CreateOpFunc(func(in, inout mpi.Buffer) {
 		at, ok := places[inout.Datatype()]
@@ -63,7 +64,7 @@ func writeRule(b []byte, at [3]int, r rule) {
 	b[at[2]], b[at[2]+1] = byte(r.summand), byte(r.summand>>8)
 }
 
-// a field is rules in memory: count elements of a type, of which places tells more.
+// a field is rules in memory: count elements of a type, which places describes.
 type field struct {
 	mem    []byte
 	origin int
@@ -85,7 +86,7 @@ func (f *field) load(rules []rule) {
 	}
 }
 
-// ruleTypes are ways to lay a rule out.
+// ruleTypes are different layouts of a rule.
 func ruleTypes() map[mpi.Datatype][4]int {
 	parts := []mpi.Datatype{must(mpi.TypeOf[uint8]()), must(mpi.TypeOf[uint32]()), must(mpi.TypeOf[uint16]())}
 	places := map[mpi.Datatype][4]int{must(mpi.TypeOf[rule]()): {0, 4, 8, 12}}
@@ -115,7 +116,7 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// newField is memory of any content for count rules of a random type.
+// newField is memory with random contents for count rules of a random type.
 func newField(g *rand.Rand, places map[mpi.Datatype][4]int, order []mpi.Datatype, count int) *field {
 	f := &field{count: count, typ: order[g.IntN(len(order))]}
 	f.at = places[f.typ]
@@ -133,10 +134,9 @@ func newField(g *rand.Rand, places map[mpi.Datatype][4]int, order []mpi.Datatype
 	return f
 }
 
-// COL-02, COL-03, COL-04, COL-05: an operation of a program serves all reductions of
-// Buffers in all forms, whatever types they have, each rank types of its own, in place
-// or not; it combines in the order of the ranks, and what is between the results stays
-// as it was.
+// COL-02, COL-03, COL-04, COL-05: a user-defined operation works in all reductions of Buffers in
+// all forms, in place or not, with any types, which may differ between ranks. Operands are
+// combined in the order of the ranks, and gaps between the results are not changed.
 func TestCOL05_ReductionsOfLayouts(t *testing.T) {
 	places := ruleTypes()
 	var order []mpi.Datatype
@@ -232,7 +232,7 @@ func (x *reductionStep) do() error {
 		if me == root {
 			want.load(upTo(n - 1))
 		} else if x.own.IntN(2) == 0 {
-			r = mpi.Buffer{} // not looked at
+			r = mpi.Buffer{} // ignored
 		}
 		calls = collectiveForms(func() error { return c.Reduce(s, r, o, root) },
 			func() mpi.Request { return c.Ireduce(s, r, o, root) }, func() mpi.Request { return c.ReduceInit(s, r, o, root) })

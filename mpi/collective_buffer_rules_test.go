@@ -12,7 +12,7 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// rowsOf is which of the rows of a matrix member r of n has: some of them none.
+// rowsOf are the rows of a matrix that member r of n has; some members have none.
 func rowsOf(r, n, rows int) (first, count int) {
 	share := func(r int) int { return r * r * rows / (n * n) }
 	if r == 1 {
@@ -24,9 +24,8 @@ func rowsOf(r, n, rows int) (first, count int) {
 	return share(r), share(r+1) - share(r)
 }
 
-// transpose is a matrix of m by n numbers, divided by rows, and its transpose, divided
-// by rows as well, with the Buffers of an Alltoallw between them: a different type
-// for every pair.
+// transpose is an m by n matrix distributed by rows, its transpose distributed by rows, and the
+// Buffers of an Alltoallw between the two, with a different type for every pair.
 type transpose struct {
 	from, to   []float64
 	send, recv []mpi.Buffer
@@ -42,14 +41,14 @@ func newTranspose(c *mpi.Comm, m, n int) *transpose {
 		block := committed(mpi.TypeVector(mine, cols, n, typeOf[float64]()))
 		t.send = append(t.send, mpi.BufOf(t.from[min(col, len(t.from)):], min(mine, 1)*min(cols, 1), block))
 		row, rows := rowsOf(r, size, m)
-		// A row of what comes is a column here.
+		// A row of the received data is a column here.
 		column := committed(mpi.TypeResized(committed(mpi.TypeVector(theirs, 1, m, typeOf[float64]())), 0, 8))
 		t.recv = append(t.recv, mpi.BufOf(t.to[min(row, len(t.to)):], min(theirs, 1)*rows, column))
 	}
 	return t
 }
 
-// load makes the element in row i and column j what it is in a round.
+// load sets the elements to values that depend on row i, column j and the round.
 func (t *transpose) load(c *mpi.Comm, m, n, round int) {
 	first, count := rowsOf(c.Rank(), c.Size(), m)
 	for i := range count {
@@ -72,8 +71,8 @@ func (t *transpose) verify(c *mpi.Comm, m, n, round int) error {
 	return nil
 }
 
-// COL-17, 6.8: an Alltoallw with a different type for every pair transposes a matrix,
-// some of whose blocks are empty, in all three forms.
+// COL-17, 6.8: an Alltoallw with a different type for every pair transposes a matrix with some
+// empty blocks, in all three forms.
 func TestCOL17_AlltoallwTransposes(t *testing.T) {
 	for _, n := range []int{1, 2, 5} {
 		mpitest.Run(t, n, func(t testing.TB, c *mpi.Comm) {
@@ -93,7 +92,7 @@ func TestCOL17_AlltoallwTransposes(t *testing.T) {
 				x.load(c, rows, cols, 2)
 				send, recv := slices.Clone(x.send), slices.Clone(x.recv)
 				q := c.Ialltoallw(send, recv)
-				clear(send) // they are not looked at any more
+				clear(send) // the call does not use them any more
 				clear(recv)
 				check(2, waited(q))
 				p := c.AlltoallwInit(x.send, x.recv)
@@ -113,7 +112,7 @@ func TestCOL17_AlltoallwTransposes(t *testing.T) {
 	}
 }
 
-// COL-16, 6.2.2: in place a member gives the Buffer that is its own block of the other.
+// COL-16, 6.2.2: in place a member passes its own block of the other Buffer.
 func TestCOL16_BuffersInPlace(t *testing.T) {
 	mpitest.Run(t, 3, func(t testing.TB, c *mpi.Comm) {
 		me, n := c.Rank(), c.Size()
@@ -178,8 +177,8 @@ func TestCOL16_BuffersInPlace(t *testing.T) {
 	})
 }
 
-// TRM-02: a Buffer that does not count at a process may be anything there; a type may be
-// freed when the Buffer has been made; and the zero Buffer is nothing.
+// TRM-02: a Buffer that is not significant at a process may be invalid there; a type may be
+// freed after the Buffer has been made; and the zero Buffer is an empty one.
 func TestTRM02_BuffersThatDoNotCount(t *testing.T) {
 	mpitest.Run(t, 3, func(t testing.TB, c *mpi.Comm) {
 		const root = 2
@@ -228,8 +227,8 @@ func TestTRM02_BuffersThatDoNotCount(t *testing.T) {
 	})
 }
 
-// DT-13, DT-14, 6.1: what is wrong with Buffers is an error of the standard's class that
-// names call, communicator and numbers; the members are then still in step.
+// DT-13, DT-14, 6.1: an invalid Buffer is an error of the standard's class that names the call,
+// the communicator and numbers; after that the members' collectives still match.
 func TestDT14_BuffersOfCollectivesThatAreWrong(t *testing.T) {
 	unchecked(t)
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
@@ -292,8 +291,8 @@ func TestDT14_BuffersOfCollectivesThatAreWrong(t *testing.T) {
 	})
 }
 
-// 6.1: Buffers of sizes that disagree are an error of the member that can see it, and
-// what is behind the shorter one stays as it was.
+// 6.1: Buffers whose sizes disagree are an error of the member that can detect it. Memory after
+// the shorter one is not changed.
 func TestBuffersOfSizesThatDisagree(t *testing.T) {
 	unchecked(t)
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
@@ -330,8 +329,8 @@ func TestBuffersOfSizesThatDisagree(t *testing.T) {
 	})
 }
 
-// A collective on Buffers allocates nothing when it is repeated, blocking or started
-// anew, on any fabric.
+// A collective on Buffers allocates nothing when it is repeated, blocking or started again, on
+// any fabric.
 func TestCollectivesOnBuffersAllocateNothing(t *testing.T) {
 	unchecked(t)
 	testrun.PlainOnly(t, "it allocates")
@@ -341,7 +340,7 @@ func TestCollectivesOnBuffersAllocateNothing(t *testing.T) {
 			for i, v := range verbs(c, block, 0) {
 				s, r := spreadOut(1+i%2, v.send), spreadOut(2-i%2, v.recv)
 				if v.name == "Gatherv" || v.name == "Scatterv" || v.name == "Allgatherv" || v.name == "Alltoallv" {
-					s, r = spreadOut(1, v.send), spreadOut(1, v.recv) // or this test computes counts
+					s, r = spreadOut(1, v.send), spreadOut(1, v.recv) // otherwise this test would compute counts
 				}
 				step := func() {
 					if err := v.do(s, r); err != nil {
@@ -368,8 +367,8 @@ func TestCollectivesOnBuffersAllocateNothing(t *testing.T) {
 	})
 }
 
-// allocatesNothing has all members repeat a step, and the first one count. Nobody runs
-// ahead, which takes memory for what others have not yet asked for.
+// allocatesNothing makes all members repeat a step, and the first one count allocations. No
+// member runs ahead of the others, since data that they have not asked for yet takes memory.
 func allocatesNothing(t testing.TB, c *mpi.Comm, name string, runs int, do func()) {
 	step := func() {
 		do()

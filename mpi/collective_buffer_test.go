@@ -10,20 +10,20 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// untouched is in the gaps of a spread.
+// untouched is the value in the gaps of a spread.
 const untouched = -77
 
-// spread is numbers in memory of some layout, with gaps.
+// spread is numbers in memory with some layout and gaps.
 type spread struct {
 	mem []int32
-	at  func(i int) int // where in mem number i is
+	at  func(i int) int // index in mem of number i
 	n   int
 	b   mpi.Buffer
 	per int // numbers in an element of b
 }
 
-// spreadOut is room for n numbers, an even number: one behind the other, or one in
-// three places, or in two columns of which an element has one number each.
+// spreadOut is memory for n numbers, n even, in one of three layouts: adjacent, every third
+// place, or two columns with elements that have a number of each.
 func spreadOut(way, n int) *spread {
 	one := typeOf[int32]()
 	switch way % 3 {
@@ -69,7 +69,7 @@ func (s *spread) load(flat []int32) {
 	}
 }
 
-// equals reports how s differs from flat, and from untouched elsewhere.
+// equals reports where s differs from flat, or from untouched elsewhere.
 func (s *spread) equals(flat []int32) error {
 	want := &spread{mem: make([]int32, len(s.mem)), at: s.at}
 	want.load(flat)
@@ -79,7 +79,7 @@ func (s *spread) equals(flat []int32) error {
 	return nil
 }
 
-// counts is how many elements of s are as many numbers.
+// counts converts numbers of numbers to numbers of elements of s.
 func (s *spread) counts(numbers []int) []int {
 	if s.per == 1 {
 		return numbers
@@ -94,15 +94,15 @@ func (s *spread) counts(numbers []int) []int {
 // verb is a collective for slices, and its three forms for Buffers.
 type verb struct {
 	name       string
-	send, recv int // numbers that the caller gives and has room for
+	send, recv int // how many numbers the caller sends and receives
 	slices     func(send, recv []int32) error
 	do         func(s, r *spread) error
 	start      func(s, r *spread) mpi.Request
 	prepare    func(s, r *spread) mpi.Request
 }
 
-// verbs are all collectives that move data, of which member r gives 2r numbers in those
-// of unequal blocks, and in others a block.
+// verbs are all collectives that move data. In those with unequal blocks member r contributes 2r
+// numbers, in the others a block.
 func verbs(c *mpi.Comm, block, root int) []verb {
 	n, me := c.Size(), c.Rank()
 	var mine, displs []int // blocks in the reverse order with gaps
@@ -117,7 +117,7 @@ func verbs(c *mpi.Comm, block, root int) []verb {
 		displs[r] = total
 		total += mine[r] + 2
 	}
-	var out, in []int // of an Alltoallv: r sends to d what d sends to r and more
+	var out, in []int // for an Alltoallv: r sends to d the number that d receives from r
 	for r := range n {
 		out, in = append(out, 2*((me+2*r)%3)), append(in, 2*((r+2*me)%3))
 	}
@@ -179,11 +179,11 @@ func verbs(c *mpi.Comm, block, root int) []verb {
 	}
 }
 
-// COL-17: every collective that moves data does on Buffers, in all three forms, what
-// it does on slices, whatever layouts each member has on each side; what is not
-// received into stays as it was. Some members pass slices meanwhile.
+// COL-17: every collective that moves data has the same result on Buffers, in all three forms,
+// as on slices, with any layouts on each side of each member. Memory that is not received into
+// is not changed. Some members pass slices at the same time.
 func TestCOL17_CollectivesOnBuffersEqualThoseOnSlices(t *testing.T) {
-	every := 1 // of the ways
+	every := 1 // test every layout
 	if testrun.Race {
 		every = 4
 	}

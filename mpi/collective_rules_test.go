@@ -11,8 +11,8 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// K: a wrong argument is an error of the standard's class that names call,
-// communicator and numbers; the members are then still in step.
+// K: a wrong argument is an error of the standard's class that names the call, the communicator
+// and numbers; after that the members' collectives still match.
 func TestCollectiveArguments(t *testing.T) {
 	unchecked(t)
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
@@ -52,7 +52,7 @@ func TestCollectiveArguments(t *testing.T) {
 	})
 }
 
-// K: lengths that disagree are an error of the member that can see it.
+// K: lengths that disagree are an error of the member that can detect it.
 func TestCollectiveMismatch(t *testing.T) {
 	unchecked(t)
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
@@ -72,8 +72,8 @@ func TestCollectiveMismatch(t *testing.T) {
 	})
 }
 
-// COL-15: a nonblocking collective is neither cancelled nor freed; a persistent
-// one is started and freed only while it is inactive.
+// COL-15: a nonblocking collective can be neither cancelled nor freed; a persistent one can be
+// started and freed only while it is inactive.
 func TestCOL15_RequestsOfCollectives(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		is := func(what string, err error) {
@@ -107,8 +107,8 @@ func TestCOL15_RequestsOfCollectives(t *testing.T) {
 	})
 }
 
-// X-PCL-01: persistent collectives start a thousand times, in another order on
-// every rank, on data that change in between.
+// X-PCL-01: persistent collectives are started a thousand times, in a different order on every
+// rank, on data that changes between starts.
 func TestXPCL01_ThousandStarts(t *testing.T) {
 	starts := 1000
 	if testrun.Race {

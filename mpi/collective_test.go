@@ -36,13 +36,13 @@ func collectiveForms(blocking func() error, nonblocking, persistent func() mpi.R
 	}
 }
 
-// movesData does every collective on elements that of makes from small numbers, and
-// compares with what is written down here.
+// movesData calls every collective on elements that of makes from small numbers, and compares
+// with the results that are computed here.
 func movesData[T mpi.Elem](c *mpi.Comm, of func(i int) T) error {
 	n, me := c.Size(), c.Rank()
 	root := n / 2
 	const count = 3
-	// part is what one rank gives to another; reduced what sums over ranks give.
+	// part is what one rank sends to another; reduced is the sum over ranks.
 	part := func(from, to int) []T {
 		s := make([]T, count)
 		for i := range s {
@@ -94,13 +94,13 @@ func movesData[T mpi.Elem](c *mpi.Comm, of func(i int) T) error {
 		}
 		return make([]T, otherwise)
 	}
-	var packed, spread []T // what a Gatherv without and with displacements gives
+	var packed, spread []T // results of a Gatherv without and with displacements
 	spread = make([]T, at+1)
 	for r := range n {
 		packed = append(packed, block(r, 0, odd[r])...)
 		copy(spread[displs[r]:], block(r, 0, odd[r]))
 	}
-	var toSend, toRecv []T // of an Alltoallv in which r gets r%3 from everyone
+	var toSend, toRecv []T // for an Alltoallv in which r receives r%3 elements from each rank
 	var recvCounts []int
 	for r := range n {
 		toSend = append(toSend, block(me, r, odd[r])...)

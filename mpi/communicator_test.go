@@ -8,19 +8,19 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// Traffic of communicators never mixes, whatever the wildcards.
+// Messages on different communicators never match, even with wildcards.
 func TestP2P05_ContextsAreSeparate(t *testing.T) {
 	for _, n := range []int{2, 4} {
 		mpitest.Run(t, n, func(t testing.TB, c *mpi.Comm) {
 			d, err := c.Dup()
 			ok(t, err)
-			half, err := c.Split(c.Rank()/2, -c.Rank()) // the order turned round
+			half, err := c.Split(c.Rank()/2, -c.Rank()) // in reverse order
 			ok(t, err)
 			if half.Size() != 2 || half.Rank() != 1-c.Rank()%2 {
 				t.Fatalf("split: rank %d of %d", half.Rank(), half.Size())
 			}
-			// Rank 0 sends to rank 1 on all three with one tag; 1 receives with
-			// wildcards in another order.
+			// Rank 0 sends to rank 1 on all three with one tag; rank 1 receives with wildcards
+			// in another order.
 			comms := []*mpi.Comm{c, d, half}
 			for _, size := range []int{8, 9000, 70_000, 300_000} {
 				if c.Rank()%2 == 0 {
@@ -50,7 +50,7 @@ func TestP2P05_ContextsAreSeparate(t *testing.T) {
 					wantPayload(t, b, size, uint64(i))
 				}
 			}
-			// A receive on one is not matched by messages on the others.
+			// A receive on one does not match messages on the others.
 			r := mpi.Irecv(d, make([]byte, 8), mpi.AnySource, mpi.AnyTag)
 			peer := c.Rank() ^ 1
 			_, err = mpi.Sendrecv(c, []byte{1}, peer, 0, make([]byte, 1), peer, 0)
@@ -125,7 +125,7 @@ func TestNAM01_Names(t *testing.T) {
 		if dup.Name() != long {
 			t.Fatal("a name that was refused has changed the name")
 		}
-		ok(t, c.SetName("everybody")) // in this process only, and in errors
+		ok(t, c.SetName("everybody")) // only in this process, and in errors
 		err = mpi.Send(c, []byte{1}, 9, 0)
 		if want := "mpi: Send on everybody to 9 tag 0: rank 9 in a communicator of 2 (MPI_ERR_RANK)"; err.Error() != want {
 			t.Errorf("error is\n\t%v\nwant\n\t%s", err, want)
@@ -134,7 +134,7 @@ func TestNAM01_Names(t *testing.T) {
 	})
 }
 
-// Freeing a communicator lets what is pending on it complete.
+// Pending operations on a communicator that is freed complete.
 func TestTRM07_FreeWithPendingCommunication(t *testing.T) {
 	for _, size := range []int{0, 8, 9000, 70_000, 400_000} {
 		mpitest.Run(t, 3, func(t testing.TB, c *mpi.Comm) {
@@ -148,7 +148,7 @@ func TestTRM07_FreeWithPendingCommunication(t *testing.T) {
 			ok(t, p.Start())
 			q := mpi.Isend(d, payload(size, 7), c.Rank(), 1)
 			ok(t, mpi.Send(d, []byte{5}, c.Rank(), 2))
-			m, _, err := d.Mprobe(c.Rank(), 2) // and a message taken out
+			m, _, err := d.Mprobe(c.Rank(), 2) // and a message that a matched probe has taken
 			ok(t, err)
 			ok(t, d.Free())
 			wantClass(t, mpi.Send(d, b, right, 0), mpi.ErrComm)
@@ -172,7 +172,7 @@ func TestTRM07_FreeWithPendingCommunication(t *testing.T) {
 	}
 }
 
-// A buffer attached to a communicator goes with it; its messages still arrive.
+// Free detaches the buffer of a communicator; the messages in it still arrive.
 func TestTRM07_FreeWithAttachedBuffer(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		for i := range 3 {
@@ -191,7 +191,7 @@ func TestTRM07_FreeWithAttachedBuffer(t *testing.T) {
 	})
 }
 
-// The first communicators are not freed.
+// The first communicators cannot be freed.
 func TestCOM04_WorldAndSelfStay(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		wantClass(t, c.Free(), mpi.ErrComm)

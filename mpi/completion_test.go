@@ -8,7 +8,7 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// Completing nothing gives the empty status.
+// Completing a null request gives the empty status.
 func TestP2P09_NullRequestsGiveEmptyStatus(t *testing.T) {
 	var null mpi.Request
 	if !null.IsNull() {
@@ -101,7 +101,7 @@ func wantIndex(t testing.TB, got, want int) {
 	}
 }
 
-// Persistent requests that are inactive count as null ones, but live on.
+// Inactive persistent requests are treated like null ones, but remain.
 func TestP2P09_P2P16_InactiveRequests(t *testing.T) {
 	mpitest.Run(t, 1, func(t testing.TB, c *mpi.Comm) {
 		r, s := mpi.RecvInit(c, make([]byte, 1), 0, 0), mpi.SendInit(c, make([]byte, 1), 0, 0)
@@ -136,7 +136,7 @@ func TestP2P09_P2P16_InactiveRequests(t *testing.T) {
 	})
 }
 
-// A request that was completed through one copy is stale in the others.
+// A request that was completed by one copy is stale in the others.
 func TestTRM04_StaleCopies(t *testing.T) {
 	mpitest.Run(t, 1, func(t testing.TB, c *mpi.Comm) {
 		r := mpi.Irecv(c, make([]byte, 1), 0, 0)
@@ -149,7 +149,7 @@ func TestTRM04_StaleCopies(t *testing.T) {
 		if ok(t, err); !r.IsNull() {
 			t.Fatal("the request is not null after Wait")
 		}
-		other := mpi.Irecv(c, make([]byte, 1), 0, 0) // may live where the first did
+		other := mpi.Irecv(c, make([]byte, 1), 0, 0) // may reuse the memory of the first one
 		_, err = copied.Wait()
 		wantClass(t, err, mpi.ErrRequest)
 		_, _, err = copied.Test()
@@ -179,7 +179,7 @@ func TestTRM04_StaleCopies(t *testing.T) {
 	})
 }
 
-// The eight functions over requests of many kinds, of which some fail.
+// The eight functions over requests of many kinds, some of which fail.
 func TestP2P11_FamiliesOverMixedRequests(t *testing.T) {
 	const n = 9 // requests
 	type outcome struct {
@@ -187,8 +187,8 @@ func TestP2P11_FamiliesOverMixedRequests(t *testing.T) {
 		bytes int
 	}
 	want := [n]outcome{{0, 8}, {mpi.ErrTruncate, 4}, {}, {0, 0}, {mpi.ErrRank, 0}, {0, 300_000}, {}, {mpi.ErrTag, 0}, {0, 0}}
-	// make starts the requests of rank 0: null, inactive, failed, truncated,
-	// sends and receives of all lengths.
+	// start starts the requests of rank 0: null, inactive, failed, truncated, sends and receives
+	// of all lengths.
 	start := func(t testing.TB, c *mpi.Comm, inactive mpi.Request) []mpi.Request {
 		return []mpi.Request{
 			mpi.Irecv(c, make([]byte, 8), 1, 0),
@@ -224,7 +224,7 @@ func TestP2P11_FamiliesOverMixedRequests(t *testing.T) {
 			t.Fatalf("%s: request %d has %d bytes, want %d", call, i, st.Bytes(), want[i].bytes)
 		}
 	}
-	// Each way completes all of rs and reports each request once through note.
+	// Each way completes all of rs and calls note once for each request.
 	ways := map[string]func(t testing.TB, rs []mpi.Request, note func(i int, st mpi.Status, err error)){
 		"Wait": func(t testing.TB, rs []mpi.Request, note func(i int, st mpi.Status, err error)) {
 			for i := range rs {
@@ -358,7 +358,7 @@ func TestP2P11_FamiliesOverMixedRequests(t *testing.T) {
 	})
 }
 
-// inStatus checks that an error is ErrInStatus exactly if a status has one.
+// inStatus checks that an error is ErrInStatus if and only if a status has an error.
 func inStatus(t testing.TB, err error, sts []mpi.Status) {
 	t.Helper()
 	failed := false
@@ -370,7 +370,7 @@ func inStatus(t testing.TB, err error, sts []mpi.Status) {
 	}
 }
 
-// Arrays for the outcome that are too short are refused before anything happens.
+// Arrays that are too short for the results are refused before any request is completed.
 func TestP2P11_ShortArrays(t *testing.T) {
 	mpitest.Run(t, 1, func(t testing.TB, c *mpi.Comm) {
 		rs := []mpi.Request{mpi.Irecv(c, make([]byte, 1), 0, 0), {}}

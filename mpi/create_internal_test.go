@@ -8,8 +8,8 @@ import (
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
-// A duplicate that a copy callback prevents in one process gives its slot back, as
-// do those of the others when they are freed.
+// A duplicate that a copy callback prevents in one process releases its slot, and so do the
+// other members' duplicates when they are freed.
 func TestATT03_CopyFailsAndSlotsComeBack(t *testing.T) {
 	refused := errors.New("refused")
 	for _, fabric := range []string{"inproc", "shm"} {
@@ -41,8 +41,8 @@ func TestATT03_CopyFailsAndSlotsComeBack(t *testing.T) {
 					return err
 				}
 			}
-			// What rank 1 dropped may still be on its way: it is here before a
-			// duplicate that was begun later.
+			// What rank 1 has dropped may still be in progress. It ends before a duplicate that
+			// is begun later.
 			if err := DeleteAttr(c, key); err != nil {
 				return err
 			}

@@ -14,8 +14,8 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// wantMembers checks that c has these members, by rank in world, and that it
-// carries messages and collectives that nobody else gets.
+// wantMembers checks that c has these members, by their ranks in world, and that its messages
+// and collectives reach no other communicator.
 func wantMembers(t testing.TB, c, world *mpi.Comm, want []int) {
 	t.Helper()
 	me := slices.Index(want, world.Rank())
@@ -66,8 +66,8 @@ func subset(t testing.TB, c *mpi.Comm, ranks []int) mpi.Group {
 	return g
 }
 
-// 7.4.2: Create makes communicators of any groups, also of several that have
-// nobody in common at a time; who is in none gets none.
+// 7.4.2: Create makes communicators of any groups, also of several disjoint ones at the same
+// time; a process that is in none of them gets nil.
 func TestXCOM01_Create(t *testing.T) {
 	for n := 1; n <= 5; n++ {
 		mpitest.Run(t, n, func(t testing.TB, c *mpi.Comm) {
@@ -76,7 +76,7 @@ func TestXCOM01_Create(t *testing.T) {
 				order := rng.Perm(n)
 				a, b := rng.IntN(n+1), rng.IntN(n+1)
 				a, b = min(a, b), max(a, b)
-				first, second := order[:a], order[a:b] // the rest is in none
+				first, second := order[:a], order[a:b] // the rest is in no group
 				mine := first
 				if slices.Contains(second, c.Rank()) {
 					mine = second
@@ -100,7 +100,7 @@ func TestXCOM01_Create(t *testing.T) {
 	}
 }
 
-// Wrong groups and tags, of calls that then have not begun.
+// Invalid groups and tags are errors before the collective begins.
 func TestXCOM01_CreateErrors(t *testing.T) {
 	mpitest.Run(t, 3, func(t testing.TB, c *mpi.Comm) {
 		part, err := c.Split(min(c.Rank(), 1), 0)
@@ -128,8 +128,8 @@ func TestXCOM01_CreateErrors(t *testing.T) {
 	})
 }
 
-// CreateGroup is collective over the group only: the others wait in a receive that
-// is answered when the communicator has been made, or compute.
+// CreateGroup is collective over the group only: the other members wait in a receive that is
+// answered after the communicator has been made, or compute.
 func TestXCOM01_CreateGroupWithoutTheOthers(t *testing.T) {
 	mpitest.Run(t, 5, func(t testing.TB, c *mpi.Comm) {
 		ranks := []int{3, 0, 2}
@@ -150,8 +150,8 @@ func TestXCOM01_CreateGroupWithoutTheOthers(t *testing.T) {
 	})
 }
 
-// Overlapping groups make communicators at the same time, in goroutines told apart
-// by the tag, while the parent carries collectives and messages with these tags.
+// Overlapping groups make communicators at the same time, in goroutines with different tags,
+// while the parent carries collectives and messages with the same tags.
 func TestXCOM01_CreateGroupsThatOverlap(t *testing.T) {
 	const n, rounds = 5, 6
 	groups := [][]int{{0, 1, 2}, {2, 1, 4}, {4, 3}, {0, 1, 2, 3, 4}, {3, 0, 4}, {2, 1, 0}, {1}}
@@ -182,14 +182,14 @@ func TestXCOM01_CreateGroupsThatOverlap(t *testing.T) {
 	})
 }
 
-// 7.4.2: Idup does not wait, its communicator can be used when the request is
-// complete and not before, and many may be under way, beside other calls.
+// 7.4.2: Idup does not wait; its communicator can be used when the request is complete, and not
+// before; several may be pending at the same time, together with other calls.
 func TestXCOM01_Idup(t *testing.T) {
 	for n := 1; n <= 4; n++ {
 		mpitest.Run(t, n, func(t testing.TB, c *mpi.Comm) {
 			numbers := []int{0, 1, 2, 3}[:n]
 			if n > 1 {
-				// The choice of rank 0 is not made as long as it waits for rank 1.
+				// The context number of rank 0 is not chosen as long as it waits for rank 1.
 				if c.Rank() == 0 {
 					_, err := mpi.Recv(c, []byte{0}, 1, 0)
 					ok(t, err)
@@ -212,7 +212,7 @@ func TestXCOM01_Idup(t *testing.T) {
 				ok(t, exercise(d, numbers))
 				ok(t, d.Free())
 			}
-			// The parent may be freed meanwhile.
+			// The parent may be freed while Idup is pending.
 			p, err := c.Dup()
 			ok(t, err)
 			d, r := p.Idup()
@@ -237,13 +237,13 @@ func TestXCOM01_Idup(t *testing.T) {
 					ok(t, e.Free())
 				}
 			}
-			ok(t, rs[many-1].Free()) // it completes all the same
+			ok(t, rs[many-1].Free()) // it completes nevertheless
 			slices.Reverse(rs)
 			ok(t, mpi.Waitall(rs[1:], nil))
 			for _, d := range comms[:many-1] {
 				ok(t, exercise(d, numbers))
 			}
-			// All duplicates are different: a message on each, received backwards.
+			// All duplicates are different: one message on each, received in reverse order.
 			right, left := (c.Rank()+1)%n, (c.Rank()+n-1)%n
 			for i, d := range comms[:many-1] {
 				ok(t, mpi.Send(d, []int{i}, right, 0))
@@ -260,7 +260,7 @@ func TestXCOM01_Idup(t *testing.T) {
 	}
 }
 
-// Goroutines make communicators at the same time, each from one of its own.
+// Goroutines make communicators at the same time, each from a different parent.
 func TestCOM04_ConcurrentCreation(t *testing.T) {
 	const workers, rounds = 4, 12
 	mpitest.Run(t, 4, func(t testing.TB, world *mpi.Comm) {
@@ -283,8 +283,8 @@ func TestCOM04_ConcurrentCreation(t *testing.T) {
 	})
 }
 
-// createAll makes a communicator in each way and uses it; if not all, only those
-// with the last rank.
+// createAll makes a communicator in each way and uses it; if all is false, only in the ways that
+// need the last rank.
 func createAll(c *mpi.Comm, k int, all bool) error {
 	everybody, err := c.Group()
 	if err != nil {
@@ -328,10 +328,10 @@ func createAll(c *mpi.Comm, k int, all bool) error {
 	return nil
 }
 
-// A member dies while communicators are made: everybody else learns of it, and
-// nobody waits for ever. Groups without it are not concerned; but who waits for one
-// that has left because of the death waits in vain, so that communicators without
-// the dead are not used before all know.
+// A member dies while communicators are made: all other members get an error, and none waits for
+// ever. Groups without the dead process are not affected. But a member that waits for one that
+// has left because of the death waits for ever, so that communicators without the dead process
+// are not used before all members know of the death.
 func TestF1_DeathDuringCreation(t *testing.T) {
 	var met atomic.Int64
 	for round := range 8 {
@@ -341,7 +341,7 @@ func TestF1_DeathDuringCreation(t *testing.T) {
 					t.Errorf("rank 3 alive: %v", err)
 				}
 			}
-			steps := round % 4 // and then in the middle of one
+			steps := round % 4 // and then in the middle of a step
 			if steps > 0 {
 				d, err := c.Dup()
 				ok(t, err)
@@ -372,7 +372,7 @@ func TestF1_DeathDuringCreation(t *testing.T) {
 			ok(t, err)
 			wantMembers(t, d, c, living)
 			ok(t, d.Free())
-			// Who leaves is dead to the others: all have to be here first.
+			// A process that leaves is dead to the others: all have to be here first.
 			mine := met.Add(1)
 			for met.Load() < (mine+2)/3*3 && !t.Failed() {
 				runtime.Gosched()

@@ -10,7 +10,7 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// typ makes a result of a call that makes types a committed type, or ends the test.
+// typ commits the result of a call that makes types, or ends the test.
 func typ(t testing.TB) func(d mpi.Datatype, err error) mpi.Datatype {
 	return func(d mpi.Datatype, err error) mpi.Datatype {
 		t.Helper()
@@ -24,7 +24,7 @@ func typ(t testing.TB) func(d mpi.Datatype, err error) mpi.Datatype {
 	}
 }
 
-// wantText fails the test unless err is of that class and its text has all parts.
+// wantText fails the test unless err has that class and its text contains all parts.
 func wantText(t testing.TB, err error, class mpi.Class, parts ...string) {
 	t.Helper()
 	wantClass(t, err, class)
@@ -35,7 +35,7 @@ func wantText(t testing.TB, err error, class mpi.Class, parts ...string) {
 	}
 }
 
-// everyUse calls everything that takes a type.
+// everyUse calls every function that takes a type.
 func everyUse(d mpi.Datatype) map[string]error {
 	attr := mpi.CreateKeyval[mpi.Datatype, int](nil, nil)
 	free := d
@@ -77,8 +77,8 @@ func everyUse(d mpi.Datatype) map[string]error {
 	}
 }
 
-// A type that is null, or a copy of one that has been freed, is ErrType in every
-// call, which is named.
+// A type that is null, or a copy of a freed type, is ErrType in every call, and the error names
+// the call.
 func TestDT13_NullAndFreedTypes(t *testing.T) {
 	freed := typ(t)(mpi.TypeVector(3, 1, 2, typ(t)(mpi.TypeOf[float64]())))
 	handle := freed
@@ -100,8 +100,8 @@ func TestDT13_NullAndFreedTypes(t *testing.T) {
 	}
 }
 
-// What was made with a type goes on when it has been freed: types of it, their
-// duplicates, and Buffers.
+// Types made from a type, its duplicates, and Buffers remain usable when the type has been
+// freed.
 func TestDT13_FreedTypesLiveOn(t *testing.T) {
 	old := typ(t)(mpi.TypeVector(2, 1, 2, typ(t)(mpi.TypeOf[int16]())))
 	made := typ(t)(mpi.TypeContiguous(2, old))
@@ -119,7 +119,7 @@ func TestDT13_FreedTypesLiveOn(t *testing.T) {
 	}
 }
 
-// A type is for communication when it has been committed, its duplicate if it was.
+// A type can be used in communication after Commit. A duplicate is committed if the original is.
 func TestDT13_Commit(t *testing.T) {
 	v, err := mpi.TypeVector(2, 1, 2, typ(t)(mpi.TypeOf[int16]()))
 	ok(t, err)
@@ -143,7 +143,7 @@ func TestDT13_Commit(t *testing.T) {
 	}
 }
 
-// Predefined types, and those of TypeOf, are never freed; their duplicates are.
+// Predefined types, and those of TypeOf, cannot be freed; their duplicates can.
 func TestDT21_PredefinedAreNotFreed(t *testing.T) {
 	type point struct{ X, Y float32 }
 	for _, d := range []mpi.Datatype{mpi.Byte(), typ(t)(mpi.TypeOf[float64]()), typ(t)(mpi.TypeOf[point]()),
@@ -163,8 +163,8 @@ func TestDT21_PredefinedAreNotFreed(t *testing.T) {
 	}
 }
 
-// Names (NAM-01): the standard's, Go's, or none, and at most 127 bytes; they show in
-// errors. A duplicate has none.
+// Names (NAM-01) are those of the standard or of Go, or empty, and have at most 127 bytes;
+// errors contain them. A duplicate has no name.
 func TestDT35_NAM01_Names(t *testing.T) {
 	for name, d := range map[string]mpi.Datatype{"MPI_WCHAR": typ(t)(mpi.Predefined("MPI_WCHAR")), "MPI_BYTE": mpi.Byte(),
 		"MPI_DOUBLE": typ(t)(mpi.TypeOf[float64]()), "[3]int16": typ(t)(mpi.TypeOf[[3]int16]())} {
@@ -185,7 +185,7 @@ func TestDT35_NAM01_Names(t *testing.T) {
 	if dup := typ(t)(d.Dup()); dup.Name() != "" {
 		t.Errorf("the duplicate is called %q", dup.Name())
 	}
-	own := typ(t)(mpi.Byte().Dup()) // the names of predefined types are everybody's
+	own := typ(t)(mpi.Byte().Dup()) // all users share the names of predefined types
 	ok(t, own.SetName("mine"))
 	if mpi.Byte().Name() != "MPI_BYTE" || own.String() != "mine" {
 		t.Errorf("names %q and %q", mpi.Byte().Name(), own)
@@ -202,8 +202,8 @@ func TestDT35_NAM01_Names(t *testing.T) {
 	}
 }
 
-// Any goroutine may make, commit, use and free types; of those who free copies of
-// one, one succeeds.
+// Any goroutine may make, commit, use and free types; if several free copies of one type,
+// exactly one succeeds.
 func TestDT12_ManyGoroutines(t *testing.T) {
 	var wg sync.WaitGroup
 	shared := typ(t)(mpi.TypeVector(3, 1, 2, mpi.Byte()))

@@ -12,11 +12,10 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// errDies is why a rank of these tests fails.
+// errDies is the error with which a rank of these tests fails.
 var errDies = errors.New("it is Monday")
 
-// onDeath runs survive on all ranks but the last of n. The last one runs last,
-// and fails then.
+// onDeath runs survive on all ranks but the last of n. The last one runs last, and then fails.
 func onDeath(t *testing.T, n int, last, survive func(t testing.TB, c *mpi.Comm)) {
 	t.Helper()
 	for _, fabric := range mpitest.Fabrics() {
@@ -36,8 +35,8 @@ func onDeath(t *testing.T, n int, last, survive func(t testing.TB, c *mpi.Comm))
 	}
 }
 
-// Every kind of call that needs a dead rank ends with ErrProcFailed: begun
-// before the death or after it, with or without a connection.
+// Every kind of call that needs a dead rank ends with ErrProcFailed, whether it began before or
+// after the death, with or without a connection.
 func TestF1_CallsWithTheDeadFail(t *testing.T) {
 	const big = 400_000
 	nothing := func(testing.TB, *mpi.Comm) {}
@@ -117,7 +116,7 @@ func TestF1_CallsWithTheDeadFail(t *testing.T) {
 		"persistent": func(c *mpi.Comm, dead int) error {
 			r := mpi.RecvInit(c, make([]byte, 8), dead, 0)
 			var err error
-			for range 2 { // the second time it is dead already
+			for range 2 { // at the second start the rank is already dead
 				if err := r.Start(); err != nil {
 					return err
 				}
@@ -144,7 +143,7 @@ func TestF1_CallsWithTheDeadFail(t *testing.T) {
 	}
 }
 
-// What the dead had sent is received; what it had announced fails.
+// Messages that the dead rank had sent are received; those that it had only announced fail.
 func TestF1_MessagesOfTheDead(t *testing.T) {
 	const small, big = 100, 400_000
 	onDeath(t, 2, func(t testing.TB, c *mpi.Comm) {
@@ -174,7 +173,7 @@ func TestF1_MessagesOfTheDead(t *testing.T) {
 	})
 }
 
-// Those who do not need the dead go on.
+// Ranks that do not need the dead rank continue.
 func TestF1_OthersGoOn(t *testing.T) {
 	var living sync.Map
 	onDeath(t, 4, func(testing.TB, *mpi.Comm) {}, func(t testing.TB, c *mpi.Comm) {
@@ -189,7 +188,7 @@ func TestF1_OthersGoOn(t *testing.T) {
 			}
 		}
 		living.Store(c.Rank(), true)
-		// And a communicator without the dead knows wildcards.
+		// Wildcards work on a communicator without the dead rank.
 		self := c.Self()
 		r := mpi.Irecv(self, make([]byte, 1), mpi.AnySource, mpi.AnyTag)
 		ok(t, mpi.Send(self, []byte{1}, 0, 0))
@@ -198,7 +197,7 @@ func TestF1_OthersGoOn(t *testing.T) {
 	})
 }
 
-// A rank that panics is dead to the others, and the panic is told.
+// A rank that panics is dead to the others, and the panic is reported.
 func TestF1_PanicOfARank(t *testing.T) {
 	for _, fabric := range mpitest.Fabrics() {
 		err := mpitest.RunOver(fabric, 2, func(c *mpi.Comm) error {
@@ -215,7 +214,7 @@ func TestF1_PanicOfARank(t *testing.T) {
 	}
 }
 
-// A rank dies in the middle of everything: all that goes on ends, one way or the other.
+// A rank dies during heavy traffic: all pending calls end, with or without an error.
 func TestF1_DeathAmidTraffic(t *testing.T) {
 	for round := range 6 {
 		onDeath(t, 4, func(t testing.TB, c *mpi.Comm) {

@@ -8,12 +8,12 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// A wait in a collective that another language has begun ends when a member has died, and so
-// does what is called on the communicator then.
+// Await in a collective that another language has begun ends when a member has died, and so do
+// later calls on the communicator.
 func TestF1_AwaitOfTheDead(t *testing.T) {
 	onDeath(t, 3, func(testing.TB, *mpi.Comm) {}, func(t testing.TB, c *mpi.Comm) {
 		if address, _ := mpi.Internals.CommDescriptor(c); address == 0 {
-			return // there is no memory in common
+			return // the members share no memory
 		}
 		var word atomic.Uint64
 		wantClass(t, mpi.Internals.Await(c, &word, 1), mpi.ErrProcFailed)
@@ -21,7 +21,7 @@ func TestF1_AwaitOfTheDead(t *testing.T) {
 	})
 }
 
-// Whoever sleeps in such a wait is woken by Ring, and goes on when the word is there.
+// Ring wakes a process that sleeps in Await, which then sees the new value of the word.
 func TestAwaitIsWoken(t *testing.T) {
 	for _, fabric := range []string{"inproc", "shm"} {
 		var word atomic.Uint64

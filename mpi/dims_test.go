@@ -21,7 +21,7 @@ func TestDimsCreate(t *testing.T) {
 		{16, []int{0, 0, 0}, []int{4, 2, 2}},
 		{24, []int{0, 0, 0}, []int{4, 3, 2}},
 		{36, []int{0, 0, 0}, []int{4, 3, 3}},
-		{5040, []int{0, 0, 0}, []int{21, 16, 15}}, // as near to each other as 20, 18 and 14, at a smaller quotient
+		{5040, []int{0, 0, 0}, []int{21, 16, 15}}, // the same difference as 20, 18 and 14, but a smaller quotient
 		{98784, []int{0, 0, 0, 0, 0}, []int{14, 14, 9, 8, 7}},
 		{12, []int{3, 4}, []int{3, 4}},
 		{12, []int{0, 12}, []int{1, 12}},
@@ -36,8 +36,8 @@ func TestDimsCreate(t *testing.T) {
 	}
 }
 
-// Of all ways to write a number as a product the one chosen has the least distance between
-// its factors: every number up to 400, in up to 5 dimensions, against trying all ways.
+// Of all ways to write a number as a product the chosen one has the smallest difference between
+// its factors: compared with trying all ways, for every number up to 400 and up to 5 dimensions.
 func TestDimsCreateIsTheNearest(t *testing.T) {
 	var least func(rest, left, first, limit int) int
 	least = func(rest, left, first, limit int) int {
@@ -74,7 +74,7 @@ func TestDimsCreateIsTheNearest(t *testing.T) {
 	}
 }
 
-// Numbers with the most divisors that there are below 2^31 are no work.
+// The numbers below 2^31 with the most divisors are fast, too.
 func TestDimsCreateOfManyDivisors(t *testing.T) {
 	for _, nodes := range []int{2095133040, 1396755360, 698377680, 223092870, 1 << 30, 3486784401 / 3, 1837836000} {
 		for n := 1; n <= 32; n++ {
@@ -93,7 +93,7 @@ func TestDimsCreateOfManyDivisors(t *testing.T) {
 	}
 }
 
-// What cannot be a grid is refused, and dims are as they were.
+// Arguments that do not describe a grid are refused, and dims is not changed.
 func TestDimsCreateRefuses(t *testing.T) {
 	for _, c := range []struct {
 		nodes int

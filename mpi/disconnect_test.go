@@ -7,8 +7,8 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// Disconnect returns when what was pending is complete, of any length, with others
-// and with itself: the data are there before the requests are waited for.
+// Disconnect returns when pending communication, of any length, with other ranks and with
+// itself, is complete: the data is there before the program waits for the requests.
 func TestCOM04_Disconnect(t *testing.T) {
 	for _, size := range []int{0, 8, 9000, 70_000, 400_000} {
 		mpitest.Run(t, 3, func(t testing.TB, c *mpi.Comm) {
@@ -26,7 +26,7 @@ func TestCOM04_Disconnect(t *testing.T) {
 			ok(t, d.Disconnect())
 			wantPayload(t, b, size, uint64(left))
 			wantPayload(t, own, size, 7)
-			if err := e.Barrier(); err != nil { // what Idup made is there
+			if err := e.Barrier(); err != nil { // the communicator of Idup can be used
 				t.Error(err)
 			}
 			ok(t, mpi.Waitall(append(rs, r), nil))
@@ -37,8 +37,8 @@ func TestCOM04_Disconnect(t *testing.T) {
 	}
 }
 
-// A pending receive is answered by who computes for a while first: Disconnect waits
-// for it, and for nothing on other communicators.
+// The peer computes for a while before it answers a pending receive: Disconnect waits for that,
+// but not for communication on other communicators.
 func TestCOM04_DisconnectWaitsForItsOwnOnly(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		d, err := c.Dup()

@@ -8,7 +8,7 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// typed sends and receives values of one element type, through one entry point.
+// typed sends and receives values of one element type by one call.
 func typed[T mpi.Elem](t testing.TB, c *mpi.Comm, values ...T) {
 	t.Helper()
 	if c.Rank() == 0 {
@@ -56,7 +56,7 @@ func TestTRM11_P2P01_AllElementTypes(t *testing.T) {
 	})
 }
 
-// Wildcards match what comes first, and the status tells what came.
+// Wildcards match the first message, and the status says which message it was.
 func TestP2P02_Wildcards(t *testing.T) {
 	for _, n := range []int{2, 3, 5} {
 		mpitest.Run(t, n, func(t testing.TB, c *mpi.Comm) {
@@ -67,7 +67,8 @@ func TestP2P02_Wildcards(t *testing.T) {
 				}
 				return
 			}
-			// In turn: any tag of the source that is most behind, and whatever comes.
+			// In turn: any tag from the source with the fewest messages received, and any source
+			// and tag.
 			next := make([]int, n)
 			buf := make([]byte, 4096)
 			for k := range per * (n - 1) {
@@ -98,7 +99,7 @@ func TestP2P02_Wildcards(t *testing.T) {
 	}
 }
 
-// Any source, but a certain tag: of each sender exactly one.
+// Any source with a given tag receives exactly one message of each sender.
 func TestP2P02_AnySourceOneTag(t *testing.T) {
 	for _, n := range []int{2, 5} {
 		mpitest.Run(t, n, func(t testing.TB, c *mpi.Comm) {
@@ -125,8 +126,8 @@ func TestP2P02_AnySourceOneTag(t *testing.T) {
 	}
 }
 
-// Messages of one sender to one receiver do not overtake each other, whatever
-// their lengths and modes, and whether the receives are posted first or last.
+// Messages from one sender to one receiver do not overtake each other, whatever their lengths
+// and modes, and whether the receives are posted before or after.
 func TestP2P01_NonOvertaking(t *testing.T) {
 	for _, first := range []bool{true, false} {
 		mpitest.Run(t, 3, func(t testing.TB, c *mpi.Comm) {
@@ -157,7 +158,7 @@ func TestP2P01_NonOvertaking(t *testing.T) {
 				ok(t, err)
 				return
 			}
-			if !first { // all is here, or announced, before the first receive
+			if !first { // all messages have arrived, or are announced, before the first receive
 				for s := 1; s < 3; s++ {
 					_, err := mpi.Recv(c, []byte{}, s, 9)
 					ok(t, err)
@@ -191,7 +192,7 @@ func TestP2P01_NonOvertaking(t *testing.T) {
 	}
 }
 
-// Receives take messages by tag, not by arrival.
+// Receives select messages by tag, not by arrival.
 func TestP2P01_TagsSelect(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		const n = 200
@@ -251,7 +252,7 @@ func TestP2P04_MessagesToSelf(t *testing.T) {
 						wantStatus(t, st, me, i, size)
 						wantPayload(t, b, size, uint64(k))
 					}
-					// The send first.
+					// The send comes first.
 					s := m.isend(c, payload(size, uint64(k)), me, i)
 					b := make([]byte, size)
 					st, err := mpi.Recv(c, b, mpi.AnySource, mpi.AnyTag)
@@ -273,7 +274,7 @@ func TestP2P04_MessagesToSelf(t *testing.T) {
 			if ok(t, err); !done {
 				t.Fatal("Issend to oneself is not complete after the receive")
 			}
-			// Blocking sends to oneself up to what is buffered do not wait.
+			// Blocking sends to oneself do not wait while the data fits into the buffer limit.
 			for i := range 100 {
 				ok(t, mpi.Send(c, payload(1000, uint64(i)), me, i))
 			}
@@ -288,7 +289,7 @@ func TestP2P04_MessagesToSelf(t *testing.T) {
 	})
 }
 
-// Communication with no process does nothing, at once.
+// Communication with ProcNull does nothing and completes at once.
 func TestP2P14_ProcNull(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		null := func(st mpi.Status, err error) {
@@ -344,7 +345,7 @@ func TestP2P14_ProcNull(t *testing.T) {
 		if b[0] != 42 {
 			t.Fatal("a receive from ProcNull has changed the buffer")
 		}
-		// One half of a shift along a chain.
+		// One of the two halves of a shift along a chain.
 		peer := 1 - c.Rank()
 		if c.Rank() == 0 {
 			null(mpi.Sendrecv(c, []byte{7}, peer, 1, b, mpi.ProcNull, 1))
@@ -358,8 +359,7 @@ func TestP2P14_ProcNull(t *testing.T) {
 	})
 }
 
-// A message longer than the buffer fills it and is an error; what follows is
-// not affected.
+// A message longer than the buffer fills it and is an error; later messages are not affected.
 func TestP2P02_Truncation(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		ok(t, mpi.BufferAttach(c, nil))

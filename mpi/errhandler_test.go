@@ -11,15 +11,15 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// told records what an error handler was told.
+// told records the calls of an error handler.
 type told struct {
 	mu    sync.Mutex
 	comms []*mpi.Comm
 	errs  []*mpi.Error
 }
 
-// handler calls MPI itself: a lock that is held where an error is raised would
-// never be given back.
+// The handler calls MPI itself: a lock that is held while an error is raised would cause a
+// deadlock.
 func (w *told) handler() mpi.Errhandler {
 	return mpi.CreateCommErrhandler(func(c *mpi.Comm, err *mpi.Error) {
 		if _, _, err := c.Self().Iprobe(mpi.AnySource, mpi.AnyTag); err != nil {
@@ -31,7 +31,7 @@ func (w *told) handler() mpi.Errhandler {
 	})
 }
 
-// take returns what was told since the last time.
+// take returns what was recorded since the last call.
 func (w *told) take() ([]*mpi.Comm, []*mpi.Error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -47,8 +47,8 @@ func truncate(t testing.TB, c *mpi.Comm) mpi.Request {
 	return r
 }
 
-// The handler is called once for each call that fails, with the communicator and
-// the error that the call returns; what fails without a communicator goes to self.
+// The handler is called once for each call that fails, with the communicator and the error that
+// the call returns. Errors of calls without a communicator go to self.
 func TestERR03_HandlerIsCalledOnce(t *testing.T) {
 	mpitest.Run(t, 1, func(t testing.TB, world *mpi.Comm) {
 		c, err := world.Dup()
@@ -64,7 +64,8 @@ func TestERR03_HandlerIsCalledOnce(t *testing.T) {
 		some := func(f func([]mpi.Request, []int, []mpi.Status) (int, error)) error {
 			return second(f(two(), make([]int, 2), nil))
 		}
-		// Among goroutines nobody knows of which rank a call without any object is.
+		// With ranks that are goroutines, a call without any object does not tell which rank
+		// makes it.
 		nobody := map[string]bool{"statuses": true, "indices": true, "null request": true}
 		for name, call := range map[string]func() error{
 			"rank":         func() error { return mpi.Send(c, b, 1, 0) },
@@ -102,7 +103,7 @@ func TestERR03_HandlerIsCalledOnce(t *testing.T) {
 				ok(t, r.Free())
 				return err
 			},
-			"cancel": func() error { // what is inactive
+			"cancel": func() error { // cancelling an inactive request
 				r := mpi.RecvInit(c, b, 0, 9)
 				err := r.Cancel()
 				ok(t, r.Free())
@@ -156,8 +157,8 @@ func TestERR03_HandlerIsCalledOnce(t *testing.T) {
 	})
 }
 
-// Of several operations that failed the handler is told the error of the first,
-// and the call returns ErrInStatus; looking does not complete, and tells again.
+// If several operations have failed, the handler gets the error of the first, and the call
+// returns ErrInStatus. GetStatus calls do not complete requests, and call the handler each time.
 func TestERR04_InStatus(t *testing.T) {
 	mpitest.Run(t, 1, func(t testing.TB, world *mpi.Comm) {
 		c, err := world.Dup()
@@ -188,7 +189,7 @@ func TestERR04_InStatus(t *testing.T) {
 		if len(errs) != 1 || errs[0] != sts[1].Err || !errors.Is(sts[2].Err, mpi.ErrTruncate) || sts[0].Err != nil {
 			t.Fatalf("the handler was told %v; statuses %v", errs, sts)
 		}
-		// A wrong argument was told when the operation was started.
+		// For an invalid argument the handler was called when the operation was started.
 		rs[0] = mpi.Isend(c, []byte{1}, 7, 0)
 		if _, errs := w.take(); len(errs) != 1 || !errors.Is(errs[0], mpi.ErrRank) {
 			t.Fatalf("the handler was told %v", errs)
@@ -201,10 +202,10 @@ func TestERR04_InStatus(t *testing.T) {
 	})
 }
 
-// A communicator has the handler of the one it was made from, from then on its
-// own (ERR-10); a library saves, replaces and restores it (ERR-11); a handler
-// lives as long as a communicator has it (ERR-08); what was got is the caller's
-// to free (ERR-07).
+// A communicator inherits the handler of the one it was made from, and from then on they are
+// independent (ERR-10). A library saves, replaces and restores a handler (ERR-11). A handler
+// exists as long as a communicator has it (ERR-08). The caller of Errhandler frees the handle
+// that it got (ERR-07).
 func TestERR10_HandlersAreInherited(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, world *mpi.Comm) {
 		c, err := world.Dup()
@@ -248,7 +249,7 @@ func TestERR10_HandlersAreInherited(t *testing.T) {
 	})
 }
 
-// A library calls the handler with errors of its own.
+// A library calls the handler with its own errors.
 func TestERR03_CallErrhandler(t *testing.T) {
 	mpitest.Run(t, 1, func(t testing.TB, world *mpi.Comm) {
 		c, err := world.Dup()
@@ -295,7 +296,7 @@ func TestERR03_CallErrhandler(t *testing.T) {
 	})
 }
 
-// Fatal errors end the rank; the others find it dead.
+// Fatal errors end the rank; to the others it is dead.
 func TestERR02_FatalAmongGoroutines(t *testing.T) {
 	for _, h := range []mpi.Errhandler{mpi.ErrorsAreFatal, mpi.ErrorsAbort} {
 		for _, fabric := range mpitest.Fabrics() {
@@ -317,7 +318,7 @@ func TestERR02_FatalAmongGoroutines(t *testing.T) {
 	}
 }
 
-// A process ends with the class of a fatal error, having said what it was.
+// A process exits with the class of a fatal error, after printing the error.
 func TestERR02_FatalInAProcess(t *testing.T) {
 	for _, k := range []struct{ handler, program, text string }{
 		{"mpi_errors_are_fatal", "fatal", "rank 0: mpi: Send on world to 9 tag 0: rank 9 in a communicator of 1 (MPI_ERR_RANK)\n"},
@@ -343,17 +344,17 @@ func TestERR02_FatalInAProcess(t *testing.T) {
 	}
 }
 
-// Callbacks at Finalize, and handlers of its errors and of Init's, may ask where
-// the process stands.
+// Callbacks of Finalize, and handlers of errors of Init and Finalize, may call Initialized and
+// Finalized.
 func TestATT05_StateDuringFinalize(t *testing.T) {
-	unchecked(t) // where the refused Finalize also prints which request is pending
+	unchecked(t) // with checks the refused Finalize also prints which request is pending
 	out, errs, status := program(t, "finalizing")
 	if want := "Init: initialised true, finalized false\nFinalize: initialised true, finalized false\ncallback: initialised true, finalized false\n"; out != want || errs != "" || status != 0 {
 		t.Errorf("status %d, printed %q and %q, want %q", status, out, errs, want)
 	}
 }
 
-// finalizing fails with Init and Finalize, then ends.
+// finalizing makes Init and Finalize fail, then ends.
 func finalizing() error {
 	world, err := mpi.Init()
 	if err != nil {
@@ -396,7 +397,7 @@ func fatal() error {
 	return nil
 }
 
-// fatalNone makes one that concerns no communicator.
+// fatalNone makes a wrong call without a communicator.
 func fatalNone() error {
 	if _, err := mpi.Init(); err != nil {
 		return err
@@ -404,9 +405,9 @@ func fatalNone() error {
 	return mpi.AddErrorString(mpi.ErrTag, "mine")
 }
 
-// X-ERR-01: errors that belong to no object, such as those on a communicator that was freed,
-// go to self's handler. Until self is given one, that of the world is called, if it has been
-// given one: so programs have it that are older than MPI-4.
+// X-ERR-01: errors that belong to no object, such as those on a freed communicator, go to the
+// handler of self. As long as self was given none, they go to that of the world if it was given
+// one, as programs from before MPI-4 expect.
 func TestXERR01_HandlerOfErrorsOfNoObject(t *testing.T) {
 	mpitest.Run(t, 1, func(t testing.TB, world *mpi.Comm) {
 		worlds, selfs := &told{}, &told{}

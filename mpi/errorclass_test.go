@@ -42,7 +42,7 @@ func TestERR15_ClassesOfTheStandard(t *testing.T) {
 	}
 }
 
-// Classes and codes of the program, before Init and apart from any communicator.
+// Classes and codes of the program exist before Init, and independently of communicators.
 func TestXERR01_AddedClasses(t *testing.T) {
 	first := mpi.LastUsedCode()
 	a, b := mpi.AddErrorClass(), mpi.AddErrorClass()

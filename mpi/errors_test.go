@@ -11,7 +11,7 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// badCall is a wrong call and what it must say.
+// badCall is the error of a wrong call, and its expected class and text.
 type badCall struct {
 	err   error
 	class mpi.Class
@@ -28,7 +28,7 @@ func wantErrors(t testing.TB, calls []badCall) {
 	}
 }
 
-// waited is what the request of a wrong call says when it is waited for.
+// waited is the error that a wait for the request of a wrong call returns.
 func waited(r mpi.Request) error {
 	if r.IsNull() {
 		return errors.New("the request of a wrong call is null")
@@ -44,8 +44,8 @@ func second[A any](_ A, err error) error                 { return err }
 func third[A, B any](_ A, _ B, err error) error          { return err }
 func fourth[A, B, C any](_ A, _ B, _ C, err error) error { return err }
 
-// Wrong ranks and tags: the class, and a message with call, object, peer, tag
-// and numbers, for each call.
+// Wrong ranks and tags: for each call the error has the right class, and a message with call,
+// object, peer, tag and numbers.
 func TestERR01_WrongRanksAndTags(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		b := []byte{1}
@@ -116,7 +116,7 @@ func TestERR01_WrongRanksAndTags(t *testing.T) {
 			)
 		}
 		wantErrors(t, calls)
-		// Nothing of that has left anything behind.
+		// None of these calls has left anything pending.
 		ok(t, c.Barrier())
 		if _, found, err := c.Iprobe(mpi.AnySource, mpi.AnyTag); found || err != nil {
 			t.Fatalf("a wrong call has sent something (%v)", err)
@@ -185,7 +185,7 @@ func TestERR01_NilAndFreedCommunicators(t *testing.T) {
 	})
 }
 
-// The text of an error that the engine finds.
+// The text of an error that the engine detects.
 func TestERR01_TextOfTruncation(t *testing.T) {
 	unchecked(t)
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {

@@ -7,7 +7,7 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// One value from everybody needs no slices.
+// One value of each rank needs no slices.
 func ExampleAllreduceOne() {
 	mpi.Run(4, func(world *mpi.Comm) error {
 		most, err := mpi.AllreduceOne(world, world.Rank()*world.Rank(), mpi.Max)
@@ -19,8 +19,8 @@ func ExampleAllreduceOne() {
 	// Output: the largest square is 9
 }
 
-// Where in a common numbering does my part begin? That is what the ranks below
-// have.
+// The index in the whole at which this rank's part begins is the sum of the lengths of the ranks
+// below.
 func ExampleExscanOne() {
 	mpi.Run(3, func(world *mpi.Comm) error {
 		mine := []string{"ab", "c", "def"}[world.Rank()]
@@ -33,7 +33,7 @@ func ExampleExscanOne() {
 	// Output: "def" begins at 3
 }
 
-// Slices of different lengths are collected in two steps: first the lengths.
+// Collecting slices of different lengths takes two steps: first their lengths, then the slices.
 func ExampleGatherv() {
 	mpi.Run(3, func(world *mpi.Comm) error {
 		mine := slices.Repeat([]int{world.Rank()}, world.Rank()+1)
@@ -51,7 +51,7 @@ func ExampleGatherv() {
 	// Output: [0 1 1 2 2 2]
 }
 
-// Each rank deals a hand to every other.
+// Each rank sends a number to every other rank.
 func ExampleAlltoall() {
 	mpi.Run(3, func(world *mpi.Comm) error {
 		send, recv := make([]int, 3), make([]int, 3)
@@ -67,7 +67,7 @@ func ExampleAlltoall() {
 	// Output: [1 11 21]
 }
 
-// In place: what is given stands where the result goes.
+// In place: the send slice is the rank's own block of the receive slice.
 func ExampleAllgather() {
 	mpi.Run(3, func(world *mpi.Comm) error {
 		all, me := make([]float64, 3), world.Rank()
@@ -81,7 +81,7 @@ func ExampleAllgather() {
 	// Output: [0 0.5 1]
 }
 
-// A nonblocking collective goes on while the program computes.
+// A nonblocking collective makes progress while the program computes.
 func ExampleIallreduce() {
 	mpi.Run(2, func(world *mpi.Comm) error {
 		norm := []float64{float64(world.Rank() + 1)}
@@ -98,8 +98,7 @@ func ExampleIallreduce() {
 	// Output: 3
 }
 
-// What is repeated is prepared once: starting it costs nothing but the
-// communication.
+// A persistent collective is prepared once and started many times.
 func ExampleBcastInit() {
 	mpi.Run(3, func(world *mpi.Comm) error {
 		step := make([]int, 1)

@@ -7,7 +7,7 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// Groups are computed without communication; Create makes a communicator of one.
+// Groups are computed without communication; Create makes a communicator from one.
 func ExampleComm_Create() {
 	mpi.Run(5, func(world *mpi.Comm) error {
 		all, err := world.Group()
@@ -34,11 +34,11 @@ func ExampleComm_Create() {
 	// Output: 3 even ranks add up to 6
 }
 
-// CreateGroup needs nobody but the members of the group.
+// CreateGroup involves only the members of the group.
 func ExampleComm_CreateGroup() {
 	mpi.Run(4, func(world *mpi.Comm) error {
 		if world.Rank() > 1 {
-			return nil // these need not know
+			return nil // these ranks take no part
 		}
 		all, err := world.Group()
 		if err != nil {
@@ -60,7 +60,7 @@ func ExampleComm_CreateGroup() {
 	// Output: rank 1 is rank 0 of 2
 }
 
-// The members of a difference, by their ranks in another group.
+// The members of a difference of groups, as ranks in another group.
 func ExampleGroup_Difference() {
 	mpi.Run(1, func(world *mpi.Comm) error {
 		all, err := world.Group()
@@ -78,7 +78,7 @@ func ExampleGroup_Difference() {
 	// Output: 1 0 true
 }
 
-// Idup lets the program go on while the members agree.
+// Idup lets the program continue while the members agree.
 func ExampleComm_Idup() {
 	mpi.Run(2, func(world *mpi.Comm) error {
 		library, request := world.Idup()
@@ -95,7 +95,7 @@ func ExampleComm_Idup() {
 	// Output: true
 }
 
-// The processes of each host get a communicator of their own.
+// The processes of each host get a communicator.
 func ExampleComm_SplitType() {
 	mpi.Run(4, func(world *mpi.Comm) error {
 		host, err := world.SplitType(mpi.CommTypeShared, world.Rank())
@@ -110,7 +110,7 @@ func ExampleComm_SplitType() {
 	// Output: ranks on this host: 4
 }
 
-// Hints assert what a program does not do.
+// Hints are assertions about what a program does not do.
 func ExampleNoAnyTag() {
 	mpi.Run(1, func(world *mpi.Comm) error {
 		c, err := world.Dup(mpi.NoAnyTag(true))
@@ -124,8 +124,8 @@ func ExampleNoAnyTag() {
 	// Output: mpi: Recv from 0 tag any: AnyTag on a communicator with mpi_assert_no_any_tag (MPI_ERR_TAG)
 }
 
-// A library keeps a private communicator, and what else it knows, as an attribute
-// of its caller's. It goes when the caller frees that.
+// A library keeps a private communicator and other data as an attribute of its caller's
+// communicator. The attribute is deleted when the caller frees the communicator.
 func ExampleCreateKeyval() {
 	mpi.Run(2, func(world *mpi.Comm) error {
 		state := mpi.CreateKeyval(nil, func(_ *mpi.Comm, private *mpi.Comm) error {
@@ -134,7 +134,7 @@ func ExampleCreateKeyval() {
 			}
 			return private.Free()
 		})
-		enter := func(c *mpi.Comm) (*mpi.Comm, error) { // at the begin of each call of the library
+		enter := func(c *mpi.Comm) (*mpi.Comm, error) { // at the beginning of each call of the library
 			private, found, err := mpi.GetAttr(c, state)
 			if found || err != nil {
 				return private, err
@@ -162,8 +162,8 @@ func ExampleCreateKeyval() {
 	// Output: the library is done with solver
 }
 
-// A handler sees every error of the calls on its communicator, and of those that
-// are made from it; the calls return it all the same.
+// A handler is called for every error of calls on its communicator, and on those made from it;
+// the calls return the error, too.
 func ExampleCreateCommErrhandler() {
 	mpi.Run(1, func(world *mpi.Comm) error {
 		log := mpi.CreateCommErrhandler(func(c *mpi.Comm, err *mpi.Error) {
@@ -181,7 +181,7 @@ func ExampleCreateCommErrhandler() {
 	// mpi: Send on world to 17 tag 0: rank 17 in a communicator of 1 (MPI_ERR_RANK)
 }
 
-// A library adds its own errors to those of the standard.
+// A library adds its own error classes to those of the standard.
 func ExampleAddErrorClass() {
 	mpi.Run(1, func(world *mpi.Comm) error {
 		solver := mpi.AddErrorClass()

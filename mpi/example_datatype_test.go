@@ -7,7 +7,7 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// A struct of numbers is a type; what refers to memory is not.
+// A struct of numbers is a type; a struct that contains references to memory is not.
 func ExampleTypeOf() {
 	type particle struct {
 		ID       int32
@@ -62,7 +62,7 @@ func ExampleTypeVector() {
 	// Output: [0 0 0 1 0 0 0 5 0 0 0 9]
 }
 
-// A block of a matrix, by its place.
+// A block of a matrix, by its position.
 func ExampleTypeSubarray() {
 	number, err := mpi.TypeOf[int32]()
 	if err != nil {
@@ -125,7 +125,7 @@ func ExamplePack() {
 	// Output: [0.5 1.5 2.5]
 }
 
-// How a type was made can be asked for.
+// Contents tells how a type was made.
 func ExampleDatatype_Contents() {
 	v, err := mpi.TypeVector(3, 2, 5, mpi.Byte())
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// What one rank knows, all get to know.
+// One rank sends its data to all others.
 func ExampleBcast() {
 	mpi.Run(3, func(world *mpi.Comm) error {
 		settings := make([]float64, 2)
@@ -36,7 +36,7 @@ func ExampleReduce() {
 	// Output: [3 3]
 }
 
-// The root deals out equal blocks and gets back what others made of them.
+// The root distributes equal blocks and collects the results of the ranks.
 func ExampleScatter() {
 	mpi.Run(3, func(world *mpi.Comm) error {
 		var all []int // only the root needs it
@@ -77,8 +77,8 @@ func ExampleScatterv() {
 	// Output: [3 4]
 }
 
-// Every rank sends each other as much as it has for it. How much that is, they
-// tell each other first.
+// Every rank sends a different number of elements to each other rank. The ranks exchange these
+// numbers first.
 func ExampleAlltoallv() {
 	mpi.Run(3, func(world *mpi.Comm) error {
 		// Rank r has r numbers for rank 0, r+1 for rank 1 and r+2 for rank 2.
@@ -122,7 +122,7 @@ func ExampleScan() {
 	// Output: 100
 }
 
-// A sum of long slices of which each rank needs a block only.
+// A sum of long slices of which each rank needs only one block.
 func ExampleReduceScatterBlock() {
 	mpi.Run(2, func(world *mpi.Comm) error {
 		mine := []int{1, 2, 3, 4}

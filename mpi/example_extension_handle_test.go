@@ -6,7 +6,8 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// The seed's figure 6: process A opens memory to B, which puts there, and says so.
+// The seed's figure 6: process A gives B access to its memory, and B puts data there and tells
+// A.
 func Example_memoryHandle() {
 	mpi.Run(2, func(world *mpi.Comm) error {
 		parent, err := world.WinCreateDynamic()

@@ -6,7 +6,7 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// Rank 0 waits until the others have put what they have.
+// Rank 0 waits until the other ranks have put their values.
 func Example_putNotify() {
 	mpi.Run(4, func(world *mpi.Comm) error {
 		win, err := mpi.WinAllocate[float64](world, 100)

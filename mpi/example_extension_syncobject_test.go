@@ -6,7 +6,7 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// Everybody puts into a slot of rank 0, which waits once for all of them.
+// Every other rank puts into an element of rank 0, which waits once for all of them.
 func Example_syncObjects() {
 	mpi.Run(4, func(world *mpi.Comm) error {
 		win, err := mpi.WinAllocate[int](world, 3)
@@ -41,7 +41,7 @@ func Example_syncObjects() {
 	// Output: [11 12 13]
 }
 
-// A window of two ranks takes in two more, under other ranks.
+// A window of two ranks gets two more members, with other ranks.
 func Example_winChangeComm() {
 	mpi.Run(4, func(world *mpi.Comm) error {
 		few, err := world.Split(world.Rank()/2, 0)

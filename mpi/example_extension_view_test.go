@@ -7,7 +7,7 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// One window, and a duplicate of it with other hints.
+// A window, and a duplicate of it with other hints.
 func Example_duplicate() {
 	mpi.Run(2, func(world *mpi.Comm) error {
 		win, err := mpi.WinAllocate[int](world, 2)
@@ -33,7 +33,7 @@ func Example_duplicate() {
 	// Output: [1 11]
 }
 
-// Goroutines with flushes of their own.
+// Goroutines with separate flushes.
 func Example_scope() {
 	mpi.Run(2, func(world *mpi.Comm) error {
 		win, err := mpi.WinAllocate[int](world, 4)
@@ -65,7 +65,7 @@ func Example_scope() {
 	// Output: [0 1 4 9]
 }
 
-// The seed's listing 2: data, then a flag that says so, without a flush between them.
+// The seed's listing 2: data, then a flag that announces it, without a flush between them.
 func Example_order() {
 	mpi.Run(2, func(world *mpi.Comm) error {
 		win, err := mpi.WinAllocate[int](world, 3, mpi.WinOrder(true))
@@ -89,7 +89,7 @@ func Example_order() {
 	// Output: [4 2]
 }
 
-// Ask first, then promise.
+// Test whether operations are intrinsic before asserting it.
 func Example_intrinsic() {
 	mpi.Run(2, func(world *mpi.Comm) error {
 		win, err := mpi.WinAllocate[int64](world, 1)
@@ -116,7 +116,7 @@ func Example_intrinsic() {
 	// Output: tickets 0 and 1
 }
 
-// The seed's listing 6: a request that says that the target has the data.
+// The seed's listing 6: a request that completes when the target has the data.
 func Example_remoteCompletion() {
 	mpi.Run(2, func(world *mpi.Comm) error {
 		win, err := mpi.WinAllocate[float64](world, 1)

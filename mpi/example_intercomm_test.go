@@ -6,11 +6,11 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// Two groups, each led by its first member: those of the one send what they know to the
-// other, which combines it.
+// Two groups, each with its first member as leader: the members of one group send values to the
+// other group, which combines them.
 func ExampleIntercommCreate() {
 	mpi.Run(5, func(world *mpi.Comm) error {
-		side, other := 0, 2 // ranks 0 and 1, and the others
+		side, other := 0, 2 // ranks 0 and 1, and the other ranks
 		if world.Rank() >= 2 {
 			side, other = 1, 0
 		}
@@ -23,13 +23,13 @@ func ExampleIntercommCreate() {
 			return err
 		}
 		sum := []int{0}
-		if err := mpi.Allreduce(c, []int{world.Rank()}, sum, mpi.Sum); err != nil { // of the others
+		if err := mpi.Allreduce(c, []int{world.Rank()}, sum, mpi.Sum); err != nil { // of the other group
 			return err
 		}
 		if c.Rank() == 0 && side == 0 {
 			fmt.Println(c.Size(), "here and", c.RemoteSize(), "there, who add up to", sum[0])
 		}
-		all, err := c.Merge(side == 0) // the others first
+		all, err := c.Merge(side == 0) // the other group comes first
 		if err != nil {
 			return err
 		}

@@ -7,8 +7,8 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// Memory of AllocMem is put to directly by the processes of the node; here each rank
-// leaves its number with the next.
+// Processes of the node put directly into memory of AllocMem; here each rank stores its number
+// in the memory of the next rank.
 func ExampleAllocMem() {
 	err := mpi.Run(4, func(world *mpi.Comm) error {
 		mem, err := mpi.AllocMem[int64](world, 1)

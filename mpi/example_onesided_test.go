@@ -7,7 +7,7 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// Everybody writes into memory of the next rank, between two fences.
+// Each rank writes into the memory of the next rank, between two fences.
 func Example_putBetweenFences() {
 	mpi.Run(3, func(world *mpi.Comm) error {
 		win, err := mpi.WinAllocate[int](world, 1)
@@ -26,7 +26,7 @@ func Example_putBetweenFences() {
 	// Output: rank 2 has put 2
 }
 
-// A counter that all ranks take numbers from, while rank 0 does something else.
+// All ranks take numbers from a counter at rank 0, which does something else meanwhile.
 func Example_fetchAndOp() {
 	mpi.Run(4, func(world *mpi.Comm) error {
 		win, err := mpi.WinAllocate[int64](world, 1)
@@ -47,7 +47,7 @@ func Example_fetchAndOp() {
 	// Output: the numbers add up to 6
 }
 
-// A window of bytes has numbers of two types, to which all ranks add.
+// A window of bytes contains numbers of two types, to which all ranks add.
 func ExampleAccumulate() {
 	mpi.Run(3, func(world *mpi.Comm) error {
 		win, err := mpi.WinAllocate[byte](world, 16)
@@ -74,7 +74,7 @@ func ExampleAccumulate() {
 	// Output: 3 1.5
 }
 
-// A value goes from rank 0 to rank 1, and nobody else waits for anybody.
+// A value goes from rank 0 to rank 1, and no other rank waits.
 func Example_postStartCompleteWait() {
 	mpi.Run(3, func(world *mpi.Comm) error {
 		win, err := mpi.WinAllocate[float64](world, 1)
@@ -100,7 +100,7 @@ func Example_postStartCompleteWait() {
 	// Output: rank 1 has 1.5
 }
 
-// Many contributions to the same elements: none is lost.
+// Many contributions to the same elements: no update is lost.
 func Example_accumulate() {
 	mpi.Run(3, func(world *mpi.Comm) error {
 		win, err := mpi.WinAllocate[int32](world, 4)
@@ -121,7 +121,7 @@ func Example_accumulate() {
 	// Output: [9 9 9 9]
 }
 
-// One epoch for a whole phase of a program: flush says when an operation is complete.
+// One epoch for a whole phase of a program: Flush says when an operation is complete.
 func Example_lockAll() {
 	mpi.Run(2, func(world *mpi.Comm) error {
 		win, err := mpi.WinAllocate[int](world, 100)
@@ -144,7 +144,7 @@ func Example_lockAll() {
 	// Output: [1 2 3]
 }
 
-// A column of a matrix at the target from a slice at the origin: a layout.
+// A slice at the origin becomes a column of a matrix at the target, by means of a datatype.
 func ExampleUntyped_Put() {
 	mpi.Run(2, func(world *mpi.Comm) error {
 		const rows, columns = 3, 4
@@ -169,7 +169,7 @@ func ExampleUntyped_Put() {
 	// Output: [0 0 1 0 0 0 2 0 0 0 3 0]
 }
 
-// Ranks of one host load and store in each other's memory.
+// Ranks of one host access each other's memory with loads and stores.
 func ExampleWinAllocateShared() {
 	mpi.Run(2, func(world *mpi.Comm) error {
 		host, err := world.SplitType(mpi.CommTypeShared, 0)
@@ -194,7 +194,7 @@ func ExampleWinAllocateShared() {
 	// Output: rank 1 has stored 11
 }
 
-// Memory that comes and goes: others are told its address.
+// Memory that is attached later: the owner tells the others its address.
 func ExampleAttach() {
 	mpi.Run(2, func(world *mpi.Comm) error {
 		win, err := world.WinCreateDynamic()
@@ -227,7 +227,7 @@ func ExampleAttach() {
 	// Output: [0 0 0 7 0 0 0 0]
 }
 
-// A request tells when a single operation is complete at the origin.
+// A request says when a single operation is complete at the origin.
 func ExampleWin_Rget() {
 	mpi.Run(2, func(world *mpi.Comm) error {
 		mine := []int{10 * world.Rank(), 20 * world.Rank()}

@@ -6,7 +6,7 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// Where is the smallest value, and what is it?
+// The smallest value, and the rank that has it.
 func ExampleValueIndex() {
 	mpi.Run(3, func(world *mpi.Comm) error {
 		mine := mpi.ValueIndex[float64, int]{Value: []float64{2.5, -1, 4}[world.Rank()], Index: world.Rank()}
@@ -49,8 +49,8 @@ func ExampleReduceLocal() {
 	// Output: [11 22 33]
 }
 
-// An operation for a type of one's own: of the candidates of all ranks, field by field
-// in memory that has gaps, the cheapest, and of equally cheap ones the first.
+// A user-defined operation for a struct with gaps: it selects the cheapest candidate of all
+// ranks, and of equally cheap ones the first.
 func ExampleComm_Allreduce() {
 	type offer struct {
 		Cost   float32
@@ -76,8 +76,8 @@ func ExampleComm_Allreduce() {
 	// Output: 5 by 1
 }
 
-// The sum of a column of each rank's matrix, of which the other columns stay as they
-// are: predefined operations are not for derived types, so it takes an own one.
+// The sum of one column of each rank's matrix; the other columns do not change. Predefined
+// operations are not defined on derived types, so that the example defines an operation.
 func ExampleCreateOpFunc() {
 	const rows, columns = 3, 4
 	double, err := mpi.TypeOf[float64]()

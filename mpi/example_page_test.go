@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// The programs in pages of the documentation are the bodies of examples of this package,
-// line by line, so that they compile and print what they should.
+// The programs in pages of the documentation are the bodies of examples of this package, line by
+// line, so that they compile and print the expected output.
 func TestPagesShowExamples(t *testing.T) {
 	for page, files := range map[string]string{"rma.md": "example_onesided_test.go", "extensions.md": "example_extension_*_test.go"} {
 		text, err := os.ReadFile("../docs/" + page)

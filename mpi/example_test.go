@@ -8,8 +8,8 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// Four ranks add up their numbers. In a program of its own, started by "halo
-// run", Main takes the place of Run.
+// Four ranks add up their numbers. A program that is started by "halo run" calls Main instead of
+// Run.
 func ExampleRun() {
 	err := mpi.Run(4, func(world *mpi.Comm) error {
 		sum := []int{0}
@@ -27,8 +27,8 @@ func ExampleRun() {
 	// Output: the ranks add up to 6
 }
 
-// A slice goes from rank 0 to rank 1. The receive buffer may be longer: Count
-// tells how many elements came.
+// Rank 0 sends a slice to rank 1. The receive buffer may be longer: Count is the number of
+// received elements.
 func ExampleRecv() {
 	mpi.Run(2, func(world *mpi.Comm) error {
 		const tag = 7
@@ -46,7 +46,7 @@ func ExampleRecv() {
 	// Output: from 0 tag 7 [3.5 2.25]
 }
 
-// RecvSlice needs no length in advance.
+// RecvSlice does not need the length in advance.
 func ExampleRecvSlice() {
 	mpi.Run(2, func(world *mpi.Comm) error {
 		if world.Rank() == 0 {
@@ -59,8 +59,8 @@ func ExampleRecvSlice() {
 	// Output: how long is a piece of string?
 }
 
-// Nonblocking calls return a request; the buffers belong to them until it is
-// complete. Wrong arguments show at the wait.
+// Nonblocking calls return a request; buffers belong to the operation until it is complete.
+// Errors of arguments are returned by the wait.
 func ExampleIrecv() {
 	mpi.Run(3, func(world *mpi.Comm) error {
 		right, left := (world.Rank()+1)%3, (world.Rank()+2)%3
@@ -81,7 +81,7 @@ func ExampleIrecv() {
 	// Output: rank 2 says 20
 }
 
-// A shift round the ring: to send and to receive in one call cannot deadlock.
+// A shift along a ring: Sendrecv sends and receives in one call and cannot deadlock.
 func ExampleSendrecv() {
 	mpi.Run(4, func(world *mpi.Comm) error {
 		n := world.Size()
@@ -96,7 +96,7 @@ func ExampleSendrecv() {
 	// Output: rank 0 has got 3
 }
 
-// A persistent request is prepared once and started many times.
+// A persistent request is made once and started many times.
 func ExampleSendInit() {
 	mpi.Run(2, func(world *mpi.Comm) error {
 		value := []int{0}
@@ -133,8 +133,7 @@ func ExampleSendInit() {
 	// 4
 }
 
-// A matched probe takes a message out before it is received: no other goroutine
-// can get it in between.
+// A matched probe takes a message, so that no other goroutine can receive it.
 func ExampleComm_Mprobe() {
 	mpi.Run(2, func(world *mpi.Comm) error {
 		if world.Rank() == 1 {
@@ -154,7 +153,7 @@ func ExampleComm_Mprobe() {
 	// Output: rank 1 sent [1 2 3]
 }
 
-// A worker serves whoever comes first.
+// A rank serves the others in the order in which they answer.
 func ExampleWaitany() {
 	mpi.Run(3, func(world *mpi.Comm) error {
 		if world.Rank() != 0 {
@@ -186,7 +185,7 @@ func ExampleWaitany() {
 // Bsend never waits for the receiver.
 func ExampleBsend() {
 	mpi.Run(2, func(world *mpi.Comm) error {
-		if err := mpi.BufferAttach(world, nil); err != nil { // as much as it takes
+		if err := mpi.BufferAttach(world, nil); err != nil { // of unlimited size
 			return err
 		}
 		peer := 1 - world.Rank()
@@ -206,7 +205,7 @@ func ExampleBsend() {
 	// Output: received 1
 }
 
-// Split makes communicators of a part of the ranks each.
+// Split divides the ranks into several communicators.
 func ExampleComm_Split() {
 	mpi.Run(4, func(world *mpi.Comm) error {
 		half, err := world.Split(world.Rank()%2, world.Rank())

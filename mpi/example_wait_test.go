@@ -8,7 +8,7 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// All messages are under way at once; the ends of the chain have nobody beyond.
+// All messages are pending at the same time; the ends of the chain have only one neighbour.
 func ExampleWaitall() {
 	mpi.Run(3, func(world *mpi.Comm) error {
 		left, right := world.Rank()-1, world.Rank()+1
@@ -34,7 +34,7 @@ func ExampleWaitall() {
 	// Output: -1 100
 }
 
-// Waitsome takes what is there, as much as it is.
+// Waitsome completes all operations that are ready.
 func ExampleWaitsome() {
 	mpi.Run(4, func(world *mpi.Comm) error {
 		if world.Rank() != 0 {
@@ -64,7 +64,7 @@ func ExampleWaitsome() {
 	// Output: 6
 }
 
-// Test looks whether a request is complete, and does not wait.
+// Test tells whether a request is complete, and does not wait.
 func ExampleRequest_Test() {
 	mpi.Run(2, func(world *mpi.Comm) error {
 		if world.Rank() == 1 {
@@ -88,7 +88,7 @@ func ExampleRequest_Test() {
 	// Output: 42
 }
 
-// A wait can be given up; the receive goes on, unless it is cancelled.
+// A wait can be given up; the receive remains pending unless it is cancelled.
 func ExampleRequest_WaitContext() {
 	mpi.Run(1, func(world *mpi.Comm) error {
 		r := mpi.Irecv(world, []int{0}, mpi.AnySource, 0)
@@ -108,12 +108,11 @@ func ExampleRequest_WaitContext() {
 	// true
 }
 
-// A barrier that does not stop anybody: who has passed it knows that all others
-// have come that far.
+// A barrier that does not block: when its request is complete, all ranks have reached it.
 func ExampleComm_Ibarrier() {
 	mpi.Run(3, func(world *mpi.Comm) error {
 		r := world.Ibarrier()
-		// ... go on with what needs nobody ...
+		// ... continue with work that does not need the other ranks ...
 		_, err := r.Wait()
 		if world.Rank() == 0 {
 			fmt.Println("all are there")
@@ -123,8 +122,8 @@ func ExampleComm_Ibarrier() {
 	// Output: all are there
 }
 
-// Dup keeps the messages of a library apart from those of its caller, with the
-// same ranks and tags.
+// Dup separates the messages of a library from those of its caller, with the same ranks and
+// tags.
 func ExampleComm_Dup() {
 	mpi.Run(2, func(world *mpi.Comm) error {
 		library, err := world.Dup()
@@ -147,7 +146,7 @@ func ExampleComm_Dup() {
 	// Output: [2 1]
 }
 
-// Who am I there? Groups translate ranks of one communicator to another.
+// Groups translate the ranks of one communicator to another.
 func ExampleGroup_TranslateRanks() {
 	mpi.Run(4, func(world *mpi.Comm) error {
 		half, err := world.Split(world.Rank()/2, 0)

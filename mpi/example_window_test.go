@@ -7,7 +7,7 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// A lock made of one word: who turns it from 0 to 1 has it.
+// A lock of one word: the rank that changes it from 0 to 1 holds it.
 func ExampleWin_CompareSwap() {
 	mpi.Run(3, func(world *mpi.Comm) error {
 		w, err := mpi.WinAllocate[int](world, 2) // the lock, and what it protects
@@ -39,7 +39,7 @@ func ExampleWin_CompareSwap() {
 	// Output: counted to 3
 }
 
-// Rank 0 reads a column of a matrix that rank 1 keeps by rows.
+// Rank 0 reads a column of a matrix that rank 1 stores by rows.
 func ExampleUntyped_Get() {
 	mpi.Run(2, func(world *mpi.Comm) error {
 		const rows, columns = 3, 4
@@ -74,7 +74,7 @@ func ExampleUntyped_Get() {
 	// Output: [2 12 22]
 }
 
-// What a window is used for can be told when it is made; what is known is told back.
+// Hints describe the use of a window when it is made; Info returns the hints that Halo knows.
 func ExampleWindow_Info() {
 	mpi.Run(1, func(world *mpi.Comm) error {
 		w, err := mpi.WinAllocate[int](world, 1, mpi.OrderNone)
@@ -93,7 +93,7 @@ func ExampleWindow_Info() {
 	// Output: none false
 }
 
-// A handler sees the errors of the calls on its window.
+// A handler is called for the errors of calls on its window.
 func ExampleCreateWinErrhandler() {
 	mpi.Run(1, func(world *mpi.Comm) error {
 		w, err := mpi.WinAllocate[int](world, 10)

@@ -9,8 +9,8 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// The end of a process with work that the user has started and not completed is
-// an error that says what is left.
+// Finalize with operations that the user has started and not completed is an error that says
+// what is pending.
 func TestFinalizeNamesPendingWork(t *testing.T) {
 	const big = 300_000
 	for want, leave := range map[string]func(c *mpi.Comm) error{
@@ -21,7 +21,7 @@ func TestFinalizeNamesPendingWork(t *testing.T) {
 		"2 receives are still posted": func(c *mpi.Comm) error {
 			mpi.Irecv(c, make([]byte, 1), 1, 0)
 			r := mpi.Irecv(c, make([]byte, 1), 1, 0)
-			return r.Free() // nobody will send
+			return r.Free() // no rank will send
 		},
 		"1 send is not complete": func(c *mpi.Comm) error {
 			mpi.Issend(c, make([]byte, 1), 1, 0)
@@ -47,7 +47,7 @@ func TestFinalizeNamesPendingWork(t *testing.T) {
 		for _, fabric := range mpitest.Fabrics() {
 			err := mpitest.RunOver(fabric, 2, func(c *mpi.Comm) error {
 				if c.Rank() == 1 {
-					_, err := mpi.Recv(c, []byte{}, 0, 99) // stays until the other has failed
+					_, err := mpi.Recv(c, []byte{}, 0, 99) // waits until the other rank has failed
 					if !errors.Is(err, mpi.ErrProcFailed) {
 						t.Errorf("%s: rank 1: %v", fabric, err)
 					}
@@ -62,8 +62,8 @@ func TestFinalizeNamesPendingWork(t *testing.T) {
 	}
 }
 
-// What goes on without the user comes to its end: it is delivered if somebody
-// receives it, and dropped if nobody does.
+// Buffered sends, and sends whose requests were freed, complete during Finalize: a message is
+// delivered if a rank receives it, and otherwise dropped.
 func TestFinalizeEndsBufferedAndFreedSends(t *testing.T) {
 	for _, size := range []int{0, 8, 9000, 70_000, 300_000} {
 		mpitest.Run(t, 3, func(t testing.TB, c *mpi.Comm) {
@@ -75,7 +75,7 @@ func TestFinalizeEndsBufferedAndFreedSends(t *testing.T) {
 				for _, r := range []mpi.Request{mpi.Isend(c, payload(size, 3), dest, 3), mpi.Issend(c, payload(size, 4), dest, 4)} {
 					ok(t, r.Free())
 				}
-				for range 40 { // and more than a ring takes
+				for range 40 { // and more than a ring holds
 					r := mpi.Isend(c, payload(size/10, 5), dest, 5)
 					ok(t, r.Free())
 				}

@@ -16,8 +16,8 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// floodBytes is how much each rank sends in the flood test; the environment
-// variable HALO_TEST_FLOOD raises it, in MiB (4096 is what the issue names).
+// floodBytes is how many bytes each rank sends in the flood test. The environment variable
+// HALO_TEST_FLOOD sets another value, in MiB; the issue names 4096.
 func floodBytes() int {
 	if s, err := strconv.Atoi(os.Getenv("HALO_TEST_FLOOD")); err == nil {
 		return s << 20
@@ -28,16 +28,15 @@ func floodBytes() int {
 	return 64 << 20
 }
 
-// memory is what the process holds: the Go heap and, beside it, what is resident
-// of shared memory.
+// memory is the memory of the process: the Go heap, and the resident part of shared memory.
 func memory() uint64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return m.HeapInuse + m.StackInuse + residentShared()
 }
 
-// residentShared reads how much shared memory is resident, in bytes; 0 where the
-// system does not tell.
+// residentShared reads how much shared memory is resident, in bytes; 0 if the system does not
+// report it.
 func residentShared() uint64 {
 	text, _ := os.ReadFile("/proc/self/status")
 	_, after, _ := bytes.Cut(text, []byte("RssShmem:"))
@@ -46,8 +45,8 @@ func residentShared() uint64 {
 	return kib << 10
 }
 
-// Eight ranks flood one that does not receive: what is buffered for it is
-// bounded, a later tag comes through first, and in the end everything arrives.
+// Eight ranks flood one that does not receive. The memory for its messages is bounded, a message
+// with a later tag is received first, and in the end all messages arrive.
 func TestFlowControl_FloodOfSmallMessages(t *testing.T) {
 	const senders, size, bound = 8, 4 << 10, 160 << 20
 	per := floodBytes() / size
@@ -76,7 +75,7 @@ func TestFlowControl_FloodOfSmallMessages(t *testing.T) {
 							sent.Add(1)
 						}
 					})
-					for sent.Load() < 8*senders { // the flood is on
+					for sent.Load() < 8*senders { // until the flood has begun
 						time.Sleep(time.Millisecond)
 					}
 					r := mpi.Isend(c, []int{c.Rank()}, 0, later)
@@ -92,7 +91,7 @@ func TestFlowControl_FloodOfSmallMessages(t *testing.T) {
 					word[i] = []int{0}
 					rs[i] = mpi.Irecv(c, word[i], i+1, later)
 				}
-				for last, still := int64(-1), 0; still < 20; { // until nobody gets on
+				for last, still := int64(-1), 0; still < 20; { // until no sender makes progress
 					time.Sleep(5 * time.Millisecond)
 					if now := sent.Load(); now == last {
 						still++
@@ -105,7 +104,7 @@ func TestFlowControl_FloodOfSmallMessages(t *testing.T) {
 					t.Errorf("%d MiB were sent to a rank that does not receive", got>>20)
 				}
 				ok(t, mpi.Waitall(rs, nil))
-				for i := senders; i >= 1; i-- { // long ones, too
+				for i := senders; i >= 1; i-- { // long messages, too
 					b := make([]byte, 300_000)
 					_, err := mpi.Recv(c, b, i, latest)
 					ok(t, err)
@@ -136,7 +135,7 @@ func TestFlowControl_FloodOfSmallMessages(t *testing.T) {
 	}
 }
 
-// The same for messages without payload, whose envelopes alone cost memory.
+// The same for messages without payload, whose envelopes alone take memory.
 func TestFlowControl_FloodOfEmptyMessages(t *testing.T) {
 	const senders, per, bound = 4, 60_000, 64 << 20
 	for _, fabric := range mpitest.Fabrics() {
@@ -193,7 +192,7 @@ func TestTRM13_MoreThan4GiB(t *testing.T) {
 	marks := []int{0, 1, 1<<32 - 1, 1 << 32, 1<<32 + 1, size - 1}
 	out := make([]byte, size)
 	for i := 0; i < size; i += 4096 {
-		out[i] = 0 // pages that were never written are slow to read from outside
+		out[i] = 0 // pages that were never written are slow to read by another process
 	}
 	for i, at := range marks {
 		out[at] = byte(i + 1)
@@ -228,7 +227,7 @@ func TestTRM13_MoreThan4GiB(t *testing.T) {
 	}
 }
 
-// freeMemory is how much the system could give, in bytes; 0 if it does not tell.
+// freeMemory is how much memory the system has available, in bytes; 0 if it does not report it.
 func freeMemory() uint64 {
 	text, _ := os.ReadFile("/proc/meminfo")
 	_, after, _ := bytes.Cut(text, []byte("MemAvailable:"))
@@ -237,9 +236,8 @@ func freeMemory() uint64 {
 	return kib << 10
 }
 
-// A process that sends and never waits finds the credit that its peers return:
-// here one goroutine is both ends, so that a send which waited for its receive
-// would wait for ever.
+// A process that sends and never waits still processes the credit that its peers return. Here
+// one goroutine is both sides, so that a send that waited for its receive would wait for ever.
 func TestFlowControl_SenderFindsCredit(t *testing.T) {
 	const size, messages = 1000, 10000 // several times the credit
 	far, over := make(chan *mpi.Comm, 1), make(chan struct{})

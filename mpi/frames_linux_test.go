@@ -15,8 +15,9 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// framed are calls whose way from the program to memory is short, the fabric they go over, and how
-// many functions of Halo are called on it at most: what is inlined does not count, nor does the copy.
+// framed are calls with a short path from the program to memory, the fabric that they use, and
+// the maximum number of Halo's functions on that path. Inlined functions do not count, nor does
+// the copy itself.
 var framed = map[string]struct {
 	fabric string
 	most   int
@@ -36,8 +37,8 @@ func init() {
 	}
 }
 
-// Short ways stay short. The operand is memory that cannot be read, so that the stack at the fault
-// shows the functions.
+// Fast paths stay short. The operand is memory that cannot be read, so that the stack at the
+// fault shows the functions of the path.
 func TestShortWaysAreOfFewFunctions(t *testing.T) {
 	testrun.PlainOnly(t, "the race detector inlines less")
 	for name, f := range framed {
@@ -52,7 +53,7 @@ func TestShortWaysAreOfFewFunctions(t *testing.T) {
 	}
 }
 
-// framesOf is a program that prints the functions of a way, one a line.
+// framesOf is a program that prints the functions of a path, one in each line.
 func framesOf(name string) error {
 	f := framed[name]
 	page, err := sys.Anonymous(int64(os.Getpagesize()))
@@ -72,9 +73,9 @@ func framesOf(name string) error {
 			return err
 		}
 		if c.Rank() == 1 {
-			select {} // the other one ends the process
+			select {} // the other rank ends the process
 		}
-		// The first message to a peer makes the state of that peer, by the slow path.
+		// The first message to a peer creates the state of that peer, on the slow path.
 		if err := mpi.Send(c, make([]float64, 1), 1, 0); err != nil {
 			return err
 		}
@@ -92,8 +93,7 @@ func framesOf(name string) error {
 	})
 }
 
-// printWay prints the functions between the fault and the call in a stack, but for those that are
-// inlined.
+// printWay prints the functions in a stack between the fault and the call, except inlined ones.
 func printWay(stack string) {
 	_, stack, _ = strings.Cut(stack, "\npanic(")
 	_, stack, _ = strings.Cut(stack, "\n")

@@ -11,7 +11,7 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// GetStatus makes progress and leaves the request as it is.
+// GetStatus makes progress and does not complete the request.
 func TestXP2P04_GetStatus(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		peer := 1 - c.Rank()
@@ -40,7 +40,7 @@ func TestXP2P04_GetStatus(t *testing.T) {
 	})
 }
 
-// WaitContext gives up when its context ends; the operation goes on.
+// WaitContext returns when its context is done; the operation continues.
 func TestWaitContextGivesUpAndResumes(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		if c.Rank() == 1 {
@@ -60,9 +60,9 @@ func TestWaitContextGivesUpAndResumes(t *testing.T) {
 				defer cancel(nil)
 				switch k {
 				case 0:
-					cancel(why) // before
+					cancel(why) // before the wait
 				case 1:
-					time.AfterFunc(time.Millisecond, func() { cancel(why) }) // while it waits
+					time.AfterFunc(time.Millisecond, func() { cancel(why) }) // during the wait
 				case 2:
 					go func() { cancel(why) }()
 				}
@@ -84,7 +84,7 @@ func TestWaitContextGivesUpAndResumes(t *testing.T) {
 	})
 }
 
-// Goroutines that wait for groups of requests at once do not see each other's.
+// Goroutines that wait for groups of requests at the same time do not affect each other.
 func TestP2P11_GroupWaitsFromManyGoroutines(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		const workers, rounds, width = 8, 60, 5

@@ -9,7 +9,7 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// recorded is a generalized request that writes down what is called.
+// recorded is a generalized request that records the calls of its functions.
 func recorded(log *[]string, queried, freed error) mpi.Grequest {
 	return mpi.Grequest{
 		Query: func(st *mpi.Status) error {
@@ -31,9 +31,9 @@ func recorded(log *[]string, queried, freed error) mpi.Grequest {
 	}
 }
 
-// GRQ-01, GRQ-02, GRQ-03: a generalized request is not complete before Complete; query
-// comes before free, in the call that completes it and in GetStatus, and free comes once,
-// in all calls that wait and test, among requests of other kinds.
+// GRQ-01, GRQ-02, GRQ-03: a generalized request is not complete before Complete. Query is called
+// before Free, in the call that completes the request and in GetStatus, and Free is called once,
+// in all calls that wait and test, together with requests of other kinds.
 func TestGRQ01_GeneralizedRequestsAmongOthers(t *testing.T) {
 	ways := []struct {
 		name string
@@ -129,7 +129,7 @@ func TestGRQ01_GeneralizedRequestsAmongOthers(t *testing.T) {
 	})
 }
 
-// GRQ-04, GRQ-05: free is called by Free or Complete, whichever comes last; cancel learns
+// GRQ-04, GRQ-05: Free is called by Request.Free or Complete, whichever comes last; Cancel gets
 // whether the operation is complete.
 func TestGRQ04_FreeAndCancelOfGeneralizedRequests(t *testing.T) {
 	mpitest.Run(t, 1, func(t testing.TB, c *mpi.Comm) {
@@ -150,7 +150,7 @@ func TestGRQ04_FreeAndCancelOfGeneralizedRequests(t *testing.T) {
 		if err := q.Free(); err != nil || !slices.Equal(log, []string{"cancel", "cancel, complete", "free"}) {
 			t.Errorf("Free after Complete: %v, called %v", err, log)
 		}
-		// Nothing needs to be called, and a call may be anything.
+		// All functions are optional, and a function may call any function of MPI.
 		q = c.StartGrequest(mpi.Grequest{Free: func() error { return c.Barrier() }})
 		q.Cancel()
 		q.Complete()
@@ -160,7 +160,7 @@ func TestGRQ04_FreeAndCancelOfGeneralizedRequests(t *testing.T) {
 	})
 }
 
-// GRQ-06: errors of the functions are those of the calls, the last one's of several.
+// GRQ-06: the calls return errors of the functions; of several errors the last one.
 func TestGRQ06_ErrorsOfGeneralizedRequests(t *testing.T) {
 	code, err := mpi.AddErrorCode(mpi.ErrIO)
 	if err != nil {

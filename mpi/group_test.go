@@ -11,8 +11,8 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// contents lists the members of g by their ranks in world: all that is known of
-// a group from outside.
+// contents lists the members of g by their ranks in world, which is all that the public
+// interface tells of a group.
 func contents(t testing.TB, g, world mpi.Group) []int {
 	t.Helper()
 	own := make([]int, g.Size())
@@ -24,7 +24,7 @@ func contents(t testing.TB, g, world mpi.Group) []int {
 	return all
 }
 
-// 7.3: random expressions of groups against plain lists of numbers.
+// 7.3: random expressions of groups, compared with lists of numbers.
 func TestCOM04_GroupAlgebra(t *testing.T) {
 	const n, steps = 5, 400
 	mpitest.On(t, "inproc", n, func(t testing.TB, c *mpi.Comm) {
@@ -125,7 +125,7 @@ func TestCOM04_GroupAlgebra(t *testing.T) {
 			if got.Rank() != rank || got.Size() != len(want) {
 				t.Fatalf("step %d: rank %d of %d, want %d of %d", step, got.Rank(), got.Size(), rank, len(want))
 			}
-			// The operands are as they were, and compare as their lists do.
+			// The operands have not changed, and compare as their lists do.
 			sorted := func(l []int) []int { return slices.Sorted(slices.Values(l)) }
 			how := mpi.Unequal
 			switch {
@@ -142,7 +142,7 @@ func TestCOM04_GroupAlgebra(t *testing.T) {
 	})
 }
 
-// 7.3: wrong ranks and ranges.
+// 7.3: invalid ranks and ranges.
 func TestCOM04_GroupErrors(t *testing.T) {
 	mpitest.On(t, "inproc", 4, func(t testing.TB, c *mpi.Comm) {
 		w := &told{}
@@ -182,7 +182,7 @@ func TestCOM04_GroupErrors(t *testing.T) {
 			}
 		}
 		for _, r := range []mpi.Range{{1, 1, math.MaxInt}, {1, math.MinInt + 2, math.MinInt}, {1, math.MaxInt, math.MaxInt}, {1, -1, -3}, {1, 5, 7}} {
-			one, err := g.RangeIncl(ranges{r}) // Last need not be reached, or exist
+			one, err := g.RangeIncl(ranges{r}) // Last need not be reached, nor be a rank
 			ok(t, err)
 			if have := contents(t, one, g); !slices.Equal(have, []int{1}) {
 				t.Errorf("range %v is %v", r, have)
@@ -197,7 +197,7 @@ func TestCOM04_GroupErrors(t *testing.T) {
 	})
 }
 
-// A group outlives the communicator that it came from.
+// A group remains valid after the communicator that it came from is freed.
 func TestCOM04_GroupOutlivesCommunicator(t *testing.T) {
 	mpitest.Run(t, 3, func(t testing.TB, c *mpi.Comm) {
 		d, err := c.Split(0, -c.Rank())

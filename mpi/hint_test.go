@@ -8,8 +8,8 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// Each hint of windows is what its info key says, when the window is made and later; of two the
-// later one counts, nil says nothing, and what is not legal changes nothing.
+// Each typed hint of windows has the effect of its info key, when the window is made and later.
+// Of two the later one counts, nil has no effect, and an invalid value changes nothing.
 func TestRW07_TypedWinHints(t *testing.T) {
 	made := func(t testing.TB, c *mpi.Comm, hints ...mpi.WinHint) (mpi.Win[int64], map[string]string) {
 		w, err := mpi.WinAllocateShared[int64](c, 1, hints...)
@@ -72,7 +72,7 @@ func TestRW07_TypedWinHints(t *testing.T) {
 	})
 }
 
-// Each hint of communicators is what its info key says, for Dup, Idup and SetInfo.
+// Each typed hint of communicators has the effect of its info key, for Dup, Idup and SetInfo.
 func TestXP2P05_TypedCommHints(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, world *mpi.Comm) {
 		for _, x := range []struct {
@@ -107,7 +107,7 @@ func TestXP2P05_TypedCommHints(t *testing.T) {
 	})
 }
 
-// The other hints are what their keys say.
+// The other typed hints have the effect of their keys.
 func TestXRMA14_TypedHints(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		mem, err := mpi.AllocMem[byte](c, 10, nil, mpi.MinimumAlignment(8192))

@@ -17,8 +17,8 @@ import (
 	"github.com/halo-mpi/halo/internal/testrun"
 )
 
-// hostJobs starts jobs of this test binary's programs on hosts that are network
-// namespaces, from the first of them.
+// hostJobs starts jobs of this test binary's programs on hosts that are network namespaces. It
+// runs the launcher on the first of them.
 type hostJobs struct {
 	t             *testing.T
 	h             *hosttest.Hosts
@@ -38,7 +38,7 @@ func newHostJobs(t *testing.T, hosts int) *hostJobs {
 	from, err := os.Open(exe)
 	ok(t, err)
 	defer from.Close()
-	to, err := os.OpenFile(j.program, os.O_CREATE|os.O_WRONLY, 0o700) // a name by which its processes are found
+	to, err := os.OpenFile(j.program, os.O_CREATE|os.O_WRONLY, 0o700) // a separate name, by which its processes are found
 	ok(t, err)
 	_, err = io.Copy(to, from)
 	ok(t, err)
@@ -46,7 +46,7 @@ func newHostJobs(t *testing.T, hosts int) *hostJobs {
 	return j
 }
 
-// hostJob is one of them.
+// hostJob is one of these jobs.
 type hostJob struct {
 	j         *hostJobs
 	ready     string
@@ -55,7 +55,7 @@ type hostJob struct {
 	ended     chan struct{}
 }
 
-// start runs a program as options of halo run say.
+// start runs a program with options of halo run.
 func (j *hostJobs) start(t *testing.T, program string, places string, options ...string) *hostJob {
 	t.Helper()
 	r := &hostJob{j: j, ready: filepath.Join(t.TempDir(), "ready"), ended: make(chan struct{})}
@@ -77,7 +77,7 @@ func (j *hostJobs) start(t *testing.T, program string, places string, options ..
 	return r
 }
 
-// running waits until n ranks are at work and returns their process ids.
+// running waits until n ranks are running and returns their process ids.
 func (r *hostJob) running(t *testing.T, n int) []int {
 	t.Helper()
 	pids := make([]int, n)
@@ -95,11 +95,11 @@ func (r *hostJob) running(t *testing.T, n int) []int {
 	return pids
 }
 
-// wait waits for the end of the launcher and of everything that it has started, and
-// expects the status and a line of stderr with all the words.
+// wait waits until the launcher and all processes that it started have ended. It expects the
+// status, and a line of stderr with all the words.
 func (r *hostJob) wait(t *testing.T, status int, words ...string) {
 	t.Helper()
-	hung := time.After(40 * time.Second) // the bounds are seconds; the machine may be busy
+	hung := time.After(40 * time.Second) // the bounds are a few seconds, but the machine may be busy
 	select {
 	case <-r.ended:
 	case <-hung:
@@ -133,8 +133,8 @@ func (r *hostJob) wait(t *testing.T, status int, words ...string) {
 	}
 }
 
-// processes are those of the launcher and of the program, on any host: id and command
-// line.
+// processes are the launcher's and the program's processes on all hosts, by id, with their
+// command lines.
 func (j *hostJobs) processes() map[int]string {
 	found := map[int]string{}
 	links, _ := filepath.Glob("/proc/[0-9]*/exe")
@@ -166,16 +166,16 @@ func TestXCOM01_SplitTypeOverNamespacedHosts(t *testing.T) {
 	}
 }
 
-// F1, F4, F5: a rank, an agent or a link dies while all ranks are in collectives over
-// two and three hosts. Who lives on gets ErrProcFailed, unless the job ends before; the
-// launcher names the host and the rank; nothing is left and nothing hangs.
+// F1, F4, F5: a rank, an agent or a link dies while all ranks are in collectives over two and
+// three hosts. The surviving ranks get ErrProcFailed, unless the job ends before; the launcher
+// names the host and the rank; no process remains and none hangs.
 func TestF4_DeathsAmidCollectivesOverHosts(t *testing.T) {
 	testrun.Covered(t)
 	j := newHostJobs(t, 3)
 	jobs := []struct {
 		places  string
 		options []string
-		victims []int  // leaders and others
+		victims []int  // both leaders of a host and others
 		cut     string // the ranks of host1
 	}{
 		{"0011", []string{"-host", "host0:2,host1:2"}, []int{0, 3}, "2-3"},

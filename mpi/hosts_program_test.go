@@ -9,10 +9,10 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// Programs for hosts_linux_test.go. What they are to know stands in the environment.
+// Programs for hosts_linux_test.go. Their parameters are in the environment.
 const (
 	placesVariable = "HALO_TEST_PLACES" // the host of each rank, as mpitest.RunOver takes them
-	readyVariable  = "HALO_TEST_READY"  // a file; rank r writes its process id to this name with .r behind it
+	readyVariable  = "HALO_TEST_READY"  // a file name; rank r writes its process id to the file with .r appended
 )
 
 // splitsProgram splits the world by hosts.
@@ -27,8 +27,8 @@ func splitsProgram() error {
 	return mpi.Finalize()
 }
 
-// endlessProgram does collectives of all ranks until one fails. A rank that lives on
-// says so, if the error is the right one, and waits for its end.
+// endlessProgram does collectives of all ranks until one fails. A surviving rank reports whether
+// the error is the right one, and waits to be ended.
 func endlessProgram() error {
 	world, err := mpi.Init()
 	if err != nil {

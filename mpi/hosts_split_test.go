@@ -11,11 +11,11 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// Tests over several hosts. Here mpitest.RunOver pretends them: "shm@0110" are four ranks
-// of which the second and third are on a host of their own; hosts_linux_test.go has
-// hosts that are network namespaces.
+// Tests over several hosts. Here mpitest.RunOver simulates them: "shm@0110" are four ranks, of
+// which the second and third are on a separate host. hosts_linux_test.go has hosts that are
+// network namespaces.
 
-// onHosts runs fn on ranks at these places, over each fabric on a host.
+// onHosts runs fn on ranks at these places, with each fabric within a host.
 func onHosts(t *testing.T, places string, fn func(t testing.TB, world *mpi.Comm)) {
 	t.Helper()
 	for _, fabric := range mpitest.Fabrics() {
@@ -35,8 +35,8 @@ func here(places string, r int, key func(rank int) int) (ranks []int) {
 	return ranks
 }
 
-// memoryOf is the places of ranks on a fabric such as tcp@0011, and who shares memory, as if it
-// were places, too: nobody does over sockets.
+// memoryOf returns the places of ranks on a fabric such as tcp@0011, and in the same form which
+// ranks share memory: none do over sockets.
 func memoryOf(fabric string) (places, memory string) {
 	name, places, _ := strings.Cut(fabric, "@")
 	if name == "tcp" {
@@ -45,8 +45,8 @@ func memoryOf(fabric string) (places, memory string) {
 	return places, places
 }
 
-// splitsByHost fails unless splits of c by what ranks share are the ranks of its host, or
-// those that it shares memory with.
+// splitsByHost returns an error unless splits of c by what ranks share consist of the ranks of a
+// host, or of those that share memory.
 func splitsByHost(c *mpi.Comm, fabric string) error {
 	places, memory := memoryOf(fabric)
 	sum := func(c *mpi.Comm) (int64, error) {
@@ -60,7 +60,7 @@ func splitsByHost(c *mpi.Comm, fabric string) error {
 	}
 	hosts := len(slices.Compact(slices.Sorted(slices.Values([]byte(places)))))
 	largest := "mpi_shared_memory"
-	if memory != places && hosts < len(places) { // else each host is one process
+	if memory != places && hosts < len(places) { // otherwise each host has one process
 		largest = "hwloc://Machine"
 	}
 	for _, by := range []struct {
@@ -73,7 +73,7 @@ func splitsByHost(c *mpi.Comm, fabric string) error {
 	} {
 		for _, sign := range []int{0, 1, -1} {
 			if by.kind == mpi.CommTypeHwUnguided && hosts == 1 {
-				continue // what splits then depends on the hardware
+				continue // the type that splits depends on the hardware
 			}
 			d, err := c.SplitType(by.kind, sign*c.Rank(), by.info)
 			if err != nil {
@@ -92,13 +92,14 @@ func splitsByHost(c *mpi.Comm, fabric string) error {
 					return fmt.Errorf("split %d of %s: ranks %v, want %v", by.kind, places, ranks, want)
 				}
 			}
-			// What splits an unguided one is told, and splits a guided one alike.
+			// An unguided split reports the type by which it has split, and a guided split by
+			// that type is the same.
 			if by.kind == mpi.CommTypeHwUnguided {
 				if v, _ := by.info.Get("mpi_hw_resource_type"); v != largest {
 					return fmt.Errorf("unguided split of %s by %q, want %s", fabric, v, largest)
 				}
 			}
-			if by.kind == mpi.CommTypeShared { // what the split is for
+			if by.kind == mpi.CommTypeShared { // the purpose of the split
 				w, err := mpi.WinAllocateShared[int64](d, 1)
 				if err != nil {
 					return err
@@ -115,7 +116,7 @@ func splitsByHost(c *mpi.Comm, fabric string) error {
 			}
 		}
 	}
-	// Who is in none, and one host of which nobody is.
+	// Some ranks pass Undefined, among them all of one host.
 	kind := mpi.CommTypeShared
 	if c.Rank() == 0 || places[c.Rank()] == places[len(places)-1] {
 		kind = mpi.Undefined
@@ -139,9 +140,9 @@ func splitsByHost(c *mpi.Comm, fabric string) error {
 	return c.Barrier()
 }
 
-// X-COM-01, 7.4.2: SplitType over several hosts gives the ranks of each, wherever they
-// are, in the order of the keys, and each alone over sockets, where it can share memory with
-// nobody; split again, nothing changes.
+// X-COM-01, 7.4.2: SplitType over several hosts gives the ranks of each host, at any places, in
+// the order of the keys; over sockets, where no memory can be shared, it gives each rank alone.
+// Splitting again changes nothing.
 func TestXCOM01_SplitTypeOverHosts(t *testing.T) {
 	for _, places := range []string{"00", "01", "0011", "0101", "01201", "001122", "01020304"} {
 		onHosts(t, places, func(t testing.TB, c *mpi.Comm) {

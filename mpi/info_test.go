@@ -10,7 +10,7 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// One value for a key, and case counts.
+// A key has one value, and keys are case-sensitive.
 func TestINF01_OneValuePerKey(t *testing.T) {
 	i := mpi.NewInfo()
 	for _, kv := range [][2]string{{"k", "1"}, {"k", "2"}, {"K", "3"}, {"empty", ""}} {
@@ -43,7 +43,7 @@ func TestINF01_OneValuePerKey(t *testing.T) {
 	}
 }
 
-// Any pairs round-trip.
+// Any pairs can be set and read back.
 func TestINF02_ArbitraryPairs(t *testing.T) {
 	i := mpi.NewInfo()
 	want := map[string]string{}
@@ -68,7 +68,7 @@ func TestINF02_ArbitraryPairs(t *testing.T) {
 	}
 }
 
-// The longest key and value, and longer ones.
+// The longest key and value are accepted, longer ones are errors.
 func TestINF05_Limits(t *testing.T) {
 	i := mpi.NewInfo()
 	key, value := strings.Repeat("k", mpi.MaxInfoKey), strings.Repeat("v", mpi.MaxInfoVal)
@@ -91,7 +91,7 @@ func TestINF05_Limits(t *testing.T) {
 	}
 }
 
-// What is known of the start.
+// InfoEnv contains what is known of the start of the process.
 func TestXINF01_Env(t *testing.T) {
 	i := mpi.InfoEnv()
 	dir, err := os.Getwd()
@@ -108,14 +108,14 @@ func TestXINF01_Env(t *testing.T) {
 	}
 }
 
-// Hints are read, honoured and returned; the rest is ignored (INF-03), and info
-// may be changed at once (INF-07).
+// Hints are read, used and returned; other keys are ignored (INF-03), and the Info may be
+// changed at once (INF-07).
 func TestXP2P05_Hints(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, world *mpi.Comm) {
 		info := mpi.NewInfo()
 		ok(t, info.Set("mpi_assert_no_any_tag", "true"))
 		ok(t, info.Set("mpi_assert_no_any_source", "true"))
-		ok(t, info.Set("mpi_assert_exact_length", "TRUE")) // INF-08: no boolean
+		ok(t, info.Set("mpi_assert_exact_length", "TRUE")) // INF-08: not a boolean
 		ok(t, info.Set("zzz", "true"))
 		c, err := world.Dup(info)
 		ok(t, err)
@@ -124,7 +124,7 @@ func TestXP2P05_Hints(t *testing.T) {
 		ok(t, info.Set("mpi_assert_no_any_source", "false"))
 		_, err = r.Wait()
 		ok(t, err)
-		d, err := c.Dup() // MPI 4: hints are not passed on
+		d, err := c.Dup() // MPI 4: duplicates do not inherit hints
 		ok(t, err)
 		hints := func(c *mpi.Comm) string {
 			info, err := c.Info()
@@ -158,7 +158,7 @@ func TestXP2P05_Hints(t *testing.T) {
 			_, err = mpi.Sendrecv(c, []byte{1}, peer, 1, []byte{0}, peer, 1)
 			ok(t, err)
 		}
-		ok(t, c.SetInfo(info)) // changes what it names
+		ok(t, c.SetInfo(info)) // changes the hints that it contains
 		ok(t, c.SetInfo(nil, (*mpi.Info)(nil)))
 		if got := hints(c); got != none {
 			t.Errorf("hints %q, want %q", got, none)

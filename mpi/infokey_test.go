@@ -10,9 +10,10 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// In checking mode a key that nobody knows, of those that begin with mpi_ or halo_, is reported once
-// in each process, with the call, its place and the nearest known key; other keys are not, nor those
-// that are for other objects. The known keys of the same Info count (issue 20, section 5).
+// In checking mode an unknown key that begins with mpi_ or halo_ is reported once in each
+// process, with the call, its place and the nearest known key. Other keys are not reported, nor
+// are keys for objects of other kinds. The known keys of the same Info are used (issue 20,
+// section 5).
 func TestCheckingReportsUnknownInfoKeys(t *testing.T) {
 	for _, check := range []string{"1", ""} {
 		t.Setenv("HALO_CHECK", check)
@@ -37,7 +38,7 @@ func TestCheckingReportsUnknownInfoKeys(t *testing.T) {
 						if got := hintsOf(t, w.Info); got["mpi_win_scope"] != "thread" || got["mpi_win_order"] != "false" {
 							t.Errorf("the window has %v", got)
 						}
-						ok(t, w.SetInfo(info)) // once
+						ok(t, w.SetInfo(info)) // reported only once
 						ok(t, w.SetInfo(mpi.WinOrder(true), pairs(t, "halo_win_scope", "thread", "mpi_win_ordr", "true"), nil))
 						here("SetInfo", line(), "halo_win_scope", "mpi_win_scope")
 						d, err := c.Dup(info, pairs(t, "mpi_assert_no_any_tags", "true"))
@@ -55,7 +56,7 @@ func TestCheckingReportsUnknownInfoKeys(t *testing.T) {
 							t.Error("a split by what nobody knows")
 						}
 						_, err = w.AllocSyncObjects(1, pairs(t, "mpi_a", ""))
-						here("AllocSyncObjects", line(), "mpi_a", "mpi_size") // no key is near
+						here("AllocSyncObjects", line(), "mpi_a", "mpi_size") // no known key is similar
 						ok(t, err)
 						ok(t, mpi.FreeMem(c, mem))
 						ok(t, d.Free())

@@ -10,8 +10,8 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// betweenCall is a collective on an intercommunicator in its three forms, on the same
-// slices; got is where the result is, want what it must be: nil where there is none.
+// betweenCall is a collective on an intercommunicator in its three forms, on the same slices.
+// got is the result and want the expected one; both are nil if the member gets none.
 type betweenCall struct {
 	name        string
 	now         func() error
@@ -19,7 +19,7 @@ type betweenCall struct {
 	got, want   []int
 }
 
-// gives is n elements of a rank of the world, from element at on.
+// gives makes n elements of a rank of the world, from element at on.
 func gives(world, at, n int) []int {
 	list := make([]int, n)
 	for i := range list {
@@ -28,7 +28,8 @@ func gives(world, at, n int) []int {
 	return list
 }
 
-// dealt is blocks in a slice, the last first, and where they are in it.
+// dealt puts blocks into a slice, the last one first, and returns their counts and
+// displacements.
 func dealt(blocks [][]int) (all, counts, displs []int) {
 	counts, displs = make([]int, len(blocks)), make([]int, len(blocks))
 	for r := len(blocks) - 1; r >= 0; r-- {
@@ -38,7 +39,7 @@ func dealt(blocks [][]int) (all, counts, displs []int) {
 	return all, counts, displs
 }
 
-// each is a block for each of some ranks of the world.
+// each makes one block for each of some ranks of the world.
 func each(worlds []int, block func(r, world int) []int) [][]int {
 	list := make([][]int, len(worlds))
 	for r, w := range worlds {
@@ -49,19 +50,19 @@ func each(worlds []int, block func(r, world int) []int) [][]int {
 
 func room(x []int) []int { return make([]int, len(x)) }
 
-// betweenCalls are the collectives between two sides, with blocks of count elements.
-// Those with a root have it on the side of the lower ranks, or on the other.
+// betweenCalls are the collectives between two sides, with blocks of count elements. Those with
+// a root have it on the side of the lower ranks if low, else on the other side.
 func betweenCalls(s *sides, world *mpi.Comm, count int, low bool) []betweenCall {
 	c, me, n := s.c, world.Rank(), len(s.ours)
 	rank := c.Rank()
-	here := slices.Contains(s.ours, 0) == low // the root is on this side, the second if there is one
+	here := slices.Contains(s.ours, 0) == low // the root is on this side, as its second member if there is one
 	side := s.theirs
 	if here {
 		side = s.ours
 	}
 	at := min(1, len(side)-1)
 	root, top := at, side[at]
-	is := func(x []int) []int { return nil } // x at the root, none elsewhere
+	is := func(x []int) []int { return nil } // returns x at the root, nil elsewhere
 	switch {
 	case here && rank == at:
 		root, is = mpi.Root, func(x []int) []int { return x }
@@ -108,7 +109,7 @@ func betweenCalls(s *sides, world *mpi.Comm, count int, low bool) []betweenCall 
 			func() mpi.Request { return mpi.Iallgatherv(c, ownv, got, counts, displs) },
 			func() mpi.Request { return mpi.AllgathervInit(c, ownv, got, counts, displs) })
 	}
-	// What goes to rank r of theirs begins at element 10*r.
+	// The block for rank r of theirs begins at element 10*r.
 	out := slices.Concat(each(s.theirs, func(r, _ int) []int { return gives(me, 10*r, count) })...)
 	outv, oc, od := dealt(each(s.theirs, func(r, _ int) []int { return gives(me, 10*r, (count+rank+2*r)%4) }))
 	in := slices.Concat(each(s.theirs, func(_, w int) []int { return gives(w, 10*rank, count) })...)
@@ -152,7 +153,7 @@ func betweenCalls(s *sides, world *mpi.Comm, count int, low bool) []betweenCall 
 		add("Alltoallw", got, inv, func() error { return c.Alltoallw(send, recv) },
 			func() mpi.Request { return c.Ialltoallw(send, recv) }, func() mpi.Request { return c.AlltoallwInit(send, recv) })
 	}
-	// Operands of a common length, which either side can divide among its members.
+	// Operands have a length that both sides can divide among their members.
 	length := len(s.ours) * len(s.theirs) * count
 	operand, sum := gives(me, 0, length), make([]int, length)
 	for _, w := range s.theirs {
@@ -189,7 +190,7 @@ func betweenCalls(s *sides, world *mpi.Comm, count int, low bool) []betweenCall 
 				func() mpi.Request { return mpi.ReduceScatterBlockInit(c, operand, got, op.op) })
 		}
 		{
-			shares := make([]int, n) // all to the last but one element to the first
+			shares := make([]int, n) // the last member gets all elements but one, the first the other one
 			shares[n-1] = max(length-1, 0)
 			shares[0] += length - shares[n-1]
 			if n == 1 {
@@ -208,11 +209,11 @@ func betweenCalls(s *sides, world *mpi.Comm, count int, low bool) []betweenCall 
 	return list
 }
 
-// keepRight is associative, and the order of the ranks shows.
+// keepRight is associative, and its result depends on the order of the ranks.
 var keepRight = mpi.CreateOp(func(in, inout []int) {}, false)
 
-// COL-16, 6.2.2: all collectives on intercommunicators of any two sizes, with roots on
-// either side, in all forms.
+// COL-16, 6.2.2: all collectives on intercommunicators of different sizes, with roots on either
+// side, in all forms.
 func TestCOL16_Intercommunicators(t *testing.T) {
 	for _, n := range []int{2, 5} {
 		mpitest.Run(t, n, func(t testing.TB, world *mpi.Comm) {
@@ -264,8 +265,8 @@ func TestCOL16_Intercommunicators(t *testing.T) {
 	}
 }
 
-// COL-16: what is wrong with a collective on an intercommunicator is told at once, and
-// the communicator can be used on.
+// COL-16: invalid collectives on an intercommunicator are errors at once, and the communicator
+// remains usable.
 func TestCOL16_IntercommunicatorErrors(t *testing.T) {
 	mpitest.Run(t, 3, func(t testing.TB, world *mpi.Comm) {
 		s := between(t, world, 1)

@@ -11,14 +11,14 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// sides is an intercommunicator between two groups of a world, and their ranks in that.
+// sides is an intercommunicator between two groups of a world, and their members' ranks in it.
 type sides struct {
 	c, local     *mpi.Comm
 	ours, theirs []int
 }
 
-// between makes an intercommunicator of the ranks of world below k, in reverse order, and
-// the others. The leaders are ranks 0 and the last of their groups.
+// between makes an intercommunicator between the ranks of world below k, in reverse order, and
+// the others. The leaders are the first and the last rank of their groups.
 func between(t testing.TB, world *mpi.Comm, k int) *sides {
 	t.Helper()
 	n, me := world.Size(), world.Rank()
@@ -44,15 +44,15 @@ func between(t testing.TB, world *mpi.Comm, k int) *sides {
 	return s
 }
 
-// free frees what between has made.
+// free frees the communicators that between has made.
 func (s *sides) free(t testing.TB) {
 	t.Helper()
 	ok(t, s.c.Free())
 	ok(t, s.local.Free())
 }
 
-// wantSides checks that c is an intercommunicator between these groups, by ranks in
-// world, and that it carries messages both ways.
+// wantSides checks that c is an intercommunicator between these groups, by ranks in world, and
+// that messages go both ways.
 func wantSides(t testing.TB, c, world *mpi.Comm, ours, theirs []int) {
 	t.Helper()
 	if c == nil {
@@ -89,8 +89,8 @@ func wantSides(t testing.TB, c, world *mpi.Comm, ours, theirs []int) {
 	ok(t, c.Barrier())
 }
 
-// COM-01, 7.6.2: an intercommunicator is made while messages are under way between the
-// leaders, on the peer communicator, with its tag and with others.
+// COM-01, 7.6.2: an intercommunicator is made while messages between the leaders are pending on
+// the peer communicator, with the same tag and with others.
 func TestCOM01_IntercommCreate(t *testing.T) {
 	mpitest.Run(t, 5, func(t testing.TB, world *mpi.Comm) {
 		peer, err := world.Dup()
@@ -109,7 +109,7 @@ func TestCOM01_IntercommCreate(t *testing.T) {
 			}
 			given, rank := peer, other
 			if me != mine {
-				given, rank = nil, -9 // which only leaders look at
+				given, rank = nil, -9 // only leaders need valid ones
 			}
 			c, err := mpi.IntercommCreate(local, 0, given, rank, 3)
 			ok(t, err)
@@ -136,7 +136,7 @@ func TestCOM01_IntercommCreate(t *testing.T) {
 	})
 }
 
-// 7.6.2: what is wrong with a leader's arguments is the error of its group.
+// 7.6.2: an invalid argument of a leader is the error of its whole group.
 func TestCOM01_IntercommCreateErrors(t *testing.T) {
 	mpitest.Run(t, 4, func(t testing.TB, world *mpi.Comm) {
 		me := world.Rank()
@@ -176,7 +176,7 @@ func TestCOM01_IntercommCreateErrors(t *testing.T) {
 	})
 }
 
-// 7.6.2: the groups are disjoint. Rank 1 is in both, and finds it out in two goroutines.
+// 7.6.2: the groups must be disjoint. Rank 1 is in both, and gets the error in two goroutines.
 func TestCOM01_GroupsOverlap(t *testing.T) {
 	mpitest.Run(t, 3, func(t testing.TB, world *mpi.Comm) {
 		me := world.Rank()
@@ -204,9 +204,9 @@ func TestCOM01_GroupsOverlap(t *testing.T) {
 	})
 }
 
-// COM-02, 7.6.2: Merge puts the group that passes low first; with equal values any order
-// will do, the same at all. E2-15: the new one is an intracommunicator, and has the error
-// handler of the intercommunicator in each process.
+// COM-02, 7.6.2: Merge puts the group that passes low first; with equal values any order is
+// allowed, the same at all members. E2-15: the result is an intracommunicator, and has at each
+// process the error handler of the intercommunicator there.
 func TestCOM02_E2_15_Merge(t *testing.T) {
 	mpitest.Run(t, 5, func(t testing.TB, world *mpi.Comm) {
 		s := between(t, world, 2)
@@ -240,7 +240,7 @@ func TestCOM02_E2_15_Merge(t *testing.T) {
 			}
 			ok(t, m.Free())
 		}
-		// Values that differ within a group are found out by all.
+		// If values differ within a group, all members get the error.
 		_, err := s.c.Merge(world.Rank() == 3)
 		wantClass(t, err, mpi.ErrArg)
 		_, err = world.Merge(false)
@@ -249,7 +249,7 @@ func TestCOM02_E2_15_Merge(t *testing.T) {
 	})
 }
 
-// 7.6.1, 7.4: what tells of an intercommunicator, and what other communicators are told.
+// 7.6.1, 7.4: the accessors of intercommunicators, also on other communicators.
 func TestCOM01_Accessors(t *testing.T) {
 	mpitest.Run(t, 3, func(t testing.TB, world *mpi.Comm) {
 		if world.Inter() || world.RemoteSize() != 0 || (*mpi.Comm)(nil).Inter() {
@@ -304,7 +304,7 @@ func TestCOM01_Accessors(t *testing.T) {
 	})
 }
 
-// 3.2, 7.6: ranks of messages are those of the remote group.
+// 3.2, 7.6: ranks of messages are ranks of the remote group.
 func TestCOM01_PointToPoint(t *testing.T) {
 	mpitest.Run(t, 5, func(t testing.TB, world *mpi.Comm) {
 		s := between(t, world, 2)
@@ -361,8 +361,8 @@ func TestCOM01_PointToPoint(t *testing.T) {
 	})
 }
 
-// 7.4.2: Dup, Idup, Create, Split and SplitType of an intercommunicator, and what is
-// made of those.
+// 7.4.2: Dup, Idup, Create, Split and SplitType of an intercommunicator, and of the
+// communicators that these make.
 func TestCOM01_MadeOfIntercommunicators(t *testing.T) {
 	mpitest.Run(t, 6, func(t testing.TB, world *mpi.Comm) {
 		s := between(t, world, 2)
@@ -390,7 +390,7 @@ func TestCOM01_MadeOfIntercommunicators(t *testing.T) {
 		} else if pair != nil {
 			t.Error("who is in no group got a communicator")
 		}
-		// One side is empty: nobody gets any.
+		// One side is empty: all members get nil.
 		if len(s.ours) == 2 {
 			g = mpi.GroupEmpty
 		}
@@ -399,7 +399,7 @@ func TestCOM01_MadeOfIntercommunicators(t *testing.T) {
 		if pair != nil {
 			t.Error("a communicator with an empty remote group")
 		}
-		// Members of a side disagree: ErrGroup at all.
+		// Members of a side disagree: ErrGroup at all members.
 		g, err = i.Group()
 		ok(t, err)
 		if world.Rank() == 4 {
@@ -408,12 +408,12 @@ func TestCOM01_MadeOfIntercommunicators(t *testing.T) {
 		}
 		_, err = i.Create(g)
 		wantClass(t, err, mpi.ErrGroup)
-		// The remote group is none of members of the local one.
+		// Members of the remote group are not members of the local one.
 		far, err := i.RemoteGroup()
 		ok(t, err)
 		_, err = i.Create(far)
 		wantClass(t, err, mpi.ErrGroup)
-		// Split: of sides 1 0 and 2 3 4 5 by parity, from high to low.
+		// Split by parity, in descending order, of the sides 1 0 and 2 3 4 5.
 		e, err := i.Split(world.Rank()%2, -world.Rank())
 		ok(t, err)
 		ours, theirs := []int{world.Rank() % 2}, []int{4 + world.Rank()%2, 2 + world.Rank()%2}
@@ -426,13 +426,13 @@ func TestCOM01_MadeOfIntercommunicators(t *testing.T) {
 		if color == 5 {
 			color = mpi.Undefined
 		}
-		e, err = i.Split(color, 0) // of which no two sides have one
+		e, err = i.Split(color, 0) // no color occurs on both sides
 		ok(t, err)
 		if e != nil {
 			t.Error("a communicator of one side")
 		}
 		e, err = i.SplitType(mpi.CommTypeShared, 0)
-		if ok(t, err); e != nil || !strings.Contains(t.Name(), "/tcp-") { // there each is alone, on one side
+		if ok(t, err); e != nil || !strings.Contains(t.Name(), "/tcp-") { // over tcp each is alone, on one side
 			wantSides(t, e, world, s.ours, s.theirs)
 			ok(t, e.Disconnect())
 		}

@@ -1,4 +1,4 @@
 package mpi
 
-// Internals is internals for tests.
+// Internals makes internals available to tests.
 var Internals internals

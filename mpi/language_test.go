@@ -9,8 +9,7 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// Memory that is no slice is sent and received like one; addresses where nothing can be are
-// errors.
+// Memory that is not a slice is sent and received like a slice; invalid addresses are errors.
 func TestBufPtr(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		mem := make([]int32, 12)
@@ -55,7 +54,7 @@ func TestBufPtr(t *testing.T) {
 	})
 }
 
-// A request tells what was wrong with the arguments of its call, and Wait tells it again.
+// Request.Err returns the error of the arguments of the call, and Wait returns it again.
 func TestRequestErr(t *testing.T) {
 	mpitest.Run(t, 1, func(t testing.TB, c *mpi.Comm) {
 		q := mpi.Isend(c, []byte{1}, 5, 0)
@@ -78,7 +77,7 @@ func TestRequestErr(t *testing.T) {
 	})
 }
 
-// An error that a library has made reaches the handler as it is.
+// An error that a library has made reaches the handler unchanged.
 func TestCallErrhandlerKeepsErrors(t *testing.T) {
 	mpitest.Run(t, 1, func(t testing.TB, c *mpi.Comm) {
 		var told *mpi.Error
@@ -92,7 +91,7 @@ func TestCallErrhandlerKeepsErrors(t *testing.T) {
 	})
 }
 
-// The number of elements that a status was given is the one that it has.
+// The number of elements in a status is the number that was set.
 func TestStatusSetElements(t *testing.T) {
 	mpitest.Run(t, 1, func(t testing.TB, c *mpi.Comm) {
 		pair := must(mpi.Predefined("MPI_DOUBLE_INT"))

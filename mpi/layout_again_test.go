@@ -8,15 +8,15 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// A persistent request of a layout sends what is there each time it is started, and
-// receives into the same places: short and long, of small blocks and of pages.
+// A persistent request with a layout sends the current data each time it is started, and
+// receives into the same places: short and long messages, of small blocks and of pages.
 func TestPersistentLayoutsStartAgain(t *testing.T) {
 	for _, v := range []struct{ count, blocklength, stride int }{{10, 1, 2}, {9000, 1, 2}, {130_000, 1, 2}, {12, 1024, 1500}} {
 		t.Run(fmt.Sprintf("%d blocks of %d", v.count, v.blocklength), func(t *testing.T) {
 			mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 				double := typ(t)(mpi.TypeOf[float64]())
 				there := typ(t)(mpi.TypeVector(v.count, v.blocklength, v.stride, double))
-				back := typ(t)(mpi.TypeVector(v.count*v.blocklength, 1, -3, double)) // the other way round
+				back := typ(t)(mpi.TypeVector(v.count*v.blocklength, 1, -3, double)) // in reverse order
 				from, to := make([]float64, v.count*v.stride), make([]float64, 3*v.count*v.blocklength)
 				peer := 1 - c.Rank()
 				rs := []mpi.Request{
@@ -52,8 +52,8 @@ func TestPersistentLayoutsStartAgain(t *testing.T) {
 	}
 }
 
-// A receive into a layout that is cancelled stores nothing, and the message is for the
-// next one, whatever has become of the first one's Buffer.
+// A cancelled receive into a layout stores nothing, and the message is received by the next
+// receive, whatever happens to the first one's Buffer.
 func TestCancelledReceiveOfALayout(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		for _, count := range []int{3, 20_000} {

@@ -9,8 +9,8 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// layoutStep is what both of two ranks does again and again with a Buffer to send from
-// and one to receive into.
+// layoutStep is what each of two ranks repeats with a Buffer to send from and one to receive
+// into.
 type layoutStep struct {
 	name string
 	// prepare makes the persistent requests of rs, if there are any.
@@ -56,8 +56,8 @@ func layoutSteps() []layoutStep {
 	}
 }
 
-// Messages of derived types allocate nothing once they are under way, short and long,
-// of small blocks and of long ones, on any fabric (issue 4, Done when 4).
+// Messages of derived types allocate nothing after the first ones, short and long, of small
+// blocks and of long ones, on any fabric (issue 4, Done when 4).
 func TestLayoutsAllocateNothing(t *testing.T) {
 	unchecked(t)
 	testrun.PlainOnly(t, "it allocates")
@@ -89,8 +89,8 @@ func TestLayoutsAllocateNothing(t *testing.T) {
 	}
 }
 
-// messagesAllocateNothing does a step so often that pools are full, and then counts. Both
-// ranks run in this process, so both are counted.
+// messagesAllocateNothing repeats a step until pools are full, and then counts allocations. Both
+// ranks run in this process, so that both are counted.
 func messagesAllocateNothing(c *mpi.Comm, l layoutStep, d mpi.Datatype, length, runs int) error {
 	from, to := make([]float64, length), make([]float64, length)
 	rs := make([]mpi.Request, 2)
@@ -108,7 +108,7 @@ func messagesAllocateNothing(c *mpi.Comm, l layoutStep, d mpi.Datatype, length, 
 		step()
 	}
 	if c.Rank() == 0 {
-		// AllocsPerRun calls once more to warm up.
+		// AllocsPerRun makes one more call to warm up.
 		if n := testing.AllocsPerRun(runs, step); n >= 1 && failed == nil {
 			failed = fmt.Errorf("%v allocations per run", n)
 		}

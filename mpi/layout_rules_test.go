@@ -7,7 +7,7 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// persist is what becomes of a persistent request that is started.
+// persist starts a persistent request, waits for it and returns its error.
 func persist(r mpi.Request) error {
 	if err := r.Start(); err != nil {
 		return err
@@ -15,7 +15,7 @@ func persist(r mpi.Request) error {
 	return waited(r)
 }
 
-// sendsOf calls everything that sends a Buffer from point to point, to the rank itself.
+// sendsOf makes every point-to-point call that sends a Buffer, to the rank itself.
 func sendsOf(c *mpi.Comm, b mpi.Buffer) map[string]error {
 	me := c.Rank()
 	return map[string]error{
@@ -29,8 +29,8 @@ func sendsOf(c *mpi.Comm, b mpi.Buffer) map[string]error {
 	}
 }
 
-// recvsOf calls everything that receives into a Buffer from point to point. m is a
-// message that a matched probe has taken.
+// recvsOf makes every point-to-point call that receives into a Buffer. m is a message that a
+// matched probe has taken.
 func recvsOf(c *mpi.Comm, m *mpi.Message, b mpi.Buffer) map[string]error {
 	me := c.Rank()
 	return map[string]error{
@@ -43,8 +43,8 @@ func recvsOf(c *mpi.Comm, m *mpi.Message, b mpi.Buffer) map[string]error {
 	}
 }
 
-// A Buffer that cannot be is an error of every call that uses it, by its class and
-// with what is wrong. Nothing is sent, and no message is lost (DT-13, DT-14).
+// An invalid Buffer is an error of every call that uses it, with its class and the reason.
+// Nothing is sent, and no message is lost (DT-13, DT-14).
 func TestDT13_DT14_BuffersThatCannotBe(t *testing.T) {
 	type labelled struct {
 		N    int
@@ -90,7 +90,7 @@ func TestDT13_DT14_BuffersThatCannotBe(t *testing.T) {
 				wantText(t, err, x.class, "mpi: "+call+" on world", x.text)
 			}
 		}
-		// What occurs twice may be sent, but not received into.
+		// Data in which bytes occur twice may be sent, but not received into.
 		twice := typ(t)(mpi.TypeVector(2, 1, 0, int32s))
 		for call, err := range recvsOf(c, &m, mpi.BufOf(mem, 1, twice)) {
 			wantText(t, err, mpi.ErrType, "mpi: "+call+" on world", "1 x vector(2 1 0 MPI_INT32_T)", "occur twice")
@@ -112,8 +112,8 @@ func TestDT13_DT14_BuffersThatCannotBe(t *testing.T) {
 	})
 }
 
-// The zero Buffer is an empty message, as is any of no elements, and ProcNull takes
-// and gives nothing whatever the Buffer.
+// The zero Buffer is an empty message, like any Buffer without elements. Communication with
+// ProcNull moves no data, with any Buffer.
 func TestEmptyBuffers(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		vector := typ(t)(mpi.TypeVector(3, 1, 2, typ(t)(mpi.TypeOf[int32]())))

@@ -13,13 +13,13 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// line is the place of the line that calls it.
+// line is the file and line of its caller.
 func line() string {
 	_, file, n, _ := runtime.Caller(1)
 	return fmt.Sprintf("%s:%d", filepath.Base(file), n)
 }
 
-// printed is what fn prints on standard error.
+// printed is the text that fn prints on standard error.
 func printed(t *testing.T, fn func()) string {
 	t.Helper()
 	r, w, err := os.Pipe()
@@ -38,8 +38,8 @@ func printed(t *testing.T, fn func()) string {
 	return <-text
 }
 
-// Finalize lists in checking mode what was never freed or waited for, with the places of the
-// calls (issue 19, section 1 and 2): what was freed is not listed, nor is what cannot be freed.
+// In checking mode Finalize lists what was never freed or waited for, with the places of the
+// calls (issue 19, section 1 and 2). It lists neither what was freed nor what cannot be freed.
 func TestFinalizeListsWhatIsLeft(t *testing.T) {
 	t.Setenv("HALO_CHECK", "1")
 	for _, fabric := range mpitest.Fabrics() {
@@ -47,7 +47,7 @@ func TestFinalizeListsWhatIsLeft(t *testing.T) {
 			var dup, win, send, again string
 			text := printed(t, func() {
 				ok(t, mpitest.RunOver(fabric, 2, func(c *mpi.Comm) error {
-					for range 200 { // freed
+					for range 200 { // these are freed
 						d, err := c.Dup()
 						ok(t, err)
 						ok(t, d.Free())
@@ -113,8 +113,8 @@ func TestFinalizeListsWhatIsLeft(t *testing.T) {
 	}
 }
 
-// A receive that is still posted is ErrPending, and named with its place; without checking mode
-// nothing is listed.
+// A receive that is still posted is ErrPending, and is listed with its place; without checking
+// mode nothing is listed.
 func TestFinalizePlacesPendingRequests(t *testing.T) {
 	for _, check := range []string{"1", ""} {
 		t.Setenv("HALO_CHECK", check)

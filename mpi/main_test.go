@@ -7,9 +7,9 @@ import (
 	"github.com/halo-mpi/halo/internal/leak"
 )
 
-// TestMain runs the tests, or, where the environment says so, one of the
-// programs that need a process of their own (program_test.go). Afterwards it
-// looks for what the ranks may have left behind in this process.
+// TestMain runs the tests or, if the environment says so, one of the programs that need a
+// separate process (program_test.go). After the tests it checks that the ranks have left nothing
+// behind in this process.
 func TestMain(m *testing.M) {
 	if name := os.Getenv(programVariable); name != "" {
 		runProgram(name)

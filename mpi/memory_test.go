@@ -16,8 +16,8 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// MEM-01: a block has as many elements as were asked for, zero; every byte can be
-// written and keeps what it has. None is legal, too.
+// MEM-01: memory has as many elements as requested, all zero; every byte can be written and
+// read. Zero elements are allowed, too.
 func TestMEM01AllocMemGivesWhatWasAskedFor(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		sizes := []int{1, 63, 4096, 100_000, 5 << 20}
@@ -65,8 +65,8 @@ func TestMEM01AllocMemGivesWhatWasAskedFor(t *testing.T) {
 	})
 }
 
-// MEM-02: such memory is a buffer like any other, and windows take any other, too.
-// MEM-07: which includes locks.
+// MEM-02: such memory is a buffer like any other, and windows accept any other memory, too.
+// MEM-07: this includes locks.
 func TestMEM02MEM07AnyMemoryWillDo(t *testing.T) {
 	mpitest.Run(t, 3, func(t testing.TB, c *mpi.Comm) {
 		mem, err := mpi.AllocMem[int64](c, 100)
@@ -110,7 +110,7 @@ func TestMEM02MEM07AnyMemoryWillDo(t *testing.T) {
 	})
 }
 
-// MEM-03: hints that are not known or not legal change nothing, nor does none.
+// MEM-03: unknown or invalid hints change nothing, and neither do empty ones.
 func TestMEM03HintsChangeNothing(t *testing.T) {
 	mpitest.Run(t, 1, func(t testing.TB, c *mpi.Comm) {
 		for _, pairs := range [][2]string{{"", ""}, {"no_such_key", "yes"}, {"mpi_minimum_memory_alignment", "many"},
@@ -133,8 +133,8 @@ func TestMEM03HintsChangeNothing(t *testing.T) {
 	})
 }
 
-// MEM-04: more than there is, or can be, is ErrNoMem at once, with numbers, and the
-// process goes on.
+// MEM-04: requests for more memory than exists, or can exist, are ErrNoMem at once, with
+// numbers, and the process continues.
 func TestMEM04TooMuchIsNoMem(t *testing.T) {
 	machine := int(min(sys.PhysicalMemory(), 1<<50))
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
@@ -166,7 +166,8 @@ func TestMEM04TooMuchIsNoMem(t *testing.T) {
 	})
 }
 
-// MEM-05: what AllocMem has not returned is ErrBase, and so is the second time.
+// MEM-05: FreeMem of memory that AllocMem has not returned is ErrBase, and so is the second
+// FreeMem of a block.
 func TestMEM05FreeMemOfOtherMemory(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		mem, err := mpi.AllocMem[int32](c, 100)
@@ -181,7 +182,7 @@ func TestMEM05FreeMemOfOtherMemory(t *testing.T) {
 			}
 		}
 		mem[99] = 5
-		if err := mpi.FreeMem(c, mem[:3]); err != nil { // of any length
+		if err := mpi.FreeMem(c, mem[:3]); err != nil { // a slice of any length
 			t.Error(err)
 		}
 		if err := mpi.FreeMem(c, mem); !errors.Is(err, mpi.ErrBase) {
@@ -193,7 +194,8 @@ func TestMEM05FreeMemOfOtherMemory(t *testing.T) {
 	})
 }
 
-// MEM-06: a put into memory of AllocMem needs nothing of the target, which only looks.
+// MEM-06: a put into memory of AllocMem needs no call of the target, which only reads its
+// memory.
 func TestMEM06TargetOnlyLooks(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		mem, err := mpi.AllocMem[uint64](c, 1000)
@@ -208,7 +210,7 @@ func TestMEM06TargetOnlyLooks(t *testing.T) {
 			t.Error(err)
 		}
 		if c.Rank() == 0 {
-			// By accumulates, which are atomic: the target may look with atomic loads.
+			// With accumulates, which are atomic: the target may read with atomic loads.
 			for _, at := range []int{999, 500, 0} {
 				if err := w.Accumulate([]uint64{uint64(at + 1)}, 1, at, mpi.Replace); err != nil {
 					t.Error(err)
@@ -237,7 +239,8 @@ func TestMEM06TargetOnlyLooks(t *testing.T) {
 	})
 }
 
-// X-RMA-14: memory begins at a multiple of what was asked for, and of 64 in any case.
+// X-RMA-14: memory begins at a multiple of the requested alignment, and at a multiple of 64 in
+// any case.
 func TestXRMA14AllocMemAlignment(t *testing.T) {
 	mpitest.Run(t, 1, func(t testing.TB, c *mpi.Comm) {
 		for align := uintptr(1); align <= 1<<21; align <<= 1 {

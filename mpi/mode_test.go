@@ -23,7 +23,7 @@ func modes() []mode {
 	}
 }
 
-// forms are the ways to send in a mode.
+// forms are the calls that send in a mode.
 func (m mode) forms() map[string]func(c *mpi.Comm, buf []byte, dest, tag int) error {
 	return map[string]func(c *mpi.Comm, buf []byte, dest, tag int) error{
 		"blocking": m.send,
@@ -45,8 +45,8 @@ func (m mode) forms() map[string]func(c *mpi.Comm, buf []byte, dest, tag int) er
 	}
 }
 
-// receipt is a way to receive. posted is called when a receive has been posted,
-// if the way has such a moment before the message is there.
+// receipt is a way to receive. It calls posted when it has posted a receive, if it can post it
+// before the message arrives.
 type receipt struct {
 	name    string
 	posts   bool
@@ -123,7 +123,7 @@ func TestP2P12_ModesFormsSizes(t *testing.T) {
 					}
 					for i, size := range sizes() {
 						if seed++; size > 300<<10 && seed%3 != 0 {
-							continue // the long ones now and then
+							continue // the long ones only sometimes
 						}
 						if c.Rank() == 0 {
 							if r.posts {
@@ -134,7 +134,7 @@ func TestP2P12_ModesFormsSizes(t *testing.T) {
 							if err := m.forms()[form](c, b, 1, i); err != nil {
 								t.Fatalf("%s %s %d bytes to %s: %v", form, m.name, size, r.name, err)
 							}
-							clear(b) // it is ours again
+							clear(b) // the program may write to it again
 							continue
 						}
 						b := make([]byte, size+size%2) // sometimes longer than the message
@@ -153,7 +153,7 @@ func TestP2P12_ModesFormsSizes(t *testing.T) {
 	})
 }
 
-// A synchronous send is complete only when a receive has matched, in each form.
+// A synchronous send completes only after a receive has matched, in each form.
 func TestP2P08_SynchronousWaitsForMatch(t *testing.T) {
 	for _, size := range []int{0, 8, 5000, 70_000, 400_000} {
 		mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
@@ -164,8 +164,8 @@ func TestP2P08_SynchronousWaitsForMatch(t *testing.T) {
 				ok(t, p.Start())
 				returned := make(chan error, 1)
 				go func() { returned <- mpi.Ssend(c, b, 1, 0) }()
-				// The receiver answers this while nothing is matched: its service
-				// has seen all that was sent before.
+				// The receiver answers this while nothing is matched: its service has processed
+				// everything that was sent before.
 				for range 100 {
 					if _, done, err := s.Test(); done || err != nil {
 						t.Fatalf("Issend of %d bytes is complete before a receive: %v", size, err)
@@ -207,7 +207,7 @@ func TestP2P08_SynchronousWaitsForMatch(t *testing.T) {
 	}
 }
 
-// A blocking send gives the buffer back: what is written after it is not sent.
+// After a blocking send the program may reuse the buffer: what it writes later is not sent.
 func TestTRM05_BlockingSendThenOverwrite(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		ok(t, mpi.BufferAttach(c, nil))

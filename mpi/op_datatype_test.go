@@ -18,7 +18,7 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// operations are the predefined operations by their names in package op.
+// operations are the predefined operations, indexed by their values in package op.
 func operations() []mpi.Op {
 	return []mpi.Op{
 		op.Sum: mpi.Sum, op.Prod: mpi.Prod, op.Min: mpi.Min, op.Max: mpi.Max, op.Land: mpi.Land, op.Lor: mpi.Lor,
@@ -27,17 +27,17 @@ func operations() []mpi.Op {
 	}
 }
 
-// types are all basic types.
+// types are all predefined types.
 var types = dtype.Predefined()
 
-// A reducibleType is a datatype, and the same one as package op sees it.
+// A reducibleType is a datatype, and the same type in package dtype.
 type reducibleType struct {
 	mpi.Datatype
 	engine *dtype.Type
 }
 
-// reducible are all predefined types and their duplicates, some of those that are made
-// by parameters, and a derived one.
+// reducible are all predefined types and their duplicates, some of those chosen by parameters,
+// and a derived one.
 func reducible() (list []reducibleType) {
 	add := func(d mpi.Datatype, t *dtype.Type) {
 		if err := d.Commit(); err != nil {
@@ -59,9 +59,9 @@ func reducible() (list []reducibleType) {
 	return list
 }
 
-// COL-14, DT-06, X-TYP-01: every predefined operation on every predefined type either
-// gives what package op, which is held to an oracle of its own, says of the operands
-// in the order of the ranks, or is ErrOp and names both.
+// COL-14, DT-06, X-TYP-01: every predefined operation on every predefined type either has the
+// result that package op, which has a separate oracle, computes from the operands in the order
+// of the ranks, or is ErrOp and names both.
 func TestCOL14_EveryOperationOnEveryType(t *testing.T) {
 	all := reducible()
 	counts := []int{1, 5}
@@ -86,7 +86,7 @@ func TestCOL14_EveryOperationOnEveryType(t *testing.T) {
 						for i := range b {
 							b[i] = byte(g.Uint32())
 							if typ == op.Float80 || typ == op.Complex160 || typ == op.Pair(op.Float80, op.Int32) {
-								b[i] &= 0x7f // no numbers without meaning
+								b[i] &= 0x7f // no NaNs
 							}
 						}
 						return b
@@ -116,7 +116,7 @@ func TestCOL14_EveryOperationOnEveryType(t *testing.T) {
 	}
 }
 
-// real16 is x in IEEE's binary128, and back.
+// real16 is x in IEEE's binary128.
 func real16(x *big.Float) []byte {
 	f := new(big.Float).SetPrec(113).Set(x)
 	exp := f.MantExp(nil) - 1
@@ -136,8 +136,8 @@ func fromReal16(b []byte) *big.Float {
 	return new(big.Float).SetMantExp(new(big.Float).SetPrec(200).SetInt(frac), int(hi>>48)-16383-112)
 }
 
-// DT-03, DT-21: REAL(16) adds up to 33 digits, as MPI_REAL16 and as the type that
-// Fortran chooses by precision, which nobody has to commit.
+// DT-03, DT-21: sums of REAL(16) have 33 digits, as MPI_REAL16 and as the type that Fortran
+// chooses by precision, which need not be committed.
 func TestDT03_QuadrupleSum(t *testing.T) {
 	for _, d := range []mpi.Datatype{must(mpi.Predefined("MPI_REAL16")), must(mpi.TypeF90Real(33, mpi.Undefined))} {
 		if !d.Committed() {
@@ -170,7 +170,7 @@ func must64(x *big.Float) float64 {
 	return f
 }
 
-// number is a small whole one as an element of a type.
+// number is a small integer as an element of a type.
 func number(e *dtype.Elem, n int) []byte {
 	b := make([]byte, e.Size)
 	le := binary.LittleEndian
@@ -191,9 +191,9 @@ func number(e *dtype.Elem, n int) []byte {
 	return b
 }
 
-// DT-05, COL-13, X-TYP-01: Minloc and Maxloc on all types of pairs find the least and
-// the greatest value, and of equal ones that with the lowest index, in elements that
-// lie as the structs of C.
+// DT-05, COL-13, X-TYP-01: Minloc and Maxloc on all types of pairs find the smallest and the
+// largest value, and of equal ones that with the smallest index. Elements have the layout of C's
+// structs.
 func TestDT05_PairsOfEveryType(t *testing.T) {
 	var pairs []reducibleType
 	for _, x := range reducible() {
@@ -216,7 +216,7 @@ func TestDT05_PairsOfEveryType(t *testing.T) {
 				copy(b[at:], number(index.Elem(), i))
 				return b
 			}
-			// Rank by rank: values with the greatest twice, and with the least twice.
+			// For each rank: values with the largest twice, and with the smallest twice.
 			mine := slicesOf(element([]int{5, 9, 9}[c.Rank()], 7-c.Rank()), element([]int{2, 2, 3}[c.Rank()], 1+c.Rank()))
 			for _, x := range []struct {
 				o    mpi.Op
@@ -237,7 +237,7 @@ func TestDT05_PairsOfEveryType(t *testing.T) {
 					}
 				}
 			}
-			if extent > int(at+index.Size()) { // what pads an element counts as part of it
+			if extent > int(at+index.Size()) { // padding counts as part of an element
 				short := mpi.BufOf(mine[:2*extent-1], 2, d)
 				if err := c.Allreduce(short, short, mpi.Minloc); !errors.Is(err, mpi.ErrBuffer) || !strings.Contains(err.Error(), "padding") {
 					t.Errorf("%v without its last byte: %v", d, err)

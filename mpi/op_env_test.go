@@ -11,13 +11,14 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// environments are those that differ in the results of odd numbers.
+// environments are all environments in which results of the numbers of odd differ.
 var environments = []op.Env{
 	0, op.RoundDown, op.RoundUp, op.RoundToZero,
 	op.FlushResults | op.FlushOperands, op.RoundUp | op.FlushResults | op.FlushOperands, op.FlushResults,
 }
 
-// odd are numbers whose sums and products depend on the environment: of rank r, those of a collective k.
+// odd are numbers whose sums and products depend on the environment: those of rank r for
+// collective k.
 func odd[T float32 | float64](n, r, k int) []T {
 	x := make([]T, n)
 	least := math.SmallestNonzeroFloat64
@@ -28,11 +29,11 @@ func odd[T float32 | float64](n, r, k int) []T {
 	for i := range x {
 		s := float64(1 + (i*7+r*3+k)%5)
 		switch (i + k) % 4 {
-		case 0: // one much less than the other
+		case 0: // one is much smaller than the other
 			x[i] = T(s / math.Pow(1e20, float64(r%2)))
 		case 1: // the sum is subnormal
 			x[i] = T(normal * (1 + s/16) * float64(1-r%2*2))
-		case 2: // so are operands
+		case 2: // the operands are subnormal, too
 			x[i] = T(least * s)
 		default:
 			x[i] = T(s / 3)
@@ -41,16 +42,16 @@ func odd[T float32 | float64](n, r, k int) []T {
 	return x
 }
 
-// sameBits reports whether two slices are the same, signs of zeros among it.
+// sameBits reports whether two slices are identical, including the signs of zeros.
 func sameBits[T float32 | float64](a, b []T) bool {
 	return slices.EqualFunc(a, b, func(x, y T) bool {
 		return math.Float64bits(float64(x)) == math.Float64bits(float64(y))
 	})
 }
 
-// COL-14: reductions in a floating-point environment give the same bits in all members, whoever
-// carries them out, and what the operation gives by itself: blocking, nonblocking and
-// persistent ones, short and long.
+// COL-14: reductions in a floating-point environment have the same bits as result at all
+// members, whichever process computes them, and the same as the operation by itself: blocking,
+// nonblocking and persistent ones, short and long.
 func TestCOL14_EnvironmentsOfReductions(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 5} {
 		mpitest.Run(t, n, func(t testing.TB, world *mpi.Comm) {
@@ -73,7 +74,8 @@ func TestCOL14_EnvironmentsOfReductions(t *testing.T) {
 
 func reduceIn[T float32 | float64](t testing.TB, c *mpi.Comm, o mpi.Op, n, k int, what string) {
 	mine := odd[T](n, c.Rank(), k)
-	// What it is of two ranks, and a prefix of any: the order of more is not said.
+	// The result for two ranks, and a prefix for any number: the order of more operands is not
+	// determined.
 	want := odd[T](n, 1, k)
 	ok(t, mpi.ReduceLocal(odd[T](n, 0, k), want, o))
 	check := func(form string, got []T) {
@@ -111,7 +113,7 @@ func reduceIn[T float32 | float64](t testing.TB, c *mpi.Comm, o mpi.Op, n, k int
 	}
 }
 
-// What an environment means: a sum that is not exact is rounded in its direction.
+// The meaning of an environment: a sum that is not exact is rounded in its direction.
 func TestCOL14_EnvironmentsRound(t *testing.T) {
 	for e, want := range map[op.Env]float64{
 		0: 1, op.RoundDown: 1, op.RoundToZero: 1, op.RoundUp: 1 + 0x1p-52, op.RoundUp | op.FlushOperands: 1 + 0x1p-52,
@@ -135,8 +137,8 @@ func TestCOL14_EnvironmentsRound(t *testing.T) {
 	}
 }
 
-// RC-17: accumulates are done in the environment that they name, one after the other, by whatever
-// way they go: in place, framed, held together, offered, fetched.
+// RC-17: accumulates are done in the environment that they specify, one after the other, on
+// every path: in place, as frames, coalesced, offered, fetched.
 func TestRC17_EnvironmentsOfAccumulates(t *testing.T) {
 	for _, n := range []int{1, 2, 3} {
 		mpitest.Run(t, n, func(t testing.TB, world *mpi.Comm) {
@@ -167,7 +169,7 @@ func accumulateIn(t testing.TB, c *mpi.Comm, w mpi.Win[float64]) {
 				want = slices.Clone(with)
 				ok(t, mpi.ReduceLocal(left, want, mpi.Internals.In(o, e)))
 			}
-			for i, e := range environments { // several under way, in environments of their own
+			for i, e := range environments { // several pending, in different environments
 				with := odd[float64](length, i, i)
 				ok(t, w.Accumulate(with, to, 0, mpi.Internals.In(o, e)))
 				step(e, with)

@@ -10,7 +10,7 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// inProgram stands in the stack of the goroutines of the program.
+// inProgram is on the stack of the goroutines of the program.
 //
 //go:noinline
 func inProgram(f func()) { f() }
@@ -30,9 +30,9 @@ func isInProgram() bool {
 	}
 }
 
-// An operation of InCalls runs on goroutines that are inside a call, of whatever kind: in
-// blocking and nonblocking reductions, that are waited for, tested, or only there while
-// something else is waited for (issue 7, section 2).
+// An operation of InCalls runs on goroutines that are inside any call: in blocking and
+// nonblocking reductions that are waited for or tested, or while the goroutine waits for
+// something else (issue 7, section 2).
 func TestOperationsRunInCalls(t *testing.T) {
 	for _, n := range []int{2, 5} {
 		mpitest.Run(t, n, func(t testing.TB, c *mpi.Comm) {
@@ -67,7 +67,7 @@ func TestOperationsRunInCalls(t *testing.T) {
 								_, done, err = q.Test()
 								ok(t, err)
 							}
-						case 4: // rank 0 ends it, and only then lets the others go
+						case 4: // rank 0 completes it before it lets the others continue
 							if c.Rank() == 0 {
 								_, err := q.Wait()
 								ok(t, err)

@@ -14,9 +14,9 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// COL-04, COL-07: the operation is told the type that was given to the reduction, the
-// same handle, and can do for each type what it takes: for pairs of doubles that is the
-// product of complex numbers, of 100 of them as in example 6.20 (5.20 of MPI-3).
+// COL-04, COL-07: the operation gets the type that was passed to the reduction, with the same
+// handle, and can act on it: for pairs of doubles it computes products of 100 complex numbers,
+// as in example 6.20 (5.20 of MPI-3).
 func TestCOL04_COL07_OperationByType(t *testing.T) {
 	double := must(mpi.TypeOf[float64]())
 	complexType := must(mpi.TypeContiguous(2, double))
@@ -57,7 +57,7 @@ func TestCOL04_COL07_OperationByType(t *testing.T) {
 		if err != nil || c.Rank() == root && !slices.Equal(answer, want) {
 			t.Errorf("the product on rank %d is %v (%v), want %v", c.Rank(), answer, err, want)
 		}
-		// Slices tell their type, too.
+		// With slices the operation gets the type, too.
 		sum := []float64{float64(c.Rank() + 1)}
 		if err := mpi.Scan(c, sum, sum, product); err != nil || sum[0] != []float64{1, 1002, 1002003}[c.Rank()] {
 			t.Errorf("scan by another type on rank %d: %v, %v", c.Rank(), sum, err)
@@ -72,8 +72,8 @@ func TestCOL04_COL07_OperationByType(t *testing.T) {
 	})
 }
 
-// COL-03: whatever the operation is called with adds up to the elements of each step,
-// be they many or long.
+// COL-03: the parts with which the operation is called add up to all elements, for many elements
+// and for long ones.
 func TestCOL03_ChunksAddUp(t *testing.T) {
 	far := must(mpi.TypeResized(must(mpi.TypeVector(2, 1, 1001, must(mpi.TypeOf[float64]()))), 0, 16))
 	if err := far.Commit(); err != nil {
@@ -96,8 +96,8 @@ func TestCOL03_ChunksAddUp(t *testing.T) {
 	}
 }
 
-// COL-13: an operation of the program that does what Maxloc does gives the same, on
-// slices and on Buffers of the type of pairs.
+// COL-13: a user-defined operation that computes Maxloc has the same result, on slices and on
+// Buffers of the type of pairs.
 func TestCOL13_OwnMaxloc(t *testing.T) {
 	type pair = mpi.ValueIndex[float64, int]
 	own := mpi.CreateOp(func(in, inout []pair) {
@@ -136,7 +136,7 @@ func TestCOL13_OwnMaxloc(t *testing.T) {
 	})
 }
 
-// either gives slices at some ranks, and Buffers at others.
+// either passes slices at some ranks and Buffers at others.
 func either[T mpi.Elem](c *mpi.Comm, send, recv []T, o mpi.Op) error {
 	if c.Rank()%2 == 0 {
 		return waited(mpi.Iallreduce(c, send, recv, o))
@@ -144,8 +144,8 @@ func either[T mpi.Elem](c *mpi.Comm, send, recv []T, o mpi.Op) error {
 	return waited(c.Iallreduce(mpi.Buf(send), mpi.Buf(recv), o))
 }
 
-// COL-10: ReduceLocal on Buffers, of whatever types each, is inout = in op inout, and
-// touches nothing between the elements.
+// COL-10: ReduceLocal on Buffers of any types computes inout = in op inout, and does not change
+// gaps between elements.
 func TestCOL10_ReduceLocalOnLayouts(t *testing.T) {
 	places := ruleTypes()
 	var order []mpi.Datatype
@@ -176,7 +176,7 @@ func TestCOL10_ReduceLocalOnLayouts(t *testing.T) {
 	}
 }
 
-// What is in memory can be had as elements of T, where they lie as T does.
+// MemoryOf returns the memory as elements of T, if it is aligned for T.
 func TestMemoryOf(t *testing.T) {
 	type odd struct{ a, b, c uint8 }
 	mem := make([]byte, 64)
@@ -212,8 +212,8 @@ func TestMemoryOf(t *testing.T) {
 
 func lenOf[T any](mem []T, _ int) int { return len(mem) }
 
-// Bad input: each error has its class and says what is wrong, on all ranks alike or
-// where it is; afterwards reductions are in step.
+// Bad input: each error has its class and a reason, on all ranks or where it occurs; after that
+// the ranks' reductions still match.
 func TestErrorsOfReductionsOfBuffers(t *testing.T) {
 	double := must(mpi.TypeOf[float64]())
 	derived := must(mpi.TypeContiguous(2, double))
@@ -298,7 +298,7 @@ func TestErrorsOfReductionsOfBuffers(t *testing.T) {
 	})
 }
 
-// resized is a committed type of another extent.
+// resized is a committed type with another extent.
 func resized(d mpi.Datatype, extent int) (mpi.Datatype, error) {
 	r, err := mpi.TypeResized(d, 0, extent)
 	if err == nil {
@@ -307,8 +307,8 @@ func resized(d mpi.Datatype, extent int) (mpi.Datatype, error) {
 	return r, err
 }
 
-// Bad input: an operation on layouts that panics on one rank is ErrOther there, no rank
-// hangs, and the next reduction is right.
+// Bad input: an operation on layouts that panics on one rank is ErrOther there, no rank hangs,
+// and the next reduction is correct.
 func TestOperationOnLayoutsThatPanics(t *testing.T) {
 	wide := must(resized(must(mpi.TypeOf[float64]()), 24))
 	mpitest.Run(t, 3, func(t testing.TB, c *mpi.Comm) {
@@ -338,8 +338,8 @@ func TestOperationOnLayoutsThatPanics(t *testing.T) {
 	})
 }
 
-// A type may be freed, and the operation, too, while reductions with them are under
-// way: the Buffer and the call keep what they need.
+// A type and an operation may be freed while reductions with them are pending: the Buffer and
+// the call keep what they need.
 func TestReductionOutlivesTypeAndOperation(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		wide := must(resized(must(mpi.TypeOf[float64]()), 16))
@@ -369,8 +369,8 @@ func TestReductionOutlivesTypeAndOperation(t *testing.T) {
 	})
 }
 
-// Reductions of Buffers by predefined operations allocate nothing, in whatever form,
-// as those of slices.
+// Reductions of Buffers by predefined operations allocate nothing in any form, like those of
+// slices.
 func TestReductionsOfBuffersAllocateNothing(t *testing.T) {
 	unchecked(t)
 	testrun.PlainOnly(t, "it allocates")

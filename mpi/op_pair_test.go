@@ -11,12 +11,12 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// located finds the extremes of what the ranks give, in numbers that order them.
+// located finds the extremes of the ranks' pairs; number orders them.
 func located[P interface {
 	mpi.Elem
 	comparable
 }](t testing.TB, c *mpi.Comm, give func(r int) P, number func(p P) float64) {
-	low, high := give(0), give(0) // of equal values the lowest index, because indexes grow with ranks
+	low, high := give(0), give(0) // of equal values the smallest index, because indices grow with ranks
 	for r := 1; r < c.Size(); r++ {
 		if p := give(r); number(p) < number(low) {
 			low = p
@@ -29,7 +29,7 @@ func located[P interface {
 		if got, err := mpi.AllreduceOne(c, give(c.Rank()), o); err != nil || got != want {
 			t.Errorf("%v of %T: %v, %v, want %v", o, want, got, err, want)
 		}
-		send, recv := make([]P, 3000), make([]P, 3000) // no slot
+		send, recv := make([]P, 3000), make([]P, 3000) // too long for a slot
 		for i := range send {
 			send[i] = give(c.Rank())
 		}
@@ -39,17 +39,17 @@ func located[P interface {
 	}
 	check(mpi.Minloc, low)
 	check(mpi.Maxloc, high)
-	// A user's own is the same.
+	// A user-defined operation has the same result.
 	check(mpi.CreateOp(func(in, inout []P) {
 		for i, p := range in {
-			if number(p) >= number(inout[i]) { // of equal ones that of the lower ranks
+			if number(p) >= number(inout[i]) { // of equal values that of the lowest rank
 				inout[i] = p
 			}
 		}
 	}, false), high)
 }
 
-// COL-13, DT-05, X-TYP-01: the extremes with their places, on pairs of all kinds.
+// COL-13, DT-05, X-TYP-01: the extremes with their indices, on pairs of all kinds.
 func TestCOL13_MinlocMaxloc(t *testing.T) {
 	mpitest.Run(t, 5, func(t testing.TB, c *mpi.Comm) {
 		v := []int{7, 3, 9, 3, 9} // ties: ranks 1 and 3, 2 and 4
@@ -86,8 +86,8 @@ func TestCOL13_MinlocMaxloc(t *testing.T) {
 	})
 }
 
-// COL-14, DT-05: other operations on pairs, locations of plain numbers and Replace
-// and NoOp in a reduction are ErrOp. Pairs have the size of C's.
+// COL-14, DT-05: other operations on pairs, Minloc and Maxloc on numbers, and Replace and NoOp
+// in a reduction are ErrOp. Pairs have the size of C's.
 func TestPairErrors(t *testing.T) {
 	type pair = mpi.ValueIndex[float64, int]
 	p, x := []pair{{1, 2}}, []float64{1}
@@ -138,7 +138,7 @@ func meets[P mpi.Elem](t testing.TB, c *mpi.Comm, some []P) {
 	}
 }
 
-// DT-05, DT-16: an element of a slice is all data, so that slices match Buffers.
+// DT-05, DT-16: an element of a slice has no padding, so that slices match Buffers.
 func TestDT16_PairsInSlicesAndBuffers(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		meets(t, c, []mpi.ValueIndex[float32, int32]{{1, 2}, {3, 4}})

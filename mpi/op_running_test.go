@@ -9,9 +9,9 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// COL-06: in checking mode communication by an operation is ErrOther, on slices and on
-// Buffers, in ReduceLocal, too, whatever is called; calls that are local are not, and
-// everything else goes on.
+// COL-06: in checking mode communication by a user-defined operation is ErrOther, in every call,
+// on slices and on Buffers, and in ReduceLocal, too. Local calls are allowed, and the program
+// continues normally.
 func TestCOL06_OperationsDoNotCommunicate(t *testing.T) {
 	checked(t, 2, func(t testing.TB, c *mpi.Comm) {
 		buf := []int{1}

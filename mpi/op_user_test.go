@@ -18,15 +18,15 @@ func (f chain) after(g chain) chain {
 	return chain(a*b)<<32 | chain(a*c+d)
 }
 
-// compose combines maps: associative, but not commutative.
+// compose combines maps; it is associative but not commutative.
 func compose(in, inout []chain) {
 	for i := range inout {
 		inout[i] = in[i].after(inout[i])
 	}
 }
 
-// COL-01, COL-02: a user-defined operation serves all reductions in all forms, and
-// combines in the order of the ranks.
+// COL-01, COL-02: a user-defined operation works in all reductions in all forms, and combines in
+// the order of the ranks.
 func TestCOL02_UserOperation(t *testing.T) {
 	op := mpi.CreateOp(compose, false)
 	for _, n := range []int{1, 2, 5} {
@@ -96,8 +96,8 @@ func TestCOL02_UserOperation(t *testing.T) {
 	}
 }
 
-// Bad input: an operation that is null, freed, made for other elements, or that
-// panics is an error of the call, and the ranks are still in step.
+// Bad input: an operation that is null, freed, made for other elements, or that panics is an
+// error of the call, and the ranks' collectives still match.
 func TestUserOperationErrors(t *testing.T) {
 	unchecked(t)
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
@@ -152,10 +152,10 @@ func TestUserOperationErrors(t *testing.T) {
 	})
 }
 
-// COL-09: an allreduce is the same on all ranks even if the operation says that it
-// commutes, and prefers one of two operands that are as good.
+// COL-09: the result of an allreduce is the same on all ranks, even if the operation claims to
+// be commutative but prefers one of two equal operands.
 func TestCOL09_UserOperationIsTheSameEverywhere(t *testing.T) {
-	longest := mpi.CreateOp(func(in, inout []uint32) { // the upper half counts, the lower says whose it is
+	longest := mpi.CreateOp(func(in, inout []uint32) { // the upper half is compared, the lower identifies the rank
 		for i := range inout {
 			if in[i]>>16 >= inout[i]>>16 {
 				inout[i] = in[i]
@@ -181,7 +181,7 @@ func TestCOL09_UserOperationIsTheSameEverywhere(t *testing.T) {
 	}
 }
 
-// COL-11: predefined operations are commutative, others as they were made.
+// COL-11: predefined operations are commutative, others as specified when they were made.
 func TestCOL11_Commutative(t *testing.T) {
 	for _, o := range []mpi.Op{mpi.Sum, mpi.Max, mpi.Lxor, mpi.Bor, mpi.CreateOp(compose, true)} {
 		if !o.Commutative() {

@@ -19,8 +19,8 @@ func asBytes[T any](s []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(t)))
 }
 
-// Pack appends, Unpack takes from the front, and pieces of several types make one
-// message (DT-32: as bytes, whatever they are).
+// Pack appends, Unpack reads from the front, and pieces of several types make one message
+// (DT-32: as bytes of any origin).
 func TestDT32_PackPieceByPiece(t *testing.T) {
 	column := typ(t)(mpi.TypeVector(3, 1, 2, typ(t)(mpi.TypeOf[int32]())))
 	head, xs, ys := []uint16{7, 8}, []int32{1, 2, 3, 4, 5, 6}, []float64{0.5, -3}
@@ -54,8 +54,8 @@ func TestDT32_PackPieceByPiece(t *testing.T) {
 	}
 }
 
-// What is packed travels as Packed and is received as what it is made of, and the
-// other way round (DT-16, DT-32).
+// Packed data is sent as Packed and received with the types of its parts, and the other way
+// round (DT-16, DT-32).
 func TestDT16_PackedMatchesItsParts(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		column := typ(t)(mpi.TypeVector(4, 1, 3, typ(t)(mpi.TypeOf[float64]())))
@@ -84,8 +84,8 @@ func TestDT16_PackedMatchesItsParts(t *testing.T) {
 	})
 }
 
-// Bad input loses nothing: too little to unpack, bytes that would be written twice,
-// and a Buffer that is wrong.
+// Bad input loses nothing: too few bytes to unpack, bytes that would be written twice, and an
+// invalid Buffer.
 func TestDT32_PackRefuses(t *testing.T) {
 	i32 := typ(t)(mpi.TypeOf[int32]())
 	v := typ(t)(mpi.TypeVector(2, 1, 2, i32))
@@ -110,15 +110,15 @@ func TestDT32_PackRefuses(t *testing.T) {
 		if len(dst) != len(src) {
 			t.Errorf("%s that failed gives %v", call, dst)
 		}
-		dst, err = pack(nil, mpi.BufOf(mem, 1, twice)) // to read bytes twice is no error
+		dst, err = pack(nil, mpi.BufOf(mem, 1, twice)) // reading bytes twice is not an error
 		if ok(t, err); len(dst) != 8 {
 			t.Errorf("%s gives %v", call, dst)
 		}
 	}
 }
 
-// external32 (DT-26): big-endian, with the standard's sizes (DT-33), for numbers and
-// structs of Go.
+// external32 (DT-26): big-endian, with the standard's sizes (DT-33), for numbers and structs of
+// Go.
 func TestDT26_DT33_External32(t *testing.T) {
 	type record struct {
 		n    int16
@@ -169,8 +169,8 @@ func TestDT26_DT33_External32(t *testing.T) {
 	}
 }
 
-// Of all predefined types a round trip through external32, and for MPI_LONG through
-// fewer bytes: the low ones, with the sign (DT-31, DT-33).
+// All predefined types survive a round trip through external32; MPI_LONG has fewer bytes there:
+// the low ones, with the sign (DT-31, DT-33).
 func TestDT31_DT33_External32OfAllTypes(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for name, d := range mpi.PredefinedTypes() {
@@ -185,7 +185,7 @@ func TestDT31_DT33_External32OfAllTypes(t *testing.T) {
 		if ok(t, err); len(packed) != n || n == 0 {
 			t.Errorf("%s: %d bytes, want %d", name, len(packed), n)
 		}
-		// What has been converted once is exact, and stays.
+		// After one conversion the numbers are exact, and do not change any more.
 		once := make([]byte, len(in))
 		rest, err := mpi.UnpackExternal(packed, mpi.BufOf(once, 5, d))
 		ok(t, err)
@@ -196,7 +196,7 @@ func TestDT31_DT33_External32OfAllTypes(t *testing.T) {
 	}
 	long := typ(t)(mpi.Predefined("MPI_LONG"))
 	if traits(t, long)[0] != 8 {
-		return // windows: as long as in external32
+		return // windows: a long has the size of external32
 	}
 	packed, err := mpi.PackExternal(nil, mpi.BufOf([]int64{-5}, 1, long))
 	ok(t, err)

@@ -8,9 +8,9 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// sizes of messages in bytes: across every boundary between protocols. The limits
-// are those of an 8-byte store, a line of a ring, an eager message through memory,
-// a frame of a ring, an eager message over tcp, a frame, and a read at once.
+// sizes of messages in bytes, on both sides of every boundary between protocols. The limits are
+// those of an 8-byte store, a line of a ring, an eager message through memory, a frame of a
+// ring, an eager message over tcp, a frame, and a single read.
 func sizes() []int {
 	all := []int{0, 1, 3, 1000, 12345, 100_001, 1 << 20, 1<<20 + 3}
 	for _, limit := range []int{8, 24, 64, 8 << 10, 16<<10 - 40, 64<<10 - 128, 64 << 10, 256 << 10} {
@@ -19,10 +19,11 @@ func sizes() []int {
 	return all
 }
 
-// payloadPattern is what payloads are cut from, again and again: its length, a prime, shares no
-// factor with any length that a protocol cuts messages into, so that no two pieces of a
-// message are alike. Copying costs the race detector one look where making each byte
-// costs it eight a word.
+// payloadPattern is the source of payloads, which repeat it. Its length is a prime that shares
+// no factor with the lengths of the pieces into which protocols divide messages, so that no two
+// pieces of a message are alike. Payloads are copied from it because that is fast under the race
+// detector: a copy is checked once, while a loop over bytes is checked eight times for each
+// word.
 var payloadPattern = func() []byte {
 	b := make([]byte, 1<<20+7)
 	x := uint64(0x9e3779b97f4a7c15)
@@ -35,27 +36,26 @@ var payloadPattern = func() []byte {
 	return b
 }()
 
-// from is where in the payloadPattern the payload begins that belongs to seed.
+// from is the index in payloadPattern at which the payload of a seed begins.
 func from(seed uint64) int {
 	return int((seed*0x9e3779b97f4a7c15 + 1) >> 20 % uint64(len(payloadPattern)))
 }
 
-// fill writes the payload that belongs to seed.
+// fill writes the payload of a seed.
 func fill(b []byte, seed uint64) {
 	for at := from(seed); len(b) > 0; at = 0 {
 		b = b[copy(b, payloadPattern[at:]):]
 	}
 }
 
-// payload returns n bytes that belong to seed.
+// payload returns n bytes of the payload of a seed.
 func payload(n int, seed uint64) []byte {
 	b := make([]byte, n)
 	fill(b, seed)
 	return b
 }
 
-// wantPayload checks that b is the first len(b) bytes of the payload of total
-// bytes that belongs to seed.
+// wantPayload checks that b is the first len(b) bytes of the payload of a seed with total bytes.
 func wantPayload(t testing.TB, b []byte, total int, seed uint64) {
 	t.Helper()
 	done := 0
@@ -73,7 +73,7 @@ func wantPayload(t testing.TB, b []byte, total int, seed uint64) {
 	}
 }
 
-// ok fails the test when a call has failed.
+// ok fails the test if err is not nil.
 func ok(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
@@ -81,7 +81,7 @@ func ok(t testing.TB, err error) {
 	}
 }
 
-// wantClass fails the test unless err is of that class.
+// wantClass fails the test unless err has that class.
 func wantClass(t testing.TB, err error, class mpi.Class) {
 	t.Helper()
 	if !errors.Is(err, class) {
@@ -93,7 +93,7 @@ func wantClass(t testing.TB, err error, class mpi.Class) {
 	}
 }
 
-// wantStatus checks a status of a received message.
+// wantStatus checks the status of a received message.
 func wantStatus(t testing.TB, st mpi.Status, source, tag, bytes int) {
 	t.Helper()
 	if st.Source != source || st.Tag != tag || st.Bytes() != int64(bytes) || st.Cancelled() {
@@ -102,7 +102,7 @@ func wantStatus(t testing.TB, st mpi.Status, source, tag, bytes int) {
 	}
 }
 
-// wantEmpty checks that a status is the empty one: of no operation.
+// wantEmpty checks that a status is the empty one.
 func wantEmpty(t testing.TB, st mpi.Status) {
 	t.Helper()
 	wantStatus(t, st, mpi.AnySource, mpi.AnyTag, 0)

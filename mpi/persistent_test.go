@@ -7,7 +7,7 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// Creating a persistent request communicates nothing.
+// Making a persistent request does not communicate.
 func TestPER01_InitIsSilent(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		if c.Rank() == 0 {
@@ -20,7 +20,7 @@ func TestPER01_InitIsSilent(t *testing.T) {
 			_, err := mpi.Recv(c, []byte{}, 1, 1)
 			ok(t, err)
 			for i := range rs {
-				ok(t, rs[i].Free()) // PER-02: with zero starts
+				ok(t, rs[i].Free()) // PER-02: without a start
 			}
 			return
 		}
@@ -33,7 +33,7 @@ func TestPER01_InitIsSilent(t *testing.T) {
 	})
 }
 
-// Thousand turns of the life cycle: Create (Start Complete)* Free.
+// A thousand rounds of the life cycle: Create (Start Complete)* Free.
 func TestPER02_LifeCycle(t *testing.T) {
 	for _, size := range []int{0, 24, 9000, 70_000} {
 		mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
@@ -83,7 +83,7 @@ func TestPER02_LifeCycle(t *testing.T) {
 	}
 }
 
-// wantActive checks what may not be done with an active request.
+// wantActive checks that calls which an active request does not allow are errors.
 func wantActive(t testing.TB, r *mpi.Request) {
 	t.Helper()
 	if err := r.Start(); err != nil {
@@ -101,14 +101,14 @@ func TestPER02_OnlyPersistentRequestsStart(t *testing.T) {
 		p := mpi.SendInit(c, make([]byte, 1), 0, 0)
 		rs := []mpi.Request{p, r}
 		wantClass(t, mpi.Startall(rs), mpi.ErrRequest)
-		ok(t, mpi.Waitall(rs, nil)) // the first was started, and is received by r
+		ok(t, mpi.Waitall(rs, nil)) // the first one was started, and r receives its message
 		ok(t, p.Free())
 		bad := mpi.RecvInit(c, make([]byte, 1), 3, 0)
 		wantClass(t, bad.Start(), mpi.ErrRank)
 	})
 }
 
-// Persistent halves match ordinary ones.
+// Persistent sends and receives match ordinary ones.
 func TestPER03_PersistentMeetsOrdinary(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		b := make([]byte, 500)
@@ -165,8 +165,8 @@ func TestPER04_StartAgainAfterError(t *testing.T) {
 	})
 }
 
-// Freeing a request does not end its operation, and its memory is not reused
-// before.
+// Freeing a request does not end its operation, and its memory is not reused before the
+// operation ends.
 func TestP2P17_FreeOfActiveRequests(t *testing.T) {
 	for _, size := range []int{0, 100, 20_000, 400_000} {
 		mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
@@ -188,7 +188,7 @@ func TestP2P17_FreeOfActiveRequests(t *testing.T) {
 						t.Fatal("a freed request is not null")
 					}
 				}
-				// Freed receives complete, too: what comes later finds them matched.
+				// Freed receives complete, too, so that later messages do not match them.
 				b := make([]byte, size+1)
 				r := mpi.Irecv(c, b, 1, 7)
 				ok(t, r.Free())
@@ -212,7 +212,7 @@ func TestP2P17_FreeOfActiveRequests(t *testing.T) {
 	}
 }
 
-// A receive that is not matched can be cancelled; one that is cannot.
+// A receive that is not matched can be cancelled; a matched one cannot.
 func TestP2P15_Cancel(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		peer := 1 - c.Rank()
@@ -233,7 +233,7 @@ func TestP2P15_Cancel(t *testing.T) {
 			}
 		}
 		ok(t, c.Barrier())
-		// A message that came before is received; what comes after Cancel is not taken.
+		// A message that arrived before is received; Cancel makes the receive ignore later ones.
 		for i, size := range []int{8, 20_000, 300_000} {
 			b := make([]byte, size)
 			r := mpi.Irecv(c, b, peer, i)
@@ -272,7 +272,7 @@ func TestP2P15_Cancel(t *testing.T) {
 	})
 }
 
-// Cancel races with the message: either the receive has it or the next one does.
+// Cancel races with the message: either this receive gets it or the next one does.
 func TestP2P15_CancelRace(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		const turns = 300

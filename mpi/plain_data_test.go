@@ -11,7 +11,8 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// particle is plain data with a gap of 7 bytes and another of 1: of 32 bytes 24 are data.
+// particle is plain data with a gap of 7 bytes and another of 1 byte: 24 of its 32 bytes are
+// data.
 type particle struct {
 	Charge int8
 	At     [2]float64
@@ -29,8 +30,8 @@ func particlesOf(rank, n int) []particle {
 	return all
 }
 
-// TRM-11: slices of any plain data work with every call that takes slices, and are what a Buffer
-// of the same memory is.
+// TRM-11: slices of any plain data work with every call that takes slices, and are equivalent to
+// a Buffer of the same memory.
 func TestTRM11_MessagesOfPlainData(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		me, other := c.Rank(), 1-c.Rank()
@@ -96,7 +97,7 @@ func TestTRM11_MessagesOfPlainData(t *testing.T) {
 	})
 }
 
-// TRM-11: gaps are not moved: what is received into keeps its own.
+// TRM-11: gaps are not transferred: those of the receive buffer do not change.
 func TestTRM11_GapsOfPlainDataStay(t *testing.T) {
 	type gap struct {
 		A int8
@@ -120,7 +121,7 @@ func TestTRM11_GapsOfPlainDataStay(t *testing.T) {
 	})
 }
 
-// TRM-11: collectives that move data take them, in all three forms.
+// TRM-11: collectives that move data accept plain data, in all three forms.
 func TestTRM11_CollectivesOfPlainData(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 5} {
 		mpitest.Run(t, n, func(t testing.TB, c *mpi.Comm) {
@@ -131,7 +132,7 @@ func TestTRM11_CollectivesOfPlainData(t *testing.T) {
 				counts, displs = append(counts, 2), append(displs, 2*r)
 				all = append(all, particlesOf(r, 2)...)
 			}
-			turned := make([]particle, 0, 2*n) // what an Alltoall of all gives
+			turned := make([]particle, 0, 2*n) // expected result of an Alltoall of all
 			for range n {
 				turned = append(turned, all[2*me:2*me+2]...)
 			}
@@ -205,8 +206,8 @@ func TestTRM11_CollectivesOfPlainData(t *testing.T) {
 	}
 }
 
-// TRM-11: what is no plain data is ErrType with the name of the field, the call and the peer, and
-// loses nothing.
+// TRM-11: elements that are not plain data are ErrType, with the name of the field, the call and
+// the peer, and no message is lost.
 func TestTRM11_WhatIsNoPlainData(t *testing.T) {
 	type node struct {
 		Value int
@@ -237,10 +238,10 @@ func TestTRM11_WhatIsNoPlainData(t *testing.T) {
 		if n := mpi.Count[node](mpi.Status{}); n != mpi.Undefined {
 			t.Errorf("Count of what is no plain data: %d", n)
 		}
-		ok(t, c.Barrier()) // in checking mode collectives that are refused are compared
+		ok(t, c.Barrier()) // in checking mode refused collectives are compared
 		refused(mpi.Bcast(c, wrong, 0), "Bcast")
 		refused(mpi.Allgather(c, wrong, wrong), "Allgather")
-		r := mpi.Iscatter(c, wrong, wrong, c.Rank()) // the root's and the own
+		r := mpi.Iscatter(c, wrong, wrong, c.Rank()) // each rank is its own root
 		_, err = r.Wait()
 		refused(err, "Iscatter")
 
@@ -258,7 +259,7 @@ func TestTRM11_WhatIsNoPlainData(t *testing.T) {
 	})
 }
 
-// TRM-11: elements without bytes, and numbers of other names.
+// TRM-11: elements without bytes, and types defined as numbers.
 func TestTRM11_EmptyAndNamedElements(t *testing.T) {
 	type celsius float64
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {

@@ -12,7 +12,7 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// The two tables of this file hold for the analyzers of package vet, too: its tests read them.
+// The tests of the analyzers of package vet read the two tables of this file, too.
 
 type (
 	listNode struct {
@@ -27,10 +27,10 @@ type (
 	}
 )
 
-// typeError is what the run-time check says about T.
+// typeError is the error of the run-time check of T.
 func typeError[T any]() error { return second(mpi.TypeOf[T]()) }
 
-// plainRule are types of Go, each with what is wrong with it: nothing with plain data.
+// plainRule are types of Go, each with the text of its error: empty for plain data.
 var plainRule = []struct {
 	wrong string
 	err   func() error
@@ -84,7 +84,7 @@ var plainRule = []struct {
 	}]},
 }
 
-// TRM-11: what is plain data.
+// TRM-11: which types are plain data.
 func TestTRM11_RuleForPlainData(t *testing.T) {
 	for _, r := range plainRule {
 		if err := r.err(); r.wrong == "" {
@@ -95,8 +95,8 @@ func TestTRM11_RuleForPlainData(t *testing.T) {
 	}
 }
 
-// plainOnly are all functions of package mpi that take elements of any type, and fail if they are no
-// plain data. Count, CreateOp and MemoryOf tell so without an error, or later.
+// plainOnly are all functions of package mpi that take elements of any type and fail if these
+// are not plain data. Count, CreateOp and MemoryOf report that without an error, or later.
 var plainOnly = map[string]func(c *mpi.Comm, w *mpi.Window, x []listNode) error{
 	"TypeOf": func(c *mpi.Comm, w *mpi.Window, x []listNode) error { return second(mpi.TypeOf[listNode]()) },
 	"Buf":    func(c *mpi.Comm, w *mpi.Window, x []listNode) error { return c.Send(mpi.Buf(x), 0, 0) },
@@ -207,7 +207,7 @@ var plainOnly = map[string]func(c *mpi.Comm, w *mpi.Window, x []listNode) error{
 
 var one, zero = []int{1}, []int{0}
 
-// probed is what receive says about a message that is received properly afterwards.
+// probed is the error of receive for a message, which is received properly afterwards.
 func probed(c *mpi.Comm, receive func(m *mpi.Message) error) error {
 	q := mpi.Isend(c, one, 0, 0)
 	m, _, err := c.Mprobe(0, 0)
@@ -221,7 +221,7 @@ func probed(c *mpi.Comm, receive func(m *mpi.Message) error) error {
 	return refused
 }
 
-// TRM-11: each function that moves elements refuses those that are no plain data.
+// TRM-11: each function that moves elements refuses elements that are not plain data.
 func TestTRM11_AllCallsRefuseWhatIsNoPlainData(t *testing.T) {
 	mpitest.Run(t, 1, func(t testing.TB, c *mpi.Comm) {
 		w, err := c.WinCreateDynamic(nil)

@@ -9,7 +9,8 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// Probe tells what a receive with the same arguments would get, and leaves it.
+// Probe returns the status of the message that a receive with the same arguments would get, and
+// does not take it.
 func TestP2P15_ProbeThenExactReceive(t *testing.T) {
 	mpitest.Run(t, 3, func(t testing.TB, c *mpi.Comm) {
 		for i, size := range sizes() {
@@ -50,7 +51,7 @@ func TestP2P15_ProbeThenExactReceive(t *testing.T) {
 	})
 }
 
-// A matched probe takes the message out: no other probe or receive gets it.
+// A matched probe takes the message: no other probe or receive gets it.
 func TestXP2P01_MatchedProbe(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		for _, size := range []int{0, 8, 9000, 70_000, 300_000} {
@@ -88,7 +89,7 @@ func TestXP2P01_MatchedProbe(t *testing.T) {
 			r = mpi.Imrecv(&third, b)
 			_, err = r.Wait()
 			wantClass(t, err, mpi.ErrRequest)
-			_, err = mpi.Mrecv(&copied, b) // a copy of a message that was received
+			_, err = mpi.Mrecv(&copied, b) // a copy of a message that has been received
 			wantClass(t, err, mpi.ErrRequest)
 			if _, _, found, err := c.Improbe(1, 5); found || err != nil {
 				t.Fatalf("Improbe finds a message that was received (%v)", err)
@@ -98,7 +99,7 @@ func TestXP2P01_MatchedProbe(t *testing.T) {
 	})
 }
 
-// Many goroutines probe and receive with wildcards: each message once.
+// Many goroutines probe and receive with wildcards: each message is received once.
 func TestXP2P01_RacingProbes(t *testing.T) {
 	const probers, per = 8, 150
 	for _, n := range []int{2, 4} {
@@ -134,7 +135,7 @@ func TestXP2P01_RacingProbes(t *testing.T) {
 							tag = w % 3
 						}
 						if w == 0 {
-							// A blocking matched probe ends with a message of ours.
+							// A blocking matched probe ends with a message of this test.
 							m, st, err := c.Mprobe(mpi.AnySource, mpi.AnyTag)
 							if err != nil {
 								t.Error(err)
@@ -163,7 +164,7 @@ func TestXP2P01_RacingProbes(t *testing.T) {
 							t.Error(err)
 							return
 						}
-						if st.Tag == 100 { // meant for the one who waits
+						if st.Tag == 100 { // a message for the goroutine that waits
 							if err := mpi.Send(c, []int64{0}, 0, 100); err != nil {
 								t.Error(err)
 							}
@@ -179,7 +180,7 @@ func TestXP2P01_RacingProbes(t *testing.T) {
 				})
 			}
 			wg.Wait()
-			for { // the last word may still be there
+			for { // the last message may still be there
 				_, found, err := c.Iprobe(mpi.AnySource, 100)
 				ok(t, err)
 				if !found {
@@ -200,7 +201,7 @@ func TestXP2P01_RacingProbes(t *testing.T) {
 	}
 }
 
-// RecvSlice sizes itself, from many goroutines at once.
+// RecvSlice allocates a slice of the right length, in many goroutines at the same time.
 func TestRecvSliceSizesItself(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		var wg sync.WaitGroup

@@ -65,9 +65,9 @@ var current process
 // before in this process; ErrArg if the environment names an error handler that does not exist:
 // see Errhandler.
 //
-// It sets GOMAXPROCS unless the environment contains GOMAXPROCS: to 1 if the node has more than
-// 8 ranks for each core; otherwise to one more than it is, for the goroutines that serve other
-// ranks while this one computes.
+// It raises GOMAXPROCS by one, for the goroutines that serve other ranks while this one
+// computes. If the node has more than 8 ranks for each core, it sets GOMAXPROCS to 1 instead,
+// unless the environment contains GOMAXPROCS.
 //
 // C: MPI_Init and MPI_Init_thread, section 11.2.
 func Init() (*Comm, error) {

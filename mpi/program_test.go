@@ -13,10 +13,10 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// programVariable names the program that this test binary is to be.
+// programVariable names the program that this test binary has to run.
 const programVariable = "HALO_TEST_PROGRAM"
 
-// runProgram runs one of the programs that are about the state of a process.
+// runProgram runs one of the programs about the state of a process.
 func runProgram(name string) {
 	run, found := programs()[name]
 	if !found {
@@ -28,11 +28,11 @@ func runProgram(name string) {
 	}
 }
 
-// linuxPrograms are programs of files for Linux.
+// linuxPrograms are the programs in files for Linux.
 var linuxPrograms = map[string]func() error{}
 
-// programs are what only a process of its own can show: Init and Finalize
-// happen once in a process.
+// programs are those that need a separate process, since Init and Finalize happen once in a
+// process.
 func programs() map[string]func() error {
 	return map[string]func() error{
 		"lifecycle":  lifecycle,
@@ -71,7 +71,7 @@ func programs() map[string]func() error {
 	}
 }
 
-// program runs one in a process of its own.
+// program runs a program in a separate process.
 func program(t *testing.T, name string) (stdout, stderr string, status int) {
 	t.Helper()
 	exe, err := os.Executable()
@@ -86,7 +86,7 @@ func program(t *testing.T, name string) (stdout, stderr string, status int) {
 	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
 }
 
-// expect returns an error unless err is of the class and says what it should.
+// expect returns an error unless err has the class and the text.
 func expect(err error, class mpi.Class, text string) error {
 	if !errors.Is(err, class) || err.Error() != text {
 		return fmt.Errorf("error is\n\t%v\nwant\n\t%s", err, text)
@@ -120,7 +120,7 @@ func lifecycle() error {
 		return err
 	}
 
-	// Finalize with pending work says so, and nothing has happened.
+	// Finalize with pending requests is an error and does nothing.
 	r := mpi.Irecv(world, make([]byte, 4), 0, 1)
 	if err := expect(mpi.Finalize(), mpi.ErrPending, "mpi: Finalize on world: 1 receive is still posted (MPI_ERR_PENDING)"); err != nil {
 		return err
@@ -168,7 +168,7 @@ func lifecycle() error {
 	return afterFinalize(world, dup, idle)
 }
 
-// afterFinalize checks that every kind of call says that it comes too late.
+// afterFinalize checks that every kind of call returns the error that it comes after Finalize.
 func afterFinalize(world, dup *mpi.Comm, idle mpi.Request) error {
 	b := []byte{0}
 	wait := func(r mpi.Request) error {
@@ -231,7 +231,8 @@ func TestENV07_MainFailureAndAbort(t *testing.T) {
 	}
 }
 
-// What may be called at any time may be called by anyone at once (ENV-02, ENV-03).
+// Calls that are allowed at any time may be made by many goroutines at the same time (ENV-02,
+// ENV-03).
 func TestXINI01_EnquiriesAtAnyTime(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 32 {

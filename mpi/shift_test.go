@@ -7,7 +7,7 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// shifts are the calls that send one way round the ring and receive from the other.
+// shifts are the calls that send in one direction of a ring and receive from the other.
 func shifts() map[string]func(c *mpi.Comm, send, recv []byte, dest, source, tag int) (mpi.Status, error) {
 	return map[string]func(c *mpi.Comm, send, recv []byte, dest, source, tag int) (mpi.Status, error){
 		"Sendrecv": func(c *mpi.Comm, send, recv []byte, dest, source, tag int) (mpi.Status, error) {
@@ -29,7 +29,7 @@ func shifts() map[string]func(c *mpi.Comm, send, recv []byte, dest, source, tag 
 	}
 }
 
-// A shift round the ring does not deadlock, at any length, also with oneself.
+// A shift along a ring does not deadlock, at any length, including a ring of one rank.
 func TestP2P13_XP2P02_RingShift(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 5} {
 		mpitest.Run(t, n, func(t testing.TB, c *mpi.Comm) {
@@ -52,7 +52,7 @@ func TestP2P13_XP2P02_RingShift(t *testing.T) {
 	}
 }
 
-// The halves are ordinary messages: plain receives, sends and probes meet them.
+// The halves are ordinary messages: they match plain receives, sends and probes.
 func TestP2P13_SendrecvMeetsPlainCalls(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		for i, size := range []int{0, 8, 9000, 100_000, 300_000} {
@@ -81,7 +81,7 @@ func TestP2P13_SendrecvMeetsPlainCalls(t *testing.T) {
 	})
 }
 
-// A shift whose receive fails is complete all the same: both halves are over.
+// If the receive of a shift fails, both halves are complete nevertheless.
 func TestP2P13_SendrecvTruncated(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		peer := 1 - c.Rank()

@@ -10,7 +10,7 @@ import (
 	"github.com/halo-mpi/halo/internal/class"
 )
 
-// groups computes what every member of a job of sharers would.
+// groups computes the result for every member of a list of sharers.
 func groups(t *testing.T, list []sharer) ([][]int, []int, error) {
 	t.Helper()
 	var all []byte
@@ -27,9 +27,9 @@ func groups(t *testing.T, list []sharer) ([][]int, []int, error) {
 	return ranks, levels, nil
 }
 
-// at places a process on host h with one thread for each core: two packages of two
-// NUMA nodes (with an L3 cache each) of two cores. bound tells how large the part of
-// the host is that it may use, as an index of resourceNames.
+// at places a process on host h, whose hardware has one thread for each core: two packages of
+// two NUMA nodes (with an L3 cache each) of two cores. bound is the part of the host that the
+// process may use, as an index of resourceNames.
 func at(h, core, bound int) []int64 {
 	instances := []int{h, core / 4 * 4, core / 2 * 2, core / 2 * 2, core, core, core}
 	var p []int64
@@ -44,8 +44,8 @@ func at(h, core, bound int) []int64 {
 
 const hostLevel, packageLevel, numaLevel, l3Level, l2Level, coreLevel, puLevel = 0, 1, 2, 3, 4, 5, 6
 
-// Splitting by hosts and by hardware, on two hosts of which one has members on all
-// cores and the other one on two.
+// Splitting by hosts and by hardware, on two hosts, of which one has members on all cores and
+// the other on two.
 func TestXCOM01_SplitTypeGroups(t *testing.T) {
 	places := func(kind CommType, level int64, bound int) []sharer {
 		var list []sharer
@@ -64,7 +64,7 @@ func TestXCOM01_SplitTypeGroups(t *testing.T) {
 	none := func(n int) [][]int { return make([][]int, n) }
 	for name, k := range map[string]struct {
 		list  []sharer
-		want  [][]int // distinct groups, or one for each rank
+		want  [][]int // the distinct groups, or one for each rank
 		level int
 	}{
 		"hosts":           {places(CommTypeShared, hostLevel, 6), [][]int{{0, 1, 2, 3, 4, 5, 6, 7}, {8, 9}}, hostLevel},
@@ -102,8 +102,8 @@ func TestXCOM01_SplitTypeGroups(t *testing.T) {
 	}
 }
 
-// Whatever the members say, the groups are disjoint, ordered by key and then by
-// rank, and all in one compute the same.
+// With any contributions the groups are disjoint and ordered by key and then by rank, and all
+// members of a group compute the same.
 func TestXCOM01_SplitTypeGroupsAgree(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 3000 {

@@ -9,8 +9,7 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// Ranks that are goroutines are on one host, and on the same hardware as far as
-// they are bound at all.
+// Ranks that are goroutines are on one host, and share all hardware to which they are bound.
 func TestXCOM01_SplitType(t *testing.T) {
 	mpitest.Run(t, 4, func(t testing.TB, c *mpi.Comm) {
 		asked := func(resource string) *mpi.Info {
@@ -24,9 +23,9 @@ func TestXCOM01_SplitType(t *testing.T) {
 			info *mpi.Info
 			want []int
 		}
-		all := []int{3, 2, 1, 0} // by the keys
+		all := []int{3, 2, 1, 0} // ordered by the keys
 		sharing := all
-		if strings.Contains(t.Name(), "/tcp-") { // nobody shares memory with anybody
+		if strings.Contains(t.Name(), "/tcp-") { // no ranks share memory
 			sharing = []int{c.Rank()}
 		}
 		splits := []split{
@@ -36,7 +35,7 @@ func TestXCOM01_SplitType(t *testing.T) {
 			{mpi.CommTypeHwGuided, asked("hwloc://Machine"), all},
 			{mpi.CommTypeHwGuided, asked("hwloc://Teapot"), nil},
 			{mpi.CommTypeHwGuided, nil, nil},
-			{mpi.CommTypeHwUnguided, nil, nil}, // nothing splits
+			{mpi.CommTypeHwUnguided, nil, nil}, // no type of hardware splits the communicator
 			{mpi.CommTypeHwUnguided, mpi.NewInfo(), nil},
 		}
 		for n := range here.NKeys() {
@@ -74,7 +73,7 @@ func TestXCOM01_SplitType(t *testing.T) {
 		if d != nil {
 			ok(t, d.Free())
 		}
-		if c.Rank() == 2 { // members that do not agree all learn it
+		if c.Rank() == 2 { // if members disagree, all get the error
 			kind = mpi.CommTypeHwUnguided
 		}
 		wantClass(t, second(c.SplitType(kind, 0)), mpi.ErrArg)

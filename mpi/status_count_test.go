@@ -7,9 +7,9 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// Count and Elements of a message in units of a type: Undefined where it does not
-// hold a whole number of them (MPI-5, 3.2.5 and 5.1.11, with its example: two numbers
-// are one pair, three are no number of pairs, but three elements).
+// Count and Elements of a message in units of a type. Count is Undefined if the message does not
+// contain a whole number of them (MPI-5, 3.2.5 and 5.1.11, with its example: two numbers are one
+// pair; three are not a whole number of pairs, but three elements).
 func TestMPI5_3_2_5_CountInTypes(t *testing.T) {
 	f32 := typ(t)(mpi.TypeOf[float32]())
 	pair := typ(t)(mpi.TypeContiguous(2, f32))

@@ -7,7 +7,7 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// TRM-10: named objects that need no process are there before Init.
+// TRM-10: named objects that need no process exist before Init.
 var (
 	early        = mpi.Max
 	earlyHandler = mpi.ErrorsReturn
@@ -29,12 +29,12 @@ func TestTRM10_NamedObjectsBeforeInit(t *testing.T) {
 	})
 }
 
-// TRM-02: what is not significant at a process may be anything there.
+// TRM-02: an argument that is not significant at a process may have any value there.
 func TestTRM02_InsignificantArguments(t *testing.T) {
 	mpitest.Run(t, 3, func(t testing.TB, world *mpi.Comm) {
 		const root = 1
 		mine := []int64{int64(world.Rank())}
-		odd := [][]int64{nil, {7}, make([]int64, 100)}[world.Rank()] // wrong anywhere but where it does not matter
+		odd := [][]int64{nil, {7}, make([]int64, 100)}[world.Rank()] // invalid wherever it is significant
 		recv, counts, displs := odd, []int{-7}, []int{1 << 40}
 		if world.Rank() == root {
 			recv, counts, displs = make([]int64, 3), []int{1, 1, 1}, []int{0, 1, 2}
@@ -57,8 +57,7 @@ func TestTRM02_InsignificantArguments(t *testing.T) {
 	})
 }
 
-// TRM-08: a null handle given to a call is the error of its kind, or what the
-// standard says that it does, and nothing breaks.
+// TRM-08: a call with a null handle is the error for its kind, or does what the standard says.
 func TestTRM08_NullHandles(t *testing.T) {
 	mpitest.Run(t, 1, func(t testing.TB, world *mpi.Comm) {
 		var null *mpi.Comm
@@ -85,8 +84,8 @@ func TestTRM08_NullHandles(t *testing.T) {
 	})
 }
 
-// ST-01: a status is a value; a copy keeps its count. ST-05: statuses are given only
-// where they are wanted.
+// ST-01: a status is a value; a copy keeps its count. ST-05: statuses are returned only where
+// they are requested.
 func TestST01_StatusIsAValue(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, world *mpi.Comm) {
 		if world.Rank() == 0 {

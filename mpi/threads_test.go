@@ -11,15 +11,15 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// neverEnds is a context that does not end but could.
+// neverEnds is a context that is never done, although it could be cancelled.
 func neverEnds() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	_ = cancel
 	return ctx
 }
 
-// Any number of goroutines use one communicator: 32 per rank do what chance
-// tells them, the same in each rank, with verification.
+// Any number of goroutines use one communicator: 32 per rank make random steps, the same in each
+// rank, and check the results.
 func TestTRM01_ManyGoroutinesOneCommunicator(t *testing.T) {
 	const workers = 32
 	steps := 60
@@ -41,8 +41,8 @@ func TestTRM01_ManyGoroutinesOneCommunicator(t *testing.T) {
 	}
 }
 
-// wander shifts messages round the ring of the workers w of all ranks, each step
-// in another way, at another distance and of another length.
+// wander shifts messages along the ring of the workers w of all ranks, in each step with another
+// call, distance and length.
 func wander(c *mpi.Comm, w, steps int) (problem string) {
 	r := rand.New(rand.NewPCG(uint64(w), 7))
 	n := c.Size()
@@ -52,7 +52,7 @@ func wander(c *mpi.Comm, w, steps int) (problem string) {
 		if r.IntN(4) > 0 {
 			size = min(size, 200)
 		}
-		how, tag := r.IntN(7), step*64+w // nobody waits for the others: a step may be ahead
+		how, tag := r.IntN(7), step*64+w // the workers do not wait for each other: a step may be ahead
 		dest, source := (c.Rank()+far)%n, (c.Rank()+n-far)%n
 		seed := func(rank int) uint64 { return uint64(rank*1_000_000 + w*1000 + step) }
 		out, in := payload(size, seed(c.Rank())), make([]byte, size)
@@ -129,8 +129,8 @@ func wander(c *mpi.Comm, w, steps int) (problem string) {
 	return ""
 }
 
-// Goroutines that wait for different things share one process's engine: nobody
-// is forgotten when the one who polls leaves, however they come and go.
+// Goroutines that wait for different events share the engine of one process: no wait is lost
+// when the poller leaves, in any order of arrivals and departures.
 func TestWaitersComeAndGo(t *testing.T) {
 	const workers, rounds = 16, 40
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
@@ -141,13 +141,13 @@ func TestWaitersComeAndGo(t *testing.T) {
 				r := rand.New(rand.NewPCG(uint64(w), uint64(c.Rank())))
 				for i := range rounds {
 					if c.Rank() == 0 {
-						for range r.IntN(200) { // so that the others go to sleep or not
+						for range r.IntN(200) { // so that the others fall asleep or not
 							_ = payload(64, uint64(i))
 						}
 						if err := mpi.Send(c, []int{i}, peer, w); err != nil {
 							t.Error(err)
 						}
-						if w%4 == 0 { // to oneself: an event without a poll
+						if w%4 == 0 { // a message to oneself: an event without a poll
 							q := mpi.Irecv(c, []int{0}, 0, 1000+w)
 							if err := mpi.Send(c, []int{i}, 0, 1000+w); err != nil {
 								t.Error(err)
@@ -171,8 +171,8 @@ func TestWaitersComeAndGo(t *testing.T) {
 				}
 			})
 		}
-		// Barriers on another communicator at the same time: they wait for words
-		// of shared memory.
+		// Barriers on another communicator at the same time: they wait for words of shared
+		// memory.
 		d, err := c.Dup()
 		ok(t, err)
 		for range rounds {

@@ -12,8 +12,8 @@ import (
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
-// announce has the engine of c tell rank dest of a message of size bytes that
-// there is not.
+// announce makes the engine of c announce to rank dest a message of size bytes that does not
+// exist.
 func announce(c *Comm, dest, tag int, size uint64) {
 	p := c.w.Proc
 	p.Lock()
@@ -22,8 +22,8 @@ func announce(c *Comm, dest, tag int, size uint64) {
 	p.Queue(int(c.core.Members[dest]), &h, nil, nil)
 }
 
-// RecvSlice allocates nothing for a message that cannot fit: it fails, the sender
-// goes on, and so does everybody.
+// RecvSlice allocates nothing for a message that cannot fit: it fails, and the sender and all
+// ranks continue.
 func TestS6_RecvSliceOfMoreThanMemory(t *testing.T) {
 	have := sys.PhysicalMemory()
 	huge, err := syscall.Mmap(-1, 0, int(have)+1<<20, syscall.PROT_READ, syscall.MAP_PRIVATE|syscall.MAP_ANON|syscall.MAP_NORESERVE)
@@ -31,7 +31,8 @@ func TestS6_RecvSliceOfMoreThanMemory(t *testing.T) {
 		t.Skipf("the kernel gives no %d bytes of address space: %v", have+1<<20, err)
 	}
 	defer syscall.Munmap(huge)
-	// The sender looks whether it can read all of it: over huge pages a 512th of the faults.
+	// The sender checks that it can read all of it: with huge pages that takes a 512th of the
+	// page faults.
 	_ = syscall.Madvise(huge, syscall.MADV_HUGEPAGE)
 	for _, fabric := range []string{"inproc", "shm", "tcp"} {
 		err := internals{}.RunOver(fabric, 2, func(c *Comm) error {

@@ -38,7 +38,7 @@ const (
 	DistributeNone    = Distribution(dtype.DistributeNone)   // not distributed
 	DistributeBlock   = Distribution(dtype.DistributeBlock)  // one block for each process
 	DistributeCyclic  = Distribution(dtype.DistributeCyclic) // blocks in round-robin order
-	DistributeDefault = dtype.DistributeDefault              // for DistributeBlock the shortest sufficient blocks, for DistributeCyclic blocks of one element
+	DistributeDefault = dtype.DistributeDefault              // shortest sufficient blocks; if cyclic, one element
 )
 
 // Distribute describes how one dimension of an array is distributed to one dimension of a grid

@@ -8,8 +8,8 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// ATT-11: types hold attributes as communicators do: Dup copies by the callbacks,
-// Free deletes, the last set first, and both may be refused.
+// ATT-11: types hold attributes as communicators do: Dup copies them by the callbacks, Free
+// deletes the last set first, and callbacks can refuse both.
 func TestATT11_TypeAttributes(t *testing.T) {
 	var deleted []string
 	refuse := false
@@ -62,7 +62,7 @@ func TestATT11_TypeAttributes(t *testing.T) {
 	}
 	wantText(t, third(mpi.GetAttr(kept, same)), mpi.ErrType, "has been freed")
 	ok(t, mpi.SetAttr(d, same, "z"))
-	ok(t, same.Free()) // ATT-12: the attribute and its callback live on
+	ok(t, same.Free()) // ATT-12: the attribute and its callback remain
 	deleted = nil
 	ok(t, d.Free())
 	if !slices.Equal(deleted, []string{"z", "hidden"}) {
@@ -70,7 +70,7 @@ func TestATT11_TypeAttributes(t *testing.T) {
 	}
 }
 
-// A copy callback that fails fails Dup, and what it had copied is deleted.
+// A copy callback that fails makes Dup fail, and attributes that were copied before are deleted.
 func TestATT11_CopyFails(t *testing.T) {
 	var deleted []string
 	mine := errors.New("no room")
@@ -93,8 +93,8 @@ func TestATT11_CopyFails(t *testing.T) {
 	hasAttr(t, d, first, "first")
 }
 
-// An invalid key is ErrKeyval for types, too; the text names the type. Predefined
-// types can hold attributes.
+// An invalid key is ErrKeyval for types, too; the text names the type. Predefined types can hold
+// attributes.
 func TestATT11_InvalidKeys(t *testing.T) {
 	var k mpi.Keyval[mpi.Datatype, int]
 	for call, err := range map[string]error{"SetAttr": mpi.SetAttr(mpi.Byte(), k, 1), "GetAttr": third(mpi.GetAttr(mpi.Byte(), k)), "DeleteAttr": mpi.DeleteAttr(mpi.Byte(), k)} {

@@ -27,8 +27,8 @@ type holdsPointer struct {
 	In [2]struct{ Next *int }
 }
 
-// TypeOf gives numbers of Go their types of C, and structs the sum of their fields
-// with Go's offsets; always the same type, committed.
+// TypeOf returns for numbers of Go their types of C, and for structs a type of their fields with
+// Go's offsets. It always returns the same type, which is committed.
 func TestDT12_TypesOfGo(t *testing.T) {
 	check := func(d mpi.Datatype, err error, name string, size, extent int) {
 		t.Helper()
@@ -67,7 +67,7 @@ func checkOf[T any](check func(mpi.Datatype, error, string, int, int), name stri
 	check(d, err, name, size, extent)
 }
 
-// What refers to memory has no type: the error names the field.
+// A type that contains references to memory has no datatype: the error names the field.
 func TestDT12_TypesOfGoWithReferences(t *testing.T) {
 	refuse := func(err error, path, kind string) {
 		t.Helper()
@@ -91,8 +91,8 @@ func TestDT12_TypesOfGoWithReferences(t *testing.T) {
 	refuse(second(mpi.Pack(nil, mpi.Buf([]label{"a"}))), "mpi_test.label", "string")
 }
 
-// X-TYP-01: a ValueIndex is the pair type that the standard has for its parts, in a
-// struct and an array, too; what only embeds one is a struct.
+// X-TYP-01: a ValueIndex is the pair type that the standard has for its parts, also in a struct
+// and an array; a struct that only embeds one is a struct.
 func TestXTYP01_ValueIndexIsAPairType(t *testing.T) {
 	parts := func(d mpi.Datatype, err error) func(v, i mpi.Datatype) {
 		t.Helper()

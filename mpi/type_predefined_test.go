@@ -8,8 +8,8 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// All predefined types by their names, with the sizes of C and Fortran (DT-01 to
-// DT-05), each committed, of its own name, and one handle.
+// All predefined types by their names, with the sizes of C and Fortran (DT-01 to DT-05), each
+// committed, with its own name and one handle.
 func TestDT01_DT02_DT03_DT04_DT05_PredefinedTypes(t *testing.T) {
 	sizes := map[int]string{
 		1:  "CHAR SIGNED_CHAR UNSIGNED_CHAR C_BOOL INT8_T UINT8_T BYTE PACKED CHARACTER CXX_BOOL LOGICAL1 INTEGER1",
@@ -20,7 +20,7 @@ func TestDT01_DT02_DT03_DT04_DT05_PredefinedTypes(t *testing.T) {
 		12: "DOUBLE_INT",
 		16: "C_DOUBLE_COMPLEX CXX_DOUBLE_COMPLEX DOUBLE_COMPLEX LOGICAL16 INTEGER16 REAL16 COMPLEX16 2DOUBLE_PRECISION",
 		32: "COMPLEX32",
-		0:  "LONG UNSIGNED_LONG WCHAR LONG_DOUBLE C_LONG_DOUBLE_COMPLEX CXX_LONG_DOUBLE_COMPLEX LONG_INT LONG_DOUBLE_INT", // the machine's
+		0:  "LONG UNSIGNED_LONG WCHAR LONG_DOUBLE C_LONG_DOUBLE_COMPLEX CXX_LONG_DOUBLE_COMPLEX LONG_INT LONG_DOUBLE_INT", // depends on the machine
 	}
 	second := map[string]string{"MPI_LONG_LONG": "MPI_LONG_LONG_INT", "MPI_C_FLOAT_COMPLEX": "MPI_C_COMPLEX"}
 	want := map[string]bool{}
@@ -49,7 +49,7 @@ func TestDT01_DT02_DT03_DT04_DT05_PredefinedTypes(t *testing.T) {
 		t.Errorf("not listed: %v", want)
 	}
 	for range mpi.PredefinedTypes() {
-		break // as any loop may
+		break // as in any loop
 	}
 	for name, extent := range map[string]int{"MPI_SHORT_INT": 8, "MPI_DOUBLE_INT": 16, "MPI_FLOAT_INT": 8} {
 		if tr := traits(t, typ(t)(mpi.Predefined(name))); tr[2] != extent {
@@ -64,8 +64,8 @@ func TestDT01_DT02_DT03_DT04_DT05_PredefinedTypes(t *testing.T) {
 	}
 }
 
-// Types of Fortran by parameters: sizes (DT-17 to DT-19), and the same parameters
-// give the same handle (DT-23), of its own for each (DT-20).
+// Types of Fortran by parameters: sizes (DT-17 to DT-19); equal parameters give the same handle
+// (DT-23), different ones different handles (DT-20).
 func TestDT17_DT18_DT19_DT20_DT23_F90Types(t *testing.T) {
 	for _, c := range []struct {
 		d    mpi.Datatype
@@ -101,7 +101,7 @@ func TestDT17_DT18_DT19_DT20_DT23_F90Types(t *testing.T) {
 	}
 }
 
-// Envelope and contents of types by parameters have these (DT-22).
+// Envelope and Contents of types by parameters return the parameters (DT-22).
 func TestDT22_F90Contents(t *testing.T) {
 	c, err := typ(t)(mpi.TypeF90Real(mpi.Undefined, 307)).Contents()
 	ok(t, err)
@@ -128,8 +128,8 @@ func TestDT25_F90External(t *testing.T) {
 	}
 }
 
-// DT-28: the type of a class and a size is the predefined one, and has the size that
-// its name says (DT-27).
+// DT-28: the type of a class and a size is the predefined one, and has the size in its name
+// (DT-27).
 func TestDT27_DT28_MatchSize(t *testing.T) {
 	for _, c := range []struct {
 		class mpi.Typeclass

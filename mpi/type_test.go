@@ -9,8 +9,7 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// Arguments that cannot be: the class, and a text with the call, the argument and
-// its numbers.
+// Invalid arguments: the class, and a text with the call, the argument and its numbers.
 func TestDT12_WrongArguments(t *testing.T) {
 	d := typ(t)(mpi.TypeOf[int32]())
 	big := typ(t)(mpi.TypeContiguous(1<<40, d))
@@ -70,7 +69,7 @@ func TestDT12_WrongArguments(t *testing.T) {
 	}
 }
 
-// again makes a type by the call that the contents tell of.
+// again makes a type with the call that the contents describe.
 func again(c mpi.Contents) (mpi.Datatype, error) {
 	i, a, d := c.Integers, c.Addresses, c.Types
 	switch c.Combiner {
@@ -116,8 +115,8 @@ func again(c mpi.Contents) (mpi.Datatype, error) {
 	return mpi.Datatype{}, mpi.ErrIntern
 }
 
-// The envelope names the call, whatever the type is equal to (DT-09), and how many
-// arguments it had (DT-08); a type made again of its contents is like it (DT-10).
+// The envelope names the call, even if another call makes an equal type (DT-09), and the number
+// of its arguments (DT-08); a type made from the contents is equal (DT-10).
 func TestDT08_DT09_DT10_EnvelopeAndContents(t *testing.T) {
 	d := typ(t)(mpi.Predefined("MPI_INT"))
 	f64 := typ(t)(mpi.TypeOf[float64]())
@@ -178,7 +177,7 @@ func TestDT08_DT09_DT10_EnvelopeAndContents(t *testing.T) {
 	}
 }
 
-// traits is size, bounds and true bounds.
+// traits are size, bounds and true bounds.
 func traits(t testing.TB, d mpi.Datatype) []int {
 	t.Helper()
 	size, err := d.Size()
@@ -190,8 +189,8 @@ func traits(t testing.TB, d mpi.Datatype) []int {
 	return []int{size, lb, ext, trueLB, trueExt}
 }
 
-// Types in contents: the predefined and Go's are the same as ever, others are the
-// program's to free, and what it does with them does not touch the one they are of.
+// Types in contents: predefined types and those of Go are the usual handles; the program has to
+// free the others, and this does not affect the original.
 func TestDT10_TypesInContents(t *testing.T) {
 	type point struct{ X, Y float32 }
 	g := typ(t)(mpi.TypeOf[point]())
@@ -215,8 +214,8 @@ func TestDT10_TypesInContents(t *testing.T) {
 	}
 }
 
-// Bounds can be set, and count in types made of that one; the data's are another
-// matter (DT-11).
+// Bounds can be set, and types made from that type use them; the true bounds are those of the
+// data (DT-11).
 func TestDT11_Resized(t *testing.T) {
 	d := typ(t)(mpi.Predefined("MPI_INT"))
 	r := typ(t)(mpi.TypeResized(d, -4, 16))
@@ -228,8 +227,8 @@ func TestDT11_Resized(t *testing.T) {
 	}
 }
 
-// X-CNT-01: counts, sizes and displacements have 64 bits, without second forms of
-// the calls (X-CNT-02).
+// X-CNT-01: counts, sizes and displacements have 64 bits, without second forms of the calls
+// (X-CNT-02).
 func TestXCNT01_XCNT02_LargeCounts(t *testing.T) {
 	const huge = 1 << 33
 	d := typ(t)(mpi.TypeContiguous(huge, typ(t)(mpi.TypeOf[int16]())))

@@ -9,12 +9,12 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// A buffer that the kernel finds no memory in, on its way to or from a socket, is the caller's
-// MPI_ERR_BUFFER. The other process is whole, and so is the connection: what comes next arrives
-// (issue 19, section 1).
+// If the kernel finds no memory for a buffer when it copies to or from a socket, the error is
+// the caller's MPI_ERR_BUFFER. The other process and the connection are not affected: later
+// messages arrive (issue 19, section 1).
 func TestWildBuffersAreTheCallers(t *testing.T) {
 	const part = 64 << 10
-	// In memory of the node it is a fault of this process, which Go ends by its own means.
+	// In memory of the node it is a fault of this process, which the Go runtime ends.
 	for _, size := range []int{4 << 10, 48 << 10, 3 * part} {
 		mpitest.On(t, "tcp", 2, func(t testing.TB, world *mpi.Comm) {
 			memory, err := syscall.Mmap(-1, 0, 2*size, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANON)
@@ -45,7 +45,7 @@ func TestWildBuffersAreTheCallers(t *testing.T) {
 				wrong(err, "an Isend")
 				wrong(mpi.Ssend(world, wild, 1, 1), "a synchronous send")
 				whole[0] = 7
-				right(mpi.Send(world, whole, 1, 1)) // the first that arrives
+				right(mpi.Send(world, whole, 1, 1)) // the first message that arrives
 				right(mpi.Ssend(world, whole, 1, 2))
 				whole[0] = 8
 				right(mpi.Send(world, whole, 1, 3))
@@ -56,7 +56,7 @@ func TestWildBuffersAreTheCallers(t *testing.T) {
 			if whole[0] != 7 {
 				t.Errorf("%d has come, not 7", whole[0])
 			}
-			if size > part { // what is shorter may be whole here before it is copied, by Go
+			if size > part { // a shorter message may have arrived as a whole before Go copies it
 				_, err = mpi.Recv(world, wild, 0, 2)
 				wrong(err, "a receive")
 			} else {
@@ -72,8 +72,8 @@ func TestWildBuffersAreTheCallers(t *testing.T) {
 	}
 }
 
-// The same of a receive that has all memory but its last bytes, in a page of which it has no whole
-// word.
+// The same for a receive buffer in which only the last bytes, less than a word of a page, have
+// no memory.
 func TestWildEndsAreTheCallers(t *testing.T) {
 	const size = 192 << 10
 	mpitest.On(t, "tcp", 2, func(t testing.TB, world *mpi.Comm) {

@@ -8,8 +8,7 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// Accesses, flushes, locks and fences allocate nothing once they are under way, whatever
-// way they take.
+// Accesses, flushes, locks and fences allocate nothing after the first ones, on every path.
 func TestOneSidedCallsAllocateNothing(t *testing.T) {
 	unchecked(t)
 	testrun.PlainOnly(t, "it allocates")

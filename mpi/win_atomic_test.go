@@ -11,7 +11,8 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// rounds is how often tests of atomicity update: fewer times under the race detector.
+// rounds is the number of updates in tests of atomicity: fewer under the race detector and in
+// checking mode.
 func rounds(n int) int {
 	if testrun.Race || os.Getenv("HALO_CHECK") == "1" { // in checking mode each access asks its target
 		return n / 10
@@ -19,8 +20,8 @@ func rounds(n int) int {
 	return n
 }
 
-// All ranks add 1 again and again, to one number and to every element of vectors: not
-// one is lost, whatever way the updates take.
+// All ranks repeatedly add 1 to one number and to every element of vectors: no update is lost,
+// on any path.
 func TestRC03_AccumulateIsAtomic(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		const width = 300
@@ -53,7 +54,7 @@ func TestRC03_AccumulateIsAtomic(t *testing.T) {
 	})
 }
 
-// What fetch and add returns is each number once, and from one rank in order: by
+// The values that fetch and add returns are all different, and ascending at each rank: by
 // GetAccumulate (RC-04) and FetchAndOp (RC-05).
 func TestRC04_RC05_FetchedValuesAreAPermutation(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
@@ -87,8 +88,8 @@ func TestRC04_RC05_FetchedValuesAreAPermutation(t *testing.T) {
 	})
 }
 
-// NoOp reads and Replace swaps in one step (RC-16): of values that go round by swapping
-// each stays there once, and a pair of halves is never torn.
+// NoOp reads and Replace swaps atomically (RC-16): values that are passed around by swapping
+// each remain present once, and a pair of halves is never torn.
 func TestRC05_RC16_NoOpAndReplace(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		k := rounds(300)
@@ -121,7 +122,7 @@ func TestRC05_RC16_NoOpAndReplace(t *testing.T) {
 	})
 }
 
-// A lock made of CompareAndSwap keeps ranks apart that count without atomics.
+// A lock made with CompareAndSwap excludes other ranks from updates without atomics.
 func TestRC06_SpinLock(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		k := rounds(100)
@@ -154,8 +155,8 @@ func TestRC06_SpinLock(t *testing.T) {
 	})
 }
 
-// CompareAndSwap is for booleans, integers of every size, and bytes; numbers with a
-// fraction are refused.
+// CompareAndSwap is defined on booleans, integers of every size, and bytes; other numbers are
+// refused.
 func TestRC06_TypesOfCompareAndSwap(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		swaps(t, c, false, true)
@@ -195,7 +196,7 @@ func TestRC06_TypesOfCompareAndSwap(t *testing.T) {
 	})
 }
 
-// swaps has one rank win each round of everybody's swapping a to b, next to elements that
+// swaps has all ranks swap a to b in each round, of which exactly one wins. Adjacent elements
 // must not change.
 func swaps[T interface {
 	comparable
@@ -209,7 +210,7 @@ func swaps[T interface {
 		var was, again T
 		ok(t, s.CompareAndSwap(&b, &a, &was, 0, s.at(0, 1)))
 		ok(t, s.Flush(0))
-		ok(t, s.CompareAndSwap(&a, &a, &again, 0, s.at(0, 1))) // it is b now
+		ok(t, s.CompareAndSwap(&a, &a, &again, 0, s.at(0, 1))) // the element is b now
 		ok(t, s.UnlockAll())
 		won := int64(0)
 		if was == a {
@@ -229,9 +230,9 @@ func swaps[T interface {
 	})
 }
 
-// Accumulate, GetAccumulate, FetchAndOp and CompareAndSwap, of one element and of many,
-// of several goroutines, by all ranks on the same words: every change counts once
-// (RC-11, and RC-17 for one against many).
+// Accumulate, GetAccumulate, FetchAndOp and CompareAndSwap, of one element and of many, by
+// several goroutines of all ranks on the same words: every update counts once (RC-11, and RC-17
+// for one against many).
 func TestRC11_RC17_MixedUpdates(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		const width, workers = 1000, 2
@@ -306,7 +307,7 @@ func TestRC11_RC17_MixedUpdates(t *testing.T) {
 	})
 }
 
-// The accumulates of one rank on one place come in order, over every path.
+// Accumulates of one rank on one location are done in order, on every path.
 func TestRW08_OrderOfAccumulates(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		k := rounds(1000)
@@ -336,12 +337,10 @@ func TestRW08_OrderOfAccumulates(t *testing.T) {
 	})
 }
 
-// Predefined operations on every predefined datatype for which they are defined do at the
-// target what ReduceLocal does here, with the elements one behind the other and in a
-// Of accesses that conflict, puts of several ranks and stores of the owner to the same
-// place, the outcome is undefined there (RC-10, RC-12), but made of nothing else than what
-// was written, byte by byte, and next to it nothing changes. Gets beside gets, and
-// accumulates beside accumulates, are no conflict.
+// The result of conflicting accesses, puts of several ranks and stores of the owner to the same
+// place, is undefined there (RC-10, RC-12), but consists of bytes that were written, and
+// adjacent memory does not change. Concurrent gets do not conflict, nor do concurrent
+// accumulates.
 func TestRC10_RC12_ConflictsStayWhereTheyAre(t *testing.T) {
 	unchecked(t)
 	testrun.PlainOnly(t, "it reports them, as it should")

@@ -10,8 +10,8 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// Put and get of elements of every type of Go, in epochs of every kind, on windows of
-// every kind.
+// Put and Get of elements of every type of Go, in epochs of every kind, on windows of every
+// kind.
 func TestRC01_RC02_PutAndGet(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		putsAndGets(t, c, func(i int) int64 { return int64(i)*0x0123456789 - 7 })
@@ -24,13 +24,13 @@ func TestRC01_RC02_PutAndGet(t *testing.T) {
 	})
 }
 
-// putsAndGets has everybody put numbers to the next rank and get them again.
+// putsAndGets has all ranks put numbers to the next rank and get them back.
 func putsAndGets[T interface {
 	comparable
 	mpi.Elem
 }](t testing.TB, c *mpi.Comm, of func(i int) T) {
 	t.Helper()
-	const n = 70 // bytes: some short, some longer than a line
+	const n = 70 // bytes: some are short, some longer than a line
 	me, size := c.Rank(), c.Size()
 	next, before := (me+1)%size, (me+size-1)%size
 	for _, e := range epochs(t, c) {
@@ -68,8 +68,8 @@ func putsAndGets[T interface {
 	}
 }
 
-// Layouts at origin and target differ, their signatures are the same. Every size of
-// blocks takes another way: packed, gathered, by arithmetic runs.
+// The layouts at origin and target differ, but their signatures are the same. Each size of
+// blocks uses another path: packed, gathered, by runs.
 func TestRC13_LayoutsOnBothSides(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		me, size := c.Rank(), c.Size()
@@ -79,7 +79,7 @@ func TestRC13_LayoutsOnBothSides(t *testing.T) {
 			n := x.block * x.blocks
 			from := typ(t)(mpi.TypeVector(x.blocks, x.block, 2*x.block, int32s))
 			lengths, displs := make([]int, x.blocks), make([]int, x.blocks)
-			for i := range lengths { // backwards, with gaps
+			for i := range lengths { // in descending order, with gaps
 				lengths[i], displs[i] = x.block, 4*3*x.block*(x.blocks-1-i)
 			}
 			to := typ(t)(mpi.TypeHindexed(lengths, displs, int32s))
@@ -133,8 +133,8 @@ func TestRC13_LayoutsOnBothSides(t *testing.T) {
 	})
 }
 
-// Every call with the own rank as target, in every kind of epoch, while others do the
-// same from outside: nothing is lost.
+// Every call with the caller's own rank as target, in every kind of epoch, while other ranks
+// make the same calls to it: no update is lost.
 func TestRC14_Self(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		me := c.Rank()
@@ -153,7 +153,7 @@ func TestRC14_Self(t *testing.T) {
 				ok(t, s.GetAccumulate([]int64{10, 10}, old, me, at(1), mpi.Prod))
 				ok(t, s.FetchAndOp(&one, &was, me, at(3), mpi.Sum))
 				ok(t, s.CompareAndSwap(&six, &five, &swapped, me, at(4)))
-				for r := range c.Size() { // and for everybody
+				for r := range c.Size() { // and to all ranks
 					ok(t, s.Accumulate([]int64{1}, r, s.at(r, 5), mpi.Sum))
 				}
 				if e.passive {
@@ -177,7 +177,7 @@ func TestRC14_Self(t *testing.T) {
 	})
 }
 
-// Every call with ProcNull as target does nothing, and needs an epoch all the same.
+// Every call with ProcNull as target does nothing, but needs an epoch nevertheless.
 func TestRC15_ProcNull(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		for _, e := range epochs(t, c) {
@@ -196,7 +196,7 @@ func TestRC15_ProcNull(t *testing.T) {
 					}
 					return errs
 				}
-				if e.name != "fence" { // which opens an epoch if operations follow
+				if e.name != "fence" { // Fence opens an epoch if operations follow
 					for i, err := range all() {
 						if err == nil {
 							t.Errorf("call %d succeeds outside an epoch", i)
@@ -216,8 +216,8 @@ func TestRC15_ProcNull(t *testing.T) {
 	})
 }
 
-// Shorter data is stored as far as it goes, by whole elements, and room that is not
-// needed stays as it is; data that is too long is not stored at all.
+// Shorter data is stored by whole elements, and the rest of the memory does not change; data
+// that is too long is not stored at all.
 func TestRC13_DataAndRoomOfDifferentLengths(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		int64s := typeOf[int64]()
@@ -248,15 +248,14 @@ func TestRC13_DataAndRoomOfDifferentLengths(t *testing.T) {
 	})
 }
 
-// Displacement units and sizes above 2^31, and one operation of more than that many
-// bytes.
+// Displacement units and sizes above 2^31, and one operation of more than that many bytes.
 func TestXRMA15_LargeCounts(t *testing.T) {
 	testrun.PlainOnly(t, "it needs too much memory for this")
 	if free := freeMemory(); free < 6<<30 {
 		t.Skipf("%d bytes of memory are free, this takes 6 GiB", free)
 	}
 	const long = 1<<31 + 5
-	for _, fabric := range mpitest.Fabrics()[:1] { // the others have the same code, some of it slower
+	for _, fabric := range mpitest.Fabrics()[:1] { // the other fabrics have the same code, partly slower
 		t.Run(fabric, func(t *testing.T) {
 			mpitest.On(t, fabric, 2, func(t testing.TB, c *mpi.Comm) {
 				size := int64(0)

@@ -23,18 +23,18 @@ func among(t testing.TB, c *mpi.Comm, ranks ...int) *mpi.Comm {
 	return d
 }
 
-// member is a process in a window that changes: with memory, perhaps, wherever it is.
+// member is a process in a window that changes, possibly with memory.
 type member struct {
 	win *mpi.Window // nil outside
 	mem []int64     // nil if it has none in the window
 }
 
-// exchange has all members write to all that have memory, in epochs of every kind, and
-// checks that it arrives under the ranks of c.
+// exchange has all members write to all members with memory, in epochs of every kind, and checks
+// that the data arrives at the ranks of c.
 func (m *member) exchange(t testing.TB, c *mpi.Comm) {
 	t.Helper()
 	me, n := c.Rank(), c.Size()
-	where := int64(-1) // nothing can be put there
+	where := int64(-1) // puts to it are not possible
 	if m.mem != nil {
 		where = 0
 		if m.win.Flavor() == mpi.WinFlavorDynamic {
@@ -101,8 +101,8 @@ func (m *member) exchange(t testing.TB, c *mpi.Comm) {
 	ok(t, c.Barrier())
 }
 
-// Windows grow, shrink and have their processes under other ranks, at random: after each
-// change all members access all others in epochs of every kind (SYN-35, E0-21). Who has
+// Windows grow, shrink and get their processes under other ranks, at random: after each change
+// all members access all others in epochs of every kind (SYN-35, E0-21). Processes that have
 // left can come back.
 func TestSYN35_WindowsChangeAtRandom(t *testing.T) {
 	onWindows(t, func(t testing.TB, world *mpi.Comm) {
@@ -110,7 +110,7 @@ func TestSYN35_WindowsChangeAtRandom(t *testing.T) {
 			if testrun.Race && flavor != mpi.WinFlavorAllocate && strings.Contains(t.Name(), "/shm") {
 				continue // see newSpace
 			}
-			g := rand.New(rand.NewPCG(35, uint64(flavor))) // the same everywhere
+			g := rand.New(rand.NewPCG(35, uint64(flavor))) // the same at all ranks
 			current := []int{0, 1, 2, 3}[:2]
 			c := among(t, world, current...)
 			m := &member{}
@@ -179,8 +179,8 @@ func TestSYN35_WindowsChangeAtRandom(t *testing.T) {
 	})
 }
 
-// Synchronisation objects go on to work (E0-21): those that newcomers signal, under other
-// ranks, also one that somebody waits for while the window changes.
+// Synchronisation objects remain valid (E0-21): new members can signal them, under other ranks,
+// and a process may wait for one while the window changes.
 func TestSYN35_ObjectsStayWithTheirProcess(t *testing.T) {
 	onWindows(t, func(t testing.TB, world *mpi.Comm) {
 		few := among(t, world, 0, 1)
@@ -213,7 +213,7 @@ func TestSYN35_ObjectsStayWithTheirProcess(t *testing.T) {
 			ok(t, before.Start())
 			ok(t, second(before.Wait()))
 		}
-		if me != 0 { // the object is that of rank 3 now
+		if me != 0 { // the object is one of rank 3 now
 			refused(t, unstarted(w.SyncOpsInit(0, 0, mine[0])), mpi.ErrRank, "is that of rank 3, not of 0")
 			ok(t, w.LockAll(0))
 			ok(t, w.Untyped().Put(mpi.Buf([]int64{int64(me)}), 3, int64(me), 1, must(mpi.TypeOf[int64]())))
@@ -239,7 +239,8 @@ func TestSYN35_ObjectsStayWithTheirProcess(t *testing.T) {
 	})
 }
 
-// What is wrong with one member is told to all, and nothing has changed (E0-21, E0-22).
+// If a member has an invalid argument, all get the error, and nothing has changed (E0-21,
+// E0-22).
 func TestSYN35_WhatCannotChange(t *testing.T) {
 	mpitest.Run(t, 4, func(t testing.TB, world *mpi.Comm) {
 		few := among(t, world, 0, 1, 2)
@@ -251,7 +252,7 @@ func TestSYN35_WhatCannotChange(t *testing.T) {
 		}
 		me := world.Rank()
 		to := among(t, world, 3, 0, 1) // rank 2 is to leave
-		// All fail with one class, and the window is as it was.
+		// All fail with one class, and the window has not changed.
 		all := func(class mpi.Class, peer int) {
 			t.Helper()
 			got, err := mpi.WinChangeComm(w, to, peer)
@@ -276,10 +277,10 @@ func TestSYN35_WhatCannotChange(t *testing.T) {
 		if me == 1 {
 			ok(t, w.UnlockAll())
 		}
-		all(mpi.ErrRank, 0) // the newcomer
+		all(mpi.ErrRank, 0) // a new member
 		all(mpi.ErrRank, 3)
 		all(mpi.ErrRank, -1)
-		all(mpi.ErrRank, []int{1, 1, 1, 0}[me]) // the newcomer names itself
+		all(mpi.ErrRank, []int{1, 1, 1, 0}[me]) // the new member passes itself
 		if few != nil {
 			d, err := w.Untyped().Dup()
 			ok(t, err)

@@ -6,15 +6,16 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// crossing is two accesses of one place that conflict: the first by rank 0, the second by rank
-// 2, or by rank 0 itself.
+// crossing is two conflicting accesses to one place: the first by rank 0, the second by rank 2,
+// or by rank 0 itself.
 type crossing struct {
 	stage, first, second string
 	place                string
 	self                 bool
 }
 
-// crossings are the conflicts of two operations (RC-10): in each kind of epoch, by each call.
+// crossings are the conflicts of two operations (RC-10), in each kind of epoch and with each
+// call.
 var crossings = []crossing{
 	{stage: "fence", first: "put", second: "put"},
 	{stage: "fence", first: "put", second: "get"},
@@ -64,9 +65,9 @@ var crossings = []crossing{
 	{stage: "lock", first: "put", second: "column", place: "create"},
 }
 
-// RC-10: two operations that conflict are reported by the second, with both calls, ranks
-// and the bytes, and it is not carried out; with a synchronisation between them they are
-// not, and neither are those on other bytes.
+// RC-10: the second of two conflicting operations is reported, with both calls, ranks and the
+// bytes, and is not carried out. Operations with a synchronisation between them, or on other
+// bytes, are not reported.
 func TestRC10_OperationsThatConflict(t *testing.T) {
 	var all []planted
 	for _, x := range crossings {
@@ -97,7 +98,7 @@ func (x crossing) run(p *plot) {
 		p.ok(err)
 	}
 	if !p.bad {
-		if p.is(by) { // elsewhere it may be done at once
+		if p.is(by) { // elsewhere it may follow at once
 			_, err := accesses[x.second](p, spot{32, 2})
 			p.ok(err)
 		}
@@ -123,9 +124,9 @@ func (x crossing) run(p *plot) {
 	s.close(p)
 }
 
-// RC-10: in an epoch of Post all accesses are concurrent, until Wait has returned: also those of
-// an origin whose Complete has returned, although a message orders what comes next. Who comes
-// first makes no difference.
+// RC-10: in an epoch of Post all accesses are concurrent until Wait has returned, including
+// those of an origin whose Complete has returned, even if a message orders later accesses. The
+// order of arrival does not matter.
 func TestRC10_AllOfAnEpochOfPost(t *testing.T) {
 	var all []planted
 	for _, x := range []struct{ first, second string }{

@@ -6,8 +6,8 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// onRank1 has rank 0 put to rank 1, which then does something with its own memory; repaired
-// it does so when the put is complete.
+// onRank1 has rank 0 put to rank 1, which then accesses its own memory; in the repaired plot it
+// does so after the put is complete.
 func onRank1(first, stage string, then func(p *plot) error) func(p *plot) {
 	return func(p *plot) {
 		s := stages[stage]
@@ -30,8 +30,8 @@ func onRank1(first, stage string, then func(p *plot) error) func(p *plot) {
 	}
 }
 
-// RC-10, RC-12: a store conflicts with a put, get or accumulate of another rank, a load with
-// one that updates: whichever comes first, while both are under way.
+// RC-10, RC-12: a store conflicts with a put, get or accumulate of another rank, and a load with
+// one that updates, in either order, while both are pending.
 func TestRC10_RC12_LoadsAndStoresThatConflict(t *testing.T) {
 	some := make([]int64, 2)
 	store := func(p *plot) error { return p.note(p.Store(some, 4)) }
@@ -59,7 +59,7 @@ func TestRC10_RC12_LoadsAndStoresThatConflict(t *testing.T) {
 			if p.is(0) {
 				_, err := accesses[then](p, spot{5, 2})
 				if p.bad {
-					// The call of rank 1 is noted when it returns.
+					// The call of rank 1 is recorded when it returns.
 					p.last(err, "bytes 40 to ", "of rank 1 (displacement 5", "by rank 1 at ", "which is under way")
 				} else {
 					p.ok(err)
@@ -96,9 +96,9 @@ func reuse(run func(p *plot)) func(p *plot) {
 	}
 }
 
-// RC-09: memory of the origin that has changed before the operation is complete there is
-// reported by the call that completes it; memory that is being fetched into, and is used by
-// another operation, by that.
+// RC-09: if memory of the origin changes before its operation is complete, the call that
+// completes the operation reports it; if it is being fetched into and another operation uses it,
+// that operation reports it.
 func TestRC09_MemoryOfOperationsIsReused(t *testing.T) {
 	flushed := func(p *plot) {
 		if !p.bad {
@@ -123,7 +123,7 @@ func TestRC09_MemoryOfOperationsIsReused(t *testing.T) {
 		{"put of a column, change, flush", mpi.ErrRMAConflict, "", reuse(func(p *plot) {
 			b, long := make([]int64, 16), columnOf(p)
 			p.ok(p.note(p.Untyped().Put(mpi.BufOf(b, 1, long), 1, 0, 1, long)))
-			b[1] = 5 // between its elements
+			b[1] = 5 // between the elements
 			flushed(p)
 			b[4] = 5
 			p.last(p.note(p.Flush(1)), "the 32 bytes here")
@@ -172,9 +172,9 @@ func TestRC09_MemoryOfOperationsIsReused(t *testing.T) {
 	})
 }
 
-// RC-18: what is not within the target's memory is reported with the call, and what has
-// made, attached or detached the memory; by layouts, too. Epochs that are open when the
-// window is freed are named with the calls that have begun them; types that differ at both
+// RC-18: accesses outside of the target's memory are reported with the call, and with the calls
+// that made, attached or detached the memory; also with layouts. Epochs that are open when the
+// window is freed are reported with the calls that began them. Types that differ between both
 // sides are ErrType.
 func TestRC18_RW03_RC13_RangesEpochsAndTypes(t *testing.T) {
 	doubles, err := mpi.TypeOf[float64]()

@@ -14,9 +14,9 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// plot is one rank's part in a planted conflict of three: of ranks 0 and 2, or of one of
-// them twice, in the memory of rank 1. bad says that it is to conflict; the repaired twins
-// do the same but for what repairs it.
+// plot is one rank's part in a planted conflict of three ranks: of ranks 0 and 2, or of one of
+// them twice, in the memory of rank 1. bad means that it must conflict; the repaired plot
+// differs only in what avoids the conflict.
 type plot struct {
 	t testing.TB
 	c *mpi.Comm
@@ -27,14 +27,14 @@ type plot struct {
 	name  string
 }
 
-// reports is what the ranks of a plot know of each other.
+// reports is the records that the ranks of a plot share.
 type reports struct {
 	mu    sync.Mutex
 	sites []string
 	found int // errors of the expected class
 }
 
-// note remembers where in the source the call stands whose error it is given: on its line.
+// note records the place in the source of the call whose error it gets: the two are on one line.
 func (p *plot) note(err error) error {
 	p.noteCaller()
 	return err
@@ -53,7 +53,7 @@ func (p *plot) noteCaller() {
 	p.told.mu.Unlock()
 }
 
-// ok expects no error.
+// ok checks that there is no error.
 func (p *plot) ok(err error) {
 	p.t.Helper()
 	if err != nil {
@@ -61,8 +61,8 @@ func (p *plot) ok(err error) {
 	}
 }
 
-// last expects an error, unless the plot is repaired, that names the window and all calls
-// noted, and has all of the text.
+// last checks that there is an error, unless the plot is repaired, which names the window and
+// all recorded calls, and contains all of text.
 func (p *plot) last(err error, text ...string) {
 	p.t.Helper()
 	if !p.bad {
@@ -96,7 +96,7 @@ func (p *plot) is(ranks ...int) bool {
 	return false
 }
 
-// group is that of some ranks.
+// group is the group of some ranks.
 func (p *plot) group(ranks ...int) mpi.Group {
 	g, err := p.Group()
 	p.ok(err)
@@ -105,11 +105,11 @@ func (p *plot) group(ranks ...int) mpi.Group {
 	return g
 }
 
-// A stage is an epoch: a way in which ranks 0 and 2 access rank 1.
+// A stage is a kind of epoch in which ranks 0 and 2 access rank 1.
 type stage struct {
 	name        string
 	open, close func(p *plot)
-	complete    func(p *plot) // between two accesses, so that the first is over: all call it
+	complete    func(p *plot) // completes the first of two accesses: all ranks call it
 }
 
 func fences(p *plot) { p.ok(p.Fence(0)) }
@@ -152,10 +152,10 @@ var stages = map[string]stage{
 	}},
 }
 
-// spot is elements of the window.
+// spot is some elements of the window.
 type spot struct{ disp, n int }
 
-// An access is one of rank 1 by a call, whose place it notes.
+// An access accesses rank 1 by a call, and records the place of the call.
 type access func(p *plot, x spot) (mpi.Request, error)
 
 var accesses = map[string]access{
@@ -171,11 +171,11 @@ var accesses = map[string]access{
 	"max": func(p *plot, x spot) (q mpi.Request, err error) {
 		return q, p.note(p.Accumulate(make([]int64, x.n), 1, x.disp, mpi.Max))
 	},
-	"halves": func(p *plot, x spot) (q mpi.Request, err error) { // of other elements
+	"halves": func(p *plot, x spot) (q mpi.Request, err error) { // with elements of another size
 		int32s, _ := mpi.TypeOf[int32]()
 		return q, p.note(p.Untyped().Accumulate(mpi.Buf(make([]int32, 2*x.n)), 1, int64(x.disp), 2*x.n, int32s, mpi.Sum))
 	},
-	"floats": func(p *plot, x spot) (q mpi.Request, err error) { // of elements of the same size
+	"floats": func(p *plot, x spot) (q mpi.Request, err error) { // with other elements of the same size
 		float64s, _ := mpi.TypeOf[float64]()
 		return q, p.note(p.Untyped().Accumulate(mpi.Buf(make([]float64, x.n)), 1, int64(x.disp), x.n, float64s, mpi.Sum))
 	},
@@ -200,7 +200,7 @@ var accesses = map[string]access{
 	"rsum": func(p *plot, x spot) (q mpi.Request, err error) {
 		return p.begun(p.Raccumulate(make([]int64, x.n), 1, x.disp, mpi.Sum)), nil
 	},
-	// A column of four, one of which is the element that others access, too.
+	// A column of four elements, one of which others access, too.
 	"column": func(p *plot, x spot) (q mpi.Request, err error) {
 		return q, p.note(p.Untyped().Put(mpi.Buf(make([]int64, 4)), 1, int64(x.disp-4), 1, columnOf(p)))
 	},
@@ -225,7 +225,7 @@ func columnOf(p *plot) mpi.Datatype {
 // winMaker makes the window of a plot.
 type winMaker func(c *mpi.Comm) (mpi.Win[int64], error)
 
-// winPlaces are ways to have memory, each of which operations reach in its own way.
+// winPlaces are kinds of window memory, each of which operations access by another path.
 var winPlaces = map[string]winMaker{
 	"allocate": func(c *mpi.Comm) (mpi.Win[int64], error) { return mpi.WinAllocate[int64](c, 64) },
 	"create":   func(c *mpi.Comm) (mpi.Win[int64], error) { return mpi.WinCreate(c, make([]int64, 64)) },
@@ -238,7 +238,7 @@ var winPlaces = map[string]winMaker{
 	},
 }
 
-// planted runs a plot on all fabrics, as it is and repaired.
+// planted runs a plot on all fabrics, with the conflict and repaired.
 type planted struct {
 	name  string
 	class mpi.Class
@@ -280,7 +280,7 @@ func runPlanted(t *testing.T, all []planted) {
 	}
 }
 
-// waitFor waits for a request, if it is one.
+// waitFor waits for a request, unless it is null.
 func waitFor(q mpi.Request) error {
 	_, err := q.Wait()
 	return err

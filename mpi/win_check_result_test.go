@@ -9,8 +9,8 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// RC-09: memory that is being fetched into and has been stored to is reported by the call that
-// completes the operation; what lies between the elements of a layout belongs to the program.
+// RC-09: if the program stores to memory that is being fetched into, the call that completes the
+// operation reports it. Gaps between the elements of a layout belong to the program.
 func TestRC09_ResultsAreStoredTo(t *testing.T) {
 	early := func(p *plot, store func()) {
 		if p.bad {
@@ -52,7 +52,7 @@ func TestRC09_ResultsAreStoredTo(t *testing.T) {
 		{"get of a column, store, flush_local_all", mpi.ErrRMAConflict, "create", reuse(func(p *plot) {
 			b, long := make([]int64, 16), columnOf(p)
 			p.ok(p.note(p.Untyped().Get(mpi.BufOf(b, 1, long), 1, 0, 1, long)))
-			b[1] = 5 // between its elements
+			b[1] = 5 // between the elements
 			early(p, func() { b[12] = 5 })
 			p.last(p.note(p.FlushLocalAll()), "the 32 bytes here")
 		})},
@@ -81,7 +81,7 @@ func TestRC09_ResultsAreStoredTo(t *testing.T) {
 				p.ok(p.note(p.Get(b, 1, 4)))
 				early(p, func() { b[0] = 3 })
 			}
-			p.meet() // nothing is posted before that
+			p.meet() // no rank posts before that
 			if p.is(1) {
 				p.ok(p.Post(p.group(0), 0))
 				p.ok(p.Win.Wait())
@@ -93,8 +93,8 @@ func TestRC09_ResultsAreStoredTo(t *testing.T) {
 	})
 }
 
-// In checking mode what is fetched is there when the operation is complete, and not before,
-// whatever completes it; and what was there stays where nothing is fetched.
+// In checking mode results are there when the operation is complete, and not before, whichever
+// call completes it; memory that is not fetched into does not change.
 func TestRC09_ResultsComeWithCompletion(t *testing.T) {
 	t.Setenv("HALO_CHECK", "1")
 	nothing := bytes.Repeat([]byte{0xdb}, 3)
@@ -147,8 +147,8 @@ func TestRC09_ResultsComeWithCompletion(t *testing.T) {
 	}
 }
 
-// What is fetched into memory of the own window is there before others, who leave the fence
-// first, put to the same place.
+// Results that are fetched into the origin's own window memory are there before others, which
+// leave the fence first, put to the same place.
 func TestRS04_ResultsInWindowsAreNotLate(t *testing.T) {
 	t.Setenv("HALO_CHECK", "1")
 	mpitest.Run(t, 3, func(t testing.TB, c *mpi.Comm) {

@@ -7,8 +7,8 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// stores has rank 0 access rank 1, which stores to the same element in its own slice; repaired it
-// does so when the access is complete.
+// stores has rank 0 access rank 1, which stores to the same element by its own slice; in the
+// repaired plot it does so after the access is complete.
 func stores(access, stage string) func(p *plot) {
 	return func(p *plot) {
 		s := stages[stage]
@@ -45,8 +45,8 @@ func stores(access, stage string) func(p *plot) {
 	}
 }
 
-// RC-10: a store of the target that follows a get or a put of another rank in one epoch is reported by
-// the call of the target that ends it, also where nothing but the memory tells.
+// RC-10: if a target stores to bytes after a get or a put of another rank in one epoch, the call
+// of the target that ends the epoch reports it, even if only the contents of memory show it.
 func TestRC10_StoresAfterAccesses(t *testing.T) {
 	runPlanted(t, []planted{
 		{"fence: get", mpi.ErrRMAConflict, "", stores("get", "fence")},
@@ -63,7 +63,7 @@ func TestRC10_StoresAfterAccesses(t *testing.T) {
 			}
 			p.meet()
 			if p.is(1) {
-				p.Local()[5] = 7 // between its elements
+				p.Local()[5] = 7 // between the elements
 				if p.bad {
 					p.Local()[8] = 7
 				}
@@ -99,8 +99,8 @@ func TestRC10_StoresAfterAccesses(t *testing.T) {
 	})
 }
 
-// Accesses of one epoch to bytes that others update, or the same one in another order, are no
-// stores of the target, nor are those of the epoch that follows, however fast its origin is.
+// Updates by others in one epoch, and accesses in another order, are not reported as stores of
+// the target, nor are those of the next epoch, however early its origin begins.
 func TestRC10_UpdatesAreNoStores(t *testing.T) {
 	t.Setenv("HALO_CHECK", "1")
 	mpitest.Run(t, 3, func(t testing.TB, c *mpi.Comm) {

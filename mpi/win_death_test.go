@@ -9,8 +9,8 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// parting is the last that the last rank does: all others know that it has come to it,
-// and it knows that they do.
+// parting is the last call of the last rank before it dies: all others know that it has reached
+// it, and it knows that they do.
 func parting(t testing.TB, c *mpi.Comm) {
 	t.Helper()
 	last := c.Size() - 1
@@ -25,8 +25,8 @@ func parting(t testing.TB, c *mpi.Comm) {
 	}
 }
 
-// When a member has died, what needs it ends with ErrProcFailed, on windows of every kind
-// (F1): accesses, flushes, locks of its memory, fences and the end of the window.
+// When a member has died, calls that need it end with ErrProcFailed, on windows of every kind
+// (F1): accesses, flushes, locks of its memory, fences and Free.
 func TestF1_WindowsOfTheDead(t *testing.T) {
 	const n = 3
 	for _, kind := range spaceKinds {
@@ -71,21 +71,21 @@ func TestF1_WindowsOfTheDead(t *testing.T) {
 					}
 					return errors.Join(err, s.Unlock(n-1))
 				})
-				ok(t, s.Lock(mpi.LockExclusive, 1, 0)) // the living are not concerned
+				ok(t, s.Lock(mpi.LockExclusive, 1, 0)) // other members are not affected
 				ok(t, s.Accumulate([]int64{1}, 1, s.at(1, 0), mpi.Sum))
 				ok(t, s.Unlock(1))
-				peer := 1 - c.Rank() // who ends as soon as it is left alone
+				peer := 1 - c.Rank() // the peer ends as soon as it is alone
 				ok(t, second(mpi.Sendrecv(c, []byte{0}, peer, 0, []byte{0}, peer, 0)))
 				await("Fence", func() error { return s.Fence(0) })
 				await("Free", s.Free)
-				wantClass(t, s.Free(), mpi.ErrWin) // it is gone
+				wantClass(t, s.Free(), mpi.ErrWin) // the window is freed
 			})
 		})
 	}
 }
 
-// Who dies with a lock leaves it to the others, one of whom is told, by name (F3); the
-// next one has it.
+// A lock whose holder dies becomes available; one of the other members gets an error that names
+// the dead process (F3), and the next one gets the lock.
 func TestF3_LocksOfTheDead(t *testing.T) {
 	const n = 3
 	for _, kind := range spaceKinds {
@@ -111,7 +111,7 @@ func TestF3_LocksOfTheDead(t *testing.T) {
 				}
 				ok(t, s.Accumulate([]int64{1}, 0, s.at(0, 0), mpi.Sum))
 				ok(t, s.Unlock(0))
-				if c.Rank() == 1 { // one of the two was told
+				if c.Rank() == 1 { // one of the two got the error
 					ok(t, mpi.Send(c, []bool{err != nil}, 0, 0))
 					ok(t, second(mpi.Recv(c, []byte{0}, 0, 0)))
 					return

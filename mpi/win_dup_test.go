@@ -10,13 +10,13 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// QV-20, QV-22, QV-24: a duplicate is made and freed by one rank alone; its memory, epochs
-// and locks are those of the window: what is put through one is got through the other, in
-// the epoch that either has begun, and completed by a flush of either.
+// QV-20, QV-22, QV-24: one rank alone makes and frees a duplicate; memory, epochs and locks are
+// those of the window: data that is put on one is read on the other, in the epoch that either
+// has begun, and completed by a flush of either.
 func TestQV20_QV22_QV24_DupSharesAll(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		onSpaces(t, c, 4, func(t testing.TB, s *space[int64]) {
-			if c.Rank() == 0 { // the others are in no call
+			if c.Rank() == 0 { // the other ranks are in no call
 				d, err := s.Dup()
 				ok(t, err)
 				target := c.Size() - 1
@@ -58,8 +58,8 @@ func TestQV20_QV22_QV24_DupSharesAll(t *testing.T) {
 	})
 }
 
-// QV-21, QV-23, E3-04, INF-03: a duplicate has the window's hints and those given, aliases
-// among them; what is common cannot be changed; the window keeps its own.
+// QV-21, QV-23, E3-04, INF-03: a duplicate has the window's hints and the given ones, including
+// aliases; shared properties cannot be changed; the window's hints do not change.
 func TestQV01_QV21_QV23_DupHints(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		w, err := mpi.WinAllocate[int64](c, 4, pairs(t, "mpi_win_scope", "thread", "accumulate_ordering", "none"))
@@ -82,8 +82,8 @@ func TestQV01_QV21_QV23_DupHints(t *testing.T) {
 	})
 }
 
-// E3-10, ATT-09: attributes are copied as their keys say, which if it fails leaves no
-// duplicate; the error handler is inherited, the name is not; Free deletes the duplicate's.
+// E3-10, ATT-09: attributes are copied as their keys say; if that fails there is no duplicate.
+// The error handler is inherited, the name is not; Free deletes the attributes of the duplicate.
 func TestQV24_ATT09_DupCopiesAttributes(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		w, err := c.WinCreate(make([]byte, 8), 1)
@@ -130,9 +130,8 @@ func TestQV24_ATT09_DupCopiesAttributes(t *testing.T) {
 	})
 }
 
-// E3-09: the window may be freed before its duplicates, and lives on, with the memory of all
-// members, until the last of them is freed, by whatever rank; Free of the last one is refused
-// while an epoch is open.
+// E3-09: the window may be freed before its duplicates. The memory of all members remains until
+// any rank frees the last duplicate; Free of the last one is refused while an epoch is open.
 func TestQV24_LastUserFrees(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		for _, kind := range spaceKinds {
@@ -190,8 +189,8 @@ func TestQV24_LastUserFrees(t *testing.T) {
 	})
 }
 
-// QV-25, QV-26: goroutines add to the same elements through the window and duplicates with
-// various hints, and not one is lost.
+// QV-25, QV-26: goroutines add to the same elements on the window and on duplicates with
+// different hints, and no update is lost.
 func TestQV25_QV26_AtomicAcrossDups(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		k := rounds(60)
@@ -218,7 +217,7 @@ func TestQV25_QV26_AtomicAcrossDups(t *testing.T) {
 							return
 						}
 					}
-					if err := d.Free(); err != nil { // in the window's epoch
+					if err := d.Free(); err != nil { // in the epoch of the window
 						t.Error(err)
 					}
 				})

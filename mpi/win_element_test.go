@@ -9,11 +9,13 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// vector with gaps; others are refused, and change nothing.
+// Predefined operations on every predefined datatype for which they are defined have the same
+// result at the target as ReduceLocal, with adjacent elements and with a vector with gaps;
+// others are refused, and change nothing.
 func TestRC03_EveryTypeAndOperation(t *testing.T) {
 	const count = 3
 	ops := []mpi.Op{mpi.Sum, mpi.Prod, mpi.Min, mpi.Max, mpi.Land, mpi.Lor, mpi.Lxor, mpi.Band, mpi.Bor, mpi.Bxor, mpi.Minloc, mpi.Maxloc, mpi.Replace}
-	for _, fabric := range []string{"inproc", "tcp"} { // by the origin, by the target
+	for _, fabric := range []string{"inproc", "tcp"} { // computed by the origin, by the target
 		t.Run(fabric, func(t *testing.T) {
 			mpitest.On(t, fabric, 2, func(t testing.TB, c *mpi.Comm) {
 				w, err := mpi.WinAllocate[byte](c, 4096)
@@ -34,7 +36,7 @@ func TestRC03_EveryTypeAndOperation(t *testing.T) {
 	}
 }
 
-// accumulateLike compares an accumulate at rank 1 with what ReduceLocal gives.
+// accumulateLike compares an accumulate at rank 1 with the result of ReduceLocal.
 func accumulateLike(t testing.TB, w mpi.Win[byte], d mpi.Datatype, o mpi.Op, count int) {
 	t.Helper()
 	_, extent, err := d.Extent()
@@ -42,7 +44,7 @@ func accumulateLike(t testing.TB, w mpi.Win[byte], d mpi.Datatype, o mpi.Op, cou
 	g := rand.New(rand.NewPCG(uint64(extent), 3))
 	room := (2*count + 1) * extent
 	target, operand := make([]byte, room), make([]byte, room)
-	for i := range room { // small numbers, whatever the type makes of them
+	for i := range room { // small numbers in any type
 		target[i], operand[i] = byte(g.IntN(3)), byte(g.IntN(3))
 	}
 	apart := typ(t)(mpi.TypeVector(count, 1, 2, d))
@@ -57,12 +59,12 @@ func accumulateLike(t testing.TB, w mpi.Win[byte], d mpi.Datatype, o mpi.Op, cou
 			ok(t, err)
 			_, local = mpi.Unpack(packed, mpi.BufOf(want, l.count, l.d))
 		} else {
-			for i := range count { // elements, wherever they are: only they can be combined here
+			for i := range count { // element by element, since ReduceLocal combines only elements
 				at := i * extent
 				if l.d == apart {
 					at *= 2
 				}
-				// The operand is the second: of two NaN the first one stays.
+				// The operand is the second: of two NaNs the result is the first.
 				inout := slices.Clone(operand)
 				local = o.ReduceLocal(mpi.BufAt(want, at, 1, d), mpi.BufAt(inout, at, 1, d))
 				if local != nil {
@@ -81,7 +83,7 @@ func accumulateLike(t testing.TB, w mpi.Win[byte], d mpi.Datatype, o mpi.Op, cou
 		ok(t, w.Flush(1))
 		ok(t, w.Get(got, 1, 64))
 		ok(t, w.Flush(1))
-		// What pads elements has no meaning.
+		// The contents of padding are undefined.
 		a, err := mpi.Pack(nil, mpi.BufOf(got, l.count, l.d))
 		ok(t, err)
 		b, err := mpi.Pack(nil, mpi.BufOf(want, l.count, l.d))

@@ -7,7 +7,7 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// Win and Untyped are windows: no method of Window has another signature there.
+// Win and Untyped are windows: no method of Window has another signature in them.
 func TestWindowsHideNoMethod(t *testing.T) {
 	window := reflect.TypeFor[*mpi.Window]()
 	for _, typ := range []reflect.Type{reflect.TypeFor[mpi.Win[int]](), reflect.TypeFor[mpi.Untyped]()} {

@@ -7,8 +7,7 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// winState is a state that one of two ranks is in, with a window; the target of its
-// accesses is rank 1.
+// winState is the state of one of two ranks with a window; the target of its accesses is rank 1.
 type winState struct {
 	name    string
 	enter   func(s *space[int64], peer mpi.Group) error
@@ -16,7 +15,7 @@ type winState struct {
 	illegal []string
 }
 
-// winStates are the states of epochs, and the calls that are not possible in each.
+// winStates are the states of epochs, and the calls that are not allowed in each.
 func winStates() []winState {
 
 	none := func(*space[int64]) error { return nil }
@@ -52,8 +51,8 @@ func winStates() []winState {
 	}
 }
 
-// winCalls are calls by the names that winStates uses. Those that are legal in a state are
-// not made in it.
+// winCalls are calls by the names that winStates uses. Calls that are allowed in a state are not
+// made in it.
 func winCalls(s *space[int64], peer mpi.Group) map[string]func() error {
 	b, v := []int64{1}, int64(1)
 	calls := map[string]func() error{
@@ -90,9 +89,9 @@ func winCalls(s *space[int64], peer mpi.Group) map[string]func() error {
 	return calls
 }
 
-// Each illegal transition is ErrRMASync, and leaves state and window as they were: the
-// epoch ends as if nothing had happened, and another one works. Flush is for passive
-// epochs only (X-RMA-04), a target is locked once (RS-10), Free needs all epochs closed.
+// Each illegal transition is ErrRMASync, and changes neither state nor window: the epoch ends
+// normally, and another one works. Flush is for passive epochs only (X-RMA-04), a target is
+// locked once (RS-10), and Free needs all epochs to be closed.
 func TestXRMA06_XRMA04_RS10_IllegalTransitions(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		all, err := c.Group()
@@ -149,7 +148,7 @@ func partner(state string, s *space[int64], peer mpi.Group) error {
 	return nil
 }
 
-// A fence opens an epoch only if accesses follow: else locks, or Start, are possible.
+// A fence opens an epoch only if accesses follow: otherwise locks, or Start, are allowed.
 func TestXRMA06_FenceThenOtherEpochs(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		es := epochs(t, c)
@@ -170,13 +169,13 @@ func TestXRMA06_FenceThenOtherEpochs(t *testing.T) {
 	})
 }
 
-// Locks of several targets are held one in the other, in any order.
+// Locks of several targets are nested in any order.
 func TestXRMA06_NestedLocks(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		me, n := c.Rank(), c.Size()
 		onSpaces(t, c, n, func(t testing.TB, s *space[int64]) {
 			for round := range rounds(30) {
-				for r := range n { // in one order, so that nobody waits in a circle
+				for r := range n { // in one order, so that there is no deadlock
 					typ := mpi.LockShared
 					if (round+r)%3 == 0 {
 						typ = mpi.LockExclusive
@@ -198,8 +197,8 @@ func TestXRMA06_NestedLocks(t *testing.T) {
 	})
 }
 
-// Every legal sum of assertions is accepted by its call, and changes nothing about the
-// outcome where it is true; all others are ErrAssert, and nothing has happened.
+// Every legal sum of assertions is accepted by its call, and does not change the outcome if it
+// is true; all others are ErrAssert, and the call does nothing.
 func TestXRMA08_Assertions(t *testing.T) {
 	const (
 		all   = mpi.ModeNoCheck | mpi.ModeNoStore | mpi.ModeNoPut | mpi.ModeNoPrecede | mpi.ModeNoSucceed
@@ -218,7 +217,7 @@ func TestXRMA08_Assertions(t *testing.T) {
 			}{
 				{"Fence", fence, s.Fence, func(mpi.Assert) error { return nil }},
 				{"Post", post, func(a mpi.Assert) error { return s.Post(g, a) }, func(a mpi.Assert) error {
-					ok(t, c.Barrier()) // so that ModeNoCheck, which goes to both, is true
+					ok(t, c.Barrier()) // so that ModeNoCheck, which both calls pass, is true
 					ok(t, s.Start(g, a&mpi.ModeNoCheck))
 					ok(t, s.Complete())
 					return s.Win.Wait()
@@ -235,7 +234,7 @@ func TestXRMA08_Assertions(t *testing.T) {
 						continue
 					}
 					if call.name == "Start" {
-						ok(t, s.Post(g, a)) // ModeNoCheck goes to both
+						ok(t, s.Post(g, a)) // both calls pass ModeNoCheck
 						ok(t, c.Barrier())
 						ok(t, s.Start(g, a))
 						ok(t, s.Put([]int64{int64(bits)}, 1-c.Rank(), s.at(1-c.Rank(), 0)))

@@ -11,9 +11,9 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// QV-06: which operations a flush covers is said by a hint. There are no flushes but those of
-// the standard and their forms with requests, and a program that knows nothing of the hint is
-// right whatever it is.
+// QV-06: a hint says which operations a flush covers. The only flushes are those of the standard
+// and their forms with requests, and a program that does not know the hint is correct with any
+// value of it.
 func TestQV06_ScopeIsAHint(t *testing.T) {
 	var flushes []string
 	for w, i := reflect.TypeFor[*mpi.Window](), 0; i < w.NumMethod(); i++ {
@@ -68,9 +68,9 @@ func TestQV06_ScopeIsAHint(t *testing.T) {
 	})
 }
 
-// QV-39, EX-03: active target is there, complete, and each of its forms has a passive one that
-// comes to the same: a fence is a flush of all and a barrier, and a post of memory with a start
-// on it are two notifications. Ranks in a ring add their neighbours' numbers to their own.
+// QV-39, EX-03: active target synchronisation is complete, and each form of it has an equivalent
+// passive one: a fence is a flush of all targets and a barrier, and a post with the matching
+// start are two notifications. Ranks in a ring add their neighbours' numbers to their own.
 func TestQV39_PassiveFormsOfActiveSynchronisation(t *testing.T) {
 	const steps = 25
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
@@ -92,7 +92,7 @@ func TestQV39_PassiveFormsOfActiveSynchronisation(t *testing.T) {
 		ok(t, err)
 		var s *space[int64]
 		var value int64
-		put := func() { // to the left neighbour's second element, and the right one's first
+		put := func() { // to the left neighbour's second element, and the right neighbour's first
 			ok(t, s.Put([]int64{value}, left, s.at(left, 1)))
 			ok(t, s.Put([]int64{value}, right, s.at(right, 0)))
 		}
@@ -153,10 +153,10 @@ func TestQV39_PassiveFormsOfActiveSynchronisation(t *testing.T) {
 	})
 }
 
-// QV-44: what related work offers is there in other words. Contexts, with a fence and a quiet of
-// their own, are duplicates of thread scope; partitions of a message that goroutines bring one
-// by one are puts that notify one counter; operations that are triggered by others' are those
-// of a goroutine that waits for a notification.
+// QV-44: features of related work exist under other names. Contexts with separate fences and
+// quiets are duplicates of thread scope; partitions of a message that goroutines contribute one
+// by one are puts that notify one counter; triggered operations are those of a goroutine that
+// waits for a notification.
 func TestQV44_ContextsPartitionsAndTriggers(t *testing.T) {
 	const parts, size = 4, 500
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
@@ -190,7 +190,7 @@ func TestQV44_ContextsPartitionsAndTriggers(t *testing.T) {
 					}
 				}
 			}
-			each(func(p int, w mpi.Win[int64]) error { // a flag behind the data, then quiet
+			each(func(p int, w mpi.Win[int64]) error { // a flag after the data, then quiet
 				if err := w.Put(part(me, p, 1), right, s.at(right, p*size)); err != nil {
 					return err
 				}
@@ -212,7 +212,7 @@ func TestQV44_ContextsPartitionsAndTriggers(t *testing.T) {
 			each(func(p int, w mpi.Win[int64]) error { return w.PutNotify(part(me, p, 2), right, s.at(right, p*size), 7) })
 			ok(t, second(all.Wait()))
 			arrived("partitions", 2)
-			// A token goes round: each rank's put is triggered by that of the one before it.
+			// A token goes round: the put of the previous rank triggers each rank's put.
 			token := parts*size + parts
 			trigger := s.NotifyInit(8, 1)
 			for lap := range int64(3) {
@@ -235,9 +235,9 @@ func TestQV44_ContextsPartitionsAndTriggers(t *testing.T) {
 	})
 }
 
-// EX-01: synchronisation objects, notifications and requests that tell of the target are one
-// primitive, each vouches for its own data, at once and on one window, and none counts for
-// another.
+// EX-01: synchronisation objects, notifications and requests for the completion at the target
+// can be used at the same time on one window. Each says that its own data is complete, and none
+// counts for another.
 func TestEX01_ThreeWaysToKnowOfData(t *testing.T) {
 	const size = 3000
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
@@ -274,7 +274,7 @@ func TestEX01_ThreeWaysToKnowOfData(t *testing.T) {
 				ok(t, second(notified.Wait()))
 				there(1, round)
 				ok(t, second(remote.Wait()))
-				ok(t, c.Barrier()) // which says so
+				ok(t, c.Barrier()) // tells the target
 				there(2, round)
 				for counter := range 3 {
 					if v, err := s.NotifyGet(counter); v != 0 || err != nil {
@@ -291,8 +291,7 @@ func TestEX01_ThreeWaysToKnowOfData(t *testing.T) {
 	})
 }
 
-// EX-02: both kinds of requests are offered, those that are started again and those for once,
-// and complete together.
+// EX-02: there are persistent requests and single ones, and they complete together.
 func TestEX02_PersistentAndForOnce(t *testing.T) {
 	mpitest.Run(t, 3, func(t testing.TB, c *mpi.Comm) {
 		me, n := c.Rank(), c.Size()

@@ -11,7 +11,7 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// accessesOf is everything that accesses a target; calls that give a request wait for it.
+// accessesOf are all calls that access a target; those that return a request wait for it.
 func accessesOf(s *space[int64], target, disp int) map[string]func() error {
 	b, v := []int64{-1}, int64(-1)
 	return map[string]func() error{
@@ -31,9 +31,9 @@ func accessesOf(s *space[int64], target, disp int) map[string]func() error {
 	}
 }
 
-// Targets that are none, and displacements that are negative, past the end, or so far
-// past it that they come round: the class, the call, the window and the target by name,
-// and nothing has changed (RC-18, X-RMA-19).
+// Invalid targets, and displacements that are negative, past the end, or so far past it that
+// they overflow: the error has the class, the call, the window and the target, and nothing has
+// changed (RC-18, X-RMA-19).
 func TestRC18_XRMA19_RanksAndBounds(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		const n = 10
@@ -55,7 +55,7 @@ func TestRC18_XRMA19_RanksAndBounds(t *testing.T) {
 				class mpi.Class
 			}{{n, mpi.ErrRMARange}, {n + 1, mpi.ErrRMARange}, {1 << 40, mpi.ErrRMARange}, {1<<61 + 1, mpi.ErrRMARange}, {-1, mpi.ErrDisp}, {math.MinInt, mpi.ErrDisp}} {
 				disp := x.i
-				if s.addr != nil { // addresses: none is negative, nor multiplied
+				if s.addr != nil { // addresses are neither negative nor multiplied
 					disp, x.class = s.at(target, x.i), mpi.ErrRMARange
 					if x.i == math.MinInt || x.i > 1<<60 {
 						disp = x.i
@@ -64,7 +64,7 @@ func TestRC18_XRMA19_RanksAndBounds(t *testing.T) {
 				for call, access := range accessesOf(s, target, disp) {
 					l := labelled{t, fmt.Sprint(call, " at ", x.i)}
 					err := access()
-					if err == nil { // found at the target
+					if err == nil { // the target detects it
 						err = s.Flush(target)
 						call = "Flush"
 					}
@@ -84,12 +84,12 @@ func TestRC18_XRMA19_RanksAndBounds(t *testing.T) {
 				}
 				wantText(labelled{t, call}, err, mpi.ErrRMARange, "mpi: "+call+" on grid ")
 			}
-			// Every run counts, not only the whole: the first element of this type is
-			// before the memory.
+			// Every run is checked, not only the whole: the first element of this type is before
+			// the memory.
 			back := typ(t)(mpi.TypeHindexed([]int{1, 1}, []int{-8, 8}, typeOf[int64]()))
 			err := s.Untyped().Put(mpi.Buf([]int64{-1, -1}), target, int64(s.at(target, 0)), 1, back)
 			wantClass(t, errors.Join(err, s.Flush(target)), mpi.ErrRMARange)
-			ok(t, s.Untyped().Put(mpi.Buf([]int64{4, 6}), target, int64(s.at(target, 5)), 1, back)) // as they are
+			ok(t, s.Untyped().Put(mpi.Buf([]int64{4, 6}), target, int64(s.at(target, 5)), 1, back)) // both elements are within the memory
 			ok(t, s.UnlockAll())
 			ok(t, c.Barrier())
 			for i, v := range s.mem {
@@ -101,8 +101,8 @@ func TestRC18_XRMA19_RanksAndBounds(t *testing.T) {
 	})
 }
 
-// Operations that are not possible, on types on which they are not defined, of types that
-// do not fit, and of Buffers that cannot be (X-RMA-09).
+// Invalid operations, types on which they are not defined, types that do not match, and invalid
+// Buffers (X-RMA-09).
 func TestXRMA09_OperationsAndTypes(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		user := mpi.CreateOp(func(in, inout []int64) {}, true)
@@ -164,7 +164,7 @@ func TestXRMA09_OperationsAndTypes(t *testing.T) {
 				}
 				wantText(t, x.err, x.class, x.text)
 			}
-			// Of no elements nothing is combined, whatever they would be.
+			// With no elements nothing is combined, whatever their type.
 			none := mpi.Buf([]byte{})
 			for _, d := range []mpi.Datatype{typeOf[byte](), typeOf[float64](), mixed} {
 				ok(t, untyped(none, 0, d, mpi.Band))
@@ -181,8 +181,7 @@ func TestXRMA09_OperationsAndTypes(t *testing.T) {
 	})
 }
 
-// What lies in memory out of step with its type is accumulated, or refused; whatever is
-// next to it stays.
+// Elements that are not aligned are accumulated on, or refused; adjacent memory does not change.
 func TestXRMA11_Misaligned(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		w, err := mpi.WinAllocate[byte](c, 64)
@@ -266,7 +265,7 @@ func TestXRMA19_WindowsThatCannotBe(t *testing.T) {
 	})
 }
 
-// Wrong locks and groups.
+// Invalid locks and groups.
 func TestRW09_XRMA19_LockTypesAndGroups(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, world *mpi.Comm) {
 		all, err := world.Group()
@@ -294,7 +293,7 @@ func TestRW09_XRMA19_LockTypesAndGroups(t *testing.T) {
 	})
 }
 
-// Calls on no window, and on one that has been freed.
+// Calls on a nil window, and on a freed one.
 func TestXRMA19_NilAndFreedWindows(t *testing.T) {
 	mpitest.Run(t, 1, func(t testing.TB, c *mpi.Comm) {
 		freed, err := mpi.WinAllocate[int64](c, 1)
@@ -332,9 +331,9 @@ func TestXRMA19_NilAndFreedWindows(t *testing.T) {
 	})
 }
 
-// The handler of a window is told each error once, with the window and the error that the
-// call returns (ERR-12, RW-10); handlers of communicators are none for windows, and the
-// other way round (ERR-09).
+// The handler of a window is called once for each error, with the window and the error that the
+// call returns (ERR-12, RW-10); handlers of communicators are invalid for windows, and vice
+// versa (ERR-09).
 func TestERR12_RW10_Handlers(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		w, err := mpi.WinAllocate[int64](c, 1)
@@ -342,7 +341,7 @@ func TestERR12_RW10_Handlers(t *testing.T) {
 		var windows []*mpi.Window
 		var errs []*mpi.Error
 		h := mpi.CreateWinErrhandler(func(on *mpi.Window, err *mpi.Error) {
-			if _, err := on.Group(); err != nil { // it may call anything
+			if _, err := on.Group(); err != nil { // the handler may call any function
 				t.Error(err)
 			}
 			windows, errs = append(windows, on), append(errs, err)
@@ -381,7 +380,7 @@ func TestERR12_RW10_Handlers(t *testing.T) {
 		if !mpi.CreateWinErrhandler(nil).IsNull() {
 			t.Error("a handler without function is not null")
 		}
-		// Errors of making one are the communicator's.
+		// Errors in making a window go to the communicator's handler.
 		var onComm []error
 		ok(t, c.SetErrhandler(mpi.CreateCommErrhandler(func(on *mpi.Comm, err *mpi.Error) { onComm = append(onComm, err) })))
 		_, err = mpi.WinAllocate[int64](c, -1)

@@ -7,9 +7,9 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// RC-05, RC-06: FetchOp and CompareSwap return what the element was when the call returns, without
-// a flush: tickets of all ranks are given once each, and a counter that all move on by
-// compare-and-swap loses no step.
+// RC-05, RC-06: FetchOp and CompareSwap return the previous value of the element when the call
+// returns, without a flush: each ticket is given out once, and a counter that all ranks increase
+// by compare-and-swap loses no step.
 func TestRC05_RC06_FetchOpAndCompareSwap(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		k := rounds(200)
@@ -46,8 +46,8 @@ func TestRC05_RC06_FetchOpAndCompareSwap(t *testing.T) {
 	})
 }
 
-// What is refused has changed nothing, in epochs that a call cannot wait in, too, and returns 0, as
-// does an operation to ProcNull: never what an earlier call has fetched.
+// A refused call changes nothing, also in epochs in which a call cannot wait, and returns 0,
+// like an operation to ProcNull: never a value that an earlier call has fetched.
 func TestFetchOpErrors(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		onSpaces(t, c, 2, func(t testing.TB, s *space[int64]) {
@@ -70,7 +70,7 @@ func TestFetchOpErrors(t *testing.T) {
 			wantClass(t, swap(1, c.Size(), 0), mpi.ErrRank)
 			_, err := s.FetchOp(7, 0, s.at(0, 1), mpi.Replace)
 			ok(t, err)
-			last, err := s.CompareSwap(0, 7, 0, s.at(0, 1)) // 0 if another rank was in between
+			last, err := s.CompareSwap(0, 7, 0, s.at(0, 1)) // 0 if another rank has accessed it in between
 			if ok(t, err); last != 7 && last != 0 {
 				t.Errorf("the element was %d", last)
 			}

@@ -7,9 +7,8 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// Elements of windows are of any type that TypeOf accepts (RC-01, RC-02): what pads them
-// and their blank fields stay as they are. Those that are numbers of one kind throughout
-// can be accumulated (RC-03).
+// Elements of windows may have any type that TypeOf accepts (RC-01, RC-02): their padding and
+// blank fields do not change. Types with numbers of only one kind can be accumulated (RC-03).
 func TestRC01_RC03_StructsInWindows(t *testing.T) {
 	type particle struct {
 		Kind byte
@@ -23,7 +22,7 @@ func TestRC01_RC03_StructsInWindows(t *testing.T) {
 		w, err := mpi.WinAllocate[particle](c, 5)
 		ok(t, err)
 		raw := w.Untyped().Local()
-		raw[24+1] = 77 // of a blank field
+		raw[24+1] = 77 // part of a blank field
 		ok(t, w.Fence(0))
 		ok(t, w.Put([]particle{{Kind: byte(c.Rank()), Pos: [2]float32{1, 2}, Mass: 3}, {Mass: 4}}, next, 1))
 		ok(t, w.Fence(0))
@@ -64,8 +63,8 @@ func TestRC01_RC03_StructsInWindows(t *testing.T) {
 	})
 }
 
-// Values with an index, padded in memory or not, in one piece or spread: Minloc at the
-// target, and what was there before.
+// Values with an index, with and without padding in memory, contiguous or not: Minloc at the
+// target, and the previous values.
 func TestRC04_PairsAreFetched(t *testing.T) {
 	type pair = mpi.ValueIndex[float64, int32]
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {

@@ -6,9 +6,10 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// What a flush through a window of a memory handle completes, or orders, is over in checking
-// mode, too, for operations of the parent: their memory here may be used again, and others
-// may access what they have (RC-10, QV-32). One of thread scope completes its own only.
+// In checking mode, too, a flush on a window of a memory handle completes or orders operations
+// of the parent: the program may reuse their origin memory, and other ranks may access their
+// target memory (RC-10, QV-32). A flush with thread scope completes only operations of its own
+// window.
 func TestRC10_QV32_FlushesByHandlesAreKnown(t *testing.T) {
 	t.Setenv("HALO_CHECK", "1")
 	onHandles(t, 8, func(t testing.TB, c *mpi.Comm, h *handled) {

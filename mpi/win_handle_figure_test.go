@@ -11,8 +11,9 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// The seed's figure 6, and listing 5's way of sending: into room for the longest handle. The
-// origin has signalled when its window is freed, without a flush (QV-28, QV-34).
+// The seed's figure 6, and the way of sending of listing 5: into a buffer for the longest
+// handle. When the origin's window is freed its operations are complete, without a flush (QV-28,
+// QV-34).
 func TestQV28_QV34_FigureSix(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		parent, err := c.WinCreateDynamic()
@@ -54,15 +55,15 @@ func TestQV28_QV34_FigureSix(t *testing.T) {
 	})
 }
 
-// Hints of the parent are those of the window, unless it is given others: with scope thread it
-// has a channel of its own, which is used again when it is freed, and with order its
-// operations are complete one after the other (QV-30). Its name and its error handler are its own.
+// The window has the hints of the parent, unless others are given: with scope thread it has a
+// separate channel, which is reused when it is freed, and with order its operations complete in
+// order (QV-30). It has its own name and error handler.
 func TestQV30_HintsOfHandles(t *testing.T) {
 	onHandles(t, 2000, func(t testing.TB, c *mpi.Comm, h *handled) {
 		info := mpi.NewInfo()
 		ok(t, info.Set("mpi_win_scope", "thread"))
 		ok(t, info.Set("mpi_win_order", "true"))
-		for round := range 1100 { // more than there are channels
+		for round := range 1100 { // more windows than there are channels
 			w, err := mpi.WinFromMemhandle[int64](h.parent, h.handle, h.next, info)
 			ok(t, err)
 			if round == 0 {
@@ -106,8 +107,8 @@ func TestQV30_HintsOfHandles(t *testing.T) {
 	})
 }
 
-// The parent may be freed while there are windows of handles; then nothing may be done with
-// these but to free them, once (QV-33, E3-09).
+// The parent may be freed while windows of handles exist; after that these can only be freed,
+// once (QV-33, E3-09).
 func TestQV33_FreeBehindTheParent(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		parent, err := c.WinCreateDynamic()
@@ -138,9 +139,9 @@ func TestQV33_FreeBehindTheParent(t *testing.T) {
 	})
 }
 
-// A target whose program computes, and calls nothing, takes no part in what others do with its
-// memory handles, any more than in allocated and dynamic windows (TestRS07_RS08_TheTargetTakesNoPart):
-// all of that is done and flushed before it calls again (QV-43, EXP-2).
+// A target whose program computes and makes no calls takes no part in operations on its memory
+// handles, nor in those on allocated and dynamic windows (TestRS07_RS08_TheTargetTakesNoPart):
+// all are done and flushed before its next call (QV-43, EXP-2).
 func TestQV43_TargetsOfHandlesTakeNoPart(t *testing.T) {
 	onHandles(t, 8, func(t testing.TB, c *mpi.Comm, h *handled) {
 		ok(t, c.Barrier())
@@ -172,9 +173,9 @@ func TestQV43_TargetsOfHandlesTakeNoPart(t *testing.T) {
 	})
 }
 
-// Accesses by a memory handle allocate nothing, as those of allocated windows, and are as many
-// frames where they are sent: TestQV35_HandlesSendWhatOtherWindowsSend (QV-35). What they take is
-// EXP-7 in docs/experiments.md.
+// Accesses by a memory handle allocate nothing, like those of allocated windows, and use the
+// same number of frames where they are sent: TestQV35_HandlesSendWhatOtherWindowsSend (QV-35).
+// EXP-7 in docs/experiments.md measures their time.
 func TestQV35_HandlesAllocateNothing(t *testing.T) {
 	unchecked(t)
 	testrun.PlainOnly(t, "it allocates")

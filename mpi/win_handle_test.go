@@ -15,18 +15,18 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// handled is what each rank has made of the memory handle of the next one.
+// handled is what each rank has made from the memory handle of the next rank.
 type handled struct {
 	parent *mpi.Window
-	mem    []int64 // the own memory
+	mem    []int64 // this rank's memory
 	own    []byte  // its handle
 	handle []byte  // that of the next rank
 	next   int
 	mpi.Win[int64]
 }
 
-// onHandles runs fn with windows of memory handles to n numbers of every kind of memory,
-// over every fabric. parent is locked.
+// onHandles runs fn with windows of memory handles to n numbers in every kind of memory, over
+// every fabric. parent is locked.
 func onHandles(t *testing.T, n int, fn func(t testing.TB, c *mpi.Comm, h *handled)) {
 	t.Helper()
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
@@ -61,10 +61,10 @@ func onHandles(t *testing.T, n int, fn func(t testing.TB, c *mpi.Comm, h *handle
 	})
 }
 
-// A window of a memory handle takes all accesses, in all three ways to its memory, and
-// flushes; what has been put is there when its owner is told (QV-27, QV-29, QV-30).
+// A window of a memory handle supports all accesses, on all three paths to its memory, and
+// flushes; data that was put is there when its owner is told (QV-27, QV-29, QV-30).
 func TestQV27_QV29_QV30_MemoryHandles(t *testing.T) {
-	const n = 20000 // more than a frame
+	const n = 20000 // more than a frame holds
 	onHandles(t, n, func(t testing.TB, c *mpi.Comm, h *handled) {
 		if len(h.own) > mpi.MaxMemoryHandleSize {
 			t.Fatalf("a handle of %d bytes", len(h.own))
@@ -91,7 +91,7 @@ func TestQV27_QV29_QV30_MemoryHandles(t *testing.T) {
 		}
 		request := h.Rput([]int64{-1}, h.next, n-1)
 		ok(t, second(request.Wait()))
-		// A column of both sides, by the untyped window.
+		// A column on both sides, by the untyped window.
 		number, err := mpi.TypeOf[int64]()
 		ok(t, err)
 		column, err := mpi.TypeVector(10, 1, 50, number)
@@ -120,8 +120,8 @@ func TestQV27_QV29_QV30_MemoryHandles(t *testing.T) {
 	})
 }
 
-// A process may use a handle of its own, in parts and in other units, and of memory that is
-// attached, too (QV-29, QV-30).
+// A process may use its own handle, for a part of the memory and with another unit, also for
+// attached memory (QV-29, QV-30).
 func TestQV29_QV30_OwnHandlesAndUnits(t *testing.T) {
 	mpitest.Run(t, 1, func(t testing.TB, c *mpi.Comm) {
 		parent, err := c.WinCreateDynamic()
@@ -164,9 +164,9 @@ func TestQV29_QV30_OwnHandlesAndUnits(t *testing.T) {
 	})
 }
 
-// Synchronisation is that of the parent, and passive: without its lock nothing may be
-// accessed, nor in an epoch of another kind; and the window of a handle has no calls that
-// synchronise but flushes, and takes no memory of its own (QV-30, QV-31).
+// Synchronisation is that of the parent, and passive: access is not allowed without its lock,
+// nor in an epoch of another kind. The window of a handle has no synchronisation calls except
+// flushes, and takes no memory of its own (QV-30, QV-31).
 func TestQV31_OnlyPassiveAndOnlyTheTarget(t *testing.T) {
 	onHandles(t, 4, func(t testing.TB, c *mpi.Comm, h *handled) {
 		all, err := c.Group()
@@ -200,7 +200,7 @@ func TestQV31_OnlyPassiveAndOnlyTheTarget(t *testing.T) {
 			}
 		}
 		ok(t, h.Put([]int64{1}, mpi.ProcNull, 0))
-		// Without a lock, with one of somebody else, and between fences.
+		// Without a lock, with a lock on another rank, and between fences.
 		ok(t, h.parent.UnlockAll())
 		refused := func(t testing.TB) {
 			t.Helper()
@@ -246,8 +246,8 @@ func mustType[T any](t testing.TB) mpi.Datatype {
 	return d
 }
 
-// After the release of a handle every access by it is an error, of itself or of the flush
-// behind it, and touches nothing; so is a second release (QV-32, S5).
+// After the release of a handle every access by it is an error, of the access itself or of the
+// flush after it, and accesses nothing; so is a second release (QV-32, S5).
 func TestQV32_S5_NothingAfterTheRelease(t *testing.T) {
 	onHandles(t, 100, func(t testing.TB, c *mpi.Comm, h *handled) {
 		ok(t, h.Put([]int64{1, 2, 3}, h.next, 0))
@@ -287,7 +287,7 @@ func TestQV32_S5_NothingAfterTheRelease(t *testing.T) {
 		ok(t, h.parent.MemhandleRelease(again))
 		ok(t, h.Free())
 		ok(t, c.Barrier())
-		// A window of what has been released: an error at once, or of the first flush.
+		// A window of a released handle: an error at once, or of the first flush.
 		w, err := mpi.WinFromMemhandle[int64](h.parent, h.handle, h.next)
 		if err == nil {
 			ok(t, w.Put([]int64{7}, h.next, 0))
@@ -299,7 +299,8 @@ func TestQV32_S5_NothingAfterTheRelease(t *testing.T) {
 	})
 }
 
-// What is no handle, or one of something else, is refused; a forged one touches nothing (S5).
+// Bytes that are not a handle, and handles of other objects, are refused; a forged handle
+// accesses nothing (S5).
 func TestQV32_S5_ForgedHandles(t *testing.T) {
 	onHandles(t, 10, func(t testing.TB, c *mpi.Comm, h *handled) {
 		from := func(handle []byte, target int) error {
@@ -328,7 +329,7 @@ func TestQV32_S5_ForgedHandles(t *testing.T) {
 			forged[bit/8] ^= 1 << (bit % 8)
 			wantClass(labelled{t, fmt.Sprint("bit ", bit)}, from(forged, h.next), mpi.ErrArg)
 		}
-		// Of another window, and to one that takes none.
+		// A handle of another window, and on a window that accepts none.
 		other, err := c.WinCreateDynamic()
 		ok(t, err)
 		wantText(t, second(mpi.WinFromMemhandle[int64](other, good, h.next)), mpi.ErrWin, "another window")
@@ -356,8 +357,8 @@ func TestQV32_S5_ForgedHandles(t *testing.T) {
 }
 
 // Making and freeing windows and handles is local, and leaves nothing behind: one rank does it
-// while the others do nothing at all (QV-33, QV-42, E3-09). How often
-// is HALO_TEST_HANDLES, if that is set.
+// while the others make no call (QV-33, QV-42, E3-09). The environment variable
+// HALO_TEST_HANDLES sets the number of repetitions.
 func TestQV33_QV42_HandlesComeAndGo(t *testing.T) {
 	cycles := 3000
 	if n, err := strconv.Atoi(os.Getenv("HALO_TEST_HANDLES")); err == nil {
@@ -402,7 +403,7 @@ func TestQV33_QV42_HandlesComeAndGo(t *testing.T) {
 	})
 }
 
-// Thousands of handles at a time, released in another order, each to memory of its own.
+// Thousands of handles at the same time, released in another order, each for different memory.
 func TestQV27_ManyHandles(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		const n = 3000

@@ -46,8 +46,8 @@ func wantInfo(t testing.TB, w *mpi.Window, changes ...string) {
 	}
 }
 
-// All keys that are supported are there, with their defaults or what was set; unknown
-// ones (INF-03) and those without a legal value (INF-08) are ignored, and never come back.
+// All supported keys are there, with their defaults or the values that were set. Unknown keys
+// (INF-03) and those without a valid value (INF-08) are ignored, and not returned.
 func TestRW07_XRMA10_Info(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		onSpaces(t, c, 2, func(t testing.TB, s *space[int64]) { wantInfo(t, s.Window) })
@@ -68,7 +68,7 @@ func TestRW07_XRMA10_Info(t *testing.T) {
 				all = append(all, "mpi_minimum_memory_alignment", "4096")
 			}
 			wantInfo(t, s.Window, all...)
-			// A value that is set overwrites the old one; the rest stays.
+			// A value that is set replaces the old one; the others do not change.
 			ok(t, s.SetInfo(pairs(t, "no_locks", "false", "accumulate_ordering", "none", "accumulate_ops", "same_op_no_op",
 				"same_size", "false", "mpi_minimum_memory_alignment", "8", "zzz", "1")))
 			all[1], all[3], all[5], all[7] = "false", "none", "same_op_no_op", "false"
@@ -90,7 +90,7 @@ func TestRW07_XRMA10_Info(t *testing.T) {
 	})
 }
 
-// Keys have their effect (INF-04): no_locks forbids locks, until it is taken back.
+// Keys have their effect (INF-04): no_locks forbids locks until it is set to false.
 func TestXRMA10_NoLocks(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		for _, kind := range spaceKinds {
@@ -115,7 +115,7 @@ func TestXRMA10_NoLocks(t *testing.T) {
 	})
 }
 
-// Memory begins where it is asked for.
+// Memory has the requested alignment.
 func TestXRMA14_Alignment(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		for _, align := range []string{"8", "64", "4096", "65536"} {
@@ -140,7 +140,7 @@ func TestXRMA14_Alignment(t *testing.T) {
 	})
 }
 
-// Whatever the granularity, the ordering and the operations promised, updates are exact.
+// With any granularity, ordering and asserted operations, updates are exact.
 func TestXRMA16_RW08_Granularity(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		const width = 3000
@@ -184,7 +184,7 @@ func TestXRMA16_RW08_Granularity(t *testing.T) {
 	})
 }
 
-// same_size and same_disp_unit are promises: where they hold nothing changes.
+// same_size and same_disp_unit are assertions: if they are true nothing changes.
 func TestXRMA10_SameSizeAndUnit(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		for _, kind := range spaceKinds {

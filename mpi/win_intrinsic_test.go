@@ -8,9 +8,9 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// QV-15, QV-16, QV-17, E3-16, E3-17: OpIntrinsic is true where all members' memory is mapped and the
-// processor has such operations, for few elements; never where a service does them; and what
-// is no list of operations is an error.
+// QV-15, QV-16, QV-17, E3-16, E3-17: OpIntrinsic is true where all members' memory is mapped and
+// the processor has such operations, for few elements; it is never true where a service does
+// them. An invalid list of operations is an error.
 func TestQV15_QV17_OpIntrinsic(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		long, double := mustType[int64](t), mustType[float64](t)
@@ -58,7 +58,7 @@ func TestQV15_QV17_OpIntrinsic(t *testing.T) {
 				_, err := s.OpIntrinsic(x.ops, x.n, x.d)
 				wantClass(t, err, x.class)
 			}
-			// The hint is taken only where OpIntrinsic can be true.
+			// The hint is accepted only where OpIntrinsic can be true.
 			d, err := s.Dup(pairs(t, "acc_single_intrinsic", "true"))
 			ok(t, err)
 			if mapped {
@@ -77,8 +77,8 @@ func TestQV15_QV17_OpIntrinsic(t *testing.T) {
 	})
 }
 
-// QV-18, QV-19, QV-25: with the assertion single accumulates are still exact, of several
-// goroutines and ranks, through the window and a duplicate with the same assertion.
+// QV-18, QV-19, QV-25: with the assertion single accumulates are still exact, by several
+// goroutines and ranks, on the window and on a duplicate with the same assertion.
 func TestQV18_AssertedIsExact(t *testing.T) {
 	mpitest.Run(t, 3, func(t testing.TB, c *mpi.Comm) {
 		k := rounds(300)

@@ -9,7 +9,9 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// memory of every kind, the heap's, too (X-RMA-13, MEM-07).
+// Exclusive locks separate the updates of all ranks, including those that the owner of the
+// memory makes by loads and stores (RS-03); several ranks can hold shared locks at the same
+// time. This holds for memory of every kind, including the heap (X-RMA-13, MEM-07).
 func TestRS03_Locks(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		k := rounds(100)
@@ -31,7 +33,7 @@ func TestRS03_Locks(t *testing.T) {
 			if c.Rank() == 0 && s.mem[0] != int64(k*c.Size()) {
 				t.Errorf("count %d, want %d", s.mem[0], k*c.Size())
 			}
-			// Each waits for the others inside of a shared lock.
+			// All ranks hold a shared lock at the same time, since each waits for the others.
 			ok(t, s.Lock(mpi.LockShared, 0, 0))
 			ok(t, c.Barrier())
 			ok(t, s.Unlock(0))
@@ -42,7 +44,7 @@ func TestRS03_Locks(t *testing.T) {
 	})
 }
 
-// While one rank holds a lock exclusively nobody else gets in, whatever it asks for.
+// While one rank holds an exclusive lock no other rank gets a lock of either type.
 func TestRS03_ExclusiveShutsOthersOut(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		onSpaces(t, c, 1, func(t testing.TB, s *space[int64]) {
@@ -58,7 +60,7 @@ func TestRS03_ExclusiveShutsOthersOut(t *testing.T) {
 					ok(t, mpi.Send(c, []byte{0}, 3, 0))
 					ok(t, s.Put([]int64{1}, 2, s.at(2, 0)))
 					ok(t, s.Flush(2))
-					time.Sleep(2 * time.Millisecond) // so that who gets in does so now
+					time.Sleep(2 * time.Millisecond) // so that a rank that wrongly gets the lock does so now
 					ok(t, s.Put([]int64{2}, 2, s.at(2, 0)))
 					ok(t, s.Unlock(2))
 				case 3:
@@ -86,7 +88,9 @@ func TestRS03_ExclusiveShutsOthersOut(t *testing.T) {
 	})
 }
 
-// other goroutines have started.
+// After Flush the target finds the data, as a message tells it; after FlushLocal the program may
+// reuse the buffer, but not before (RC-09). The same holds for FlushAll and FlushLocalAll, and
+// for operations that other goroutines have started.
 func TestRS06_Flush(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		const long = 20_000 // elements
@@ -105,7 +109,7 @@ func TestRS06_Flush(t *testing.T) {
 					ok(t, <-done)
 					if round%2 == 0 {
 						ok(t, s.FlushLocal(0))
-						clear(buf) // it is ours again
+						clear(buf) // the program may write to it again
 						ok(t, s.Flush(0))
 					} else {
 						ok(t, s.FlushLocalAll())
@@ -132,14 +136,15 @@ func TestRS06_Flush(t *testing.T) {
 	})
 }
 
-// accumulate, flush and unlock: these return all the same, on allocated and dynamic windows alike
-// (RS-07, RS-08, RC-08, QV-43).
+// The target only computes, on all its cores, while others call lock, put, get, accumulate,
+// flush and unlock: these return nevertheless, on allocated and dynamic windows alike (RS-07,
+// RS-08, RC-08, QV-43).
 func TestRS07_RS08_TheTargetTakesNoPart(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		onSpaces(t, c, 4, func(t testing.TB, s *space[int64]) {
 			ok(t, c.Barrier())
 			if c.Rank() == 0 {
-				// It computes until others, without it, have changed its memory.
+				// It computes until the others have changed its memory without its help.
 				flag := (*atomic.Int64)(pointerTo(&s.mem[0]))
 				deadline := time.Now().Add(20 * time.Second)
 				for flag.Load() != int64(3*(c.Size()-1)) {
@@ -172,7 +177,7 @@ func TestRS07_RS08_TheTargetTakesNoPart(t *testing.T) {
 	})
 }
 
-// Stores into shared memory are seen by who synchronises after a barrier.
+// A rank that synchronises after a barrier sees the stores into shared memory.
 func TestXRMA05_Sync(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		s := newSpace[int64](t, c, "shared", 8, nil)

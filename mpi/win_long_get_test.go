@@ -7,7 +7,7 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// longGet is as many elements as a target answers in several turns.
+// longGet is a number of elements that a target sends in several steps.
 const longGet = 1 << 18
 
 // uniform returns the value that all elements have, or fails.
@@ -26,8 +26,8 @@ func fillAll(mem []int64, v int64) {
 	}
 }
 
-// RS-02: who returns from Wait may change the memory: all gets of the epoch have read it,
-// however long they are.
+// RS-02: a rank that returns from Wait may change the memory: all gets of the epoch have read
+// it, however long they are.
 func TestRS02_WaitComesAfterLongGets(t *testing.T) {
 	mpitest.Run(t, 3, func(t testing.TB, c *mpi.Comm) {
 		mem := make([]int64, longGet)
@@ -52,7 +52,7 @@ func TestRS02_WaitComesAfterLongGets(t *testing.T) {
 			ok(t, win.Start(target, 0))
 			ok(t, win.Get(got, 0, 0))
 			ok(t, win.Complete())
-			ok(t, win.Start(target, 0)) // waits for nothing, as it has no operations
+			ok(t, win.Start(target, 0)) // does not wait, since there are no operations
 			ok(t, win.Complete())
 			if v := uniform(t, got); v != turn {
 				t.Fatalf("a get in epoch %d has found what was stored after it: %d", turn, v)
@@ -62,8 +62,8 @@ func TestRS02_WaitComesAfterLongGets(t *testing.T) {
 	})
 }
 
-// RS-03: who gets a lock may change the memory: all gets of the holder before have read
-// it, however long they are.
+// RS-03: a rank that gets a lock may change the memory: all gets of the previous holder have
+// read it, however long they are.
 func TestRS03_LocksComeAfterLongGets(t *testing.T) {
 	mpitest.Run(t, 3, func(t testing.TB, c *mpi.Comm) {
 		win, err := mpi.WinCreate(c, make([]int64, longGet))

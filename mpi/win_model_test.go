@@ -6,10 +6,10 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// The examples of the standard that say what is visible when. A is rank 0 and B is rank
-// 1, X and Y are elements 0 and 1 of a window. Halo's windows are of the unified model,
-// so that the separate one's rules hold, too (X-RMA-07, RM-07): what may be obsolete is
-// accepted old or new, and never torn.
+// The standard's examples about visibility. A is rank 0 and B is rank 1, X and Y are elements 0
+// and 1 of a window. Halo's windows have the unified model, so that the rules of the separate
+// model hold, too (X-RMA-07, RM-07): a value that may be obsolete may be old or new, but is
+// never torn.
 
 // visibility runs one of the examples many times on windows of every kind.
 func visibility(t *testing.T, turns int, example func(t testing.TB, c *mpi.Comm, s *space[int64], turn int64)) {
@@ -23,7 +23,7 @@ func visibility(t *testing.T, turns int, example func(t testing.TB, c *mpi.Comm,
 	})
 }
 
-// get reads an element of B's memory under a lock.
+// get reads an element of a rank's memory under a lock.
 func get(t testing.TB, s *space[int64], typ mpi.LockType, rank, i int) int64 {
 	t.Helper()
 	v := []int64{-1}
@@ -33,7 +33,7 @@ func get(t testing.TB, s *space[int64], typ mpi.LockType, rank, i int) int64 {
 	return v[0]
 }
 
-// Example 11.11, rule 5: B stores under a lock of its own; after a barrier A gets that.
+// Example 11.11, rule 5: B stores under a lock on itself; after a barrier A gets the value.
 func TestRM01_XRMA07_StoreUnderLockThenGet(t *testing.T) {
 	visibility(t, 150, func(t testing.TB, c *mpi.Comm, s *space[int64], turn int64) {
 		if c.Rank() == 1 {
@@ -50,8 +50,8 @@ func TestRM01_XRMA07_StoreUnderLockThenGet(t *testing.T) {
 	})
 }
 
-// Example 11.12, rule 6: A puts under a lock; after a barrier B, with a lock of its own,
-// loads that. Without it an obsolete value is legal.
+// Example 11.12, rule 6: A puts under a lock; after a barrier B loads the value under a lock on
+// itself. Without that lock an obsolete value is allowed.
 func TestRM02_PutUnderLockThenLoad(t *testing.T) {
 	visibility(t, 150, func(t testing.TB, c *mpi.Comm, s *space[int64], turn int64) {
 		if c.Rank() == 0 {
@@ -74,8 +74,8 @@ func TestRM02_PutUnderLockThenLoad(t *testing.T) {
 	})
 }
 
-// Example 11.13: B stores before its shared lock; what A gets before B's unlock may be
-// old, after it is new.
+// Example 11.13: B stores before its shared lock. A get of A before B's unlock may return the
+// old value; after it, it returns the new one.
 func TestRM03_StoreBeforeSharedLock(t *testing.T) {
 	visibility(t, 100, func(t testing.TB, c *mpi.Comm, s *space[int64], turn int64) {
 		if c.Rank() == 1 {
@@ -101,8 +101,8 @@ func TestRM03_StoreBeforeSharedLock(t *testing.T) {
 	})
 }
 
-// Example 11.14: what A has stored before its post B gets, in its epoch and after it;
-// what A stores while posted may be obsolete, but not what it puts to itself then.
+// Example 11.14: A stores before its Post; B gets the value, in its epoch and after it. A store
+// of A during the exposure may be missed, but not a put of A to itself.
 func TestRM04_StoreBeforeAndAfterPost(t *testing.T) {
 	for _, put := range []bool{false, true} {
 		visibility(t, 60, func(t testing.TB, c *mpi.Comm, s *space[int64], turn int64) {
@@ -151,7 +151,7 @@ func TestRM04_StoreBeforeAndAfterPost(t *testing.T) {
 	}
 }
 
-// Example 11.15: a load in B's own epoch may miss A's put; a Get there, and a load after
+// Example 11.15: a load in B's own epoch may miss A's put; a Get in that epoch, and a load after
 // Wait, do not.
 func TestRM05_LoadInsideAnEpoch(t *testing.T) {
 	visibility(t, 100, func(t testing.TB, c *mpi.Comm, s *space[int64], turn int64) {
@@ -180,7 +180,7 @@ func TestRM05_LoadInsideAnEpoch(t *testing.T) {
 	})
 }
 
-// A put to the own window is in memory after Wait, at the latest.
+// The data of a put to this process's own window is in memory after Wait, at the latest.
 func TestRM06_PutToTheOwnWindow(t *testing.T) {
 	visibility(t, 100, func(t testing.TB, c *mpi.Comm, s *space[int64], turn int64) {
 		all, err := c.Group()
@@ -198,8 +198,8 @@ func TestRM06_PutToTheOwnWindow(t *testing.T) {
 	})
 }
 
-// The program of the section on registers: what is put into a variable between two fences
-// is there when it is read after the second one, as a slice and as a variable.
+// The program of the section on registers: data that is put into a variable between two fences
+// is there when the variable is read after the second one, as a slice and as a variable.
 func TestRM08_NothingIsKeptInRegisters(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		var x int64
@@ -221,8 +221,8 @@ func TestRM08_NothingIsKeptInRegisters(t *testing.T) {
 	})
 }
 
-// Store buffers: each of two ranks puts to the other, flushes, and gets what it has been
-// put; not both miss it.
+// Store buffers: each of two ranks puts to the other, flushes, and then reads the element that
+// the other puts to; at least one of them sees the put.
 func TestXRMA07_PutFlushGetBothWays(t *testing.T) {
 	visibility(t, 150, func(t testing.TB, c *mpi.Comm, s *space[int64], turn int64) {
 		seen := []int64{0}

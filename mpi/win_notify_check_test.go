@@ -6,9 +6,9 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// In checking mode operations that notify are compared with what is under way, and their memory
-// at the origin with that of others (RC-10, QV-38); but nothing is said of what comes behind a
-// notification, which may know that they are complete.
+// In checking mode operations that notify are checked against pending operations, and their
+// origin memory against that of others (RC-10, QV-38). Accesses after a notification are not
+// reported, since it may tell that the operations are complete.
 func TestRC10_QV38_NotifiedOperationsAreChecked(t *testing.T) {
 	t.Setenv("HALO_CHECK", "1")
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
@@ -17,7 +17,7 @@ func TestRC10_QV38_NotifiedOperationsAreChecked(t *testing.T) {
 		ok(t, w.LockAll(0))
 		data, two, was, old := []int64{1, 2}, int64(2), int64(0), []int64{0}
 		if c.Rank() == 1 {
-			ok(t, w.Put([]int64{7}, 0, 4)) // not flushed until all have failed
+			ok(t, w.Put([]int64{7}, 0, 4)) // not flushed until all calls have failed
 		}
 		ok(t, c.Barrier())
 		if c.Rank() == 2 {
@@ -33,7 +33,7 @@ func TestRC10_QV38_NotifiedOperationsAreChecked(t *testing.T) {
 				wantText(labelled{t, call}, err, mpi.ErrRMAConflict, "mpi: "+call, "Put by rank 1", "win_notify_check_test.go")
 			}
 			ok(t, w.PutNotify(data, 0, 8, 1))
-			ok(t, w.Put([]int64{3, 3}, 0, 10)) // and what notifies leaves the rest as it is
+			ok(t, w.Put([]int64{3, 3}, 0, 10)) // a call that notifies does not affect the rest
 			wantText(t, w.GetNotify(data[1:], 0, 0, 1), mpi.ErrRMAConflict, "fetches into 8 bytes", "PutNotify at ", "is sending")
 			ok(t, w.Flush(0))
 		}
@@ -45,7 +45,7 @@ func TestRC10_QV38_NotifiedOperationsAreChecked(t *testing.T) {
 		if n, err := w.NotifyGet(1); err != nil || c.Rank() == 0 && n != 1 {
 			t.Errorf("%d notifications have come, want that of the one that did not fail; %v", n, err)
 		}
-		// Back and forth, with no other synchronisation: all of it is silent.
+		// Messages back and forth with no other synchronisation: no error is reported.
 		ok(t, w.NotifySet(1, 0))
 		ok(t, c.Barrier())
 		peer := c.Rank() ^ 1
@@ -54,7 +54,7 @@ func TestRC10_QV38_NotifiedOperationsAreChecked(t *testing.T) {
 			q := w.IwaitNotify(1, 1)
 			ok(t, second(q.Wait()))
 			ok(t, w.Store([]int64{-i}, 0))
-			ok(t, w.PutNotify(nil, peer, 0, 2)) // it may put again
+			ok(t, w.PutNotify(nil, peer, 0, 2)) // the peer may put again
 			q = w.IwaitNotify(2, 1)
 			ok(t, second(q.Wait()))
 		}

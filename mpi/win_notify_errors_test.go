@@ -10,7 +10,7 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// notifiedAccessesOf is everything that accesses a target and notifies it.
+// notifiedAccessesOf are all calls that access a target and notify it.
 func notifiedAccessesOf(s *space[int64], target, disp, counter int) map[string]func() error {
 	b, v := []int64{-1}, int64(-1)
 	wait := func(r mpi.Request) error { return second(r.Wait()) }
@@ -28,8 +28,8 @@ func notifiedAccessesOf(s *space[int64], target, disp, counter int) map[string]f
 	}
 }
 
-// Misuse of notified operations is an error with class, call and window, changes nothing,
-// and notifies nobody.
+// Misuse of notified operations is an error with class, call and window, changes nothing, and
+// does not notify.
 func TestQV38_MisuseOfNotifiedOperations(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		onSpaces(t, c, 4, func(t testing.TB, s *space[int64]) {
@@ -42,7 +42,7 @@ func TestQV38_MisuseOfNotifiedOperations(t *testing.T) {
 					wantText(labelled{t, call}, access(), class, "mpi: "+call+" on grid")
 				}
 			}
-			if s.kind != "shared" { // any epoch may be next there, too, but one will do
+			if s.kind != "shared" { // a shared window would accept an epoch of any kind next, too; one test is enough
 				for call, access := range notifiedAccessesOf(s, to, at, 1) {
 					wantClass(labelled{t, call}, access(), mpi.ErrRMASync)
 				}
@@ -60,7 +60,7 @@ func TestQV38_MisuseOfNotifiedOperations(t *testing.T) {
 			} else {
 				for _, access := range notifiedAccessesOf(s, to, far, 1) {
 					err := access()
-					if flushed := s.Flush(to); err == nil { // only the target knows
+					if flushed := s.Flush(to); err == nil { // only the target can detect it
 						err = flushed
 					}
 					wantClass(t, err, mpi.ErrRMARange)
@@ -85,7 +85,7 @@ func TestQV38_MisuseOfNotifiedOperations(t *testing.T) {
 	})
 }
 
-// Misuse of counters and of what waits for them.
+// Misuse of counters and of requests that wait for them.
 func TestQV38_MisuseOfCounters(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		w, err := mpi.WinAllocate[int64](c, 1)
@@ -111,7 +111,8 @@ func TestQV38_MisuseOfCounters(t *testing.T) {
 			t.Errorf("counter 7 is %d, %v", n, err)
 		}
 
-		// A window is not freed under a request that waits, which is told by the number.
+		// Free of a window is refused while a request waits, and the error has the number of
+		// requests.
 		r := w.IwaitNotify(3, 1)
 		wantText(t, w.Free(), mpi.ErrRequest, "1 requests wait for counters")
 		wantClass(t, r.Free(), mpi.ErrRequest)
@@ -137,8 +138,8 @@ func TestQV38_MisuseOfCounters(t *testing.T) {
 	})
 }
 
-// Counters at all ends of the numbers, used by others before the rank itself has: they
-// count, and their memory goes with the window.
+// Counters at all ends of the range, used by others before the rank itself has used them: they
+// count, and their memory is freed with the window.
 func TestQV38_CountersAreThereWhenUsed(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		numbers := []int{0, 63, 64, 127, 128, 1000, 16384, 30000, mpi.NotifyMax - 65, mpi.NotifyMax - 64, mpi.NotifyMax - 1}
@@ -213,9 +214,9 @@ func TestNotificationsAllocateNothing(t *testing.T) {
 	})
 }
 
-// Who dies in the middle of its notifications leaves counts of operations that are done,
-// and no other: each counted element is whole (F2). Who waits for more goes on as long as
-// somebody else lives, and learns that nobody does (F1).
+// If a rank dies during its notifications, only operations that are complete have been counted:
+// each counted element is whole (F2). A rank that waits for more continues while another rank is
+// alive, and gets an error when none is (F1).
 func TestF1_F2_NotificationsOfTheDead(t *testing.T) {
 	const n = 3
 	for _, kind := range spaceKinds {
@@ -227,7 +228,7 @@ func TestF1_F2_NotificationsOfTheDead(t *testing.T) {
 					return
 				}
 				ok(t, s.LockAll(0))
-				for i := range 100 { // and no flush: what comes, comes
+				for i := range 100 { // without a flush, so that any number may arrive
 					ok(t, s.PutNotify([]int64{int64(i) + 1}, 0, s.at(0, i), 0))
 				}
 			}, func(t testing.TB, c *mpi.Comm) {
@@ -238,7 +239,7 @@ func TestF1_F2_NotificationsOfTheDead(t *testing.T) {
 				}
 				more := s.IwaitNotify(0, 1000)
 				if c.Rank() == 1 {
-					// The other one lives, and notifies: nothing is lost on the way.
+					// The other rank is alive and notifies: no notification is lost.
 					r := s.IwaitNotify(1, 1)
 					ok(t, second(r.Wait()))
 					if s.mem[100] != 7 {
@@ -252,12 +253,12 @@ func TestF1_F2_NotificationsOfTheDead(t *testing.T) {
 						return errors.Join(s.PutNotify([]int64{7}, 1, s.at(1, 100), 1), s.Unlock(1))
 					}
 					err := epoch()
-					if err != nil { // who locks first after the death of a holder is told, once
+					if err != nil { // the first one that locks after the death of a holder gets the error, once
 						wantClass(t, err, mpi.ErrProcFailed)
 						err = epoch()
 					}
 					ok(t, err)
-					for i, last := int64(0), int64(-1); i > last; { // as many have come, their data with them
+					for i, last := int64(0), int64(-1); i > last; { // that many have arrived, and their data with them
 						last = i
 						var err error
 						i, err = s.NotifyGet(0)
@@ -276,7 +277,7 @@ func TestF1_F2_NotificationsOfTheDead(t *testing.T) {
 				peer := 1 - c.Rank()
 				ok(t, second(mpi.Sendrecv(c, []byte{0}, peer, 0, []byte{0}, peer, 0)))
 				if c.Rank() == 0 {
-					r := s.IwaitNotify(5, 1) // rank 1 ends without
+					r := s.IwaitNotify(5, 1) // rank 1 ends without notifying
 					wantClass(t, second(r.Wait()), mpi.ErrProcFailed)
 				}
 			})

@@ -9,8 +9,8 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// A request that waits for notifications is like any other: with every call that waits or
-// tests, among receives and gets, for once and persistent.
+// A request that waits for notifications works like any other: with every call that waits or
+// tests, together with receives and gets, as a single and as a persistent request.
 func TestQV38_E319_NotificationsAmongOtherRequests(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		me, size := c.Rank(), c.Size()
@@ -18,7 +18,7 @@ func TestQV38_E319_NotificationsAmongOtherRequests(t *testing.T) {
 		ok(t, err)
 		ok(t, w.LockAll(0))
 		to, from := (me+1)%size, (me+size-1)%size
-		step := func() { ok(t, c.Barrier()) } // what comes is not there before
+		step := func() { ok(t, c.Barrier()) } // notifications do not arrive before it
 		send := func(counter, n int) {
 			for range n {
 				ok(t, w.PutNotify([]int64{int64(me) + 1}, to, counter, counter))
@@ -33,7 +33,7 @@ func TestQV38_E319_NotificationsAmongOtherRequests(t *testing.T) {
 
 		message := make([]int, 1)
 		rs := []mpi.Request{mpi.Irecv(c, message, from, 9), w.IwaitNotify(3, 1), w.Rget(make([]int64, 1), to, 7), {}}
-		for rs[2] != (mpi.Request{}) { // the get is complete by itself, soon
+		for rs[2] != (mpi.Request{}) { // the get completes soon, by itself
 			i, _, err := mpi.Waitany(rs)
 			if ok(t, err); i != 2 {
 				t.Errorf("request %d is complete first", i)
@@ -58,11 +58,11 @@ func TestQV38_E319_NotificationsAmongOtherRequests(t *testing.T) {
 			t.Errorf("%d requests complete, %v, %v", n, indices, err)
 		}
 
-		// Two for one counter: the first one started is served first.
+		// Two requests for one counter: the first one started is served first.
 		rs = []mpi.Request{w.IwaitNotify(4, 2), w.IwaitNotify(4, 1), mpi.Irecv(c, message, from, 9), w.NotifyReach(4, 3)}
 		step()
 		send(4, 1)
-		for done := false; !done; { // the second needs one only, but one has come for it
+		for done := false; !done; { // the second needs only one, and gets the one after the first request's
 			_, done, err = rs[1].Test()
 			ok(t, err)
 		}
@@ -90,7 +90,8 @@ func TestQV38_E319_NotificationsAmongOtherRequests(t *testing.T) {
 		ok(t, w.NotifySet(4, 0))
 		step()
 
-		// Persistent: what comes before the start counts, and nothing is lost in between.
+		// Persistent requests: notifications before Start count, and none is lost between
+		// starts.
 		ps := []mpi.Request{w.NotifyInit(5, 2), w.NotifyInit(6, 1), mpi.RecvInit(c, message, from, 11)}
 		for turn := range 50 {
 			if turn%2 == 0 {
@@ -126,7 +127,8 @@ func TestQV38_E319_NotificationsAmongOtherRequests(t *testing.T) {
 			ok(t, ps[i].Free())
 		}
 
-		// Given up by context, and cancelled: the notifications are for the next.
+		// After a cancelled context, and after Cancel, the notifications are for the next
+		// request.
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		r := w.IwaitNotify(2, 1)
@@ -152,8 +154,8 @@ func TestQV38_E319_NotificationsAmongOtherRequests(t *testing.T) {
 	})
 }
 
-// Several counters at once, in whatever order they are looked at: each vouches for the
-// data under it, in every generation.
+// Several counters at the same time, tested in any order: each says that its own data is
+// complete, in every generation.
 func TestQV38_CountersVouchForTheirOwn(t *testing.T) {
 	mpitest.Run(t, 3, func(t testing.TB, c *mpi.Comm) {
 		const counters, width, turns = 6, 50, 60
@@ -219,7 +221,7 @@ func TestQV38_CountersVouchForTheirOwn(t *testing.T) {
 	})
 }
 
-// QV-38: WaitNotify waits itself, and takes what it has waited for off the counter.
+// QV-38: WaitNotify waits, and subtracts the notifications from the counter.
 func TestQV38_WaitNotifyWaits(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		w, err := mpi.WinAllocate[int64](c, 8)

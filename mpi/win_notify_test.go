@@ -12,8 +12,8 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// Every operation with a notification, on windows of every kind, in epochs of every kind
-// that end long after: to the next rank and to the own one. Whoever has waited for the
+// Every operation with a notification, on windows of every kind, in epochs of every kind that
+// end much later: to the next rank and to the rank itself. A rank that has waited for the
 // notification finds the data by plain loads.
 func TestQV38_SYN39_NotifiedOperations(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
@@ -38,7 +38,7 @@ func TestQV38_SYN39_NotifiedOperations(t *testing.T) {
 					t.Helper()
 					r := s.IwaitNotify(counter, 1)
 					ok(t, second(r.Wait()))
-					if !ready() { // not Fatal: others wait for notifications of this rank
+					if !ready() { // not Fatal: other ranks wait for notifications of this rank
 						t.Errorf("notified of %s that is not done", what)
 					}
 				}
@@ -111,8 +111,8 @@ func TestQV38_SYN39_NotifiedOperations(t *testing.T) {
 	})
 }
 
-// Operations that wait for the post of their target notify it when they are made, and not
-// before; and in the order in which they were called.
+// Operations that wait for the post of their target notify it when they are carried out, not
+// before, and in the order of the calls.
 func TestQV38_NotificationsOfDeferredOperations(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		onSpaces(t, c, 4, func(t testing.TB, s *space[int64]) {
@@ -125,7 +125,7 @@ func TestQV38_NotificationsOfDeferredOperations(t *testing.T) {
 			if me := c.Rank(); me != 0 {
 				ok(t, s.Start(first, 0))
 				ok(t, s.AccumulateNotify([]int64{int64(me)}, 0, s.at(0, 0), mpi.Sum, 3))
-				ok(t, s.PutNotify([]int64{}, 0, s.at(0, 0), 70)) // nothing, in another chunk
+				ok(t, s.PutNotify([]int64{}, 0, s.at(0, 0), 70)) // no data, and a counter in another chunk
 				ok(t, mpi.Send(c, []int{1}, 0, 0))
 				ok(t, s.Complete())
 			} else {
@@ -151,8 +151,8 @@ func TestQV38_NotificationsOfDeferredOperations(t *testing.T) {
 	})
 }
 
-// 64 goroutines in four ranks notify one counter and a few others at once: none is lost,
-// whichever way they come.
+// 64 goroutines in four ranks notify one counter and some others at the same time: no
+// notification is lost, on any path.
 func TestSYN21_ManyOriginsLoseNone(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		each, perRank := 200, 16
@@ -208,9 +208,9 @@ func TestSYN21_ManyOriginsLoseNone(t *testing.T) {
 	})
 }
 
-// A stream through a ring of slots, in both directions at once: each notification finds
-// the data of its own, a million times, and what has been read is free again when the
-// counter of that says so.
+// A stream through a ring of slots, in both directions at the same time: after each notification
+// the data of its put is there, a million times, and a slot is reused when the reader's counter
+// says that it has been read.
 func TestQV38_StreamOfNotifiedPuts(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		n := 1_000_000

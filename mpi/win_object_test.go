@@ -10,7 +10,7 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// Names are those of the process and come up in its errors.
+// Names belong to the process and occur in its errors.
 func TestNAM02_Names(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		w, err := mpi.WinAllocate[int64](c, 1)
@@ -34,7 +34,8 @@ func TestNAM02_Names(t *testing.T) {
 	})
 }
 
-// them, the last set first, and fails with a callback (RW-06).
+// Keys of windows (ATT-10): values are set, read, replaced and deleted. Free deletes them, the
+// last set first, and fails if a callback fails (RW-06).
 func TestATT09_RW06_Attributes(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		a, err := mpi.WinAllocate[int64](c, 1)
@@ -66,7 +67,7 @@ func TestATT09_RW06_Attributes(t *testing.T) {
 		hasAttr(t, a.Window, l, "two")
 		refuse = false
 		ok(t, c.Barrier())
-		ok(t, a.Fence(0)) // and it works
+		ok(t, a.Fence(0)) // the window still works
 		ok(t, a.Free())
 		ok(t, b.Free())
 		if want := []string{"onetrue", "otherfalse", "threetrue", "twotrue"}; !slices.Equal(deleted, want) {

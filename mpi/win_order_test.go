@@ -8,7 +8,7 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// orderedSpaces runs fn on a window in order of every kind.
+// orderedSpaces runs fn on an ordered window of every kind.
 func orderedSpaces(t testing.TB, c *mpi.Comm, n int, info *mpi.Info, fn func(t testing.TB, s *space[int64])) {
 	t.Helper()
 	for _, kind := range spaceKinds {
@@ -19,7 +19,7 @@ func orderedSpaces(t testing.TB, c *mpi.Comm, n int, info *mpi.Info, fn func(t t
 		}
 		i, err := s.Info()
 		ok(t, err)
-		if v, _ := i.Get("mpi_win_order"); v != "true" { // known by asking
+		if v, _ := i.Get("mpi_win_order"); v != "true" { // Info returns it
 			l.Errorf("mpi_win_order is %q", v)
 		}
 		ok(t, s.LockAll(0))
@@ -30,12 +30,12 @@ func orderedSpaces(t testing.TB, c *mpi.Comm, n int, info *mpi.Info, fn func(t t
 	}
 }
 
-// watch polls the flag of the own memory, element 0, until it is k, and looks at all that it
-// says is there: element i is i.
+// watch polls the flag in this rank's memory, element 0, until it is k, and checks the elements
+// that it announces: element i is i.
 func watch(t testing.TB, s *space[int64], self, k int) {
 	t.Helper()
 	var seen int64
-	for checked := 1; checked <= k && !t.Failed(); { // who fails raises no flag any more
+	for checked := 1; checked <= k && !t.Failed(); { // a rank that fails stops raising the flag
 		ok(t, s.FetchAndOp(nil, &seen, self, s.at(self, 0), mpi.NoOp))
 		ok(t, s.FlushLocal(self))
 		for ; checked <= int(seen); checked++ {
@@ -46,8 +46,9 @@ func watch(t testing.TB, s *space[int64], self, k int) {
 	}
 }
 
-// QV-07, QV-10, QV-11, QV-13, QV-41: data, then a flag, again and again, without any flush: who sees the
-// flag sees the data, whatever brings them: put, accumulate or fetch-and-op, short or long.
+// QV-07, QV-10, QV-11, QV-13, QV-41: data, then a flag, repeatedly and without any flush: a rank
+// that sees the flag sees the data, whether put, accumulate or fetch-and-op moves them, short or
+// long.
 func TestQV07_FlagsStayBehindData(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		most := rounds(20_000)
@@ -57,7 +58,7 @@ func TestQV07_FlagsStayBehindData(t *testing.T) {
 		orderedSpaces(t, c, most+1, pairs(t, "mpi_win_order", "true"), func(t testing.TB, s *space[int64]) {
 			k := most
 			if s.kind != "allocate" {
-				k = min(k, 60_000) // the others differ in how the memory was made known
+				k = min(k, 60_000) // the other kinds differ only in how the memory was exposed
 			}
 			if c.Rank() == 1 {
 				watch(t, s, 1, k)
@@ -86,7 +87,7 @@ func TestQV07_FlagsStayBehindData(t *testing.T) {
 				i += n
 				if sum[0] = int64(n); n > 1 {
 					ok(t, s.Accumulate(sum, 1, s.at(1, 0), mpi.Sum))
-					ok(t, s.Flush(1)) // sum is used again
+					ok(t, s.Flush(1)) // sum is reused
 				} else {
 					ok(t, s.Accumulate([]int64{one}, 1, s.at(1, 0), mpi.Sum))
 				}
@@ -95,9 +96,9 @@ func TestQV07_FlagsStayBehindData(t *testing.T) {
 	})
 }
 
-// QV-07: where only some of a target's memory is mapped, what goes to that stays behind what
-// has gone to the rest by frames: who sees the flag, in memory of AllocMem, sees the data, in
-// the Go heap.
+// QV-07: if only some of a target's memory is mapped, operations on it stay after those that go
+// to the rest as frames: a rank that sees the flag, in memory of AllocMem, sees the data, in the
+// Go heap.
 func TestQV07_MappedMemoryStaysBehindFrames(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		s := newSpace[int64](t, c, "dynamic", 1, pairs(t, "mpi_win_order", "true"))
@@ -114,10 +115,10 @@ func TestQV07_MappedMemoryStaysBehindFrames(t *testing.T) {
 		k := int64(rounds(20_000))
 		if c.Rank() == 0 {
 			store := s.Put
-			if testrun.Race { // for the race detector a put that others look for is a race
+			if testrun.Race { // the race detector would report a put that others poll for as a race
 				store = func(x []int64, to, at int) error { return s.Accumulate(x, to, at, mpi.Replace) }
 			}
-			ok(t, store([]int64{0}, 1, flagAt)) // finds the region
+			ok(t, store([]int64{0}, 1, flagAt)) // so that the origin finds the region
 			for i := int64(1); i <= k; i++ {
 				ok(t, store([]int64{i}, 1, s.at(1, 0)))
 				ok(t, store([]int64{i}, 1, flagAt))
@@ -144,8 +145,8 @@ func TestQV07_MappedMemoryStaysBehindFrames(t *testing.T) {
 	})
 }
 
-// QV-08, E3-15: one location after another, the own one too: a get behind a put reads what
-// was put, one before it does not; the same with accumulates, and with a long get.
+// QV-08, E3-15: one location after another, also of the rank itself: a get after a put reads the
+// data of the put, a get before it does not; the same with accumulates, and with a long get.
 func TestQV08_GetsAndPutsInOrder(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		const size = 100_000
@@ -179,8 +180,8 @@ func TestQV08_GetsAndPutsInOrder(t *testing.T) {
 	})
 }
 
-// QV-09: with process scope the order is that in which goroutines issue, one after the other;
-// with thread scope it is that of each duplicate.
+// QV-09: with process scope the order is that in which the goroutines issue operations one after
+// the other; with thread scope each duplicate has its own order.
 func TestQV09_OrderAcrossGoroutines(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		k := rounds(5000)
@@ -217,8 +218,8 @@ func TestQV09_OrderAcrossGoroutines(t *testing.T) {
 	})
 }
 
-// QV-14: Order is where a flag has to stay behind data on a window without order, Flush is
-// not needed; it is legal where that is.
+// QV-14: on a window without order, Order is needed where a flag has to stay after data, and
+// Flush is not; Order is allowed where Flush is.
 func TestQV14_Order(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		k := rounds(2000)
@@ -235,7 +236,7 @@ func TestQV14_Order(t *testing.T) {
 				for i := 1; i <= k; i++ {
 					ok(t, s.Put([]int64{int64(i)}, 1, s.at(1, i)))
 					if i%100 == 0 {
-						ok(t, s.Order(1)) // behind the last accumulate, too
+						ok(t, s.Order(1)) // after the last accumulate, too
 						ok(t, s.Get(was[i/100*3:][:3], 1, s.at(1, 0)))
 					}
 					if i%3 == 0 {
@@ -252,9 +253,9 @@ func TestQV14_Order(t *testing.T) {
 	})
 }
 
-// QV-14: what comes after an ordering point finds what was before it done, and stays on top of
-// it, whatever ways the two take: accumulates by frames and puts by the kernel, long ones and
-// those with requests that overtake them, gets that are answered bit by bit.
+// QV-14: operations after an ordering point find those before it done, and their results
+// persist, whatever paths the two take: accumulates by frames and puts by the kernel, long ones
+// and remote-completing ones that overtake them, and gets that are answered in parts.
 func TestQV14_NothingPassesAnOrder(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		const size = 60_000

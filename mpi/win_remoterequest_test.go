@@ -8,8 +8,9 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// QV-36: when the request is complete the target has the data, without any flush, and what
-// was fetched is here: long and short, on every kind of window, mixed with other requests.
+// QV-36: when the request is complete, the target has the data, without any flush, and the
+// results of fetching are here: long and short, on every kind of window, together with other
+// requests.
 func TestQV36_RequestsTellOfTheTarget(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		const most = 60_000
@@ -31,7 +32,7 @@ func TestQV36_RequestsTellOfTheTarget(t *testing.T) {
 					s.RcompareAndSwap(&next, &zero, &old, right, s.at(right, 3*most+1)),
 				}
 				ok(t, mpi.Waitall(rs, nil))
-				ok(t, c.Barrier()) // the origin knows, and says so
+				ok(t, c.Barrier()) // the origin knows that it is complete, and tells
 				for i := range size {
 					if want := int64(100*left + i + 1); s.mem[i] != want || s.mem[most+i] != want || s.mem[2*most+i] != want || in[i] != 0 {
 						t.Fatalf("size %d: there are %d, %d and %d, want %d; fetched was %d", size, s.mem[i], s.mem[most+i], s.mem[2*most+i], want, in[i])
@@ -49,8 +50,8 @@ func TestQV36_RequestsTellOfTheTarget(t *testing.T) {
 	})
 }
 
-// A request for a flush is complete when the operations before it are; it can be waited for
-// with others.
+// A request for a flush is complete when the operations before it are; the program can wait for
+// it together with others.
 func TestQV36_RequestsForFlushes(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		const size = 30_000
@@ -77,7 +78,7 @@ func TestQV36_RequestsForFlushes(t *testing.T) {
 	})
 }
 
-// What is wrong with a request shows when it is waited for, and changes nothing.
+// The error of a request is returned by the wait for it, and nothing changes.
 func TestQV36_WrongRequests(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		onSpaces(t, c, 2, func(t testing.TB, s *space[int64]) {
@@ -121,8 +122,8 @@ func TestQV36_WrongRequests(t *testing.T) {
 	})
 }
 
-// QV-12, QV-13, QV-37: the listings 1, 2 and 6 of the paper: a put, and a counter that says
-// that it is there, on a window with and without order; and a collective in its place.
+// QV-12, QV-13, QV-37: listings 1, 2 and 6 of the paper: a put, and a counter that announces it,
+// on a window with and without order; and a collective instead of the counter.
 func TestQV12_QV13_QV37_Listings(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		until := func(q mpi.Request) {

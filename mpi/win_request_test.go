@@ -10,9 +10,9 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// Requests of windows are complete at the origin when a call says so: the buffer of a put
-// is free, what was fetched is there. Every call that waits or tests takes them, mixed
-// with requests of messages and collectives.
+// Requests of windows are for the completion at the origin: the program may reuse the buffer of
+// a put, and results are there. Every call that waits or tests accepts them, together with
+// requests of messages and collectives.
 func TestRC07_RequestsWithEveryCall(t *testing.T) {
 	ways := []struct {
 		name string
@@ -108,7 +108,7 @@ func TestRC07_RequestsWithEveryCall(t *testing.T) {
 					mpi.Isend(c, out[:1], next, 7),
 				}
 				if name == "Waitany" || name == "Waitsome" {
-					rs = slices.Delete(rs, 3, 4) // which would never be one of them
+					rs = slices.Delete(rs, 3, 4) // which would never complete
 				}
 				ok(t, way.wait(t, rs))
 				for i := range rs {
@@ -120,7 +120,7 @@ func TestRC07_RequestsWithEveryCall(t *testing.T) {
 					t.Errorf("got %d and %d, want %d; received %d, sum %d", got[0], old[0], next, in[0], sum[0])
 				}
 				for i := range out {
-					out[i] = -1 // it is ours again
+					out[i] = -1 // the program may write to it again
 				}
 				clear(add)
 				ok(t, s.FlushAll())
@@ -148,7 +148,7 @@ func TestRC07_RequestsWithEveryCall(t *testing.T) {
 	})
 }
 
-// The request of a call with Buffers and derived types on both sides.
+// Requests of calls with Buffers and derived types on both sides.
 func TestRC07_RequestsOfBuffers(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		int32s := typeOf[int32]()
@@ -187,7 +187,7 @@ func TestRC07_RequestsOfBuffers(t *testing.T) {
 	})
 }
 
-// They are neither cancelled nor given up, and outlive no copy that was waited for.
+// They can neither be cancelled nor freed, and copies are stale after a wait.
 func TestRC07_CancelAndFree(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		onSpaces(t, c, 1, func(t testing.TB, s *space[int64]) {
@@ -207,7 +207,7 @@ func TestRC07_CancelAndFree(t *testing.T) {
 	})
 }
 
-// As many requests to one rank as a program likes: they wait here for their turn.
+// A program may have any number of requests to one rank: the origin queues them.
 func TestRC07_ManyRequests(t *testing.T) {
 	many := 100_000
 	if testrun.Race {

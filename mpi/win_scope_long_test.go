@@ -12,7 +12,8 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// availableMiB is how much memory the system has left, in MiB; a lot if it does not say.
+// availableMiB is the memory that the system has left, in MiB; a large number if the system does
+// not report it.
 func availableMiB() (n int) {
 	text, err := os.ReadFile("/proc/meminfo")
 	if err != nil {
@@ -26,8 +27,8 @@ func availableMiB() (n int) {
 	return 1 << 20
 }
 
-// QV-02: while one goroutine's put of 1 GiB is on its way, another one's flush of thread scope,
-// behind a put of a byte, is over. Over memory that is mapped there is nothing to wait for.
+// QV-02: while one goroutine's put of 1 GiB is pending, another one's flush with thread scope,
+// after a put of a byte, returns. With mapped memory there is nothing to wait for.
 func TestQV02_FlushBesideAGiB(t *testing.T) {
 	const long = 1 << 30
 	testrun.PlainOnly(t, "1 GiB takes too long")
@@ -52,7 +53,7 @@ func TestQV02_FlushBesideAGiB(t *testing.T) {
 			ok(t, err)
 			ok(t, w.LockAll(0))
 			beside := false
-			// A scheduler may stop this goroutine for as long as the put takes, but not always.
+			// A scheduler may stop this goroutine for the time of the put, but not always.
 			for tries := 0; tries < 5 && !beside; tries++ {
 				put := make(chan mpi.Request)
 				go func() { put <- a.Rrput(data, 1, 0) }()

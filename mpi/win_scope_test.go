@@ -8,8 +8,8 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// QV-02, QV-04, QV-05, E3-14: goroutines with duplicates of thread scope: each of the four
-// flushes completes what was issued through its own; unlock and fence complete all.
+// QV-02, QV-04, QV-05, E3-14: goroutines have duplicates of thread scope: each of the four
+// flushes completes the operations on its own duplicate; unlock and fence complete all.
 func TestQV04_ThreadScope(t *testing.T) {
 	flushes := []func(w *mpi.Window, target int) error{(*mpi.Window).Flush, func(w *mpi.Window, _ int) error { return w.FlushAll() }}
 	local := []func(w *mpi.Window, target int) error{(*mpi.Window).FlushLocal, func(w *mpi.Window, _ int) error { return w.FlushLocalAll() }}
@@ -58,7 +58,7 @@ func TestQV04_ThreadScope(t *testing.T) {
 				})
 			}
 			wg.Wait()
-			// What nobody has flushed the end of the epoch completes.
+			// The end of the epoch completes operations that were not flushed.
 			right := (c.Rank() + 1) % n
 			for worker, d := range dups {
 				ok(t, d.Put(slices.Repeat([]int32{int32(worker + 1)}, size), right, s.at(right, (c.Rank()*workers+worker)*size)))
@@ -81,7 +81,7 @@ func TestQV04_ThreadScope(t *testing.T) {
 			}
 			ok(t, s.Fence(0))
 			check(100)
-			ok(t, c.Barrier()) // before anything ends
+			ok(t, c.Barrier()) // before the end of the epoch
 			for _, d := range dups {
 				ok(t, d.Free())
 			}
@@ -89,8 +89,8 @@ func TestQV04_ThreadScope(t *testing.T) {
 	})
 }
 
-// QV-05, RS-02: the end of an access epoch comes after what views of thread scope have
-// put, also if that was short and so held back.
+// QV-05, RS-02: the end of an access epoch comes after the puts on views of thread scope, also
+// after a short one that was held back to be coalesced.
 func TestQV05_CompleteComesAfterThreadScope(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		n := c.Size()

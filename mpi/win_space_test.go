@@ -11,7 +11,7 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// labelled says in each message of a test in which part of it that was.
+// labelled adds to each message of a test the part of the test.
 type labelled struct {
 	testing.TB
 	label string
@@ -37,13 +37,13 @@ func (l labelled) Fatalf(format string, args ...any) {
 	l.TB.Fatalf("%s: %s", l.label, fmt.Sprintf(format, args...))
 }
 
-// space is a window of elements of T as tests use it: whatever its kind, element i of
-// rank r is at displacement at(r, i).
+// space is a window of elements of T for tests: for windows of any kind, element i of rank r is
+// at displacement at(r, i).
 type space[T any] struct {
 	mpi.Win[T]
 	kind string
-	mem  []T     // the own elements
-	addr []int64 // of dynamic windows: where each rank's elements begin
+	mem  []T     // this rank's elements
+	addr []int64 // of dynamic windows: the addresses of each rank's elements
 	size int64   // of an element in a dynamic window, in bytes
 }
 
@@ -54,30 +54,30 @@ func (s *space[T]) at(rank, i int) int {
 	return int(s.addr[rank] + int64(i)*s.size)
 }
 
-// hold locks a rank and returns when the lock is held, which Lock alone does not promise of a
-// rank on another host: the first flush does.
+// hold locks a rank and returns when the lock is held. For a rank on another host Lock alone
+// does not guarantee that, but the first flush does.
 func (s *space[T]) hold(kind mpi.LockType, rank int) error {
 	err := s.Lock(kind, rank, 0)
 	if err == nil {
 		if err = s.Flush(rank); err != nil {
-			s.Unlock(rank) // it ends the epoch, and tells the same
+			s.Unlock(rank) // ends the epoch, and returns the same error
 		}
 	}
 	return err
 }
 
-// spaceKinds are the ways to make a window. Each comes to another way through the
-// engine: memory that others map, that they reach through the kernel, by frames.
+// spaceKinds are the ways to make a window. Each uses another path through the engine: memory
+// that others map, or that they reach through the kernel, or by frames.
 var spaceKinds = []string{"create", "create over AllocMem", "allocate", "shared", "dynamic", "dynamic over AllocMem"}
 
-// newSpace makes a window of n elements in each rank, nil if that kind is impossible
-// among these ranks.
+// newSpace makes a window of n elements in each rank, or returns nil if these ranks cannot have
+// that kind.
 func newSpace[T mpi.Elem](t testing.TB, c *mpi.Comm, kind string, n int, info *mpi.Info) *space[T] {
 	t.Helper()
 	if testrun.Race && (kind == "create" || kind == "dynamic") && strings.Contains(t.Name(), "/shm") {
-		// What orders accesses to the Go heap there is in memory that the race detector
-		// does not see: it would take what others have had done by this process's service
-		// for races. Over the other fabrics it sees all.
+		// The synchronisation of accesses to the Go heap is in memory there that the race
+		// detector does not see: it would report accesses that this process's service makes for
+		// others as races. On the other fabrics it sees the synchronisation.
 		return nil
 	}
 	s := &space[T]{kind: kind}
@@ -130,7 +130,7 @@ func newSpace[T mpi.Elem](t testing.TB, c *mpi.Comm, kind string, n int, info *m
 	return s
 }
 
-// free frees the window and the memory under it.
+// free frees the window and its memory.
 func (s *space[T]) free(t testing.TB, c *mpi.Comm) {
 	t.Helper()
 	ok(t, s.Free())
@@ -139,8 +139,8 @@ func (s *space[T]) free(t testing.TB, c *mpi.Comm) {
 	}
 }
 
-// canShare reports whether all of c share memory: are on one host, and not by choice of
-// the fabric without it.
+// canShare reports whether all members of c share memory: they are on one host, with a fabric
+// that shares memory.
 func canShare(t testing.TB, c *mpi.Comm) bool {
 	t.Helper()
 	w, err := mpi.WinAllocateShared[int8](c, 1)
@@ -152,7 +152,7 @@ func canShare(t testing.TB, c *mpi.Comm) bool {
 	return true
 }
 
-// onSpaces runs fn on a window of every kind in turn.
+// onSpaces runs fn on one window of every kind after the other.
 func onSpaces[T mpi.Elem](t testing.TB, c *mpi.Comm, n int, fn func(t testing.TB, s *space[T])) {
 	t.Helper()
 	for _, kind := range spaceKinds {
@@ -164,8 +164,8 @@ func onSpaces[T mpi.Elem](t testing.TB, c *mpi.Comm, n int, fn func(t testing.TB
 	}
 }
 
-// onWindows runs fn as four ranks over every fabric, and over pretended hosts of two
-// ranks each.
+// onWindows runs fn as four ranks over every fabric, and over two simulated hosts with two ranks
+// each.
 func onWindows(t *testing.T, fn func(t testing.TB, c *mpi.Comm)) {
 	t.Helper()
 	mpitest.Run(t, 4, fn)
@@ -174,7 +174,7 @@ func onWindows(t *testing.T, fn func(t testing.TB, c *mpi.Comm)) {
 	}
 }
 
-// epoch is a way to synchronise: what all members do around the accesses of each.
+// epoch is a way to synchronise: the calls that all members make around their accesses.
 type epoch struct {
 	name    string
 	open    func(w *mpi.Window) error
@@ -183,7 +183,7 @@ type epoch struct {
 	passive bool
 }
 
-// epochs are all ways in which everybody may access everybody.
+// epochs are all ways in which every member may access every other.
 func epochs(t testing.TB, c *mpi.Comm) []epoch {
 	all, err := c.Group()
 	ok(t, err)
@@ -227,5 +227,5 @@ func epochs(t testing.TB, c *mpi.Comm) []epoch {
 	}
 }
 
-// pointerTo is where v is, for atomics.
+// pointerTo is the address of v, for atomics.
 func pointerTo[T any](v *T) unsafe.Pointer { return unsafe.Pointer(v) }

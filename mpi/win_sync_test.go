@@ -8,7 +8,7 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// Periods between fences in turn are for puts, for local stores, and for gets: all is
+// Periods between fences are alternately for puts, for local stores, and for gets: all are
 // complete on both sides at the fence.
 func TestRS01_FencePeriods(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
@@ -45,8 +45,8 @@ func TestRS01_FencePeriods(t *testing.T) {
 	})
 }
 
-// Groups of every kind: of one, of several, of nobody, and with the caller in it
-// (X-RMA-21). What was put between Start and Complete is there after Wait.
+// Groups of every kind: with one member, with several, empty, and with the caller (X-RMA-21).
+// Data that was put between Start and Complete is there after Wait.
 func TestRS02_XRMA21_PostStartGroups(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		me, n := c.Rank(), c.Size()
@@ -65,16 +65,16 @@ func TestRS02_XRMA21_PostStartGroups(t *testing.T) {
 				switch round % 5 {
 				case 0: // a ring
 					targets, origins = []int{next}, []int{before}
-				case 1: // everybody, also oneself
+				case 1: // all ranks, including the rank itself
 					for r := range n {
 						targets, origins = append(targets, r), append(origins, r)
 					}
-				case 2: // all to the first
+				case 2: // all to rank 0
 					targets = []int{0}
 					if me == 0 {
 						origins = []int{0, 1, 2, 3}
 					}
-				case 3: // oneself
+				case 3: // only the rank itself
 					targets, origins = []int{me}, []int{me}
 				}
 				ok(t, s.Post(group(origins...), 0))
@@ -94,7 +94,7 @@ func TestRS02_XRMA21_PostStartGroups(t *testing.T) {
 	})
 }
 
-// Two targets are exposed in an order that their origin does not follow (X-RMA-21).
+// Two targets post in an order that differs from that of the origin's epochs (X-RMA-21).
 func TestXRMA21_OrderOfExposures(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		all, err := c.Group()
@@ -112,7 +112,7 @@ func TestXRMA21_OrderOfExposures(t *testing.T) {
 					ok(t, s.Put([]int64{int64(r)}, r, s.at(r, 0)))
 					ok(t, s.Complete())
 				}
-			case 1: // posts after 2 has
+			case 1: // posts after rank 2 has
 				_, err := mpi.Recv(c, []byte{0}, 2, 0)
 				ok(t, err)
 				fallthrough
@@ -130,8 +130,8 @@ func TestXRMA21_OrderOfExposures(t *testing.T) {
 	})
 }
 
-// Start, and the operations after it, return before the target posts; nothing arrives
-// before it does, though the target's memory changes until then. All of it arrives.
+// Start, and the operations after it, return before the target posts. No data arrives before the
+// post, although the target changes its memory until then. All of it arrives in the end.
 func TestXRMA17_NothingBeforeThePost(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		all, err := c.Group()
@@ -150,7 +150,7 @@ func TestXRMA17_NothingBeforeThePost(t *testing.T) {
 				ok(t, s.Get(got, 0, s.at(0, 5)))
 				ok(t, s.GetAccumulate([]int64{1}, old, 0, s.at(0, 6+me), mpi.Sum))
 				ok(t, s.FetchAndOp(&one, &one, 0, s.at(0, 10), mpi.Sum))
-				// All of that returns before the post, which waits for this.
+				// All these calls return before the post, which waits for this message.
 				ok(t, mpi.Send(c, []byte{0}, 0, 0))
 				ok(t, s.Complete())
 				if got[0] != 77 || old[0] != 5 || one < 7 || one > 9 {
@@ -181,7 +181,8 @@ func TestXRMA17_NothingBeforeThePost(t *testing.T) {
 	})
 }
 
-// Test looks and makes progress: at last it is true (X-RMA-18), and the epoch has ended.
+// Test tests the epoch and makes progress: in the end it returns true (X-RMA-18), and the epoch
+// has ended.
 func TestXRMA18_TestOfAnExposure(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		all, err := c.Group()
@@ -219,9 +220,7 @@ func TestXRMA18_TestOfAnExposure(t *testing.T) {
 	})
 }
 
-// Exclusive locks keep the updates of all ranks apart, those that the owner of the memory
-// makes by loads and stores among them (RS-03); shared ones are held side by side. So on
-// One window is used in all ways of synchronising, one after the other.
+// One window is used with all ways of synchronising, one after the other.
 func TestRS04_SwitchingModes(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		me, n := c.Rank(), c.Size()
@@ -239,13 +238,13 @@ func TestRS04_SwitchingModes(t *testing.T) {
 						t.Fatalf("round %d, %s: %v", round, e.name, s.mem)
 					}
 				}
-				ok(t, c.Barrier()) // loads before the next puts
+				ok(t, c.Barrier()) // the loads come before the next puts
 			}
 		})
 	})
 }
 
-// Updates may be seen before the synchronisation, whole or not at all (RS-05).
+// Updates may be visible before the synchronisation, but only as a whole (RS-05).
 func TestRS05_EarlyVisibility(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		onSpaces(t, c, 1, func(t testing.TB, s *space[int64]) {
@@ -273,10 +272,7 @@ func TestRS05_EarlyVisibility(t *testing.T) {
 	})
 }
 
-// After Flush the target finds the data, told by a message; FlushLocal frees the buffer,
-// which was lent until then (RC-09). So with FlushAll and FlushLocalAll, and for what
-// The target does nothing but compute, with all its cores, while others lock, put, get,
-// Complete returns when the target has posted; it does not wait for its Wait (RS-09).
+// Complete returns when the target has posted; it does not wait for the target's Wait (RS-09).
 func TestRS09_CompleteDoesNotWaitForWait(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		all, err := c.Group()
@@ -289,7 +285,7 @@ func TestRS09_CompleteDoesNotWaitForWait(t *testing.T) {
 			switch c.Rank() {
 			case 0:
 				ok(t, s.Post(origin, 0))
-				ok(t, second(mpi.Recv(c, []byte{0}, 1, 0))) // which comes after Complete
+				ok(t, second(mpi.Recv(c, []byte{0}, 1, 0))) // sent after Complete
 				ok(t, s.Wait())
 				if s.mem[0] != 3 {
 					t.Errorf("memory %v", s.mem)

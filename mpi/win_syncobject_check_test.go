@@ -6,9 +6,9 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// In checking mode, a program whose ranks tell each other by synchronisation objects what
-// is complete is silent: what was signalled may be used at once, by stores and by other
-// ranks. Before the first signal, conflicts are reported.
+// In checking mode, a program whose ranks tell each other by synchronisation objects which
+// operations are complete gets no errors: signalled data may be used at once, by stores and by
+// other ranks. Before the first signal, conflicts are reported.
 func TestSYN01_RC10_SignalledOperationsAreSilent(t *testing.T) {
 	t.Setenv("HALO_CHECK", "1")
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {

@@ -18,10 +18,10 @@ func refused(t testing.TB, err error, class mpi.Class, says string) {
 	}
 }
 
-// unstarted is the error with which a request that could not be made is started.
+// unstarted is the error of Start for a request with invalid arguments.
 func unstarted(q mpi.Request) error { return q.Start() }
 
-// infoOf is an info of one key.
+// infoOf is an Info with one key.
 func infoOf(t testing.TB, key, value string) *mpi.Info {
 	t.Helper()
 	i := mpi.NewInfo()
@@ -29,8 +29,8 @@ func infoOf(t testing.TB, key, value string) *mpi.Info {
 	return i
 }
 
-// Objects are allocated, all of them distinct and none null (SYN-05, SYN-36), and freed, all
-// or none (SYN-06).
+// Objects are allocated, all different and none null (SYN-05, SYN-36), and freed, either all or
+// none (SYN-06).
 func TestSYN05_SYN06_AllocAndFree(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		w, err := mpi.WinAllocate[int](c, 1)
@@ -88,8 +88,8 @@ func TestSYN05_SYN06_AllocAndFree(t *testing.T) {
 	})
 }
 
-// Wrong handles, ranks, modes, counts and values (SYN-12, SYN-17, SYN-22, SYN-23, SYN-34, E0-17,
-// E0-18, E0-20): the class, and what is wrong, when the request is started.
+// Invalid handles, ranks, modes, counts and values (SYN-12, SYN-17, SYN-22, SYN-23, SYN-34,
+// E0-17, E0-18, E0-20): Start returns the class and the reason.
 func TestSYN17_SYN23_SYN34_WrongArguments(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		w, err := mpi.WinAllocate[int](c, 1)
@@ -154,8 +154,8 @@ func TestSYN17_SYN23_SYN34_WrongArguments(t *testing.T) {
 	})
 }
 
-// More signals than two generations (SYN-27, E0-16): ErrWinCounter, which is ErrRMASync as
-// well (SYN-38, E0-26), on the window's error handler, and nothing is lost.
+// More signals than two generations (SYN-27, E0-16) are ErrWinCounter, which is ErrRMASync as
+// well (SYN-38, E0-26), for the window's error handler, and no signal is lost.
 func TestSYN27_SYN38_MoreSignalsThanAreWaitedFor(t *testing.T) {
 	if mpi.ErrWinCounter <= mpi.ErrLastCode || mpi.ErrorClass(mpi.ErrWinCounter) != mpi.ErrWinCounter ||
 		!errors.Is(mpi.ErrWinCounter, mpi.ErrRMASync) || errors.Is(mpi.ErrRMASync, mpi.ErrWinCounter) ||
@@ -202,7 +202,7 @@ func TestSYN27_SYN38_MoreSignalsThanAreWaitedFor(t *testing.T) {
 				t.Error("complete with one signal of three")
 			}
 		}
-		signals(2) // nothing was lost
+		signals(2) // no signal was lost
 		if c.Rank() == 0 {
 			ok(t, second(come.Wait()))
 		}
@@ -210,8 +210,8 @@ func TestSYN27_SYN38_MoreSignalsThanAreWaitedFor(t *testing.T) {
 	})
 }
 
-// A request of a synchronisation object cannot be cancelled, and goes on (SYN-29, E0-23).
-// What is freed while it is active signals once (E0-14), or gives up waiting.
+// A request of a synchronisation object cannot be cancelled, and continues (SYN-29, E0-23). A
+// request that is freed while it is active signals once (E0-14), or stops to wait.
 func TestSYN29_CancelAndFree(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		w, err := mpi.WinAllocate[int](c, 1)
@@ -234,7 +234,7 @@ func TestSYN29_CancelAndFree(t *testing.T) {
 		again := w.SyncOpsInit(peer, mpi.ModeWinPut, all[peer], infoOf(t, "restart", "true"))
 		ok(t, again.Start())
 		ok(t, second(again.Wait()))
-		ok(t, again.Free()) // began again by itself: no signal more
+		ok(t, again.Free()) // it had started again by itself: it does not signal any more
 		ok(t, second(come.Wait()))
 		ok(t, come.Start())
 		ok(t, c.Barrier())

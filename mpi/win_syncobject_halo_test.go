@@ -12,13 +12,14 @@ import (
 )
 
 // relaxation is a grid that is relaxed by ranks on a torus of 2 by 2, each with a square of
-// side width of it, and by one alone. Each rank has four neighbours, two of which are the same.
+// width by width points, and by a serial program. Each rank has four neighbours, of which two
+// pairs are the same rank.
 type relaxation struct {
 	width int
 	sides int // ranks on a side
 }
 
-// start is the grid at the beginning.
+// start is the initial grid.
 func (r relaxation) start() []float64 {
 	n := r.width * r.sides
 	g := rand.New(rand.NewPCG(1, 2))
@@ -44,7 +45,7 @@ func (r relaxation) serial(steps int) []float64 {
 	return now
 }
 
-// relaxed is the next value of a point between its neighbours.
+// relaxed is the next value of a point, from its neighbours.
 func relaxed(at, up, down, left, right float64) float64 {
 	return (at + (up + down) + (left + right)) / 5
 }
@@ -58,14 +59,14 @@ const (
 	neighbours
 )
 
-// square is the part of a rank: points, and in its window four halos of width points.
+// square is the part of a rank: its points, and in its window four halos of width points.
 type square struct {
 	relaxation
 	win     mpi.Win[float64]
 	around  [neighbours]int
 	now     []float64
 	next    []float64
-	borders [neighbours][]float64 // to be put
+	borders [neighbours][]float64 // the data to put
 }
 
 func newSquare(t testing.TB, c *mpi.Comm, r relaxation) *square {
@@ -88,7 +89,7 @@ func newSquare(t testing.TB, c *mpi.Comm, r relaxation) *square {
 	return s
 }
 
-// fill makes the borders what the neighbours are to have.
+// fill sets the borders to the data for the neighbours.
 func (s *square) fill() {
 	w := s.width
 	copy(s.borders[up], s.now)
@@ -98,13 +99,13 @@ func (s *square) fill() {
 	}
 }
 
-// put puts the border on one side into the halo on the other side of the neighbour.
+// put puts the border on one side into the opposite halo of the neighbour.
 func (s *square) put(t testing.TB, side int) {
 	t.Helper()
 	ok(t, s.win.Put(s.borders[side], s.around[side], (side^1)*s.width))
 }
 
-// step relaxes the square between its halos.
+// step relaxes the square, using its halos.
 func (s *square) step() {
 	w, halo := s.width, s.win.Local()
 	at := func(side, i int) float64 { return halo[side*w+i] }
@@ -128,7 +129,7 @@ func (s *square) step() {
 	s.now, s.next = s.next, s.now
 }
 
-// check compares the square with that of the serial result.
+// check compares the square with the serial result.
 func (s *square) check(t testing.TB, c *mpi.Comm, want []float64) {
 	t.Helper()
 	w, n := s.width, s.width*s.sides
@@ -149,8 +150,7 @@ func loiter(g *rand.Rand) {
 	}
 }
 
-// handles exchanges objects with all neighbours, as the proposal does, by messages with a
-// tag.
+// handles exchanges objects with all neighbours by messages with a tag, as the proposal does.
 func (s *square) handles(t testing.TB, c *mpi.Comm, mine mpi.Sync, tag int) (theirs [neighbours]mpi.Sync) {
 	t.Helper()
 	var rs []mpi.Request
@@ -169,12 +169,12 @@ func freeAll(t testing.TB, rs []mpi.Request) {
 	}
 }
 
-// onHalos runs a program of the proposal among four ranks, over every fabric, with delays at
-// random, and compares with the serial result.
+// onHalos runs a program of the proposal on four ranks, over every fabric, with random delays,
+// and compares the result with the serial one.
 func onHalos(t *testing.T, program func(t testing.TB, c *mpi.Comm, s *square, updated mpi.Request, puts []mpi.Request, my []mpi.Sync, steps int, loiter func())) {
 	r := relaxation{width: 5, sides: 2}
 	all := rounds(1000)
-	few := all / 5 // where a step takes much longer
+	few := all / 5 // for fabrics on which a step takes much longer
 	wants := map[int][]float64{all: r.serial(all), few: r.serial(few)}
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		steps := all
@@ -203,8 +203,8 @@ func onHalos(t *testing.T, program func(t testing.TB, c *mpi.Comm, s *square, up
 	})
 }
 
-// Example A of the proposal, with its braces where they belong (E0-11): objects tell that
-// halos are updated, a barrier that they are free.
+// Example A of the proposal, with its braces corrected (E0-11): objects say that halos are
+// updated, a barrier that they are free.
 func TestSYN30_ExampleA(t *testing.T) {
 	onHalos(t, func(t testing.TB, c *mpi.Comm, s *square, updated mpi.Request, puts []mpi.Request, _ []mpi.Sync, steps int, loiter func()) {
 		for range steps {
@@ -224,8 +224,8 @@ func TestSYN30_ExampleA(t *testing.T) {
 	})
 }
 
-// Example B: empty messages tell that halos are free, and puts go in the order in which these
-// come. Neighbours may be an iteration apart.
+// Example B: empty messages say that halos are free, and the puts follow the order of their
+// arrival. Neighbours may be one iteration apart.
 func TestSYN31_ExampleB(t *testing.T) {
 	onHalos(t, func(t testing.TB, c *mpi.Comm, s *square, updated mpi.Request, puts []mpi.Request, _ []mpi.Sync, steps int, loiter func()) {
 		for range steps {
@@ -234,7 +234,7 @@ func TestSYN31_ExampleB(t *testing.T) {
 			s.fill()
 			loiter()
 			var sends, recvs []mpi.Request
-			for side, r := range s.around { // two neighbours are one rank: the side tells
+			for side, r := range s.around { // two neighbours are the same rank: the tag contains the side
 				recvs = append(recvs, mpi.Irecv(c, []byte{}, r, 10+side))
 				sends = append(sends, mpi.Isend(c, []byte{}, r, 10+(side^1)))
 			}
@@ -252,9 +252,9 @@ func TestSYN31_ExampleB(t *testing.T) {
 	})
 }
 
-// Example C, repaired (E0-08, E0-09, E0-10, E0-16): a second object tells that halos are free,
-// and there are no messages at all. The requests that tell so, of mode 0, signal when they
-// are started, whether they are waited for (E0-10: a repaired program does) or not.
+// Example C, corrected (E0-08, E0-09, E0-10, E0-16): a second object says that halos are free,
+// and there are no messages. The requests for that, of mode 0, signal when they are started,
+// whether the program waits for them (E0-10: a corrected program does) or not.
 func TestSYN32_SYN19_ExampleC(t *testing.T) {
 	for _, waits := range []bool{true, false} {
 		onHalos(t, func(t testing.TB, c *mpi.Comm, s *square, updated mpi.Request, puts []mpi.Request, my []mpi.Sync, steps int, loiter func()) {
@@ -327,10 +327,10 @@ func TestSYN33_Restart(t *testing.T) {
 	})
 }
 
-// The race of Example C as it is written: a neighbour is faster, and tells that its halo is
-// free before this rank has started to wait for that. What the proposal's Start would lose
-// without a word is found with strict, once before the first Start and once between two
-// (E0-16); the same program without it is right.
+// The race in Example C as it is printed: a faster neighbour says that its halo is free before
+// this rank has started to wait for that. The proposal's Start would lose that signal silently;
+// strict detects it, once before the first Start and once between two (E0-16). The same program
+// without strict is correct.
 func TestSYN32_SYN27_LiteralRaceIsDetected(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		w, err := mpi.WinAllocate[int](c, 1)
@@ -342,9 +342,9 @@ func TestSYN32_SYN27_LiteralRaceIsDetected(t *testing.T) {
 			free := w.SyncObjectInit(all[me], 1, mpi.SyncStrict(strict))
 			ok(t, c.Barrier())
 			for round := range 3 {
-				if me > peer { // the fast one: it does not wait for Start
+				if me > peer { // the fast rank: it does not wait for Start
 					ok(t, w.Signal(peer, 0, all[peer]))
-					ok(t, mpi.Send(c, []byte{}, peer, 1)) // which is behind the signal
+					ok(t, mpi.Send(c, []byte{}, peer, 1)) // arrives after the signal
 					ok(t, c.Barrier())
 					continue
 				}

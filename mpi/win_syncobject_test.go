@@ -8,7 +8,7 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// syncs makes a synchronisation object in each rank, and returns those of all.
+// syncs makes a synchronisation object in each rank, and returns those of all ranks.
 func syncs(t testing.TB, c *mpi.Comm, w *mpi.Window) []mpi.Sync {
 	t.Helper()
 	mine, err := w.AllocSyncObjects(1, nil)
@@ -41,10 +41,10 @@ func tested(t testing.TB, q *mpi.Request) bool {
 	return done
 }
 
-// Three origins put and signal; the target's request is complete exactly when all have
-// signalled, and then all that was put is there (SYN-02, SYN-03, SYN-14, SYN-26). Memory of
-// the origin is free when its request is complete, and the next round begins when the target
-// has signalled that it has looked (SYN-19).
+// Three origins put and signal. The target's request is complete exactly when all have
+// signalled, and then all data is there (SYN-02, SYN-03, SYN-14, SYN-26). The origin may reuse
+// its memory when its request is complete, and the next round begins when the target has
+// signalled that it has read the data (SYN-19).
 func TestSYN01_SYN14_SignalsFollowThePuts(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		me, n := c.Rank(), c.Size()
@@ -103,8 +103,8 @@ func TestSYN01_SYN14_SignalsFollowThePuts(t *testing.T) {
 	})
 }
 
-// What was to be got is there when the origin's request is complete, and the target may
-// change its memory when it is signalled (SYN-26, E0-15): gets of many frames, too.
+// The data of gets is there when the origin's request is complete, and the target may change its
+// memory when it is signalled (SYN-26, E0-15); also with gets of many frames.
 func TestSYN26_GetsAreReadBeforeTheSignal(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		me, n := c.Rank(), c.Size()
@@ -139,8 +139,8 @@ func TestSYN26_GetsAreReadBeforeTheSignal(t *testing.T) {
 	})
 }
 
-// Accumulates of all kinds, with results and without, are covered: the sums are whole when
-// the target is told (SYN-17, SYN-39, E0-19).
+// Signals cover accumulates of all kinds, with results and without: the sums are complete when
+// the target is signalled (SYN-17, SYN-39, E0-19).
 func TestSYN17_SYN39_AccumulatesOfAllKinds(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		me, n := c.Rank(), c.Size()
@@ -170,8 +170,8 @@ func TestSYN17_SYN39_AccumulatesOfAllKinds(t *testing.T) {
 	})
 }
 
-// A request of an object is complete after count signals, not before (SYN-15, SYN-24), and
-// is inactive until it is started (SYN-13). Its status says nothing (SYN-28).
+// A request of an object is complete after count signals, not before (SYN-15, SYN-24), and is
+// inactive until it is started (SYN-13). Its status has no meaning (SYN-28).
 func TestSYN15_SYN24_CompleteAfterCountSignals(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		w, err := mpi.WinAllocate[int](c, 1)
@@ -207,9 +207,9 @@ func TestSYN15_SYN24_CompleteAfterCountSignals(t *testing.T) {
 	})
 }
 
-// Only operations of the selected kinds are waited for (SYN-18): a get waits for the
-// target's post, and what waits for puts does not wait for it. Nor do notifications
-// (SYN-19), while what waits for gets is complete when the target has posted (SYN-20).
+// A request waits only for operations of the selected kinds (SYN-18): a get waits for the
+// target's post, but a request for puts does not wait for the get. Nor do notifications
+// (SYN-19), while a request for gets is complete after the target has posted (SYN-20).
 func TestSYN18_SYN19_OnlySelectedKinds(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		me := c.Rank()
@@ -251,8 +251,8 @@ func TestSYN18_SYN19_OnlySelectedKinds(t *testing.T) {
 	})
 }
 
-// Operations before and after Start are covered, a request that follows covers what was
-// issued since (SYN-20, E0-12), and requests of other kinds are apart (E0-13).
+// A request covers operations before and after Start, the next request those issued since
+// (SYN-20, E0-12), and requests for other kinds are independent (E0-13).
 func TestSYN20_BeforeAndAfterStart(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		me, n := c.Rank(), c.Size()
@@ -294,8 +294,8 @@ func TestSYN20_BeforeAndAfterStart(t *testing.T) {
 	})
 }
 
-// A process synchronises with itself by its own handle (SYN-22), 100,000 times, and no count
-// drifts (SYN-25): after that each signal still completes one request and no more.
+// A process synchronises with itself by its own handle (SYN-22), 100,000 times, and the counts
+// remain exact (SYN-25): after that each signal still completes exactly one request.
 func TestSYN22_SYN25_WithItselfAgainAndAgain(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		w, err := mpi.WinAllocate[int64](c, 1)
@@ -335,7 +335,7 @@ func TestSYN22_SYN25_WithItselfAgainAndAgain(t *testing.T) {
 	})
 }
 
-// Two processes signal each other in turn, many times (SYN-25), and wait asleep in between.
+// Two processes signal each other alternately, many times (SYN-25), and sleep while they wait.
 func TestSYN25_BackAndForth(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		w, err := mpi.WinAllocate[int64](c, 1)
@@ -359,7 +359,7 @@ func TestSYN25_BackAndForth(t *testing.T) {
 	})
 }
 
-// 64 origins signal at once, again and again, and no signal is lost (SYN-21).
+// 64 origins signal at the same time, repeatedly, and no signal is lost (SYN-21).
 func TestSYN21_SixtyFourSignalAtOnce(t *testing.T) {
 	const origins = 64
 	mpitest.Run(t, origins+1, func(t testing.TB, c *mpi.Comm) {

@@ -8,9 +8,9 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// Handles travel in messages and in all collectives that do not reduce (SYN-08, SYN-09),
-// in slices and Buffers, several at a time, and are the same wherever they arrive (SYN-04); a
-// received one can be passed on (SYN-12, E0-18). Each of them is used.
+// Handles can be sent in messages and in all collectives that do not reduce (SYN-08, SYN-09), in
+// slices and Buffers, several at a time, and are equal wherever they arrive (SYN-04). A received
+// handle can be passed on (SYN-12, E0-18). Each of them is used.
 func TestSYN08_SYN09_SYN12_HandlesTravel(t *testing.T) {
 	mpitest.Run(t, 3, func(t testing.TB, c *mpi.Comm) {
 		w, err := mpi.WinAllocate[int](c, 1)
@@ -58,7 +58,7 @@ func TestSYN08_SYN09_SYN12_HandlesTravel(t *testing.T) {
 		ok(t, second(q.Wait()))
 		same("Iallgather", gathered, all)
 
-		come := startedSync(t, w.SyncObjectInit(mine[to], 1)) // what Alltoall has given to rank to
+		come := startedSync(t, w.SyncObjectInit(mine[to], 1)) // the handle that Alltoall has sent to rank to
 		passedOn := startedSync(t, w.SyncObjectInit(mine[from], 1))
 		ok(t, w.Signal(from, 0, theirs[from]))
 		two := (me + n - 2) % n
@@ -69,8 +69,8 @@ func TestSYN08_SYN09_SYN12_HandlesTravel(t *testing.T) {
 	})
 }
 
-// Handles are neither combined (SYN-09), nor made types of (SYN-10), nor moved by one-sided
-// communication (SYN-11): ErrType, and nothing has happened.
+// Handles cannot be combined (SYN-09), made types of (SYN-10), or moved by one-sided
+// communication (SYN-11): these are ErrType, and do nothing.
 func TestSYN09_SYN10_SYN11_WhereHandlesDoNotGo(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		a, b := make([]mpi.Sync, 2), make([]mpi.Sync, 2)
@@ -147,15 +147,15 @@ func TestSYN09_SYN10_SYN11_WhereHandlesDoNotGo(t *testing.T) {
 	})
 }
 
-// unwaited is the error of a request that was made wrongly.
+// unwaited is the error that a wait for a request with invalid arguments returns.
 func unwaited(q mpi.Request) error {
 	_, err := q.Wait()
 	return err
 }
 
-// Requests of objects are started and ended by every call for requests, mixed with others
-// (SYN-16, PER-04): an object that waits for signals of a request that comes later in the same
-// array is no deadlock.
+// Every call for requests starts and completes requests of objects, together with others
+// (SYN-16, PER-04): an object that waits for signals of a request later in the same array is no
+// deadlock.
 func TestSYN16_PER04_WithEveryCall(t *testing.T) {
 	ways := map[string]func(t testing.TB, rs []mpi.Request) error{
 		"Waitall": func(_ testing.TB, rs []mpi.Request) error { return mpi.Waitall(rs, make([]mpi.Status, len(rs))) },
@@ -214,7 +214,7 @@ func TestSYN16_PER04_WithEveryCall(t *testing.T) {
 			return nil
 		},
 		"WaitContext": func(t testing.TB, rs []mpi.Request) error {
-			if err := mpi.Waitall(rs[1:2], nil); err != nil { // else the others would wait for it
+			if err := mpi.Waitall(rs[1:2], nil); err != nil { // otherwise the other requests would wait for it
 				return err
 			}
 			for i := range rs {

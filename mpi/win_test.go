@@ -9,8 +9,8 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// Members bring memory of different sizes and units, and a put at displacement d lands d
-// units of the target behind the beginning of its memory.
+// Members have memory of different sizes and units, and a put at displacement d arrives d units
+// of the target after the beginning of its memory.
 func TestRW01_EachTargetHasItsUnit(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		me, n := c.Rank(), c.Size()
@@ -38,8 +38,8 @@ func TestRW01_EachTargetHasItsUnit(t *testing.T) {
 	})
 }
 
-// Memory of one window is given to another: both see the same bytes, and the lock of the
-// one does not shut out who locks the other.
+// Memory of one window is also that of another: both see the same bytes, and locks of the two
+// are independent.
 func TestRW02_TwoWindowsOverOneMemory(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		a, err := mpi.WinAllocate[int64](c, 8)
@@ -49,7 +49,7 @@ func TestRW02_TwoWindowsOverOneMemory(t *testing.T) {
 		peer := (c.Rank() + 1) % c.Size()
 		ok(t, a.Lock(mpi.LockExclusive, peer, 0))
 		ok(t, c.Barrier())
-		ok(t, b.Lock(mpi.LockExclusive, peer, 0)) // while all of a is locked
+		ok(t, b.Lock(mpi.LockExclusive, peer, 0)) // while all members of a are locked
 		ok(t, a.Put([]int64{7}, peer, 0))
 		ok(t, a.Flush(peer))
 		got := []int64{0}
@@ -66,11 +66,11 @@ func TestRW02_TwoWindowsOverOneMemory(t *testing.T) {
 	})
 }
 
-// The group of a window is that of its communicator, in that order (X-RMA-20), and
-// freeing waits until nobody accesses the memory any more.
+// The group of a window is that of its communicator, in the same order (X-RMA-20), and Free
+// waits until no member accesses the memory any more.
 func TestRW03_XRMA20_GroupAndFree(t *testing.T) {
 	onWindows(t, func(t testing.TB, world *mpi.Comm) {
-		c, err := world.Split(0, -world.Rank()) // backwards
+		c, err := world.Split(0, -world.Rank()) // in reverse order
 		ok(t, err)
 		group, err := c.Group()
 		ok(t, err)
@@ -88,7 +88,7 @@ func TestRW03_XRMA20_GroupAndFree(t *testing.T) {
 				t.Errorf("rank %d in the group, want %d", g.Rank(), c.Rank())
 			}
 		})
-		// Whoever comes first to Free waits for the others' accesses to its memory.
+		// A member that calls Free first waits for the others' accesses to its memory.
 		mem := make([]int64, c.Size())
 		w, err := mpi.WinCreate(c, mem)
 		ok(t, err)
@@ -107,7 +107,7 @@ func TestRW03_XRMA20_GroupAndFree(t *testing.T) {
 	})
 }
 
-// Regions come and go; displacements are addresses of the target.
+// Regions are attached and detached; displacements are addresses of the target.
 func TestRW04_XRMA01_DynamicWindows(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		w, err := c.WinCreateDynamic()
@@ -117,7 +117,7 @@ func TestRW04_XRMA01_DynamicWindows(t *testing.T) {
 		}
 		typed := mpi.Win[int32]{Window: w}
 		regions := [][]int32{make([]int32, 10), make([]int32, 1), make([]int32, 5000)}
-		for round := range 3 { // the same memory again and again
+		for round := range 3 { // the same memory several times
 			var addrs []int64
 			for _, r := range regions {
 				clear(r)
@@ -161,8 +161,8 @@ func TestRW04_XRMA01_DynamicWindows(t *testing.T) {
 	})
 }
 
-// What has been detached is not accessed, whatever an origin remembers of it; attached
-// again with other bounds it has these.
+// Detached memory is not accessed, even if an origin has cached its description; memory that is
+// attached again with other bounds has these bounds.
 func TestRW05_RegionsAreRevalidated(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		w, err := c.WinCreateDynamic()
@@ -172,7 +172,7 @@ func TestRW05_RegionsAreRevalidated(t *testing.T) {
 		peer := (c.Rank() + 1) % c.Size()
 		addrs, err := mpi.AllgatherOne(c, mpi.Address(mem))
 		ok(t, err)
-		// try puts one number, and says what becomes of that.
+		// try puts one number, and returns the error.
 		try := func(i int) error {
 			ok(t, w.Lock(mpi.LockShared, peer, 0))
 			put := typed.Put([]int64{int64(i)}, peer, int(addrs[peer])+8*i)
@@ -204,7 +204,7 @@ func TestRW05_RegionsAreRevalidated(t *testing.T) {
 	})
 }
 
-// What cannot be attached or detached, and the flavor that it cannot be on.
+// Memory that cannot be attached or detached, and flavors that do not allow it.
 func TestXRMA01_XRMA19_WrongAttach(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		w, err := c.WinCreateDynamic()
@@ -215,7 +215,7 @@ func TestXRMA01_XRMA19_WrongAttach(t *testing.T) {
 		for _, overlap := range [][]int64{mem, mem[2:6], mem[:3], mem[5:], mem[3:4]} {
 			wantText(t, mpi.Attach(w, overlap), mpi.ErrRMAAttach, "mpi: Attach on heap: ")
 		}
-		ok(t, mpi.Attach(w, mem[:2])) // one behind the other
+		ok(t, mpi.Attach(w, mem[:2])) // two adjacent regions
 		ok(t, mpi.Attach(w, mem[6:]))
 		wantText(t, mpi.Detach(w, mem[3:]), mpi.ErrRMAAttach, "mpi: Detach on heap: ")
 		ok(t, mpi.Detach(w, mem[2:]))
@@ -263,8 +263,8 @@ func TestXRMA01_Attributes(t *testing.T) {
 	})
 }
 
-// Shared memory lies rank behind rank, unless it need not; others see what is stored in
-// it. Ranks of several hosts share none.
+// Shared memory of the ranks is contiguous, unless a hint allows gaps; others see stores to it.
+// Ranks of several hosts share none.
 func TestXRMA02_XRMA22_SharedMemory(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		if !canShare(t, c) {
@@ -325,7 +325,7 @@ func TestXRMA02_XRMA22_SharedMemory(t *testing.T) {
 			}
 			ok(t, w.Free())
 		}
-		// The lowest rank with memory is not 0.
+		// The lowest rank with memory is not rank 0.
 		w, err := mpi.WinAllocateShared[int64](c, c.Rank()/2)
 		ok(t, err)
 		if mem, err := w.Shared(mpi.ProcNull); err != nil || len(mem) != 1 {
@@ -335,7 +335,8 @@ func TestXRMA02_XRMA22_SharedMemory(t *testing.T) {
 	})
 }
 
-// Other windows are asked, too: where memory is mapped there is some, elsewhere none.
+// SharedQuery works for other windows, too: it returns memory where that is mapped, and nil
+// elsewhere.
 func TestXRMA03_QueryOfOtherFlavors(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		host, err := c.SplitType(mpi.CommTypeShared, 0)
@@ -385,5 +386,3 @@ func TestXRMA03_QueryOfOtherFlavors(t *testing.T) {
 		ok(t, host.Free())
 	})
 }
-
-// Keys of windows (ATT-10): values are set, read, replaced and deleted; freeing deletes

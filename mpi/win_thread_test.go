@@ -11,8 +11,9 @@ import (
 // numbered is a thread for OfThread.
 func numbered(n int) func() int { return func() int { return n } }
 
-// Threads have operations of their own under thread scope, and only there (QV-02, QV-03, E3-13):
-// a flush of one covers what it has issued, and what ends the epoch covers all (QV-05).
+// Threads have separate operations under thread scope, and only then (QV-02, QV-03, E3-13): a
+// flush by one covers the operations that it has issued, and the end of the epoch covers all
+// (QV-05).
 func TestQV02_QV05_OperationsOfThreads(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		peer := 1 - c.Rank()
@@ -49,7 +50,7 @@ func TestQV02_QV05_OperationsOfThreads(t *testing.T) {
 			}
 		}
 		ok(t, c.Barrier())
-		ok(t, w.SetInfo(pairs(t, "mpi_win_order", "true"))) // of all
+		ok(t, w.SetInfo(pairs(t, "mpi_win_order", "true"))) // of the windows of all threads
 		for x, n := range threads {
 			wantInfo(t, x, "mpi_win_scope", "thread", "mpi_win_order", "true")
 			ok(t, x.Untyped().Put(mpi.Buf([]int64{77}), peer, int64(n), 1, must(mpi.TypeOf[int64]())))
@@ -61,7 +62,7 @@ func TestQV02_QV05_OperationsOfThreads(t *testing.T) {
 				t.Errorf("thread %d has put %d when the epoch ends", n, got)
 			}
 		}
-		// Errors are those of the window, and it is freed as a whole.
+		// Errors belong to the window, and it is freed as a whole.
 		heard := 0
 		ok(t, w.SetErrhandler(mpi.CreateWinErrhandler(func(x *mpi.Window, _ *mpi.Error) {
 			heard++
@@ -80,7 +81,8 @@ func TestQV02_QV05_OperationsOfThreads(t *testing.T) {
 	})
 }
 
-// Windows are made of bytes at an address (RW-01), and what is wrong with them is told to all.
+// Windows are made over bytes at an address (RW-01), and if an argument is invalid all members
+// get the error.
 func TestRW01_WindowsAtAnAddress(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		peer := 1 - c.Rank()
@@ -101,7 +103,7 @@ func TestRW01_WindowsAtAnAddress(t *testing.T) {
 		ok(t, empty.Free())
 		at := func(p unsafe.Pointer, size int64) (unsafe.Pointer, int64) {
 			if c.Rank() == 0 {
-				return unsafe.Pointer(&mem[0]), 4 // nothing is wrong here
+				return unsafe.Pointer(&mem[0]), 4 // valid arguments
 			}
 			return p, size
 		}

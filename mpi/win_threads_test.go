@@ -8,8 +8,9 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// Many goroutines of each rank use one window at once: each has elements of its own, and
-// all add to one that is common. What one flushes is complete, whatever others start.
+// Many goroutines of each rank use one window at the same time: each has separate elements, and
+// all add to a common one. Operations that one has flushed are complete, whatever the others
+// have started.
 func TestXRMA06_ManyGoroutinesOneWindow(t *testing.T) {
 	const workers, each = 8, 40
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
@@ -75,8 +76,8 @@ func TestXRMA06_ManyGoroutinesOneWindow(t *testing.T) {
 	})
 }
 
-// Several goroutines lock different targets of one window, and several windows are made,
-// used and freed side by side.
+// Several goroutines lock different targets of one window, and several windows are made, used
+// and freed at the same time.
 func TestRS10_GoroutinesWithLocksOfTheirOwn(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		n := c.Size()

@@ -10,6 +10,7 @@
 // command that runs its program again:
 //
 //	go test ./mpi/histories -run '^TestWindowHistories$' -replay shm@0110:4711
+//
 // runs the program of seed 4711 on four ranks, of which the second and third are on a separate
 // host. -programs 20 runs the programs of 20 seeds. With HALO_HISTORY_SECONDS=600 a test runs
 // programs of new seeds for 600 s on each fabric.

@@ -1,5 +1,5 @@
-// Package mpitest runs ranks inside a Go test: n goroutines of the test process
-// over each fabric in turn, so that one test holds for all of them.
+// Package mpitest runs ranks inside a Go test: n goroutines of the test process, over each
+// fabric in turn, so that one test covers all of them.
 package mpitest
 
 import (
@@ -14,12 +14,12 @@ import (
 
 // Fabrics are the fabrics that Run covers: those listed in the environment variable
 // HALO_TEST_FABRICS, separated by commas, or all that this platform has. Under the race detector
-// all are inproc and tcp: it sees nothing of what synchronises in shared memory, and inproc is the
-// same code on the heap.
+// all are inproc and tcp, since the race detector does not see synchronisation in shared memory,
+// and inproc runs the same code on the heap.
 func Fabrics() []string { return testrun.Fabrics("inproc", "shm", "tcp") }
 
-// Run runs fn as n ranks over every fabric, each in a subtest named after it.
-// The test fails if a rank does; t.FailNow may be called in ranks.
+// Run runs fn as n ranks over every fabric, each in a subtest named after it. The test fails if
+// a rank fails; ranks may call t.FailNow.
 func Run(t *testing.T, n int, fn func(t testing.TB, world *mpi.Comm)) {
 	t.Helper()
 	for _, fabric := range Fabrics() {
@@ -42,10 +42,10 @@ func On(t testing.TB, fabric string, n int, fn func(t testing.TB, world *mpi.Com
 	}
 }
 
-// RunOver is mpi.Run over a fabric: "inproc" (channels and rings on the heap),
-// "shm" (shared memory as between processes) or "tcp" (loopback sockets). The ranks can be spread
-// over hosts that are only pretended: over "shm@0110" the second and third of four are
-// on another host than the others, which they reach by sealed sockets.
+// RunOver is mpi.Run over a fabric: "inproc" (channels and rings on the heap), "shm" (shared
+// memory as between processes) or "tcp" (loopback sockets). It can simulate several hosts: over
+// "shm@0110" the second and third of four ranks are on another host than the others, which they
+// reach by sealed sockets.
 func RunOver(fabric string, n int, fn func(world *mpi.Comm) error) error {
 	type api interface {
 		RunOver(fabric string, n int, fn func(world *mpi.Comm) error) error

@@ -18,12 +18,12 @@ import (
 
 func TestMain(m *testing.M) { leak.Main(m) }
 
-// wayVariable names the way in which TestFailing, run by this test binary in a
-// process of its own, is to fail.
+// wayVariable names the way in which TestFailing has to fail, when this test binary runs it in a
+// separate process.
 const wayVariable = "HALO_MPITEST_WAY"
 
-// failing are ways in which a test of three ranks fails: what rank 1 does, while
-// the others wait for each other and for it.
+// failing are ways in which a test of three ranks fails: what rank 1 does while the others wait
+// for each other and for it.
 var failing = map[string]struct {
 	do   func(t testing.TB, c *mpi.Comm)
 	says string
@@ -39,7 +39,7 @@ var failing = map[string]struct {
 	}, "1 receive is still posted"},
 }
 
-// TestFailing fails in the way that the environment says.
+// TestFailing fails in the way that the environment names.
 func TestFailing(t *testing.T) {
 	way, ok := failing[os.Getenv(wayVariable)]
 	if !ok {
@@ -59,8 +59,8 @@ func TestFailing(t *testing.T) {
 	})
 }
 
-// A rank that fails fails the test, over every fabric, says why, and leaves nobody
-// waiting and nothing behind.
+// If a rank fails, the test fails, over every fabric, with the reason; no rank hangs and nothing
+// is left behind.
 func TestAFailingRankFailsTheTest(t *testing.T) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -89,7 +89,7 @@ func TestAFailingRankFailsTheTest(t *testing.T) {
 	}
 }
 
-// What passes passes: every rank of every size, once for each fabric.
+// A test that passes runs every rank, for every number of ranks, once for each fabric.
 func TestRunRunsEachRankOnEachFabric(t *testing.T) {
 	for _, n := range []int{1, 2, 5} {
 		var mu sync.Mutex
@@ -120,7 +120,7 @@ func TestRunRunsEachRankOnEachFabric(t *testing.T) {
 	}
 }
 
-// The environment chooses among the fabrics.
+// The environment selects the fabrics.
 func TestFabricsAreChosenByTheEnvironment(t *testing.T) {
 	t.Setenv(testrun.Chosen, "")
 	t.Setenv(testrun.Once, "")
