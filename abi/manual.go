@@ -12,29 +12,29 @@ var purposes []byte
 //go:embed parameters.csv
 var meanings []byte
 
-// Purpose is one row of purposes.csv: what a manual says of a procedure and its form with
-// large counts that the other tables do not tell.
+// Purpose is one row of purposes.csv: what the manual page of a procedure and of its form
+// with large counts says and no other table holds.
 type Purpose struct {
-	Section string // of the standard, or the chapter; "extension" of none
+	Section string // section or chapter of the standard; "extension" if the standard lacks it
 	Scope   Scope
-	Text    string // in one line, as what one does: "send a message"
-	Remark  string // what is to be said beyond that, "" if nothing
+	Text    string // one line, a verb in the imperative: "send a message"
+	Remark  string // a remark beyond Text, or ""
 }
 
-// Scope tells which other processes a call has to do with.
+// Scope tells which other processes take part in a call.
 type Scope string
 
 // The scopes.
 const (
-	Local         Scope = "local"       // it does not depend on calls of others
-	Nonlocal      Scope = "nonlocal"    // it may wait for calls of others
+	Local         Scope = "local"       // does not depend on calls of other processes
+	Nonlocal      Scope = "nonlocal"    // may wait for calls of other processes
 	Collective    Scope = "collective"  // all processes of an object call it
-	ICollective   Scope = "icollective" // all start it, it waits for nobody
-	PCollective   Scope = "pcollective" // all make the request of a persistent collective
-	ExtensionPart       = "extension"   // the Section of what the standard does not have
+	ICollective   Scope = "icollective" // all processes call it, and it does not wait for them
+	PCollective   Scope = "pcollective" // all processes make the request of a persistent collective
+	ExtensionPart       = "extension"   // the Section of procedures that the standard lacks
 )
 
-// Purposes returns the purposes by the procedures' names.
+// Purposes returns the rows of purposes.csv by the name of the procedure.
 func Purposes() (map[string]Purpose, error) {
 	rows, err := rows("purposes.csv", purposes, 5)
 	if err != nil {
@@ -60,11 +60,11 @@ func Purposes() (map[string]Purpose, error) {
 type Meaning struct {
 	Procedures string // a pattern of path.Match
 	Parameter  string
-	Direction  string // IN, OUT or INOUT; "": as the type in C says
+	Direction  string // IN, OUT or INOUT; "": Flow derives it from the type in C
 	Text       string
 }
 
-// Meanings returns the rows. The first one that fits a parameter holds.
+// Meanings returns the rows in order. The first row that matches a parameter describes it.
 func Meanings() ([]Meaning, error) {
 	rows, err := rows("parameters.csv", meanings, 4)
 	if err != nil {
@@ -81,13 +81,14 @@ func Meanings() ([]Meaning, error) {
 	return list, nil
 }
 
-// Of reports whether the row is about a parameter of a procedure.
+// Of reports whether the row describes a parameter of a procedure.
 func (m Meaning) Of(procedure string, p Param) bool {
-	fits, _ := path.Match(m.Procedures, procedure) // Meanings has tried the pattern
+	fits, _ := path.Match(m.Procedures, procedure) // Meanings has checked the pattern
 	return fits && m.Parameter == p.Name
 }
 
-// Flow is the direction of a parameter: what the row says, or else what the type does.
+// Flow returns the direction of a parameter: that of the row if it has one, otherwise the
+// one that the type in C implies.
 func (m Meaning) Flow(p Param) string {
 	switch {
 	case m.Direction != "":

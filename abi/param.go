@@ -8,17 +8,17 @@ import (
 
 // Param is a parameter of a procedure in C.
 type Param struct {
-	Name  string // "" of "..."
+	Name  string // "" for "..."
 	Base  string // the type without const, stars and brackets: "int", "MPI_Comm", "void", "MPI_User_function"
-	Stars int    // pointers to it, brackets of arrays among them
+	Stars int    // levels of indirection: stars and pairs of brackets
 	Const bool
-	Array bool   // it has brackets
-	Text  string // as C has it
+	Array bool   // the parameter has brackets
+	Text  string // the declaration in C
 }
 
 var paramForm = regexp.MustCompile(`^(const )?((?:unsigned )?\w+) ?((?:\*(?:const )?)*) ?(\w+)((?:\[\d*\])*)$`)
 
-// parseParams parses what stands between the parentheses.
+// parseParams parses a parameter list of C, without its parentheses.
 func parseParams(text string) ([]Param, error) {
 	text = strings.TrimSpace(text)
 	if text == "" || text == "void" {
@@ -51,12 +51,12 @@ func (p Param) Function() bool {
 // Handle reports whether the parameter, or what it points to, is a handle.
 func (p Param) Handle() bool { _, ok := handles[p.Base]; return ok }
 
-// handles are the types of handles, with the table of the library that they are in.
+// handles maps each handle type to the name of the library's table for it.
 var handles = map[string]string{
 	"MPI_Comm": "comms", "MPI_Group": "groups", "MPI_Datatype": "types", "MPI_Op": "ops", "MPI_Request": "requests",
 	"MPI_Message": "messages", "MPI_Win": "wins", "MPI_Info": "infos", "MPI_Errhandler": "errhandlers",
 	"MPI_Session": "sessions", "MPI_File": "files", "MPIX_Sync": "syncs",
 }
 
-// Table is the name of the library's table of handles of the parameter's type.
+// Table returns the name of the library's table for handles of the parameter's type.
 func (p Param) Table() string { return handles[p.Base] }

@@ -1,17 +1,19 @@
-// Package abi is the C library's table: every procedure, constant and callback of the
-// MPI-5.0 standard ABI, and of Halo's extensions, with what of package mpi it calls.
+// Package abi holds the tables of the C library: every procedure, constant and callback of
+// the MPI-5.0 standard ABI and of Halo's extensions, and the call of package mpi that
+// implements each procedure.
 //
 // procedures.csv has one row for each procedure of C: name, type of the result,
-// parameters as C has them, and the call. What C needs is generated from it, by
-// go run ./abi/generate: the header mpi.h, the symbols of the library (abi/lib), and the
-// Go functions behind them (abi/bind). A test generates again and compares.
+// parameters as in C, and the call. go run ./abi/generate generates from it the header
+// mpi.h, the symbols of the library (abi/lib), and the Go functions behind them
+// (abi/bind). A test generates again and compares.
 //
-// The call of a procedure is a Go expression in which names of parameters stand for
-// their values, converted by the C type: int and MPI_Count are numbers, handles what they
-// mean, addresses numbers. "->" leads from what the expression returns, with an error
-// last, to the parameters that are results, "=>" where there is no error. The call of
-// "MPI_X_c" is that of "MPI_X", unless it has other parameters. A procedure without a call is one that the engine does not
-// have yet: it is MPI_ERR_UNSUPPORTED_OPERATION.
+// The call of a procedure is a Go expression. Names of parameters in it stand for their
+// values, converted by the C type: int, MPI_Count and addresses become numbers, handles
+// become the objects they refer to. "->" assigns the results of the expression, the last
+// of which is an error, to output parameters; "=>" does the same where the expression
+// returns no error. "MPI_X_c" uses the call of "MPI_X" if both have the same number of
+// parameters. A procedure without a call is not implemented yet: it returns
+// MPI_ERR_UNSUPPORTED_OPERATION.
 package abi
 
 import (
@@ -37,9 +39,9 @@ type Procedure struct {
 	Name    string
 	Returns string
 	Params  []Param
-	Call    string     // "" of what the engine does not have
+	Call    string     // "" if the engine does not implement the procedure
 	Large   *Procedure // the form with large counts, nil if there is none
-	Number  int        // in the order of the table, without the large forms
+	Number  int        // position in the table, not counting the large forms
 }
 
 // Constant is one row of constants.csv.
@@ -49,21 +51,21 @@ type Constant struct {
 	Value string
 }
 
-// Int is the value of a constant that is a number or a handle.
+// Int returns the value of a constant that is a number or a handle.
 func (c Constant) Int() (int64, bool) {
 	n, err := strconv.ParseInt(c.Value, 0, 64)
 	return n, err == nil
 }
 
-// Callback is one row of callbacks.csv: a type of functions that programs pass.
+// Callback is one row of callbacks.csv: a function type that programs pass to MPI.
 type Callback struct {
 	Name    string
 	Returns string
 	Params  []Param
 }
 
-// Procedures returns the table without the large forms, which hang on the others. A large
-// form of which there is no other stands by itself.
+// Procedures returns the rows of the table. A form with large counts is the Large of the
+// row without, or a row of its own if there is no other form with as many parameters.
 func Procedures() ([]*Procedure, error) {
 	rows, err := rows("procedures.csv", procedures, 4)
 	if err != nil {
@@ -103,7 +105,7 @@ func Constants() ([]Constant, error) {
 	return list, nil
 }
 
-// Callbacks returns the types of functions that programs pass.
+// Callbacks returns the function types that programs pass to MPI.
 func Callbacks() ([]Callback, error) {
 	rows, err := rows("callbacks.csv", callbacks, 3)
 	if err != nil {
@@ -120,7 +122,7 @@ func Callbacks() ([]Callback, error) {
 	return list, nil
 }
 
-// rows are the rows of a table without its head.
+// rows returns the rows of a table without its header row.
 func rows(name string, text []byte, columns int) ([][]string, error) {
 	r := csv.NewReader(bytes.NewReader(text))
 	r.FieldsPerRecord = columns

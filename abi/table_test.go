@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The table has all 664 procedures of the standard's ABI, large forms among them.
+// The table has all 664 procedures of the standard's ABI, including the large forms.
 func TestTableIsWhole(t *testing.T) {
 	list, err := Procedures()
 	if err != nil {
@@ -26,8 +26,8 @@ func TestTableIsWhole(t *testing.T) {
 	}
 }
 
-// Each function of synchronisation objects is in C, under the name of the extension, under
-// that of the proposal, and with its twin for tools.
+// The header declares each function of synchronisation objects under the name of the
+// extension, under that of the proposal, and under the PMPIX name for tools.
 func TestSYN07_SynchronisationObjectsInC(t *testing.T) {
 	list, err := Procedures()
 	if err != nil {
