@@ -7,30 +7,30 @@ import (
 	"github.com/halo-mpi/halo/internal/op"
 )
 
-// args are the arguments of a call of C: words, in the order of the parameters, in memory of
-// the caller's stack. Numbers are extended to 64 bits there.
+// args are the arguments of a call from C: 64-bit words on the caller's stack, in the order
+// of the parameters. Shorter numbers are extended to 64 bits.
 type args struct {
 	words unsafe.Pointer
-	// large: the call is the form with large counts, whose arrays and results of
-	// numbers have 64 bits where those of the other have 32.
+	// large: the call is the form with large counts. Its count arrays and count results
+	// have 64 bits where those of the other form have 32.
 	large bool
 	env   op.Env // of the caller
 }
 
 const word = unsafe.Sizeof(uintptr(0))
 
-// word is an argument as it is.
+// word returns argument i without conversion.
 func (a args) word(i int) uintptr { return *(*uintptr)(unsafe.Add(a.words, i*int(word))) }
 
 func (a args) int(i int) int { return int(a.word(i)) }
 
 func (a args) long(i int) int64 { return int64(a.word(i)) }
 
-// firstPage is where addresses begin that memory may have.
+// firstPage is the lowest address that memory may have.
 const firstPage = mem.FirstPage
 
-// pointer is an address of C as a pointer of Go: memory that is not Go's. It is nil for
-// addresses below the first page, which the standard gives meanings of their own.
+// pointer converts an address from C, of memory outside the Go heap, to a Go pointer. It
+// returns nil for addresses below firstPage: the standard ABI uses those as constants.
 //
 //go:nocheckptr
 func pointer(address uintptr) unsafe.Pointer {
@@ -40,11 +40,11 @@ func pointer(address uintptr) unsafe.Pointer {
 	return unsafe.Add(unsafe.Pointer(nil), address)
 }
 
-// result is where the argument says that a result is to go.
+// result returns argument i as a pointer to an output parameter.
 func (a args) result(i int) unsafe.Pointer { return pointer(a.word(i)) }
 
-// setInt stores a number in an int of C, one that is too large for it as MPI_UNDEFINED. In
-// the large form it is an MPI_Count.
+// setCount stores a count: as an MPI_Count in the large form, otherwise as an int, or as
+// MPI_UNDEFINED if it does not fit into an int.
 func (a args) setCount(i int, n int64) {
 	switch {
 	case a.large:
@@ -68,7 +68,7 @@ func (a args) setBool(i int, b bool) {
 	*(*int32)(a.result(i)) = n
 }
 
-// setFromInt stores what MPI_X_fromint returns, whose place is behind its one argument.
+// setFromInt stores the result of MPI_X_fromint in the word behind its only argument.
 func (a args) setFromInt(h handle) { a.setWord(1, h) }
 
 // undefined is MPI_UNDEFINED.
@@ -77,21 +77,21 @@ const undefined = -32766
 // array is an array of numbers of C.
 type array struct {
 	at    unsafe.Pointer // nil if given is no address
-	wide  bool           // 64 bits each, else 32
-	given uintptr        // as the program has it, for messages
+	wide  bool           // elements have 64 bits instead of 32
+	given uintptr        // the address that the program passed, for error messages
 }
 
-// counts is an array of counts, ints or MPI_Counts.
+// counts returns argument i as an array of counts: MPI_Counts in the large form, else ints.
 func (a args) counts(i int) array { return array{a.result(i), a.large, a.word(i)} }
 
-// numbers is an array of ints in both forms, longs one of MPI_Aints.
+// numbers returns argument i as an array of ints in both forms, longs as one of MPI_Aints.
 func (a args) numbers(i int) array { return array{a.result(i), false, a.word(i)} }
 func (a args) longs(i int) array   { return array{a.result(i), true, a.word(i)} }
 
 // null reports whether there is no array.
 func (r array) null() bool { return r.at == nil }
 
-// get is element i.
+// get returns element i.
 func (r array) get(i int) int {
 	if r.wide {
 		return int(*(*int64)(unsafe.Add(r.at, 8*i)))
@@ -108,7 +108,7 @@ func (r array) set(i, n int) {
 	*(*int32)(unsafe.Add(r.at, 4*i)) = int32(n)
 }
 
-// ints are the first n elements, nil if there is no array.
+// ints returns a copy of the first n elements, or nil if there is no array.
 func (r array) ints(n int) []int {
 	if r.at == nil || n <= 0 {
 		return nil
@@ -120,7 +120,7 @@ func (r array) ints(n int) []int {
 	return s
 }
 
-// handles is an array of handles.
+// handles returns argument i as a slice of n handles, in place.
 func (a args) handles(i, n int) []handle {
 	if p := a.result(i); p != nil && n > 0 {
 		return unsafe.Slice((*handle)(p), n)
@@ -128,7 +128,7 @@ func (a args) handles(i, n int) []handle {
 	return nil
 }
 
-// text is a string of C, without blanks around it.
+// text copies a string of C that ends with a zero.
 func text(address uintptr) string {
 	p := pointer(address)
 	if p == nil {
@@ -141,14 +141,14 @@ func text(address uintptr) string {
 	return string(unsafe.Slice((*byte)(p), n))
 }
 
-// maxName is MPI_MAX_OBJECT_NAME, with the zero at the end.
+// maxName is MPI_MAX_OBJECT_NAME, which includes the terminating zero.
 const maxName = 128
 
-// objectName is a name to be given to an object: what is too long is cut off.
+// objectName truncates a name to the length that an object may have.
 func objectName(s string) string { return s[:min(len(s), maxName-1)] }
 
-// setText stores a string in size bytes of C, with a zero behind it, and returns how long it
-// is there.
+// setText stores a string in size bytes of memory of C with a terminating zero, truncated if
+// necessary, and returns the length stored without the zero.
 func setText(address uintptr, size int, s string) int {
 	p := pointer(address)
 	if p == nil || size <= 0 {

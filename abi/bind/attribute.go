@@ -7,36 +7,38 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// An attribute of C is an address under a number. Each number stands for a key of package
-// mpi, with callbacks that call those of the program.
+// An attribute in C is an address under a keyval, which is a number. Each keyval stands for
+// a key of package mpi, whose callbacks call those of the program.
 
-// keyval is what a number stands for. It lasts until the program has freed it and no
-// attribute is left: the program may delete those by the number that it had.
+// keyval is the object behind a keyval number. It lives until the program has freed the
+// keyval and no attribute with it is left: until then the program may still delete the
+// attributes by the number.
 type keyval struct {
 	number              int
-	copy, delete, extra uintptr // functions of the program, and what they get
+	copy, delete, extra uintptr // the program's callbacks, and their extra_state
 	comm                mpi.Keyval[*mpi.Comm, uintptr]
 	typ                 mpi.Keyval[mpi.Datatype, uintptr]
 	win                 mpi.Keyval[*mpi.Window, uintptr]
-	held                int // attributes, guarded by keyvals.mu as freed is
+	held                int // number of attributes; keyvals.mu guards held and freed
 	freed               bool
 }
 
-// keyvals are those of the program by their numbers.
+// keyvals holds the program's keyvals by their numbers.
 type keyvals struct {
 	mu   sync.Mutex
 	last int
 	all  map[int]*keyval
 }
 
-// firstKeyval is the first number, above those of predefined attributes.
+// firstKeyval is the lowest number of a keyval of the program; predefined attributes have
+// lower ones.
 const firstKeyval = 1024
 
-// dupFn is MPI_COMM_DUP_FN and its like; 0 is MPI_COMM_NULL_COPY_FN, and
-// MPI_COMM_NULL_DELETE_FN.
+// dupFn is MPI_COMM_DUP_FN, MPI_TYPE_DUP_FN and MPI_WIN_DUP_FN. The null copy and delete
+// functions are 0.
 const dupFn = 1
 
-// add gives a keyval its number.
+// add registers a keyval under a free number and returns the number.
 func (s *keyvals) add(k *keyval) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -56,7 +58,7 @@ func (s *keyvals) add(k *keyval) int {
 	return k.number
 }
 
-// get is the keyval of a number, one without keys if there is none.
+// get returns the keyval of a number, or an empty keyval with invalid keys if there is none.
 func (s *keyvals) get(number int) *keyval {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -66,7 +68,8 @@ func (s *keyvals) get(number int) *keyval {
 	return &keyval{}
 }
 
-// count notes that there are more attributes, or that the keyval was freed.
+// count adds to the number of attributes and records whether the program has freed the
+// keyval. It removes the keyval when it is freed and no attribute is left.
 func (s *keyvals) count(k *keyval, more int, freed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -77,8 +80,8 @@ func (s *keyvals) count(k *keyval, more int, freed bool) {
 	}
 }
 
-// keyOf makes the key of package mpi. handleOf is the handle of an object, copyCall and
-// deleteCall are the types of its callbacks.
+// keyOf makes the key of package mpi for a keyval. handleOf returns the handle of an object;
+// copyCall and deleteCall are the numbers of the callback types.
 func keyOf[O mpi.Attributed](l *Lib, k *keyval, handleOf func(O) handle, copyCall, deleteCall int) mpi.Keyval[O, uintptr] {
 	copied := func(old O, value uintptr) (uintptr, bool, error) {
 		keep := true
@@ -127,12 +130,12 @@ func (l *Lib) winKeyval(copied, deleted, extra uintptr) int {
 	return l.keyvals.add(k)
 }
 
-// typeHandle is the handle of a datatype.
+// typeHandle returns the handle of a datatype.
 func (l *Lib) typeHandle(d mpi.Datatype) handle { return l.types.handleOf(d, typeNull) }
 
-// freeKeyval is MPI_Comm_free_keyval and its like; is tells whether a keyval is of the
-// kind. One that was freed exists as long as there are attributes: freeing it again, by a
-// copy of its number, only makes the copy invalid.
+// freeKeyval is MPI_Comm_free_keyval, MPI_Type_free_keyval and MPI_Win_free_keyval; is
+// reports whether a keyval is for that kind of object. A freed keyval exists as long as it
+// has attributes: freeing it again by a copy of its number only makes the copy invalid.
 func (l *Lib) freeKeyval(a args, call string, is func(*keyval) bool) error {
 	if err := l.need(call, a, "keyval", 0); err != nil {
 		return err
@@ -151,7 +154,7 @@ func isCommKeyval(k *keyval) bool { return !k.comm.IsInvalid() }
 func isTypeKeyval(k *keyval) bool { return !k.typ.IsInvalid() }
 func isWinKeyval(k *keyval) bool  { return !k.win.IsInvalid() }
 
-// setAttr sets an attribute. Without a key, as for numbers of predefined attributes, package
+// setAttr sets an attribute. If the key is invalid, as for predefined attributes, package
 // mpi raises the error.
 func setAttr[O mpi.Attributed](l *Lib, o O, k *keyval, key mpi.Keyval[O, uintptr], value uintptr) error {
 	err := mpi.SetAttr(o, key, value)
@@ -177,8 +180,8 @@ func (l *Lib) setWinAttr(w *mpi.Window, number int, value uintptr) error {
 	return setAttr(l, w, k, k.win, value)
 }
 
-// getAttr stores an attribute in the arguments 2 and 3: predefined is one that is known
-// otherwise.
+// getAttr stores the value of an attribute in argument 2, and in argument 3 whether it is
+// set. predefined looks up predefined attributes, which have no key.
 func getAttr[O mpi.Attributed](l *Lib, a args, call string, o O, key func(*keyval) mpi.Keyval[O, uintptr], predefined func(O, int) (uintptr, bool)) error {
 	if err := l.needs(call, a, result{2, "attribute_val"}, result{3, "flag"}); err != nil {
 		return err

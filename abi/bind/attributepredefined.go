@@ -24,23 +24,23 @@ const (
 	winModel    = 605
 )
 
-// predefined is the values of predefined attributes, in memory of C: programs get addresses
-// of them, and may keep those.
+// predefined holds the values of predefined attributes in memory of C, because programs get
+// and may keep their addresses.
 type predefined struct {
 	mu   sync.Mutex
 	comm *[universeSize - tagUB + 1]int32 // the same for all communicators
 	wins map[*mpi.Window]*winValues
-	free []*winValues // of windows that are gone
+	free []*winValues // of freed windows, for reuse
 }
 
-// winValues is the values of attributes of a window.
+// winValues holds the values of the predefined attributes of a window.
 type winValues struct {
 	size                int64 // MPI_Aint
 	unit, flavor, model int32
 }
 
-// commAttribute is the value of a predefined attribute of a communicator: the address of an
-// int.
+// commAttribute returns the value of a predefined attribute of a communicator, which is the
+// address of an int.
 func (l *Lib) commAttribute(c *mpi.Comm, number int) (uintptr, bool) {
 	var value int
 	switch number {
@@ -74,8 +74,7 @@ func (l *Lib) commAttribute(c *mpi.Comm, number int) (uintptr, bool) {
 	return uintptr(unsafe.Pointer(at)), true
 }
 
-// codeAdded has the value of MPI_LASTUSEDCODE, of which the program may have the address,
-// follow what it is now.
+// codeAdded updates the value of MPI_LASTUSEDCODE, because the program may hold its address.
 func (l *Lib) codeAdded() {
 	s := &l.attributes
 	s.mu.Lock()
@@ -96,8 +95,8 @@ func (l *Lib) addErrorCode(class int) (mpi.Class, error) {
 	return mpi.AddErrorCode(mpi.Class(class))
 }
 
-// winAttribute is the value of a predefined attribute of a window: where its memory begins,
-// or the address of a number.
+// winAttribute returns the value of a predefined attribute of a window: the base address of
+// its memory, or the address of a number.
 func (l *Lib) winAttribute(w *mpi.Window, number int) (uintptr, bool) {
 	if number < winBase || number > winModel {
 		return 0, false
@@ -127,7 +126,7 @@ func (l *Lib) winAttribute(w *mpi.Window, number int) (uintptr, bool) {
 	}[number]), true
 }
 
-// dropWin ends the handle of a window that is gone, and with it the values of its attributes.
+// dropWin removes the handle of a freed window and recycles the values of its attributes.
 func (l *Lib) dropWin(h handle) bool {
 	if w, ok := l.wins.get(h); ok {
 		s := &l.attributes

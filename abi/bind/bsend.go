@@ -9,7 +9,8 @@ import (
 // bufferAutomatic is MPI_BUFFER_AUTOMATIC.
 const bufferAutomatic uintptr = 2
 
-// lend attaches a buffer by do is which gets nil for MPI_BUFFER_AUTOMATIC.
+// lend attaches a buffer by calling do with its memory, or with nil for
+// MPI_BUFFER_AUTOMATIC.
 func (l *Lib) lend(c *mpi.Comm, call string, address uintptr, size int, do func([]byte) error) error {
 	switch p := pointer(address); {
 	case address == bufferAutomatic:
@@ -25,7 +26,8 @@ func (l *Lib) lend(c *mpi.Comm, call string, address uintptr, size int, do func(
 	}
 }
 
-// takeBack stores address and size of a buffer, which is detached, in the arguments i and i+1.
+// takeBack detaches a buffer by calling do, and stores its address and size in the arguments
+// i and i+1.
 func (l *Lib) takeBack(a args, i int, call string, do func() ([]byte, error)) error {
 	for k, name := range []string{"buffer_addr", "size"} {
 		if err := l.need(call, a, name, i+k); err != nil {

@@ -2,8 +2,8 @@ package bind
 
 import "github.com/halo-mpi/halo/mpi"
 
-// changeComm is MPIX_Win_change_comm: newcomers point to MPI_WIN_NULL, leavers pass
-// MPI_COMM_NULL.
+// changeComm is MPIX_Win_change_comm. A process that joins the window passes MPI_WIN_NULL
+// in win, a process that leaves it passes MPI_COMM_NULL.
 func (l *Lib) changeComm(a args) error {
 	const call = "MPIX_Win_change_comm"
 	if err := l.need(call, a, "win", 2); err != nil {

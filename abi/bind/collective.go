@@ -7,24 +7,25 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// What collectives of C are given, as package mpi takes it. MPI_IN_PLACE becomes the
-// memory that it stands for: there the one Buffer is the other, or the caller's own block
-// of it. What counts at the root only is not looked at elsewhere, where it may be
-// anything: addresses are not followed, and Buffers of wrong handles are not used.
+// The functions of this file convert the arguments of collectives in C to those of package
+// mpi. MPI_IN_PLACE becomes the memory that it stands for: the other Buffer, or the caller's
+// own block of it. Arguments that are significant at the root only are ignored elsewhere,
+// where they may have any value: addresses are not dereferenced, and Buffers of invalid
+// handles are not used.
 //
-// On an intercommunicator blocks are as many as the remote group has members. The root
-// passes MPI_ROOT there, and the others of its group MPI_PROC_NULL.
+// On an intercommunicator there are as many blocks as the remote group has members. The root
+// passes MPI_ROOT, and the other members of its group pass MPI_PROC_NULL.
 //
-// A member sees that what it sends itself is of another size than what it receives of
-// itself, and that its two buffers are one without MPI_IN_PLACE. Such arguments become
-// Buffers with that error, which package mpi raises where it raises its own.
+// A member detects that the data it sends to itself differs in size from the data it
+// receives from itself, and that its two buffers are the same without MPI_IN_PLACE. Such
+// arguments become Buffers with that error, which package mpi raises like its own errors.
 
-// noInPlace is the Buffer of MPI_IN_PLACE on an intercommunicator.
+// noInPlace is the Buffer with the error of MPI_IN_PLACE on an intercommunicator.
 func noInPlace() mpi.Buffer {
 	return engine.BufError(mpi.ErrBuffer, "MPI_IN_PLACE on an intercommunicator")
 }
 
-// alone is the Buffer of who gives, or gets, one block on an intercommunicator.
+// alone is the Buffer of a member that sends or receives one block on an intercommunicator.
 func (l *Lib) alone(address uintptr, count int, d mpi.Datatype) mpi.Buffer {
 	if address == inPlace {
 		return noInPlace()
@@ -32,17 +33,17 @@ func (l *Lib) alone(address uintptr, count int, d mpi.Datatype) mpi.Buffer {
 	return l.buf(address, count, d)
 }
 
-// at is the address of an element behind others of a type.
+// at returns the address of an element of an array of a type.
 func at(address uintptr, element int, d mpi.Datatype) uintptr {
 	if d.IsNull() {
 		return address
 	}
-	_, extent, _ := d.Extent() // of a type that is there
+	_, extent, _ := d.Extent() // no error, since the type is not null
 	return address + uintptr(element*extent)
 }
 
-// times is n blocks of count elements: what is not the number of elements of any buffer
-// stays that.
+// times returns n*count. A negative count stays negative, and an overflow becomes
+// math.MaxInt, so that the check of the Buffer reports either.
 func times(n, count int) int {
 	switch {
 	case count < 0:
@@ -54,33 +55,34 @@ func times(n, count int) int {
 	return n * count
 }
 
-// side is what a member sends, or receives: what one block is.
+// side describes one block that a member sends or receives.
 type side struct {
 	address uintptr
 	count   int
 	d       mpi.Datatype
 }
 
-// bytes is the size of a block, if that can be told.
+// bytes returns the size of a block, if type and count are valid.
 func (s side) bytes() (n int, ok bool) {
 	if s.d.IsNull() || s.count < 0 {
 		return 0, false
 	}
-	size, _ := s.d.Size() // of a type that is there
+	size, _ := s.d.Size() // no error, since the type is not null
 	return times(size, s.count), true
 }
 
-// elements is the Buffer of n such blocks.
+// elements returns the Buffer of n such blocks.
 func (l *Lib) elements(s side, n int) mpi.Buffer { return l.buf(s.address, times(n, s.count), s.d) }
 
-// block is what the block of a rank is, of those that begin at s.
+// block returns the block of a rank, where s is the block of rank 0.
 func (s side) block(rank int) side {
 	s.address = at(s.address, rank*s.count, s.d)
 	return s
 }
 
-// own checks what the caller sends itself, and where it receives that, for the Buffer
-// that this is part of.
+// own compares the block that the caller sends to itself with the block that it receives
+// from itself. It returns whole, the Buffer that contains one of them, or a Buffer with an
+// error.
 func own(send, recv side, whole mpi.Buffer) mpi.Buffer {
 	s, known := send.bytes()
 	r, too := recv.bytes()
@@ -165,15 +167,15 @@ func (l *Lib) alltoall(c *mpi.Comm, sendbuf uintptr, sendcount int, sendtype mpi
 	return l.elements(from, c.Size()), own(from, to, recv)
 }
 
-// spread is blocks of any sizes, at any displacements from an address.
+// spread describes blocks of different sizes, at displacements from an address.
 type spread struct {
-	side           // from the first of them that is not empty
+	side           // covers all blocks, from the one with the lowest displacement on
 	counts, displs []int
 	wrong          *mpi.Buffer
 }
 
-// spreadOf reads the counts and displacements of n blocks. Displacements are made to
-// begin at 0, with the address: they may be negative in C.
+// spreadOf reads the counts and displacements of n blocks. It shifts the address and the
+// displacements so that the lowest displacement is 0: they may be negative in C.
 func (l *Lib) spreadOf(address uintptr, n int, counts, displs array, d mpi.Datatype) spread {
 	s := spread{side: side{address, 0, d}, counts: counts.ints(n), displs: displs.ints(n)}
 	lo, hi := math.MaxInt, math.MinInt
@@ -197,7 +199,7 @@ func (l *Lib) spreadOf(address uintptr, n int, counts, displs array, d mpi.Datat
 	return s
 }
 
-// buffer is the Buffer in which all the blocks are.
+// buffer returns the Buffer that covers all blocks.
 func (l *Lib) buffer(s *spread) mpi.Buffer {
 	if s.wrong != nil {
 		return *s.wrong
@@ -205,7 +207,7 @@ func (l *Lib) buffer(s *spread) mpi.Buffer {
 	return l.buf(s.address, s.count, s.d)
 }
 
-// part is the block of a rank.
+// part returns the block of a rank.
 func (s *spread) part(rank int) side {
 	if s.counts == nil || s.displs == nil {
 		return side{d: s.d}
@@ -300,8 +302,8 @@ func (l *Lib) alltoallv(c *mpi.Comm, sendbuf uintptr, sendcounts, sdispls array,
 	return send, from.counts, from.displs, recv, to.counts, to.displs
 }
 
-// alltoallw is the arguments of MPI_Alltoallw: displacements are bytes, and each block is
-// of a type of its own, which may be null if there are no elements.
+// alltoallw is the arguments of MPI_Alltoallw. Displacements are in bytes, and each block
+// has a type of its own, which may be null if the block is empty.
 func (l *Lib) alltoallw(c *mpi.Comm, sendbuf uintptr, sendcounts, sdispls array, sendtypes, recvbuf uintptr, recvcounts, rdispls array, recvtypes uintptr) (send, recv []mpi.Buffer) {
 	n := c.Size()
 	if c.Inter() {
@@ -320,7 +322,7 @@ func (l *Lib) alltoallw(c *mpi.Comm, sendbuf uintptr, sendcounts, sdispls array,
 	return send, recv
 }
 
-// pieces are n Buffers, of counts, displacements in bytes and types of C.
+// pieces returns n Buffers from arrays of counts, displacements in bytes and types.
 func (l *Lib) pieces(n int, address uintptr, counts, displs array, types uintptr) []mpi.Buffer {
 	list := make([]mpi.Buffer, n)
 	for r := range list {
@@ -338,8 +340,8 @@ func (l *Lib) pieces(n int, address uintptr, counts, displs array, types uintptr
 	return list
 }
 
-// piece is the block of a rank, of no type where there are no elements or one of the
-// addresses is none.
+// piece returns the block of a rank. The block has no type if it is empty or one of the
+// arrays is missing.
 func (l *Lib) piece(rank int, address uintptr, counts, displs array, types uintptr) side {
 	d := pointer(types)
 	if counts.null() || displs.null() || d == nil || counts.get(rank) == 0 {

@@ -5,8 +5,9 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// Collectives that need no Buffers where all is plainly right: see flat. They are called with the
-// arguments of C, since each further function between C and the engine makes them slower.
+// Collectives with a fast path that needs no Buffers, for valid contiguous arguments: see
+// flat.go. They take the arguments of C themselves, since each further function between C
+// and the engine makes them slower.
 
 // doBcast is MPI_Bcast.
 func (l *Lib) doBcast(a args) error {

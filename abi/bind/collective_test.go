@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// COL-17: blocks of types without data have no bytes, whatever their counts; what is no
-// number of elements stays that.
+// COL-17: blocks of types without data have no bytes, whatever their counts; a negative
+// count stays negative.
 func TestCOL17_BlocksOfTypesWithoutData(t *testing.T) {
 	for _, x := range []struct{ n, count, want int }{
 		{0, 5, 0}, {0, 0, 0}, {4, 0, 0}, {4, 5, 20}, {4, -1, -1}, {0, -1, -1}, {4, math.MaxInt, math.MaxInt},

@@ -2,7 +2,8 @@ package bind
 
 import "github.com/halo-mpi/halo/mpi"
 
-// free ends the object of a handle that an argument points to, and makes that null.
+// free frees the object of the handle that argument 0 points to, and sets the handle to
+// null.
 func free[T any](l *Lib, a args, call string, null handle, find func(handle, string) (T, error), end func(T) error, drop func(handle) bool) error {
 	if err := l.need(call, a, "the handle", 0); err != nil {
 		return err
@@ -31,8 +32,8 @@ func (l *Lib) remoteSize(c *mpi.Comm) (int, error) {
 	return c.RemoteSize(), nil
 }
 
-// intercommCreate is MPI_Intercomm_create. Who is no leader may give anything for what
-// only leaders look at; what is no communicator is that here, too.
+// intercommCreate is MPI_Intercomm_create. peer_comm is significant at the leaders only, so
+// an invalid handle becomes nil here, and package mpi raises the error at a leader.
 func (l *Lib) intercommCreate(a args) error {
 	const call = "MPI_Intercomm_create"
 	if err := l.need(call, a, "newintercomm", 5); err != nil {
@@ -60,10 +61,10 @@ func (l *Lib) intercommCreate(a args) error {
 	return nil
 }
 
-// noParent is MPI_Comm_get_parent: processes are not spawned yet.
+// noParent is MPI_Comm_get_parent. It returns nil, because Halo cannot spawn processes yet.
 func noParent() *mpi.Comm { return nil }
 
-// commName is MPI_Comm_get_name, which takes the null handle, too.
+// commName is MPI_Comm_get_name, which also accepts the null handle.
 func (l *Lib) commName(a args) error {
 	const call = "MPI_Comm_get_name"
 	name := "MPI_COMM_NULL"

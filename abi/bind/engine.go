@@ -11,8 +11,8 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// engine is what package mpi does for bindings of other languages beyond what it exports. The
-// methods are documented there, beside what they belong to.
+// engine holds the functions of package mpi that serve bindings of other languages and that
+// the package does not export. Package mpi documents each of them.
 var engine = unexported.Get[interface {
 	// Before Init.
 	NameCalls(name func(call string) string)
@@ -23,7 +23,7 @@ var engine = unexported.Get[interface {
 	FortranSizes(logical, integer, real, doublePrecision int) error
 	InitErrhandler(h mpi.Errhandler) (*mpi.Comm, error)
 
-	// What compiled code looks at, and where it enters Go.
+	// Records that compiled code reads, and functions through which it enters Go.
 	CommDescriptor(c *mpi.Comm) (address uintptr, layout uint64)
 	WinDescriptor(w *mpi.Window) (address uintptr, layout uint64)
 	ShareType(d mpi.Datatype, record *shmfmt.Type) bool

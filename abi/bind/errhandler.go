@@ -8,19 +8,20 @@ import (
 
 // errhandler is an error handler that has a handle in C.
 type errhandler struct {
-	h    mpi.Errhandler // null if it is for files or sessions, which there are none of yet
-	refs int            // how often the handle has been given to the program and not been freed
+	h    mpi.Errhandler // null if it is for files or sessions, which Halo does not have yet
+	refs int            // references that the program has received and not freed
 }
 
-// errhandlers are the handles of error handlers: as long as one is not freed, it is what
-// MPI_Comm_get_errhandler returns.
+// errhandlers is the handle table of error handlers. MPI_Comm_get_errhandler returns the
+// existing handle of an error handler as long as it is not freed.
 type errhandlers struct {
 	table[*errhandler]
-	refs sync.Mutex // of the references, and of:
+	refs sync.Mutex // guards errhandler.refs, and:
 	of   map[mpi.Errhandler]handle
 }
 
-// addErrhandler is the handle of an error handler.
+// addErrhandler returns the handle of an error handler with one more reference, and makes
+// the handle if there is none.
 func (l *Lib) addErrhandler(h mpi.Errhandler) handle {
 	switch h {
 	case mpi.ErrorsAreFatal:
@@ -48,7 +49,7 @@ func (l *Lib) addErrhandler(h mpi.Errhandler) handle {
 	return made
 }
 
-// errhandler is the error handler of a handle.
+// errhandler returns the error handler of a handle.
 func (l *Lib) errhandler(h handle, call string) (mpi.Errhandler, error) {
 	e, ok := l.errhandlerOf(h)
 	if !ok {
@@ -59,7 +60,7 @@ func (l *Lib) errhandler(h handle, call string) (mpi.Errhandler, error) {
 
 const noErrhandler = "%#x is no error handler: it was freed, or never was one"
 
-// errhandlerOf is the error handler of a handle, if it is one.
+// errhandlerOf returns the error handler of a handle, if the handle is valid.
 func (l *Lib) errhandlerOf(h handle) (mpi.Errhandler, bool) {
 	switch h {
 	case errorsAreFatal:
@@ -76,8 +77,8 @@ func (l *Lib) errhandlerOf(h handle) (mpi.Errhandler, bool) {
 	return e.h, true
 }
 
-// setCommErrhandler is MPI_Comm_set_errhandler. A wrong handler is an error of the
-// communicator, and the one that it has hears of it.
+// setCommErrhandler is MPI_Comm_set_errhandler. An invalid handler is an error on the
+// communicator: its present error handler is called.
 func (l *Lib) setCommErrhandler(a args) error {
 	const call = "MPI_Comm_set_errhandler"
 	c, err := l.comm(a.word(0), call)
@@ -105,13 +106,13 @@ func (l *Lib) setWinErrhandler(a args) error {
 	return w.SetErrhandler(h)
 }
 
-// freeErrhandler is MPI_Errhandler_free. To free a predefined handler, as programs do that
-// have asked for one, only makes the handle null.
+// freeErrhandler is MPI_Errhandler_free. Freeing a predefined handler, which programs do
+// with the result of MPI_Comm_get_errhandler, only sets the handle to null.
 func (l *Lib) freeErrhandler(a args) error {
 	return free(l, a, "MPI_Errhandler_free", errhandlerNull, l.errhandler, func(mpi.Errhandler) error { return nil }, l.dropErrhandler)
 }
 
-// dropErrhandler gives a reference up.
+// dropErrhandler drops one reference to a handle and removes the handle with the last one.
 func (l *Lib) dropErrhandler(h handle) bool {
 	t := &l.errhandlers
 	t.refs.Lock()
@@ -127,7 +128,7 @@ func (l *Lib) dropErrhandler(h handle) bool {
 	return t.remove(h)
 }
 
-// function fails unless there is a function of the program.
+// function returns an error unless fn can be the address of a function.
 func (l *Lib) function(call string, fn uintptr) error {
 	if pointer(fn) == nil {
 		return l.fail(mpi.ErrArg, call, "function at %#x", fn)
@@ -155,13 +156,14 @@ func (l *Lib) winErrhandler(fn uintptr) (mpi.Errhandler, error) {
 	}), nil
 }
 
-// otherErrhandler is MPI_File_create_errhandler and MPI_Session_create_errhandler: objects
-// that nothing can be given yet, since there are neither files nor sessions.
+// otherErrhandler is MPI_File_create_errhandler and MPI_Session_create_errhandler. No object
+// can use such a handler yet, since Halo has neither files nor sessions.
 func (l *Lib) otherErrhandler(call string, fn uintptr) (mpi.Errhandler, error) {
 	return mpi.Errhandler{}, l.function(call, fn)
 }
 
-// commHandle is the handle of a communicator that may be in the making, or be nil.
+// commHandle returns the handle of a communicator, or MPI_COMM_NULL for a communicator that
+// is nil or has no handle yet.
 func (l *Lib) commHandle(c *mpi.Comm) handle {
 	world := l.world.Load()
 	switch {
@@ -175,10 +177,10 @@ func (l *Lib) commHandle(c *mpi.Comm) handle {
 	return l.comms.handleOf(c, commNull)
 }
 
-// winHandle is the handle of a window.
+// winHandle returns the handle of a window.
 func (l *Lib) winHandle(w *mpi.Window) handle { return l.wins.handleOf(w, winNull) }
 
-// handleOf is the handle of an object, or that if it has none.
+// handleOf returns the handle of an object, or none if the object has no handle.
 func (t *named[T]) handleOf(value T, none handle) handle {
 	if h, ok := t.handles.Load(value); ok {
 		return h.(handle)

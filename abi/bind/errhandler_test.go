@@ -9,7 +9,7 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// procedureCalls calls procedures by their names.
+// procedureCalls returns a function that calls procedures by their names.
 func procedureCalls(l *Lib) func(name string, words ...uintptr) mpi.Class {
 	numbers := map[string]int{}
 	for i, p := range procedures {
@@ -20,9 +20,9 @@ func procedureCalls(l *Lib) func(name string, words ...uintptr) mpi.Class {
 	}
 }
 
-// A wrong error handler is an error of the communicator or window that was to have it, and
-// heard of by the handler that it has (section 9.3); errors are named as in C, those of a
-// request by the call that has started it.
+// An invalid error handler is an error on the communicator or window, and its present
+// handler is called (section 9.3). Errors name the procedure of C; the error of a request
+// names the call that started it.
 func TestErrorsHaveNamesOfC(t *testing.T) {
 	engine.NameCalls(nameOf)
 	defer engine.NameCalls(nil)
@@ -66,8 +66,8 @@ func TestErrorsHaveNamesOfC(t *testing.T) {
 	})
 }
 
-// What a keyval was freed by once more, another copy of its number, is no error as long as
-// there are attributes (section 7.7): it is there until the last one goes.
+// Freeing a keyval again by a copy of its number is no error as long as it has attributes
+// (section 7.7): the keyval exists until the last attribute is deleted.
 func TestKeyvalsAreFreedTwice(t *testing.T) {
 	mpitest.On(t, "inproc", 1, func(t testing.TB, world *mpi.Comm) {
 		l := New(Hooks{})

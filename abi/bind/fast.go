@@ -8,53 +8,55 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// Fast is C that does the shortest calls without Go (abi/lib/fast.h): it is told what there
-// is. Calls of one method come one after the other.
+// Fast is the C code that carries out the shortest calls without entering Go
+// (abi/lib/fast.h). Its methods tell C which handles exist. Calls of one method do not overlap.
 type Fast interface {
-	// KnowType tells of a predefined type the size, the extent and the true extent in bytes, and
-	// what can be done with it. Its bounds begin at 0.
+	// KnowType tells C the size, the extent and the true extent in bytes of a predefined type,
+	// and what C may do with its elements. Its lower bounds are 0.
 	KnowType(h uintptr, size, extent, trueExtent int, kind FastKind)
-	// Watched reports whether a tool watches the process to which memory of Go means nothing:
-	// then C is told of predefined types only, and looks at no struct of the engine.
+	// Watched reports whether the process runs under a tool that does not know the memory of
+	// Go. Then C learns of predefined types only, and reads no record of the engine.
 	Watched() bool
-	// KnowKernels tells the addresses of what combines elements of a predefined type by the
-	// predefined operations from handle 0x20 on, see mpi.Op.Kernel, 0 where there is nothing.
+	// KnowKernels tells C the addresses of the kernels that combine elements of a predefined
+	// type, for the predefined operations from handle 0x20 on: see Kernel in package mpi. 0
+	// stands for an operation without a kernel.
 	KnowKernels(datatype uintptr, functions *[FastOps]uintptr)
-	// OpenComm tells of a communicator, see mpi.Comm.Descriptor, and CloseComm that its handle
-	// ends.
+	// OpenComm tells C of a communicator: see CommDescriptor in package mpi. CloseComm tells C
+	// that the handle ends.
 	OpenComm(h uintptr, rank, size int, inter bool, descriptor uintptr, layout uint64)
 	CloseComm(h uintptr)
-	// OpenWin tells of a window, see mpi.Window.Descriptor, and CloseWin that its handle ends.
+	// OpenWin tells C of a window: see WinDescriptor in package mpi. CloseWin tells C that the
+	// handle ends.
 	OpenWin(h, descriptor uintptr, layout uint64)
 	CloseWin(h uintptr)
-	// OpenType tells of the record of a derived datatype, see mpi.Datatype.Share. CloseType
-	// tells that its handle ends.
+	// OpenType tells C of the record of a derived datatype: see ShareType in package mpi.
+	// CloseType tells C that the handle ends.
 	OpenType(h, record uintptr, layout uint64)
 	CloseType(h uintptr)
 	// CloseAll ends all handles and types.
 	CloseAll()
 }
 
-// FastKind is what can be done with a predefined type, each more than the one before it but
-// for the last three. C has the same numbers (enum halo_kind).
+// FastKind says what C may do with elements of a predefined type. Each of the first four kinds
+// includes the one before it. C has the same numbers (enum halo_kind).
 type FastKind int
 
 // The kinds.
 const (
-	FastPadded   FastKind = 1 + iota // nothing: its size is not how it lies in memory
+	FastPadded   FastKind = 1 + iota // nothing: the size differs from the layout in memory
 	FastDense                        // copies
-	FastBits                         // and bitwise operations
-	FastSigned                       // and sums, and comparisons
-	FastUnsigned                     // the same
-	FastFloating                     // sums of numbers of IEEE 754, but nothing bitwise
+	FastBits                         // copies and bitwise operations
+	FastSigned                       // copies, bitwise operations, sums and comparisons
+	FastUnsigned                     // as FastSigned, for unsigned numbers
+	FastFloating                     // copies and sums of IEEE 754 numbers
 )
 
-// fastKind is that of a type of which single elements are combined without Go, 0 of others, on
-// which operations may be defined, too. It is no map, since those take memory in every process.
+// fastKind returns the kind of a type whose single elements C combines, or whose kind its
+// layout does not show; otherwise 0. It is not a map, since a map takes memory in every process.
 func fastKind(name string) FastKind {
 	switch name {
-	case "MPI_PACKED", // is what has been packed, and no data of its own
-		"MPIX_HANDLE_SYNC": // is for messages only
+	case "MPI_PACKED", // the form of packed data, not a type of elements
+		"MPIX_HANDLE_SYNC": // for messages only
 		return FastPadded
 	case "MPI_BYTE":
 		return FastBits
@@ -72,7 +74,8 @@ func fastKind(name string) FastKind {
 	return 0
 }
 
-// startFast tells C what there is, now and later, unless HALO_C_FAST is 0.
+// startFast tells C of the handles that exist, and arranges that C hears of later ones, unless
+// HALO_C_FAST is 0.
 func (l *Lib) startFast() {
 	f := l.hooks.Fast
 	if f == nil || os.Getenv("HALO_C_FAST") == "0" {
@@ -122,17 +125,18 @@ func (l *Lib) startFast() {
 	l.openFirst()
 }
 
-// openFirst tells C of the communicators that are there from the start.
+// openFirst tells C of MPI_COMM_WORLD and MPI_COMM_SELF.
 func (l *Lib) openFirst() {
 	world := l.world.Load()
 	l.comms.opened(commWorld, world)
 	l.comms.opened(commSelf, world.Self())
 }
 
-// FastOps is how many operations C knows of, from opNull on. C has the same number (HALO_ROW).
+// FastOps is the number of operations that C knows, from opNull on. C has the same number
+// (HALO_ROW).
 const FastOps = 16
 
-// startKernels tells C of the kernels for a predefined type, by way of functions.
+// startKernels tells C the kernels for a predefined type. functions is scratch memory.
 func (l *Lib) startKernels(h handle, functions *[FastOps]uintptr) {
 	for i := range functions {
 		functions[i] = engine.Kernel(predefinedOps[int(opNull)+i], l.predefined[h-firstPredefined])
@@ -140,7 +144,7 @@ func (l *Lib) startKernels(h handle, functions *[FastOps]uintptr) {
 	l.hooks.Fast.KnowKernels(h, functions)
 }
 
-// fastType is what C is told of a predefined type.
+// fastType returns the size and the kind of a predefined type for C.
 func fastType(name string, d mpi.Datatype) (size int, kind FastKind) {
 	size, err := d.Size()
 	lb, extent, failed := d.Extent()
@@ -149,7 +153,7 @@ func fastType(name string, d mpi.Datatype) (size int, kind FastKind) {
 	case err != nil || failed != nil:
 		return 0, FastPadded
 	case special == FastFloating && size != 4 && size != 8, special >= FastSigned && size > 8:
-		return size, FastDense // of a compiler of Fortran: see FortranSizes in package mpi
+		return size, FastDense // a Fortran type of unusual size: see FortranSizes in package mpi
 	case special != 0:
 		return size, special
 	case lb != 0 || extent != size:
@@ -158,8 +162,8 @@ func fastType(name string, d mpi.Datatype) (size int, kind FastKind) {
 	return size, FastDense
 }
 
-// Await is mpi.Comm.Await for a collective that C has begun, and returns the error code, or
-// Fatal.
+// Await calls Await of package mpi for a collective that C has begun, and returns the error
+// code, or Fatal.
 func (l *Lib) Await(comm uintptr, word *atomic.Uint64, n uint64) (result int) {
 	defer l.caught(-1, args{}, &result)
 	c, err := l.comm(comm, "a collective")
@@ -169,14 +173,14 @@ func (l *Lib) Await(comm uintptr, word *atomic.Uint64, n uint64) (result int) {
 	return code(err)
 }
 
-// Ring is mpi.Comm.Ring.
+// Ring calls Ring of package mpi.
 func (l *Lib) Ring(comm uintptr) {
 	if c, err := l.comm(comm, "a collective"); err == nil {
 		engine.Ring(c)
 	}
 }
 
-// stopFast has all calls come here.
+// stopFast ends the fast path in C: all further calls enter Go.
 func (l *Lib) stopFast() {
 	if f := l.hooks.Fast; f != nil {
 		f.CloseAll()

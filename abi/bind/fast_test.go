@@ -12,7 +12,7 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// told is a Fast that writes down what it is told.
+// told is a Fast that records the calls of its methods.
 type told struct {
 	types map[uintptr]FastKind
 	ops   map[[2]uintptr]uintptr // kernels by types and operations
@@ -55,8 +55,8 @@ func ok(t testing.TB, err error) {
 	}
 }
 
-// C hears of the handles that there are, each for as long as it is there, unless the
-// environment says no (issue 7, section 3).
+// C hears of the beginning and the end of each handle, unless HALO_C_FAST is 0 (issue 7,
+// section 3).
 func TestFastHearsOfHandles(t *testing.T) {
 	for _, on := range []bool{true, false} {
 		mpitest.On(t, "inproc", 1, func(t testing.TB, world *mpi.Comm) {
@@ -106,9 +106,9 @@ func TestFastHearsOfHandles(t *testing.T) {
 	}
 }
 
-// C hears of a derived type when it is made, and that it may be packed when this has been done
-// without C once, until its handle ends: by a record that is not on the Go heap, and that the next
-// type has (issue 7, section 3; issue 19, section 1; issue 20, section 3).
+// C gets the record of a derived type when the type is made. The record contains a program for
+// packing once Go has packed an element, until the handle ends. It is not on the Go heap, and
+// the next type reuses it (issue 7, section 3; issue 19, section 1; issue 20, section 3).
 func TestFastHearsOfTypes(t *testing.T) {
 	mpitest.On(t, "inproc", 1, func(t testing.TB, world *mpi.Comm) {
 		x := newTold()
@@ -161,8 +161,8 @@ func TestFastHearsOfTypes(t *testing.T) {
 	})
 }
 
-// A second handle of one type, as MPI_Type_get_contents makes, leaves the first its record; the
-// commits of both count.
+// A second handle of one type, as MPI_Type_get_contents makes, leaves the record to the first
+// handle; a commit through either counts.
 func TestFastHearsOfOneTypeTwice(t *testing.T) {
 	mpitest.On(t, "inproc", 1, func(t testing.TB, world *mpi.Comm) {
 		x := newTold()
@@ -188,7 +188,7 @@ func TestFastHearsOfOneTypeTwice(t *testing.T) {
 	})
 }
 
-// packOne packs an element of a type without C.
+// packOne packs an element of a type in Go.
 func packOne(t testing.TB, l *Lib, h handle) {
 	at := func(p unsafe.Pointer) uintptr { return uintptr(p) }
 	memory, position := unmoved[[256]byte](), unmoved[int32]()
@@ -198,9 +198,8 @@ func packOne(t testing.TB, l *Lib, h handle) {
 	}
 }
 
-// C hears of the slot of a communicator that has one, and of nothing where there is none or all
-// is to be checked; a wait that it hands over ends, and a communicator of which a member has died
-// is one of errors.
+// C gets the address of the slot of a communicator, and 0 for a communicator without slot; a
+// wait that C hands to Go ends, and a freed communicator has no slot.
 func TestFastHearsOfSlots(t *testing.T) {
 	mpitest.On(t, "inproc", 2, func(t testing.TB, world *mpi.Comm) {
 		x := newTold()
@@ -226,8 +225,8 @@ func TestFastHearsOfSlots(t *testing.T) {
 	})
 }
 
-// What C does with elements of a type, package mpi defines on them: there C looks at kinds,
-// and knows no types.
+// Package mpi defines all operations that C carries out on elements of a type. C knows only
+// the kind of a type.
 func TestFastKindsAreDefined(t *testing.T) {
 	arithmetic := []mpi.Op{mpi.Sum, mpi.Min, mpi.Max}
 	bitwise := []mpi.Op{mpi.Band, mpi.Bor, mpi.Bxor}
@@ -282,7 +281,7 @@ func TestFastKindsAreDefined(t *testing.T) {
 			if kind != FastFloating {
 				ok(t, w.Untyped().CompareAndSwap(one(&a), one(&b), one(&c), 0, 0))
 			}
-			// The sign, and that it is no integer: as the highest of two values.
+			// The maximum of 0 and a value with all bits set shows whether the type is signed.
 			for i := range size {
 				a[i], b[i] = 0xff, 0
 			}
@@ -303,7 +302,7 @@ func TestFastKindsAreDefined(t *testing.T) {
 		if double := l.predefined[0x214-firstPredefined]; x.ops[[2]uintptr{0x214, 0x21}] != engine.Kernel(mpi.Sum, double) {
 			t.Error("the kernel of sums of MPI_DOUBLE is another one")
 		}
-		if found != 33 { // all that fastKind names but MPI_PACKED and MPIX_HANDLE_SYNC
+		if found != 33 { // all types in fastKind except MPI_PACKED and MPIX_HANDLE_SYNC
 			t.Errorf("%d of the types with a kind are there, want 33", found)
 		}
 		ok(t, w.UnlockAll())

@@ -8,19 +8,20 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// flat is the calls of package mpi for slices of one type of numbers, at addresses of C. They
-// need no Buffers, which cost more to make and to look through than the way from C to Go. They
-// take only what is plainly right: elements of one predefined type on both sides, some of
-// them, the operations that all numbers have, and memory on both sides, not the same.
+// flat is the fast path for contiguous numbers: the calls of package mpi for slices of one
+// type of numbers, at addresses of C. It needs no Buffers, which cost more to make and to
+// examine than the call from C to Go. It takes only valid and simple arguments: one predefined
+// type on both sides, at least one element, an operation that all numbers have, and an address
+// of memory on both sides.
 type flat struct {
-	bitwise bool // they have bitwise operations
+	bitwise bool // the type has bitwise operations
 	local   func(in, inout uintptr, n int, op mpi.Op) error
 
 	accumulate    func(w *mpi.Window, origin uintptr, n, target, disp int, op mpi.Op) error
 	getAccumulate func(w *mpi.Window, origin, result uintptr, n, target, disp int, op mpi.Op) error
 }
 
-// elementsAt is n elements at an address of C.
+// elementsAt returns the n elements at an address of C as a slice.
 //
 //go:nocheckptr
 func elementsAt[T any](address uintptr, n int) []T {
@@ -44,8 +45,9 @@ func flatOf[T interface {
 	}
 }
 
-// startFlat finds the predefined types that lie as they are packed. The checking mode compares
-// types as they were given, and gets Buffers of all.
+// startFlat fills flats and basics for the predefined types whose layout in memory is their
+// packed form. Checking mode compares the types of the program and needs a Buffer in each
+// call, so that there is no fast path in it.
 func (l *Lib) startFlat() {
 	if checking() {
 		return
@@ -60,7 +62,8 @@ func (l *Lib) startFlat() {
 	}
 }
 
-// basic is a predefined type whose elements lie as they are packed; all 0 stands for other types.
+// basic describes a predefined type whose layout in memory is its packed form. It is zero for
+// other types.
 type basic struct {
 	size int32  // in bytes
 	ops  uint32 // bit i: a reduction with the operation of handle opNull+i is defined on the elements
@@ -68,7 +71,7 @@ type basic struct {
 	code dtype.Code
 }
 
-// basicOf describes a predefined type whose elements have a size.
+// basicOf describes a predefined type whose elements have size bytes.
 func basicOf(d mpi.Datatype, size int) basic {
 	b := basic{size: int32(size)}
 	if b.typ, b.code = engine.Operand(d); b.typ.Size() != size {
@@ -82,8 +85,8 @@ func basicOf(d mpi.Datatype, size int) basic {
 	return b
 }
 
-// operands describes the type of count operands at two addresses that the operation of handle o
-// combines. It returns nil if anything is not plainly right.
+// operands returns the type of a reduction by the operation of handle o of count elements at
+// two different addresses. It returns nil if the arguments are not valid for the fast path.
 func (l *Lib) operands(send, recv uintptr, count int, d, o handle) *basic {
 	i, bit := d-firstPredefined, o-opNull
 	if i >= handle(len(l.basics)) || uint(count-1) >= mostFlat || send < firstPage || recv < firstPage || send == recv {
@@ -95,7 +98,7 @@ func (l *Lib) operands(send, recv uintptr, count int, d, o handle) *basic {
 	return nil
 }
 
-// numbers is flat for numbers of a kind, nil if there are none of that size.
+// numbers returns the flat for numbers of a kind and size, or nil if there is none.
 func numbers(kind FastKind, size int) *flat {
 	type number struct {
 		kind FastKind
@@ -126,11 +129,12 @@ func numbers(kind FastKind, size int) *flat {
 	return nil
 }
 
-// mostFlat is how many elements at most take the short way: sizes in bytes do not overflow.
+// mostFlat limits the number of elements on the fast path, so that sizes in bytes do not
+// overflow.
 const mostFlat = 1 << 40
 
-// flat is that for count elements of a type at two addresses, nil if anything is not plainly
-// right.
+// flat returns the flat for count elements of a type at two addresses, or nil if the arguments
+// are not valid for the fast path.
 func (l *Lib) flat(d handle, count int, here, there uintptr) *flat {
 	if i := d - firstPredefined; i < handle(len(l.flats)) && uint(count-1) < mostFlat && here >= firstPage && there >= firstPage {
 		return l.flats[i]
@@ -138,7 +142,7 @@ func (l *Lib) flat(d handle, count int, here, there uintptr) *flat {
 	return nil
 }
 
-// combines reports whether an operation is one on the numbers of f, which may be nil.
+// combines reports whether an operation is defined on the numbers of f, which may be nil.
 func (f *flat) combines(op mpi.Op) bool {
 	op = engine.In(op, 0)
 	switch {
@@ -151,11 +155,12 @@ func (f *flat) combines(op mpi.Op) bool {
 	return false
 }
 
-// accumulates is combines for calls that may replace, too.
+// accumulates is combines for calls that also allow MPI_REPLACE.
 func (f *flat) accumulates(op mpi.Op) bool { return f != nil && op == mpi.Replace || f.combines(op) }
 
-// bytesAt is count elements of a predefined type that lies as it is packed, false if it
-// is none, there are none, or there is no memory.
+// bytesAt returns the memory of count elements of a predefined type whose layout in memory is
+// its packed form. It returns false for other types, for a count below 1, and if address is
+// no address of memory.
 func (l *Lib) bytesAt(address uintptr, count int, d handle) ([]byte, bool) {
 	i := d - firstPredefined
 	if i >= handle(len(l.basics)) || l.basics[i].size == 0 || uint(count-1) >= mostFlat || address < firstPage {

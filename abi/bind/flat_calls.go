@@ -2,7 +2,7 @@ package bind
 
 import "github.com/halo-mpi/halo/mpi"
 
-// Calls that take the short way where they can, see flat.
+// Calls that take the contiguous fast path where they can: see flat.
 
 // reduceLocal is MPI_Reduce_local.
 func (l *Lib) reduceLocal(inbuf, inoutbuf uintptr, count int, d handle, op mpi.Op) error {

@@ -2,7 +2,8 @@ package bind
 
 import "github.com/halo-mpi/halo/mpi"
 
-// Calls that send and receive take the way of slices where what is in memory is what travels.
+// Sends and receives pass slices instead of Buffers to package mpi where the layout in memory
+// is the packed form.
 
 // dataAt is bytesAt for messages, which may have no elements.
 func (l *Lib) dataAt(address uintptr, count int, d handle) ([]byte, bool) {
@@ -20,7 +21,7 @@ func (l *Lib) send(c *mpi.Comm, buf uintptr, count int, d handle, dest, tag int)
 	return c.Send(l.buf(buf, count, l.datatype(d)), dest, tag)
 }
 
-// recv is MPI_Recv. It takes the arguments as they are, so that the status is copied once.
+// recv is MPI_Recv. It takes the arguments of C unconverted, so that the status is copied once.
 func (l *Lib) recv(a args) error {
 	c, err := l.comm(a.word(5), "MPI_Recv")
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// messages are the calls that send and receive.
+// messages holds the calls that send and receive.
 type messages struct {
 	send     func(buf uintptr, n int, d handle, dest, tag int) error
 	recv     func(buf uintptr, n int, d handle, source, tag int) (mpi.Status, error)
@@ -18,7 +18,7 @@ type messages struct {
 	sendrecv func(from uintptr, n int, to uintptr, room int, d handle, peer, tag int) (mpi.Status, error)
 }
 
-// asC are the calls as C makes them, and byBuffers those of package mpi with Buffers of all.
+// asC returns the calls as C makes them; byBuffers returns those of package mpi with Buffers.
 func asC(l *Lib, c *mpi.Comm, into *status) messages {
 	return messages{
 		send: func(buf uintptr, n int, d handle, dest, tag int) error { return l.send(c, buf, n, d, dest, tag) },
@@ -58,9 +58,9 @@ func byBuffers(l *Lib, c *mpi.Comm) messages {
 	}
 }
 
-// Messages that take the short way arrive as those of Buffers do, with the same statuses and
-// errors: of every predefined type, with counts, addresses, ranks and tags that are wrong,
-// without elements, too long for who receives, and to nobody (issue 7, section 3).
+// Messages on the contiguous fast path arrive like messages from Buffers, with the same
+// statuses and errors: of every predefined type, with invalid counts, addresses, ranks and
+// tags, without elements, too long for the receiver, and to MPI_PROC_NULL (issue 7, section 3).
 func TestShortWayOfMessagesDoesWhatBuffersDo(t *testing.T) {
 	mpitest.On(t, "inproc", 1, func(t testing.TB, world *mpi.Comm) {
 		l := New(Hooks{})
@@ -113,7 +113,7 @@ func TestShortWayOfMessagesDoesWhatBuffersDo(t *testing.T) {
 			var errs [2]error
 			var sts [2]mpi.Status
 			for i := range both {
-				ok(t, mpi.Send(world, []byte{7}, 0, other)) // not to be received
+				ok(t, mpi.Send(world, []byte{7}, 0, other)) // do must not receive this message
 				for k := range room {
 					to[i][k] = byte(k*5) & 0x3f
 				}

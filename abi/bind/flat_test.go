@@ -10,7 +10,7 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// fieldOf is memory as C has it, which is not the collector's, with small numbers in it.
+// fieldOf returns n bytes of memory outside the Go heap, as C has it, with small numbers in it.
 func fieldOf(t testing.TB, c *mpi.Comm, seed, n int) []byte {
 	mem, err := mpi.AllocMem[byte](c, n)
 	ok(t, err)
@@ -21,8 +21,8 @@ func fieldOf(t testing.TB, c *mpi.Comm, seed, n int) []byte {
 	return mem
 }
 
-// Calls that take the short way do what those that make Buffers do, with every predefined
-// type and operation, with counts and addresses that are wrong, and in place (issue 7,
+// Calls on the contiguous fast path have the results of calls with Buffers, for every
+// predefined type and operation, with invalid counts and addresses, and in place (issue 7,
 // section 3).
 func TestShortWayDoesWhatBuffersDo(t *testing.T) {
 	mpitest.On(t, "inproc", 1, func(t testing.TB, world *mpi.Comm) {
@@ -109,7 +109,7 @@ func TestShortWayDoesWhatBuffersDo(t *testing.T) {
 		}
 		places := []string{"memory", "null", "in place", "one"}
 		if testrun.Race {
-			places = places[:1] // the detector has one goroutine to watch
+			places = places[:1] // one goroutine: the race detector finds nothing more in the others
 		}
 		for _, p := range predefinedTypes {
 			for _, what := range places {
@@ -117,7 +117,7 @@ func TestShortWayDoesWhatBuffersDo(t *testing.T) {
 					for name, do := range moves {
 						same(name, do, n, p.handle, opNull, what)
 					}
-					for op := opNull; op <= opNull+32; op++ { // the last is no operation
+					for op := opNull; op <= opNull+32; op++ { // the last handle is not an operation
 						for name, do := range calls {
 							same(name, do, n, p.handle, op, what)
 						}
@@ -130,7 +130,7 @@ func TestShortWayDoesWhatBuffersDo(t *testing.T) {
 	})
 }
 
-// Every number is found, and what is none is not.
+// The fast path knows every type of numbers and no other type.
 func TestShortWayKnowsNumbers(t *testing.T) {
 	l := New(Hooks{})
 	l.startTypes()

@@ -9,25 +9,25 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// fortran is what a Fortran library has told of its compiler, before MPI_Init and once. Errors
-// of these calls are returned without a handler: they come before there is one, and the
-// library goes on without what it has asked for.
+// fortran holds what a Fortran library has told about its compiler, once and before MPI_Init.
+// These calls return errors without calling an error handler: there is none before MPI_Init,
+// and the library can continue without the setting.
 type fortran struct {
 	mu      sync.Mutex
 	info    *mpi.Info // nil until it is set
 	sizes   [len(sizeKeys)]int
-	set     bool // the values of logicals
+	set     bool // MPI_Abi_set_fortran_booleans has set size, yes and no
 	size    int
 	yes, no []byte
 }
 
-// sizeKeys are the keys of MPI_Abi_set_fortran_info that tell sizes in bytes.
+// sizeKeys are the keys of MPI_Abi_set_fortran_info whose values are sizes in bytes.
 var sizeKeys = [...]string{"mpi_logical_size", "mpi_integer_size", "mpi_real_size", "mpi_double_precision_size"}
 
-// usualSizes are the sizes of what is not told.
+// usualSizes are the default sizes, in the order of sizeKeys.
 var usualSizes = [len(sizeKeys)]int{4, 4, 4, 8}
 
-// getFortranInfo is MPI_Abi_get_fortran_info: null unless somebody has set it.
+// getFortranInfo is MPI_Abi_get_fortran_info. It returns nil unless the info has been set.
 func (l *Lib) getFortranInfo() *mpi.Info {
 	f := &l.fortran
 	f.mu.Lock()
@@ -38,8 +38,8 @@ func (l *Lib) getFortranInfo() *mpi.Info {
 	return f.info.Dup()
 }
 
-// setFortranInfo is MPI_Abi_set_fortran_info: the predefined types of Fortran get these sizes
-// when they are made, in MPI_Init.
+// setFortranInfo is MPI_Abi_set_fortran_info. MPI_Init makes the predefined Fortran types with
+// these sizes.
 func (l *Lib) setFortranInfo(i *mpi.Info) error {
 	const call = "MPI_Abi_set_fortran_info"
 	if i == nil {
@@ -88,7 +88,7 @@ func expressible(call string, sizes [len(sizeKeys)]int) error {
 	return nil
 }
 
-// startFortran tells package mpi of the sizes, before it makes the types.
+// startFortran tells package mpi the sizes before that makes the types.
 func (l *Lib) startFortran() error {
 	f := &l.fortran
 	f.mu.Lock()
@@ -104,9 +104,9 @@ func (l *Lib) startFortran() error {
 	return engine.FortranSizes(sizes[0], sizes[1], sizes[2], sizes[3])
 }
 
-// setBooleans is MPI_Abi_set_fortran_booleans. The engine's operations make logicals of 1 and
-// 0, and take what is not 0 for true: other values are refused, since reductions would give
-// what the program does not know.
+// setBooleans is MPI_Abi_set_fortran_booleans. The engine's operations produce the logicals 1
+// and 0 and treat every value but 0 as true. Other values are refused, since the compiler of
+// the program would not understand the results of reductions.
 func (l *Lib) setBooleans(size int, yes, no uintptr) error {
 	const call = "MPI_Abi_set_fortran_booleans"
 	if err := logical(call, size, yes, no); err != nil {
@@ -130,12 +130,12 @@ func (l *Lib) setBooleans(size int, yes, no uintptr) error {
 	return nil
 }
 
-// isNumber reports whether bytes in the order of this machine are a small number.
+// isNumber reports whether b is the number n in the byte order of this machine.
 func isNumber(b []byte, n byte) bool {
 	return b[0] == n && len(bytes.Trim(b[1:], "\x00")) == 0
 }
 
-// logical checks the size of logicals, and where two of them are.
+// logical checks the size and the addresses of two logicals.
 func logical(call string, size int, yes, no uintptr) error {
 	switch {
 	case size != 1 && size != 2 && size != 4 && size != 8 && size != 16:

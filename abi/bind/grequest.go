@@ -52,8 +52,8 @@ func (l *Lib) startGrequest(a args) error {
 	return nil
 }
 
-// completeGrequest is MPI_Grequest_complete. The handle counts although its request may
-// have been freed: programs keep a copy for this.
+// completeGrequest is MPI_Grequest_complete. It accepts a handle whose request has been freed,
+// because programs keep a copy of the handle for this call.
 func (l *Lib) completeGrequest(h handle) error {
 	q, ok := l.generalized.LoadAndDelete(h)
 	if !ok {

@@ -4,13 +4,13 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// freeGroup is MPI_Group_free. The empty group may be freed: it is what calls return that
-// find nobody.
+// freeGroup is MPI_Group_free. MPI_GROUP_EMPTY may be freed, because calls return it for each
+// group without members.
 func (l *Lib) freeGroup(a args) error {
 	return free(l, a, "MPI_Group_free", groupNull, l.group, func(mpi.Group) error { return nil }, l.groups.remove)
 }
 
-// list is the n ranks of an array.
+// list returns the first n elements of an array, after checking its arguments.
 func (l *Lib) list(call, name string, n int, ranks array) ([]int, error) {
 	switch {
 	case n < 0:

@@ -5,19 +5,19 @@ import (
 	"sync/atomic"
 )
 
-// A handle of C is a word: a predefined one is the standard's constant, below firstHandle,
-// and any other names a slot of the table of its kind.
+// A handle of C is a word. A predefined handle is a constant of the standard below
+// firstSlot<<kindBits; any other handle refers to a slot of the table of its kind.
 //
-//	bits 0..3    the kind, which the constant of no predefined handle has
-//	bits 4..30   the number of the slot, from 1<<8 on
+//	bits 0..3    the kind
+//	bits 4..30   the number of the slot plus firstSlot
 //	bits 31..62  the generation of the slot: how often it was used before
 //
-// So a handle that was freed, or is of another kind, is found out. The lower 31 bits are
-// what MPI_Comm_toint and its like return.
+// Therefore the tables detect a handle that was freed or is of another kind. MPI_Comm_toint
+// and the like return the lower 31 bits.
 //
-// Datatypes have generations in the checking mode only: else the next one made has the handle
-// of the one freed last, as with other implementations. There are programs that go on with a
-// handle they have freed when they have made a like datatype since.
+// Datatypes have generations in checking mode only. Otherwise the next datatype has the handle
+// of the one freed last, as with other implementations: some programs go on using a handle
+// that they have freed after they have made an equal datatype.
 type handle = uintptr
 
 const (
@@ -48,45 +48,46 @@ const (
 	kindSync
 )
 
-// table is the objects of one kind that C has handles of. Looking one up takes no lock: slots
-// stay where they are. Nor does making and ending one, which every request costs, unless
-// somebody hears of it or there is no slot to be used again.
+// table is the handle table of one kind of objects. A lookup takes no lock, since slots do not
+// move. Adding and removing a handle, which every request does, take no lock either, unless
+// opened or closed is set or there is no free slot.
 type table[T any] struct {
 	kind   kind
-	again  bool // slots keep their generation: the next object has the handle of the last
+	again  bool // slots keep their generation: the next object gets the handle of the last one
 	chunks atomic.Pointer[[]*[chunkSlots]slot[T]]
 
-	// free is the stack of slots to be used again: 1 + the number of the uppermost in the
-	// lower half, and above it how often one was laid down, so that who takes one notices
-	// that the stack has been another meanwhile, even if the uppermost is the same again.
+	// free is the stack of free slots. Its lower half is 1 + the number of the top slot, or 0.
+	// Its upper half counts the pushes, so that the compare-and-swap of a pop fails if the
+	// stack has changed meanwhile, even if the same slot is on top again (the ABA problem).
 	free atomic.Uint64
 
 	mu   sync.Mutex
-	used uint32 // slots that ever were
+	used uint32 // slots that have ever been used
 
-	// opened and closed hear of handles, under mu, behind their beginning and before their
-	// end; nil: nobody does.
+	// opened is called under mu after a handle is made, and closed before it ends. Both may be
+	// nil.
 	opened func(handle, T)
 	closed func(handle, T)
 
-	made *makers // notes who makes handles; nil: nobody asks
+	made *makers // notes the calls that make handles; nil outside checking mode
 }
 
-// slot is one object. The lower liveBits of state are 1 + its generation while there is one,
-// else 0; the others are, of a free slot, the lower half of what free was before it.
+// slot holds one object. The lower liveBits of state are 1 + the generation while the slot is
+// in use, and otherwise 0. The upper bits of a free slot link to the next one on the stack:
+// they are the lower half of free from before the push.
 type slot[T any] struct {
-	state atomic.Uint64 // pairs with itself: stored behind value, and before it goes
+	state atomic.Uint64 // pairs with itself: stored after value is set, and before it is cleared
 	next  uint32        // generation of the next object
 	value T
 }
 
 const liveBits = 33
 
-// live is the state of a slot whose object has the generation of a handle.
+// live returns the state of a slot in use with the generation of a handle.
 func live(h handle) uint64 { return 1 + uint64(h>>intBits) }
 
-// add makes a handle of an object. There is none left, which takes 134 million objects of one
-// kind, if it is 0.
+// add makes a handle for an object. It returns 0 if all slots are in use, which takes 134
+// million objects of one kind.
 func (t *table[T]) add(value T) handle {
 	number, s := t.take()
 	if s == nil {
@@ -106,7 +107,8 @@ func (t *table[T]) add(value T) handle {
 	return h
 }
 
-// hold calls f with the object of a handle, which does not end meanwhile, if there is one.
+// hold calls f with the object of a handle, if there is one. The lock keeps the handle from
+// ending during the call, if closed is set.
 func (t *table[T]) hold(h handle, f func(T)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -115,7 +117,7 @@ func (t *table[T]) hold(h handle, f func(T)) {
 	}
 }
 
-// take is a slot that is not used, nil if there is none.
+// take returns a free slot, or nil if there is none.
 func (t *table[T]) take() (number uint32, s *slot[T]) {
 	for top := t.free.Load(); uint32(top) != 0; top = t.free.Load() {
 		number = uint32(top) - 1
@@ -153,7 +155,8 @@ func (t *table[T]) slot(number uint32) *slot[T] {
 	return &(*chunks)[number>>chunkBits][number%chunkSlots]
 }
 
-// at is the slot of a handle, nil if that is not one of a live object of this kind.
+// at returns the slot of a handle, or nil if the handle is not one of a live object of this
+// kind.
 func (t *table[T]) at(h handle) *slot[T] {
 	number := h >> kindBits & (1<<slotBits - 1)
 	if kind(h&(1<<kindBits-1)) != t.kind || number < firstSlot {
@@ -166,7 +169,7 @@ func (t *table[T]) at(h handle) *slot[T] {
 	return s
 }
 
-// get is the object of a handle.
+// get returns the object of a handle.
 func (t *table[T]) get(h handle) (value T, ok bool) {
 	if s := t.at(h); s != nil {
 		return s.value, true
@@ -174,7 +177,7 @@ func (t *table[T]) get(h handle) (value T, ok bool) {
 	return value, false
 }
 
-// remove ends a handle, and reports whether it was one.
+// remove ends a handle, and reports whether it was valid.
 func (t *table[T]) remove(h handle) bool {
 	if t.closed != nil {
 		t.mu.Lock()
@@ -193,7 +196,7 @@ func (t *table[T]) remove(h handle) bool {
 	var none T
 	s.value = none
 	if !t.again {
-		s.next++ // 2^32 uses of one slot, and a stale handle could be taken for a new one
+		s.next++ // a stale handle becomes valid again only after 2^32 uses of its slot
 	}
 	above := uint64(h>>kindBits&(1<<slotBits-1)) - firstSlot + 1
 	for !t.free.CompareAndSwap(top, (top>>32+1)<<32|above) {
@@ -203,8 +206,8 @@ func (t *table[T]) remove(h handle) bool {
 	return true
 }
 
-// toInt is the number that stands for a handle in Fortran, fromInt the reverse: of a number
-// that stands for none, what no table knows.
+// toInt returns the number that stands for a handle in Fortran, and fromInt the handle of such
+// a number. For a number without handle, fromInt returns an invalid handle.
 func (t *table[T]) toInt(h handle) int32 { return int32(h & (1<<intBits - 1)) }
 
 func (t *table[T]) fromInt(n int32) handle {
@@ -219,7 +222,7 @@ func (t *table[T]) fromInt(n int32) handle {
 	return h
 }
 
-// count is how many handles there are.
+// count returns the number of handles.
 func (t *table[T]) count() (n int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -231,13 +234,13 @@ func (t *table[T]) count() (n int) {
 	return n
 }
 
-// named is a table whose objects lead back to their handles, for callbacks.
+// named is a table that also finds the handle of an object, for callbacks.
 type named[T comparable] struct {
 	table[T]
 	handles sync.Map // T to handle
 }
 
-// put is the handle of an object, a new one if it has none.
+// put returns the handle of an object, and makes one if there is none.
 func (t *named[T]) put(value T) handle {
 	if h, ok := t.handles.Load(value); ok {
 		return h.(handle)
@@ -247,7 +250,7 @@ func (t *named[T]) put(value T) handle {
 	return h
 }
 
-// drop is remove, and forgets the way back.
+// drop is remove, and also forgets the handle of the object.
 func (t *named[T]) drop(h handle) bool {
 	if value, ok := t.get(h); ok {
 		t.handles.CompareAndDelete(value, h)

@@ -8,8 +8,8 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// Handles lead to their objects, and those that were freed, or are of another kind, or never
-// were, lead nowhere; slots are used again.
+// Handles lead to their objects. Handles that were freed, are of another kind or never existed
+// are invalid. Slots are reused.
 func TestHandles(t *testing.T) {
 	comms, groups := table[int]{kind: kindComm}, table[int]{kind: kindGroup}
 	live, dead := map[handle]int{}, map[handle]bool{}
@@ -64,8 +64,8 @@ func TestHandles(t *testing.T) {
 	}
 }
 
-// The handle of a datatype that was freed is of none until the next one is made, which has it:
-// but in the checking mode, where it never is one again.
+// The handle of a freed datatype is invalid until the next datatype is made, which gets it. In
+// checking mode it stays invalid.
 func TestTypeHandlesComeAgain(t *testing.T) {
 	for _, mode := range []string{"0", "1"} {
 		t.Setenv("HALO_CHECK", mode)
@@ -97,8 +97,8 @@ func TestTypeHandlesComeAgain(t *testing.T) {
 	}
 }
 
-// Handles are made and ended by many threads at once: none is given twice, and each leads to
-// its own object until it ends, once.
+// Many threads make and end handles at once: no two objects get the same handle, each handle
+// leads to its own object, and only one removal of it succeeds.
 func TestHandlesOfManyThreads(t *testing.T) {
 	tb := table[int]{kind: kindRequest}
 	var wg sync.WaitGroup
@@ -128,7 +128,7 @@ func TestHandlesOfManyThreads(t *testing.T) {
 	}
 }
 
-// A million handles made and freed take the slots of one.
+// A million handles, made and freed one after the other, use one slot.
 func TestHandlesDoNotGrow(t *testing.T) {
 	var c table[int]
 	c.kind = kindRequest

@@ -2,7 +2,7 @@ package bind
 
 import "github.com/halo-mpi/halo/mpi"
 
-// someInfo is the info of a handle that must not be null, for calls on infos.
+// someInfo returns the info of a handle that must not be null, for calls on infos.
 func (l *Lib) someInfo(h handle, call string) (*mpi.Info, error) {
 	if h == infoNull {
 		return nil, l.fail(mpi.ErrInfo, call, "info is MPI_INFO_NULL")
@@ -53,7 +53,7 @@ func (l *Lib) infoDelete(h, key uintptr) error {
 	return i.Delete(name)
 }
 
-// key is a key that is asked for.
+// key returns the key at an address, after checking its length.
 func (l *Lib) key(call string, address uintptr) (string, error) {
 	k := text(address)
 	if k == "" || len(k) > mpi.MaxInfoKey {
@@ -62,7 +62,7 @@ func (l *Lib) key(call string, address uintptr) (string, error) {
 	return k, nil
 }
 
-// lookup is the value of the arguments info and key.
+// lookup returns the value for the arguments 0 and 1, info and key.
 func (l *Lib) lookup(a args, call string) (value string, found bool, err error) {
 	i, err := l.someInfo(a.word(0), call)
 	if err != nil {
@@ -76,7 +76,7 @@ func (l *Lib) lookup(a args, call string) (value string, found bool, err error) 
 	return value, found, nil
 }
 
-// infoGet is MPI_Info_get, which cuts the value off at valuelen bytes.
+// infoGet is MPI_Info_get, which truncates the value to valuelen bytes.
 func (l *Lib) infoGet(a args) error {
 	const call = "MPI_Info_get"
 	if err := l.need(call, a, "flag", 4); err != nil {
@@ -98,8 +98,8 @@ func (l *Lib) infoGet(a args) error {
 	return nil
 }
 
-// infoGetString is MPI_Info_get_string: buflen is how much room there is, with the zero at
-// the end, and becomes how much it takes.
+// infoGetString is MPI_Info_get_string. buflen is the room on entry and the room needed on
+// return, both with the terminating zero.
 func (l *Lib) infoGetString(a args) error {
 	const call = "MPI_Info_get_string"
 	if err := l.needs(call, a, result{2, "buflen"}, result{4, "flag"}); err != nil {

@@ -10,18 +10,17 @@ import (
 	"github.com/halo-mpi/halo/internal/leftover"
 )
 
-// makers are the calls that have made the handles of a table which are not freed, in the
-// checking mode. What package mpi lists itself, communicators, windows and requests, is not
-// noted here.
+// makers records, in checking mode, the call that has made each handle of a table that is not
+// freed yet. Package mpi itself lists communicators, windows and requests.
 type makers struct {
 	kind   string
-	only   string // the one call that makes such handles, empty if there are several
+	only   string // the only call that makes such handles, empty if there are several
 	caller func() uintptr
 	mu     sync.Mutex
 	of     map[handle]creator
 }
 
-// creator is a call of the program: its name, and where it returns to.
+// creator is a call of the program: its name and its return address.
 type creator struct {
 	name string
 	pc   uintptr
@@ -40,7 +39,7 @@ func (m *makers) forget(h handle) {
 	delete(m.of, h)
 }
 
-// noteMakers begins to note who makes handles.
+// noteMakers begins to record the calls that make handles.
 func (l *Lib) noteMakers() {
 	note := func(kind string) *makers {
 		m := &makers{kind: kind, caller: l.hooks.Caller, of: make(map[handle]creator)}

@@ -1,10 +1,10 @@
-// Package bind is what the symbols of the C library call: it takes arguments as C has them,
-// calls package mpi, and stores the results. It knows no C compiler; what only that can do,
-// such as calling functions of the program, is in Hooks.
+// Package bind implements the symbols of the C library: it takes arguments as C passes them,
+// calls package mpi, and stores the results. It does not use cgo. What needs C, such as
+// calling functions of the program, is in Hooks.
 //
-// The functions of the procedures are generated from the table of package abi; what is
-// written by hand is what C has and Go has not: handles, statuses in memory of the program,
-// MPI_IN_PLACE, attributes that are addresses.
+// The functions of the procedures are generated from the table of package abi. What C has and
+// Go has not is written by hand: handles, statuses in memory of the program, MPI_IN_PLACE,
+// attributes that are addresses.
 package bind
 
 import (
@@ -18,28 +18,30 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// Hooks are what only C can do.
+// Hooks holds the functions that need C.
 type Hooks struct {
-	// Malloc returns memory of C that stays until the end.
+	// Malloc returns memory of C that is never freed.
 	Malloc func(size uintptr) unsafe.Pointer
-	// Invoke calls a function of the program: callback is its type's number in
-	// callbacks.csv, words its arguments. Parameters that point to a number or handle
-	// have that as word, and it is what the function has made of it afterwards.
+	// Invoke calls a function of the program: callback is the number of its type in
+	// callbacks.csv, words are its arguments. For a parameter that points to a number or
+	// handle, the word holds that value, and after the call the value that the function has
+	// stored.
 	Invoke func(callback int, function uintptr, words []uintptr) int
-	// Thread is a small number of the calling thread, which no other one has at the same
-	// time, below 0 if there is none; nil: threads are all alike.
+	// Thread returns a small number of the calling thread that no other thread has at the same
+	// time, or a negative number if there is none. nil: threads have no numbers.
 	Thread func() int
-	// Caller is where in the program the call returns to that this thread is carrying out, 0 if
-	// none is noted: they are in the checking mode. nil: nothing is.
+	// Caller returns the return address in the program of the call that this thread carries
+	// out, or 0 if none is recorded. Calls record it in checking mode. It may be nil.
 	Caller func() uintptr
-	// Fast is what does without Go what it can; nil: nothing does.
+	// Fast is the fast path in C; nil: there is none.
 	Fast Fast
-	// Fault takes the address of an access, a store or not, by which the process has to end as
-	// soon as C has Fatal from Go, and EndByFault ends it where no call is to return to.
+	// Fault records the address of a faulting access, and whether it was a store. C ends the
+	// process by that access when Go returns Fatal. EndByFault ends it where no call of C is
+	// left to return to.
 	Fault      func(address uintptr, store bool)
 	EndByFault func()
-	// Places is what GOMAXPROCS would be from the start if it had not been lowered until MPI_Init:
-	// see package abi/oneplace. 0: it has not.
+	// Places is the value of GOMAXPROCS before package abi/oneplace lowered it until MPI_Init.
+	// 0: nothing lowered it.
 	Places int
 }
 
@@ -50,26 +52,26 @@ type Lib struct {
 	comms       named[*mpi.Comm]
 	groups      table[mpi.Group]
 	types       typeTable
-	typeRecords typeRecords // under the lock of types
+	typeRecords typeRecords // guarded by the lock of types
 	ops         table[mpi.Op]
 	requests    table[mpi.Request]
 	messages    table[mpi.Message]
 	wins        named[*mpi.Window]
 	infos       table[*mpi.Info]
-	syncs       named[mpi.Sync] // that Fortran has numbers of
+	syncs       named[mpi.Sync] // objects that have a number in Fortran
 	errhandlers errhandlers
 	keyvals     keyvals
 	attributes  predefined
 	fortran     fortran
-	generalized sync.Map // handle to mpi.Request, of those that are not complete
+	generalized sync.Map // handle to mpi.Request, of incomplete generalized requests
 
 	tools   tools
 	sources sources
-	made    []*makers // in the checking mode
+	made    []*makers // in checking mode
 
 	origins    origins
 	predefined [lastPredefined - firstPredefined + 1]mpi.Datatype
-	flats      [lastPredefined - firstPredefined + 1]*flat // nil of those that are no numbers
+	flats      [lastPredefined - firstPredefined + 1]*flat // nil for types other than numbers
 	basics     [lastPredefined - firstPredefined + 1]basic
 
 	state atomic.Int32
@@ -94,34 +96,34 @@ func New(h Hooks) *Lib {
 	return l
 }
 
-// checking reports whether the process is in the checking mode.
+// checking reports whether the process is in checking mode.
 func checking() bool { return os.Getenv("HALO_CHECK") == "1" }
 
-// procedure is one of the standard. It has no pointers: the loader writes into each page of the
-// library that has some, and each process has its own copy of such a page.
+// procedure describes a procedure of the table. It contains no pointers: the loader relocates
+// pointers, and each process has its own copy of every page that the loader writes.
 type procedure struct {
-	text          uint16 // where its name begins in texts
-	name, buffers uint8  // the length of the name, and of what follows it: see addresses
-	always        bool   // also before Init and after Finalize
+	text          uint16 // offset of the name in texts
+	name, buffers uint8  // length of the name, and of the text behind it: see addresses
+	always        bool   // also allowed before Init and after Finalize
 
-	// 1 + the number of the argument that is the communicator or window which hears of errors
-	// of the call itself, 0 if none is; and of the handler for what is to be made.
+	// 1 + the number of the argument that is: the communicator on which errors of the call are
+	// raised, the window on which they are, the error handler for a new object. 0: none.
 	comm, win, handler uint8
 
-	makes uint8 // of what the engine does not have: the handles that are results, in outcomes
+	makes uint8 // if the engine lacks the procedure: its resulting handles, in outcomes
 }
 
-// call is what a procedure does, nil of those that the engine does not have yet.
+// call implements a procedure; it is nil for those that the engine does not have yet.
 type call func(l *Lib, a args) error
 
-// String is the name of p.
+// String returns the name of p.
 func (p *procedure) String() string { return texts[p.text:][:p.name] }
 
-// addresses are the names of the parameters of p that are addresses of the program's memory, "-"
-// for others, in their order, "" if there are none.
+// addresses returns the names of the parameters of p that are addresses of the program's
+// memory, with "-" for other parameters, in their order. It is "" if there are none.
 func (p *procedure) addresses() string { return texts[int(p.text)+int(p.name):][:p.buffers] }
 
-// made is an argument that says where a handle is to go, and the null handle of its kind.
+// made is the number of an output argument for a handle, and the null handle of its kind.
 type made struct {
 	i    int
 	null handle
@@ -132,7 +134,7 @@ func (l *Lib) Call(number int, large bool, words unsafe.Pointer) int {
 	return l.CallIn(0, number, large, words)
 }
 
-// CallIn is Call by a caller whose floating-point environment decides about operations.
+// CallIn is Call for a caller in a floating-point environment, which affects operations.
 func (l *Lib) CallIn(env op.Env, number int, large bool, words unsafe.Pointer) (result int) {
 	defer l.caught(number, args{words, large, env}, &result)
 	p, do := &procedures[number], calls[number]
@@ -145,7 +147,7 @@ func (l *Lib) CallIn(env op.Env, number int, large bool, words unsafe.Pointer) (
 	return code(do(l, args{words, large, env}))
 }
 
-// code is what C gets for an error.
+// code returns the error code of C for an error.
 func code(err error) int {
 	if err == nil {
 		return 0
@@ -159,7 +161,7 @@ func code(err error) int {
 	return int(mpi.ErrOther)
 }
 
-// newError is an error that no handler has seen.
+// newError returns an error for which no error handler has been called.
 func newError(cl mpi.Class, call, format string, v ...any) *mpi.Error {
 	return &mpi.Error{Class: cl, Call: call, Peer: mpi.Undefined, Tag: mpi.Undefined, Detail: fmt.Sprintf(format, v...)}
 }
@@ -169,7 +171,7 @@ func (l *Lib) fail(cl mpi.Class, call, format string, v ...any) error {
 	return l.failOn(nil, cl, call, format, v...)
 }
 
-// failOn raises an error of a communicator.
+// failOn raises an error on a communicator.
 func (l *Lib) failOn(c *mpi.Comm, cl mpi.Class, call, format string, v ...any) error {
 	e := newError(cl, call, format, v...)
 	if c != nil {
@@ -181,8 +183,8 @@ func (l *Lib) failOn(c *mpi.Comm, cl mpi.Class, call, format string, v ...any) e
 	return mpi.CallErrhandler(e)
 }
 
-// failIn raises an error of a call: of the communicator or window among its arguments, if
-// there is one.
+// failIn raises an error of a call on the communicator or window among its arguments, if there
+// is one.
 func (l *Lib) failIn(call string, a args, cl mpi.Class, format string, v ...any) error {
 	p := find(call)
 	if p == nil || l.world.Load() == nil {
@@ -201,12 +203,12 @@ func (l *Lib) failIn(call string, a args, cl mpi.Class, format string, v ...any)
 	return l.fail(cl, call, format, v...)
 }
 
-// failWin raises an error of a window.
+// failWin raises an error on a window.
 func (l *Lib) failWin(w *mpi.Window, cl mpi.Class, call, format string, v ...any) error {
 	return w.CallErrhandler(newError(cl, call, format, v...))
 }
 
-// idle is the error of a call before Init or after Finalize.
+// idle raises the error of a call before Init or after Finalize.
 func (l *Lib) idle(name string) error {
 	if l.state.Load() == beforeInit {
 		return l.outside(newError(mpi.ErrOther, name, "called before MPI_Init"))
@@ -214,8 +216,8 @@ func (l *Lib) idle(name string) error {
 	return l.outside(newError(mpi.ErrOther, name, "called after MPI_Finalize"))
 }
 
-// outside raises an error where there is no communicator whose handler could be asked: it is
-// the end of the process, unless the first handler was chosen to return errors.
+// outside raises an error while there is no communicator with an error handler. It ends the
+// process, unless the initial error handler returns errors.
 func (l *Lib) outside(e *mpi.Error) error {
 	if os.Getenv("HALO_INITIAL_ERRHANDLER") != "mpi_errors_return" {
 		fmt.Fprintln(os.Stderr, e)
@@ -224,7 +226,7 @@ func (l *Lib) outside(e *mpi.Error) error {
 	return e
 }
 
-// result is a parameter that says where a result is to go, by its number and name.
+// result is an output parameter: its number and name.
 type result struct {
 	i    int
 	name string
@@ -240,7 +242,7 @@ func (l *Lib) needs(call string, a args, results ...result) error {
 	return nil
 }
 
-// need fails unless a result is wanted somewhere.
+// need raises an error unless argument i is an address to which a result can be stored.
 func (l *Lib) need(call string, a args, name string, i int) error {
 	if a.result(i) == nil {
 		return l.failIn(call, a, mpi.ErrArg, "%s is %#x, which is no address of a result", name, a.word(i))

@@ -6,7 +6,7 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// memhandleCreate is MPIX_Memhandle_create, which stores the handle and returns its size.
+// memhandleCreate is MPIX_Memhandle_create: it stores the handle and returns its size.
 func (l *Lib) memhandleCreate(w *mpi.Window, base uintptr, size int64, info *mpi.Info, to uintptr) (int, error) {
 	const call = "MPIX_Memhandle_create"
 	mem, err := l.sliceFor(w, call, base, size)
@@ -24,7 +24,7 @@ func (l *Lib) memhandleCreate(w *mpi.Window, base uintptr, size int64, info *mpi
 	return copy(unsafe.Slice((*byte)(p), len(h)), h), nil
 }
 
-// memhandleAt is a memory handle of C.
+// memhandleAt returns the memory handle at an address of C.
 func (l *Lib) memhandleAt(w *mpi.Window, call string, at uintptr) ([]byte, error) {
 	p := pointer(at)
 	if p == nil {

@@ -10,7 +10,7 @@ func (l *Lib) allocMem(size int64, info *mpi.Info) (uintptr, error) {
 	return address(mem), err
 }
 
-// freeMem is MPI_Free_mem. As free it takes no address for no memory.
+// freeMem is MPI_Free_mem. Like free of C it ignores a null pointer.
 func (l *Lib) freeMem(base uintptr) error {
 	if base == 0 {
 		return nil

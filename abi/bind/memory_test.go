@@ -2,8 +2,9 @@ package bind
 
 import "sync"
 
-// unmoved is new memory whose address may be kept as a number, as programs in C give it: on a
-// goroutine's stack it would move when the stack grows, and without the list be collected.
+// unmoved allocates memory whose address may be kept as a number, as programs in C pass it.
+// Memory on a goroutine's stack would move when the stack grows, and the collector would free
+// memory that the list does not hold.
 func unmoved[T any]() *T {
 	p := new(T)
 	kept.Lock()

@@ -9,12 +9,12 @@ import (
 	"github.com/halo-mpi/halo/internal/cname"
 )
 
-// entry is the beginning of the name of the functions that Call calls: all are generated.
+// entry is the prefix of the names of the generated functions that Call calls.
 const entry = "abi/bind.doMPI"
 
-// nameOf is the name in C of the call of package mpi that has failed: of the procedure that
-// the program has called, unless that only waits for what another one has started. Which
-// one the program has called stands on the stack: so that calls which succeed need not note
+// nameOf returns the name in C of a call of package mpi that has failed: the procedure that the
+// program has called, unless that procedure only waits for an operation that another one has
+// started. nameOf finds the procedure on the stack, so that successful calls need not record
 // it.
 func nameOf(call string) string {
 	if strings.HasPrefix(call, "MPI_") || strings.HasPrefix(call, "MPIX_") {
@@ -33,8 +33,8 @@ func nameOf(call string) string {
 	return call
 }
 
-// nameInC is the procedure that means a call of package mpi, or what it is given if there is
-// none: of a window, where other objects have calls of that name.
+// nameInC returns the procedure of C for a call of package mpi, or the call itself if there is
+// none. If calls of windows and of other objects have that name, it returns the window's.
 func nameInC(call string) string {
 	if name := cname.Find("win" + call); name != "" {
 		return name
@@ -45,8 +45,8 @@ func nameInC(call string) string {
 	return call
 }
 
-// enteredAt is the procedure that the goroutine is in, the innermost one if a function of
-// the program has called another; "" if it is in none.
+// enteredAt returns the procedure that the goroutine is in, or "" if it is in none. If a
+// callback of the program has called another procedure, it returns that one.
 func enteredAt() string {
 	var list [64]uintptr
 	for skip := 2; ; skip += len(list) {
@@ -69,8 +69,8 @@ func enteredAt() string {
 	}
 }
 
-// methods are the procedures that are methods of Lib, without a function that is named after
-// them, by the names of the methods. One that several procedures share is left out.
+// methods maps the names of methods of Lib that implement a procedure directly, without a
+// generated function, to the procedures. A method that several procedures share maps to "".
 var methods = sync.OnceValue(func() map[string]string {
 	names := map[string]string{}
 	for i, do := range calls {

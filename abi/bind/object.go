@@ -4,8 +4,7 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// Handles that the standard has fixed; the others of constants.csv are in the tables that
-// are generated.
+// Handles that the standard defines. The generated tables contain the others of constants.csv.
 const (
 	commNull        handle = 0x100
 	commWorld       handle = 0x101
@@ -33,7 +32,7 @@ const (
 // inPlace is MPI_IN_PLACE.
 const inPlace uintptr = 1
 
-// comm is the communicator of a handle.
+// comm returns the communicator of a handle.
 func (l *Lib) comm(h handle, call string) (*mpi.Comm, error) {
 	switch h {
 	case commWorld:
@@ -49,7 +48,7 @@ func (l *Lib) comm(h handle, call string) (*mpi.Comm, error) {
 	return nil, l.fail(mpi.ErrComm, call, "%#x is no communicator: it was freed, or never was one", h)
 }
 
-// addComm is the handle of a communicator, MPI_COMM_NULL for nil.
+// addComm returns the handle of a communicator, MPI_COMM_NULL for nil.
 func (l *Lib) addComm(c *mpi.Comm) handle {
 	switch {
 	case c == nil:
@@ -62,7 +61,7 @@ func (l *Lib) addComm(c *mpi.Comm) handle {
 	return l.comms.put(c)
 }
 
-// win is the window of a handle.
+// win returns the window of a handle.
 func (l *Lib) win(h handle, call string) (*mpi.Window, error) {
 	if w, ok := l.wins.get(h); ok {
 		return w, nil
@@ -73,7 +72,7 @@ func (l *Lib) win(h handle, call string) (*mpi.Window, error) {
 	return nil, l.fail(mpi.ErrWin, call, "%#x is no window: it was freed, or never was one", h)
 }
 
-// addWin is the handle of a window, MPI_WIN_NULL for nil.
+// addWin returns the handle of a window, MPI_WIN_NULL for nil.
 func (l *Lib) addWin(w *mpi.Window) handle {
 	if w == nil {
 		return winNull
@@ -81,7 +80,7 @@ func (l *Lib) addWin(w *mpi.Window) handle {
 	return l.wins.put(w)
 }
 
-// group is the group of a handle.
+// group returns the group of a handle.
 func (l *Lib) group(h handle, call string) (mpi.Group, error) {
 	if h == groupEmpty {
 		return mpi.GroupEmpty, nil
@@ -95,7 +94,7 @@ func (l *Lib) group(h handle, call string) (mpi.Group, error) {
 	return mpi.Group{}, l.fail(mpi.ErrGroup, call, "%#x is no group: it was freed, or never was one", h)
 }
 
-// addGroup is the handle of a group. An empty one is MPI_GROUP_EMPTY.
+// addGroup returns the handle of a group, MPI_GROUP_EMPTY for a group without members.
 func (l *Lib) addGroup(g mpi.Group) handle {
 	if g.Size() == 0 {
 		return groupEmpty
@@ -103,7 +102,7 @@ func (l *Lib) addGroup(g mpi.Group) handle {
 	return l.groups.add(g)
 }
 
-// info is the info of a handle, nil for MPI_INFO_NULL.
+// info returns the info of a handle, nil for MPI_INFO_NULL.
 func (l *Lib) info(h handle, call string) (*mpi.Info, error) {
 	switch h {
 	case infoNull:
@@ -124,8 +123,8 @@ func (l *Lib) addInfo(i *mpi.Info) handle {
 	return l.infos.add(i)
 }
 
-// datatype is the datatype of a handle, the null type for what is none: calls of package mpi
-// then say so.
+// datatype returns the datatype of a handle. It returns the null type for an invalid handle,
+// for which calls of package mpi raise an error.
 func (l *Lib) datatype(h handle) mpi.Datatype {
 	if h >= firstPredefined && h <= lastPredefined {
 		return l.predefined[h-firstPredefined]
@@ -134,7 +133,7 @@ func (l *Lib) datatype(h handle) mpi.Datatype {
 	return d
 }
 
-// addType is the handle of a datatype.
+// addType returns the handle of a datatype.
 func (l *Lib) addType(d mpi.Datatype) handle {
 	if d.IsNull() {
 		return typeNull
@@ -142,7 +141,7 @@ func (l *Lib) addType(d mpi.Datatype) handle {
 	return l.types.put(d)
 }
 
-// startTypes makes the handles of predefined types lead both ways.
+// startTypes registers the predefined types under their handles and the handles with the types.
 func (l *Lib) startTypes() {
 	l.types.again = !checking()
 	for _, p := range predefinedTypes {
@@ -155,7 +154,7 @@ func (l *Lib) startTypes() {
 	}
 }
 
-// op is the operation of a handle, the null operation for what is none.
+// op returns the operation of a handle, the null operation for an invalid handle.
 func (l *Lib) op(h handle) mpi.Op {
 	if h < handle(len(predefinedOps)) {
 		return predefinedOps[h]
@@ -164,7 +163,8 @@ func (l *Lib) op(h handle) mpi.Op {
 	return o
 }
 
-// operation is the operation of a handle that is an argument, in the environment of the caller.
+// operation returns the operation of argument i, for the floating-point environment of the
+// caller.
 func (l *Lib) operation(a args, i int) mpi.Op {
 	o := l.op(a.word(i))
 	if a.env != 0 {
@@ -180,7 +180,7 @@ var predefinedOps = [...]mpi.Op{
 	0x38: mpi.Minloc, 0x39: mpi.Maxloc, 0x3c: mpi.Replace, 0x3d: mpi.NoOp,
 }
 
-// buf is what a call of C sends or receives.
+// buf returns the Buffer of count elements at an address of C.
 func (l *Lib) buf(address uintptr, count int, d mpi.Datatype) mpi.Buffer {
 	if address != 0 && address < firstPage {
 		return l.low(address, count, d)
@@ -188,8 +188,8 @@ func (l *Lib) buf(address uintptr, count int, d mpi.Datatype) mpi.Buffer {
 	return mpi.BufPtr(pointer(address), count, d)
 }
 
-// low is buf at an address below the first page, which no pointer of Go may have: the error of
-// data there tells it as it was given.
+// low is buf for an address below the first page, which is no valid Go pointer. Its error
+// reports the address as the program passed it.
 func (l *Lib) low(address uintptr, count int, d mpi.Datatype) mpi.Buffer {
 	if !d.IsNull() && count > 0 {
 		size, _ := d.Size()
@@ -200,8 +200,8 @@ func (l *Lib) low(address uintptr, count int, d mpi.Datatype) mpi.Buffer {
 	return mpi.BufPtr(pointer(address), count, d)
 }
 
-// finish ends the handle that an argument points to, when what it was of is gone, and makes
-// it null.
+// finish ends the handle that argument i points to, after its object was freed, and sets it to
+// null.
 func (a args) finish(i int, null handle, remove func(handle) bool) {
 	at := (*handle)(a.result(i))
 	remove(*at)

@@ -26,8 +26,8 @@ func (l *Lib) createOp(a args) error {
 	return nil
 }
 
-// combine has a function of the program combine operands, at most so many elements at a
-// time.
+// combine calls a reduction function of the program for the operands, at most `most` elements
+// at a time.
 func (l *Lib) combine(callback int, fn uintptr, most int, in, inout mpi.Buffer) {
 	d := inout.Datatype()
 	h, known := l.types.handleOf(d, typeNull), true
@@ -47,7 +47,7 @@ func (l *Lib) combine(callback int, fn uintptr, most int, in, inout mpi.Buffer) 
 	}
 }
 
-// first is the address of displacement 0 of the first element of a Buffer.
+// first returns the address of displacement 0 of the first element of a Buffer.
 func first(b mpi.Buffer) uintptr {
 	mem, origin := mpi.MemoryOf[byte](b)
 	return address(mem) + uintptr(origin)

@@ -6,15 +6,15 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// parcel is the memory that a call packs into or takes from, and how far it has come there:
-// an argument that goes in and out.
+// parcel is the packed memory of a call and the position in it, which is an input and output
+// argument.
 type parcel struct {
 	memory   []byte
 	position array
 	at       int
 }
 
-// find fills in the memory at address, and where in it to go on.
+// find fills in the memory at address and the position at which the call begins.
 func (p *parcel) find(l *Lib, c *mpi.Comm, call string, address uintptr, size int, position array) error {
 	if position.null() {
 		return l.failOn(c, mpi.ErrArg, call, "position is null")
@@ -31,7 +31,7 @@ func (p *parcel) find(l *Lib, c *mpi.Comm, call string, address uintptr, size in
 	return nil
 }
 
-// put has n bytes appended.
+// put lets pack append n bytes at the position, and advances it.
 func (p *parcel) put(l *Lib, c *mpi.Comm, call string, n int, pack func(dst []byte) ([]byte, error)) error {
 	if free := len(p.memory) - p.at; n > free {
 		return l.failOn(c, mpi.ErrTruncate, call, "%d bytes to pack, and %d of the buffer are left", n, free)
@@ -43,7 +43,7 @@ func (p *parcel) put(l *Lib, c *mpi.Comm, call string, n int, pack func(dst []by
 	return err
 }
 
-// take has some of what is left taken away.
+// take lets unpack consume bytes from the position on, and advances it.
 func (p *parcel) take(unpack func(src []byte) (rest []byte, err error)) error {
 	rest, err := unpack(p.memory[p.at:])
 	if err == nil {
@@ -72,14 +72,14 @@ func (l *Lib) pack(a args) error {
 	return l.packBuffer(c, &p, a.word(0), a.int(1), d)
 }
 
-// moved lets C move elements of a derived type when some have been moved here.
+// moved allows C to move elements of a derived type, after Go has moved some.
 func (l *Lib) moved(h handle) {
 	if h > lastPredefined && l.types.opened != nil {
 		l.types.hold(h, func(d mpi.Datatype) { l.typeRecords.moved(h, d) })
 	}
 }
 
-// packBuffer is pack where something is wrong, and says what.
+// packBuffer is pack by a Buffer. It raises the errors of arguments that PackTo refuses.
 func (l *Lib) packBuffer(c *mpi.Comm, p *parcel, address uintptr, count int, d mpi.Datatype) error {
 	n, err := c.PackSize(count, d)
 	if err != nil {
@@ -108,13 +108,13 @@ func (l *Lib) unpack(a args) error {
 	return l.unpackBuffer(c, &p, a.word(3), a.int(4), d)
 }
 
-// unpackBuffer is unpack where something is wrong, and says what.
+// unpackBuffer is unpack by a Buffer. It raises the errors of arguments that UnpackFrom refuses.
 func (l *Lib) unpackBuffer(c *mpi.Comm, p *parcel, address uintptr, count int, d mpi.Datatype) error {
 	b := l.buf(address, count, d)
 	return p.take(func(src []byte) ([]byte, error) { return c.Unpack(src, b) })
 }
 
-// external fails for representations of data other than the one of the standard.
+// external raises an error for data representations other than external32.
 func (l *Lib) external(call, datarep string) error {
 	if datarep != "external32" {
 		return l.fail(mpi.ErrUnsupportedDatarep, call, "data representation %q, want external32", datarep)

@@ -11,7 +11,7 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// derivedTypes are handles of types of every kind of layout, and of some that cannot be used.
+// derivedTypes returns handles of types with every kind of layout, and of unusable types.
 func derivedTypes(t testing.TB, l *Lib) map[string]handle {
 	double, short, char := typeOf(t, "MPI_DOUBLE"), typeOf(t, "MPI_SHORT"), typeOf(t, "MPI_CHAR")
 	list := map[string]handle{}
@@ -52,10 +52,10 @@ func typeOf(t testing.TB, name string) mpi.Datatype {
 	return d
 }
 
-// MPI_Pack and MPI_Unpack take the short way where nothing is wrong, and do what Pack and
-// Unpack of Buffers do: with all types, predefined and derived, with counts, positions, sizes
-// and addresses that are wrong, in both forms, and on a communicator that has been freed
-// (issue 7, section 3).
+// MPI_Pack and MPI_Unpack take the fast path with valid arguments. Their results are those of
+// Pack and Unpack of Buffers: with all types, predefined and derived, with invalid counts,
+// positions, sizes and addresses, in both forms, and on a freed communicator (issue 7,
+// section 3).
 func TestShortWayPacksAsBuffersDo(t *testing.T) {
 	mpitest.On(t, "inproc", 1, func(t testing.TB, world *mpi.Comm) {
 		l := New(Hooks{})
@@ -79,7 +79,7 @@ func TestShortWayPacksAsBuffersDo(t *testing.T) {
 		places := address(fieldOf(t, world, 0, 16))
 		positions := elementsAt[int64](places, 2)
 		outcomes, done := map[mpi.Class]int{}, 0
-		// same makes one call in both ways, and compares all that they leave behind.
+		// same makes one call in both ways, and compares the errors, positions and memory.
 		same := func(what string, short, long func(a args) error, order [7]int, words [7]uintptr, large bool) {
 			var failures [2]error
 			for i, do := range []func(a args) error{short, long} {
@@ -141,17 +141,17 @@ func TestShortWayPacksAsBuffersDo(t *testing.T) {
 		}
 		turn, every := 0, 1
 		if testrun.Race {
-			every = 5 // the detector has one goroutine to watch
+			every = 5 // one goroutine: the race detector finds nothing more in the others
 		}
 		for name, d := range types {
 			for _, count := range []int{1, 3, 0, -1, 1 << 62} {
-				for k, rest := range [][4]uintptr{ // of memory, of the parcel, its size, and the position
+				for k, rest := range [][4]uintptr{ // addresses of memory and parcel, its size, the position
 					{middle, middle, room, 0}, {middle, middle, room, 5}, {middle, middle, 24, 0}, {middle, middle, 24, 20}, {middle, middle, 24, 24},
 					{middle, middle, 24, 25}, {middle, middle, ^uintptr(0), 0}, {middle, 0, 24, 0}, {middle, 0, 0, 0},
 					{0, middle, room, 0}, {inPlace, middle, room, 0},
 				} {
 					if name == "backwards" && rest[0] < firstPage {
-						continue // reaches to addresses below 0, for which the caller answers
+						continue // reaches addresses below 0, which the caller has to avoid
 					}
 					for n, c := range comms {
 						for _, large := range []bool{false, true} {

@@ -2,7 +2,7 @@ package bind
 
 import "github.com/halo-mpi/halo/mpi"
 
-// addMessage is the handle of a message that a matched probe has taken, with its status.
+// addMessage returns the handle of a message that a matched probe has found, with status st.
 func (l *Lib) addMessage(m mpi.Message, st *mpi.Status) handle {
 	if st.Source == mpi.ProcNull {
 		return messageNoProc
@@ -71,7 +71,8 @@ func (l *Lib) improbe(a args) error {
 	return err
 }
 
-// message is the message that an argument points to, which is received now: its handle ends.
+// message returns the message that argument i points to, for a call that receives it, and ends
+// its handle.
 func (l *Lib) message(a args, i int, call string) (m mpi.Message, err error) {
 	at := (*handle)(a.result(i))
 	if at == nil {

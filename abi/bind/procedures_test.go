@@ -8,8 +8,8 @@ import (
 	"github.com/halo-mpi/halo/abi"
 )
 
-// The table of procedures has no pointers: the loader would relocate all of it, and each process
-// would have its own copy.
+// The table of procedures contains no pointers: the loader would relocate them, and each
+// process would have its own copy of the table.
 func TestProceduresHaveNoPointers(t *testing.T) {
 	typ := reflect.TypeFor[procedure]()
 	for i := range typ.NumField() {
@@ -19,7 +19,7 @@ func TestProceduresHaveNoPointers(t *testing.T) {
 	}
 }
 
-// The texts of the table are those of the procedures.
+// The generated texts contain the names of the procedures and of their parameters.
 func TestProcedureTexts(t *testing.T) {
 	list, err := abi.Procedures()
 	if err != nil {

@@ -10,7 +10,8 @@ func (l *Lib) startThread(required int) (provided int, err error) {
 	return int(mpi.ThreadMultiple), l.join(mpi.ThreadLevel(required))
 }
 
-// join joins the job: errors are fatal from then on, unless the environment says otherwise.
+// join joins the job. Errors are fatal from then on, unless the environment chooses another
+// initial error handler.
 func (l *Lib) join(required mpi.ThreadLevel) error {
 	engine.NameCalls(nameOf)
 	if checking() && l.hooks.Caller != nil {
@@ -31,7 +32,7 @@ func (l *Lib) join(required mpi.ThreadLevel) error {
 		return err
 	}
 	l.startFlat()
-	c.SetName("MPI_COMM_WORLD") // cannot fail, as the next
+	c.SetName("MPI_COMM_WORLD") // this call and the next cannot fail
 	c.Self().SetName("MPI_COMM_SELF")
 	l.world.Store(c)
 	l.startFast()
@@ -54,6 +55,6 @@ func (l *Lib) stop() error {
 func (l *Lib) initialized() bool { return l.state.Load() != beforeInit }
 func (l *Lib) isFinalized() bool { return l.state.Load() == finalized }
 
-// isThreadMain is MPI_Is_thread_main: all threads are alike to Halo, and to be funnelled is
-// only what a program asks for.
+// isThreadMain is MPI_Is_thread_main. Halo treats all threads alike, even if the program has
+// asked for MPI_THREAD_FUNNELED.
 func (l *Lib) isThreadMain() bool { return mpi.IsThreadMain() }

@@ -40,7 +40,7 @@ func (l *Lib) reduceScatter(c *mpi.Comm, sendbuf, recvbuf uintptr, recvcounts ar
 	counts = recvcounts.ints(c.Size())
 	total, mine := 0, 0
 	for r, k := range counts {
-		total += max(k, 0) // package mpi finds negative ones
+		total += max(k, 0) // package mpi reports negative counts
 		if r == c.Rank() {
 			mine = max(k, 0)
 		}
@@ -49,8 +49,8 @@ func (l *Lib) reduceScatter(c *mpi.Comm, sendbuf, recvbuf uintptr, recvcounts ar
 	return send, recv, counts, op
 }
 
-// scattered is the Buffers of a reduction of so many elements, of whose result the caller
-// gets a part. In place the operand is where the result begins.
+// scattered returns the Buffers of a reduction of total elements, of whose result the caller
+// gets mine. With MPI_IN_PLACE the operand is in recvbuf.
 func (l *Lib) scattered(sendbuf, recvbuf uintptr, total, mine int, d mpi.Datatype) (send, recv mpi.Buffer) {
 	recv = l.buf(recvbuf, mine, d)
 	if sendbuf == inPlace {

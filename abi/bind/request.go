@@ -7,8 +7,8 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// setRequest stores the handle of an operation that has been started, or returns what was
-// wrong with its arguments.
+// setRequest stores the handle of an operation that has been started, or returns the error of
+// its arguments.
 func (l *Lib) setRequest(a args, i int, q mpi.Request) error {
 	if err := q.Err(); err != nil {
 		a.setWord(i, requestNull)
@@ -22,7 +22,7 @@ func (l *Lib) setRequest(a args, i int, q mpi.Request) error {
 	return nil
 }
 
-// request is the request that an argument points to: nil if it is the null request.
+// request returns the request that argument i points to, or nil if it is the null request.
 func (l *Lib) request(a args, i int, call string) (at *handle, q *mpi.Request, err error) {
 	at = (*handle)(a.result(i))
 	if at == nil {
@@ -39,18 +39,19 @@ func (l *Lib) request(a args, i int, call string) (at *handle, q *mpi.Request, e
 	return at, &s.value, nil
 }
 
-// noRequest is the error of a handle that names no request.
+// noRequest raises the error of an invalid request handle.
 func (l *Lib) noRequest(call string, h handle) error {
 	return l.fail(mpi.ErrRequest, call, "%#x is no request: it was completed or freed, or never was one", h)
 }
 
-// requestDone is the handle of all requests that were complete when the call that was to start
-// them returned: C gives it, and completes such requests without Go (abi/lib/fast_request.h). It
-// is no predefined handle of the standard, and names no slot.
+// requestDone is the handle of every request that was complete when the call that started it
+// returned. C returns it to the program, and completes such requests without entering Go
+// (abi/lib/fast_request.h). It is neither a predefined handle of the standard nor the handle of
+// a slot.
 const requestDone handle = 0x7f5
 
-// undone is h, or if that is requestDone the handle of a request like it, for calls that C
-// leaves to Go.
+// undone returns h, or the handle of a new complete request if h is requestDone. Calls that C
+// leaves to Go need one.
 func (l *Lib) undone(h handle) handle {
 	if h != requestDone {
 		return h
@@ -58,7 +59,7 @@ func (l *Lib) undone(h handle) handle {
 	return l.requests.add(engine.CompletedRequest(l.world.Load()))
 }
 
-// ended makes a handle null whose request has ended.
+// ended sets a handle to null if its request has ended.
 func (l *Lib) ended(at *handle, q *mpi.Request) {
 	if q.IsNull() {
 		l.requests.remove(*at)
@@ -83,14 +84,14 @@ func (l *Lib) wait(a args) error {
 	return err
 }
 
-// setEmpty stores the status of nothing.
+// setEmpty stores the empty status.
 func (a args) setEmpty(i int) {
 	if s := statusAt(a.word(i)); s != nil {
 		*s = empty
 	}
 }
 
-// empty is the status of nothing.
+// empty is the empty status (section 3.7.3).
 var empty = status{source: mpi.AnySource, tag: mpi.AnyTag}
 
 // test is MPI_Test.
@@ -115,18 +116,19 @@ func (l *Lib) test(a args) error {
 	return err
 }
 
-// several are the requests of an array, while a call works on them.
+// several holds the requests of an array during a call.
 type several struct {
 	handles  []handle
 	requests []mpi.Request
 	statuses []mpi.Status
 	indices  []int
-	stand    bool // some requests only stand for requestDone: the array may be constant
+	stand    bool // some requests stand for requestDone, which has no slot in the table
 }
 
 var severals = sync.Pool{New: func() any { return new(several) }}
 
-// requestsOf collects the requests of an array of n. Without an error done gives them back.
+// requestsOf collects the requests of an array of n. Unless it returns an error, the caller
+// must call done.
 func (l *Lib) requestsOf(a args, i, n int, call string) (*several, error) {
 	if n < 0 {
 		return nil, l.fail(mpi.ErrArg, call, "%d requests", n)
@@ -160,18 +162,18 @@ func (l *Lib) requestsOf(a args, i, n int, call string) (*several, error) {
 	return s, nil
 }
 
-// outcomes makes room for the statuses of all.
+// outcomes allocates statuses for all requests.
 func (s *several) outcomes() []mpi.Status {
 	s.statuses = slices.Grow(s.statuses, len(s.requests))[:len(s.requests)]
 	return s.statuses
 }
 
-// done gives s back: it refers to nothing any more.
+// done clears s and returns it to the pool.
 func (s *several) done() {
 	if s.stand {
 		for k := range s.handles {
 			if s.handles[k] == requestDone && !s.requests[k].IsNull() {
-				s.requests[k].Wait() // it is complete: this gives it back
+				s.requests[k].Wait() // it is complete: Wait recycles it
 			}
 		}
 		s.stand = false
@@ -182,7 +184,7 @@ func (s *several) done() {
 	severals.Put(s)
 }
 
-// back stores what has become of request k.
+// back stores the new state of request k in the handle table and in the program's array.
 func (l *Lib) back(s *several, k int) {
 	switch h := s.handles[k]; {
 	case h == requestNull:
@@ -199,15 +201,15 @@ func (l *Lib) back(s *several, k int) {
 	}
 }
 
-// backAll is back for all.
+// backAll is back for all requests.
 func (l *Lib) backAll(s *several) {
 	for k := range s.handles {
 		l.back(s, k)
 	}
 }
 
-// store stores a status of one of several operations, with its error if the call says that
-// errors are there.
+// storeOne stores the status of one of several operations. It stores the error of the
+// operation only if the call returns MPI_ERR_IN_STATUS.
 func (s *status) storeOne(st *mpi.Status, call error) {
 	s.store(st)
 	if code(call) == int(mpi.ErrInStatus) {
@@ -349,7 +351,8 @@ func (l *Lib) some(a args, call string, wait func([]mpi.Request, []int, []mpi.St
 	return err
 }
 
-// onRequest applies a method of a request that takes no more and ends it, or not.
+// onRequest applies a method without arguments to a request, and ends the handle if the request
+// has ended.
 func (l *Lib) onRequest(a args, call string, do func(*mpi.Request) error) error {
 	at, q, err := l.request(a, 0, call)
 	switch {

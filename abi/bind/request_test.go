@@ -8,8 +8,8 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// Calls that complete requests, and have nowhere to say so, give MPI_ERR_ARG, whichever of the
-// results has no address; with all of them, of no requests, they succeed.
+// Calls that complete requests return MPI_ERR_ARG if any of their results has no address. With
+// all addresses and no requests they succeed.
 func TestNowhereToSayWhatIsComplete(t *testing.T) {
 	mpitest.On(t, "inproc", 1, func(t testing.TB, world *mpi.Comm) {
 		l := New(Hooks{})

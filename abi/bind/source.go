@@ -15,14 +15,14 @@ import (
 )
 
 // sources finds the places of calls in the source of the program: file and line if there is
-// debugging information, else symbol and offset, else module and offset. What reads that is in
-// the launcher's program, see internal/lines; it is started when a report is written.
+// debugging information, else symbol and offset, else module and offset. The program halo reads
+// the debugging information (internal/lines); sources starts it when a report is written.
 type sources struct {
 	mu    sync.Mutex
 	known map[uintptr]string
 }
 
-// place is the call that returns to an address, as a file and a line, or what else is known.
+// place returns the place of the call with a return address.
 func (s *sources) place(pc uintptr) string {
 	s.find(pc)
 	s.mu.Lock()
@@ -30,7 +30,7 @@ func (s *sources) place(pc uintptr) string {
 	return s.known[pc]
 }
 
-// find finds the places of several calls, which takes hardly longer than that of one.
+// find finds the places of several calls at once, which takes hardly longer than for one.
 func (s *sources) find(pcs ...uintptr) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -67,8 +67,8 @@ func (s *sources) find(pcs ...uintptr) {
 	}
 }
 
-// launchers is where the launcher's program may be: where the launcher says, and where it is
-// installed beside the library.
+// launchers returns the possible paths of the program halo: the one that the launcher passes in
+// the environment, and the one beside the installed library.
 func launchers() (paths []string) {
 	if halo := os.Getenv(boot.EnvHalo); halo != "" {
 		paths = append(paths, halo)
@@ -80,8 +80,8 @@ func launchers() (paths []string) {
 	return paths
 }
 
-// ask has the launcher's program answer questions. It gets nothing of the environment that a
-// program in C may need, such as libraries to be loaded first.
+// ask runs the program halo to answer questions. The program does not inherit the environment,
+// which may name libraries to preload into the C program.
 func ask(halo, questions string) (answers string, err error) {
 	in, questionsTo, err := os.Pipe()
 	if err != nil {
@@ -105,17 +105,17 @@ func ask(halo, questions string) (answers string, err error) {
 	_, err = io.WriteString(questionsTo, questions)
 	questionsTo.Close()
 	text, err2 := io.ReadAll(answersFrom)
-	p.Wait() // whoever has taken its end: the answers are there
+	p.Wait() // may fail if the program has reaped its child; the answers are complete anyway
 	return string(text), errors.Join(err, err2)
 }
 
-// mapping is a part of a file that is mapped.
+// mapping is a mapped part of a file.
 type mapping struct {
 	lo, hi, offset uintptr
 	path           string
 }
 
-// mappingOf is the mapped file that an address is in.
+// mappingOf returns the mapping that contains an address.
 func mappingOf(pc uintptr) (m mapping, ok bool) {
 	text, err := os.ReadFile("/proc/self/maps")
 	if err != nil {
@@ -129,7 +129,7 @@ func mappingOf(pc uintptr) (m mapping, ok bool) {
 	return m, false
 }
 
-// parseMapping reads a line of /proc/self/maps that is about a file.
+// parseMapping parses a line of /proc/self/maps. It reports false for memory without a file.
 func parseMapping(line string) (m mapping, ok bool) {
 	rest := line
 	var words [5]string

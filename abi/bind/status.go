@@ -6,7 +6,7 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// status is MPI_Status: three fields of the standard, and five of the library's.
+// status is MPI_Status: three ints that the standard names, and five for the library.
 type status struct {
 	source, tag, err int32
 	cancelled        int32
@@ -14,7 +14,7 @@ type status struct {
 	_                [2]int32
 }
 
-// load is the status of package mpi.
+// load converts s to a status of package mpi.
 func (s *status) load() mpi.Status {
 	st := mpi.Status{Source: int(s.source), Tag: int(s.tag)}
 	st.SetCancelled(s.cancelled != 0)
@@ -24,18 +24,18 @@ func (s *status) load() mpi.Status {
 	return st
 }
 
-// store makes s that of package mpi, without its error: calls that complete one operation
-// return that, and leave the field alone.
+// store sets s to a status of package mpi, except for the error field: calls that complete one
+// operation return the error and must not change the field.
 func (s *status) store(st *mpi.Status) {
 	s.source, s.tag = int32(st.Source), int32(st.Tag)
 	s.setCancelled(st.Cancelled())
 	s.bytes = st.Bytes()
 }
 
-// statusAt is a status of C, nil for MPI_STATUS_IGNORE.
+// statusAt returns the status at an address, nil for MPI_STATUS_IGNORE.
 func statusAt(address uintptr) *status { return (*status)(pointer(address)) }
 
-// statusesAt is an array of them, nil for MPI_STATUSES_IGNORE.
+// statusesAt returns an array of statuses, nil for MPI_STATUSES_IGNORE.
 func statusesAt(address uintptr, n int) []status {
 	if p := pointer(address); p != nil && n > 0 {
 		return unsafe.Slice((*status)(p), n)
@@ -50,7 +50,7 @@ func (a args) setStatus(i int, st mpi.Status) {
 	}
 }
 
-// status is the status that an argument points to.
+// status returns the status at an address, which must not be MPI_STATUS_IGNORE.
 func (l *Lib) status(address uintptr, call string) (*status, error) {
 	if s := statusAt(address); s != nil {
 		return s, nil

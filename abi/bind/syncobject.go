@@ -6,13 +6,13 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// A synchronisation object is the same word in C and in Go, wherever in the job.
+// A synchronisation object is the same word in C and in Go, in every process of the job.
 var _ = [1]struct{}{}[unsafe.Sizeof(mpi.Sync{})-word]
 
-// syncOf is a synchronisation object of C.
+// syncOf converts a synchronisation object of C.
 func syncOf(s uintptr) mpi.Sync { return *(*mpi.Sync)(unsafe.Pointer(&s)) }
 
-// syncsAt is an array of them.
+// syncsAt returns the array of n synchronisation objects at an address.
 func (l *Lib) syncsAt(w *mpi.Window, call string, n int, address uintptr) ([]mpi.Sync, error) {
 	p := pointer(address)
 	switch {
@@ -35,7 +35,7 @@ func (l *Lib) allocSync(w *mpi.Window, n int, to uintptr, info *mpi.Info) error 
 	return err
 }
 
-// freeSync is MPIX_Win_free_sync_objects. Numbers that Fortran has of them end, too.
+// freeSync is MPIX_Win_free_sync_objects. It also ends the numbers of the objects in Fortran.
 func (l *Lib) freeSync(w *mpi.Window, n int, at uintptr) error {
 	list, err := l.syncsAt(w, "MPIX_Win_free_sync_objects", n, at)
 	if err != nil {
@@ -53,7 +53,8 @@ func (l *Lib) freeSync(w *mpi.Window, n int, at uintptr) error {
 	return nil
 }
 
-// syncToInt is MPIX_Sync_c2f: the number of a place in a table, 0 for the null object.
+// syncToInt is MPIX_Sync_c2f. It returns a number for a slot of the table syncs, 0 for the null
+// object.
 func (l *Lib) syncToInt(s uintptr) int {
 	if s == 0 {
 		return 0
@@ -61,7 +62,7 @@ func (l *Lib) syncToInt(s uintptr) int {
 	return int(l.syncs.toInt(l.syncs.put(syncOf(s))))
 }
 
-// syncFromInt is MPIX_Sync_f2c: of a number that stands for none, what is none.
+// syncFromInt is MPIX_Sync_f2c. For a number without object it returns an invalid object.
 func (l *Lib) syncFromInt(n int32) uintptr {
 	h := l.syncs.fromInt(n)
 	if s, ok := l.syncs.get(h); ok {

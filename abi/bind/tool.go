@@ -6,12 +6,12 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// tools is the tool information interface of chapter 15. Halo has no variables, events and
-// categories in it: all there is of it are sessions without anything in them. Its calls
-// return their errors and call no handler.
+// tools is the tool information interface of chapter 15. Halo has no variables, events or
+// categories: only sessions, which are empty. The calls return their errors and call no error
+// handler.
 type tools struct {
 	mu       sync.Mutex
-	users    int // MPI_T_init_thread less MPI_T_finalize
+	users    int // calls of MPI_T_init_thread minus those of MPI_T_finalize
 	sessions table[struct{}]
 }
 
@@ -48,7 +48,7 @@ func (t *tools) end() error {
 	return nil
 }
 
-// ready fails outside of MPI_T_init_thread and MPI_T_finalize.
+// ready returns an error unless the interface is initialised.
 func (t *tools) ready() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -58,7 +58,7 @@ func (t *tools) ready() error {
 	return nil
 }
 
-// number answers how many there are of something: none.
+// number implements calls that return a number of variables, events or categories: it is 0.
 func (t *tools) number(a args) error {
 	if err := t.ready(); err != nil {
 		return err
@@ -70,7 +70,7 @@ func (t *tools) number(a args) error {
 	return nil
 }
 
-// none is the error of a call that names something which is not there.
+// none implements calls on a variable, event or category that cannot exist: it returns why.
 func (t *tools) none(why mpi.Class) error {
 	if err := t.ready(); err != nil {
 		return err
@@ -109,8 +109,8 @@ func (t *tools) endSession(a args) error {
 // allHandles is MPI_T_PVAR_ALL_HANDLES.
 const allHandles = 1
 
-// variable is a call on a variable of a session, which has none: on all of them there is
-// nothing to do, where that is allowed.
+// variable implements calls on a variable handle of a session, of which there are none. A call
+// that accepts MPI_T_PVAR_ALL_HANDLES succeeds for it without effect.
 func (t *tools) variable(session, variable handle, all bool) error {
 	switch err := t.ready(); {
 	case err != nil:

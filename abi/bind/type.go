@@ -7,24 +7,24 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// maker makes handles of new types.
+// maker records the origins of new types.
 //
-// C can ask whether a type was made by a form with large counts, and of which types: package
-// mpi does not know, as its counts have 64 bits anyway. So the library remembers it of those
-// types that have to do with large counts at all: none in most programs.
+// C can ask whether a type, or a type that it was made from, was made by a form with large
+// counts. Package mpi does not know, since all its counts have 64 bits. The library records it
+// for the types concerned: none in most programs.
 type maker struct {
 	l      *Lib
 	origin *origin
 }
 
-// origin is where a type comes from. It is nil for types that neither are made by a form
-// with large counts, nor of types that are.
+// origin says how a type was made. It is nil for types that neither were made by a form with
+// large counts nor contain types that were.
 type origin struct {
 	large bool
-	of    []*origin // of the types it is made of, in their order
+	of    []*origin // origins of the types that it was made from, in their order
 }
 
-// from begins to make a type of others.
+// from begins to make a type from the types olds.
 func (l *Lib) from(a args, olds ...mpi.Datatype) maker {
 	if !a.large && !l.origins.any.Load() {
 		return maker{l: l}
@@ -41,26 +41,26 @@ func (l *Lib) from(a args, olds ...mpi.Datatype) maker {
 	return maker{l, o}
 }
 
-// origins are those of the types that have one.
+// origins holds the origins of the types that have one.
 type origins struct {
 	sync.Map             // mpi.Datatype to *origin
-	any      atomic.Bool // there ever was one
+	any      atomic.Bool // keep has been called
 }
 
-// keep remembers where a type comes from.
+// keep records the origin of a type.
 func (s *origins) keep(d mpi.Datatype, o *origin) {
 	s.any.Store(true)
 	s.Store(d, o)
 }
 
-// drop forgets it.
+// drop removes the origin of a type.
 func (s *origins) drop(d mpi.Datatype) {
 	if s.any.Load() {
 		s.Delete(d)
 	}
 }
 
-// originOf is where a type comes from.
+// originOf returns the origin of a type, or nil.
 func (l *Lib) originOf(d mpi.Datatype) *origin {
 	if !l.origins.any.Load() {
 		return nil
@@ -71,7 +71,7 @@ func (l *Lib) originOf(d mpi.Datatype) *origin {
 	return nil
 }
 
-// made remembers where a new type comes from.
+// made records the origin of a new type.
 func (m maker) made(d mpi.Datatype, err error) (mpi.Datatype, error) {
 	if err == nil && m.origin != nil {
 		m.l.origins.keep(d, m.origin)
@@ -79,10 +79,10 @@ func (m maker) made(d mpi.Datatype, err error) (mpi.Datatype, error) {
 	return d, err
 }
 
-// dup is made of a copy: it takes no counts.
+// dup makes a copy of a type and records its origin.
 func (m maker) dup(old mpi.Datatype) (mpi.Datatype, error) { return m.made(old.Dup()) }
 
-// lists are the first n elements of arrays, which have to be there.
+// lists returns the first n elements of each array. Missing arrays are an error.
 func (l *Lib) lists(call string, n int, arrays ...array) ([][]int, error) {
 	if n < 0 {
 		return nil, l.fail(mpi.ErrCount, call, "count %d is negative", n)
@@ -97,7 +97,7 @@ func (l *Lib) lists(call string, n int, arrays ...array) ([][]int, error) {
 	return out, nil
 }
 
-// typeBlocks makes types of blocks with lengths and displacements.
+// typeBlocks makes types of blocks that each have a length and a displacement.
 func (l *Lib) typeBlocks(call string, n int, lengths, displs array, old mpi.Datatype, construct func(lengths, displs []int, old mpi.Datatype) (mpi.Datatype, error)) (mpi.Datatype, error) {
 	s, err := l.lists(call, n, lengths, displs)
 	if err != nil {
@@ -106,7 +106,7 @@ func (l *Lib) typeBlocks(call string, n int, lengths, displs array, old mpi.Data
 	return construct(s[0], s[1], old)
 }
 
-// typeAlike makes types of blocks of one length.
+// typeAlike makes types of blocks that have one length.
 func (l *Lib) typeAlike(call string, n, length int, displs array, old mpi.Datatype, construct func(length int, displs []int, old mpi.Datatype) (mpi.Datatype, error)) (mpi.Datatype, error) {
 	s, err := l.lists(call, n, displs)
 	if err != nil {
@@ -133,8 +133,8 @@ func (l *Lib) typeStruct(a args, n int, lengths, displs array) (mpi.Datatype, er
 	return l.from(a, olds...).made(mpi.TypeStruct(s[0], s[1], olds))
 }
 
-// subarray is MPI_Type_create_subarray. Programs make such a type for each transfer, so
-// arguments of few dimensions stay on the stack.
+// subarray is MPI_Type_create_subarray. Some programs make such a type for each transfer, so
+// the arguments for few dimensions stay on the stack.
 func (l *Lib) subarray(n int, sizes, subsizes, starts array, order int, old mpi.Datatype) (mpi.Datatype, error) {
 	if n <= 0 || n > fewDimensions || sizes.null() || subsizes.null() || starts.null() {
 		s, err := l.lists("MPI_Type_create_subarray", max(n, 0), sizes, subsizes, starts)
@@ -150,7 +150,7 @@ func (l *Lib) subarray(n int, sizes, subsizes, starts array, order int, old mpi.
 	return mpi.TypeSubarray(few[0][:n], few[1][:n], few[2][:n], mpi.Order(order), old)
 }
 
-// fewDimensions is how many dimensions of an array are few.
+// fewDimensions is the largest number of dimensions for which subarray does not allocate.
 const fewDimensions = 8
 
 // darray is MPI_Type_create_darray.
@@ -166,7 +166,7 @@ func (l *Lib) darray(size, rank, n int, sizes, kinds, args, procs array, order i
 	return mpi.TypeDarray(size, rank, dims, mpi.Order(order), old)
 }
 
-// typeAt is where an argument points to a handle of a type.
+// typeAt returns argument 0 as a pointer to a handle of a type.
 func (l *Lib) typeAt(a args, call string) (*handle, error) {
 	if err := l.need(call, a, "datatype", 0); err != nil {
 		return nil, err
@@ -200,14 +200,14 @@ func (l *Lib) freeType(a args) error {
 	return nil
 }
 
-// typeName is MPI_Type_get_name: the null type has a name, too.
+// typeName is MPI_Type_get_name, which also accepts the null type.
 func (l *Lib) typeName(h handle) (string, error) {
 	if h == typeNull {
 		return "MPI_DATATYPE_NULL", nil
 	}
 	d := l.datatype(h)
 	if d.IsNull() {
-		_, err := d.Size() // package mpi says what is wrong
+		_, err := d.Size() // package mpi raises the error
 		return "", err
 	}
 	return d.Name(), nil

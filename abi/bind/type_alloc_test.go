@@ -8,8 +8,8 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// shortTypes makes, commits and frees one type by each of some constructors, in words as the
-// C library passes them.
+// shortTypes makes, commits and frees types one at a time, with arguments as the C library
+// passes them.
 type shortTypes struct {
 	l       *Lib
 	numbers map[string]int
@@ -37,7 +37,7 @@ func (s *shortTypes) do(t testing.TB, name string, words ...uintptr) {
 	}
 }
 
-// round makes one type, with words as the arguments before the result.
+// round makes, commits and frees one type; words are the arguments before the result.
 func (s *shortTypes) round(t testing.TB, name string, words ...uintptr) {
 	at := uintptr(unsafe.Pointer(s.newtype))
 	s.words[len(words)] = at
@@ -51,8 +51,8 @@ func (s *shortTypes) subarray(t testing.TB, dims uintptr) {
 	s.round(t, "MPI_Type_create_subarray", dims, at, at+12, at+24, 0xC, 0x214)
 }
 
-// A type of C that is made for one transfer takes the type, its handle's object, and the
-// nodes of its loops: no map, no list of arguments, and nothing for the record that C reads.
+// A type made from C for one transfer allocates the type, the object of its handle, and the
+// nodes of its loops. It allocates no map, no list of arguments, and no record for C.
 func TestTypesOfCAllocateLittle(t *testing.T) {
 	mpitest.On(t, "inproc", 1, func(t testing.TB, world *mpi.Comm) {
 		s := newShortTypes(world)

@@ -2,8 +2,8 @@ package bind
 
 import "github.com/halo-mpi/halo/mpi"
 
-// small fails if a type was made by a form with large counts, whose arguments only the forms
-// with large counts can tell.
+// small raises an error if a type was made by a form with large counts: only the large forms
+// of the inquiry calls can return its arguments.
 func (l *Lib) small(call string, d mpi.Datatype) error {
 	if o := l.originOf(d); o != nil && o.large {
 		return l.fail(mpi.ErrType, call, "%s was made with large counts: ask %s_c", d, call)
@@ -11,7 +11,7 @@ func (l *Lib) small(call string, d mpi.Datatype) error {
 	return nil
 }
 
-// contentsOf are the arguments of the call that has made a type, in the form that it had.
+// contentsOf returns the arguments of the call that made a type, in the form of that call.
 func (l *Lib) contentsOf(d mpi.Datatype) (mpi.Contents, error) {
 	if o := l.originOf(d); o != nil && o.large {
 		return engine.LargeContents(d)
@@ -54,16 +54,16 @@ func (l *Lib) largeContents(a args) error {
 		[]room{{"integers", 1, a.numbers(5)}, {"addresses", 2, a.longs(6)}, {"large counts", 3, a.longs(7)}, {"datatypes", 4, a.longs(8)}})
 }
 
-// room is an array of the program that contents go to: the argument that is its length, and
-// where it is. The last one is that of the types.
+// room is an array of the program that receives contents: what they are, the number of the
+// argument with its length, and the array. The last room is the one for types.
 type room struct {
 	of     string
 	length int
 	array  array
 }
 
-// storeContents stores what a type was made of. Types in it that are not predefined get
-// handles of their own.
+// storeContents stores the arguments that a type was made with. Types among them that are not
+// predefined get new handles.
 func (l *Lib) storeContents(a args, call string, d mpi.Datatype, rooms []room) error {
 	c, err := l.contentsOf(d)
 	if err != nil {

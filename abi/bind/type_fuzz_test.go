@@ -12,8 +12,8 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// typeCalls are the procedures that the fuzz target calls: those of chapter 5 which touch no
-// data, and those on statuses.
+// typeCalls returns the procedures that the fuzz target calls: those of chapter 5 that access
+// no data, and those on statuses.
 func typeCalls(t testing.TB) (list []*abi.Procedure) {
 	all, err := abi.Procedures()
 	ok(t, err)
@@ -28,22 +28,23 @@ func typeCalls(t testing.TB) (list []*abi.Procedure) {
 	return list
 }
 
-// arrayBytes is the room that every argument with an address has in the fuzz target, and
-// arrayLength how long an array in it may be said to be.
+// arrayBytes is the size of the memory behind each address argument in the fuzz target, and
+// arrayLength the largest array length that the target passes.
 const arrayBytes, arrayLength = 1024, 9
 
-// memory is the arguments with addresses of one call: not on a stack, which moves.
+// memory is the memory behind the address arguments of one call. It must not be on a
+// goroutine's stack, which moves.
 type memory [16][arrayBytes]byte
 
-// caller makes calls with arguments of a random sequence.
+// caller makes calls with random arguments.
 type caller struct {
 	l      *Lib
 	rng    *rand.Rand
-	types  []handle // that have come out of calls, live or not
+	types  []handle // handles that calls have returned, valid or freed
 	memory *memory
 }
 
-// datatype is a handle: of a type that was made, a predefined one, or nonsense.
+// datatype returns the handle of a type that was made, a predefined one, or an invalid one.
 func (c *caller) datatype() handle {
 	switch n := c.rng.IntN(10); {
 	case n < 5 && len(c.types) > 0:
@@ -56,7 +57,7 @@ func (c *caller) datatype() handle {
 	return handle(c.rng.Uint64())
 }
 
-// number is an argument of bits bits, mostly small.
+// number returns an argument with the given number of bits, mostly a small one.
 func (c *caller) number(bits int) int64 {
 	if n := c.rng.IntN(12); n > 0 {
 		return int64(c.rng.IntN(arrayLength+3)) - 3
@@ -64,7 +65,7 @@ func (c *caller) number(bits int) int64 {
 	return int64(c.rng.Uint64()) >> (64 - bits) >> c.rng.IntN(bits)
 }
 
-// word is one argument of a call. In a call with arrays no number is beyond their length.
+// word returns one argument of a call. In a call with arrays no number exceeds their length.
 func (c *caller) word(i int, x abi.Param, arrays bool) uintptr {
 	switch {
 	case x.Stars == 0 && x.Base == "MPI_Datatype":
@@ -102,7 +103,7 @@ func (c *caller) word(i int, x abi.Param, arrays bool) uintptr {
 	return uintptr(unsafe.Pointer(b))
 }
 
-// call makes one call, and fails unless it gives success or a class of the standard.
+// call makes one call, and fails unless it returns success or an error class of the standard.
 func (c *caller) call(t testing.TB, p *abi.Procedure) {
 	large := p.Large != nil && c.rng.IntN(2) == 0
 	if large {
@@ -126,8 +127,8 @@ func (c *caller) call(t testing.TB, p *abi.Procedure) {
 	}
 }
 
-// FuzzTypeCalls calls procedures on types and statuses with handles, numbers and arrays of
-// all sorts: each gives success or a class, whatever was before.
+// FuzzTypeCalls calls procedures on types and statuses with random handles, numbers and arrays.
+// Each call returns success or an error class, whatever calls came before.
 func FuzzTypeCalls(f *testing.F) {
 	for seed := range uint64(40) {
 		f.Add(seed, 60)
@@ -146,8 +147,7 @@ func FuzzTypeCalls(f *testing.F) {
 	})
 }
 
-// Types made and freed leave nothing (issue 7): neither handles nor where they
-// come from.
+// Types that are made and freed leave neither handles nor origins behind (issue 7).
 func TestTypesDoNotGrow(t *testing.T) {
 	const rounds = 20_000
 	mpitest.On(t, "inproc", 1, func(t testing.TB, world *mpi.Comm) {

@@ -6,12 +6,12 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// typeTable is the datatypes that C has handles of. A type knows its handle itself
-// (SetHandle of package mpi): a map from types to handles would cost a type that is made for one
-// transfer more than its layout does.
+// typeTable is the handle table of datatypes. A type stores its handle itself (SetHandle of
+// package mpi): for a type that is made for one transfer, a map from types to handles would
+// cost more than its layout.
 type typeTable struct{ table[mpi.Datatype] }
 
-// put is the handle of a datatype, a new one if it has none.
+// put returns the handle of a datatype, and makes one if there is none.
 func (t *typeTable) put(d mpi.Datatype) handle {
 	if h := t.handleOf(d, typeNull); h != typeNull {
 		return h
@@ -21,8 +21,8 @@ func (t *typeTable) put(d mpi.Datatype) handle {
 	return h
 }
 
-// handleOf is the handle of a datatype, null if it has none in this table: tests have several
-// libraries in one process, which share the types that exist once.
+// handleOf returns the handle of a datatype, or null if the type has none in this table. In
+// tests several Libs in one process share a type, which stores only one handle.
 func (t *typeTable) handleOf(d mpi.Datatype, null handle) handle {
 	h := engine.Handle(d)
 	if h >= firstPredefined && h <= lastPredefined {
@@ -34,7 +34,7 @@ func (t *typeTable) handleOf(d mpi.Datatype, null handle) handle {
 	return null
 }
 
-// drop ends a handle, and forgets the way back.
+// drop ends a handle, and removes it from its type.
 func (t *typeTable) drop(h handle) bool {
 	if d, ok := t.get(h); ok && engine.Handle(d) == h {
 		engine.SetHandle(d, 0)
@@ -42,18 +42,18 @@ func (t *typeTable) drop(h handle) bool {
 	return t.remove(h)
 }
 
-// typeRecords are the records of derived datatypes that C reads, by the numbers in their handles.
-// A number keeps its record, which then is of one type after the other: to take one from package
-// hot for each type would cost a twentieth of what the type does. C finds a record only by the
-// handle of the type that it is of.
+// typeRecords holds the records of derived datatypes that C reads, by the slot numbers in their
+// handles. A slot keeps its record for one type after the other: a new record of package hot
+// for each type would add 5 % to the cost of the type. C finds a record only by the handle of
+// its present type.
 type typeRecords []typeRecord
 
 type typeRecord struct {
 	*shmfmt.Type
-	open bool // C knows the handle
+	open bool // C knows the handle and the record
 }
 
-// at is the record of a handle.
+// at returns the record of a handle.
 func (l *typeRecords) at(h handle) *typeRecord {
 	number := int(h >> kindBits & (1<<slotBits - 1))
 	for number >= len(*l) {
@@ -62,7 +62,7 @@ func (l *typeRecords) at(h handle) *typeRecord {
 	return &(*l)[number]
 }
 
-// open is the record of a type whose handle begins, nil if C is not to know it.
+// open returns the record for a type with a new handle, or nil if C gets none.
 func (l *typeRecords) open(h handle, d mpi.Datatype) *shmfmt.Type {
 	r := l.at(h)
 	if r.Type == nil {
@@ -74,14 +74,14 @@ func (l *typeRecords) open(h handle, d mpi.Datatype) *shmfmt.Type {
 	return r.Type
 }
 
-// moved tells that elements of a type have been moved.
+// moved gives C the program of a type, after Go has moved elements of it.
 func (l *typeRecords) moved(h handle, d mpi.Datatype) {
 	if r := l.at(h); r.open {
 		engine.ShareProgram(d, r.Type)
 	}
 }
 
-// close ends the record of a type, whose handle C does not know any more.
+// close ends the use of the record by a type, after C has forgotten the handle.
 func (l *typeRecords) close(h handle, d mpi.Datatype) {
 	if r := l.at(h); r.open {
 		r.open = false

@@ -6,12 +6,12 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// unsupported is the error of a procedure that the engine does not have yet. It goes where
-// the standard has errors of the procedure go: to the handler of the communicator or window
-// among its arguments; of files, whose handlers are there only to return errors, nowhere; of
-// calls that are given a handler for what they make, to that one if it is MPI_ERRORS_RETURN;
-// else to that of MPI_COMM_SELF. What the procedure would make is the null handle: programs
-// whose errors return would go on with a handle that nobody has set.
+// unsupported raises the error of a procedure that the engine does not have yet, where the
+// standard raises errors of the procedure: on the communicator or window among its arguments,
+// otherwise on MPI_COMM_SELF. Procedures of files, whose default error handler is
+// MPI_ERRORS_RETURN, only return the error, and so do procedures that are given
+// MPI_ERRORS_RETURN as the error handler of a new object. The handles that the procedure would
+// return become null: a program whose errors return would otherwise use uninitialised handles.
 func (l *Lib) unsupported(p *procedure, a args) error {
 	for _, m := range outcomes[p.makes] {
 		if a.result(m.i) != nil {
@@ -25,7 +25,7 @@ func (l *Lib) unsupported(p *procedure, a args) error {
 	return l.failIn(p.String(), a, mpi.ErrUnsupportedOperation, why)
 }
 
-// commOf is the communicator of a handle, nil if it is of none.
+// commOf returns the communicator of a handle, nil if the handle is invalid.
 func (l *Lib) commOf(h handle) *mpi.Comm {
 	switch h {
 	case commWorld:

@@ -13,16 +13,17 @@ import (
 )
 
 // Fatal is what Call, Await and Wild return instead of an error code when the process has to end
-// by the fault that was told to Hooks.Fault. C ends it in the call, so that a core shows who has
-// called. C has the same number (HALO_FATAL).
+// by the fault that Hooks.Fault has recorded. C ends the process inside the call, so that a core
+// dump shows the caller. C has the same number (HALO_FATAL).
 const Fatal = -2
 
-// FaultsArePanics has faults of the calling thread at addresses that the program gave become
-// panics in Go, which caught makes the end of the process.
+// FaultsArePanics turns memory faults in Go code of the calling thread into panics. caught
+// recovers such a panic and ends the process.
 func FaultsArePanics() { debug.SetPanicOnFault(true) }
 
-// Wild is called by C before a call begins whose buffer, the numbered parameter, has no memory
-// at an address. It raises the error, and returns its code, or Fatal where errors are fatal.
+// Wild is called by C instead of a call whose buffer, the parameter with the given number, has
+// no accessible memory at address. It raises the error and returns its code, or Fatal where
+// errors are fatal.
 func (l *Lib) Wild(number int, large bool, words unsafe.Pointer, parameter int, name string, address uintptr, store bool) int {
 	p, a := &procedures[number], args{words, large, 0}
 	e := newError(mpi.ErrBuffer, p.String(), "%s", wildText(name, a.word(parameter), address, store))
@@ -40,7 +41,7 @@ func (l *Lib) Wild(number int, large bool, words unsafe.Pointer, parameter int, 
 	return code(mpi.CallErrhandler(e))
 }
 
-// wildText says what is wrong with a buffer.
+// wildText describes the error of a buffer.
 func wildText(name string, buffer, address uintptr, store bool) string {
 	access := "read"
 	if store {
@@ -52,7 +53,7 @@ func wildText(name string, buffer, address uintptr, store bool) string {
 	return fmt.Sprintf("%s is %#x, and its memory at %#x cannot be %s", name, buffer, address, access)
 }
 
-// concerned is the communicator or window among the arguments of a call; both may be nil.
+// concerned returns the communicator or window among the arguments of a call; both may be nil.
 func (l *Lib) concerned(p *procedure, a args) (*mpi.Comm, *mpi.Window) {
 	if p.comm > 0 {
 		return l.commOf(a.word(int(p.comm) - 1)), nil
@@ -82,7 +83,7 @@ func (l *Lib) endsProcess(c *mpi.Comm, w *mpi.Window) bool {
 	return fatal(world.Self().Errhandler()) && fatal(world.Errhandler())
 }
 
-// endByFault writes the line that says why the process ends, and tells C by which fault.
+// endByFault prints why the process ends, and tells C the fault by which to end it.
 func (l *Lib) endByFault(e error, address uintptr, store bool) {
 	rank := ""
 	if world := l.world.Load(); world != nil {
@@ -92,9 +93,10 @@ func (l *Lib) endByFault(e error, address uintptr, store bool) {
 	l.hooks.Fault(address, store)
 }
 
-// caught is deferred by what C calls: a fault while Go accesses memory of the program ends the
-// process like one that C finds; number is below 0 where no procedure is known. The engine's lock may be held, so no error handler is called.
-// Go's traces appear if the environment asks for them by GOTRACEBACK.
+// caught is deferred by the functions that C calls. A fault while Go accesses memory of the
+// program ends the process, like a fault that C finds. number is negative where the procedure is
+// not known. caught calls no error handler, since the engine lock may be held. If GOTRACEBACK is
+// set, it panics again, so that Go prints its traces.
 func (l *Lib) caught(number int, a args, result *int) {
 	r := recover()
 	if r == nil {
@@ -118,7 +120,7 @@ func (l *Lib) caught(number int, a args, result *int) {
 	}
 	buffer, at := nearest(number, a, address)
 	if base, exposed := l.exposed(address, access); exposed != nil && at < base {
-		// Operations of others access it, whatever call this process is in.
+		// Operations of other processes access this memory, whatever call this process is in.
 		l.endByFault(exposed, address, store)
 		*result = Fatal
 		return
@@ -130,9 +132,9 @@ func (l *Lib) caught(number int, a args, result *int) {
 	*result = Fatal
 }
 
-// exposed is the error of an access to memory of a window that is not there any more, or cannot be
-// written, and where the memory begins; nil if no window has the address. The engine's lock may be
-// held, and is not taken.
+// exposed returns the error of an access to memory of a window that has been unmapped or is not
+// writable, and the base address of that memory. e is nil if no window contains the address.
+// exposed does not take the engine lock, which may be held.
 func (l *Lib) exposed(address uintptr, access string) (base uintptr, e error) {
 	l.wins.handles.Range(func(key, _ any) bool {
 		w := key.(*mpi.Window)
@@ -153,8 +155,8 @@ func (l *Lib) exposed(address uintptr, access string) (base uintptr, e error) {
 	return base, e
 }
 
-// nearest is the buffer among the arguments of a call that begins at an address or nearest
-// below it; "" if there is none.
+// nearest returns the buffer among the arguments of a call that begins at the highest address
+// not above the given one; name is "" if there is none.
 func nearest(number int, a args, address uintptr) (name string, at uintptr) {
 	if number < 0 {
 		return "", 0
@@ -170,11 +172,11 @@ func nearest(number int, a args, address uintptr) (name string, at uintptr) {
 	return name, at
 }
 
-// readable reports whether memory at an address can be read, so that an access that failed was a
-// store.
+// readable reports whether memory at an address can be read. If it can, a faulting access to it
+// was a store.
 func readable(address uintptr) bool { return sys.Readable(unsafe.Slice((*byte)(pointer(address)), 1)) }
 
-// faultAddress is the address of a fault that has become a panic.
+// faultAddress returns the address of a fault that has become a panic.
 func faultAddress(r any) (uintptr, bool) {
 	e, ok := r.(runtime.Error)
 	if !ok {
@@ -187,8 +189,8 @@ func faultAddress(r any) (uintptr, bool) {
 	return at.Addr(), true
 }
 
-// ServiceFault ends the process because a goroutine of the engine has met a fault: in memory of
-// a window, or of an operation that is under way.
+// ServiceFault ends the process after a fault in a goroutine of the engine: in memory of a
+// window, or of an operation in progress.
 func (l *Lib) ServiceFault(address uintptr) {
 	store, access := readable(address), "read"
 	if store {

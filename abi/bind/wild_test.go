@@ -12,13 +12,13 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// wildness is a way to call every procedure.
+// wildness is a set of invalid arguments for calls of every procedure.
 type wildness struct {
 	name      string
-	handle    func(base string) handle // an argument that is one
+	handle    func(base string) handle // returns the value of a handle argument
 	number    int64
-	addresses bool   // of memory, else none
-	fill      uint64 // what stands in that
+	addresses bool   // addresses are of memory; otherwise they are null
+	fill      uint64 // contents of that memory
 }
 
 var wildnesses = []wildness{
@@ -55,9 +55,9 @@ func rightKind(base string) handle {
 	return nullOf(base)
 }
 
-// Each procedure of the table, called with arguments that cannot be right, gives success or
-// a class, and what the engine does not have says so whatever it is given (issue 7: bad
-// input).
+// Each procedure of the table, called with invalid arguments, returns success or an error class.
+// Procedures that the engine does not have return MPI_ERR_UNSUPPORTED_OPERATION for all
+// arguments (issue 7: bad input).
 func TestEveryProcedureTakesWildArguments(t *testing.T) {
 	all, err := abi.Procedures()
 	ok(t, err)
@@ -95,7 +95,7 @@ func (way *wildness) call(t testing.TB, l *Lib, p *abi.Procedure, large bool, ro
 		params = p.Large.Params
 	}
 	words := make([]uintptr, len(params)+1)
-	words[len(params)] = uintptr(unsafe.Pointer(&room[len(params)])) // where those return what is no error
+	words[len(params)] = uintptr(unsafe.Pointer(&room[len(params)])) // for results that are no error code
 	for i, x := range params {
 		switch {
 		case x.Stars > 0 || x.Array:

@@ -7,8 +7,8 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// slice is size bytes of C at an address, with nothing but their address if there are none.
-// It reports whether there can be such memory.
+// slice returns size bytes of memory of C at an address; an empty slice keeps the address. It
+// reports whether such memory can exist.
 func slice(address uintptr, size int64) (mem []byte, ok bool) {
 	p := pointer(address)
 	switch {
@@ -20,10 +20,10 @@ func slice(address uintptr, size int64) (mem []byte, ok bool) {
 	return unsafe.Slice((*byte)(p), size), true
 }
 
-// address is where memory begins, 0 if there is none.
+// address returns the address of a slice, 0 for nil.
 func address(mem []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(mem))) }
 
-// based is a window that has been made, with the address of its own memory.
+// based returns a new window and the address of the caller's memory in it.
 func based(w *mpi.Window, err error) (uintptr, *mpi.Window, error) {
 	if err != nil {
 		return 0, nil, err
@@ -31,7 +31,7 @@ func based(w *mpi.Window, err error) (uintptr, *mpi.Window, error) {
 	return address(w.Untyped().Local()), w, nil
 }
 
-// winName is MPI_Win_get_name, which takes the null handle, too.
+// winName is MPI_Win_get_name, which also accepts the null handle.
 func (l *Lib) winName(a args) error {
 	const call = "MPI_Win_get_name"
 	name := "MPI_WIN_NULL"
@@ -45,7 +45,7 @@ func (l *Lib) winName(a args) error {
 	return l.setName(a, call, name)
 }
 
-// sharedQuery is MPI_Win_shared_query. Memory that cannot be mapped here is none.
+// sharedQuery is MPI_Win_shared_query. For memory that this process cannot map, the size is 0.
 func (l *Lib) sharedQuery(a args) error {
 	const call = "MPI_Win_shared_query"
 	w, err := l.win(a.word(0), call)
@@ -62,13 +62,13 @@ func (l *Lib) sharedQuery(a args) error {
 	a.setLong(2, int64(len(mem)))
 	a.setCount(3, int64(unit))
 	if len(mem) == 0 {
-		mem = nil // as other libraries have it
+		mem = nil // other implementations return a null pointer, too
 	}
 	a.setWord(4, address(mem))
 	return nil
 }
 
-// winFree is MPI_Win_free. A window one of whose members has died is gone, too.
+// winFree is MPI_Win_free. The handle also ends if a member of the window has died.
 func (l *Lib) winFree(a args) error {
 	const call = "MPI_Win_free"
 	if err := l.need(call, a, "win", 0); err != nil {
@@ -85,7 +85,7 @@ func (l *Lib) winFree(a args) error {
 	return err
 }
 
-// sliceFor is size bytes at an address that call makes known to a window.
+// sliceFor returns size bytes at an address. Errors are raised on the window.
 func (l *Lib) sliceFor(w *mpi.Window, call string, base uintptr, size int64) ([]byte, error) {
 	mem, ok := slice(base, size)
 	switch {
@@ -106,7 +106,7 @@ func (l *Lib) attach(w *mpi.Window, base uintptr, size int64) error {
 	return mpi.Attach(w, mem)
 }
 
-// detach is MPI_Win_detach, which names memory by its address.
+// detach is MPI_Win_detach, which identifies memory by its address.
 func (l *Lib) detach(w *mpi.Window, base uintptr) error {
 	mem, _ := slice(base, 0)
 	return mpi.Detach(w, mem)

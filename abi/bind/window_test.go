@@ -9,7 +9,7 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// Memory of C is any, none, or what cannot be (RW-01).
+// slice accepts memory and empty memory, and refuses memory that cannot exist (RW-01).
 func TestMemoryOfC(t *testing.T) {
 	here := unmoved[[16]byte]()
 	at := uintptr(unsafe.Pointer(here))
@@ -29,7 +29,7 @@ func TestMemoryOfC(t *testing.T) {
 	}
 }
 
-// Names that are too long are cut off, as the standard has it.
+// Names that are too long are truncated, as the standard requires.
 func TestNamesOfObjects(t *testing.T) {
 	for n, want := range map[int]int{0: 0, 127: 127, 128: 127, 1000: 127} {
 		if got := len(objectName(strings.Repeat("x", n))); got != want {
@@ -38,8 +38,8 @@ func TestNamesOfObjects(t *testing.T) {
 	}
 }
 
-// A synchronisation object is a word, and its number for Fortran leads back to it as long as it
-// is there (SYN-37).
+// The Fortran number of a synchronisation object leads back to it until the object is freed
+// (SYN-37).
 func TestSYN37_NumbersOfObjects(t *testing.T) {
 	l := New(Hooks{})
 	seen := map[int]bool{0: true}
@@ -62,7 +62,7 @@ func TestSYN37_NumbersOfObjects(t *testing.T) {
 	}
 }
 
-// Threads are asked for only where windows are there to be shared by them.
+// scope asks for the number of the thread only for a window with thread scope.
 func TestScopeWithoutThreads(t *testing.T) {
 	if New(Hooks{}).scope((*mpi.Window)(nil)) != nil || New(Hooks{Thread: func() int { t.Error("asked for"); return 0 }}).scope(nil) != nil {
 		t.Error("no window has become one")

@@ -8,11 +8,11 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// showVariable has every error printed that a program gets: one whose errors return is told
-// the class only.
+// showVariable is the environment variable that prints every error of a program. A program
+// whose errors return gets only the class from the call.
 const showVariable = "HALO_SHOW_ERRORS"
 
-// describe gives an error the names of C, before its handler hears of it.
+// describe changes the detail of an error to the names of C, before its error handler is called.
 func (l *Lib) describe(e *mpi.Error) {
 	p := find(e.Call)
 	e.Detail = cname.Text(e.Detail, p != nil && p.win > 0)
@@ -25,7 +25,7 @@ func (l *Lib) describe(e *mpi.Error) {
 	}
 }
 
-// find is the procedure with a name, nil if there is none.
+// find returns the procedure with a name, nil if there is none.
 func find(name string) *procedure {
 	for i := range procedures {
 		if procedures[i].String() == name {
