@@ -1,6 +1,6 @@
-/* The compatibility library, libmpi_compat: each procedure calls what has replaced it, so
- * that tools see that. It needs nothing but the standard ABI, and works with any library
- * that has it. */
+/* The compatibility library, libmpi_compat: each procedure calls its replacement by the MPI name,
+ * so that tools can intercept that call. It needs only the standard ABI, and works with any library
+ * that implements it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,7 +55,7 @@ int PMPI_Type_hindexed(int count, int array_of_blocklengths[], MPI_Aint array_of
 }
 ALIAS(MPI_Type_hindexed)
 
-/* bound is a bound that marks give: the lowest of MPI_LB's, the highest of MPI_UB's. */
+/* bound is a bound that markers define: the lowest MPI_LB, or the highest MPI_UB. */
 struct bound {
 	int given;
 	MPI_Aint at;
@@ -66,12 +66,12 @@ static void mark(struct bound *b, MPI_Aint at, int lower) {
 	b->given = 1;
 }
 
-/* The marks are taken out, and the type without them is resized to what they say. */
+/* Makes the type without its markers, and resizes it to the bounds that the markers define. */
 int mpi_compat_create_struct(int count, const int array_of_blocklengths[], const MPI_Aint array_of_displacements[], const MPI_Datatype array_of_types[], MPI_Datatype *newtype) {
 	struct bound low = {0, 0}, high = {0, 0};
 	int n = 0, code;
 	for (int i = 0; array_of_types && i < count; i++) n += array_of_types[i] == MPI_LB || array_of_types[i] == MPI_UB;
-	if (n == 0 || !array_of_blocklengths || !array_of_displacements) /* whose errors are those of the call */
+	if (n == 0 || !array_of_blocklengths || !array_of_displacements) /* no markers, or the call raises the error */
 		return MPI_Type_create_struct(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
 
 	int *lengths = malloc((size_t)count * sizeof *lengths);

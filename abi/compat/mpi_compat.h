@@ -1,5 +1,5 @@
-/* mpi_compat.h: what MPI-1 had, MPI-3.0 removed, and the standard ABI does not have. Programs
- * that still use it include this file and link with -lmpi_compat. */
+/* mpi_compat.h: procedures and types of MPI-1 that MPI-3.0 has removed and that the standard ABI
+ * lacks. Programs that still use them include this file and link with -lmpi_compat. */
 #ifndef MPI_COMPAT_H
 #define MPI_COMPAT_H
 
@@ -11,9 +11,9 @@ extern "C" {
 
 typedef MPI_Comm_errhandler_function MPI_Handler_function;
 
-/* Marks of bounds: MPI_Type_struct and MPI_Type_create_struct take them, and
- * MPI_Type_get_name. A type that is made of one with marks has them as its bounds, as
- * MPI_Type_create_resized has it, and they do not overrule others'. */
+/* Markers of bounds: MPI_Type_struct, MPI_Type_create_struct and MPI_Type_get_name accept them. A
+ * type with markers has the bounds that MPI_Type_create_resized would give it. A type made from it
+ * uses them like other bounds: unlike in MPI-1 they do not override those of other types. */
 extern const char mpi_compat_lb, mpi_compat_ub;
 #define MPI_LB ((MPI_Datatype)(const void *)&mpi_compat_lb)
 #define MPI_UB ((MPI_Datatype)(const void *)&mpi_compat_ub)
@@ -29,7 +29,7 @@ int MPI_Type_lb(MPI_Datatype datatype, MPI_Aint *displacement);
 int MPI_Type_struct(int count, int array_of_blocklengths[], MPI_Aint array_of_displacements[], MPI_Datatype array_of_types[], MPI_Datatype *newtype);
 int MPI_Type_ub(MPI_Datatype datatype, MPI_Aint *displacement);
 
-/* What knows the marks, and calls what it stands for with all else. */
+/* These replacements handle the markers, and call the procedure that they stand for otherwise. */
 int mpi_compat_create_struct(int count, const int array_of_blocklengths[], const MPI_Aint array_of_displacements[], const MPI_Datatype array_of_types[], MPI_Datatype *newtype);
 int mpi_compat_get_name(MPI_Datatype datatype, char *type_name, int *resultlen);
 #ifndef MPI_COMPAT_LIBRARY

@@ -1,7 +1,7 @@
 /*
- * libmpi_f2c: what mpi_f2c.h declares, on MPI_X_toint and MPI_X_fromint of the standard ABI
- * alone, so that it works with any library of the ABI. It is a library of its own because the
- * ABI's may have no other symbols that begin with MPI_.
+ * libmpi_f2c implements mpi_f2c.h by MPI_X_toint and MPI_X_fromint of the standard ABI alone, so
+ * that it works with any library of the ABI. It is a separate library because a library of the ABI
+ * must not have other symbols that begin with MPI_.
  */
 #include <stdio.h>
 #include <string.h>
@@ -29,9 +29,9 @@ HANDLE(Type, MPI_Datatype)
 HANDLE(Win, MPI_Win)
 
 /*
- * Fortran's constants are addresses that nothing else has: those of these objects, which a
- * Fortran library makes its own by BIND(C, NAME="..."). They are in this library, and not
- * in the Fortran one, so that C finds them in a program without Fortran, too.
+ * Fortran's constants are unique addresses: those of these objects, to which a Fortran library binds
+ * its variables by BIND(C, NAME="..."). They are in this library and not in the Fortran one, so that
+ * C programs without Fortran can link with them, too.
  */
 MPI_Fint mpi_f2c_status_ignore[MPI_F_STATUS_SIZE];
 MPI_Fint mpi_f2c_statuses_ignore[MPI_F_STATUS_SIZE];
@@ -51,7 +51,7 @@ static int ignored(const void *status) {
 		|| status == MPI_F08_STATUS_IGNORE || status == MPI_F08_STATUSES_IGNORE;
 }
 
-/* The error goes to the handler of MPI_COMM_SELF, as errors of calls without a communicator do. */
+/* Raises the error on MPI_COMM_SELF, like the errors of all calls without a communicator. */
 static int refused(const char *call, const char *which) {
 	int ready = 0, over = 1, code = MPI_ERR_ARG;
 	char text[MPI_MAX_ERROR_STRING];

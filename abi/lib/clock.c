@@ -2,9 +2,10 @@
 
 #include "shim.h"
 
-/* The time since the first call's second, which keeps the nanoseconds of a double. */
+/* The time since the second of the first call: the numbers are small, so that a double has room
+ * for the nanoseconds. */
 double halo_wtime(void) {
-	static time_t start; /* the first second seen; two threads that begin at once see the same or the next */
+	static time_t start; /* the second of the first call, 0 before it */
 	struct timespec now;
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	time_t first = __atomic_load_n(&start, __ATOMIC_RELAXED);

@@ -1,6 +1,6 @@
 //go:build !linux || !cgo
 
-// Lib is the C library, which there is on Linux, built with cgo.
+// Lib is the C library. It exists on Linux only, built with cgo.
 package main
 
 func main() {}

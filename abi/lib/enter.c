@@ -5,12 +5,12 @@ extern int haloAwait(void *frame, uintptr_t comm, void *word, uint64_t n);
 extern void haloRing(void *frame, uintptr_t comm);
 
 /*
- * The frame address of a function that begins by pushing the frame pointer: asking for it makes
- * the compiler do so.
+ * The canonical frame address of the calling function. __builtin_frame_address makes the compiler
+ * push the frame pointer at the beginning of the function.
  */
 #define FRAME ((char *)__builtin_frame_address(0) + 2 * sizeof(void *))
 
-/* A tail call would give up the frame that debuggers look for. */
+/* Prevents a tail call, which would remove the frame that debuggers look for. */
 #define STAY __asm__ __volatile__("" ::: "memory")
 
 __attribute__((noinline)) int halo_enter_run(int number, int large, void *words) {

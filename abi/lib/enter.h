@@ -13,13 +13,13 @@
 #include "fast.h"
 
 /* Runs a procedure by its number in the table, and returns the error code. The second byte of large
- * is an mpi.FloatEnv. */
+ * is a floating-point environment, an op.Env. */
 HALO_HIDDEN int halo_enter_run(int number, int large, void *words);
 
 /* Continues a collective that C has begun: see bind.Lib.Await. */
 HALO_HIDDEN int halo_enter_await(uintptr_t comm, void *word, uint64_t n);
 
-/* Wakes the members of a communicator that sleep. */
+/* Wakes the sleeping members of a communicator. */
 HALO_HIDDEN void halo_enter_ring(uintptr_t comm);
 
 #endif

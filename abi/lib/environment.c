@@ -1,18 +1,18 @@
 #include "shim.h"
 
-/* The words of the processor. */
+/* Sets the control words of the processor. */
 #if defined __x86_64__
 static void set(struct halo_environment e) {
 	uint16_t x87 = (uint16_t)e.x87;
 	__asm__ volatile("ldmxcsr %0\n\tfldcw %1" : : "m"(e.main), "m"(x87));
 }
 
-/* Go's environment; exceptions that there have been stay. */
+/* Go's environment, with the exception flags of e. */
 static struct halo_environment go_from(struct halo_environment e) {
 	return (struct halo_environment){HALO_ENV_MASKED | (e.main & ~HALO_ENV_MAIN), HALO_ENV_X87_GO | (e.x87 & ~HALO_ENV_X87)};
 }
 
-/* Directions have the numbers that they have in the words. */
+/* Rounding directions have the same numbers in the code as in the control words. */
 int halo_environment_code(struct halo_environment e) {
 	return (int)((e.main >> 13 & 3) | (e.main >> 15 & 1) << 2 | (e.main >> 6 & 1) << 3 | (e.x87 >> 10 & 3) << 4 | ((e.x87 >> 8 & 3) ^ 3) << 6);
 }
@@ -31,7 +31,8 @@ static struct halo_environment go_from(struct halo_environment e) { return e; }
 int halo_environment_code(struct halo_environment e) { (void)e; return 0; }
 #endif
 
-/* The innermost stay of the thread in Go, if its environment is not Go's; NULL in C. */
+/* The innermost stay of the thread in Go with an environment other than Go's; NULL while the
+ * thread is in C. */
 static __thread struct halo_stay *inside __attribute__((tls_model("initial-exec")));
 
 void halo_stay_begin(struct halo_stay *stay) {
@@ -45,7 +46,7 @@ void halo_stay_end(struct halo_stay *stay) {
 	set(stay->own);
 }
 
-/* What a function of the program makes of the environment ends with it. */
+/* Changes that a callback of the program makes to the environment end when it returns. */
 int haloInvokeIn(int callback, uintptr_t function, word *words) {
 	struct halo_stay *stay = inside;
 	struct halo_environment go = halo_environment();
@@ -61,9 +62,11 @@ int haloInvokeIn(int callback, uintptr_t function, word *words) {
 }
 
 /*
- * Go's runtime starts its first threads when the library is loaded, by a constructor without a
- * number. They begin with the environment of who loads it, so this comes before, and what
- * undoes it after: of constructors without a number, those of Go come first.
+ * A constructor without priority starts Go's runtime and its first threads when the library is
+ * loaded. These threads inherit the environment of the thread that loads the library. Therefore
+ * halo_before_go, which has a priority and runs before the runtime, sets Go's environment, and
+ * halo_after_go restores that of the thread: among constructors without priority, those of Go run
+ * first.
  */
 static struct halo_environment loader;
 

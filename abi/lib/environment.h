@@ -1,10 +1,10 @@
 /*
- * The floating-point environment of threads that come from C: the words of the processor that say
- * how numbers are rounded, what becomes of subnormal ones, and what traps. Go knows of none but
- * its own, in which its runtime computes, too, and threads that it starts begin with the words of
- * the thread that starts them. So a thread has Go's environment while it is in Go, and its own
- * while it is in C, in functions that Go calls, too; Go is told what of it decides
- * about results (mpi.FloatEnv), and combines operands so wherever that is done.
+ * The floating-point environment of threads that come from C: the control words of the processor
+ * for rounding, subnormal numbers and traps. Go code, its runtime included, assumes the default
+ * environment, and a thread that Go starts inherits the words of the thread that starts it.
+ * Therefore a thread has Go's environment while it is in Go, and its own environment while it is
+ * in C, including callbacks from Go. Go gets the part of the thread's environment that affects
+ * results (op.Env), and operands are combined in that environment, wherever that happens.
  */
 #ifndef HALO_ENVIRONMENT_H
 #define HALO_ENVIRONMENT_H
@@ -13,13 +13,13 @@
 
 struct halo_environment {
 	uint32_t main;
-	uint32_t x87; /* of what computes with long double on amd64 */
+	uint32_t x87; /* the control word for long double on amd64 */
 };
 
 #if defined __x86_64__
-#define HALO_ENV_MASKED 0x1f80u /* no exception traps: what of MXCSR is set in Go */
-#define HALO_ENV_ZEROS 0x40u    /* subnormal operands are zeros */
-#define HALO_ENV_MAIN 0xffc0u   /* all but which exceptions there have been */
+#define HALO_ENV_MASKED 0x1f80u /* MXCSR in Go: all exceptions are masked */
+#define HALO_ENV_ZEROS 0x40u    /* subnormal operands count as zeros */
+#define HALO_ENV_MAIN 0xffc0u   /* all bits but the exception flags */
 #define HALO_ENV_X87 0x0f3fu
 #define HALO_ENV_X87_GO 0x033fu
 
@@ -36,9 +36,9 @@ static inline int halo_environment_odd(struct halo_environment e) {
 }
 
 /*
- * Whether C may combine numbers by itself. With traps it may not: Go, which has none, does it.
- * Comparisons tell subnormal numbers from zeros in every environment, sums and products only in
- * some.
+ * Whether C may combine numbers itself. With traps enabled it may not, and Go does it without
+ * traps. Sums and products are allowed in environments that treat subnormal operands as zeros;
+ * other operations are not, because they must distinguish subnormal numbers from zeros.
  */
 static inline int halo_environment_fits(int arithmetic) {
 	uint32_t main;
@@ -68,16 +68,16 @@ static inline int halo_environment_fits(int arithmetic) { (void)arithmetic; retu
 #endif
 
 /*
- * A thread's stay in Go, if its environment is not Go's: halo_to_go remembers that and sets Go's,
- * halo_from_go undoes it.
+ * A stay of a thread in Go. halo_to_go saves the environment of the thread and sets Go's if they
+ * differ, and halo_from_go restores it.
  */
 struct halo_stay {
 	struct halo_environment own;
-	struct halo_stay *outer; /* functions that Go calls may call again */
+	struct halo_stay *outer; /* the stay around this one, if a callback from Go has called MPI */
 	int odd;
 };
 
-/* An environment as an mpi.FloatEnv. */
+/* Converts an environment to an op.Env. */
 __attribute__((visibility("hidden"))) int halo_environment_code(struct halo_environment e);
 
 __attribute__((visibility("hidden"))) void halo_stay_begin(struct halo_stay *stay);

@@ -8,7 +8,7 @@ uint8_t halo_kernel_rows[256];
 const void *halo_kernels[HALO_ROWS][HALO_ROW];
 struct halo_entry halo_world;
 
-/* The entry of a handle that is about to be there, NULL without memory for it. */
+/* Returns the entry for a new handle, or NULL if there is no memory for it. */
 static struct halo_entry *open_entry(struct halo_table *table, uintptr_t handle) {
 	size_t number = handle >> 4 & (((size_t)HALO_CHUNKS << HALO_CHUNK_SHIFT) - 1);
 	struct halo_entry **chunk = &table->chunks[number >> HALO_CHUNK_SHIFT];
@@ -23,7 +23,7 @@ static struct halo_entry *open_entry(struct halo_table *table, uintptr_t handle)
 	return &(*chunk)[number & ((1 << HALO_CHUNK_SHIFT) - 1)];
 }
 
-/* A handle of which Go knows what is in the descriptor, in a layout that is the one known here. */
+/* Opens a handle with a record, if C knows the layout of the record. */
 static void open_known(struct halo_table *table, uintptr_t handle, uintptr_t descriptor, int known) {
 	struct halo_entry *e;
 	if (!known || descriptor == 0 || (e = open_entry(table, handle)) == NULL)
@@ -57,7 +57,7 @@ void halo_know_type(uintptr_t handle, int size, int extent, int true_extent, int
 		halo_types[i] = (struct halo_type){(uint8_t)size, (uint8_t)kind, (uint8_t)extent, (uint8_t)true_extent};
 }
 
-/* A type for which there is no row any more goes to Go. */
+/* If all rows are taken, calls with the type go to Go. */
 void halo_know_kernels(uintptr_t datatype, const uintptr_t functions[HALO_ROW]) {
 	static const void *const none[HALO_ROW];
 	if (datatype - 0x200 >= 256)
@@ -88,7 +88,7 @@ static void close_table(struct halo_table *table) {
 				__atomic_store_n(&table->chunks[i][k].handle, 0, __ATOMIC_SEQ_CST);
 }
 
-/* The end: from now on Go finds whatever is wrong. */
+/* Forgets all handles and types: all further calls go to Go, which raises the errors. */
 void halo_close_all(void) {
 	close_table(&halo_wins);
 	close_table(&halo_comms);

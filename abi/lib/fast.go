@@ -15,18 +15,18 @@ import (
 	"github.com/halo-mpi/halo/internal/dtype"
 )
 
-// fast is what fast.c does without Go.
+// fast implements bind.Fast by fast.c.
 type fast struct{}
 
-// newFast tells C of the vector instructions that this machine has: they are not of anything
-// that has a handle.
+// newFast tells C the functions with vector instructions that work on this machine. They do not
+// depend on any handle.
 func newFast() fast {
 	v := dtype.VectorsHere()
 	C.halo_know_movers(C.uintptr_t(v.Sparse), C.uintptr_t(v.Blocks), C.uintptr_t(v.String), C.uintptr_t(v.EveryOther), C.uintptr_t(v.Gather))
 	return fast{}
 }
 
-// Watched reports whether valgrind watches the process.
+// Watched reports whether the process runs under valgrind.
 func (fast) Watched() bool { return C.halo_on_valgrind() != 0 }
 
 func (fast) KnowType(h uintptr, size, extent, trueExtent int, kind bind.FastKind) {
@@ -47,15 +47,15 @@ func (fast) OpenComm(h uintptr, rank, size int, inter bool, descriptor uintptr, 
 
 func (fast) CloseComm(h uintptr) { C.halo_close_comm(C.uintptr_t(h)) }
 
-// OpenWin gives the address of a record, which is not in the Go heap: see rma.View.Descriptor.
+// OpenWin passes the address of a record that is not on the Go heap: see rma.View.Descriptor.
 func (fast) OpenWin(h, descriptor uintptr, layout uint64) {
 	C.halo_open_win(C.uintptr_t(h), C.uintptr_t(descriptor), C.uint64_t(layout))
 }
 
 func (fast) CloseWin(h uintptr) { C.halo_close_win(C.uintptr_t(h)) }
 
-// OpenType stores what halo_open_type would: a call of C for each type that is made costs a part
-// of what the type does.
+// OpenType does what halo_open_type does, without a call to C, whose cost would be noticeable for
+// each new type.
 func (fast) OpenType(h, record uintptr, layout uint64) {
 	e := typeEntry(h)
 	if e == nil || layout != C.HALO_TYPE_LAYOUT {
@@ -66,14 +66,14 @@ func (fast) OpenType(h, record uintptr, layout uint64) {
 	atomic.StoreUintptr((*uintptr)(unsafe.Pointer(&e.handle)), h) // pairs with the load in halo_find
 }
 
-// CloseType is halo_close_type.
+// CloseType clears the handle in the entry of a type.
 func (fast) CloseType(h uintptr) {
 	if e := typeEntry(h); e != nil {
 		atomic.CompareAndSwapUintptr((*uintptr)(unsafe.Pointer(&e.handle)), h, 0)
 	}
 }
 
-// typeEntry is the place of a type in the table of C, nil if there is none yet.
+// typeEntry returns the entry of a type in the table of C, nil if its chunk does not exist yet.
 func typeEntry(h uintptr) *C.struct_halo_entry {
 	number := h >> 4 & (C.HALO_CHUNKS<<C.HALO_CHUNK_SHIFT - 1)
 	chunk := atomic.LoadPointer((*unsafe.Pointer)(unsafe.Pointer(&C.halo_datatypes.chunks[number>>C.HALO_CHUNK_SHIFT])))

@@ -1,24 +1,24 @@
 /*
- * What C does without Go: on windows whose memory is mapped the shortest operations, and
- * accumulates of some KiB; on those of the same host that are not mapped, short puts and gets by
- * the kernel; reductions of a process alone, what is packed, and what a table knows. A call to Go
- * costs as much as ten of the shortest.
+ * The fast paths in C, which do not enter Go: the shortest operations and accumulates of a few KiB
+ * on windows whose memory is mapped; short puts and gets by the kernel on unmapped windows of the
+ * same host; local reductions, packing, and inquiries that a table answers. A call to Go costs as
+ * much as ten of the shortest operations.
  *
- * Each function here returns whether it has done all of a call of that name. Where it
- * returns 0 nothing has changed, and the call goes to Go: to targets whose memory is not
- * mapped, with types and operations that are not simple, where somebody has to wait, and
- * with whatever is wrong. So no error is found here.
+ * Each function returns whether it has done all of the call of that name. If it returns 0, it has
+ * changed nothing and the call goes to Go: for targets whose memory is not mapped, for types and
+ * operations that are not simple, if the call has to wait, and for all errors. Therefore C raises
+ * no errors.
  *
- * It looks at records that the engine shares with it (internal/shmfmt), where fast_layout.h says,
- * and does what the functions of Go do that are named in the comments, with the same order of memory: loads and atomic operations of Go are
- * sequentially consistent. So both are atomic with each other, in one process and in
- * several.
+ * The functions access records that the engine shares with C (internal/shmfmt), at the offsets of
+ * fast_layout.h. They do what the Go functions named in the comments do, with the same memory
+ * order: loads and atomic operations of Go are sequentially consistent. Therefore accesses of C
+ * and Go are atomic with respect to each other, in one process and between processes.
  *
- * Short collectives wait, too, and may fail there: see fast_coll.c.
+ * Short collectives also wait, and may fail while they do: see fast_coll.c.
  *
- * Go tells of windows, communicators and types when it makes handles and when it ends them, see
- * abi/bind/fast.go. HALO_C_FAST=0 in the environment: it tells of none, and all calls go to
- * Go, but the clock.
+ * Go tells C when a handle of a window, communicator or type begins and ends: see
+ * abi/bind/fast.go. With HALO_C_FAST=0 in the environment Go tells C of no handle, and all calls
+ * but the clock go to Go.
  */
 #ifndef HALO_FAST_H
 #define HALO_FAST_H
@@ -34,30 +34,30 @@
 
 #define HALO_HIDDEN __attribute__((visibility("hidden")))
 
-/* What stands at a place that fast_layout.h names. */
+/* The address of a field, at an offset from fast_layout.h, and a load of the field. */
 #define HALO_AT(type, base, place) ((type *)((char *)(base) + (place)))
 #define HALO_LOAD(type, base, place) __atomic_load_n(HALO_AT(type, base, place), __ATOMIC_SEQ_CST)
 
-/* A live handle with what it is of. */
+/* A valid handle and its object. */
 struct halo_entry {
 	uintptr_t handle; /* stored last, cleared first */
-	char *descriptor; /* of a window its shmfmt.ViewRecord, of a communicator its shmfmt.SlotState or NULL, of a type its shmfmt.Type */
+	char *descriptor; /* window: shmfmt.ViewRecord; communicator: shmfmt.SlotState or NULL; type: shmfmt.Type */
 	int rank, size;   /* of a communicator */
-	int inter;        /* it is one between two groups */
+	int inter;        /* the communicator is an intercommunicator */
 };
 
-/* Entries by the number in a handle. Chunks stay once they are there, so that looking
- * needs no lock. Handles are as abi/bind/handle.go has them; nothing depends on that but
- * how well they are spread: of two with the same number only the later one is known. */
+/* Entries by the slot number in a handle. Chunks are never freed, so that a lookup needs no lock.
+ * abi/bind/handle.go defines the handles. A different format would only cause collisions: of two
+ * handles with the same number the table knows the later one. */
 #define HALO_CHUNK_SHIFT 10
 #define HALO_CHUNKS (1 << (27 - HALO_CHUNK_SHIFT))
 
 struct halo_table {
 	struct halo_entry *chunks[HALO_CHUNKS];
-	size_t used; /* chunks from here on are not there */
+	size_t used; /* all chunks from this index on are NULL */
 };
 
-HALO_HIDDEN extern struct halo_table halo_wins, halo_comms, halo_datatypes; /* the last of derived types */
+HALO_HIDDEN extern struct halo_table halo_wins, halo_comms, halo_datatypes; /* halo_datatypes: derived types */
 
 static inline struct halo_entry *halo_find(struct halo_table *table, uintptr_t handle) {
 	size_t number = handle >> 4 & (((size_t)HALO_CHUNKS << HALO_CHUNK_SHIFT) - 1);
@@ -68,12 +68,13 @@ static inline struct halo_entry *halo_find(struct halo_table *table, uintptr_t h
 	return __atomic_load_n(&e->handle, __ATOMIC_ACQUIRE) == handle && handle != 0 ? e : NULL;
 }
 
-/* What is known of a predefined type: 0 if nothing is. */
+/* What C may do with elements of a predefined type, see FastKind in abi/bind; 0 if C does not know
+ * the type. */
 enum halo_kind { HALO_PADDED = 1, HALO_DENSE, HALO_BITS, HALO_SIGNED, HALO_UNSIGNED, HALO_FLOATING };
 
 struct halo_type {
 	uint8_t size; /* in bytes, packed */
-	uint8_t kind; /* what can be done with it; from HALO_DENSE on it lies as it is packed */
+	uint8_t kind; /* an enum halo_kind; from HALO_DENSE on the layout in memory is the packed form */
 	uint8_t extent, true_extent; /* in bytes; both lower bounds are 0 */
 };
 
@@ -84,16 +85,16 @@ static inline struct halo_type halo_type(MPI_Datatype datatype) {
 	return i < 256 ? halo_types[i] : (struct halo_type){0, 0, 0, 0};
 }
 
-/* The bytes of so many elements: as many as are not copied here if that is not known. */
+/* The size of count elements, or HALO_COPY_LESS, which is too long for C, if it is not known. */
 static inline uint64_t halo_bytes(int64_t count, MPI_Datatype datatype) {
 	struct halo_type type = halo_type(datatype);
 	return type.kind >= HALO_DENSE && (uint64_t)count < HALO_COPY_LESS ? (uint64_t)count * type.size : HALO_COPY_LESS;
 }
 
 /*
- * What combines elements of a predefined type by a predefined operation: see mpi.Op.Kernel. Types
- * of one representation have a row in common, so that it takes few pages; row 0 is of those that
- * have none.
+ * The kernels that combine elements of a predefined type by a predefined operation: see Kernel in
+ * package mpi. Types of one representation share a row, so that the table takes few pages; row 0
+ * is for types without kernels.
  */
 #define HALO_ROW 16
 #define HALO_ROWS 32
@@ -105,10 +106,10 @@ static inline const void *halo_kernel_of(MPI_Datatype datatype, MPI_Op op) {
 	return i < 256 && k < HALO_ROW ? halo_kernels[halo_kernel_rows[i]][k] : NULL;
 }
 
-/* Whether C may call that here: see halo_environment_fits. */
+/* Whether C may call a kernel in the environment of the thread: see halo_environment_fits. */
 static inline int halo_kernel_fits(MPI_Op op) { return halo_environment_fits(op == MPI_SUM || op == MPI_PROD); }
 
-/* Whether two pieces of memory share nothing. */
+/* Whether two pieces of memory do not overlap. */
 static inline int halo_apart(const void *a, uint64_t n, const void *b, uint64_t m) {
 	return (uintptr_t)a + n <= (uintptr_t)b || (uintptr_t)b + m <= (uintptr_t)a;
 }
@@ -121,7 +122,7 @@ static inline char *halo_view(MPI_Win win) {
 
 static inline char *halo_window(char *view) { return __atomic_load_n(HALO_AT(char *, view, HALO_VIEW_WINDOW), __ATOMIC_ACQUIRE); }
 
-/* The TargetRecord of a rank, if it has been used before: the end is stored last. */
+/* The TargetRecord of a rank, if Go has filled it in: Go stores the field end last. */
 static inline char *halo_target(char *window, int rank) {
 	if ((uint64_t)(int64_t)rank >= *HALO_AT(uint64_t, window, HALO_WINDOW_RANKS))
 		return NULL;
@@ -129,7 +130,7 @@ static inline char *halo_target(char *window, int rank) {
 	return HALO_LOAD(uint64_t, target, HALO_TARGET_END) != 0 ? target : NULL;
 }
 
-/* View.opened: the target of a rank, if it may be accessed. */
+/* View.opened: the target of a rank, if the present epoch allows access to it. */
 static inline char *halo_opened(char *view, int rank) {
 	char *window = halo_window(view), *target = halo_target(window, rank);
 	if (target == NULL)
@@ -138,7 +139,7 @@ static inline char *halo_opened(char *view, int rank) {
 	return open & HALO_GATE_OPEN ? target : NULL;
 }
 
-/* Window.admit of the first operation behind a fence: it opens all targets. */
+/* Window.admit of the first operation after a fence: it opens the epoch for all targets. */
 static inline char *halo_open(char *view, int rank) {
 	uint32_t mode = HALO_MODE_FENCE;
 	char *window = halo_window(view), *target = halo_target(window, rank);
@@ -147,7 +148,7 @@ static inline char *halo_open(char *view, int rank) {
 	               : NULL;
 }
 
-/* room: where n bytes at a displacement are. */
+/* room: the address of n bytes at a displacement, NULL if they are not in the window. */
 static inline char *halo_room(char *target, MPI_Aint disp, uint64_t n) {
 	if ((uint64_t)disp >= *HALO_AT(uint64_t, target, HALO_TARGET_END))
 		return NULL;
@@ -158,8 +159,8 @@ static inline char *halo_room(char *target, MPI_Aint disp, uint64_t n) {
 	return mem != NULL ? mem + at : NULL;
 }
 
-/* A full fence, as fence in Go. On amd64 an operation on a line that nobody else has takes
- * half the time of mfence, and no copy here passes the caches. */
+/* A full fence, as fence in Go. On amd64 a locked operation on a cache line of the own stack takes
+ * half the time of mfence. It suffices because no copy here uses non-temporal stores. */
 static inline void halo_fence(void) {
 #if defined __x86_64__
 	__asm__ __volatile__("lock; orl $0, -4(%%rsp)" ::: "memory", "cc");
@@ -168,8 +169,8 @@ static inline void halo_fence(void) {
 #endif
 }
 
-/* View.ordered: orders an operation of an ordered view behind those before it; loads says
- * that it begins with a load. */
+/* View.ordered: orders an operation of an ordered view after the operations before it. loads says
+ * that the operation begins with a load. */
 static inline void halo_ordered(uint32_t how, int loads) {
 #if defined __x86_64__
 	if (loads && how & HALO_HOW_IN_ORDER)
@@ -192,7 +193,8 @@ static inline void halo_copy(void *to, const void *from, uint64_t n) {
 	memmove(to, from, n);
 }
 
-/* Where n bytes are to be accessed, NULL if not here. local is the origin's memory. */
+/* The address of n bytes of a target, or NULL if C must not access them. local is the origin's
+ * memory. */
 static inline char *halo_place(const void *local, uint64_t n, int rank, MPI_Aint disp, MPI_Win win, int loads) {
 	char *view, *target, *place;
 	if (n >= HALO_COPY_LESS || (uintptr_t)local < HALO_FIRST_PAGE)
@@ -207,7 +209,7 @@ static inline char *halo_place(const void *local, uint64_t n, int rank, MPI_Aint
 	return place;
 }
 
-/* View.putUnlocked and View.getUnlocked: memory of another process by the kernel. */
+/* View.putUnlocked and View.getUnlocked: the kernel copies from or to another process. */
 HALO_HIDDEN int halo_kernel_put(const void *origin, uint64_t n, int rank, MPI_Aint disp, MPI_Win win);
 HALO_HIDDEN int halo_kernel_get(void *result, uint64_t n, int rank, MPI_Aint disp, MPI_Win win);
 
@@ -235,11 +237,11 @@ static inline int halo_fast_get(void *result, int64_t count, MPI_Datatype dataty
 	return 1;
 }
 
-/* One element: see fast_element.c. old is NULL for what fetches nothing. */
+/* Updates one element: see fast_element.c. old is NULL for an operation that fetches nothing. */
 HALO_HIDDEN int halo_update(const void *value, void *old, MPI_Datatype datatype, int rank, MPI_Aint disp, MPI_Op op, MPI_Win win);
 HALO_HIDDEN int halo_fast_compare_and_swap(const void *value, const void *compare, void *old, MPI_Datatype datatype, int rank, MPI_Aint disp, MPI_Win win);
 
-/* Several elements in a row: see fast_row.c. They are not fetched if old is NULL. */
+/* Updates several contiguous elements: see fast_row.c. It does not fetch them if old is NULL. */
 HALO_HIDDEN int halo_update_many(const void *values, void *old, int64_t count, MPI_Datatype datatype, int rank, MPI_Aint disp, MPI_Op op, MPI_Win win);
 
 static inline int halo_fast_accumulate(const void *origin, int64_t count, MPI_Datatype datatype, int rank, MPI_Aint disp, int64_t target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
@@ -260,8 +262,8 @@ static inline int halo_fast_fetch_and_op(const void *origin, void *result, MPI_D
 	return result != NULL && halo_update(origin, result, datatype, rank, disp, op, win);
 }
 
-/* View.Flush, and View.FlushLocal, which does the same: there is nothing to wait for, as all
- * was done by whoever has called. */
+/* View.Flush, and View.FlushLocal, which does the same here. If no operation went by frames, there
+ * is nothing to wait for: the calling process itself has carried out its operations. */
 static inline int halo_fast_flush(int rank, MPI_Win win) {
 	char *view = halo_view(win);
 	if (view == NULL)
@@ -296,7 +298,8 @@ static inline struct halo_entry *halo_comm(MPI_Comm comm) {
 	return halo_find(&halo_comms, (uintptr_t)comm);
 }
 
-/* Nothing is in the first page: Go makes an error of such addresses, null among them. */
+/* Whether an address can be one of memory. Go raises the error for addresses in the first page,
+ * which include NULL. */
 #define HALO_THERE(address) ((uintptr_t)(address) >= HALO_FIRST_PAGE)
 
 static inline int halo_fast_comm_rank(MPI_Comm comm, int *rank) {
@@ -309,12 +312,12 @@ static inline int halo_fast_comm_size(MPI_Comm comm, int *size) {
 	return e != NULL && HALO_THERE(size) && (*size = e->size, 1);
 }
 
-/* What is known of a type: size, lower bound and extent, and the same of its data. */
+/* Size, bounds and true bounds of a type. */
 struct halo_bounds {
 	int64_t size, lb, extent, true_lb, true_extent;
 };
 
-/* dtype.Type.Size, Extent and TrueExtent: false for a handle of which nothing is known. */
+/* dtype.Type.Size, Extent and TrueExtent. Returns 0 for an unknown handle. */
 static inline int halo_bounds(MPI_Datatype datatype, struct halo_bounds *b) {
 	struct halo_type type = halo_type(datatype);
 	if (type.size != 0) {
@@ -331,7 +334,7 @@ static inline int halo_bounds(MPI_Datatype datatype, struct halo_bounds *b) {
 	return 1;
 }
 
-/* dtype.Type.Commit; of a predefined type nothing. */
+/* dtype.Type.Commit. For a predefined type there is nothing to do. */
 static inline int halo_fast_type_commit(MPI_Datatype *datatype) {
 	if (!HALO_THERE(datatype))
 		return 0;
@@ -344,7 +347,8 @@ static inline int halo_fast_type_commit(MPI_Datatype *datatype) {
 	return 1;
 }
 
-/* For an int, which Go gives MPI_UNDEFINED if it is too short, and for an MPI_Count. */
+/* For an int and for an MPI_Count. If the size does not fit into an int, the call goes to Go, which
+ * stores MPI_UNDEFINED. */
 #define halo_fast_type_size(datatype, result) \
 	({ \
 		struct halo_bounds known; \
@@ -352,7 +356,7 @@ static inline int halo_fast_type_commit(MPI_Datatype *datatype) {
 			(*(result) = (__typeof__(*(result)))known.size, 1); \
 	})
 
-/* For MPI_Aints and for MPI_Counts, which are the same. */
+/* For MPI_Aint and for MPI_Count, which are the same type. */
 static inline int halo_fast_type_extent(MPI_Datatype datatype, int64_t *lb, int64_t *extent) {
 	struct halo_bounds b;
 	if (!HALO_THERE(lb) || !HALO_THERE(extent) || !halo_bounds(datatype, &b))
@@ -372,8 +376,8 @@ static inline int halo_fast_type_true_extent(MPI_Datatype datatype, int64_t *lb,
 }
 
 /*
- * Collectives on a slot: see fast_coll.c. They return the error code, or HALO_LEFT, and then
- * nothing has happened.
+ * Collectives on a slot: see fast_coll.c. They return the error code, or HALO_LEFT if the call goes
+ * to Go and nothing has happened.
  */
 #define HALO_LEFT (-1)
 
@@ -384,29 +388,31 @@ HALO_HIDDEN int halo_coll_allgather(const void *send, int64_t count, MPI_Datatyp
 HALO_HIDDEN int halo_coll_alltoall(const void *send, int64_t count, MPI_Datatype datatype, void *recv, int64_t recv_count, MPI_Datatype recv_datatype, MPI_Comm comm);
 
 /*
- * Go's vector instructions, which C uses where it does the same (internal/dtype and internal/op):
- * functions that take words, return nothing, and need nothing of Go. Addresses are NULL where the
- * machine has no such instructions.
+ * Calls a function of Go's assembly with vector instructions (internal/dtype and internal/op). Such
+ * functions take words, return nothing, and do not use Go's runtime. Their addresses are NULL if
+ * the machine lacks the instructions.
  */
 #if defined __x86_64__
 HALO_HIDDEN void halo_kernel(const void *function, const uintptr_t words[6]); /* in kernel_amd64.S */
 #else
-static inline void halo_kernel(const void *function, const uintptr_t words[6]) { (void)function, (void)words; } /* there are none */
+static inline void halo_kernel(const void *function, const uintptr_t words[6]) { (void)function, (void)words; } /* never called */
 #endif
 
-/* In which direction to go through long memory. */
+/* sys.SweepDown: whether to sweep long memory downwards; the direction alternates. */
 HALO_HIDDEN int halo_sweep_down(const void *p);
 
-/* Long operations by these: see fast_reduce.c. What was at dst is kept in old, if that is not NULL. */
+/* Long operations by kernels: see fast_reduce.c. If old is not NULL, halo_apply copies the former
+ * contents of dst to it. */
 HALO_HIDDEN void halo_apply(const void *kernel, void *dst, const void *left, const void *right, uint64_t n, void *old);
 HALO_HIDDEN void halo_store_whole(void *dst, const void *src, uint64_t n);
 HALO_HIDDEN int halo_fast_reduce_local(const void *in, void *inout, int64_t count, MPI_Datatype datatype, MPI_Op op);
 
-/* See fast_pack.c. They return how many bytes have been packed, or taken: 0 if it is left to Go. */
+/* See fast_pack.c. They return the number of bytes packed or unpacked, or 0 if the call goes to
+ * Go. */
 HALO_HIDDEN int64_t halo_pack(const void *memory, int64_t count, MPI_Datatype datatype, void *packed, int64_t bytes, int64_t at, MPI_Comm comm);
 HALO_HIDDEN int64_t halo_unpack(const void *packed, int64_t bytes, int64_t at, void *memory, int64_t count, MPI_Datatype datatype, MPI_Comm comm);
 
-/* For positions that are an int, and an MPI_Count. */
+/* Advances a position, which is an int or an MPI_Count. */
 #define HALO_MOVED(position, bytes)                         \
 	({                                                      \
 		int64_t moved_ = HALO_THERE(position) ? (bytes) : 0; \
@@ -419,10 +425,10 @@ HALO_HIDDEN int64_t halo_unpack(const void *packed, int64_t bytes, int64_t at, v
 #define halo_fast_unpack(packed, bytes, position, memory, count, datatype, comm) \
 	HALO_MOVED(position, halo_unpack(packed, bytes, *(position), memory, count, datatype, comm))
 
-/* Whether the process runs on valgrind. */
+/* Whether the process runs under valgrind. */
 HALO_HIDDEN int halo_on_valgrind(void);
 
-/* What Go tells; under a lock of its. */
+/* Go calls these functions, see Fast in abi/bind; calls of one function do not overlap. */
 HALO_HIDDEN void halo_open_win(uintptr_t handle, uintptr_t descriptor, uint64_t layout);
 HALO_HIDDEN void halo_open_comm(uintptr_t handle, int rank, int size, int inter, uintptr_t descriptor, uint64_t layout);
 HALO_HIDDEN void halo_know_movers(uintptr_t sparse, uintptr_t blocks, uintptr_t string, uintptr_t every_other, uintptr_t gather);

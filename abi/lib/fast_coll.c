@@ -2,14 +2,14 @@
 #include "fast_slot.h"
 
 /*
- * Short blocking collectives of members that share memory: what the functions of internal/coll do
- * that are named in the comments (slot.go, slot_stream.go, which say why it is right), step by
- * step, in the same records. A step that has to wait for long does so in Go and then goes on here;
- * an error of that ends the collective, and the use of the slot.
+ * Short blocking collectives of members that share memory. The functions do step by step, in the
+ * same records, what the functions of internal/coll do that the comments name; slot.go and
+ * slot_stream.go explain why that is correct. A step that has to wait for long waits in Go and then
+ * continues here. An error of such a wait ends the collective and the use of the slot.
  *
- * As in Go, one thread at a time is in a blocking collective of a communicator: a call enters
- * before it changes anything, and one that finds another one there leaves the error to Go.
- * Nothing is said about elements and roots, or compared: outside of checking mode that is for Go.
+ * As in Go, only one thread at a time may be in a blocking collective of a communicator: a call
+ * enters before it changes anything, and if another call is in the slot, Go raises the error.
+ * C neither transfers nor compares counts, types and roots: only checking mode does, in Go.
  */
 
 /* slot.barrier */
@@ -29,7 +29,7 @@ static int fits(struct slot *s, uint64_t end, uint64_t passed) {
 	return WORD(s, STREAM_NUMBER) - passed < HALO_STREAM_TURNS && end - ends[passed % HALO_STREAM_TURNS] <= HALO_STREAM_BYTES;
 }
 
-/* slot.room, as far as it does not wait */
+/* slot.room, without waiting */
 static int room(struct slot *s, uint64_t end) {
 	if (fits(s, end, WORD(s, STREAM_PASSED)))
 		return 1;
@@ -43,7 +43,7 @@ static int room(struct slot *s, uint64_t end) {
 	return fits(s, end, low);
 }
 
-/* slot.bcast, of one piece, in a call that has entered */
+/* slot.bcast of one piece, in a call that has entered */
 static int bcast(struct slot *s, void *buffer, uint64_t n, int root) {
 	/* stream.place */
 	uint64_t number = WORD(s, STREAM_NUMBER) + 1, end = WORD(s, STREAM_AT);
@@ -54,7 +54,7 @@ static int bcast(struct slot *s, void *buffer, uint64_t n, int root) {
 			start += left;
 		end = start + ((n + HALO_SLOT_LINE - 1) & ~(uint64_t)(HALO_SLOT_LINE - 1));
 		char *bytes = *HALO_AT(char *, s->at, HALO_SLOT_STREAM_MEMORY);
-		if (bytes == NULL) /* Go finds it */
+		if (bytes == NULL) /* Go maps it */
 			return HALO_LEFT;
 		piece = bytes + start % HALO_STREAM_BYTES;
 	}
@@ -101,13 +101,13 @@ static int combines(MPI_Op op, struct halo_type type) {
 	return op == MPI_SUM || op == MPI_PROD || op == MPI_MIN || op == MPI_MAX;
 }
 
-/* Room for what a member gives, for elements of any type. */
+/* The operand of one member, aligned for elements of any type. */
 union operand {
 	char bytes[HALO_SLOT_SHORT];
 	uint64_t words[HALO_SLOT_SHORT / 8];
 };
 
-/* slot.combine, of operands in a row, or in the cells if that is NULL */
+/* slot.combine. The operands are in row, or in the cells if row is NULL. */
 static void combine(struct slot *s, union operand *sum, const char *row, int count, MPI_Datatype datatype, MPI_Op op) {
 	struct halo_type type = halo_type(datatype);
 	size_t bytes = (size_t)count * type.size;
@@ -117,7 +117,7 @@ static void combine(struct slot *s, union operand *sum, const char *row, int cou
 		int r = 1;
 		for (; r < s->size; r++) {
 			memcpy(&next, row != NULL ? row + (size_t)r * HALO_SLOT_SHORT : given(s, r, bytes), bytes);
-			if (!good) { /* which knows, from the beginning on: it cannot fail */
+			if (!good) { /* halo_combine has failed: Go combines from the beginning, and cannot fail */
 				PMPI_Reduce_local(sum, &next, count, datatype, op);
 				*sum = next;
 			} else if (!halo_combine(type.kind, type.size, op, sum, sum, &next, (size_t)count)) {
@@ -129,7 +129,7 @@ static void combine(struct slot *s, union operand *sum, const char *row, int cou
 	}
 }
 
-/* slot.allreduce, of what is short, in a call that has entered */
+/* slot.allreduce of short operands, in a call that has entered */
 static int allreduce(struct slot *s, const void *send, void *recv, uint64_t n, int count, MPI_Datatype datatype, MPI_Op op) {
 	union operand sum;
 	WORD(s, NUMBER)++;

@@ -1,6 +1,6 @@
 #include "fast_combine.h"
 
-/* A loop for each operation, which the compiler makes vector instructions of. */
+/* A loop for each operation, which the compiler vectorises. */
 #define EACH(operation)                                                                                   \
 	if (op == (operation)) {                                                                              \
 		for (size_t i = 0; i < n; i++)                                                                    \

@@ -2,13 +2,13 @@
 #include "fast_element.h"
 
 /*
- * One element: apply.Region.FetchOp and CompareSwap, for elements of 1, 2, 4 and 8 bytes at
- * their alignment. This file is their way through the stripes
- * (internal/shmfmt/stripes.go, which says why it is right), step by step. Nothing here waits:
- * before a writer it steps back, and Go waits.
+ * Updates of one element: apply.Region.FetchOp and CompareSwap, for aligned elements of 1, 2, 4 and
+ * 8 bytes. The functions take the stripe locks step by step as internal/shmfmt/stripes.go does,
+ * which explains why that is correct. Nothing here waits: if another process has a stripe, C backs
+ * off and Go waits.
  */
 
-/* Finds an element, the first of some in a row, and reports whether it may be updated here. */
+/* Finds the first of count contiguous elements, and returns whether C may update them. */
 int halo_find_element(struct element *e, MPI_Datatype datatype, int rank, MPI_Aint disp, uint64_t count, MPI_Win win, int loads) {
 	struct halo_type type = halo_type(datatype);
 	char *view, *target;
@@ -37,7 +37,8 @@ int halo_find_element(struct element *e, MPI_Datatype datatype, int rank, MPI_Ai
 	return 1;
 }
 
-/* Stripes.Biased and ClaimBiased: whether the stripe is biased to this process, which is its writer now. */
+/* Stripes.Biased and ClaimBiased: makes this process the writer of the stripe if the stripe is
+ * biased to it, and returns whether it did. */
 static int claim_biased(struct element *e) {
 	uint64_t w = BIASED(e);
 	if (__atomic_load_n(e->writer, __ATOMIC_SEQ_CST) != w)
@@ -52,13 +53,13 @@ static int claim_biased(struct element *e) {
 	return 1;
 }
 
-/* Stripes.ReleaseBiased; Publish is a store with release. */
+/* Stripes.ReleaseBiased; Publish in Go is a release store. */
 static void release_biased(struct element *e) { __atomic_store_n(e->writer, BIASED(e), __ATOMIC_RELEASE); }
 
 /* Stripes.Leave */
 static void leave(struct element *e) { __atomic_fetch_sub(e->readers, 1, __ATOMIC_SEQ_CST); }
 
-/* Stripes.Enter with enterLate: whether this process is a reader now. */
+/* Stripes.Enter with enterLate: makes this process a reader, and returns whether it did. */
 static int enter(struct element *e) {
 	uint64_t count = __atomic_add_fetch(e->readers, HALO_STRIPE_ENTERED, __ATOMIC_SEQ_CST);
 	uint64_t w = __atomic_load_n(e->writer, __ATOMIC_SEQ_CST);
@@ -77,7 +78,7 @@ static int enter(struct element *e) {
 
 static int64_t extended(uint64_t v, int size) { return (int64_t)(v << (64 - 8 * size)) >> (64 - 8 * size); }
 
-/* Whether an operation is done here on elements of a kind. */
+/* Whether C carries out an operation on elements of a kind. */
 int halo_legal(MPI_Op op, int kind) {
 	if (op == MPI_REPLACE || op == MPI_NO_OP)
 		return 1;
@@ -88,8 +89,8 @@ int halo_legal(MPI_Op op, int kind) {
 	return op == MPI_SUM && kind != HALO_BITS;
 }
 
-/* op.Word: what comes of an element and an operand. It returns 0 for NaNs: which one it
- * is, Go knows. */
+/* op.Word: combines an element and an operand. It returns 0 if the result is a NaN, because Go
+ * defines which NaN it is. */
 static int combine(MPI_Op op, int size, int kind, uint64_t was, uint64_t v, uint64_t *is) {
 	if (op == MPI_NO_OP) {
 		*is = was;
@@ -121,7 +122,7 @@ static int combine(MPI_Op op, int size, int kind, uint64_t was, uint64_t v, uint
 	return 1;
 }
 
-/* The element as an integer, its upper bytes 0. */
+/* The element as an integer, zero-extended. */
 static uint64_t value_at(const void *p, int size) {
 	uint64_t v = 0;
 	uint32_t v4;
@@ -145,7 +146,7 @@ static void set_value(void *p, int size, uint64_t v) {
 	*(uint8_t *)p = (uint8_t)v;
 }
 
-/* alone and combineAlone of package apply: for the writer of the stripe. */
+/* alone and combineAlone of package apply, for the writer of the stripe. */
 static int update_alone(struct element *e, MPI_Op op, uint64_t v, uint64_t *was) {
 	uint64_t is;
 	*was = value_at(e->at, e->size);
@@ -156,8 +157,8 @@ static int update_alone(struct element *e, MPI_Op op, uint64_t v, uint64_t *was)
 	return 1;
 }
 
-/* update8, update4 and updateSmall of package apply. Elements of less than 4 bytes change
- * together with what is around them, as there. */
+/* update8, update4 and updateSmall of package apply. An element of less than 4 bytes is updated by
+ * a compare-and-swap of the aligned 4 bytes around it, as in Go. */
 static int update(struct element *e, MPI_Op op, uint64_t v, uint64_t *was) {
 	uint64_t is;
 	if (e->size == 8) {

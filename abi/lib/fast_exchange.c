@@ -1,8 +1,8 @@
 #include "fast_slot.h"
 
 /*
- * Short exchanges of all members with all, on a slot: what the functions of internal/coll do that
- * are named in the comments (slot_exchange.go). fast_coll.c says how errors end.
+ * Short exchanges of all members with all, on a slot. The functions do what the functions of
+ * internal/coll do that the comments name (slot_exchange.go). fast_coll.c describes errors.
  */
 
 /* slot.allgather, in one step, in a call that has entered */
@@ -36,7 +36,7 @@ static int alltoall(struct slot *s, const void *send, void *recv, uint64_t n) {
 		return MPI_SUCCESS;
 	}
 	TRY(settle(s)); /* slot.begin */
-	/* The blocks for those behind a rank stand where its own would. */
+	/* The block for the caller itself is left out, so the blocks for higher ranks move up by one. */
 	uint64_t before = (uint64_t)s->rank * n, behind = all - before - n;
 	memcpy(given(s, s->rank, all), send, before);
 	memcpy(given(s, s->rank, all) + before, (const char *)send + before + n, behind);
@@ -55,7 +55,7 @@ int halo_coll_alltoall(const void *send, int64_t count, MPI_Datatype datatype, v
 	if (n == 0 || n >= HALO_COPY_LESS || count != recv_count || datatype != recv_datatype || !HALO_THERE(send) || !HALO_THERE(recv) || !find_slot(&s, comm))
 		return HALO_LEFT;
 	all = n * (uint64_t)s.size;
-	if (all >= HALO_COPY_LESS || s.size > HALO_COPY_LESS / HALO_SLOT_LINE || /* few enough for parts of whole blocks */
+	if (all >= HALO_COPY_LESS || s.size > HALO_COPY_LESS / HALO_SLOT_LINE || /* one step for all blocks */
 	    !has_place(&s, all) || !halo_apart(send, all, recv, all) || !enter(&s, HALO_KIND_ALLTOALL))
 		return HALO_LEFT;
 	return leave(&s, alltoall(&s, send, recv, n));

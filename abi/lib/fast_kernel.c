@@ -5,12 +5,12 @@
 #include "fast.h"
 
 /*
- * Puts and gets that the kernel makes: the target's memory is of a process of the same host, and
- * not mapped here. internal/rma/kernel_unlocked.go says when they may be made so. Whatever the kernel
- * refuses goes to Go, which makes it again and finds out what is wrong.
+ * Puts and gets by the kernel: the target's memory belongs to a process of the same host and is not
+ * mapped here. internal/rma/kernel_unlocked.go says when that is allowed. If the kernel refuses a
+ * copy, the call goes to Go, which repeats it and raises the error.
  */
 
-/* View.unlocked: where n bytes are in the target's process, 0 if they are not to be copied here. */
+/* View.unlocked: the address of n bytes in the target's process, or 0 if C must not copy them. */
 static uintptr_t place(char **target, const void *local, uint64_t n, int rank, MPI_Aint disp, MPI_Win win) {
 	char *view, *t;
 	if (n - 1 >= HALO_COPY_LESS - 1 || (uintptr_t)local < HALO_FIRST_PAGE)

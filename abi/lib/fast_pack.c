@@ -1,13 +1,13 @@
 #include "fast.h"
 
 /*
- * MPI_Pack and MPI_Unpack of what is not long: what the functions of internal/dtype do that are
- * named in the comments (buffer.go, transfer.go, strided.go, mover.go, which say why), step by
- * step, over the same loop programs, and by the same vector instructions where the machine has
- * them.
+ * MPI_Pack and MPI_Unpack of short data. The functions do step by step what the functions of
+ * internal/dtype do that the comments name (buffer.go, transfer.go, strided.go and mover.go, which
+ * give the reasons), with the same loop programs, and with the same vector instructions if the
+ * machine has them.
  */
 
-/* Those that move bytes: dtype.Vectors. */
+/* The functions with vector instructions that move bytes: dtype.Vectors. */
 static struct {
 	const void *sparse, *blocks, *string, *every_other, *gather;
 } movers;
@@ -33,7 +33,7 @@ static const char *sub_of(const char *node) { return node + WORD(node, NODE_SUB)
 
 static uint64_t magnitude(int64_t n) { return n < 0 ? -(uint64_t)n : (uint64_t)n; }
 
-/* strides: n blocks from one place to another. */
+/* strides: n blocks at constant distances, to copy from one place to another. */
 struct strides {
 	char *to;
 	const char *from;
@@ -45,7 +45,7 @@ static void vectors(const void *function, const void *to, const void *from, int6
 	halo_kernel(function, words);
 }
 
-/* mover.blocks: of at least 32 bytes */
+/* mover.blocks: blocks of more than 32 bytes */
 static void blocks(char *to, const char *from, int64_t to_step, int64_t from_step, int64_t n, int64_t size) {
 	int sparse = size <= 256 && to_step % 1024 == 0 && n > 8;
 	vectors(sparse ? movers.sparse : movers.blocks, to, from, to_step, from_step, n, size);
@@ -59,7 +59,7 @@ static void by_string(char *to, const char *from, const char *next, int64_t n) {
 	vectors(movers.string, to + head, from + head, (intptr_t)next, n - head, 0, 0);
 }
 
-/* mover.run, and mover.sweep of what is long */
+/* mover.run, and mover.sweep of long runs */
 static void move(char *to, const char *from, int64_t n) {
 	int64_t skew, pieces, k, step;
 	if (n < HALO_STRING_COPY || movers.string == NULL) {
@@ -80,7 +80,7 @@ static void move(char *to, const char *from, int64_t n) {
 	}
 }
 
-/* copyEach and copyEnds: blocks of one size, and of one to two times that. */
+/* copyEach and copyEnds: EACH copies blocks of one size, ENDS blocks of one to two times half. */
 #define EACH(size) \
 	for (int64_t i = s.n; i > 0; i--, s.to += s.to_step, s.from += s.from_step) \
 		memcpy(s.to, s.from, size);
@@ -147,13 +147,13 @@ static void copy(struct strides s, int64_t size) {
 		EACH(1)
 }
 
-/* transfer: positions are offsets to the two bases. */
+/* transfer: positions are offsets from the two bases. */
 struct transfer {
 	char *mem, *packed;
 	int unpack;
 };
 
-/* transfer.strided: the packed blocks are step apart. */
+/* transfer.strided: step is the distance of the packed blocks. */
 static void strided(const struct transfer *t, int64_t off, int64_t stride, int64_t packed, int64_t step, int64_t n, int64_t size) {
 	struct strides pack = {t->packed + packed, t->mem + off, step, stride, n};
 	struct strides unpack = {t->mem + off, t->packed + packed, stride, step, n};
@@ -269,7 +269,7 @@ static void whole(const struct transfer *t, const char *node, int64_t off, int64
 	}
 }
 
-/* Buffer.transferAll: returns the number of bytes, 0 if it is left to Go. */
+/* Buffer.transferAll: returns the number of bytes, or 0 if the call goes to Go. */
 static int64_t transfer_all(const struct transfer *t, int64_t count, MPI_Datatype datatype, int64_t room) {
 	struct halo_type type = halo_type(datatype);
 	if (count <= 0 || count > HALO_PACK_MOST || !HALO_THERE(t->mem) || !HALO_THERE(t->packed))
@@ -293,7 +293,7 @@ static int64_t transfer_all(const struct transfer *t, int64_t count, MPI_Datatyp
 	if (size > HALO_PACK_MOST || count * size > room || count > WORD(known, TYPE_MOST))
 		return 0;
 	if (t->unpack && count > 1 && magnitude(extent) < (uint64_t)WORD(node, NODE_SPAN))
-		return 0; /* elements may reach into each other */
+		return 0; /* elements may overlap */
 	if (kind(node) == HALO_NODE_IS_RUN && extent == size)
 		run(t, WORD(node, NODE_OFF), 0, count * size);
 	else if (count == 1)

@@ -1,12 +1,12 @@
 #include "fast.h"
 
-/* Long operations: op.Kernel.Apply, and MPI_Reduce_local, which is that alone. */
+/* Long operations: op.Kernel.Apply, and MPI_Reduce_local, which does nothing else. */
 
 typedef uint64_t word8 __attribute__((aligned(1), may_alias));
 typedef uint32_t word4 __attribute__((aligned(1), may_alias));
 typedef uint16_t word2 __attribute__((aligned(1), may_alias));
 
-/* storeWhole of package apply: elements are stored by whole instructions, whatever their size. */
+/* storeWhole of package apply: one store instruction writes each element, whatever its size. */
 void halo_store_whole(void *dst, const void *src, uint64_t n) {
 	char *to = dst;
 	const char *from = src;
@@ -28,8 +28,8 @@ static void combine(const void *kernel, void *dst, const void *left, const void 
 	halo_kernel(kernel, (const uintptr_t[6]){(uintptr_t)dst, (uintptr_t)left, (uintptr_t)right, n});
 }
 
-/* Kernel.applyUp and applyRest: of less than a block a copy is combined, as behind the end is not
- * our memory. */
+/* Kernel.applyUp and applyRest. A rest shorter than a block is combined in a copy, because memory
+ * behind the end is not part of the operands. */
 static void apply_up(const void *kernel, char *dst, const char *left, const char *right, uint64_t n) {
 	uint64_t blocks = n & ~(uint64_t)(HALO_KERNEL_BLOCK - 1);
 	if (blocks > 0)

@@ -1,8 +1,8 @@
 /*
  * Requests of operations that are complete when the call that starts them returns: MPI_Rput and
- * its like on mapped memory. They all have one handle, HALO_REQUEST_DONE, which is in no table:
- * what completes a request needs nothing of Go to do so. abi/bind makes a request of its own of
- * this handle where another call gets it (Lib.undone).
+ * the like on mapped memory. They all have one handle, HALO_REQUEST_DONE, which is in no table, so
+ * that the completing calls do not enter Go. If another call gets this handle, abi/bind makes a
+ * request for it (Lib.undone).
  *
  * Included by fast.h.
  */
@@ -11,7 +11,8 @@
 
 #define HALO_REQUEST_DONE ((MPI_Request)0x7f5) /* requestDone of abi/bind */
 
-/* Whether a rank of a window is locked, by MPI_Win_lock or MPI_Win_lock_all: epochs of requests. */
+/* Whether a rank of a window is locked by MPI_Win_lock or MPI_Win_lock_all: only in such an epoch
+ * operations with requests are allowed. */
 static inline int halo_passive(int rank, MPI_Win win) {
 	char *view = halo_view(win), *window, *target;
 	if (view == NULL || (target = halo_target(window = halo_window(view), rank)) == NULL)
@@ -20,7 +21,7 @@ static inline int halo_passive(int rank, MPI_Win win) {
 	        (HALO_LOAD(uint32_t, target, HALO_TARGET_GATE) & HALO_GATE_LOCKED)) != 0;
 }
 
-/* An operation with a request: what the one without does, in an epoch of locks. */
+/* An operation with a request: the operation without one, in a passive target epoch. */
 #define HALO_REQUESTED(operation)                                              \
 	((uintptr_t)request >= HALO_FIRST_PAGE && halo_passive(rank, win) && (operation) && \
 	 (*request = HALO_REQUEST_DONE, 1))
@@ -41,8 +42,8 @@ static inline int halo_fast_rget_accumulate(const void *origin, int64_t count, M
 	return HALO_REQUESTED(halo_fast_get_accumulate(origin, count, datatype, result, result_count, result_datatype, rank, disp, target_count, target_datatype, op, win));
 }
 
-/* status.store of abi/bind, of an operation with windows: its fields are the standard's, whether
- * it was cancelled, and the number of bytes. */
+/* status.store of abi/bind, for an RMA operation: source, tag, the cancelled flag and the number of
+ * bytes. */
 static inline void halo_done_status(MPI_Status *status) {
 	if ((uintptr_t)status < HALO_FIRST_PAGE)
 		return;
@@ -67,7 +68,7 @@ static inline int halo_fast_test(MPI_Request *request, int *flag, MPI_Status *st
 	return 1;
 }
 
-/* Lib.waitall and Lib.testall, of no other requests. */
+/* Lib.waitall and Lib.testall, if all requests are HALO_REQUEST_DONE. */
 static inline int halo_fast_waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
 	if (count <= 0 || (uintptr_t)requests < HALO_FIRST_PAGE)
 		return 0;

@@ -2,16 +2,16 @@
 #include "fast_element.h"
 
 /*
- * Several elements in a row: apply.Region.bulk, as the writer of all of their stripes. With a
- * kernel they change in place, as there. Without one what comes of a few is computed beside, so
- * that nothing has changed where a NaN leaves it to Go.
+ * Updates of several contiguous elements: apply.Region.bulk, as the writer of all their stripes. A
+ * kernel updates the elements in place, as in Go. Without a kernel, C computes the results of a few
+ * elements in a buffer, so that nothing has changed if a NaN makes it leave the call to Go.
  */
-#define KERNEL_BYTES (64 << 10) /* others wait meanwhile */
+#define KERNEL_BYTES (64 << 10) /* a limit, because other processes wait for the stripes meanwhile */
 #define BESIDE_BYTES 1024
-#define LOOP_BYTES 64 /* less than that loops do sooner */
+#define LOOP_BYTES 64 /* for fewer bytes a loop is faster than a kernel */
 
-/* Stripes.Claim with Occupant: whether this process is the writer of the i-th stripe of the row,
- * and nobody else is inside. */
+/* Stripes.Claim with Occupant: makes this process the writer of the i-th stripe of the row if no
+ * other process is in the stripe, and returns whether it did. */
 static int claim(struct element *e, int64_t i) {
 	int64_t stripe = (e->stripe + i) & (HALO_STRIPE_COUNT - 1);
 	uint64_t *writer = HALO_AT(uint64_t, e->stripes, stripe * HALO_STRIPE_LINE), w = 0, next = e->me;
@@ -30,7 +30,7 @@ static int claim(struct element *e, int64_t i) {
 	return 1;
 }
 
-/* Stripes.Release, of the first n stripes */
+/* Stripes.Release of the first n stripes */
 static void release(struct element *e, int64_t n) {
 	for (int64_t i = 0; i < n; i++) {
 		uint64_t *writer = HALO_AT(uint64_t, e->stripes, ((e->stripe + i) & (HALO_STRIPE_COUNT - 1)) * HALO_STRIPE_LINE);
@@ -39,7 +39,7 @@ static void release(struct element *e, int64_t n) {
 	}
 }
 
-/* All stripes of the row, or none of them. */
+/* Claims all stripes of the row, or none of them. */
 static int claim_all(struct element *e) {
 	for (int64_t i = 0; i <= e->more; i++)
 		if (!claim(e, i)) {
@@ -49,7 +49,7 @@ static int claim_all(struct element *e) {
 	return 1;
 }
 
-/* Without a kernel, or to replace. */
+/* Updates elements without a kernel, or replaces them. */
 static int update_beside(struct element *e, const void *values, void *old, int64_t count, size_t bytes, MPI_Op op) {
 	_Alignas(16) char beside[BESIDE_BYTES];
 	if (bytes > BESIDE_BYTES || !halo_legal(op, e->kind))
@@ -67,7 +67,7 @@ static int update_beside(struct element *e, const void *values, void *old, int64
 	return done;
 }
 
-/* View.Accumulated of several elements, with a result or without. */
+/* View.Accumulated of several elements; old is NULL if there is no result. */
 int halo_update_many(const void *values, void *old, int64_t count, MPI_Datatype datatype, int rank, MPI_Aint disp, MPI_Op op, MPI_Win win) {
 	struct element e;
 	if (count < 2 || op == MPI_NO_OP || (uintptr_t)values < HALO_FIRST_PAGE || (old != NULL && (uintptr_t)old < HALO_FIRST_PAGE))

@@ -6,9 +6,9 @@
 #include "shim.h"
 
 /*
- * The slot of a communicator, for fast_coll.c and fast_exchange.c: what the functions of
- * internal/coll do that are named in the comments (slot.go and occupancy in busy.go, which say
- * why it is right), step by step, in the same records.
+ * The slot of a communicator, for fast_coll.c and fast_exchange.c. The functions do step by step, in
+ * the same records, what the functions of internal/coll do that the comments name; slot.go, and
+ * busy.go for occupancy, explain why that is correct.
  */
 
 _Static_assert(HALO_COPY_LESS <= HALO_SLOT_MOST + 1, "what halo_bytes tells the length of takes one piece or step");
@@ -25,7 +25,7 @@ struct slot {
 /* A word of the shmfmt.SlotState. */
 #define WORD(s, place) (*HALO_AT(uint64_t, (s)->at, HALO_SLOT_##place))
 
-/* Leaves the function with the error of a call, if that has one. */
+/* Returns from the function with the error of a call, if there is one. */
 #define TRY(call)                         \
 	do {                                  \
 		int code_ = (call);               \
@@ -46,7 +46,8 @@ static inline int find_slot(struct slot *s, MPI_Comm comm) {
 	return 1;
 }
 
-/* occupancy.enter: whether no other call is at work. It tells the kind of the collective, too. */
+/* occupancy.enter: returns whether no other call is in the slot. It also records the kind of the
+ * collective. */
 static inline int enter(struct slot *s, int kind) {
 	uint64_t *busy = HALO_AT(uint64_t, s->at, HALO_SLOT_BUSY);
 	s->idle = __atomic_load_n(busy, __ATOMIC_RELAXED) & ~(uint64_t)HALO_BUSY_CALL;
@@ -118,10 +119,10 @@ static inline int settle(struct slot *s) {
 	return WORD(s, KNOWN) < before ? gathered(s, before) : MPI_SUCCESS;
 }
 
-/* Whether there is a place for n bytes of each member: the stages Go finds. */
+/* Whether there is a place for n bytes of each member. Go maps the stages. */
 static inline int has_place(struct slot *s, uint64_t n) { return n <= HALO_SLOT_SHORT || *HALO_AT(char *, s->at, HALO_SLOT_STAGES) != NULL; }
 
-/* slot.data and slot.stage: where a member gives n bytes. */
+/* slot.data and slot.stage: the place for n bytes of a member. */
 static inline char *given(struct slot *s, int r, uint64_t n) {
 	uint64_t turn = WORD(s, NUMBER) & 1;
 	if (n <= HALO_SLOT_SHORT)
@@ -129,7 +130,7 @@ static inline char *given(struct slot *s, int r, uint64_t n) {
 	return *HALO_AT(char *, s->at, HALO_SLOT_STAGES) + ((uint64_t)r * 2 + turn) * HALO_STAGE_BYTES;
 }
 
-/* slot.give: see Cell.PutShort for why only whole stores touch the line of what is short. */
+/* slot.give: Cell.PutShort explains why short data are stored by whole words. */
 static inline int give(struct slot *s, const void *data, uint64_t n) {
 	char *place = given(s, s->rank, n);
 	TRY(settle(s));

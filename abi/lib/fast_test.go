@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// What C does by itself it does right, and of all else it does nothing (issue 7, section 3):
-// testdata/fast_unit.c tries it on memory laid out as Go has it.
+// The fast paths in C have the right results, and change nothing in calls that they leave to Go
+// (issue 7, section 3). testdata/fast_unit.c tests them on records with the layouts of Go.
 func TestFastAlone(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "fast_unit")
 	args := []string{"-O2", "-std=gnu11", "-fno-strict-aliasing", "-Wall", "-Wextra", "-Werror", "-Wno-array-bounds", "-Wno-stringop-overflow",

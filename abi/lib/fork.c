@@ -7,9 +7,9 @@
 #include "shim.h"
 
 /*
- * A child of fork has one thread, without those of Go, and shares the memory of windows with its
- * parent. So nothing of MPI may go on there, neither in Go nor in C, which forgets whatever it
- * could do by itself, puts into that memory above all.
+ * A child of fork has one thread and none of Go's threads, and it shares the memory of windows with
+ * its parent. Therefore no MPI call may run in it, neither in Go nor in C. C forgets all handles, so
+ * that its fast paths, above all puts into that memory, end.
  */
 int halo_forked;
 
@@ -23,7 +23,7 @@ __attribute__((constructor)) static void watch(void) { pthread_atfork(NULL, NULL
 
 int halo_call_in_child(int number, word *words) {
 	const char *name = halo_names[number], *handler = getenv("HALO_INITIAL_ERRHANDLER");
-	/* What destructors ask before they free anything: there is nothing to be freed. */
+	/* Destructors call these before they free objects. Here they must not free any. */
 	if ((strcmp(name, "MPI_Initialized") == 0 || strcmp(name, "MPI_Finalized") == 0) && words[0] >= HALO_FIRST_PAGE) {
 		*(int *)words[0] = 1;
 		return MPI_SUCCESS;
@@ -33,7 +33,7 @@ int halo_call_in_child(int number, word *words) {
 	char line[256];
 	int n = snprintf(line, sizeof line, "mpi: %s: called in a child of fork, process %d, which can only exec another program (MPI_ERR_OTHER)\n", name, (int)getpid());
 	if (write(STDERR_FILENO, line, (size_t)n) < 0) {
-		/* nobody can be told */
+		/* the error cannot be reported */
 	}
 	_exit(MPI_ERR_OTHER);
 }

@@ -1,9 +1,9 @@
 /*
  * void halo_kernel(const void *function, const uintptr_t words[6])
  *
- * Calls a function of Go's assembly that takes up to six words, returns nothing, and needs
- * nothing of Go: it finds its arguments above the return address, and may change all registers
- * but the stack pointer.
+ * Calls a function of Go's assembly that takes up to six words, returns nothing, and does not use
+ * Go's runtime. The function finds its arguments above the return address, and may change all
+ * registers but the stack pointer.
  */
 	.text
 	.globl	halo_kernel

@@ -4,11 +4,11 @@
 #include <unistd.h>
 
 /*
- * Go's runtime, which begins before main, ends a process that does not have the address space
- * for it with traces that tell nobody why. This comes before it, as constructors with numbers
- * come before those without.
+ * Go's runtime starts before main. In a process without enough address space it ends with traces
+ * that do not tell the cause. This constructor reports the cause first: constructors with a
+ * priority run before those without.
  */
-enum { wanted = 1856 }; /* MiB, found by trying: what Go reserves at its start, and stacks of threads; most is never used */
+enum { wanted = 1856 }; /* MiB, found by trying: for Go's reservations at its start and stacks of threads; most stays unused */
 
 __attribute__((constructor(101))) static void halo_limits(void) {
 	struct rlimit limit;

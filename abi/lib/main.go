@@ -4,8 +4,7 @@
 //
 //	go build -buildmode=c-shared ./abi/lib
 //
-// The symbols of MPI are in C (procedures.c, generated), and all of them come to Go through
-// haloRun.
+// The symbols of MPI are in C (procedures.c, generated), and all of them enter Go by haloRun.
 package main
 
 /*
@@ -30,34 +29,35 @@ var lib = bind.New(bind.Hooks{
 	Places: oneplace.Usual(),
 })
 
-// The first argument of every function here is the frame of C that has called, for debuggers:
-// see enter.h. cgo stores it at the beginning of the arguments, where abi/unwind expects it.
+// The first argument of the exported functions is the frame of the calling C function, for
+// debuggers: see enter.h. cgo stores it at the beginning of the arguments, where abi/unwind expects
+// it.
 
-// haloRun is what every symbol calls.
+// haloRun runs the procedure of a symbol.
 //
 //export haloRun
 func haloRun(_ unsafe.Pointer, number, large C.int, words unsafe.Pointer) C.int {
 	return C.int(lib.CallIn(op.Env(large>>8), int(number), large&1 != 0, words))
 }
 
-// haloAwait goes on with a collective that C has begun: see bind.Lib.Await.
+// haloAwait waits for a collective that C has begun: see bind.Lib.Await.
 //
 //export haloAwait
 func haloAwait(_ unsafe.Pointer, comm C.uintptr_t, word unsafe.Pointer, n C.uint64_t) C.int {
 	return C.int(lib.Await(uintptr(comm), (*atomic.Uint64)(word), uint64(n)))
 }
 
-// haloRing wakes the members of a communicator that sleep.
+// haloRing wakes the sleeping members of a communicator.
 //
 //export haloRing
 func haloRing(_ unsafe.Pointer, comm C.uintptr_t) { lib.Ring(uintptr(comm)) }
 
-// haloAttach is called by each thread before it calls anything else.
+// haloAttach is the first function of Go that each thread of C calls.
 //
 //export haloAttach
 func haloAttach() { bind.FaultsArePanics() }
 
-// haloWild raises the error of a call whose buffer has no memory: see bind.Lib.Wild.
+// haloWild raises the error of a call whose buffer has no accessible memory: see bind.Lib.Wild.
 //
 //export haloWild
 func haloWild(_ unsafe.Pointer, number, large C.int, words unsafe.Pointer, parameter C.int, name *C.char, address C.uintptr_t, store C.int) C.int {

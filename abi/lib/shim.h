@@ -1,4 +1,4 @@
-/* What the generated C files have in common. */
+/* Declarations that the C files of the library share. */
 #ifndef HALO_SHIM_H
 #define HALO_SHIM_H
 
@@ -10,7 +10,7 @@
 #include "environment.h"
 #include "wild.h"
 
-/* An argument on its way to Go: numbers are extended to 64 bits. */
+/* An argument of a call to Go: numbers are extended to 64 bits. */
 typedef uintptr_t word;
 
 #define W(x) ((word)(intptr_t)(x))
@@ -19,41 +19,40 @@ typedef uintptr_t word;
 #define ALIAS(name) extern __typeof__(P##name) name __attribute__((weak, alias("P" #name)));
 
 /*
- * 1 if the calling thread is known to Go, and nothing but Go is to be called. Go's own
- * thread-local words are as near. In the checking mode it never is 1.
+ * 0 until the calling thread is attached to Go. Then 1, or 2 in checking mode, where every call
+ * goes through halo_call_noted. As cheap to read as Go's own thread-local words.
  */
 extern __thread int halo_attached __attribute__((tls_model("initial-exec")));
 
-/* Makes it known, one thread after the other: see thread.c. */
+/* Attaches the calling thread to Go, one thread at a time: see thread.c. */
 HALO_HIDDEN void halo_attach(void);
 
-/* Prepares a call of Go: the thread has Go's environment from now on, until halo_from_go, and is
- * known to Go. */
+/* Prepares a call of Go: attaches the thread, and sets Go's environment until halo_from_go. */
 static inline void halo_prepare(struct halo_stay *stay) {
 	halo_to_go(stay);
 	if (__builtin_expect(!halo_attached, 0))
 		halo_attach();
 }
 
-/* The process is a child of fork: see fork.c. No thread is attached then, so that only who is
- * not looks at it. */
+/* Set in a child of fork: see fork.c. There the only thread is not attached, so that only threads
+ * that are not attached need to check this. */
 HALO_HIDDEN extern int halo_forked;
 
-/* Says that a call was made in a child of fork, and returns the error code or ends the process. */
+/* Reports a call in a child of fork, and returns the error code or ends the process. */
 HALO_HIDDEN __attribute__((cold)) int halo_call_in_child(int number, word *words);
 
 /* The names of the procedures of the table. */
 HALO_HIDDEN extern const char *const halo_names[];
 
-/* haloCall of a thread that Go does not know yet, or whose environment is not Go's, or in the
- * checking mode: it notes where the call returns to. */
+/* haloCall for a thread that is not attached or whose environment is not Go's, and in checking mode.
+ * It records the return address of the call. */
 int halo_call_noted(int number, int large, void *words, void *caller);
 
-/* What halo_call_noted has noted for this thread, NULL outside of calls. */
+/* The return address that halo_call_noted has recorded for this thread, 0 outside of such calls. */
 uintptr_t halo_caller(void);
 
-/* haloCall calls a procedure by its number in the table, and returns the error code. It is
- * always inlined, so that the return address is that of the procedure. */
+/* Calls a procedure by its number in the table, and returns the error code. It is always inlined,
+ * so that __builtin_return_address is the return address of the procedure. */
 static inline __attribute__((always_inline)) int haloCall(int number, int large, void *words) {
 	if (__builtin_expect(halo_attached != 1 || halo_environment_odd(halo_environment()), 0))
 		return halo_call_noted(number, large, words, __builtin_return_address(0));
@@ -63,12 +62,13 @@ static inline __attribute__((always_inline)) int haloCall(int number, int large,
 /* Calls a function of the program by the number of its type in callbacks.csv. */
 int haloInvoke(int callback, uintptr_t function, word *words);
 
-/* The same in the environment of the thread, from Go. */
+/* haloInvoke for calls from Go: the function runs in the environment of the thread. */
 int haloInvokeIn(int callback, uintptr_t function, word *words);
 
 double halo_wtime(void);
 
-/* A number of the calling thread that no other has at the same time, from 0 on. */
+/* The number of the calling thread: from 0 on, and different from those of all other threads that
+ * exist. It is negative if there is no memory for it. */
 int halo_thread(void);
 
 #endif

@@ -5,8 +5,8 @@
 #include "shim.h"
 
 /*
- * Threads by small numbers, for operations of their own: one that ends leaves its number to
- * the next, so that there are never more numbers than there were threads at a time.
+ * Threads have small numbers, for windows with thread scope. A thread that ends leaves its number
+ * to a later thread, so that there are never more numbers than threads existed at one time.
  */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -17,7 +17,7 @@ static __thread int own;  /* the same as the value of key */
 
 static void leave(void *number) {
 	pthread_mutex_lock(&lock);
-	left[lefts++] = (int)(intptr_t)number - 1; /* there is room for all that were given */
+	left[lefts++] = (int)(intptr_t)number - 1; /* left has room for all numbers that were given */
 	pthread_mutex_unlock(&lock);
 }
 
@@ -48,20 +48,20 @@ int halo_thread(void) {
 }
 
 /*
- * A thread of C that comes to Go for the first time takes a place that was made for the next
- * such thread, and makes another once it is inside. Those that come meanwhile would not
- * sleep, but look again every microsecond: with 32 threads that come at once it takes ten
- * milliseconds, and seconds if they are scheduled in real time, because those who look keep
- * from the cores who is inside. So they come one after the other. Nobody waits in there for
- * anything that another thread of C does.
+ * A thread of C that enters Go for the first time takes the runtime's spare M, and makes another
+ * spare M once it is in Go. Threads that enter meanwhile do not sleep, but poll every microsecond:
+ * if 32 threads enter at once this takes ten milliseconds, and seconds with real-time scheduling,
+ * because the polling threads keep the cores from the thread in Go. The mutex lets threads enter
+ * one after the other. It cannot cause a deadlock, because haloAttach waits for no other thread of
+ * C.
  */
 static pthread_mutex_t door = PTHREAD_MUTEX_INITIALIZER;
 __thread int halo_attached __attribute__((tls_model("initial-exec")));
 
 extern void haloAttach(void);
 
-/* Of a static library only files are linked that others name: this names those that consist of
- * a constructor. */
+/* The linker takes only those files of a static library whose symbols are used. These references
+ * make it take the files that only contain a constructor. */
 extern const char halo_stdio_linked, halo_limits_linked;
 __attribute__((used)) static const char *const constructors[] = {&halo_stdio_linked, &halo_limits_linked};
 
@@ -73,8 +73,8 @@ void halo_attach(void) {
 	halo_attached = check != NULL && strcmp(check, "1") == 0 ? 2 : 1;
 }
 
-/* A function of the program that a call calls may call in its turn: so the one before is noted
- * again. */
+/* The return address of the innermost call of this thread. After a call in a callback the address
+ * of the outer call is restored. */
 static __thread void *noted;
 
 int halo_call_noted(int number, int large, void *words, void *caller) {

@@ -4,8 +4,8 @@
 #include "fast.h"
 
 /*
- * Whether the process runs on valgrind. The processor does nothing in these instructions, which
- * valgrind knows: the request is in rax, and its answer comes in rdx.
+ * Whether the process runs under valgrind. These instructions have no effect on a processor, but
+ * valgrind recognises them: rax points to the request, and rdx receives the answer.
  */
 int halo_on_valgrind(void) {
 #if defined __x86_64__
@@ -22,18 +22,18 @@ int halo_on_valgrind(void) {
 }
 
 /*
- * Valgrind tells programs that the processor has the instruction rdtscp, and ends those that use
- * it with SIGILL where the processor has not, as some virtual machines. Go's runtime would use it.
- * So GODEBUG takes such instructions from it on valgrind: all of them, by cpu.all=off, since
- * golang.org/x/sys/cpu complains of cpu.rdtscp=off, which it does not know.
+ * Valgrind tells programs that the processor has the instruction rdtscp. If the processor lacks it,
+ * as in some virtual machines, valgrind ends a program that uses it with SIGILL. Go's runtime would
+ * use it. Therefore GODEBUG disables such instructions under valgrind: all of them, by cpu.all=off,
+ * since golang.org/x/sys/cpu complains about cpu.rdtscp=off, which it does not know.
  *
- * The runtime reads GODEBUG where the environment of the process began, so setenv would come too
- * late. The words are appended to it there. Without a GODEBUG they take the place of a variable
- * that valgrind sets for the C++ library of gcc 3.3.
+ * The runtime reads GODEBUG from the original environment of the process, so setenv has no effect on
+ * it. The option is appended to the variable there. Without a GODEBUG it replaces a variable that
+ * valgrind sets for the C++ library of gcc 3.3.
  *
- * This comes before Go's runtime, as constructors with numbers come before those without. The
- * value is not in the heap: the first blocks of the heap would then lie beside stacks of Go, where
- * valgrind does not see accesses beyond a block.
+ * This constructor runs before Go's runtime, because constructors with a priority run before those
+ * without. The value is not on the heap: the first blocks of the heap would then lie beside stacks
+ * of Go, where valgrind does not see accesses beyond a block.
  */
 __attribute__((constructor(101))) static void halo_no_rdtscp(int argc, char **argv) {
 	static const char name[] = "GODEBUG=", unused[] = "GLIBCPP_FORCE_NEW=";

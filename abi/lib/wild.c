@@ -7,7 +7,8 @@
 
 extern int haloWild(void *frame, int number, int large, void *words, int parameter, char *name, uintptr_t address, int store);
 
-/* Where an access may fault and where the function continues then, relative to each word. */
+/* The address of an instruction that may fault, and the address where the function continues after
+ * a fault, each relative to the word itself. */
 struct touch {
 	int32_t at, wild;
 };
@@ -22,10 +23,10 @@ extern const struct touch __stop_halo_touch[] __attribute__((weak, visibility("h
 #endif
 
 static const int signals[] = {SIGSEGV, SIGBUS};
-static struct sigaction before[2]; /* what there was before this library */
+static struct sigaction before[2]; /* the actions from before this library */
 
-/* Gives a signal back to whoever had it before this library, which is the kernel: the faulting
- * instruction runs again, and the process ends. */
+/* Restores the action of a signal from before this library, which is the default action: the
+ * faulting instruction runs again, and the process ends. */
 static void leave(int i) { sigaction(signals[i], &before[i], NULL); }
 
 static void handler(int number, siginfo_t *info, void *data) {
@@ -40,12 +41,12 @@ static void handler(int number, siginfo_t *info, void *data) {
 		}
 #endif
 	leave(number == SIGBUS);
-	if (info->si_code <= 0) /* sent, and not the fault of an instruction that is now repeated */
+	if (info->si_code <= 0) /* sent by a process: no instruction will run again and fault */
 		raise(number);
 }
 
-/* Constructors with numbers come before those without, and Go's runtime is among these. A
- * handler that is there already, of a sanitizer say, keeps all faults. */
+/* Constructors with a priority run before those without, which include Go's runtime. A handler that
+ * exists already, such as that of a sanitizer, keeps all faults. */
 __attribute__((constructor(102))) static void install(void) {
 	for (int i = 0; i < 2; i++) {
 		struct sigaction ours = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_ONSTACK};
@@ -62,7 +63,7 @@ const void *halo_wild_layout(const void *buf, int64_t count, MPI_Datatype dataty
 	if (count <= 0 || (uint64_t)count > HALO_MOST_ELEMENTS || (at != MPI_BOTTOM && (uintptr_t)at < HALO_FIRST_PAGE))
 		return NULL;
 	if (!halo_bounds(datatype, &b) || b.size == 0 || b.extent < 0)
-		return NULL; /* no type, one that only Go knows, or one without bytes */
+		return NULL; /* an invalid type, one that only Go knows, or one without bytes */
 	at += b.true_lb;
 	if ((uintptr_t)at < HALO_FIRST_PAGE)
 		return NULL;
@@ -73,7 +74,7 @@ const void *halo_wild_layout(const void *buf, int64_t count, MPI_Datatype dataty
 	HALO_TOUCH_LOAD(at);
 	int64_t last;
 	if (__builtin_mul_overflow(count - 1, b.extent, &last) || __builtin_add_overflow(last, b.true_extent - 1, &last))
-		return NULL; /* Go says what is wrong with so many */
+		return NULL; /* Go raises the error */
 	at += last;
 	HALO_TOUCH_LOAD(at);
 	return NULL;
@@ -81,7 +82,7 @@ wild:
 	return at;
 }
 
-/* What halo_fault_at was told. */
+/* The arguments of halo_fault_at. */
 static struct {
 	uintptr_t address;
 	int store;
@@ -100,7 +101,7 @@ void halo_end_by_fault(void) {
 		*at = *at;
 	else
 		(void)*at;
-	raise(SIGSEGV); /* there is memory now */
+	raise(SIGSEGV); /* the access did not fault: the memory has become accessible meanwhile */
 	abort();
 }
 

@@ -1,18 +1,19 @@
 /*
- * Buffers without memory. A call whose buffer cannot be read or written says so in one line, or
- * by MPI_ERR_BUFFER where errors return, and the process ends by SIGSEGV in the call, so that a
- * core shows the caller.
+ * Buffers without accessible memory. A call whose buffer cannot be read or written returns
+ * MPI_ERR_BUFFER where errors return. Otherwise it reports the error in one line, and the process
+ * ends by SIGSEGV inside the call, so that a core dump shows the caller.
  *
- * Before anything else a call accesses its buffers: the first and the last byte of what it sends,
- * and the first byte of what it receives, since programs often give larger counts than there is
- * memory for. Each access is one instruction, and a table says where to continue if it faults
- * (section halo_touch). A receive buffer is written as it was, by an instruction that is not
- * atomic: as long as the call lasts nobody else may access it. What cannot be accessed otherwise
- * (other types, arrays of counts, the middle of a buffer) is found where it is used: in Go, which
- * ends the process in the same way.
+ * Before anything else a call probes its buffers: it reads the first and the last byte of a send
+ * buffer, and writes the first byte of a receive buffer, since programs often pass larger counts
+ * than there is memory for. Each access is one instruction, and a table says where to continue if
+ * it faults (section halo_touch). The write stores the same value, by an instruction that is not
+ * atomic: during the call nobody else may access the buffer. Other inaccessible memory (other
+ * types, arrays of counts, the middle of a buffer) faults where it is used: in Go, which ends the
+ * process in the same way.
  *
- * The handler of SIGSEGV and SIGBUS is installed before Go's runtime installs its own, which
- * hands on faults of C. A program with a handler of its own has all faults, these included.
+ * The handler of SIGSEGV and SIGBUS is installed before Go's runtime installs its own, which passes
+ * on faults in C code. If the program installs its own handler, that gets all faults, including
+ * these.
  */
 #ifndef HALO_WILD_H
 #define HALO_WILD_H
@@ -35,9 +36,9 @@
 #define HALO_SECOND "\t.long 2b - ., %l[wild] - .\n"
 #endif
 
-/* HALO_TOUCH continues at the label wild if there is no memory at an address. Memory stays as it
- * is, so the compiler may keep what it has loaded before. A byte that is read is stored in the
- * variable halo_touched on the stack, since valgrind leaves out loads of which nothing comes. */
+/* HALO_TOUCH continues at the label wild if the memory at an address is not accessible. It does not
+ * change memory, so the compiler may keep values that it has loaded. The byte that it reads is
+ * stored in the variable halo_touched on the stack, since valgrind skips loads without effect. */
 #if defined HALO_LOAD_BYTE
 #define HALO_TOUCH_(access, second, address)                                                      \
 	__asm__ goto("1:\t" access "\n"                                                               \
@@ -54,19 +55,19 @@
 #define HALO_TOUCH_STORE(address) HALO_TOUCH_LOAD(address)
 #endif
 
-/* Inlined even into large functions: the probes are shorter than a call, and share their loads
- * of tables with the fast paths behind them. */
+/* Inlined even into large functions: a probe is shorter than a call, and shares its loads from
+ * tables with the fast path that follows. */
 #define HALO_INLINE static inline __attribute__((always_inline))
 
-/* halo_wild_source (store is 0) and halo_wild_sink (1), below, for types that are not in
+/* halo_wild_source (store is 0) and halo_wild_sink (store is 1), below, for types that are not in
  * halo_types or have padding. */
 HALO_HIDDEN const void *halo_wild_layout(const void *buf, int64_t count, MPI_Datatype datatype, int store);
 
-/* No buffer has more elements. The number of bytes of so many of a predefined type does not
+/* No buffer has more elements. The size in bytes of so many elements of a predefined type does not
  * overflow. */
 #define HALO_MOST_ELEMENTS ((uint64_t)1 << 40)
 
-/* The address in a buffer that is to be sent which cannot be read, NULL if there is none. */
+/* Returns an address in a send buffer that cannot be read, or NULL. */
 HALO_INLINE const void *halo_wild_source(const void *buf, int64_t count, MPI_Datatype datatype) {
 	struct halo_type type = halo_type(datatype);
 	if (__builtin_expect(type.kind < HALO_DENSE, 0))
@@ -83,7 +84,7 @@ wild:
 	return at;
 }
 
-/* The address of a buffer that is to be received into which cannot be written, NULL if it can. */
+/* Returns an address in a receive buffer that cannot be written, or NULL. */
 HALO_INLINE const void *halo_wild_sink(void *buf, int64_t count, MPI_Datatype datatype) {
 	if (__builtin_expect(halo_type(datatype).kind < HALO_DENSE, 0))
 		return halo_wild_layout(buf, count, datatype, 1);
@@ -96,7 +97,7 @@ wild:
 	return buf;
 }
 
-/* The address in some bytes that cannot be read, NULL if there is none. */
+/* Returns an address in size bytes that cannot be read, or NULL. */
 static inline const void *halo_wild_bytes(const void *base, int64_t size) {
 	const char *at = base;
 	char halo_touched;
@@ -110,25 +111,26 @@ wild:
 	return at;
 }
 
-/* Whether the caller is the root of a collective, as far as C can tell. */
+/* Whether the caller is the root of a collective; 0 also if C does not know the communicator. */
 HALO_INLINE int halo_is_root(int root, MPI_Comm comm) {
 	struct halo_entry *e = halo_comm(comm);
 	return root == MPI_ROOT || (e != NULL && !e->inter && e->rank == root);
 }
 
 /*
- * Raises the error of a call: words are its arguments, of which the numbered one, of that name,
- * is a buffer. It returns the error code, or ends the process.
+ * Raises the error of a call with an inaccessible buffer, and returns the error code or ends the
+ * process. words are the arguments of the call; parameter and name identify the buffer.
  */
 HALO_HIDDEN __attribute__((cold)) int halo_wild(int number, int large, void *words, int parameter, const char *name, const void *address, int store);
 
-/* What Go returns to have the process end: see halo_fault_at. */
+/* Go returns this instead of an error code if C has to end the process: see halo_fault_at. */
 #define HALO_FATAL (-2)
 
-/* Ends the process by the fault that an access to the address given by Go is. */
+/* Ends the process by an access to the address of halo_fault_at, which faults. */
 HALO_HIDDEN __attribute__((cold, noreturn)) void halo_end_by_fault(void);
 
-/* Go says at which address, and whether it cannot be written, the process has to end. */
+/* Go calls this with the address of the fault by which the process has to end, and whether the
+ * access is a store. */
 HALO_HIDDEN void halo_fault_at(uintptr_t address, int store);
 
 /* A condition that is nearly always false. */
