@@ -7,8 +7,8 @@ import (
 	"github.com/halo-mpi/halo/abi"
 )
 
-// aliases is the part of mpi.h that gives the extensions the names that they have in the
-// proposals, which may be the standard's one day: only for who asks for it.
+// aliases returns the part of mpi.h that defines the extensions under the names of their
+// proposals, without X, which the standard may use one day. Programs must ask for these names.
 func (t *tables) aliases() string {
 	var b strings.Builder
 	b.WriteString("\n/* The extensions under names without X, for programs that define this. */\n#ifdef HALO_MPI_NAMES\n")

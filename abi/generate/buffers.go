@@ -8,15 +8,15 @@ import (
 	"github.com/halo-mpi/halo/abi"
 )
 
-// buffer is an argument that a call accesses, which C tries before all else: see
+// buffer is an argument that a call accesses. C probes its memory before anything else: see
 // abi/lib/wild.h.
 type buffer struct {
 	name string
-	wild string // the expression for the address that cannot be accessed, NULL if all can
-	sink bool   // it is written, not read
-	// when is the expression for whether the call accesses the buffer; "" is always. What the call
-	// does not access may be anything, and must not be tried: a handler of the program would hear
-	// of the fault.
+	wild string // C expression for an address that cannot be accessed, or NULL
+	sink bool   // the call writes the buffer instead of reading it
+	// when is the C expression for whether the call accesses the buffer; "" is always. An argument
+	// that the call does not access may have any value, and C must not probe it: a signal handler
+	// of the program would receive the fault.
 	when string
 }
 
@@ -32,16 +32,16 @@ func memory(name, size string) buffer {
 	return buffer{name, fmt.Sprintf("halo_wild_bytes(%s, %s)", name, size), false, ""}
 }
 
-// accessed are the buffers of calls, by name without MPI_, MPIX_, the letters I, R and Rr of
-// forms with a request, and suffixes. Calls with counts in arrays have only the side without, and
-// persistent calls none: their memory needs not be there before they start.
+// accessed holds the buffers of calls, by the name without MPI_, MPIX_, suffixes, and the letters
+// I, R and Rr of forms with a request. Calls with arrays of counts have only the buffer of the side
+// without an array. Persistent calls have none: their memory need not exist before they start.
 var accessed = func() map[string][]buffer {
 	const (
 		toSomebody   = "dest != MPI_PROC_NULL"
 		fromSomebody = "source != MPI_PROC_NULL"
 		toTarget     = "target_rank != MPI_PROC_NULL"
 		operand      = "op != MPI_NO_OP && " + toTarget
-		member       = "root >= 0" // of the group without the root, on an intercommunicator
+		member       = "root >= 0" // on an intercommunicator: in the group without the root
 		root         = "halo_is_root(root, comm)"
 	)
 	send := []buffer{source("buf", "count", "datatype", toSomebody)}
@@ -95,8 +95,7 @@ var accessed = func() map[string][]buffer {
 
 var withRequest = regexp.MustCompile(`^(I|Rr?)([a-z].*)$`)
 
-// buffersOf are the buffers that C tries for a procedure, by the name of the form with small
-// counts.
+// buffersOf returns the buffers that C probes for a procedure, which is the form with small counts.
 func buffersOf(p *abi.Procedure) []buffer {
 	if p.Call == "" {
 		return nil
@@ -111,8 +110,8 @@ func buffersOf(p *abi.Procedure) []buffer {
 	return nil
 }
 
-// tries is the C code that tries the buffers of q, whose form with small counts is p, with the
-// arguments as words.
+// tries returns the C code that probes the buffers of q, whose form with small counts is p. words
+// are the arguments as C expressions.
 func tries(p, q *abi.Procedure, large int, words []string) string {
 	var b strings.Builder
 	list := buffersOf(p)

@@ -6,8 +6,8 @@ import (
 	"go/format"
 )
 
-// goConstants is the Go file with the predefined types and operations by their handles, and
-// the numbers of the callbacks.
+// goConstants returns the Go file with the handles of the predefined types and the numbers of the
+// callback types.
 func (t *tables) goConstants() ([]byte, error) {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "// %s\n\npackage bind\n\n// predefinedTypes are the predefined types with their handles.\nvar predefinedTypes = [...]struct {\n\thandle handle\n\tname string\n}{\n", notice)

@@ -12,7 +12,7 @@ import (
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
-// fastLayout is the header with where things are that C looks at without Go.
+// fastLayout returns the header with the offsets of fields that C accesses without entering Go.
 func fastLayout() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "/* %s */\n#ifndef HALO_FAST_LAYOUT_H\n#define HALO_FAST_LAYOUT_H\n\n", notice)
@@ -33,7 +33,7 @@ func fastLayout() []byte {
 	return b.Bytes()
 }
 
-// layout has a definition of each field, and of the number of all.
+// layout writes a definition of each field, and of the number of the layout.
 func layout(b *bytes.Buffer, number string, fields []shmfmt.Field) {
 	definitions(b, fields)
 	fmt.Fprintf(b, "\n/* The number of this layout: Go has to give the same. */\n#define %s %#xu\n\n", number, rma.LayoutNumber(fields))

@@ -10,7 +10,7 @@ import (
 	"github.com/halo-mpi/halo/abi"
 )
 
-// functions is the Go file with what each procedure does.
+// functions returns the Go file with the implementations of the procedures.
 func (t *tables) functions() ([]byte, error) {
 	var b, list, texts, calls, outcomes bytes.Buffer
 	length, kinds := 0, map[string]int{}
@@ -65,8 +65,8 @@ func (t *tables) functions() ([]byte, error) {
 	return out, nil
 }
 
-// hearers are the fields of a procedure that say whose error handler hears of errors of the
-// call itself.
+// hearers returns the fields of a procedure that say on which object errors of the call are
+// raised.
 func hearers(p *abi.Procedure) (fields string) {
 	for _, of := range [][2]string{{"MPI_Comm", "comm"}, {"MPI_Win", "win"}, {"MPI_Errhandler", "handler"}} {
 		for i, x := range p.Params {
@@ -79,8 +79,8 @@ func hearers(p *abi.Procedure) (fields string) {
 	return fields
 }
 
-// outcome says which arguments of a procedure without a call are to be null handles: what the
-// procedure makes. Those that end what their argument names make nothing.
+// outcome returns which arguments of a procedure without a call become null handles: those for
+// handles that the procedure would return. Procedures that free an object return none.
 func outcome(p *abi.Procedure) string {
 	if p.Call != "" {
 		return ""
@@ -99,8 +99,8 @@ func outcome(p *abi.Procedure) string {
 	return strings.Join(list, ", ")
 }
 
-// addresses are the names of the parameters of a procedure that are addresses of the program's
-// memory, "-" for others.
+// addresses returns the names of the parameters of a procedure that are addresses of the program's
+// memory, with "-" for other parameters.
 func addresses(p *abi.Procedure) string {
 	var names []string
 	for i, x := range p.Params {
@@ -128,19 +128,19 @@ func always(name string) bool {
 	return strings.HasSuffix(name, "_fromint") || strings.HasSuffix(name, "_create_errhandler") || name == "MPI_Errhandler_free"
 }
 
-// allArguments is in the calls of functions that look at the arguments themselves.
+// allArguments matches calls of functions that get all arguments unconverted.
 var allArguments = regexp.MustCompile(`\(a[,)]`)
 
-// whole is a function that does nothing but call a method with all arguments, which then stands
-// for it: calls from C are deep already, where each further call takes some 12 ns, not 1.
+// whole matches a function that only calls a method with all arguments. The method replaces such a
+// function: at the call depth of calls from C each further call takes about 12 ns instead of 1.
 var whole = regexp.MustCompile(`^\nfunc \w+\(l \*Lib, a args\) error \{\n\treturn l\.(\w+)\(a\)\n\}\n$`)
 
-// handleOf is in the calls of functions that look up a handle themselves.
+// handleOf matches arguments of functions that look up a handle themselves.
 var handleOf = regexp.MustCompile(`\bhandle\((\w+)\)`)
 
 var identifier = regexp.MustCompile(`\.?\b[a-zA-Z_]\w*\b`)
 
-// function is the Go function of a procedure.
+// function returns the Go function of a procedure.
 func function(p *abi.Procedure) (string, error) {
 	expression, results, fails := p.Call, "", true
 	if left, right, ok := strings.Cut(p.Call, "=>"); ok {
@@ -189,7 +189,7 @@ func function(p *abi.Procedure) (string, error) {
 			fmt.Fprintf(&failed, "\t\ta.setWord(%d, %s)\n", i, null)
 		}
 		if optional {
-			before.WriteString(store) // a status is there also if the call fails
+			before.WriteString(store) // a status is stored even if the call fails
 		} else {
 			after.WriteString(store)
 		}
@@ -211,7 +211,7 @@ func function(p *abi.Procedure) (string, error) {
 	return b.String(), nil
 }
 
-// need writes that result i has to be wanted somewhere.
+// need writes the check that output parameter i has a valid address.
 func need(b *strings.Builder, p *abi.Procedure, i int) {
 	fmt.Fprintf(b, "\tif err := l.need(%q, a, %q, %d); err != nil {\n\t\treturn err\n\t}\n", p.Name, p.Params[i].Name, i)
 }
@@ -222,7 +222,7 @@ type writer struct {
 	index    map[string]int
 	made     map[string]bool
 	prologue strings.Builder
-	last     string // what the function returns at its end, "" for nil
+	last     string // the expression that the function returns at its end, "" for nil
 }
 
 func (f *writer) end() string {
@@ -232,11 +232,11 @@ func (f *writer) end() string {
 	return "\treturn nil\n}\n"
 }
 
-// lookups are the methods of Lib that find what a handle is of, by its type.
+// lookups maps the type of a handle to the method of Lib that finds its object.
 var lookups = map[string]string{"MPI_Comm": "comm", "MPI_Win": "win", "MPI_Group": "group", "MPI_Info": "info", "MPI_Errhandler": "errhandler"}
 
-// checkRest has handles looked up that the call does not mention: wrong ones are errors
-// all the same.
+// checkRest writes lookups of the handles that the call does not use, because invalid handles must
+// be errors anyway.
 func (f *writer) checkRest() {
 	for i, x := range f.p.Params {
 		if lookup := lookups[x.Base]; lookup != "" && x.Stars == 0 && !f.made[x.Name] {
@@ -245,7 +245,7 @@ func (f *writer) checkRest() {
 	}
 }
 
-// value is the Go expression for an identifier of a call.
+// value returns the Go expression for an identifier of a call.
 func (f *writer) value(name string) string {
 	i, ok := f.index[name]
 	if !ok {
@@ -281,21 +281,21 @@ func (f *writer) value(name string) string {
 	return fmt.Sprintf("a.word(%d)", i)
 }
 
-// wide reports whether the large form has 64 bits where the other has an int.
+// wide reports whether parameter i has 64 bits in the large form and is an int in the other.
 func (f *writer) wide(i int) bool { return f.p.Large != nil && f.p.Large.Params[i].Base != "int" }
 
-// nulls are the null handles of what a call makes: that it fails shows there, too.
+// nulls are the null handles that a call stores as results if it fails.
 var nulls = map[string]string{
 	"MPI_Comm": "commNull", "MPI_Win": "winNull", "MPI_Group": "groupNull", "MPI_Datatype": "typeNull", "MPI_Info": "infoNull",
 	"MPI_Request": "requestNull", "MPI_Op": "opNull", "MPI_Errhandler": "errhandlerNull", "MPI_Message": "messageNull",
 	"MPI_File": "fileNull", "MPI_Session": "sessionNull",
 }
 
-// texts are the sizes of results that are strings, by the name of the parameter.
+// texts are the maximum sizes of results that are strings, by the name of the parameter.
 var texts = map[string]int{"version": 8192, "name": 256, "string": 512, "comm_name": 128, "type_name": 128, "win_name": 128}
 
-// store is the statement that stores v as result i. It is optional if the program may not
-// want it.
+// store returns the statement that stores v as result i. The result is optional if the program may
+// pass a constant, such as MPI_STATUS_IGNORE, to get none.
 func (f *writer) store(i int, v string) (statement string, optional bool, err error) {
 	x := f.p.Params[i]
 	line := func(format string, a ...any) (string, bool, error) {

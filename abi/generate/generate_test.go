@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What is generated is what the tables say now.
+// The generated files agree with the tables.
 func TestFilesAreOfTheTables(t *testing.T) {
 	all, err := read()
 	if err != nil {

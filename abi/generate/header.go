@@ -8,7 +8,7 @@ import (
 	"github.com/halo-mpi/halo/abi"
 )
 
-// header is mpi.h.
+// header returns mpi.h.
 func (t *tables) header() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "/* %s */\n%s", notice, headerHead)
@@ -44,12 +44,12 @@ func (t *tables) header() []byte {
 	return b.Bytes()
 }
 
-// prototype is the declaration of a procedure with MPI_ or PMPI_.
+// prototype returns the declaration of a procedure with the prefix MPI_ or PMPI_.
 func prototype(p *abi.Procedure, prefix string) string {
 	return fmt.Sprintf("%s %s(%s)", p.Returns, symbol(p, prefix), parameters(p.Params))
 }
 
-// symbol is a procedure's name with MPI_ or PMPI_ in front.
+// symbol returns the name of a procedure with the prefix MPI_ or PMPI_.
 func symbol(p *abi.Procedure, prefix string) string {
 	if prefix == "PMPI_" {
 		return "P" + p.Name
@@ -68,7 +68,7 @@ func parameters(list []abi.Param) string {
 	return strings.Join(texts, ", ")
 }
 
-// enumerated reports whether a constant is one of the two enumerations of chapter 15.
+// enumerated reports whether a constant belongs to one of the two enumerations of chapter 15.
 func enumerated(name string) bool {
 	return strings.HasPrefix(name, "MPI_T_CB_REQUIRE_") || strings.HasPrefix(name, "MPI_T_SOURCE_")
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/halo-mpi/halo/abi"
 )
 
-// invokers is the C file that calls functions of the program: one case for each row of
+// invokers returns the C file that calls callbacks of the program, with one case for each row of
 // callbacks.csv, by its number.
 func (t *tables) invokers() []byte {
 	var b bytes.Buffer
@@ -47,8 +47,8 @@ func (t *tables) invokers() []byte {
 	return b.Bytes()
 }
 
-// localOf is the type of the variable that a parameter points to, "" if it is memory of
-// somebody else: a number or handle goes in as a word and comes out as one.
+// localOf returns the type of the local variable for a parameter that points to a number or handle,
+// which is passed in a word and read back into it. It returns "" for pointers to other memory.
 func localOf(p abi.Param) string {
 	switch {
 	case p.Name == "attribute_val_out":

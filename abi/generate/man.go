@@ -11,15 +11,15 @@ import (
 	"github.com/halo-mpi/halo/abi"
 )
 
-// manual makes the pages of section 3: one for each procedure of the table with its form
-// with large counts, and a page that leads there for the other name.
+// manual makes the pages of section 3: one page for each procedure of the table and its form with
+// large counts, and a page for the name of the large form that refers to it.
 type manual struct {
 	*tables
 	purposes map[string]abi.Purpose
 	meanings []abi.Meaning
-	golang   map[string][]string       // names in package mpi of what a procedure is in Go
-	together map[string][]string       // procedures by their section, and what that is in
-	longer   map[string]*abi.Procedure // large forms with more parameters, by the names of the others
+	golang   map[string][]string       // names in package mpi of the Go equivalents of a procedure
+	together map[string][]string       // procedures by their section and each section that contains it
+	longer   map[string]*abi.Procedure // large forms with more parameters, by the names of the small forms
 }
 
 // newManual reads the tables of the manual, and the names in Go from package mpi's folder.
@@ -54,7 +54,7 @@ func newManual(t *tables, mpi string) (*manual, error) {
 	return m, nil
 }
 
-// pages returns the pages by their names.
+// pages returns the pages by their file names.
 func (m *manual) pages() (map[string][]byte, error) {
 	pages := map[string][]byte{}
 	for _, p := range m.procedures {
@@ -73,7 +73,7 @@ func (m *manual) pages() (map[string][]byte, error) {
 	return pages, nil
 }
 
-// large is the form with large counts of a procedure, nil if there is none.
+// large returns the form with large counts of a procedure, nil if there is none.
 func (m *manual) large(p *abi.Procedure) *abi.Procedure {
 	if p.Large != nil {
 		return p.Large
@@ -81,7 +81,7 @@ func (m *manual) large(p *abi.Procedure) *abi.Procedure {
 	return m.longer[p.Name]
 }
 
-// page is the page of one procedure.
+// page returns the page of one procedure.
 func (m *manual) page(p *abi.Procedure) ([]byte, error) {
 	var b roff
 	purpose := m.purposes[p.Name]
@@ -130,7 +130,7 @@ func (m *manual) page(p *abi.Procedure) ([]byte, error) {
 	return b.text(), nil
 }
 
-// synopsis is the prototype, over several lines if it is long.
+// synopsis returns the prototype, split into several lines if it is long.
 func synopsis(p *abi.Procedure) string {
 	const width = 78
 	all := prototype(p, "MPI_") + ";"
@@ -154,7 +154,7 @@ func synopsis(p *abi.Procedure) string {
 	return strings.Join(lines, "\n")
 }
 
-// parameters writes the directions and meanings.
+// parameters writes the directions and meanings of the parameters.
 func (m *manual) parameters(b *roff, p *abi.Procedure) error {
 	if len(p.Params) == 0 {
 		return nil
@@ -182,7 +182,7 @@ func (m *manual) parameters(b *roff, p *abi.Procedure) error {
 	return nil
 }
 
-// scopes are sentences about which other processes a call has to do with.
+// scopes are sentences about the other processes that take part in a call.
 var scopes = map[abi.Scope]string{
 	abi.Local:       "The call is local: it does not depend on calls of other processes.",
 	abi.Nonlocal:    "The call is not local: it may wait for calls of other processes.",
@@ -191,7 +191,7 @@ var scopes = map[abi.Scope]string{
 	abi.PCollective: "The call is collective: all processes of the communicator make such requests in the same order; they may start them in any.",
 }
 
-// twins tells about the other names of a procedure.
+// twins returns a sentence about the other names of a procedure.
 func (m *manual) twins(p *abi.Procedure) string {
 	text := "P" + p.Name + " is the same procedure for tools that replace this one"
 	switch large := m.large(p); {
@@ -203,10 +203,10 @@ func (m *manual) twins(p *abi.Procedure) string {
 	return text + "."
 }
 
-// has reports whether Halo has a procedure.
+// has reports whether Halo implements a procedure.
 func (m *manual) has(p *abi.Procedure) bool { return p.Call != "" || inC[p.Name] != "" }
 
-// where names the place in the standard.
+// where returns a sentence about the place of a procedure in the standard.
 func where(section string) string {
 	switch {
 	case section == abi.ExtensionPart:
@@ -217,8 +217,8 @@ func where(section string) string {
 	return "MPI 5.0, chapter " + section + "."
 }
 
-// seeAlso names some procedures of the same section, those around in the table first, and
-// then of the sections and the chapter around that.
+// seeAlso lists some procedures of the same section, neighbours in the table first, and then of the
+// enclosing sections and the chapter.
 func (m *manual) seeAlso(p *abi.Procedure, section string) string {
 	const most = 10
 	var text []string
@@ -237,14 +237,15 @@ func (m *manual) seeAlso(p *abi.Procedure, section string) string {
 	return strings.Join(append(text, "mpicc(1)", "mpiexec(1)"), ", ")
 }
 
-// around are some names of a list, with the given one in the middle if it can be.
+// around returns up to most+1 neighbouring names of a list, with the given one in the middle if
+// possible.
 func around(list []string, name string, most int) []string {
 	from := max(0, min(slices.Index(list, name)-most/2, len(list)-most-1))
 	return list[from:min(len(list), from+most+1)]
 }
 
-// writeManual writes all pages below dir, those of the programs from the texts that they
-// print themselves if bin is the folder that they are in.
+// writeManual writes all pages below dir. If bin is the folder of the programs, it makes their pages
+// from the help texts that they print.
 func (t *tables) writeManual(dir, mpi, bin string) error {
 	m, err := newManual(t, mpi)
 	if err != nil {

@@ -7,14 +7,14 @@ import (
 	"github.com/halo-mpi/halo/abi"
 )
 
-// kindErrors are the classes that a parameter can be wrong with, by its type in C.
+// kindErrors maps the type of a parameter in C to the error class of an invalid value.
 var kindErrors = map[string]string{
 	"MPI_Comm": "MPI_ERR_COMM", "MPI_Win": "MPI_ERR_WIN", "MPI_Group": "MPI_ERR_GROUP", "MPI_Info": "MPI_ERR_INFO",
 	"MPI_Datatype": "MPI_ERR_TYPE", "MPI_Op": "MPI_ERR_OP", "MPI_Request": "MPI_ERR_REQUEST", "MPI_Message": "MPI_ERR_REQUEST",
 	"MPI_Errhandler": "MPI_ERR_ERRHANDLER", "MPI_Session": "MPI_ERR_SESSION", "MPI_File": "MPI_ERR_FILE", "MPIX_Sync": "MPI_ERR_ARG",
 }
 
-// nameErrors are those by its name.
+// nameErrors maps the name of a parameter to the error class of an invalid value.
 var nameErrors = map[string]string{
 	"count": "MPI_ERR_COUNT", "incount": "MPI_ERR_COUNT", "outcount": "MPI_ERR_COUNT", "sendcount": "MPI_ERR_COUNT",
 	"recvcount": "MPI_ERR_COUNT", "sendcounts": "MPI_ERR_COUNT", "recvcounts": "MPI_ERR_COUNT", "origin_count": "MPI_ERR_COUNT",
@@ -29,7 +29,7 @@ var nameErrors = map[string]string{
 	"dims": "MPI_ERR_DIMS",
 }
 
-// procedureErrors are those of what some procedures do, by a part of their names.
+// procedureErrors are the further error classes of some procedures, by a part of their names.
 var procedureErrors = []struct{ part, class string }{
 	{"Recv", "MPI_ERR_TRUNCATE"}, {"recv", "MPI_ERR_TRUNCATE"}, {"Waitall", "MPI_ERR_IN_STATUS"}, {"Waitsome", "MPI_ERR_IN_STATUS"},
 	{"Testall", "MPI_ERR_IN_STATUS"}, {"Testsome", "MPI_ERR_IN_STATUS"}, {"Win_attach", "MPI_ERR_RMA_ATTACH"}, {"Win_detach", "MPI_ERR_RMA_ATTACH"},
@@ -38,7 +38,7 @@ var procedureErrors = []struct{ part, class string }{
 	{"external", "MPI_ERR_UNSUPPORTED_DATAREP"}, {"emhandle", "MPI_ERR_RMA_FLAVOR"},
 }
 
-// errors tells the classes that a call can have.
+// errors returns the text about the error classes of a call.
 func (m *manual) errors(p *abi.Procedure) string {
 	switch {
 	case !m.has(p):
@@ -66,7 +66,7 @@ func (m *manual) errors(p *abi.Procedure) string {
 		case x.Name == "info" && flow == "IN" && x.Stars == 0, flow != "OUT" && x.Handle():
 			add(kindErrors[x.Base])
 		case flow == "OUT" && x.Base != "void" && x.Base != "MPI_Status", x.Function():
-			add("MPI_ERR_ARG") // it must be somewhere
+			add("MPI_ERR_ARG") // its address must be valid
 		default:
 			add(nameErrors[x.Name])
 		}
@@ -95,7 +95,7 @@ func (m *manual) errors(p *abi.Procedure) string {
 	return text
 }
 
-// synchronises reports whether the call is right only in some states of the window's epochs.
+// synchronises reports whether the call is allowed only in some epochs of the window.
 func (m *manual) synchronises(p *abi.Procedure) bool {
 	switch section := m.purposes[p.Name].Section; section {
 	case "12.3.1", "12.3.2", "12.3.4", "12.3.5", "12.5.1", "12.5.2", "12.5.3", "12.5.4", "12.2.5":
@@ -106,7 +106,7 @@ func (m *manual) synchronises(p *abi.Procedure) bool {
 	return false
 }
 
-// hearer is the object whose error handler hears of errors.
+// hearer returns the object whose error handler is called.
 func hearer(p *abi.Procedure) string {
 	for _, x := range p.Params {
 		switch x.Base {
@@ -123,7 +123,7 @@ func hearer(p *abi.Procedure) string {
 	return "MPI_COMM_SELF, or of the communicator or window that the object belongs to"
 }
 
-// toolErrors are the codes of chapter 15, which no error handler hears of.
+// toolErrors returns the text about the error codes of chapter 15, which call no error handler.
 func toolErrors(p *abi.Procedure) string {
 	codes := []string{"MPI_T_ERR_NOT_INITIALIZED"}
 	if p.Name == "MPI_T_init_thread" {

@@ -8,27 +8,27 @@ import (
 	"strings"
 )
 
-// f2cPrototype is a function of mpi_f2c.h: its prototype, its name, what it converts, and from and
-// to which language.
+// f2cPrototype matches a function of mpi_f2c.h: its prototype, its name, the object that it
+// converts, and the languages from which and to which it converts.
 var f2cPrototype = regexp.MustCompile(`(?m)^\w+ ((MPI_\w+)_(c|f|f08)2(c|f|f08))\(.*\);$`)
 
-// betweenStatuses are the pairs of forms of a status, by the first function of each.
+// betweenStatuses describes the pairs of forms of a status, by the first function of each pair.
 var betweenStatuses = map[string]string{
 	"MPI_Status_c2f":   "between C and an array of INTEGER in Fortran",
 	"MPI_Status_c2f08": "between C and the module mpi_f08 of Fortran",
 	"MPI_Status_f2f08": "between an array of INTEGER and the module mpi_f08 of Fortran",
 }
 
-// f2cItems are the parameters of functions with statuses.
+// f2cItems describes the parameters of functions on statuses.
 var f2cItems = map[string]string{
 	"c_status":   "the status in C",
 	"f_status":   "the status in Fortran: MPI_F_STATUS_SIZE integers",
 	"f08_status": "the status as TYPE(MPI_Status) of the module mpi_f08",
 }
 
-// f2cPages returns the pages of the functions of mpi_f2c.h, which are not in the table since the
-// standard's binary interface leaves them out: one for each two that are the reverse of each
-// other, and a page that leads there for the second.
+// f2cPages returns the pages of the functions of mpi_f2c.h. The table lacks these functions, since
+// the standard ABI does. Each pair of functions that are the reverse of each other has one page, and
+// a page for the second name that refers to it.
 func (m *manual) f2cPages(header string) (map[string][]byte, error) {
 	text, err := os.ReadFile(header)
 	if err != nil {
@@ -55,7 +55,7 @@ func (m *manual) f2cPages(header string) (map[string][]byte, error) {
 	return pages, nil
 }
 
-// f2cPage is the page of a function of mpi_f2c.h and its reverse, which convert an object.
+// f2cPage returns the page of a function of mpi_f2c.h and its reverse, which convert an object.
 func (m *manual) f2cPage(object, name, back string, prototypes map[string]string) ([]byte, error) {
 	var b roff
 	purpose, remark, also := "", "", []string{}

@@ -10,14 +10,14 @@ import (
 	"strings"
 )
 
-// cited is the last line of a comment of package mpi, which names what something is in C;
-// internal/lint holds every comment to that.
+// cited matches the last line of a doc comment of package mpi, which names the procedures of C;
+// internal/lint requires it in every doc comment.
 var cited = regexp.MustCompile(`(?m)^C: ((?:, | and |, and |MPIX?_\w+)+), (?:sections? |an )`)
 
 var cName = regexp.MustCompile(`MPIX?_\w+`)
 
-// goNames are the functions and methods of package mpi, in its folder, by the procedures of
-// C that their comments name.
+// goNames returns the names of the functions and methods of package mpi, whose files are in folder,
+// by the procedures of C that their comments cite.
 func goNames(folder string) (map[string][]string, error) {
 	files, err := filepath.Glob(filepath.Join(folder, "*.go"))
 	if err != nil {
@@ -54,7 +54,7 @@ func goNames(folder string) (map[string][]string, error) {
 	return names, nil
 }
 
-// goName is a function's name, with the type in front if it is a method.
+// goName returns the name of a function, preceded by the type if it is a method.
 func goName(fn *ast.FuncDecl) string {
 	if fn.Recv == nil {
 		return fn.Name.Name

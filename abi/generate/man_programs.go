@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// programs are those that make install puts into bin: what they are for, how they are asked
-// for their help, and under which other names they are there.
+// programs are the programs that make install puts into bin: their purposes, the arguments that
+// print their help, and their other names.
 var programs = []struct {
 	name, purpose string
 	help          []string
@@ -23,7 +23,8 @@ var programs = []struct {
 	{"mpifort", "say that there is no Fortran library yet", []string{"-help"}, []string{"mpif77", "mpif90"}},
 }
 
-// programPages are the pages of section 1, made of what the programs in folder bin print.
+// programPages returns the pages of section 1, from the help texts that the programs in folder bin
+// print.
 func programPages(bin string) (map[string][]byte, error) {
 	pages := map[string][]byte{}
 	if bin == "" {
@@ -46,8 +47,8 @@ func programPages(bin string) (map[string][]byte, error) {
 	return pages, nil
 }
 
-// programPage makes a page of a text of help: a part "Something:" is a section, lines that are
-// indented stay as they are, and the rest are paragraphs.
+// programPage makes a page from a help text: a part with the heading "Something:" becomes a section,
+// indented lines are copied verbatim, and other lines become paragraphs.
 func programPage(name, names, purpose, help string) []byte {
 	var b roff
 	b.title(name, 1)

@@ -20,7 +20,7 @@ func (r *roff) title(name string, section int) {
 
 func (r *roff) section(name string) { fmt.Fprintf(&r.b, ".SH %s\n", escape(name)) }
 
-// line writes text that is filled into lines.
+// line writes text that the formatter fills into lines.
 func (r *roff) line(text string) { r.raw(start(escape(strings.TrimSpace(text))) + "\n") }
 
 func (r *roff) paragraph(text string) {
@@ -28,14 +28,14 @@ func (r *roff) paragraph(text string) {
 	r.line(text)
 }
 
-// bold writes lines as they are.
+// bold writes lines in bold.
 func (r *roff) bold(text string) {
 	for line := range strings.SplitSeq(text, "\n") {
 		fmt.Fprintf(&r.b, "\\fB%s\\fP\n", escape(line))
 	}
 }
 
-// verbatim writes lines as they are.
+// verbatim writes lines that are not filled.
 func (r *roff) verbatim(text string) {
 	r.raw(".nf\n")
 	for line := range strings.SplitSeq(text, "\n") {
@@ -53,13 +53,13 @@ func (r *roff) item(name, direction, text string) {
 	r.line(text)
 }
 
-// escape has characters mean themselves: a hyphen of C is a minus, or it could not be
-// searched for and copied.
+// escape escapes the special characters of roff. A hyphen becomes a minus, so that readers can search
+// for and copy the text.
 func escape(text string) string {
 	return strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "^", `\(ha`, "~", `\(ti`, "`", `\(ga`).Replace(text)
 }
 
-// start keeps a line from being taken for a request.
+// start protects a line that begins like a roff request.
 func start(line string) string {
 	if strings.HasPrefix(line, ".") {
 		return `\&` + line

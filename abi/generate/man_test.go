@@ -32,7 +32,7 @@ var (
 	spaces     = regexp.MustCompile(`\s+`)
 )
 
-// parts are the sections of a page as plain text.
+// parts returns the sections of a page as plain text.
 func parts(page []byte) map[string]string {
 	text := formatting.ReplaceAllString(string(page), "")
 	text = strings.NewReplacer(`\-`, "-", `\(aq`, "'", `\e`, `\`).Replace(text)
@@ -48,8 +48,8 @@ func parts(page []byte) map[string]string {
 	return found
 }
 
-// Every procedure of the table has a page, or leads to one, which has the prototype that
-// mpi.h has, each parameter in the order of C, and the classes of errors by their names.
+// Every procedure of the table has a page, or a page that refers to one. The page has the prototype
+// of mpi.h, the parameters in the order of C, and existing error classes.
 func TestEveryProcedureHasAPage(t *testing.T) {
 	m := testManual(t)
 	pages, err := m.pages()
@@ -98,7 +98,7 @@ func TestEveryProcedureHasAPage(t *testing.T) {
 					t.Errorf("%s: %s is not among the parameters, or not at its place", q.Name, x.Name)
 					continue
 				}
-				if m.longer[strings.TrimSuffix(p.Name, "_c")] != p { // its own parameters come last
+				if m.longer[strings.TrimSuffix(p.Name, "_c")] != p { // additional parameters come last
 					at += i
 				}
 			}
@@ -122,7 +122,8 @@ func TestEveryProcedureHasAPage(t *testing.T) {
 	}
 }
 
-// Every function of mpi_f2c.h has a page, or leads to one, with its prototype (MPI-5, 19.3).
+// Every function of mpi_f2c.h has a page with its prototype, or a page that refers to one (MPI-5,
+// 19.3).
 func TestEveryConversionHasAPage(t *testing.T) {
 	const header = "../include/mpi_f2c.h"
 	m := testManual(t)
@@ -177,7 +178,7 @@ func TestEveryConversionHasAPage(t *testing.T) {
 	}
 }
 
-// Nothing in the tables of the manual is of no procedure, and no name in it of nothing.
+// Each row of the manual's tables belongs to a procedure, and all names in the tables exist.
 func TestManualHasNoMore(t *testing.T) {
 	m := testManual(t)
 	known := map[string]bool{"MPI_ERR": true}
@@ -206,7 +207,7 @@ func TestManualHasNoMore(t *testing.T) {
 	}
 	check := func(of, text string) {
 		for _, name := range cName.FindAllString(text, -1) {
-			if strings.HasSuffix(name, "_") { // "MPI_COMBINER_ and so on"
+			if strings.HasSuffix(name, "_") { // a prefix, as in "MPI_COMBINER_ and so on"
 				if !slices.ContainsFunc(m.constants, func(c abi.Constant) bool { return strings.HasPrefix(c.Name, name) }) {
 					t.Errorf("%s: no name begins with %s", of, name)
 				}
@@ -229,7 +230,7 @@ func TestManualHasNoMore(t *testing.T) {
 	}
 }
 
-// The pages are right for who prints them.
+// groff and mandoc format the pages without warnings.
 func TestPagesAreClean(t *testing.T) {
 	m := testManual(t)
 	pages, err := m.pages()

@@ -9,8 +9,8 @@ import (
 	"github.com/halo-mpi/halo/internal/cname"
 )
 
-// names is the Go file with the names of all procedures, in the order in which cname.Find
-// searches them.
+// names returns the Go file with the names of all procedures, in the order that cname.Find
+// requires.
 func (t *tables) names() []byte {
 	var list []string
 	for _, p := range t.procedures {

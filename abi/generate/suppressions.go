@@ -18,9 +18,9 @@ const suppressionsNotice = `# What valgrind is to leave out of its reports on pr
 # those is reported there, with the line that calls.
 `
 
-// goFunctions are patterns of the names that functions of Go have in the library: first the
-// module's and what valgrind calls inlined ones, then the packages of the standard library, then
-// assembly that belongs to no package.
+// goFunctions are patterns of the names of Go functions in the library: first those of the module
+// and valgrind's name for inlined functions, then the packages of the standard library, then
+// assembly functions without package.
 var goFunctions = func() []string {
 	list := []string{"UnknownInlinedFun", "github.com/halo-mpi/halo/*", "golang.org/*", "go:*", "type:*", "_cgoexp_*", "main.halo*", "main.fast*", "main.malloc", "main.invoke", "main.thread"}
 	for _, p := range []string{
@@ -33,8 +33,8 @@ var goFunctions = func() []string {
 	return append(list, "aeshashbody", "callRet", "cmpbody", "countbody", "countbytebody", "gogo", "gosave_systemstack_switch", "indexbody", "indexbytebody", "memeqbody", "setg_gcc")
 }()
 
-// systemCalls are the arguments in memory of system calls that Go makes, as valgrind names them:
-// it takes no patterns there.
+// systemCalls returns valgrind's names of the memory arguments of the system calls that Go makes.
+// Valgrind allows no patterns for these names.
 func systemCalls() []string {
 	list := []string{
 		"read(buf)", "write(buf)", "pread64(buf)", "pwrite64(buf)", "readv(vector)", "writev(vector)",
@@ -58,14 +58,14 @@ func systemCalls() []string {
 	for _, call := range []string{"process_vm_readv", "process_vm_writev"} {
 		list = append(list, call+"(lvec)", call+"(rvec)")
 	}
-	for i := range 64 { // as many slices as are gathered
+	for i := range 64 { // the library gathers at most 64 slices in a system call
 		list = append(list, fmt.Sprintf("sendmsg(msg.msg_iov[%d])", i), fmt.Sprintf("recvmsg(msg.msg_iov[%d])", i), fmt.Sprintf("readv(vector[%d])", i), fmt.Sprintf("writev(vector[%d])", i))
 		list = append(list, fmt.Sprintf("process_vm_readv(lvec[%d])", i), fmt.Sprintf("process_vm_writev(lvec[%d])", i))
 	}
 	return append(list, "readv(vector[...])", "writev(vector[...])", "process_vm_readv(lvec[...])", "process_vm_writev(lvec[...])")
 }
 
-// suppressions is the file for valgrind.
+// suppressions returns the file of suppressions for valgrind.
 func suppressions() []byte {
 	b := bytes.NewBufferString(suppressionsNotice)
 	kinds := []string{"Cond"}
@@ -82,14 +82,14 @@ func suppressions() []byte {
 			fmt.Fprintf(b, "{\n   halo-go\n   Memcheck:Param\n   %s\n   fun:%s\n}\n", param, name)
 		}
 	}
-	// Valgrind may name a function of Go between these two that is not there: it misreads which
-	// functions are inlined.
+	// Valgrind may report a Go function between these two that was not called, because it
+	// misinterprets which functions are inlined.
 	b.WriteString("# Threads of Go have not ended when the process ends.\n")
 	b.WriteString("{\n   halo-threads\n   Memcheck:Leak\n   match-leak-kinds: possible,reachable\n   ...\n   fun:pthread_create*\n   ...\n   fun:_cgo_try_pthread_create\n}\n")
 	return b.Bytes()
 }
 
-// writeSuppressions writes it to a file, and makes the folder.
+// writeSuppressions writes the suppressions to a file, and creates its folder.
 func writeSuppressions(name string) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return err

@@ -8,8 +8,8 @@ import (
 	"github.com/halo-mpi/halo/abi"
 )
 
-// symbols is the C file with PMPI_X for each procedure, which hands its arguments to Go, and
-// MPI_X, a weak name of it that tools replace.
+// symbols returns the C file with PMPI_X for each procedure, which passes its arguments to Go, and
+// MPI_X, a weak alias of it that tools can replace.
 func (t *tables) symbols() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "/* %s */\n#include \"shim.h\"\n", notice)
@@ -28,7 +28,7 @@ func (t *tables) symbols() []byte {
 	return b.Bytes()
 }
 
-// body is that of a procedure q, whose form with small counts is p.
+// body returns the body of a procedure q, whose form with small counts is p.
 func (t *tables) body(p, q *abi.Procedure) string {
 	if own, ok := inC[q.Name]; ok {
 		return own
@@ -44,7 +44,7 @@ func (t *tables) body(p, q *abi.Procedure) string {
 		large = 1
 	}
 	var b strings.Builder
-	if strings.HasSuffix(q.Name, "_fromint") { // a predefined handle is its number
+	if strings.HasSuffix(q.Name, "_fromint") { // the number of a predefined handle is its value
 		fmt.Fprintf(&b, "\tif ((unsigned)%s < 0x1000)\n\t\treturn (%s)(uintptr_t)(unsigned)%s;\n", q.Params[0].Name, q.Returns, q.Params[0].Name)
 	}
 	if q.Returns != "int" { // MPI_X_fromint
@@ -77,8 +77,8 @@ func (t *tables) body(p, q *abi.Procedure) string {
 	return b.String()
 }
 
-// inC are procedures that C does alone: what they return is no error code, or they are
-// nothing but arithmetic.
+// inC holds the bodies of procedures that never enter Go: the clock, arithmetic on addresses, and
+// conversions of handles to integers.
 var inC = func() map[string]string {
 	m := map[string]string{
 		"MPI_Wtime":     "\treturn halo_wtime();\n",
@@ -95,9 +95,9 @@ var inC = func() map[string]string {
 	return m
 }()
 
-// inline are procedures that try to do without Go first, by the name of the form with small
-// counts, with the function that returns whether it has done all; of a collective it returns
-// the code, or that it has done nothing.
+// inline maps procedures, by the name of the form with small counts, to their fast paths in C. The
+// function of a fast path returns whether it has done all of the call; that of a collective returns
+// the error code, or HALO_LEFT if it has done nothing.
 var inline = map[string]string{
 	"MPI_Put": "halo_fast_put", "MPI_Get": "halo_fast_get", "MPI_Accumulate": "halo_fast_accumulate",
 	"MPI_Get_accumulate": "halo_fast_get_accumulate", "MPI_Fetch_and_op": "halo_fast_fetch_and_op",

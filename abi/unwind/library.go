@@ -10,13 +10,13 @@ import (
 	"strings"
 )
 
-// The function that changes stacks, as symbols of Go name it.
+// function is the symbol of the function that changes from the thread's stack to a goroutine's.
 const function = "runtime.cgocallback"
 
-// The name of the section with the unwind tables of Go's functions.
+// frames is the name of the section with the unwind tables of Go's functions.
 const frames = ".debug_frame"
 
-// rewrite gives a library the table. On machines other than amd64 it does nothing.
+// rewrite rewrites the unwind table of a library. For machines other than amd64 it does nothing.
 func rewrite(name string) error {
 	data, err := os.ReadFile(name)
 	if err != nil {
@@ -30,7 +30,7 @@ func rewrite(name string) error {
 	if err != nil {
 		return err
 	}
-	// Processes that run may have the library mapped: they keep the old file.
+	// Running processes may have the library mapped. They keep the old file.
 	fresh := name + ".unwind"
 	if err := os.WriteFile(fresh, out, info.Mode()); err != nil {
 		return err
@@ -38,7 +38,7 @@ func rewrite(name string) error {
 	return os.Rename(fresh, name)
 }
 
-// rewritten is the library with the table, nil if it stays as it is.
+// rewritten returns the library with the new table, nil if nothing changes.
 func rewritten(data []byte) ([]byte, error) {
 	f, err := elf.NewFile(bytes.NewReader(data))
 	if err != nil {
@@ -81,7 +81,7 @@ func rewritten(data []byte) ([]byte, error) {
 	return replaced(data, f, s, table)
 }
 
-// place is where the function is.
+// place returns the address and the size of the function.
 func place(f *elf.File) (start, size uint64, err error) {
 	symbols, err := f.Symbols()
 	if err != nil {
@@ -95,11 +95,12 @@ func place(f *elf.File) (start, size uint64, err error) {
 	return 0, 0, fmt.Errorf("there is no symbol %s", function)
 }
 
-// crossing finds, in the code of the function, the call that is made on the goroutine's stack:
-// where it begins and ends.
+// crossing returns the begin and the end of the call instruction in the code of the function that
+// runs on the goroutine's stack.
 //
-// Before it the function stores three arguments at the end of that stack. The second one is
-// the address of the arguments of C, on the thread's stack, where the caller's frame is first.
+// Before the call the function stores three arguments at the end of that stack. The second one is
+// the address of the arguments from C, on the thread's stack. The first of those is the frame
+// address of the caller.
 func crossing(code []byte) (call, after uint64, err error) {
 	stores := []byte{
 		0x48, 0x89, 0x1c, 0x24, // mov %rbx,(%rsp)
@@ -118,7 +119,7 @@ func crossing(code []byte) (call, after uint64, err error) {
 	return uint64(from + next), uint64(from + next + 2), nil
 }
 
-// replaced is the file with another content of a section, which goes to its end.
+// replaced returns the file with a new content for a section, which it appends to the file.
 func replaced(data []byte, f *elf.File, s *elf.Section, content []byte) ([]byte, error) {
 	out := bytes.Clone(data)
 	for len(out)%8 != 0 {

@@ -1,14 +1,14 @@
-// Unwind has debuggers show the frames of the C program behind a call of the library.
+// Unwind makes debuggers show the frames of the C program that has called the library.
 //
 //	go run ./abi/unwind LIBRARY...
 //
-// A call from C goes to Go's runtime.cgocallback, which changes from the thread's stack to the
+// A call from C goes through Go's runtime.cgocallback, which changes from the thread's stack to the
 // stack of a goroutine. Go's unwind tables end there. Unwind rewrites the table of this one
-// function in .debug_frame of a linked library, so that backtraces of running processes and of
-// cores continue in the function of abi/lib/enter.c that has called, and then in the program.
+// function in .debug_frame of a linked library, so that backtraces of running processes and of core
+// dumps continue in the calling function of abi/lib/enter.c, and then in the program.
 //
-// It changes nothing but .debug_frame, which is not loaded: libraries work without it. Run again
-// it finds its own table and leaves the library as it is.
+// Unwind changes only .debug_frame, which is not loaded: libraries work without it. It does not
+// change a library again that it has rewritten before.
 package main
 
 import (

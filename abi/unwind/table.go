@@ -26,14 +26,14 @@ const (
 	registerRbp   = 6
 )
 
-// The registers of amd64 that functions preserve, but rbp: rbx and r12 to r15. Go does not keep
-// what C had in them at a place that a table could name.
+// lost are the callee-saved registers of amd64 except rbp: rbx and r12 to r15. Go does not save the
+// values that C had in them at a place that a table could describe.
 var lost = []byte{3, 12, 13, 14, 15}
 
-// callerRule are the instructions for the call that is made on the goroutine's stack. The frame
-// address is what the second argument of that call points to: the first of the arguments of C.
-// The return address is 8 bytes below by the rule for all frames, and the caller's rbp 16 bytes
-// below, because functions of enter.c push it first. factor is what offsets are multiples of.
+// callerRule returns the instructions for the call on the goroutine's stack. The second argument of
+// that call points to the arguments from C, the first of which is the frame address. The return
+// address is 8 bytes below it by the rule for all frames, and the caller's rbp 16 bytes below it,
+// because the functions of enter.c push rbp first. Offsets are multiples of factor.
 func callerRule(factor int64) []byte {
 	rule := []byte{rememberState, cfaExpression, 4, opRsp, 8, opDeref, opDeref, offsetRule | registerRbp, byte(-16 / factor)}
 	for _, r := range lost {
@@ -42,16 +42,16 @@ func callerRule(factor int64) []byte {
 	return rule
 }
 
-// instruction is one of a table, with the distance from the begin of its function from which on
-// it holds.
+// instruction is an instruction of a table, with the offset in its function from which on it
+// applies.
 type instruction struct {
 	at   uint64
 	text []byte
 }
 
-// withCaller adds to a .debug_frame section what describes the function at start: its old
-// entry, with callerRule from call to after. The old entry stays, for no address. It reports
-// false if the section describes the function so already.
+// withCaller appends a new entry for the function at start to a .debug_frame section: the old entry
+// with callerRule from call to after. It sets the size of the old entry to 0 bytes of code. It
+// reports false if the section has the rule already.
 func withCaller(table []byte, start, call, after uint64) ([]byte, bool, error) {
 	le := binary.LittleEndian
 	for at := 0; at+12 <= len(table); {
@@ -90,7 +90,7 @@ func withCaller(table []byte, start, call, after uint64) ([]byte, bool, error) {
 	return nil, false, fmt.Errorf("%s has no entry for %s", frames, function)
 }
 
-// dataFactor is the data alignment factor of a CIE.
+// dataFactor returns the data alignment factor of a CIE.
 func dataFactor(table []byte, at int) (int64, error) {
 	text := table[at+8:]
 	version := text[0]
@@ -106,7 +106,7 @@ func dataFactor(table []byte, at int) (int64, error) {
 	return factor, nil
 }
 
-// instructions are those of an entry.
+// instructions parses the instructions of an entry.
 func instructions(text []byte) ([]instruction, error) {
 	var list []instruction
 	at := uint64(0)
@@ -139,7 +139,7 @@ func instructions(text []byte) ([]instruction, error) {
 	return list, nil
 }
 
-// encoded is a program with a rule that holds from call to after.
+// encoded returns the program with a rule that applies from call to after.
 func encoded(program []instruction, call, after uint64, rule []byte) []byte {
 	all := []instruction{}
 	for _, x := range program {
@@ -165,7 +165,7 @@ func encoded(program []instruction, call, after uint64, rule []byte) []byte {
 	return out
 }
 
-// sleb is a signed number of DWARF, and how many bytes it takes.
+// sleb decodes a signed LEB128 number of DWARF, and returns it with its length in bytes.
 func sleb(text []byte) (v int64, n int) {
 	for shift := 0; n < len(text); {
 		b := text[n]

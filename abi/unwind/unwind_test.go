@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// section is a .debug_frame with a CIE as Go writes it and an entry for addresses from start on.
+// section returns a .debug_frame with a CIE as Go writes it and an entry for addresses from start on.
 func section(start uint64, program ...byte) []byte {
 	le := binary.LittleEndian
 	pad := func(b []byte) []byte {
@@ -22,8 +22,8 @@ func section(start uint64, program ...byte) []byte {
 	return append(cie, pad(append(entry, program...))...)
 }
 
-// The entry of the function that changes stacks gets the rule for the call that is made on the
-// goroutine's stack, between what it had before and behind; the rest stays.
+// The entry of the function that changes stacks gets the rule for the call on the goroutine's stack,
+// between its own instructions before and after the call. Other entries do not change.
 func TestRuleOfTheCaller(t *testing.T) {
 	old := section(0x1000, defOffsetSf, 0x7e, advanceLoc|4, defOffsetSf, 0x7c, advanceLoc2, 0x00, 0x01, defOffsetSf, 0x7e)
 	table, changed, err := withCaller(slices.Clone(old), 0x1000, 0x80, 0x82)
@@ -45,7 +45,7 @@ func TestRuleOfTheCaller(t *testing.T) {
 	}
 }
 
-// What is not as it is known is an error, and no table is written.
+// Unknown forms of tables and code are errors, and no table is written.
 func TestUnknownTables(t *testing.T) {
 	for name, c := range map[string]struct {
 		table []byte
