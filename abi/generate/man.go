@@ -19,7 +19,7 @@ type manual struct {
 	meanings []abi.Meaning
 	golang   map[string][]string       // names in package mpi of the Go equivalents of a procedure
 	together map[string][]string       // procedures by their section and each section that contains it
-	longer   map[string]*abi.Procedure // large forms with more parameters, by the names of the small forms
+	longer   map[string]*abi.Procedure // large forms with more parameters, by the small form's name
 }
 
 // newManual reads the tables of the manual, and the names in Go from package mpi's folder.

@@ -8,7 +8,7 @@ import (
 	"github.com/halo-mpi/halo/internal/boot"
 )
 
-// Each rank of this host has one bell, and others have none here.
+// Each rank of this host has one bell; ranks of other hosts have none here.
 func TestBellsAreOfTheRanksOfTheHost(t *testing.T) {
 	m := &memory{shared: true, ranks: []int{2, 5}, notes: &notes{}, made: map[int]*os.File{}}
 	defer func() {

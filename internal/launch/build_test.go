@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// goProgram writes a module of its own with one program and returns its folder.
+// goProgram writes a module with one program and returns its folder.
 func goProgram(t *testing.T, text string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "it's a program")
@@ -60,7 +60,7 @@ func TestInterruptWhileBuilding(t *testing.T) {
 	r.start()
 	for end := time.Now().Add(hangs); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		if entries, _ := os.ReadDir(r.tmp); len(entries) > 0 {
-			break // it has begun
+			break // the build has begun
 		}
 	}
 	r.cmd.Process.Signal(syscall.SIGINT)

@@ -13,8 +13,7 @@ import (
 	"time"
 )
 
-// Whatever goes into a carrier comes out of its feed, with no more than streamCredit bytes
-// under way.
+// A feed returns all bytes of its carrier, and at most streamCredit bytes are in transit.
 func TestCarrierAndFeed(t *testing.T) {
 	text := make([]byte, 20*streamCredit+12345)
 	for i := range text {
@@ -60,7 +59,7 @@ func TestCarrierAndFeed(t *testing.T) {
 	}
 }
 
-// A feed keeps no more than streamCredit, whatever is sent.
+// A feed refuses data beyond streamCredit.
 func TestFeedHoldsTheWindowOnly(t *testing.T) {
 	f := newFeed(func(int) {})
 	if err := f.add(make([]byte, streamCredit)); err != nil {
@@ -80,7 +79,7 @@ func TestFeedHasDeadlines(t *testing.T) {
 	}
 	f.SetReadDeadline(time.Time{})
 	go func() {
-		f.SetReadDeadline(time.Now()) // wakes the read under way
+		f.SetReadDeadline(time.Now()) // wakes the blocked Read
 	}()
 	if n, err := f.Read(b); n != 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("%d bytes, %v", n, err)
@@ -95,13 +94,13 @@ func TestFeedHasDeadlines(t *testing.T) {
 	}
 }
 
-// Output that nobody ends by itself is given up after a moment.
+// A closed carrier gives up after a moment if the writer does not close its end.
 func TestClosedCarrierEnds(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer w.Close() // held, as by a process that was left behind
+	defer w.Close() // kept open, as by an orphan
 	var got []byte
 	ended := make(chan bool)
 	c := newCarrier(r, func(b []byte) { got = append(got, b...) }, func() { close(ended) })
@@ -114,7 +113,7 @@ func TestClosedCarrierEnds(t *testing.T) {
 	}
 }
 
-// stuck is a writer that takes nothing until it is let.
+// stuck is a writer that blocks until let is closed.
 type stuck struct {
 	let chan bool
 	bytes.Buffer
@@ -159,7 +158,7 @@ func TestPulse(t *testing.T) {
 		t.Error("silence was not noticed")
 	}
 	p.heard.Store(time.Now().Add(-2 * silence).UnixNano())
-	p.looked = time.Now().Add(-2 * silence) // the checking side was stopped itself
+	p.looked = time.Now().Add(-2 * silence) // the checking side itself was stopped
 	if p.since() > silence {
 		t.Error("one who was stopped blames the other")
 	}

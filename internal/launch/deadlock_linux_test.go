@@ -10,8 +10,8 @@ import (
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
-// Ranks that all sleep in calls, and have done so for long, are told to be in a
-// deadlock; not if one of them computes, or has fallen asleep just now.
+// halo ps reports a deadlock if all ranks have been asleep in calls for long. It reports none if
+// one of them computes or has fallen asleep just now.
 func TestF6_PsSuspectsADeadlock(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -19,16 +19,16 @@ func TestF6_PsSuspectsADeadlock(t *testing.T) {
 		want  bool
 	}{
 		{[]string{"init", "longnote:Recv"}, true},
-		{[]string{"init", "longnote:Recv", "1@note:Recv"}, false},       // just now
-		{[]string{"init", "0@longnote:Recv", "2@longnote:Recv"}, false}, // one is not in a call
-		{[]string{"init", "longnote:Recv", "1@spin"}, false},            // another goroutine of it computes
+		{[]string{"init", "longnote:Recv", "1@note:Recv"}, false},       // rank 1 has just fallen asleep
+		{[]string{"init", "0@longnote:Recv", "2@longnote:Recv"}, false}, // rank 1 is not in a call
+		{[]string{"init", "longnote:Recv", "1@spin"}, false},            // a goroutine of rank 1 computes
 	} {
 		ready := filepath.Join(t.TempDir(), "ready")
 		steps := append([]string{"-n", "3", "rank"}, c.steps...)
 		r := newRun(t, append(steps, "ready:"+ready, "forever")...).start()
 		r.ready(ready, 3)
 		s := r.state()
-		// What has just been started may still be busy with that.
+		// The ranks may still be busy with their start.
 		for end := time.Now().Add(hangs); c.want && s.Deadlock == "" && time.Now().Before(end); {
 			s = r.state()
 		}
@@ -43,8 +43,7 @@ func TestF6_PsSuspectsADeadlock(t *testing.T) {
 	}
 }
 
-// Ranks that have left MPI cannot be waited for, and those of other hosts are not
-// seen.
+// Ranks that have finalised MPI or ended do not count. Ranks of other hosts are unknown.
 func TestF6_WhoCountsForADeadlock(t *testing.T) {
 	now := time.Now()
 	rank := func(state string, stage shmfmt.Stage, asleep time.Duration) RankState {

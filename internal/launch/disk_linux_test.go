@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Promise F5: what fits on a disk that fills up is there, and then the job ends with
-// an error instead of going on for nobody.
+// Promise F5: on a disk that fills up, the output is complete up to the last byte that fits. Then
+// the job ends with an error, because further output would be lost.
 func TestF5_DiskThatFillsUp(t *testing.T) {
 	dir := t.TempDir()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=64k"); err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/halo-mpi/halo/internal/boot"
 )
 
-// Promise F5 of security.md: a prompt, explained end, naming host, rank, pid,
-// signal, the last MPI call if it is known, and what to do.
+// Promise F5 of security.md: the job ends promptly, and a message names host, rank, pid, signal, the
+// last MPI call if it is known, and what to do.
 func TestDeathBySignalIsExplained(t *testing.T) {
 	host, _ := os.Hostname()
 	r := halo(t, 137, "-n", "3", "rank", "init", "exchange", "1@note:Recv on world from 2 tag 7", "1@kill:9", "forever")
@@ -36,7 +36,7 @@ func TestKilledRankIsBlamedAndNotThoseThatFailWithIt(t *testing.T) {
 func TestExitStatusOfTheFirstFailure(t *testing.T) {
 	halo(t, 3, "-n", "3", "rank", "init", "exchange", "1@exit:3", "forever").said("rank 1", "exited with status 3")
 	halo(t, 4, "-n", "3", "rank", "init", "exchange", "finalize", "1@exit:4").said("rank 1", "exited with status 4")
-	// Plain commands all end; the lowest rank's failure counts.
+	// Commands without MPI all run to their end; the failure of the lowest rank counts.
 	halo(t, 5, "-n", "3", "rank", "2@exit:6", "1@exit:5", "sleep:20", "print:x").quiet().printed("x")
 	halo(t, 2, "-n", "2", "rank", "init", "1@panic", "forever").said("panic: of the test").said("rank 1", "status 2")
 }
@@ -46,13 +46,13 @@ func TestExitWithoutFinalizeIsAFailure(t *testing.T) {
 		"rank 1", "exited with status 0", "mpi.Init but not mpi.Finalize")
 }
 
-// What is said of a program in C has the names of C.
+// Messages about a program in C use the names of C.
 func TestProgramsInCAreToldNamesOfC(t *testing.T) {
 	programsInC(t, halo)
 	halo(t, 1, "-n", "1", "sh", "-c", rankPath+" initc finalize; "+rankPath+" initc finalize; exit 0").said("one program with MPI_Init per rank")
 }
 
-// programsInC looks at what is said of programs in C that start starts.
+// programsInC checks the messages about programs in C that start starts.
 func programsInC(t *testing.T, start func(*testing.T, int, ...string) *run) {
 	start(t, 1, "-n", "2", "rank", "initc", "exchange", "1@exit:0", "forever").
 		said("rank 1", "exited with status 0", "(it had called MPI_Init but not MPI_Finalize: call it before the program returns)")

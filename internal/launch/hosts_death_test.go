@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// Promises F4 and F5 of security.md across hosts, with agents that a fake ssh
-// starts here; hosts_real_test.go has real ones.
+// Promises F4 and F5 of security.md across hosts, with agents that a fake ssh starts on this host.
+// hosts_real_test.go uses real hosts.
 
 func TestDeathsElsewhereAreExplained(t *testing.T) {
 	t.Parallel()
@@ -38,8 +38,8 @@ func TestDeathsElsewhereAreExplained(t *testing.T) {
 	farRun(t, 99, "-host", "a,b", "-n", "2", "rank", "init", "exchange", "1@finalize", "0@exchange").said("rank 1 has called Finalize")
 }
 
-// The rank that was killed is blamed, on whichever host, and not those who
-// noticed first.
+// The message names the rank that was killed, on whichever host, and not the ranks that noticed it
+// first.
 func TestKilledRankElsewhereIsBlamed(t *testing.T) {
 	for i := range 5 {
 		killed := fmt.Sprintf("%d@kill:9", i%3)
@@ -69,7 +69,7 @@ func TestSignalsReachRanksElsewhere(t *testing.T) {
 	r.wait(130).said("halo: the job was ended by SIGINT")
 }
 
-// Promise F6: what ranks wait for is shown, of all hosts.
+// Promise F6: SIGQUIT shows what the ranks of all hosts wait for.
 func TestQuitShowsAllHosts(t *testing.T) {
 	ready := filepath.Join(t.TempDir(), "ready")
 	r := far(t, "run", "-host", "a,b", "-n", "2", "rank", "init", "exchange", "ready:"+ready, "forever").start()
@@ -78,7 +78,7 @@ func TestQuitShowsAllHosts(t *testing.T) {
 	r.wait(2).said("a (rank 0): job ").said("b (rank 1): job ")
 }
 
-// While hosts are on their way nobody else hears a signal.
+// A signal ends the launcher while it still waits for the agents.
 func TestInterruptWhileHostsAreReached(t *testing.T) {
 	r := far(t, "hang", "-host", "a,b", "-n", "2", "rank").start()
 	for len(processesWith(r.marker)) < 5 { // launcher, two of ssh, two sleeps
@@ -89,7 +89,7 @@ func TestInterruptWhileHostsAreReached(t *testing.T) {
 	far(t, "hang", "-timeout", "100ms", "-host", "a", "rank").start().wait(124).said("not ready within -timeout 100ms")
 }
 
-// A launcher that was stopped with its ranks goes on with them.
+// After SIGTSTP and SIGCONT the launcher and the ranks of all hosts continue.
 func TestStopOfHostsIsNoSilence(t *testing.T) {
 	t.Parallel()
 	ready := filepath.Join(t.TempDir(), "ready")
@@ -104,7 +104,7 @@ func TestStopOfHostsIsNoSilence(t *testing.T) {
 	r.wait(0).quiet().printed("x", "x")
 }
 
-// A launcher that says nothing is taken for dead, and so is an agent.
+// A launcher or agent that sends no heartbeat counts as dead.
 func TestSilenceEndsTheJob(t *testing.T) {
 	t.Parallel()
 	ready := filepath.Join(t.TempDir(), "ready")
@@ -132,8 +132,8 @@ func TestSilenceEndsTheJob(t *testing.T) {
 	r.wait(125).said("has sent nothing for", "the connection is cut", "rank")
 }
 
-// An agent that hangs is ended by its warden, and the launcher, which comes late, says that it
-// had not been heard of, not only that ssh has ended.
+// The warden ends an agent that hangs. A launcher that was stopped meanwhile reports the silence of
+// the agent, not only the end of ssh.
 func TestLateLauncherTellsOfSilence(t *testing.T) {
 	t.Parallel()
 	ready := filepath.Join(t.TempDir(), "ready")
@@ -150,7 +150,7 @@ func TestLateLauncherTellsOfSilence(t *testing.T) {
 	r.wait(125).said("halo: a (ranks 0-1) has sent nothing for", "and its agent is gone (ssh", "the job was ended")
 }
 
-// agents are the processes of halo agent of a run.
+// agents returns the process ids of the agents of a run.
 func agents(r *run) (pids []int) {
 	for _, p := range processesWith(r.marker) {
 		var pid int
@@ -162,7 +162,7 @@ func agents(r *run) (pids []int) {
 	return pids
 }
 
-// kill -9 of any process of the job, at a random time.
+// Nothing is left after kill -9 of any process of the job at a random time.
 func TestNothingIsLeftOfHostsAfterAKill(t *testing.T) {
 	n := 10
 	if testing.Short() {
@@ -179,7 +179,7 @@ func TestNothingIsLeftOfHostsAfterAKill(t *testing.T) {
 		}
 		all := slices.DeleteFunc(processesWith(r.marker), unmissed)
 		if len(all) == 0 {
-			continue // not even begun
+			continue // the job has not begun
 		}
 		victim := all[rand.IntN(len(all))]
 		var pid int
@@ -199,9 +199,8 @@ func TestNothingIsLeftOfHostsAfterAKill(t *testing.T) {
 	}
 }
 
-// unmissed reports whether a process, as processesWith tells, is one that a job
-// can do without: what a rank has left behind, or one that has not yet become, or
-// just has, what it was started for, and may be a warden or such.
+// unmissed reports whether the job may survive the death of a process in the list of processesWith:
+// an orphan of a rank, or a process around its exec, which may become a warden.
 func unmissed(p string) bool {
 	var pid, parent int
 	fmt.Sscan(p, &pid)

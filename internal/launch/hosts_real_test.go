@@ -17,8 +17,7 @@ import (
 	"github.com/halo-mpi/halo/internal/hosttest"
 )
 
-// over prepares halo run on host 0 of real hosts, which reaches the others by
-// real ssh.
+// over prepares halo run on host 0 of real hosts, which reaches the other hosts by real ssh.
 func over(t *testing.T, h *hosttest.Hosts, args ...string) *run {
 	t.Helper()
 	return overSSH(t, h, nil, args...)
@@ -44,9 +43,9 @@ func overSSH(t *testing.T, h *hosttest.Hosts, options []string, args ...string) 
 	return r
 }
 
-// onHosts are the processes of the launcher's program and the test program on all
-// hosts, by number: what they execute. Hosts have networks of their own; agents
-// there do not carry the run's marker.
+// onHosts returns the command lines of the processes of halo and the test program on all hosts, by
+// process id. It recognises them by their network namespace, since agents do not have the run's
+// marker.
 func onHosts() map[int]string {
 	all := map[int]string{}
 	here, _ := os.Readlink("/proc/self/ns/net")
@@ -57,7 +56,7 @@ func onHosts() map[int]string {
 			continue
 		}
 		if net, err := os.Readlink(filepath.Join(dir, "ns", "net")); err != nil || net == here {
-			continue // it has ended, or belongs to another test
+			continue // the process has ended, or belongs to another test
 		}
 		line, _ := os.ReadFile(filepath.Join(dir, "cmdline"))
 		pid, _ := strconv.Atoi(filepath.Base(dir))
@@ -66,7 +65,7 @@ func onHosts() map[int]string {
 	return all
 }
 
-// nothingRuns expects that nothing of a job is left on any host.
+// nothingRuns checks that no process of a job is left on any host.
 func nothingRuns(t *testing.T) {
 	t.Helper()
 	var left map[int]string
@@ -81,7 +80,7 @@ func nothingRuns(t *testing.T) {
 	t.Errorf("left on the hosts: %v", left)
 }
 
-// agentsOnHosts are the agents of the job on all hosts.
+// agentsOnHosts returns the process ids of the agents on all hosts.
 func agentsOnHosts(t *testing.T) (pids []int) {
 	t.Helper()
 	for pid, line := range onHosts() {
@@ -135,7 +134,7 @@ func TestRealHosts(t *testing.T) {
 		over(t, h, "-host", "host1", "-halo", "/no/such/halo", "rank").start().wait(125).said("on host1", "is halo there as /no/such/halo?")
 		overSSH(t, h, []string{"-p", "23"}, "-host", "host1", "rank").start().wait(125).said("on host1", "no ssh daemon")
 		overSSH(t, h, []string{"-o", "PubkeyAuthentication=no"}, "-host", "host1", "rank").start().wait(125).said("on host1", "refused the key")
-		// What host 0 has in its memory the others have not.
+		// Each host has a /dev/shm of its own.
 		program := "/dev/shm/program"
 		if out, err := h.Command(0, "cp", rankPath, program).CombinedOutput(); err != nil {
 			t.Fatalf("cp: %v: %s", err, out)
@@ -182,7 +181,7 @@ func TestRealHosts(t *testing.T) {
 			h.Join(1)
 		}
 	})
-	// A stopped agent is given up, and keeps nothing: its warden sees to that.
+	// The launcher gives up a stopped agent, and the agent's warden ends its processes.
 	t.Run("stopped agent", func(t *testing.T) {
 		ready := filepath.Join(t.TempDir(), "ready")
 		r := over(t, h, "-host", "host0,host1", "-n", "4", "rank", "orphan", "init", "exchange", "ready:"+ready, "forever").start()
@@ -214,7 +213,7 @@ func TestRealHosts(t *testing.T) {
 	})
 }
 
-// killPoint kills a process that belongs to a job on real hosts.
+// killPoint kills a process of a job on real hosts; i selects its kind.
 func killPoint(t *testing.T, h *hosttest.Hosts, i int) {
 	t.Helper()
 	ready := filepath.Join(t.TempDir(), "ready")

@@ -17,9 +17,9 @@ import (
 	"github.com/halo-mpi/halo/internal/frame"
 )
 
-// fakeSSH stands in for ssh: it runs the command here, in a session and with an
-// environment of its own (and signals, which sh takes from what runs in the
-// background), or fails in one of the ways in which ssh does.
+// fakeSSH replaces ssh. It runs the command on this host in a new session with a new environment
+// and default actions for SIGINT and SIGQUIT, which sh ignores in background commands; or it fails
+// as ssh may fail.
 const fakeSSH = `#!/bin/sh
 mode=$1 host=$2
 shift 2
@@ -116,7 +116,7 @@ func TestFailuresOfSSHAreExplained(t *testing.T) {
 		{"broken", 125, []string{"b (rank 1) does not keep to the protocol", "instead of a greeting"}},
 		{"huge", 125, []string{"b (rank 1) does not keep to the protocol", "limit is"}},
 	} {
-		// The other host is all right, and must not stay.
+		// The other host works, and its agent must end, too.
 		both := filepath.Join(t.TempDir(), "both")
 		r := far(t, "run")
 		script := fmt.Sprintf("#!/bin/sh\nif [ $1 = b ]; then exec %[1]s/ssh %[2]s \"$@\"; fi\nexec %[1]s/ssh run \"$@\"\n", filepath.Dir(strings.Fields(r.cmd.Args[3])[0]), c.mode)
@@ -139,7 +139,7 @@ func TestBannersOfShellsAreSkipped(t *testing.T) {
 	far(t, "banner", "-host", "a,b", "-n", "2", "rank", "init", "exchange", "finalize", "print:x").start().wait(0).quiet().printed("x", "x")
 }
 
-// A path with everything that a shell knows is still only a path.
+// A path with all special characters of shells still names the agent.
 func TestPathOfTheAgentIsNoShellText(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "it's $(touch x); `touch y` \\ \"!\" & *")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -160,9 +160,8 @@ func TestPathOfTheAgentIsNoShellText(t *testing.T) {
 	}
 }
 
-// Promises S1 and S7: what a host must know goes through the session; the
-// command line holds the agent's path and nothing else, and the secret is seen
-// nowhere.
+// Promises S1 and S7: the launcher sends an agent its data through the ssh session. The command line
+// contains only the agent's path, and the secret appears in no command line or environment.
 func TestSecretIsNotSeen(t *testing.T) {
 	ready := filepath.Join(t.TempDir(), "ready")
 	r := far(t, "run", "-host", "a,b", "-n", "2", "rank", "init", "exchange", "secret", "ready:"+ready, "forever").start()
@@ -194,8 +193,8 @@ func TestSecretIsNotSeen(t *testing.T) {
 	}
 }
 
-// Ranks elsewhere have the environment of their host, with what HALO_ variables
-// and options name from here.
+// Ranks of other hosts have the environment of their host, the launcher's HALO_ variables, and the
+// variables that options name.
 func TestEnvironmentIsPassedOnByList(t *testing.T) {
 	r := far(t, "run", "-host", "a", "-env", "ONE", "1", "-x", "TWO=2", "-x", "THREE", "rank", "environ")
 	r.cmd.Env = append(r.cmd.Env, "HOME=/near", "NEAR=yes", "THREE=3", "HALO_INITIAL_ERRHANDLER=mpi_errors_return", "HALO_RANK=77", "LD_PRELOAD_X=y")
@@ -221,7 +220,7 @@ func TestRankZeroElsewhereReadsTheInput(t *testing.T) {
 	if got := strings.Replace(r.stdout.String(), "other\n\n", "", 1); got != text+"\n" {
 		t.Errorf("%d bytes came back, want %d", len(got), len(text)+1)
 	}
-	// A rank that does not read holds nobody up.
+	// A rank that does not read its input delays nobody.
 	r = far(t, "run", "-host", "a,b", "-n", "2", "rank", "print:x")
 	r.cmd.Stdin = strings.NewReader(text)
 	r.start().wait(0).quiet().printed("x", "x")
@@ -236,8 +235,8 @@ func TestOutputFromElsewhereArrivesWhole(t *testing.T) {
 	c.done(count)
 }
 
-// Nobody reads the output for longer than a host may be silent: the ranks come
-// to a halt, and all are still there afterwards.
+// If nobody reads the output for longer than a host may be silent, the ranks block, and continue
+// afterwards.
 func TestUnreadOutputOfHostsIsNoSilence(t *testing.T) {
 	t.Parallel()
 	read, write, err := os.Pipe()
@@ -259,7 +258,8 @@ func TestUnreadOutputOfHostsIsNoSilence(t *testing.T) {
 }
 
 func TestOneHostOfSeveralWithoutTheProgram(t *testing.T) {
-	// The agent looks for itself: here both share a file system.
+	// Each agent checks this on its host. Here all hosts share a file system, so that the test calls
+	// checkApp itself.
 	for _, c := range []struct {
 		app   app
 		words string
@@ -279,8 +279,8 @@ func TestOneHostOfSeveralWithoutTheProgram(t *testing.T) {
 	}
 }
 
-// Hosts with different versions are told which versions those are, also by agents that
-// name the numbers of the protocols only.
+// The error of hosts with different versions names the versions, also for agents that send only the
+// numbers of their protocols.
 func TestVersionsOfHostsAreNamed(t *testing.T) {
 	for build, want := range map[string]string{"v9.8.7 commit abcdef": "(there: v9.8.7 commit abcdef, agent 77, protocols; here: " + boot.Build() + ", agent ",
 		"": "(there: of unknown version, agent 77, protocols; here: "} {

@@ -154,7 +154,7 @@ func TestPlacementOnHosts(t *testing.T) {
 	}
 }
 
-// throughShell is the words that a shell makes of a command line.
+// throughShell returns the words into which a shell splits a command line.
 func throughShell(t *testing.T, shell, line string) []string {
 	t.Helper()
 	out, err := exec.Command(shell, "-c", "printf '%s\\0' "+line).Output()
@@ -174,8 +174,7 @@ func shells() (found []string) {
 	return found
 }
 
-// Promise S7 of security.md: no word breaks out of the one command line that a
-// shell reads.
+// Promise S7 of security.md: a shell reads each quoted word as one word, whatever it contains.
 func TestQuotedWordsStayWords(t *testing.T) {
 	words := []string{"", "a", "/usr/bin/halo", "a b", "it's", `a"b`, "$HOME", "`id`", "$(id)", ";id", "a\tb", "!!", `\`, `\'`, `'\''`,
 		"*", "~", "-n", "a=b", "{a,b}", "#x", "\xff\xfe", "ä", "&", "|", ">x", "<x", "(", "^", "!1", "%1", "a\rb"}
@@ -196,7 +195,7 @@ func FuzzQuote(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, word string) {
 		if strings.Contains(word, "\x00") {
-			return // no program can be given that
+			return // arguments of programs cannot contain a zero
 		}
 		if got := throughShell(t, "sh", quote(word)+" "+quote("end")); len(got) != 2 || got[0] != word || got[1] != "end" {
 			t.Fatalf("%q became %q", word, got)

@@ -11,8 +11,7 @@ import (
 	"time"
 )
 
-// endless writes lines into a pipe until nobody can read them any more, and
-// returns the end to read from.
+// endless writes lines into a pipe until its read end is closed, and returns the read end.
 func endless(t *testing.T) *os.File {
 	t.Helper()
 	r, w, err := os.Pipe()
@@ -37,7 +36,7 @@ func endless(t *testing.T) *os.File {
 	return r
 }
 
-// Promise F5: input that no rank reads holds nothing up, however much there is.
+// Promise F5: input that no rank reads delays nothing, however much there is.
 func TestF5_InputThatNobodyReads(t *testing.T) {
 	r := newRun(t, "-n", "2", "rank", "init", "exchange", "print:x", "finalize")
 	r.cmd.Stdin = endless(t)
@@ -52,7 +51,7 @@ func TestF5_InputThatNobodyReads(t *testing.T) {
 	r.start().wait(0).quiet().printed("more", "x", "x")
 }
 
-// The same when somebody types, or pastes, and the launcher reads for rank 0.
+// The same for input from a terminal, which the launcher reads for rank 0.
 func TestF5_TypingThatNobodyReads(t *testing.T) {
 	ready := filepath.Join(t.TempDir(), "ready")
 	r := newRun(t, "-n", "2", "rank", "ready:"+ready, "forever")
@@ -63,7 +62,7 @@ func TestF5_TypingThatNobodyReads(t *testing.T) {
 	if err := syscall.SetNonblock(fd, true); err != nil {
 		t.Fatal(err)
 	}
-	// More than pipe and terminal hold, or until they take no more.
+	// Type more than the pipe and the terminal hold, or until they accept no more.
 	line := bytes.Repeat([]byte("typed\n"), 100)
 	for refused, sent := 0, 0; refused < 50 && sent < 300e3; {
 		if n, err := syscall.Write(fd, line); err == nil {

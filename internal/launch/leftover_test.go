@@ -13,16 +13,16 @@ import (
 	"time"
 )
 
-// Promise F4 of security.md, which run.wait checks after every run: no process,
-// segment, socket or file of a job remains. Segments and sockets have no names
-// and end with the processes that hold them.
+// Promise F4 of security.md, which run.wait checks after every run: no process, segment, socket or
+// file of a job remains. Segments and sockets have no names, and end with the processes that hold
+// them.
 
 func TestNothingIsLeftOfOrphans(t *testing.T) {
 	halo(t, 0, "-n", "2", "rank", "orphan", "init", "exchange", "finalize")
 	halo(t, 3, "-n", "2", "rank", "orphan", "init", "exchange", "0@exit:3", "forever")
 }
 
-// kill -9 of the launcher, after a random time or at a chosen point.
+// Nothing is left after kill -9 of the launcher, at once or after a random time.
 func TestNothingIsLeftOfAKilledLauncher(t *testing.T) {
 	n := 24
 	if testing.Short() {
@@ -30,7 +30,7 @@ func TestNothingIsLeftOfAKilledLauncher(t *testing.T) {
 	}
 	for i := range n {
 		r := newRun(t, "-n", "3", "rank", "orphan", "init", "exchange", "segments:0", "heap:8000000", "forever").start()
-		time.Sleep(time.Duration(rand.IntN(30000)) * time.Microsecond * time.Duration(i%2)) // half at once
+		time.Sleep(time.Duration(rand.IntN(30000)) * time.Microsecond * time.Duration(i%2)) // every other run: 0
 		if i%4 == 3 {
 			time.Sleep(50 * time.Millisecond)
 		}
@@ -45,7 +45,7 @@ func TestNothingIsLeftOfAKilledLauncherThatWasBuilding(t *testing.T) {
 	pkg := goProgram(t, "package main\nimport \"fmt\"\nfunc main() { fmt.Println() }\n")
 	for range 4 {
 		r := newRun(t, pkg)
-		r.cmd.Env = append(r.cmd.Env, "GOCACHE="+t.TempDir()) // so that it has to build
+		r.cmd.Env = append(r.cmd.Env, "GOCACHE="+t.TempDir()) // an empty cache makes go build compile
 		r.start()
 		time.Sleep(time.Duration(rand.IntN(300)) * time.Millisecond)
 		r.cmd.Process.Kill()
@@ -55,7 +55,7 @@ func TestNothingIsLeftOfAKilledLauncherThatWasBuilding(t *testing.T) {
 	}
 }
 
-// kill -9 of a rank at a random time.
+// Nothing is left after kill -9 of a rank at a random time.
 func TestNothingIsLeftOfAKilledRank(t *testing.T) {
 	n := 15
 	if testing.Short() {
@@ -73,7 +73,7 @@ func TestNothingIsLeftOfAKilledRank(t *testing.T) {
 	}
 }
 
-// A launcher that runs as a rank of another one.
+// Nothing is left of a launcher that runs as a rank of another launcher.
 func TestNothingIsLeftOfALauncherInsideAJob(t *testing.T) {
 	for _, end := range []string{"outer launcher", "inner launcher", "other rank"} {
 		ready := filepath.Join(t.TempDir(), "ready")
@@ -108,7 +108,7 @@ func TestWardenEndsWithTheJob(t *testing.T) {
 	noWarden(t)
 }
 
-// noWarden expects that no warden of a launcher of this test is left.
+// noWarden checks that no warden of a launcher of this test is left.
 func noWarden(t *testing.T) {
 	t.Helper()
 	var left []string

@@ -13,8 +13,8 @@ import (
 	"github.com/halo-mpi/halo/internal/testrun"
 )
 
-// hasC reports whether the launcher under test is built with C, which looks at its
-// descriptors and limits before Go does.
+// hasC reports whether the launcher under test is built with C code, which checks its descriptors
+// and limits before Go's runtime starts.
 func hasC(t *testing.T) bool {
 	info, err := buildinfo.ReadFile(haloPath)
 	if err != nil {
@@ -28,14 +28,14 @@ func hasC(t *testing.T) bool {
 	return false
 }
 
-// through has a shell start the launcher, which stands for "$0" "$@" in script.
+// through makes a shell start the launcher: "$0" "$@" in script is its command line.
 func (r *run) through(script string) *run {
 	r.cmd.Args = append([]string{"sh", "-c", script, haloPath}, r.cmd.Args[1:]...)
 	r.cmd.Path = "/bin/sh"
 	return r
 }
 
-// Output that is lost makes the launcher fail, also where it was closed from the start.
+// The launcher fails if output is lost, also if a descriptor was closed from the start.
 func TestLostOutputIsAFailure(t *testing.T) {
 	if !hasC(t) {
 		t.Skip("the launcher is built without C: Go's runtime hides that a descriptor is closed")
@@ -49,7 +49,7 @@ func TestLostOutputIsAFailure(t *testing.T) {
 	newRun(t, "-n", "2", "cat").through(`exec "$0" "$@" <&-`).start().wait(0).quiet()
 }
 
-// A limit that Go's runtime would end the launcher for, with its traces, is named.
+// The launcher names a limit because of which Go's runtime would end it with traces.
 func TestLimitsOfTheLauncherAreNamed(t *testing.T) {
 	testrun.PlainOnly(t, "it reserves more than any limit")
 	if !hasC(t) {
@@ -88,8 +88,8 @@ func newGroup(t *testing.T, n int) string {
 	return dir
 }
 
-// A rank that Go's runtime ends because of a limit is explained after its traces, and a
-// rank that cannot be started at once.
+// The launcher explains the end of a rank that Go's runtime has ended because of a limit, after the
+// traces. It explains at once why a rank cannot be started.
 func TestLimitsOfRanksAreNamed(t *testing.T) {
 	for line, want := range map[string]string{
 		"runtime/cgo: pthread_create failed: Resource temporarily unavailable":                 "the Go runtime of rank 1 could not make a thread: ",
@@ -106,8 +106,8 @@ func TestLimitsOfRanksAreNamed(t *testing.T) {
 	r.wait(126).said("halo: cannot start rank ", "sleep: resource temporarily unavailable: too many processes and threads, the control group allows 12 processes and threads (pids.max)")
 }
 
-// Go ranks that get too little address space are explained, by the launcher where Go's runtime ends
-// them, else by themselves.
+// A Go rank with too little address space is explained: by the launcher if Go's runtime ends the
+// rank, otherwise by the rank itself.
 func TestAddressSpaceOfGoRanksIsNamed(t *testing.T) {
 	testrun.PlainOnly(t, "it reserves more than any limit")
 	for _, kib := range []int{150000, 300000, 600000, 800000, 1000000, 1200000, 1500000} {
@@ -118,7 +118,7 @@ func TestAddressSpaceOfGoRanksIsNamed(t *testing.T) {
 			continue
 		}
 		text := r.stderr.String()
-		// The launcher does not know the limit of the rank, which the rank itself does.
+		// Only the rank itself knows its limit.
 		launcher := regexp.MustCompile(`(?m)^halo: .*Go runtime .*address space that it needs: .*\(ulimit -v\)`).MatchString(text)
 		itself := strings.Contains(text, fmt.Sprintf("cannot allocate memory: this process may map %d KiB (ulimit -v)", kib))
 		if !launcher && !itself {
@@ -127,9 +127,9 @@ func TestAddressSpaceOfGoRanksIsNamed(t *testing.T) {
 	}
 }
 
-// A rank that Go's runtime ends for want of threads is explained where the launcher blames it.
+// The launcher names the cause if Go's runtime has ended a rank for lack of threads.
 func TestThreadsOfGoRanksAreNamed(t *testing.T) {
-	// In the pieces in which the runtime writes it, each read by itself.
+	// The runtime writes the message in these pieces, and the launcher may read each one separately.
 	const ends = `printf 'runtime/cgo: ' >&2; printf 'pthread_create failed: %s' 'Resource temporarily unavailable' >&2; echo >&2; kill -ABRT $$`
 	r := newRun(t, "-n", "2", "sh", "-c", `ulimit -c 0; test $HALO_RANK = 0 && exec `+hangPath+` barrier; `+ends).start().wait(134)
 	r.said("was killed by signal 6 (SIGABRT, aborted); the job was ended (its Go runtime could not make a thread: ")
@@ -138,7 +138,7 @@ func TestThreadsOfGoRanksAreNamed(t *testing.T) {
 	}
 }
 
-// If a filter denies shared memory, ranks use sockets, and -fabric shm is an error.
+// If a system call filter denies shared memory, ranks use sockets, and -fabric shm is an error.
 func TestDeniedMemoryFallsBackToSockets(t *testing.T) {
 	deny := filepath.Join(filepath.Dir(haloPath), "deny")
 	if !build(deny, "./testdata/deny") {
@@ -157,13 +157,13 @@ func TestDeniedMemoryFallsBackToSockets(t *testing.T) {
 	far(t, "run", "-fabric", "shm", "-host", "a", "-n", "1", "true").through(`exec ` + deny + ` "$0" "$@"`).start().wait(125).said("-fabric tcp does without")
 }
 
-// In a directory that has nothing but the programs, without /dev and /proc, a job runs.
+// A job runs in a root directory with only the programs and their libraries, without /dev and /proc.
 func TestChrootWithoutDevices(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root, to change the root directory")
 	}
 	root := t.TempDir()
-	libraries, _ := exec.Command("ldd", haloPath, rankPath).Output() // none of static programs
+	libraries, _ := exec.Command("ldd", haloPath, rankPath).Output() // static programs have none
 	files := append(regexp.MustCompile(`/\S+\.so\S*`).FindAllString(string(libraries), -1), haloPath, rankPath)
 	for _, file := range files {
 		text, err := os.ReadFile(file)
@@ -191,7 +191,7 @@ func TestChrootWithoutDevices(t *testing.T) {
 	defer null.Close()
 	r.cmd.Stdin = null
 	r.start().wait(0)
-	if !testrun.Race { // which complains that it finds no /proc there
+	if !testrun.Race { // the race detector complains that there is no /proc
 		r.quiet()
 	}
 	if got := strings.Count(r.stdout.String(), "done\n"); got != 2 {
@@ -199,7 +199,7 @@ func TestChrootWithoutDevices(t *testing.T) {
 	}
 }
 
-// Where there is no /dev/null, closed descriptors do not end the launcher in Go's runtime.
+// Without /dev/null Go's runtime would end a launcher with closed descriptors; the launcher runs.
 func TestClosedDescriptorsWithoutDevices(t *testing.T) {
 	unshare, err := exec.LookPath("unshare")
 	if err != nil || os.Geteuid() != 0 || !hasC(t) {
@@ -217,7 +217,7 @@ func TestClosedDescriptorsWithoutDevices(t *testing.T) {
 	}
 }
 
-// A package is built in TMPDIR: if that cannot be written, the error says so.
+// The launcher builds a package in TMPDIR. If that is not writable, the error says so.
 func TestBuildDirectoryThatCannotBeWritten(t *testing.T) {
 	r := newRun(t, "-n", "1", "./testdata/hang")
 	r.cmd.Env = append(r.cmd.Env, "TMPDIR=/proc/no-such-directory")

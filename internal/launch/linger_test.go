@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// heard is an output that a test reads while the launcher writes it.
+// heard is a buffer for output that a test reads while the launcher writes it.
 type heard struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -46,7 +46,7 @@ func (h *heard) await(t *testing.T, words ...string) {
 	t.Fatalf("no %q in %q", words, h.String())
 }
 
-// deaf prepares a run of three ranks that ignore SIGINT and SIGTERM, and waits until they do.
+// deaf starts a run of three ranks that ignore SIGINT and SIGTERM, and waits until they do.
 func deaf(t *testing.T, newRun func(args ...string) *run, args ...string) (*run, *heard) {
 	t.Helper()
 	ready := filepath.Join(t.TempDir(), "ready")
@@ -57,7 +57,8 @@ func deaf(t *testing.T, newRun func(args ...string) *run, args ...string) (*run,
 	return r, h
 }
 
-// again sends a signal until the run ends: signals of one number merge while one is pending.
+// again sends a signal repeatedly until the run ends, because a signal is lost while another one of
+// the same number is pending.
 func (r *run) again(s syscall.Signal) {
 	for {
 		r.cmd.Process.Signal(s)
@@ -69,7 +70,8 @@ func (r *run) again(s syscall.Signal) {
 	}
 }
 
-// Ranks that ignore a SIGINT are named, and how to force them; a second one kills them.
+// The launcher names ranks that ignore a SIGINT, and says how to force their end. A second SIGINT
+// kills them.
 func TestIgnoredInterruptIsExplained(t *testing.T) {
 	t.Parallel()
 	here := func(args ...string) *run { return newRun(t, args...) }
@@ -81,7 +83,7 @@ func TestIgnoredInterruptIsExplained(t *testing.T) {
 	h.await(t, "halo: the job was killed by a second signal, SIGINT\n")
 }
 
-// SIGTERM escalates by itself after the grace time.
+// After SIGTERM the launcher kills the ranks at the end of the grace time.
 func TestIgnoredTermEscalates(t *testing.T) {
 	t.Parallel()
 	here := func(args ...string) *run { return newRun(t, args...) }
@@ -114,7 +116,7 @@ func TestIgnoredSignalsOfHosts(t *testing.T) {
 	h.await(t, "halo: the job was killed: rank 0 on a, ranks 1-2 on b did not end within 300ms of SIGTERM (-grace)\n")
 }
 
-// A rank that takes its time after SIGTERM, within the grace time, ends as it likes.
+// A rank that ends within the grace time after SIGTERM is not killed.
 func TestGraceIsLeftToRanks(t *testing.T) {
 	ready := filepath.Join(t.TempDir(), "ready")
 	r := newRun(t, "-grace", "1h", "-n", "2", "rank", "await:15", "ready:"+ready, "forever")
@@ -124,7 +126,8 @@ func TestGraceIsLeftToRanks(t *testing.T) {
 	r.wait(0).printed("saved", "saved")
 }
 
-// What is known when hosts do not come to an end is said, as far as somebody takes it.
+// If hosts do not finish, the launcher reports what it knows, and does not block if nobody reads
+// the report.
 func TestReportOfAnAbandonedJob(t *testing.T) {
 	newReport := func(stderr *os.File) *job {
 		j := &job{messages: make(chan string), ending: true, abandoned: true, status: 137, reason: "rank 0 was killed",
@@ -149,5 +152,5 @@ func TestReportOfAnAbandonedJob(t *testing.T) {
 	unread, full := fullPipe(t)
 	defer unread.Close()
 	defer full.Close()
-	newReport(full).report() // comes to an end
+	newReport(full).report() // must not block
 }

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// compile makes a program, or a library if it is called so, of a line of C.
+// compile compiles C source to a program, or to a library if the name contains ".so".
 func compile(t *testing.T, name, source string, flags ...string) string {
 	t.Helper()
 	cc, err := exec.LookPath("cc")
@@ -33,8 +33,8 @@ func compile(t *testing.T, name, source string, flags ...string) string {
 	return name
 }
 
-// Ranks that end in the dynamic loader, or in a shell that does not find a command, are
-// explained.
+// The launcher explains the end of ranks whose dynamic loader fails, or whose shell does not find a
+// command.
 func TestStatus127IsExplained(t *testing.T) {
 	dir := t.TempDir()
 	lib := compile(t, filepath.Join(dir, "libmill.so.3"), "int mill(void) { return 0; }")
@@ -53,7 +53,7 @@ func TestStatus127IsExplained(t *testing.T) {
 	halo(t, 127, "-n", "2", program).said("libmpi_abi.so.1").said("exited with status 127 before MPI_Init: either the dynamic loader did not find")
 	halo(t, 127, "-n", "2", "rank", "1@exit:127", "init", "exchange").
 		said("halo: rank 1 ", "had not called mpi.Init, and rank 0 waits for it there: a command, or a library of one, was not found")
-	// A shell is dynamically linked, too, and its loader has found everything.
+	// A shell is dynamically linked, too. Here its loader finds everything, and the command is missing.
 	halo(t, 127, "-n", "1", "sh", "-c", "/no/such/command").said("halo: rank 0 (", "exited with status 127 before mpi.Init or MPI_Init: either the dynamic loader did not find",
 		"or the program, such as a shell, did not find a command")
 	script := filepath.Join(dir, "script")
@@ -65,8 +65,8 @@ func TestStatus127IsExplained(t *testing.T) {
 	halo(t, 3, "-n", "2", "sh", "-c", "exit 3").quiet()
 }
 
-// A program that is built for another MPI is n worlds of one: that is said, by evidence,
-// and of nothing else.
+// Each process of a program that is built for another MPI is a world of one process. The launcher
+// says so if it sees such a library, and only then.
 func TestProgramsOfAnotherMPIAreToldApart(t *testing.T) {
 	dir := t.TempDir()
 	uses := func(name, lib, source string, flags ...string) string {
@@ -85,7 +85,7 @@ func TestProgramsOfAnotherMPIAreToldApart(t *testing.T) {
 	halo(t, 0, "-n", "2", abi).quiet()
 	halo(t, 0, "-n", "2", "hostname").quiet()
 
-	// Not linked with it but loaded, as interpreters do, and started by a shell.
+	// The program loads the library at run time, as interpreters do, and a shell starts the program.
 	loads := compile(t, filepath.Join(dir, "loads"), `#include <dlfcn.h>
 #include <unistd.h>
 int main(int n, char **v) { return !dlopen(v[1], RTLD_NOW) || pause(); }`, "-ldl")
@@ -103,7 +103,7 @@ int main(int n, char **v) { return !dlopen(v[1], RTLD_NOW) || pause(); }`, "-ldl
 			t.Errorf("said %d times: %s", n, h.String())
 		}
 	}
-	// What another launcher has started is in its world.
+	// A process that another launcher has started belongs to that launcher's world.
 	r, h := start("sh", "-c", "PMI_RANK=0 "+loads+" "+dir+"/libmpi.so.40; exit")
 	for _, pid := range r.processesOf(loads, 2) {
 		for end := time.Now().Add(hangs); mapped(pid) == "" && time.Now().Before(end); time.Sleep(time.Millisecond) {

@@ -17,13 +17,13 @@ import (
 	"github.com/halo-mpi/halo/internal/testrun"
 )
 
-// checker reads what ranks wrote by their step lines:COUNT,LONGEST, and expects
-// each line whole and in the order of its rank.
+// checker reads the output of ranks with the step lines:COUNT,LONGEST, and checks that each line is
+// complete and that the lines of each rank are in order.
 type checker struct {
 	t       *testing.T
 	ranks   int
 	longest int
-	next    []int // per rank, the line that must come
+	next    []int // per rank, the number of the next line
 	line    []byte
 	bad     int
 	bytes   int
@@ -104,8 +104,7 @@ func TestLargeOutputArrivesWhole(t *testing.T) {
 	}
 }
 
-// Promise F5: millions of lines from several ranks arrive whole, and each rank's in
-// order.
+// Promise F5: millions of lines from several ranks arrive complete, and those of each rank in order.
 func TestF5_MillionsOfLines(t *testing.T) {
 	testrun.PlainOnly(t, "it makes too little output")
 	count := 500000
@@ -115,8 +114,8 @@ func TestF5_MillionsOfLines(t *testing.T) {
 	checkLines(t, 4, count, 3, same)
 }
 
-// Promise F5: a rank that floods its output, without ever ending a line, is passed
-// on whole, and the launcher stays small.
+// Promise F5: the output of a rank that floods it without a newline arrives complete, and the
+// launcher uses little memory.
 func TestF5_FloodWithoutNewline(t *testing.T) {
 	testrun.PlainOnly(t, "it makes too little output")
 	blocks := 1024 // of a MiB
@@ -173,7 +172,7 @@ func TestSlowReaderLosesNothing(t *testing.T) {
 	checkLines(t, 2, 2000, 5000, func(w io.Writer) io.Writer { return &slow{w: w} })
 }
 
-// Nobody reads: the ranks must come to a halt, and the launcher stay small.
+// If nobody reads the output, the ranks block, and the launcher uses little memory.
 func TestUnreadOutputHoldsTheRanksUp(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -189,7 +188,7 @@ func TestUnreadOutputHoldsTheRanksUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	limit := "VmRSS"
-	for range 20 { // while it would have time to read everything
+	for range 20 { // a launcher that did not block would read everything meanwhile
 		time.Sleep(10 * time.Millisecond)
 		if kb := statusOf(t, run.cmd.Process.Pid, limit); kb > 200<<10 {
 			t.Fatalf("the launcher holds %d KiB of output", kb)
@@ -204,7 +203,7 @@ func TestUnreadOutputHoldsTheRanksUp(t *testing.T) {
 	c.done(30000)
 }
 
-// statusOf reads a number of /proc/PID/status; 0 where there is none.
+// statusOf reads a number from /proc/PID/status; 0 if there is none.
 func statusOf(t *testing.T, pid int, name string) int {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
@@ -233,7 +232,7 @@ func TestLastPartialLineIsKept(t *testing.T) {
 func TestTagOutput(t *testing.T) {
 	r := halo(t, 0, "-n", "2", "-tag-output", "rank", "print:x\ny", "stderr:z").printed("[0] x", "[0] y", "[1] x", "[1] y")
 	r.said("[0] z").said("[1] z")
-	long := strings.Repeat("x", 3*lineBuffer) // longer than an argument may be
+	long := strings.Repeat("x", 3*lineBuffer) // too long for an argument
 	r = newRun(t, "-n", "1", "-tag-output", "cat")
 	r.cmd.Stdin = strings.NewReader(long + "\nnext\n")
 	r.start().wait(0).printed("[0] "+long, "[0] next")
@@ -289,8 +288,8 @@ func TestFullDiskIsAFailure(t *testing.T) {
 	run.start().wait(125).said("output cannot be written", "no space left")
 }
 
-// Promise F5: a job whose stderr cannot be written still has its result and runs to its
-// end. That something was lost shows in the status if nothing else does.
+// Promise F5: a job whose stderr cannot be written runs to its end and keeps its stdout. If the job
+// does not fail otherwise, its status shows that output was lost.
 func TestF5_FullDiskForStderrKeepsTheResult(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
@@ -313,7 +312,7 @@ func TestF5_FullDiskForStderrKeepsTheResult(t *testing.T) {
 	r.start().wait(125)
 }
 
-// A tee that outlives the shell which started it still brings its last lines.
+// The last lines arrive from a process, such as tee, that outlives the shell that started it.
 func TestOutputOfWhatOutlivesARankIsKept(t *testing.T) {
 	if _, err := exec.LookPath("bash"); err != nil {
 		t.Skip("no bash here")

@@ -53,7 +53,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// unset is the warning of -x of a variable that is not set.
+// unset returns the warning about -x with a variable that is not set.
 func unset(name string) []string {
 	return []string{"-x " + name + ": the launcher has no variable of that name, so it passes none on"}
 }
@@ -120,8 +120,8 @@ func TestParseNamesWhatIsWrong(t *testing.T) {
 	}
 }
 
-// X-LCH-01, section 11.5: what scripts for other launchers say is done, or read over where
-// it asks for nothing that this one does not do anyway.
+// X-LCH-01, section 11.5: the launcher accepts the options of other launchers. It ignores those that
+// ask only for what it does anyway.
 func TestXLCH01_OptionsOfPeers(t *testing.T) {
 	t.Setenv("LCH_A", "a")
 	program := func(n int) Block { return Block{N: n, Program: "p", Args: []string{}} }
@@ -168,7 +168,7 @@ func TestXLCH01_OptionsOfPeers(t *testing.T) {
 	}
 }
 
-// Scripts and suites of tests limit their jobs so, under whichever launcher they run.
+// The variable limits the time of jobs, as with other launchers.
 func TestTimeoutFromTheEnvironment(t *testing.T) {
 	for _, c := range []struct {
 		variable, line string
@@ -240,7 +240,7 @@ func FuzzSplitWords(f *testing.F) {
 	})
 }
 
-// -check holds for all programs of the job, but what one of them says itself wins.
+// -check holds for all programs of the job; an -env of one program overrides it.
 func TestCheckSetsTheVariableOfAllRanks(t *testing.T) {
 	got, err := Parse(strings.Fields("-n 2 -check a : -env B 1 b : -env HALO_CHECK 0 c"))
 	if err != nil {

@@ -14,9 +14,8 @@ import (
 	"time"
 )
 
-// Promise F4 with a real MPI program in the middle of its communication, on both
-// fabrics: kill -9 of a rank or of the launcher at a random time, from the start
-// of the processes on, leaves nothing.
+// Promise F4 with a real MPI program while it communicates, on both fabrics: nothing is left after
+// kill -9 of a rank or of the launcher at a random time after the processes have started.
 func TestF4_NothingIsLeftOfAKilledProgram(t *testing.T) {
 	ring := filepath.Join(t.TempDir(), "ring")
 	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", ring, "../../examples/ring").CombinedOutput(); err != nil {
@@ -45,8 +44,8 @@ func TestF4_NothingIsLeftOfAKilledProgram(t *testing.T) {
 	}
 }
 
-// The same under messages of all lengths and collectives, with more ranks than
-// cores: some ranks sleep, some poll, some have not come to Init.
+// The same with messages of all lengths and collectives, and more ranks than cores: some ranks
+// sleep, some poll, some have not called Init.
 func TestF4_NothingIsLeftOfKilledTraffic(t *testing.T) {
 	program := hangPath
 	n, rounds := 2*runtime.NumCPU()+2, 6
@@ -65,15 +64,15 @@ func TestF4_NothingIsLeftOfKilledTraffic(t *testing.T) {
 			} else {
 				victim := ranks[rand.IntN(len(ranks))]
 				syscall.Kill(victim, syscall.SIGKILL)
-				r.wait(137).said(fmt.Sprintf("(pid %d", victim), "SIGKILL") // F5: the dead one is blamed, not its mourners
+				r.wait(137).said(fmt.Sprintf("(pid %d", victim), "SIGKILL") // F5: names the killed rank
 			}
 			noWarden(t)
 		}
 	}
 }
 
-// Promises F1, F4 and F5 in the middle of operations that ranks offer each other, one way or the
-// other: who waits for the end of one that the dead has taken is not left waiting.
+// Promises F1, F4 and F5 while ranks carry out operations that others offer: an origin does not wait
+// forever for an operation that a killed rank has taken.
 func TestF1_F4_NothingIsLeftOfKilledOffers(t *testing.T) {
 	rounds := 8
 	if testing.Short() {

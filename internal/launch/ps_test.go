@@ -22,7 +22,7 @@ import (
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
-// ps calls halo ps with args.
+// ps runs halo ps with args.
 func ps(t *testing.T, args ...string) (stdout, stderr string, status int) {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -33,8 +33,8 @@ func ps(t *testing.T, args ...string) (stdout, stderr string, status int) {
 	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
 }
 
-// foreignNotes are lines of halo ps about notes that it could not read, of processes that
-// are none of ours: another run of these tests may hold such.
+// foreignNotes reports whether errs contains only lines of halo ps about unreadable notes of
+// processes that are not ours: another run of these tests may hold such notes.
 func foreignNotes(errs string, ours func(pid int) bool) bool {
 	for line := range strings.Lines(errs) {
 		pid := 0
@@ -45,7 +45,7 @@ func foreignNotes(errs string, ours func(pid int) bool) bool {
 	return true
 }
 
-// state is what halo ps -json says of the run; nil if it does not know it.
+// state returns the state of the run by halo ps -json, or nil if that does not know the run.
 func (r *run) state() *JobState {
 	r.t.Helper()
 	out, errs, status := ps(r.t, "-json", fmt.Sprint(r.cmd.Process.Pid))
@@ -65,8 +65,8 @@ func (r *run) state() *JobState {
 	return jobs[0]
 }
 
-// awaitPs waits until halo ps says of each rank what is wanted: its state, and
-// what its goroutines wait for or else the remark in parentheses.
+// awaitPs waits until halo ps shows the wanted text for each rank: its state, the calls in which its
+// goroutines wait, and a remark in parentheses if there is one.
 func (r *run) awaitPs(want ...string) *JobState {
 	r.t.Helper()
 	var s *JobState
@@ -94,14 +94,14 @@ func (r *run) awaitPs(want ...string) *JobState {
 	return nil
 }
 
-// stop ends a run that would go on forever.
+// stop ends a run that does not end by itself.
 func (r *run) stop() {
 	r.t.Helper()
 	r.cmd.Process.Signal(syscall.SIGTERM)
 	r.wait(143)
 }
 
-// Promise F6: per rank the operation, the peer, the tag, and since when.
+// Promise F6: halo ps shows for each rank the operation, the peer, the tag, and since when it waits.
 func TestF6_PsShowsWhatEachRankWaitsFor(t *testing.T) {
 	for _, fabric := range []string{"shm", "tcp"} {
 		start := time.Now()
@@ -142,7 +142,7 @@ func TestF6_PsShowsWhatEachRankWaitsFor(t *testing.T) {
 				}
 			}
 		}
-		// The waits go on, and their time stands still.
+		// While a rank waits, the time since when it waits does not change.
 		again := r.state()
 		for i := range s.Ranks {
 			if len(s.Ranks[i].Waits) > 0 && !again.Ranks[i].Waits[0].Since.Equal(s.Ranks[i].Waits[0].Since) {
@@ -164,8 +164,8 @@ func TestF6_PsNamesCollectives(t *testing.T) {
 	}
 }
 
-// 11.2.2: a Barrier that one rank has left out does not end with that rank's Finalize: the
-// others hang where they are, and the table says who is in Finalize.
+// 11.2.2: if a rank omits a Barrier and calls Finalize, the Barrier of the other ranks does not
+// complete. The table shows which rank is in Finalize.
 func TestF6_PsShowsWhoIsInFinalizeInsteadOfABarrier(t *testing.T) {
 	for _, fabric := range []string{"shm", "tcp"} {
 		r := newRun(t, "-fabric", fabric, "-n", "3", hangPath, "barrier", "finalize", "barrier").start()
@@ -174,7 +174,7 @@ func TestF6_PsShowsWhoIsInFinalizeInsteadOfABarrier(t *testing.T) {
 	}
 }
 
-// A rank that does not come to Init is what the others wait for there.
+// For ranks that wait in Init, the table names the ranks that have not called it.
 func TestF6_PsShowsWhoIsOutsideInit(t *testing.T) {
 	for _, fabric := range []string{"shm", "tcp"} {
 		r := newRun(t, "-fabric", fabric, "-n", "3", hangPath, "barrier", "outside", "outside").start()
@@ -186,7 +186,7 @@ func TestF6_PsShowsWhoIsOutsideInit(t *testing.T) {
 	r.stop()
 }
 
-// What a program in C waits for has the names of C (issue 19, section 1).
+// The table names the calls of a program in C as in C (issue 19, section 1).
 func TestF6_PsNamesCallsAsInC(t *testing.T) {
 	r := newRun(t, "-n", "4", "rank", "0@init", "1@initc", "2@initc", "3@initc", "0@note:Recv on world", "1@note:Recv on Recv from 1 tag 7",
 		"2@note:the first of 2 requests, one is Idup", "3@note:Wait", "forever").start()
@@ -215,7 +215,7 @@ func TestF6_PsTellsStatesApart(t *testing.T) {
 	r := newRun(t, "-n", "4", "rank", "1@exit:0", "2@kill:19", "3@orphan", "sleep:100", "forever").start()
 	r.awaitPs("running: (has not called Init)", "ended: (exited with status 0)", "stopped: (has not called Init)", "running: (has not called Init)")
 	r.stop()
-	// A wrapper is not the process that calls MPI.
+	// The table shows the process that calls MPI, not a wrapper around it.
 	r = newRun(t, "-n", "2", "sh", "-c", hangPath+" recv; exit").start()
 	s := r.awaitPs("waiting: Recv on world from 1 tag 7;", "waiting: Recv on world from 0 tag 7;")
 	for _, k := range s.Ranks {
@@ -242,7 +242,7 @@ func TestF6_PsCountsProcessorTime(t *testing.T) {
 	}
 }
 
-// The table for people: a line for each rank, in order, that fits.
+// The table has a line for each rank, in order.
 func TestF6_TableOfManyRanks(t *testing.T) {
 	const n = 64
 	ready := filepath.Join(t.TempDir(), "ready")
@@ -273,7 +273,7 @@ func TestF6_TableOfManyRanks(t *testing.T) {
 	r.stop()
 }
 
-// halo ps at any moment of the life of jobs says nothing that is not so.
+// halo ps shows only possible states, at any moment of the life of a job.
 func TestF6_PsWhileJobsComeAndGo(t *testing.T) {
 	length := 2 * time.Second
 	if testing.Short() {
@@ -316,7 +316,7 @@ func TestF6_PsWhileJobsComeAndGo(t *testing.T) {
 	jobs.Wait()
 }
 
-// check expects a state that a job of three ranks may be in.
+// check checks that the state is possible for a job of three ranks.
 func (s *JobState) check(t *testing.T) {
 	t.Helper()
 	bad := s.Size != 3 || len(s.Ranks) != 3 || !strings.HasPrefix(s.Job, fmt.Sprint(s.Launcher, "-")) || s.Deadlock != "" ||
@@ -336,7 +336,7 @@ func (s *JobState) check(t *testing.T) {
 	}
 }
 
-// Processes that hold something that is called like notes are passed over.
+// halo ps skips processes that hold a file with the name of notes and other contents.
 func TestF6_PsKnowsNotesFromOtherThings(t *testing.T) {
 	var held []*os.File
 	hold := func(content []byte) {
@@ -360,12 +360,12 @@ func TestF6_PsKnowsNotesFromOtherThings(t *testing.T) {
 		held[0].Close()
 		held = nil
 	}
-	hold(nil) // just made
+	hold(nil) // just created
 	shows("")
 	hold(make([]byte, 2*shmfmt.NoteSize)) // not written yet
 	shows("")
 	foreign := shmfmt.NotesHeader{Launcher: os.Getpid() + 1, Local: 1, Job: "garbage"}
-	hold(append(foreign.Encode(), make([]byte, shmfmt.NoteSize)...)) // as a rank has them for a moment
+	hold(append(foreign.Encode(), make([]byte, shmfmt.NoteSize)...)) // a rank holds them for a moment
 	shows("")
 	foreign.Launcher, foreign.Local = os.Getpid(), 2
 	hold(append(foreign.Encode(), make([]byte, shmfmt.NoteSize)...))
@@ -374,7 +374,7 @@ func TestF6_PsKnowsNotesFromOtherThings(t *testing.T) {
 	shows("another version of Halo")
 }
 
-// Jobs of other users are passed over.
+// halo ps skips jobs of other users.
 func TestF6_PsLooksAtOwnJobsOnly(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root, to be another user")

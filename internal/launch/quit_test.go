@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// SIGQUIT shows the table first, and then is passed on as ever.
+// On SIGQUIT the launcher prints the table first, and then passes the signal on.
 func TestF6_QuitShowsWhatRanksWaitFor(t *testing.T) {
 	for _, fabric := range []string{"shm", "tcp"} {
 		r := newRun(t, "-fabric", fabric, "-n", "3", hangPath, "recv", "barrier", "sleep").start()
@@ -26,7 +26,7 @@ func TestF6_QuitShowsWhatRanksWaitFor(t *testing.T) {
 	}
 }
 
-// One table for each host, each by the agent there.
+// Each agent prints the table of its host.
 func TestF6_QuitShowsRanksOfAllHosts(t *testing.T) {
 	ready := filepath.Join(t.TempDir(), "ready")
 	r := far(t, "run", "-host", "a:1,b:2", "-n", "3", "rank", "init", "note:Recv on world", "2@note:Barrier", "ready:"+ready, "forever").start()
@@ -40,10 +40,10 @@ func TestF6_QuitShowsRanksOfAllHosts(t *testing.T) {
 	r.said("a (rank 0): job ").said("   0 ", "Recv on world").said("b (ranks 1-2): job ").said("   2 ", "Recv on world")
 }
 
-// A job that has not begun, because an agent does not come, has nothing to show.
+// A job that waits for an agent has not begun and has no table.
 func TestF6_QuitBeforeTheJobHasBegun(t *testing.T) {
 	r := far(t, "hang", "-host", "localhost,b", "-n", "2", "rank", "forever").start()
-	for len(processesWith(r.marker)) < 2 { // until ssh is there
+	for len(processesWith(r.marker)) < 2 { // until ssh runs
 		time.Sleep(time.Millisecond)
 	}
 	time.Sleep(20 * time.Millisecond)
@@ -51,7 +51,7 @@ func TestF6_QuitBeforeTheJobHasBegun(t *testing.T) {
 	r.wait(131).said("the job was ended by SIGQUIT")
 }
 
-// A stderr that nobody reads does not keep SIGQUIT from the ranks.
+// SIGQUIT reaches the ranks even if nobody reads the launcher's stderr.
 func TestF6_QuitReachesRanksAlthoughNobodyReads(t *testing.T) {
 	t.Parallel()
 	unread, w := fullPipe(t)
@@ -64,12 +64,12 @@ func TestF6_QuitReachesRanksAlthoughNobodyReads(t *testing.T) {
 	r.ready(ready, 2)
 	r.cmd.Process.Signal(syscall.SIGQUIT)
 	r.ready(caught, 2)
-	r.cmd.Process.Kill() // SIGTERM would end the ranks, and wait for the reader of the output
+	r.cmd.Process.Kill() // after SIGTERM the launcher would wait for the reader of its output
 	r.end()
 	r.nothingLeft()
 }
 
-// fullPipe makes a pipe into which nothing more fits.
+// fullPipe makes a full pipe.
 func fullPipe(t *testing.T) (r, w *os.File) {
 	t.Helper()
 	var fds [2]int
@@ -91,8 +91,8 @@ func fullPipe(t *testing.T) (r, w *os.File) {
 	return os.NewFile(uintptr(fds[0]), "full"), os.NewFile(uintptr(fds[1]), "full")
 }
 
-// shownAtTimeout is a run whose timeout was long enough for n ranks to wait in calls when
-// it was over, which on a busy machine may take long.
+// shownAtTimeout returns an ended run whose timeout was long enough for n ranks to be waiting in
+// calls. On a busy machine that may take long, so that it retries with longer timeouts.
 func shownAtTimeout(n int, prepare func(timeout string) *run) *run {
 	for timeout := 2 * time.Second; ; timeout *= 2 {
 		r := prepare(timeout.String()).start().wait(124)
@@ -102,7 +102,7 @@ func shownAtTimeout(n int, prepare func(timeout string) *run) *run {
 	}
 }
 
-// A hang in a continuous integration explains itself.
+// At -timeout the launcher prints the table, which explains hangs in continuous integration.
 func TestF6_TimeoutShowsWhatRanksWaitFor(t *testing.T) {
 	t.Parallel()
 	r := shownAtTimeout(2, func(timeout string) *run {

@@ -18,12 +18,13 @@ import (
 	"github.com/halo-mpi/halo/internal/testrun"
 )
 
-// The programs under test, built once: halo, testdata/rank and testdata/hang.
+// The paths of the programs under test, which are built once: halo, testdata/rank and testdata/hang.
 var haloPath, rankPath, hangPath string
 
 func TestMain(m *testing.M) {
-	// A shell starts what runs in the background with SIGINT and SIGQUIT ignored, which the
-	// launchers under test would inherit and rightly heed. What is caught here is default there.
+	// A shell starts background commands with SIGINT and SIGQUIT ignored. The launchers under test would
+	// inherit that and ignore the signals, too. Signals that this process catches have their default
+	// action in its children.
 	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGQUIT, syscall.SIGHUP} {
 		if signal.Ignored(s) {
 			signal.Notify(make(chan os.Signal, 1), s)
@@ -53,23 +54,23 @@ func build(out string, args ...string) bool {
 	return true
 }
 
-// A run of the launcher.
+// run is a run of the launcher.
 type run struct {
 	t      *testing.T
 	cmd    *exec.Cmd
-	marker string // in the environment of everything that belongs to the run
-	tmp    string // its TMPDIR
+	marker string // an entry in the environment of all processes of the run
+	tmp    string // the TMPDIR of the run
 	stdout bytes.Buffer
 	stderr bytes.Buffer
 	ended  chan struct{}
 	status int
 }
 
-// hangs is how long a run may take before the test is called a hang.
+// hangs is the time after which a test considers a run to hang.
 const hangs = 60 * time.Second
 
-// newRun prepares halo run with args; program arguments "rank" stand for the
-// test program.
+// newRun prepares halo run with args. It replaces an argument "rank" by the path of the test
+// program.
 func newRun(t *testing.T, args ...string) *run {
 	t.Helper()
 	testrun.Covered(t)
@@ -86,7 +87,7 @@ func newRun(t *testing.T, args ...string) *run {
 	r.cmd.Stdout, r.cmd.Stderr = &r.stdout, &r.stderr
 	r.cmd.Env = append(os.Environ(), r.marker, "TMPDIR="+r.tmp, "GORACE=atexit_sleep_ms=0")
 	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	// What the launcher leaves behind must not keep the test from seeing its end.
+	// Processes that the launcher leaves behind must not delay Wait.
 	r.cmd.WaitDelay = 5 * time.Second
 	return r
 }
@@ -117,7 +118,7 @@ func (r *run) start() *run {
 	return r
 }
 
-// end waits for the end.
+// end waits for the end of the run.
 func (r *run) end() {
 	r.t.Helper()
 	select {
@@ -127,7 +128,7 @@ func (r *run) end() {
 	}
 }
 
-// wait waits for the end and expects the status.
+// wait waits for the end of the run, and checks its status and that nothing is left.
 func (r *run) wait(status int) *run {
 	r.t.Helper()
 	r.end()
@@ -138,8 +139,7 @@ func (r *run) wait(status int) *run {
 	return r
 }
 
-// hang fails the test with what is needed to find out why: the processes of the
-// run, and the goroutines of the launcher.
+// hang fails the test, and prints the processes of the run and the goroutines of the launcher.
 func (r *run) hang() {
 	r.t.Helper()
 	list := processesWith(r.marker)
@@ -152,7 +152,7 @@ func (r *run) hang() {
 	r.cmd.Process.Signal(syscall.SIGABRT)
 	select {
 	case <-r.ended:
-	case <-time.After(10 * time.Second): // stopped, or nobody reads what it says
+	case <-time.After(10 * time.Second): // the launcher is stopped, or nobody reads its output
 		r.cmd.Process.Kill()
 		<-r.ended
 	}
@@ -175,7 +175,7 @@ func (r *run) ready(file string, n int) []int {
 	return pids
 }
 
-// said expects lines of stderr that hold all the words.
+// said checks that a line of stderr contains all the words.
 func (r *run) said(words ...string) *run {
 	r.t.Helper()
 	for line := range strings.Lines(r.stderr.String()) {
@@ -191,7 +191,7 @@ func (r *run) said(words ...string) *run {
 	return r
 }
 
-// printed expects stdout to be these lines, in any order.
+// printed checks that stdout consists of these lines, in any order.
 func (r *run) printed(lines ...string) *run {
 	r.t.Helper()
 	got := map[string]int{}
@@ -209,7 +209,7 @@ func (r *run) printed(lines ...string) *run {
 	return r
 }
 
-// quiet expects nothing on stderr.
+// quiet checks that stderr is empty.
 func (r *run) quiet() *run {
 	r.t.Helper()
 	if r.stderr.Len() > 0 {
@@ -221,7 +221,7 @@ func (r *run) quiet() *run {
 // leftover is the bound of promise F4.
 const leftover = 2 * time.Second
 
-// nothingLeft expects promise F4: no process and no file of the run remains.
+// nothingLeft checks promise F4: no process and no file of the run remains.
 func (r *run) nothingLeft() {
 	r.t.Helper()
 	var left []string
@@ -241,8 +241,8 @@ func (r *run) nothingLeft() {
 	r.t.Errorf("%v left behind: %q", r.cmd.Args[1:], left)
 }
 
-// processesWith lists processes, zombies aside, with an environment entry. The
-// warden has none of it and is found by its name.
+// processesWith lists the processes, except zombies, that have an environment entry. Wardens do not
+// inherit the environment; noWarden finds them by their name.
 func processesWith(marker string) (list []string) {
 	dirs, _ := filepath.Glob("/proc/[0-9]*")
 	for _, d := range dirs {

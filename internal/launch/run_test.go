@@ -47,7 +47,7 @@ func TestMPMDBlocksFormOneJob(t *testing.T) {
 	args := append([]string{"-n", "2", "-env", "WHO", "a", "rank", "env:WHO"}, job...)
 	args = append(args, ":", "-np", "1", "-x", "WHO=b", "rank", "env:WHO")
 	args = append(args, job...)
-	args = append(args, "-fabric", "tcp") // an argument of the program, which ignores nothing
+	args = append(args, "-fabric", "tcp") // arguments of the program
 	args = args[:len(args)-2]
 	fabric := map[bool]string{true: "shm", false: "tcp"}[runtime.GOOS == "linux"]
 	halo(t, 0, args...).quiet().printed("WHO=a", "WHO=a", "WHO=b",
@@ -168,8 +168,8 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// The heap behind the rings is larger than memory, or as large as the limits of the
-// process let it be: what is not used costs nothing.
+// The heap behind the rings is larger than physical memory, or as large as the limits of the process
+// allow. Unused memory costs nothing.
 func TestHeapIsAsLargeAsItCanBe(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("shared memory is for Linux")

@@ -82,8 +82,7 @@ func TestEnvironmentForOtherHosts(t *testing.T) {
 	}
 }
 
-// Promise S4: ranks listen on the address that the other hosts reach, and never
-// on all.
+// Promise S4: ranks listen on the address that the other hosts reach, and never on all addresses.
 func TestListenAddress(t *testing.T) {
 	lo, _, err := net.ParseCIDR("127.0.0.1/8")
 	if err != nil {
@@ -101,8 +100,8 @@ func TestListenAddress(t *testing.T) {
 	if got, err := listenAddress("", "127.0.0.1 4000 203.0.113.7 22", false, nil); err != nil || got != "127.0.0.1" {
 		t.Errorf("as the client of ssh: %q, %v", got, err)
 	}
-	// An address that is not ours (a jump host's) does not count, nor do words
-	// that are no addresses, nor loopback as the way to another host.
+	// The address of another machine (a jump host) does not count, nor do words that are no addresses,
+	// nor loopback addresses if there are other hosts.
 	for _, sshd := range []string{"", "203.0.113.7 1 203.0.113.8 2", "a b c d", "0.0.0.0 1 0.0.0.0 2"} {
 		if got, err := listenAddress("", sshd, true, []string{"localhost"}); err == nil || !strings.Contains(err.Error(), "-iface") {
 			t.Errorf("SSH_CONNECTION %q: %q, %v", sshd, got, err)

@@ -38,7 +38,7 @@ func TestInterruptEndsTheJob(t *testing.T) {
 	r.wait(130).said("halo: the job was ended by SIGINT")
 }
 
-// A rank that calls Abort because it, or another, was interrupted explains nothing.
+// If ranks call Abort because of SIGINT, the launcher reports the SIGINT and not the Abort.
 func TestInterruptExplainsTheAbortsItCauses(t *testing.T) {
 	for _, args := range [][]string{{"yield:2"}, {"flee:2"}, {"0@yield:2"}, {"0@flee:2"}, {"yield:2", "ignore:15"}} {
 		ready := filepath.Join(t.TempDir(), "ready")
@@ -59,13 +59,13 @@ func TestSecondInterruptKills(t *testing.T) {
 	r := newRun(t, "-n", "3", "rank", "ignore:2", "ignore:15", "ready:"+ready, "forever").start()
 	pids := r.ready(ready, 3)
 	r.cmd.Process.Signal(os.Interrupt)
-	for _, pid := range pids { // the first one was passed on, and ignored
+	for _, pid := range pids { // the launcher has passed the first SIGINT on, and the ranks ignore it
 		for syscall.Kill(pid, 0) != nil {
 			t.Fatalf("pid %d is gone", pid)
 		}
 	}
 	r.cmd.Process.Signal(os.Interrupt)
-	// Signals of one number merge while the first is pending: ask until it shows.
+	// A signal is lost while another one of the same number is pending: send it until it has an effect.
 	for ended := false; !ended; {
 		select {
 		case <-r.ended:
@@ -96,12 +96,12 @@ func TestStopAndContinue(t *testing.T) {
 	r.wait(143)
 }
 
-// A child may end just when the launcher begins to listen for that.
+// A child may end while the launcher registers for SIGCHLD.
 func TestChildThatEndsWhileTheLauncherBeginsToListen(t *testing.T) {
 	heard := make(chan bool)
 	go func() {
 		<-childSignals(func(c chan<- os.Signal, s ...os.Signal) {
-			select { // as signal.Notify delivers
+			select { // delivers without blocking, as signal.Notify does
 			case c <- s[0]:
 			default:
 			}
@@ -115,8 +115,8 @@ func TestChildThatEndsWhileTheLauncherBeginsToListen(t *testing.T) {
 	}
 }
 
-// Promise F5: a launcher that is stopped, not by the keyboard but by SIGSTOP, which
-// it cannot hear, holds its ranks up at most, and loses nothing.
+// Promise F5: a launcher that SIGSTOP stops, which it cannot catch, may delay its ranks but loses
+// nothing.
 func TestF5_StoppedLauncherLosesNothing(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("states of processes are read from /proc")
@@ -137,7 +137,7 @@ func TestF5_StoppedLauncherLosesNothing(t *testing.T) {
 	r.wait(0).quiet()
 	c.done(20000)
 
-	// A rank that dies meanwhile is explained afterwards.
+	// The launcher explains the death of a rank that died meanwhile.
 	ready := filepath.Join(t.TempDir(), "ready")
 	r = newRun(t, "-n", "3", "rank", "init", "exchange", "ready:"+ready, "forever").start()
 	pids := r.ready(ready, 3)
@@ -149,7 +149,7 @@ func TestF5_StoppedLauncherLosesNothing(t *testing.T) {
 	syscall.Kill(pid, syscall.SIGCONT)
 	r.wait(137).said(fmt.Sprintf("rank 1 (pid %d", pids[1]), "SIGKILL")
 
-	// And one that is stopped can be killed.
+	// A stopped launcher can be killed.
 	ready = filepath.Join(t.TempDir(), "ready")
 	r = newRun(t, "-n", "3", "rank", "init", "exchange", "ready:"+ready, "forever").start()
 	r.ready(ready, 3)

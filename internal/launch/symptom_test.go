@@ -4,7 +4,7 @@ package launch
 
 import "testing"
 
-// A symptom is found however the text of the runtime is cut into reads.
+// A symptom is found however the text of the runtime is split into reads.
 func TestSymptomsInPieces(t *testing.T) {
 	for text, want := range map[string]symptom{
 		"a line\nruntime/cgo: pthread_create failed: Resource temporarily unavailable\nSIGABRT":             noThread,

@@ -14,7 +14,8 @@ import (
 	"unsafe"
 )
 
-// terminal gives a run a terminal of its own, and returns the other side.
+// terminal gives a run a terminal of its own. It returns the file for typing, and a function that
+// waits until the terminal shows a text.
 func (r *run) terminal() (typed *os.File, shown func(want string)) {
 	r.t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
@@ -33,7 +34,7 @@ func (r *run) terminal() (typed *os.File, shown func(want string)) {
 	r.t.Cleanup(func() { slave.Close() })
 	r.cmd.Stdin, r.cmd.Stdout, r.cmd.Stderr = slave, slave, slave
 	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	// All that is written is read, also if nobody looks: a full terminal would hold the run up.
+	// This goroutine reads all output, since a full terminal would block the run.
 	var lock sync.Mutex
 	var seen strings.Builder
 	more := make(chan bool, 1)
@@ -84,7 +85,7 @@ func TestRankZeroReadsTheTerminalAndItsPromptShows(t *testing.T) {
 	r.start()
 	shown("your name? ")
 	shown("other\r\n")
-	fmt.Fprintf(typed, "someone\n\x04") // control-D is the end of the input
+	fmt.Fprintf(typed, "someone\n\x04") // Ctrl-D ends the input
 	shown("\r\nsomeone\r\n")
 	r.wait(0)
 }
@@ -121,7 +122,7 @@ func TestInterruptFromTheKeyboard(t *testing.T) {
 
 func TestStopFromTheKeyboard(t *testing.T) {
 	ready := filepath.Join(t.TempDir(), "ready")
-	// The shell is what stops with the launcher, and goes on with it.
+	// The ranks stop and continue with the launcher.
 	r := newRun(t, "-n", "2", "rank", "ready:"+ready, "forever")
 	typed, _ := r.terminal()
 	r.start()
