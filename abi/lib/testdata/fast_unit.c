@@ -1,5 +1,5 @@
-/* What fast.c takes, and what it leaves to Go, beside memory laid out as Go has it. It prints
- * what is wrong, and ends with 1 then. */
+/* Tests which calls the fast paths in C carry out and which they leave to Go, on records with the
+ * layouts of Go. Prints errors, and exits with 1 if there are any. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static int failed;
 		}                                                                                        \
 	} while (0)
 
-/* A window of three ranks; rank 1 has been used. */
+/* A window of three ranks. Only the TargetRecord of rank 1 is filled in. */
 #define RANKS 3
 #define PROCESSES 3
 #define ME 1
@@ -73,7 +73,7 @@ static int64_t at(MPI_Aint disp) {
 	return v;
 }
 
-/* Puts and gets of each length, and nothing beside them. */
+/* Puts and gets of each length, which change no bytes around the data. */
 static void lengths(size_t shortest) {
 	for (size_t n = shortest; n < 40; n++) {
 		char from[40], to[42];
@@ -88,7 +88,7 @@ static void lengths(size_t shortest) {
 	}
 }
 
-/* Beyond the memory of the target, and of ranks that are none, or have not been used. */
+/* Accesses beyond the memory of the target, to invalid ranks, and to ranks without record. */
 static void outside(void) {
 	EXPECT(0, put(1, BYTES / 4 - 1));
 	EXPECT(0, put(1, BYTES / 4));
@@ -124,7 +124,7 @@ static void copies(void) {
 	EXPECT(0, halo_fast_put(&v, 1, MPI_INT64_T, 1, 0, 1, MPI_UINT64_T, win));
 	EXPECT(0, halo_fast_put(&v, -1, MPI_INT64_T, 1, 0, -1, MPI_INT64_T, win));
 	EXPECT(0, halo_fast_put(&v, (int64_t)1 << 61, MPI_INT64_T, 1, 0, (int64_t)1 << 61, MPI_INT64_T, win));
-	EXPECT(0, halo_fast_put(&v, 1, MPI_SHORT_INT, 1, 0, 1, MPI_SHORT_INT, win)); /* padded */
+	EXPECT(0, halo_fast_put(&v, 1, MPI_SHORT_INT, 1, 0, 1, MPI_SHORT_INT, win)); /* a type with padding */
 	EXPECT(0, halo_fast_put(&v, 1, MPI_DATATYPE_NULL, 1, 0, 1, MPI_DATATYPE_NULL, win));
 	EXPECT(0, halo_fast_put(&v, 1, (MPI_Datatype)0x12c3, 1, 0, 1, (MPI_Datatype)0x12c3, win));
 	EXPECT(0, halo_fast_put(NULL, 1, MPI_INT64_T, 1, 0, 1, MPI_INT64_T, win));
@@ -136,8 +136,8 @@ static void copies(void) {
 	SET(uint32_t, target, HALO_TARGET_GATE, 2); /* waits for the target's post */
 	EXPECT(0, put(1, 0));
 	SET(uint32_t, target, HALO_TARGET_GATE, 0);
-	SET(uint32_t, window, HALO_WINDOW_MODE, HALO_MODE_FENCE); /* nothing has followed the fence */
-	EXPECT(0, put(2, 0)); /* nothing is known of this target */
+	SET(uint32_t, window, HALO_WINDOW_MODE, HALO_MODE_FENCE); /* no operation has followed the fence */
+	EXPECT(0, put(2, 0)); /* this target has no record */
 	EXPECT(HALO_MODE_FENCE, *HALO_AT(uint32_t, window, HALO_WINDOW_MODE));
 	EXPECT(1, put(1, 0));
 	EXPECT(HALO_GATE_OPEN, *HALO_AT(uint32_t, window, HALO_WINDOW_MODE));
@@ -147,7 +147,7 @@ static void copies(void) {
 	EXPECT(HALO_GATE_OPEN, *HALO_AT(uint32_t, window, HALO_WINDOW_MODE));
 	SET(uint32_t, window, HALO_WINDOW_MODE, HALO_MODE_LOCK_ALL | HALO_GATE_OPEN);
 	EXPECT(1, put(1, 0));
-	EXPECT(0, put(2, 0)); /* nothing is known of this target, though all are open */
+	EXPECT(0, put(2, 0)); /* all targets are open, but this one has no record */
 	EXPECT(0, halo_fast_put(&v, 0, MPI_INT64_T, 2, 0, 0, MPI_INT64_T, win));
 	SET(uint32_t, view, HALO_VIEW_HOW, HALO_HOW_IN_ORDER);
 	EXPECT(1, put(1, 0));
@@ -158,7 +158,7 @@ static void copies(void) {
 	EXPECT(0, halo_fast_put(&v, 0, MPI_INT64_T, 1, 0, 0, MPI_INT64_T, win));
 }
 
-/* Memory that the kernel copies: that of this process, as if it were another's. */
+/* Copies by the kernel from and to this process, as if it were another one. */
 static void by_the_kernel(void) {
 	static uint32_t gone;
 	int64_t v = 7, w = 0;
@@ -208,16 +208,16 @@ static void by_the_kernel(void) {
 	EXPECT(1, halo_fast_put(big, HALO_COPY_LESS - 1, MPI_BYTE, 1, 0, HALO_COPY_LESS - 1, MPI_BYTE, win));
 	EXPECT(1, put(1, BYTES / 4 - 2)); /* the last place */
 
-	errno = 33; /* what the kernel refuses is Go's, and errno the program's */
+	errno = 33; /* copies that the kernel refuses go to Go, and do not change errno */
 	SET(uint64_t, target, HALO_TARGET_ADDR, 4096);
 	EXPECT(0, put(1, 0));
 	EXPECT(0, get(1, 0));
 	SET(uint64_t, target, HALO_TARGET_ADDR, (uint64_t)(uintptr_t)memory);
-	SET(int32_t, target, HALO_TARGET_PID, 1 << 30); /* above all process numbers */
+	SET(int32_t, target, HALO_TARGET_PID, 1 << 30); /* above all process ids */
 	EXPECT(0, put(1, 0));
 	EXPECT(0, get(1, 0));
 	SET(int32_t, target, HALO_TARGET_PID, getpid());
-	/* What the kernel copies in part, up to the end of a page, is not done either. */
+	/* A copy that the kernel makes only in part, up to the end of a page, goes to Go, too. */
 	char *edge = mmap(NULL, 2 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	munmap(edge + 4096, 4096);
 	SET(uint64_t, target, HALO_TARGET_ADDR, (uint64_t)(uintptr_t)edge + 4096 - 4);
@@ -268,15 +268,15 @@ static int swap(MPI_Aint disp, int64_t compare, int64_t v, int64_t *old) {
 	return halo_fast_compare_and_swap(&v, &compare, old, MPI_INT64_T, 1, disp, win);
 }
 
-/* The way of an element through its stripe. */
+/* The states of the stripe of an element. */
 static void stripe(void) {
 	int64_t old = -1;
 	reset();
 	EXPECT(1, add(2, 5, &old));
 	EXPECT(0, old);
 	EXPECT(5, at(2));
-	EXPECT((uint64_t)1 << 32, *readers(0, ME)); /* has been in, and is out */
-	EXPECT(1, add((BYTES / 4 + 8) / 4, 6, &old)); /* the next stripe */
+	EXPECT((uint64_t)1 << 32, *readers(0, ME)); /* one reader has entered and left */
+	EXPECT(1, add((BYTES / 4 + 8) / 4, 6, &old)); /* in the next stripe */
 	EXPECT((uint64_t)1 << 32, *readers(1, ME));
 	EXPECT(1, swap(2, 5, 9, &old));
 	EXPECT(5, old);
@@ -286,20 +286,20 @@ static void stripe(void) {
 	EXPECT(9, at(2));
 	EXPECT(3 * ((uint64_t)1 << 32), *readers(0, ME));
 
-	*writer(0) = 3; /* process 2 writes */
+	*writer(0) = 3; /* process 2 is the writer */
 	EXPECT(0, add(2, 5, &old));
 	EXPECT(0, swap(2, 9, 5, &old));
 	EXPECT(9, at(2));
 	EXPECT(0, (uint32_t)*readers(0, ME));
 	EXPECT(3, *writer(0));
-	*writer(0) = (uint64_t)3 << HALO_STRIPE_BIAS | 3; /* and the bias is to it */
+	*writer(0) = (uint64_t)3 << HALO_STRIPE_BIAS | 3; /* process 2 is the writer and has the bias */
 	EXPECT(0, add(2, 5, &old));
 	EXPECT((uint64_t)3 << HALO_STRIPE_BIAS | 3, *writer(0));
-	*writer(0) = (uint64_t)3 << HALO_STRIPE_BIAS; /* only the bias, which ends */
+	*writer(0) = (uint64_t)3 << HALO_STRIPE_BIAS; /* process 2 has only the bias, which ends */
 	EXPECT(1, add(2, 1, &old));
 	EXPECT(10, at(2));
 	EXPECT(0, *writer(0));
-	*writer(0) = (uint64_t)(ME + 1) << HALO_STRIPE_BIAS | (ME + 1); /* another thread of this process */
+	*writer(0) = (uint64_t)(ME + 1) << HALO_STRIPE_BIAS | (ME + 1); /* another thread of this process writes */
 	EXPECT(0, add(2, 1, &old));
 
 	reset(); /* a process that enters often gets the bias */
@@ -315,21 +315,21 @@ static void stripe(void) {
 	EXPECT(7, at(2));
 	EXPECT(1, swap(2, 8, 9, &old));
 	EXPECT(7, at(2));
-	EXPECT(count, *readers(0, ME)); /* as the writer, that is */
+	EXPECT(count, *readers(0, ME)); /* updates under the bias are not counted as readers */
 	EXPECT((uint64_t)(ME + 1) << HALO_STRIPE_BIAS, *writer(0));
-	*readers(0, 2) = 1; /* another reader is inside: the bias ends */
+	*readers(0, 2) = 1; /* another process is a reader: the bias ends */
 	EXPECT(1, add(2, 1, &old));
 	EXPECT(8, at(2));
 	EXPECT(0, *writer(0));
 	EXPECT(count + ((uint64_t)1 << 32), *readers(0, ME));
 
 	reset();
-	SET(uint32_t, target, HALO_TARGET_LOCALS, HALO_STRIPE_BIAS_MOST + 1); /* none among many; the counts beyond are not looked at */
+	SET(uint32_t, target, HALO_TARGET_LOCALS, HALO_STRIPE_BIAS_MOST + 1); /* too many processes for a bias */
 	*readers(0, ME) = (uint64_t)(HALO_STRIPE_BIAS_EVERY - 1) << 32;
 	EXPECT(1, add(2, 1, &old));
 	EXPECT(0, *writer(0));
 
-	for (int i = 0; i < 2; i++) { /* bare */
+	for (int i = 0; i < 2; i++) { /* without stripes */
 		reset();
 		if (i)
 			SET(bool, target, HALO_TARGET_FINE, 1);
@@ -348,7 +348,7 @@ static void elements(void) {
 	double d = 1.5, was, nan = 0;
 	reset();
 	nan /= nan;
-	EXPECT(0, add(1, 1, &old)); /* 4 bytes beside its alignment */
+	EXPECT(0, add(1, 1, &old)); /* misaligned by 4 bytes */
 	EXPECT(0, at(1));
 	EXPECT(0, halo_fast_fetch_and_op(&v, NULL, MPI_INT64_T, 1, 2, MPI_SUM, win));
 	EXPECT(0, halo_fast_fetch_and_op(NULL, &old, MPI_INT64_T, 1, 2, MPI_SUM, win));
@@ -399,7 +399,7 @@ static void rows(void) {
 	EXPECT(1, at(2) == 2 && at(10) == 82 && at(12) == 51 && at(2 + 254) == 1271);
 	EXPECT(1, old[0] == 1 && old[4] == 41);
 	EXPECT(0, *writer(0) | *readers(0, ME));
-	EXPECT(0, sums(129, 2, NULL)); /* long */
+	EXPECT(0, sums(129, 2, NULL)); /* too long */
 	EXPECT(0, sums(0, 2, NULL));
 	EXPECT(0, sums(2, BYTES / 4 - 2, NULL)); /* beyond the end */
 	EXPECT(0, sums(2, 3, NULL));             /* misaligned */
@@ -429,7 +429,7 @@ static void rows(void) {
 	EXPECT(before, at(2));
 	*readers(0, 2) = (uint64_t)7 << 32;
 	EXPECT(1, sums(2, 2, NULL));
-	EXPECT(mine, *writer(0)); /* a bias to this process stays, to another one ends */
+	EXPECT(mine, *writer(0)); /* a bias to this process stays, one to another process ends */
 	*writer(0) = (uint64_t)3 << HALO_STRIPE_BIAS;
 	EXPECT(1, sums(2, 2, NULL));
 	EXPECT(0, *writer(0));
@@ -447,7 +447,7 @@ static void rows(void) {
 }
 
 #if defined __x86_64__
-/* A kernel as Go has them: it adds words of 64 bits, 64 bytes at a time at least. */
+/* A kernel like those of Go: it adds words of 64 bits, in blocks of 64 bytes. */
 extern const char add_words[];
 __asm__(".text\n"
         "add_words:\n"
@@ -457,7 +457,7 @@ __asm__(".text\n"
 
 static int64_t long_values[(64 << 10) / 8 + 1], long_old[(64 << 10) / 8 + 1];
 
-/* Sums of so many elements, twice, are what they have to be, and nothing beside them changes. */
+/* Adds n elements twice, and checks the sums, the fetched values and the bytes around them. */
 static int long_sums(int64_t n, MPI_Aint disp) {
 	memset(memory, 0, sizeof memory);
 	for (int64_t i = 0; i < n; i++)
@@ -493,14 +493,14 @@ static void long_rows(void) {
 	EXPECT(0, *writer(0) | *writer(1) | *writer(2) | *readers(0, ME));
 	EXPECT(0, long_sums(2, 1)); /* misaligned */
 
-	/* In two stripes of which one cannot be had: nothing has changed. */
+	/* The row is in two stripes, of which one is not free: nothing changes. */
 	memset(memory, 0, sizeof memory);
 	for (int s = 0; s < 2; s++) {
 		*writer(s) = 3;
 		EXPECT(0, long_sums(16, border - 2));
 		EXPECT(3, *writer(s));
 		EXPECT(0, *writer(1 - s));
-		EXPECT(1, long_sums(16, s ? 0 : border)); /* all in the other one */
+		EXPECT(1, long_sums(16, s ? 0 : border)); /* in the free stripe only */
 		*writer(s) = 0;
 		*readers(s, 2) = 1;
 		EXPECT(0, long_sums(16, border - 2));
@@ -509,14 +509,14 @@ static void long_rows(void) {
 		EXPECT(0, at(border - 2) | at(border));
 	}
 	*writer(1) = 3;
-	EXPECT(1, long_sums(16, border - 32)); /* ends where that begins */
+	EXPECT(1, long_sums(16, border - 32)); /* ends where stripe 1 begins */
 	EXPECT(0, long_sums(17, border - 32));
 	*writer(1) = (uint64_t)(ME + 1) << HALO_STRIPE_BIAS;
 	EXPECT(1, long_sums(16, border - 2));
 	EXPECT(0, *writer(0));
 	EXPECT((uint64_t)(ME + 1) << HALO_STRIPE_BIAS, *writer(1));
 
-	/* What shares memory, and what has no kernel. */
+	/* Overlapping operands, and types without kernel. */
 	EXPECT(0, halo_fast_accumulate(memory + 64, 9, MPI_INT64_T, 1, 0, 9, MPI_INT64_T, MPI_SUM, win));
 	EXPECT(1, halo_fast_accumulate(memory + 72, 9, MPI_INT64_T, 1, 0, 9, MPI_INT64_T, MPI_SUM, win));
 	EXPECT(0, halo_fast_get_accumulate(a, 9, MPI_INT64_T, memory + 64, 9, MPI_INT64_T, 1, 0, 9, MPI_INT64_T, MPI_SUM, win));
@@ -549,10 +549,10 @@ static void long_rows(void) {
 	EXPECT(0, halo_fast_reduce_local(a, b, 1, MPI_INT64_T, MPI_SUM));
 }
 #else
-static void long_rows(void) {} /* there are no kernels that C can call */
+static void long_rows(void) {} /* C cannot call kernels on this machine */
 #endif
 
-/* What is asked of a type, and that it is committed. */
+/* Inquiries about a type, and its commit. */
 static void questions(void) {
 	static char known[1024];
 	int64_t lb = 7, extent = 7, long_size = 7;
@@ -595,7 +595,7 @@ static void questions(void) {
 	EXPECT(8, extent);
 }
 
-/* Requests that are complete at once: none but in an epoch of locks. */
+/* Requests that are complete at once, which exist in passive target epochs only. */
 static void requests(void) {
 	int64_t value = 5, got = 0;
 	int flag = 0;
@@ -647,7 +647,7 @@ static void handles(void) {
 	win = (MPI_Win)~(uintptr_t)0;
 	EXPECT(0, put(1, 0));
 	win = (MPI_Win)handle;
-	halo_close_win(handle + ((uintptr_t)1 << 31)); /* one that is not there */
+	halo_close_win(handle + ((uintptr_t)1 << 31)); /* a handle that does not exist */
 	EXPECT(1, put(1, 0));
 	halo_close_win(handle);
 	EXPECT(0, put(1, 0));
