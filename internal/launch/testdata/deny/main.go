@@ -1,7 +1,7 @@
 //go:build linux
 
-// Deny starts a command, which it becomes, with a seccomp filter that denies memfd_create,
-// as the default ones of some containers do.
+// Deny executes a command with a seccomp filter that denies memfd_create, as the default filters of
+// some containers do.
 package main
 
 import (
@@ -12,7 +12,7 @@ import (
 	"unsafe"
 )
 
-// instruction is one of a classic BPF program.
+// instruction is an instruction of a classic BPF program.
 type instruction struct {
 	code   uint16
 	jt, jf uint8
@@ -37,7 +37,7 @@ func main() {
 		n    uint16
 		code *instruction
 	}{uint16(len(code)), &code[0]}
-	runtime.LockOSThread() // the filter is of this thread, and of what it becomes
+	runtime.LockOSThread() // the filter applies to this thread, and survives its exec
 	for _, args := range [][2]uintptr{{noNewPrivileges, 1}, {setSeccomp, filterMode}} {
 		at := uintptr(0)
 		if args[0] == setSeccomp {

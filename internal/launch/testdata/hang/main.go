@@ -1,6 +1,5 @@
-// Hang is a program whose ranks wait for what does not come, for tests of what
-// is said about that. Argument i is what rank i does, argument 0 what the others
-// do, too, if there are more of them.
+// Hang is a program whose ranks wait forever, for tests of halo ps and of the launcher. Argument i is
+// the task of rank i; argument 0 is also the task of ranks without an argument.
 package main
 
 import (
@@ -71,7 +70,7 @@ func do(world *mpi.Comm, what string) error {
 	case "sleep":
 		time.Sleep(time.Hour)
 	case "finalize":
-	case "traffic": // point to point and collectives, for ever
+	case "traffic": // point-to-point messages and collectives, endlessly
 		for n := 0; ; n++ {
 			if _, err := mpi.Sendrecv(world, make([]int, 1<<(n%16)), next, 1, make([]int, 1<<16), mpi.AnySource, 1); err != nil {
 				return err
@@ -93,9 +92,9 @@ func do(world *mpi.Comm, what string) error {
 	return nil
 }
 
-// offers is short operations on memory that nobody maps, for ever: on one host ranks that poll
-// do them for each other, and the kernel does where these do not. Each rank has an element of
-// its own at the next one.
+// offers makes short operations on memory that no other process maps, endlessly. On one host a
+// target that polls carries them out, and otherwise the kernel copies. Each rank has elements of its
+// own at the next rank.
 func offers(world *mpi.Comm, next int) error {
 	mem := make([]int64, 4)
 	w, err := mpi.WinCreate(world, mem)

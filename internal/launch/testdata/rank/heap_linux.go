@@ -9,8 +9,8 @@ import (
 	"github.com/halo-mpi/halo/internal/sparse"
 )
 
-// heap takes size bytes of the own heap and stores into all their pages. The file and
-// the mapping stay open until the process ends.
+// heap allocates size bytes of this rank's heap and stores into all their pages. The file and the
+// mapping stay open until the process ends.
 func (p *process) heap(size int64) error {
 	j := p.boot.Job()
 	f, err := p.boot.Segment(j.Rank)

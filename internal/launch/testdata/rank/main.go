@@ -1,5 +1,5 @@
-// Rank is a program for tests of the launcher. Its arguments are steps, done in
-// order; a step K@STEP is done by rank K only.
+// Rank is a program for tests of the launcher. Its arguments are steps, which it executes in order.
+// Only rank K executes a step K@STEP.
 package main
 
 import (
@@ -40,7 +40,7 @@ type process struct {
 	spins int
 }
 
-// note is the place for the notes of this rank.
+// note maps the wait note of this rank.
 func (p *process) note() *shmfmt.Note {
 	f, err := p.boot.Segment(boot.NotesSegment)
 	p.check(err)
@@ -62,7 +62,7 @@ func (p *process) step(verb, arg string) {
 	n, _ := strconv.Atoi(arg)
 	var err error
 	switch verb {
-	case "init", "initc": // initc is what the library for C does
+	case "init", "initc": // initc is the call of the C library
 		p.boot, err = boot.Connect(verb == "initc")
 	case "exchange":
 		var all [][]byte
@@ -85,15 +85,15 @@ func (p *process) step(verb, arg string) {
 		fmt.Printf("rank %d hosts %v host %v listen %s\n", j.Rank, j.Hosts, j.Host, j.Listen)
 	case "cores":
 		fmt.Println("cores", p.boot.Job().Cores)
-	case "segments": // writes into the own segment, reads the others' after all have
+	case "segments": // writes into this rank's segment, and reads the others' after all have written
 		var f *os.File
 		f, err = p.boot.Segment(n)
 		p.check(err)
 		info, _ := f.Stat()
 		fmt.Println("segment", n, info.Size())
-	case "heap": // takes n bytes of the own heap, which stands behind the rings
+	case "heap": // uses n bytes of this rank's heap, which lies behind the rings
 		err = p.heap(int64(n))
-	case "note", "longnote": // what a goroutine of this rank waits for, since now or since ten minutes
+	case "note", "longnote": // notes the call in which a goroutine waits, since now or for ten minutes
 		n, since := p.note(), time.Now()
 		if verb == "longnote" {
 			since = since.Add(-10 * time.Minute)
@@ -108,7 +108,7 @@ func (p *process) step(verb, arg string) {
 				p.spins++
 			}
 		}()
-	case "torn": // dies in the middle of noting that
+	case "torn": // leaves a half-written note
 		p.note().Begin()
 	case "abort":
 		p.boot.Abort(n, "of the test")
@@ -134,9 +134,9 @@ func (p *process) step(verb, arg string) {
 		for { // select{} would be a deadlock
 			time.Sleep(time.Hour)
 		}
-	case "ready": // tells the test, by a file, that this rank has come so far
+	case "ready": // tells the test by a file that this rank has reached the step
 		err = os.WriteFile(arg+"."+p.rank, []byte(strconv.Itoa(os.Getpid())), 0o600)
-	case "head": // the first line of the input
+	case "head": // prints the first line of the input
 		var line string
 		line, err = bufio.NewReader(os.Stdin).ReadString('\n')
 		fmt.Print(line)
@@ -167,14 +167,14 @@ func (p *process) step(verb, arg string) {
 		}
 	case "ignore":
 		signal.Ignore(syscall.Signal(n))
-	case "catch": // prints the first signal n that comes
+	case "catch": // prints the first signal n that arrives
 		c := make(chan os.Signal, 1)
 		signal.Notify(c, syscall.Signal(n))
 		go func() {
 			fmt.Println("caught", <-c)
 			os.Exit(0)
 		}()
-	case "yield", "flee": // calls Abort at signal n; flee does not wait for what that does
+	case "yield", "flee": // calls Abort at signal n; flee exits 10 ms later
 		c := make(chan os.Signal, 1)
 		signal.Notify(c, syscall.Signal(n))
 		go func() {
@@ -188,21 +188,21 @@ func (p *process) step(verb, arg string) {
 		c := make(chan os.Signal, 1)
 		signal.Notify(c, syscall.Signal(n))
 		<-c
-	case "orphan": // leaves a process of another session behind
+	case "orphan": // leaves a process in another session behind
 		cmd := exec.Command(os.Args[0], "forever")
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 		err = cmd.Start()
-	case "child": // a program started by a rank is not in its job
+	case "child": // starts this program, which then is not in the rank's job
 		cmd := exec.Command(os.Args[0], strings.Fields(arg)...)
 		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 		err = cmd.Run()
-	case "flood": // N MiB without a newline, each beginning with its number
+	case "flood": // prints N MiB without a newline, each beginning with its number
 		block := []byte(strings.Repeat("x", 1<<20))
 		for i := 0; i < n && err == nil; i++ {
 			copy(block, fmt.Sprintf("%08d", i))
 			_, err = os.Stdout.Write(block)
 		}
-	case "lines": // N lines of lengths up to M, each one checkable: lines:N,M
+	case "lines": // lines:N,M prints N lines of lengths up to M, which the test can check
 		a, b, _ := strings.Cut(arg, ",")
 		count, _ := strconv.Atoi(a)
 		longest, _ := strconv.Atoi(b)
