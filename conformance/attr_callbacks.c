@@ -19,7 +19,7 @@ static int copy(MPI_Comm c, int key, void *extra, void *in, void *out, int *flag
 	extra_seen = extra;
 	key_seen = key;
 	*(void **)out = (char *)in + 1;
-	*flag = (intptr_t)in % 2 == 0; /* only even ones */
+	*flag = (intptr_t)in % 2 == 0; /* copies even values only */
 	return refuse;
 }
 
@@ -69,7 +69,7 @@ static void communicators(void)
 	MPI_Comm_set_attr(a, key, (void *)40);
 	MPI_Comm_get_attr(a, key, &value, &flag);
 	CHECK(flag && value == (void *)40);
-	MPI_Comm_set_attr(a, key, (void *)42); /* deletes the old one */
+	MPI_Comm_set_attr(a, key, (void *)42); /* deletes the old value */
 	CHECK(deletions == 1 && extra_seen == &state);
 	MPI_Comm_dup(a, &b);
 	CHECK(copies == 1 && key_seen == key);
@@ -78,7 +78,7 @@ static void communicators(void)
 	again = key;
 	MPI_Comm_free_keyval(&key);
 	CHECK(key == MPI_KEYVAL_INVALID);
-	MPI_Comm_delete_attr(b, again); /* is still there */
+	MPI_Comm_delete_attr(b, again); /* the keyval still exists */
 	CHECK(deletions == 2);
 	MPI_Comm_get_attr(b, again, &value, &flag);
 	CHECK(!flag);

@@ -32,7 +32,7 @@ int main(int argc, char **argv) {
 		t = types[i];
 		FAILS(MPI_Type_free(&t), MPI_ERR_TYPE);
 	}
-	/* The next datatype has the handle of the freed one, but in the checking mode. */
+	/* The next datatype has the handle of the freed one, except in checking mode. */
 	const char *check = getenv("HALO_CHECK");
 	int checks = check != NULL && strcmp(check, "1") == 0;
 	OK(MPI_Type_contiguous(3, MPI_INT, &t));

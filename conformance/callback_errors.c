@@ -1,8 +1,8 @@
-/* Functions of the program that make wrong calls themselves, or fail: they get the errors of their
- * calls, their result becomes that of the outer call, and the library continues to work (Halo). */
+/* Callbacks that make wrong calls themselves, or fail: they get the errors of their calls, their
+ * result becomes that of the outer call, and the library continues to work (Halo). */
 #include "check.h"
 
-static int handled, nested, inside; /* calls of handlers, of them within one, and how deep we are */
+static int handled, nested, inside; /* calls of handlers, nested calls of handlers, present depth */
 
 /* A handler that makes correct and wrong calls on the same object. The object's handler is called
  * for the wrong ones. */
@@ -55,7 +55,7 @@ static void handlers(void) {
 	handled = 0;
 	FAILS(MPI_Send(&v, 1, MPI_INT, 9, 0, c), MPI_ERR_RANK);
 	CHECK(handled == 1, "%d calls", handled);
-	FAILS(MPI_Send(&v, 1, MPI_INT, 0, 0, c), MPI_ERR_COMM); /* was freed */
+	FAILS(MPI_Send(&v, 1, MPI_INT, 0, 0, c), MPI_ERR_COMM); /* c has been freed */
 
 	OK(MPI_Win_create(&v, sizeof v, 1, MPI_INFO_NULL, MPI_COMM_SELF, &w));
 	OK(MPI_Win_create_errhandler(on_win, &h));

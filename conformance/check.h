@@ -1,5 +1,5 @@
-/* Declarations for the programs of this folder, which print what is wrong, or "no errors", and run
- * on any MPI. */
+/* Declarations for the programs of this folder, which print errors or "no errors", and run on any
+ * MPI. */
 #ifndef CHECK_H
 #define CHECK_H
 
@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int rank, size; /* after begin */
-static int wrong;      /* what has been found here */
+static int rank, size; /* set by begin */
+static int wrong;      /* number of errors of this rank */
 
 static inline void found(const char *file, int line, const char *what, const char *format, ...) {
 	va_list values;
@@ -30,7 +30,7 @@ static inline int class_of(int code) {
 	return c;
 }
 
-/* CHECK notes that something is not so, with what a format and its values tell, and goes on. */
+/* CHECK reports an error if a condition is false, with a format and values, and continues. */
 #define CHECK(...) CHECK_(__VA_ARGS__, "", 0)
 #define CHECK_(what, ...) CHECK__(what, #what, __VA_ARGS__)
 #define CHECK__(what, text, format, ...) \
@@ -50,7 +50,7 @@ static inline int class_of(int code) {
 		if (class_ != (class)) found(__FILE__, __LINE__, #call, ": class %d, not " #class, class_); \
 	} while (0)
 
-/* begin initialises; errors return from then on. */
+/* begin initialises MPI and makes errors return. */
 static inline void begin(int *argc, char ***argv) {
 	MPI_Init(argc, argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -59,7 +59,7 @@ static inline void begin(int *argc, char ***argv) {
 	MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
 }
 
-/* done tells what all ranks have found, finalises, and returns the status to exit with. */
+/* done prints the result of all ranks, finalises MPI, and returns the exit status. */
 static inline int done(void) {
 	int me, all = 0;
 	MPI_Comm_rank(MPI_COMM_WORLD, &me);

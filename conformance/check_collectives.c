@@ -1,11 +1,11 @@
-/* Members of collectives have elements of different types, or name different roots. In checking
- * mode both get an error, for the right call; without it, and for arguments that may differ, there is
- * none. The communicator can be used afterwards (Halo). */
+/* Members of collectives pass elements of different types, or different roots. In checking mode both
+ * get an error that names the right call. Without checking mode, and for arguments that may differ,
+ * there is no error. The communicator can be used afterwards (Halo). */
 #include "check.h"
 
 static int checking;
 
-/* The class of an error that is expected in the checking mode only. */
+/* The class of an error that is expected in checking mode only. */
 static void expect(int code, int class, const char *what) {
 	int is = MPI_SUCCESS;
 	if (!checking)
@@ -23,7 +23,7 @@ int main(int argc, char **argv) {
 	checking = getenv("HALO_CHECK") != NULL;
 	int odd = rank == size - 1;
 
-	/* As many bytes, of other types. */
+	/* The same number of bytes, of other types. */
 	int code = odd ? MPI_Bcast(i, 2, MPI_INT, 0, MPI_COMM_WORLD) : MPI_Bcast(d, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
 	expect(code, MPI_ERR_TYPE, "MPI_Bcast");
 	code = odd ? MPI_Allgather(i, 2, MPI_INT, i + 16, 2, MPI_INT, MPI_COMM_WORLD)
@@ -35,7 +35,7 @@ int main(int argc, char **argv) {
 	code = odd ? MPI_Gather(i, 2, MPI_INT, NULL, 0, MPI_INT, 0, MPI_COMM_WORLD)
 	           : MPI_Gather(d, 1, MPI_DOUBLE, d + 16, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
 	expect(code, MPI_ERR_TYPE, "MPI_Gather");
-	if (checking) { /* else what comes of the sum is undefined */
+	if (checking) { /* otherwise the sum is undefined */
 		code = odd ? MPI_Allreduce(i, i + 16, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD)
 		           : MPI_Allreduce(d, d + 16, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
 		expect(code, MPI_ERR_TYPE, "MPI_Allreduce");
@@ -43,7 +43,7 @@ int main(int argc, char **argv) {
 		expect(code, MPI_ERR_ROOT, "MPI_Bcast of two roots");
 	}
 
-	/* Differences that are common in programs and harmless. */
+	/* Differences that are common in programs, and harmless. */
 	int kept = checking;
 	checking = 0;
 	code = odd ? MPI_Bcast(c, 8, MPI_BYTE, 0, MPI_COMM_WORLD) : MPI_Bcast(c, 8, MPI_CHAR, 0, MPI_COMM_WORLD);

@@ -1,9 +1,9 @@
-/* Info keys that nobody knows are reported in the checking mode by the first call that is given
- * them: lines that end with that call and the nearest known key in a comment (Halo). The key is the
- * nearest one with an x behind it. The second of each pair reports nothing. */
+/* In checking mode the first call that gets an unknown info key reports it: the lines below that end
+ * with the call and the nearest known key in a comment (Halo). The unknown key is the nearest known
+ * one with an x appended. The second call of each pair reports nothing. */
 #include "check.h"
 
-/* The Info with a key that nobody knows, and with others. */
+/* Makes an info with an unknown key and known ones. */
 static MPI_Info with(const char *known) {
 	char key[MPI_MAX_INFO_KEY];
 	MPI_Info info;

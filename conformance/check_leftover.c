@@ -1,6 +1,6 @@
-/* What is left at MPI_Finalize is listed in the checking mode, each kind with the place of the call
- * that has made it: lines that end with the kind in a comment (Halo). The second of each pair is
- * freed. */
+/* In checking mode MPI_Finalize lists the objects that are not freed, each kind with the place of the
+ * call that has made it: the lines below that end with the kind in a comment (Halo). The second
+ * object of each pair is freed. */
 #include "check.h"
 
 static void sum(void *in, void *inout, int *n, MPI_Datatype *type) { (void)in, (void)inout, (void)n, (void)type; }

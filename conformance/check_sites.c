@@ -1,7 +1,7 @@
-/* In the checking mode a report names the two calls that conflict by file and line, also that of
- * the other process. An argument names the conflict; each call that a report must name stands on
- * a line with "first" or "second" in a comment (Halo). The file is program and library at once:
- * with -DPART=1 it is main, with -DPART=2 the calls, else both. */
+/* In checking mode a report names the two conflicting calls by file and line, also the call of the
+ * other process. An argument names the conflict; each call that a report must name stands on a line
+ * with "first" or "second" in a comment (Halo). The file contains a program and a library: with
+ * -DPART=1 it compiles to main, with -DPART=2 to the calls, otherwise to both. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
@@ -54,7 +54,7 @@ int main(int argc, char **argv) {
 	MPI_Win_set_name(win, "field");
 	if (strcmp(what, "returns") == 0) MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
 	MPI_Win_fence(0, win);
-	/* a call that calls the program, which calls in its turn */
+	/* a call whose callback makes another call */
 	MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, deleted, &key, NULL);
 	MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
 	MPI_Comm_delete_attr(MPI_COMM_SELF, key);

@@ -1,6 +1,6 @@
-/* Reports of the checking mode about elements: two ranks combine elements of different types, in a
- * reduction and at one place of a window, for all types on which there are operations. A test reads
- * the reports. Without the checking mode, nothing is called (Halo). */
+/* Reports of checking mode about elements: two ranks combine elements of different types, in a
+ * reduction and at one place of a window, for all types that operations are defined on. A test reads
+ * the reports. Without checking mode the program makes no such calls (Halo). */
 #include "check.h"
 
 static const struct { MPI_Datatype type; MPI_Op op; } kinds[] = {

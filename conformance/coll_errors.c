@@ -14,7 +14,7 @@ int main(int argc, char **argv)
 	int *all = calloc(2 * n, sizeof(int)), one = me, two[2] = {me, me};
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
 	MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
-	const MPI_Comm c = MPI_COMM_SELF; /* nobody else waits for what fails */
+	const MPI_Comm c = MPI_COMM_SELF; /* no other member can wait for a call that fails */
 
 	FAILS(MPI_Bcast(&one, 1, MPI_INT, 1, c), MPI_ERR_ROOT);
 	FAILS(MPI_Bcast(&one, 1, MPI_INT, -1, c), MPI_ERR_ROOT);
@@ -38,7 +38,7 @@ int main(int argc, char **argv)
 	FAILS(MPI_Alltoallv(all, ones, zero, MPI_INT, all, ones, zero, MPI_INT, c), MPI_ERR_BUFFER);
 	FAILS(MPI_Alltoallw(all, ones, zero, ints, all, ones, zero, ints, c), MPI_ERR_BUFFER);
 	FAILS(MPI_Ialltoallw(all, ones, zero, ints, all, ones, zero, ints, c, &request), MPI_ERR_BUFFER);
-	/* Nothing is moved, whatever the addresses are. */
+	/* No data are moved, so that any address is valid. */
 	FAILS(MPI_Allreduce(NULL, NULL, 0, MPI_INT, MPI_SUM, c), MPI_SUCCESS);
 	FAILS(MPI_Allgather(NULL, 0, MPI_INT, NULL, 0, MPI_INT, c), MPI_SUCCESS);
 	FAILS(MPI_Alltoall(all, 0, MPI_INT, all, 0, MPI_INT, c), MPI_SUCCESS);

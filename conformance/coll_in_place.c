@@ -22,7 +22,7 @@ int main(int argc, char **argv)
 	MPI_Datatype *types = malloc(sizeof(MPI_Datatype) * n);
 	for (int r = 0; r < n; r++) {
 		counts[r] = N;
-		displs[r] = (n - 1 - r) * N; /* from behind */
+		displs[r] = (n - 1 - r) * N; /* in reverse order */
 		bytes[r] = displs[r] * (int)sizeof(int);
 		types[r] = MPI_INT;
 	}

@@ -52,10 +52,10 @@ static MPI_Datatype type_of(int t) {
 	return all[t];
 }
 
-/* What element i of a member is in operation id: small, so that all results are exact. */
+/* Element i of a member in operation id: small, so that all results are exact. */
 static long value(uint64_t id, int member, int i, int t) {
 	uint64_t v = mix(id, (uint64_t)member, (uint64_t)i);
-	if (t >= F4) /* no zero, which has a sign in products */
+	if (t >= F4) /* not zero, whose sign in products would depend on the order */
 		return v & 1 ? (long)(v >> 1) % 3 + 1 : -((long)(v >> 1) % 3) - 1;
 	return U1 <= t && t <= U8 ? (long)(v % 4) : (long)(v % 7) - 3;
 }
@@ -65,7 +65,7 @@ static void store(void *p, int i, int t, long v) {
 	case F4: ((float *)p)[i] = (float)v; return;
 	case F8: ((double *)p)[i] = (double)v; return;
 	}
-	memcpy((char *)p + (size_t)i * (size_t)width[t], &v, (size_t)width[t]); /* the low bytes */
+	memcpy((char *)p + (size_t)i * (size_t)width[t], &v, (size_t)width[t]); /* the low bytes of v */
 }
 
 enum { SUM, PROD, MIN, MAX, BAND, BOR, BXOR, OPS };
@@ -87,7 +87,7 @@ static long combined(int o, long a, long b) {
 	return a ^ b;
 }
 
-/* A type of count elements in one, for one of two members. */
+/* In one of eight calls, makes a contiguous type of count elements and returns 1. */
 static int derived(struct history *h, int count, int t, MPI_Datatype *d) {
 	if (next(&h->own) % 8)
 		return 0;
@@ -124,7 +124,7 @@ static void broadcast(struct history *h, uint64_t id) {
 	expect(h, "bcast", (size_t)n * (size_t)width[t], id);
 }
 
-/* Allreduce, a nonblocking one, Reduce, for which nobody but the root waits, and Scan. */
+/* By kind: Allreduce, Iallreduce, Reduce, and Scan. */
 static void reduction(struct history *h, uint64_t id, int kind) {
 	int t = (int)(next(&h->shared) % TYPES), n = length(h, t), root = (int)(next(&h->shared) % (uint64_t)h->n);
 	int o = (int)(next(&h->shared) % (t >= F4 ? BAND : OPS)), members = kind == 3 ? h->me + 1 : h->n;
@@ -159,7 +159,8 @@ static void reduction(struct history *h, uint64_t id, int kind) {
 		expect(h, kind == 2 ? "reduce" : "allreduce", bytes, id);
 }
 
-/* Which NaN comes of several, and which zero, the standard does not say: the digest does. */
+/* Reductions whose results contain NaNs and zeros. The standard does not define which of several NaNs
+ * or zeros results, but the digest must be the same for all algorithms. */
 static void odd_numbers(struct history *h) {
 	static const uint64_t bits[] = {0, 0x8000000000000000, 0x7ff0000000000000, 0xfff0000000000000, 0x7ff8000000000001, 0xfff8000000000002, 0x7ff0000000000003, 0x3ff8000000000000, 1};
 	static const uint32_t bits4[] = {0, 0x80000000, 0x7f800000, 0xff800000, 0x7fc00001, 0xffc00002, 0x7f800003, 0x3fc00000, 1};
@@ -202,7 +203,7 @@ static void blocks(struct history *h, uint64_t id, int all) {
 	expect(h, all ? "alltoall" : "allgather", bytes * (size_t)h->n, id);
 }
 
-/* Nobody leaves before all have come: what a member counts is never behind. */
+/* A barrier, sometimes a nonblocking one. */
 static void meet(struct history *h, uint64_t id) {
 	(void)id;
 	if (next(&h->shared) % 16) {
@@ -216,7 +217,8 @@ static void meet(struct history *h, uint64_t id) {
 
 static void run(struct history *h, int operations);
 
-/* The same with fewer members, in another order, or with all, on what is freed then. */
+/* A history on a new communicator, a duplicate or with members in another order, which is freed
+ * afterwards. */
 static void apart(struct history *h) {
 	struct history part = *h;
 	int kind = (int)(next(&h->shared) % 3);

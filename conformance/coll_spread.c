@@ -1,8 +1,7 @@
 /*
- * coll_spread: blocks of collectives may lie at any displacements (MPI-5, 6.5 to 6.8):
- * backwards, before the buffer, with gaps that belong to the other buffer, of types that are
- * resized so that elements would overlap if there were more of them; in both sizes of
- * counts.
+ * coll_spread: blocks of collectives may have any displacements (MPI-5, 6.5 to 6.8): in reverse
+ * order, before the buffer, with the other buffer in the gaps, and of types that are resized so that
+ * consecutive elements would overlap; with small and large counts.
  */
 #include "check.h"
 
@@ -10,8 +9,8 @@
 
 static int n, me;
 
-/* Blocks of a matrix: the type's extent is the width of a block, so that displacements are
- * blocks and the elements between two of one column would overlap. */
+/* Blocks of a matrix. The extent of the type is the width of a block: displacements count blocks, and
+ * consecutive elements of the type overlap. */
 static void matrix(void)
 {
 	int rows = n * B, cols = 2 * B, r, i, k;
@@ -47,7 +46,7 @@ static void matrix(void)
 	free(displs);
 }
 
-/* Displacements before the buffer, and what is sent in the gaps of what is received. */
+/* Displacements before the buffer, and sent elements in the gaps between received ones. */
 static void gaps(void)
 {
 	int *both = malloc(sizeof(int) * 2 * n), *sd = malloc(sizeof(int) * n), *rd = malloc(sizeof(int) * n), *counts = malloc(sizeof(int) * n);
@@ -55,7 +54,7 @@ static void gaps(void)
 	for (r = 0; r < n; r++) {
 		counts[r] = 1;
 		sd[r] = 2 * r;
-		rd[r] = 2 * r + 1 - n; /* from the middle */
+		rd[r] = 2 * r + 1 - n; /* relative to the middle of both */
 		both[2 * r] = 100 * me + r;
 		both[2 * r + 1] = -1;
 	}
@@ -64,11 +63,11 @@ static void gaps(void)
 		CHECK(both[2 * r] == 100 * me + r && both[2 * r + 1] == 100 * r + me);
 	for (r = 0; r < n; r++)
 		both[2 * r + 1] = -1;
-	/* What the root sends itself lies between what it receives. */
+	/* The element that the root sends to itself lies between those that it receives. */
 	MPI_Gatherv(both + 2 * me, 1, MPI_INT, both + n, counts, rd, MPI_INT, n - 1, MPI_COMM_WORLD);
 	for (r = 0; r < n; r++)
 		CHECK(both[2 * r + 1] == (me == n - 1 ? 101 * r : -1));
-	/* Counts of zero, whose displacements mean nothing. */
+	/* The displacements of empty blocks are not significant. */
 	for (r = 0; r < n; r++) {
 		counts[r] = r == 0;
 		rd[r] = r == 0 ? 0 : 1 << 30;
@@ -83,7 +82,7 @@ static void gaps(void)
 }
 
 #if MPI_VERSION >= 4
-/* Large counts, with displacements that are addresses. */
+/* Large counts, with displacements of type MPI_Aint. */
 static void large(void)
 {
 	MPI_Count *counts = malloc(sizeof *counts * n);
@@ -107,13 +106,13 @@ static void large(void)
 }
 #endif
 
-/* Alltoallw: types and displacements in bytes for each rank, none with some. */
+/* Alltoallw: types and displacements in bytes for each rank; some blocks are empty. */
 static void types(void)
 {
 	int *counts = malloc(sizeof(int) * n), *rcounts = malloc(sizeof(int) * n), *displs = malloc(sizeof(int) * n), r;
 	MPI_Datatype *st = malloc(sizeof *st * n), *rt = malloc(sizeof *rt * n), pair;
 	int *out = malloc(sizeof(int) * 4 * n), *in = malloc(sizeof(int) * 4 * n);
-	MPI_Type_vector(2, 1, 2, MPI_INT, &pair); /* the first and third of four */
+	MPI_Type_vector(2, 1, 2, MPI_INT, &pair); /* the first and the third of three ints */
 	MPI_Type_commit(&pair);
 	for (r = 0; r < n; r++) {
 		int some = (r + me) % 3 != 0;

@@ -32,7 +32,7 @@ static int call(int kind) {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static int kinds[2], codes[2], first; /* first: 1 + the thread that was back first */
+static int kinds[2], codes[2], first; /* first: 1 + the thread whose call returned first */
 
 static void *rival(void *number) {
 	int k = (int)(intptr_t)number;
@@ -66,7 +66,7 @@ static void clash(int a, int b) {
 	OK(codes[1 - loser]);
 }
 
-/* A sum of whole from every rank, and of who has come to its end. */
+/* Adds up whole from every rank, plus 1 from each rank that has finished its calls. */
 static int sums(int ends, int *ended) {
 	int one = whole + ends, sum = 0, code = MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
 	*ended = sum % whole;
@@ -99,6 +99,6 @@ int main(int argc, char **argv) {
 	pthread_t threads[crowd];
 	for (int k = 0; k < crowd; k++) pthread_create(&threads[k], NULL, work, NULL);
 	for (int k = 0; k < crowd; k++) pthread_join(threads[k], NULL);
-	for (int ended = 0; ended < size;) OK(sums(1, &ended)); /* until all are here, whose calls have had enough others */
+	for (int ended = 0; ended < size;) OK(sums(1, &ended)); /* serves the calls of ranks that are not here yet */
 	return done();
 }

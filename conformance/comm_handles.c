@@ -62,7 +62,7 @@ static void groups(void)
 		MPI_Group_free(&odd);
 		CHECK(odd == MPI_GROUP_NULL);
 		FAILS(MPI_Group_size(MPI_GROUP_NULL, &size), MPI_ERR_GROUP);
-#ifdef MPI_ABI_VERSION /* others crash */
+#ifdef MPI_ABI_VERSION /* other libraries crash */
 		FAILS(MPI_Group_size(bad, &size), MPI_ERR_GROUP);
 #endif
 	}

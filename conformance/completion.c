@@ -61,7 +61,7 @@ int main(int argc, char **argv) {
 			CHECK(r[i] == MPI_REQUEST_NULL, "request %d is left", i);
 		}
 	}
-	/* The status of nothing is empty. */
+	/* Without a request the status is empty. */
 	MPI_Request none = MPI_REQUEST_NULL;
 	int count = -1;
 	OK(MPI_Wait(&none, &s[0]));

@@ -68,7 +68,7 @@ int main(int argc, char **argv) {
 	MPI_Aint ten = 10, lb, extent;
 	int size, length;
 	char name[MPI_MAX_OBJECT_NAME];
-	OK(MPI_Type_create_struct(1, four, &ten, &lower, &old)); /* nothing but a mark */
+	OK(MPI_Type_create_struct(1, four, &ten, &lower, &old)); /* only a marker */
 	OK(MPI_Type_size(old, &size));
 	OK(MPI_Type_get_extent(old, &lb, &extent));
 	CHECK(size == 0 && lb == 10 && extent == -10, "size %d, lb %ld, extent %ld", size, (long)lb, (long)extent);

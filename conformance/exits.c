@@ -15,7 +15,7 @@ static void *ender(void *unused) {
 
 int main(int argc, char **argv) {
 	const char *how = argc > 1 ? argv[1] : "";
-	const char *where = argc > 2 ? argv[2] : "recv"; /* what the others are in meanwhile */
+	const char *where = argc > 2 ? argv[2] : "recv"; /* the call in which the other ranks are meanwhile */
 	int rank, size, v = 0, sum = 0;
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);

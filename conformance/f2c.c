@@ -1,8 +1,8 @@
-/* Handles and statuses go to Fortran as INTEGERs and come back, also null and invalid ones
+/* Handles and statuses, also null and invalid ones, are converted to INTEGERs of Fortran and back
  * (LNG-01, LNG-04 to LNG-06). */
 #include "check.h"
 
-/* A handle, through an int and back; two of one kind have different numbers. */
+/* Converts a handle to an int and back; two handles of one kind have different numbers. */
 #define THROUGH(name, type, handle, null) \
 	do { \
 		type h = (handle), no = (null); \
@@ -61,7 +61,7 @@ static void handles(void) {
 	OK(MPI_Mrecv(&v, 1, MPI_INT, &m, MPI_STATUS_IGNORE));
 	OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
 
-	/* What stands for nothing is nothing. */
+	/* An invalid number gives an invalid handle. */
 	d = c;
 	MPI_Fint was = MPI_Comm_c2f(c);
 	OK(MPI_Comm_free(&c));
@@ -79,7 +79,7 @@ static void handles(void) {
 	OK(MPI_Errhandler_free(&e));
 }
 
-/* A status that has come the long way tells the same. */
+/* A status that was converted through all forms has the same contents. */
 #define SAME(status) \
 	do { \
 		int n_ = -1, k_ = -1; \

@@ -2,7 +2,7 @@
  * them to functions of C by reference, as wrappers of libraries do. */
 #include "check.h"
 
-/* In Fortran: adds up the ranks of a communicator, by the functions below. */
+/* Defined in Fortran: adds up the ranks of a communicator, by the functions below. */
 void half_(const MPI_Fint *comm, const MPI_Fint *type, const MPI_Fint *op, MPI_Fint *sum, MPI_Fint status[]);
 
 void c_type_commit_(MPI_Fint *type, MPI_Fint *code) {

@@ -1,6 +1,6 @@
 /*
- * fast_errors prints the class of the error of calls that are wrong, or nearly wrong, one a
- * line. The lines must be the same for all paths of a call.
+ * fast_errors prints the error classes of calls that are wrong, or nearly wrong, one in each line.
+ * The lines must be the same for fast and slow paths.
  */
 #include <mpi.h>
 #include <stdint.h>
@@ -24,7 +24,7 @@ static void line(const char *what, int code)
         printf("%s: %s: %s\n", state, what, cl == MPI_SUCCESS ? "success" : text);
 }
 
-/* A call that starts a request, and what completes it tells. */
+/* Prints the result of a call that starts a request, completes the request, and prints its status. */
 static void ended(const char *what, int code, MPI_Request *request, int tested)
 {
     char name[300];
@@ -44,11 +44,11 @@ static void ended(const char *what, int code, MPI_Request *request, int tested)
     line(name, code);
 }
 
-/* All calls with one thing about them: the target, the displacement, the type or the window. */
+/* Makes all calls with one special argument: the target, the displacement, the type or the window. */
 static void calls(const char *what, int target, MPI_Aint disp, MPI_Datatype type, MPI_Op op, MPI_Win w)
 {
     char name[200];
-    /* What is given and got must last until the epoch ends. */
+    /* The buffers must exist until the epoch ends. */
     static int64_t value = 1, old, compare;
 #define CALL(call, code) snprintf(name, sizeof name, "%s, %s", what, call); line(name, code)
     CALL("put", MPI_Put(&value, 1, type, target, disp, 1, type, w));
@@ -143,7 +143,7 @@ static void objects(void)
     line("size, nowhere", MPI_Type_size(MPI_INT, NULL));
 }
 
-/* What is asked of a type, by all forms of the questions. */
+/* Prints size and extents of a type by all forms of the inquiries. */
 static void asked(const char *what, MPI_Datatype type)
 {
     char name[400];
@@ -238,9 +238,9 @@ static void packing(void)
     MPI_Type_vector(2, 1, 2, MPI_INT64_T, &vector);
     packs("not committed", memory, vector, packed, 100, 0, MPI_COMM_WORLD);
     MPI_Type_commit(&vector);
-    MPI_Type_create_resized(vector, 0, 8, &within); /* elements lie between each other, and on each other */
+    MPI_Type_create_resized(vector, 0, 8, &within); /* elements interleave and overlap */
     MPI_Type_commit(&within);
-    MPI_Type_vector(2, 2, 1, MPI_INT64_T, &meeting); /* itself */
+    MPI_Type_vector(2, 2, 1, MPI_INT64_T, &meeting); /* an element overlaps itself */
     MPI_Type_commit(&meeting);
     packs("all is well", memory, vector, packed, 100, 0, MPI_COMM_WORLD);
     packs("just room", memory, vector, packed, 100, 52, MPI_COMM_WORLD);
@@ -291,7 +291,7 @@ int main(int argc, char **argv)
     MPI_Win_allocate(4096, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
     stale = win;
     MPI_Win_free(&win);
-    MPI_Win_allocate(4096, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win); /* in the place of the first */
+    MPI_Win_allocate(4096, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win); /* reuses the slot of stale */
     MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
     state = "no epoch";
     arguments(stale);

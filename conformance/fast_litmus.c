@@ -2,10 +2,10 @@
  * fast_litmus: operations that are complete at the target are visible to later reads, in tests
  * of two processes without other synchronisation (MPI-5, 12.5.4 and 12.7).
  *
- *   store buffers     each puts to its own place, flushes and gets the other's: one of the
- *                     two sees what the other has put
+ *   store buffers     each puts to its own place, flushes and gets the other's place: at least one
+ *                     of the two sees the other's put
  *   message passing   data, flush, flag; a process that sees the flag sees the data
- *   the same with stores and loads of the own memory and MPI_Win_sync on one side
+ *   the same with stores and loads of local memory and MPI_Win_sync on one side
  *   coherence         a counter is never seen to decrease
  *
  * fast_litmus [rounds]; two processes
@@ -22,7 +22,7 @@ static int rank, ranks, failed;
 static long rounds = 4000;
 static MPI_Win win;
 static volatile int64_t *memory;
-static int home; /* whose memory a test is about */
+static int home; /* the rank whose memory a test uses */
 
 static MPI_Aint place(long round, int line) { return round * ROUND_BYTES + 64 * line; }
 
@@ -46,14 +46,14 @@ static void check(int ok, const char *what, long round)
         fprintf(stderr, "rank %d, memory of rank %d: %s in round %ld\n", rank, home, what, round);
 }
 
-/* For implementations that need the target's calls. */
+/* Makes progress, for implementations that need calls of the target. */
 static void progress(void)
 {
     int flag;
     MPI_Iprobe(MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
 }
 
-/* meet begins a round at about the same time: each waits for the other to have come. */
+/* meet makes both processes begin a round at about the same time: each waits for the other. */
 static void meet(long round)
 {
     int64_t one = 1, old;
@@ -101,7 +101,7 @@ static void messages(void)
     }
 }
 
-/* The owner of the memory stores, or loads; the other one puts and gets. */
+/* The owner of the memory stores or loads; the other process puts and gets. */
 static void own_memory(int owner_writes)
 {
     for (long r = 0; r < rounds; r++) {

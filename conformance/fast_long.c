@@ -1,28 +1,27 @@
 /*
- * fast_long: accumulates of some bytes to some ten KiB, of all types and operations, aligned or
- * not, and MPI_Reduce_local.
+ * fast_long: accumulates of a few bytes to tens of KiB, of all types and operations, aligned or not,
+ * and MPI_Reduce_local.
  *
  *   alone     each process uses memory of its own at each rank, and updates a copy with
  *             MPI_Reduce_local: fetched values and the final memory are the same
- *   together  two threads of each process in the same elements, with long accumulates among
- *             single elements and derived datatypes: no sum is lost, and each value of an element
- *             is fetched once (MPI-5, 12.7.1: accumulates are atomic element by element)
+ *   together  two threads of each process update the same elements, by long accumulates, single
+ *             elements and derived datatypes: no sum is lost, and each value of an element is
+ *             fetched once (MPI-5, 12.7.1: accumulates are atomic element by element)
  *
  * fast_long [seed operations [digest]]: with a third argument there are NaNs among the numbers,
- * and rank 0 also prints a digest of all results, which must be the same for all paths of
- * operations.
+ * and rank 0 also prints a digest of all results, which must be the same for fast and slow paths.
  */
 #include "check.h"
 
 #include <pthread.h>
 #include <stdint.h>
 
-#define BLOCK (80 << 10) /* bytes that a process has to itself at each rank: it crosses borders of what is locked as one */
-#define ODD 200          /* not at a border of anything */
+#define BLOCK (80 << 10) /* bytes of each process at each rank; a block crosses borders of stripes */
+#define ODD 200          /* an offset that is aligned to no border */
 #define LONGEST (70 << 10)
 #define LOCAL (300 << 10) /* the longest MPI_Reduce_local */
 #define THREADS 2
-#define ELEMENTS 20000 /* that all share */
+#define ELEMENTS 20000 /* elements that all threads share */
 
 static uint64_t state, digest = 0xcbf29ce484222325u;
 static int nans;
@@ -65,7 +64,7 @@ static int defined(int o, int t) {
 	return t >= C8 ? o <= PROD : t >= F4 ? o <= MAX : 1;
 }
 
-/* Numbers: of floating point small ones, and, if there are to be some, zeros with a sign,
+/* Fills memory with random numbers. Floating-point numbers are small integers and, if nans is set,
  * infinities and NaNs of all kinds. */
 static void fill(char *p, int t, size_t bytes) {
 	for (size_t i = 0; i < bytes; i++)
@@ -83,7 +82,7 @@ static void fill(char *p, int t, size_t bytes) {
 	}
 }
 
-/* What a process has at a rank, kept up to date. */
+/* copies: the expected contents of the blocks of this process. */
 static char *copies, *values, *olds, *results;
 
 static void combine(char *at, char *with, int n, int t, int o) { /* at = at o with */
@@ -105,12 +104,12 @@ static void alone(void) {
 		o = (int)below(OPS);
 	int n = (int)(length() / width[t]) + 1;
 	size_t bytes = (size_t)n * width[t], at = below(BLOCK - bytes);
-	if (below(8)) /* now and then misaligned */
+	if (below(8)) /* one of eight is misaligned */
 		at -= at % width[t];
 	char *mine = copies + (size_t)target * BLOCK + at, *from = values + below(3) * width[t], *to = olds + below(3) * width[t];
 	MPI_Aint disp = (MPI_Aint)(ODD + (size_t)rank * BLOCK + at);
 	fill(from, t, bytes);
-	if (t >= F4 && !nans) { /* what stands there of other types may be anything */
+	if (t >= F4 && !nans) { /* values of other types might be NaNs */
 		fill(mine, t, bytes);
 		OK(MPI_Put(mine, (int)bytes, MPI_BYTE, target, disp, (int)bytes, MPI_BYTE, win));
 		OK(MPI_Win_flush(target, win));
@@ -126,14 +125,14 @@ static void alone(void) {
 		note(to, bytes);
 	}
 	combine(mine, from, n, t, o);
-	size_t lo = at < 16 ? at : 16, hi = BLOCK - at - bytes < 16 ? BLOCK - at - bytes : 16; /* and beside it */
+	size_t lo = at < 16 ? at : 16, hi = BLOCK - at - bytes < 16 ? BLOCK - at - bytes : 16; /* bytes around it */
 	OK(MPI_Get(results, (int)(lo + bytes + hi), MPI_BYTE, target, disp - (MPI_Aint)lo, (int)(lo + bytes + hi), MPI_BYTE, win));
 	OK(MPI_Win_flush(target, win));
 	CHECK(!memcmp(results, mine - lo, lo + bytes + hi), "stands there: type %d, operation %d, %zu bytes at %zu", t, o, bytes, at);
 	note(results, lo + bytes + hi);
 }
 
-/* In several pieces it is the same. */
+/* MPI_Reduce_local of two parts has the result of one call. */
 static void local(void) {
 	int t = (int)below(TYPES), o = (int)below(LAND + 1);
 	while (!defined(o, t))
@@ -154,11 +153,11 @@ static void local(void) {
 	note(inout, bytes);
 }
 
-/* What one thread has added to the elements that all share, and the sum of what it fetched. */
+/* A thread with the sums that it has added to the shared elements, and the sums of fetched values. */
 struct worker {
 	uint64_t state;
 	int operations;
-	MPI_Datatype pairs; /* the first of every two */
+	MPI_Datatype pairs; /* every other element */
 	int32_t *added;
 	uint64_t *seen;
 };
@@ -172,7 +171,7 @@ static void *work(void *arg) {
 		one[i] = 1, number[i] = 1;
 	for (int k = 0; k < w->operations; k++) {
 		int kind = (int)(next(&w->state) % 8), n = 1 + (int)(next(&w->state) % (kind < 3 ? LONGEST / 4 : 300)), step = kind == 6 ? 2 : 1;
-		int at = next(&w->state) % 2 ? 0 : (int)(next(&w->state) % (uint64_t)(ELEMENTS - n * step + 1)); /* most meet at the first ones */
+		int at = next(&w->state) % 2 ? 0 : (int)(next(&w->state) % (uint64_t)(ELEMENTS - n * step + 1)); /* half begin at 0 */
 		MPI_Aint disp = ODD + at * (MPI_Aint)sizeof *one;
 		if (kind == 7) {
 			for (int i = 0; i < n; i++)
@@ -182,7 +181,7 @@ static void *work(void *arg) {
 		} else {
 			OK(MPI_Get_accumulate(one, n, MPI_INT32_T, old, n, MPI_INT32_T, 0, disp, n, MPI_INT32_T, MPI_SUM, win));
 		}
-		/* The same of numbers, which nobody fetches. */
+		/* The same for doubles, which nobody fetches. */
 		OK(MPI_Accumulate(number, n, MPI_DOUBLE, 0, ODD + numbers + at * (MPI_Aint)sizeof *number, n, MPI_DOUBLE, MPI_SUM, win));
 		OK(MPI_Win_flush(0, win));
 		for (int i = 0; i < n; i++) {

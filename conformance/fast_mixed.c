@@ -16,8 +16,8 @@
 #define THREADS 3
 #define ELEMENTS 96       /* of each type, all in use */
 #define BLOCK 24          /* elements of a long accumulate */
-#define SCRATCH 4096      /* bytes that one thread has to itself in the memory of each rank */
-#define SPREAD (40 << 10) /* bytes between regions: they are guarded by different locks */
+#define SCRATCH 4096      /* private bytes of each thread in the memory of each rank */
+#define SPREAD (40 << 10) /* bytes between regions, so that they use different stripes */
 
 enum { I8, I16, I32, I64, U32, F64, CAS64, CAS16, MOST, REGIONS };
 
@@ -30,7 +30,7 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 /* What this process has added, by rank, region and element, modulo 2^64. */
 static unsigned long long *added;
-static long long highest; /* of MOST */
+static long long highest; /* expected maximum of region MOST */
 
 static void check(int ok, const char *what, long got, long want)
 {
@@ -91,7 +91,7 @@ static void flush(struct worker *w, int target)
         MPI_Win_flush(target, win);
 }
 
-/* One element, by each call that there is. */
+/* Adds to one element, by each of the accumulate calls, or only reads it. */
 static void single(struct worker *w, int target, int r)
 {
     int i = next(&w->seed) % ELEMENTS;
@@ -167,7 +167,7 @@ static void top(struct worker *w, int target)
     MPI_Win_flush(target, win);
 }
 
-/* Puts and gets in a place of its own: what was put is there, whoever has copied it. */
+/* Puts to the private bytes of the thread, and gets the same data back, whichever process copies. */
 static void copy(struct worker *w, int target)
 {
     char out[SCRATCH], in[SCRATCH];
@@ -197,8 +197,8 @@ static void copy(struct worker *w, int target)
     }
 }
 
-/* All meet in a few elements side by side, of one process, as often as they can; now and then
- * with a long accumulate over them. */
+/* All threads update a few adjacent elements of one process as fast as they can, sometimes by a long
+ * accumulate over all of them. */
 static void storm(struct worker *w, int r)
 {
     int target = 0;
@@ -272,7 +272,7 @@ static void in_threads(int threads, int turn)
     }
 }
 
-/* Single threaded calls in epochs of a fence and of Start. */
+/* Calls of one thread in epochs of MPI_Win_fence; in_start uses MPI_Win_start. */
 static void in_fence(int turn)
 {
     long one = 1 + turn;
@@ -310,7 +310,7 @@ static void in_lock(int turn)
         int t = (rank + k) % ranks;
         long v = turn + k, was;
         MPI_Win_lock(k % 3 ? MPI_LOCK_SHARED : MPI_LOCK_EXCLUSIVE, t, 0, win);
-        if (k % 3 == 0) { /* alone: read, add, write */
+        if (k % 3 == 0) { /* under an exclusive lock: read, add, write */
             MPI_Get(&was, 1, MPI_LONG, t, at(CAS64, 8), 1, MPI_LONG, win);
             MPI_Win_flush(t, win);
             was += v;
@@ -343,7 +343,7 @@ static void verify(void)
                 check(0, "a sum is wrong", got, w);
             }
         }
-    (void)most; /* ranks have different targets: the highest is somewhere */
+    (void)most; /* compared below: the maximum may be at any rank */
     MPI_Win_unlock(rank, win);
     MPI_Barrier(MPI_COMM_WORLD);
     long long top = 0;
@@ -365,7 +365,7 @@ int main(int argc, char **argv)
     MPI_Aint size = (MPI_Aint)REGIONS * SPREAD + (MPI_Aint)ranks * THREADS * SCRATCH;
     added = calloc((size_t)ranks * REGIONS * ELEMENTS, 8);
     for (int turn = 0; turn < 3; turn++) {
-        /* Windows follow each other, so that handles come again. */
+        /* Several windows one after the other reuse handles. */
         char *own = NULL;
         highest = 0;
         memset(added, 0, (size_t)ranks * REGIONS * ELEMENTS * 8);

@@ -12,14 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCK 1024        /* bytes that a process has to itself at each rank */
-#define STRIDE (32 << 10) /* between them; less half a block, so that some lie across a multiple of it */
+#define BLOCK 1024        /* private bytes of each process at each rank */
+#define STRIDE (32 << 10) /* distance of blocks plus half a block: some blocks cross a multiple of it */
 
 static int rank, ranks, failed;
 static unsigned long seed = 1, state;
 static MPI_Win win;
 static int *units;
-static unsigned char *shadow; /* the own block of each rank */
+static unsigned char *shadow; /* expected contents of this process's block at each rank */
 
 static unsigned long next(void)
 {
@@ -33,7 +33,7 @@ static void check(int ok, const char *what, int kind, int op, long at)
         fprintf(stderr, "rank %d, seed %lu: %s, type %d, operation %d, at %ld\n", rank, seed, what, kind, op, at);
 }
 
-/* Elements and what operations make of them. */
+/* Elements, and operations on them. */
 enum { SUM, PROD, MIN, MAX, BAND, BOR, BXOR, LAND, LOR, LXOR, REPLACE, NO_OP, OPS };
 enum { S1, S2, S4, S8, U1, U2, U4, U8, F4, F8, B1, KINDS };
 
@@ -138,7 +138,7 @@ static void apply(int op, int kind, unsigned char *at, const unsigned char *with
     }
 }
 
-/* A random operand: of floating point a small number that keeps results exact. */
+/* A random operand. Floating-point operands are small integers, so that results are exact. */
 static void operand(int kind, unsigned char *p)
 {
     float f = (float)(long)(next() % 8) - 3;
@@ -153,8 +153,8 @@ static void operand(int kind, unsigned char *p)
     }
 }
 
-/* Memory of an element that is a number: what stands there from elements of other types may
- * be anything. It is put, short or long. */
+/* Puts a number to the memory of an element, by a short or long put, because the contents from
+ * elements of other types may be no number. */
 static void settle(int target, long at, int kind, int n)
 {
     unsigned char values[BLOCK];
@@ -171,7 +171,7 @@ static void one(void)
 {
     int target = next() % ranks, kind = next() % KINDS, op = next() % OPS, w = width[kind];
     int n = next() % 3 ? 1 : 1 + next() % 12;
-    int step = next() % 6 ? w : 1; /* now and then misaligned */
+    int step = next() % 6 ? w : 1; /* one of six may be misaligned */
     if (step < units[target])
         step = units[target];
     long at = next() % (BLOCK - 8 * 16) / step * step;

@@ -1,5 +1,5 @@
-/* Each rank in turn wakes all others, with the limit of descriptors that the argument gives. The
- * descriptors that the library keeps for peers leave some for the program. */
+/* Each rank in turn wakes all others, under the limit of descriptors that the argument gives. The
+ * library must leave some descriptors to the program. */
 #define _GNU_SOURCE
 #include "check.h"
 
@@ -25,7 +25,7 @@ int main(int argc, char **argv) {
 			OK(MPI_Send(&rank, 1, MPI_INT, root, root, MPI_COMM_WORLD));
 			continue;
 		}
-		usleep(20000); /* they sleep, most likely */
+		usleep(20000); /* by then the others sleep, most likely */
 		for (int peer = 0; peer < size; peer++)
 			if (peer != root) OK(MPI_Send(&root, 1, MPI_INT, peer, root, MPI_COMM_WORLD));
 		for (int peer = 0; peer < size; peer++)

@@ -1,13 +1,14 @@
-/* MPI_Finalize while something, which an argument names, is not complete. With pending requests
- * and messages it fails with MPI_ERR_PENDING and has no effect: they can still be completed. Other
- * objects are no obstacle (Halo). With the argument "fatal" before it errors are fatal. */
+/* MPI_Finalize while an object that an argument names is not complete or freed. With pending requests
+ * and messages the call fails with MPI_ERR_PENDING and has no effect: they can still be completed.
+ * With other objects it succeeds (Halo). With "fatal" before the argument errors are fatal. */
 #include "check.h"
 
 enum { long_message = 1 << 18 };
 
 static int fatal;
 
-/* refused checks that MPI_Finalize fails. Nobody may help the other before that has seen it. */
+/* refused checks that MPI_Finalize fails. A rank must not complete the operation of another rank
+ * before that rank has called refused. */
 static void refused(void) {
 	if (fatal) MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
 	FAILS(MPI_Finalize(), MPI_ERR_PENDING);
@@ -27,7 +28,7 @@ int main(int argc, char **argv) {
 	MPI_Win w;
 	MPI_Comm c;
 	MPI_Message m;
-	if (strcmp(what, "receive") == 0) { /* that nobody sends to */
+	if (strcmp(what, "receive") == 0) { /* without a matching send */
 		OK(MPI_Irecv(v, 1, MPI_INT, other, 7, MPI_COMM_WORLD, &r));
 		OK(MPI_Irecv(v + 1, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &q));
 		refused();
@@ -36,11 +37,11 @@ int main(int argc, char **argv) {
 		refused();
 		OK(MPI_Send(v, 1, MPI_INT, 0, 9, MPI_COMM_SELF));
 		OK(MPI_Wait(&q, MPI_STATUS_IGNORE));
-	} else if (strcmp(what, "send") == 0) { /* of little, that nobody receives */
+	} else if (strcmp(what, "send") == 0) { /* short, without a matching receive */
 		OK(MPI_Send(v, 1, MPI_INT, other, 7, MPI_COMM_WORLD));
 		OK(MPI_Isend(v, 1, MPI_INT, other, 7, MPI_COMM_WORLD, &r));
 		OK(MPI_Request_free(&r));
-	} else if (strcmp(what, "long_send") == 0) { /* of much */
+	} else if (strcmp(what, "long_send") == 0) { /* long, without a matching receive */
 		static int room[long_message];
 		OK(MPI_Isend(many, long_message, MPI_INT, other, 7, MPI_COMM_WORLD, &r));
 		refused();
@@ -57,7 +58,7 @@ int main(int argc, char **argv) {
 		char *buffer = malloc(4096);
 		OK(MPI_Buffer_attach(buffer, 4096));
 		OK(MPI_Bsend(v, 1, MPI_INT, other, 7, MPI_COMM_WORLD));
-	} else if (strcmp(what, "message") == 0) { /* set aside */
+	} else if (strcmp(what, "message") == 0) { /* found by MPI_Mprobe */
 		OK(MPI_Isend(v, 1, MPI_INT, rank, 7, MPI_COMM_WORLD, &r));
 		OK(MPI_Mprobe(rank, 7, MPI_COMM_WORLD, &m, MPI_STATUS_IGNORE));
 		refused();
@@ -70,11 +71,11 @@ int main(int argc, char **argv) {
 		refused();
 		OK(MPI_Cancel(&r));
 		OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
-	} else if (strcmp(what, "completed") == 0) { /* and not waited for */
+	} else if (strcmp(what, "completed") == 0) { /* complete, but not waited for */
 		OK(MPI_Irecv(v + 1, 1, MPI_INT, MPI_ANY_SOURCE, 7, MPI_COMM_WORLD, &r));
 		OK(MPI_Isend(v, 1, MPI_INT, other, 7, MPI_COMM_WORLD, &q));
 		for (flag = 0; !flag;) OK(MPI_Request_get_status_all(2, (MPI_Request[]){r, q}, &flag, MPI_STATUSES_IGNORE));
-	} else if (strcmp(what, "collective") == 0) { /* that not all have started */
+	} else if (strcmp(what, "collective") == 0) { /* not all members have started it */
 		if (rank == 0) {
 			OK(MPI_Ibarrier(MPI_COMM_WORLD, &r));
 			refused();
@@ -97,7 +98,7 @@ int main(int argc, char **argv) {
 		OK(MPI_Win_allocate_shared(64, 1, MPI_INFO_NULL, MPI_COMM_SELF, &base, &w));
 		OK(MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &w));
 		OK(MPI_Win_attach(w, many, sizeof many));
-	} else if (strcmp(what, "lock") == 0) { /* not unlocked, of a window that is not freed */
+	} else if (strcmp(what, "lock") == 0) { /* neither unlocked nor the window freed */
 		OK(MPI_Win_allocate(64, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &w));
 		OK(MPI_Win_lock(MPI_LOCK_SHARED, other, 0, w));
 		OK(MPI_Put(v, 1, MPI_INT, other, 0, 1, MPI_INT, w));

@@ -1,5 +1,5 @@
-/* Many threads make their first call at once: each sleeps until it is admitted, and does not
- * poll. An argument bounds the number of sleeps of each. */
+/* Many threads make their first call at once. Each thread sleeps until it is admitted, instead of
+ * polling. An argument limits the number of sleeps of each thread. */
 #define _GNU_SOURCE
 #include "check.h"
 
@@ -23,7 +23,7 @@ static void *work(void *number) {
 	long before = slept();
 	OK(MPI_Iprobe(MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE));
 	sleeps[(intptr_t)number] = slept() - before;
-	pthread_barrier_wait(&all); /* who ends leaves its place to another */
+	pthread_barrier_wait(&all); /* no thread may end earlier and leave its place in Go to another */
 	return NULL;
 }
 

@@ -1,6 +1,5 @@
-/* The sizes that a Fortran library sets before MPI_Init are those of the types of Fortran;
- * values that are not supported, a second call, and a late call are MPI_ERR_ABI and change nothing
- * (MPI-5, chapter 20; Halo). */
+/* The Fortran types have the sizes that a Fortran library sets before MPI_Init. Unsupported values, a
+ * second call, and a late call return MPI_ERR_ABI and change nothing (MPI-5, chapter 20; Halo). */
 #include "check.h"
 #include <stdint.h>
 
@@ -10,7 +9,7 @@
 		if (code_ != (class)) early = __LINE__; \
 	} while (0)
 
-static int early; /* the line of what was wrong before MPI_Init */
+static int early; /* the line of an error before MPI_Init */
 
 static int set(const char *key, const char *value, const char *key2, const char *value2) {
 	MPI_Info i;

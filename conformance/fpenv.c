@@ -1,20 +1,20 @@
 /*
- * Reductions in floating-point environments that are not the default: every direction of
- * rounding, subnormal numbers flushed to zero as programs have them that are compiled with
- * -ffast-math, the x87's precision, and traps. All ranks have the same environment, so they get
- * the same bits; where the order of the operands is defined, those that the caller computes.
+ * Reductions in floating-point environments other than the default one: every rounding direction,
+ * subnormal numbers flushed to zero as in programs that are compiled with -ffast-math, the precision
+ * of the x87, and traps. All ranks have the same environment, so that they get the same bits. Where
+ * the order of the operands is defined, these are the bits that the caller computes.
  *
  *   fpenv [REPETITIONS]   all of that, with so many repetitions of the shortest allreduce
- *   fpenv traps           calls with every trap enabled; results are exact, so that no sum traps
- *   fpenv callbacks       functions of the program see its environment
+ *   fpenv traps           calls with all traps enabled; results are exact, so that no sum traps
+ *   fpenv callbacks       callbacks run in the environment of the program
  *
- * With MPIX_HANDLE_SYNC in mpi.h it also checks what only Halo promises: a reduction that
- * begins in one environment and ends in another is computed in the first.
+ * With MPIX_HANDLE_SYNC in mpi.h it also checks a promise of Halo alone: a reduction that begins in
+ * one environment and ends in another one is computed in the first.
  */
 #include "check.h"
 #include "fpenv.h"
 
-/* The environment that calls are made in, while enter lasts. */
+/* The environment of calls between enter and leave. */
 static struct words inside;
 static const char *where = "";
 
@@ -30,7 +30,7 @@ static void leave(void) {
 	set_words(words_of(&environments[0], 0));
 }
 
-/* What types of elements are made of numbers. */
+/* Combines rows of numbers: the reference for the library's results. */
 typedef void combiner(void *to, const void *a, const void *b, int n);
 
 #define REFERENCE(name, type)                                                                                             \
@@ -72,7 +72,7 @@ struct element {
 	MPI_Datatype type;
 	const struct format *format;
 	int parts;
-	combiner *with[4]; /* sum, prod, min, max; NULL: the order, or how it is done, is not defined */
+	combiner *with[4]; /* sum, prod, min, max; NULL: the result is not defined bit by bit */
 };
 
 #define REAL(name) {name##_sum, name##_prod, name##_min, name##_max}
@@ -100,7 +100,7 @@ static void find_elements(void) {
 	add_element((struct element){"complex quad", MPI_COMPLEX32, &quadruple, 2, COMPLEX(q)});
 }
 
-/* What rank r gives, for any rank to know. */
+/* The operands of rank r, which every rank can compute. */
 static void set_numbers(char *to, const struct element *e, int n, int r, uint64_t seed) {
 	state = seed * 1000003 + (uint64_t)r;
 	for (int i = 0; i < n * e->parts; i++) set_number(to + i * e->format->bytes, e->format, i, r);
@@ -108,11 +108,11 @@ static void set_numbers(char *to, const struct element *e, int n, int r, uint64_
 
 enum { most_n = 6000, most_bytes = most_n * 32 };
 
-/* Memory for numbers, at any alignment of C. */
+/* Memory for numbers, aligned for all types. */
 static _Alignas(64) char mine[2 * most_bytes], other[2 * most_bytes], got[2 * most_bytes], want[2 * most_bytes], root_has[2 * most_bytes], before[2 * most_bytes];
 
-/* Where two rows of numbers differ, or -1. What pads a long double is not looked at, nor is the
- * sign of a zero if either will do. */
+/* The first index at which two rows of numbers differ, or -1. Padding of a long double is ignored,
+ * and with zeros the sign of a zero, too. */
 static int differ(const struct element *e, const void *a, const void *b, int n, int zeros) {
 	static const char none[16];
 	for (int i = 0; i < n * e->parts; i++) {
@@ -132,23 +132,23 @@ static const char *hex(const struct element *e, const void *p, int i) {
 	return to;
 }
 
-/* What the caller computes. */
+/* Computes the result in the caller. */
 static void combine(const struct element *e, int op, void *to, const void *a, const void *b, int n) { e->with[op](to, a, b, n * e->parts); }
 
 static const MPI_Op ops[] = {MPI_SUM, MPI_PROD, MPI_MIN, MPI_MAX};
 static const char *op_names[] = {"sum", "prod", "min", "max"};
 
-/* Compares what was got with what is wanted. */
+/* Compares a result with the expected one. */
 static void compare(const char *form, const struct element *e, int op, const void *has, const void *wants, const void *x, const void *y, int n) {
 	int i = differ(e, has, wants, n, op > 1);
 	CHECK(i < 0, "%s, %s of %s, %d elements: number %d is %s, wanted is %s = %s and %s", where, form, e->name, n, i, hex(e, has, i), hex(e, wants, i), hex(e, x, i), hex(e, y, i));
 }
 
-/* Whether the caller's own result is defined: a comparison that takes subnormals for zeros may
- * choose either of two. */
+/* Whether the result of the caller is defined: a comparison that treats subnormals as zeros may
+ * choose either operand. */
 static int defined(const struct environment *in, const struct element *e, int op) { return e->with[op] != NULL && (op < 2 || !in->zeros); }
 
-/* Checks a result that all ranks have, or, with root, that rank 0 has. */
+/* Checks a result of all ranks, or with root the result of rank 0. */
 static void check_result(const struct environment *in, const char *form, const struct element *e, int op, int n, int root) {
 	struct words keep = get_words();
 	char name[80];
@@ -179,7 +179,7 @@ static void try_collectives(const struct environment *in, const struct element *
 	memcpy(got, other, (size_t)(n * width));
 	OK(MPI_Reduce_local(mine, got, n, t, ops[op]));
 	if (defined(in, e, op) && rank < 2) {
-		if (rank == 1) combine(e, op, want, mine, other, n); /* left is mine */
+		if (rank == 1) combine(e, op, want, mine, other, n); /* mine is the left operand */
 		struct words keep = get_words();
 		leave();
 		compare("reduce_local", e, op, got, want, mine, other, n);
@@ -207,7 +207,7 @@ static void try_collectives(const struct environment *in, const struct element *
 	OK(MPI_Wait(&q, MPI_STATUS_IGNORE));
 	check_result(in, "ireduce", e, op, n, 1);
 	OK(MPI_Reduce_scatter_block(mine, got, n, t, ops[op], MPI_COMM_WORLD));
-	OK(MPI_Allgather(got, n, t, before, n, t, MPI_COMM_WORLD)); /* as an allreduce */
+	OK(MPI_Allgather(got, n, t, before, n, t, MPI_COMM_WORLD)); /* the result of an allreduce */
 	memcpy(got, before, (size_t)(size * n * width));
 	check_result(in, "reduce_scatter_block", e, op, size * n, 0);
 	OK(MPI_Scan(mine, got, n, t, ops[op], MPI_COMM_WORLD));
@@ -227,7 +227,7 @@ static void try_collectives(const struct environment *in, const struct element *
 	leave();
 }
 
-/* Accumulates of each rank to a block at the next one, in windows of either kind. */
+/* Accumulates of each rank to a block at the next rank, in windows of both kinds. */
 static void try_window(const struct environment *in, MPI_Win win, char *base, const char *kind, const struct element *e, int op, int n, uint64_t seed) {
 	int to = (rank + 1) % size, width = e->parts * e->format->bytes;
 	char name[80];
@@ -235,7 +235,7 @@ static void try_window(const struct environment *in, MPI_Win win, char *base, co
 	MPI_Datatype t = e->type;
 	OK(MPI_Win_fence(0, win));
 	set_numbers(base, e, n, rank + 1, seed);
-	set_numbers(other, e, n, to + 1, seed); /* what is at the target */
+	set_numbers(other, e, n, to + 1, seed); /* the contents at the target */
 	set_numbers(mine, e, n, rank, seed + 17);
 	OK(MPI_Win_fence(0, win));
 	OK(MPI_Win_lock(MPI_LOCK_SHARED, to, 0, win));
@@ -261,7 +261,7 @@ static void try_window(const struct environment *in, MPI_Win win, char *base, co
 	snprintf(name, sizeof name, "%s window: raccumulate by %s", kind, op_names[op]);
 	compare(name, e, op, got, want, before, mine, n);
 
-	n = n < 8 ? n : 8; /* one by one */
+	n = n < 8 ? n : 8; /* single elements */
 	memcpy(before, want, (size_t)(n * width));
 	for (int i = 0; i < n; i++) OK(MPI_Fetch_and_op(mine + i * width, got + i * width, t, to, (MPI_Aint)i * width, ops[op], win));
 	OK(MPI_Win_flush(to, win));
@@ -277,7 +277,7 @@ static void try_window(const struct environment *in, MPI_Win win, char *base, co
 	OK(MPI_Win_fence(0, win));
 }
 
-/* The report: a sum of 1 and 1e-20 is not 1 where sums are rounded up. */
+/* The case of a bug report: the sum of 1 and 1e-20 is not 1 if sums are rounded up. */
 static void try_report(int repetitions) {
 	static const struct environment up = {"up", 2, 0, 0, 3};
 	double one = rank == 0 ? 1.0 : 1e-20, sum = 0, again = 0, expected = size == 2 ? 1 + 0x1p-52 : 0;
@@ -297,8 +297,8 @@ static void try_report(int repetitions) {
 	CHECK(bad_again == 0, "%d of %d iallreduces", bad_again, repetitions);
 }
 
-/* With all traps enabled nothing in the library may divide, round or overflow on our threads, or
- * on its own, which begin while calls are under way. */
+/* With all traps enabled the library may not divide by zero, round or overflow, on threads of the
+ * program or on its own threads, which start during calls. */
 static void try_traps(void) {
 	static double numbers[2000], sums[2000];
 	struct words w = words_of(&environments[0], 1), now;
@@ -309,7 +309,7 @@ static void try_traps(void) {
 		MPI_Datatype types[20];
 		MPI_Request q[2];
 		int next = (rank + 1) % size, last = (rank + size - 1) % size;
-		OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm)); /* what makes work for the collector */
+		OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm)); /* makes garbage for the collector */
 		for (int i = 0; i < 20; i++) {
 			int blocks[] = {1, 2, 3}, places[] = {i, i + 5, i + 10};
 			OK(MPI_Type_indexed(3, blocks, places, MPI_DOUBLE, &types[i]));
@@ -328,7 +328,7 @@ static void try_traps(void) {
 	set_words(words_of(&environments[0], 0));
 }
 
-/* An operation whose function sees which environment it is called in. */
+/* The reduction function records the environment in which it is called. */
 static struct words seen;
 static int calls;
 
@@ -375,7 +375,7 @@ static void try_callbacks(void) {
 
 int main(int argc, char **argv) {
 	int traps = argc > 1 && strcmp(argv[1], "traps") == 0, callbacks = argc > 1 && strcmp(argv[1], "callbacks") == 0;
-	if (traps) set_words(words_of(&environments[0], 1)); /* as a program of Fortran begins */
+	if (traps) set_words(words_of(&environments[0], 1)); /* as Fortran programs may start */
 	begin(&argc, &argv);
 	if (traps) try_traps();
 	if (callbacks) try_callbacks();
@@ -398,8 +398,8 @@ int main(int argc, char **argv) {
 					const struct element *e = &elements[k];
 					uint64_t seed = (uint64_t)(i * 1000 + k * 100 + n * 10 + op);
 					int length = lengths[n];
-					if (op > 1 && i != 0 && i != 2 && i != 4) continue; /* comparisons are all alike */
-					if (length == most_n && (op > 1 || (k > 1 && op > 0))) continue; /* and so are long ones */
+					if (op > 1 && i != 0 && i != 2 && i != 4) continue; /* comparisons do not depend on rounding */
+					if (length == most_n && (op > 1 || (k > 1 && op > 0))) continue; /* saves time */
 					if (length == most_n) length = size > 2 ? most_n / size : most_n;
 					try_collectives(&environments[i], e, op, length / (length > 1000 ? 2 : 1), seed);
 					if (!defined(&environments[i], e, op)) continue;

@@ -1,15 +1,16 @@
-/* Floating-point environments, and numbers that show in which one they were combined: see fpenv.c. */
+/* Floating-point environments, and numbers whose combinations depend on the environment: see
+ * fpenv.c. */
 #ifndef FPENV_H
 #define FPENV_H
 
 #include <stdint.h>
 #include <string.h>
 
-/* What an environment is. The x87 has its own direction, and a precision. */
+/* A floating-point environment. */
 struct environment {
 	const char *name;
 	int round; /* 0 nearest, 1 down, 2 up, 3 towards zero */
-	int flush, zeros; /* results that are subnormal are zeros; operands are */
+	int flush, zeros; /* subnormal results become zeros; subnormal operands count as zeros */
 	int precision; /* of the x87: 3 is 64 bits, 2 is 53, 0 is 24 */
 };
 
@@ -21,7 +22,7 @@ static const struct environment environments[] = {
 
 enum { environments_n = sizeof environments / sizeof *environments };
 
-/* The words of the processor. Exceptions that have happened are no part of them. */
+/* The control words of the processor, without the exception flags. */
 struct words { uint32_t main, x87; };
 
 #if defined __x86_64__
@@ -73,9 +74,9 @@ static uint64_t next(void) {
 	return z ^ z >> 31;
 }
 
-/* One number for rank r, of a kind that depends on its place: ordinary ones, subnormal ones and
- * those that are nearly, the greatest, those whose products are subnormal, one much less than
- * the other, two that cancel each other, zeros. */
+/* A number for rank r, of a kind that depends on its place: ordinary, subnormal, nearly subnormal, the
+ * greatest, with subnormal products, much less than that of the other rank, the negative of that of
+ * the other rank, zero. */
 static void set_number(char *to, const struct format *f, int place, int r) {
 	unsigned __int128 fraction = ((unsigned __int128)next() << 64 | next()) >> (128 - f->fraction), bits;
 	uint64_t most = ((uint64_t)1 << f->exponent) - 1, bias = most >> 1, any = next(), exponent = bias + any % 4, negative = any >> 8 & 1;

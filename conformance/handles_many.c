@@ -1,10 +1,10 @@
 /* Objects of every kind are made and freed repeatedly, as often as an argument says, and leak no
- * memory (Halo). A second argument restricts it to one kind. */
+ * memory (Halo). A second argument selects one kind. */
 #include "check.h"
 
-enum { limit = 2048 }; /* of growth in a round, in pages: 8 MiB */
+enum { limit = 2048 }; /* pages of growth in a round: 8 MiB */
 
-/* resident is the memory of the process in pages. */
+/* resident returns the resident memory of the process in pages. */
 static long resident(void) {
 	long all = 0, here = 0;
 	FILE *f = fopen("/proc/self/statm", "r");
@@ -13,7 +13,7 @@ static long resident(void) {
 	return here;
 }
 
-static MPI_Win parent; /* duplicates are made of it */
+static MPI_Win parent; /* the window that win duplicates */
 
 static void type(int i) {
 	MPI_Datatype t, u;
@@ -190,10 +190,10 @@ int main(int argc, char **argv) {
 	OK(MPI_Win_allocate(8, 1, MPI_INFO_NULL, MPI_COMM_SELF, &(void *){NULL}, &parent));
 	for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
 		if (argc > 2 && strcmp(argv[2], kinds[k].name) != 0) continue;
-		for (int i = 0; i < n / 2; i++) kinds[k].make(i); /* until the heap is as large as it gets */
+		for (int i = 0; i < n / 2; i++) kinds[k].make(i); /* lets the heap reach its final size */
 		long before, after = resident();
 		int rounds = 0;
-		do { /* where cores are scarce garbage is collected late: a leak grows in each round */
+		do { /* with few cores garbage is collected late, but only a leak grows in every round */
 			before = after;
 			for (int i = 0; i < n; i++) kinds[k].make(i);
 			after = resident();

@@ -4,10 +4,10 @@
 
 #define MOST 16
 
-static int low, me, n, m; /* n in the local, m in the remote group */
+static int low, me, n, m; /* sizes: n of the local, m of the remote group */
 static MPI_Comm c;
 
-/* The rank in world of one of the remote group. */
+/* The rank in MPI_COMM_WORLD of rank r of the remote group. */
 static int far(int r) { return low ? r + n : r; }
 
 static void rooted(int here) {
@@ -63,7 +63,7 @@ int main(int argc, char **argv) {
 	for (int i = 0; i < n * m; i++)
 		operand[i] = rank + i;
 	for (int r = 0; r < n; r++)
-		counts[r] = m; /* the same sum on both sides */
+		counts[r] = m; /* the total is n * m in both groups */
 	OK(MPI_Reduce_scatter(operand, part, counts, MPI_INT, MPI_SUM, c));
 	for (int i = 0; i < m; i++)
 		CHECK(part[i] == want + m * (me * m + i), "Reduce_scatter gives %d at %d", part[i], i);

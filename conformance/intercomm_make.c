@@ -4,7 +4,7 @@
 
 static int low;
 
-/* Messages go to and come from the remote group: everyone of it sends its rank in world. */
+/* Exchanges messages with all members of the remote group: each sends its rank in MPI_COMM_WORLD. */
 static void talk(MPI_Comm c, const char *what) {
 	int n, flag, me;
 	OK(MPI_Comm_test_inter(c, &flag));
@@ -37,7 +37,7 @@ int main(int argc, char **argv) {
 	OK(MPI_Comm_split(MPI_COMM_WORLD, low, rank, &local));
 	OK(MPI_Comm_dup(MPI_COMM_WORLD, &peer));
 
-	/* The leaders are the first of either half; others' peer is not looked at. */
+	/* The leaders are the first ranks of the halves; peer_comm is not significant at other ranks. */
 	int other = low ? size / 2 : 0, lead = rank == 0 || rank == size / 2, in = -1, flag, n, result;
 	MPI_Request early = MPI_REQUEST_NULL;
 	if (lead)
@@ -59,7 +59,7 @@ int main(int argc, char **argv) {
 	talk(c, "that of Intercomm_create");
 	FAILS(MPI_Send(&rank, 1, MPI_INT, n, 0, c), MPI_ERR_RANK);
 
-	/* Of an intercommunicator: a duplicate, parts, and both groups together. */
+	/* Communicators made from an intercommunicator: a duplicate, splits, and merged groups. */
 	OK(MPI_Comm_dup(c, &d));
 	OK(MPI_Comm_compare(c, d, &result));
 	CHECK(result == MPI_CONGRUENT, "a duplicate compares as %d", result);
@@ -69,10 +69,10 @@ int main(int argc, char **argv) {
 	OK(MPI_Comm_free(&d));
 	int me;
 	OK(MPI_Comm_rank(c, &me));
-	OK(MPI_Comm_split(c, me % 2, -me, &d)); /* of 2 and 3: 0 and 0 2, 1 and 1 */
+	OK(MPI_Comm_split(c, me % 2, -me, &d)); /* of groups of 2 and 3: {0} and {0, 2}, {1} and {1} */
 	talk(d, "that of Comm_split");
 	OK(MPI_Comm_free(&d));
-	OK(MPI_Comm_split(c, low, 0, &d)); /* no color is on both sides */
+	OK(MPI_Comm_split(c, low, 0, &d)); /* no color occurs in both groups */
 	CHECK(d == MPI_COMM_NULL, "a split of one side is a communicator");
 	for (int high = 0; high < 2; high++) {
 		OK(MPI_Intercomm_merge(c, low == high, &d));
@@ -82,7 +82,7 @@ int main(int argc, char **argv) {
 		CHECK(!flag && me == want, "merged, rank %d is %d, not %d", rank, me, want);
 		OK(MPI_Comm_free(&d));
 	}
-	OK(MPI_Intercomm_merge(c, 1, &d)); /* in any order */
+	OK(MPI_Intercomm_merge(c, 1, &d)); /* the order of the groups is arbitrary */
 	OK(MPI_Comm_compare(d, MPI_COMM_WORLD, &result));
 	CHECK(result == MPI_CONGRUENT || result == MPI_SIMILAR, "merged, all compare as %d", result);
 	OK(MPI_Comm_free(&d));

@@ -1,6 +1,6 @@
 /*
- * leave_callback: leaves a function that the library has called, an error handler or an operation,
- * by an exception or by longjmp, as the first argument says. With "jump" the second argument is the
+ * leave_callback: leaves a callback, which is an error handler or a reduction function, by an
+ * exception or by longjmp, as the first argument says. With "jump" the second argument is the
  * number of repetitions, and the program prints the growth of its data in KiB.
  */
 #include <csetjmp>
@@ -45,7 +45,7 @@ int main(int argc, char **argv) {
 	}
 	if (strcmp(what, "jump") == 0) {
 		long before = resident();
-		setjmp(out); /* the handler comes back here */
+		setjmp(out); /* the handler jumps here */
 		if (left-- > 0) MPI_Send(&x, 1, MPI_INT, 99, 0, MPI_COMM_WORLD);
 		printf("%ld\n", resident() - before);
 	}

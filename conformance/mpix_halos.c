@@ -1,21 +1,22 @@
-/* The three programs of the proposal of synchronisation objects (Ritzdorf, 2008, section
- * 1.2.4), under its names: relaxation on a torus, whose halos neighbours put. Halos are free
- * again by a barrier (example A), by messages (B), and by a second counter and no message at
- * all (C). What the text leaves out, or has wrong, is repaired and marked (SYN-07, SYN-30,
- * SYN-31, SYN-32, E0-08, E0-09, E0-10, E0-11, E0-16, E0-25). */
+/* The three programs of the proposal of synchronisation objects (Ritzdorf, 2008, section 1.2.4), with
+ * its names: relaxation on a torus, where neighbours put the halos. Neighbours learn that halos may
+ * be overwritten by a barrier (example A), by messages (B), or by a second counter without messages
+ * (C). Omissions and errors of the text are repaired and marked (SYN-07, SYN-30, SYN-31, SYN-32,
+ * E0-08, E0-09, E0-10, E0-11, E0-16, E0-25). */
 #define HALO_MPI_NAMES
 #include "check.h"
 
 #define NUMBER_OF_NEIGHBOURS 4
 #define SYNCTAG 7
-enum { N = 6, ITERATIONS = 60 }; /* elements of a side without halos */
+enum { N = 6, ITERATIONS = 60 }; /* N: elements of a side without halos */
 
 static int toneighbor[NUMBER_OF_NEIGHBOURS]; /* north, south, west, east */
 static MPI_Win win;
 static double (*A)[N + 2]; /* the window: elements with halos around them */
 static double B[N][N];
 
-/* What goes to a neighbour, and where: my first row to the lower halo of the north ... */
+/* The elements for a neighbour, and their place there: the first row to the lower halo of the north
+ * neighbour, and so on. */
 static void edge(int i, double **from, MPI_Datatype *type, MPI_Aint *todisp, MPI_Datatype column) {
 	*type = i < 2 ? MPI_DATATYPE_NULL : column;
 	switch (i) {
@@ -37,7 +38,7 @@ static void put_edge(int i) {
 	OK(MPI_Put(frombuf, 1, type, toneighbor[i], todisp, 1, type, win));
 }
 
-/* One step of relaxation in B, which store brings to A when halos may be overwritten. */
+/* One step of relaxation, by way of B. */
 static void update(void) {
 	for (int i = 0; i < N; i++)
 		for (int j = 0; j < N; j++) B[i][j] = 0.25 * (A[i][j + 1] + A[i + 2][j + 1] + A[i + 1][j] + A[i + 1][j + 2]) + 0.01 * A[i + 1][j + 1];
@@ -50,8 +51,7 @@ static void allocate(MPI_Sync *mine, int n) {
 	for (int i = 0; i < n; i++) CHECK(mine[i] != MPI_SYNC_NULL);
 }
 
-/* A neighbour in direction i signals me from the opposite one: tags keep them apart where
- * two neighbours are one process. */
+/* Sends one's own object to all neighbours, and receives theirs. */
 static void exchange(MPI_Sync *mine, MPI_Sync *theirs, int tag) {
 	MPI_Request send_req[NUMBER_OF_NEIGHBOURS], recv_req[NUMBER_OF_NEIGHBOURS];
 	for (int i = 0; i < NUMBER_OF_NEIGHBOURS; i++) {
@@ -83,7 +83,7 @@ static void example(char which) {
 		OK(MPI_Win_sync_ops_init(toneighbor[i], MPI_MODE_WIN_PUT, to_halos_updated[i], win, MPI_INFO_NULL, &put_req[i]));
 		if (which == 'C') OK(MPI_Win_sync_ops_init(toneighbor[i], 0, to_halos_free[i], win, MPI_INFO_NULL, &free_req[i])); /* E0-09 */
 	}
-	OK(MPI_Win_lock_all(MPI_MODE_NOCHECK, win)); /* puts are in an epoch */
+	OK(MPI_Win_lock_all(MPI_MODE_NOCHECK, win)); /* puts need an epoch */
 	for (int t = 0; t < ITERATIONS; t++) {
 		OK(MPI_Startall(NUMBER_OF_NEIGHBOURS, put_req));
 		OK(MPI_Start(&my_halos_updated_req));
@@ -95,7 +95,7 @@ static void example(char which) {
 			for (int i = 0; i < NUMBER_OF_NEIGHBOURS; i++) put_edge(i); /* E0-11: within the loop */
 		} else if (which == 'B') {
 			for (int i = 0; i < NUMBER_OF_NEIGHBOURS; i++) {
-				/* i^1 is the opposite direction: who is there sends this with that tag */
+				/* The neighbour in direction i sends in the opposite direction, i^1. */
 				OK(MPI_Irecv(dummy_buf, 0, MPI_INT, toneighbor[i], SYNCTAG + (i ^ 1), MPI_COMM_WORLD, &recv_req[i]));
 				OK(MPI_Isend(dummy_buf, 0, MPI_INT, toneighbor[i], SYNCTAG + i, MPI_COMM_WORLD, &send_req[i]));
 			}
@@ -105,7 +105,7 @@ static void example(char which) {
 				put_edge(index);
 			}
 		} else {
-			OK(MPI_Startall(NUMBER_OF_NEIGHBOURS, free_req)); /* E0-10: signals now, and is not waited for */
+			OK(MPI_Startall(NUMBER_OF_NEIGHBOURS, free_req)); /* E0-10: signals at once, without a wait */
 			OK(MPI_Wait(&dest_halos_free_req, MPI_STATUS_IGNORE));
 			for (int i = 0; i < NUMBER_OF_NEIGHBOURS; i++) put_edge(i);
 		}
@@ -141,7 +141,7 @@ int main(int argc, char **argv) {
 	OK(MPI_Type_commit(&column));
 	OK(MPI_Win_allocate((N + 2) * (N + 2) * sizeof(double), sizeof(double), MPI_INFO_NULL, MPI_COMM_WORLD, &A, &win));
 
-	/* the same by one process alone, which each is */
+	/* each process also computes the whole grid by itself */
 	int Y = rows * N, X = columns * N;
 	double *whole = malloc(Y * X * sizeof *whole), *next = malloc(Y * X * sizeof *next);
 	for (const char *which = "ABC"; *which; which++) {

@@ -11,14 +11,14 @@ enum { WORDS = 20000 };
 static int target, origin, useful;
 static void do_useful_work(void) { useful++; }
 
-/* The window: WORDS numbers, and a counter behind them. */
+/* The window contains WORDS numbers and a counter behind them; data are the numbers to put. */
 static int64_t data[WORDS];
 
 static void fill(int64_t with) {
 	for (int i = 0; i < WORDS; i++) data[i] = with + i;
 }
 
-/* await waits until the own counter has the value, and checks what was put. */
+/* await waits until the counter of this rank has the value, and checks the data that were put. */
 static void await(MPI_Win win, int64_t *mem, int64_t value, int64_t with) {
 	int64_t seen = 0;
 	while (seen < value) {
@@ -65,7 +65,7 @@ static void listing2(MPI_Win win) {
 		do_useful_work();
 		OK(MPI_Test(&req, &flag, MPI_STATUS_IGNORE));
 	} while (!flag);
-	OK(MPI_Win_flush_local(target, win)); /* data is used again */
+	OK(MPI_Win_flush_local(target, win)); /* data is reused */
 }
 
 static void listing6(MPI_Win win, int64_t *mem) {
@@ -92,7 +92,7 @@ static void listings3and4(MPI_Win win) {
 	FAILS(MPI_Win_op_intrinsic("no such operation", 1, MPI_INT64_T, win, &flag), MPI_ERR_ARG);
 }
 
-/* Figure 6: process A, each rank, opens memory to B, its neighbour. */
+/* Figure 6: each rank is process A, and its neighbour is process B, to which it opens memory. */
 static void figure6(void) {
 	MPI_Win parentwin, win;
 	char memhandle[MPI_MAX_MEMORY_HANDLE_SIZE], theirs[MPI_MAX_MEMORY_HANDLE_SIZE];
@@ -124,7 +124,7 @@ static void figure6(void) {
 	OK(MPI_Barrier(MPI_COMM_WORLD));
 	OK(MPI_Win_free(&parentwin));
 	free(memory);
-	/* not of other windows */
+	/* other windows have no memory handles */
 	OK(MPI_Win_create(v, sizeof v, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &win));
 	MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
 	FAILS(MPI_Memhandle_create(v, 8, MPI_INFO_NULL, win, memhandle, &flag), MPI_ERR_RMA_FLAVOR);

@@ -20,7 +20,7 @@ int main(int argc, char **argv) {
 	FAILS(MPIX_Win_alloc_sync_objects(-1, mine, win, MPI_INFO_NULL), MPI_ERR_COUNT);
 	FAILS(MPIX_Win_alloc_sync_objects(1, NULL, win, MPI_INFO_NULL), MPI_ERR_ARG);
 
-	/* as messages, in collectives, and nowhere else */
+	/* MPIX_HANDLE_SYNC is allowed in messages and collectives only */
 	OK(MPI_Sendrecv(mine, 3, MPIX_HANDLE_SYNC, from, 0, theirs, 3, MPIX_HANDLE_SYNC, to, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
 	OK(MPI_Allgather(mine, 1, MPIX_HANDLE_SYNC, all, 1, MPIX_HANDLE_SYNC, MPI_COMM_WORLD));
 	CHECK(all[rank] == mine[0] && all[to] == theirs[0]);
@@ -78,7 +78,7 @@ int main(int argc, char **argv) {
 	FAILS(MPIX_Win_free_sync_objects(1, mine, other), MPI_ERR_WIN);
 	FAILS(MPIX_Win_free_sync_objects(1, theirs, size == 1 ? other : win), size == 1 ? MPI_ERR_WIN : MPI_ERR_ARG);
 
-	/* what is refused shows at the latest when the request is started */
+	/* an error is raised at the latest when the request is started */
 	MPI_Request q = MPI_REQUEST_NULL;
 #define REFUSED(call, class) \
 	do { \
@@ -99,7 +99,7 @@ int main(int argc, char **argv) {
 	REFUSED(MPIX_Win_sync_object_init(mine[0], 1, win, bogus, &q), MPI_ERR_INFO_VALUE);
 	MPI_Info_free(&bogus);
 
-	/* one signal too many, of the form with large counts */
+	/* more signals than announced, in the form with large counts */
 	MPI_Request once;
 	char text[MPI_MAX_ERROR_STRING];
 	OK(MPIX_Win_sync_object_init_c(mine[1], 1, win, MPI_INFO_NULL, &once));
@@ -121,7 +121,7 @@ int main(int argc, char **argv) {
 	OK(MPIX_Win_free_sync_objects(3, mine, win));
 	for (int i = 0; i < 3; i++) CHECK(mine[i] == MPIX_SYNC_NULL);
 	FAILS(MPIX_Win_free_sync_objects(1, mine, win), MPI_ERR_ARG);
-	CHECK(MPIX_Sync_f2c(f[0]) != MPIX_SYNC_NULL); /* an invalid one stays invalid */
+	CHECK(MPIX_Sync_f2c(f[0]) != MPIX_SYNC_NULL); /* an invalid number gives an invalid object */
 	OK(MPI_Win_free(&other));
 	OK(MPI_Win_free(&win));
 	return done();

@@ -16,7 +16,7 @@ static void *work(void *number) {
 	int n = (int)(intptr_t)number;
 	for (int round = 1; round <= ROUNDS; round++) {
 		int64_t v = ((int64_t)rank << 40) + ((int64_t)n << 20) + round, got = -1;
-		if (n == 0) /* others need not wait for this */
+		if (n == 0) /* flushes of other threads need not wait for this put */
 			OK(MPI_Put(bulk, LONG, MPI_INT64_T, to, THREADS, LONG, MPI_INT64_T, win));
 		OK(MPI_Put(&v, 1, MPI_INT64_T, to, n, 1, MPI_INT64_T, win));
 		switch (round % 4) {
@@ -62,7 +62,7 @@ int main(int argc, char **argv) {
 	MPI_Info_free(&used);
 	for (int again = 0; again < 4; again++) {
 		OK(MPI_Win_lock_all(0, win));
-		if (again == 2) { /* under process scope, and back */
+		if (again == 2) { /* changes to process scope; the next round changes back */
 			MPI_Info_set(info, "mpi_win_scope", "process");
 			OK(MPI_Win_set_info(win, info));
 			MPI_Info_set(info, "mpi_win_scope", "thread");
@@ -70,7 +70,7 @@ int main(int argc, char **argv) {
 		if (again == 3) OK(MPI_Win_set_info(win, info));
 		for (int i = 0; i < THREADS; i++) CHECK(pthread_create(&threads[i], NULL, work, (void *)(intptr_t)i) == 0);
 		for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
-		if (again == 1) { /* what threads have left is complete when the epoch ends */
+		if (again == 1) { /* the end of the epoch completes operations that threads have left */
 			int64_t last = 99;
 			for (int i = 0; i < THREADS; i++) OK(MPI_Put(&last, 1, MPI_INT64_T, to, i, 1, MPI_INT64_T, win));
 			OK(MPI_Win_flush(to, win));
@@ -89,7 +89,7 @@ int main(int argc, char **argv) {
 		}
 		OK(MPI_Barrier(MPI_COMM_WORLD));
 	}
-	/* scope does not matter to fences */
+	/* thread scope does not affect fences */
 	int64_t v = 7;
 	OK(MPI_Win_fence(0, win));
 	OK(MPI_Put(&v, 1, MPI_INT64_T, to, 0, 1, MPI_INT64_T, win));

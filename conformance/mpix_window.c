@@ -94,7 +94,7 @@ static void duplicates(MPI_Win win, int64_t *mem) {
 	char name[MPI_MAX_OBJECT_NAME];
 	int n;
 	OK(MPI_Win_set_name(win, "parent"));
-	if (rank == 0) { /* local */
+	if (rank == 0) { /* the call is local */
 		OK(MPIX_Win_dup(win, &dup));
 		OK(MPI_Win_get_name(dup, name, &n));
 		CHECK(n == 0 && dup != win);
@@ -115,7 +115,7 @@ static void duplicates(MPI_Win win, int64_t *mem) {
 	OK(MPI_Win_free(&dup));
 }
 
-/* Half of the processes make a window, all get it, in reverse order, and the first leaves. */
+/* Half of the processes make a window, all processes join it in reverse order, and the first leaves. */
 static void others(void) {
 	MPI_Comm half, all;
 	MPI_Win win = MPI_WIN_NULL;
@@ -128,7 +128,7 @@ static void others(void) {
 	MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
 	int64_t v = 300 + rank;
 	OK(MPI_Win_fence(0, win));
-	OK(MPI_Put(&v, 1, MPI_INT64_T, size - 1, rank, 1, MPI_INT64_T, win)); /* rank 0 of world */
+	OK(MPI_Put(&v, 1, MPI_INT64_T, size - 1, rank, 1, MPI_INT64_T, win)); /* to rank 0 of MPI_COMM_WORLD */
 	OK(MPI_Win_fence(0, win));
 	if (rank == 0)
 		for (int r = 0; r < size; r++) CHECK(mem[r] == 300 + r, "of %d: %d", r, (int)mem[r]);

@@ -8,7 +8,7 @@
 static MPI_Datatype expected;
 static int strange;
 
-/* Matrices of 2x2, whose product does not commute. */
+/* The product of 2x2 matrices, which does not commute. */
 static void product(void *in, void *inout, int *len, MPI_Datatype *d)
 {
 	if (*d != expected)
@@ -38,7 +38,7 @@ static void sum_c(void *in, void *inout, MPI_Count *len, MPI_Datatype *d)
 }
 #endif
 
-/* Pairs with a gap, of a type that begins before its address. */
+/* Sums of pairs with a gap, of a type with a negative lower bound. */
 static void gap(void *in, void *inout, int *len, MPI_Datatype *d)
 {
 	if (*d != expected)

@@ -84,18 +84,18 @@ int main(int argc, char **argv)
 		case 0:
 			OK(MPI_Allreduce(mine, got, n, MPI_LONG, op, MPI_COMM_WORLD));
 			break;
-		case 1: /* waits for it */
+		case 1: /* waits for the reduction */
 			OK(MPI_Iallreduce(mine, got, n, MPI_LONG, op, MPI_COMM_WORLD, &r));
 			OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
 			break;
-		case 2: /* tests */
+		case 2: /* tests the reduction */
 			OK(MPI_Iallreduce(mine, got, n, MPI_LONG, op, MPI_COMM_WORLD, &r));
 			for (int flag = 0; !flag;) {
 				OK(MPI_Test(&r, &flag, MPI_STATUS_IGNORE));
 				sched_yield();
 			}
 			break;
-		case 3: { /* waits for something else, which comes only when it is done elsewhere */
+		case 3: { /* waits for a message that is sent only when rank 0 has completed the reduction */
 			long token = 0;
 			OK(MPI_Iallreduce(mine, got, n, MPI_LONG, op, MPI_COMM_WORLD, &r));
 			if (rank == 0)
@@ -108,7 +108,7 @@ int main(int argc, char **argv)
 			}
 			break;
 		}
-		case 4: /* several at a time */
+		case 4: /* waits for several requests at a time */
 			OK(MPI_Iallreduce(mine, got, n, MPI_LONG, op, MPI_COMM_WORLD, &others[0]));
 			OK(MPI_Ibarrier(MPI_COMM_WORLD, &others[1]));
 			OK(MPI_Waitall(2, others, MPI_STATUSES_IGNORE));

@@ -12,8 +12,8 @@
 #include <string.h>
 
 #define MOST_BLOCKS 20000
-#define MOST_BYTES (160L << 10) /* packed */
-#define REACH (2L << 20)        /* of the data, before and behind displacement 0 */
+#define MOST_BYTES (160L << 10) /* bytes of packed data */
+#define REACH (2L << 20)        /* bytes of memory before and behind displacement 0 */
 
 static unsigned long seed = 1, state;
 static int failed;
@@ -58,7 +58,7 @@ static struct made basic(int k)
     return t;
 }
 
-/* The type replaces the one that it is made of. */
+/* Sets the extent of t, and frees the old type from which t was made. */
 static void replace(struct made *t, struct made *old)
 {
     MPI_Type_get_extent(t->type, &t->lb, &t->extent);
@@ -77,8 +77,8 @@ static struct made vector(struct made old, long n, long each, long stride)
     return t;
 }
 
-/* A count that keeps n times the blocks and bytes of a type small enough: most are small, some as
- * large as may be. */
+/* A random count such that so many elements have few enough blocks and bytes: most counts are small,
+ * some as large as allowed. */
 static long times(const struct made *old)
 {
     long most = MOST_BLOCKS / old->n, bytes = MOST_BYTES / old->bytes;
@@ -88,7 +88,7 @@ static long times(const struct made *old)
     return 1 + below(below(3) == 0 ? most : most < 12 ? most : 12);
 }
 
-/* A type made of another, which is freed. */
+/* Makes a type of another one, which it frees. */
 static struct made grow(struct made old)
 {
     long n = times(&old), each = 1 + below(3), k;
@@ -133,7 +133,7 @@ static struct made grow(struct made old)
             for (long i = 0; i < each; i++)
                 add(&t, &old, (displs[k] + i) * old.extent);
         break;
-    case 5: { /* a struct of it and others */
+    case 5: { /* a struct of old and another type */
         struct made other = basic((int)below(4));
         long at = below(16);
         n = 2 + below(4);
@@ -176,7 +176,7 @@ static struct made grow(struct made old)
 }
 
 static unsigned char *memory, *expected, *packed, *seen;
-static long low, high; /* of what has been touched of memory */
+static long low, high; /* bounds of the bytes of memory in use */
 
 static void check(int ok, const char *what, long type, long count, long at)
 {
@@ -184,7 +184,7 @@ static void check(int ok, const char *what, long type, long count, long at)
         fprintf(stderr, "seed %lu, type %ld: %s, %ld elements, at %ld\n", seed, type, what, count, at);
 }
 
-/* Whether count elements are within memory; and how far they reach. */
+/* Whether count elements are within memory. Sets low and high to their bounds. */
 static int fits(const struct made *t, long count)
 {
     low = high = 0;
@@ -223,7 +223,7 @@ static void try(const struct made *t, long number, long count)
         check(packed[i] == 0x5a, "a byte before those packed", number, count, i);
     for (long i = at + bytes; i < room + 64; i++)
         check(packed[i] == 0x5a, "a byte behind those packed", number, count, i);
-    if (twice) /* not to be unpacked */
+    if (twice) /* overlapping elements cannot be unpacked */
         return;
 
     for (long i = 0; i < bytes; i++)
@@ -242,7 +242,7 @@ static void try(const struct made *t, long number, long count)
     check(memory[REACH + low - 1] == 0xa5 && memory[REACH + high] == 0xa5, "bytes beside those unpacked", number, count, at);
 }
 
-/* A type of one number, which is freed. */
+/* Tries a type with several counts, and frees it. */
 static void try_all(struct made t, long number)
 {
     if (t.n > 0 && t.bytes <= MOST_BYTES) {

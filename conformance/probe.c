@@ -42,7 +42,7 @@ int main(int argc, char **argv) {
 		OK(MPI_Get_count(&s, MPI_INT, &count));
 		CHECK(count == n && v[n - 1] == 4 + n - 1, "%d, %d", count, v[n - 1]);
 
-		/* What one has matched nobody else can receive: the second message is next. */
+		/* Only its handle can receive a matched message: MPI_Recv receives the second one. */
 		OK(MPI_Mprobe(0, 8, MPI_COMM_WORLD, &m, MPI_STATUS_IGNORE));
 		OK(MPI_Recv(v, 10, MPI_INT, 0, 8, MPI_COMM_WORLD, &s));
 		OK(MPI_Get_count(&s, MPI_INT, &count));

@@ -1,6 +1,6 @@
-/* Children that run no other program may do little, as in any program with threads, but
- * that works; the parent's communication is not affected, whatever signal or status they end
- * with. The same for children of other threads, and children made while messages are under way. */
+/* A child of fork that runs no other program may do little, as in any program with threads, but that
+ * works. It does not affect the parent's communication, with whatever signal or status it ends. The
+ * same holds for children of other threads, and for children forked during communication. */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <pthread.h>
@@ -29,7 +29,7 @@ static void children(void) {
 	char text[6] = "";
 	if (pipe(ends) != 0) bad++;
 	pid_t child = fork();
-	if (child == 0) { /* writes to a pipe, and ends at once */
+	if (child == 0) { /* the child writes to a pipe, and ends at once */
 		ssize_t n = write(ends[1], "hello", 5);
 		_exit(n == 5 ? 6 : 1);
 	}
@@ -38,7 +38,7 @@ static void children(void) {
 	close(ends[0]);
 	close(ends[1]);
 	child = fork();
-	if (child == 0) { /* has memory of its own */
+	if (child == 0) { /* the child allocates memory */
 		char *p = malloc(1 << 20);
 		memset(p, 1, 1 << 20);
 		_exit(p[77] + 1);
@@ -51,7 +51,7 @@ static void children(void) {
 	}
 	expect(child, SIGKILL, 0, __LINE__);
 	child = fork();
-	if (child == 0) { /* a grandchild */
+	if (child == 0) { /* the child forks, too */
 		pid_t next = fork();
 		if (next == 0) _exit(3);
 		int s;

@@ -1,4 +1,5 @@
-/* The library is loaded late, and all symbols are found by name, as languages other than C do. */
+/* The program loads the library at run time and finds all symbols by name, as languages other than C
+ * do. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
@@ -13,7 +14,7 @@ static void *find(const char *name) {
 	return p;
 }
 
-/* What data pointers of dlsym are as functions, in the way that POSIX has. */
+/* Converts a data pointer from dlsym to a function pointer, as POSIX recommends. */
 #define FIND(type, name) \
 	type name; \
 	void *at_##name = find("MPI_" #name); \
@@ -21,7 +22,7 @@ static void *find(const char *name) {
 
 int main(int argc, char **argv) {
 #ifdef __x86_64__
-	/* Threads that the library starts do not begin with the traps and rounding of who opens it. */
+	/* Threads that the library starts must not inherit the traps and rounding of this thread. */
 	unsigned odd = 0x4000, then = 0, usual = 0x1f80;
 	__asm__ volatile("ldmxcsr %0" : : "m"(odd));
 #endif

@@ -1,6 +1,6 @@
-/* Handlers of the program for SIGUSR2, SIGCHLD, SIGPROF and SIGPIPE, before MPI_Init and after
- * it, on the thread's stack and on one of their own; signals arrive in the middle of calls, also
- * by a timer, and the program handles its broken pipes itself. */
+/* Handlers of the program for SIGUSR2, SIGCHLD, SIGPROF and SIGPIPE, set before and after MPI_Init, on
+ * the thread's stack and on an alternate stack. Signals arrive during calls, also from a timer, and
+ * the program handles its broken pipes itself. */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <pthread.h>
@@ -77,7 +77,7 @@ static void *worker(void *unused) {
 }
 
 int main(int argc, char **argv) {
-	for (int i = 0; i < 2; i++) { /* 0: set before MPI_Init, 1: again after it */
+	for (int i = 0; i < 2; i++) { /* 0: handlers set before MPI_Init, 1: set again after it */
 		handle(SIGUSR2);
 		handle(SIGCHLD);
 		handle(SIGPROF);
@@ -88,7 +88,7 @@ int main(int argc, char **argv) {
 			MPI_Comm_size(MPI_COMM_WORLD, &size);
 		}
 		signals();
-		/* On a stack of its own, which calls of MPI leave in place. */
+		/* On an alternate stack, which calls of MPI do not change. */
 		stack = malloc(stack_size);
 		stack_t mine = {.ss_sp = stack, .ss_size = stack_size}, old, now;
 		sigaltstack(&mine, &old);
@@ -100,7 +100,7 @@ int main(int argc, char **argv) {
 		sigaltstack(&old, NULL);
 		free(stack);
 		stack = NULL;
-		/* In the middle of calls. */
+		/* During calls. */
 		struct itimerval often = {{0, 2000}, {0, 2000}}, never;
 		memset(&never, 0, sizeof never);
 		setitimer(ITIMER_PROF, &often, NULL);

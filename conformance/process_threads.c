@@ -1,6 +1,6 @@
-/* Threads that start and end: many one after the other, detached ones, ones that end by
- * pthread_exit, and one that is cancelled outside of calls; each makes calls, and ends without
- * notice to the library. Finally the main thread ends by pthread_exit, and another one finalises. */
+/* Threads start and end: many one after the other, detached ones, ones that end by pthread_exit, and
+ * one that is cancelled outside of calls. Each thread makes calls, and ends without telling the
+ * library. Finally the main thread ends by pthread_exit, and another thread finalises. */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <pthread.h>
@@ -80,7 +80,7 @@ int main(int argc, char **argv) {
 		pthread_join(t[0], NULL);
 	}
 	wait_for(many);
-	for (int i = 0; i < many / 8; i++) { /* several at a time, of which nobody hears */
+	for (int i = 0; i < many / 8; i++) { /* several at a time, detached */
 		for (int k = 0; k < 8; k++) {
 			pthread_create(&t[k], NULL, worker, (void *)(long)k);
 			pthread_detach(t[k]);

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LONG 100000 /* bytes: more than fits beside a number, or goes at once */
+#define LONG 100000 /* bytes: too long for a cell of a slot, and for one frame */
 
 static void fail(const char *what)
 {
@@ -37,7 +37,7 @@ int main(int argc, char **argv)
 	MPI_Barrier(dup);
 	MPI_Comm_free(&dup);
 
-	/* The heap: blocks that are freed, and blocks that stay, small and long. */
+	/* The heap: small and long blocks that are freed or stay allocated. */
 	char *block, *mem[3];
 	MPI_Win win[3];
 	MPI_Alloc_mem(16, MPI_INFO_NULL, &block);

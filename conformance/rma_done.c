@@ -36,7 +36,7 @@ int main(int argc, char **argv) {
 	OK(MPI_Test_cancelled(&status, &flag));
 	CHECK(!flag);
 
-	/* Waitany finds each of them once, and not what is null. */
+	/* Waitany completes each request once, and ignores null requests. */
 	r[0] = put(2, 0), r[1] = MPI_REQUEST_NULL, r[2] = put(3, 2), r[3] = put(4, 3);
 	for (int i = 0; i < 3; i++) {
 		OK(MPI_Waitany(4, r, &index, &status));
@@ -75,7 +75,7 @@ int main(int argc, char **argv) {
 	CHECK(v == 42 && statuses[0].MPI_TAG == 3 && statuses[1].MPI_TAG == MPI_ANY_TAG, "%d", v);
 	for (int i = 0; i < 4; i++) CHECK(r[i] == MPI_REQUEST_NULL, "%d", i);
 
-	/* A look does not end it. */
+	/* MPI_Request_get_status does not free the request. */
 	r[0] = put(13, 2), r[1] = put(14, 3);
 	for (flag = 0; !flag;) OK(MPI_Request_get_status(r[1], &flag, MPI_STATUS_IGNORE));
 	CHECK(r[0] != MPI_REQUEST_NULL && r[1] != MPI_REQUEST_NULL);

@@ -27,7 +27,7 @@ int main(int argc, char **argv) {
 	}
 	FAILS(MPI_Win_free(NULL), MPI_ERR_ARG);
 
-	/* windows that cannot be: the same on all, so that nobody waits */
+	/* invalid windows: all ranks make the same error, so that none waits */
 	FAILS(MPI_Win_create(&v, -1, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &none), MPI_ERR_SIZE);
 	FAILS(MPI_Win_create(&v, 8, 0, MPI_INFO_NULL, MPI_COMM_WORLD, &none), MPI_ERR_DISP);
 	FAILS(MPI_Win_create(NULL, 8, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &none), MPI_ERR_ARG);

@@ -10,7 +10,7 @@ static void shared(void) {
 	int unit, *mine, *theirs;
 	int n = rank + 1;
 	int code = MPI_Win_allocate_shared(n * (MPI_Aint)sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &mine, &win);
-	if (code != MPI_SUCCESS) { /* the same on all: they share none */
+	if (code != MPI_SUCCESS) { /* on all ranks: they cannot share memory */
 		FAILS(code, MPI_ERR_RMA_SHARED);
 		return;
 	}
@@ -66,7 +66,7 @@ static void dynamic(void) {
 		OK(MPI_Win_flush(to, win));
 		CHECK(got == v, "region %d: %d", k, (int)got);
 	}
-	/* the origin by an absolute address, too */
+	/* the origin buffer by an absolute address, too */
 	MPI_Aint at;
 	MPI_Datatype absolute;
 	int block = 1;

@@ -10,8 +10,8 @@ enum { SLOTS = 3, WORDS = 4096, ROUNDS = 12 };
 
 static int64_t fixed[WORDS];
 
-/* The window of each rank: [0] a sum of all, [1] a ticket counter, [2] a lock, then a part for
- * each rank as origin, to put into. */
+/* The window of each rank: [0] a sum of all ranks, [1] a ticket counter, [2] a lock, then a part for
+ * the puts of each origin. */
 static MPI_Aint part(int origin) { return SLOTS + (MPI_Aint)origin * ((WORDS - SLOTS) / size); }
 static int length(void) { return (WORDS - SLOTS) / size; }
 
@@ -40,7 +40,7 @@ static void one_epoch(MPI_Win win, int target, int round, int64_t *got) {
 	OK(MPI_Fetch_and_op(&free_, &seen, MPI_INT64_T, target, 2, MPI_REPLACE, win));
 	OK(MPI_Win_flush(target, win));
 	CHECK(seen == mine, "who holds the lock: %d", (int)seen);
-	/* elements of a vector, there and back, with requests */
+	/* put and get elements of a vector, with requests */
 	MPI_Request q[2];
 	MPI_Datatype every;
 	OK(MPI_Type_vector(n / 2, 1, 2, MPI_INT64_T, &every));
@@ -75,7 +75,7 @@ static void work(int64_t *mem, const char *kind) {
 	for (int round = 0; round < ROUNDS; round++) {
 		int target = (rank + round) % size;
 		if (round % 3 == 2 && rank == round % size) {
-			/* this one computes, without a word to MPI */
+			/* this rank computes without calling MPI */
 			volatile double x = 1;
 			for (int i = 0; i < 200000; i++) x = x * 1.0000001 + 1e-9;
 		}
@@ -143,7 +143,7 @@ int main(int argc, char **argv) {
 	munmap(mapped, WORDS * 8);
 	OK(MPI_Free_mem(of_mpi));
 
-	/* no memory: nothing to access, but a member all the same */
+	/* a member without memory */
 	MPI_Win win;
 	int64_t v = 7;
 	OK(MPI_Win_create(rank == 0 ? fixed : NULL, rank == 0 ? 8 : 0, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &win));

@@ -9,7 +9,7 @@ enum { WORDS = 1024, ROUNDS = 20 };
 
 static int64_t fixed[WORDS];
 
-/* The others put, add and fetch, flush, and at last count themselves. */
+/* An origin puts, adds and fetches, flushes, and finally increments a count of finished origins. */
 static void origin(MPI_Win win, MPI_Aint base, int unit) {
 	int64_t one = 1, old, v[WORDS / 8];
 	int part = (WORDS - 8) / size;

@@ -19,7 +19,7 @@ static MPI_Win win;
 static int gets, target;
 static volatile long copies;
 
-/* Puts or gets until one fails, and at most so often. */
+/* Puts or gets until one call fails, at most so many times. */
 static int copy(long most) {
 	long value = 0;
 	int e = MPI_SUCCESS;
@@ -49,7 +49,7 @@ int main(int argc, char **argv) {
 	MPI_Win_set_name(win, "counters");
 	MPI_Allreduce(&(int){rank == 0 ? me : 0}, &target, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
 	MPI_Win_lock_all(0, win);
-	if (rank == 1) copy(before); /* some are made without a lock, and without Go */
+	if (rank == 1) copy(before); /* some of these take the fast path in C, without a lock */
 	MPI_Barrier(MPI_COMM_WORLD);
 	if (!strcmp(argv[3], "unmapped")) {
 		if (rank == 0) munmap(mem, bytes);

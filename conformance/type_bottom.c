@@ -17,7 +17,7 @@ int main(int argc, char **argv) {
 	OK(MPI_Sendrecv_replace(MPI_BOTTOM, 1, t, right, 0, left, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
 	CHECK(a == 10 * left && b[1] == left - 1 && b[0] == 0 && b[2] == 0 && *x == left + 0.5, "%d %d %g", a, b[1], *x);
 	OK(MPI_Bcast(MPI_BOTTOM, 1, t, 0, MPI_COMM_WORLD));
-	int first = size - 1; /* what rank 0 has got */
+	int first = size - 1; /* the sender of the message that rank 0 has received */
 	CHECK(a == 10 * first && b[1] == first - 1 && *x == first + 0.5, "%d %d %g", a, b[1], *x);
 	OK(MPI_Type_free(&t));
 	free(x);

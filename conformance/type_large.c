@@ -61,7 +61,7 @@ int main(int argc, char **argv) {
 	OK(MPI_Pack_size_c(1, t, MPI_COMM_SELF, &x));
 	CHECK(x >= 4 * big, "%ld bytes packed", (long)x);
 
-	OK(MPI_Type_dup(t, &u)); /* a type of such a type still leads to it */
+	OK(MPI_Type_dup(t, &u)); /* the contents of u still return t after t is freed */
 	OK(MPI_Type_free(&t));
 	envelope(u, __LINE__, 0, 0, 0, 1, MPI_COMBINER_DUP);
 	OK(MPI_Type_get_contents(u, 0, 0, 1, NULL, NULL, &t));
@@ -94,7 +94,7 @@ int main(int argc, char **argv) {
 	envelope(t, __LINE__, 0, 0, 2, 1, MPI_COMBINER_RESIZED);
 	contents(t, __LINE__, 0, NULL, 2, (const MPI_Count[]){-4, 16}, MPI_INT);
 	OK(MPI_Type_free(&t));
-	OK(MPI_Type_vector(3, 2, 4, MPI_INT, &t)); /* one of a small form has no large counts */
+	OK(MPI_Type_vector(3, 2, 4, MPI_INT, &t)); /* a type of a small form has no large counts */
 	envelope(t, __LINE__, 3, 0, 0, 1, MPI_COMBINER_VECTOR);
 	contents(t, __LINE__, 3, (const int[]){3, 2, 4}, 0, NULL, MPI_INT);
 	FAILS(MPI_Type_get_contents(t, 2, 0, 1, NULL, NULL, NULL), MPI_ERR_ARG);

@@ -3,7 +3,7 @@
 
 enum { n = 64 };
 
-/* moves sends one of a type of ints to itself and compares what arrives with the places. */
+/* moves sends an element of a type of ints to itself, and checks the places of the received ints. */
 static void moves(const char *name, MPI_Datatype t, int count, const int *place, MPI_Aint extent) {
 	int from[n], to[n], packed[n], bytes = 0;
 	MPI_Aint lb = -1, ext = -1;
@@ -45,7 +45,7 @@ int main(int argc, char **argv) {
 	moves("hindexed_block", t, 2, (int[]){2, 0}, 12);
 	OK(MPI_Type_contiguous(2, MPI_INT, &u));
 	OK(MPI_Type_create_struct(2, (int[]){2, 1}, (MPI_Aint[]){0, 32}, (MPI_Datatype[]){MPI_INT, u}, &t));
-	OK(MPI_Type_free(&u)); /* what is made of it lives on */
+	OK(MPI_Type_free(&u)); /* types made of u stay valid */
 	moves("struct", t, 4, (int[]){0, 1, 8, 9}, 40);
 	OK(MPI_Type_create_subarray(2, (int[]){4, 5}, (int[]){2, 2}, (int[]){1, 3}, MPI_ORDER_C, MPI_INT, &t));
 	moves("subarray", t, 4, (int[]){8, 9, 13, 14}, 80);

@@ -3,14 +3,14 @@
  * return it (Halo). */
 #include "check.h"
 
-static int here; /* which handler was called */
+static int here; /* the number of the handler that was called */
 
 static void on_comm(MPI_Comm *comm, int *code, ...) {
 	(void)comm;
 	here = class_of(*code) == MPI_ERR_UNSUPPORTED_OPERATION ? 1 : -1;
 }
 
-/* What the call would make is null, and not what was there before. */
+/* The call sets the handle that it would return to null. */
 #define MAKES(call, handle, null) \
 	do { \
 		memset(&(handle), 0x55, sizeof (handle)); \
@@ -93,7 +93,7 @@ int main(int argc, char **argv) {
 	CHECK(MPI_Session_fromint(MPI_Session_toint(MPI_SESSION_NULL)) == MPI_SESSION_NULL, "sessions and ints");
 	CHECK(MPI_File_fromint(MPI_File_toint(MPI_FILE_NULL)) == MPI_FILE_NULL, "files and ints");
 
-	/* The tool information interface has nothing in it, and calls no handler. */
+	/* The tool information interface is empty, and calls no error handler. */
 	OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL));
 	CHECK(MPI_T_cvar_get_num(&n) == MPI_T_ERR_NOT_INITIALIZED, "before MPI_T_init_thread");
 	CHECK(MPI_T_init_thread(MPI_THREAD_SINGLE, &n) == MPI_SUCCESS, "MPI_T_init_thread");

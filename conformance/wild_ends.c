@@ -1,7 +1,7 @@
 /*
  * wild_ends: buffers without memory, by the name of the call, while errors are fatal. Memory is
- * missing at the first byte, or in the middle ("long_"), which is found during the call;
- * "window" cannot be written where another rank puts. "own" and "handled" are faults of the program itself.
+ * missing at the first byte, or in the middle ("long_"), where the call faults; "window" cannot be
+ * written where another rank puts. "own" and "handled" are faults of the program itself.
  */
 #define _GNU_SOURCE
 #include <mpi.h>

@@ -30,7 +30,7 @@ static void messages(void) {
 	FAILS(MPI_Irecv(constant, 1, MPI_INT, 0, 0, self, &r), MPI_ERR_BUFFER);
 	FAILS(MPI_Sendrecv(x, 1, MPI_INT, 0, 0, constant, 1, MPI_INT, 0, 0, self, MPI_STATUS_IGNORE), MPI_ERR_BUFFER);
 	OK(MPI_Recv(nowhere, 1, MPI_INT, MPI_PROC_NULL, 0, self, MPI_STATUS_IGNORE));
-	/* A count may be larger than the buffer is, if the message is not. */
+	/* The count may exceed the buffer if the message does not. */
 	OK(MPI_Irecv(edge + 4092, 100, MPI_INT, 0, 0, self, &r));
 	OK(MPI_Send(constant, 1, MPI_INT, 0, 0, self));
 	OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
@@ -75,7 +75,8 @@ static void collectives(void) {
 	FAILS(MPI_Unpack(y, 16, &position, constant, 1, MPI_INT, world), MPI_ERR_BUFFER);
 }
 
-/* Between two groups what counts at the root only may be anything elsewhere. */
+/* On an intercommunicator, arguments that are significant at the root only may have any value
+ * elsewhere. */
 static void groups(void) {
 	MPI_Comm half, inter;
 	int upper = rank % 2, x = rank, y[64] = {0};
@@ -101,7 +102,7 @@ static void heard(int number) {
 	_exit(99);
 }
 
-/* Buffers that are not accessed: a handler of the program hears of no fault. */
+/* Buffers that a call does not access: the program's signal handler gets no fault. */
 static void unused(void) {
 	int x = 1, *base;
 	MPI_Win w;
