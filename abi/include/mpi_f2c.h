@@ -24,7 +24,7 @@ typedef struct {
 	MPI_Fint MPI_internal[5];
 } MPI_F08_status;
 
-/* Where Fortran's MPI_STATUS_IGNORE and MPI_STATUSES_IGNORE are, of both kinds of statuses. */
+/* The addresses of Fortran's MPI_STATUS_IGNORE and MPI_STATUSES_IGNORE, for both kinds of statuses. */
 extern MPI_Fint *MPI_F_STATUS_IGNORE;
 extern MPI_Fint *MPI_F_STATUSES_IGNORE;
 extern MPI_F08_status *MPI_F08_STATUS_IGNORE;
@@ -53,7 +53,7 @@ MPI_Datatype MPI_Type_f2c(MPI_Fint datatype);
 MPI_Fint MPI_Win_c2f(MPI_Win win);
 MPI_Win MPI_Win_f2c(MPI_Fint win);
 
-/* Statuses are converted with all that they hold. MPI_ERR_ARG if one is an IGNORE. */
+/* All fields of a status are converted. MPI_ERR_ARG if a status is one of the IGNORE constants. */
 int MPI_Status_c2f(const MPI_Status *c_status, MPI_Fint *f_status);
 int MPI_Status_f2c(const MPI_Fint *f_status, MPI_Status *c_status);
 int MPI_Status_c2f08(const MPI_Status *c_status, MPI_F08_status *f08_status);
