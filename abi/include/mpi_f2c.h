@@ -24,7 +24,7 @@ typedef struct {
 	MPI_Fint MPI_internal[5];
 } MPI_F08_status;
 
-/* The addresses of Fortran's MPI_STATUS_IGNORE and MPI_STATUSES_IGNORE, for both kinds of statuses. */
+/* The addresses of Fortran's MPI_STATUS_IGNORE and MPI_STATUSES_IGNORE, of both kinds of statuses. */
 extern MPI_Fint *MPI_F_STATUS_IGNORE;
 extern MPI_Fint *MPI_F_STATUSES_IGNORE;
 extern MPI_F08_status *MPI_F08_STATUS_IGNORE;
