@@ -11,7 +11,7 @@ import (
 // proposals, without X, which the standard may use one day. Programs must ask for these names.
 func (t *tables) aliases() string {
 	var b strings.Builder
-	b.WriteString("\n/* The extensions under names without X, for programs that define this. */\n#ifdef HALO_MPI_NAMES\n")
+	b.WriteString("\n/* The extensions under names without X, for programs that define HALO_MPI_NAMES. */\n#ifdef HALO_MPI_NAMES\n")
 	alias := func(name string) {
 		if of, ok := strings.CutPrefix(name, "MPIX_"); ok {
 			fmt.Fprintf(&b, "#define %-34s %s\n", "MPI_"+of, name)

@@ -16,7 +16,7 @@ func (t *tables) goConstants() ([]byte, error) {
 			fmt.Fprintf(&b, "\t{%s, %q},\n", c.Value, c.Name)
 		}
 	}
-	b.WriteString("}\n\n// The numbers of the types of functions of the program.\nconst (\n")
+	b.WriteString("}\n\n// The numbers of the callback types, which are the rows of callbacks.csv.\nconst (\n")
 	for i, c := range t.callbacks {
 		fmt.Fprintf(&b, "\tcall%s = %d\n", c.Name[len("MPI_"):], i)
 	}

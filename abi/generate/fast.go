@@ -23,11 +23,11 @@ func fastLayout() []byte {
 		{Name: "KERNEL_PIECE", Value: op.SweepPiece},
 	})
 	b.WriteString("\n")
-	b.WriteString("/* Places in bytes, and constants, of internal/shmfmt and internal/rma. */\n")
+	b.WriteString("/* Offsets of fields in bytes, and constants, of internal/shmfmt and internal/rma. */\n")
 	layout(&b, "HALO_LAYOUT", rma.DescriptorLayout())
-	b.WriteString("/* Places in bytes in records of internal/shmfmt, and constants of internal/coll. */\n")
+	b.WriteString("/* Offsets of fields in records of internal/shmfmt, and constants of internal/coll. */\n")
 	layout(&b, "HALO_COLL_LAYOUT", coll.DescriptorLayout())
-	b.WriteString("/* The same of internal/dtype. */\n")
+	b.WriteString("/* Offsets of fields in records of internal/shmfmt, and constants of internal/dtype. */\n")
 	layout(&b, "HALO_TYPE_LAYOUT", dtype.DescriptorLayout())
 	b.WriteString("#endif\n")
 	return b.Bytes()
@@ -36,7 +36,7 @@ func fastLayout() []byte {
 // layout writes a definition of each field, and of the number of the layout.
 func layout(b *bytes.Buffer, number string, fields []shmfmt.Field) {
 	definitions(b, fields)
-	fmt.Fprintf(b, "\n/* The number of this layout: Go has to give the same. */\n#define %s %#xu\n\n", number, rma.LayoutNumber(fields))
+	fmt.Fprintf(b, "\n/* The number of this layout. C uses a record only if Go passes the same number. */\n#define %s %#xu\n\n", number, rma.LayoutNumber(fields))
 }
 
 func definitions(b *bytes.Buffer, fields []shmfmt.Field) {

@@ -53,10 +53,10 @@ func (t *tables) functions() ([]byte, error) {
 		imports = ""
 	}
 	text := fmt.Sprintf("// %s\n\npackage bind\n\n%s"+
-		"// procedures are those of the table, by number.\nvar procedures = [...]procedure{\n%s}\n\n"+
-		"// calls are what the procedures do, by number.\nvar calls [len(procedures)]call\n\nfunc init() {\n\tcalls = [...]call{\n%s\t}\n}\n\n"+
-		"// outcomes are what procedures make that the engine does not have.\nvar outcomes = [...][]made{\n%s}\n\n"+
-		"// texts are the names of the procedures, each with those of its buffers behind it.\nconst texts = \"\"%s\n%s",
+		"// procedures are the procedures of the table, by number.\nvar procedures = [...]procedure{\n%s}\n\n"+
+		"// calls implement the procedures, by number; nil if the engine does not have one.\nvar calls [len(procedures)]call\n\nfunc init() {\n\tcalls = [...]call{\n%s\t}\n}\n\n"+
+		"// outcomes are the handles that procedures without a call return, by procedure.makes.\nvar outcomes = [...][]made{\n%s}\n\n"+
+		"// texts are the names of the procedures, each followed by the names of its addresses.\nconst texts = \"\"%s\n%s",
 		notice, imports, list.String(), calls.String(), outcomes.String(), texts.String(), b.String())
 	out, err := format.Source([]byte(text))
 	if err != nil {

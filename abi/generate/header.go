@@ -25,12 +25,12 @@ func (t *tables) header() []byte {
 			fmt.Fprintf(&b, "#define %-34s ((%s)%s)\n", c.Name, strings.TrimSuffix(strings.ReplaceAll(c.Type, "*", " *"), " "), c.Value)
 		}
 	}
-	b.WriteString("\n/* Functions of the program. */\n")
+	b.WriteString("\n/* Types of callbacks. */\n")
 	for _, c := range t.callbacks {
 		fmt.Fprintf(&b, "typedef %s (%s)(%s);\n", c.Returns, c.Name, parameters(c.Params))
 	}
 	for _, prefix := range []string{"MPI_", "PMPI_"} {
-		fmt.Fprintf(&b, "\n/* Procedures, as %s. */\n", prefix)
+		fmt.Fprintf(&b, "\n/* Procedures with the prefix %s. */\n", prefix)
 		for _, p := range t.procedures {
 			for _, q := range []*abi.Procedure{p, p.Large} {
 				if q != nil {
@@ -88,7 +88,7 @@ typedef intptr_t MPI_Aint;
 typedef int64_t MPI_Offset;
 typedef int64_t MPI_Count;
 
-/* Handles: predefined ones are constants, others are known to the library alone. */
+/* Handles: predefined ones are constants; only the library knows what others mean. */
 typedef struct MPI_ABI_Comm *MPI_Comm;
 typedef struct MPI_ABI_Datatype *MPI_Datatype;
 typedef struct MPI_ABI_Errhandler *MPI_Errhandler;
@@ -134,7 +134,7 @@ const headerTail = `
 }
 #endif
 
-/* MPI_Fint, and handles and statuses between C and Fortran, which are no part of the ABI. */
+/* MPI_Fint, and conversions of handles and statuses for Fortran, which are not part of the ABI. */
 #ifndef HALO_NO_F2C
 #include "mpi_f2c.h"
 #endif

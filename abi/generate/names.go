@@ -18,7 +18,7 @@ func (t *tables) names() []byte {
 	}
 	slices.SortFunc(list, func(a, b string) int { return cmp.Compare(cname.Plain(a), cname.Plain(b)) })
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "// %s\n\npackage cname\n\n// names are the procedures, each with a line feed behind it, in the order of their plain names.\nconst names = \"\"", notice)
+	fmt.Fprintf(&b, "// %s\n\npackage cname\n\n// names are the names of the procedures, each followed by a line feed, ordered by plain name.\nconst names = \"\"", notice)
 	for _, name := range list {
 		fmt.Fprintf(&b, " +\n\t%q", name+"\n")
 	}
