@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// pkg-config finds the library under the names of other implementations, in the folder as it
-// was moved, with an rpath that has no ".." in it (issue 19, section 1).
+// pkg-config finds the library under the names of other implementations, in the folder to which it
+// was moved, with an rpath without ".." (issue 19, section 1).
 func TestPkgConfig(t *testing.T) {
 	need(t, "pkg-config")
 	env := []string{"PKG_CONFIG_PATH=" + filepath.Join(installed, "lib/pkgconfig")}

@@ -23,7 +23,7 @@ func TestDebuggerShowsWhoWaits(t *testing.T) {
 	}
 	for _, optimised := range []string{"-O0", "-O2"} {
 		program := compile(t, "mpicc", "../waits.c", "-g", optimised)
-		// Over sockets a lock waits with the call that needs it first.
+		// Over sockets the first call that needs a lock waits for it.
 		for fabric, lock := range map[string]string{"shm": "MPI_Win_lock", "tcp": "MPI_Win_flush"} {
 			t.Run(fabric+optimised, func(t *testing.T) { showsWhoWaits(t, program, fabric, lock) })
 		}
@@ -103,9 +103,9 @@ func TestWildBuffersEnd(t *testing.T) {
 		{"bcast", "rank 0: mpi: MPI_Bcast: buffer is 0x200000, where no memory can be read (MPI_ERR_BUFFER)", 2, 139},
 		{"reduce", "rank 0: mpi: MPI_Reduce: sendbuf is 0x200000, where no memory can be read (MPI_ERR_BUFFER)", 2, 139},
 		{"win_create", "rank 0: mpi: MPI_Win_create: base is 0x200000, where no memory can be read (MPI_ERR_BUFFER)", 2, 139},
-		{"gatherv", "(MPI_ERR_BUFFER)", 2, 139}, // found by whoever moves the data
-		{"long_reduce_local", "", 1, 139},       // found by C, which has no line for what it is in the middle of
-		{"window", "(MPI_ERR_BUFFER)", 2, 139},  // by whoever serves the put
+		{"gatherv", "(MPI_ERR_BUFFER)", 2, 139}, // the thread that moves the data faults
+		{"long_reduce_local", "", 1, 139},       // C faults during the call, and prints no line
+		{"window", "(MPI_ERR_BUFFER)", 2, 139},  // the process that serves the put faults
 		{"long_recv", "(MPI_ERR_BUFFER)", 2, 139},
 		{"long_send", "(MPI_ERR_BUFFER)", 2, 139},
 		{"result", "rank 0: mpi: MPI_Comm_dup: memory at 0x200000, which the call accesses, cannot be read (MPI_ERR_BUFFER)", 1, 139},
@@ -117,11 +117,11 @@ func TestWildBuffersEnd(t *testing.T) {
 				continue
 			}
 			if fabric == "tcp" && strings.HasPrefix(c.how, "long") {
-				// Before the kernel gets it, so that the error handler is asked: it ends the job.
+				// C finds the address before the call, and calls the error handler, which ends the job.
 				c.line, c.status = "MPI_COMM_WORLD", 1
 			}
 			r := launched(t, fabric, c.n, nil, program, c.how)
-			// The other rank may wait for this one, and say that it has failed.
+			// The other rank may wait for this one, and report its failure.
 			blamed := strings.Contains(r.err, "rank 1 has failed")
 			if r.status != c.status || !strings.Contains(r.err, c.line) || blamed || strings.Contains(r.err, "goroutine") || strings.Count(r.err, "\n") > 4 {
 				t.Errorf("%s over %s: status %d\n%.1500s%s", c.how, fabric, r.status, r.err, r.out)
@@ -147,7 +147,7 @@ func TestTargetEndsAmidCopies(t *testing.T) {
 					!strings.Contains(r.err, "010 cannot be read: byte 16 of the 65536 that this rank exposes at 0x") || !strings.Contains(r.err, `in window "counters"`) {
 					t.Errorf("%s, the owner %s, unmapped, over %s: status %d\n%.1500s%s", what, owner, fabric, r.status, r.err, r.out)
 				}
-				// The launcher ends the other rank, before or after it has said which error it has.
+				// The launcher ends the other rank, before or after that has printed its error.
 				r = launched(t, fabric, 2, nil, program, what, owner, "killed")
 				if r.status != 137 || !strings.Contains(r.err, "rank 0") || !strings.Contains(r.err, "SIGKILL") || strings.Contains(r.err, "another class") {
 					t.Errorf("%s, the owner %s, killed, over %s: status %d\n%.1500s%s", what, owner, fabric, r.status, r.err, r.out)
@@ -157,7 +157,7 @@ func TestTargetEndsAmidCopies(t *testing.T) {
 	}
 }
 
-// The core of a process with a buffer without memory shows who called.
+// The core dump of a process with a buffer without memory shows the caller.
 func TestWildBuffersLeaveCores(t *testing.T) {
 	need(t, "gdb")
 	pattern, err := os.ReadFile("/proc/sys/kernel/core_pattern")

@@ -22,12 +22,12 @@ func TestEndsWithoutFinalize(t *testing.T) {
 	}{
 		{"thread", 11, "called MPI_Abort(11)"},
 		{"abort:0", 0, "called MPI_Abort(0)"},
-		{"abort:256", 1, "called MPI_Abort(256)"}, // its lowest 8 bits would be success
+		{"abort:256", 1, "called MPI_Abort(256)"}, // the lowest 8 bits are 0, which would be success
 		{"abort:-1", 255, "called MPI_Abort(-1)"},
 		{"exit", 12, "exited with status 12"},
 		{"return", 13, "exited with status 13"},
 		{"_exit", 14, "exited with status 14"},
-		{"zero", 1, "exited with status 0"}, // which would be success, if it had finalised
+		{"zero", 1, "exited with status 0"}, // would be success after MPI_Finalize
 		{"abort", 128 + 6, "SIGABRT"},
 		{"segv", 128 + 11, "SIGSEGV"},
 		{"kill", 128 + 9, "SIGKILL"},
@@ -41,7 +41,7 @@ func TestEndsWithoutFinalize(t *testing.T) {
 	}
 }
 
-// Members of a collective that C has begun, and Go waits for, end when one of them dies.
+// Members of a collective that C has begun and in which Go waits end when one of them dies.
 func TestEndsInShortCollectives(t *testing.T) {
 	need(t)
 	program := programs(t, []entry{{name: "exits"}})["exits"]
@@ -57,8 +57,8 @@ func TestEndsInShortCollectives(t *testing.T) {
 	}
 }
 
-// Of two threads in collectives on one communicator one ends the program, in which both calls
-// are named as in C.
+// If two threads are in collectives on one communicator, one of them ends the program with a message
+// that names both calls as in C.
 func TestEndsInTwoCollectives(t *testing.T) {
 	need(t)
 	program := programs(t, []entry{{name: "coll_threads"}})["coll_threads"]

@@ -11,10 +11,9 @@ import (
 	"github.com/halo-mpi/halo/internal/op"
 )
 
-// The paths through C and through Go are atomic with each other, and give the same results,
-// also together in one program (issue 7, section 3): random programs that compare with a copy of the
-// memory, threads that use the same elements, litmus tests, and packed types, with the
-// path of C on and off.
+// The paths in C and in Go are atomic with respect to each other and have the same results, also in
+// one program (issue 7, section 3): random programs that compare with a copy of the memory, threads
+// that use the same elements, litmus tests, and packed types, with the fast path in C on and off.
 func TestFastPathOnAndOff(t *testing.T) {
 	need(t)
 	seed := rand.Uint32N(1 << 30)
@@ -45,8 +44,8 @@ func TestFastPathOnAndOff(t *testing.T) {
 	}
 }
 
-// Short collectives in C, mixed with those that it passes to Go, give the same
-// bits as all in Go, whichever member is late (issue 7, section 3).
+// Short collectives in C, mixed with those that C leaves to Go, have the same bits as results of Go
+// alone, whichever member is late (issue 7, section 3).
 func TestShortCollectivesOnAndOff(t *testing.T) {
 	need(t)
 	seed := fmt.Sprint(rand.Uint32N(1 << 30))
@@ -60,8 +59,8 @@ func TestShortCollectivesOnAndOff(t *testing.T) {
 	}
 }
 
-// Accumulates of any length and MPI_Reduce_local give the same bits by each kernel, from C and
-// from Go, and are atomic with each other (issue 7, section 3; COL-10).
+// Accumulates of any length and MPI_Reduce_local have the same bits with every kernel, from C and from
+// Go, and are atomic with respect to each other (issue 7, section 3; COL-10).
 func TestLongAccumulatesOnAndOff(t *testing.T) {
 	need(t)
 	seed := fmt.Sprint(rand.Uint32N(1 << 30))
@@ -75,8 +74,8 @@ func TestLongAccumulatesOnAndOff(t *testing.T) {
 	agree(t, "tcp", 2, program, []string{seed, "50", "digest"}, envs[:2]...)
 }
 
-// agree runs a program in several environments: it finds nothing wrong, and prints the same digest
-// in all of them.
+// agree runs a program in several environments, and checks that it finds no errors and prints the
+// same digest in all of them.
 func agree(t *testing.T, fabric string, ranks int, program string, args []string, envs ...[]string) {
 	t.Helper()
 	var first string

@@ -21,7 +21,7 @@ func TestFloatingPointEnvironments(t *testing.T) {
 		{"shm", 2, "HALO_C_FAST=1", nil},
 		{"shm", 3, "HALO_C_FAST=0", nil},
 		{"tcp", 2, "HALO_C_FAST=1", nil},
-		// The collector computes, on threads that begin while calls are under way.
+		// The collector computes with floating point, on threads that start during calls.
 		{"shm", 2, "GOGC=1", []string{"traps"}},
 		{"tcp", 3, "GOGC=1", []string{"traps"}},
 		{"shm", 2, "HALO_C_FAST=1", []string{"callbacks"}},

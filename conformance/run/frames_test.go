@@ -7,14 +7,14 @@ import (
 	"testing"
 )
 
-// mostFunctions is how many functions of Halo a short MPI_Allreduce that enters Go calls on its way
-// to memory, at most (issue 20, done when 2).
+// mostFunctions limits the number of functions of Halo between a short MPI_Allreduce that enters Go
+// and memory (issue 20, done when 2).
 const mostFunctions = 6
 
-// The way of a short MPI_Allreduce from C to memory is of few functions. What counts is a function
-// that is not inlined, from the first one of Go, by which cgo calls haloRun, to the one that writes
-// the operand into the slot, and to the one that has the loops of internal/op combine the operands
-// into the result. These loops do not count, as a copy does not.
+// A short MPI_Allreduce from C calls few functions before it accesses memory. The test counts the
+// functions that are not inlined, from the first one of Go, by which cgo calls haloRun, to the one
+// that writes the operand into the slot, and to the one that calls the loops of internal/op to
+// combine the operands. These loops do not count, like a copy.
 func TestAllreduceIsOfFewFunctions(t *testing.T) {
 	need(t)
 	if sanitizing().flags != nil {
@@ -22,7 +22,7 @@ func TestAllreduceIsOfFewFunctions(t *testing.T) {
 	}
 	program := compile(t, "mpicc", "../frames_allreduce.c")
 	for _, what := range []string{"operand", "result"} {
-		// C leaves everything to Go, and does not try the memory before.
+		// C leaves everything to Go, and does not probe the buffers.
 		r := launched(t, "shm", 2, []string{"HALO_C_FAST=0", "GOTRACEBACK=single"}, program, what)
 		way, found := functions(r.err)
 		if !found {
@@ -34,8 +34,8 @@ func TestAllreduceIsOfFewFunctions(t *testing.T) {
 	}
 }
 
-// functions lists the functions that count between the fault and the call of Go by C, in what Go
-// prints at the end of a process.
+// functions returns the functions that count between the fault and the call from C to Go, from the
+// trace that Go prints at the end of a process.
 func functions(stack string) (way []string, found bool) {
 	_, stack, _ = strings.Cut(stack, "\npanic(")
 	_, stack, _ = strings.Cut(stack, "\n")

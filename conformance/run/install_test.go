@@ -1,7 +1,7 @@
 //go:build linux
 
-// Package run runs the C programs of the folder above, installed, compiled and started as
-// a user does it.
+// Package run installs the library, compiles the C programs of the folder above and runs them, as a
+// user does.
 package run
 
 import (
@@ -20,8 +20,8 @@ import (
 	"time"
 )
 
-// installed is the folder that make install has filled, and then moved: nothing in it may
-// depend on where it was.
+// installed is the folder that make install has filled and that was moved then: nothing in it may
+// depend on its former place.
 var installed string
 
 func TestMain(m *testing.M) {
@@ -55,7 +55,7 @@ func install(dir string) error {
 		return nil
 	}
 	if installed = os.Getenv("HALO_TEST_PREFIX"); installed != "" {
-		return nil // what somebody else has installed there
+		return nil // the library was installed by somebody else
 	}
 	first := filepath.Join(dir, "first")
 	watch := sanitizing()
@@ -68,7 +68,7 @@ func install(dir string) error {
 	return os.Rename(first, installed)
 }
 
-// need skips a test that the machine lacks a tool for.
+// need skips a test if the machine lacks a tool for it.
 func need(t *testing.T, tools ...string) {
 	t.Helper()
 	if tool := lacking(); tool != "" {
@@ -86,13 +86,13 @@ func bin(name string) string { return filepath.Join(installed, "bin", name) }
 // strict are the flags that all programs compile with. It has no room for more behind it.
 var strict = slices.Clip([]string{"-std=gnu99", "-Wall", "-Wextra", "-Werror", "-O1"})
 
-// result is what a command has printed and its exit status.
+// result is the output of a command and its exit status.
 type result struct {
 	out, err string
 	status   int
 }
 
-// command runs a command in a folder of its own with more in the environment.
+// command runs a command in a folder of its own with additional environment variables.
 func command(t *testing.T, env []string, name string, args ...string) result {
 	t.Helper()
 	watch := sanitizing()

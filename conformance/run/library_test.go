@@ -14,7 +14,7 @@ import (
 	"github.com/halo-mpi/halo/abi"
 )
 
-// named are programs that tests of this package run, and no list.
+// named are programs that tests of this package run and that are in no list.
 var named = map[string]bool{
 	"messages": true,
 	"tool_put": true, "process_dlopen": true, "process_signals": true, "process_fork": true, "process_quiet": true, "process_walk": true, "process_memory": true,
@@ -70,7 +70,7 @@ func TestSymbols(t *testing.T) {
 	}
 }
 
-// A tool that has MPI_Put and calls PMPI_Put sees every put, linked or preloaded.
+// A tool that defines MPI_Put and calls PMPI_Put sees every put, whether it is linked or preloaded.
 func TestTools(t *testing.T) {
 	need(t)
 	program := compile(t, "mpicc", "../rma_put_get.c")
@@ -94,7 +94,7 @@ func TestTools(t *testing.T) {
 	}
 }
 
-// The header is clean in every language that it is for.
+// The header compiles without warnings in every language that it supports.
 func TestHeader(t *testing.T) {
 	need(t)
 	source := filepath.Join(t.TempDir(), "header")
@@ -121,7 +121,7 @@ func TestHeader(t *testing.T) {
 	}
 }
 
-// The values of mpi.h are those of the table, which are the standard's.
+// The values in mpi.h are those of the table, which are those of the standard.
 func TestConstants(t *testing.T) {
 	need(t)
 	all, err := abi.Constants()

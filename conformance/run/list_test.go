@@ -43,8 +43,8 @@ func readList(t *testing.T, name string) []entry {
 	return list
 }
 
-// TestPrograms runs all programs of the lists over each fabric (issue 7, section 4). One
-// that checks itself prints "no errors" and nothing else, others end with status 0.
+// TestPrograms runs all programs of the lists over each fabric (issue 7, section 4). A program that
+// checks itself prints "no errors" and nothing else; other programs exit with status 0.
 func TestPrograms(t *testing.T) {
 	need(t)
 	list := append(readList(t, "../list"), readList(t, "../list.halo")...)

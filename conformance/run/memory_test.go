@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// A rank takes 1.6 MiB of memory of its own, 0.8 of which are an empty library of Go, and 1.7 where
-// the environment has GOMAXPROCS=2; it was 2.7 (issue 19, section 3). The assignment of work to Ps
-// adds up to 100 KiB, so the minimum of some runs counts.
+// A rank takes 1.6 MiB of private memory, of which an empty Go library takes 0.8 MiB, and 1.7 MiB with
+// GOMAXPROCS=2 in the environment; it was 2.7 MiB (issue 19, section 3). The assignment of work to Ps
+// adds up to 100 KiB, so the test uses the minimum of several runs.
 func TestMemoryOfARank(t *testing.T) {
 	need(t)
 	notSanitizing(t)
@@ -37,7 +37,7 @@ func TestMemoryOfARank(t *testing.T) {
 	if kib, most := least("GOMAXPROCS=2"), 1800; kib > most {
 		t.Errorf("with GOMAXPROCS=2 rank 0 has %d KiB of its own, %d are expected at most", kib, most)
 	}
-	if runtime.NumCPU() > 2 { // the runtime begins with a P for each
+	if runtime.NumCPU() > 2 { // the runtime starts with a P for each core
 		return
 	}
 	if kib, most := least(), 1700; kib > most {

@@ -14,15 +14,15 @@ import (
 	"time"
 )
 
-// goNames finds words that only programs in Go know: names of package mpi, types of Go or of
-// the engine, and objects that C does not have. Values of the program are in quotes.
+// goNames matches words that belong to Go programs only: names of package mpi, types of Go or of the
+// engine, and objects that C does not have. Values of the program are in quotes.
 var goNames = regexp.MustCompile(`\bmpi\.[A-Z]\w*|(?:^|[^\w"])(?:[A-Z][a-z]+[A-Z]?\w*|slices?|goroutines?|nil)\b` +
 	`|\b(?:u?int|float|complex|bool)(?:8|16|32|64|80|128|160|256)\b|\bbool\b|\[\]\w|\bof byte\b|\bx byte\b`)
 
 var quoted = regexp.MustCompile(`"[^"]*"`)
 
-// Every error message of a program in C has the names of C: of all programs that make errors, also
-// of those that the checking mode finds (issue 19, section 1).
+// Error messages of programs in C use the names of C: the test runs all programs that make errors, also
+// errors that checking mode finds (issue 19, section 1).
 func TestMessagesNameCallsAsInC(t *testing.T) {
 	need(t)
 	var list []entry
@@ -63,7 +63,7 @@ func TestMessagesNameCallsAsInC(t *testing.T) {
 	}
 	plain := messages
 	for _, e := range append(list, checked...) {
-		if e.name != "mpix_window" { // its gets into one variable are an error there
+		if e.name != "mpix_window" { // its gets into one variable are an error in checking mode
 			read(e, "HALO_CHECK=1")
 		}
 	}
@@ -127,7 +127,7 @@ func TestLauncherNamesCallsAsInC(t *testing.T) {
 func TestTableOfWaitsNamesCallsAsInC(t *testing.T) {
 	need(t)
 	program := programs(t, []entry{{name: "waits"}})["waits"]
-	for fabric, lock := range map[string]string{"shm": "MPI_Win_lock", "tcp": "MPI_Win_flush"} { // which needs the lock first
+	for fabric, lock := range map[string]string{"shm": "MPI_Win_lock", "tcp": "MPI_Win_flush"} { // the first call that waits for the lock
 		ctx, cancel := context.WithCancel(t.Context())
 		job := exec.CommandContext(ctx, bin("mpiexec"), "-n", "5", "-fabric", fabric, program)
 		job.Cancel = func() error { return job.Process.Signal(os.Interrupt) }

@@ -12,8 +12,8 @@ import (
 	"github.com/halo-mpi/halo/abi"
 )
 
-// nothings are meaningless values for all handles, numbers and addresses of a call. 1 as a
-// handle stands for predefined ones.
+// nothings are meaningless values for all handles, numbers and addresses of a call. The handle 1 stands
+// for predefined handles.
 const nothings = `
 static const struct {
 	const char *name;
@@ -77,7 +77,7 @@ int main(int argc, char **argv) {
 	}
 }
 
-// callable reports whether a call of nothing is to return.
+// callable reports whether a call with meaningless arguments must return.
 func callable(p *abi.Procedure) bool {
 	switch p.Name {
 	case "MPI_Init", "MPI_Init_thread", "MPI_Finalize", "MPI_Abort", "MPI_Pcontrol":
@@ -86,7 +86,7 @@ func callable(p *abi.Procedure) bool {
 	return true
 }
 
-// argument is an expression for a parameter.
+// argument returns a C expression for a parameter.
 func argument(x abi.Param) string {
 	kind := x.Base
 	switch {

@@ -24,7 +24,7 @@ func TestProcess(t *testing.T) {
 				}
 			}
 			if name == "process_dlopen" {
-				return // it asks for a world
+				return // it needs a world
 			}
 			if r := command(t, nil, program); r.status != 0 || r.out+r.err != "" {
 				t.Errorf("alone: status %d\n%s%s", r.status, r.out, r.err)
@@ -72,8 +72,8 @@ func TestForkedChildren(t *testing.T) {
 	}
 }
 
-// Programs of OpenMP whose threads are bound to cores, and programs that gprof watches, run as
-// others do (issue 19, section 3).
+// OpenMP programs whose threads are bound to cores, and programs under gprof, run like others (issue
+// 19, section 3).
 func TestThreadsAndProfilesOfCompilers(t *testing.T) {
 	need(t)
 	if sanitizing().flags != nil {

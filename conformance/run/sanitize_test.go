@@ -9,19 +9,19 @@ import (
 	"time"
 )
 
-// sanitizer is a tool that watches memory while the programs run: HALO_SANITIZE names one of
-// the below. docs/testing.md says what each can see, make sanitize runs all.
+// sanitizer is a tool that checks memory accesses while the programs run: HALO_SANITIZE selects one of
+// those below. docs/testing.md says what each detects; make sanitize runs all.
 type sanitizer struct {
-	install []string            // more arguments of make install
-	env     []string            // more of the environment, when it is installed and when programs run
-	flags   []string            // more flags of all programs
-	prefix  []string            // what programs are started by
-	gentle  map[string][]string // arguments of programs that would take too long
+	install []string            // additional arguments of make install
+	env     []string            // additional environment variables for make install and the programs
+	flags   []string            // additional compiler flags of all programs
+	prefix  []string            // the command that starts programs
+	gentle  map[string][]string // other arguments for programs that would take too long
 }
 
 var sanitizers = map[string]sanitizer{
 	"": {},
-	// Go's own code is instrumented, too: it takes what C has allocated for what it is.
+	// Go's code is instrumented, too, and knows the memory that C has allocated.
 	"address": {
 		install: []string{"BUILDFLAGS=-asan"},
 		env:     []string{"UBSAN_OPTIONS=print_stacktrace=1"},
@@ -35,10 +35,9 @@ var sanitizers = map[string]sanitizer{
 		},
 		flags: []string{"-g", "-fsanitize=undefined", "-fno-sanitize-recover=all"},
 	},
-	// With this tag Go tells valgrind what its heap and stacks are; that it writes below the
-	// stack when it interrupts a goroutine it does not. C's values that Go has made are
-	// undefined to valgrind, it does not know the form of Go's lines of inlined calls, and to
-	// look for leaks in Go's heap it takes minutes.
+	// With this tag Go tells valgrind about its heap and stacks, but not that it writes below the
+	// stack when it interrupts a goroutine. Valgrind considers values from Go in C undefined, does not
+	// understand Go's line tables for inlined calls, and takes minutes to search Go's heap for leaks.
 	"valgrind": {
 		install: []string{"BUILDFLAGS=-tags valgrind"},
 		env:     []string{"GODEBUG=asyncpreemptoff=1"},
@@ -46,14 +45,14 @@ var sanitizers = map[string]sanitizer{
 		prefix:  []string{"valgrind", "-q", "--undef-value-errors=no", "--read-inline-info=no", "--leak-check=no", "--error-exitcode=9"},
 		gentle: map[string][]string{
 			"handles_many": {"300"}, "fast_random": {"7", "50"}, "fast_mixed": {"10"}, "fast_long": {"7", "30"}, "fast_litmus": {"20"}, "coll_short": {"7", "50"},
-			"first_calls": {"1000000"}, // its threads take turns at one core
+			"first_calls": {"1000000"}, // valgrind runs one thread at a time
 		},
 	},
 }
 
 func sanitizing() sanitizer { return sanitizers[os.Getenv("HALO_SANITIZE")] }
 
-// arguments are those of a program, or the gentle ones.
+// arguments returns the arguments of a program, or the gentle ones.
 func (s sanitizer) arguments(e entry) []string {
 	if a, ok := s.gentle[e.name]; ok {
 		return a
@@ -61,7 +60,7 @@ func (s sanitizer) arguments(e entry) []string {
 	return e.args
 }
 
-// hang is how long a program may take, on the slowest machine.
+// hang is the time that a program may take on the slowest machine.
 func (s sanitizer) hang() time.Duration {
 	if s.flags != nil {
 		return 10 * time.Minute
@@ -78,7 +77,7 @@ func (s sanitizer) inTime(t *testing.T) {
 	}
 }
 
-// words are a command with the tool that starts it.
+// words returns a command preceded by the tool that starts it.
 func (s sanitizer) words(command ...string) []string {
 	return append(slices.Clone(s.prefix), command...)
 }

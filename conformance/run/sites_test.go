@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// marked are the lines of a source by the words in the comment at their ends.
+// marked returns the line numbers of a source by the words in the comments at the ends of the lines.
 func marked(t *testing.T, source string) map[string]string {
 	t.Helper()
 	text, err := os.ReadFile(source)
@@ -28,14 +28,14 @@ func marked(t *testing.T, source string) map[string]string {
 	return at
 }
 
-// Reports of the checking mode name both calls by their lines in C, whatever the program is
-// linked as, and by functions where there is no debugging information (issue 19, section 4).
+// Reports of checking mode name both calls by their lines in C, however the program is linked, and by
+// functions if there is no debugging information (issue 19, section 4).
 func TestCheckingNamesLinesOfC(t *testing.T) {
 	need(t, "gcc", "objcopy")
 	const source = "../check_sites.c"
 	at := marked(t, source)
 	put := regexp.QuoteMeta(at["put first"])
-	// Of a call on several lines the compiler names one.
+	// For a call on several lines the debugging information names one of the lines.
 	var line int
 	fmt.Sscanf(at["put second"], "check_sites.c:%d", &line)
 	second := fmt.Sprintf(`check_sites\.c:(%d|%d)`, line-1, line)
@@ -85,8 +85,8 @@ func TestCheckingNamesLinesOfC(t *testing.T) {
 	}
 }
 
-// In checking mode MPI_Finalize lists all objects that are left once, with their places, and without
-// it none (issue 19, section 1).
+// In checking mode MPI_Finalize lists each object that is not freed once, with its place; without
+// checking mode it lists none (issue 19, section 1).
 func TestCheckingListsWhatIsLeft(t *testing.T) {
 	need(t)
 	const source = "../check_leftover.c"
@@ -107,7 +107,7 @@ func TestCheckingListsWhatIsLeft(t *testing.T) {
 	if len(want) != 2*9 {
 		t.Fatalf("%d lines of the source are marked", len(want)/2)
 	}
-	// Without a launcher its program is found beside the library.
+	// Without a launcher the library finds the program halo beside itself.
 	if r := command(t, []string{"HALO_CHECK=1"}, program); !strings.Contains(r.err, "halo: rank 0: never freed: 1 window, made at check_leftover.c:") {
 		t.Errorf("alone: status %d\n%s%s", r.status, r.out, r.err)
 	}
@@ -128,8 +128,8 @@ func TestCheckingListsWhatIsLeft(t *testing.T) {
 	}
 }
 
-// DT-16, COL-05: members of collectives with other types and roots have errors in the checking
-// mode, and without it none in programs that work all the same (issue 19, section 2).
+// DT-16, COL-05: members of collectives with different types and roots get errors in checking mode.
+// Without it, programs that work anyway get none (issue 19, section 2).
 func TestCheckingComparesCollectives(t *testing.T) {
 	need(t)
 	program := compile(t, "mpicc", "../check_collectives.c")
@@ -144,9 +144,9 @@ func TestCheckingComparesCollectives(t *testing.T) {
 	}
 }
 
-// Each info key that begins with mpi_ and that nobody knows is reported once in the checking mode,
-// by the call that is given it, with its line and the nearest known key; and not without that mode
-// (issue 20, section 5).
+// Checking mode reports each unknown info key that begins with mpi_ once, with the line of the call
+// that gets it and the nearest known key. Without checking mode there is no report (issue 20,
+// section 5).
 func TestCheckingReportsUnknownInfoKeys(t *testing.T) {
 	need(t)
 	const source = "../check_info.c"

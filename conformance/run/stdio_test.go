@@ -40,7 +40,7 @@ func TestOutputByLines(t *testing.T) {
 	}
 }
 
-// The same in Fortran, whose library writes out every record.
+// The same in Fortran, whose library flushes every record.
 func TestOutputByLinesFortran(t *testing.T) {
 	need(t, "gfortran")
 	program := fortran(t, "../stdio_kill.f90", "../stdio_die.c")
@@ -49,7 +49,7 @@ func TestOutputByLinesFortran(t *testing.T) {
 	}
 }
 
-// fortran compiles a program of a source in Fortran and one in C.
+// fortran compiles a program from a source in Fortran and a source in C.
 func fortran(t *testing.T, source, c string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -65,7 +65,7 @@ func fortran(t *testing.T, source, c string) string {
 	return to
 }
 
-// LNG-03: handles and statuses go through a half of the program that is in Fortran.
+// LNG-03: handles and statuses pass through a part of the program that is in Fortran.
 func TestLNG03_FortranHalf(t *testing.T) {
 	need(t, "gfortran")
 	program := fortran(t, "../f2c_half.f90", "../f2c_half.c")

@@ -12,11 +12,12 @@ import (
 	"testing"
 )
 
-// This file tests what docs/c.md says of other tools and languages, also what does not work: such a
-// test fails when it begins to work, and then the document must be changed (issue 19, section 3).
+// This file tests the statements of docs/c.md about other tools and languages, also about what does
+// not work. A test of the latter fails when it begins to work; then the document must be changed
+// (issue 19, section 3).
 
-// An exception out of a function that the library has called ends the process by std::terminate;
-// one that is thrown after the call has returned is caught. The stack that longjmp abandons is lost.
+// An exception that leaves a callback ends the process by std::terminate; one that is thrown after
+// the call has returned is caught. The Go stack that longjmp abandons is lost.
 func TestFunctionsThatDoNotReturn(t *testing.T) {
 	need(t, "g++")
 	if sanitizing().flags != nil {
@@ -73,7 +74,7 @@ int main(int argc, char **argv) {
 }
 `
 
-// Programs with ThreadSanitizer run, over each fabric, and it finds their races and no others.
+// Programs with ThreadSanitizer run over each fabric, and it finds their races and no others.
 func TestThreadSanitizer(t *testing.T) {
 	need(t)
 	if sanitizing().flags != nil {
@@ -98,8 +99,8 @@ func TestThreadSanitizer(t *testing.T) {
 	}
 }
 
-// A shared library of Go that is built with musl crashes as it starts, without Halo in it: beside
-// main, and before a call of it returns.
+// A Go shared library that is built with musl crashes at its start, even without Halo: while main
+// runs, and before a call of the library returns.
 func TestLibrariesOfGoUnderMusl(t *testing.T) {
 	need(t, "musl-gcc", "go")
 	dir := t.TempDir()

@@ -10,7 +10,7 @@ import (
 )
 
 // With the installed suppressions valgrind reports nothing for a program without errors, not even
-// leaks, and for one with errors these and no others (issue 19, section 1).
+// leaks. For a program with errors it reports these and no others (issue 19, section 1).
 func TestValgrindFindsTheProgramsErrors(t *testing.T) {
 	need(t, "valgrind")
 	if runtime.GOARCH != "amd64" || sanitizing().flags != nil {
@@ -23,7 +23,7 @@ func TestValgrindFindsTheProgramsErrors(t *testing.T) {
 			t.Errorf("2 ranks over %s without errors: status %d\n%.3000s%s", fabric, r.status, r.err, r.out)
 		}
 	}
-	// Where the processor lacks an instruction that valgrind says it has, Go must not use it.
+	// Go must not use an instruction that valgrind announces although the processor lacks it.
 	for env, became := range map[string]string{"-uGODEBUG": "cpu.all=off\n", "GODEBUG=gctrace=0": "gctrace=0,cpu.all=off\n"} {
 		if r := command(t, nil, "env", append(append([]string{env}, valgrind...), "godebug")...); r != (result{out: became}) {
 			t.Errorf("with env %s GODEBUG is %q: status %d\n%s", env, r.out, r.status, r.err)
@@ -37,7 +37,7 @@ func TestValgrindFindsTheProgramsErrors(t *testing.T) {
 		"16 bytes in 1 blocks are definitely lost": 1,
 		"Invalid read of size 4":                   1,
 		"Conditional jump or move depends on":      1,
-		"Invalid read of size 1":                   2, // the first byte of a receive is read, and written as it was
+		"Invalid read of size 1":                   2, // the probe of a receive buffer reads and writes its first byte
 		"PMPI_Send (":                              1,
 		"PMPI_Sendrecv (":                          1,
 		"Invalid ":                                 3,

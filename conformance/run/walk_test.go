@@ -15,14 +15,14 @@ import (
 	"testing"
 )
 
-// groupLimit is the memory of the control group in which tools read processes: a few
-// times what they need, and a hundredth of what the processes have mapped.
+// groupLimit is the memory limit of the control group in which tools read processes: a few times their
+// need, and a hundredth of the memory that the processes have mapped.
 const groupLimit = 512 << 20
 
 // group is a control group with a limit of memory, of version 1 or 2.
 type group struct{ dir, used string }
 
-// newGroup makes a group below the own one, for as long as the test runs.
+// newGroup makes a group below that of the test process, which exists until the test ends.
 func newGroup(t *testing.T) *group {
 	t.Helper()
 	text, err := os.ReadFile("/proc/self/cgroup")
@@ -52,12 +52,12 @@ func newGroup(t *testing.T) *group {
 	return nil
 }
 
-// inside is a command that runs another one in the group.
+// inside returns a command that runs another command in the group.
 func (g *group) inside(words ...string) []string {
 	return append([]string{"sh", "-c", `echo $$ >"$0" && exec "$@"`, filepath.Join(g.dir, "cgroup.procs")}, words...)
 }
 
-// peak is the most memory that the group has used, as far as the kernel tells.
+// peak returns the maximum memory use of the group, if the kernel reports it.
 func (g *group) peak() string {
 	text, err := os.ReadFile(filepath.Join(g.dir, g.used))
 	if err != nil {
@@ -66,8 +66,8 @@ func (g *group) peak() string {
 	return strings.TrimSpace(string(text))
 }
 
-// The leak search of a memory checker reads all accessible memory of a process, which is only
-// what is in use: 50 GB of unused addresses take no memory.
+// The leak search of a memory checker reads all accessible memory of a process. Only memory in use is
+// accessible: 50 GB of unused addresses take no memory.
 func TestLeakSearchMakesNoMemory(t *testing.T) {
 	need(t, "valgrind")
 	notSanitizing(t)
@@ -88,8 +88,8 @@ func TestLeakSearchMakesNoMemory(t *testing.T) {
 	}
 }
 
-// A core that a debugger writes has no part of the shared segments, nor the reservations of
-// Go's runtime.
+// A core dump that a debugger writes contains neither the shared segments nor the reservations of Go's
+// runtime.
 func TestCoreHasWhatIsInUse(t *testing.T) {
 	need(t, "gcore")
 	notSanitizing(t)
@@ -143,8 +143,8 @@ func TestCoreHasWhatIsInUse(t *testing.T) {
 	}
 }
 
-// areaAt is the text of the area in smaps that has an address: a line that begins with its
-// addresses, and lines of one property each, of which the flags are the last.
+// areaAt returns the text of the area in smaps that contains an address: a line that begins with its
+// addresses, and a line for each property, the last of which is that of the flags.
 func areaAt(t *testing.T, smaps string, addr uint64) string {
 	t.Helper()
 	var area strings.Builder
@@ -165,7 +165,7 @@ func areaAt(t *testing.T, smaps string, addr uint64) string {
 	return ""
 }
 
-// notSanitizing skips a test where library and programs are built for another tool.
+// notSanitizing skips a test if library and programs are built for a sanitizer.
 func notSanitizing(t *testing.T) {
 	t.Helper()
 	if os.Getenv("HALO_SANITIZE") != "" {

@@ -12,7 +12,7 @@ import (
 	"github.com/halo-mpi/halo/abi"
 )
 
-// script makes an executable script of a shell.
+// script makes an executable shell script.
 func script(t *testing.T, path, text string) {
 	t.Helper()
 	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o755); err != nil {
@@ -81,8 +81,8 @@ func TestWrapperOptions(t *testing.T) {
 	}
 }
 
-// A prefix that options of compilers and pkg-config cannot carry is refused before anything is
-// installed; mpicc works where the folder has been moved to such a place.
+// make install refuses a prefix that compiler options and pkg-config cannot express, before it installs
+// anything. mpicc works if the folder has been moved to such a place.
 func TestUnfitPrefixes(t *testing.T) {
 	need(t)
 	dir := t.TempDir()
@@ -98,7 +98,7 @@ func TestUnfitPrefixes(t *testing.T) {
 		t.Errorf("%v is left, %v", left, err)
 	}
 	r := command(t, []string{"MAKEFLAGS="}, "make", "-C", "../..", "install", "GO=false", "PREFIX="+filepath.Join(dir, "é-._+=@%~"))
-	if r.status == 0 || !strings.Contains(r.out, "false build") { // it has begun, and fails at the first program to be built
+	if r.status == 0 || !strings.Contains(r.out, "false build") { // the build begins, and fails at the first program
 		t.Errorf("a prefix that fits: status %d\n%s%s", r.status, r.out, r.err)
 	}
 
@@ -132,7 +132,7 @@ func TestUnfitPrefixes(t *testing.T) {
 	}
 }
 
-// The compiler is that of the installation, or that of the wrappers' own variables, but not CC; one
+// mpicc uses the compiler of the installation, or that of its own variables, but not CC. A compiler
 // that calls mpicc again is an error.
 func TestWrapperCompiler(t *testing.T) {
 	need(t)
@@ -170,8 +170,8 @@ func TestWrapperCompiler(t *testing.T) {
 	}
 }
 
-// A program that was linked with the Forum's stubs, which have the soname of version 1 of the
-// ABI, or that of the version before, runs with the library (X-ABI-01).
+// A program that was linked with the Forum's stubs, which have the soname of version 1 of the ABI or
+// that of the previous version, runs with the library (X-ABI-01).
 func TestXABI01_Stubs(t *testing.T) {
 	need(t)
 	all, err := abi.Procedures()
