@@ -80,7 +80,7 @@ var predefinedTypes = [...]struct {
 	{0x000002ff, "MPIX_HANDLE_SYNC"},
 }
 
-// The numbers of the types of functions of the program.
+// The numbers of the callback types, which are the rows of callbacks.csv.
 const (
 	callUser_function                 = 0
 	callUser_function_c               = 1

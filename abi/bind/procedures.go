@@ -4,7 +4,7 @@ package bind
 
 import "github.com/halo-mpi/halo/mpi"
 
-// procedures are those of the table, by number.
+// procedures are the procedures of the table, by number.
 var procedures = [...]procedure{
 	0:   {text: 0, name: 28, buffers: 28, always: true},
 	1:   {text: 56, name: 24, always: true},
@@ -552,7 +552,7 @@ var procedures = [...]procedure{
 	543: {text: 13143, name: 23, buffers: 9, win: 6},
 }
 
-// calls are what the procedures do, by number.
+// calls implement the procedures, by number; nil if the engine does not have one.
 var calls [len(procedures)]call
 
 func init() {
@@ -965,7 +965,7 @@ func init() {
 	}
 }
 
-// outcomes are what procedures make that the engine does not have.
+// outcomes are the handles that procedures without a call return, by procedure.makes.
 var outcomes = [...][]made{
 	1:  {{5, commNull}},
 	2:  {{2, commNull}},
@@ -992,7 +992,7 @@ var outcomes = [...][]made{
 	23: {{2, sessionNull}},
 }
 
-// texts are the names of the procedures, each with those of its buffers behind it.
+// texts are the names of the procedures, each followed by the names of its addresses.
 const texts = "" +
 	"MPI_Abi_get_fortran_booleans- logical_true logical_false" +
 	"MPI_Abi_get_fortran_info" +

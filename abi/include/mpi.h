@@ -14,7 +14,7 @@ typedef intptr_t MPI_Aint;
 typedef int64_t MPI_Offset;
 typedef int64_t MPI_Count;
 
-/* Handles: predefined ones are constants, others are known to the library alone. */
+/* Handles: predefined ones are constants; only the library knows what others mean. */
 typedef struct MPI_ABI_Comm *MPI_Comm;
 typedef struct MPI_ABI_Datatype *MPI_Datatype;
 typedef struct MPI_ABI_Errhandler *MPI_Errhandler;
@@ -424,7 +424,7 @@ typedef enum {
 #define MPIX_ERR_PROC_FAILED               16384
 #define MPIX_ERR_WIN_COUNTER               16385
 
-/* Functions of the program. */
+/* Types of callbacks. */
 typedef void (MPI_User_function)(void *invec, void *inoutvec, int *len, MPI_Datatype *datatype);
 typedef void (MPI_User_function_c)(void *invec, void *inoutvec, MPI_Count *len, MPI_Datatype *datatype);
 typedef int (MPI_Grequest_query_function)(void *extra_state, MPI_Status *status);
@@ -449,7 +449,7 @@ typedef void (MPI_T_event_cb_function)(MPI_T_event_instance event_instance, MPI_
 typedef void (MPI_T_event_free_cb_function)(MPI_T_event_registration event_registration, MPI_T_cb_safety cb_safety, void *user_data);
 typedef void (MPI_T_event_dropped_cb_function)(MPI_Count count, MPI_T_event_registration event_registration, int source_index, MPI_T_cb_safety cb_safety, void *user_data);
 
-/* Procedures, as MPI_. */
+/* Procedures with the prefix MPI_. */
 int MPI_Abi_get_fortran_booleans(int logical_size, void *logical_true, void *logical_false, int *is_set);
 int MPI_Abi_get_fortran_info(MPI_Info *info);
 int MPI_Abi_get_info(MPI_Info *info);
@@ -1168,7 +1168,7 @@ int MPIX_Memhandle_release(const void *memhandle, MPI_Win parentwin);
 int MPIX_Win_from_memhandle(const void *memhandle, MPI_Aint size, int disp_unit, MPI_Info info, int target, MPI_Win parentwin, MPI_Win *newwin);
 int MPIX_Win_from_memhandle_c(const void *memhandle, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, int target, MPI_Win parentwin, MPI_Win *newwin);
 
-/* Procedures, as PMPI_. */
+/* Procedures with the prefix PMPI_. */
 int PMPI_Abi_get_fortran_booleans(int logical_size, void *logical_true, void *logical_false, int *is_set);
 int PMPI_Abi_get_fortran_info(MPI_Info *info);
 int PMPI_Abi_get_info(MPI_Info *info);
@@ -1887,7 +1887,7 @@ int PMPIX_Memhandle_release(const void *memhandle, MPI_Win parentwin);
 int PMPIX_Win_from_memhandle(const void *memhandle, MPI_Aint size, int disp_unit, MPI_Info info, int target, MPI_Win parentwin, MPI_Win *newwin);
 int PMPIX_Win_from_memhandle_c(const void *memhandle, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, int target, MPI_Win parentwin, MPI_Win *newwin);
 
-/* The extensions under names without X, for programs that define this. */
+/* The extensions under names without X, for programs that define HALO_MPI_NAMES. */
 #ifdef HALO_MPI_NAMES
 #define MPI_Sync                           MPIX_Sync
 #define MPI_TYPECLASS_LOGICAL              MPIX_TYPECLASS_LOGICAL
@@ -1963,7 +1963,7 @@ int PMPIX_Win_from_memhandle_c(const void *memhandle, MPI_Aint size, MPI_Aint di
 }
 #endif
 
-/* MPI_Fint, and handles and statuses between C and Fortran, which are no part of the ABI. */
+/* MPI_Fint, and conversions of handles and statuses for Fortran, which are not part of the ABI. */
 #ifndef HALO_NO_F2C
 #include "mpi_f2c.h"
 #endif

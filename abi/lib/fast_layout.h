@@ -7,7 +7,7 @@
 #define HALO_KERNEL_BLOCK             64
 #define HALO_KERNEL_PIECE             8192
 
-/* Places in bytes, and constants, of internal/shmfmt and internal/rma. */
+/* Offsets of fields in bytes, and constants, of internal/shmfmt and internal/rma. */
 #define HALO_WINDOW_RECORD_VERSION    1
 #define HALO_VIEW_WINDOW              0
 #define HALO_VIEW_HOW                 8
@@ -46,10 +46,10 @@
 #define HALO_STRIPE_BIAS_EVERY        1024
 #define HALO_STRIPE_BIAS_MOST         16
 
-/* The number of this layout: Go has to give the same. */
+/* The number of this layout. C uses a record only if Go passes the same number. */
 #define HALO_LAYOUT 0x79d64939f45986a9u
 
-/* Places in bytes in records of internal/shmfmt, and constants of internal/coll. */
+/* Offsets of fields in records of internal/shmfmt, and constants of internal/coll. */
 #define HALO_SLOT_BUSY                0
 #define HALO_SLOT_BROKEN              44
 #define HALO_SLOT_FORM                45
@@ -104,10 +104,10 @@
 #define HALO_SLOT_BACKOFF_MAX         63
 #define HALO_SLOT_MOST                16384
 
-/* The number of this layout: Go has to give the same. */
+/* The number of this layout. C uses a record only if Go passes the same number. */
 #define HALO_COLL_LAYOUT 0xbbb46bbd66121cbcu
 
-/* The same of internal/dtype. */
+/* Offsets of fields in records of internal/shmfmt, and constants of internal/dtype. */
 #define HALO_TYPE_COMMITTED           0
 #define HALO_TYPE_SIZE                8
 #define HALO_TYPE_LB                  16
@@ -143,7 +143,7 @@
 #define HALO_STRING_BLOCK             8192
 #define HALO_SWEEP_PIECE              16384
 
-/* The number of this layout: Go has to give the same. */
+/* The number of this layout. C uses a record only if Go passes the same number. */
 #define HALO_TYPE_LAYOUT 0xdabc6082cfbae618u
 
 #endif

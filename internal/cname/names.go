@@ -2,7 +2,7 @@
 
 package cname
 
-// names are the procedures, each with a line feed behind it, in the order of their plain names.
+// names are the names of the procedures, each followed by a line feed, ordered by plain name.
 const names = "" +
 	"MPI_Abi_get_fortran_booleans\n" +
 	"MPI_Abi_get_fortran_info\n" +
