@@ -148,13 +148,15 @@ func (b *Buffer) transferAll(packed []byte, unpack bool) int {
 		t.run(b.lowest(), 0, b.size)
 		return int(b.size)
 	}
-	switch s, stride, n, off := b.repetitions(); {
-	case n != 1:
+	if b.count != 1 {
+		s, stride, n, off := b.repetitions()
 		t.loop(s, stride, off, 0, n)
-	case s.kind == loop:
-		t.loop(s.sub, s.stride, off+s.off, 0, s.n)
-	default:
-		t.whole(s, off, 0)
+		return int(b.size)
+	}
+	if s := b.t.program(); s.kind == loop { // here, since a call of whole takes an eighth of a short loop
+		t.loop(s.sub, s.stride, b.origin+s.off, 0, s.n)
+	} else {
+		t.whole(s, b.origin, 0)
 	}
 	return int(b.size)
 }
