@@ -47,6 +47,8 @@ type Comm struct {
 	chosen  atomic.Bool                // SetErrhandler has been called: its store pairs with ofNone's load
 	hints   atomic.Uint32
 	attrs   attributes
+
+	topology structure // nil if it has none
 }
 
 // firstComms makes the communicators of all processes and of this one alone.

@@ -28,6 +28,7 @@ func (c *Comm) dup(k call, list []CommHint) (*Comm, error) {
 		return nil, wrap(err, k, c, Undefined, Undefined)
 	}
 	d := c.derive(core)
+	d.copyTopology(c)
 	d.hints.Store(uint32(hints(0).with(list)))
 	// Callbacks run after the collective, so that other members do not wait for them.
 	if err := c.attrs.copy(c, d, k, &d.attrs); err != nil {
@@ -56,6 +57,7 @@ func (c *Comm) idup(k call, list []CommHint) (*Comm, Request) {
 	}
 	checkKeys(c, k, list...)
 	d := c.derive(c.w.Coll.Blank(c.core))
+	d.copyTopology(c)
 	d.making.Store(true)
 	d.freed.Store(true)
 	d.hints.Store(uint32(hints(0).with(list)))

@@ -10,7 +10,7 @@ import (
 func (k call) communicates() bool {
 	switch k {
 	case callDup, callDupWithInfo, callIdup, callIdupWithInfo, callSplit, callSplitType, callCreate, callCreateGroup,
-		callFree, callDisconnect:
+		callFree, callDisconnect, callCartCreate, callCartSub, callGraphCreate, callDistGraphCreate, callDistGraphCreateAdjacent:
 		return true
 	}
 	return k <= callImprobe || k >= callCollective || k.oneSided()

@@ -120,6 +120,18 @@ func (r array) ints(n int) []int {
 	return s
 }
 
+// bools are the first n elements as logical values, nil if there is no array.
+func (r array) bools(n int) []bool {
+	if r.at == nil || n <= 0 {
+		return nil
+	}
+	s := make([]bool, n)
+	for i := range s {
+		s[i] = r.get(i) != 0
+	}
+	return s
+}
+
 // handles returns argument i as a slice of n handles, in place.
 func (a args) handles(i, n int) []handle {
 	if p := a.result(i); p != nil && n > 0 {

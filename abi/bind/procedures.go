@@ -44,512 +44,512 @@ var procedures = [...]procedure{
 	35:  {text: 1147, name: 16},
 	36:  {text: 1163, name: 17},
 	37:  {text: 1180, name: 10},
-	38:  {text: 1190, name: 15, comm: 1},
-	39:  {text: 1205, name: 15, comm: 1, makes: 1},
-	40:  {text: 1220, name: 12, comm: 1},
-	41:  {text: 1232, name: 12, comm: 1},
-	42:  {text: 1244, name: 13, comm: 1},
-	43:  {text: 1257, name: 14, comm: 1},
-	44:  {text: 1271, name: 12, comm: 1, makes: 2},
-	45:  {text: 1283, name: 15, comm: 1},
-	46:  {text: 1298, name: 14},
-	47:  {text: 1312, name: 15, comm: 4, makes: 3},
-	48:  {text: 1327, name: 22, buffers: 8, comm: 1},
-	49:  {text: 1357, name: 24, comm: 1},
-	50:  {text: 1381, name: 16, comm: 1},
-	51:  {text: 1397, name: 16, comm: 4, makes: 3},
-	52:  {text: 1413, name: 15, comm: 1},
-	53:  {text: 1428, name: 26, always: true},
-	54:  {text: 1454, name: 26, handler: 4, makes: 3},
-	55:  {text: 1480, name: 21, comm: 1},
-	56:  {text: 1501, name: 22, buffers: 17},
-	57:  {text: 1540, name: 20, comm: 1},
-	58:  {text: 1560, name: 22, buffers: 13, comm: 1},
-	59:  {text: 1595, name: 19},
-	60:  {text: 1614, name: 12, comm: 1},
-	61:  {text: 1626, name: 22, comm: 1},
-	62:  {text: 1648, name: 21, comm: 1},
-	63:  {text: 1669, name: 13},
-	64:  {text: 1682, name: 20},
-	65:  {text: 1702, name: 17, buffers: 17, comm: 1},
-	66:  {text: 1736, name: 23, comm: 1},
-	67:  {text: 1759, name: 17, comm: 1},
-	68:  {text: 1776, name: 17, comm: 1},
-	69:  {text: 1793, name: 19},
-	70:  {text: 1812, name: 14, comm: 1},
-	71:  {text: 1826, name: 13, comm: 1},
-	72:  {text: 1839, name: 23, comm: 1},
-	73:  {text: 1862, name: 22, comm: 1},
-	74:  {text: 1884, name: 13, makes: 4},
-	75:  {text: 1897, name: 13, comm: 1},
-	76:  {text: 1910, name: 21, comm: 1},
-	77:  {text: 1931, name: 20, comm: 1},
-	78:  {text: 1951, name: 17, buffers: 17, comm: 1},
-	79:  {text: 1985, name: 23, comm: 1, handler: 2},
-	80:  {text: 2008, name: 17, comm: 1},
-	81:  {text: 2025, name: 17, comm: 1},
-	82:  {text: 2042, name: 13, comm: 1},
-	83:  {text: 2055, name: 14, comm: 6, makes: 5},
-	84:  {text: 2069, name: 23, comm: 7, makes: 6},
-	85:  {text: 2092, name: 14, comm: 1},
-	86:  {text: 2106, name: 19, comm: 1},
-	87:  {text: 2125, name: 19, comm: 1},
-	88:  {text: 2144, name: 20, buffers: 36, win: 7},
-	89:  {text: 2200, name: 15, buffers: 8},
-	90:  {text: 2223, name: 21, comm: 1, makes: 7},
-	91:  {text: 2244, name: 30, comm: 1, makes: 8},
-	92:  {text: 2274, name: 24, comm: 1},
-	93:  {text: 2298, name: 30, comm: 1},
-	94:  {text: 2328, name: 19, always: true},
-	95:  {text: 2347, name: 15, always: true},
-	96:  {text: 2362, name: 16, always: true},
-	97:  {text: 2378, name: 10, buffers: 15, comm: 6},
-	98:  {text: 2403, name: 15, buffers: 15, comm: 6},
-	99:  {text: 2433, name: 16, buffers: 23, win: 7},
-	100: {text: 2472, name: 24},
-	101: {text: 2496, name: 14},
-	102: {text: 2510, name: 26, always: true},
-	103: {text: 2536, name: 15},
-	104: {text: 2551, name: 18},
-	105: {text: 2569, name: 22},
-	106: {text: 2591, name: 24},
-	107: {text: 2615, name: 23, makes: 9},
-	108: {text: 2638, name: 18, makes: 10},
-	109: {text: 2656, name: 17, makes: 11},
-	110: {text: 2673, name: 21},
-	111: {text: 2694, name: 28},
-	112: {text: 2722, name: 17},
-	113: {text: 2739, name: 24},
-	114: {text: 2763, name: 17, makes: 12},
-	115: {text: 2780, name: 14, makes: 13},
-	116: {text: 2794, name: 18, makes: 13},
-	117: {text: 2812, name: 17, makes: 14},
-	118: {text: 2829, name: 21, makes: 14},
-	119: {text: 2850, name: 21, makes: 13},
-	120: {text: 2871, name: 15, makes: 13},
-	121: {text: 2886, name: 19, makes: 13},
-	122: {text: 2905, name: 18, makes: 14},
-	123: {text: 2923, name: 22, makes: 14},
-	124: {text: 2945, name: 22, makes: 13},
-	125: {text: 2967, name: 13, comm: 1, makes: 15},
-	126: {text: 2980, name: 20},
-	127: {text: 3000, name: 13},
-	128: {text: 3013, name: 17},
-	129: {text: 3030, name: 23},
-	130: {text: 3053, name: 21},
-	131: {text: 3074, name: 16},
-	132: {text: 3090, name: 20},
-	133: {text: 3110, name: 26},
-	134: {text: 3136, name: 24},
-	135: {text: 3160, name: 21},
-	136: {text: 3181, name: 27},
-	137: {text: 3208, name: 25},
-	138: {text: 3233, name: 20},
-	139: {text: 3253, name: 13},
-	140: {text: 3266, name: 20},
-	141: {text: 3286, name: 22},
-	142: {text: 3308, name: 23, handler: 2},
-	143: {text: 3331, name: 17},
-	144: {text: 3348, name: 17},
-	145: {text: 3365, name: 17},
-	146: {text: 3382, name: 13},
-	147: {text: 3395, name: 14},
-	148: {text: 3409, name: 18},
-	149: {text: 3427, name: 24},
-	150: {text: 3451, name: 22},
-	151: {text: 3473, name: 17},
-	152: {text: 3490, name: 21},
-	153: {text: 3511, name: 27},
-	154: {text: 3538, name: 25},
-	155: {text: 3563, name: 22},
-	156: {text: 3585, name: 28},
-	157: {text: 3613, name: 26},
-	158: {text: 3639, name: 21},
-	159: {text: 3660, name: 12},
-	160: {text: 3672, name: 13, always: true},
-	161: {text: 3685, name: 12, buffers: 4},
-	162: {text: 3701, name: 10, buffers: 19, comm: 8},
-	163: {text: 3730, name: 15, buffers: 19, comm: 8},
-	164: {text: 3764, name: 11, buffers: 37, comm: 9},
-	165: {text: 3812, name: 16, buffers: 37, comm: 9},
-	166: {text: 3865, name: 7, buffers: 11, win: 8},
-	167: {text: 3883, name: 18, buffers: 27, win: 12},
-	168: {text: 3928, name: 15, buffers: 8},
-	169: {text: 3951, name: 13},
-	170: {text: 3964, name: 16},
-	171: {text: 3980, name: 18},
-	172: {text: 3998, name: 24},
-	173: {text: 4022, name: 23, always: true},
-	174: {text: 4045, name: 22},
-	175: {text: 4067, name: 15, always: true},
-	176: {text: 4082, name: 16, comm: 1, makes: 1},
-	177: {text: 4098, name: 13, comm: 1},
-	178: {text: 4111, name: 13, comm: 1},
-	179: {text: 4124, name: 19, comm: 1},
-	180: {text: 4143, name: 25, comm: 1},
-	181: {text: 4168, name: 17, comm: 1},
-	182: {text: 4185, name: 21},
-	183: {text: 4206, name: 18, buffers: 17},
-	184: {text: 4241, name: 17},
-	185: {text: 4258, name: 20},
-	186: {text: 4278, name: 14, buffers: 9},
-	187: {text: 4301, name: 14},
-	188: {text: 4315, name: 27, makes: 16},
-	189: {text: 4342, name: 14, buffers: 9},
-	190: {text: 4365, name: 22},
-	191: {text: 4387, name: 20, buffers: 10},
-	192: {text: 4417, name: 20, buffers: 10},
-	193: {text: 4447, name: 14},
-	194: {text: 4461, name: 14},
-	195: {text: 4475, name: 25, buffers: 19},
-	196: {text: 4519, name: 15},
-	197: {text: 4534, name: 14, buffers: 19, comm: 7},
-	198: {text: 4567, name: 15, buffers: 37, comm: 8},
-	199: {text: 4619, name: 14, buffers: 15, comm: 6},
-	200: {text: 4648, name: 13, buffers: 19, comm: 7},
-	201: {text: 4680, name: 14, buffers: 55, comm: 9},
-	202: {text: 4749, name: 14, buffers: 73, comm: 9},
-	203: {text: 4836, name: 12, comm: 1},
-	204: {text: 4848, name: 10, buffers: 6, comm: 5},
-	205: {text: 4864, name: 10, buffers: 3, comm: 6},
-	206: {text: 4877, name: 11, buffers: 15, comm: 6},
-	207: {text: 4903, name: 11, buffers: 19, comm: 8},
-	208: {text: 4933, name: 12, buffers: 37, comm: 9},
-	209: {text: 4982, name: 11, comm: 3},
-	210: {text: 4993, name: 10, buffers: 3},
-	211: {text: 5006, name: 23, comm: 7, makes: 17},
-	212: {text: 5029, name: 24, comm: 8, makes: 18},
-	213: {text: 5053, name: 22, comm: 7, makes: 17},
-	214: {text: 5075, name: 23, comm: 9, makes: 19},
-	215: {text: 5098, name: 23, comm: 9, makes: 19},
-	216: {text: 5121, name: 15, always: true},
-	217: {text: 5136, name: 19, buffers: 6, always: true},
-	218: {text: 5161, name: 15, always: true},
-	219: {text: 5176, name: 12, always: true},
-	220: {text: 5188, name: 13, always: true},
-	221: {text: 5201, name: 12, always: true},
-	222: {text: 5213, name: 18, always: true},
-	223: {text: 5231, name: 19, always: true},
-	224: {text: 5250, name: 19, always: true},
-	225: {text: 5269, name: 21, always: true},
-	226: {text: 5290, name: 12, always: true},
-	227: {text: 5302, name: 8, always: true},
-	228: {text: 5310, name: 15, always: true},
-	229: {text: 5325, name: 15, always: true},
-	230: {text: 5340, name: 20, comm: 1},
-	231: {text: 5360, name: 32, handler: 7, makes: 6},
-	232: {text: 5392, name: 19, comm: 1},
-	233: {text: 5411, name: 10, comm: 3},
-	234: {text: 5421, name: 9, buffers: 3, comm: 6},
-	235: {text: 5433, name: 11, buffers: 15, comm: 7},
-	236: {text: 5459, name: 19, buffers: 26, comm: 6},
-	237: {text: 5504, name: 25, buffers: 15, comm: 6},
-	238: {text: 5544, name: 10, buffers: 3, comm: 6},
-	239: {text: 5557, name: 18},
-	240: {text: 5575, name: 9, buffers: 15, comm: 6},
-	241: {text: 5599, name: 12, buffers: 19, comm: 8},
-	242: {text: 5630, name: 13, buffers: 35, comm: 9},
-	243: {text: 5678, name: 9, buffers: 3, comm: 6},
-	244: {text: 5690, name: 13, buffers: 23, comm: 11},
-	245: {text: 5726, name: 21, buffers: 3, comm: 8},
-	246: {text: 5750, name: 10, buffers: 3, comm: 6},
-	247: {text: 5763, name: 17, buffers: 17},
-	248: {text: 5797, name: 15},
-	249: {text: 5812, name: 15},
-	250: {text: 5827, name: 10, comm: 3},
-	251: {text: 5837, name: 9, buffers: 3},
-	252: {text: 5849, name: 22, comm: 7},
-	253: {text: 5871, name: 27, comm: 7, makes: 18},
-	254: {text: 5898, name: 23, comm: 8},
-	255: {text: 5921, name: 28, comm: 8, makes: 19},
-	256: {text: 5949, name: 21, comm: 7},
-	257: {text: 5970, name: 26, comm: 7, makes: 18},
-	258: {text: 5996, name: 22, comm: 9},
-	259: {text: 6018, name: 27, comm: 9, makes: 20},
-	260: {text: 6045, name: 22, comm: 9},
-	261: {text: 6067, name: 27, comm: 9, makes: 20},
-	262: {text: 6094, name: 18},
-	263: {text: 6112, name: 13},
-	264: {text: 6125, name: 11},
-	265: {text: 6136, name: 13},
-	266: {text: 6149, name: 8, buffers: 16, comm: 7},
-	267: {text: 6173, name: 17, buffers: 18},
-	268: {text: 6208, name: 22},
-	269: {text: 6230, name: 13, comm: 3},
-	270: {text: 6243, name: 12},
-	271: {text: 6255, name: 12, always: true},
-	272: {text: 6267, name: 10},
-	273: {text: 6277, name: 15},
-	274: {text: 6292, name: 16},
-	275: {text: 6308, name: 14, comm: 7, makes: 18},
-	276: {text: 6322, name: 9, comm: 3},
-	277: {text: 6331, name: 14, comm: 7, makes: 18},
-	278: {text: 6345, name: 16},
-	279: {text: 6361, name: 7, buffers: 11, win: 8},
-	280: {text: 6379, name: 16},
-	281: {text: 6395, name: 15, buffers: 11, win: 9},
-	282: {text: 6421, name: 8, buffers: 3, comm: 6},
-	283: {text: 6432, name: 13, buffers: 3, comm: 6},
-	284: {text: 6448, name: 10, buffers: 15, comm: 7},
-	285: {text: 6473, name: 15, buffers: 15, comm: 7},
-	286: {text: 6503, name: 16, buffers: 14},
-	287: {text: 6533, name: 18, buffers: 26, comm: 6},
-	288: {text: 6577, name: 24, buffers: 15, comm: 6},
-	289: {text: 6616, name: 29, buffers: 15, comm: 6},
-	290: {text: 6660, name: 23, buffers: 26, comm: 6},
-	291: {text: 6709, name: 20},
-	292: {text: 6729, name: 22, always: true},
-	293: {text: 6751, name: 21, always: true},
-	294: {text: 6772, name: 23, always: true},
-	295: {text: 6795, name: 16},
-	296: {text: 6811, name: 22},
-	297: {text: 6833, name: 26, buffers: 19},
-	298: {text: 6878, name: 26, buffers: 19},
-	299: {text: 6923, name: 27, buffers: 38},
-	300: {text: 6988, name: 8, buffers: 11, win: 8},
-	301: {text: 7007, name: 19, buffers: 27, win: 12},
-	302: {text: 7053, name: 8, buffers: 11, win: 8},
-	303: {text: 7072, name: 9, buffers: 3, comm: 6},
-	304: {text: 7084, name: 14, buffers: 3, comm: 6},
-	305: {text: 7101, name: 8, buffers: 15, comm: 6},
-	306: {text: 7124, name: 13, buffers: 15, comm: 6},
-	307: {text: 7152, name: 11, buffers: 19, comm: 8},
-	308: {text: 7182, name: 16, buffers: 19, comm: 8},
-	309: {text: 7217, name: 12, buffers: 35, comm: 9},
-	310: {text: 7264, name: 17, buffers: 35, comm: 9},
-	311: {text: 7316, name: 8, buffers: 3, comm: 6},
-	312: {text: 7327, name: 13, buffers: 3, comm: 6},
-	313: {text: 7343, name: 12, buffers: 23, comm: 11},
-	314: {text: 7378, name: 20, buffers: 3, comm: 8},
-	315: {text: 7401, name: 25, always: true},
-	316: {text: 7426, name: 27, always: true},
-	317: {text: 7453, name: 29, always: true},
-	318: {text: 7482, name: 25, always: true},
-	319: {text: 7507, name: 20, always: true},
-	320: {text: 7527, name: 24, always: true},
-	321: {text: 7551, name: 26, always: true, makes: 9},
-	322: {text: 7577, name: 20, always: true, makes: 11},
-	323: {text: 7597, name: 24, always: true},
-	324: {text: 7621, name: 25, always: true},
-	325: {text: 7646, name: 25, always: true, makes: 21},
-	326: {text: 7671, name: 25, always: true, makes: 22},
-	327: {text: 7696, name: 16, always: true, handler: 2, makes: 23},
-	328: {text: 7712, name: 26, always: true, handler: 2},
-	329: {text: 7738, name: 9, buffers: 3, comm: 6},
-	330: {text: 7750, name: 14, buffers: 3, comm: 6},
-	331: {text: 7767, name: 9},
-	332: {text: 7776, name: 12, buffers: 19},
-	333: {text: 7807, name: 20},
-	334: {text: 7827, name: 21},
-	335: {text: 7848, name: 18},
-	336: {text: 7866, name: 24},
-	337: {text: 7890, name: 23},
-	338: {text: 7913, name: 25},
-	339: {text: 7938, name: 20},
-	340: {text: 7958, name: 21},
-	341: {text: 7979, name: 18},
-	342: {text: 7997, name: 8},
-	343: {text: 8005, name: 18},
-	344: {text: 8023, name: 11, buffers: 19},
-	345: {text: 8053, name: 11, buffers: 19},
-	346: {text: 8083, name: 12, buffers: 38},
-	347: {text: 8133, name: 13, comm: 1},
-	348: {text: 8146, name: 15},
-	349: {text: 8161, name: 19},
-	350: {text: 8180, name: 22, buffers: 70},
-	351: {text: 8272, name: 27},
-	352: {text: 8299, name: 27},
-	353: {text: 8326, name: 24},
-	354: {text: 8350, name: 24, buffers: 46},
-	355: {text: 8420, name: 30, buffers: 26},
-	356: {text: 8476, name: 23},
-	357: {text: 8499, name: 29, buffers: 26},
-	358: {text: 8554, name: 22, buffers: 17},
-	359: {text: 8593, name: 23},
-	360: {text: 8616, name: 22, buffers: 61},
-	361: {text: 8699, name: 24, buffers: 50},
-	362: {text: 8773, name: 20},
-	363: {text: 8793, name: 12},
-	364: {text: 8805, name: 13},
-	365: {text: 8818, name: 20},
-	366: {text: 8838, name: 17, buffers: 17},
-	367: {text: 8872, name: 21, buffers: 63},
-	368: {text: 8956, name: 23, buffers: 87},
-	369: {text: 9066, name: 21},
-	370: {text: 9087, name: 23},
-	371: {text: 9110, name: 19},
-	372: {text: 9129, name: 21},
-	373: {text: 9150, name: 17},
-	374: {text: 9167, name: 24},
-	375: {text: 9191, name: 26},
-	376: {text: 9217, name: 24},
-	377: {text: 9241, name: 16, buffers: 46},
-	378: {text: 9303, name: 19},
-	379: {text: 9322, name: 17, buffers: 17},
-	380: {text: 9356, name: 17},
-	381: {text: 9373, name: 13},
-	382: {text: 9386, name: 15},
-	383: {text: 9401, name: 15},
-	384: {text: 9416, name: 10, buffers: 16, comm: 7},
-	385: {text: 9442, name: 19, buffers: 24},
-	386: {text: 9485, name: 18},
-	387: {text: 9503, name: 8},
-	388: {text: 9511, name: 11, buffers: 19},
-	389: {text: 9541, name: 11, buffers: 19},
-	390: {text: 9571, name: 12, buffers: 38},
-	391: {text: 9621, name: 16, buffers: 15, comm: 4},
-	392: {text: 9652, name: 23, buffers: 15, comm: 4},
-	393: {text: 9690, name: 14, buffers: 6, win: 1},
-	394: {text: 9710, name: 23, win: 1},
-	395: {text: 9733, name: 16, win: 1},
-	396: {text: 9749, name: 14, buffers: 4, comm: 5},
-	397: {text: 9767, name: 22, comm: 2},
-	398: {text: 9789, name: 25, always: true},
-	399: {text: 9814, name: 21, buffers: 17},
-	400: {text: 9852, name: 19, win: 1},
-	401: {text: 9871, name: 14, buffers: 6, win: 1},
-	402: {text: 9891, name: 13, win: 2},
-	403: {text: 9904, name: 13, win: 2},
-	404: {text: 9917, name: 17, win: 1},
-	405: {text: 9934, name: 19, win: 2},
-	406: {text: 9953, name: 23, win: 1},
-	407: {text: 9976, name: 12},
-	408: {text: 9988, name: 19},
-	409: {text: 10007, name: 16, buffers: 17, win: 1},
-	410: {text: 10040, name: 22, win: 1},
-	411: {text: 10062, name: 17, win: 1},
-	412: {text: 10079, name: 16, win: 1},
-	413: {text: 10095, name: 16, win: 1},
-	414: {text: 10111, name: 12, win: 4},
-	415: {text: 10123, name: 16, win: 2},
-	416: {text: 10139, name: 12, win: 3},
-	417: {text: 10151, name: 16, buffers: 17, win: 1},
-	418: {text: 10184, name: 22, win: 1, handler: 2},
-	419: {text: 10206, name: 16, win: 1},
-	420: {text: 10222, name: 16, win: 1},
-	421: {text: 10238, name: 20, buffers: 15, win: 1},
-	422: {text: 10273, name: 13, win: 3},
-	423: {text: 10286, name: 12, win: 1},
-	424: {text: 10298, name: 12, win: 1},
-	425: {text: 10310, name: 14, win: 2},
-	426: {text: 10324, name: 18, win: 1},
-	427: {text: 10342, name: 12, win: 1},
-	428: {text: 10354, name: 12},
-	429: {text: 10366, name: 13},
-	430: {text: 10379, name: 9},
-	431: {text: 10388, name: 9},
-	432: {text: 10397, name: 16, always: true},
-	433: {text: 10413, name: 14, comm: 1},
-	434: {text: 10427, name: 22, always: true},
-	435: {text: 10449, name: 20, handler: 1},
-	436: {text: 10469, name: 16, always: true},
-	437: {text: 10485, name: 14},
-	438: {text: 10499, name: 17, always: true},
-	439: {text: 10516, name: 15},
-	440: {text: 10531, name: 16, always: true},
-	441: {text: 10547, name: 14, always: true},
-	442: {text: 10561, name: 19, always: true},
-	443: {text: 10580, name: 17},
-	444: {text: 10597, name: 14, always: true},
-	445: {text: 10611, name: 12},
-	446: {text: 10623, name: 19, always: true},
-	447: {text: 10642, name: 17},
-	448: {text: 10659, name: 19, always: true},
-	449: {text: 10678, name: 17, always: true},
-	450: {text: 10695, name: 16, always: true},
-	451: {text: 10711, name: 14},
-	452: {text: 10725, name: 15, always: true},
-	453: {text: 10740, name: 13, win: 1},
-	454: {text: 10753, name: 22, always: true},
-	455: {text: 10775, name: 29, buffers: 11, always: true},
-	456: {text: 10815, name: 24, buffers: 11, always: true},
-	457: {text: 10850, name: 25, buffers: 11, always: true},
-	458: {text: 10886, name: 24, always: true},
-	459: {text: 10910, name: 23, always: true},
-	460: {text: 10933, name: 22, always: true},
-	461: {text: 10955, name: 29, always: true},
-	462: {text: 10984, name: 24, buffers: 11, always: true},
-	463: {text: 11019, name: 20, always: true},
-	464: {text: 11039, name: 19, always: true},
-	465: {text: 11058, name: 18, always: true},
-	466: {text: 11076, name: 23, buffers: 12, always: true},
-	467: {text: 11111, name: 22, always: true},
-	468: {text: 11133, name: 15, buffers: 5, always: true},
-	469: {text: 11153, name: 16, buffers: 5, always: true},
-	470: {text: 11174, name: 19, always: true},
-	471: {text: 11193, name: 19, always: true},
-	472: {text: 11212, name: 29, always: true},
-	473: {text: 11241, name: 29, always: true},
-	474: {text: 11270, name: 16, buffers: 8, always: true},
-	475: {text: 11294, name: 21, always: true},
-	476: {text: 11315, name: 20, buffers: 49, always: true},
-	477: {text: 11384, name: 19, always: true},
-	478: {text: 11403, name: 22, always: true},
-	479: {text: 11425, name: 25, always: true},
-	480: {text: 11450, name: 24, buffers: 12, always: true},
-	481: {text: 11486, name: 23, buffers: 11, always: true},
-	482: {text: 11520, name: 27, always: true},
-	483: {text: 11547, name: 27, always: true},
-	484: {text: 11574, name: 16, buffers: 10, always: true},
-	485: {text: 11600, name: 29, buffers: 15, always: true},
-	486: {text: 11644, name: 31, always: true},
-	487: {text: 11675, name: 14, always: true},
-	488: {text: 11689, name: 17, always: true},
-	489: {text: 11706, name: 20, always: true},
-	490: {text: 11726, name: 19, always: true},
-	491: {text: 11745, name: 18, always: true},
-	492: {text: 11763, name: 23, buffers: 14, always: true},
-	493: {text: 11800, name: 22, always: true},
-	494: {text: 11822, name: 15, buffers: 7, always: true},
-	495: {text: 11844, name: 20, buffers: 7, always: true},
-	496: {text: 11871, name: 16, always: true},
-	497: {text: 11887, name: 25, always: true},
-	498: {text: 11912, name: 23, always: true},
-	499: {text: 11935, name: 16, always: true},
-	500: {text: 11951, name: 15, always: true},
-	501: {text: 11966, name: 16, buffers: 7, always: true},
-	502: {text: 11989, name: 21, always: true},
-	503: {text: 12010, name: 20, always: true},
-	504: {text: 12030, name: 26, always: true},
-	505: {text: 12056, name: 15, buffers: 11, win: 8},
-	506: {text: 12082, name: 15, buffers: 11, win: 8},
-	507: {text: 12108, name: 22, buffers: 11, win: 9},
-	508: {text: 12141, name: 26, buffers: 27, win: 12},
-	509: {text: 12194, name: 16, buffers: 11, win: 8},
-	510: {text: 12221, name: 16, buffers: 11, win: 8},
-	511: {text: 12248, name: 23, buffers: 11, win: 9},
-	512: {text: 12282, name: 27, buffers: 27, win: 12},
-	513: {text: 12336, name: 10, buffers: 11, win: 8},
-	514: {text: 12357, name: 17, buffers: 11, win: 9},
-	515: {text: 12385, name: 21, buffers: 27, win: 12},
-	516: {text: 12433, name: 24, buffers: 23, win: 7},
-	517: {text: 12480, name: 28, buffers: 36, win: 7},
-	518: {text: 12544, name: 18, buffers: 23, win: 7},
-	519: {text: 12585, name: 22, buffers: 36, win: 7},
-	520: {text: 12643, name: 11, win: 2},
-	521: {text: 12654, name: 15, win: 1},
-	522: {text: 12669, name: 23, win: 1},
-	523: {text: 12692, name: 25, win: 1},
-	524: {text: 12717, name: 25, win: 1},
-	525: {text: 12742, name: 20, win: 1},
-	526: {text: 12762, name: 20, win: 1},
-	527: {text: 12782, name: 21, win: 1},
-	528: {text: 12803, name: 27, win: 3},
-	529: {text: 12830, name: 26, win: 3},
-	530: {text: 12856, name: 22, win: 4},
-	531: {text: 12878, name: 25, win: 3},
-	532: {text: 12903, name: 13},
-	533: {text: 12916, name: 13},
-	534: {text: 12929, name: 20, comm: 1},
-	535: {text: 12949, name: 27, buffers: 8, comm: 1},
-	536: {text: 12984, name: 22, win: 1},
-	537: {text: 13006, name: 12, win: 1},
-	538: {text: 13018, name: 14, win: 2},
-	539: {text: 13032, name: 18, win: 1},
-	540: {text: 13050, name: 21, win: 4},
-	541: {text: 13071, name: 21, buffers: 20, win: 4},
-	542: {text: 13112, name: 22, buffers: 9, win: 2},
-	543: {text: 13143, name: 23, buffers: 9, win: 6},
+	38:  {text: 1190, name: 15, buffers: 12, comm: 1},
+	39:  {text: 1217, name: 15, buffers: 16, comm: 1},
+	40:  {text: 1248, name: 12, buffers: 23, comm: 1},
+	41:  {text: 1283, name: 12, buffers: 16, comm: 1},
+	42:  {text: 1311, name: 13, buffers: 8, comm: 1},
+	43:  {text: 1332, name: 14, comm: 1},
+	44:  {text: 1346, name: 12, buffers: 13, comm: 1},
+	45:  {text: 1371, name: 15, comm: 1},
+	46:  {text: 1386, name: 14},
+	47:  {text: 1400, name: 15, comm: 4, makes: 1},
+	48:  {text: 1415, name: 22, buffers: 8, comm: 1},
+	49:  {text: 1445, name: 24, comm: 1},
+	50:  {text: 1469, name: 16, comm: 1},
+	51:  {text: 1485, name: 16, comm: 4, makes: 1},
+	52:  {text: 1501, name: 15, comm: 1},
+	53:  {text: 1516, name: 26, always: true},
+	54:  {text: 1542, name: 26, handler: 4, makes: 1},
+	55:  {text: 1568, name: 21, comm: 1},
+	56:  {text: 1589, name: 22, buffers: 17},
+	57:  {text: 1628, name: 20, comm: 1},
+	58:  {text: 1648, name: 22, buffers: 13, comm: 1},
+	59:  {text: 1683, name: 19},
+	60:  {text: 1702, name: 12, comm: 1},
+	61:  {text: 1714, name: 22, comm: 1},
+	62:  {text: 1736, name: 21, comm: 1},
+	63:  {text: 1757, name: 13},
+	64:  {text: 1770, name: 20},
+	65:  {text: 1790, name: 17, buffers: 17, comm: 1},
+	66:  {text: 1824, name: 23, comm: 1},
+	67:  {text: 1847, name: 17, comm: 1},
+	68:  {text: 1864, name: 17, comm: 1},
+	69:  {text: 1881, name: 19},
+	70:  {text: 1900, name: 14, comm: 1},
+	71:  {text: 1914, name: 13, comm: 1},
+	72:  {text: 1927, name: 23, comm: 1},
+	73:  {text: 1950, name: 22, comm: 1},
+	74:  {text: 1972, name: 13, makes: 2},
+	75:  {text: 1985, name: 13, comm: 1},
+	76:  {text: 1998, name: 21, comm: 1},
+	77:  {text: 2019, name: 20, comm: 1},
+	78:  {text: 2039, name: 17, buffers: 17, comm: 1},
+	79:  {text: 2073, name: 23, comm: 1, handler: 2},
+	80:  {text: 2096, name: 17, comm: 1},
+	81:  {text: 2113, name: 17, comm: 1},
+	82:  {text: 2130, name: 13, comm: 1},
+	83:  {text: 2143, name: 14, comm: 6, makes: 3},
+	84:  {text: 2157, name: 23, comm: 7, makes: 4},
+	85:  {text: 2180, name: 14, comm: 1},
+	86:  {text: 2194, name: 19, comm: 1},
+	87:  {text: 2213, name: 19, comm: 1},
+	88:  {text: 2232, name: 20, buffers: 36, win: 7},
+	89:  {text: 2288, name: 15, buffers: 8},
+	90:  {text: 2311, name: 21, buffers: 40, comm: 1},
+	91:  {text: 2372, name: 30, buffers: 52, comm: 1},
+	92:  {text: 2454, name: 24, buffers: 52, comm: 1},
+	93:  {text: 2530, name: 30, comm: 1},
+	94:  {text: 2560, name: 19, always: true},
+	95:  {text: 2579, name: 15, always: true},
+	96:  {text: 2594, name: 16, always: true},
+	97:  {text: 2610, name: 10, buffers: 15, comm: 6},
+	98:  {text: 2635, name: 15, buffers: 15, comm: 6},
+	99:  {text: 2665, name: 16, buffers: 23, win: 7},
+	100: {text: 2704, name: 24},
+	101: {text: 2728, name: 14},
+	102: {text: 2742, name: 26, always: true},
+	103: {text: 2768, name: 15},
+	104: {text: 2783, name: 18},
+	105: {text: 2801, name: 22},
+	106: {text: 2823, name: 24},
+	107: {text: 2847, name: 23, makes: 5},
+	108: {text: 2870, name: 18, makes: 6},
+	109: {text: 2888, name: 17, makes: 7},
+	110: {text: 2905, name: 21},
+	111: {text: 2926, name: 28},
+	112: {text: 2954, name: 17},
+	113: {text: 2971, name: 24},
+	114: {text: 2995, name: 17, makes: 8},
+	115: {text: 3012, name: 14, makes: 9},
+	116: {text: 3026, name: 18, makes: 9},
+	117: {text: 3044, name: 17, makes: 10},
+	118: {text: 3061, name: 21, makes: 10},
+	119: {text: 3082, name: 21, makes: 9},
+	120: {text: 3103, name: 15, makes: 9},
+	121: {text: 3118, name: 19, makes: 9},
+	122: {text: 3137, name: 18, makes: 10},
+	123: {text: 3155, name: 22, makes: 10},
+	124: {text: 3177, name: 22, makes: 9},
+	125: {text: 3199, name: 13, comm: 1, makes: 11},
+	126: {text: 3212, name: 20},
+	127: {text: 3232, name: 13},
+	128: {text: 3245, name: 17},
+	129: {text: 3262, name: 23},
+	130: {text: 3285, name: 21},
+	131: {text: 3306, name: 16},
+	132: {text: 3322, name: 20},
+	133: {text: 3342, name: 26},
+	134: {text: 3368, name: 24},
+	135: {text: 3392, name: 21},
+	136: {text: 3413, name: 27},
+	137: {text: 3440, name: 25},
+	138: {text: 3465, name: 20},
+	139: {text: 3485, name: 13},
+	140: {text: 3498, name: 20},
+	141: {text: 3518, name: 22},
+	142: {text: 3540, name: 23, handler: 2},
+	143: {text: 3563, name: 17},
+	144: {text: 3580, name: 17},
+	145: {text: 3597, name: 17},
+	146: {text: 3614, name: 13},
+	147: {text: 3627, name: 14},
+	148: {text: 3641, name: 18},
+	149: {text: 3659, name: 24},
+	150: {text: 3683, name: 22},
+	151: {text: 3705, name: 17},
+	152: {text: 3722, name: 21},
+	153: {text: 3743, name: 27},
+	154: {text: 3770, name: 25},
+	155: {text: 3795, name: 22},
+	156: {text: 3817, name: 28},
+	157: {text: 3845, name: 26},
+	158: {text: 3871, name: 21},
+	159: {text: 3892, name: 12},
+	160: {text: 3904, name: 13, always: true},
+	161: {text: 3917, name: 12, buffers: 4},
+	162: {text: 3933, name: 10, buffers: 19, comm: 8},
+	163: {text: 3962, name: 15, buffers: 19, comm: 8},
+	164: {text: 3996, name: 11, buffers: 37, comm: 9},
+	165: {text: 4044, name: 16, buffers: 37, comm: 9},
+	166: {text: 4097, name: 7, buffers: 11, win: 8},
+	167: {text: 4115, name: 18, buffers: 27, win: 12},
+	168: {text: 4160, name: 15, buffers: 8},
+	169: {text: 4183, name: 13},
+	170: {text: 4196, name: 16},
+	171: {text: 4212, name: 18},
+	172: {text: 4230, name: 24},
+	173: {text: 4254, name: 23, always: true},
+	174: {text: 4277, name: 22},
+	175: {text: 4299, name: 15, always: true},
+	176: {text: 4314, name: 16, buffers: 14, comm: 1},
+	177: {text: 4344, name: 13, buffers: 16, comm: 1},
+	178: {text: 4373, name: 13, buffers: 14, comm: 1},
+	179: {text: 4400, name: 19, buffers: 15, comm: 1},
+	180: {text: 4434, name: 25, comm: 1},
+	181: {text: 4459, name: 17, comm: 1},
+	182: {text: 4476, name: 21},
+	183: {text: 4497, name: 18, buffers: 17},
+	184: {text: 4532, name: 17},
+	185: {text: 4549, name: 20},
+	186: {text: 4569, name: 14, buffers: 9},
+	187: {text: 4592, name: 14},
+	188: {text: 4606, name: 27, makes: 12},
+	189: {text: 4633, name: 14, buffers: 9},
+	190: {text: 4656, name: 22},
+	191: {text: 4678, name: 20, buffers: 10},
+	192: {text: 4708, name: 20, buffers: 10},
+	193: {text: 4738, name: 14},
+	194: {text: 4752, name: 14},
+	195: {text: 4766, name: 25, buffers: 19},
+	196: {text: 4810, name: 15},
+	197: {text: 4825, name: 14, buffers: 19, comm: 7},
+	198: {text: 4858, name: 15, buffers: 37, comm: 8},
+	199: {text: 4910, name: 14, buffers: 15, comm: 6},
+	200: {text: 4939, name: 13, buffers: 19, comm: 7},
+	201: {text: 4971, name: 14, buffers: 55, comm: 9},
+	202: {text: 5040, name: 14, buffers: 73, comm: 9},
+	203: {text: 5127, name: 12, comm: 1},
+	204: {text: 5139, name: 10, buffers: 6, comm: 5},
+	205: {text: 5155, name: 10, buffers: 3, comm: 6},
+	206: {text: 5168, name: 11, buffers: 15, comm: 6},
+	207: {text: 5194, name: 11, buffers: 19, comm: 8},
+	208: {text: 5224, name: 12, buffers: 37, comm: 9},
+	209: {text: 5273, name: 11, comm: 3},
+	210: {text: 5284, name: 10, buffers: 3},
+	211: {text: 5297, name: 23, comm: 7, makes: 13},
+	212: {text: 5320, name: 24, comm: 8, makes: 14},
+	213: {text: 5344, name: 22, comm: 7, makes: 13},
+	214: {text: 5366, name: 23, comm: 9, makes: 15},
+	215: {text: 5389, name: 23, comm: 9, makes: 15},
+	216: {text: 5412, name: 15, always: true},
+	217: {text: 5427, name: 19, buffers: 6, always: true},
+	218: {text: 5452, name: 15, always: true},
+	219: {text: 5467, name: 12, always: true},
+	220: {text: 5479, name: 13, always: true},
+	221: {text: 5492, name: 12, always: true},
+	222: {text: 5504, name: 18, always: true},
+	223: {text: 5522, name: 19, always: true},
+	224: {text: 5541, name: 19, always: true},
+	225: {text: 5560, name: 21, always: true},
+	226: {text: 5581, name: 12, always: true},
+	227: {text: 5593, name: 8, always: true},
+	228: {text: 5601, name: 15, always: true},
+	229: {text: 5616, name: 15, always: true},
+	230: {text: 5631, name: 20, comm: 1},
+	231: {text: 5651, name: 32, handler: 7, makes: 4},
+	232: {text: 5683, name: 19, comm: 1},
+	233: {text: 5702, name: 10, comm: 3},
+	234: {text: 5712, name: 9, buffers: 3, comm: 6},
+	235: {text: 5724, name: 11, buffers: 15, comm: 7},
+	236: {text: 5750, name: 19, buffers: 26, comm: 6},
+	237: {text: 5795, name: 25, buffers: 15, comm: 6},
+	238: {text: 5835, name: 10, buffers: 3, comm: 6},
+	239: {text: 5848, name: 18},
+	240: {text: 5866, name: 9, buffers: 15, comm: 6},
+	241: {text: 5890, name: 12, buffers: 19, comm: 8},
+	242: {text: 5921, name: 13, buffers: 35, comm: 9},
+	243: {text: 5969, name: 9, buffers: 3, comm: 6},
+	244: {text: 5981, name: 13, buffers: 23, comm: 11},
+	245: {text: 6017, name: 21, buffers: 3, comm: 8},
+	246: {text: 6041, name: 10, buffers: 3, comm: 6},
+	247: {text: 6054, name: 17, buffers: 17},
+	248: {text: 6088, name: 15},
+	249: {text: 6103, name: 15},
+	250: {text: 6118, name: 10, comm: 3},
+	251: {text: 6128, name: 9, buffers: 3},
+	252: {text: 6140, name: 22, comm: 7},
+	253: {text: 6162, name: 27, comm: 7, makes: 14},
+	254: {text: 6189, name: 23, comm: 8},
+	255: {text: 6212, name: 28, comm: 8, makes: 15},
+	256: {text: 6240, name: 21, comm: 7},
+	257: {text: 6261, name: 26, comm: 7, makes: 14},
+	258: {text: 6287, name: 22, comm: 9},
+	259: {text: 6309, name: 27, comm: 9, makes: 16},
+	260: {text: 6336, name: 22, comm: 9},
+	261: {text: 6358, name: 27, comm: 9, makes: 16},
+	262: {text: 6385, name: 18},
+	263: {text: 6403, name: 13},
+	264: {text: 6416, name: 11},
+	265: {text: 6427, name: 13},
+	266: {text: 6440, name: 8, buffers: 16, comm: 7},
+	267: {text: 6464, name: 17, buffers: 18},
+	268: {text: 6499, name: 22},
+	269: {text: 6521, name: 13, comm: 3},
+	270: {text: 6534, name: 12},
+	271: {text: 6546, name: 12, always: true},
+	272: {text: 6558, name: 10},
+	273: {text: 6568, name: 15},
+	274: {text: 6583, name: 16},
+	275: {text: 6599, name: 14, comm: 7, makes: 14},
+	276: {text: 6613, name: 9, comm: 3},
+	277: {text: 6622, name: 14, comm: 7, makes: 14},
+	278: {text: 6636, name: 16},
+	279: {text: 6652, name: 7, buffers: 11, win: 8},
+	280: {text: 6670, name: 16},
+	281: {text: 6686, name: 15, buffers: 11, win: 9},
+	282: {text: 6712, name: 8, buffers: 3, comm: 6},
+	283: {text: 6723, name: 13, buffers: 3, comm: 6},
+	284: {text: 6739, name: 10, buffers: 15, comm: 7},
+	285: {text: 6764, name: 15, buffers: 15, comm: 7},
+	286: {text: 6794, name: 16, buffers: 14},
+	287: {text: 6824, name: 18, buffers: 26, comm: 6},
+	288: {text: 6868, name: 24, buffers: 15, comm: 6},
+	289: {text: 6907, name: 29, buffers: 15, comm: 6},
+	290: {text: 6951, name: 23, buffers: 26, comm: 6},
+	291: {text: 7000, name: 20},
+	292: {text: 7020, name: 22, always: true},
+	293: {text: 7042, name: 21, always: true},
+	294: {text: 7063, name: 23, always: true},
+	295: {text: 7086, name: 16},
+	296: {text: 7102, name: 22},
+	297: {text: 7124, name: 26, buffers: 19},
+	298: {text: 7169, name: 26, buffers: 19},
+	299: {text: 7214, name: 27, buffers: 38},
+	300: {text: 7279, name: 8, buffers: 11, win: 8},
+	301: {text: 7298, name: 19, buffers: 27, win: 12},
+	302: {text: 7344, name: 8, buffers: 11, win: 8},
+	303: {text: 7363, name: 9, buffers: 3, comm: 6},
+	304: {text: 7375, name: 14, buffers: 3, comm: 6},
+	305: {text: 7392, name: 8, buffers: 15, comm: 6},
+	306: {text: 7415, name: 13, buffers: 15, comm: 6},
+	307: {text: 7443, name: 11, buffers: 19, comm: 8},
+	308: {text: 7473, name: 16, buffers: 19, comm: 8},
+	309: {text: 7508, name: 12, buffers: 35, comm: 9},
+	310: {text: 7555, name: 17, buffers: 35, comm: 9},
+	311: {text: 7607, name: 8, buffers: 3, comm: 6},
+	312: {text: 7618, name: 13, buffers: 3, comm: 6},
+	313: {text: 7634, name: 12, buffers: 23, comm: 11},
+	314: {text: 7669, name: 20, buffers: 3, comm: 8},
+	315: {text: 7692, name: 25, always: true},
+	316: {text: 7717, name: 27, always: true},
+	317: {text: 7744, name: 29, always: true},
+	318: {text: 7773, name: 25, always: true},
+	319: {text: 7798, name: 20, always: true},
+	320: {text: 7818, name: 24, always: true},
+	321: {text: 7842, name: 26, always: true, makes: 5},
+	322: {text: 7868, name: 20, always: true, makes: 7},
+	323: {text: 7888, name: 24, always: true},
+	324: {text: 7912, name: 25, always: true},
+	325: {text: 7937, name: 25, always: true, makes: 17},
+	326: {text: 7962, name: 25, always: true, makes: 18},
+	327: {text: 7987, name: 16, always: true, handler: 2, makes: 19},
+	328: {text: 8003, name: 26, always: true, handler: 2},
+	329: {text: 8029, name: 9, buffers: 3, comm: 6},
+	330: {text: 8041, name: 14, buffers: 3, comm: 6},
+	331: {text: 8058, name: 9},
+	332: {text: 8067, name: 12, buffers: 19},
+	333: {text: 8098, name: 20},
+	334: {text: 8118, name: 21},
+	335: {text: 8139, name: 18},
+	336: {text: 8157, name: 24},
+	337: {text: 8181, name: 23},
+	338: {text: 8204, name: 25},
+	339: {text: 8229, name: 20},
+	340: {text: 8249, name: 21},
+	341: {text: 8270, name: 18},
+	342: {text: 8288, name: 8},
+	343: {text: 8296, name: 18},
+	344: {text: 8314, name: 11, buffers: 19},
+	345: {text: 8344, name: 11, buffers: 19},
+	346: {text: 8374, name: 12, buffers: 38},
+	347: {text: 8424, name: 13, comm: 1},
+	348: {text: 8437, name: 15},
+	349: {text: 8452, name: 19},
+	350: {text: 8471, name: 22, buffers: 70},
+	351: {text: 8563, name: 27},
+	352: {text: 8590, name: 27},
+	353: {text: 8617, name: 24},
+	354: {text: 8641, name: 24, buffers: 46},
+	355: {text: 8711, name: 30, buffers: 26},
+	356: {text: 8767, name: 23},
+	357: {text: 8790, name: 29, buffers: 26},
+	358: {text: 8845, name: 22, buffers: 17},
+	359: {text: 8884, name: 23},
+	360: {text: 8907, name: 22, buffers: 61},
+	361: {text: 8990, name: 24, buffers: 50},
+	362: {text: 9064, name: 20},
+	363: {text: 9084, name: 12},
+	364: {text: 9096, name: 13},
+	365: {text: 9109, name: 20},
+	366: {text: 9129, name: 17, buffers: 17},
+	367: {text: 9163, name: 21, buffers: 63},
+	368: {text: 9247, name: 23, buffers: 87},
+	369: {text: 9357, name: 21},
+	370: {text: 9378, name: 23},
+	371: {text: 9401, name: 19},
+	372: {text: 9420, name: 21},
+	373: {text: 9441, name: 17},
+	374: {text: 9458, name: 24},
+	375: {text: 9482, name: 26},
+	376: {text: 9508, name: 24},
+	377: {text: 9532, name: 16, buffers: 46},
+	378: {text: 9594, name: 19},
+	379: {text: 9613, name: 17, buffers: 17},
+	380: {text: 9647, name: 17},
+	381: {text: 9664, name: 13},
+	382: {text: 9677, name: 15},
+	383: {text: 9692, name: 15},
+	384: {text: 9707, name: 10, buffers: 16, comm: 7},
+	385: {text: 9733, name: 19, buffers: 24},
+	386: {text: 9776, name: 18},
+	387: {text: 9794, name: 8},
+	388: {text: 9802, name: 11, buffers: 19},
+	389: {text: 9832, name: 11, buffers: 19},
+	390: {text: 9862, name: 12, buffers: 38},
+	391: {text: 9912, name: 16, buffers: 15, comm: 4},
+	392: {text: 9943, name: 23, buffers: 15, comm: 4},
+	393: {text: 9981, name: 14, buffers: 6, win: 1},
+	394: {text: 10001, name: 23, win: 1},
+	395: {text: 10024, name: 16, win: 1},
+	396: {text: 10040, name: 14, buffers: 4, comm: 5},
+	397: {text: 10058, name: 22, comm: 2},
+	398: {text: 10080, name: 25, always: true},
+	399: {text: 10105, name: 21, buffers: 17},
+	400: {text: 10143, name: 19, win: 1},
+	401: {text: 10162, name: 14, buffers: 6, win: 1},
+	402: {text: 10182, name: 13, win: 2},
+	403: {text: 10195, name: 13, win: 2},
+	404: {text: 10208, name: 17, win: 1},
+	405: {text: 10225, name: 19, win: 2},
+	406: {text: 10244, name: 23, win: 1},
+	407: {text: 10267, name: 12},
+	408: {text: 10279, name: 19},
+	409: {text: 10298, name: 16, buffers: 17, win: 1},
+	410: {text: 10331, name: 22, win: 1},
+	411: {text: 10353, name: 17, win: 1},
+	412: {text: 10370, name: 16, win: 1},
+	413: {text: 10386, name: 16, win: 1},
+	414: {text: 10402, name: 12, win: 4},
+	415: {text: 10414, name: 16, win: 2},
+	416: {text: 10430, name: 12, win: 3},
+	417: {text: 10442, name: 16, buffers: 17, win: 1},
+	418: {text: 10475, name: 22, win: 1, handler: 2},
+	419: {text: 10497, name: 16, win: 1},
+	420: {text: 10513, name: 16, win: 1},
+	421: {text: 10529, name: 20, buffers: 15, win: 1},
+	422: {text: 10564, name: 13, win: 3},
+	423: {text: 10577, name: 12, win: 1},
+	424: {text: 10589, name: 12, win: 1},
+	425: {text: 10601, name: 14, win: 2},
+	426: {text: 10615, name: 18, win: 1},
+	427: {text: 10633, name: 12, win: 1},
+	428: {text: 10645, name: 12},
+	429: {text: 10657, name: 13},
+	430: {text: 10670, name: 9},
+	431: {text: 10679, name: 9},
+	432: {text: 10688, name: 16, always: true},
+	433: {text: 10704, name: 14, comm: 1},
+	434: {text: 10718, name: 22, always: true},
+	435: {text: 10740, name: 20, handler: 1},
+	436: {text: 10760, name: 16, always: true},
+	437: {text: 10776, name: 14},
+	438: {text: 10790, name: 17, always: true},
+	439: {text: 10807, name: 15},
+	440: {text: 10822, name: 16, always: true},
+	441: {text: 10838, name: 14, always: true},
+	442: {text: 10852, name: 19, always: true},
+	443: {text: 10871, name: 17},
+	444: {text: 10888, name: 14, always: true},
+	445: {text: 10902, name: 12},
+	446: {text: 10914, name: 19, always: true},
+	447: {text: 10933, name: 17},
+	448: {text: 10950, name: 19, always: true},
+	449: {text: 10969, name: 17, always: true},
+	450: {text: 10986, name: 16, always: true},
+	451: {text: 11002, name: 14},
+	452: {text: 11016, name: 15, always: true},
+	453: {text: 11031, name: 13, win: 1},
+	454: {text: 11044, name: 22, always: true},
+	455: {text: 11066, name: 29, buffers: 11, always: true},
+	456: {text: 11106, name: 24, buffers: 11, always: true},
+	457: {text: 11141, name: 25, buffers: 11, always: true},
+	458: {text: 11177, name: 24, always: true},
+	459: {text: 11201, name: 23, always: true},
+	460: {text: 11224, name: 22, always: true},
+	461: {text: 11246, name: 29, always: true},
+	462: {text: 11275, name: 24, buffers: 11, always: true},
+	463: {text: 11310, name: 20, always: true},
+	464: {text: 11330, name: 19, always: true},
+	465: {text: 11349, name: 18, always: true},
+	466: {text: 11367, name: 23, buffers: 12, always: true},
+	467: {text: 11402, name: 22, always: true},
+	468: {text: 11424, name: 15, buffers: 5, always: true},
+	469: {text: 11444, name: 16, buffers: 5, always: true},
+	470: {text: 11465, name: 19, always: true},
+	471: {text: 11484, name: 19, always: true},
+	472: {text: 11503, name: 29, always: true},
+	473: {text: 11532, name: 29, always: true},
+	474: {text: 11561, name: 16, buffers: 8, always: true},
+	475: {text: 11585, name: 21, always: true},
+	476: {text: 11606, name: 20, buffers: 49, always: true},
+	477: {text: 11675, name: 19, always: true},
+	478: {text: 11694, name: 22, always: true},
+	479: {text: 11716, name: 25, always: true},
+	480: {text: 11741, name: 24, buffers: 12, always: true},
+	481: {text: 11777, name: 23, buffers: 11, always: true},
+	482: {text: 11811, name: 27, always: true},
+	483: {text: 11838, name: 27, always: true},
+	484: {text: 11865, name: 16, buffers: 10, always: true},
+	485: {text: 11891, name: 29, buffers: 15, always: true},
+	486: {text: 11935, name: 31, always: true},
+	487: {text: 11966, name: 14, always: true},
+	488: {text: 11980, name: 17, always: true},
+	489: {text: 11997, name: 20, always: true},
+	490: {text: 12017, name: 19, always: true},
+	491: {text: 12036, name: 18, always: true},
+	492: {text: 12054, name: 23, buffers: 14, always: true},
+	493: {text: 12091, name: 22, always: true},
+	494: {text: 12113, name: 15, buffers: 7, always: true},
+	495: {text: 12135, name: 20, buffers: 7, always: true},
+	496: {text: 12162, name: 16, always: true},
+	497: {text: 12178, name: 25, always: true},
+	498: {text: 12203, name: 23, always: true},
+	499: {text: 12226, name: 16, always: true},
+	500: {text: 12242, name: 15, always: true},
+	501: {text: 12257, name: 16, buffers: 7, always: true},
+	502: {text: 12280, name: 21, always: true},
+	503: {text: 12301, name: 20, always: true},
+	504: {text: 12321, name: 26, always: true},
+	505: {text: 12347, name: 15, buffers: 11, win: 8},
+	506: {text: 12373, name: 15, buffers: 11, win: 8},
+	507: {text: 12399, name: 22, buffers: 11, win: 9},
+	508: {text: 12432, name: 26, buffers: 27, win: 12},
+	509: {text: 12485, name: 16, buffers: 11, win: 8},
+	510: {text: 12512, name: 16, buffers: 11, win: 8},
+	511: {text: 12539, name: 23, buffers: 11, win: 9},
+	512: {text: 12573, name: 27, buffers: 27, win: 12},
+	513: {text: 12627, name: 10, buffers: 11, win: 8},
+	514: {text: 12648, name: 17, buffers: 11, win: 9},
+	515: {text: 12676, name: 21, buffers: 27, win: 12},
+	516: {text: 12724, name: 24, buffers: 23, win: 7},
+	517: {text: 12771, name: 28, buffers: 36, win: 7},
+	518: {text: 12835, name: 18, buffers: 23, win: 7},
+	519: {text: 12876, name: 22, buffers: 36, win: 7},
+	520: {text: 12934, name: 11, win: 2},
+	521: {text: 12945, name: 15, win: 1},
+	522: {text: 12960, name: 23, win: 1},
+	523: {text: 12983, name: 25, win: 1},
+	524: {text: 13008, name: 25, win: 1},
+	525: {text: 13033, name: 20, win: 1},
+	526: {text: 13053, name: 20, win: 1},
+	527: {text: 13073, name: 21, win: 1},
+	528: {text: 13094, name: 27, win: 3},
+	529: {text: 13121, name: 26, win: 3},
+	530: {text: 13147, name: 22, win: 4},
+	531: {text: 13169, name: 25, win: 3},
+	532: {text: 13194, name: 13},
+	533: {text: 13207, name: 13},
+	534: {text: 13220, name: 20, comm: 1},
+	535: {text: 13240, name: 27, buffers: 8, comm: 1},
+	536: {text: 13275, name: 22, win: 1},
+	537: {text: 13297, name: 12, win: 1},
+	538: {text: 13309, name: 14, win: 2},
+	539: {text: 13323, name: 18, win: 1},
+	540: {text: 13341, name: 21, win: 4},
+	541: {text: 13362, name: 21, buffers: 20, win: 4},
+	542: {text: 13403, name: 22, buffers: 9, win: 2},
+	543: {text: 13434, name: 23, buffers: 9, win: 6},
 }
 
 // calls implement the procedures, by number; nil if the engine does not have one.
@@ -595,6 +595,14 @@ func init() {
 		35:  doMPI_Buffer_flush,
 		36:  doMPI_Buffer_iflush,
 		37:  doMPI_Cancel,
+		38:  doMPI_Cart_coords,
+		39:  doMPI_Cart_create,
+		40:  doMPI_Cart_get,
+		41:  doMPI_Cart_map,
+		42:  doMPI_Cart_rank,
+		43:  doMPI_Cart_shift,
+		44:  doMPI_Cart_sub,
+		45:  doMPI_Cartdim_get,
 		48:  doMPI_Comm_attach_buffer,
 		49:  doMPI_Comm_call_errhandler,
 		50:  doMPI_Comm_compare,
@@ -632,6 +640,10 @@ func init() {
 		87:  doMPI_Comm_test_inter,
 		88:  doMPI_Compare_and_swap,
 		89:  doMPI_Dims_create,
+		90:  doMPI_Dist_graph_create,
+		91:  doMPI_Dist_graph_create_adjacent,
+		92:  doMPI_Dist_graph_neighbors,
+		93:  doMPI_Dist_graph_neighbors_count,
 		94:  (*Lib).freeErrhandler,
 		95:  doMPI_Error_class,
 		96:  doMPI_Error_string,
@@ -656,6 +668,12 @@ func init() {
 		173: doMPI_Get_library_version,
 		174: doMPI_Get_processor_name,
 		175: doMPI_Get_version,
+		176: doMPI_Graph_create,
+		177: doMPI_Graph_get,
+		178: doMPI_Graph_map,
+		179: doMPI_Graph_neighbors,
+		180: doMPI_Graph_neighbors_count,
+		181: doMPI_Graphdims_get,
 		182: doMPI_Grequest_complete,
 		183: (*Lib).startGrequest,
 		184: doMPI_Group_compare,
@@ -967,29 +985,25 @@ func init() {
 
 // outcomes are the handles that procedures without a call return, by procedure.makes.
 var outcomes = [...][]made{
-	1:  {{5, commNull}},
-	2:  {{2, commNull}},
-	3:  {{4, commNull}},
-	4:  {{1, commNull}},
-	5:  {{6, commNull}},
-	6:  {{7, commNull}},
-	7:  {{8, commNull}},
-	8:  {{9, commNull}},
-	9:  {{1, errhandlerNull}},
-	10: {{1, groupNull}},
-	11: {{1, infoNull}},
-	12: {{2, typeNull}, {3, typeNull}},
-	13: {{4, requestNull}},
-	14: {{5, requestNull}},
-	15: {{4, fileNull}},
-	16: {{2, groupNull}},
-	17: {{7, requestNull}},
-	18: {{8, requestNull}},
-	19: {{9, requestNull}},
-	20: {{10, requestNull}},
-	21: {{2, infoNull}},
-	22: {{1, requestNull}},
-	23: {{2, sessionNull}},
+	1:  {{4, commNull}},
+	2:  {{1, commNull}},
+	3:  {{6, commNull}},
+	4:  {{7, commNull}},
+	5:  {{1, errhandlerNull}},
+	6:  {{1, groupNull}},
+	7:  {{1, infoNull}},
+	8:  {{2, typeNull}, {3, typeNull}},
+	9:  {{4, requestNull}},
+	10: {{5, requestNull}},
+	11: {{4, fileNull}},
+	12: {{2, groupNull}},
+	13: {{7, requestNull}},
+	14: {{8, requestNull}},
+	15: {{9, requestNull}},
+	16: {{10, requestNull}},
+	17: {{2, infoNull}},
+	18: {{1, requestNull}},
+	19: {{2, sessionNull}},
 }
 
 // texts are the names of the procedures, each followed by the names of its addresses.
@@ -1032,13 +1046,13 @@ const texts = "" +
 	"MPI_Buffer_flush" +
 	"MPI_Buffer_iflush" +
 	"MPI_Cancel" +
-	"MPI_Cart_coords" +
-	"MPI_Cart_create" +
-	"MPI_Cart_get" +
-	"MPI_Cart_map" +
-	"MPI_Cart_rank" +
+	"MPI_Cart_coords- - - coords" +
+	"MPI_Cart_create- - dims periods" +
+	"MPI_Cart_get- - dims periods coords" +
+	"MPI_Cart_map- - dims periods" +
+	"MPI_Cart_rank- coords" +
 	"MPI_Cart_shift" +
-	"MPI_Cart_sub" +
+	"MPI_Cart_sub- remain_dims" +
 	"MPI_Cartdim_get" +
 	"MPI_Close_port" +
 	"MPI_Comm_accept" +
@@ -1084,9 +1098,9 @@ const texts = "" +
 	"MPI_Comm_test_inter" +
 	"MPI_Compare_and_swaporigin_addr compare_addr result_addr" +
 	"MPI_Dims_create- - dims" +
-	"MPI_Dist_graph_create" +
-	"MPI_Dist_graph_create_adjacent" +
-	"MPI_Dist_graph_neighbors" +
+	"MPI_Dist_graph_create- - sources degrees destinations weights" +
+	"MPI_Dist_graph_create_adjacent- - sources sourceweights - destinations destweights" +
+	"MPI_Dist_graph_neighbors- - sources sourceweights - destinations destweights" +
 	"MPI_Dist_graph_neighbors_count" +
 	"MPI_Errhandler_free" +
 	"MPI_Error_class" +
@@ -1170,10 +1184,10 @@ const texts = "" +
 	"MPI_Get_library_version" +
 	"MPI_Get_processor_name" +
 	"MPI_Get_version" +
-	"MPI_Graph_create" +
-	"MPI_Graph_get" +
-	"MPI_Graph_map" +
-	"MPI_Graph_neighbors" +
+	"MPI_Graph_create- - indx edges" +
+	"MPI_Graph_get- - - indx edges" +
+	"MPI_Graph_map- - indx edges" +
+	"MPI_Graph_neighbors- - - neighbors" +
 	"MPI_Graph_neighbors_count" +
 	"MPI_Graphdims_get" +
 	"MPI_Grequest_complete" +
@@ -1849,6 +1863,124 @@ func doMPI_Cancel(l *Lib, a args) error {
 	return l.onRequest(a, "MPI_Cancel", (*mpi.Request).Cancel)
 }
 
+func doMPI_Cart_coords(l *Lib, a args) error {
+	comm, err := l.comm(a.word(0), "MPI_Cart_coords")
+	if err != nil {
+		return err
+	}
+	return l.cartCoords(comm, a.int(1), a.int(2), a.numbers(3))
+}
+
+func doMPI_Cart_create(l *Lib, a args) error {
+	if err := l.need("MPI_Cart_create", a, "comm_cart", 5); err != nil {
+		return err
+	}
+	comm_old, err := l.comm(a.word(0), "MPI_Cart_create")
+	if err != nil {
+		return err
+	}
+	v0, err := l.cartCreate(comm_old, a.int(1), a.numbers(2), a.numbers(3), a.int(4))
+	if err != nil {
+		a.setWord(5, commNull)
+		return err
+	}
+	a.setWord(5, l.addComm(v0))
+	return nil
+}
+
+func doMPI_Cart_get(l *Lib, a args) error {
+	comm, err := l.comm(a.word(0), "MPI_Cart_get")
+	if err != nil {
+		return err
+	}
+	return l.cartGet(comm, a.int(1), a.numbers(2), a.numbers(3), a.numbers(4))
+}
+
+func doMPI_Cart_map(l *Lib, a args) error {
+	if err := l.need("MPI_Cart_map", a, "newrank", 4); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(0), "MPI_Cart_map")
+	if err != nil {
+		return err
+	}
+	v0, err := l.cartMap(comm, a.int(1), a.numbers(2), a.numbers(3))
+	if err != nil {
+		return err
+	}
+	a.setInt(4, int(v0))
+	return nil
+}
+
+func doMPI_Cart_rank(l *Lib, a args) error {
+	if err := l.need("MPI_Cart_rank", a, "rank", 2); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(0), "MPI_Cart_rank")
+	if err != nil {
+		return err
+	}
+	v0, err := l.cartRank(comm, a.numbers(1))
+	if err != nil {
+		return err
+	}
+	a.setInt(2, int(v0))
+	return nil
+}
+
+func doMPI_Cart_shift(l *Lib, a args) error {
+	if err := l.need("MPI_Cart_shift", a, "rank_source", 3); err != nil {
+		return err
+	}
+	if err := l.need("MPI_Cart_shift", a, "rank_dest", 4); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(0), "MPI_Cart_shift")
+	if err != nil {
+		return err
+	}
+	v0, v1, err := l.cartShift(comm, a.int(1), a.int(2))
+	if err != nil {
+		return err
+	}
+	a.setInt(3, int(v0))
+	a.setInt(4, int(v1))
+	return nil
+}
+
+func doMPI_Cart_sub(l *Lib, a args) error {
+	if err := l.need("MPI_Cart_sub", a, "newcomm", 2); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(0), "MPI_Cart_sub")
+	if err != nil {
+		return err
+	}
+	v0, err := l.cartSub(comm, a.numbers(1))
+	if err != nil {
+		a.setWord(2, commNull)
+		return err
+	}
+	a.setWord(2, l.addComm(v0))
+	return nil
+}
+
+func doMPI_Cartdim_get(l *Lib, a args) error {
+	if err := l.need("MPI_Cartdim_get", a, "ndims", 1); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(0), "MPI_Cartdim_get")
+	if err != nil {
+		return err
+	}
+	v0, err := l.cartDims(comm)
+	if err != nil {
+		return err
+	}
+	a.setInt(1, int(v0))
+	return nil
+}
+
 func doMPI_Comm_attach_buffer(l *Lib, a args) error {
 	comm, err := l.comm(a.word(0), "MPI_Comm_attach_buffer")
 	if err != nil {
@@ -2278,6 +2410,78 @@ func doMPI_Dims_create(l *Lib, a args) error {
 	return l.dimsCreate(a.int(0), a.int(1), a.numbers(2))
 }
 
+func doMPI_Dist_graph_create(l *Lib, a args) error {
+	if err := l.need("MPI_Dist_graph_create", a, "comm_dist_graph", 8); err != nil {
+		return err
+	}
+	comm_old, err := l.comm(a.word(0), "MPI_Dist_graph_create")
+	if err != nil {
+		return err
+	}
+	if _, err := l.info(a.word(6), "MPI_Dist_graph_create"); err != nil {
+		return err
+	}
+	v0, err := l.distGraphCreate(comm_old, a.int(1), a.numbers(2), a.numbers(3), a.numbers(4), a.numbers(5), a.int(7))
+	if err != nil {
+		a.setWord(8, commNull)
+		return err
+	}
+	a.setWord(8, l.addComm(v0))
+	return nil
+}
+
+func doMPI_Dist_graph_create_adjacent(l *Lib, a args) error {
+	if err := l.need("MPI_Dist_graph_create_adjacent", a, "comm_dist_graph", 9); err != nil {
+		return err
+	}
+	comm_old, err := l.comm(a.word(0), "MPI_Dist_graph_create_adjacent")
+	if err != nil {
+		return err
+	}
+	if _, err := l.info(a.word(7), "MPI_Dist_graph_create_adjacent"); err != nil {
+		return err
+	}
+	v0, err := l.distGraphCreateAdjacent(comm_old, a.int(1), a.numbers(2), a.numbers(3), a.int(4), a.numbers(5), a.numbers(6), a.int(8))
+	if err != nil {
+		a.setWord(9, commNull)
+		return err
+	}
+	a.setWord(9, l.addComm(v0))
+	return nil
+}
+
+func doMPI_Dist_graph_neighbors(l *Lib, a args) error {
+	comm, err := l.comm(a.word(0), "MPI_Dist_graph_neighbors")
+	if err != nil {
+		return err
+	}
+	return l.distGraphNeighbors(comm, a.int(1), a.numbers(2), a.numbers(3), a.int(4), a.numbers(5), a.numbers(6))
+}
+
+func doMPI_Dist_graph_neighbors_count(l *Lib, a args) error {
+	if err := l.need("MPI_Dist_graph_neighbors_count", a, "indegree", 1); err != nil {
+		return err
+	}
+	if err := l.need("MPI_Dist_graph_neighbors_count", a, "outdegree", 2); err != nil {
+		return err
+	}
+	if err := l.need("MPI_Dist_graph_neighbors_count", a, "weighted", 3); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(0), "MPI_Dist_graph_neighbors_count")
+	if err != nil {
+		return err
+	}
+	v0, v1, v2, err := l.distGraphDegrees(comm)
+	if err != nil {
+		return err
+	}
+	a.setInt(1, int(v0))
+	a.setInt(2, int(v1))
+	a.setInt(3, int(v2))
+	return nil
+}
+
 func doMPI_Error_class(l *Lib, a args) error {
 	if err := l.need("MPI_Error_class", a, "errorclass", 1); err != nil {
 		return err
@@ -2525,6 +2729,91 @@ func doMPI_Get_version(l *Lib, a args) error {
 	v0, v1 := mpi.GetVersion()
 	a.setInt(0, int(v0))
 	a.setInt(1, int(v1))
+	return nil
+}
+
+func doMPI_Graph_create(l *Lib, a args) error {
+	if err := l.need("MPI_Graph_create", a, "comm_graph", 5); err != nil {
+		return err
+	}
+	comm_old, err := l.comm(a.word(0), "MPI_Graph_create")
+	if err != nil {
+		return err
+	}
+	v0, err := l.graphCreate(comm_old, a.int(1), a.numbers(2), a.numbers(3), a.int(4))
+	if err != nil {
+		a.setWord(5, commNull)
+		return err
+	}
+	a.setWord(5, l.addComm(v0))
+	return nil
+}
+
+func doMPI_Graph_get(l *Lib, a args) error {
+	comm, err := l.comm(a.word(0), "MPI_Graph_get")
+	if err != nil {
+		return err
+	}
+	return l.graphGet(comm, a.int(1), a.int(2), a.numbers(3), a.numbers(4))
+}
+
+func doMPI_Graph_map(l *Lib, a args) error {
+	if err := l.need("MPI_Graph_map", a, "newrank", 4); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(0), "MPI_Graph_map")
+	if err != nil {
+		return err
+	}
+	v0, err := l.graphMap(comm, a.int(1), a.numbers(2), a.numbers(3))
+	if err != nil {
+		return err
+	}
+	a.setInt(4, int(v0))
+	return nil
+}
+
+func doMPI_Graph_neighbors(l *Lib, a args) error {
+	comm, err := l.comm(a.word(0), "MPI_Graph_neighbors")
+	if err != nil {
+		return err
+	}
+	return l.graphNeighbors(comm, a.int(1), a.int(2), a.numbers(3))
+}
+
+func doMPI_Graph_neighbors_count(l *Lib, a args) error {
+	if err := l.need("MPI_Graph_neighbors_count", a, "nneighbors", 2); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(0), "MPI_Graph_neighbors_count")
+	if err != nil {
+		return err
+	}
+	v0, err := l.graphDegree(comm, a.int(1))
+	if err != nil {
+		return err
+	}
+	a.setInt(2, int(v0))
+	return nil
+}
+
+func doMPI_Graphdims_get(l *Lib, a args) error {
+	if err := l.need("MPI_Graphdims_get", a, "nnodes", 1); err != nil {
+		return err
+	}
+	if err := l.need("MPI_Graphdims_get", a, "nedges", 2); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(0), "MPI_Graphdims_get")
+	if err != nil {
+		return err
+	}
+	v0, v1, err := l.graphDims(comm)
+	if err != nil {
+		return err
+	}
+	a.setInt(1, int(v0))
+	a.setInt(2, int(v1))
 	return nil
 }
 
@@ -3620,10 +3909,11 @@ func doMPI_Topo_test(l *Lib, a args) error {
 	if err := l.need("MPI_Topo_test", a, "status", 1); err != nil {
 		return err
 	}
-	if _, err := l.comm(a.word(0), "MPI_Topo_test"); err != nil {
+	comm, err := l.comm(a.word(0), "MPI_Topo_test")
+	if err != nil {
 		return err
 	}
-	v0 := mpi.Undefined
+	v0 := int(comm.Topology())
 	a.setInt(1, int(v0))
 	return nil
 }

@@ -57,13 +57,21 @@ func symbol(p *abi.Procedure, prefix string) string {
 	return p.Name
 }
 
+// parameters declares the parameters of a function. An array that may be MPI_UNWEIGHTED or
+// MPI_WEIGHTS_EMPTY is declared as a pointer, which is the same to the language: for an array, gcc
+// warns that these constants are no addresses of one.
 func parameters(list []abi.Param) string {
 	if len(list) == 0 {
 		return "void"
 	}
 	var texts []string
 	for _, p := range list {
-		texts = append(texts, p.Text)
+		text := p.Text
+		if name, array := strings.CutSuffix(text, "weights[]"); array {
+			at := strings.LastIndex(name, " ") + 1
+			text = name[:at] + "*" + name[at:] + "weights"
+		}
+		texts = append(texts, text)
 	}
 	return strings.Join(texts, ", ")
 }

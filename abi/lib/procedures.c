@@ -1365,19 +1365,19 @@ int PMPI_Dims_create(int nnodes, int ndims, int dims[]) {
 }
 ALIAS(MPI_Dims_create)
 
-int PMPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const int degrees[], const int destinations[], const int weights[], MPI_Info info, int reorder, MPI_Comm *comm_dist_graph) {
+int PMPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const int degrees[], const int destinations[], const int *weights, MPI_Info info, int reorder, MPI_Comm *comm_dist_graph) {
 	word words[] = {W(comm_old), W(n), W(sources), W(degrees), W(destinations), W(weights), W(info), W(reorder), W(comm_dist_graph)};
 	return haloCall(90, 0, words);
 }
 ALIAS(MPI_Dist_graph_create)
 
-int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int sources[], const int sourceweights[], int outdegree, const int destinations[], const int destweights[], MPI_Info info, int reorder, MPI_Comm *comm_dist_graph) {
+int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int sources[], const int *sourceweights, int outdegree, const int destinations[], const int *destweights, MPI_Info info, int reorder, MPI_Comm *comm_dist_graph) {
 	word words[] = {W(comm_old), W(indegree), W(sources), W(sourceweights), W(outdegree), W(destinations), W(destweights), W(info), W(reorder), W(comm_dist_graph)};
 	return haloCall(91, 0, words);
 }
 ALIAS(MPI_Dist_graph_create_adjacent)
 
-int PMPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int sourceweights[], int maxoutdegree, int destinations[], int destweights[]) {
+int PMPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int *sourceweights, int maxoutdegree, int destinations[], int *destweights) {
 	word words[] = {W(comm), W(maxindegree), W(sources), W(sourceweights), W(maxoutdegree), W(destinations), W(destweights)};
 	return haloCall(92, 0, words);
 }

@@ -1,0 +1,296 @@
+package mpi
+
+import (
+	"math"
+	"slices"
+
+	"github.com/halo-mpi/halo/internal/coll"
+	"github.com/halo-mpi/halo/internal/topology"
+)
+
+// DistGraph is the distributed graph topology of a communicator: every process knows the edges to
+// it and from it (section 8.4).
+//
+// C: none; calls on the communicator, which are methods here.
+type DistGraph struct {
+	edges    [2]edges // to this process, and from it
+	weighted bool
+}
+
+// edges are those of one direction at one process.
+type edges struct {
+	ranks   []int // at the other ends
+	weights []int // nil if the graph has none
+}
+
+func (t *DistGraph) kind() Topology       { return DistGraphTopology }
+func (t *DistGraph) on(c *Comm) structure { return t }
+
+// DistGraph returns the distributed graph topology of the communicator, nil if it has none.
+//
+// C: none; MPI_Dist_graph_neighbors and other calls take the communicator.
+func (c *Comm) DistGraph() *DistGraph {
+	t, _ := c.topology.(*DistGraph)
+	return t
+}
+
+// Sources returns the ranks that edges come from to this process, and their weights, nil in a graph
+// without weights.
+//
+// C: MPI_Dist_graph_neighbors_count, MPI_Dist_graph_neighbors, section 8.5.5.
+func (t *DistGraph) Sources() (ranks, weights []int) { return t.edges[0].clone() }
+
+// Dests returns the ranks that edges go to from this process, and their weights, nil in a graph
+// without weights.
+//
+// C: MPI_Dist_graph_neighbors_count, MPI_Dist_graph_neighbors, section 8.5.5.
+func (t *DistGraph) Dests() (ranks, weights []int) { return t.edges[1].clone() }
+
+// Weighted reports whether the edges have weights.
+//
+// C: MPI_Dist_graph_neighbors_count, section 8.5.5.
+func (t *DistGraph) Weighted() bool { return t.weighted }
+
+func (e *edges) clone() (ranks, weights []int) { return slices.Clone(e.ranks), slices.Clone(e.weights) }
+
+// DistGraphCreateAdjacent makes a communicator with the topology of a graph of which each process
+// gives the edges to it, by their sources, and those from it, by their dests. So each edge is given
+// twice, at both ends. Edges are kept in the order in which they are given; several may lead to
+// the same process, or to the process itself.
+//
+// Weights tell how much is communicated along an edge. They are nil in a graph without weights;
+// a process without edges passes empty ones that are not nil in a graph which has some.
+//
+// With reorder ranks may differ from those in c, so that less weight is between hosts: a process
+// gets the edges of its new rank. Without, or if nothing is gained, they are the same.
+//
+// ErrRank if a neighbour is no rank of c; ErrArg if there are not as many weights as neighbours, one
+// is negative, or only one of the lists has weights. Collective over c, and all pass the same
+// reorder.
+//
+// C: MPI_Dist_graph_create_adjacent, section 8.5.4.
+func (c *Comm) DistGraphCreateAdjacent(sources, sourceWeights, dests, destWeights []int, reorder bool) (*Comm, error) {
+	const k = callDistGraphCreateAdjacent
+	if err := c.usable(k); err != nil {
+		return nil, err
+	}
+	if err := c.intra(k); err != nil {
+		return nil, err
+	}
+	t := &DistGraph{weighted: sourceWeights != nil || destWeights != nil}
+	if t.weighted && (sourceWeights == nil || destWeights == nil) {
+		return nil, fail(ErrArg, k.String(), c, "one of sources and dests has weights, and the other has none")
+	}
+	for i, list := range [...]struct {
+		what           string
+		ranks, weights []int
+	}{{"source", sources, sourceWeights}, {"dest", dests, destWeights}} {
+		if err := c.neighbors(k, list.what, list.ranks, list.weights); err != nil {
+			return nil, err
+		}
+		t.edges[i] = edges{slices.Clone(list.ranks), slices.Clone(list.weights)}
+	}
+	return c.distGraph(k, t, reorder)
+}
+
+// neighbors checks one list of neighbours.
+func (c *Comm) neighbors(k call, what string, ranks, weights []int) error {
+	if weights != nil && len(weights) != len(ranks) {
+		return fail(ErrArg, k.String(), c, "%d weights for %d %ss", len(weights), len(ranks), what)
+	}
+	for i, r := range ranks {
+		if r < 0 || r >= c.Size() {
+			return fail(ErrRank, k.String(), c, "%s %d is rank %d, which is not in 0..%d", what, i, r, c.Size()-1)
+		}
+		if weights != nil && weights[i] < 0 {
+			return fail(ErrArg, k.String(), c, "%s %d, rank %d, has weight %d", what, i, r, weights[i])
+		}
+	}
+	return nil
+}
+
+// DistGraphCreate makes a communicator with the topology of a graph of which each process gives any
+// edges: the first degrees[0] dests are those of edges from sources[0], the next degrees[1] those of
+// edges from sources[1], and so on. Each edge is given once, by any process. The edges of a process
+// are in the order of the ranks that have given them, and of those of one rank in its order.
+//
+// Weights, one for each of dests, and reorder are as for DistGraphCreateAdjacent; all processes pass
+// weights, or none does.
+//
+// ErrRank if a source or dest is no rank of c; ErrArg if there are not as many degrees as sources,
+// one is negative, their sum is not the number of dests, or there are not as many weights.
+// Collective over c, and all pass the same reorder.
+//
+// C: MPI_Dist_graph_create, section 8.5.4.
+func (c *Comm) DistGraphCreate(sources, degrees, dests, weights []int, reorder bool) (*Comm, error) {
+	const k = callDistGraphCreate
+	if err := c.usable(k); err != nil {
+		return nil, err
+	}
+	if err := c.intra(k); err != nil {
+		return nil, err
+	}
+	if len(degrees) != len(sources) {
+		return nil, fail(ErrArg, k.String(), c, "%d degrees for %d sources", len(degrees), len(sources))
+	}
+	sum := 0
+	for i, d := range degrees {
+		if d < 0 || d > len(dests)-sum {
+			return nil, fail(ErrArg, k.String(), c, "source %d, rank %d, has degree %d, and %d of %d dests are left", i, sources[i], d, len(dests)-sum, len(dests))
+		}
+		sum += d
+	}
+	if sum != len(dests) {
+		return nil, fail(ErrArg, k.String(), c, "the degrees add up to %d, and there are %d dests", sum, len(dests))
+	}
+	if err := c.neighbors(k, "source", sources, nil); err != nil {
+		return nil, err
+	}
+	if err := c.neighbors(k, "dest", dests, weights); err != nil {
+		return nil, err
+	}
+	t, err := c.collectEdges(k, sources, degrees, dests, weights)
+	if err != nil {
+		return nil, err
+	}
+	return c.distGraph(k, t, reorder)
+}
+
+// collectEdges sends each edge to the processes at its ends. Collective over c.
+func (c *Comm) collectEdges(k call, sources, degrees, dests, weights []int) (*DistGraph, error) {
+	// For each rank: the edges that it is an end of, as triples: direction, rank at the other end,
+	// weight.
+	parts := make([][]int64, c.Size())
+	next := 0
+	for i, source := range sources {
+		for range degrees[i] {
+			dest, weight := dests[next], int64(1)
+			if weights != nil {
+				weight = int64(weights[next])
+			}
+			parts[dest] = append(parts[dest], 0, int64(source), weight)
+			parts[source] = append(parts[source], 1, int64(dest), weight)
+			next++
+		}
+	}
+	got, err := c.exchangeLists(k, parts)
+	if err != nil {
+		return nil, err
+	}
+	t := &DistGraph{weighted: weights != nil}
+	for i := 0; i < len(got); i += 3 {
+		e := &t.edges[got[i]]
+		e.ranks = append(e.ranks, int(got[i+1]))
+		if t.weighted {
+			e.weights = append(e.weights, int(got[i+2]))
+		}
+	}
+	for i := range t.edges {
+		if t.weighted && t.edges[i].weights == nil {
+			t.edges[i].weights = []int{}
+		}
+	}
+	return t, nil
+}
+
+// distGraph makes a communicator with a distributed graph topology. Collective over c.
+func (c *Comm) distGraph(k call, t *DistGraph, reorder bool) (*Comm, error) {
+	var place []int32
+	if reorder && len(c.w.Proc.Job().Hosts) > 1 {
+		var err error
+		if t, place, err = c.arrangeEdges(k, t); err != nil {
+			return nil, err
+		}
+	}
+	d, err := c.arranged(k, c.Size(), place)
+	if d != nil {
+		d.topology = t
+	}
+	return d, err
+}
+
+// arrangeEdges tells all members the edges of all, arranges the graph, and returns the edges of the
+// rank that this process gets. Nobody keeps the rest.
+func (c *Comm) arrangeEdges(k call, t *DistGraph) (*DistGraph, []int32, error) {
+	mine := []int64{int64(len(t.edges[0].ranks)), int64(len(t.edges[1].ranks))}
+	for i := range t.edges {
+		for n, r := range t.edges[i].ranks {
+			weight := 1
+			if t.weighted {
+				weight = t.edges[i].weights[n]
+			}
+			mine = append(mine, int64(r), int64(weight))
+		}
+	}
+	parts := make([][]int64, c.Size())
+	for r := range parts {
+		parts[r] = mine
+	}
+	all, err := c.exchangeLists(k, parts)
+	if err != nil {
+		return nil, nil, err
+	}
+	g := &topology.Graph{First: make([]int, 1, c.Size()+1)}
+	begins := make([]int, c.Size()) // by rank: where its lists are in all
+	at := 0
+	for r := range begins {
+		begins[r] = at
+		in, out := int(all[at]), int(all[at+1])
+		at += 2 + 2*in
+		for range out {
+			g.To = append(g.To, int32(all[at]))
+			g.Weight = append(g.Weight, min(all[at+1], math.MaxInt32))
+			at += 2
+		}
+		g.First = append(g.First, len(g.To))
+	}
+	place, _, _ := topology.ArrangeGraph(g, c.hosts(c.Size()))
+	if place == nil {
+		return t, nil, nil
+	}
+	at = begins[place[c.Rank()]]
+	counts := all[at : at+2]
+	at += 2
+	arranged := &DistGraph{weighted: t.weighted}
+	for i := range arranged.edges {
+		e := &arranged.edges[i]
+		if t.weighted {
+			e.weights = []int{}
+		}
+		for range counts[i] {
+			e.ranks = append(e.ranks, int(all[at]))
+			if t.weighted {
+				e.weights = append(e.weights, int(all[at+1]))
+			}
+			at += 2
+		}
+	}
+	return arranged, place, nil
+}
+
+// exchangeLists sends a list to each rank, and returns those for this process, one behind the other
+// in the order of the ranks that sent them. Collective over c.
+func (c *Comm) exchangeLists(k call, parts [][]int64) ([]int64, error) {
+	n := c.Size()
+	counts, theirs := make([]int64, n), make([]int64, n)
+	for r, p := range parts {
+		counts[r] = int64(len(p))
+	}
+	a := coll.Args{Send: coll.Bytes(memory(counts)), Recv: coll.Bytes(memory(theirs)), Width: 8, Call: k.String()}
+	if err := c.w.Coll.Do(c.core, coll.Alltoall, &a); err != nil {
+		return nil, wrap(err, k, c, Undefined, Undefined)
+	}
+	send, recv := slices.Concat(parts...), 0
+	sendCounts, recvCounts := make([]int, n), make([]int, n)
+	for r := range n {
+		sendCounts[r], recvCounts[r] = int(counts[r]), int(theirs[r])
+		recv += recvCounts[r]
+	}
+	got := make([]int64, recv)
+	a = coll.Args{Send: coll.Bytes(memory(send)), Recv: coll.Bytes(memory(got)), Width: 8, Call: k.String()}
+	a = a.WithSendBlocks(sendCounts, nil).WithRecvBlocks(recvCounts, nil)
+	if err := c.w.Coll.Do(c.core, coll.Alltoallv, &a); err != nil {
+		return nil, wrap(err, k, c, Undefined, Undefined)
+	}
+	return got, nil
+}
