@@ -20,7 +20,7 @@ package topology
 //   - bricks: the grid cut into equal boxes of as many positions as each host has processes, where
 //     all have as many and the lengths divide.
 //
-// The best one is improved by exchanges at the borders of hosts.
+// The best one is improved by exchanges at the borders of hosts while the grid is small.
 //
 // The work grows like the number of processes, and all members get the same result.
 //
@@ -50,8 +50,11 @@ func Arrange(g *Grid, host []int32) (place []int32, before, after int) {
 	if best == nil {
 		best = append(best, h.of...)
 	}
-	improve(g.edges(), best, len(h.size), gridBudget)
-	if after = g.Crossing(best); after == before {
+	if len(best) <= improveMax {
+		improve(g.edges(), best, len(h.size), gridBudget)
+		after = g.Crossing(best)
+	}
+	if after == before {
 		return nil, before, before
 	}
 	return h.places(best), before, after

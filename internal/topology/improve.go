@@ -1,5 +1,9 @@
 package topology
 
+// improveMax is the largest number of positions of a grid that improve looks at. For more of them
+// the candidates are good, and improve would take half of the time.
+const improveMax = 1024
+
 // Budgets of improve, in exchanges that are tried: of a grid less than a millisecond, of a graph,
 // whose weights a program has collected for this purpose, a second at most.
 const (
