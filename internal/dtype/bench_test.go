@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// shapes are the layouts of the performance bars, and some neighbours. A C program
-// that packs the same with MPI_Pack gives the peers' numbers.
+// shapes are the layouts of the performance goals, and some similar ones. A C program
+// that packs the same layouts with MPI_Pack measures other MPI implementations.
 func shapes(t testing.TB) []struct {
 	name  string
 	typ   *Type
@@ -63,7 +63,7 @@ func shapes(t testing.TB) []struct {
 	return out
 }
 
-// aligned is memory that begins at a cache line, as a C program's does.
+// aligned is memory that begins at a cache line, as in the C program.
 func aligned(n int64) []byte { return make([]byte, (n+4095)/4096*4096)[:n] }
 
 func BenchmarkPack(b *testing.B) {
@@ -74,7 +74,7 @@ func BenchmarkUnpack(b *testing.B) {
 	benchmark(b, func(buf Buffer, wire []byte) { buf.Unpack(wire, 0) })
 }
 
-// The same in frames of 8 KiB, from any byte: what a pipelined transfer costs.
+// The same layouts in frames of 8 KiB, each from any byte on: the cost of a pipelined transfer.
 func BenchmarkPackFrames(b *testing.B) {
 	benchmark(b, func(buf Buffer, wire []byte) {
 		for at := int64(0); at < buf.Size(); {

@@ -9,8 +9,8 @@ import (
 // Buffer is count elements of a type at a place in memory: what a communication
 // sends or receives. It is checked when it is made, not when it is used.
 //
-// It holds the arguments of the call, and what is asked of it most. The loops over its
-// memory are those of the type: see repetitions.
+// It holds the arguments of the call, and the values that are read most often. The loops
+// over its memory belong to the type: see repetitions.
 type Buffer struct {
 	base   unsafe.Pointer
 	origin int64 // of displacement 0, from base
@@ -19,18 +19,18 @@ type Buffer struct {
 	count  int64
 	size   int64 // packed
 	dense  bool  // one run of bytes in memory
-	untold bool  // Code is Mixed
+	untold bool  // Code returns Mixed, whatever the type
 }
 
-// Bind is count elements of t in mem, with displacement 0 at mem[origin]. All
-// bytes must be within mem.
+// Bind returns the Buffer of count elements of t in mem, with displacement 0 at
+// mem[origin]. All bytes must be within mem.
 func Bind(mem []byte, origin int64, t *Type, count int64) (b Buffer, err error) {
 	err = b.Bind(mem, origin, t, count)
 	return b, err
 }
 
-// Bind is the function Bind where b, which is zero, is to stay: copies of a Buffer
-// cost more than all that is checked.
+// Bind does what the function Bind does, in place; b must be zero. Copying a Buffer
+// costs more than all of its checks.
 func (b *Buffer) Bind(mem []byte, origin int64, t *Type, count int64) error {
 	if err := b.fill(unsafe.Pointer(unsafe.SliceData(mem)), t, count); err != nil {
 		return err
@@ -55,14 +55,14 @@ func (b *Buffer) Bind(mem []byte, origin int64, t *Type, count int64) error {
 	return nil
 }
 
-// At is count elements of t with displacement 0 at an address that the caller
-// answers for; nil is MPI_BOTTOM, for types with absolute addresses.
+// At returns the Buffer of count elements of t with displacement 0 at addr. The caller
+// guarantees that the memory exists; nil is MPI_BOTTOM, for types with absolute addresses.
 func At(addr unsafe.Pointer, t *Type, count int64) (b Buffer, err error) {
 	err = b.fill(addr, t, count)
 	return b, err
 }
 
-// At is the function At where b, which is zero, is to stay, as with Bind.
+// At does what the function At does, in place; b must be zero.
 func (b *Buffer) At(addr unsafe.Pointer, t *Type, count int64) error { return b.fill(addr, t, count) }
 
 func (b *Buffer) fill(addr unsafe.Pointer, t *Type, count int64) error {
@@ -83,8 +83,9 @@ func (b *Buffer) fill(addr unsafe.Pointer, t *Type, count int64) error {
 	return nil
 }
 
-// repetitions is the memory as n times sub, stride apart and from off on, relative to base: the
-// elements, or the outermost loop of all of them where strides allow. It has data.
+// repetitions describes the memory as n repetitions of sub, stride bytes apart, the first at off
+// from base. If the stride of the type's outermost loop continues from element to element, sub
+// is the body of that loop; else sub is the program of an element. b must have data.
 func (b *Buffer) repetitions() (sub *node, stride, n, off int64) {
 	p, extent := b.t.program(), b.t.lay.extent()
 	if b.count != 1 && p.kind == loop && extent == p.n*p.stride {
@@ -93,10 +94,10 @@ func (b *Buffer) repetitions() (sub *node, stride, n, off int64) {
 	return p, extent, b.count, b.origin
 }
 
-// lowest is where the first element's lowest byte of data is, relative to base.
+// lowest is the offset of the first element's lowest byte of data from base.
 func (b *Buffer) lowest() int64 { return b.origin + b.t.lay.trueLB }
 
-// Type and Count return what Bind was given.
+// Type is the type of the elements.
 func (b *Buffer) Type() *Type { return b.t }
 
 // Count is the number of elements.
@@ -105,7 +106,7 @@ func (b *Buffer) Count() int64 { return b.count }
 // Size is the number of packed bytes.
 func (b *Buffer) Size() int64 { return b.size }
 
-// Contiguous returns the bytes if they are one run in memory, and somewhere.
+// Contiguous returns the bytes if they are one run in memory and their address is not 0.
 func (b *Buffer) Contiguous() ([]byte, bool) {
 	switch {
 	case b.size == 0:
@@ -123,20 +124,20 @@ func bytesAt(base unsafe.Pointer, off, n int64) []byte {
 	return unsafe.Slice((*byte)(unsafe.Add(base, off)), n)
 }
 
-// Pack copies the packed form from byte at on to dst, as much as there is room
-// for, and returns how much that was.
+// Pack copies bytes of the packed form, from byte at on, to dst until dst is full, and
+// returns the number of bytes copied.
 func (b *Buffer) Pack(dst []byte, at int64) int { return b.transfer(dst, at, false) }
 
-// Unpack copies bytes of the packed form, from byte at on, to their places, and
-// returns how many those were: less than len(src) at the end.
+// Unpack copies src, which is the packed form from byte at on, to the elements and
+// returns the number of bytes copied: less than len(src) if the packed form ends before.
 func (b *Buffer) Unpack(src []byte, at int64) int { return b.transfer(src, at, true) }
 
-// PackAll is Pack of all of b to the beginning of dst, which has room for it, and UnpackAll the
-// reverse. They come to the loop with fewer calls within calls: from C, where a call is deep
-// already, each takes some 12 ns.
+// PackAll packs all of b to the beginning of dst, which must have room for it. PackAll and
+// UnpackAll reach the copy loop with fewer nested calls than Pack: below a call from C, each
+// nested call costs some 12 ns.
 func (b *Buffer) PackAll(dst []byte) int { return b.transferAll(dst, false) }
 
-// UnpackAll is Unpack of all of b from the beginning of src, which has as much.
+// UnpackAll unpacks all of b from the beginning of src, which must hold as many bytes.
 func (b *Buffer) UnpackAll(src []byte) int { return b.transferAll(src, true) }
 
 func (b *Buffer) transferAll(packed []byte, unpack bool) int {

@@ -8,7 +8,7 @@ import (
 // pointerSize is the size of MPI_Aint, intptr_t in the ABI.
 const pointerSize = int64(unsafe.Sizeof(uintptr(0)))
 
-// cLong is the size of long in C: that of a pointer, but on Windows.
+// cLong is the size of long in C: that of a pointer, except on Windows.
 func cLong() int64 {
 	if runtime.GOOS == "windows" {
 		return 4

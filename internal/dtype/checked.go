@@ -7,8 +7,8 @@ import (
 	"github.com/halo-mpi/halo/internal/class"
 )
 
-// checked is arithmetic that remembers whether anything has overflowed, so that
-// a formula is written down first and judged once.
+// checked is arithmetic that records whether any operation has overflowed, so that
+// a formula is computed as a whole and checked once.
 type checked struct{ overflow bool }
 
 func (c *checked) add(a, b int64) int64 {
@@ -33,15 +33,15 @@ func (c *checked) mul(a, b int64) int64 {
 	if (a < 0) != (b < 0) {
 		p = -p
 	}
-	// The magnitude must fit, and 1<<63 only as a negative number; that one value
-	// is refused, too: nothing that long exists.
+	// A magnitude of 1<<63 would fit as a negative number. It is refused as well: no
+	// object is that long.
 	if hi != 0 || lo >= 1<<63 {
 		c.overflow = true
 	}
 	return p
 }
 
-// Magnitude is the absolute value, of the lowest number, too.
+// Magnitude is the absolute value; it is right for the lowest int64, too.
 func Magnitude(a int64) uint64 {
 	if a < 0 {
 		return -uint64(a)

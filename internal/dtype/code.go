@@ -5,12 +5,13 @@ import (
 	"math/bits"
 )
 
-// Code says in one byte what all elements of a message are, for the headers of frames: 0 if
-// they differ, have no type (bytes, packed data), or are not told. Types of different names or
-// languages with one representation have the same Code, as they match.
+// Code says in one byte which basic datatype all elements of a message have, for the headers of
+// frames. It is 0 if the elements differ, have no type (bytes, packed data), or if the sender
+// does not say. Types of different names or languages with one representation match, and
+// therefore have the same Code.
 //
-// A message that is shorter than its buffer can be judged by it, too, as by no hash of the whole
-// sequence. A peer may send any value: what means nothing matches nothing but 0.
+// A Code also checks a message that is shorter than its buffer, which a hash of the whole
+// sequence cannot. A peer may send any value: an undefined value matches itself and 0 only.
 //
 // The upper half is the Kind, the lower half the Format or, where there is none, the
 // logarithm of the size in bytes.
@@ -34,10 +35,10 @@ func (t *Type) Code() Code {
 		return Mixed
 	}
 	e := t.sig.only
-	if e.Kind == Natural && e.Size == 1 { // what bytes are in Go
+	if e.Kind == Natural && e.Size == 1 { // programs in Go send bytes as uint8
 		return Mixed
 	}
-	if e.code>>31 != 0 { // one of F90Real and its like matches only itself, which is not told
+	if e.code>>31 != 0 { // an F90 type matches only itself, which a Code cannot express
 		return Mixed
 	}
 	return CodeOf(e.Kind, e.Size, e.Format)
@@ -51,14 +52,14 @@ func (b *Buffer) Code() Code {
 	return b.t.Code()
 }
 
-// Untell makes the Code of b Mixed.
+// Untell makes Code return Mixed for b.
 func (b *Buffer) Untell() { b.untold = true }
 
 // Differs reports whether a message of elements of code c, and of some bytes, cannot be
 // received as elements of code o.
 func (c Code) Differs(o Code) bool { return c != o && c != Mixed && o != Mixed }
 
-// size is that of an element in bytes, 0 for what is no Code.
+// size is the size of an element in bytes, 0 if c is not a valid Code.
 func (c Code) size() int64 {
 	low := c & 15
 	switch k := Kind(c >> 4); {
@@ -72,7 +73,7 @@ func (c Code) size() int64 {
 	return 0
 }
 
-// String is a name in the standard of the elements.
+// String is a name of the elements in the standard; several names may have one Code.
 func (c Code) String() string {
 	switch k, n := Kind(c>>4), c.size(); {
 	case n == 0:
@@ -98,7 +99,7 @@ func (c Code) String() string {
 	return "an unknown type"
 }
 
-// Describe is some bytes of such elements, in words.
+// Describe says in words how many elements of code c so many bytes are.
 func (c Code) Describe(bytes int64) string {
 	n := c.size()
 	if n == 0 || bytes%n != 0 {

@@ -24,7 +24,7 @@ const (
 	CombinerValueIndex    Combiner = 117
 )
 
-// String is the standard's name without its beginning, in lower case.
+// String is the standard's name without MPI_COMBINER_, in lower case.
 func (c Combiner) String() string {
 	names := [...]string{
 		"named", "dup", "contiguous", "vector", "hvector", "indexed", "hindexed", "indexed_block",
@@ -49,10 +49,10 @@ const (
 	OrderFortran Order = 0xF
 )
 
-// Distribution is how a dimension of Darray is dealt out.
+// Distribution is how Darray distributes a dimension over processes.
 type Distribution int
 
-// The distributions, and the argument that leaves the size of blocks to them.
+// The distributions, and the argument that leaves the size of blocks to the distribution.
 const (
 	DistributeNone    Distribution = 16
 	DistributeBlock   Distribution = 17

@@ -1,6 +1,7 @@
 package dtype
 
-// compile makes the loop program of a type from how it was made.
+// compile makes the loop program of a type from the arguments of its constructor. With typed
+// each run holds elements of one basic datatype; otherwise runs are plain bytes.
 func compile(t *Type, typed bool) *node {
 	old := func(i int) *node {
 		if typed {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Any goroutine may use a type and the set: what is made when first needed is made
-// once, and the same for all.
+// Any goroutine may use a type and the set: objects that are made on first use are
+// made once, and all goroutines get the same one.
 func TestConcurrentUse(t *testing.T) {
 	set := Predefined()
 	inner, err := Vector(40, 1, 2, set.Type(Int16))

@@ -2,8 +2,8 @@ package dtype
 
 import "slices"
 
-// call is how a type was made: its arguments in the order of the standard's table
-// for MPI_Type_get_contents.
+// call is the constructor call that made a type: its arguments in the order of the
+// standard's table for MPI_Type_get_contents.
 type call struct {
 	combiner Combiner
 	ints     []int64
@@ -12,7 +12,7 @@ type call struct {
 }
 
 // Contents is the envelope and the contents of a type. The envelope's numbers are
-// the lengths of the slices. Of a predefined type all are empty.
+// the lengths of the slices. For a predefined type all slices are empty.
 type Contents struct {
 	Combiner Combiner
 	Integers []int64 // int in C
@@ -22,7 +22,7 @@ type Contents struct {
 }
 
 // Contents returns the arguments as MPI_Type_get_contents does. Counts is empty;
-// whether Integers fit an int is for the caller to see to.
+// the caller checks whether Integers fit an int of C.
 func (t *Type) Contents() Contents {
 	c := &t.made
 	return Contents{

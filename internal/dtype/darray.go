@@ -2,17 +2,17 @@ package dtype
 
 import "github.com/halo-mpi/halo/internal/class"
 
-// Distribute says how a dimension of an array is dealt out to a dimension of a
+// Distribute says how a dimension of an array is distributed over a dimension of a
 // grid of processes.
 type Distribute struct {
 	Size  int64 // of the array
 	Kind  Distribution
 	Arg   int64 // length of blocks, or DistributeDefault
-	Procs int64 // in the grid
+	Procs int64 // in this dimension of the grid
 }
 
-// Darray makes the part of a distributed array of old that rank of size processes
-// holds, in a grid in order of C, whatever the order of the array.
+// Darray makes the part of a distributed array of old that process rank of size processes
+// holds. The grid of processes is in C order, whatever the order of the array.
 func Darray(size, rank int64, dims []Distribute, order Order, old *Type) (*Type, error) {
 	if err := firstError(usable(old), checkDims(len(dims)), checkOrder(order)); err != nil {
 		return nil, err
@@ -85,13 +85,14 @@ func (d *Distribute) check(i int) error {
 	return nil
 }
 
-// share is what a process has of one dimension: blocks of a length, and a rest,
-// which is where the next block would be.
+// share is the part of one dimension that a process holds: blocks of length block, stride
+// apart, and a shorter last block of length rest at the place of the next one. Lengths are
+// in elements of the dimension.
 type share struct {
 	start, blocks, stride, block, rest int64
 }
 
-// sharesOf returns the share in each dimension of what Darray made.
+// sharesOf returns the share in each dimension for a type that Darray made.
 func sharesOf(c *call) []share {
 	nd := int(c.ints[2])
 	field := func(k, i int) int64 { return c.ints[3+k*nd+i] }
@@ -119,7 +120,7 @@ func deal(d Distribute, r int64) share {
 	default:
 		block = 1
 	}
-	block = min(block, d.Size) // a longer block holds no more, and products stay small
+	block = min(block, d.Size) // a longer block holds no more, and its products could overflow
 	all := (d.Size-1)/block + 1
 	if r >= all { // nothing left for this process
 		return share{}
@@ -136,7 +137,7 @@ func deal(d Distribute, r int64) share {
 	return s
 }
 
-// darrayNode is the loop program of what Darray made.
+// darrayNode is the loop program of a type that Darray made.
 func darrayNode(c *call, sub *node) *node {
 	nd := int(c.ints[2])
 	ex := c.types[0].lay.extent()

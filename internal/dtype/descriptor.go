@@ -10,28 +10,30 @@ import (
 
 // # Types from C
 //
-// A call from C to Go costs as much as a KiB that is packed. So the C library packs and unpacks
-// what is not long by itself: it goes through the same loop programs, step by step as transfer
-// and strides do, and with the same vector instructions.
+// A call from C to Go costs as much as packing a KiB. Therefore the C library packs and unpacks
+// short data itself: it runs the same loop programs, step by step as transfer and strides do,
+// with the same vector instructions.
 //
 // C reads neither a Type nor its nodes, which are on the Go heap, but a record outside of it
-// (shmfmt.Type). The record belongs to the caller, who has one for each handle that C knows. Its
-// program is written when elements have been moved here for the first time: a type that is made,
-// committed and freed costs no more than a few stores.
+// (shmfmt.Type). The record belongs to the caller, who has one for each handle that C knows. The
+// program of the record is written only after this package has moved elements of the type: a
+// type that is made, committed and freed unused costs only a few stores.
 
-// Share writes to r what C asks of t, and from then on takes t for committed when C says so in
-// r. It returns false, and C must not see r, if t is not committed and C already sees another
-// record of it: then C can commit t only there. Unshare ends the use of r.
+// Share writes the size, bounds and largest count of t to r for C. From then on t also counts as
+// committed when C sets r.Committed. Share returns false if t is not committed and C already has
+// another record of t, because C can commit t through one record only; then C must not see r.
+// Unshare ends the use of r.
 func (t *Type) Share(r *shmfmt.Type) bool {
 	r.Committed.Store(0)
 	r.Size, r.LB, r.UB, r.TrueLB, r.TrueUB, r.Most = t.lay.size, t.lay.lb, t.lay.ub, t.lay.trueLB, t.lay.trueUB, t.most
 	return t.Committed() || t.shared.CompareAndSwap(nil, r)
 }
 
-// ShareProgram lets C pack and unpack elements of t, which r describes, if it can. It does
-// nothing for types that are not committed, of which this package has not moved an element yet,
-// of no bytes or of more than C packs, in which it is not plain that no byte occurs twice, or with
-// a program that is nested deeply or long. Calls for one record come one after the other.
+// ShareProgram adds to r, the record of t, the program with which C packs and unpacks elements
+// of t. It does nothing if t is not committed, if this package has not moved an element of t yet,
+// if an element has no bytes or more than packMost, if apart cannot prove that no byte occurs
+// twice, or if the program is nested too deeply or too long. The caller serialises calls for one
+// record.
 func (t *Type) ShareProgram(r *shmfmt.Type) {
 	n := t.plain.n.Load()
 	if r.Program.Load() != 0 || n == nil || n.size == 0 || n.size > packMost || !t.Committed() || !n.apart(1, 0) {
@@ -43,14 +45,14 @@ func (t *Type) ShareProgram(r *shmfmt.Type) {
 	}
 }
 
-// Unshare ends the use of r for t, when C has no handle any more by which it finds r. What C
-// has said there t keeps.
+// Unshare ends the use of r for t, when C no longer has a handle through which it finds r. If C
+// has committed t through r, t stays committed.
 func (t *Type) Unshare(r *shmfmt.Type) {
 	if t.shared.Load() == r {
 		if r.Committed.Load() != 0 {
 			t.Commit()
 		}
-		t.shared.Store(nil) // after the word of t, which Committed loads again behind this one
+		t.shared.Store(nil) // after t.committed, which Committed loads again after t.shared
 	}
 	if at := r.Program.Swap(0); at != 0 {
 		hot.FreeBytes(programAt(at, r.ProgramBytes))
@@ -64,8 +66,8 @@ func programAt(at uintptr, n uint32) []byte {
 	return unsafe.Slice((*byte)(*(*unsafe.Pointer)(unsafe.Pointer(&at))), n)
 }
 
-// DescriptorLayout is where things are in the record of a type and its program, and the limits
-// between the ways that bytes are moved.
+// DescriptorLayout lists the offsets of the fields in the record of a type and in its program,
+// and the sizes at which the copy method changes. The C library is generated from it.
 func DescriptorLayout() []shmfmt.Field {
 	return append(shmfmt.TypeLayout(), []shmfmt.Field{
 		{Name: "NODE_IS_RUN", Value: int64(run)},
@@ -86,16 +88,16 @@ func DescriptorLayout() []shmfmt.Field {
 	}...)
 }
 
-// Vectors is the addresses of what moves bytes by vector instructions, in assembly that needs
-// nothing of Go, each 0 if this machine has it not: see mover. All are 0 where there are loops
-// only.
+// Vectors holds the addresses of the assembly functions that copy with vector instructions. They
+// need no Go runtime, so C calls them. An address is 0 if this machine lacks the instructions;
+// all are 0 if the mover is loops.
 type Vectors struct {
-	Sparse, Blocks     uintptr // (dst, src, dstStep, srcStep, n, size): blocks, Sparse to a few sets of the cache
+	Sparse, Blocks     uintptr // (dst, src, dstStep, srcStep, n, size); Sparse: see sparse
 	String             uintptr // (dst, src, next, n): stringMove
 	EveryOther, Gather uintptr // (dst, src, n), (dst, src, dstStep, srcStep, n): words
 }
 
-// VectorsHere is those of the best mover of this machine.
+// VectorsHere returns the functions of the best mover of this machine.
 func VectorsHere() (v Vectors) {
 	var at [6]uintptr
 	addresses(&at)

@@ -9,7 +9,7 @@ import (
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
-// made is a type that a constructor has made.
+// made returns a function that passes on the type of a constructor and fails the test on error.
 func made(t *testing.T) func(x *Type, err error) *Type {
 	return func(x *Type, err error) *Type {
 		t.Helper()
@@ -20,7 +20,7 @@ func made(t *testing.T) func(x *Type, err error) *Type {
 	}
 }
 
-// What C reads of a type is what the type says, and is not on the Go heap (issue 20, section 3).
+// The record that C reads agrees with its type, and is not on the Go heap (issue 20, section 3).
 func TestRecordsOfTypes(t *testing.T) {
 	x := made(t)(Resized(made(t)(Vector(5, 1, 2, Predefined().Type(Double))), -8, 92))
 	r := hot.New[shmfmt.Type]()
@@ -51,7 +51,7 @@ func TestRecordsOfTypes(t *testing.T) {
 	if !x.Committed() || r.Program.Load() != 0 {
 		t.Error("without the record a type is not committed, or its program is left")
 	}
-	// The next type of this shape has the memory of this one.
+	// The next program of this size reuses the memory of the first one.
 	if !x.Share(r) || r.Committed.Load() != 0 {
 		t.Error("a record that is used again is committed")
 	}
@@ -62,7 +62,7 @@ func TestRecordsOfTypes(t *testing.T) {
 	hot.Free(r)
 }
 
-// C commits a type in one record: a second one is for types that are committed.
+// C commits a type through one record: Share refuses a second record unless the type is committed.
 func TestRecordsOfOneType(t *testing.T) {
 	x := made(t)(Contiguous(3, Predefined().Type(Int)))
 	a, b := hot.New[shmfmt.Type](), hot.New[shmfmt.Type]()
@@ -74,7 +74,7 @@ func TestRecordsOfOneType(t *testing.T) {
 		t.Error("a type that is committed has but one record")
 	}
 	x.Unshare(b)
-	a.Committed.Store(0) // as if it were that of another type by then
+	a.Committed.Store(0) // as if the record belonged to another type by then
 	if x.Commit(); !x.Committed() {
 		t.Error("a type is not committed")
 	}
@@ -83,7 +83,7 @@ func TestRecordsOfOneType(t *testing.T) {
 	hot.Free(b)
 }
 
-// Records have programs of types that C can pack and unpack, and of no others (issue 7, section 3).
+// A record gets a program if C can pack and unpack its type, and only then (issue 7, section 3).
 func TestProgramsOfTypesThatAreSimple(t *testing.T) {
 	set := Predefined()
 	double := set.Type(Double)
@@ -134,7 +134,7 @@ func TestProgramsOfTypesThatAreSimple(t *testing.T) {
 	}
 }
 
-// A program means to C what it means here: a node of each kind.
+// C reads the same runs from a program as Go, for a node of each kind.
 func TestProgramsForC(t *testing.T) {
 	leaf := func(size int64) *node { return runOf(size, nil) }
 	n := sequence([]*node{

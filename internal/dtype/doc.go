@@ -3,17 +3,18 @@
 //
 // # Types
 //
-// A Type is immutable but for its name and for being committed, so that it needs
-// no reference counting: a message in flight holds the *Type, whatever became of
-// the handle, and the garbage collector does the rest. MPI_DATATYPE_NULL is nil.
-// Predefined makes the Set of predefined types; the caller keeps one (nothing in
-// here is global), and with it the caches of F90Real and its like, ValueIndex and Of.
-// ID has the values of the MPI-5 ABI, so Set.Type(ID(handle)) serves C.
+// A Type is immutable except for its name and its committed state, so it needs no
+// reference counting: a message in flight holds the *Type even after the handle is
+// freed, and the garbage collector frees it. MPI_DATATYPE_NULL is nil.
+// Predefined makes the Set of predefined types, which also caches the types of
+// F90Real, F90Complex, F90Integer, ValueIndex and Of; the caller keeps one Set, as the
+// package has no global state. ID has the values of the MPI-5 ABI, so
+// Set.Type(ID(handle)) serves C.
 //
 // Constructors are functions (Contiguous, Vector ... Darray, Resized, Dup); counts
 // and displacements are int64. Names, argument checks and error classes are the
-// standard's; what overflows 64 bits is MPI_ERR_VALUE_TOO_LARGE. The caller adds
-// the name of the call to errors.
+// standard's; a size or bound that overflows 64 bits is MPI_ERR_VALUE_TOO_LARGE. The
+// caller adds the name of the call to errors.
 //
 // # Use
 //
@@ -21,32 +22,32 @@
 //	n := b.Pack(frame, pos)                      // bytes pos, pos+1 ... of the packed form
 //	n := b.Unpack(frame, pos)
 //	if p, ok := b.Contiguous(); ok { ... }       // no packing needed
-//	if b.Gathers() { n, next := b.Slices(iov, pos, limit) } // nor here: long blocks
+//	if b.Gathers() { n, next := b.Slices(iov, pos, limit) } // long blocks: no packing either
 //
-// A position in a transfer is the number of bytes done: any byte is a place to
-// resume, at the cost of one descent through the loops of the type. A Buffer is a
-// value, and none of this allocates. For C, At takes an address without bounds
-// (nil is MPI_BOTTOM); a type with absolute addresses works there.
+// A position in a transfer is the number of bytes done: a transfer can resume at any
+// byte, at the cost of one descent through the loops of the type. A Buffer is a
+// value, and none of this allocates. For C, At takes an address without bounds; with
+// nil, which is MPI_BOTTOM, types may have absolute addresses.
 //
-// Receivers ask b.Overlaps once. With HALO_CHECK=1 a sender adds t.Signature(count)
-// to its envelope and the receiver calls Signature.Check, which names types and
-// counts; Describe is what a rank tells another of its side. Elements and Count
-// answer MPI_Get_elements and MPI_Get_count. PackExternal and UnpackExternal speak
-// external32. Envelope and contents are Type.Contents and LargeContents.
+// A receiver calls b.Overlaps once. With HALO_CHECK=1 a sender adds t.Signature(count)
+// to its envelope and the receiver calls Signature.Check, whose error names types and
+// counts; the sender sends its Describe for that error. Elements and Count implement
+// MPI_Get_elements and MPI_Get_count. PackExternal and UnpackExternal convert to and from
+// external32. Type.Contents and LargeContents return envelope and contents.
 //
 // # Speed
 //
-// All work ends in strides, n blocks of one size at two distances, and mover, a run of
-// bytes. Blocks of up to 32 bytes are loops in Go, longer ones vectors, long runs the
-// string instruction, which the program gen writes for amd64. What counts beyond that
-// is how the caches are met: stores at strides of 1 KiB are kept from waiting in too
-// great a number (sparse), words that lie in a line each are asked for ahead
-// (farWords), arrays of structs go field by field in tiles (columns), and long runs
-// alternately up and down (mover.sweep).
+// All copying ends in strides, which copies n blocks of one size at two distances, or in
+// mover, which copies a run of bytes. Loops in Go copy blocks of up to 32 bytes, vector
+// instructions longer ones, and the string instruction long runs; the program gen writes
+// the assembly for amd64. The rest is the use of the caches: few stores at strides of
+// 1 KiB wait at a time (sparse), words in separate cache lines are prefetched (farWords),
+// arrays of structs are copied field by field in tiles (columns), and long runs
+// alternately upwards and downwards (mover.sweep).
 //
 // # Addresses
 //
-// The trap: to the garbage collector a type with absolute addresses is numbers.
-// Who binds one with At keeps the objects alive, and none may be on the stack of a
-// goroutine, which moves.
+// The trap: the garbage collector sees a type with absolute addresses as numbers.
+// A caller that binds such a type with At must keep the objects alive, and none of them
+// may be on the stack of a goroutine, which moves.
 package dtype

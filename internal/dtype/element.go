@@ -11,11 +11,11 @@ const (
 	Complex                   // two of Floating
 	Logical                   // of Fortran: zero is false
 	Boolean                   // of C and C++
-	Character                 // of text, one byte: no arithmetic
+	Character                 // text, one byte: no arithmetic
 	Wide                      // wchar_t
 	Raw                       // MPI_BYTE: no conversion
 	Opaque                    // MPI_PACKED: no conversion
-	Handle                    // of an object: means something as a whole only, and to whoever may use it
+	Handle                    // of a synchronisation object: opaque, for messages only
 )
 
 // Format is a representation of floating-point numbers.
@@ -31,7 +31,7 @@ const (
 	Quad
 )
 
-// size is the room a number takes in memory.
+// size is the number of bytes that a number takes in memory.
 func (f Format) size() int64 {
 	switch f {
 	case Half:
@@ -54,13 +54,14 @@ type Elem struct {
 	Format   Format // of floating-point and complex numbers
 	External int64  // bytes in external32
 
-	// code is what matching goes by: equal for types of different names or
-	// languages with the same representation (DT-16), and peculiar to (p, r) for
-	// types of F90Real (DT-20).
+	// Elements match if their codes are equal. Types of different names or languages
+	// with the same representation have equal codes (DT-16); the code of an F90 type
+	// contains its precision and range (DT-20).
 	code uint64
 }
 
-// newElem fills in what follows from the rest. An external size of 0 is the size.
+// newElem makes an element and computes alignment and code. An external size of 0 means that
+// it equals size.
 func newElem(id ID, name string, size int64, kind Kind, f Format, external int64) *Elem {
 	e := &Elem{Name: name, ID: id, Size: size, Align: size, Kind: kind, Format: f, External: external}
 	if kind == Complex {
@@ -81,5 +82,5 @@ func newHandle() *Elem {
 	return newElem(0, "MPIX_HANDLE_SYNC", handleSize, Handle, 0, 0)
 }
 
-// raw reports whether the element matches bytes of anything.
+// raw reports whether the element matches elements of any type.
 func (e *Elem) raw() bool { return e.Kind == Raw || e.Kind == Opaque }

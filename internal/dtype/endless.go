@@ -5,20 +5,20 @@ import (
 	"unsafe"
 )
 
-// Package mem keeps no Buffer, but the address of the lowest byte of data in the first
-// element, the type, and a range of the packed form of elements that follow one another
-// without end. That is enough: what a Buffer finds out from its count is only how many
-// repetitions there are at most. The address is that of data, and so it keeps the memory
-// reachable; displacement 0 may lie outside of the memory.
+// Package mem does not keep a Buffer. It keeps the address of the lowest byte of data in the
+// first element, the type, and a range of the packed form of an endless sequence of elements.
+// That is enough, because the count of a Buffer only limits the number of repetitions. The
+// address points at data so that it keeps the memory reachable for the garbage collector;
+// displacement 0 may lie outside of the memory.
 
 // Lowest is the address of the lowest byte of data in the first element of b, which has data.
 func (b *Buffer) Lowest() unsafe.Pointer {
 	return unsafe.Pointer(unsafe.SliceData(b.bytes(b.lowest(), 1)))
 }
 
-// endless is elements of t, whose program is p, without end as repetitions of a node, stride
-// apart and from off on, which is relative to the lowest byte of data. The outermost loop is one
-// with the elements where strides allow, as in a Buffer.
+// endless describes an endless sequence of elements of t, whose program is p, as repetitions of
+// sub, stride bytes apart. off is the offset of the first repetition from the lowest byte of
+// data. sub is chosen as in Buffer.repetitions.
 func (t *Type) endless(p *node) (sub *node, stride, off int64) {
 	extent := t.lay.extent()
 	if p.kind == loop && extent == p.n*p.stride {
@@ -27,8 +27,8 @@ func (t *Type) endless(p *node) (sub *node, stride, off int64) {
 	return p, extent, -t.lay.trueLB
 }
 
-// Pack copies the packed form of elements of t, from byte at on, to dst. lowest is as in
-// Buffer.Lowest. The caller answers for the elements being there.
+// Pack fills dst with the packed form of elements of t, from byte at on. lowest is as in
+// Buffer.Lowest. The caller guarantees that the elements exist.
 func (t *Type) Pack(lowest unsafe.Pointer, dst []byte, at int64) { t.move(lowest, dst, at, false) }
 
 // Unpack copies src to the places of the packed form of elements of t, from byte at on.
@@ -49,8 +49,8 @@ func (t *Type) move(lowest unsafe.Pointer, packed []byte, at int64, unpack bool)
 }
 
 // Slices describes at most limit bytes of the packed form of elements of t, from byte at on, by
-// slices of memory, as many as dst has room for; it returns their number and the position behind
-// them. The caller answers for the elements being there.
+// slices of memory, at most len(dst). It returns their number and the position after them. The
+// caller guarantees that the elements exist.
 func (t *Type) Slices(lowest unsafe.Pointer, dst [][]byte, at, limit int64) (n int, next int64) {
 	var runs [16]Run
 	sub, stride, off := t.endless(t.program())
@@ -66,5 +66,5 @@ func (t *Type) Slices(lowest unsafe.Pointer, dst [][]byte, at, limit int64) (n i
 	return n, at
 }
 
-// Gathers is Buffer.Gathers for elements of t between which there are gaps.
+// Gathers is Buffer.Gathers for elements of t that are not dense.
 func (t *Type) Gathers() bool { return t.program().shortest >= gatherBlock }

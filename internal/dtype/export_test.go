@@ -12,8 +12,7 @@ import (
 // RaceEnabled is for the tests outside of the package.
 const RaceEnabled = sys.Race
 
-// EachMover does something with each way that this machine has to move the bytes of
-// t.
+// EachMover calls a function with t set to each mover that this machine supports.
 func EachMover(t *Type, f func() error) error {
 	for _, by := range movers() {
 		t.by = by
@@ -54,8 +53,8 @@ func eachForC(n *shmfmt.Node, off int64, f func(off, size int64)) {
 	}
 }
 
-// RunsForC is the runs of one element of t, which is committed and has been used, by the program
-// that C reads, and those by the own program: none if C is not to run it.
+// RunsForC returns the runs of one element of t by the program that C reads and by the program
+// of Go, or none if C does not run it. t must be committed and have been used.
 func RunsForC(t *Type) (forC, own []Run) {
 	r := hot.New[shmfmt.Type]()
 	t.Share(r)

@@ -48,8 +48,8 @@ func (b *Buffer) external(packed []byte, unpack bool) (int64, error) {
 	return size, nil
 }
 
-// externalizer converts in the order of the typemap. In external32 there is no
-// layout, only order.
+// externalizer converts elements in the order of the typemap: external32 has no
+// displacements or padding, only this order.
 type externalizer struct {
 	base   unsafe.Pointer
 	rest   []byte
@@ -106,7 +106,7 @@ func (x *externalizer) elems(e *Elem, off, stride, n int64) {
 	}
 }
 
-// encode writes one number of memory in external32.
+// encode converts the number in mem to external32 in dst.
 func (e *Elem) encode(dst, mem []byte) {
 	be, ne := binary.BigEndian, binary.NativeEndian
 	switch {
@@ -130,7 +130,7 @@ func (e *Elem) encode(dst, mem []byte) {
 	}
 }
 
-// decode reads one number of external32 into memory.
+// decode converts the number of external32 in src to the representation of mem.
 func (e *Elem) decode(mem, src []byte) {
 	be, ne := binary.BigEndian, binary.NativeEndian
 	switch {
@@ -153,7 +153,7 @@ func (e *Elem) decode(mem, src []byte) {
 	}
 }
 
-// swap copies a number to or from big-endian.
+// swap copies a number between native order and big-endian order.
 func swap(dst, src []byte) {
 	be, ne := binary.BigEndian, binary.NativeEndian
 	switch len(dst) {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// pack32 is external32 of count elements in mem.
+// pack32 returns count elements in mem packed as external32.
 func pack32(t *testing.T, typ *Type, mem []byte) []byte {
 	t.Helper()
 	_, ex := typ.Extent()
@@ -26,8 +26,8 @@ func pack32(t *testing.T, typ *Type, mem []byte) []byte {
 	return out
 }
 
-// The standard's table of sizes in external32 (DT-33), conversion of sizes (DT-31),
-// bytes that are never converted (DT-32), and values (DT-26).
+// external32 has the sizes of the standard's table (DT-33), converts sizes (DT-31) and
+// values (DT-26), and never converts bytes (DT-32).
 func TestDT26External32Values(t *testing.T) {
 	set := Predefined()
 	le := binary.LittleEndian
@@ -74,7 +74,7 @@ func TestDT26External32Values(t *testing.T) {
 	if _, err := set.Type(Int).ExternalSize(-1); err == nil {
 		t.Error("a negative count has a size")
 	}
-	// A long that fits comes back with its sign.
+	// A long whose value fits 32 bits keeps value and sign.
 	mem := make([]byte, 8)
 	b, _ := Bind(mem, 0, set.Type(Long), 1)
 	if _, err := b.UnpackExternal([]byte{0xff, 0xff, 0xff, 0xfb}); err != nil || int64(le.Uint64(mem)) != -5 {
@@ -117,7 +117,7 @@ func randomQuad(r *rand.Rand, exponents ...uint64) quad {
 	return q
 }
 
-// Narrowing to binary64 rounds as big.Float does; widening is exact.
+// Narrowing to binary64 rounds like big.Float; widening is exact.
 func TestDT26DoubleOfQuad(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 20000 {

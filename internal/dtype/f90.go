@@ -6,20 +6,20 @@ import (
 	"github.com/halo-mpi/halo/internal/class"
 )
 
-// f90Key is what a type of F90Real was asked for with.
+// f90Key identifies an F90 type: its kind and the arguments of the call that asks for it.
 type f90Key struct {
 	kind       Kind
 	prec, rang int
 }
 
-// realModel is a kind of REAL of the compiler: decimal precision and exponent
+// realModel is a kind of REAL of the Fortran compiler: decimal precision and exponent
 // range.
 type realModel struct {
 	prec, rang int
 	format     Format
 }
 
-// realModels lists the kinds, smallest first, as gfortran has them.
+// realModels lists the kinds of gfortran, smallest first.
 func realModels() []realModel {
 	m := []realModel{{6, 37, Single}, {15, 307, Double64}}
 	if cLongDouble() == Extended {
@@ -68,8 +68,8 @@ func (s *Set) F90Integer(r int) (*Type, error) {
 	if r < 0 {
 		return nil, fail(class.Arg, "range %d is negative", r)
 	}
-	// The largest power of ten below the greatest number, and bytes; those of
-	// external32 are the same.
+	// rang is the exponent of the largest power of ten that fits into size bytes. The
+	// size in external32 is the same.
 	for _, m := range [...]struct {
 		rang int
 		size int64
@@ -82,7 +82,7 @@ func (s *Set) F90Integer(r int) (*Type, error) {
 	return nil, fail(class.Arg, "no INTEGER has range %d", r)
 }
 
-// f90Bounds resolves what is undefined.
+// f90Bounds replaces MPI_UNDEFINED by 0 and checks precision and range.
 func f90Bounds(p, r int) (prec, rang int, err error) {
 	prec, rang = p, r
 	if p == Undefined {
@@ -97,8 +97,8 @@ func f90Bounds(p, r int) (prec, rang int, err error) {
 	return prec, rang, nil
 }
 
-// f90RealExternal is the size in external32 by precision and range (DT-25), which
-// is not always that of the kind.
+// f90RealExternal is the size in external32, which follows from precision and range
+// (DT-25) and may differ from the size of the compiler's kind.
 func f90RealExternal(prec, rang int) int64 {
 	switch {
 	case prec > 15 || rang > 307:
@@ -109,13 +109,14 @@ func f90RealExternal(prec, rang int) int64 {
 	return 4
 }
 
-// f90Type returns the one type for a key. It matches types of that key only.
+// f90Type returns the only type with key k, and makes it on the first call. The type
+// matches no other type.
 func (s *Set) f90Type(k f90Key, made call, e *Elem) *Type {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t := s.f90[k]
 	if t == nil {
-		// Precision and range exceed no more than 4931, and Undefined is their own.
+		// Precision and range are at most 4931, so each fits 16 bits with a value for Undefined.
 		e.code |= 1<<31 | uint64(uint16(k.prec))<<32 | uint64(uint16(k.rang))<<48
 		t = newElemType(made, e)
 		s.f90[k] = t

@@ -2,16 +2,16 @@ package dtype
 
 import "github.com/halo-mpi/halo/internal/class"
 
-// Fortran is how large the basic types of a compiler of Fortran are, in bytes. COMPLEX and
-// DOUBLE COMPLEX are two of REAL and DOUBLE PRECISION.
+// Fortran holds the sizes in bytes of the basic types of a Fortran compiler. COMPLEX is two
+// REAL, DOUBLE COMPLEX two DOUBLE PRECISION.
 type Fortran struct {
 	Logical, Integer, Real, DoublePrecision int
 }
 
-// DefaultFortran is what compilers have unless they are told otherwise.
+// DefaultFortran returns the sizes that compilers use without options that change them.
 func DefaultFortran() Fortran { return Fortran{4, 4, 4, 8} }
 
-// Check returns an error of class ABI unless there are representations of these sizes.
+// Check returns an error of class ABI unless each type has a representation of its size.
 func (f Fortran) Check() error {
 	for _, x := range []struct {
 		name string
@@ -34,7 +34,7 @@ func (f Fortran) Check() error {
 	return nil
 }
 
-// realFormat is the format of a REAL of a size, 0 if there is none.
+// realFormat is the format of a REAL of size bytes, 0 if there is none.
 func realFormat(size int) Format {
 	switch size {
 	case 2:

@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// FuzzConstructors reads a program of constructor calls from bytes: each takes its
-// arguments from the bytes and its old types from a stack. Nothing may panic,
-// loop, or claim bounds that its runs do not keep.
+// FuzzConstructors interprets bytes as constructor calls: each call takes its arguments
+// from the bytes and its old types from a stack. No call may panic or loop forever, and
+// the runs of each type must lie within its bounds.
 func FuzzConstructors(f *testing.F) {
 	f.Add([]byte{0, 9, 3, 4, 3, 1, 2})
 	f.Add([]byte{0, 20, 10, 2, 8, 16, 1, 1, 0, 3, 12, 1, 2, 2, 1, 0, 0, 2})
@@ -39,7 +39,7 @@ func (p *constructorProgram) byte() int64 {
 	return int64(int8(b))
 }
 
-// number is mostly small, sometimes huge.
+// number returns a number that is usually small and sometimes huge.
 func (p *constructorProgram) number() int64 {
 	v := p.byte()
 	switch v {
@@ -119,7 +119,7 @@ func (p *constructorProgram) step() {
 	}
 }
 
-// inspect holds what a type says of itself against what its program does.
+// inspect compares size and bounds of a type with its program.
 func inspect(t *testing.T, typ *Type) {
 	if typ.Size() != typ.sig.bytes {
 		t.Fatalf("%v: size %d, signature %d bytes", typ, typ.Size(), typ.sig.bytes)

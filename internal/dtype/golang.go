@@ -6,9 +6,9 @@ import (
 	"github.com/halo-mpi/halo/internal/class"
 )
 
-// Of returns the committed type of values of a type of Go: booleans and numbers,
+// Of returns the committed datatype for values of a Go type: booleans and numbers,
 // and arrays and structs of them. Padding, and fields called _, are not part of
-// it. What holds addresses of this process has no type: the error is MPI_ERR_TYPE
+// it. A Go type that holds addresses has no datatype: the error is MPI_ERR_TYPE
 // and names the field.
 func (s *Set) Of(g reflect.Type) (*Type, error) {
 	if g == nil {
@@ -32,7 +32,7 @@ func (s *Set) Of(g reflect.Type) (*Type, error) {
 	return kept.(*Type), nil
 }
 
-// of makes a type; path is how a program would write what it looks at.
+// of makes the datatype of g. path is the expression for the value or field, for errors.
 func (s *Set) of(g reflect.Type, path string) (*Type, error) {
 	if id := goElem(g); id != 0 {
 		return s.Type(id), nil
@@ -60,11 +60,11 @@ func (s *Set) of(g reflect.Type, path string) (*Type, error) {
 	return nil, fail(class.Type, "%s is a %s: memory of this process, which means nothing to another", path, g.Kind())
 }
 
-// goPair is the predefined pair type of a value and an index, which are numbers, or
-// nil.
+// goPair is the predefined pair type of a value and an index, nil if there is none. Both must
+// be numbers.
 func (s *Set) goPair(value, index reflect.Type) *Type {
 	v, i := s.Type(goElem(value)), s.Type(goElem(index))
-	switch t, _ := s.ValueIndex(v, i); { // nil types have been no error: these are numbers
+	switch t, _ := s.ValueIndex(v, i); { // the error is for nil types, and numbers have types
 	case t != nil:
 		return t
 	case v.elem.ID == Float && i.elem.ID == Float && s.Type(FortranReal).elem.Format == Single:
@@ -75,7 +75,7 @@ func (s *Set) goPair(value, index reflect.Type) *Type {
 	return nil
 }
 
-// structure makes a type of the fields of a struct.
+// structure makes the datatype of a struct from those of its fields.
 func (s *Set) structure(g reflect.Type, path string) (*Type, error) {
 	var lengths, displs []int64
 	var types []*Type
@@ -97,8 +97,8 @@ func (s *Set) structure(g reflect.Type, path string) (*Type, error) {
 	return Resized(t, 0, int64(g.Size()))
 }
 
-// goElem is the basic datatype of a basic type of Go, 0 for others. An uintptr is
-// an address.
+// goElem is the basic datatype of a basic type of Go, 0 for other types. An uintptr counts
+// as an address and has none.
 func goElem(g reflect.Type) ID {
 	switch g.Kind() {
 	case reflect.Bool:

@@ -23,7 +23,7 @@ type particle struct {
 	N     int
 }
 
-// A struct of Go has the layout the compiler gave it, without padding.
+// The datatype of a Go struct has the offsets of the compiler and does not contain padding.
 func TestOfGoStruct(t *testing.T) {
 	set := Predefined()
 	typ, err := set.Of(reflect.TypeFor[particle]())
@@ -65,7 +65,7 @@ func TestOfGoStruct(t *testing.T) {
 	}
 }
 
-// Basic types of Go are predefined types; dense ones are one run.
+// Basic types of Go map to predefined types; types without gaps are one run.
 func TestOfGoBasicTypes(t *testing.T) {
 	set := Predefined()
 	type celsius float64
@@ -100,7 +100,7 @@ func TestOfGoBasicTypes(t *testing.T) {
 	}
 }
 
-// What holds addresses is refused, and the field named.
+// A Go type that holds addresses is refused with an error that names the field.
 func TestOfGoRefusesAddresses(t *testing.T) {
 	set := Predefined()
 	type inner struct {

@@ -77,14 +77,15 @@ const (
 	Complex32            ID = 0x2eb
 )
 
-// firstID and lastID enclose all of them; in between there are gaps.
+// firstID and lastID are the least and the greatest ID; not all values between are used.
 const (
 	firstID = Aint
 	lastID  = Complex32
 )
 
-// elements returns the basic datatypes: all but the pairs. Sizes in external32
-// are those of the standard's table (14.2) where they differ from memory's.
+// elements returns the basic datatypes with sizes that Fortran does not choose. The last
+// argument is the size in external32 by the standard's table (14.2), 0 if it equals the
+// size in memory.
 func elements() []*Elem {
 	long, wide, ld := cLong(), cWide(), cLongDouble()
 	e := newElem
@@ -147,15 +148,15 @@ func elements() []*Elem {
 	}
 }
 
-// pair is a predefined type of a value and an index for MINLOC and MAXLOC, laid
-// out as the struct of C.
+// pair describes a predefined type of a value and an index for MINLOC and MAXLOC, with
+// the layout of a struct of C.
 type pair struct {
 	id           ID
 	name         string
 	value, index ID
 }
 
-// pairs is an array so that looking one up allocates nothing.
+// pairs returns the predefined pair types, as an array so that a lookup does not allocate.
 func pairs() [9]pair {
 	return [...]pair{
 		{FloatInt, "MPI_FLOAT_INT", Float, Int},

@@ -71,7 +71,7 @@ func indexed(bl blocks, old *Type, made Combiner, addrs []int64, ints ...[]int64
 	return single(&b, n, old, made, addrs, ints...)
 }
 
-// blocksOf reads the blocks back from how a type was made.
+// blocksOf returns the blocks of an indexed type from its constructor call.
 func blocksOf(c *call) blocks {
 	n := int(c.ints[0])
 	b := blocks{unit: c.types[0].lay.extent()}
@@ -101,7 +101,7 @@ func checkBlocks(blocklengths, displs []int64) error {
 	return nil
 }
 
-// counted is the number of entries, then the lists.
+// counted returns the length of the first list, followed by the entries of all lists.
 func counted(lists ...[]int64) []int64 {
 	return slices.Concat(append([][]int64{{int64(len(lists[0]))}}, lists...)...)
 }

@@ -7,39 +7,39 @@ import "math"
 // The standard defines bounds by the typemap (MPI-5, 5.1.7): without markers lb
 // is the least displacement, and ub the greatest end, rounded up so that the
 // extent is a multiple of the strictest alignment of an element. Resized, Subarray
-// and Darray put markers into the typemap, and as soon as there is one it alone
-// counts, in types made of that type, too. An empty typemap has bounds 0.
+// and Darray put markers into the typemap. If a typemap has markers, they alone
+// determine its bounds, also in types made of that type. An empty typemap has bounds 0.
 type layout struct {
 	size           int64
 	lb, ub         int64
 	trueLB, trueUB int64
-	align          int64 // the strictest of the elements, 0 for none
+	align          int64 // the strictest alignment of an element, 0 without elements
 	filled         bool  // has elements
 	marked         bool  // lb and ub are markers
 }
 
 func (l *layout) extent() int64 { return l.ub - l.lb }
 
-// most is the largest count with which neither size and bounds nor the number of
-// basic elements, n, exceed 64 bits.
+// most is the largest count for which size, bounds and number of basic elements fit 64
+// bits; one element of the type has n basic elements.
 func (l *layout) most(n int64) int64 {
 	room := uint64(math.MaxInt64) - max(Magnitude(l.trueLB), Magnitude(l.trueUB))
 	return int64(min(math.MaxInt64/max(1, uint64(n), uint64(l.size)), room/max(1, Magnitude(l.extent()))+1))
 }
 
-// layoutOf is that of a basic datatype.
+// layoutOf is the layout of a basic datatype.
 func layoutOf(e *Elem) layout {
 	return layout{size: e.Size, ub: e.Size, trueUB: e.Size, align: e.Align, filled: true}
 }
 
-// bounds adds up the layout of a type from blocks of others.
+// bounds accumulates the layout of a type from blocks of other types.
 type bounds struct {
 	checked
 	layout
 	markLB, markUB int64
 }
 
-// add adds n copies of old, the outermost of which are displaced by lo and hi.
+// add adds n copies of old, of which the lowest is displaced by lo and the highest by hi.
 func (b *bounds) add(old *layout, n, lo, hi int64) {
 	if n == 0 {
 		return
@@ -83,7 +83,7 @@ func (b *bounds) mark(lb, ub int64) {
 	b.markLB, b.markUB, b.marked = lb, ub, true
 }
 
-// done judges the sum.
+// done returns the accumulated layout, or an error if anything has overflowed.
 func (b *bounds) done(what Combiner) (layout, error) {
 	l := b.layout
 	switch {
@@ -96,7 +96,8 @@ func (b *bounds) done(what Combiner) (layout, error) {
 			l.ub = b.checked.add(l.ub, l.align-r)
 		}
 	}
-	// The least number has no magnitude, which others rely on.
+	// math.MinInt64 counts as overflow: its absolute value exceeds math.MaxInt64, and most
+	// and others rely on bounds whose absolute value does not.
 	b.overflow = b.overflow || l.lb == math.MinInt64 || l.trueLB == math.MinInt64
 	b.sub(l.ub, l.lb)
 	b.sub(l.trueUB, l.trueLB)

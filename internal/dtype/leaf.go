@@ -2,15 +2,14 @@ package dtype
 
 import "sync"
 
-// leaf is the memory of Leaf.
+// leaf caches the result of Leaf.
 type leaf struct {
 	once sync.Once
 	t    *Type
 }
 
-// Leaf is the predefined type that all elements of t are of, as derived as t may be: nil
-// if they are of several, or there are none. Pair types are such types, and are not looked
-// into.
+// Leaf is the predefined type of all elements of t, however deeply t is derived. It is nil
+// if the elements have several types, or if there are none. A pair type counts as one type.
 func (t *Type) Leaf() *Type {
 	switch {
 	case t.lay.size == 0:

@@ -1,9 +1,9 @@
 package dtype
 
-// Memory returns the memory of the elements and where in it displacement 0 is: from
-// displacement 0 or what lies before it to the end of the last extent, as far as what
-// Bind was given goes. It is nil if there are none. For an address the memory does not reach
-// to displacement 0, where nothing need be, and origin may be outside.
+// Memory returns the memory of the elements and the position of displacement 0 in it. The
+// memory spans displacement 0 and all extents and data, clipped to the slice that Bind was
+// given. It is nil if there are no elements. For a Buffer of At the memory spans only extents
+// and data, because there may be no memory at displacement 0; origin may then lie outside.
 func (b *Buffer) Memory() (mem []byte, origin int64) {
 	if b.count == 0 || b.room == 0 && b.size == 0 {
 		return nil, 0
@@ -32,23 +32,24 @@ func (b *Buffer) Memory() (mem []byte, origin int64) {
 	return b.bytes(lo, hi-lo), b.origin - lo
 }
 
-// First is the first n elements of b, all if there are no more.
+// First returns the first n elements of b, or all if there are fewer.
 func (b *Buffer) First(n int64) Buffer {
 	f := *b
 	if n < b.count {
-		f.fill(b.base, b.t, max(n, 0)) // Bind and At have accepted more
+		f.fill(b.base, b.t, max(n, 0)) // cannot fail: Bind or At has accepted a larger count
 	}
 	return f
 }
 
-// SameMemory reports whether a and b are elements of one type at one place: the one
-// can stand in place of the other as far as both go.
+// SameMemory reports whether a and b are elements of one type at one address, so that their
+// packed forms agree up to the length of the shorter one.
 func SameMemory(a, b *Buffer) bool {
 	return a.t == b.t && a.size > 0 && b.size > 0 && a.at(a.origin) == b.at(b.origin)
 }
 
-// Shares reports whether a and b share memory, as far as it is plain to see: both are
-// runs of bytes, or elements of one type at one place. Layouts that interleave do not.
+// Shares reports whether a and b certainly share memory: both are runs of bytes that
+// overlap, or both are elements of one type at one address. It does not search other
+// layouts for common bytes.
 func Shares(a, b *Buffer) bool {
 	if a.size == 0 || b.size == 0 {
 		return false
@@ -66,8 +67,8 @@ func (b *Buffer) at(off int64) uintptr { return uintptr(b.base) + uintptr(off) }
 // Align is the strictest alignment of an element's parts in C, 1 for none.
 func (t *Type) Align() int64 { return max(t.lay.align, 1) }
 
-// Dense reports whether elements of t lie in memory as they are packed: from
-// displacement 0 on, one behind the other and without gaps.
+// Dense reports whether elements of t have the same bytes in memory as in packed form: from
+// displacement 0 on, in order and without gaps.
 func (t *Type) Dense() bool {
 	p := t.program()
 	return t.lay.size == 0 || p.kind == run && p.off == 0 && p.size == t.lay.extent() && t.lay.lb == 0

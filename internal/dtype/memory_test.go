@@ -6,8 +6,8 @@ import (
 	"unsafe"
 )
 
-// COL-05: what a buffer was bound to can be had back, the first elements of a buffer
-// are a buffer, and whether two are at one place is seen.
+// COL-05: Memory returns the memory of a buffer, First a buffer of its first elements, and
+// SameMemory and Shares compare the places of two buffers.
 func TestMemoryOfBuffers(t *testing.T) {
 	s := Predefined()
 	typ, err := Vector(2, 1, -2, s.Type(Int16)) // 2 bytes at 0 and at -4
@@ -32,7 +32,7 @@ func TestMemoryOfBuffers(t *testing.T) {
 		return p
 	}
 	b := bound(10, typ, 5)
-	padded, err := Resized(typ, -8, 16) // 8 bytes before and behind
+	padded, err := Resized(typ, -8, 16) // bounds 8 bytes before and after displacement 0
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func TestMemoryOfBuffers(t *testing.T) {
 		{b, 6, 36, 4}, // 5 times 6 bytes
 		{bound(10, s.Type(Int32), 3), 10, 22, 0},
 		{bound(10, s.Type(DoubleInt), 2), 10, 42, 0},
-		{bound(72, s.Type(DoubleInt), 2), 72, 100, 0}, // the last one's padding is not there
+		{bound(72, s.Type(DoubleInt), 2), 72, 100, 0}, // the memory ends before the last padding
 		{bound(60, back, 4), 32, 62, 28},
 		{bound(20, padded, 2), 12, 44, 8},
 		{bound(4, padded, 1), 0, 12, 4},
@@ -74,7 +74,7 @@ func TestMemoryOfBuffers(t *testing.T) {
 		same, shares bool
 	}{
 		{b, bound(10, typ, 1), true, true},
-		{b, bound(16, typ, 5), false, false}, // shares, but that is not looked for
+		{b, bound(16, typ, 5), false, false}, // these share memory, but Shares does not search for it
 		{b, bound(10, ints, 1), false, false},
 		{bound(10, ints, 3), bound(10, ints, 1), true, true},
 		{bound(10, ints, 3), bound(14, ints, 1), false, true},
@@ -111,7 +111,7 @@ func TestMemoryOfBuffers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if late, err = Resized(late, 8, 24); err != nil { // which begins before what its bounds say
+	if late, err = Resized(late, 8, 24); err != nil { // its data begins before its lower bound
 		t.Fatal(err)
 	}
 	late.Commit()

@@ -2,8 +2,8 @@ package dtype
 
 import "unsafe"
 
-// Move copies src to dst, which has room for it, as copy does; if it is long the way that
-// layouts are copied, which leaves more of it in the caches.
+// Move copies src to dst, which must be at least as long; the two may overlap, as for copy. Long
+// memory without overlap is copied by the mover, which leaves more of it in the caches.
 func Move(dst, src []byte) {
 	if len(src) < stringCopy {
 		copy(dst, src)

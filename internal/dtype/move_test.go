@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Move is copy, also where the two overlap, whatever the length.
+// Move does the same as copy for every length, also if source and destination overlap.
 func TestMoveIsCopy(t *testing.T) {
 	g := rand.New(rand.NewPCG(1, 2))
 	mem := make([]byte, 3<<20)

@@ -9,8 +9,8 @@ import (
 
 //go:generate go run ./gen .
 
-// mover is how bytes are moved: by loops in Go, which all the others do the same as,
-// or by vector instructions.
+// mover is how bytes are copied: by loops in Go or by vector instructions. The result is
+// the same for all movers.
 type mover uint8
 
 const (
@@ -19,9 +19,9 @@ const (
 	avx512
 )
 
-// movers lists those that this machine has, the best one last. The race detector
-// does not see what assembly does: under it there are only the loops, as on all but
-// amd64.
+// movers lists the movers that this machine supports, the best one last. Builds with the
+// race detector have only loops, because the detector does not see accesses in assembly;
+// so have all architectures except amd64.
 func movers() []mover {
 	list := []mover{loops}
 	if runtime.GOARCH == "amd64" && !sys.Race && sys.HasAVX2() {
@@ -33,7 +33,7 @@ func movers() []mover {
 	return list
 }
 
-// bestMover is the last of movers, without the list.
+// bestMover returns the last entry of movers without making the list.
 func bestMover() mover {
 	switch {
 	case runtime.GOARCH != "amd64" || sys.Race || !sys.HasAVX2():
@@ -45,24 +45,24 @@ func bestMover() mover {
 }
 
 const (
-	// longCopy is how many bytes of short blocks are copied at once: nothing else gets the
-	// processor meanwhile.
+	// longCopy is the number of bytes of short blocks that one call of assembly copies: the
+	// scheduler cannot preempt the goroutine during the call.
 	longCopy = 256 << 10
-	// sweepPiece is how many bytes of a long copy go up in one piece, while the pieces may
-	// go down; a part of the first cache.
+	// sweepPiece is the length in bytes of the pieces of a long copy, a part of the first-level
+	// cache. Each piece is copied upwards; the order of the pieces may be downwards.
 	sweepPiece = 16 << 10
-	// shortCopy is the length from which on vectors are faster than the runtime.
+	// shortCopy is the length in bytes from which on vectors are faster than Go's copy.
 	shortCopy = 128
-	// stringCopy is the length from which on the string instruction is faster: when
-	// the bytes at both places exceed the first cache.
+	// stringCopy is the length in bytes from which on the string instruction is faster
+	// than vectors: source and destination together exceed the first-level cache.
 	stringCopy = 24 << 10
-	// stringBlock is that length for each of many blocks, which together exceed it.
+	// stringBlock is the same length for one of many blocks that together reach stringCopy.
 	stringBlock = 8 << 10
-	// line is that of the caches, in bytes.
+	// line is the length of a cache line in bytes.
 	line = 64
 )
 
-// run copies n bytes that do not overlap.
+// run copies n bytes from s to d; the two must not overlap.
 //
 //go:nocheckptr
 func (m mover) run(d, s unsafe.Pointer, n int) {
@@ -76,7 +76,8 @@ func (m mover) run(d, s unsafe.Pointer, n int) {
 	}
 }
 
-// sweep is run for what exceeds the first cache. Pieces begin at lines of the destination.
+// sweep is run for lengths beyond the first-level cache. Pieces begin at cache lines of the
+// destination. Their order alternates between upwards and downwards: see sys.SweepDown.
 //
 //go:nocheckptr
 func (m mover) sweep(d, s unsafe.Pointer, n int) {
@@ -100,8 +101,8 @@ func (m mover) sweep(d, s unsafe.Pointer, n int) {
 	}
 }
 
-// byString copies n bytes, at least a line, by the string instruction, and reads ahead
-// what begins at next, which need not be memory. m is not loops.
+// byString copies n bytes, at least a cache line, with the string instruction, and prefetches
+// the memory at next, which may be an invalid address. m must not be loops.
 //
 //go:nocheckptr
 func (m mover) byString(d, s, next unsafe.Pointer, n int) {

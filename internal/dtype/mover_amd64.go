@@ -4,8 +4,8 @@ package dtype
 
 import "unsafe"
 
-// blocks copies n blocks of size bytes, both at least 1 and size at least 32. m is
-// not loops.
+// blocks copies n blocks of size bytes; n must be at least 1 and size at least 32. m must
+// not be loops.
 func (m mover) blocks(dst, src unsafe.Pointer, dstStep, srcStep, n, size int) {
 	switch {
 	case size <= 256 && sparse(dstStep) && n > 8:
@@ -38,8 +38,8 @@ func gatherWords(dst, src unsafe.Pointer, dstStep, srcStep, n int)
 //go:noescape
 func scatterWords(dst, src unsafe.Pointer, dstStep, srcStep, n int)
 
-// addresses stores those of blocksAVX, blocksAVX2, blocksAVX512, stringMove, everyOtherAVX512 and
-// gatherWords.
+// addresses stores the addresses of blocksAVX, blocksAVX2, blocksAVX512, stringMove,
+// everyOtherAVX512 and gatherWords, in this order.
 //
 //go:noescape
 func addresses(to *[6]uintptr)

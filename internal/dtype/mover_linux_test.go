@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// No mover touches a byte in front of or behind the memory it was given, not even to
-// read it: the memory lies between pages that must not be touched.
+// No mover reads or writes a byte before or after the memory that it is given: the memory
+// lies between pages without access rights.
 func TestMoversStayWithinTheirMemory(t *testing.T) {
 	const page, inner = 4096, 4 * longCopy
 	room, err := syscall.Mmap(-1, 0, inner+2*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
@@ -43,7 +43,7 @@ func TestMoversStayWithinTheirMemory(t *testing.T) {
 				b.Pack(wire, 0)
 				b.Unpack(wire, 0)
 			}
-			// And packed bytes there.
+			// The same with the packed bytes at the ends of the room.
 			mem := make([]byte, reach)
 			b, _ := Bind(mem, 0, v, 1)
 			b.Pack(room[:len(wire)], 0)

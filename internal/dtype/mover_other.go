@@ -4,7 +4,8 @@ package dtype
 
 import "unsafe"
 
-// Without vectors there are only the loops, which call none of these.
+// Builds without vector instructions have only the mover loops, which calls none of these
+// functions.
 
 func (m mover) blocks(dst, src unsafe.Pointer, dstStep, srcStep, n, size int) {}
 

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// Every mover copies exactly the bytes of the blocks: of every length up to several
-// turns of the longest loop and of those around the limits of the ways to copy, from
-// and to unaligned places, at strides that crowd the caches and at negative ones.
+// Every mover copies exactly the bytes of the blocks: for every length up to several
+// turns of the longest loop and for the lengths at which the copy method changes, for
+// unaligned addresses, strides that crowd the caches, and negative strides.
 func TestMoversCopyBlocksAndNothingElse(t *testing.T) {
 	var sizes []int64
 	for n := int64(1); n <= 900; n++ {
@@ -45,8 +45,8 @@ func TestMoversCopyBlocksAndNothingElse(t *testing.T) {
 	}
 }
 
-// moveBlocks packs and unpacks n blocks of size bytes at mem[lb] and compares
-// everything around with a copy byte by byte.
+// moveBlocks packs and unpacks n blocks of size bytes at mem[lb], and compares blocks and
+// surrounding bytes with a copy byte by byte.
 func moveBlocks(set *Set, by mover, r *rand.Rand, lb, n, size, stride int64) error {
 	v, err := Hvector(n, size, stride, set.Type(Byte))
 	if err != nil {
@@ -100,8 +100,8 @@ func differs(a, b []byte) int {
 	return -1
 }
 
-// Words at a stride of two, and those that are far apart, have instructions of their
-// own, for any number of them.
+// The special functions for words at a stride of two and for words far apart copy any number
+// of words correctly.
 func TestMoversPackWords(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 8))
 	set := Predefined()

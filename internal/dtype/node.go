@@ -1,7 +1,7 @@
 package dtype
 
-// node is a loop program: what compile makes of a type. Displacements are in
-// bytes, relative to the node's own off, and that to the node around it.
+// node is a loop program, which compile makes of a type. Displacements are in bytes
+// and relative to the node's off, which is relative to the enclosing node.
 //
 //	run     size bytes
 //	loop    n times sub, stride apart
@@ -9,14 +9,13 @@ package dtype
 //	pieces  runs at offs, the i-th being bytes cum[i] to cum[i+1] of the packed form
 //	seq     each of subs, with cum as in pieces
 //
-// Kinds are chosen so that a position in the packed form is found by a division or
-// a binary search in each level. The sub of a loop or list has off 0, and the
-// rules below keep programs small: repetitions that touch merge into runs, loops
-// of loops with fitting strides into one loop, equal runs at equal distances into
-// loops. Nodes are shared and never change.
+// With these kinds, a division or a binary search at each level finds a position of the
+// packed form. The sub of a loop or list has off 0. The constructors below keep programs
+// small: they merge adjacent repetitions into runs, nested loops with fitting strides into
+// one loop, and equal runs at equal distances into loops. Nodes are shared and immutable.
 //
-// With elements (elem set in every run) the same program drives conversion; then
-// only runs of one basic datatype merge.
+// In a typed program elem is set in every run, and only runs of one basic datatype merge;
+// conversion to external32 uses it.
 type node struct {
 	kind   kind
 	off    int64
@@ -29,9 +28,9 @@ type node struct {
 	cum    []int64
 	elem   *Elem // of run and pieces
 
-	lo, hi   int64 // where the bytes are: [off+lo, off+hi)
-	runs     int64 // number of runs, before merging across repetitions
-	shortest int64 // run
+	lo, hi   int64 // all bytes lie in [off+lo, off+hi)
+	runs     int64 // number of runs; adjacent runs of two repetitions count as two
+	shortest int64 // length of the shortest run
 }
 
 type kind uint8
@@ -45,9 +44,9 @@ const (
 	seq
 )
 
-// inlineRuns is up to how many runs a part of a struct may have to be dissolved
-// into its surroundings: enough for nested structs and short arrays in them, not
-// so many that nesting multiplies memory.
+// inlineRuns is the largest number of runs with which sequence replaces a part of a struct
+// by its runs: enough for nested structs and short arrays in them, but not so many that
+// nesting multiplies memory.
 const inlineRuns = 32
 
 func runOf(size int64, e *Elem) *node {
@@ -57,7 +56,7 @@ func runOf(size int64, e *Elem) *node {
 	return &node{kind: run, size: size, elem: e, hi: size, runs: 1, shortest: size}
 }
 
-// at displaces n.
+// at returns n displaced by off.
 func (n *node) at(off int64) *node {
 	if off == 0 || n.kind == nothing {
 		return n
@@ -67,13 +66,13 @@ func (n *node) at(off int64) *node {
 	return &c
 }
 
-// repeat is n times sub, stride apart.
+// repeat returns the program of n repetitions of sub, stride bytes apart.
 func repeat(n, stride int64, sub *node) *node {
 	if n == 1 {
 		return sub
 	}
 	if m, ok := sub.merged(n, stride); ok {
-		r := m // here, so that it is not allocated for loops
+		r := m // a copy in this branch: else the compiler allocates m for loops, too
 		return &r
 	}
 	r := &node{kind: loop, off: sub.off, n: n, stride: stride, sub: sub.at(-sub.off), size: n * sub.size,
@@ -82,7 +81,7 @@ func repeat(n, stride int64, sub *node) *node {
 	return r
 }
 
-// merged is n times sub, stride apart, if that is no further loop.
+// merged returns n repetitions of sub, stride apart, if they need no additional loop.
 func (sub *node) merged(n, stride int64) (r node, ok bool) {
 	switch {
 	case n == 0 || sub.kind == nothing:
@@ -105,7 +104,7 @@ func (sub *node) merged(n, stride int64) (r node, ok bool) {
 	return node{}, false
 }
 
-// repeated is repeat of a value: only what a loop repeats is allocated.
+// repeated is repeat for a node by value: it allocates only the body of a new loop.
 func (sub node) repeated(n, stride int64) node {
 	if r, ok := sub.merged(n, stride); ok {
 		return r
@@ -125,7 +124,7 @@ func (n *node) span() {
 	n.lo, n.hi = n.sub.lo+min(0, far), n.sub.hi+max(0, far)
 }
 
-// scatter is sub at each of offs.
+// scatter returns the program of sub at each of offs.
 func scatter(offs []int64, sub *node) *node {
 	if len(offs) == 0 || sub.kind == nothing {
 		return &node{}
@@ -145,7 +144,7 @@ func scatter(offs []int64, sub *node) *node {
 	return c
 }
 
-// evenly reports whether offsets have one distance.
+// evenly reports whether consecutive offsets have equal distances, and returns the distance.
 func evenly(offs []int64) (stride int64, ok bool) {
 	if len(offs) == 1 {
 		return 0, true
@@ -159,7 +158,7 @@ func evenly(offs []int64) (stride int64, ok bool) {
 	return stride, true
 }
 
-// runList collects runs of one basic datatype, or of bytes, merging what touches.
+// runList collects runs of one basic datatype, or of bytes, and merges adjacent ones.
 type runList struct {
 	offs, sizes []int64
 	elem        *Elem
@@ -201,7 +200,7 @@ func (l *runList) node() *node {
 	return c
 }
 
-// sequence is one node after the other.
+// sequence returns the program of one node after the other.
 func sequence(subs []*node) *node {
 	var out []*node
 	l := runList{}
@@ -247,7 +246,7 @@ func sequence(subs []*node) *node {
 	return c
 }
 
-// each calls f for every run, in order. It is for small programs.
+// each calls f for every run, in order. It is for programs with few runs.
 func (n *node) each(off int64, f func(e *Elem, off, size int64)) {
 	off += n.off
 	switch n.kind {

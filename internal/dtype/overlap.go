@@ -6,19 +6,19 @@ import (
 	"sync"
 )
 
-// overlap is whether bytes of one element of a type overlap, found when first asked
-// for.
+// overlap caches whether bytes of one element of a type overlap; it is computed on
+// first use.
 type overlap struct {
 	once sync.Once
 	yes  bool
 }
 
-// enumerated is how many runs are listed and sorted to find an overlap. A type that
-// interleaves more of them, by loops that do not nest, is taken to have none.
+// enumerated is the largest number of runs that are listed and sorted to find an overlap. A
+// type with more runs, for which apart proves nothing, counts as free of overlap.
 const enumerated = 1 << 22
 
-// Overlaps reports whether a byte of memory occurs twice in the buffer: to receive
-// there is erroneous (DT-14).
+// Overlaps reports whether a byte of memory occurs twice in the buffer: it is erroneous to
+// receive into such a buffer (DT-14).
 func (b *Buffer) Overlaps() bool {
 	return !b.dense && b.t != nil && b.t.Overlaps(b.count)
 }
@@ -29,7 +29,7 @@ func (t *Type) Overlaps(count int64) bool {
 	switch {
 	case count == 0 || one.size == 0:
 		return false
-	// Of elements that do not reach into each other, what is known of one holds.
+	// If elements do not interleave, bytes overlap only within an element.
 	case count == 1 || int64(Magnitude(extent)) >= one.hi-one.lo:
 		return t.overlaps()
 	}
@@ -59,10 +59,11 @@ func (n *node) overlaps() bool {
 	return false
 }
 
-// apart reports whether it is plain to see that no bytes of so many n, stride apart,
-// overlap; without allocating, since receivers ask. Nested loops are
-// apart, in whatever order their strides come (a transposed matrix), if by rising
-// stride each steps over all that the smaller ones cover.
+// apart reports whether a simple check proves that no bytes overlap in count repetitions of
+// n, stride apart; false proves nothing. It does not allocate, since receivers call it. The
+// loops may be nested in any order of strides (a transposed matrix): they are sorted by
+// stride, and there is no overlap if each stride is at least as long as the memory that the
+// loops with smaller strides cover.
 func (n *node) apart(count, stride int64) bool {
 	type dim struct{ n, stride int64 }
 	loops := append(make([]dim, 0, 8), dim{count, int64(Magnitude(stride))})
@@ -88,8 +89,8 @@ func (n *node) apart(count, stride int64) bool {
 	return !c.overflow
 }
 
-// sorted reports whether the parts of a node follow each other in memory, and are
-// each plainly without overlap.
+// sorted reports whether the parts of a node are in ascending order in memory without
+// overlap between them, and apart proves each part free of overlap.
 func (n *node) sorted() bool {
 	switch n.kind {
 	case list:

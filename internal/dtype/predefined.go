@@ -7,21 +7,21 @@ import (
 	"github.com/halo-mpi/halo/internal/class"
 )
 
-// Set holds the predefined types, and those that are made on demand but exist once
-// (DT-23): of F90Real and its like, ValueIndex, and of types of Go. All methods may be called
-// by any goroutine.
+// Set holds the predefined types, and the types that are made on demand but exist once
+// (DT-23): F90 types, the types of ValueIndex, and those of Go types. All methods may be
+// called by any goroutine.
 type Set struct {
-	// PairOf tells Of which structs of Go are pairs for MINLOC and MAXLOC, of which
-	// numbers; nil: none. It is set before the set is used.
+	// PairOf tells Of which structs of Go are pairs for MINLOC and MAXLOC, and the types of
+	// value and index; nil: there are none. It is set before the set is used.
 	PairOf func(g reflect.Type) (value, index reflect.Type, ok bool)
 
-	// HandleOf tells Of which structs of Go are handles of objects; nil: none. It is set
-	// before the set is used.
+	// HandleOf tells Of which structs of Go are handles of synchronisation objects; nil:
+	// there are none. It is set before the set is used.
 	HandleOf func(g reflect.Type) bool
 
 	types  [lastID + 1 - firstID]*Type
 	handle *Type
-	count  uint8 // of these
+	count  uint8 // number of places given to types: see Type.Place
 
 	mu     sync.Mutex
 	f90    map[f90Key]*Type
@@ -29,7 +29,7 @@ type Set struct {
 	golang sync.Map // reflect.Type to *Type
 }
 
-// Predefined makes a set with the usual sizes of Fortran's types.
+// Predefined makes a set with the default sizes of Fortran's types.
 func Predefined() *Set { return PredefinedOf(DefaultFortran()) }
 
 // PredefinedOf makes a set with sizes of Fortran's types that Check has accepted.
@@ -47,14 +47,14 @@ func PredefinedOf(f Fortran) *Set {
 	return s
 }
 
-// placed gives t its place.
+// placed gives t the next place.
 func (s *Set) placed(t *Type) *Type {
 	s.count++
 	t.place = s.count
 	return t
 }
 
-// Places is how many types have a place, which is the highest: see Type.Place.
+// Places is the number of types with a place, which is also the highest place: see Type.Place.
 func (s *Set) Places() int { return int(s.count) }
 
 // Type returns the type with an id, nil if there is none.
@@ -65,8 +65,8 @@ func (s *Set) Type(id ID) *Type {
 	return s.types[id-firstID]
 }
 
-// Handle is the predefined type of handles of synchronisation objects, which the ABI has
-// no value for. No type can be made of it.
+// Handle is the predefined type of handles of synchronisation objects, which has no value in
+// the ABI. No type can be made of it.
 func (s *Set) Handle() *Type { return s.handle }
 
 // Each calls f with all predefined types in the order of their ids.
@@ -78,8 +78,8 @@ func (s *Set) Each(f func(ID, *Type)) {
 	}
 }
 
-// Name is the standard's name of the type with an id, whatever SetName has called it, "" if there
-// is none.
+// Name is the standard's name of the type with an id, even after SetName; it is "" if there is
+// no such type.
 func (s *Set) Name(id ID) string {
 	t := s.Type(id)
 	switch {
@@ -119,7 +119,7 @@ func newElemType(made call, e *Elem) *Type {
 func newPair(made call, value, index *Type) *Type {
 	at := (value.lay.size + index.lay.align - 1) / index.lay.align * index.lay.align
 	body, err := Struct([]int64{1, 1}, []int64{0, at}, []*Type{value, index})
-	if err != nil { // two basic types and small numbers
+	if err != nil { // impossible with two basic types and small numbers
 		panic("dtype: " + err.Error())
 	}
 	t := newType(made, body.lay, body.sig)
@@ -128,10 +128,10 @@ func newPair(made call, value, index *Type) *Type {
 }
 
 // ValueIndex returns the predefined type of a value and an index, nil if there is
-// none for these two (MPI_Type_get_value_index). Types are the same for MINLOC if
-// they are the same in C, so that unnamed ones exist for every value and index that
-// MINLOC is carried out on (package op): values are integers of up to 8 bytes and
-// reals but those of 2, indices signed integers of 4 or 8.
+// none for these two (MPI_Type_get_value_index). Beyond the named pair types there is
+// an unnamed one for every value and index type that package op accepts for MINLOC:
+// values are integers of up to 8 bytes and reals except those of 2 bytes, indices are
+// signed integers of 4 or 8 bytes.
 func (s *Set) ValueIndex(value, index *Type) (*Type, error) {
 	if err := firstError(usable(value), usable(index)); err != nil {
 		return nil, err
@@ -162,7 +162,7 @@ func (s *Set) ValueIndex(value, index *Type) (*Type, error) {
 	return t, nil
 }
 
-// Typeclass is what MatchSize looks for.
+// Typeclass is the class of Fortran types among which MatchSize searches.
 type Typeclass int
 
 // The classes of types.

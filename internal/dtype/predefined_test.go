@@ -80,7 +80,7 @@ func TestDT01PredefinedTypes(t *testing.T) {
 	}
 }
 
-// Size and kind find a type of Fortran, the very handle (DT-28).
+// MatchSize finds the handle of a Fortran type by size and kind (DT-28).
 func TestDT28MatchSize(t *testing.T) {
 	set := Predefined()
 	for _, c := range []struct {
@@ -105,8 +105,8 @@ func TestDT28MatchSize(t *testing.T) {
 	}
 }
 
-// Types by precision and range: sizes in memory and external32 at the borders of
-// each row (DT-17 to DT-19, DT-25), predefined (DT-21), with contents (DT-22).
+// Types by precision and range have the right sizes in memory and external32 at the borders
+// of each row (DT-17 to DT-19, DT-25), are predefined (DT-21), and have contents (DT-22).
 func TestDT17F90Types(t *testing.T) {
 	set := Predefined()
 	const u = Undefined
@@ -207,8 +207,8 @@ func TestDT20F90TypesMatchTheirLike(t *testing.T) {
 	}
 }
 
-// A value and an index find the named pair type, or one that is made once
-// (X-TYP-01).
+// ValueIndex returns the named pair type of a value and an index, or an unnamed one, which is
+// the same for each call (X-TYP-01).
 func TestXTYP01ValueIndex(t *testing.T) {
 	set := Predefined()
 	named, err := set.ValueIndex(set.Type(Double), set.Type(Int))
@@ -245,7 +245,7 @@ func TestXTYP01ValueIndex(t *testing.T) {
 	}
 }
 
-// Names can be set, predefined types have their own, others none (DT-35).
+// Names can be set. Predefined types have a name from the start, others have none (DT-35).
 func TestDT35Names(t *testing.T) {
 	set := Predefined()
 	v, _ := Vector(3, 1, 2, set.Type(Wchar))

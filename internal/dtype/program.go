@@ -8,14 +8,14 @@ import (
 )
 
 const (
-	// programDepth is how deep programs for C may be nested: C goes through them by
-	// recursion, on a stack that does not grow.
+	// programDepth is how deep programs for C may be nested: C runs them by recursion, on
+	// a stack that does not grow.
 	programDepth = 16
-	// programMost is how long a program for C may be in bytes. One that is longer moves
-	// thousands of runs, beside which a call to Go is short.
+	// programMost is the greatest length in bytes of a program for C. A longer program moves
+	// thousands of runs, which takes much longer than the call to Go that C avoids.
 	programMost = 64 << 10
-	// packMost is how many bytes C packs or unpacks at a time: of more, the call to Go is a
-	// small part.
+	// packMost is the greatest number of bytes that C packs or unpacks itself. For more
+	// bytes, the call to Go is a small part of the time.
 	packMost = 64 << 10
 )
 
@@ -24,8 +24,8 @@ const (
 	nodeWords = int(unsafe.Sizeof(shmfmt.Node{})) / word
 )
 
-// words is the length of a program for C, and reports false for one that is nested too deeply
-// or too long.
+// words is the length in words of the program for C; ok is false if the program is too long or
+// nested too deeply.
 func (n *node) words(depth int) (total int, ok bool) {
 	if depth == 0 {
 		return 0, false
@@ -44,8 +44,8 @@ func (n *node) words(depth int) (total int, ok bool) {
 	return total, total*word <= programMost
 }
 
-// forC is a program in the form that C reads, in memory of package hot; nil for one that C is
-// not to run.
+// forC returns the program in the form that C reads, in memory of package hot; nil if it is too
+// long or nested too deeply.
 func (n *node) forC() []byte {
 	total, ok := n.words(programDepth)
 	if !ok {
@@ -63,13 +63,14 @@ type programWriter struct {
 	used   int
 }
 
-// take is the position of n more words.
+// take allocates n words and returns their position.
 func (w *programWriter) take(n int) int {
 	w.used += n
 	return w.used - n
 }
 
-// node writes a node, and behind it what belongs to it, and returns where it stands.
+// node writes a node, followed by its lists and subs, and returns its position. References in
+// the node are distances from it in bytes.
 func (w *programWriter) node(n *node) (at int) {
 	at = w.take(nodeWords)
 	from := func(position int) int64 { return int64((position - at) * word) }

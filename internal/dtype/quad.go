@@ -7,16 +7,16 @@ import (
 )
 
 // quad is a number in IEEE binary128: sign, 15 bits of exponent with bias 16383,
-// 112 bits of fraction. The seed's bias of 10383 is a slip (E2-12).
+// 112 bits of fraction. The bias of 10383 in the seed is an error (E2-12).
 type quad struct{ hi, lo uint64 }
 
 const (
 	quadExponent = 0x7fff    // all ones: infinity or NaN
 	quadTop      = 1<<48 - 1 // the fraction's bits in hi
-	quadBias     = 16383     // so for the x87 format
+	quadBias     = 16383     // also the bias of the x87 format
 	doubleBias   = 1023      //
 	doubleTop    = 1<<52 - 1 // the fraction of binary64
-	intBit       = 1 << 63   // the x87 format writes the leading one down
+	intBit       = 1 << 63   // the leading one, which the x87 format stores
 	quietNaN     = 1 << 47   // in hi
 )
 
@@ -37,8 +37,8 @@ func getQuad(src []byte) quad {
 }
 
 // quadOfExtended widens a number of the x87 format: 64 bits of significand with
-// the leading one, then 16 of sign and exponent. It is exact. Encodings that the
-// processor itself takes for invalid become NaN.
+// the leading one, then 16 bits of sign and exponent. The result is exact. Encodings
+// that are invalid for the processor become NaN.
 func quadOfExtended(mem []byte) quad {
 	m, se := binary.LittleEndian.Uint64(mem), uint64(binary.LittleEndian.Uint16(mem[8:]))
 	sign, exponent := se>>15, se&quadExponent
@@ -56,7 +56,7 @@ func quadOfExtended(mem []byte) quad {
 // tenth become zero.
 func extendedOfQuad(mem []byte, q quad) {
 	f := q.hi&quadTop<<15 | q.lo>>49 // 63 bits
-	rest := q.lo << 15               // what is cut off, with its first bit at the top
+	rest := q.lo << 15               // the bits that are cut off, the first one at the top
 	exponent := q.exponent()
 	m := f
 	switch {
@@ -93,7 +93,7 @@ func quadOfDouble(v uint64) quad {
 		exponent = quadExponent
 	case exponent != 0:
 		exponent += quadBias - doubleBias
-	case f != 0: // denormal: the leading one goes where it is not written
+	case f != 0: // denormal: shifted until the leading one is the implicit bit
 		shift := uint64(bits.LeadingZeros64(f) - 11)
 		f = f << shift & doubleTop
 		exponent = quadBias - doubleBias + 1 - shift
@@ -116,7 +116,7 @@ func doubleOfQuad(q quad) uint64 {
 	switch {
 	case exponent >= 0x7ff:
 		return sign | math.Float64bits(math.Inf(1))
-	case exponent <= 0: // denormal, or nothing
+	case exponent <= 0: // denormal or zero
 		shift := uint(1 - exponent)
 		if shift > 53 {
 			return sign
@@ -132,7 +132,7 @@ func doubleOfQuad(q quad) uint64 {
 	}
 	v := uint64(exponent)<<52 + f
 	if rest > 1<<63 || rest == 1<<63 && f&1 != 0 {
-		v++ // may carry into the exponent, as it should
+		v++ // a carry into the exponent gives the correct result
 	}
 	return sign | v
 }

@@ -9,11 +9,11 @@ import (
 	"github.com/halo-mpi/halo/internal/mem"
 )
 
-// packed is what the oracle packs.
+// packed returns the packed form by the oracle.
 func (x *checker) packed() []byte { return x.all.Packed(x.mem, x.origin) }
 
-// everySplit is up to how many bytes a type is split at every one; of others it is
-// 40 at random.
+// everySplit is the largest size in bytes for which the tests split a transfer at every byte;
+// larger types are split at some 40 random bytes.
 const everySplit = 400
 
 func (x *checker) splits() (at []int) {
@@ -26,7 +26,7 @@ func (x *checker) splits() (at []int) {
 	return at
 }
 
-// ranges are some from and to in the packed form, not empty.
+// ranges returns some random, non-empty ranges of the packed form.
 func (x *checker) ranges() (all [][2]int) {
 	size := len(x.offs)
 	for range min(20, size) {
@@ -36,7 +36,7 @@ func (x *checker) ranges() (all [][2]int) {
 	return all
 }
 
-// pack packs in one piece, in both ways, in two at every split point, and parts.
+// pack packs all bytes with PackAll, in two pieces at every split point, and in ranges.
 func (x *checker) pack() error {
 	want := x.packed()
 	size := len(want)
@@ -67,7 +67,7 @@ func (x *checker) pack() error {
 	return nil
 }
 
-// unpack is as pack: it changes the bytes of the typemap and no other.
+// unpack does the same with Unpack, which must change the bytes of the typemap and no others.
 func (x *checker) unpack() error {
 	if x.overlaps {
 		return nil
@@ -108,7 +108,7 @@ func (x *checker) random(n int) []byte {
 	return b
 }
 
-// runs asks for runs in portions and compares them byte by byte.
+// runs requests the runs in portions and compares them byte by byte.
 func (x *checker) runs() error {
 	at, steps := int64(0), 0
 	if len(x.offs) > 0 && x.r.IntN(2) == 0 {
@@ -153,7 +153,7 @@ func (x *checker) runs() error {
 	return nil
 }
 
-// part packs, unpacks and lists parts of parts, which end where they do.
+// part packs, unpacks and lists parts of a range, which must not reach beyond the range.
 func (x *checker) part() error {
 	want := x.packed()
 	for _, k := range x.ranges() {
@@ -195,7 +195,7 @@ func (x *checker) part() error {
 	return nil
 }
 
-// copy copies between parts of this layout and another of the same sequence.
+// copy copies between parts of this layout and of another layout with the same signature.
 func (x *checker) copy() error {
 	if len(x.offs) == 0 {
 		return nil
@@ -214,7 +214,7 @@ func (x *checker) copy() error {
 		return err
 	}
 	for _, k := range append(x.ranges(), [2]int{0, len(x.offs)}) {
-		to := x.r.IntN(len(x.offs)) // another place there
+		to := x.r.IntN(len(x.offs)) // the position in the packed form of the other layout
 		n := min(k[1]-k[0], len(x.offs)-to)
 		after := bytes.Clone(memory)
 		for i, o := range m.Offsets()[to : to+n] {

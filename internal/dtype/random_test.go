@@ -17,12 +17,12 @@ var (
 	flagSeed  = flag.Uint64("seed", 1, "seed of the first random type")
 )
 
-// tooLong bounds the oracle's work, in entries of a typemap; types beyond it are not
+// tooLong bounds the work of the oracle: types with more entries in the typemap are not
 // tested.
 const tooLong = 1500
 
-// Random types against the typemap (DT-12): each seed is one type of nesting up to
-// 6. A failure is shrunk, and repeated by -seed and -types 1.
+// Random types agree with their typemaps (DT-12): each seed gives one type with up to 6
+// levels of nesting. A failing type is shrunk; -seed and -types 1 repeat it.
 func TestDT12RandomTypes(t *testing.T) {
 	set := dtype.Predefined()
 	n, tested := *flagTypes, 0
@@ -54,7 +54,7 @@ func TestDT12RandomTypes(t *testing.T) {
 	}
 }
 
-// FuzzTypes makes types of bytes, and holds them against the typemap.
+// FuzzTypes makes types from the fuzzer's bytes and compares them with their typemaps.
 func FuzzTypes(f *testing.F) {
 	f.Add([]byte("vectors of structs"))
 	f.Add([]byte{0, 9, 30, 255, 128, 77, 3, 200, 41})
@@ -68,7 +68,7 @@ func FuzzTypes(f *testing.F) {
 	})
 }
 
-// check compares all that the engine does with a type to the oracle.
+// check compares every operation of the engine on a type with the oracle.
 func check(set *dtype.Set, s *dtypetest.Spec, seed uint64) (ran bool, err error) {
 	r := rand.New(rand.NewPCG(seed, 2))
 	m := s.Typemap(set, tooLong)
@@ -118,7 +118,7 @@ func check(set *dtype.Set, s *dtypetest.Spec, seed uint64) (ran bool, err error)
 	return true, nil
 }
 
-// forC compares the program that C reads to the own one.
+// forC compares the program that C reads with the program of Go.
 func (x *checker) forC() error {
 	if got, want := dtype.RunsForC(x.t); !slices.Equal(got, want) {
 		return fmt.Errorf("C moves %v, want %v", got, want)
@@ -138,7 +138,7 @@ func checkBounds(t *dtype.Type, m *dtypetest.Typemap) error {
 	return nil
 }
 
-// checker holds count elements of a type against the typemap of all of them.
+// checker compares count elements of a type with the typemap of all of them.
 type checker struct {
 	set      *dtype.Set
 	t        *dtype.Type
@@ -152,7 +152,7 @@ type checker struct {
 	overlaps bool
 }
 
-// each is f with every mover.
+// each calls f with every mover.
 func (x *checker) each(f func() error) func() error {
 	return func() error { return dtype.EachMover(x.t, f) }
 }
@@ -164,7 +164,7 @@ func (x *checker) overlap() error {
 	return nil
 }
 
-// external converts there and back, which takes a typemap without overlap.
+// external converts to external32 and back, for typemaps without overlap.
 func (x *checker) external() error {
 	if x.overlaps {
 		return nil
@@ -189,8 +189,8 @@ func (x *checker) external() error {
 	return nil
 }
 
-// signature compares with that of a struct that lists the typemap, and counts
-// elements in beginnings of a message.
+// signature compares the signature with that of a struct that lists the typemap, and
+// counts the elements in prefixes of a message.
 func (x *checker) signature() error {
 	integers := map[int64]dtype.ID{1: dtype.Int8, 2: dtype.Int16, 4: dtype.Int32, 8: dtype.Int64, 16: dtype.Integer16}
 	var lengths, displs []int64
@@ -234,7 +234,7 @@ func (x *checker) signature() error {
 	return nil
 }
 
-// contents makes the type again, all the way down.
+// contents makes the type again from its contents, recursively.
 func (x *checker) contents() error {
 	var again func(t *dtype.Type) (*dtype.Type, error)
 	again = func(t *dtype.Type) (*dtype.Type, error) {
@@ -275,7 +275,7 @@ func (x *checker) contents() error {
 	return nil
 }
 
-// bounds binds memory that is a byte too short on either side.
+// bounds checks that Bind refuses memory that is a byte too short on either side.
 func (x *checker) bounds() error {
 	if x.b.Size() == 0 {
 		return nil

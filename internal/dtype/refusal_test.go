@@ -8,7 +8,7 @@ import (
 	"github.com/halo-mpi/halo/internal/class"
 )
 
-// Bad arguments have their class, and the error names argument and numbers.
+// A bad argument gives the right error class, and the error names the argument and the numbers.
 func TestConstructorsRefuseBadArguments(t *testing.T) {
 	set := Predefined()
 	i := set.Type(Int)
@@ -77,7 +77,7 @@ func TestConstructorsRefuseBadArguments(t *testing.T) {
 	}
 }
 
-// Arguments that do not matter may be anything.
+// Arguments without influence on the type may have any value.
 func TestInsignificantArguments(t *testing.T) {
 	i := Predefined().Type(Int)
 	for _, typ := range []*Type{

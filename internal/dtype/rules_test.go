@@ -12,7 +12,7 @@ import (
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
-// must is for types that cannot fail.
+// must returns the type of a constructor that cannot fail.
 func must(t testing.TB) func(*Type, error) *Type {
 	return func(typ *Type, err error) *Type {
 		t.Helper()
@@ -24,8 +24,8 @@ func must(t testing.TB) func(*Type, error) *Type {
 	}
 }
 
-// A duplicate is committed if the original is; a type that nobody has but a buffer
-// goes on working.
+// A duplicate is committed if the original is. A type to which only a buffer refers
+// stays usable.
 func TestFreedTypeInFlight(t *testing.T) {
 	set := Predefined()
 	v, _ := Vector(3, 1, 2, set.Type(Int32))
@@ -49,8 +49,8 @@ func TestFreedTypeInFlight(t *testing.T) {
 	}
 }
 
-// The combiner is that of the call, whatever became of the layout (DT-09), and the
-// envelope has the numbers of the standard's table (DT-08).
+// The combiner is that of the constructor call even if the layout is simplified (DT-09), and
+// the envelope has the numbers of the standard's table (DT-08).
 func TestDT08Envelope(t *testing.T) {
 	set := Predefined()
 	i := set.Type(Int)
@@ -91,7 +91,7 @@ func TestDT08Envelope(t *testing.T) {
 			t.Errorf("counts of a darray: %v", d.LargeContents())
 		}
 	}
-	// Whole and dense subarrays and vectors are one run for the engine all the same.
+	// The engine still has one run for whole subarrays and dense vectors.
 	for _, whole := range []*Type{must(t)(Vector(4, 2, 2, i)), must(t)(Subarray(l(4, 4), l(4, 4), l(0, 0), OrderC, i))} {
 		b, _ := Bind(make([]byte, 1000), 0, whole, 3)
 		if _, ok := b.Contiguous(); !ok {
@@ -100,7 +100,7 @@ func TestDT08Envelope(t *testing.T) {
 	}
 }
 
-// Resized sets bounds, which win in types made of it (DT-11).
+// Resized sets bounds, which also determine the bounds of types made of it (DT-11).
 func TestDT11Resized(t *testing.T) {
 	set := Predefined()
 	r := must(t)(Resized(set.Type(Int), -4, 16))
@@ -166,8 +166,8 @@ func TestDT15AbsoluteAddresses(t *testing.T) {
 	runtime.KeepAlive(b)
 }
 
-// Overlapping regions are found, in small types and in interleaved loops; those
-// that only look like it are not (DT-14).
+// Overlaps finds overlapping bytes in small types and in interleaved loops, and does not
+// report types that interleave without overlap (DT-14).
 func TestDT14Overlap(t *testing.T) {
 	set := Predefined()
 	i, d := set.Type(Int), set.Type(Double)
@@ -205,7 +205,8 @@ func TestDT14Overlap(t *testing.T) {
 	}
 }
 
-// Signatures: what may be received as what (DT-16), and what errors say.
+// Signatures decide which type a message may be received as (DT-16); the errors name both
+// sides.
 func TestDT16TypeMatching(t *testing.T) {
 	set := Predefined()
 	n := func(id ID) *Type { return set.Type(id) }
@@ -258,7 +259,7 @@ func TestDT16TypeMatching(t *testing.T) {
 	}
 }
 
-// Counts beyond 32 bits and types beyond all memory take neither time nor memory
+// Counts beyond 32 bits and types larger than any memory cost neither time nor memory
 // (X-CNT-01).
 func TestXCNT01HugeTypes(t *testing.T) {
 	set := Predefined()
@@ -272,7 +273,7 @@ func TestXCNT01HugeTypes(t *testing.T) {
 	}
 	runs := make([]Run, 2)
 	n, next := b.Runs(runs, b.Size()-12, math.MaxInt64)
-	// An element is 2^37 - 8 bytes long, and the last run at its end.
+	// An element is 2^37 - 8 bytes long and ends with its last run.
 	last := int64(1<<20)*(1<<37-8) - 8
 	if n != 2 || next != b.Size() || runs[0] != (Run{last - 12, 4}) || runs[1] != (Run{last, 8}) {
 		t.Errorf("%v to %d, last at %d", runs[:n], next, last)
@@ -285,7 +286,7 @@ func TestXCNT01HugeTypes(t *testing.T) {
 	}
 }
 
-// Adjacent blocks merge, and long blocks are handed out without packing.
+// Adjacent blocks merge, and Slices returns long blocks without packing.
 func TestGathers(t *testing.T) {
 	set := Predefined()
 	for _, c := range []struct {
@@ -307,7 +308,7 @@ func TestGathers(t *testing.T) {
 	}
 }
 
-// Nothing on the path of a message allocates.
+// No step in the transfer of a message allocates.
 func TestPackAllocatesNothing(t *testing.T) {
 	if sys.Race {
 		t.Skip("the race detector allocates")
@@ -334,8 +335,8 @@ func TestPackAllocatesNothing(t *testing.T) {
 	}
 }
 
-// Every block size goes through the kernel made for it, at odd addresses, for
-// counts around those of the unrolled loops.
+// The loop for every block size copies correctly at odd addresses, for counts around the
+// unrolling factors.
 func TestStridedBlocks(t *testing.T) {
 	set := Predefined()
 	mem := make([]byte, 4000)

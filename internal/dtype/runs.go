@@ -1,21 +1,22 @@
 package dtype
 
-// Run is a run of bytes in memory, at an offset to displacement 0.
+// Run is a run of bytes in memory; Off is relative to a base that the caller knows.
 type Run struct{ Off, Len int64 }
 
-// gatherBlock is the shortest run that is worth an entry of an I/O vector, in bytes: a
-// page. The kernel takes as long to look at an entry as to copy a page or two, so that
-// shorter ones are packed faster: of 256 bytes three times, of 1 KiB a third.
+// gatherBlock is the length in bytes of the shortest run for which an entry of an I/O vector
+// is faster than packing: a page. The kernel takes as long for an entry as for copying a page
+// or two. Packing runs of 256 bytes is three times as fast as entries, packing runs of 1 KiB
+// a third faster.
 const gatherBlock = 4 << 10
 
-// Gathers reports whether all runs are long enough to be handed out one by one
-// instead of being packed.
+// Gathers reports whether all runs are so long that an I/O vector with an entry for each
+// is faster than packing.
 func (b *Buffer) Gathers() bool { return b.dense || b.size == 0 || b.t.Gathers() }
 
-// Runs writes the runs from byte at of the packed form on to dst, until dst is
-// full or limit bytes are covered, and returns how many runs and the position
-// behind them. Runs that touch are one. Offsets are relative to what Bind was given
-// as mem, and to the address for At.
+// Runs writes to dst the runs of the packed form from byte at on, until dst is full or
+// limit bytes are covered. It returns the number of runs and the position after them.
+// Adjacent runs are merged. Offsets are relative to the beginning of the mem that Bind
+// was given, or to the address that At was given.
 func (b *Buffer) Runs(dst []Run, at, limit int64) (n int, next int64) {
 	if at < 0 || at >= b.size {
 		return 0, at
@@ -30,7 +31,7 @@ func (b *Buffer) Runs(dst []Run, at, limit int64) (n int, next int64) {
 	return e.n, e.next
 }
 
-// Slices is Runs with the bytes themselves.
+// Slices is Runs with slices of the memory in place of offsets.
 func (b *Buffer) Slices(dst [][]byte, at, limit int64) (n int, next int64) {
 	var runs [16]Run
 	next = at
@@ -49,7 +50,7 @@ func (b *Buffer) Slices(dst [][]byte, at, limit int64) (n int, next int64) {
 	return n, next
 }
 
-// emitter collects runs. Its methods return false when there is no room.
+// emitter collects runs. Its methods return false when dst is full or the limit is reached.
 type emitter struct {
 	runs []Run
 	n    int
@@ -75,7 +76,7 @@ func (e *emitter) add(off, size int64) bool {
 	return take == size
 }
 
-// node adds the runs of n from its byte from on.
+// node adds the runs of n, beginning with byte from of its packed form.
 func (e *emitter) node(n *node, off, from int64) bool {
 	off += n.off
 	switch n.kind {
@@ -100,7 +101,7 @@ func (e *emitter) node(n *node, off, from int64) bool {
 	return true
 }
 
-// repetitions adds the runs of a loop or list.
+// repetitions adds the runs of a loop or list, beginning with byte from of its packed form.
 func (e *emitter) repetitions(sub *node, stride int64, offs []int64, n, off, from int64) bool {
 	i := from / sub.size
 	from -= i * sub.size

@@ -10,23 +10,23 @@ import (
 	"github.com/halo-mpi/halo/internal/class"
 )
 
-// sig is a type signature, the sequence of basic datatypes of a typemap without
-// displacements, as the tree of how the type was made: memory is that of the
-// constructors, not of the elements.
+// sig is a type signature: the sequence of basic datatypes of a typemap without
+// displacements. It is a tree like that of the constructor calls, so its size depends
+// on their number and not on the number of elements.
 //
-// Two trees of one sequence may differ. What is compared is a polynomial hash of
-// the sequence, sum(code(i) * base^(n-1-i)) modulo 2^61-1, which composes: that of
-// a sequence followed by another follows from both, that of n repetitions in
-// log(n) steps, and that of any beginning by one descent. Rejected: run-length
-// normal forms, which grow without bound for vectors of structs.
+// Two trees of one sequence may differ. Therefore signatures are compared by a
+// polynomial hash of the sequence, sum(code(i) * base^(n-1-i)) modulo 2^61-1. Hashes
+// compose: the hash of two sequences in a row follows from their hashes, the hash of n
+// repetitions takes log(n) steps, and the hash of a prefix takes one descent of the
+// tree. Rejected: run-length normal forms, which grow without bound for vectors of structs.
 type sig struct {
 	n, bytes int64
 	external int64 // bytes in external32
 	hash     uint64
 	power    uint64 // base^n
-	raw      bool   // MPI_BYTE and MPI_PACKED only: matches anything of that length
+	raw      bool   // MPI_BYTE and MPI_PACKED only: matches any signature of that length
 	parts    []sigPart
-	one      [1]sigPart // what parts points to if there is one
+	one      [1]sigPart // memory of parts if there is one part
 	elem     *Elem      // of a leaf
 	only     *Elem      // all elements have this name, nil if they differ
 }
@@ -80,17 +80,17 @@ func (a span) times(n int64) span {
 
 func (s *sig) span() span { return span{s.hash, s.power} }
 
-// elemSig is that of a basic datatype.
+// elemSig is the signature of a basic datatype.
 func elemSig(e *Elem) *sig {
 	// Codes are small; the multiplier spreads them over the field.
 	h := sigMul(e.code%sigPrime, 0x9e3779b97f4a7c15%sigPrime) + 1
 	return &sig{n: 1, bytes: e.Size, external: e.External, hash: h % sigPrime, power: sigBase, raw: e.raw(), elem: e, only: e}
 }
 
-// repeat makes s, which is empty, n times old.
+// repeat makes s, which must be empty, the signature of n repetitions of old.
 func (s *sig) repeat(c *checked, n int64, old *sig) { s.sum(c, []sigPart{{n, old}}) }
 
-// sum makes s, which is empty, one part after the other.
+// sum makes s, which must be empty, the signature of all parts in order.
 func (s *sig) sum(c *checked, parts []sigPart) {
 	s.power, s.raw, s.parts = 1, true, s.one[:0]
 	all := span{0, 1}
@@ -131,8 +131,8 @@ func (s *sig) first(n int64) span {
 	return all
 }
 
-// elements is the number of basic elements that the first bytes of s hold, and
-// whether no part of a further one is left.
+// elements is the number n of basic elements that fit the first bytes of s; whole reports
+// whether they fill these bytes exactly.
 func (s *sig) elements(bytes int64) (n int64, whole bool) {
 	if s.elem != nil {
 		if bytes >= s.elem.Size {
@@ -152,9 +152,9 @@ func (s *sig) elements(bytes int64) (n int64, whole bool) {
 	return n, bytes == 0
 }
 
-// Signature is the normal form of what is in a message: what a sender tells with
-// HALO_CHECK=1. Equal ones mean equal sequences of basic datatypes, up to the
-// chance of a collision of hashes, 2^-50 for messages of a thousand elements.
+// Signature identifies the sequence of basic datatypes of a message; a sender sends it with
+// HALO_CHECK=1. Equal Signatures mean equal sequences, except for hash collisions, whose
+// probability is 2^-50 for messages of a thousand elements.
 type Signature struct {
 	Elements int64 // basic ones
 	Bytes    int64
@@ -162,16 +162,16 @@ type Signature struct {
 	Raw      bool // bytes without type, MPI_BYTE or MPI_PACKED
 }
 
-// Signature returns that of count elements of t, a count that Bind accepts.
+// Signature returns the signature of count elements of t; Bind must accept count.
 func (t *Type) Signature(count int64) Signature {
 	s := t.sig
 	return Signature{count * s.n, count * s.bytes, s.span().times(count).hash, s.raw && count*s.n > 0}
 }
 
-// Check reports why a message of signature s cannot be received as count elements
-// of t, nil if it can: it may be shorter than there is room, and bytes match
-// anything (DT-16). The error names both counts, and t; the sender's type is for
-// the caller to add from the sender's Describe.
+// Check returns nil if a message of signature s can be received as count elements of t, else
+// an error with the reason. The message may be shorter, and bytes match any type (DT-16).
+// The error names both counts, and t; the caller adds the sender's type from the sender's
+// Describe.
 func (s Signature) Check(t *Type, count int64) error {
 	room := count * t.sig.bytes
 	switch {
@@ -200,8 +200,8 @@ func SameSignature(a *Type, na int64, b *Type, nb int64) bool {
 	return a.Signature(na) == b.Signature(nb)
 }
 
-// Elements is the number of basic elements in the first bytes of a message
-// received as elements of t, false if it ends within one (MPI_Get_elements).
+// Elements is the number of basic elements in a message of so many bytes that is received
+// as elements of t; ok is false if the message ends within an element (MPI_Get_elements).
 func (t *Type) Elements(bytes int64) (n int64, ok bool) {
 	s := t.sig
 	if s.bytes == 0 {
@@ -211,8 +211,9 @@ func (t *Type) Elements(bytes int64) (n int64, ok bool) {
 	return bytes/s.bytes*s.n + k, whole
 }
 
-// ElementsSize is the number of bytes that the first n basic elements of a message of
-// elements of t take, the reverse of Elements; false if that exceeds 64 bits, or t has none.
+// ElementsSize is the number of bytes of the first n basic elements in a message of elements
+// of t, the inverse of Elements; ok is false if that number exceeds 64 bits, or if n > 0 and
+// t has no elements.
 func (t *Type) ElementsSize(n int64) (bytes int64, ok bool) {
 	s := t.sig
 	if s.n == 0 {
@@ -226,8 +227,8 @@ func (t *Type) ElementsSize(n int64) (bytes int64, ok bool) {
 	return int64(whole) + int64(rest), true
 }
 
-// Count is the number of elements of t in so many bytes, false if they are no
-// multiple (MPI_Get_count).
+// Count is the number of elements of t in so many bytes; ok is false if bytes is not a
+// multiple of the size of t (MPI_Get_count).
 func (t *Type) Count(bytes int64) (n int64, ok bool) {
 	if t.sig.bytes == 0 {
 		return 0, bytes == 0
@@ -235,11 +236,11 @@ func (t *Type) Count(bytes int64) (n int64, ok bool) {
 	return bytes / t.sig.bytes, bytes%t.sig.bytes == 0
 }
 
-// describeRuns is how many runs Describe names.
+// describeRuns is the largest number of runs that Describe names.
 const describeRuns = 6
 
-// Describe is count elements of t in words: the type, and the beginning of its
-// signature in runs of basic datatypes.
+// Describe describes count elements of t for error messages: the type, and the beginning of
+// the signature as runs of basic datatypes.
 func (t *Type) Describe(count int64) string {
 	d := description{left: describeRuns}
 	d.times(count, t.sig)
@@ -262,8 +263,8 @@ type description struct {
 	left int // runs that may still be written
 }
 
-// times adds count repetitions of s and reports whether there is room for more.
-// Each repetition of what differs within itself makes a run at least.
+// times adds count repetitions of s and reports whether there is room for more runs. It
+// ends soon, because each repetition of a signature with several datatypes adds a run.
 func (d *description) times(count int64, s *sig) bool {
 	if s.n == 0 || count == 0 {
 		return true

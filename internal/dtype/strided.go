@@ -6,12 +6,12 @@ import (
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
-// strides is n blocks of size bytes, copied from one place to another: the inner
-// loop of everything. Pack and unpack are the same with the places swapped.
+// strides describes a copy of n blocks of equal size: the inner loop of all transfers.
+// Pack and unpack differ only in which side is the source.
 //
-// Addresses are always a base, which points into the object, and an offset: a
-// pointer that steps beyond the object, even if never used, is one that the
-// garbage collector may trip over. base nil means absolute addresses.
+// An address is always a base, which points into the object, and an offset: a pointer
+// beyond the object, even one that is never dereferenced, is invalid for the garbage
+// collector. A nil base means absolute addresses.
 type strides struct {
 	dst, src         unsafe.Pointer
 	dstOff, srcOff   int
@@ -20,9 +20,9 @@ type strides struct {
 	by               mover
 }
 
-// copy moves the blocks. In loops, sizes that are not a power of two go as two
-// overlapping halves, the second of which ends where the block ends: it stores some
-// bytes twice, and needs no loop and no call.
+// copy copies the blocks. Go loops copy a block whose size is not a power of two as two
+// overlapping halves, of which the second ends where the block ends: this stores some
+// bytes twice, but needs neither an inner loop nor a call.
 func (s *strides) copy(size int) {
 	switch {
 	case size == 8:
@@ -60,7 +60,7 @@ func (s *strides) copy(size int) {
 	}
 }
 
-// vectors is copy by vector instructions, some hundred KiB at a time.
+// vectors copies with vector instructions, at most longCopy bytes in a call of assembly.
 //
 //go:nocheckptr
 func (s *strides) vectors(size int) {
@@ -85,8 +85,8 @@ func (s *strides) vectors(size int) {
 	}
 }
 
-// The blocks are structs around arrays: the compiler calls memmove to assign an
-// array to one that may overlap it, and takes structs for apart.
+// The blocks are structs around arrays: to assign an array that may overlap the source
+// the compiler calls memmove, but it assumes that structs do not overlap.
 type (
 	block16 struct{ _ [16]byte }
 	block24 struct{ _ [24]byte }
@@ -94,7 +94,7 @@ type (
 	block64 struct{ _ [64]byte }
 )
 
-// words copies blocks of the most frequent size.
+// words copies blocks of 8 bytes, the most frequent size.
 func (s *strides) words() {
 	switch {
 	case s.by == avx512 && s.n >= manyWords && s.dstStep == 8 && s.srcStep == 16:
@@ -110,14 +110,16 @@ func (s *strides) words() {
 	copyWords(s)
 }
 
-// manyWords is from how many words on vectors gain more than their call takes.
+// manyWords is the number of words from which on vector instructions save more time than
+// the call of assembly takes.
 const manyWords = 24
 
-// beyondCaches is from how many words in a line each on these lines are more than
-// what a core's part of the caches holds: 8 MiB.
+// beyondCaches is the number of words in separate cache lines from which on these lines
+// exceed a core's share of the caches: 8 MiB.
 const beyondCaches = 1 << 17
 
-// everyOther packs all but the last words, behind which nothing is ours to be read.
+// everyOther packs all but the last 1 to 8 words. It also reads the word after each word,
+// and the word after the last one may not belong to the buffer.
 //
 //go:nocheckptr
 func (s *strides) everyOther() {
@@ -130,7 +132,7 @@ func (s *strides) everyOther() {
 	}
 }
 
-// farWords copies words by one of the functions that ask for them ahead.
+// farWords copies words with move, gatherWords or scatterWords, which prefetch.
 //
 //go:nocheckptr
 func (s *strides) farWords(move func(dst, src unsafe.Pointer, dstStep, srcStep, n int)) {
@@ -143,7 +145,7 @@ func (s *strides) farWords(move func(dst, src unsafe.Pointer, dstStep, srcStep, 
 	}
 }
 
-// copyWords is copyEach for words, eight at a time.
+// copyWords is copyEach for words, unrolled eight times.
 //
 //go:nocheckptr
 func copyWords(s *strides) {
@@ -175,14 +177,14 @@ func copyWords(s *strides) {
 	}
 }
 
-// crowds tells strides that put everything into a few sets of the caches: such
-// blocks miss, and prefetchers follow one instruction that takes all of them better
-// than several that take turns. For others unrolled loops are faster.
+// crowds reports whether a stride maps the blocks to a few sets of the caches. Then accesses
+// miss, and the hardware prefetchers recognise the accesses of a single instruction better
+// than those of several instructions in turn. For other strides unrolled loops are faster.
 func crowds(step int) bool { return step%256 == 0 }
 
-// sparse tells strides that put everything into so few sets of the first cache that
-// it holds fewer lines than stores can wait: lines that were fetched for stores are
-// lost again before their turn comes.
+// sparse reports whether a stride maps the blocks to so few sets of the first-level cache that
+// these hold fewer lines than the processor has pending stores: then a line that was fetched
+// for a store is evicted before the store executes.
 func sparse(step int) bool { return step%1024 == 0 }
 
 // copyEach copies blocks of the size of T.
@@ -214,7 +216,8 @@ func copyEach[T any](s *strides) {
 		*(*T)(unsafe.Add(dst, d)) = *(*T)(unsafe.Add(src, f))
 		d += ds
 		f += fs
-		// These stores are for nothing but to wait, too: so that fewer others do.
+		// These stores have no other purpose than to occupy entries of the store buffer, so
+		// that fewer stores to dst are pending.
 		s.dstOff, s.srcOff, s.n = d, f, n
 	}
 }
@@ -235,8 +238,8 @@ func copyEnds[T any](s *strides, size int) {
 	}
 }
 
-// copyLong copies blocks of more than 64 bytes in steps of 64, the last of which
-// ends with the block: up to 1024 bytes that is faster than a call.
+// copyLong copies blocks of more than 64 bytes in steps of 64; the last step ends where the
+// block ends. For blocks of up to 1024 bytes this is faster than a call of memmove.
 //
 //go:nocheckptr
 func copyLong(s *strides, size int) {

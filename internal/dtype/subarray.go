@@ -3,7 +3,7 @@ package dtype
 import "github.com/halo-mpi/halo/internal/class"
 
 // Subarray makes the part of an array of old that begins at starts and has the
-// lengths subsizes, in an array with the lengths sizes, whose extent the type has.
+// lengths subsizes. The array has the lengths sizes; the type has the extent of the array.
 func Subarray(sizes, subsizes, starts []int64, order Order, old *Type) (*Type, error) {
 	if err := firstError(usable(old), checkDims(len(sizes), dim{"subsizes", len(subsizes)}, dim{"starts", len(starts)}), checkOrder(order)); err != nil {
 		return nil, err
@@ -23,8 +23,8 @@ func Subarray(sizes, subsizes, starts []int64, order Order, old *Type) (*Type, e
 	lay, n, ex := old.lay, int64(1), old.lay.extent()
 	for i := range sizes {
 		d := dimension(i, len(sizes), order)
-		// Each dimension is a layout of its own inside the next: only the data
-		// counts, markers are set at the end.
+		// Each dimension is a layout inside the next one. Only its data counts; the markers
+		// are set at the end.
 		b.layout, b.marked = layout{}, false
 		lay.marked = false
 		b.grid(&lay, b.mul(starts[d], ex), 1, 0, subsizes[d], ex)
@@ -36,7 +36,7 @@ func Subarray(sizes, subsizes, starts []int64, order Order, old *Type) (*Type, e
 	return single(&b, n, old, CombinerSubarray, nil, []int64{int64(len(sizes))}, sizes, subsizes, starts, []int64{int64(order)})
 }
 
-// subarrayNode is the loop program of what Subarray made.
+// subarrayNode is the loop program of a type that Subarray made.
 func subarrayNode(c *call, sub *node) *node {
 	nd := int(c.ints[0])
 	sizes, subsizes, starts := c.ints[1:1+nd], c.ints[1+nd:1+2*nd], c.ints[1+2*nd:1+3*nd]
@@ -66,7 +66,7 @@ type dim struct {
 	n    int
 }
 
-// checkDims checks that there are dimensions and as many of everything.
+// checkDims checks that there is a dimension, and that all arrays have ndims entries.
 func checkDims(ndims int, others ...dim) error {
 	if ndims < 1 {
 		return fail(class.Dims, "%d dimensions, there must be one at least", ndims)

@@ -6,13 +6,13 @@ import (
 )
 
 // transfer runs a loop program: it copies between memory in the layout of a type
-// and its packed form. Positions are offsets to two bases, see strides; packedOff
-// is where byte 0 of a node would be in the packed bytes at hand, which may be
-// before their beginning if only a part is copied.
+// and its packed form. Positions are offsets from the bases mem and packed: see strides.
+// packedOff is the offset of byte 0 of a node's packed form; it is negative if the packed
+// bytes begin within the node.
 //
-// A part, bytes from to to of a node, is at each level at most two parts of subs
-// with whole ones between them. So there is no state between calls but the
-// position, and no stack to keep.
+// A range of a node's packed form consists, at each level, of at most two partial subs
+// with whole subs between them. Therefore the position is the only state between calls,
+// and no stack is kept.
 type transfer struct {
 	mem, packed unsafe.Pointer
 	unpack      bool
@@ -20,18 +20,19 @@ type transfer struct {
 }
 
 const (
-	// tileBytes is how much memory is worked on at a time when structs go field by
-	// field: half of the smallest first-level cache, with the packed form.
+	// tileBytes is the amount of memory in which structs are copied field by field before
+	// the next tile: with the packed form, half of the smallest first-level cache.
 	tileBytes = 16 << 10
-	// columnRuns is up to how many fields go field by field, columnSize their size:
-	// longer ones gain nothing.
+	// Structs with at most columnRuns fields of at most columnSize bytes on average are copied
+	// field by field; more or longer fields gain nothing.
 	columnRuns = 32
 	columnSize = 128
-	// shortLoop is the trip count below which an inner loop is not worth its start.
+	// shortLoop is the trip count below which an inner loop costs more to start than copying
+	// field by field.
 	shortLoop = 12
 )
 
-// strided copies n runs of size bytes, stride apart in memory, step when packed.
+// strided copies n runs of size bytes, stride apart in memory and step apart in packed form.
 func (t *transfer) strided(off, stride, packedOff, step, n, size int64) {
 	s := strides{n: int(n), by: t.by}
 	if t.unpack {
@@ -82,7 +83,7 @@ func (t *transfer) whole(n *node, off, packedOff int64) {
 
 // loop copies count repetitions of sub.
 func (t *transfer) loop(sub *node, stride, off, packedOff, count int64) {
-	off += sub.off // not 0 at the top of a Buffer only
+	off += sub.off // sub.off is 0 except for the outermost node of a Buffer
 	if sub.kind == run {
 		t.strided(off, stride, packedOff, sub.size, count, sub.size)
 		return
@@ -114,8 +115,8 @@ func (t *transfer) loop(sub *node, stride, off, packedOff, count int64) {
 	}
 }
 
-// columnar reports whether count repetitions of n go field by field: each short
-// run of n as one strided copy over many repetitions.
+// columnar reports whether count repetitions of n are copied field by field: each run of n
+// by one strided copy over many repetitions.
 func (n *node) columnar(count int64) bool {
 	if n.runs > columnRuns || n.size > columnSize*n.runs || count < 4 {
 		return false
@@ -131,7 +132,7 @@ func (n *node) columnar(count int64) bool {
 	return false
 }
 
-// columns copies rows repetitions of n, which is columnar.
+// columns copies rows repetitions of n, which must be columnar, field by field.
 func (t *transfer) columns(n *node, stride, off, packedOff, rows int64) {
 	switch n.kind {
 	case pieces:
@@ -194,7 +195,7 @@ func copyList[T any](t *transfer, offs []int64, off, packedOff int64) {
 	}
 }
 
-// part copies bytes from to to of a node, from < to.
+// part copies the bytes [from, to) of a node's packed form; from must be less than to.
 func (t *transfer) part(n *node, off, packedOff, from, to int64) {
 	if from == 0 && to == n.size {
 		t.whole(n, off, packedOff)
@@ -219,7 +220,7 @@ func (t *transfer) part(n *node, off, packedOff, from, to int64) {
 	}
 }
 
-// repetitions copies a part of a loop or list.
+// repetitions copies the bytes [from, to) of the packed form of a loop or list.
 func (t *transfer) repetitions(sub *node, stride int64, offs []int64, off, packedOff, from, to int64) {
 	s := sub.size
 	i, k := from/s, to/s
@@ -240,7 +241,7 @@ func (t *transfer) repetitions(sub *node, stride int64, offs []int64, off, packe
 	}
 }
 
-// offset is that of the i-th repetition in a list, or in a loop, which has no offs.
+// offset is the offset of the i-th repetition in a list, or in a loop, which has no offs.
 func offset(stride int64, offs []int64, i int64) int64 {
 	if offs == nil {
 		return i * stride
@@ -248,7 +249,7 @@ func offset(stride int64, offs []int64, i int64) int64 {
 	return offs[i]
 }
 
-// index is the entry of a pieces or seq node that holds a byte.
+// index is the index of the entry of a pieces or seq node that holds byte at.
 func (n *node) index(at int64) int {
 	return sort.Search(len(n.cum)-1, func(i int) bool { return n.cum[i+1] > at })
 }

@@ -8,21 +8,21 @@ import (
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
-// Type is a datatype. All but its name and whether it is committed is fixed when
-// it is made; it refers to the types it is made of, and so keeps them alive.
+// Type is a datatype. It is immutable except for its name and its committed state. It
+// refers to the types it is made of, and so keeps them alive.
 type Type struct {
 	made  call
 	elem  *Elem // of a basic datatype or an F90 one, else nil
 	lay   layout
 	sig   *sig
-	body  *Type // the struct that a type for MINLOC and MAXLOC is laid out as
+	body  *Type // of a pair type: the struct of value and index
 	fixed bool  // predefined: cannot be freed, is committed
 	place uint8 // see Place
-	by    mover // of its bytes
-	most  int64 // count with which nothing exceeds 64 bits
+	by    mover // copies its bytes
+	most  int64 // the largest count that Bind accepts: see layout.most
 
 	committed atomic.Bool
-	shared    atomic.Pointer[shmfmt.Type] // where C may commit the type, nil: nowhere
+	shared    atomic.Pointer[shmfmt.Type] // the record in which C may commit the type, or nil
 	name      atomic.Pointer[string]
 
 	plain, typed lazyNode
@@ -30,12 +30,12 @@ type Type struct {
 	single       leaf
 }
 
-// lazyNode is a loop program that is compiled when elements are first moved, or those of a
-// type that is made of it: a type may be committed and freed without any. Goroutines that need it at the same time may
-// compile it twice; the first program stays.
+// lazyNode is a loop program that is compiled on first use: a type that is committed and freed
+// without a transfer needs none. Goroutines that use it at the same time may compile it twice;
+// the first program stays.
 type lazyNode struct{ n atomic.Pointer[node] }
 
-// get returns the program of t, compiled if need be. It inlines.
+// get returns the program of t and compiles it if necessary. It inlines.
 func (l *lazyNode) get(t *Type, typed bool) *node {
 	if n := l.n.Load(); n != nil {
 		return n
@@ -48,13 +48,13 @@ func (l *lazyNode) compile(t *Type, typed bool) *node {
 	return l.n.Load()
 }
 
-// newType finishes what a constructor has checked.
+// newType makes a Type from checked arguments, its layout and its signature.
 func newType(made call, lay layout, s *sig) *Type {
 	return &Type{made: made, lay: lay, sig: s, by: bestMover(), most: lay.most(s.n)}
 }
 
-// derived is a Type of copies of one old type, in one allocation with what belongs to it:
-// programs make a type for each transfer, and then allocations are most of its cost.
+// derived is a Type of copies of one old type, in one allocation with its signature and its
+// arguments: some programs make a type for each transfer, and allocations are most of its cost.
 type derived struct {
 	Type
 	own   sig
@@ -63,11 +63,11 @@ type derived struct {
 	old   [1]*Type
 }
 
-// inlineInts is how many arguments are kept inside a derived: those of an array with three
-// dimensions.
+// inlineInts is the number of arguments that a derived has room for: those of a Subarray with
+// three dimensions.
 const inlineInts = 11
 
-// join copies lists into room, which is left for a new slice if it is too short.
+// join appends the lists to room, or to a new slice if room is too short.
 func join(room []int64, lists ...[]int64) []int64 {
 	n := 0
 	for _, l := range lists {
@@ -85,19 +85,19 @@ func join(room []int64, lists ...[]int64) []int64 {
 	return room
 }
 
-// program returns the loops over runs of bytes.
+// program returns the loop program over runs of bytes.
 func (t *Type) program() *node { return t.plain.get(t, false) }
 
-// elements returns the loops over elements of one basic datatype.
+// elements returns the typed loop program: each run has elements of one basic datatype.
 func (t *Type) elements() *node { return t.typed.get(t, true) }
 
-// Commit says that the type may be used in communication. C says so in a record of the type: see
-// Share.
+// Commit allows the use of the type in communication. C commits a type in its record: see Share.
 func (t *Type) Commit() { t.committed.Store(true) }
 
-// Committed reports whether the type may be used in communication. No type becomes uncommitted,
-// so it is enough that Go or C has said so. The own word is looked at again behind the record,
-// which may be that of another type by then: Unshare stores in the reverse order.
+// Committed reports whether the type may be used in communication. A type stays committed once
+// Go or C has committed it. t.committed is loaded again after the record, because the record
+// may belong to another type by then; pairs with Unshare, which stores t.committed before it
+// clears t.shared.
 func (t *Type) Committed() bool {
 	if t.fixed || t.committed.Load() {
 		return true
@@ -110,12 +110,11 @@ func (t *Type) Committed() bool {
 // F90Real and ValueIndex are predefined (DT-21).
 func (t *Type) Predefined() bool { return t.fixed }
 
-// Place is the place of t among the types of its Set, from 1 on, 0 of types that are not in it
-// from the start.
+// Place is the number of t among the types that its Set has from the start, counted from 1; it
+// is 0 for all other types.
 func (t *Type) Place() int { return int(t.place) }
 
-// Elem is the basic datatype that t is, or nil. Of a duplicate it is that of the
-// original.
+// Elem is the basic datatype that t or the type it duplicates is, or nil.
 func (t *Type) Elem() *Elem {
 	for t.made.combiner == CombinerDup {
 		t = t.made.types[0]
@@ -123,11 +122,11 @@ func (t *Type) Elem() *Elem {
 	return t.elem
 }
 
-// IsHandle reports whether elements are handles of objects.
+// IsHandle reports whether elements are handles of synchronisation objects.
 func (t *Type) IsHandle() bool { return t.elem != nil && t.elem.Kind == Handle }
 
-// Pair returns value and index of a type for MINLOC and MAXLOC: of a predefined
-// pair type, one of ValueIndex, or their duplicates.
+// Pair returns the types of value and index of a pair type: a named one, one of ValueIndex,
+// or a duplicate of these.
 func (t *Type) Pair() (value, index *Type, ok bool) {
 	for t.made.combiner == CombinerDup {
 		t = t.made.types[0]
@@ -144,13 +143,13 @@ func (t *Type) Size() int64 { return t.lay.size }
 // Extent returns the lower bound and the extent.
 func (t *Type) Extent() (lb, extent int64) { return t.lay.lb, t.lay.extent() }
 
-// TrueExtent returns lower bound and extent of the data, whatever Resized said.
+// TrueExtent returns lower bound and extent of the data; Resized does not change them.
 func (t *Type) TrueExtent() (lb, extent int64) {
 	return t.lay.trueLB, t.lay.trueUB - t.lay.trueLB
 }
 
-// Name is what SetName said last, the standard's name for a predefined type, else
-// empty.
+// Name is the name that SetName has set last; before that, the standard's name for a
+// predefined type, and empty for others.
 func (t *Type) Name() string {
 	if p := t.name.Load(); p != nil {
 		return *p
@@ -161,7 +160,7 @@ func (t *Type) Name() string {
 // SetName names the type.
 func (t *Type) SetName(name string) { t.name.Store(&name) }
 
-// String is the name, or how the type was made, for error messages.
+// String is the name, or for types without one the constructor call, for error messages.
 func (t *Type) String() string {
 	if t == nil {
 		return "MPI_DATATYPE_NULL"

@@ -2,7 +2,7 @@ package dtype
 
 import "github.com/halo-mpi/halo/internal/class"
 
-// usable refuses null types.
+// usable returns an error if old is null or no type may be made of it.
 func usable(old *Type) error {
 	if old == nil {
 		return fail(class.Type, "old type is MPI_DATATYPE_NULL")
@@ -50,7 +50,7 @@ func Vector(count, blocklength, stride int64, old *Type) (*Type, error) {
 	}
 	var b bounds
 	ex, bytes := old.lay.extent(), int64(0)
-	if count > 1 && blocklength > 0 { // else the stride may be anything
+	if count > 1 && blocklength > 0 { // else any stride is valid, even one that overflows
 		bytes = b.mul(stride, ex)
 	}
 	b.grid(&old.lay, 0, count, bytes, blocklength, ex)
@@ -67,7 +67,7 @@ func Hvector(count, blocklength, stride int64, old *Type) (*Type, error) {
 	return single(&b, b.mul(count, blocklength), old, CombinerHvector, []int64{stride}, []int64{count, blocklength})
 }
 
-// Resized gives old new bounds.
+// Resized makes a type like old with new bounds.
 func Resized(old *Type, lb, extent int64) (*Type, error) {
 	if err := usable(old); err != nil {
 		return nil, err

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What is checked in is what the generator writes.
+// The files in the repository equal the output of the generator.
 func TestGeneratedFilesAreUpToDate(t *testing.T) {
 	for name, want := range files() {
 		got, err := os.ReadFile(filepath.Join("..", name))

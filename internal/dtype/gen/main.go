@@ -36,7 +36,7 @@ func files() map[string]string {
 	return map[string]string{"mover_amd64.s": b.String()}
 }
 
-// A machine has vectors V of width bytes.
+// machine is an instruction set with vector registers V0, V1 ... of width bytes.
 type machine struct {
 	name, v, move string
 	width         int
@@ -45,7 +45,7 @@ type machine struct {
 // text replaces {M} by the name of the machine.
 func (m machine) text(s string) string { return strings.ReplaceAll(s, "{M}", m.name) }
 
-// copies copies size bytes: all are loaded before the first is stored.
+// copies is code that copies size bytes: all loads precede the first store.
 func (m machine) copies(size int, from, to func(offset int) string) string {
 	var b strings.Builder
 	for i := range size / m.width {
@@ -57,13 +57,13 @@ func (m machine) copies(size int, from, to func(offset int) string) string {
 	return b.String()
 }
 
-// at is the operand that is offset bytes behind a register.
+// at returns the operand for the memory at offset bytes from the address in a register.
 func at(register string) func(int) string {
 	return func(offset int) string { return fmt.Sprintf("%d(%s)", offset, register) }
 }
 
-// ends is size bytes as two halves, the first ones and the last ones of a block of
-// up to twice the length of a half, DX.
+// ends returns the operands for a block of DX bytes, half < DX <= 2*half, as two overlapping
+// halves: the first half bytes of the block and the last half bytes.
 func ends(half int, register string) func(int) string {
 	return func(offset int) string {
 		if offset < half {
@@ -73,16 +73,16 @@ func ends(half int, register string) func(int) string {
 	}
 }
 
-// next goes on to the next block.
+// next is code that advances to the next block.
 const next = `	ADDQ R9, SI
 	ADDQ R8, DI
 	DECQ CX
 `
 
-// blocks copies n blocks of size bytes, at least 32. Each size class is a loop of its
-// own: up to 256 bytes without a branch in it, by two halves that overlap. Longer
-// blocks go in turns of 256, with the destination aligned, and a last one that ends
-// where the block ends.
+// blocks is a function that copies n blocks of size bytes; size must be at least 32. Each
+// size class has its own loop. Up to 256 bytes a block is two overlapping halves, without a
+// branch in the loop. Longer blocks are copied in steps of 256 bytes with the destination
+// aligned; the last step ends where the block ends.
 func (m machine) blocks() string {
 	var b strings.Builder
 	p := func(s string) { b.WriteString(m.text(s)) }
@@ -147,10 +147,10 @@ turn:
 	return b.String()
 }
 
-// stringMove copies n bytes by the instruction for that, which does not fetch what it
-// overwrites. It is fast where the destination begins at a cache line. It reads ahead
-// the beginning of what is to be copied next, at next, and of its second page, whose
-// addresses the instruction cannot guess.
+// stringMove copies n bytes with REP MOVSB, which does not fetch the destination from memory.
+// The instruction is fast if the destination begins at a cache line. stringMove prefetches the
+// first lines of the next source, at next, and of its second page, because the instruction
+// cannot predict these addresses.
 const stringMove = `
 // func stringMove(dst, src, next unsafe.Pointer, n int)
 TEXT ·stringMove(SB), NOSPLIT, $0-32
@@ -167,10 +167,10 @@ TEXT ·stringMove(SB), NOSPLIT, $0-32
 	RET
 `
 
-// everyOther packs words at a stride of two: eight words a turn, n a multiple of
-// that. It reads the words between, too, the last of them included. The other way
-// round, stores that leave the words between alone, gains nothing in the caches and
-// is several times slower than single stores beyond.
+// everyOther packs n words at a stride of two words, eight in each turn; n must be a multiple
+// of eight. It also reads the word after each of them, including the last. Rejected: unpacking
+// with masked stores, which is no faster in the caches and several times slower than
+// single stores beyond them.
 const everyOther = `
 DATA evenWords<>+0(SB)/8, $0
 DATA evenWords<>+8(SB)/8, $2
@@ -202,10 +202,10 @@ turn:
 	RET
 `
 
-// farWords copies n words of which one side lies in a cache line each, and asks for
-// those ahead: a load that waits holds up what comes behind it, and a request does not.
-// Stores wait by themselves, so that for them it takes more to be ahead. Requests
-// beyond the end are for nothing and do no harm.
+// farWords is a function that copies n words which lie in separate cache lines on one side,
+// and prefetches these lines: a load that misses delays the instructions after it, a
+// prefetch does not. Pending stores already overlap with later instructions, so prefetches
+// for stores must be further ahead. Prefetches beyond the end are useless and harmless.
 func farWords(name, register, request string, ahead int) string {
 	return fmt.Sprintf(`
 // func %s(dst, src unsafe.Pointer, dstStep, srcStep, n int)
@@ -229,8 +229,8 @@ turn:
 `, name, name, ahead, register, request)
 }
 
-// addresses stores where functions are, for code in other languages: values of Go lead to
-// something that takes its arguments in registers.
+// addresses is a function that stores the addresses of the named functions, for C: the value of
+// such a function in Go is a wrapper that takes its arguments in registers.
 func addresses(names ...string) string {
 	var b strings.Builder
 	b.WriteString("\n// func addresses(to *[6]uintptr)\nTEXT ·addresses(SB), NOSPLIT, $0-8\n\tMOVQ to+0(FP), DI\n")
