@@ -8,10 +8,10 @@ import (
 	"github.com/halo-mpi/halo/internal/mem"
 )
 
-// BenchmarkPack compares a Mem with the Buffer that it is of: columns of a matrix, of which
-// each is a type with one element, and elements with gaps. Buffer and Mem make both from the
-// arguments of a call, as for a message; Bound and Made have them from before, as for the pieces
-// of a long one.
+// BenchmarkPack compares a Mem with the Buffer that it is made of, for columns of a matrix (each
+// is one element of a type) and for elements with gaps. Buffer and Mem bind the arguments of a call
+// in the timed loop, as for a message; Bound and Made bind them before it, as for the pieces of
+// a long message.
 func BenchmarkPack(b *testing.B) {
 	set := dtype.Predefined()
 	for _, n := range []int64{1, 8, 64, 1024} {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What a fast path asks of a Mem inlines: a call would cost as much as the answer.
+// The methods of a Mem on fast paths inline, because a call would cost as much as the method.
 func TestFastLooksInline(t *testing.T) {
 	out, err := exec.Command("go", "build", "-gcflags=-m", ".").CombinedOutput()
 	if err != nil {

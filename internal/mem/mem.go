@@ -6,19 +6,18 @@ import (
 	"github.com/halo-mpi/halo/internal/dtype"
 )
 
-// FirstPage is the size in bytes of the lowest page of memory, where nothing is: programs in C give
-// addresses there by mistake, and the standard gives some a meaning of their own. C has the same
-// number (HALO_FIRST_PAGE).
+// FirstPage is the size in bytes of the lowest page of memory, which is never mapped. C programs
+// pass addresses in it by mistake, and the standard defines some of them as special values. C has
+// the same number (HALO_FIRST_PAGE).
 const FirstPage = 4096
 
 // Mem is n bytes of contiguous memory, or of the packed form of elements of a type. The zero
-// Mem is no bytes.
+// Mem has no bytes.
 //
-// Elements that leave no gaps are contiguous memory, so that only what has gaps takes the
-// longer way through the loops of its type. A count is not needed: the range says where
-// the elements end. The loops are those of the type, found for each transfer by two loads and a
-// comparison. dtype.Buffer has beside the address what a call was given and a Mem does not need:
-// count, displacement 0 and the size of the memory.
+// Elements without gaps become contiguous memory, so only layouts with gaps take the slow path
+// through the loops of a type. A Mem has no count, because the range says where the elements
+// end. The loops belong to the type; each transfer finds them by two loads and a comparison.
+// Unlike dtype.Buffer, a Mem does not keep the count, displacement 0 and the size of the memory.
 //
 // Four fields of a word each are the most that Go passes in registers.
 type Mem struct {
@@ -27,10 +26,10 @@ type Mem struct {
 	at, n int            // the range: bytes from base on, or of the packed form of the elements
 }
 
-// Of is the bytes of b.
+// Of returns the Mem of the bytes of b.
 func Of(b []byte) Mem { return Mem{base: unsafe.Pointer(unsafe.SliceData(b)), n: len(b)} }
 
-// In is the packed form of the elements of b, which need not stay.
+// In returns the Mem of the packed form of the elements of b. The Mem does not refer to b.
 func In(b *dtype.Buffer) Mem {
 	if s, ok := b.Contiguous(); ok {
 		return Of(s)
@@ -38,11 +37,11 @@ func In(b *dtype.Buffer) Mem {
 	return Mem{b.Lowest(), b.Type(), 0, int(b.Size())}
 }
 
-// Wrong is the memory of arguments that describe none, for the reason err. Only Err and Bytes may be
-// asked of it.
+// Wrong returns a Mem that stands for invalid arguments and holds their error. Only Err and Bytes
+// may be called on it.
 func Wrong(err error) Mem { return Mem{base: unsafe.Pointer(&err), typ: new(dtype.Type), n: -1} }
 
-// Err is why there is no memory, if m is Wrong.
+// Err is the error of a Mem that Wrong has made, else nil.
 func (m Mem) Err() error {
 	if m.n >= 0 {
 		return nil
@@ -53,7 +52,7 @@ func (m Mem) Err() error {
 // Len is the number of bytes.
 func (m Mem) Len() int { return m.n }
 
-// Contiguous reports whether Bytes gives the memory.
+// Contiguous reports whether the memory is contiguous, so that Bytes returns it.
 func (m Mem) Contiguous() bool { return m.typ == nil }
 
 // Bytes is the memory, if it is contiguous.
@@ -64,8 +63,8 @@ func (m Mem) Bytes() (b []byte, ok bool) {
 	return m.bytes(), true
 }
 
-// bytes is the memory, which is contiguous. A range without bytes may end where the memory of
-// another object begins, which a slice would keep alive.
+// bytes is the memory, which must be contiguous. It is nil for an empty range: such a range may
+// begin where another object begins, which a slice would keep alive.
 func (m Mem) bytes() []byte {
 	if m.n == 0 {
 		return nil
@@ -73,7 +72,7 @@ func (m Mem) bytes() []byte {
 	return unsafe.Slice((*byte)(unsafe.Add(m.base, m.at)), m.n)
 }
 
-// Cut is bytes lo to hi.
+// Cut returns the Mem of the bytes [lo, hi).
 func (m Mem) Cut(lo, hi int) Mem {
 	if uint(lo) > uint(hi) || uint(hi) > uint(m.n) {
 		panic("mem: range outside of the memory")
@@ -82,13 +81,13 @@ func (m Mem) Cut(lo, hi int) Mem {
 	return m
 }
 
-// From is what follows the first lo bytes.
+// From returns the Mem without its first lo bytes.
 func (m Mem) From(lo int) Mem { return m.Cut(lo, m.n) }
 
-// First is the first n bytes.
+// First returns the Mem of the first n bytes.
 func (m Mem) First(n int) Mem { return m.Cut(0, n) }
 
-// Pack copies bytes from byte at on to dst, as many as there is room for.
+// Pack copies bytes from byte at on to dst, until dst is full or the bytes end.
 func (m Mem) Pack(dst []byte, at int) {
 	if m.typ == nil {
 		copy(dst, m.bytes()[at:])
@@ -97,7 +96,7 @@ func (m Mem) Pack(dst []byte, at int) {
 	m.typ.Pack(m.base, dst[:min(len(dst), m.n-at)], int64(m.at+at))
 }
 
-// Unpack makes src the bytes from byte at on, as far as those go.
+// Unpack copies src to the bytes from byte at on, until src or the bytes end.
 func (m Mem) Unpack(src []byte, at int) {
 	if m.typ == nil {
 		copy(m.bytes()[at:], src)
@@ -106,12 +105,12 @@ func (m Mem) Unpack(src []byte, at int) {
 	m.typ.Unpack(m.base, src[:min(len(src), m.n-at)], int64(m.at+at))
 }
 
-// Gathers reports whether all bytes lie in blocks that are worth handing to the system one by
-// one, by Blocks, instead of being packed.
+// Gathers reports whether all blocks are so long that passing them to the kernel one by one, by
+// Blocks, is faster than packing.
 func (m Mem) Gathers() bool { return m.typ == nil || m.typ.Gathers() }
 
-// Blocks describes bytes at to end by slices of memory, as many as dst has room for; it returns
-// their number and the position behind them.
+// Blocks describes the bytes [at, end) by slices of memory, at most len(dst), and returns their
+// number and the position after them.
 func (m Mem) Blocks(dst [][]byte, at, end int) (k, next int) {
 	if m.typ == nil {
 		dst[0] = m.bytes()[at:end]
@@ -121,11 +120,11 @@ func (m Mem) Blocks(dst [][]byte, at, end int) (k, next int) {
 	return k, int(to) - m.at
 }
 
-// scratch is the memory through which Copy goes in bytes: it stays in the nearest cache.
+// scratch is the size in bytes of Copy's intermediate buffer, which fits the first-level cache.
 const scratch = 4 << 10
 
-// Copy makes the first bytes of dst those of src, as many as both have. Memory that the two
-// share makes the result undefined, unless both are contiguous.
+// Copy copies the first bytes of src to dst, as many as both have. If the two share memory the
+// result is undefined, unless both are contiguous.
 func Copy(dst, src Mem) {
 	if dst.typ == nil && src.typ == nil {
 		copy(dst.bytes(), src.bytes())

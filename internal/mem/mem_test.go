@@ -13,11 +13,11 @@ import (
 	"github.com/halo-mpi/halo/internal/testrun"
 )
 
-// A Mem is four fields of a word each, or it does not travel in registers.
+// A Mem has four fields of a word each: Go passes no larger struct in registers.
 var _ [unsafe.Sizeof(mem.Mem{}) - 4*unsafe.Sizeof(uintptr(0))]struct{}
 var _ [4*unsafe.Sizeof(uintptr(0)) - unsafe.Sizeof(mem.Mem{})]struct{}
 
-// tooLong bounds the typemaps that are written down, in entries.
+// tooLong is the largest number of entries in the typemaps that the tests list.
 const tooLong = 1500
 
 // laid is count elements of a random type in memory of their own.
@@ -26,8 +26,8 @@ type laid struct {
 	memory []byte
 	b      dtype.Buffer
 	m      mem.Mem
-	offs   []int64 // where in memory each byte of the packed form is
-	twice  bool    // bytes of memory occur twice
+	offs   []int64 // the position in memory of each byte of the packed form
+	twice  bool    // some bytes of memory occur twice
 }
 
 // layOut returns nil for types whose typemap is too long.
@@ -67,7 +67,7 @@ func layOut(set *dtype.Set, s *dtypetest.Spec, seed uint64) (*laid, error) {
 	return x, err
 }
 
-// packed is bytes lo to hi of the packed form.
+// packed returns the bytes [lo, hi) of the packed form.
 func (x *laid) packed(lo, hi int) []byte {
 	out := make([]byte, 0, hi-lo)
 	for _, o := range x.offs[lo:hi] {
@@ -76,7 +76,7 @@ func (x *laid) packed(lo, hi int) []byte {
 	return out
 }
 
-// part is a random range.
+// part returns a random range.
 func (x *laid) part() (lo, hi int) {
 	lo = x.IntN(len(x.offs) + 1)
 	return lo, lo + x.IntN(len(x.offs)-lo+1)
@@ -91,7 +91,7 @@ func (x *laid) check() error {
 	}
 	for range 20 {
 		lo, hi := x.part()
-		// A range of a range is one.
+		// A range of a range is a range.
 		cut := x.m.From(lo/2).Cut(lo-lo/2, hi-lo/2)
 		for _, f := range []func(m mem.Mem, lo, hi int) error{x.pack, x.blocks, x.unpack, x.copies} {
 			if err := f(cut, lo, hi); err != nil {
@@ -102,7 +102,8 @@ func (x *laid) check() error {
 	return nil
 }
 
-// pack packs a range in pieces, into less room than there is, and as dtype does.
+// pack packs a range in two pieces, the second into a slice that is too long, and compares the
+// bytes with dtype's.
 func (x *laid) pack(m mem.Mem, lo, hi int) error {
 	want := x.packed(lo, hi)
 	got, same := make([]byte, hi-lo+4), make([]byte, hi-lo)
@@ -138,7 +139,7 @@ func (x *laid) blocks(m mem.Mem, lo, hi int) error {
 	return nil
 }
 
-// unpack changes the bytes of the range and no other.
+// unpack checks that Unpack changes the bytes of the range and no others.
 func (x *laid) unpack(m mem.Mem, lo, hi int) error {
 	if x.twice {
 		return nil
@@ -151,7 +152,7 @@ func (x *laid) unpack(m mem.Mem, lo, hi int) error {
 		want[o] = fresh[i]
 	}
 	k := x.IntN(hi - lo + 1)
-	m.Unpack(fresh[k:], k) // more than fits
+	m.Unpack(fresh[k:], k) // longer than the rest of the range
 	m.Unpack(fresh[:k], 0)
 	if !bytes.Equal(x.memory, want) {
 		return fmt.Errorf("unpacked at %d to % x, want % x", k, x.memory, want)
@@ -189,7 +190,7 @@ func (x *laid) copies(m mem.Mem, lo, hi int) error {
 	return nil
 }
 
-// every is n elements of so many bytes, stride apart.
+// every returns the Buffer of n elements of size bytes each, stride apart, in memory.
 func every(memory []byte, size, stride, n int) *dtype.Buffer {
 	set := dtype.Predefined()
 	v, err := dtype.Vector(1, int64(size), 1, set.Type(dtype.Byte))
@@ -207,7 +208,7 @@ func every(memory []byte, size, stride, n int) *dtype.Buffer {
 	return &b
 }
 
-// Random types against the typemap and what dtype does itself. A failure is shrunk.
+// A Mem of a random type agrees with the typemap and with dtype. A failing type is shrunk.
 func TestDT12RandomMemory(t *testing.T) {
 	set := dtype.Predefined()
 	n, tested := 1500, 0
@@ -239,7 +240,7 @@ func TestDT12RandomMemory(t *testing.T) {
 	}
 }
 
-// A slice is the bytes that it is, in whatever ranges.
+// Ranges of the Mem of a slice have the bytes of the slice.
 func TestContiguousMemory(t *testing.T) {
 	b := []byte{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}
 	m := mem.Of(b).Cut(2, 9).From(1).First(5)
@@ -262,7 +263,7 @@ func TestContiguousMemory(t *testing.T) {
 	}
 }
 
-// No bytes are contiguous, wherever they are, and point at nothing.
+// A Mem without bytes is contiguous and keeps no memory alive.
 func TestNoMemory(t *testing.T) {
 	var none dtype.Buffer
 	b := make([]byte, 4)
@@ -276,7 +277,7 @@ func TestNoMemory(t *testing.T) {
 	}
 }
 
-// What leaves no gaps is contiguous, whatever its type.
+// Elements without gaps are contiguous, whatever their type.
 func TestDenseElementsAreContiguous(t *testing.T) {
 	b := make([]byte, 64)
 	if got, ok := mem.In(every(b, 8, 8, 8)).Bytes(); !ok || len(got) != 64 || &got[0] != &b[0] {
@@ -290,7 +291,7 @@ func TestDenseElementsAreContiguous(t *testing.T) {
 	}
 }
 
-// A range that does not lie within the memory is a mistake of the caller.
+// Cut panics for a range outside of the memory.
 func TestCutStaysWithin(t *testing.T) {
 	for _, r := range [][2]int{{-1, 2}, {0, 5}, {3, 2}, {5, 5}} {
 		func() {
@@ -304,7 +305,7 @@ func TestCutStaysWithin(t *testing.T) {
 	}
 }
 
-// Same looks at the first byte, Alike at all of them.
+// Same compares the first bytes, Alike all bytes.
 func TestSameAndAlike(t *testing.T) {
 	b := make([]byte, 96)
 	wide, narrow := mem.In(every(b, 8, 16, 6)), mem.In(every(b, 8, 24, 4))
@@ -331,7 +332,7 @@ func TestSameAndAlike(t *testing.T) {
 	}
 }
 
-// A Mem is moved without allocating.
+// Packing, unpacking and copying a Mem does not allocate.
 func TestMemoryAllocatesNothing(t *testing.T) {
 	testrun.PlainOnly(t, "bytes are moved by loops in Go, through which scratch memory escapes")
 	b := make([]byte, 3<<10)

@@ -2,7 +2,7 @@ package mem
 
 import "unsafe"
 
-// Same reports whether a and b, of some bytes each, begin at the same byte of memory.
+// Same reports whether a and b have bytes and begin at the same byte of memory.
 func Same(a, b Mem) bool {
 	switch {
 	case a.n == 0 || b.n == 0:
@@ -22,8 +22,8 @@ func Overlap(a, b []byte) bool {
 	return x < y+uintptr(len(b)) && y < x+uintptr(len(a))
 }
 
-// Alike reports whether a and b, which begin at the same byte, are the same bytes in the same
-// order, as far as both go.
+// Alike reports whether a and b, which must begin at the same byte, refer to the same bytes in
+// the same order, up to the length of the shorter one.
 func Alike(a, b Mem) bool {
 	if a.typ != nil && a.typ == b.typ && (a.at-b.at)%int(a.typ.Size()) == 0 {
 		return true
@@ -38,7 +38,7 @@ func Alike(a, b Mem) bool {
 	return true
 }
 
-// Address is where the first byte is, of which there is one.
+// Address is the address of the first byte. The Mem must not be empty.
 func (m Mem) Address() unsafe.Pointer {
 	if m.typ == nil {
 		return unsafe.Add(m.base, m.at)
@@ -46,7 +46,7 @@ func (m Mem) Address() unsafe.Pointer {
 	return unsafe.Pointer(&m.run(0)[0])
 }
 
-// run is the bytes from byte i on that stand one behind the other.
+// run returns the bytes from byte i on that are contiguous in memory.
 func (m Mem) run(i int) []byte {
 	var one [1][]byte
 	m.Blocks(one[:], i, m.n)
