@@ -51,7 +51,7 @@ func (e *Engine) revoke(r *Request) {
 		e.p.Progress(int(r.peer))
 		e.p.Pause()
 		if r.Gen != gen || !r.Active {
-			return // another goroutine has waited for it
+			return // another goroutine has completed the request meanwhile
 		}
 	}
 	h := wire.Header{Kind: wire.Revoke, Ctx: r.ctx, Tag: r.tag, Arg: r.sequence}

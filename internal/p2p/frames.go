@@ -144,9 +144,8 @@ func (e *Engine) admit(from int, h *wire.Header) bool {
 	return true
 }
 
-// Refuse takes a peer down that has broken the protocol. The fabric calls Down when the
-// peer is down; until then frames that would cost memory are dropped. Refuse returns
-// false.
+// Refuse takes a peer down that has broken the protocol, and returns false. The fabric calls
+// Down when the peer is down; until then frames that would cost memory are dropped.
 func (e *Engine) Refuse(from int, format string, args ...any) bool {
 	q := e.peers.At(from)
 	if !q.refused {

@@ -288,7 +288,7 @@ func TestS6_DataForNobodyAndBeyond(t *testing.T) {
 			t.Fatal("complete before all has come")
 		}
 		data(name, 600, 400, 2)
-		data(name, 0, 10, 9) // it is over
+		data(name, 0, 10, 9) // the receive is complete
 		if st := s.wait(r); st.Err != nil || st.Bytes != size {
 			t.Errorf("status %+v", st)
 		}

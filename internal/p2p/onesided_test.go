@@ -52,7 +52,7 @@ func TestOneSidedFramesAreHandedOver(t *testing.T) {
 	if want := kinds(wire.WinPut, wire.WinEpoch); !slices.Equal(o.frames, want) {
 		t.Errorf("whole frames %v, want %v", o.frames, want)
 	}
-	if !slices.Equal(w.lost, []int{1}) { // for the kind User
+	if !slices.Equal(w.lost, []int{1}) { // because of the frame of kind User
 		t.Errorf("peers %v are taken down", w.lost)
 	}
 	e.Down(1, errEnd)

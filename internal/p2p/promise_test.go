@@ -288,7 +288,7 @@ func converse(e *Engine, c *comm.Comm, peer int, rng *rand.Rand) error {
 		}
 		for s := (Status{}); s.Tag != last; { // messages are in order, so the last one ends the round
 			if rng.IntN(4) == 0 {
-				if r := e.irecv(c, ctx, buf, peer, last+1); true { // nobody sends such
+				if r := e.irecv(c, ctx, buf, peer, last+1); true { // nobody sends a message with this tag
 					e.Cancel(r)
 					e.Take(r)
 				}
