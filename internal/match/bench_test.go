@@ -9,24 +9,24 @@ import (
 
 var depths = []int{1, 8, 10, 1000, 10000, 50000}
 
-// The next entry to be matched, as a plain list would meet it.
+// order says which entry is matched next, by its position in a linear list.
 type order string
 
 const (
-	reverse order = "reverse" // the deepest: all others are walked over
-	random  order = "random"  // anywhere, with no help from prefetching
-	// random, and the owners are 256 bytes large, as requests and messages
-	// are: shows what their own cache and TLB misses add, which the caller
-	// takes when it fills in a node.
+	reverse order = "reverse" // the deepest: a list search passes all others
+	random  order = "random"  // a random one, for which prefetching does not help
+	// scattered is random with owners of 256 bytes, the size of requests and
+	// messages: it shows the additional cache and TLB misses of the owners, which
+	// the caller has when it fills in a node.
 	scattered order = "scattered"
 )
 
-// backlog is a queue of depth entries with distinct tags, of which one after
-// another is matched and replaced by a younger one.
+// backlog is a queue of depth entries with distinct tags. The benchmark repeatedly
+// matches an entry and replaces it by a younger one.
 type backlog struct {
 	tab    *Table[int, int]
 	nodes  []Node[int]
-	stride int // nodes between those used
+	stride int // distance of the used nodes in the slice
 	order  []int32
 	i, dir int
 	posted bool
@@ -51,7 +51,8 @@ func newBacklog(depth int, posted bool, o order, wild int) *backlog {
 	return b
 }
 
-// envelope of the i-th message, and the pattern that means only it.
+// envelope returns the envelope of the i-th message, which is also the pattern that
+// matches only this message.
 func (b *backlog) envelope(i int32) Key { return Key{Ctx: 5, Src: i & 1, Tag: i} }
 
 func (b *backlog) pattern(i int32) Key {
@@ -81,7 +82,7 @@ func (b *backlog) queue(i int32) {
 	b.tab.Add(n)
 }
 
-// match takes the i-th entry out.
+// match matches the i-th entry, which removes it.
 func (b *backlog) match(i int32, other *Node[int]) {
 	if b.posted {
 		if b.tab.Arrive(b.envelope(i)) == nil {
@@ -95,8 +96,9 @@ func (b *backlog) match(i int32, other *Node[int]) {
 	}
 }
 
-// step matches the next entry of the order and queues it again. The order is
-// walked to and fro: thus reverse always means the deepest but those just added.
+// step matches the next entry of the order and queues it again. It goes through the
+// order alternately forwards and backwards, so that reverse always matches the deepest
+// entry except for those just added.
 func (b *backlog) step(other *Node[int]) {
 	i := b.order[b.i]
 	if b.i += b.dir; uint(b.i) >= uint(len(b.order)) {
@@ -128,15 +130,15 @@ func BenchmarkMatch(b *testing.B) {
 	}
 }
 
-// BenchmarkDrain: fill to depth, then match all in reverse order, as "halo
-// bench matching" does; per message, that is for one addition and one match.
+// BenchmarkDrain fills to depth, then matches all in reverse order, as "halo bench
+// matching" does. The time is per message: one addition and one match.
 func BenchmarkDrain(b *testing.B) {
 	for _, side := range []string{"unexpected", "posted"} {
 		for _, depth := range depths {
 			b.Run(fmt.Sprintf("%s/%d", side, depth), func(b *testing.B) {
 				l := newBacklog(depth, side == "posted", reverse, 0)
 				other := &Node[int]{}
-				calls := 0 // of the present fill and drain: depth matches, then depth additions
+				calls := 0 // in the current round: depth matches, then depth additions
 				b.ReportAllocs()
 				for b.Loop() {
 					for range 2 {
@@ -155,9 +157,9 @@ func BenchmarkDrain(b *testing.B) {
 	}
 }
 
-// BenchmarkMixed: receives of the classes exact and any source, and matched
-// probes of the classes any tag and both, in turns, in random order: every
-// grouping is kept. Per match and addition.
+// BenchmarkMixed alternates receives of the classes exact and any source with matched
+// probes of the classes any tag and both, in random order, so that the queue keeps every
+// grouping. The time is per match and addition.
 func BenchmarkMixed(b *testing.B) {
 	for _, depth := range depths {
 		b.Run(fmt.Sprint(depth), func(b *testing.B) {
@@ -191,8 +193,8 @@ func BenchmarkMixed(b *testing.B) {
 	}
 }
 
-// BenchmarkPeek: what Arrive, Probe and Cancel cost beside the match itself,
-// against a queue of 50,000 that holds nothing for them.
+// BenchmarkPeek measures Arrive, Probe and Cancel that find nothing in a queue of 50,000
+// entries: their cost without a match.
 func BenchmarkPeek(b *testing.B) {
 	miss := Key{5, 1, 1 << 30}
 	for wild, class := range []string{"exact", "anysource", "anytag", "both"} {
@@ -221,8 +223,8 @@ func BenchmarkPeek(b *testing.B) {
 	})
 }
 
-// BenchmarkEmpty (depth 0): the two ways a message and a receive meet when
-// nothing else is queued: one posted receive, or one unexpected message.
+// BenchmarkEmpty measures a match at depth 0, with nothing else queued: of a message with
+// one posted receive, or of a receive with one unexpected message.
 func BenchmarkEmpty(b *testing.B) {
 	tab := New[int, int](1)
 	k := Key{5, 1, 7}
@@ -250,8 +252,8 @@ func BenchmarkEmpty(b *testing.B) {
 	})
 }
 
-// No call allocates once the tables have their size, at any depth, also while
-// queues go up and down through the threshold.
+// No call allocates once the tables have grown, at any depth, also while the queues cross
+// the threshold in both directions.
 func TestNoAllocations(t *testing.T) {
 	other := &Node[int]{}
 	for _, depth := range []int{1, 8, 10, 1000, 20000} {
@@ -288,7 +290,7 @@ func TestNoAllocations(t *testing.T) {
 	}
 }
 
-// A slot is one cache line: two a match would show in every figure.
+// A slot is one cache line: a second cache line per match would slow down every benchmark.
 func TestSlotIsACacheLine(t *testing.T) {
 	if n := unsafe.Sizeof(slot[int]{}); n != 64 {
 		t.Errorf("a slot has %d bytes, want 64", n)

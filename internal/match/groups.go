@@ -12,7 +12,7 @@ type groups struct {
 // link is an entry's place in one grouping.
 type link struct {
 	next, prev uint32 // circular list of the group, by age
-	chain      uint32 // of a group's first: the first of the next group in the bucket, or 0; else notFirst
+	chain      uint32 // of a first entry: that of the bucket's next group, or 0; of others notFirst
 	hash       uint32
 }
 

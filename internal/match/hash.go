@@ -44,16 +44,16 @@ func maskOf(class int) uint64 {
 	return m
 }
 
-// masked turns the word of a message into the word of the pattern, of the class
-// that mask belongs to, that matches it.
+// masked returns the word of the pattern that matches the message with word, in the
+// class of mask.
 func masked(word, mask uint64) uint64 { return word&mask | wildcards&^mask }
 
 // hasher is multiply-shift hashing of four 32-bit words with random 64-bit
-// factors (Dietzfelbinger): of the upper half of the sum, any two different
-// inputs agree in given k bits with probability 2^-k, whatever the inputs, as
-// long as they are chosen without knowledge of the factors.
+// factors (Dietzfelbinger). Any two different inputs agree in given k bits of the
+// upper half of the sum with probability 2^-k, if they are chosen without knowledge
+// of the factors.
 //
-// The lowest three bits of the tag are left out and xored onto the result, so
+// The lowest three bits of the tag are not hashed but xored onto the result, so
 // that eight neighbouring tags have eight different buckets of one cache line. A
 // program that counts its tags up or down finds the next bucket in cache. An
 // adversary gains nothing from it.

@@ -11,7 +11,7 @@ type owner struct {
 	id   int
 }
 
-// oracle is the standard's rule in its plainest form: two lists, searched in order.
+// oracle is the simplest implementation of the standard's rule: two lists, searched in order.
 type oracle struct{ posted, unexp []*owner }
 
 func (k Key) matches(env Key) bool {
@@ -32,7 +32,7 @@ type history struct {
 	table  *Table[owner, owner]
 	oracle oracle
 	spare  []*owner // owners in no queue, to be used again
-	left   *owner   // left a queue last: must not be found there
+	left   *owner   // the owner that has left a queue last, and must not be found there
 	ids    int
 }
 
@@ -54,7 +54,7 @@ func (h *history) owner(k Key) *owner {
 	return o
 }
 
-// release ends an owner's life; the one before it is reused.
+// release records that o has left its queue; the owner released before it may be reused.
 func (h *history) release(o *owner) {
 	if h.left != nil {
 		h.spare = append(h.spare, h.left)
@@ -105,7 +105,7 @@ func (h *history) probe(k Key) *owner {
 	return h.same("Probe", h.table.Probe(k), h.oracle.unexp, h.oracle.message(k))
 }
 
-// mprobe takes what probe sees.
+// mprobe probes and removes the message that it finds.
 func (h *history) mprobe(k Key) {
 	if m := h.probe(k); m != nil {
 		h.remove(slices.Index(h.oracle.unexp, m))
@@ -130,7 +130,7 @@ func (h *history) cancel(i int) {
 	h.release(r)
 }
 
-// gone checks that what left the table is not found in it.
+// gone checks that an owner that has left the table is not found in it.
 func (h *history) gone() {
 	if h.left != nil && (h.table.Cancel(&h.left.node) || h.table.Remove(&h.left.node)) {
 		h.t.Fatalf("%d %v was found again after it had left", h.left.id, h.left.node.Key)
@@ -155,7 +155,7 @@ func (h *history) purge(ctx uint64) {
 	}
 }
 
-// check compares everything and checks the table's own invariants.
+// check compares table and oracle completely and checks the invariants of the table.
 func (h *history) check() {
 	h.t.Helper()
 	if h.table.Posted() != len(h.oracle.posted) || h.table.Unexpected() != len(h.oracle.unexp) {
@@ -175,7 +175,7 @@ func (h *history) check() {
 	checkQueue(h.t, "unexpected", &h.table.unexp)
 }
 
-// cancelAll empties both queues by way of the iterators.
+// cancelAll empties both queues with the iterators.
 func (h *history) cancelAll() {
 	for r := range h.table.Receives() {
 		if !h.table.Cancel(r) {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// checkQueue checks what queue.go and groups.go promise.
+// checkQueue checks the invariants of queue.go and groups.go.
 func checkQueue[T any](t testing.TB, name string, q *queue[T]) {
 	t.Helper()
 	fail := func(format string, args ...any) {
@@ -18,7 +18,7 @@ func checkQueue[T any](t testing.TB, name string, q *queue[T]) {
 	if q.active != 0 && q.active&1 == 0 {
 		fail("groupings %b without the first", q.active)
 	}
-	// Slots: every one below high is the anchor, in the order list or free.
+	// Every slot below high is the anchor, in the order list or free.
 	used := make([]bool, len(q.slots))
 	used[0] = true
 	var order []uint32

@@ -60,7 +60,7 @@ func New[R, M any](seed uint64) *Table[R, M] {
 }
 
 // Post removes and returns the oldest unexpected message that r matches. If
-// there is none it queues r and returns nil.
+// there is none, Post queues r and returns nil.
 func (t *Table[R, M]) Post(r *Node[R]) *Node[M] {
 	mask := r.Key.mask()
 	if t.unexp.n != 0 {
@@ -86,8 +86,8 @@ func (t *Table[R, M]) Arrive(k Key) *Node[R] {
 	return t.posted.take(s)
 }
 
-// Add queues m as unexpected, younger than all others. Arrive(m.Key) has just
-// returned nil.
+// Add queues m as the youngest unexpected message. The caller must have just got
+// nil from Arrive(m.Key).
 func (t *Table[R, M]) Add(m *Node[M]) { t.unexp.add(m, exact) }
 
 // Probe returns the message that a receive of pattern k would take, leaving it
@@ -120,8 +120,8 @@ func (t *Table[R, M]) PurgeContext(ctx uint64, f func(*M)) {
 	}
 }
 
-// Same yields the unexpected messages of envelope k, oldest first. The loop must end after
-// it has changed the table.
+// Same yields the unexpected messages of envelope k, oldest first. A loop that changes the
+// table must end there.
 func (t *Table[R, M]) Same(k Key) iter.Seq[*Node[M]] {
 	return func(yield func(*Node[M]) bool) { t.unexp.same(k.Ctx, k.word(), yield) }
 }

@@ -2,8 +2,8 @@ package match
 
 import "testing"
 
-// Every history of a few steps over two sources and two tags, from an empty and
-// from a deep start.
+// The table agrees with the oracle in every history of a few steps over two sources and
+// two tags, with queues that are empty or deep at the start.
 func TestOrderExhaustive(t *testing.T) {
 	patterns := []Key{{0, 0, 0}, {0, 1, 0}, {0, AnySource, 0}, {0, 0, AnyTag}, {0, AnySource, AnyTag}}
 	envelopes := []Key{{0, 0, 0}, {0, 0, 1}, {0, 1, 0}}
@@ -13,7 +13,7 @@ func TestOrderExhaustive(t *testing.T) {
 	for range length {
 		total *= ops
 	}
-	for _, base := range []int{0, 1, 2} { // nothing, receives or messages of another context beneath
+	for _, base := range []int{0, 1, 2} { // at the start: nothing, other receives, other messages
 		for code := range total {
 			h := newHistory(t, 1)
 			for i := range scanMax {
@@ -38,8 +38,8 @@ func TestOrderExhaustive(t *testing.T) {
 	}
 }
 
-// A peak's memory is given up once the queue has been short for a while, with
-// entries standing in it, and not while it comes back.
+// The memory of a peak is freed after the queue has been short for a while, even if it is
+// not empty, and is not freed while peaks recur.
 func TestPeakMemoryIsGivenUp(t *testing.T) {
 	h := newHistory(t, 3)
 	tab := h.table
@@ -84,7 +84,7 @@ func TestPeakMemoryIsGivenUp(t *testing.T) {
 	h.cancelAll()
 }
 
-// Diagnostics may remove what they are given.
+// A loop over an iterator may remove the entry that it was just given.
 func TestRemoveWhileIterating(t *testing.T) {
 	for _, n := range []int32{0, 1, 5, 9, 100} {
 		h := newHistory(t, 4)
@@ -106,7 +106,7 @@ func TestZeroNodeIsNotQueued(t *testing.T) {
 	}
 }
 
-// Tags a peer can choose to collide under an unkeyed or masked hash do not.
+// Tags that collide under a hash without key, or under a masked one, do not collide here.
 func TestChosenTagsDoNotCollide(t *testing.T) {
 	patterns := map[string]func(i int) Key{
 		"tags in steps of 2^16":    func(i int) Key { return Key{1, 1, int32(i << 16 & 0x7fffffff)} },
@@ -135,8 +135,8 @@ func TestChosenTagsDoNotCollide(t *testing.T) {
 					*b++
 					longest = max(longest, *b)
 				}
-				// 7-8 is usual for random throws; linear structure of the
-				// hash can stack a few more, never a share of n.
+				// Random placement gives a longest chain of 7 or 8. The linear
+				// structure of the hash can add a few, but no fraction of n.
 				if longest > 64 {
 					t.Errorf("seed %d: %d of %d keys in one bucket", seed, longest, len(seen))
 				}
@@ -164,8 +164,8 @@ func TestNeighbouringTagsShareALine(t *testing.T) {
 	}
 }
 
-// Between the thresholds a queue stays as it is, and one that was empty is laid
-// out in order again.
+// Between the thresholds a queue stays scanned or indexed as it was. After a queue was
+// empty its slots are in order again.
 func TestHysteresisAndLayout(t *testing.T) {
 	h := newHistory(t, 6)
 	q := &h.table.unexp

@@ -60,7 +60,7 @@ const (
 
 	firstSlots = 16      // slots at the start, enough for scanMax and the anchor
 	keepSlots  = 8 << 10 // slots (512 KiB) that are never freed after a peak
-	keepAdds   = 4 << 10 // additions to a short queue after which more slots than that are freed
+	keepAdds   = 4 << 10 // additions to a short queue after which slots beyond keepSlots are freed
 )
 
 func (q *queue[T]) init(h hasher) {
@@ -133,8 +133,8 @@ func (q *queue[T]) drop(n *Node[T]) bool {
 	return true
 }
 
-// scan returns the oldest entry that equals word except where either side has a wildcard, 0
-// if there is none.
+// scan returns the oldest entry that has context ctx and equals word wherever neither mask has
+// a wildcard; 0 if there is none.
 func (q *queue[T]) scan(ctx, word, mask uint64) uint32 {
 	slots := q.slots
 	for s := slots[0].next; s != 0; {

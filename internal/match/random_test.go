@@ -5,21 +5,21 @@ import (
 	"testing"
 )
 
-// mix says how a random history is drawn.
+// mix holds the parameters of a random history.
 type mix struct {
 	name             string
 	ctxs             int
 	srcs, tags       int32
-	internalTags     bool    // tags below zero too
-	wildSrc, wildTag float64 // share of receives and probes that are wild
+	internalTags     bool    // also uses tags below zero
+	wildSrc, wildTag float64 // share of receives and probes with a wildcard
 	cancels, purges  float64 // share of steps
-	depth            int     // the queues are driven up to this and down again, in turns
+	depth            int     // the queues grow to this depth and shrink again, repeatedly
 	steps            int
 	checkEvery       int
 }
 
 func (m mix) envelope(r *rand.Rand) Key {
-	// Contexts that agree in one half must not be mixed up.
+	// Contexts may agree in one half, and must still be distinguished.
 	c := uint64(r.IntN(m.ctxs))
 	k := Key{Ctx: c<<32 | c*c&3, Src: r.Int32N(m.srcs), Tag: r.Int32N(m.tags)}
 	if m.internalTags && k.Tag&1 == 1 {
@@ -28,7 +28,7 @@ func (m mix) envelope(r *rand.Rand) Key {
 	return k
 }
 
-// wild turns an envelope into a pattern.
+// wild makes a pattern from an envelope: it replaces source and tag by wildcards at random.
 func (m mix) wild(r *rand.Rand, k Key) Key {
 	if r.Float64() < m.wildSrc {
 		k.Src = AnySource
@@ -39,7 +39,7 @@ func (m mix) wild(r *rand.Rand, k Key) Key {
 	return k
 }
 
-// certain makes a step that surely matches something queued.
+// certain makes a step that matches a queued entry.
 func (m mix) certain(r *rand.Rand, h *history) {
 	if n := len(h.oracle.unexp); n > len(h.oracle.posted) {
 		h.post(m.wild(r, h.oracle.unexp[r.IntN(n)].node.Key))
@@ -65,7 +65,7 @@ func (m mix) run(t *testing.T, seed uint64) {
 		steps /= 10
 	}
 	goal := 0    // posted receives, or if negative unexpected messages
-	ebb := false // until both queues are all but empty
+	ebb := false // the queues shrink until both are nearly empty
 	var deepest, switches [2]int
 	var active [2]uint8
 	for i := range steps {
@@ -115,8 +115,8 @@ func (m mix) run(t *testing.T, seed uint64) {
 	}
 }
 
-// 3.5: order of messages between pairs, order of receives across wildcards,
-// whatever the depth.
+// MPI-5, 3.5: messages between two processes match in order, and so do receives with
+// wildcards, at any depth.
 func TestOrderAgainstLists(t *testing.T) {
 	for _, m := range []mix{
 		{name: "around the threshold", ctxs: 2, srcs: 3, tags: 3, wildSrc: 0.2, wildTag: 0.2, cancels: 0.05, purges: 0.002, depth: 16, steps: 2_000_000, checkEvery: 101},
@@ -145,7 +145,7 @@ func FuzzHistory(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, seed uint64, b []byte) {
 		h := newHistory(t, seed)
-		// Every step is checked in full: long inputs would cost their square.
+		// Every step is checked in full, so the cost of long inputs would be quadratic.
 		for b = b[:min(len(b), 2000)]; len(b) >= 2; b = b[2:] {
 			op, arg := b[0], b[1]
 			k := Key{Ctx: uint64(arg & 1), Src: int32(arg >> 1 & 3), Tag: int32(arg >> 3 & 7)}
