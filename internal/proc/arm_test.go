@@ -12,8 +12,8 @@ import (
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
-// early is a fabric whose only frame arrives before Arm, so that it wakes nobody: the caller of
-// Arm must poll once more.
+// early is a fabric whose only frame arrives before Arm and therefore rings no doorbell: the caller
+// of Arm must poll once more.
 type early struct {
 	fabric.Fabric // no other method is called
 	armed         bool

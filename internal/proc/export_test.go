@@ -12,7 +12,7 @@ func (p *Proc) Armed() bool {
 // NoteSleep notes that a goroutine is about to sleep until e.
 func (p *Proc) NoteSleep(e *Event) { p.noteSleep(e) }
 
-// NoteWake notes that it is awake.
+// NoteWake notes that the goroutine is awake.
 func (p *Proc) NoteWake(e *Event) { p.noteWake(e) }
 
 // PollingMode reports whether calls leave the fabrics disarmed.

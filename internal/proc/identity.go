@@ -191,8 +191,8 @@ const (
 // Two contexts must differ if any process can ever be in both of their communicators. A frame has
 // 64 bits for the id, too few for job, index and serial number side by side. Therefore the id is
 // a hash of the three: among a million communicators of one process, two have the same id with
-// probability 2^-22. Who tells others of a context sends the serial number, and they compute
-// the id from the identity that is proved for the sender. So a process can neither choose an id
+// probability 2^-22. A process that announces a context sends the serial number, and the receivers
+// compute the id from the proved identity of the sender. So a process can neither choose an id
 // nor name one that another process has made, short of inverting SHA-256.
 //
 // Rejected: a range of numbers for each job, which needs an authority that all jobs ask before

@@ -12,10 +12,10 @@ import (
 	"github.com/halo-mpi/halo/internal/proc"
 )
 
-// nowhere is a fabric that reaches every process, and that nobody uses.
+// nowhere is a fabric to every process that the tests never send on.
 type nowhere struct{ fabric.Fabric }
 
-// alone returns a process that has not been started, which reaches all others by far.
+// alone returns a process that has not been started. Its fabric to all others is a nowhere.
 func alone(t testing.TB, b boot.Boot) *proc.Proc {
 	t.Helper()
 	p, err := proc.New(b, nil, nowhere{}, proc.Policy{})
@@ -52,7 +52,7 @@ func TestMeet(t *testing.T) {
 	}
 }
 
-// The limits of jobs and of processes are enforced, and named in the error.
+// Meet enforces the limits on jobs and on processes, and its error names the limit.
 func TestMeetBeyondTheLimits(t *testing.T) {
 	p := alone(t, boot.Memory(2)[0])
 	refused := func(id proc.ID, want string) {
@@ -127,8 +127,8 @@ func TestListsOfProcessesTravel(t *testing.T) {
 	}
 }
 
-// A list from another process is believed only if it names processes that this one has met, each
-// once.
+// NumbersOf accepts a list from another process only if this process has met each process in it,
+// and if no process appears twice.
 func TestS6_ForgedLists(t *testing.T) {
 	p := alone(t, boot.Memory(3)[0])
 	job := p.Job().ID
@@ -165,8 +165,8 @@ func TestS6_ForgedLists(t *testing.T) {
 	}
 }
 
-// Contexts are of their creator: neither another process nor another job has the same, and the
-// predefined ones are those of their job.
+// A context belongs to its creator: contexts of other processes and other jobs differ from it. The
+// predefined contexts belong to the job.
 func TestContexts(t *testing.T) {
 	boots, others := boot.Memory(2), boot.Memory(2)
 	p, q, x := alone(t, boots[0]), alone(t, boots[1]), alone(t, others[0])

@@ -49,7 +49,7 @@ func (p *Proc) noteWake(e *Event) {
 		i++
 	}
 	last := len(p.sleepers) - 1
-	copy(p.sleepers[i:], p.sleepers[i+1:]) // the order stays that of age
+	copy(p.sleepers[i:], p.sleepers[i+1:]) // keeps the order of age
 	p.sleepers[last] = sleeper{}
 	p.sleepers = p.sleepers[:last]
 	p.note.Begin()
@@ -57,7 +57,7 @@ func (p *Proc) noteWake(e *Event) {
 		p.describe(i)
 	}
 	now := int64(0)
-	if last > 0 { // else the time is not read
+	if last > 0 { // else nobody reads the time
 		now = time.Now().UnixNano()
 	}
 	p.note.End(last, now)

@@ -13,14 +13,15 @@ import (
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
-// label is an About that is always the same.
+// label is an About with a constant text.
 type label string
 
 func (l label) AppendAbout(b []byte) []byte { return append(b, l...) }
 
 func labelled(i int) *proc.Event { return &proc.Event{About: label(fmt.Sprint("wait ", i))} }
 
-// withNote gives p a note, and returns what reads it; with the lock held.
+// withNote gives p a note and returns a function that reads it. The caller of that function
+// holds the lock.
 func withNote(t *testing.T, p *proc.Proc) (read func() shmfmt.NoteView) {
 	t.Helper()
 	words := make([]uint64, shmfmt.NotesSize(1)/8)
@@ -38,7 +39,7 @@ func withNote(t *testing.T, p *proc.Proc) (read func() shmfmt.NoteView) {
 }
 
 // Promise F6: the note describes the waits that have slept longest, the longest first, and
-// counts those that sleep, in whatever order they fall asleep and wake.
+// counts all sleepers, whatever the order in which they fall asleep and wake up.
 func TestF6_NoteTellsWhoSleepsLongest(t *testing.T) {
 	p, _ := pair(t, shortly, nil)
 	read := withNote(t, p)
@@ -94,7 +95,7 @@ func TestF6_WaitIsNotedUntilItReturns(t *testing.T) {
 	if before.Waits[0].For != "wait 0" || before.Waits[1].For != "wait 1" {
 		t.Errorf("waits %v", before.Waits)
 	}
-	fire(peer, 0) // whoever polls now hands over to the second
+	fire(peer, 0) // the current poller hands over to the second goroutine
 	until(t, "the first is woken", closed(first))
 	until(t, "only the second sleeps", func() bool { return look().Asleep == 1 })
 	if after := look(); after.Waits[0] != before.Waits[1] {

@@ -51,7 +51,7 @@ func (k *park) sleep() {
 	p.woken--
 }
 
-// freePark drains a second wake-up that may have come and keeps k for reuse.
+// freePark discards a second wake-up, if there was one, and keeps k for reuse.
 func (p *Proc) freePark(k *park) {
 	if !p.policy.Threads { // else sleep took both
 		select {

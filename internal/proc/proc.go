@@ -79,7 +79,7 @@ type Policy struct {
 	// Threads says that callers are locked to threads (runtime.LockOSThread), as all that come
 	// from C are. See threadQueue.
 	Threads bool
-	// Fault is called by a service that accesses an address without memory, and does not return.
+	// Fault is called by a service that accesses an unmapped address, and does not return.
 	// If it is nil, the runtime ends the process.
 	Fault func(address uintptr)
 }
@@ -321,9 +321,9 @@ func (p *Proc) Lose(peer int, cause error) {
 	}
 }
 
-// Direct returns the fabric through memory if the next frame to a peer may be sent there without
-// Send, otherwise nil. It exists so that it inlines: it looks whether any peer has frames in its
-// send queue, which costs less than to find the entry of this one.
+// Direct returns the fabric through memory if the caller may send the next frame to a peer on it
+// without Send, otherwise nil. It inlines: it tests whether any peer has frames in its send queue,
+// which costs less than finding the entry of this peer.
 func (p *Proc) Direct(to int) *shm.Fabric {
 	if len(p.queuedPeers) == 0 && p.Near(to) {
 		return p.rings

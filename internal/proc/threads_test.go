@@ -9,8 +9,8 @@ import (
 	"github.com/halo-mpi/halo/internal/proc"
 )
 
-// Threads that wait sleep and continue like goroutines: those that are woken all at once, and
-// those that wait while others are being woken. Each has its P.
+// Threads that wait sleep and continue like goroutines, also if all are woken at once, and if
+// some begin to wait while others are being woken. There is a P for each.
 func TestThreadsWaitTogether(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(3))
 	const threads, rounds = 32, 20
@@ -108,7 +108,7 @@ func TestPollerYieldsForThreadsToCome(t *testing.T) {
 	var first, second proc.Event
 	var c polls
 	policy := proc.Policy{Loads: forever, Threads: true, Yield: func() {
-		if p := poller.Load(); p != nil && !p.Wanted() { // else it is for who wants the lock
+		if p := poller.Load(); p != nil && !p.Wanted() { // else it yields to a waiter for the lock
 			yields.Add(1)
 		}
 		runtime.Gosched()

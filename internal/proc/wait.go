@@ -17,7 +17,7 @@ type Event struct {
 	park  *park
 	also  *Event
 
-	// About describes for people what is waited for; may be nil.
+	// About describes, for people, what the waiter waits for; may be nil.
 	About About
 
 	word     *atomic.Uint64 // nil unless watching
@@ -33,10 +33,10 @@ type About interface {
 // Done reports whether the event has happened.
 func (e *Event) Done() bool { return e.done }
 
-// Reset makes the event one that has not happened.
+// Reset returns the event to the state in which it has not happened.
 func (e *Event) Reset() { e.done = false }
 
-// Watch makes the event one that happens when *word >= reach. Another process stores the
+// Watch makes the event happen when *word >= reach. Another process stores the
 // word; after that it loads *sleepers, and if that is not 0 it rings the doorbells of all
 // processes that may wait. The failure of any process makes the event happen too, so the
 // waiter loads the word again.
@@ -124,7 +124,7 @@ func (p *Proc) pollFor(e *Event, hint int) bool {
 		spins++
 		if spins <= loads {
 			if p.woken > 0 || p.threads.shouldYield(spins) {
-				p.yieldLock() // their next frames can be sent together with the others
+				p.yieldLock() // frames of other goroutines can then be sent together
 			}
 			continue
 		}
@@ -249,7 +249,7 @@ func (p *Proc) pollAll(hint int) int {
 	return p.poll(hint)
 }
 
-// poll polls everything except, most times, sockets. It reports how much it did.
+// poll polls memory, and sockets only in some turns. It reports how much it did.
 func (p *Proc) poll(hint int) int {
 	n := 0
 	if p.node != nil {

@@ -270,7 +270,7 @@ func TestPollingProcessThatStopsAnswers(t *testing.T) {
 			p.Unlock()
 		}
 		if i%2 == 0 {
-			waitForArmed(t, p) // the watch has seen it, and the services have armed
+			waitForArmed(t, p) // the watchdog has ended polling mode, and the services have armed
 		}
 		fire(peer, int32(i))
 		until(t, "the frame is taken while nobody calls", func() bool {
