@@ -10,8 +10,8 @@ import (
 	"fmt"
 )
 
-// The handshake opens a connection. Four messages of fixed size; integers are
-// little-endian; whoever dials speaks first:
+// The handshake opens a connection by four messages of fixed size. Integers are
+// little-endian. The dialler sends first:
 //
 //	Hello     80  dialler   "HALO" | layout uint16 | version uint16 | from uint32 | to uint32 | nonce 32 | mac 32
 //	Challenge 68  acceptor  version uint16 | zero uint16 | nonce 32 | mac 32
@@ -29,12 +29,12 @@ import (
 // nonce; a message sent back to its own sender has the wrong label; and a message for
 // another pair of processes, or another job, has the wrong transcript.
 //
-// layout is the version of this exchange, version that of the frames that follow. Each side
+// layout is the version of the handshake, version that of the frames that follow. Each side
 // sends its version inside a mac: the dialler reports a mismatch once it knows that the
 // acceptor belongs to its job; the acceptor only closes. Another layout cannot be
 // authenticated and is refused without an answer.
 //
-// Frames that follow are not protected by this. Between hosts they are sealed
+// The handshake does not protect the frames that follow. Between hosts they are sealed
 // with keys derived from the same transcript under further labels (see Sealed).
 const (
 	// HandshakeLayout is the version of the handshake itself.
@@ -60,16 +60,16 @@ const (
 type Verdict uint8
 
 const (
-	// Accepted: the connection is the one of this pair.
+	// Accepted: this connection becomes the only one of the pair.
 	Accepted Verdict = 1
-	// Crossed: the acceptor is dialling too and its connection is the one that stays.
+	// Crossed: the acceptor is dialling too, and the connection that it opens stays.
 	Crossed Verdict = 2
 )
 
 var (
-	// ErrRefused is any failed proof. It gives no details, on purpose.
+	// ErrRefused is the error for any failed proof. It gives no details, on purpose.
 	ErrRefused = errors.New("handshake refused")
-	// ErrVersion is a peer of the same job that speaks another frame layout.
+	// ErrVersion is the error for a peer of the same job with another version of frames.
 	ErrVersion = errors.New("different protocol versions in one job")
 )
 
@@ -81,7 +81,7 @@ type Pair struct {
 	To     int // index of the process that accepts
 }
 
-// transcript is what every mac is bound to.
+// transcript holds the values that every mac authenticates.
 type transcript struct {
 	Pair
 	dialVersion, acceptVersion uint16
@@ -111,7 +111,7 @@ func (t *transcript) mac(label string) []byte {
 // each, in the order Hello, Challenge, Proof, Verdict.
 type Dialler struct{ t transcript }
 
-// NewDialler draws a fresh nonce.
+// NewDialler returns a dialler with a fresh nonce.
 func NewDialler(p Pair) *Dialler {
 	d := &Dialler{transcript{Pair: p, dialVersion: Version}}
 	rand.Read(d.t.dialNonce[:])
@@ -157,16 +157,16 @@ func (d *Dialler) Verdict(b *[VerdictSize]byte) (Verdict, error) {
 	return d.t.verdict, nil
 }
 
-// Acceptor is the side that is called. Its methods are called once each, in the
-// order Hello, Challenge, Proof, Verdict; after an error the connection is
-// closed without a word.
+// Acceptor is the side that accepts a connection. Its methods are called once each,
+// in the order Hello, Challenge, Proof, Verdict; after an error the caller closes the
+// connection without an answer.
 type Acceptor struct {
 	t    transcript
 	size int
 }
 
-// NewAcceptor draws a fresh nonce. p.From is not known yet; size is the number
-// of processes in the job.
+// NewAcceptor returns an acceptor with a fresh nonce. p.From is not known yet; size is
+// the number of processes in the job.
 func NewAcceptor(p Pair, size int) *Acceptor {
 	a := &Acceptor{transcript{Pair: p, acceptVersion: Version}, size}
 	rand.Read(a.t.acceptNonce[:])

@@ -15,7 +15,7 @@ func testPair(from, to int) Pair {
 	return p
 }
 
-// exchange is what goes over the wire in one handshake.
+// exchange holds the messages of one handshake.
 type exchange struct {
 	hello     [HelloSize]byte
 	challenge [ChallengeSize]byte
@@ -23,7 +23,7 @@ type exchange struct {
 	verdict   [VerdictSize]byte
 }
 
-// shake runs a whole handshake, letting spoil change each message on its way.
+// shake runs a whole handshake; spoil may change each message on its way.
 func shake(d *Dialler, a *Acceptor, v Verdict, spoil func(step int, b []byte)) (x exchange, got Verdict, err error) {
 	d.Hello(&x.hello)
 	spoil(1, x.hello[:])
@@ -46,7 +46,7 @@ func shake(d *Dialler, a *Acceptor, v Verdict, spoil func(step int, b []byte)) (
 	return x, got, err
 }
 
-// fixed is a handshake with nonces that are always the same.
+// fixed returns the messages of a handshake with constant nonces.
 func fixed(from, to int) exchange {
 	d, a := NewDialler(testPair(from, to)), NewAcceptor(testPair(0, to), 8)
 	for i := range NonceSize {
@@ -114,7 +114,7 @@ func TestReplayFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// To the acceptor, what the dialler said before.
+	// The acceptor gets the earlier messages of the dialler again.
 	again := NewAcceptor(testPair(0, 1), 2)
 	if _, err := again.Hello(&x.hello); err != nil {
 		t.Fatalf("a hello proves no freshness, and gets a challenge: %v", err)
@@ -122,7 +122,7 @@ func TestReplayFails(t *testing.T) {
 	if err := again.Proof(&x.proof); !errors.Is(err, ErrRefused) {
 		t.Errorf("replayed proof: %v", err)
 	}
-	// To the dialler, what the acceptor said before.
+	// The dialler gets the earlier messages of the acceptor again.
 	if err := NewDialler(testPair(0, 1)).Challenge(&x.challenge); !errors.Is(err, ErrRefused) {
 		t.Errorf("replayed challenge: %v", err)
 	}
@@ -133,7 +133,7 @@ func TestReplayFails(t *testing.T) {
 }
 
 func TestReflectionFails(t *testing.T) {
-	// The attacker sends back to each side what that side said.
+	// The attacker sends each side its own messages.
 	d := NewDialler(testPair(0, 1))
 	var hello [HelloSize]byte
 	d.Hello(&hello)
@@ -179,7 +179,7 @@ func TestVersionMismatchIsToldToTheDialler(t *testing.T) {
 	if !errors.Is(err, ErrVersion) || !strings.Contains(err.Error(), want) {
 		t.Error(err)
 	}
-	// A dialler that goes on all the same does not get in.
+	// A dialler that continues after the mismatch is refused.
 	var proof [ProofSize]byte
 	d.Proof(&proof)
 	if err := a.Proof(&proof); !errors.Is(err, ErrVersion) {

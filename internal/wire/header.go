@@ -39,7 +39,7 @@ const (
 	// elements (package dtype), 0 if there is none; the other bytes belong to collectives (package
 	// p2p). The same holds for EagerSync and Ready.
 	Eager Kind = 1 + iota
-	// EagerSync is Eager that wants an Ack to request Name once it is matched.
+	// EagerSync is an Eager that asks for an Ack to request Name when it has matched.
 	EagerSync
 	// Ready announces a message of Arg bytes whose payload stays with the
 	// sender's request Name until the receiver asks for it. The payload, if
@@ -59,12 +59,12 @@ const (
 	Check
 	// WinPut carries data for the window Ctx, to byte Arg of the receiver's memory, in
 	// dynamic windows to address Arg. Tag is the number of runs in front of the data, which
-	// say where the data go; 0 if they are contiguous. Package rma defines the layout of a
-	// run. The same holds for WinGet and WinAcc. With ThenNotify the number is in the lower
-	// half of Tag, see Counter.
+	// describe the places of the data; 0 if these are contiguous. Package rma defines the
+	// layout of a run. The same holds for WinGet and WinAcc. With ThenNotify the number of runs
+	// is in the lower half of Tag, see Counter.
 	WinPut
-	// WinGet asks for the data of its runs, or for the number of bytes in its payload. The
-	// answers to Name are consecutive WinReply frames.
+	// WinGet asks for the data at its runs, or without runs for as many bytes as the number in
+	// its payload. The answers to Name are consecutive WinReply frames.
 	WinGet
 	// WinAcc carries data for an accumulate: Aux is its operation, the type of its elements,
 	// and the floating-point environment to compute in. With WithResult a WinReply to Name
@@ -73,8 +73,8 @@ const (
 	// WinCas carries the compare value and the new value of one element; Aux is its type. A
 	// WinReply to Name returns the previous value.
 	WinCas
-	// WinReply carries data to request Name, in one frame. For a WinGet without runs it may
-	// be several, each from byte Arg.
+	// WinReply carries data to request Name. The answer to a WinGet without runs may be several
+	// frames, each with the data from byte Arg on; other answers are one frame.
 	WinReply
 	// WinFlush asks for a WinDone with the same Ctx and Arg when all earlier operations on
 	// window Ctx are done.
@@ -84,7 +84,7 @@ const (
 	// WinLock asks for a lock of window Ctx at the receiver: shared, or exclusive with
 	// the flag Exclusive.
 	WinLock
-	// WinGrant grants a lock; or says, in Aux and Arg, why it is not granted.
+	// WinGrant grants a lock, or reports in Aux and Arg why the lock is not granted.
 	WinGrant
 	// WinUnlock releases a lock after all earlier operations on the window are done.
 	WinUnlock
@@ -97,26 +97,26 @@ const (
 	// on the window. Counter is the counter's number.
 	WinNotify
 	// WinSpan precedes the frames of an operation on the dynamic window Ctx that needs several
-	// WinPut or WinAcc. It contains where all their data go, by runs or a number of bytes like
-	// WinGet, so that all frames are refused if any memory is missing.
+	// WinPut or WinAcc. It describes the memory of all of them, by runs or a number of bytes like
+	// WinGet, so that the receiver refuses all frames if any memory is not attached.
 	WinSpan
-	// WinFault says that the receiver's request Name, or any operation that it sent on window
-	// Ctx if Name is 0, was refused: Aux is the class of error, and the payload contains numbers
-	// for the message.
+	// WinFault reports that the sender has refused the receiver's request Name, or if Name is 0
+	// any operation that the receiver sent on window Ctx: Aux is the class of error, and the
+	// payload contains numbers for the message.
 	WinFault
 	// WinCheck asks, in checking mode, whether the sender's next operation on window Ctx
 	// conflicts with those of others, or reports the end of operations; with Answer it answers
 	// the question Name. Package rma defines its payload.
 	WinCheck
-	// WinLeave says that the sender does not use window Ctx any more, which has been freed: the
-	// memory of the others may be freed when all have said so.
+	// WinLeave says that the sender no longer uses window Ctx, which has been freed. A process
+	// may free its memory when it has a WinLeave from all others.
 	WinLeave
-	// WinEpoch is a whole epoch with one operation at most: a WinLock of window Ctx, shared or
+	// WinEpoch is a whole epoch with at most one operation: a WinLock of window Ctx, shared or
 	// Exclusive; the frame of kind Tag, WinPut, WinGet, WinAcc or WinCas, with its Arg, Aux and
-	// payload, without runs, or 0 for none; and a WinUnlock with Answer. If the lock is free the
-	// answer is a WinDone with Arg Name, which carries the values before if the flag Fetches
-	// wants them. Else the frame counts as the WinLock alone: the answer is a WinGrant, and the
-	// sender sends the rest again.
+	// payload, without runs, or 0 for none; and a WinUnlock with Answer. If the lock is free, the
+	// answer is a WinDone with Arg Name, which with the flag Fetches carries the fetched values.
+	// Otherwise the receiver treats the frame as a WinLock only: the answer is a WinGrant, and
+	// the sender sends the operation and the unlock in further frames.
 	WinEpoch
 	// Revoke asks the receiver to remove a message from its unexpected messages: the message
 	// with Ctx, Tag and sequence number Arg, or with Announced the handle Arg of its request. A
@@ -125,51 +125,52 @@ const (
 	// Revoked answers a Revoke: Arg is 1 if the message was unexpected and has been removed,
 	// otherwise 0.
 	Revoked
-	// User is for layers that have no kinds of their own; p2p accepts none.
-	// It is the last kind: a new one goes before it, and makes a new Version.
+	// User is for tests and layers without kinds of their own; package p2p refuses it.
+	// It is the last kind: a new kind goes before it and needs a new Version.
 	User
 )
 
-// Defined reports whether k is one of the kinds above. Others end the connection
-// that they came by; 0 and 0xff have meanings of their own in rings.
+// Defined reports whether k is one of the kinds above. A frame of another kind ends the
+// connection on which it arrives; 0 and 0xff have meanings of their own in rings.
 func (k Kind) Defined() bool { return k-Eager <= User-Eager } // 0 wraps around
 
 // OneSided reports whether k is one of the kinds of one-sided communication.
-func (k Kind) OneSided() bool { return k-WinPut <= WinEpoch-WinPut } // what is below wraps around
+func (k Kind) OneSided() bool { return k-WinPut <= WinEpoch-WinPut } // lower kinds wrap around
 
-// Flags, each of the kinds that it names.
+// Flags. Each is valid only for the kinds that its comment names.
 const (
 	// Uncredited, of EagerSync: the message was sent without eager credit, and none is
 	// returned for it.
 	Uncredited uint8 = 1
-	// Announced, of Revoke: the message has a name, not a number.
+	// Announced, of Revoke: Arg is the handle of the message's request, not a sequence number.
 	Announced uint8 = 1
-	// WithResult, of WinAcc: the values before are wanted.
+	// WithResult, of WinAcc: the sender wants the previous values.
 	WithResult uint8 = 1
-	// ThenFlush, of WinPut and of WinAcc without a result: a WinFlush with Arg Name
-	// follows, and saves its frame. ThenUnlock and ThenComplete are the same of WinUnlock
-	// with Answer, and of WinComplete.
+	// ThenFlush, of WinPut and of WinAcc without a result: the frame also stands for a
+	// WinFlush with Arg Name that follows it. In the same way ThenUnlock stands for a
+	// WinUnlock with Answer, and ThenComplete for a WinComplete.
 	ThenFlush    uint8 = 2
 	ThenUnlock   uint8 = 4
 	ThenComplete uint8 = 8
-	// ThenNotify, of WinPut, WinGet, WinAcc and WinCas: a WinNotify follows, of the counter
-	// in the upper half of Tag, once what the frame wants is done; if it is refused, none.
-	// Of an operation in several frames it is the last one's, and the others have Notifies.
+	// ThenNotify, of WinPut, WinGet, WinAcc and WinCas: the frame also stands for a WinNotify
+	// of the counter in the upper half of Tag, after its operation. If the operation is refused
+	// the counter stays. Of several frames of an operation the last has ThenNotify, and the
+	// others have Notifies.
 	ThenNotify uint8 = 16
 	Notifies   uint8 = 32
-	// Acknowledge, of WinPut and of WinAcc without a result: a WinReply without data to Name is
-	// wanted once it is done, or a WinFault.
+	// Acknowledge, of WinPut and of WinAcc without a result: the sender wants a WinReply without
+	// data to Name when the operation is done, or a WinFault.
 	Acknowledge uint8 = 64
-	// Spanned, of WinPut and WinAcc: they belong to the last WinSpan of their channel. Of
-	// WinSpan: it goes on with the one before.
+	// Spanned, of WinPut and WinAcc: the frame belongs to the last WinSpan of its channel. Of
+	// WinSpan: the frame continues the previous WinSpan.
 	Spanned uint8 = 128
-	// Fetches, of WinEpoch: the values before are wanted.
+	// Fetches, of WinEpoch: the sender wants the data of a WinGet, or the previous values.
 	Fetches uint8 = 2
-	// Exclusive, of WinLock and WinEpoch: nobody else may have the lock.
+	// Exclusive, of WinLock and WinEpoch: the lock is exclusive.
 	Exclusive uint8 = 1
-	// Answer, of WinUnlock: a WinDone with Arg is wanted. Of WinCheck: this is the answer.
+	// Answer, of WinUnlock: the sender wants a WinDone with Arg. Of WinCheck: it is the answer.
 	Answer uint8 = 1
-	// Faulty, of WinDone: something before was refused. Aux and payload are those of WinFault.
+	// Faulty, of WinDone: an earlier operation was refused. Aux and payload are as in WinFault.
 	Faulty uint8 = 1
 )
 
@@ -186,13 +187,13 @@ type Header struct {
 	Name  uint64
 }
 
-// SetCounter names a counter, in the upper half of Tag. Runs are in the lower one.
+// SetCounter sets the number of a counter, in the upper half of Tag; the lower half is Runs.
 func (h *Header) SetCounter(i int) { h.Tag = int32(uint32(i)<<16 | uint32(h.Tag)&0xffff) }
 
-// Counter is what SetCounter has named.
+// Counter is the number of the counter in the upper half of Tag.
 func (h *Header) Counter() int { return int(uint32(h.Tag) >> 16) }
 
-// Runs is the lower half of Tag where that names a counter, too.
+// Runs is the number of runs in a frame with a counter: the lower half of Tag.
 func (h *Header) Runs() int { return int(uint16(h.Tag)) }
 
 // Word0 packs the first word.
@@ -222,8 +223,8 @@ func (h *Header) Encode(b []byte) {
 	le.PutUint64(b[32:], h.Name)
 }
 
-// Decode reads h from b and checks what can be checked without context. A frame
-// that does not pass ends the connection it came by.
+// Decode reads h from b and calls Check. A frame that it refuses ends the connection on
+// which the frame arrived.
 func (h *Header) Decode(b []byte) error {
 	if len(b) < HeaderSize {
 		return fmt.Errorf("wire: header of %d bytes, want %d", len(b), HeaderSize)

@@ -32,7 +32,7 @@ func TestHeaderLayoutIsGolden(t *testing.T) {
 	golden(t, "header.golden", names, values)
 }
 
-// The numbers of the kinds are part of the layout.
+// The numbers of the kinds are part of the frame layout.
 func TestKindsAreGolden(t *testing.T) {
 	var names []string
 	var values [][]byte

@@ -14,17 +14,17 @@ import (
 //
 //	length uint32 | header and payload of the frame, sealed | tag 16
 //
-// length, little-endian, counts the frame: HeaderSize to HeaderSize+MaxPayload
-// bytes, or none: an empty record is a keepalive. length is checked against its bounds
-// before it is used, and the tag authenticates it.
+// length, little-endian, is the length of the frame: HeaderSize to HeaderSize+MaxPayload
+// bytes, or 0 for an empty record, which is a keepalive. length is checked against its
+// bounds before it is used, and the tag authenticates it.
 //
 // The seal is AES-256-GCM. Each direction of each connection has its own key:
 // HMAC-SHA256 under the job secret over the transcript of the handshake, which
 // contains both fresh nonces, with a label for the direction. So a record is not valid on
 // another connection or in the other direction. The nonce is the number of the record
-// under its key, which is not sent: a record that is replayed, left out or reordered is not
-// valid at its place. After rekeyAfter records both ends replace the key by HMAC-SHA256
-// under it over labelRekey, and count from 0.
+// under its key and is not sent: a record that is replayed or reordered, or that follows an
+// omitted one, is invalid. After rekeyAfter records both ends replace the key by HMAC-SHA256
+// of labelRekey under the old key, and count from 0 again.
 //
 // An invalid record ends the connection; nothing of it is parsed.
 const (
@@ -36,8 +36,8 @@ const (
 	recordLength = 4
 	recordTag    = 16
 
-	// rekeyAfter bounds what is sealed under one key: 2^22 records of 2^12
-	// blocks each keep the chance to tell sealed from random bytes below 2^-60.
+	// rekeyAfter is the number of records sealed under one key: with 2^22 records of 2^12
+	// blocks each, sealed bytes differ from random ones with an advantage below 2^-60.
 	rekeyAfter = 1 << 22
 )
 
@@ -47,10 +47,10 @@ const (
 	labelRekey     = "halo/rekey"
 )
 
-// ErrForged is a record that its peer did not seal for this place in this stream.
+// ErrForged is the error for a record that the peer has not sealed for this position in the stream.
 var ErrForged = errors.New("a record does not prove that the peer sealed it for this place: it was changed, repeated, moved or left out on the way")
 
-// Sealed seals and opens the records of one connection, one end's view.
+// Sealed seals and opens the records of one connection, at one of its ends.
 type Sealed struct{ out, in chain }
 
 // Sealed returns the seal of the connection, once the verdict is Accepted.
@@ -66,7 +66,7 @@ func (t *transcript) sealed(out, in string) *Sealed {
 	return s
 }
 
-// chain is one direction.
+// chain is the sealing state of one direction.
 type chain struct {
 	aead  cipher.AEAD
 	key   [sha256.Size]byte
@@ -83,7 +83,7 @@ func (c *chain) start(key []byte, limit uint64) {
 		c.aead, err = cipher.NewGCM(block)
 	}
 	if err != nil {
-		panic("wire: AES-256-GCM: " + err.Error()) // both fail for wrong sizes only
+		panic("wire: AES-256-GCM: " + err.Error()) // only wrong sizes make these functions fail
 	}
 }
 
@@ -98,8 +98,8 @@ func (c *chain) next() {
 	c.n++
 }
 
-// Seal appends the record of a frame to dst, which should have room for it:
-// then nothing is allocated. h nil makes an empty record.
+// Seal appends the record of a frame to dst. It does not allocate if dst has room. A nil h
+// makes an empty record.
 func (s *Sealed) Seal(dst []byte, h *Header, payload []byte) []byte {
 	size := 0
 	if h != nil {
@@ -132,10 +132,10 @@ func RecordSize(b []byte) (int, error) {
 	return int(size) + RecordOverhead, nil
 }
 
-// Open opens, in place, the record that b begins with. It returns how long the
-// record is, 0 if it is not whole yet, and the frame: its header, checked, and its
-// payload, a part of b. An empty record has no frame: h.Kind is 0 then. After an
-// error nothing more can be opened.
+// Open opens, in place, the record at the beginning of b. It returns the length of the
+// record, 0 if the record is not whole yet, and the frame: its header, checked, and its
+// payload, a part of b. For an empty record it sets h.Kind to 0. After an error Open
+// must not be called again.
 func (s *Sealed) Open(b []byte, h *Header) (n int, payload []byte, err error) {
 	n, err = RecordSize(b)
 	if n == 0 || n > len(b) {

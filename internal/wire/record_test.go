@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// shaken is both ends of a connection after a good handshake.
+// shaken returns the seals of both ends of a connection after a successful handshake.
 func shaken(t testing.TB, from, to int) (d, a *Sealed) {
 	t.Helper()
 	p := Pair{Secret: [32]byte{1, 2, 3}, Job: "test", From: from, To: to}
@@ -36,7 +36,7 @@ func shaken(t testing.TB, from, to int) (d, a *Sealed) {
 	return x.Sealed(), y.Sealed()
 }
 
-// letter is a frame with a payload of n bytes that follows from seed.
+// letter returns a frame with a payload of n bytes that seed determines.
 func letter(seed uint64, n int) (*Header, []byte) {
 	r := rand.New(rand.NewPCG(seed, 3))
 	b := make([]byte, n)
@@ -84,7 +84,7 @@ func TestS3RecordsComeBothWays(t *testing.T) {
 	}
 }
 
-// Each change of any bit, in any byte of a record, is noticed.
+// Open detects each changed bit in each byte of a record.
 func TestS3FlippedBitsAreNoticed(t *testing.T) {
 	for _, size := range []int{-1, 0, 33} {
 		total := RecordOverhead
@@ -100,7 +100,7 @@ func TestS3FlippedBitsAreNoticed(t *testing.T) {
 				h, payload := letter(7, size)
 				b = d.Seal(nil, h, payload)
 			}
-			b = append(b, make([]byte, RecordMax)...) // a longer record finds its bytes
+			b = append(b, make([]byte, RecordMax)...) // room for a record whose length has grown
 			b[bit/8] ^= 1 << (bit % 8)
 			var h Header
 			if n, _, err := a.Open(b, &h); n != 0 || !errors.Is(err, ErrForged) {
@@ -157,7 +157,7 @@ func TestS3LengthIsBoundedBeforeItIsBelieved(t *testing.T) {
 	}
 }
 
-// A peer that has the key is not believed either: frame and record must agree.
+// Open also refuses correctly sealed records in which frame and record disagree on the length.
 func TestS3FrameMustFillItsRecord(t *testing.T) {
 	for _, size := range []uint32{0, 9, 11, MaxPayload, MaxPayload + 1, ^uint32(0)} {
 		d, a := shaken(t, 0, 1)
@@ -201,9 +201,8 @@ func TestSealingAllocatesNothing(t *testing.T) {
 	}
 }
 
-// FuzzRecords feeds a stream in which records of the peer are mixed with bytes
-// of anybody's choice: what is delivered is what the peer sealed, in order, up
-// to the first byte that is not the peer's.
+// FuzzRecords opens a stream of the peer's records mixed with bytes of the fuzzer. Open
+// delivers the peer's frames, in order, up to the first byte that is not the peer's.
 func FuzzRecords(f *testing.F) {
 	f.Add([]byte{}, uint(0), uint(3))
 	f.Add([]byte{0, 0, 0, 0}, uint(60), uint(0))
@@ -222,7 +221,7 @@ func FuzzRecords(f *testing.F) {
 		at %= uint(len(stream) + 1)
 		over = min(over, uint(len(stream))-at)
 		stream = append(append(bytes.Clone(stream[:at]), foreign...), stream[at+over:]...)
-		good := 0 // bytes that are as the peer sent them
+		good := 0 // number of leading bytes that are as the peer sent them
 		for good < len(stream) && good < len(clean) && stream[good] == clean[good] {
 			good++
 		}
@@ -276,7 +275,7 @@ func BenchmarkOpen(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				copy(buf, record)
-				a.in.n = 0 // the same record again
+				a.in.n = 0 // to open the same record again
 				if n, _, err := a.Open(buf, h); n == 0 {
 					b.Fatal(err)
 				}
