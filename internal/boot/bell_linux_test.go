@@ -11,8 +11,8 @@ import (
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
-// Ring has the launcher wake the rank that is named; who names none of the host, or says it in
-// another way, does not keep to the protocol.
+// Ring has the launcher wake the named rank. A request that names no rank of the host, or that has
+// another form, is a violation of the protocol.
 func TestRing(t *testing.T) {
 	bell, err := sys.NewBellFile()
 	if err != nil {

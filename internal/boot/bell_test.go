@@ -2,7 +2,7 @@ package boot
 
 import "testing"
 
-// Names of bells are those of nothing else, and say whose the bell is.
+// The name of a bell differs from the names of all other files, and identifies its rank.
 func TestNamesOfBells(t *testing.T) {
 	for _, rank := range []int{0, 1, 255, MaxRanks - 1} {
 		if got, ok := BellRank(BellFile(rank)); !ok || got != rank {

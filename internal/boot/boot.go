@@ -1,22 +1,22 @@
 // Package boot is how a process learns which job it belongs to: from Halo's
-// launcher, from a table in the same OS process (ranks as goroutines), or, when
-// nobody started it as part of a job, as a world of one.
+// launcher, from a table in the same OS process (ranks as goroutines), or, if no
+// launcher started it, as a world of one.
 //
-// A launcher and a program it started talk over one end each of a Unix socket
-// pair. The program finds its end by the environment variable HALO_BOOT_FD, a
-// descriptor number; everything secret comes over the socket. Both send frames:
+// A launcher and a program that it started communicate over a Unix socket pair. The
+// program finds the descriptor of its end in the environment variable HALO_BOOT_FD;
+// all secrets come over the socket. Both send frames:
 //
 //	length uint32 | kind uint8 | body of length-1 bytes
 //
-// all numbers little-endian. The program speaks first, and all but Ring, Finalize and
-// Abort have an answer:
+// with all numbers little-endian. The program sends first. All requests except Ring,
+// Finalize and Abort have an answer:
 //
 //	Hello      "HALO", protocol, wire and segment version uint16 each, -> Welcome | Refused
 //	           build text, language uint8 (both may be missing)
 //	Exchange   at most MaxValue bytes                                  -> Table | Failed
 //	Segment    rank int32 (-1 control, -2 notes, -3-rank its bell)     -> Descriptor | Failed
-//	Ring       rank int32: wakes it by its bell
-//	Finalize   nothing; the end of the stream is no failure from now on
+//	Ring       rank int32, which the launcher wakes by its bell
+//	Finalize   empty; from now on the end of the stream is no failure
 //	Abort      code int32, reason
 //
 //	Welcome    the Job (see job.go)          Refused    text, then the launcher closes
@@ -25,9 +25,9 @@
 //	Failed     kind uint8 of the request, 1 if unsupported uint8, text
 //	Over       text: the job has ended; sent at any time, nothing follows
 //
-// Hello, Refused and their framing stay as they are in every later version, so
-// that each side can report to the other which version it wants. The end of the
-// stream means that the other side has ended.
+// Hello, Refused and their framing must not change in later versions, so that each
+// side can report to the other which version it needs. The end of the stream means
+// that the other side has ended.
 package boot
 
 import (
@@ -35,19 +35,18 @@ import (
 	"os"
 )
 
-// ErrOver says that the job or the launcher has ended.
+// ErrOver is the error when the job or the launcher has ended.
 var ErrOver = errors.New("boot: the job is over")
 
 const (
-	// MaxValue is the most that a process may publish in one Exchange, in
-	// bytes: what the most restrictive engine of others takes in one value.
+	// MaxValue is the length in bytes of the longest value that a process may publish in
+	// one Exchange: the smallest limit on a value among the launchers of other MPIs.
 	MaxValue = 1000
-	// MaxRanks is the largest job: far above what one launcher can start, and
-	// a bound for what a decoder believes.
+	// MaxRanks is the size of the largest job: far more than one launcher can start, and
+	// the bound for sizes that a decoder accepts.
 	MaxRanks = 1 << 16
 
-	// ControlSegment and NotesSegment are the names of memory that belongs to
-	// the node and not to a rank.
+	// ControlSegment is the name of the node's control segment, which belongs to no rank.
 	ControlSegment = -1
 	// NotesSegment holds the notes of the processes of this node, in the order
 	// of Job.Local: see shmfmt.Note.
@@ -76,7 +75,7 @@ func BellRank(which int) (rank int, ok bool) {
 	return firstBell - which, true
 }
 
-// Job is what a process knows of its job at start. It does not change.
+// Job is what a process knows of its job from the start. It does not change.
 type Job struct {
 	ID     string   // unique name of the job, safe to print
 	Rank   int      // index of this process in the job
@@ -95,36 +94,36 @@ type Job struct {
 // of the node get the same result.
 func (j *Job) Oversubscribed() bool { return len(j.Local) > oversubscribedAfter*j.Cores }
 
-// Boot is the connection of a process to whoever started its job.
+// Boot is the connection of a process to the launcher of its job, or a substitute for one.
 type Boot interface {
 	Job() *Job
 
-	// Exchange publishes mine and returns what every process published, by
-	// rank. Collective over the job; the n-th call of each process belong
-	// together. At most MaxValue bytes each. It synchronises. It fails when a
-	// process has called Finalize, or the job is over.
+	// Exchange publishes mine, at most MaxValue bytes, and returns the values of all
+	// processes by rank. It is collective over the job: the n-th calls of all processes
+	// belong together. It synchronises. It fails if a process has called Finalize, or if
+	// the job is over.
 	Exchange(mine []byte) ([][]byte, error)
 
-	// Segment returns the descriptor of shared memory made for this node:
-	// rank's own segment, or the node's control segment for rank -1, or its
-	// notes for rank -2. For BellFile(rank) it is the bell of a rank. The caller
-	// owns the descriptor. Works without the help of the other process. Where a
-	// job has no such memory, or no bells, the error is an errors.ErrUnsupported.
+	// Segment returns the descriptor of shared memory made for this node: the segment
+	// of a rank, for ControlSegment the node's control segment, for NotesSegment its
+	// notes, for BellFile(rank) the bell of a rank. The caller owns the descriptor. The
+	// call does not need the other process. If the job has no such memory, or no bells,
+	// the error is an errors.ErrUnsupported.
 	Segment(rank int) (*os.File, error)
 
 	// Ring asks the launcher to wake a rank of this node by its bell, for a process
-	// that has no descriptor of the bell. It does not wait until that is done.
-	// Where ranks have no bells the error is an errors.ErrUnsupported.
+	// that has no descriptor of the bell. It does not wait for the launcher.
+	// If ranks have no bells the error is an errors.ErrUnsupported.
 	Ring(rank int) error
 
-	// Finalize tells the launcher that from now on this process may end
-	// without that being a failure of the job.
+	// Finalize tells the launcher that from now on the end of this process is no
+	// failure of the job.
 	Finalize() error
 
-	// Abort ends the whole job; the launcher's exit status is code. It does
-	// not return, but among ranks that are goroutines: there it closes Lost.
+	// Abort ends the whole job; the launcher's exit status is code. It does not
+	// return, except in ranks that are goroutines, where it closes Lost.
 	Abort(code int, reason string)
 
-	// Lost is closed when the launcher has ended; the job is over then.
+	// Lost is closed when the launcher has ended: then the job is over.
 	Lost() <-chan struct{}
 }

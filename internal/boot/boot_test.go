@@ -18,14 +18,14 @@ import (
 type testHost struct {
 	size   int
 	memory func(which int) (*os.File, error)
-	after  func() // done as soon as an Exchange is complete
+	after  func() // called as soon as an Exchange is complete
 
 	server *Server
 	mu     sync.Mutex
 	events []string
 }
 
-// serve makes the server of the host.
+// serve returns a server for the host.
 func (h *testHost) serve() *Server {
 	ranks := make([]int, h.size)
 	for i := range ranks {
@@ -225,7 +225,7 @@ func TestVersionMismatchIsToldToBothSides(t *testing.T) {
 	}
 }
 
-// Programs that were built before builds were told say nothing behind the numbers.
+// A Hello of a program of an older version ends after the numbers, without a build text.
 func TestGreetingMayEndBehindTheNumbers(t *testing.T) {
 	v := ownVersions()
 	old := frame.New(kindHello).Raw([]byte(helloMagic)).U16(v.protocol).U16(v.wire).U16(v.segment).Bytes()
@@ -330,7 +330,7 @@ func TestMemoryHasNoSegments(t *testing.T) {
 	}
 }
 
-// A job description that contradicts itself is refused and not believed in part.
+// A job description that contradicts itself is refused as a whole.
 func TestJobThatContradictsItselfIsRefused(t *testing.T) {
 	good := func() *Job {
 		return &Job{ID: "x", Size: 3, Rank: 1, Hosts: []string{"a", "b"}, Host: []int32{0, 1, 1}, Fabric: "shm", Listen: "::1"}
@@ -357,8 +357,8 @@ func TestJobThatContradictsItselfIsRefused(t *testing.T) {
 	}
 }
 
-// Processes of several hosts meet in one Exchange: each host's server hands the
-// values of its own on, and is told those of all.
+// Processes of several hosts take part in one Exchange: the server of each host passes
+// on the values of its processes and receives the values of all.
 func TestExchangeAcrossHosts(t *testing.T) {
 	ranks := [][]int{{0, 3, 4}, {1}, {2, 5}}
 	hosts := make([]*branch, len(ranks))
@@ -397,7 +397,7 @@ func TestExchangeAcrossHosts(t *testing.T) {
 	for round := range 20 {
 		exchangeAll(t, boots, round)
 	}
-	// One host is told by the launcher that a rank of another has finalized.
+	// The launcher tells one host that a rank of another host has finalized.
 	waiting := make(chan error)
 	go func() {
 		_, err := boots[1].Exchange(nil)

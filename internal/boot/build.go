@@ -8,8 +8,8 @@ import (
 // module is the path of Halo's module.
 const module = "github.com/halo-mpi/halo"
 
-// Build names the Halo that this program was built with, for people: its version, and
-// the commit where the build recorded one.
+// Build describes, for people, the Halo that this program was built with: its version, and
+// the commit if the build recorded one.
 func Build() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -18,8 +18,8 @@ func Build() string {
 	return buildText(info)
 }
 
-// buildText describes Halo as the main module of a program or as one that it needs. The
-// commit is known of the main module only.
+// buildText describes Halo, which is the main module of a program or one of its
+// dependencies. The commit is known for the main module only.
 func buildText(info *debug.BuildInfo) string {
 	m := info.Main
 	settings := map[string]string{}

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// halo version and refusals name version and commit, as far as the build recorded them.
+// The text of a build names version and commit, as far as the build recorded them.
 func TestBuildNamesVersionAndCommit(t *testing.T) {
 	const commit = "0123456789abcdef0123456789abcdef01234567"
 	vcs := func(modified string) []debug.BuildSetting {
@@ -22,7 +22,7 @@ func TestBuildNamesVersionAndCommit(t *testing.T) {
 		{debug.BuildInfo{Main: devel, Settings: vcs("false")}, "(devel) commit 0123456789ab"},
 		{debug.BuildInfo{Main: devel, Settings: vcs("true")}, "(devel) commit 0123456789ab modified"},
 		{debug.BuildInfo{Main: debug.Module{Path: module, Version: "v0.0.0-1+dirty"}, Settings: vcs("true")}, "v0.0.0-1+dirty commit 0123456789ab"},
-		// The commit of a program that uses Halo is none of Halo's.
+		// The recorded commit belongs to the program, which uses Halo as a dependency.
 		{debug.BuildInfo{Main: debug.Module{Path: "x.org/solver"}, Settings: vcs("true"), Deps: []*debug.Module{&own}}, "v1.2.3"},
 		{debug.BuildInfo{Main: debug.Module{Path: "x.org/solver"}, Deps: []*debug.Module{{Path: module, Version: "v1.0.0",
 			Replace: &debug.Module{Path: "../halo"}}}}, "(devel), no commit recorded"},

@@ -19,7 +19,7 @@ import (
 type launched struct {
 	link    *sys.Link
 	job     *Job
-	writing sync.Mutex // holds Link.Write
+	writing sync.Mutex // guards Link.Write
 
 	exchange sync.Mutex // one request of a kind at a time
 	segment  sync.Mutex
@@ -50,7 +50,7 @@ func connect(fd int, inC bool) (Boot, error) {
 	return b, nil
 }
 
-// dial says hello over link and learns the job.
+// dial sends Hello over link and receives the Job.
 func dial(link *sys.Link, own greeting) (*launched, error) {
 	if err := link.Write(own.encode(), nil); err != nil {
 		return nil, fmt.Errorf("boot: launcher: %w", err)
@@ -111,7 +111,7 @@ func (c *launched) read(r *linkReader) {
 			} else {
 				answer(c.memories, reply{err: err})
 			}
-		default: // Over, or what only a broken launcher sends
+		default: // Over, or a frame that no correct launcher sends
 			return
 		}
 	}

@@ -6,14 +6,14 @@ import (
 	"strconv"
 )
 
-// EnvFD is the environment variable by which Halo's launcher tells a program
-// the number of the descriptor to talk on.
+// EnvFD is the environment variable in which Halo's launcher gives a program the
+// number of the descriptor of its link.
 const EnvFD = "HALO_BOOT_FD"
 
-// Connect finds out how this process was started and connects it to its job. It
-// is called once: it removes its variable from the environment, so that
-// programs which this one starts do not take its place in the job. inC says that
-// the program knows calls by their names in C, as the launcher is to name them.
+// Connect finds out how this process was started and connects it to its job. It may
+// be called once: it removes EnvFD from the environment, so that programs which this
+// one starts do not take its place in the job. inC says that the program uses the C
+// names of calls, which the launcher then uses in its messages.
 func Connect(inC bool) (Boot, error) {
 	if value, ok := os.LookupEnv(EnvFD); ok {
 		os.Unsetenv(EnvFD)

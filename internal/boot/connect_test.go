@@ -33,7 +33,7 @@ func TestConnectNamesADescriptorThatIsNoLink(t *testing.T) {
 	}
 }
 
-// launch.md, recommendation 6.
+// A program that another launcher has started is never silently a world of one.
 func TestForeignLauncherNeverGivesSilentSingletons(t *testing.T) {
 	for _, c := range []struct {
 		env  string

@@ -18,8 +18,8 @@ func TestExchangeGivesEveryValueToEveryRank(t *testing.T) {
 	}
 }
 
-// The first that has the values may end the job: the others have them all the same, and hear of
-// the end later.
+// The first process that has the values may end the job: the others still get the values, and
+// are told of the end later.
 func TestExchangeIsCompleteForAllOrNone(t *testing.T) {
 	for range 100 {
 		h := &testHost{size: 8}

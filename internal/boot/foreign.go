@@ -27,7 +27,7 @@ func foreignLauncher(env func(string) (string, bool)) error {
 		if n > 1 {
 			return foreignError("Open MPI's mpirun", "OMPI_COMM_WORLD_SIZE", n)
 		}
-		return nil // says that PMIX_RANK below is the only one
+		return nil // the only process of its job, so PMIX_RANK below is no reason to refuse
 	}
 	if n, ok := number("PMI_SIZE"); ok {
 		if n > 1 {

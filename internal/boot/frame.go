@@ -39,17 +39,17 @@ const (
 )
 
 const (
-	// maxRequest bounds frames to the launcher: a value of Exchange and some.
+	// maxRequest bounds the length of frames to the launcher: the longest Exchange fits.
 	maxRequest = 1100
-	// maxReply bounds frames to the program before it knows the job's size:
-	// Welcome with as many hosts, and runs of ranks on them, as a job can have.
+	// maxReply bounds the length of frames to a program that does not know the job's size
+	// yet: a Welcome with the greatest number of hosts, and of runs of ranks on them.
 	maxReply = 64 + 3*(2+frame.MaxText) + (2+MaxName+8)*MaxRanks
 )
 
 // maxTable bounds the answer to Exchange in a job of n processes.
 func maxTable(n int) int { return n*(2+MaxValue) + 1 }
 
-// A linkReader cuts a link into frames and keeps the descriptors that come along.
+// A linkReader splits the stream of a link into frames and keeps the attached descriptors.
 type linkReader struct {
 	frame.Reader
 	link  *sys.Link
@@ -69,13 +69,13 @@ func (r *linkReader) Read(b []byte) (int, error) {
 		if len(r.files) < 4 {
 			r.files = append(r.files, f)
 		} else {
-			f.Close() // nobody asked for so many
+			f.Close() // more descriptors than requests
 		}
 	}
 	return n, err
 }
 
-// file returns the oldest descriptor that has arrived and was not taken yet.
+// file takes the oldest descriptor that has arrived.
 func (r *linkReader) file() *os.File {
 	if len(r.files) == 0 {
 		return nil
@@ -85,14 +85,14 @@ func (r *linkReader) file() *os.File {
 	return f
 }
 
-// versions is what programs and launchers must have in common.
+// versions are the versions that must be equal in program and launcher.
 type versions struct{ protocol, wire, segment int }
 
 // A greeting is the content of a Hello.
 type greeting struct {
 	versions
-	build string // Build of the program, "" from programs that do not tell
-	inC   bool   // the program knows calls by their names in C; false from programs that do not tell
+	build string // Build of the program; "" if the Hello has none
+	inC   bool   // the program uses the C names of calls; false if the Hello does not say
 }
 
 // ProtocolVersion is the version of the frames of this package.
@@ -106,7 +106,7 @@ func (v versions) String() string {
 
 const helloMagic = "HALO"
 
-// How a program names calls: the byte behind its build in a Hello.
+// How a program names calls: the byte after its build in a Hello.
 const (
 	languageGo uint8 = iota
 	languageC
@@ -120,7 +120,7 @@ func (g greeting) encode() []byte {
 	return frame.New(kindHello).Raw([]byte(helloMagic)).U16(g.protocol).U16(g.wire).U16(g.segment).Text(g.build).U8(language).Bytes()
 }
 
-// decodeHello ignores what later versions may append.
+// decodeHello decodes a Hello. It ignores fields that later versions may append.
 func decodeHello(body []byte) (greeting, error) {
 	r := frame.Body{Left: body}
 	magic := string(r.Take(len(helloMagic)))
@@ -138,7 +138,8 @@ func decodeHello(body []byte) (greeting, error) {
 	return g, nil
 }
 
-// EncodeTable is the answer to an Exchange: the values of all processes, by rank.
+// EncodeTable returns the Table frame that answers an Exchange: the values of all processes,
+// by rank.
 func EncodeTable(values [][]byte) []byte {
 	w := frame.New(kindTable)
 	for _, v := range values {

@@ -6,24 +6,26 @@ import (
 	"strings"
 )
 
-// How a rank asks the launcher's program for lines of C: see package lines. It writes questions
-// to its standard input, all at once, and reads the answers from its standard output.
+// A rank starts the launcher's program to find source lines of C code: see package lines. The
+// rank writes all questions to the program's standard input and reads the answers from its
+// standard output.
 const (
-	// EnvHalo is the environment variable by which Halo's launcher tells ranks where it is.
+	// EnvHalo is the environment variable in which Halo's launcher gives ranks its path.
 	EnvHalo = "HALO_LAUNCHER"
-	// EnvJob is the one that marks all processes of a job.
+	// EnvJob is the environment variable that marks all processes of a job.
 	EnvJob = "HALO_JOB"
-	// LinesWord is the argument that has the launcher's program answer.
+	// LinesWord is the argument with which the launcher's program answers questions.
 	LinesWord = "halo-lines"
 )
 
-// Question asks where the code is in the source that a process has mapped from an offset of a
-// file. It is a line, as the kernel writes names of files without the end of one.
+// Question returns the question for the source line of the code that process pid has mapped from
+// offset of the file path. It is one line: path contains no newline, because the kernel escapes
+// newlines in the names of mapped files.
 func Question(pid int, offset uint64, path string) string {
 	return fmt.Sprintf("%d %d %s\n", pid, offset, path)
 }
 
-// ParseQuestion reads what Question has made.
+// ParseQuestion parses a line from Question.
 func ParseQuestion(line string) (pid int, offset uint64, path string, err error) {
 	process, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 	number, path, _ := strings.Cut(rest, " ")

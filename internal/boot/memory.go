@@ -9,10 +9,10 @@ import (
 	"sync"
 )
 
-// Memory is a job of n processes that live in this OS process as goroutines.
+// Memory returns the Boots of a job of n processes that are goroutines of this OS process.
 func Memory(n int) []Boot { return MemoryWith(n, nil) }
 
-// MemoryWith is Memory with a function that is told of the first Abort.
+// MemoryWith is Memory with a function that the first Abort calls; nil for none.
 func MemoryWith(n int, aborted func(rank, code int, reason string)) []Boot {
 	host, err := os.Hostname()
 	if err != nil || host == "" || len(host) > MaxName {
@@ -33,7 +33,7 @@ func MemoryWith(n int, aborted func(rank, code int, reason string)) []Boot {
 	return all
 }
 
-// memoryWorld is what the goroutine ranks of one job share.
+// memoryWorld is the state that the goroutine ranks of one job share.
 type memoryWorld struct {
 	id      string
 	secret  [32]byte
@@ -47,7 +47,7 @@ type memoryWorld struct {
 type memory struct {
 	world *memoryWorld
 	job   Job
-	mu    sync.Mutex // one Exchange at a time
+	mu    sync.Mutex // held during Exchange
 }
 
 func (m *memory) Job() *Job             { return &m.job }

@@ -15,10 +15,10 @@ import (
 // A Host is what a launcher does for the processes it started. Its methods may
 // be called for several ranks at once.
 type Host interface {
-	// Hello is called when rank joins the job, with whether it knows calls by their names in
-	// C. It returns the description of the job.
+	// Hello is called when rank joins the job; inC says whether the program uses the C names
+	// of calls. It returns the description of the job.
 	Hello(rank int, inC bool) (*Job, error)
-	// Segment returns memory of this node, which stays the host's.
+	// Segment returns memory of this node. The host keeps the ownership of the file.
 	Segment(which int) (*os.File, error)
 	// Exchanged is called when all processes of this server have entered an Exchange, with
 	// their values in the order of the ranks. Deliver ends the Exchange.
@@ -29,11 +29,11 @@ type Host interface {
 	Aborted(rank, code int, reason string)
 }
 
-// A VersionError says that launcher and program were built from versions of
-// Halo that do not understand each other.
+// A VersionError says that launcher and program were built from incompatible versions
+// of Halo.
 type VersionError struct{ program, launcher greeting }
 
-// Error says what to do.
+// Error names both versions and tells the user to build both from the same one.
 func (e *VersionError) Error() string {
 	program := e.program.build
 	if program == "" {
@@ -47,11 +47,11 @@ func (e *VersionError) Error() string {
 // A Server is the launcher's side of all links to the processes of one host.
 type Server struct {
 	host  Host
-	index map[int]int // of a rank among those of the host
+	index map[int]int // index of each rank among the ranks of the host
 	table *table
 }
 
-// NewServer makes the server of the processes of these ranks, ascending.
+// NewServer makes the server for the processes with these ranks, in ascending order.
 func NewServer(ranks []int, host Host) *Server {
 	s := &Server{host: host, index: map[int]int{}, table: newTable(len(ranks))}
 	for i, r := range ranks {
@@ -78,8 +78,8 @@ type Session struct {
 	rank    int
 	link    *sys.Link
 	gone    chan struct{} // closed when the process has ended
-	writing sync.Mutex    // holds Link.Write and owed
-	owed    *round        // which the process has entered, until its answer is written
+	writing sync.Mutex    // guards Link.Write and owed
+	owed    *round        // the round that the process has entered, until its answer is written
 }
 
 // Session makes the session of rank over link.
@@ -121,9 +121,9 @@ func (c *Session) write(frame []byte, file *os.File) error {
 	return c.link.Write(frame, file)
 }
 
-// Serve answers the process until it closes the link, which is no error. A
-// *VersionError says why it was refused; any other error means that it does not
-// keep to the protocol.
+// Serve answers the requests of the process until the process closes the link, and then
+// returns nil. A *VersionError means that the versions differ; any other error means that
+// the host has refused the process, or that the process violates the protocol.
 func (c *Session) Serve() error {
 	r := newLinkReader(c.link, maxRequest)
 	defer func() {
@@ -206,8 +206,8 @@ func (c *Session) hello(body []byte) error {
 	return nil
 }
 
-// enter adds the value of the process to the current round. Over sees that the values are owed
-// from the moment on at which the others can complete the round.
+// enter adds the value of the process to the current round and sets owed. It holds writing, so
+// that Over sees owed as soon as the others can complete the round.
 func (c *Session) enter(value []byte) (*round, error) {
 	c.writing.Lock()
 	defer c.writing.Unlock()
@@ -225,7 +225,7 @@ func (c *Session) exchange(body []byte) error {
 		err = t.wait(r, me, c.gone)
 	}
 	switch {
-	case errors.Is(err, ErrOver): // Over says so
+	case errors.Is(err, ErrOver): // Over tells the process
 		c.oweNothing()
 	case err != nil:
 		c.oweNothing()
@@ -233,7 +233,7 @@ func (c *Session) exchange(body []byte) error {
 	default:
 		c.writing.Lock()
 		defer c.writing.Unlock()
-		if c.owed != nil { // Over has not written it
+		if c.owed != nil { // else Over has written the values
 			c.settle()
 		}
 	}
@@ -276,7 +276,7 @@ func (c *Session) ring(body []byte) error {
 	return nil
 }
 
-// number is the body of a request that consists of one.
+// number decodes the body of a request that is a single number.
 func number(request string, body []byte) (int, error) {
 	r := frame.Body{Left: body}
 	n := int(int32(r.U32()))

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// singleton is a process that nobody started as part of a job.
+// singleton is the Boot of a process that no launcher started.
 type singleton struct{ Boot }
 
 // single makes a world of one, without a launcher.
@@ -18,8 +18,8 @@ func single() Boot {
 // Abort ends the process, which is the whole job.
 func (s singleton) Abort(code int, _ string) { os.Exit(ExitStatus(code)) }
 
-// ExitStatus is the exit status of a job that was aborted with a code: its lowest 8
-// bits, as the system keeps them, but 1 where these are 0 and the code is not.
+// ExitStatus is the exit status of a job that was aborted with a code: the lowest 8 bits of
+// the code, which the system keeps, or 1 if these bits are 0 and the code is not.
 func ExitStatus(code int) int {
 	if code != 0 && code&0xff == 0 {
 		return 1

@@ -13,17 +13,17 @@ type table struct {
 	mu   sync.Mutex
 	n    int
 	now  *round
-	up   func(values [][]byte) // takes the values of a full round, which deliver then ends; nil: it ends itself
-	fail error                 // set once: no round can complete any more
+	up   func(values [][]byte) // gets the values of a full round, which deliver ends; nil: enter ends it
+	fail error                 // set once: why no round can complete any more
 }
 
 // round is one Exchange.
 type round struct {
 	values [][]byte
 	in     []bool
-	left   int           // ranks not yet in
-	last   int           // who entered last, -1 before
-	done   chan struct{} // closed when it is complete, or err set
+	left   int           // number of ranks that have not entered
+	last   int           // index of the rank that entered last, -1 if none has
+	done   chan struct{} // closed when the round is complete or err is set
 	err    error         // set before done is closed
 	frame  []byte        // the Table frame of a round that deliver has ended
 }
@@ -61,7 +61,8 @@ func (t *table) enter(index int, value []byte) (*round, error) {
 	return r, nil
 }
 
-// wait waits until all have entered r, as the process with an index has, or gone is closed.
+// wait waits until all processes have entered r, or until gone is closed. The process with
+// this index has entered r.
 func (t *table) wait(r *round, index int, gone <-chan struct{}) error {
 	t.mu.Lock()
 	full := r.last == index
@@ -77,7 +78,7 @@ func (t *table) wait(r *round, index int, gone <-chan struct{}) error {
 	}
 }
 
-// complete reports whether all have entered r, and each can have the values.
+// complete reports whether all have entered r, so that each process gets the values.
 func (r *round) complete() bool {
 	select {
 	case <-r.done:
@@ -87,7 +88,7 @@ func (r *round) complete() bool {
 	}
 }
 
-// deliver ends the round that up was told of.
+// deliver ends the round whose values up has got.
 func (t *table) deliver(frame []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -98,7 +99,7 @@ func (t *table) deliver(frame []byte) {
 	}
 }
 
-// stop makes the round under way and all later ones fail with err.
+// stop makes the current round and all later ones fail with err.
 func (t *table) stop(err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -109,7 +110,7 @@ func (t *table) stop(err error) {
 	}
 }
 
-// finalized is why no Exchange can complete any more.
+// finalized is the error of an Exchange after rank has called Finalize.
 func finalized(rank int) error {
 	return fmt.Errorf("boot: no Exchange can complete: rank %d has called Finalize", rank)
 }

@@ -1,5 +1,5 @@
 package boot
 
-// Versions says which versions of the protocols this program speaks. Programs
-// and launchers that differ in one of them refuse each other.
+// Versions returns the versions of the protocols of this program. A launcher refuses a
+// program if one of them differs.
 func Versions() string { return ownVersions().String() }
