@@ -10,8 +10,8 @@ import (
 // memory in each rank in C.
 type address []byte
 
-// parseAddress parses an address as launchers write it, without zone and without an address of
-// version 4 inside one of version 6.
+// parseAddress parses an IP address in the form that launchers write. It accepts neither zones nor
+// IPv6 addresses with an embedded IPv4 address.
 func parseAddress(text string) (address, error) {
 	if !strings.Contains(text, ":") {
 		if a := fields(text, ".", 10, 255, 1); len(a) == 4 {
@@ -43,13 +43,13 @@ func fields(text, separator string, base int, most uint64, size int) (b []byte) 
 	return b
 }
 
-// unspecified and multicast report addresses on which nobody can listen.
+// unspecified and multicast report kinds of addresses that a job must not listen on.
 func (a address) unspecified() bool { return strings.Trim(string(a), "\x00") == "" }
 func (a address) multicast() bool {
 	return len(a) == 4 && a[0]>>4 == 0xe || len(a) == 16 && a[0] == 0xff
 }
 
-// join is the text of an address and a port, and split undoes it.
+// join returns the text of an address and a port; split is its inverse.
 func join(host string, port int) string {
 	if strings.Contains(host, ":") {
 		host = "[" + host + "]"

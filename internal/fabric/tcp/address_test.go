@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// addressTexts are addresses, and texts that are none.
+// addressTexts returns valid and invalid texts of addresses.
 func addressTexts() []string {
 	return []string{
 		"127.0.0.1", "0.0.0.0", "255.255.255.255", "224.0.0.1", "239.1.2.3", "240.0.0.1", "223.255.255.255", "10.0.0.300",
@@ -17,8 +17,8 @@ func addressTexts() []string {
 	}
 }
 
-// An address is read as package netip reads it, but for zones and version 4 in version 6, which
-// are refused.
+// parseAddress gives the same result as package netip, except that it refuses zones and embedded
+// IPv4 addresses.
 func compareAddress(t *testing.T, text string) {
 	a, err := parseAddress(text)
 	want, bad := netip.ParseAddr(text)

@@ -12,7 +12,7 @@ import (
 
 // count is a sink that only counts.
 type count struct {
-	place  []byte // for long frames; nil: take what comes
+	place  []byte // the place for long frames; nil: the sink offers none
 	frames int
 	bytes  int
 	down   bool
@@ -21,7 +21,7 @@ type count struct {
 func (c *count) Frame(_ int, h *wire.Header, payload []byte) {
 	c.frames++
 	c.bytes += len(payload)
-	copy(c.place, payload) // as whoever wants it in a place must
+	copy(c.place, payload) // a sink that needs the payload in a place copies it
 }
 func (c *count) Place(_ int, h *wire.Header) []byte {
 	if c.place == nil {
@@ -38,7 +38,7 @@ func sendNow(f made, s *count, to int, h *wire.Header, b []byte) {
 	}
 }
 
-// echo answers each of turns messages on an own thread.
+// BenchmarkPingPong measures a round trip with a process that answers on a thread of its own.
 func BenchmarkPingPong(b *testing.B) {
 	for _, c := range []struct {
 		name string
@@ -89,7 +89,7 @@ func BenchmarkPingPong(b *testing.B) {
 	}
 }
 
-// sockets opens two raw ends of a connection as the fabric does.
+// sockets opens a connection with the options of the fabric and returns its two descriptors.
 func sockets(b *testing.B) (x, y int) {
 	ln, err := listen(job(0, 2))
 	if err != nil {
@@ -116,7 +116,7 @@ func sockets(b *testing.B) (x, y int) {
 	return l.fd, m.fd
 }
 
-// The limit: two sockets, nothing else.
+// BenchmarkRawPingPong measures the lower bound of BenchmarkPingPong: two sockets without a fabric.
 func BenchmarkRawPingPong(b *testing.B) {
 	x, y := sockets(b)
 	var wg sync.WaitGroup
@@ -150,10 +150,11 @@ func BenchmarkRawPingPong(b *testing.B) {
 	wg.Wait()
 }
 
-// message is what one turn of the bandwidth benchmarks moves, about 1 MiB.
+// message is the number of bytes in a message of the bandwidth benchmarks, about 1 MiB.
 const message = 16 * chunkMax
 
-// One way in the largest frames; a message is answered by an empty frame.
+// BenchmarkBandwidth sends messages in one direction in frames of the largest size; an empty
+// frame answers each message.
 func BenchmarkBandwidth(b *testing.B)       { bandwidth(b, raw) }
 func BenchmarkSealedBandwidth(b *testing.B) { bandwidth(b, apart(raw)) }
 
@@ -200,7 +201,8 @@ func bandwidth(b *testing.B, mk maker) {
 	wg.Wait()
 }
 
-// The limit of that: writes and reads of the same lengths.
+// BenchmarkRawBandwidth measures the upper bound of BenchmarkBandwidth: writes and reads of the
+// same lengths.
 func BenchmarkRawBandwidth(b *testing.B) {
 	x, y := sockets(b)
 	var wg sync.WaitGroup
@@ -245,8 +247,8 @@ func BenchmarkRawBandwidth(b *testing.B) {
 	wg.Wait()
 }
 
-// What a turn costs that finds nothing: with the awaited peer named, and with
-// none named among few and many connections.
+// BenchmarkEmptyPoll measures a Poll that finds nothing: with a hint at a peer, and without
+// a hint for few and for many connections.
 func BenchmarkEmptyPoll(b *testing.B) {
 	for _, c := range []struct {
 		name    string

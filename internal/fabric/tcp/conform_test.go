@@ -12,14 +12,14 @@ import (
 )
 
 func TestConformance(t *testing.T) {
-	// What sealing could break where the rest is the same as without.
+	// The tests of properties that sealing could break; other code is common to both variants.
 	sealing := []string{"OrderAndIntegrity", "NoAllocationPerFrame", "BackPressure", "BothSidesBlocked", "ServiceStandsIn", "CloseLosesNothing", "Death", "HostilePeer"}
 	for name, mk := range makers() {
 		part, only := 1, []string(nil)
 		switch name {
 		case "raw, sealed":
 			part, only = 2, sealing
-		case "streams": // its goroutines cost a millisecond here and there, and the connector is the same
+		case "streams": // the goroutines cost milliseconds, and the tests of raw cover the connector
 			part = 5
 		case "streams, sealed":
 			part, only = 5, sealing
@@ -43,8 +43,7 @@ func fabrics(ends []made) (fs []fabric.Fabric) {
 	return fs
 }
 
-// hostile returns bytes that no correct peer sends: an impossible header behind
-// some that are fine.
+// hostile returns an impossible header, which no correct peer sends.
 func hostile(r *rand.Rand) []byte {
 	var b [wire.HeaderSize]byte
 	h := wire.Header{Kind: wire.Eager, Size: wire.MaxPayload + 1 + r.Uint32N(1<<20)}
@@ -55,8 +54,8 @@ func hostile(r *rand.Rand) []byte {
 	return b[:]
 }
 
-// trouble sends bytes by a connection of its own: as a member of the job if the
-// peer takes it for one, and as a stranger.
+// trouble sends bytes on new connections: after a handshake, if the peer accepts it, and
+// without a handshake.
 func (d *connector) trouble(to int, b []byte) {
 	d.mu.Lock()
 	addr := d.addrs[to]

@@ -164,7 +164,7 @@ func (d *connector) lose(p int, cause error) {
 	d.announce(result{peer: p, err: cause})
 }
 
-// peerFailed marks a failed peer as lost; whoever watches the processes calls it.
+// peerFailed marks a failed peer as lost. The code that monitors the processes calls it.
 func (d *connector) peerFailed(p int, cause error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -59,7 +59,7 @@ func TestS2StrangersGetNoByte(t *testing.T) {
 			for i, c := range []struct {
 				name string
 				send []byte
-				back int // bytes a caller gets that has proved the secret, but nothing fresh
+				back int // bytes that a caller with a valid but recorded Hello receives
 			}{
 				{"silence", nil, 0},
 				{"garbage", []byte(strings.Repeat("GET / HTTP/1.1\r\n", 20)), 0},
@@ -91,7 +91,7 @@ func TestS2StrangersGetNoByte(t *testing.T) {
 	}
 }
 
-// Half a handshake that then makes no progress costs a slot for a bounded time.
+// A handshake that stops halfway keeps its slot for a bounded time.
 func TestS2HalfAHandshakeEnds(t *testing.T) {
 	l := quick()
 	l.handshake = 50 * time.Millisecond
@@ -105,7 +105,7 @@ func TestS2FloodKeepsNobodyOut(t *testing.T) {
 	for name, mk := range makers() {
 		t.Run(name, func(t *testing.T) {
 			l := quick()
-			l.hello, l.reach = time.Hour, time.Minute // only being shown out ends the silent
+			l.hello, l.reach = time.Hour, time.Minute // silent callers end only when they are dropped
 			fs := ends(t, mk, 2, l)
 			addr := fs[1].Connector().ln.addr()
 			before := runtime.NumGoroutine()
@@ -129,14 +129,14 @@ func TestBothDialAtOnceGiveOneConnection(t *testing.T) {
 	for name, mk := range makers() {
 		rounds := 60
 		if _, plain := paths()[name]; !plain {
-			rounds = 15 // who stays is settled before anything is sealed
+			rounds = 15 // sealing begins after the decision which connection stays
 		}
 		t.Run(name, func(t *testing.T) {
 			for range rounds {
 				fs := ends(t, mk, 3, limits{})
 				var wg sync.WaitGroup
-				var lost atomic.Bool   // some process lost another: nobody need wait any longer
-				for i, f := range fs { // each on its own, all at once
+				var lost atomic.Bool   // a process has lost another one: all stop
+				for i, f := range fs { // all processes run at the same time
 					wg.Go(func() {
 						s := newInbox(t)
 						var sent [3]bool
@@ -182,7 +182,7 @@ func TestBothDialAtOnceGiveOneConnection(t *testing.T) {
 func TestLateVerdictIsWaitedFor(t *testing.T) {
 	for name, mk := range paths() {
 		t.Run(name, func(t *testing.T) {
-			l := limits{handshake: 100 * time.Millisecond, silence: time.Minute} // bad luck must not end the test
+			l := limits{handshake: 100 * time.Millisecond, silence: time.Minute} // no silence in the test
 			fs, addrs := open(t, apart(mk), Config{Job: job(0, 2), limits: l}, Config{Job: job(1, 2)})
 			between(t, fs, addrs, &relay{hold: func() { time.Sleep(3 * l.handshake) }})
 			s := inboxes(t, 2)
@@ -207,7 +207,7 @@ func TestPeerThatCannotBeReachedIsDown(t *testing.T) {
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer stranger.Close()
-	wg.Go(func() { // says back what it is told
+	wg.Go(func() { // echoes what it receives
 		for {
 			c, err := stranger.accept()
 			if err != nil {

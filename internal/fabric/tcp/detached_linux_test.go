@@ -33,7 +33,7 @@ func outside(t *testing.T, mk maker, n int) ([]made, []*inbox, *Fabric) {
 	f := fs[0].(rawEnd).Fabric
 	f.Disarm()
 	for from := 1; from < n; from++ {
-		for range 2 * detachAfter { // some are found by a sweep, which asks
+		for range 2 * detachAfter { // sweeps, which use epoll, find some of the frames
 			give(fs, sinks, from, 0)
 		}
 	}

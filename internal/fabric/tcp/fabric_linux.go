@@ -132,9 +132,9 @@ func (f *Fabric) Poll(s fabric.Sink, hint int) int {
 	return n
 }
 
-// Lose reports that a peer has failed; whoever watches the processes calls it, since there
-// may be no connection that shows the failure. A later Poll delivers what has arrived from
-// the peer, then Down. Callable from any goroutine.
+// Lose reports that a peer has failed. The code that monitors the processes calls it, since
+// there may be no connection that shows the failure. A later Poll delivers what has arrived
+// from the peer, then Down. Callable from any goroutine.
 func (f *Fabric) Lose(peer int, cause error) { f.connector.peerFailed(peer, cause) }
 
 // receive delivers what has arrived on one connection.

@@ -2,9 +2,9 @@
 
 package tcp
 
-// Fabric is the data path where raw descriptors are not to be had.
+// Fabric is the data path for platforms without support for raw descriptors.
 type Fabric = streams
 
-// Listen opens the port of a process and answers its peers from then on. The
-// address is for them to know, for Start.
+// Listen opens the port of a process and accepts its peers from then on. The peers
+// need the address for Start.
 func Listen(c Config) (*Fabric, string, error) { return listenStreams(c) }

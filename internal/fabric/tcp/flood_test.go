@@ -21,7 +21,7 @@ func TestS6_TheGivenUpIsNotHeardForEver(t *testing.T) {
 				if turn > 8*lastTurns {
 					t.Fatalf("after %d turns in which it sends, the peer is not down", turn)
 				}
-				for range 1000 { // there is always more
+				for range 1000 { // the peer always has more to send
 					if !fs[1].Send(0, &wire.Header{Kind: wire.User, Size: 1000}, make([]byte, 1000)) {
 						break
 					}
@@ -36,15 +36,15 @@ func TestS6_TheGivenUpIsNotHeardForEver(t *testing.T) {
 	}
 }
 
-// Close does not wait for a peer whose end of the connection is reset: nothing
-// more is ever taken there.
+// Close does not wait for a peer whose end of the connection is reset: that end accepts
+// no more data.
 func TestS6_CloseAfterAReset(t *testing.T) {
 	for name, mk := range makers() {
 		t.Run(name, func(t *testing.T) {
 			const long = time.Hour
 			fs := ends(t, mk, 2, limits{linger: long})
 			meet(t, fs)
-			for range 100_000 { // more than the kernel passes on
+			for range 100_000 { // more than the kernel's buffers hold
 				if !fs[1].Send(0, &wire.Header{Kind: wire.User, Size: 1000}, make([]byte, 1000)) {
 					break
 				}

@@ -18,7 +18,7 @@ import (
 // An attacker on the network changes records: all frames before arrive, none after, and the
 // error says why.
 func TestS3TamperingEndsTheConnection(t *testing.T) {
-	const at = 3 // the record that suffers
+	const at = 3 // index of the record that the attacker changes
 	rng := rand.New(rand.NewPCG(3, 3))
 	var kept []byte
 	cases := map[string]func(n int, record []byte) [][]byte{
@@ -53,7 +53,7 @@ func TestS3TamperingEndsTheConnection(t *testing.T) {
 		},
 		"truncated and continued": func(n int, b []byte) [][]byte {
 			if n == at {
-				return [][]byte{b[:len(b)-8]} // one byte may be the next record's first
+				return [][]byte{b[:len(b)-8]} // a single byte could equal the next record's first
 			}
 			return [][]byte{b}
 		},
@@ -127,7 +127,7 @@ func TestS3TamperingEndsTheConnection(t *testing.T) {
 	}
 }
 
-// refused makes a call that must be counted as one that was refused.
+// refused makes a call and waits until it is counted as refused.
 func refused(by made, call func()) {
 	before := by.Refused()
 	call()
@@ -155,7 +155,7 @@ func TestS2RecordedConnectionsAreWorthless(t *testing.T) {
 					}
 				})
 			}
-			// The reverse: a listener that plays the acceptor's side.
+			// The reverse: a listener that replays the acceptor's side.
 			ln, err := net.Listen("tcp", "127.0.0.1:0")
 			if err != nil {
 				t.Fatal(err)
@@ -178,7 +178,7 @@ func TestS2RecordedConnectionsAreWorthless(t *testing.T) {
 			if err := awaitDown(fresh[0], newInbox(t), 1); !errors.Is(err, wire.ErrRefused) {
 				t.Errorf("a recorded acceptor: %v", err)
 			}
-			meet(t, fs) // the connection that was recorded goes on
+			meet(t, fs) // the recorded connection still works
 		})
 	}
 }
@@ -200,7 +200,7 @@ func TestS2SecondProcessOfARankIsRefused(t *testing.T) {
 					}
 				})
 			}
-			// To another process than it was meant for.
+			// A Hello to another process than the one that it names.
 			refused(fs[2], func() {
 				if conn, _, err := fs[0].Connector().dial(t.Context(), 1, fs[2].Connector().ln.addr()); err == nil {
 					conn.Close()
@@ -262,7 +262,7 @@ func TestS2SlowStrangersKeepNobodyOut(t *testing.T) {
 						}
 					})
 				}
-				for fs[1].Refused() < 10 { // they are at it
+				for fs[1].Refused() < 10 { // the attack has begun
 					runtime.Gosched()
 				}
 				meet(t, fs)
@@ -273,7 +273,7 @@ func TestS2SlowStrangersKeepNobodyOut(t *testing.T) {
 	}
 }
 
-// Thousands of callers with arbitrary bytes leave nothing behind but a count.
+// Thousands of callers that send arbitrary bytes cost no memory.
 func TestS6StrangersCostNoMemory(t *testing.T) {
 	const callers = 2000
 	for name, mk := range paths() {
@@ -309,7 +309,7 @@ func TestS6StrangersCostNoMemory(t *testing.T) {
 				}
 				conn.Close()
 			}
-			// Resets that come before accept are no callers.
+			// Connections that are reset before accept do not count as callers.
 			for n := uint64(0); n == 0 || n != fs[1].Refused(); time.Sleep(50 * time.Millisecond) {
 				n = fs[1].Refused()
 			}

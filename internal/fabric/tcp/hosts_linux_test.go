@@ -17,8 +17,8 @@ import (
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
-// spread opens n ends in this process whose sockets are on hosts, in turn. With
-// six they speak IPv6.
+// spread opens n ends in this process and puts their sockets on the hosts, one after the
+// other. With six the ends use IPv6.
 func spread(t testing.TB, h *hosttest.Hosts, n int, six bool, l limits) []made {
 	t.Helper()
 	var configs []Config
@@ -43,15 +43,15 @@ func spread(t testing.TB, h *hosttest.Hosts, n int, six bool, l limits) []made {
 	return fs
 }
 
-// The rules of a fabric hold between hosts, over wires that delay, lose,
-// duplicate and reorder, with some processes on one host. Most tests of the suite
-// wait too often for that.
+// The fabric conforms between hosts, over a network that delays, loses, duplicates and
+// reorders packets, with some processes on one host. Only some tests of the suite run
+// here: the others wait too often.
 func TestConformanceOverABadWire(t *testing.T) {
 	testrun.Covered(t)
 	h := hosttest.Start(t, 2)
 	h.Wire(1, hosttest.Line{Delay: 100 * time.Microsecond, Loss: 0.002, Duplicate: 0.002, Reorder: 0.01, Seed: 5})
 	fabrictest.RunPart(t, 5, func(t testing.TB, n int) []fabric.Fabric {
-		l := limits{linger: 20 * time.Second, silence: 20 * time.Second} // bad luck must not end the test
+		l := limits{linger: 20 * time.Second, silence: 20 * time.Second} // for many losses in a row
 		return fabrics(spread(t, h, n, false, l))
 	}, "OrderAndIntegrity", "SendInsideFrame", "CloseLosesNothing")
 	t.Run("traffic", func(t *testing.T) {
@@ -103,13 +103,13 @@ func TestS4ListensOnOneAddress(t *testing.T) {
 // time.
 const timeoutOfF1 = 30 * time.Second
 
-// After a cut, all that are connected with the host learn it, by name; the
-// others stay connected.
+// After a cable was cut, all processes with a connection to the host get an error with its
+// name; the other processes stay connected.
 func TestF1CutCableIsNoticed(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		busy bool // frames for the host are under way all the time
-		know bool // there were connections before
+		busy bool // processes send to the host all the time
+		know bool // there were connections before the cut
 	}{{"idle", false, true}, {"sending", true, true}, {"never connected", true, false}} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -165,7 +165,7 @@ func TestF1CutCableIsNoticed(t *testing.T) {
 	}
 }
 
-// A cable that is mended in time costs nothing but time.
+// After a short cut that is repaired in time the connection continues.
 func TestShortCutIsSurvived(t *testing.T) {
 	h := hosttest.Start(t, 2)
 	fs, s := spread(t, h, 2, false, limits{silence: 20 * time.Second}), inboxes(t, 2)
@@ -187,8 +187,8 @@ func TestShortCutIsSurvived(t *testing.T) {
 	}
 }
 
-// A process that is stopped, or has no time, answers nothing for longer than a
-// host may be silent; its buffers fill up. It is alive.
+// A process that is stopped, or gets no core, for longer than a host may be silent does not
+// count as failed, even if its buffers fill up.
 func TestPeerThatDoesNotReadIsNotDead(t *testing.T) {
 	l := limits{silence: 300 * time.Millisecond, beat: 20 * time.Millisecond, buffer: 64 << 10}
 	for _, flood := range []bool{false, true} {

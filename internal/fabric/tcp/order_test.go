@@ -15,7 +15,7 @@ func traffic(t testing.TB, fs []made, frames, max int, place func(*wire.Header) 
 	t.Helper()
 	n := len(fs)
 	sinks := make([]*inbox, n)
-	next := make([][]int, n) // next[i][j]: frame of i to j on offer
+	next := make([][]int, n) // next[i][j]: number of the next frame from i to j
 	for i := range fs {
 		sinks[i] = newInbox(t)
 		sinks[i].place = place

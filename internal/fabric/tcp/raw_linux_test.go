@@ -8,7 +8,7 @@ import (
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
-// A rawEnd can also die and misbehave.
+// A rawEnd is a Fabric that tests can kill, and that can send arbitrary bytes.
 type rawEnd struct{ *Fabric }
 
 // Kill ends the sockets as the kernel does for a process that is killed.
@@ -25,7 +25,7 @@ func (f rawEnd) Inject(to int, r *rand.Rand) {
 	f.connector.trouble(to, hostile(r))
 }
 
-// Speak sends bytes as they are.
+// Speak sends bytes unchanged.
 func (f rawEnd) Speak(to int, b []byte) {
 	for len(b) > 0 {
 		n, _ := sys.Send(f.routes.At(to).link.fd, b)
@@ -44,8 +44,8 @@ func raw(c Config) (made, string, error) {
 
 func paths() map[string]maker { return map[string]maker{"raw": raw, "streams": goroutines} }
 
-// Connector is for tests that know only what both data paths have.
+// Connector implements made.
 func (f rawEnd) Connector() *connector { return f.connector }
 
-// Seal is the seal of a connection.
+// Seal implements made.
 func (f rawEnd) Seal(to int) *wire.Sealed { return f.routes.At(to).link.seal }

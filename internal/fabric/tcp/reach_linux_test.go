@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// kernel plays a kernel's side of a connection in virtual time: when data was
-// sent, again and again after growing pauses, and when it was answered.
+// kernel simulates the kernel's side of a connection in virtual time: it sends data,
+// sends it again after growing pauses, and receives acknowledgements.
 type kernel struct {
-	heard, said, next time.Duration // times; next is when the kernel tries again
+	heard, said, next time.Duration // last acknowledgement, last sending, next sending
 	pause             time.Duration
 	owed              bool
 	tries             uint8
@@ -24,7 +24,7 @@ func (k *kernel) send(now time.Duration) {
 	}
 }
 
-// pass goes on to a time; answers tells whether what is sent then is answered.
+// pass advances the time to now; answers reports whether data sent at a time is acknowledged.
 func (k *kernel) pass(now time.Duration, answers func(at time.Duration) bool) {
 	for k.owed {
 		if answers(k.said) {
@@ -40,7 +40,7 @@ func (k *kernel) pass(now time.Duration, answers func(at time.Duration) bool) {
 	}
 }
 
-// live runs the watch from start until it says dead, or until end.
+// live runs the check of reach from start until it reports the host dead, or until end.
 func live(start, end time.Duration, sends []time.Duration, answers func(at time.Duration) bool) (dead time.Duration) {
 	l := limits{}.defaults()
 	epoch := time.Now()
@@ -66,8 +66,8 @@ func live(start, end time.Duration, sends []time.Duration, answers func(at time.
 	return 0
 }
 
-// Whenever the cable is cut, with whatever was sent before, the watch says so
-// within the bound of promise F1, less what it takes to tell everyone.
+// Whenever the cable is cut, and whatever was sent before, the check reports it within the
+// bound of promise F1, less the time to tell all processes.
 func TestF1WatchKeepsTheBound(t *testing.T) {
 	const bound = 1900 * time.Millisecond
 	for cut := time.Duration(0); cut < 3*time.Second; cut += 7 * time.Millisecond {
@@ -82,8 +82,8 @@ func TestF1WatchKeepsTheBound(t *testing.T) {
 	}
 }
 
-// Whether another host has answered is asked of the kernel, not of the clock: who
-// looks late may have been held up himself.
+// answered asks the kernel whether another host has answered. A clock cannot tell, because
+// this process may have been stopped itself.
 func TestAnsweredIsKnownWithoutLooking(t *testing.T) {
 	ln, err := listen(job(0, 2))
 	if err != nil {
@@ -108,8 +108,8 @@ func TestAnsweredIsKnownWithoutLooking(t *testing.T) {
 	}
 }
 
-// Any two of three lost in a row are no reason to give a host up, however long
-// the connection was idle before.
+// A host that answers every third attempt does not count as dead, however long the
+// connection was idle before.
 func TestWatchForgivesLosses(t *testing.T) {
 	n := 0
 	last := time.Duration(-1)
@@ -124,7 +124,8 @@ func TestWatchForgivesLosses(t *testing.T) {
 	}
 }
 
-// The peer's window is closed: it is asked at growing intervals and always answers.
+// A peer with a closed window that answers the kernel's window probes, which come at growing
+// intervals, does not count as dead.
 func TestWatchIsPatientWithClosedWindows(t *testing.T) {
 	now := time.Now()
 	var r reach
@@ -139,15 +140,15 @@ func TestWatchIsPatientWithClosedWindows(t *testing.T) {
 	}
 }
 
-// looks counts how often somebody asked for a socket, which never comes through.
+// looks counts the uses of a socket that never connects.
 type looks struct{ n int }
 
 func (l *looks) Control(f func(fd uintptr)) error  { l.n++; f(^uintptr(0)); return nil }
 func (l *looks) Read(func(fd uintptr) bool) error  { return nil }
 func (l *looks) Write(func(fd uintptr) bool) error { return nil }
 
-// A call that gets no answer is given up once, and one that has ended is not looked at
-// again: a job of many hosts would do so for each, in the midst of its work.
+// limitCall gives up a call without an answer once, and does not check a call that has ended:
+// a job of many hosts would check the calls to all of them in the middle of its work.
 func TestCallsAreLookedAtWhileTheyGoOn(t *testing.T) {
 	for _, ends := range []time.Duration{0, 99 * time.Millisecond, time.Second} {
 		synctest.Test(t, func(t *testing.T) {

@@ -17,13 +17,13 @@ type relay struct {
 	t      testing.TB
 	ln     net.Listener
 	to     string
-	tamper func(n int, record []byte) [][]byte // nil: pass it on
+	tamper func(n int, record []byte) [][]byte // nil: forward records unchanged
 	hold   func()                              // if not nil, called before the verdict is passed back
 	wg     sync.WaitGroup
 
 	mu    sync.Mutex
-	there []byte // all that the dialler said
-	back  []byte // all that the acceptor said
+	there []byte // all bytes of the dialler
+	back  []byte // all bytes of the acceptor
 }
 
 const (
@@ -50,7 +50,7 @@ func (r *relay) begin(t testing.TB, to string) {
 
 func (r *relay) addr() string { return r.ln.Addr().String() }
 
-// heard returns copies of what was said so far.
+// heard returns copies of the bytes that both sides have sent so far.
 func (r *relay) heard() (there, back []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -88,7 +88,7 @@ func (r *relay) pass(c net.Conn) {
 	<-done
 }
 
-// forward passes on what the dialler says until it ends or tamper ends it.
+// forward forwards the bytes of the dialler until the dialler or tamper ends the stream.
 func (r *relay) forward(c, d net.Conn) {
 	take := func(n int) []byte {
 		b := make([]byte, n)
@@ -137,18 +137,18 @@ func (r *relay) forward(c, d net.Conn) {
 	}
 }
 
-// through opens two ends on hosts of their own; what 0 dials to 1 goes through the relay.
+// through opens two ends on separate hosts; connections from 0 to 1 go through the relay.
 func through(t testing.TB, mk maker, tamper func(int, []byte) [][]byte) (fs []made, r *relay) {
-	l := limits{beat: time.Hour, linger: time.Millisecond} // no records but frames
+	l := limits{beat: time.Hour, linger: time.Millisecond} // no keepalives, so each record is a frame
 	fs, addrs := open(t, mk, Config{Job: job(0, 2), limits: l}, Config{Job: job(1, 2), limits: l})
 	return fs, between(t, fs, addrs, &relay{tamper: tamper})
 }
 
-// between puts a relay between two ends, and starts all.
+// between puts a relay between two ends and starts the ends.
 func between(t testing.TB, fs []made, addrs []string, r *relay) *relay {
 	r.begin(t, addrs[1])
 	t.Cleanup(func() {
-		for _, f := range fs { // the relay ends behind them
+		for _, f := range fs { // the relay ends after the ends
 			f.Close()
 		}
 		r.ln.Close()

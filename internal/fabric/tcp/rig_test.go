@@ -16,7 +16,7 @@ import (
 
 func TestMain(m *testing.M) { leak.Main(m) }
 
-// A made is what the two implementations have in common.
+// A made is an end of either data path, with methods for tests.
 type made interface {
 	fabric.Fabric
 	Start([]string) error
@@ -38,7 +38,7 @@ func goroutines(c Config) (made, string, error) {
 	return streamsEnd{f}, addr, nil
 }
 
-// A streamsEnd can also die and misbehave.
+// A streamsEnd is a streams that tests can kill, and that can send arbitrary bytes.
 type streamsEnd struct{ *streams }
 
 func (f streamsEnd) Kill() {
@@ -56,16 +56,16 @@ func (f streamsEnd) Inject(to int, r *rand.Rand) {
 	f.connector.trouble(to, hostile(r))
 }
 
-// Speak sends bytes as they are.
+// Speak sends bytes unchanged.
 func (f streamsEnd) Speak(to int, b []byte) { f.routes.At(to).link.conn.Write(b) }
 
-// Seal is the seal of a connection.
+// Seal implements made.
 func (f streamsEnd) Seal(to int) *wire.Sealed { return f.routes.At(to).link.seal }
 
-// Connector is for tests that know only what both data paths have.
+// Connector implements made.
 func (f streamsEnd) Connector() *connector { return f.connector }
 
-// apart has a maker put each process on a host of its own.
+// apart returns a maker for jobs in which each process is on a host of its own.
 func apart(mk maker) maker {
 	return func(c Config) (made, string, error) {
 		j := *c.Job
@@ -78,7 +78,7 @@ func apart(mk maker) maker {
 	}
 }
 
-// makers are the ways to make ends: each data path, as within a host and as between hosts.
+// makers returns the makers of both data paths, within a host and between hosts.
 func makers() map[string]maker {
 	all := map[string]maker{}
 	for name, mk := range paths() {
@@ -87,7 +87,7 @@ func makers() map[string]maker {
 	return all
 }
 
-// wrap is the stream in which a correct peer sends frames.
+// wrap returns the bytes with which a correct peer sends frames.
 func wrap(f made, to int, frames ...arrived) (stream []byte) {
 	for _, a := range frames {
 		if seal := f.Seal(to); seal != nil {
@@ -101,7 +101,7 @@ func wrap(f made, to int, frames ...arrived) (stream []byte) {
 	return stream
 }
 
-// meet lets all pairs of ends connect, by a frame in each direction.
+// meet connects all pairs of ends: it sends a frame in each direction.
 func meet(t testing.TB, fs []made) {
 	t.Helper()
 	traffic(t, fs, 1, 64, nil)
@@ -114,14 +114,14 @@ func secret(b byte) (s [32]byte) {
 	return s
 }
 
-// greeting is the Hello by which a pair begins: anybody can record it.
+// greeting returns a valid Hello of a pair, which an attacker could record.
 func greeting(p wire.Pair) []byte {
 	var b [wire.HelloSize]byte
 	wire.NewDialler(p).Hello(&b)
 	return b[:]
 }
 
-// zeroToOne is process 0 of the job of the tests, which dials process 1.
+// zeroToOne is the pair in which process 0 of the test job dials process 1.
 func zeroToOne() wire.Pair { return wire.Pair{Secret: secret(7), Job: "test", From: 0, To: 1} }
 
 func job(rank, size int) *boot.Job {
@@ -142,7 +142,7 @@ func open(t testing.TB, mk maker, configs ...Config) (fs []made, addrs []string)
 	return fs, addrs
 }
 
-// start tells ends their addresses.
+// start gives the ends the addresses of all.
 func start(t testing.TB, addrs []string, fs ...made) {
 	t.Helper()
 	for _, f := range fs {
@@ -152,7 +152,7 @@ func start(t testing.TB, addrs []string, fs ...made) {
 	}
 }
 
-// ends opens n ends that know each other.
+// ends opens n ends and starts them.
 func ends(t testing.TB, mk maker, n int, l limits) []made {
 	t.Helper()
 	var configs []Config
@@ -164,7 +164,7 @@ func ends(t testing.TB, mk maker, n int, l limits) []made {
 	return fs
 }
 
-// payload of the seq-th frame from one process to another: size and content follow from the seed.
+// pattern returns a payload whose size, at most max, and content follow from the seed.
 func pattern(seed uint64, max int) []byte {
 	source := rand.NewChaCha8([32]byte(binary.LittleEndian.AppendUint64(make([]byte, 24, 32), seed)))
 	r := rand.New(source)
@@ -182,7 +182,7 @@ func pattern(seed uint64, max int) []byte {
 	return b
 }
 
-// An inbox is a sink that keeps what it gets. place says for which frames it
+// An inbox is a sink that keeps the frames it gets. place reports for which frames it
 // offers a place.
 type inbox struct {
 	t      testing.TB
@@ -247,7 +247,7 @@ func (s *inbox) Down(peer int, cause error) {
 	s.downs[peer] = cause
 }
 
-// attend polls for all ends until done, keeping what arrives apart.
+// attend polls all ends until done returns true; each end has its own sink.
 func attend(fs []made, sinks []*inbox, done func() bool) {
 	for !done() {
 		n := 0

@@ -10,9 +10,8 @@ import (
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
-// sendLong sends a long payload as the engine does: runs while they are taken,
-// and what was refused by Send. It polls after each refusal.
-// pieces is scratch memory.
+// sendLong sends a long payload as the engine does: it sends runs while the fabric accepts
+// them, and refused frames by Send. It polls after each refusal. pieces is scratch memory.
 func sendLong(f made, to int, h wire.Header, payload []byte, pieces [][]byte, poll func()) {
 	for at := 0; at < len(payload); {
 		next := h
@@ -30,7 +29,7 @@ func sendLong(f made, to int, h wire.Header, payload []byte, pieces [][]byte, po
 	}
 }
 
-// cut divides b into slices, as the blocks of a layout do: 1 to 64 of any lengths.
+// cut divides b into 1 to 64 slices of random lengths, like the blocks of a layout.
 func cut(pieces [][]byte, b []byte) [][]byte {
 	pieces = pieces[:0]
 	for n := rand.IntN(fabric.RunSlices); n > 0 && len(b) > 1; n-- {
@@ -41,8 +40,8 @@ func cut(pieces [][]byte, b []byte) [][]byte {
 	return append(pieces, b)
 }
 
-// Frames that leave together arrive as if each had been sent alone, wherever the
-// kernel cuts the run off.
+// The frames of a run arrive as if each had been sent alone, also if the kernel accepts only
+// a part of the run.
 func TestRunsArriveAsFrames(t *testing.T) {
 	for name, c := range map[string]struct {
 		mk maker
@@ -99,7 +98,7 @@ func TestRunsAllocateNothing(t *testing.T) {
 		for b.bytes < want {
 			fs[1].Poll(b, 0)
 		}
-	}); n > 1 { // the closure
+	}); n > 1 { // the one allocation is the closure
 		t.Errorf("%v allocations a message", n)
 	}
 }

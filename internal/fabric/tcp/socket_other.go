@@ -12,12 +12,12 @@ import (
 // socket is a connection of the connector and of streams.
 type socket struct{ *net.TCPConn }
 
-// keepAlive has the kernel notice within seconds that the other host is gone.
+// keepAlive makes the kernel detect within seconds that the other host cannot be reached.
 func (s *socket) keepAlive() error {
 	return s.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: time.Second, Interval: time.Second, Count: 3})
 }
 
-// listener is where peers call.
+// listener accepts the calls of peers.
 type listener struct{ net.Listener }
 
 func listenOn(host string, _ address) (*listener, error) {
@@ -40,7 +40,8 @@ func (l *listener) accept() (*socket, error) {
 	return &socket{c.(*net.TCPConn)}, nil
 }
 
-// connect calls an address, until ctx ends. prepare, if not nil, sees the socket before.
+// connect connects to an address, until ctx ends. prepare, if not nil, is called with the
+// socket before.
 func connect(ctx context.Context, addr string, prepare func(syscall.RawConn) error) (*socket, error) {
 	dialler := net.Dialer{KeepAlive: -1}
 	if prepare != nil {

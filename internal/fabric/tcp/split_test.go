@@ -8,7 +8,7 @@ import (
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
-// parcels are frames with payloads of the given sizes.
+// parcels returns frames with payloads of the given sizes.
 func parcels(sizes ...int) (frames []arrived) {
 	for i, n := range sizes {
 		h := wire.Header{Size: uint32(n), Kind: wire.User, Tag: int32(i), Arg: uint64(n)}
@@ -98,7 +98,7 @@ func TestStreamCutAnywhereEndsInDown(t *testing.T) {
 					for s.downs[1] == nil {
 						fs[0].Poll(s, 1)
 					}
-					n := 0 // frames that were whole
+					n := 0 // number of whole frames
 					for size := 0; ; n++ {
 						if size += wire.HeaderSize + len(frames[n].payload); sealed {
 							size += wire.RecordOverhead

@@ -179,8 +179,8 @@ func (f *streams) adopt(s fabric.Sink) int {
 	return len(results)
 }
 
-// Lose reports that a peer has failed; whoever watches the processes calls it. A later Poll
-// delivers what has arrived from the peer, then Down. Callable from any goroutine.
+// Lose reports that a peer has failed; the code that monitors the processes calls it. A later
+// Poll delivers what has arrived from the peer, then Down. Callable from any goroutine.
 func (f *streams) Lose(peer int, cause error) { f.connector.peerFailed(peer, cause) }
 
 // receive delivers what has arrived from one peer.

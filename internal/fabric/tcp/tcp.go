@@ -25,7 +25,7 @@ import (
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
-// Config says for which process a fabric is made.
+// Config describes the process for which a fabric is made.
 type Config struct {
 	Job *boot.Job
 
