@@ -11,7 +11,7 @@ import (
 	"github.com/halo-mpi/halo/internal/class"
 )
 
-// files makes a file system of pairs of name and content.
+// files makes a file system from pairs of name and content.
 func files(pairs ...string) fstest.MapFS {
 	m := fstest.MapFS{}
 	for i := 0; i < len(pairs); i += 2 {
@@ -22,8 +22,8 @@ func files(pairs ...string) fstest.MapFS {
 
 const meminfo = "MemTotal:       24684092 kB\nMemFree:        1000 kB\nMemAvailable:   1048576 kB\nBuffers:  1 kB\n"
 
-// MEM-04: what a process may take is what the machine has, and what the strictest of its
-// control groups leaves, of version 2 or 1, inside a container or outside.
+// MEM-04: the memory that a process may take is limited by the machine and by the strictest of
+// its control groups, of version 2 or 1, inside a container or outside.
 func TestMEM04MachineAndControlGroups(t *testing.T) {
 	const gib, mib = 1 << 30, 1 << 20
 	for name, c := range map[string]struct {
@@ -58,7 +58,7 @@ func TestMEM04MachineAndControlGroups(t *testing.T) {
 			t.Errorf("%s: %d %s, want %d %s", name, r.Free, r.Who, c.free, c.who)
 		}
 	}
-	// Where nothing is known it is all that the machine has, which is something.
+	// Without any information the limit is the memory of the machine, which is not 0.
 	if r := machine(files()); r.Free < 16*mib {
 		t.Errorf("nothing known: %d %s", r.Free, r.Who)
 	}
@@ -67,7 +67,7 @@ func TestMEM04MachineAndControlGroups(t *testing.T) {
 	}
 }
 
-// sized is a budget of a machine with so many bytes, which change when memory is taken.
+// sized simulates a machine with free bytes of memory, which become fewer when take takes some.
 type sized struct {
 	free  int64
 	looks int
@@ -85,8 +85,8 @@ func (s *sized) take(_, n int64) error {
 	return nil
 }
 
-// What is made is looked at between the pieces: those who take memory at the same time
-// see each other, and nobody takes the last.
+// spend reads the free memory again between pieces: so two processes that allocate at the same
+// time see each other, and neither takes the reserve.
 func TestMEM04TwoWhoTakeTogetherDoNotTakeTooMuch(t *testing.T) {
 	const machine = 1 << 30
 	s := &sized{free: machine}
@@ -141,7 +141,8 @@ func TestSpendStopsAtAnError(t *testing.T) {
 	}
 }
 
-// MEM-04: sizes that cannot be are refused at once, of class NO_MEM with numbers, and take nothing.
+// MEM-04: impossible sizes are refused at once, with an error of class NO_MEM that names the
+// numbers, and take no memory.
 func TestMEM04AbsurdSizes(t *testing.T) {
 	for name, open := range backings(t) {
 		s := &sized{free: 1 << 28}

@@ -15,11 +15,11 @@ import (
 	"github.com/halo-mpi/halo/internal/leak"
 )
 
-// groupMark in the environment makes the test binary play a program in a control group,
-// whose processes may be listed in the file that it names.
+// groupMark is an environment variable that makes the test binary run inGroup. Its value is the
+// file of the control group to which processes write their id to join.
 const groupMark = "HALO_HEAP_TEST_GROUP"
 
-// groupLimit is the limit of that group in bytes.
+// groupLimit is the memory limit of that group in bytes.
 const groupLimit = 96 << 20
 
 func TestMain(m *testing.M) {
@@ -33,14 +33,14 @@ func TestMain(m *testing.M) {
 	leak.Main(m)
 }
 
-// inGroup joins the group and asks for more than it allows, and for what it allows.
+// inGroup joins the group, and allocates more than its limit, which must fail, and less.
 func inGroup(list string) error {
 	if err := os.WriteFile(list, []byte(strconv.Itoa(os.Getpid())), 0); err != nil {
 		return err
 	}
 	for name, open := range backings(alone{}) {
 		if name == "loose" {
-			continue // the collector, and the race detector, take more than a block has
+			continue // the collector and the race detector take more memory than the block
 		}
 		h := open(NewBudget())
 		for range 3 {
@@ -63,14 +63,15 @@ func inGroup(list string) error {
 	return nil
 }
 
-// alone stands in for a test in the program that has none.
+// alone substitutes for a testing.TB in the process that runs inGroup without a test.
 type alone struct{ testing.TB }
 
 func (alone) Helper()           {}
 func (alone) Cleanup(func())    {}
 func (alone) Fatal(args ...any) { panic(fmt.Sprint(args...)) }
 
-// MEM-04: in a real control group more than its limit is refused, and nobody is killed.
+// MEM-04: in a real control group Alloc refuses more than the limit, and the kernel kills no
+// process.
 func TestMEM04ControlGroupOfThisMachine(t *testing.T) {
 	dir, list, err := makeGroup()
 	if err != nil {
@@ -84,7 +85,7 @@ func TestMEM04ControlGroupOfThisMachine(t *testing.T) {
 	}
 }
 
-// makeGroup makes a control group below the own one, of version 1 or 2.
+// makeGroup makes a control group of version 1 or 2 below the group of this process.
 func makeGroup() (dir, list string, err error) {
 	text, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {

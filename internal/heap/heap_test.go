@@ -12,7 +12,7 @@ import (
 	"github.com/halo-mpi/halo/internal/class"
 )
 
-// backings make heaps of each kind that this platform has.
+// backings returns functions that make a heap with each backing of this platform.
 func backings(t testing.TB) map[string]func(*Budget) *Heap {
 	all := map[string]func(*Budget) *Heap{
 		"private": func(b *Budget) *Heap { return newHeap(&loose{mappings: true}, b) },
@@ -27,14 +27,15 @@ func has(err error, c class.Class) bool {
 	return errors.As(err, &e) && e.Class == c
 }
 
-// held is a block that a test has.
+// held is a block of a test, filled with the byte mark.
 type held struct {
 	off  int64
 	mem  []byte
 	mark byte
 }
 
-// allocate makes a block, and checks what was promised of it.
+// allocate allocates a block, checks its address, length, offset and content, and fills it with
+// mark.
 func allocate(h *Heap, size, align int64, mark byte) (held, error) {
 	off, mem, err := h.Alloc(size, align)
 	if err != nil {
@@ -61,7 +62,7 @@ func allocate(h *Heap, size, align int64, mark byte) (held, error) {
 	return b, nil
 }
 
-// release frees a block whose content nobody has touched.
+// release checks that the content of a block has not changed, and frees the block.
 func (b held) release(h *Heap) error {
 	if n := bytes.Count(b.mem, []byte{b.mark}); n != len(b.mem) {
 		return fmt.Errorf("%d bytes of %d at offset %d are no longer %#x", len(b.mem)-n, len(b.mem), b.off, b.mark)
@@ -84,7 +85,8 @@ func randomSize(r *rand.Rand) int64 {
 	return r.Int64N(3000) + 1
 }
 
-// Blocks are zero, aligned, apart, and keep what is in them, whatever comes and goes.
+// Blocks are zeroed, aligned and disjoint, and keep their content while others are allocated and
+// freed.
 func TestBlocksKeepWhatIsInThem(t *testing.T) {
 	for name, open := range backings(t) {
 		h := open(NewBudget())
@@ -122,14 +124,15 @@ func TestBlocksKeepWhatIsInThem(t *testing.T) {
 	}
 }
 
-// While a large block is being made nobody finds or frees it, and others use the heap.
+// A large block cannot be found or freed while it is being allocated, and the heap can be used
+// meanwhile.
 func TestBlockIsNotFoundBeforeItIsThere(t *testing.T) {
 	for name, open := range backings(t) {
 		looks, making := 0, false
 		var h *Heap
 		var small held
 		h = open(&Budget{look: func() Room {
-			if making && looks == 1 { // in the middle
+			if making && looks == 1 { // in the middle of the allocation
 				looks++
 				for off := int64(0); off < 1<<20; off += 4096 {
 					if off == small.off {
@@ -203,7 +206,7 @@ func TestGoroutinesShareAHeap(t *testing.T) {
 	}
 }
 
-// What is left when a heap is given up goes: memory does not grow from heap to heap.
+// Release frees all blocks that are left, so that unused heaps keep no memory.
 func TestReleaseTakesAllBack(t *testing.T) {
 	for name, open := range backings(t) {
 		h := open(NewBudget())
@@ -224,7 +227,7 @@ func TestReleaseTakesAllBack(t *testing.T) {
 	}
 }
 
-// MEM-01, MEM-05: a block of no bytes has an address of its own, by which it is freed.
+// MEM-01, MEM-05: a block of 0 bytes has an address of its own, which identifies it for Free.
 func TestMEM05Names(t *testing.T) {
 	for name, open := range backings(t) {
 		h := open(NewBudget())
@@ -284,8 +287,8 @@ func TestMEM05Names(t *testing.T) {
 	}
 }
 
-// MEM-04: when memory is not there any more while a block is being made, what was made of
-// it is given back.
+// MEM-04: if memory runs out while a block is being allocated, the part that was allocated is
+// freed.
 func TestMEM04NothingIsLeftOfWhatFailed(t *testing.T) {
 	for name, open := range backings(t) {
 		looks := 0
@@ -312,7 +315,7 @@ func TestMEM04NothingIsLeftOfWhatFailed(t *testing.T) {
 	}
 }
 
-// X-RMA-14: any power of two up to the limit.
+// X-RMA-14: the alignment may be any power of two up to maxAlign.
 func TestXRMA14Alignment(t *testing.T) {
 	for name, open := range backings(t) {
 		h := open(NewBudget())
@@ -333,7 +336,8 @@ func TestXRMA14Alignment(t *testing.T) {
 	}
 }
 
-// A window costs a few small blocks, and there may be thousands of them.
+// BenchmarkBlocks allocates and frees small blocks: each window needs a few, and a program may
+// have thousands of windows.
 func BenchmarkBlocks(b *testing.B) {
 	for name, open := range backings(b) {
 		for _, size := range []int64{64, 1000, 4096, 65536} {

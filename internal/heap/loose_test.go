@@ -7,9 +7,9 @@ import (
 	"github.com/halo-mpi/halo/internal/hot"
 )
 
-// Short blocks of a private heap are not in the Go heap, where C must not look, and are handed out
-// again after they are freed; those of a heap for goroutines are, so that the collector and the race
-// detector see them.
+// Short blocks of a private heap are outside of the Go heap, which C must not access, and are reused
+// after they are freed. Blocks of a loose heap are on the Go heap, so that the collector and the
+// race detector see them.
 func TestPrivateBlocksAreOutsideOfTheGoHeap(t *testing.T) {
 	for name, h := range map[string]*Heap{"private": Private(), "loose": Loose()} {
 		for _, size := range []int64{0, 1, 1000, 32 << 10, 60_000} {

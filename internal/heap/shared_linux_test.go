@@ -12,11 +12,11 @@ import (
 )
 
 const (
-	testStart = 1 << 16  // of the heap in its file
-	testSize  = 16 << 30 // of the heap: more than is used, and maybe than there is
+	testStart = 1 << 16  // offset of the heap in its file
+	testSize  = 16 << 30 // size of the heap, which may exceed the memory of the machine
 )
 
-// memfd makes a file with a heap, for as long as the test runs.
+// memfd makes a memory file and its mapping for a heap, which exist until the end of the test.
 func memfd(t testing.TB) (*os.File, *sparse.Mapping) {
 	t.Helper()
 	f, err := sys.Sparse("halo-heap", testStart, testSize, 1<<16)
@@ -45,7 +45,7 @@ func addShared(t testing.TB, all map[string]func(*Budget) *Heap) {
 	}
 }
 
-// used is how many bytes of the file are there.
+// used returns how many bytes of the file are allocated.
 func used(t testing.TB, f *os.File) int64 {
 	t.Helper()
 	info, err := f.Stat()
@@ -55,8 +55,8 @@ func used(t testing.TB, f *os.File) int64 {
 	return info.Sys().(*syscall.Stat_t).Blocks * 512
 }
 
-// Memory in use is that of the pages that live blocks touch: it is there when a block is
-// handed out, and gone when the last block on a page is freed.
+// Exactly the pages that live blocks touch are allocated: a page is allocated when Alloc returns
+// the first block on it, and freed with the last block on it.
 func TestPagesComeAndGoWithBlocks(t *testing.T) {
 	f, mem := memfd(t)
 	h := overFile(f, mem, NewBudget())
@@ -104,7 +104,7 @@ func TestPagesComeAndGoWithBlocks(t *testing.T) {
 	}
 }
 
-// A block is zero although a peer has stored where it is while nobody had it.
+// A block is zeroed even if a peer has stored to its memory while the memory was free.
 func TestBlockIsZeroWhoeverWroteThereBefore(t *testing.T) {
 	f, mem := memfd(t)
 	h := overFile(f, mem, NewBudget())
@@ -128,7 +128,7 @@ func TestBlockIsZeroWhoeverWroteThereBefore(t *testing.T) {
 		for i := range there {
 			there[i] = 2
 		}
-		again, err := allocate(h, size, 0, 3) // looks at every byte
+		again, err := allocate(h, size, 0, 3) // checks that every byte is zero
 		if err == nil && again.off != first.off {
 			t.Errorf("a block of %d bytes at %d comes back at %d: another test is needed", size, first.off, again.off)
 		}
@@ -141,7 +141,7 @@ func TestBlockIsZeroWhoeverWroteThereBefore(t *testing.T) {
 	}
 }
 
-// MEM-04: pages that were made before memory ran out are given back.
+// MEM-04: pages that were allocated before memory ran out are freed.
 func TestMEM04PagesOfWhatFailedAreGone(t *testing.T) {
 	f, mem := memfd(t)
 	looks := 0
@@ -159,7 +159,7 @@ func TestMEM04PagesOfWhatFailedAreGone(t *testing.T) {
 	}
 }
 
-// A heap that cannot be opened refuses, each time, and more than it can hold is refused.
+// A heap that cannot be opened refuses every block, and a heap refuses blocks that exceed its size.
 func TestMEM04HeapThatIsNotThere(t *testing.T) {
 	opens := 0
 	h := newHeap(&shared{open: func() (*os.File, int64, *sparse.Mapping, error) {

@@ -10,8 +10,8 @@ import (
 
 const testPage = 4096
 
-// oracle knows of a space what can be known the slow way: who owns each granule, and
-// how many live blocks touch each page.
+// oracle is a simple model of a space: the owner of each granule, and the number of live
+// blocks that touch each page.
 type oracle struct {
 	owner []int // by granule, 0 for nobody
 	pages []int // by page
@@ -21,8 +21,8 @@ func newOracle(size int64) *oracle {
 	return &oracle{make([]int, size/granule), make([]int, size/testPage)}
 }
 
-// change books that a live block with a number comes or goes, and returns the pages that
-// thereby come into use or go out of it, which are neighbours.
+// change records the allocation or release of a block: its granules change their owner from
+// from to to. It returns the pages that come into use or go out of use, which are adjacent.
 func (o *oracle) change(off, size int64, from, to int) (span, error) {
 	for g := off / granule; g < (off+size)/granule; g++ {
 		if o.owner[g] != from {
@@ -53,7 +53,7 @@ func (o *oracle) change(off, size int64, from, to int) (span, error) {
 	return changed, nil
 }
 
-// hole is the size of the largest run of granules that nobody has.
+// hole returns the size of the largest free run of granules, and the free size in all.
 func (o *oracle) hole() (largest, free int64) {
 	run := int64(0)
 	for _, who := range o.owner {
@@ -68,8 +68,8 @@ func (o *oracle) hole() (largest, free int64) {
 	return largest, free
 }
 
-// check looks at the tree: extents cover the range, none is empty, no two free ones
-// touch, ranks are a heap's and rooms are right.
+// check checks the invariants of the tree: the extents cover the range, none is empty, no two
+// free ones are adjacent, ranks have the heap order, and rooms are right.
 func (s *space) check(size int64) error {
 	at, free := int64(0), false
 	left := int64(0)
@@ -110,8 +110,8 @@ func (s *space) check(size int64) error {
 	return err
 }
 
-// history plays steps on a space of size bytes and holds it against the oracle. Each
-// step is 3 bytes: what to do, and how large.
+// history runs steps on a space of size bytes and compares it with the oracle. Each step is 3
+// bytes: the operation and its size.
 func history(size, base int64, steps []byte) error {
 	s, o := newSpace(size, testPage, base), newOracle(size)
 	type live struct {
@@ -153,7 +153,7 @@ func history(size, base int64, steps []byte) error {
 			e, fresh := s.alloc(want, align)
 			largest, free := o.hole()
 			if e == nil {
-				// What fits with all that alignment may cost is never refused.
+				// A block that fits even with the greatest loss by alignment is never refused.
 				if need := s.extentOf(want) + max(align, testPage); largest >= need {
 					return fmt.Errorf("step %d: no room for %d at a multiple of %d, the largest hole has %d of %d", n, want, align, largest, free)
 				}
@@ -191,7 +191,7 @@ func TestSpaceAgainstOracle(t *testing.T) {
 		for i := range steps {
 			steps[i] = byte(r.Uint32())
 		}
-		if r.IntN(3) == 0 { // of one kind more than of others
+		if r.IntN(3) == 0 { // one operation is more frequent than the others
 			for i := 0; i < len(steps); i += 3 {
 				if r.IntN(2) == 0 {
 					steps[i] = 3
@@ -216,7 +216,8 @@ func FuzzSpace(f *testing.F) {
 	})
 }
 
-// A hole is used again by a block of the same size, so that a heap that is used in turns does not grow.
+// A block of the same size reuses a hole, so that a heap does not grow if blocks are allocated and
+// freed in turns.
 func TestHolesAreExactFits(t *testing.T) {
 	const size = 1 << 30
 	for _, want := range []int64{64, 700, 4095, 4096, 5000, 1 << 20} {
@@ -242,7 +243,7 @@ func TestHolesAreExactFits(t *testing.T) {
 	}
 }
 
-// The tree stays flat whatever the order is in which blocks come and go.
+// The depth of the tree stays logarithmic for any order of allocations and releases.
 func TestDepthIsLogarithmic(t *testing.T) {
 	s := newSpace(1<<40, testPage, 0)
 	for range 30000 {
