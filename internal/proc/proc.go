@@ -311,8 +311,8 @@ func (p *Proc) SetDown(peer int, cause error) {
 	}
 }
 
-// Lose reports that a peer has failed; whoever watches the processes calls it. Callable from
-// any goroutine, without the lock.
+// Lose reports that a peer has failed; the code that monitors the processes calls it. Callable
+// from any goroutine, without the lock.
 func (p *Proc) Lose(peer int, cause error) {
 	if p.Near(peer) {
 		p.node.Lose(peer, cause)
