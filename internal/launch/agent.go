@@ -49,12 +49,12 @@ type agent struct {
 // do not block.
 type reporter interface {
 	started(rank, pid int, cpus []int, pipes [2]*os.File) // pipes: its stdout and stderr, to be read and closed
-	failed(rank int, why string)                          // could not be started, and those after it were not
+	failed(rank int, why string)                          // the agent starts no rank after this one
 	joined(rank int, inC bool)                            // has called Init; inC: as a program in C
 	exchanged(values [][]byte)                            // all ranks of this host are in an Exchange
 	finalized(rank int)
 	aborted(rank, code int, reason string)
-	linkEnded(rank int, err error)             // everything that it said has been reported
+	linkEnded(rank int, err error)             // all frames of the rank have been reported
 	other(rank int, library string, runs bool) // is a program of another MPI: see other.go; before ended
 	ended(rank int, status syscall.WaitStatus, note string)
 }
@@ -193,7 +193,7 @@ func (a *agent) startOne(p *process, env []string, cpus []int, stdin *os.File) e
 	return nil
 }
 
-// cannotStart says why a process cannot be made.
+// cannotStart describes why a process cannot be started.
 func cannotStart(rank int, file string, err error) string {
 	hint := ""
 	switch {
@@ -295,7 +295,7 @@ func (a *agent) noExchange(rank int) { a.server.Finalized(rank) }
 // finish cleans up when no rank is left.
 func (a *agent) finish() { a.sweep() }
 
-// sweep kills the processes that ended ranks have left, now and again whenever this process
+// sweep kills the processes that ended ranks have left. It repeats this when this process
 // becomes the parent of more of them. It does not kill wardens of launchers inside the
 // job, which end by themselves.
 func (a *agent) sweep() {
@@ -334,7 +334,7 @@ func (a *agent) retire() {
 	}
 }
 
-// asHost is the agent for the sessions of its ranks, which run concurrently with the loop.
+// asHost is the boot.Host of the agent. Sessions of ranks call it concurrently with the loop.
 type asHost agent
 
 // Hello is called when rank has called Init.

@@ -18,9 +18,9 @@ import (
 )
 
 // An agentProcess is the agent of a host in a process of its own: halo agent, started by ssh.
-// It carries out the launcher's frames and reports to it. If it loses the launcher it exits,
-// and its host is cleaned up like that of a launcher: the kernel kills the ranks, and the
-// warden the rest. If it is stopped or hangs, the warden kills it.
+// It executes the launcher's requests and reports to the launcher. If it loses the launcher
+// it exits, and its host is cleaned up like the launcher's host: the kernel kills the ranks,
+// and the warden the rest. If it is stopped or hangs, the warden kills it.
 type agentProcess struct {
 	agent  *agent
 	out    *outbox
@@ -37,7 +37,7 @@ type agentProcess struct {
 // stream2 names stdout or stderr of a rank.
 type stream2 struct{ rank, which int }
 
-// agentMain is the whole life of the agent's process.
+// agentMain is the main function of the agent's process.
 func agentMain(in io.Reader, out io.Writer) int {
 	s := &agentProcess{events: make(chan func(), 64), carriers: map[stream2]*carrier{}}
 	s.agent = &agent{up: s, post: s.post}
@@ -74,7 +74,7 @@ func (s *agentProcess) live() {
 	}
 }
 
-// leave ends this process, and so all processes that it has started.
+// leave ends this process. The kernel and the warden then end all processes that it has started.
 func (s *agentProcess) leave(why string) {
 	name, _ := os.Hostname()
 	fmt.Fprintf(os.Stderr, "halo agent on %s: %s\n", name, why)
@@ -83,7 +83,7 @@ func (s *agentProcess) leave(why string) {
 
 // read reads the launcher's frames until the connection ends.
 func (s *agentProcess) read(in io.Reader) {
-	// A plan may have to describe as many ranks, hosts and words as there can be.
+	// The limit allows a plan with the greatest numbers of ranks, hosts and words.
 	r := frame.Reader{Source: livenessReader{in, &s.pulse}, Limit: maxPlan}
 	for {
 		kind, body, err := r.Next()
@@ -108,14 +108,14 @@ func (s *agentProcess) read(in io.Reader) {
 // all ranks.
 const maxPlan = boot.MaxRanks*(boot.MaxValue+2) + 1<<20
 
-// trouble reports that this host cannot continue, and ends.
+// trouble reports that this host cannot continue, and ends the process.
 func (s *agentProcess) trouble(status int, err error) {
 	s.out.send(words(kindTrouble, err.Error(), status))
 	s.out.flush(time.Second)
 	s.leave(err.Error())
 }
 
-// do carries out a frame of the launcher.
+// do executes a request of the launcher.
 func (s *agentProcess) do(kind uint8, b frame.Body) error {
 	a := s.agent
 	if a.share == nil && kind != kindPlan && kind != kindFinish {
@@ -256,7 +256,7 @@ func (s *agentProcess) start() error {
 	return s.agent.start(input)
 }
 
-// finish cleans up after the ranks, and ends when that is done and all their output has been
+// finish cleans up after the ranks. It ends the process when all output of the ranks has been
 // sent.
 func (s *agentProcess) finish() {
 	if s.agent.share == nil {

@@ -14,9 +14,9 @@ import (
 	"github.com/halo-mpi/halo/internal/frame"
 )
 
-// The start of a job: the launcher starts agents on the other hosts, all at once, and sends
-// each its share of the job; every host tests whether it reaches the others; then all ranks
-// start.
+// A job starts in three steps: the launcher starts agents on all other hosts at the same time,
+// and sends each its share of the job; every host tests whether it reaches the others; then all
+// ranks start.
 
 // reachTimeout bounds the time until all hosts are ready.
 const reachTimeout = 30 * time.Second
@@ -45,7 +45,7 @@ func (j *job) prepare(programs []*program) error {
 			continue
 		}
 		if s.fabric = j.spec.Fabric; s.fabric == "" {
-			s.fabric = "" // the best that the platform there has
+			s.fabric = "" // the best fabric of the other host
 		}
 		var err error
 		if s.apps, err = elsewhere(j.apps); err != nil {
@@ -99,7 +99,7 @@ func elsewhere(apps []app) ([]app, error) {
 	return apps, nil
 }
 
-// advance takes the next step of the start when every host is ready for it.
+// advance begins the next step of the start when every host is ready for it.
 func (j *job) advance() {
 	if j.begun || j.ending {
 		return
@@ -191,7 +191,7 @@ func (j *job) listen(here *host) (err error) {
 	return err
 }
 
-// unreached ends a job whose hosts are not ready in time.
+// unreached ends a job because some hosts are not ready after timeout.
 func (j *job) unreached(timeout time.Duration) {
 	if j.begun || j.ending {
 		return

@@ -1,6 +1,6 @@
 package launch
 
-// binding says on which CPUs each rank runs; nil is anywhere.
+// binding returns the CPUs on which each rank runs; nil means any.
 //
 // The default gives each rank an equal share of the cores, not one core: a Go
 // program uses several threads, and a single rank should not be restricted to

@@ -33,7 +33,8 @@ type builder struct {
 	stopped bool
 }
 
-// build makes all programs that are packages, at once, each one once.
+// build makes all programs that are packages, at the same time. A package that occurs several
+// times is built once.
 func (b *builder) build(programs []*program) error {
 	same := map[program][]*program{}
 	for _, p := range programs {
@@ -64,7 +65,7 @@ func (b *builder) build(programs []*program) error {
 	return failed
 }
 
-// programName is the name of a binary, that of its package.
+// programName is the name of a binary: the name of its package.
 func programName(p *program) string {
 	name := filepath.Base(p.pkg)
 	if p.pkg == "." {
@@ -124,7 +125,7 @@ func (b *builder) one(p *program, out string) error {
 	return nil
 }
 
-// stop ends the builds under way.
+// stop ends the builds in progress.
 func (b *builder) stop() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -134,7 +135,7 @@ func (b *builder) stop() {
 	}
 }
 
-// takeCommand is the value of go run's -exec, or "" if it cannot be expressed.
+// takeCommand is the value for go run's -exec; "" if quoting cannot express it.
 func takeCommand(out string) string {
 	self, err := os.Executable()
 	if err != nil || executable(self) == "" {

@@ -46,7 +46,7 @@ func (c *carrier) run() {
 			c.room -= n
 			again := c.closed
 			c.mu.Unlock()
-			if again { // more may follow it at once
+			if again { // more output may follow at once
 				c.file.SetReadDeadline(time.Now().Add(closingDelay))
 			}
 			c.send(buf[:n])
@@ -79,7 +79,7 @@ func (c *carrier) close() {
 
 // A feed is the receiving end of a carrier: a stream whose bytes arrive in frames.
 type feed struct {
-	took func(n int) // told what has been read
+	took func(n int) // called with the number of bytes that were read
 
 	mu       sync.Mutex
 	buf      []byte
@@ -90,7 +90,7 @@ type feed struct {
 
 func newFeed(took func(int)) *feed { return &feed{took: took, wake: make(chan struct{}, 1)} }
 
-// add appends bytes. More than streamCredit is not kept: no carrier sends it.
+// add appends bytes. It returns an error for more than streamCredit, which no carrier sends.
 func (f *feed) add(b []byte) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -117,7 +117,7 @@ func (f *feed) signal() {
 	}
 }
 
-// Read reads what has arrived, as a pipe does.
+// Read reads bytes that have arrived, like a read of a pipe.
 func (f *feed) Read(b []byte) (int, error) {
 	for {
 		f.mu.Lock()
@@ -146,7 +146,7 @@ func (f *feed) Read(b []byte) (int, error) {
 	}
 }
 
-// SetReadDeadline bounds reads, one under way included.
+// SetReadDeadline bounds reads, including a read in progress.
 func (f *feed) SetReadDeadline(t time.Time) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -20,8 +20,8 @@ type host struct {
 	values [][]byte // of the ranks in an Exchange that the other hosts have not entered yet
 
 	cores    int
-	addr     string // of its probe
-	sshd     string // SSH_CONNECTION there
+	addr     string // address of its probe
+	sshd     string // SSH_CONNECTION on that host
 	ready    bool   // its agent has taken the plan
 	reached  bool   // it has tried to reach the others
 	failures []string
@@ -35,7 +35,7 @@ type node interface {
 	tell(reason string) // ranks that the job has ended
 	deliver(table []byte)
 	noExchange(rank int)
-	finish() // no rank is left: end what they left behind
+	finish() // no rank is left: end the processes that ranks have left
 }
 
 // String names the host and its ranks.
@@ -53,13 +53,13 @@ func (h *host) gone() bool { return h.remote != nil && h.remote.over }
 // over reports whether nothing more comes from the host.
 func (h *host) over() bool { return h.remote == nil || h.remote.over }
 
-// quiet reports whether frames of the host are overdue.
+// quiet reports whether the heartbeats of the host are overdue.
 func (h *host) quiet() bool {
 	return h.remote != nil && !h.remote.over && h.remote.greeted && h.remote.pulse.age() > 3*beatInterval/2
 }
 
 // beat sends a heartbeat to the agents of all hosts, and marks hosts as lost whose own
-// heartbeats are overdue for too long.
+// heartbeats have been overdue for too long.
 func (j *job) beat() {
 	for _, h := range j.hosts {
 		r := h.remote

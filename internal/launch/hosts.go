@@ -13,10 +13,10 @@ import (
 // HostSlots says that ranks may be placed on a host.
 type HostSlots struct {
 	Host  string
-	Slots int // ranks it takes; 0: its share of what hosts with a number leave
+	Slots int // ranks it takes; 0: an equal share of the ranks left by hosts with a number
 }
 
-// maxHosts bounds what a host file can make this launcher start.
+// maxHosts bounds the number of hosts in a job.
 const maxHosts = 4096
 
 // parseHosts reads the argument of -host: NAME or NAME:SLOTS, separated by commas.

@@ -30,11 +30,11 @@ func inputFor(stdin *os.File) (forRank *os.File, start func(), err error) {
 // whether it may read from its terminal again.
 const foregroundDelay = 200 * time.Millisecond
 
-// copyTerminal passes on what is typed while the launcher is in the foreground.
+// copyTerminal copies the input from the terminal while the launcher is in the foreground.
 func copyTerminal(w, terminal *os.File) {
 	defer w.Close()
-	// A read that is under way when the launcher is put into the background
-	// must fail, not stop the launcher.
+	// A read in progress when the launcher is put into the background must fail, and not
+	// stop the launcher.
 	signal.Ignore(syscall.SIGTTIN)
 	buf := make([]byte, 4096)
 	for {

@@ -61,17 +61,17 @@ type job struct {
 	running     int  // ranks that have not ended
 	firstIn     *rank
 	interrupted syscall.Signal // the first one that came to end the job
-	otherSaid   bool           // that the program is one of another MPI
+	otherSaid   bool           // the launcher has reported that the program is one of another MPI
 	ending      bool           // the job is being ended
-	finishing   bool           // agents were told to clear up
+	finishing   bool           // agents were told to clean up
 	status      int
 	reason      string // one line; "" if there is nothing to explain
 	blamed      *rank  // whom reason blames, nil if no rank
 	advice      string // the end of reason then, in parentheses: what its status suggests
-	abandoned   bool   // nobody waits for the output, or for other hosts, any more
+	abandoned   bool   // the loop no longer waits for the output or for other hosts
 }
 
-// post hands f to the loop.
+// post has the loop call f.
 func (j *job) post(f func()) { j.events <- f }
 
 // several reports whether the job has other hosts than this one.
@@ -144,7 +144,7 @@ func (j *job) allJudged() bool {
 
 // The job is the reporter of its agents.
 
-// started is told by the agent of this host.
+// started is called by the agent of this host when it has started a rank.
 func (j *job) started(rank, pid int, cpus []int, pipes [2]*os.File) {
 	r := j.ranks[rank]
 	for i, p := range pipes {
@@ -153,7 +153,7 @@ func (j *job) started(rank, pid int, cpus []int, pipes [2]*os.File) {
 	j.isRunning(r, pid, cpus)
 }
 
-// carry carries an output of r to where it belongs.
+// carry copies an output of r to the launcher's output.
 func (j *job) carry(r *rank, which int, from source) {
 	tag := ""
 	if j.spec.Tag {
@@ -195,13 +195,13 @@ func (j *job) failed(rank int, why string) {
 	}
 }
 
-// joined is called when a rank has called Init, with whether it is a program in C.
+// joined is called when a rank has called Init; inC says whether its program is in C.
 func (j *job) joined(rank int, inC bool) {
 	j.ranks[rank].inC = inC
 	j.hello(j.ranks[rank])
 }
 
-// exchanged is told by the agent of this host.
+// exchanged is called by the agent of this host when all its ranks are in an Exchange.
 func (j *job) exchanged(values [][]byte) {
 	for _, h := range j.hosts {
 		if h.remote == nil {
@@ -252,7 +252,7 @@ func (j *job) ended(rank int, status syscall.WaitStatus, note string) {
 	j.running--
 	j.verbosely("rank %d (pid %d) %s", r.index, r.pid, r.how())
 	if r.status.Signaled() {
-		r.linkDone = true // nothing that it had said matters
+		r.linkDone = true // the frames of the rank do not matter
 	}
 	j.decideExit(r)
 	if j.running == 0 {
@@ -323,7 +323,7 @@ func (j *job) end(status int, format string, args ...any) {
 		}
 	}
 	j.forward(syscall.SIGTERM)
-	j.forward(syscall.SIGCONT) // a stopped process does not hear the first
+	j.forward(syscall.SIGCONT) // a stopped process does not receive SIGTERM
 	time.AfterFunc(grace, func() { j.post(func() { j.forward(syscall.SIGKILL) }) })
 }
 

@@ -24,7 +24,7 @@ func (j *job) decideExit(r *rank) {
 	switch {
 	case j.ending:
 	case j.deferDecision(r):
-	case j.interrupted != 0 && r.exitStatus() != 0: // and a rank may have called Abort because others died of it
+	case j.interrupted != 0 && r.exitStatus() != 0: // perhaps it aborts because others were killed
 		j.endInterrupted(r.exitStatus())
 	case r.fault != "":
 		j.end(r.faultStatus, "%s", r.fault)
@@ -65,7 +65,7 @@ func (j *job) deferDecision(r *rank) bool {
 func (j *job) failureDue(r *rank) bool {
 	for _, h := range j.hosts {
 		if h.quiet() {
-			return true // until it is heard, or lost
+			return true // until a heartbeat comes, or the host is lost
 		}
 	}
 	return r.waited < maxDeferrals && j.agent.dying()
@@ -109,12 +109,12 @@ func (j *job) blame(r *rank, status int, advice string, args ...any) {
 	j.end(status, "%s %s%s; the job was ended (%s)", j.name(r), r.how(), last, j.advice)
 }
 
-// name describes the process of r.
+// name describes the process of r in messages.
 func (j *job) name(r *rank) string {
 	return fmt.Sprintf("rank %d (pid %d on %s)", r.index, r.pid, r.host.name)
 }
 
-// signalAdvice says what to check after a process was killed by a signal.
+// signalAdvice tells the user what to check after a signal has killed a process.
 func signalAdvice(s syscall.Signal) string {
 	switch s {
 	case syscall.SIGKILL:
@@ -150,7 +150,7 @@ func (j *job) linkFailed(r *rank, err error) {
 	} else {
 		r.fault, r.faultStatus = fmt.Sprintf("%s broke the protocol of the launcher; the job was ended (%v)", j.name(r), err), 1
 	}
-	// The program knows why it was refused, and gets the time to print it.
+	// The program has received the reason of the refusal, and gets time to print it.
 	time.AfterFunc(grace, func() { j.post(func() { j.end(r.faultStatus, "%s", r.fault) }) })
 }
 
@@ -209,7 +209,7 @@ func (j *job) timeout() {
 // outputBroken is called when the job's output cannot be written any more.
 func (j *job) outputBroken(err error) {
 	switch {
-	case errors.Is(err, syscall.EPIPE): // as any program that writes into a closed pipe
+	case errors.Is(err, syscall.EPIPE): // the status of any program that writes to a closed pipe
 		j.end(statusSignalBase+int(syscall.SIGPIPE), "")
 	case errors.Is(err, os.ErrClosed):
 		j.end(statusLauncher, "")
@@ -218,7 +218,7 @@ func (j *job) outputBroken(err error) {
 	}
 }
 
-// numbered writes ascending numbers as in "ranks 0-3, 7".
+// numbered returns a text with ascending numbers, such as "ranks 0-3, 7".
 func numbered(noun string, ranks []int) string {
 	var parts []string
 	for i := 0; i < len(ranks); {

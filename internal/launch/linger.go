@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// lingerDelay is how long after a signal that ends the job the launcher says which ranks
-	// still run.
+	// lingerDelay is the time after a signal that ends the job until the launcher reports which
+	// ranks still run.
 	lingerDelay = time.Second
 	// defaultGrace is how long ranks have after a SIGTERM before they are killed, unless
 	// -grace says otherwise: enough to save their data, and no longer than batch systems and
@@ -23,7 +23,7 @@ const (
 )
 
 // awaitEnd is called after a signal that ends the job was forwarded to the ranks, which may
-// ignore it. After lingerDelay the launcher says for which ranks it waits. Ranks that SIGTERM
+// ignore it. After lingerDelay the launcher reports for which ranks it waits. Ranks that SIGTERM
 // has not ended within the grace time are killed. For SIGINT there is no such limit: the user
 // at the terminal can send another one.
 func (j *job) awaitEnd(s syscall.Signal) {
@@ -37,7 +37,7 @@ func (j *job) awaitEnd(s syscall.Signal) {
 	}
 }
 
-// linger says which ranks have not ended, and how to force them.
+// linger reports which ranks have not ended, and how to force them.
 func (j *job) linger(s syscall.Signal, grace time.Duration) {
 	if j.ending || j.running == 0 {
 		return
@@ -65,8 +65,8 @@ func (j *job) escalate(s syscall.Signal, grace time.Duration) {
 	j.forward(syscall.SIGKILL)
 }
 
-// alive names the ranks that have not ended, with their hosts if there are several, and
-// the call in which the first of this host is.
+// alive returns a text with the ranks that have not ended, with their hosts if there are
+// several, and with the call in which the first one on this host is.
 func (j *job) alive() string {
 	var parts []string
 	call := ""

@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// loaderAdvice explains ranks that ended with status 127 before they called Init: so do the
-// dynamic loader that does not find a library, and shells that do not find a command. ""
-// if r did not end so.
+// loaderAdvice explains why r ended with status 127 before it called Init: the dynamic loader
+// ends so if it does not find a library, and a shell if it does not find a command. It is ""
+// if r ended otherwise.
 func loaderAdvice(j *job, r *rank) string {
 	var list []int
 	for _, other := range j.ranks {
@@ -43,8 +43,8 @@ func notLoaded(file string) string {
 	return "a command, or a library of one, was not found, as its own message says"
 }
 
-// nameOfInit is the call that r has not reached: as other ranks of its program name it, or as its
-// libraries show.
+// nameOfInit is the name of Init in the language of r's program: that of other ranks of the
+// program, or the one that its libraries show.
 func (j *job) nameOfInit(r *rank) string {
 	app := j.appOf(r.index)
 	for _, other := range j.ranks {
@@ -58,11 +58,11 @@ func (j *job) nameOfInit(r *rank) string {
 	return "mpi.Init or MPI_Init"
 }
 
-// isABI reports whether a library is the one of the standard ABI.
+// isABI reports whether a library name is that of the standard ABI.
 func isABI(name string) bool { return strings.HasPrefix(name, "libmpi_abi.so") }
 
-// libraries are the names of the libraries that an ELF program is linked with. dynamic is false
-// if no dynamic loader starts the program.
+// libraries returns the names of the libraries that an ELF program is linked with. dynamic is
+// false if no dynamic loader starts the program.
 func libraries(file string) (names []string, dynamic bool) {
 	f, err := elf.Open(file)
 	if err != nil {

@@ -29,7 +29,8 @@ type memory struct {
 	made map[int]*os.File
 }
 
-// segment returns the descriptor of a rank's segment or bell, or of what belongs to the node.
+// segment returns the descriptor of a rank's segment or bell, or of the node's control segment or
+// notes.
 func (m *memory) segment(which int) (*os.File, error) {
 	bell, isBell := boot.BellRank(which)
 	var name string
@@ -72,7 +73,7 @@ func (m *memory) segment(which int) (*os.File, error) {
 	return f, nil
 }
 
-// note is what rank waits for, or waited for when it died; "" if nothing.
+// note describes what rank waits for, or waited for when it died; "" if nothing.
 func (m *memory) note(rank int) string { return m.notes.last(rank) }
 
 // printable removes characters that cannot be shown in one line.

@@ -16,15 +16,15 @@ import (
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
-// notesName is what the memory of notes is called in /proc.
+// notesName is the name of the memory of notes in /proc.
 const notesName = "halo-notes"
 
 // notes is the memory of the wait notes of this host, which the launcher and the processes
 // write: see shmfmt.Note. It exists before the first process, so that halo ps finds the job
 // from then on.
 type notes struct {
-	ranks []int    // of this host: the i-th note is of ranks[i]
-	file  *os.File // what processes map; nil where there is no such memory
+	ranks []int    // of this host: the i-th note is that of ranks[i]
+	file  *os.File // the file that processes map; nil if the system has no such memory
 	mem   interface {
 		io.ReaderAt
 		io.WriterAt
@@ -40,18 +40,18 @@ func newNotes(h *shmfmt.NotesHeader, ranks []int) *notes {
 	if file, err := sys.Memfd(notesName, size); err == nil {
 		n.file, n.mem = file, file
 	}
-	// A write into either kind of memory does not fail: the space is there.
+	// A write to either kind of memory does not fail, because the space is allocated.
 	shmfmt.WriteNotes(n.mem, h, ranks)
 	return n
 }
 
-// at is where the note of a rank stands.
+// at is the offset of the note of a rank.
 func (n *notes) at(rank int) int64 { return shmfmt.NotesSize(slices.Index(n.ranks, rank)) }
 
 // started notes that a rank is process pid.
 func (n *notes) started(rank, pid int) { n.mem.WriteAt(shmfmt.NoteStarted(rank, pid), n.at(rank)) }
 
-// inC notes that a rank knows calls by their names in C.
+// inC notes that the program of a rank uses the C names of calls.
 func (n *notes) inC(rank int) { n.mem.WriteAt(shmfmt.NoteInC(), n.at(rank)+shmfmt.NoteLanguage) }
 
 // ended notes how the process of a rank has ended.
@@ -63,7 +63,7 @@ func (n *notes) ended(rank int, s syscall.WaitStatus) {
 	n.mem.WriteAt(shmfmt.NoteEnded(s.ExitStatus(), signal), n.at(rank)+shmfmt.NoteEnd)
 }
 
-// last is what a rank waits for, or waited for when it died; "" if that is not
+// last describes what a rank waits for, or waited for when it died; "" if that is not
 // known.
 func (n *notes) last(rank int) string {
 	v, err := shmfmt.ReadNote(n.mem, slices.Index(n.ranks, rank))
@@ -77,7 +77,7 @@ func (n *notes) last(rank int) string {
 	return text
 }
 
-// waitsFor is what a goroutine of a process waits for, as the process names calls.
+// waitsFor describes what a goroutine of a process waits for, in the language of its program.
 func waitsFor(v *shmfmt.NoteView, i int) string {
 	if v.InC {
 		return cname.Wait(v.Waits[i].For)
@@ -85,7 +85,7 @@ func waitsFor(v *shmfmt.NoteView, i int) string {
 	return v.Waits[i].For
 }
 
-// inWords is a text with the names of calls in the language of the program; inC: those of C.
+// inWords returns a text with the names of calls in the language of the program: C if inC.
 func inWords(text string, inC bool) string {
 	if inC {
 		return cname.Text(text, false)
@@ -93,7 +93,7 @@ func inWords(text string, inC bool) string {
 	return text
 }
 
-// table is what is known of all ranks of this host now, for people.
+// table returns the table of the ranks of this host and what they do now, for people.
 func (n *notes) table() string {
 	h, views, err := shmfmt.ReadNotes(n.mem)
 	if err != nil {
@@ -110,7 +110,7 @@ func (n *notes) close() {
 	}
 }
 
-// ownMemory is memory that only this process sees.
+// ownMemory is memory of this process alone.
 type ownMemory []byte
 
 // ReadAt implements io.ReaderAt.

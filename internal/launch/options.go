@@ -11,9 +11,9 @@ import (
 	"github.com/halo-mpi/halo/internal/boot"
 )
 
-// An option of the command line. The table is also what the help is made of.
+// An option of the command line. The help is made from the table of options, too.
 type option struct {
-	names []string // without dashes; one dash or two may stand before
+	names []string // without dashes; the command line may use one dash or two
 	args  []string // names of the arguments for the help
 	help  string
 	block bool // belongs to one block of the command line and not to the job
@@ -115,7 +115,7 @@ func options() []option {
 	}, peerOptions()...)
 }
 
-// variable is what a rank's environment holds for name.
+// variable returns the setting NAME=value for a rank's environment.
 func variable(name, value string) (string, error) {
 	if name == "" || strings.Contains(name, "=") {
 		return "", fmt.Errorf("%q is not the name of an environment variable", name)
@@ -123,7 +123,8 @@ func variable(name, value string) (string, error) {
 	return name + "=" + value, nil
 }
 
-// pass gives the ranks of a block a variable, NAME=VALUE, or NAME as the launcher has it.
+// pass adds a variable to the environment of the ranks of a block: NAME=VALUE, or NAME with the
+// value that it has in the launcher.
 func (p *parser) pass(text string) error {
 	name, _, ok := strings.Cut(text, "=")
 	if name == "" {

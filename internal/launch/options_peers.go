@@ -93,8 +93,9 @@ func peerOptions() []option {
 	return table
 }
 
-// mapBy reads HOW of -map-by. Other launchers read after a ':' whether hosts may take
-// more ranks than slots, and how many cores a rank has; here -oversubscribe and -bind say so.
+// mapBy parses the argument of -map-by. Other launchers accept after a ':' whether hosts may
+// take more ranks than slots, and how many cores a rank has; here these are -oversubscribe and
+// -bind.
 func (p *parser) mapBy(how string) error {
 	words := strings.Split(strings.ToLower(how), ":")
 	switch words[0] {
@@ -116,7 +117,7 @@ func (p *parser) mapBy(how string) error {
 	return nil
 }
 
-// archNames are the names of an architecture, Go's first.
+// archNames returns the names of an architecture; the first is Go's.
 func archNames(arch string) []string {
 	names := []string{arch}
 	switch arch {
@@ -128,7 +129,7 @@ func archNames(arch string) []string {
 	return names
 }
 
-// A soft set is what -soft says: FIRST:LAST:STEP, each of them.
+// A softSet is the argument of -soft: a list of FIRST:LAST:STEP.
 type softSet [][3]int
 
 // parseSoft reads a list of FIRST, FIRST:LAST or FIRST:LAST:STEP, separated by commas.
@@ -155,11 +156,11 @@ func parseSoft(text string) (set softSet, err error) {
 	return set, nil
 }
 
-// within is the largest number of the set from 1 to n, 0 if there is none.
+// within returns the largest number of the set from 1 to n, 0 if there is none.
 func (s softSet) within(n int) (best int) {
 	for _, t := range s {
 		first, last, step := t[0], t[1], t[2]
-		if step < 0 { // the same numbers from the other end
+		if step < 0 { // the same numbers in ascending order
 			steps := (first - last) / -step
 			if first < last {
 				continue

@@ -38,7 +38,7 @@ func (a *agent) watchOthers() {
 	})
 }
 
-// linkedWith is the library of another MPI that the program of a rank is linked with.
+// linkedWith returns the library of another MPI that the program of a rank is linked with.
 func (a *agent) linkedWith(app int) string {
 	if a.linked == nil {
 		a.linked = map[int]string{}
@@ -51,8 +51,8 @@ func (a *agent) linkedWith(app int) string {
 	return lib
 }
 
-// mappedMPI is the library of another MPI that a process, or one that it has started, has
-// mapped; "" if none has.
+// mappedMPI returns the library of another MPI that a process, or one that it has started, has
+// mapped; "" if there is none.
 func mappedMPI(pid int) string {
 	if lib := mapped(pid); lib != "" {
 		return lib
@@ -95,8 +95,9 @@ func mapped(pid int) string {
 	return ""
 }
 
-// other is told that a rank has not called Init and is, by a library, a program of another
-// MPI. It is said when no rank has called Init: now if the rank still runs, else at the end.
+// other is called when a rank has not called Init and its program uses a library of another
+// MPI. If no rank has called Init, the launcher reports that: now if the rank still runs, else
+// at the end.
 func (j *job) other(rank int, library string, runs bool) {
 	r := j.ranks[rank]
 	if r.other = library; runs && j.otherMPI() != "" && !j.ending {
@@ -105,8 +106,8 @@ func (j *job) other(rank int, library string, runs bool) {
 	}
 }
 
-// otherMPI says that the job is one of another MPI; "" if it is not known to be. A world
-// of one is what such a program is under any launcher.
+// otherMPI explains that the program of the job uses another MPI; "" if there is no evidence. A
+// job of one rank is not explained, because such a program is a world of one under any launcher.
 func (j *job) otherMPI() string {
 	if j.firstIn != nil || j.otherSaid || len(j.ranks) == 1 {
 		return ""

@@ -155,7 +155,7 @@ func TestLinesLongerThanTheBufferStayWhole(t *testing.T) {
 	checkLines(t, 3, 9, 5*lineBuffer, same)
 }
 
-// slow is a reader of output that pauses now and then.
+// slow is a reader of output that pauses at intervals.
 type slow struct {
 	w     io.Writer
 	count int

@@ -11,7 +11,7 @@ import (
 	"github.com/halo-mpi/halo/internal/boot"
 )
 
-// ErrHelp says that the command line asks for help, ErrVersion that for the version.
+// ErrHelp is the error for a command line that asks for help, ErrVersion for the version.
 var (
 	ErrHelp    = errors.New("help wanted")
 	ErrVersion = errors.New("version wanted")
@@ -116,7 +116,7 @@ func (p *parser) spread() {
 	}
 }
 
-// slotsOf is how many ranks hosts take, where none is told how many for a host it is one.
+// slotsOf returns the sum of the slots of hosts; a host without a number counts as one slot.
 func slotsOf(hosts []HostSlots) (n int) {
 	for _, h := range hosts {
 		n += max(1, h.Slots)
@@ -186,7 +186,7 @@ func (p *parser) one(args []string) error {
 			return fmt.Errorf("-%s: %w", name, err)
 		}
 	}
-	if len(p.spec.Blocks) > fromFile && p.inFile == "" { // -file stood here
+	if len(p.spec.Blocks) > fromFile && p.inFile == "" { // -file has added blocks
 		switch {
 		case p.touched != "":
 			return fmt.Errorf("%s cannot be combined with -file: write it on the lines of the file", p.touched)
@@ -229,10 +229,10 @@ func (p *parser) find(name string) (*option, error) {
 // envCheck is the variable that -check sets for the ranks.
 const envCheck = "HALO_CHECK"
 
-// envSSH is the value of -ssh if that is not given.
+// envSSH is the variable with the default for -ssh.
 const envSSH = "HALO_SSH"
 
-// envTimeout is the value of -timeout if that is not given. Other launchers have the same
+// envTimeout is the variable with the default for -timeout. Other launchers use the same
 // variable, so that scripts can set it for any of them.
 const envTimeout = "MPIEXEC_TIMEOUT"
 

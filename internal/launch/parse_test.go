@@ -27,7 +27,7 @@ func TestParse(t *testing.T) {
 		{"-map-by node -oversubscribe -ssh rsh -ssh-timeout 5 -halo /opt/halo -iface eth1 p", Spec{MapBy: "node",
 			Oversubscribe: true, SSH: []string{"rsh"}, Reach: 5 * time.Second, Agent: "/opt/halo", Iface: "eth1",
 			Blocks: []Block{{N: 1, Program: "p", Args: []string{}}}}},
-		// Without -n a program fills the slots of its hosts, unless others fill them, too.
+		// Without -n a program fills the slots of its hosts that no other block uses.
 		{"-host a:2,b:2 p", Spec{Blocks: []Block{{N: 4, Hosts: []HostSlots{{"a", 2}, {"b", 2}}, Program: "p", Args: []string{}}}}},
 		{"-host a,b:3,a p", Spec{Blocks: []Block{{N: 5, Hosts: []HostSlots{{"a", 2}, {"b", 3}}, Program: "p", Args: []string{}}}}},
 		{"-host a:2 -n 1 p", Spec{Blocks: []Block{{N: 1, Hosts: []HostSlots{{"a", 2}}, Program: "p", Args: []string{}}}}},

@@ -8,7 +8,7 @@ import (
 )
 
 // place decides on which host each rank runs. hosts are the hosts that get ranks, in
-// the order in which they were named; where is for each rank an index into hosts.
+// the order in which they were named; where[rank] is an index into hosts.
 //
 // Blocks of the command line that name no hosts continue to fill the hosts of the
 // previous block. By slot, the hosts are filled one after the other; by node, each
@@ -86,7 +86,7 @@ func (p *placer) refill() {
 	}
 }
 
-// next is the host of the next rank.
+// next returns the host of the next rank.
 func (p *placer) next() string {
 	for tried := 0; p.left[p.at] == 0; tried++ {
 		if tried == len(p.left) {
@@ -103,7 +103,7 @@ func (p *placer) next() string {
 	return p.list[at].Host
 }
 
-// describe lists hosts with their slots, not all of a long list.
+// describe lists hosts with their slots for messages; it shortens a long list.
 func describe(list []HostSlots) string {
 	var parts []string
 	for i, h := range list {

@@ -15,11 +15,11 @@ import (
 // A program is what a block starts: a file, or a Go package to be built.
 type program struct {
 	file string // absolute; "" until a package is built
-	pkg  string // what go run takes; "" for a file
-	dir  string // where go runs
+	pkg  string // argument for go run; "" for a file
+	dir  string // working directory of go run
 }
 
-// A startError says why there is no job, with the launcher's exit status.
+// A startError is the reason why a job cannot start, with the launcher's exit status.
 type startError struct {
 	status int
 	err    error
@@ -77,8 +77,7 @@ func find(b *Block) (*program, error) {
 	return nil, notFound("program %q not found: %s; is it built, and is the name right?", name, where)
 }
 
-// given examines name itself; nil if it cannot be started and the search
-// continues.
+// given checks whether name itself is a program; nil means that the search continues.
 func given(name string) (*program, error) {
 	info, err := os.Stat(name)
 	explicit := strings.ContainsRune(name, filepath.Separator) || name == "." || name == ".."

@@ -49,7 +49,7 @@ type JobState struct {
 	Started  time.Time   `json:"started"`
 	Seen     time.Time   `json:"seen"` // the time of the observation
 	Ranks    []RankState `json:"ranks"`
-	// Deadlock says why this looks like a deadlock, "" if it does not.
+	// Deadlock is the reason to suspect a deadlock, "" if there is none.
 	Deadlock string `json:"deadlock,omitempty"`
 }
 
@@ -58,7 +58,7 @@ type RankState struct {
 	Rank  int    `json:"rank"`
 	Pid   int    `json:"pid"`   // 0 before the start
 	State string `json:"state"` // one of the states below
-	// CPU is how long the process has computed, in seconds; 0 if that is not known.
+	// CPU is the processor time of the process in seconds; 0 if it is not known.
 	CPU    float64 `json:"cpu"`
 	Detail string  `json:"detail,omitempty"` // more about the state
 	// Asleep is how many goroutines of the process sleep in calls. Waits describes
@@ -139,7 +139,7 @@ func (s *JobState) Write(w io.Writer) error {
 	return err
 }
 
-// count is n things.
+// count returns a text such as "1 thing" or "2 things".
 func count(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing

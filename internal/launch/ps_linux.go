@@ -15,23 +15,24 @@ import (
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
-// procDir is where the kernel shows processes.
+// procDir is the directory in which the kernel describes processes.
 const procDir = "/proc"
 
-// clockTick is the unit in which the kernel tells how long processes have
-// computed; it is the same on all machines that Go runs on.
+// clockTick is the unit of processor times in /proc; it is the same on all machines that
+// Go supports.
 const clockTick = 10 * time.Millisecond
 
 // seesProcesses says that lookAtProcess works.
 const seesProcesses = true
 
-// lookAtProcess reports false if there is no such process.
+// lookAtProcess reads what the kernel reports about a process; ok is false if there is no such
+// process.
 func lookAtProcess(pid int) (p processInfo, ok bool) {
 	stat, err := os.ReadFile(filepath.Join(procDir, strconv.Itoa(pid), "stat"))
 	if err != nil {
 		return p, false
 	}
-	// pid (name) state parent ...; the name may hold anything
+	// The line is: pid (name) state parent ... The name may contain any characters.
 	f := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 	if len(f) < 13 {
 		return p, false
@@ -91,7 +92,7 @@ func findJobs(name string) (jobs []*JobState, unread []string, err error) {
 	return jobs, unread, nil
 }
 
-// means reports whether the job is meant by name; all are if that is "".
+// means reports whether name selects the job; "" selects all jobs.
 func (s *JobState) means(name string) bool {
 	return strings.HasPrefix(s.Job, name) || fmt.Sprint(s.Launcher) == name
 }
@@ -129,7 +130,7 @@ func openNotes(pid int) *os.File {
 }
 
 // look reads the notes that process pid holds. It returns nil if they are not
-// its own (ranks hold them for a moment), or if the process has ended.
+// the notes of its own job (ranks hold them for a moment), or if the process has ended.
 func look(f *os.File, pid int) (*JobState, error) {
 	h, views, err := shmfmt.ReadNotes(f)
 	if err != nil || h.Launcher != pid {

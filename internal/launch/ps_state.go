@@ -12,16 +12,16 @@ import (
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
-// processLook is what the system reports about a process.
+// processInfo is what the system reports about a process.
 type processInfo struct {
 	parent  int
-	ended   bool // and its parent has not asked how
+	ended   bool // the process has ended, and its parent has not reaped it
 	stopped bool
 	busy    bool // its first thread is on a core, waits for one, or for a disk
 	cpu     time.Duration
 }
 
-// newJobState combines the notes and the reports of the system.
+// newJobState combines the notes and the system's reports on processes.
 func newJobState(h *shmfmt.NotesHeader, views []shmfmt.NoteView, now time.Time) *JobState {
 	s := &JobState{Job: h.Job, Launcher: h.Launcher, Size: h.Size, Fabric: h.Fabric, Command: h.Command,
 		Started: h.Started, Seen: now}
@@ -29,7 +29,7 @@ func newJobState(h *shmfmt.NotesHeader, views []shmfmt.NoteView, now time.Time) 
 		s.Ranks = append(s.Ranks, newRankState(h, &views[i]))
 	}
 	slices.SortFunc(s.Ranks, func(a, b RankState) int { return a.Rank - b.Rank })
-	var outside []int // ranks that have not come to Init
+	var outside []int // ranks that have not called Init
 	for i := range s.Ranks {
 		if s.Ranks[i].stage == shmfmt.StageNone {
 			outside = append(outside, s.Ranks[i].Rank)
@@ -95,9 +95,9 @@ func newRankState(h *shmfmt.NotesHeader, v *shmfmt.NoteView) RankState {
 	return r
 }
 
-// descends reports whether a process was started by another one, perhaps through
-// some between. A program in a container tells an id that means another process
-// here, or none.
+// descends reports whether a process is a child or a later descendant of another one. The
+// id that a program in a container writes to its note may be that of an unrelated process
+// here, or of none.
 func descends(pid, from int) bool {
 	for range 10 {
 		if pid == from {
@@ -112,7 +112,7 @@ func descends(pid, from int) bool {
 	return false
 }
 
-// wait enters the call in which the whole process is.
+// wait records that the whole process is in a call.
 func (r *RankState) wait(call string, since time.Time) {
 	r.Waits = append(r.Waits, WaitState{call, since})
 	r.Asleep++

@@ -20,7 +20,7 @@ func quote(word string) string {
 	}
 	var b strings.Builder
 	b.WriteByte('\'')
-	for i := range len(word) { // bytes: a file name need not be UTF-8
+	for i := range len(word) { // by bytes, since a file name need not be UTF-8
 		switch c := word[i]; c {
 		case '\'', '\\', '!':
 			b.WriteString(`'\`)

@@ -22,14 +22,14 @@ type rank struct {
 	finalized bool // has called Finalize
 	ended     bool // the process was reaped, or is lost with its host
 	linkDone  bool // all its frames have been read
-	waited    int  // how often the decision was deferred, for news that may explain the end
-	judged    bool // the end was taken into account
+	waited    int  // how often the decision about the end was deferred: see deferDecision
+	judged    bool // the decision about the end was made
 	status    syscall.WaitStatus
 	note      string // its last call, if it had published that
 	other     string // the library of another MPI that it uses, if it has not called Init
 
 	fault       string // why the launcher cannot communicate with it
-	faultStatus int    // what the launcher then exits with
+	faultStatus int    // exit status of the launcher in that case
 }
 
 // exitStatus is the status that a shell would report.
@@ -40,7 +40,7 @@ func (r *rank) exitStatus() int {
 	return r.status.ExitStatus()
 }
 
-// how says how the process ended.
+// how describes how the process ended.
 func (r *rank) how() string {
 	if r.status.Signaled() {
 		s := r.status.Signal()

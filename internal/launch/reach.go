@@ -19,15 +19,15 @@ import (
 // host, or the source address of packets to another host.
 
 const (
-	// resolveTime bounds looking up the names of hosts.
+	// resolveTime bounds the time to resolve the names of hosts.
 	resolveTime = 3 * time.Second
 	// dialTime bounds an attempt to reach another host over tcp.
 	dialTime = 3 * time.Second
-	// maxDials is how many hosts each one tries to reach before the ranks do.
+	// maxDials is the largest number of hosts that each host tries to reach before the ranks start.
 	maxDials = 32
 )
 
-// ownAddresses are the addresses of this host, by interface.
+// ownAddresses returns the addresses of this host, each with its interface.
 func ownAddresses() (map[netip.Addr]string, error) {
 	interfaces, err := net.Interfaces()
 	if err != nil {
@@ -48,9 +48,8 @@ func ownAddresses() (map[netip.Addr]string, error) {
 	return own, nil
 }
 
-// addressOn is the address of this host on an interface, or in a network
-// written as address/bits. IPv4 comes first; addresses that hold on one link
-// only do not count.
+// addressOn returns the address of this host on an interface, or in a network
+// written as address/bits. It prefers IPv4 and ignores link-local addresses.
 func addressOn(iface string) (string, error) {
 	own, err := ownAddresses()
 	if err != nil {
@@ -76,8 +75,8 @@ func addressOn(iface string) (string, error) {
 	return "", fmt.Errorf("-iface %s: this host has no such address; it has %s", iface, strings.Join(have, ", "))
 }
 
-// listenAddress chooses where the ranks of this host listen. sshd's words are
-// client address and port, server address and port; here is whether this host
+// listenAddress chooses the address on which the ranks of this host listen. The words of
+// sshd are client address and port, server address and port; server says whether this host
 // was the server. peers are names or addresses of other hosts.
 func listenAddress(iface, sshd string, server bool, peers []string) (string, error) {
 	if iface != "" {
@@ -106,7 +105,7 @@ func listenAddress(iface, sshd string, server bool, peers []string) (string, err
 	return "", fmt.Errorf("cannot tell by which address the other hosts reach this one (%v): name it by -iface", err)
 }
 
-// route is the source address of packets to a peer. None is sent.
+// route returns the source address of packets to a peer. It sends no packet.
 func route(peer string) netip.Addr {
 	c, err := (&net.Dialer{Timeout: resolveTime}).Dial("udp", net.JoinHostPort(peer, "9"))
 	if err != nil {
@@ -153,7 +152,7 @@ func (p *probe) close() {
 // A target is the probe of another host.
 type target struct{ name, addr string }
 
-// tryAll tries to reach targets, and says of each that cannot be reached why.
+// tryAll tries to reach targets, and returns the reason for each that cannot be reached.
 func tryAll(targets []target) (failures []string) {
 	errs := make([]error, len(targets))
 	var all sync.WaitGroup
@@ -178,7 +177,7 @@ func tryAll(targets []target) (failures []string) {
 	return failures
 }
 
-// others are the hosts that host i of several tries to reach: the next ones.
+// others returns the hosts that host i tries to reach: those that follow it in the list.
 func others(all []target, i int) (list []target) {
 	for k := 1; k < len(all) && len(list) < maxDials; k++ {
 		if t := all[(i+k)%len(all)]; t.addr != "" {
@@ -188,7 +187,7 @@ func others(all []target, i int) (list []target) {
 	return list
 }
 
-// areLocal reports which names are names of this host.
+// areLocal returns for each name whether it is a name of this host.
 func areLocal(names []string) map[string]bool {
 	hostname, _ := os.Hostname()
 	own, _ := ownAddresses()

@@ -23,27 +23,27 @@ type remote struct {
 	job   *job
 	host  *host
 	share *share
-	path  string // of the agent there
+	path  string // path of the agent's program on that host
 	link  *sys.Link
 	out   *outbox
 	pulse liveness
 	pid   int // of ssh
 	said  *tail
 
-	greeted bool // the agent has spoken
+	greeted bool // the agent has sent Hello
 	banner  string
 	status  *syscall.WaitStatus // of ssh, once it has ended
 	closed  bool                // nothing more comes from the agent
 	silent  bool                // nothing more comes from ssh itself
-	mute    time.Duration       // how long nothing had come when the first of these ended
-	over    bool                // it has ended, or was given up
+	mute    time.Duration       // how long nothing had arrived when the first of these was set
+	over    bool                // the agent has ended, or was given up
 
 	feeds map[stream2]*feed
 	input *carrier
 	shown chan<- string // takes an answer to kindShow
 }
 
-// read reads the frames of the agent, which follow whatever its host prints first.
+// read reads the frames of the agent, after any text that its host prints first.
 func (r *remote) read() {
 	banner, rest, err := findMagic(plainLink{r.link})
 	r.job.post(func() { r.banner = banner })
@@ -140,7 +140,7 @@ func (r *remote) take(kind uint8, body []byte) {
 	}
 }
 
-// report is what the agent says about one rank.
+// report handles a frame of the agent about one rank.
 func (r *remote) report(kind uint8, rank int, b *frame.Body) {
 	j := r.job
 	switch kind {
@@ -192,12 +192,12 @@ type refusal string
 
 func (r refusal) Error() string { return string(r) }
 
-// greet compares versions and says what is to be done.
+// greet handles Hello: it compares the versions and sends the plan.
 func (r *remote) greet(b *frame.Body) {
 	version, others := b.U16(), b.Text()
 	own := boot.Versions()
 	bad := b.Bad
-	build := printable(b.Text()) // agents of older versions do not tell
+	build := printable(b.Text()) // "" from agents of older versions
 	if build == "" {
 		build = "of unknown version"
 	}
@@ -224,9 +224,9 @@ func (r *remote) greet(b *frame.Body) {
 	r.out.send(frame.New(kindPlan).Raw(body).Raw(r.share.encode()).Bytes())
 }
 
-// ended is called when ssh, the agent's words or those of ssh itself have ended:
-// the host is lost when all have, or a moment later, because something else that
-// ssh has started may hold its output, or it may hang.
+// ended is called when ssh, the frames of the agent or the output of ssh itself have ended.
+// The host is lost when all three have, or endTimeout later, because another process that
+// ssh has started may keep its output open, or ssh may hang.
 func (r *remote) ended() {
 	if r.mute == 0 {
 		r.mute = r.pulse.age()
@@ -277,7 +277,7 @@ func (r *remote) start(input *os.File) error {
 		}
 	}
 	r.out.send(frame.New(kindStart).Bytes())
-	if input != nil { // behind Start: nobody takes it before
+	if input != nil { // after Start, because the agent accepts no input before
 		r.input = newCarrier(input,
 			func(b []byte) { r.out.send(frame.New(kindInput).Raw(b).Bytes()) },
 			func() { r.out.send(frame.New(kindInputEnd).Bytes()) })
@@ -290,8 +290,8 @@ func (r *remote) signal(s syscall.Signal) {
 	r.out.send(frame.New(kindSignal).U32(uint32(s)).Bytes())
 }
 
-// table asks for what the ranks there do and wait for. The function that it
-// returns waits for the answer.
+// table asks the agent for the table of its ranks. The returned function waits for the
+// answer.
 func (r *remote) table() func() string {
 	answer := make(chan string, 1)
 	r.shown = answer
@@ -313,7 +313,7 @@ func (r *remote) deliver(table []byte) { r.out.send(frame.New(kindTable).Raw(tab
 
 func (r *remote) noExchange(rank int) { r.out.send(words(kindNoExchange, "", rank)) }
 
-// finish asks for the end; an agent that was never told of a job is not asked.
+// finish sends Finish, unless the agent has not received a plan.
 func (r *remote) finish() {
 	if !r.greeted {
 		r.finished()

@@ -108,7 +108,7 @@ func newJob(spec *Spec, stdout, stderr *os.File) (*job, error) {
 	return j, nil
 }
 
-// place makes the hosts of the job and its ranks on them.
+// place makes the hosts of the job and places its ranks on them.
 func (j *job) place() error {
 	here, _ := os.Hostname()
 	if here == "" {
@@ -165,7 +165,7 @@ func (j *job) place() error {
 	return nil
 }
 
-// run starts the ranks and stays until nothing of the job is left.
+// run starts the ranks and returns when nothing of the job is left.
 func (j *job) run(stdin *os.File) error {
 	signals := notifySignals()
 	var programs []*program
@@ -214,7 +214,7 @@ func (j *job) build(programs []*program, signals <-chan os.Signal) (dir string, 
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return "", fmt.Errorf("cannot make a directory to build in: %w (TMPDIR names another place)", err)
 	}
-	os.Setenv(envJob, j.mark) // for what the go command starts; ranks get their own
+	os.Setenv(envJob, j.mark) // for processes of the go command; ranks get the variable separately
 	b := &builder{dir: dir, stderr: j.stderr.file, running: map[int]bool{}}
 	done := make(chan error, 1)
 	go func() { done <- b.build(programs) }()
@@ -237,7 +237,7 @@ func (j *job) build(programs []*program, signals <-chan os.Signal) (dir string, 
 	}
 }
 
-// report says how the job ended, as the last thing.
+// report writes how the job ended, as the last output.
 func (j *job) report() {
 	close(j.messages)
 	if j.abandoned {
@@ -248,7 +248,7 @@ func (j *job) report() {
 			j.said.Wait()
 			close(said)
 		}()
-		select { // writing may block, too
+		select { // writing may block
 		case <-said:
 		case <-time.After(showTimeout):
 		}
@@ -267,7 +267,7 @@ func (j *job) report() {
 	}
 }
 
-// conclude takes the status of a job that was not ended from its ranks.
+// conclude sets the status of a job that the launcher has not ended, from the status of its ranks.
 func (j *job) conclude() {
 	if j.ending {
 		return
@@ -283,7 +283,7 @@ func (j *job) conclude() {
 	}
 }
 
-// unfinished names the hosts whose agents were given up although their ranks have ended.
+// unfinished names the hosts whose ranks have ended but whose agents were given up.
 func (j *job) unfinished() string {
 	var names []string
 	for _, h := range j.hosts {

@@ -19,7 +19,7 @@ type share struct {
 	hosts  []string
 	where  []int32 // by rank: index into hosts
 	self   int32   // this host
-	listen string  // where its ranks listen
+	listen string  // address on which its ranks listen
 	apps   []app
 }
 
@@ -30,10 +30,10 @@ type app struct {
 	file string // absolute
 	argv []string
 	dir  string   // "" is the agent's own
-	env  []string // what is set beyond the host's own environment
+	env  []string // variables in addition to the host's own environment
 }
 
-// command is what the job runs, for people.
+// command returns the command of the job, for people.
 func (s *share) command() string {
 	var parts []string
 	for _, a := range s.apps {
@@ -42,7 +42,7 @@ func (s *share) command() string {
 	return strings.Join(parts, " : ")
 }
 
-// ranks are those of this host, ascending.
+// ranks returns the ranks of this host, ascending.
 func (s *share) ranks() (list []int) {
 	for r, h := range s.where {
 		if h == s.self {
@@ -52,7 +52,7 @@ func (s *share) ranks() (list []int) {
 	return list
 }
 
-// app is the index of a rank's app.
+// app returns the index of a rank's app.
 func (s *share) app(rank int) int {
 	for i, a := range s.apps {
 		if rank < a.n {
@@ -70,7 +70,7 @@ func (s *share) mark() string { return mark(s.id, s.self) }
 
 func mark(id string, host int32) string { return fmt.Sprintf("%s.%d", id, host) }
 
-// encode is the body of a frame.
+// encode returns the share as the body of a frame.
 func (s *share) encode() []byte {
 	w := frame.New(0).Text(s.id).Raw(s.secret[:]).Text(s.fabric).Text(s.bind).Words(s.hosts)
 	w.U32(uint32(s.self)).U32(uint32(len(s.where)))
@@ -124,8 +124,8 @@ func decodeShare(body []byte) (*share, error) {
 	return s, nil
 }
 
-// passedOn are the variables of this host that ranks on other hosts get; all others
-// are those of their own host.
+// passedOn returns the variables of this host that ranks on other hosts get; these ranks
+// have all other variables from their own host.
 func passedOn(own []string) (list []string) {
 	for _, kv := range own {
 		name, _, _ := strings.Cut(kv, "=")

@@ -39,10 +39,10 @@ func childSignals(notify func(chan<- os.Signal, ...os.Signal)) <-chan os.Signal 
 // being stopped.
 const stopTimeout = 100 * time.Millisecond
 
-// signal passes s on to the ranks.
+// signal forwards s to the ranks.
 func (j *job) signal(s syscall.Signal) {
 	switch s {
-	case syscall.SIGPIPE: // the failed write reports it
+	case syscall.SIGPIPE: // the failed write returns the error
 		return
 	case syscall.SIGINT, syscall.SIGTERM:
 		if j.interrupted != 0 {

@@ -38,12 +38,12 @@ func newSinks(spec *Spec, stdout, stderr *os.File, onBroken func(error)) (out, e
 	if e1 == nil && e2 == nil && os.SameFile(a, b) && spec.StdoutClosed == spec.StderrClosed {
 		return out, out
 	}
-	// Without readers of its stderr a job still has its result, and runs to its end.
+	// A job whose stderr cannot be written still writes its result and runs to its end.
 	return out, &sink{file: stderr, terminal: sys.Terminal(stderr), onBroken: func(error) {}, closed: spec.StderrClosed}
 }
 
-// put writes text of s, which is nil for the launcher's own. The caller holds
-// mu. A line that somebody else left unfinished is ended first.
+// put writes text of s, which is nil for text of the launcher. The caller holds mu. If
+// another stream has left its line unfinished, put ends that line first.
 func (k *sink) put(s *stream, text []byte) {
 	if len(text) == 0 || k.broken != nil {
 		return
@@ -65,7 +65,7 @@ func (k *sink) put(s *stream, text []byte) {
 	}
 }
 
-// brokenBy is the error of the write that failed; nil if none has.
+// brokenBy returns the error of the write that failed; nil if none has.
 func (k *sink) brokenBy() error {
 	k.mu.Lock()
 	defer k.mu.Unlock()

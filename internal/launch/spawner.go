@@ -36,7 +36,7 @@ func newSpawner() *spawner {
 	return s
 }
 
-// close ends the thread, and with it every process that is left.
+// close ends the thread; the kernel then kills every process that is left.
 func (s *spawner) close() { close(s.requests) }
 
 // do runs f on the thread.

@@ -1,6 +1,6 @@
-// Package launch starts the processes of a job, on this host and others,
-// connects them to each other, passes their output on, and ends all of them when
-// one fails. halo run and mpiexec are made of it.
+// Package launch starts the processes of a job, on this host and others, connects
+// them to each other, forwards their output, and ends all of them when one fails. It
+// implements halo run and mpiexec.
 //
 // An agent does the work on each host: one is part of the launcher, and on each other
 // host one runs in a process of its own, which ssh starts. The agents report events to
@@ -32,7 +32,7 @@ type Spec struct {
 	Oversubscribe bool
 	SSH           []string      // the command that starts something on another host, and its options; nil: ssh
 	Reach         time.Duration // for all hosts to be ready; 0: reachTimeout
-	Agent         string        // path of this program on other hosts; "": where it is here
+	Agent         string        // path of this program on other hosts; "": the same as here
 	Iface         string        // interface, or network as address/bits, on which hosts reach each other
 	Bind          string        // "core", "none", or "" to share out the cores if they suffice
 	Timeout       time.Duration // 0 is none
@@ -53,7 +53,7 @@ type Block struct {
 	N       int
 	Hosts   []HostSlots // where it runs; nil: as the block before
 	Dir     string      // working directory; "" is the launcher's
-	Path    []string    // where to look for Program before PATH
+	Path    []string    // directories to search for Program before PATH
 	Env     []string    // NAME=value
 	Program string
 	Args    []string

@@ -121,7 +121,7 @@ func (t *tail) String() string {
 	return oneLine(string(t.text))
 }
 
-// oneLine makes printable text of one line of what others wrote.
+// oneLine makes one line of printable characters from text of another program.
 func oneLine(text string) string {
 	lines := strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' })
 	return printable(strings.Join(lines, "; "))
@@ -147,7 +147,7 @@ func findMagic(from io.Reader) (banner string, rest []byte, err error) {
 	}
 }
 
-// why explains why an agent is gone.
+// why explains the end of an agent.
 func (r *remote) why() string {
 	said := r.said.String()
 	ssh := "it ended its output"
@@ -161,7 +161,7 @@ func (r *remote) why() string {
 	if said != "" {
 		ssh += ": " + said
 	}
-	if r.greeted && r.mute > silence { // its warden has ended it before the launcher gave it up
+	if r.greeted && r.mute > silence { // the warden was faster than the launcher to give it up
 		return fmt.Sprintf("%s has sent nothing for %v, and its agent is gone (%s)", r.host, r.mute.Round(100*time.Millisecond), ssh)
 	}
 	if r.greeted {

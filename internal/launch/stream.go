@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// firstBuffer is what a stream reads at once to begin with, in bytes; most
-	// ranks of a large job write little.
+	// firstBuffer is the initial size of a stream's buffer in bytes: most ranks of a
+	// large job write little.
 	firstBuffer = 4 << 10
 	// lineBuffer is the longest line that is collected before it is
 	// written, in bytes. A rank with a longer line locks the output until the line
@@ -21,13 +21,12 @@ const (
 	lineBuffer = 1 << 20
 	// promptDelay is how long an unfinished line waits on a terminal.
 	promptDelay = 100 * time.Millisecond
-	// closingDelay is how long a stream waits for more from processes that
-	// have outlived the job's ranks and hold its pipe.
+	// closingDelay is how long a stream waits for more output of processes that
+	// have outlived the job's ranks and keep its pipe open.
 	closingDelay = 500 * time.Millisecond
 )
 
-// A source is where the output of a rank comes from: a pipe, or a feed from
-// another host.
+// A source is the origin of a rank's output: a pipe, or a feed from another host.
 type source interface {
 	io.ReadCloser
 	SetReadDeadline(time.Time) error
@@ -73,13 +72,13 @@ func (s *stream) read() (int, error) {
 	} else if s.sink.terminal {
 		s.pipe.SetReadDeadline(time.Time{})
 	}
-	closing := s.closing.Load() // after the deadline that close may have set meanwhile was lost
+	closing := s.closing.Load() // loaded after the calls above, which may replace close's deadline
 	if closing {
 		s.pipe.SetReadDeadline(time.Now().Add(closingDelay))
 	}
 	n, err := s.pipe.Read(s.buf[len(s.buf):cap(s.buf)])
 	if errors.Is(err, os.ErrDeadlineExceeded) && (!closing || n > 0) {
-		if !s.closing.Load() { // a prompt
+		if !s.closing.Load() { // promptDelay has passed: the line may be a prompt
 			s.write(s.buf)
 			s.buf = s.buf[:0]
 		}
@@ -91,11 +90,11 @@ func (s *stream) read() (int, error) {
 // close is called when no rank of the job is left: the stream ends when closingDelay passes without output.
 func (s *stream) close() {
 	s.closing.Store(true)
-	s.pipe.SetReadDeadline(time.Now()) // wakes a read under way
+	s.pipe.SetReadDeadline(time.Now()) // wakes a read in progress
 }
 
-// took writes the whole lines among what is in the buffer after n more bytes.
-// On a terminal a carriage return ends a line, too: it shows progress.
+// took writes the whole lines in the buffer after n bytes were added. On a terminal a
+// carriage return ends a line, too: programs use it to show progress.
 func (s *stream) took(n int) {
 	old := len(s.buf)
 	s.buf = s.buf[:old+n]
@@ -114,7 +113,8 @@ func (s *stream) took(n int) {
 	s.buf = s.buf[:copy(s.buf, s.buf[end:])]
 }
 
-// full makes room by a larger buffer, or locks the output for this rank.
+// full enlarges a full buffer, or locks the output for this rank if the buffer has the greatest
+// size.
 func (s *stream) full() {
 	if cap(s.buf) < lineBuffer {
 		s.buf = append(make([]byte, 0, 2*cap(s.buf)), s.buf...)

@@ -10,10 +10,10 @@ import (
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
-// A symptom is what the Go runtime of a rank, in Go or in Halo's C library, writes to
-// stderr before it ends the process because of a limit. The traces behind it name no
-// limit, and nothing in the process can come before them; so the launcher explains them
-// at the end.
+// A symptom is a text that the Go runtime of a rank, in Go or in Halo's C library, writes
+// to stderr before it ends the process because of a limit. The traces after the text do not
+// name the limit, and no code of the process can run before them. Therefore the launcher
+// explains them at the end.
 type symptom int
 
 const (
@@ -22,7 +22,7 @@ const (
 	noAddresses
 )
 
-// symptomOf is what a text of the runtime shows.
+// symptomOf returns the symptom in a text of the runtime.
 func symptomOf(text []byte) symptom {
 	says := func(words string) bool { return bytes.Contains(text, []byte(words)) }
 	switch {
@@ -54,8 +54,8 @@ func (s *stream) look(text []byte) {
 }
 
 // shortage explains the failure of ranks by the symptoms in their output; "" if there are none. If
-// the job's reason blames a rank that has one, the explanation takes the place of the advice there,
-// and "" is returned. Called when all output has been carried.
+// the job's reason blames a rank with a symptom, the explanation replaces the advice in the reason,
+// and shortage returns "". It is called when all output has been copied.
 func (j *job) shortage() string {
 	if j.blamed != nil {
 		if cause := shortageOf(j.blamed); cause != "" {
@@ -71,7 +71,8 @@ func (j *job) shortage() string {
 	return ""
 }
 
-// shortageOf is what r was short of by its output, and why; "" if its output does not show that.
+// shortageOf describes the resource that r lacked according to its output, and why; "" if the output
+// has no symptom.
 func shortageOf(r *rank) string {
 	s := r.streams[1]
 	if s == nil || s.symptom == noSymptom {
@@ -88,8 +89,8 @@ func shortageOf(r *rank) string {
 	return "did not get the address space that it needs: " + limitOfAddresses()
 }
 
-// limitOfAddresses is why a rank gets no address space. It has the limit of this process, unless
-// what starts the program makes it narrower.
+// limitOfAddresses explains why a rank gets no address space. The rank has the limit of this
+// process, unless a wrapper of the program lowers it.
 func limitOfAddresses() string {
 	if n, ok := sys.LimitOfAddresses(); ok {
 		return fmt.Sprintf("a process may have %d KiB (ulimit -v), Halo reserves some 2 GiB", n>>10)

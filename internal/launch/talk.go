@@ -13,7 +13,8 @@ import (
 
 // Launcher and agent exchange frames (package frame) over standard input and output of the
 // agent, which ssh connects. The agent first sends agentMagic, which the launcher searches
-// for, since shells may print text before it, and then a Hello. Hello and its framing stay as they are in every later version.
+// for, since shells may print text before it, and then a Hello. Hello and its framing must not
+// change in later versions.
 //
 //	agent                                    launcher
 //	Hello    version, versions of boot,
@@ -24,12 +25,11 @@ import (
 //	Reached  what could not be reached  ->
 //	                                    <-   Start
 //
-// From then on the agent reports what happens (reporter), the launcher says
-// what is to be done, and at the end Finish, which the agent answers with Done
-// when nothing of the job is left on its host. Either may say Trouble instead
-// of the next step, and end. Both send Beats. At most streamCredit bytes of a stream are
-// sent that the receiver has not consumed, so that a stream that nobody reads does
-// not delay anything else.
+// From then on the agent reports events (reporter) and the launcher sends requests. The
+// last one is Finish, which the agent answers with Done when nothing of the job is left on
+// its host. Either may send Trouble instead of the next step, and end. Both send Beats. At
+// most streamCredit bytes of a stream are sent that the receiver has not consumed, so that
+// a stream that nobody reads delays nothing else.
 
 // Kinds of frames from the agent.
 const (
@@ -73,11 +73,11 @@ const (
 const kindBeat uint8 = 128
 
 const (
-	// agentVersion is that of the frames between launcher and agent.
+	// agentVersion is the version of the frames between launcher and agent.
 	agentVersion = 2
 	// agentMagic marks the start of the agent's frames.
 	agentMagic = "\x00halo-agent\x00\n"
-	// bannerLimit is how much may come before it, in bytes.
+	// bannerLimit is the greatest length in bytes of text before agentMagic.
 	bannerLimit = 64 << 10
 
 	// beatInterval is the interval of heartbeats of either side.
@@ -88,7 +88,7 @@ const (
 
 	// streamCredit is how many bytes of a stream may be sent and not consumed.
 	streamCredit = 64 << 10
-	// piece is the most that one frame carries of a stream, in bytes.
+	// piece is the largest number of bytes of a stream in one frame.
 	piece = 16 << 10
 )
 
@@ -141,7 +141,7 @@ func (o *outbox) run() {
 			if len(batch) == 0 {
 				break
 			}
-			if _, err := o.to.Write(batch); err != nil { // the reader will find the end, too
+			if _, err := o.to.Write(batch); err != nil { // the reader will detect the end as well
 				o.close()
 			}
 		}
@@ -170,14 +170,14 @@ func (o *outbox) close() {
 
 // liveness measures for how long nothing has arrived from the other side.
 type liveness struct {
-	heard   atomic.Int64 // when, as UnixNano; stored by the reader, loaded by age
+	heard   atomic.Int64 // time of the last arrival, as UnixNano; stored by the reader, loaded by age
 	looked  time.Time
 	excused time.Time // when since was called late
 }
 
 func (p *liveness) beat() { p.heard.Store(time.Now().UnixNano()) }
 
-// since is how long nothing has arrived while this process was running. The caller calls it
+// since returns how long nothing has arrived while this process was running. It must be called
 // every beatInterval; a longer gap shows that this process itself was stopped, and counts as
 // one interval.
 func (p *liveness) since() time.Duration {
@@ -189,7 +189,7 @@ func (p *liveness) since() time.Duration {
 	return min(p.age(), now.Sub(p.excused))
 }
 
-// age is how long nothing has arrived.
+// age returns how long nothing has arrived.
 func (p *liveness) age() time.Duration { return time.Duration(time.Now().UnixNano() - p.heard.Load()) }
 
 // livenessReader reports every read to a liveness.
@@ -206,7 +206,7 @@ func (r livenessReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// words makes a frame of a text after numbers.
+// words makes a frame of numbers followed by a text.
 func words(kind uint8, text string, numbers ...int) []byte {
 	w := frame.New(kind)
 	for _, n := range numbers {
