@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// bellFiles is a sleeper and a rouser of one bell, each by a descriptor as processes receive it.
+// bellFiles returns a Sleeper and a Waker of one bell, each with a descriptor of its own, as in two
+// processes.
 func bellFiles(t *testing.T) (*Sleeper, *Waker) {
 	t.Helper()
 	f, err := NewBellFile()
@@ -63,7 +64,7 @@ func TestSleepersAndWakersTakeTurns(t *testing.T) {
 	}
 }
 
-// Who made the file wakes the sleeper by it.
+// The process that made the file wakes the Sleeper with it.
 func TestRingBell(t *testing.T) {
 	f, err := NewBellFile()
 	if err != nil {
@@ -144,7 +145,7 @@ func TestCloseEndsASleep(t *testing.T) {
 	if s.Sleep(&word, 0) == nil || s.Wake() == nil {
 		t.Error("a closed Sleeper sleeps or is woken")
 	}
-	if err := r.Wake(); err != nil { // it may not know yet
+	if err := r.Wake(); err != nil { // a Waker does not see that the Sleeper is closed
 		t.Error(err)
 	}
 	if err := r.Close(); err != nil {

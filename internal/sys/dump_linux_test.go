@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Core dumps leave out what the runtime has reserved, and nothing that another one has, or
-// that can be accessed.
+// Core dumps omit the runtime's reservations, and neither reservations of others nor accessible
+// memory.
 func TestDumpsLeaveReservationsOut(t *testing.T) {
 	const size = 4 << 20
 	maps := map[string][]byte{}
@@ -24,7 +24,7 @@ func TestDumpsLeaveReservationsOut(t *testing.T) {
 		"memory":                        {unix.PROT_READ | unix.PROT_WRITE, 0},
 		"memory that can only be read ": {unix.PROT_READ, 0},
 	} {
-		// With guards, so that areas do not become one.
+		// The guard pages prevent the kernel from merging adjacent areas.
 		m, err := unix.Mmap(-1, 0, size+2*os.Getpagesize(), unix.PROT_READ|unix.PROT_EXEC, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS)
 		if err != nil {
 			t.Fatal(err)
@@ -55,7 +55,7 @@ func TestDumpsLeaveReservationsOut(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
-	// The memory of each rank counts: a few KiB, however long the list is.
+	// OmitReserved runs in each rank, so it may take only a few KiB, however long the list is.
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	if err := OmitReserved(); err != nil {
@@ -68,7 +68,7 @@ func TestDumpsLeaveReservationsOut(t *testing.T) {
 	}
 }
 
-// again maps memory anew, at the same addresses.
+// again maps new memory at the same addresses.
 func again(part []byte, prot, flags int) error {
 	_, err := unix.MmapPtr(-1, 0, unsafe.Pointer(&part[0]), uintptr(len(part)), prot, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_FIXED|flags)
 	return err

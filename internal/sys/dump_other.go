@@ -2,5 +2,5 @@
 
 package sys
 
-// OmitReserved does nothing: see Linux.
+// OmitReserved does nothing on this platform.
 func OmitReserved() error { return nil }

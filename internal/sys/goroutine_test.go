@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Goroutine tells goroutines that live at the same time apart, and stays as it is when a
-// goroutine's stack moves and when another thread runs it.
+// Goroutine returns different numbers for goroutines that exist at the same time. The number of a
+// goroutine does not change when its stack moves or when another thread runs it.
 func TestGoroutine(t *testing.T) {
 	me := Goroutine()
 	if me == 0 {
@@ -41,7 +41,7 @@ func TestGoroutine(t *testing.T) {
 	}
 }
 
-// deep needs a larger stack than a goroutine begins with.
+// deep needs a larger stack than the initial one of a goroutine.
 func deep(n int) uintptr {
 	var room [64]byte
 	if n == 0 {

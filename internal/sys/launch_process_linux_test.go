@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// F1: who looks for what a job has left behind counts a process that is just being started, so
-// that he looks again: its environment cannot be seen, since exec has given it new memory and
-// not filled that yet. Others without an environment are none of the job.
+// F1: a search for processes that a job has left also counts processes in the middle of exec, so
+// that the caller searches again: their environment is not visible, since exec has given them new
+// memory and has not filled it yet. Other processes without an environment do not belong to the job.
 func TestF1_ProcessesAmidExecAreSeen(t *testing.T) {
 	cmd := exec.Command("sleep", "1000")
 	if err := cmd.Start(); err != nil {

@@ -8,8 +8,7 @@ import (
 	"unsafe"
 )
 
-// Copies between processes of one block are made whole or reported as not made, and allocate
-// nothing.
+// CopyTo and CopyFrom copy the whole block or report false, and allocate nothing.
 func TestCopyToAndFrom(t *testing.T) {
 	pid, there := os.Getpid(), make([]byte, 64<<10) // large: on the heap, which does not move
 	addr := uint64(uintptr(unsafe.Pointer(&there[0])))

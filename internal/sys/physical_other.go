@@ -2,5 +2,5 @@
 
 package sys
 
-// PhysicalMemory returns an assumed size of memory in bytes: this platform is not asked.
+// PhysicalMemory returns an assumed size of memory in bytes.
 func PhysicalMemory() uint64 { return unknownMemory }

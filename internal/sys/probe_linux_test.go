@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Readable and Writable look at every page that a buffer touches, also by a single byte at one
+// Readable and Writable test every page that a buffer touches, also with a single byte at one
 // of its ends, and change nothing.
 func TestProbesLookAtEveryPage(t *testing.T) {
 	page := os.Getpagesize()
@@ -53,8 +53,8 @@ func TestProbesLookAtEveryPage(t *testing.T) {
 	}
 }
 
-// To look at a buffer is no access to what lies beside it: under the race detector nothing is
-// reported, neither a race with who writes there nor a pointer beyond an object.
+// The tests of a buffer do not access the memory beside it: the race detector reports neither a race
+// with a goroutine that writes there nor a pointer beyond an object.
 func TestProbesLeaveTheNeighbours(t *testing.T) {
 	for _, size := range []int{2, 7, 8, 1000, 0x80001, 0x80003} { // above 32 KiB an object ends where its memory does
 		whole := make([]byte, size)

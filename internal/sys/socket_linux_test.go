@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What a goroutine did before it sent, another sees that has received: the race detector,
-// which does not look into sockets, is told.
+// Sending and receiving orders the accesses of two goroutines for the race detector, which does not
+// observe sockets by itself.
 func TestSocketsMakeOrder(t *testing.T) {
 	for name, send := range map[string]func(fd int, b []byte) (int, syscall.Errno){
 		"Send":        Send,

@@ -7,9 +7,9 @@ import (
 	"testing/fstest"
 )
 
-// machine is /sys of 2 packages of 2 NUMA nodes of 2 cores of 2 threads, with an
-// L3 cache for each node and an L2 for each core. Thread numbers go over all
-// cores first, as is usual.
+// machine returns /sys for 2 packages of 2 NUMA nodes of 2 cores of 2 threads, with an
+// L3 cache for each node and an L2 cache for each core. The first threads of all cores
+// have the lowest numbers, as is usual.
 func machine() fstest.MapFS {
 	m := fstest.MapFS{}
 	file := func(name, text string) { m[name] = &fstest.MapFile{Data: []byte(text + "\n")} }
@@ -63,8 +63,7 @@ func TestXCOM01_Places(t *testing.T) {
 	}
 }
 
-// What the system of this machine says hangs together: whoever is on one core is
-// on one package.
+// The places of this machine are consistent: a process on one core is on one package.
 func TestXCOM01_PlacesHere(t *testing.T) {
 	all := Places()
 	if len(all) != len(Kinds()) {
@@ -79,7 +78,7 @@ func TestXCOM01_PlacesHere(t *testing.T) {
 	}
 }
 
-// Lists that are none give nothing, and no list can take much memory.
+// parseCPUs returns nil for invalid lists, and no list makes it allocate much memory.
 func TestParseCPUs(t *testing.T) {
 	for list, want := range map[string][]int{
 		"0": {0}, "0-2,7": {0, 1, 2, 7}, "": nil, "x": nil, "1-": nil, "-1": nil, "3-1": nil, "0-99999999": nil, "1,,2": nil,

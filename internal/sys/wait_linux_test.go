@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// More goroutines than Ps that wait for each other in loops of Yield all go on. If they do not,
-// no goroutine of the process runs any more, nor a timer: so it is a process of its own.
+// More goroutines than Ps that wait for each other in loops of Yield all make progress. If they did
+// not, no goroutine or timer of the process would run, so the test uses a process of its own.
 func TestWaitersInYieldsArePreempted(t *testing.T) {
 	const mark = "HALO_TEST_YIELD"
 	if os.Getenv(mark) != "" {
