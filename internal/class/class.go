@@ -72,13 +72,13 @@ const (
 	Errhandler           Class = 61
 	ABI                  Class = 62
 
-	// LastCode is the highest value that the standard gives away. What lies
-	// beyond is ours: ProcFailed and WinCounter, and then what users add.
+	// LastCode is the highest value that the standard reserves. Higher values are
+	// Halo's own (ProcFailed and WinCounter) and then those that users add.
 	LastCode Class = 16383
-	// ProcFailed is raised when a call involves a process that has died.
+	// ProcFailed is the class of an error because a process that the call needs has died.
 	ProcFailed Class = 16384
-	// WinCounter is raised when a synchronisation object has counted more signals than
-	// its program waits for. It is an RMASync, too.
+	// WinCounter is the class of an error because a synchronisation object has counted
+	// more signals than its program waits for. Such an error also counts as an RMASync.
 	WinCounter Class = 16385
 	// LastPredefined is the highest class that exists from the start.
 	LastPredefined = WinCounter
@@ -164,7 +164,7 @@ func Describe(c Class) (name, text string) {
 	return table[c][0], table[c][1]
 }
 
-// Error is a failure with its class; Text says what happened, with numbers.
+// Error is a failure with its class; Text describes it, with numbers.
 type Error struct {
 	Class Class
 	Text  string
