@@ -1,20 +1,21 @@
-// Package cname says in C what the engine says in Go: the names of procedures and constants in
-// texts for people who read or wrote a program in C. Package abi/bind uses it for errors, and the
-// launcher for what it tells of ranks that are programs in C.
+// Package cname translates texts of the engine for users of programs in C: it replaces the names
+// of calls and constants in Go by those in C. Package abi/bind uses it for errors, and the
+// launcher for messages about ranks that are programs in C.
 package cname
 
 import "strings"
 
-// Plain is the name of a procedure as one of Go would be, in lower case.
+// Plain returns the name of a procedure without prefix and underscores, in lower case: so it equals
+// the name of the call in Go but for capitals.
 func Plain(name string) string {
 	_, name, _ = strings.Cut(name, "_") // MPI_ or MPIX_
 	return strings.ToLower(strings.ReplaceAll(name, "_", ""))
 }
 
-// Find is the procedure whose plain name is word but for capitals, "" if there is none.
+// Find returns the procedure whose plain name is word, ignoring case; "" if there is none.
 //
-// It searches the text of all names and not a map: that would be memory of every process that
-// has an error.
+// It is a binary search in the text of all names. A map would take memory in every process that has
+// an error.
 func Find(word string) string {
 	word = strings.ToLower(word)
 	if name := other(word); name != "" {
@@ -36,8 +37,8 @@ func Find(word string) string {
 	return ""
 }
 
-// other is the procedure of a call whose name in Go has other letters, "" of those that have the same.
-// The word is in lower case.
+// other returns the procedure of a call whose name in Go differs from its plain name; "" for other
+// calls. word must be in lower case.
 func other(word string) string {
 	switch word {
 	case "iwaitnotify":
@@ -54,11 +55,11 @@ func other(word string) string {
 	return ""
 }
 
-// Wait is what a process in C waits for: the text of the engine with the call named as in C. The
-// name of the communicator is the program's.
+// Wait translates the description of a wait to C: it replaces the name of the call, and keeps the
+// name of the communicator, which comes from the program.
 func Wait(text string) string {
 	call, on, found := strings.Cut(text, " on ")
-	if call = Text(call, true); found { // of names that windows share, only theirs are waited for
+	if call = Text(call, true); found { // of ambiguous names, only the calls of windows wait
 		call += " on " + on
 	}
 	return call

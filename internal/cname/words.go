@@ -2,9 +2,9 @@ package cname
 
 import "strings"
 
-// eachWord is a text with what may be names in it replaced: a word, with what stands for the
-// package before it. What is quoted was given by the program and stays.
-// Package regexp would cost each process 60 KiB of tables.
+// eachWord returns text with each word that may be a name, together with a package qualifier
+// before it, replaced by the result of replace. It keeps quoted parts, which come from the program.
+// It does not use package regexp, whose tables would cost each process 60 KiB.
 func eachWord(text string, replace func(string) string) string {
 	var b strings.Builder
 	for i := 0; i < len(text); {
@@ -24,7 +24,7 @@ func eachWord(text string, replace func(string) string) string {
 	return b.String()
 }
 
-// quotedLength is the length of what is in double quotes at the beginning of a text, and 0 if nothing is.
+// quotedLength returns the length of the quoted string at the beginning of a text, 0 without one.
 func quotedLength(text string) int {
 	if text[0] != '"' {
 		return 0
@@ -40,7 +40,7 @@ func quotedLength(text string) int {
 	return 0
 }
 
-// wordLength is the length of the letters, digits and underscores at the beginning of a text.
+// wordLength returns the number of letters, digits and underscores at the beginning of a text.
 func wordLength(text string) int {
 	i := 0
 	for i < len(text) && (letter(text[i]) || '0' <= text[i] && text[i] <= '9' || text[i] == '_') {
@@ -51,7 +51,7 @@ func wordLength(text string) int {
 
 func letter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
-// term is what a word that is no call is in C, "" if it is the same.
+// term returns the name in C for a word that is no call, "" if the word is the same in C.
 func term(word string) string {
 	switch word {
 	case "AnySource":
@@ -108,9 +108,10 @@ func term(word string) string {
 	return element(word)
 }
 
-// element is what a word that is a type of elements to package op is in C, "" if it is none. The
-// types of C and Fortran that are one type of the engine have one name, which tells what it is. The
-// engine's name of MPI_BYTE is that already, since byte is an English word.
+// element returns the name in C for a word that is an element type of package op, "" if it is none.
+// Several types of C and Fortran are one type of the engine; element returns the name that says
+// most about the representation. The engine already uses the name MPI_BYTE, since byte is an
+// English word.
 func element(word string) string {
 	switch word {
 	case "bool":
@@ -151,8 +152,8 @@ func element(word string) string {
 	return ""
 }
 
-// Text is a text of the engine with names as in C. Of names that windows and other objects
-// share, such as Start, those of windows come first if the text is of a call on a window.
+// Text returns a text of the engine with the names of C. A name such as Start may stand for calls of
+// windows and of other objects: with window, those of windows take precedence.
 func Text(text string, window bool) string {
 	order := [...]string{"", "win", "comm", "type"}
 	if window {

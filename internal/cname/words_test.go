@@ -9,7 +9,7 @@ import (
 	"github.com/halo-mpi/halo/internal/op"
 )
 
-// Texts of the engine have the names of C in C.
+// Text replaces the names in texts of the engine by those of C.
 func TestWordsOfC(t *testing.T) {
 	for _, c := range []struct {
 		text   string
@@ -43,14 +43,14 @@ func TestWordsOfC(t *testing.T) {
 	}
 }
 
-// Each type of elements has in C the name of a predefined type that is it.
+// For each element type, element returns the name of a predefined type with that representation.
 func TestElementsOfC(t *testing.T) {
 	types := map[string]op.Type{}
 	dtype.Predefined().Each(func(_ dtype.ID, d *dtype.Type) { types[d.Name()] = op.For(d) })
 	for _, e := range op.All() {
 		if e == op.Float80 || e == op.Complex160 {
 			if runtime.GOARCH != "amd64" || runtime.GOOS == "windows" {
-				continue // the x87's format is no type of C here
+				continue // the x87 format is no type of C on this platform
 			}
 		}
 		for _, word := range strings.Split(strings.Trim(e.String(), "()"), ", ") {
