@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// Carriers finds the tests that carry each feature: those whose name has its id without
-// dashes (TestRW01_, TestXRMA06_), or that mention it in their comment or source. They
-// are given as folder and name, sorted.
+// Carriers finds the tests of each feature: those whose name contains its id without dashes
+// (TestRW01_, TestXRMA06_), or whose comment or source mentions it. It returns them as folder
+// and name, sorted.
 func Carriers(files []*File, chapters []Chapter) map[string][]string {
 	found := map[string]map[string]bool{}
 	for _, f := range files {
@@ -49,14 +49,14 @@ func Carriers(files []*File, chapters []Chapter) map[string][]string {
 	return sorted
 }
 
-// isTest reports whether go test runs a function of that name: examples and benchmarks
-// show, but do not fail.
+// isTest reports whether a function of that name is a test or fuzz target; examples and
+// benchmarks do not count, because they do not fail.
 func isTest(name string) bool {
 	return strings.HasPrefix(name, "Test") || strings.HasPrefix(name, "Fuzz")
 }
 
-// ids are what looks like an id in the name of a test, as in TestRC03RC04_Atomic, without
-// dashes, and every word of its source: C-03 is not in RC-03.
+// ids returns the possible ids of a test: those in its name, without dashes, as in
+// TestRC03RC04_Atomic, and every word of its source. So RC-03 does not contain C-03.
 func ids(name, source string) map[string]bool {
 	all := map[string]bool{}
 	for _, word := range regexp.MustCompile(`[A-Z]+[0-9]{2}`).FindAllString(strings.TrimPrefix(name, "Test"), -1) {
@@ -68,7 +68,7 @@ func ids(name, source string) map[string]bool {
 	return all
 }
 
-// Conformance is the text of docs/conformance.md.
+// Conformance returns the text of docs/conformance.md.
 func Conformance(files []*File, chapters []Chapter) string {
 	var b strings.Builder
 	b.WriteString("# Conformance: what is promised of one-sided communication, and which tests hold it\n\n" +
@@ -85,7 +85,7 @@ func Conformance(files []*File, chapters []Chapter) string {
 	return b.String()
 }
 
-// inFolders lists tests with each folder once.
+// inFolders lists tests so that each folder occurs once.
 func inFolders(tests []string) string {
 	var b strings.Builder
 	last := ""

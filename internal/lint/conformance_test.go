@@ -11,7 +11,7 @@ import (
 
 var update = flag.Bool("update", false, "write docs/conformance.md anew")
 
-// Every feature has a test that carries its id, and docs/conformance.md says which.
+// Every feature has a test with its id, and docs/conformance.md names these tests.
 func TestConformance(t *testing.T) {
 	root := filepath.Join("..", "..")
 	files, err := Load(root)
@@ -46,7 +46,7 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// An id comes once, and has a text.
+// Each id occurs once and has a text.
 func TestFeaturesAreDistinct(t *testing.T) {
 	seen := map[string]bool{}
 	for _, c := range Chapters() {
@@ -59,8 +59,8 @@ func TestFeaturesAreDistinct(t *testing.T) {
 	}
 }
 
-// A test carries the ids in its name and in its source, whole ones only, and what is no
-// test carries none.
+// Carriers finds the whole ids in the name and in the source of a test, and none in functions that
+// are no tests.
 func TestCarriersAreTestsWithTheID(t *testing.T) {
 	root := t.TempDir()
 	dir := filepath.Join(root, "mpi")

@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// checkDocs wants every exported symbol of package mpi documented, with the
-// last paragraph of the comment naming what it is in C and where the standard
-// defines it:
+// checkDocs requires a comment for every exported symbol of package mpi. Its last
+// paragraph must give the name in C and the section of the standard that defines it:
 //
 //	C: MPI_Send, section 3.2.1.
 //	C: MPI_Test and MPI_Request_free, sections 3.7.3 and 3.7.9.
@@ -19,9 +18,9 @@ import (
 //	C: none; a Go slice knows its length.
 //	C: MPIX_Put_notify, an extension.
 //
-// Constants and variables may share the line of their group. Methods that Go
-// itself asks for (Error, String ...) need none. The other public packages have
-// no counterpart in C and only need the comment.
+// Constants and variables may share the paragraph of their group. Methods of Go's
+// interfaces (Error, String ...) need none. The other public packages have no
+// counterpart in C and only need the comment.
 func checkDocs(f *File, report func(int, string, ...any)) {
 	if f.Go == nil || f.Test() || !matches("mpi/...", f.Dir()) {
 		return
@@ -43,13 +42,13 @@ func checkDocs(f *File, report func(int, string, ...any)) {
 	}
 }
 
-// cName is a name in C, and extension one that is none of the standard's.
+// cName matches a name in C, and extension a name that is not in the standard.
 const (
 	cName     = `MPIX?_\w+`
 	extension = `MPIX_\w+`
 )
 
-// number is a section of the standard: 3.2.1, or A.1.1 of an annex.
+// number matches the number of a section of the standard: 3.2.1, or A.1.1 in an annex.
 const number = `([0-9]+|[A-Z])(\.[0-9]+)*`
 
 type docChecker struct {
@@ -81,7 +80,7 @@ func (d *docChecker) group(gen *ast.GenDecl) {
 		switch spec := spec.(type) {
 		case *ast.TypeSpec:
 			if spec.Name.IsExported() {
-				// The comment of a lone type stands at the declaration.
+				// The comment of a type outside of a group belongs to the declaration.
 				d.comment(spec.Name.Name, spec.Pos(), true, spec.Doc, gen.Doc)
 			}
 		case *ast.ValueSpec:
@@ -94,7 +93,7 @@ func (d *docChecker) group(gen *ast.GenDecl) {
 	}
 }
 
-// comment checks the comments that speak of one symbol, nearest first.
+// comment checks the comments about one symbol, nearest first.
 func (d *docChecker) comment(name string, at token.Pos, cited bool, docs ...*ast.CommentGroup) {
 	documented, citation := false, false
 	for _, c := range docs {
@@ -110,7 +109,7 @@ func (d *docChecker) comment(name string, at token.Pos, cited bool, docs ...*ast
 	}
 }
 
-// receiver is the name of a method's type, without pointer and type parameters.
+// receiver returns the name of a method's type, without pointer and type parameters.
 func receiver(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.StarExpr:
@@ -125,7 +124,7 @@ func receiver(e ast.Expr) string {
 	return ""
 }
 
-// goMethod reports whether a method exists because Go's interfaces ask for it.
+// goMethod reports whether a method belongs to an interface of Go.
 func goMethod(name string) bool {
 	switch name {
 	case "Error", "Is", "As", "Unwrap", "String", "GoString", "Format", "MarshalText", "UnmarshalText":

@@ -1,16 +1,15 @@
 package lint
 
-// A Feature is something that the project promises, by the id under which tests and
-// documents know it, in a sentence.
+// A Feature is a promise of the project: the id that tests and documents use, and a sentence.
 type Feature struct{ ID, Text string }
 
-// A Chapter is features that belong together.
+// A Chapter is a group of features.
 type Chapter struct {
 	Title    string
 	Features []Feature
 }
 
-// Chapters are those of which docs/conformance.md tells the tests.
+// Chapters returns the chapters whose tests docs/conformance.md lists.
 func Chapters() []Chapter {
 	return []Chapter{
 		{"Windows", []Feature{

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// MaxLines is the longest file a person still reads as one thing. Generated
-// files are not read.
+// MaxLines is the greatest length of a file in lines. It does not apply to generated
+// files, which people do not read.
 const MaxLines = 450
 
 func checkLength(f *File, report func(int, string, ...any)) {
@@ -17,7 +17,7 @@ func checkLength(f *File, report func(int, string, ...any)) {
 	}
 }
 
-// checkNames refuses names that say nothing of what is inside.
+// checkNames refuses file names that do not describe the content.
 func checkNames(f *File, report func(int, string, ...any)) {
 	for part := range strings.SplitSeq(f.Path, "/") {
 		base, _, _ := strings.Cut(strings.TrimSuffix(part, path.Ext(part)), "_")
@@ -28,10 +28,9 @@ func checkNames(f *File, report func(int, string, ...any)) {
 	}
 }
 
-// checkUnfinished finds the marks of work left for later. What is open stands
-// in the issues, where somebody looks.
+// checkUnfinished finds marks of unfinished work: open work belongs into the issues.
 func checkUnfinished(f *File, report func(int, string, ...any)) {
-	marks := regexp.MustCompile(`\b(TO` + `DO|FIX` + `ME)\b`) // in halves, for this very check
+	marks := regexp.MustCompile(`\b(TO` + `DO|FIX` + `ME)\b`) // in halves, or it would find itself
 	for i, line := range bytes.Split(f.Text, []byte{'\n'}) {
 		if m := marks.Find(line); m != nil {
 			report(i+1, "%s: finish it, or open an issue", m)

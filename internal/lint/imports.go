@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// The one module outside the standard library, and the one folder that may use it.
+// The only module outside of the standard library, and the only folder that may use it.
 const (
 	sysModule = "golang.org/x/sys"
 	sysDir    = "internal/sys"
 )
 
-// checkImports keeps the core on the standard library, golang.org/x/sys and
-// itself, and x/sys behind one package, tests included: whoever wants a system
-// call finds them all in one place, with the platforms that lack it.
+// checkImports allows imports of the standard library and of the core, and imports of
+// golang.org/x/sys in one package only, also for tests: so all system calls are in one
+// place, with substitutes for platforms that lack them.
 func checkImports(f *File, report func(int, string, ...any)) {
 	if f.Go == nil {
 		return

@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// A layer is a set of packages at one height. Packages import their own layer
-// and those below it, never one above.
+// A layer is a set of packages of one rank. A package may import packages of its own
+// layer and of the layers below, and none of the layers above.
 type layer struct {
 	name     string
 	packages []string // folders; a trailing /... means everything below it
 }
 
-// layers is the order of the house, top first. Every package of the module has
-// a place here; a new one is entered where its imports may point.
+// layers returns the layers, top first. Every package of the module belongs to one; a
+// new package goes into the lowest layer that permits its imports.
 func layers() []layer {
 	return []layer{
 		{"programs", []string{"abi/...", "cmd/...", "examples/...", "bench/...", "conformance/...", "internal/planted/find"}},
@@ -31,7 +31,7 @@ func layers() []layer {
 	}
 }
 
-// A separation forbids imports that the layers alone would allow.
+// A separation forbids imports that the layers would allow.
 type separation struct {
 	from, to string // patterns as in a layer
 	why      string
@@ -48,7 +48,7 @@ func separations() []separation {
 	}
 }
 
-// matches reports whether the folder dir is meant by pattern.
+// matches reports whether pattern matches the folder dir.
 func matches(pattern, dir string) bool {
 	if parent, ok := strings.CutSuffix(pattern, "/..."); ok {
 		return dir == parent || strings.HasPrefix(dir, parent+"/")
@@ -56,7 +56,7 @@ func matches(pattern, dir string) bool {
 	return dir == pattern
 }
 
-// height is the index of a folder's layer, -1 for one without a place.
+// height returns the index of a folder's layer, -1 if it belongs to none.
 func height(table []layer, dir string) int {
 	for i, l := range table {
 		for _, p := range l.packages {
@@ -68,8 +68,8 @@ func height(table []layer, dir string) int {
 	return -1
 }
 
-// checkLayers holds imports to the order of the layers. Tests are free: they
-// may build the whole engine around the piece they look at.
+// checkLayers checks that imports follow the order of the layers. Tests may import any
+// package, because they may build the whole engine around the code under test.
 func checkLayers(f *File, report func(int, string, ...any)) {
 	if f.Go == nil {
 		return

@@ -59,7 +59,7 @@ func TestTablesNameWhatExists(t *testing.T) {
 	}
 }
 
-// expand is what the shell makes of a word with one list in braces, or without.
+// expand returns the brace expansion of a word with at most one list in braces.
 func expand(word string) []string {
 	before, rest, ok := strings.Cut(word, "{")
 	if !ok {

@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// lack is a chapter of the standard of which the engine has not everything.
+// lack is a chapter of the standard that the engine does not implement completely.
 type lack struct {
 	title string
 	names []string
 }
 
-// lacks are the chapters of the standard of which the engine has not everything, by the
-// beginnings or parts of the names of their procedures in C. The first one that fits counts.
+// lacks returns the chapters of the standard that the engine does not implement completely, with
+// the prefixes or parts of the names of their procedures in C. The first match counts.
 func lacks() []lack {
 	return []lack{
 		{"Files", []string{"MPI_File_", "MPI_Register_datarep"}},
@@ -27,9 +27,9 @@ func lacks() []lack {
 	}
 }
 
-// Library is the part of docs/conformance.md about the C library: the procedures of the
-// standard that it has, but which the engine does not have yet. They are the rows of
-// abi/procedures.csv without a call, less those that C does by itself.
+// Library returns the part of docs/conformance.md about the C library: the procedures of the
+// standard that the library exports but the engine does not implement yet. They are the rows of
+// abi/procedures.csv without a call, except for procedures that C implements by itself.
 func Library(root string) (string, error) {
 	f, err := os.Open(filepath.Join(root, "abi", "procedures.csv"))
 	if err != nil {
@@ -48,7 +48,8 @@ func Library(root string) (string, error) {
 	for _, r := range rows[1:] {
 		name, returns, call := r[0], r[1], r[3]
 		n, small := parameters[strings.TrimSuffix(name, "_c")]
-		large := strings.HasSuffix(name, "_c") && small && n == parameters[name] // its call is that of the other
+		// A variant with large counts and the same number of parameters uses the other's call.
+		large := strings.HasSuffix(name, "_c") && small && n == parameters[name]
 		if call != "" || returns != "int" || strings.HasSuffix(name, "_toint") || large {
 			continue
 		}
@@ -76,7 +77,7 @@ func Library(root string) (string, error) {
 	return b.String(), nil
 }
 
-// lacking is the number of the chapter of a procedure in lacks, -1 if it is in none.
+// lacking returns the index in lacks of the chapter of a procedure, -1 if there is none.
 func lacking(name string) int {
 	for i, l := range lacks() {
 		for _, part := range l.names {

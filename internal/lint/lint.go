@@ -1,10 +1,9 @@
-// Package lint holds the rules of the house that a machine can check, and the
-// test that checks them on this repository: which layer may import which, no
-// mutable state at package level, documentation that cites the standard, files
-// that stay small and well named.
+// Package lint holds the style rules that a program can check, and the test that
+// checks them on this repository: which layer may import which, no mutable state at
+// package level, documentation that cites the standard, short files with good names.
 //
-// It reads source text only, never the build, so that one run sees the files
-// of every platform, and code that does not compile yet.
+// It reads source text and does not build, so that one run checks the files of every
+// platform, and code that does not compile yet.
 package lint
 
 import (
@@ -36,7 +35,7 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s:%d: %s (%s)", f.File, f.Line, f.Text, f.Rule)
 }
 
-// Rule is one check. It looks at one file at a time and sees no other.
+// Rule is one check. It checks each file separately.
 type Rule struct {
 	Name  string
 	Check func(f *File, report func(line int, format string, args ...any))

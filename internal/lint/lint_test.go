@@ -34,9 +34,9 @@ func TestRepository(t *testing.T) {
 	}
 }
 
-// TestPlantedViolationsAreFound holds the rules against a small module full of
-// mistakes. A line says what must be found there: `want rule "part of the text"`.
-// Nothing else may be found.
+// TestPlantedViolationsAreFound checks the rules on a small module full of violations. A
+// comment on a line names the expected finding: `want rule "part of the text"`. There may
+// be no other findings.
 func TestPlantedViolationsAreFound(t *testing.T) {
 	files, err := Load(filepath.Join("testdata", "planted"))
 	if err != nil {
@@ -61,7 +61,7 @@ func TestPlantedViolationsAreFound(t *testing.T) {
 		}
 	}
 	for _, r := range Rules() {
-		if !seen[r.Name] && r.Name != "length" { // TestFilesThatCannotBePlanted has that one
+		if !seen[r.Name] && r.Name != "length" { // TestFilesThatCannotBePlanted checks length
 			t.Errorf("no violation of rule %q is planted", r.Name)
 		}
 	}
@@ -87,8 +87,8 @@ func expectations(t *testing.T, files []*File) []expectation {
 	return all
 }
 
-// TestFilesThatCannotBePlanted makes the violations that would not survive in
-// this repository, which is itself checked: text that is too long or not Go.
+// TestFilesThatCannotBePlanted makes the violations that cannot be files of this repository,
+// because other checks read these: files that are too long or not valid Go.
 func TestFilesThatCannotBePlanted(t *testing.T) {
 	lines := func(head string, n int) string {
 		return head + strings.Repeat("\n", n-strings.Count(head, "\n"))
@@ -123,7 +123,7 @@ func TestFilesThatCannotBePlanted(t *testing.T) {
 	}
 }
 
-// TestExemptionsAreUsed keeps the list of exemptions from outliving its reasons.
+// TestExemptionsAreUsed checks that each exemption is still needed.
 func TestExemptionsAreUsed(t *testing.T) {
 	for _, e := range exemptions() {
 		dir := filepath.Join("..", "..", filepath.FromSlash(e.dir))

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// An exemption is a package-level variable that may exist all the same.
+// An exemption is a package-level variable that checkState allows.
 type exemption struct {
-	dir, name string // name: "" is all of the package
+	dir, name string // name: "" means all variables of the package
 	why       string
 }
 
-// exemptions is short on purpose. What a process knows belongs into a value
-// that proc.Proc holds, a cached probe into the struct that asks.
+// exemptions returns the exemptions, which are few on purpose. The state of a process
+// belongs into a value that proc.Proc holds, a cached probe into the struct that uses it.
 func exemptions() []exemption {
 	return []exemption{
 		{"internal/hot", "shared", "allocates memory for the OS process, as the Go heap does"},
@@ -24,10 +24,10 @@ func exemptions() []exemption {
 	}
 }
 
-// checkState forbids variables at package level in internal/: n ranks live in
-// one OS process, and what one of them writes another must not see. Allowed are
-// error sentinels (errors.New, fmt.Errorf), compile-time assertions
-// (var _ I = T{}), and the exemptions. Tests may keep flags and tables.
+// checkState forbids variables at package level in internal/, because n ranks can be
+// goroutines of one OS process and must not share state. Allowed are error sentinels
+// (errors.New, fmt.Errorf), compile-time assertions (var _ I = T{}), and the
+// exemptions. Tests may have flags and tables.
 func checkState(f *File, report func(int, string, ...any)) {
 	if f.Go == nil || f.Test() || !matches("internal/...", f.Dir()) {
 		return
@@ -49,8 +49,8 @@ func checkState(f *File, report func(int, string, ...any)) {
 	}
 }
 
-// sentinel reports whether the i-th variable of the declaration is initialised
-// with a fresh error.
+// sentinel reports whether the i-th variable of the declaration is initialised with a
+// new error.
 func sentinel(v *ast.ValueSpec, i int) bool {
 	if i >= len(v.Values) {
 		return false

@@ -8,14 +8,15 @@ import (
 	"unicode"
 )
 
-// A retirement is words that no identifier and no file name may contain, and what to use instead.
+// A retirement is a list of words that no identifier and no file name may contain, and the terms to
+// use instead.
 type retirement struct {
-	words   string // in lower case; one that ends in * stands for all words that begin so
+	words   string // in lower case; a word that ends in * stands for all words with this prefix
 	instead string
 }
 
-// retired are words that are neither terms of the standard nor of the field. Words that also have
-// an ordinary technical sense, such as line or plain, are not listed: people look at those.
+// retired returns words that are neither terms of the standard nor of the field. Words that also
+// have an ordinary technical sense, such as line or plain, are not listed: people check those.
 func retired() []retirement {
 	return []retirement{
 		{"afar", "remote"},
@@ -52,8 +53,8 @@ type retiredName struct {
 	line                int // of its first use in the file
 }
 
-// retiredNames are the names of one Go file that contain retired words, each once. What follows
-// a dot is left out: it is declared, and counted, elsewhere.
+// retiredNames returns the names in one Go file that contain retired words, each once. It ignores
+// selectors, because their names are declared and counted elsewhere.
 func retiredNames(f *File) []retiredName {
 	if f.Go == nil {
 		return nil
@@ -82,7 +83,7 @@ func retiredNames(f *File) []retiredName {
 	return found
 }
 
-// retiredWord is the first word of a name that is retired, "" if there is none, and what to use
+// retiredWord returns the first retired word of a name, "" if there is none, and the term to use
 // instead.
 func retiredWord(name string) (word, instead string) {
 	for _, word := range words(name) {
@@ -97,7 +98,7 @@ func retiredWord(name string) (word, instead string) {
 	return "", ""
 }
 
-// words are the words of an identifier in lower case: FutexWake2 is futex, wake.
+// words returns the words of an identifier in lower case: futex and wake for FutexWake2.
 func words(name string) []string {
 	var all []string
 	letters := []rune(name)
@@ -109,8 +110,8 @@ func words(name string) []string {
 		from := i
 		for i++; i < len(letters) && unicode.IsLetter(letters[i]); i++ {
 			upper := unicode.IsUpper(letters[i])
-			// A word begins at an upper letter after a lower one, and at the last upper
-			// letter of several before a lower one: URLName is url, name.
+			// A word begins at an upper-case letter after a lower-case one, and at the last of
+			// several upper-case letters before a lower-case one: URLName is url, name.
 			if upper && (!unicode.IsUpper(letters[i-1]) || i+1 < len(letters) && unicode.IsLower(letters[i+1])) {
 				break
 			}

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Words are found in every style of identifier, and only whole ones.
+// retiredWord finds words in every style of identifier, and whole words only.
 func TestRetiredWord(t *testing.T) {
 	for name, want := range map[string]string{
 		"errand": "errand", "runErrands": "errands", "sweepPatience": "patience", "MPIPatience": "patience", "errandMPI": "errand",
