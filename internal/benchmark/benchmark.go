@@ -21,15 +21,15 @@ const (
 	maxDepth = 1000000 // messages in a queue; each needs a tag of its own
 	maxSizes = 64      // entries of a list of sizes
 
-	maxPacked = 16 << 20 // bytes that are packed, from an array depth times as large
+	maxPacked = 16 << 20 // packed bytes, from an array depth times as large
 )
 
-// A Plan says what to run.
+// A Plan describes what to run.
 type Plan struct {
 	Name   string
 	Fabric string // for the output only: the launcher has chosen it
 	Sizes  []int  // bytes, depths for matching; nil means the benchmark's own
-	JSON   bool   // one JSON object a line instead of a table
+	JSON   bool   // one JSON object per line instead of a table
 
 	// Of one-sided communication; nil and 0 mean the benchmark's own.
 	Wins    []string // kinds of windows
@@ -41,12 +41,12 @@ type Plan struct {
 	BusyMS  int      // passive: how long the target computes at most
 
 	// For tests, whose ranks share their memory: shorten divides the time of measurements, and
-	// the last field lets the target of passive end when the origin is done.
+	// the last field ends the computation of passive's target when the origin is done.
 	shorten time.Duration
 	done    *atomic.Bool
 }
 
-// A kind is what distinguishes one benchmark from another.
+// A kind describes one benchmark.
 type kind struct {
 	name  string
 	does  string
@@ -94,7 +94,7 @@ func kinds() []kind {
 	}
 }
 
-// Describe lists the benchmarks, one a line.
+// Describe lists the benchmarks, one per line.
 func Describe() string {
 	var b strings.Builder
 	for _, k := range kinds() {
@@ -116,8 +116,8 @@ func ParseSizes(list string) ([]int, error) {
 	return sizes, nil
 }
 
-// Check says whether the plan can be run with so many ranks, and fills in the
-// sizes if it names none.
+// Check returns an error if the plan cannot be run with so many ranks, and fills in
+// the default sizes if the plan has none.
 func (p *Plan) Check(ranks int) error {
 	all := kinds()
 	i := slices.IndexFunc(all, func(k kind) bool { return k.name == p.Name })
@@ -139,7 +139,7 @@ func (p *Plan) Check(ranks int) error {
 		return fmt.Errorf("%s takes an even number of ranks, not %d", p.Name, ranks)
 	}
 	if p.Sizes == nil || len(k.sizes) == 1 && k.sizes[0] < 2 || k.name == "fop" || k.name == "cas" {
-		p.Sizes = k.sizes // of benchmarks without a choice
+		p.Sizes = k.sizes // these benchmarks have fixed sizes
 	}
 	if err := p.checkOneSided(); err != nil {
 		return err
@@ -165,8 +165,8 @@ func (p *Plan) Check(ranks int) error {
 	return nil
 }
 
-// Run runs the plan on all ranks of world; rank 0 writes results to out as
-// they come. The benchmark init is measured by the launcher of the ranks, not here.
+// Run runs the plan on all ranks of world; rank 0 writes each result to out at once. The
+// program that launches the ranks measures the benchmark init, not Run.
 func Run(world *mpi.Comm, p *Plan, out io.Writer) error {
 	if err := p.Check(world.Size()); err != nil {
 		return err
@@ -199,15 +199,15 @@ func Run(world *mpi.Comm, p *Plan, out io.Writer) error {
 	return nil
 }
 
-// written is memory that was written before it is measured, as in the peers' program: pages that
-// were never written are all the kernel's page of zeros, which stays in the nearest cache.
+// written returns memory that has been written before the measurement, as in the C program: all
+// pages that were never written map the kernel's page of zeros, which stays in the first-level cache.
 func written[T any](n int) []T {
 	mem := make([]T, n)
 	clear(mem)
 	return mem
 }
 
-// timing runs one size of a benchmark that is a plain loop.
+// timing measures one size of a benchmark that is a single loop.
 func timing(world *mpi.Comm, p *Plan, size int, report *Report) error {
 	l := &loops{
 		world: world, rank: world.Rank(), ranks: world.Size(),

@@ -34,7 +34,7 @@ func run(t *testing.T, ranks int, p Plan) string {
 	return out.String()
 }
 
-// Every benchmark gives one object a line with exactly the promised fields.
+// Every benchmark prints one object per line with exactly the documented fields.
 func TestJSONOfEveryBenchmark(t *testing.T) {
 	const figure = `[0-9]+\.[0-9]+`
 	for _, c := range []struct {
@@ -88,7 +88,7 @@ func TestJSONOfEveryBenchmark(t *testing.T) {
 	}
 }
 
-// packed is what pack and unpack print.
+// packed returns the lines that pack and unpack print.
 func packed(name string, size int) (lines []string) {
 	ranks := map[string]int{"pack": 1, "unpack": 2}[name]
 	for _, l := range []string{"contiguous", "vector 1/2", "vector 8/16", "face of rows", "face of words", "structs"} {
@@ -97,7 +97,7 @@ func packed(name string, size int) (lines []string) {
 	return lines
 }
 
-// Layouts are what they are called, and of one size.
+// The layouts of pack have the properties of their names, and all have the same size.
 func TestLayoutsOfPacking(t *testing.T) {
 	for _, n := range []int{8, 24, 128, 8192} {
 		list, err := layouts(n)
@@ -120,7 +120,7 @@ func TestLayoutsOfPacking(t *testing.T) {
 				"face of rows": 1, "face of words": depth, "structs": 1}[l.name]
 			at := 0
 			if l.name == "structs" {
-				at = 4 // behind the number
+				at = 4 // after the number
 			}
 			if a, b := double(at), double(at+8); a != first || b != first+next {
 				t.Errorf("%s of %d doubles begins with %v and %v, want %v and %v", l.name, n, a, b, first, first+next)
@@ -129,7 +129,7 @@ func TestLayoutsOfPacking(t *testing.T) {
 	}
 }
 
-// columns is the length of a row of a face of the array.
+// columns returns the number of elements in a row of a face of the array.
 func columns(n int) float64 { return map[int]float64{8: 4, 24: 8, 128: 16, 8192: 128}[n] }
 
 func TestTable(t *testing.T) {
@@ -181,8 +181,8 @@ func TestWrongNumbersOfRanksAreRefused(t *testing.T) {
 	}
 }
 
-// The iteration count follows the time a loop takes, from nanoseconds to
-// seconds, and one slow first iteration does not change it.
+// The number of iterations adapts to the time of a loop, from nanoseconds to seconds, and
+// a slow first iteration does not change it.
 func TestCalibration(t *testing.T) {
 	for _, per := range []time.Duration{time.Nanosecond, 100 * time.Nanosecond, time.Microsecond, 300 * time.Microsecond, 40 * time.Millisecond, time.Second} {
 		n, slow, runs, spent := int64(1), 0, 0, time.Duration(0)
@@ -254,12 +254,12 @@ func TestLoopsInCUseTheSameNumbers(t *testing.T) {
 		}
 	}
 	for _, k := range kinds() {
-		if k.name == "seeds" { // loops of the others, and of what no other MPI has
+		if k.name == "seeds" { // other benchmarks' loops, and loops for extensions
 			continue
 		}
 		m := regexp.MustCompile(`\{"` + k.name + `", "([0-9,]+)", \w+, (-?[0-9])\}`).FindStringSubmatch(source)
 		if m == nil {
-			if k.name != "notify" && k.name != "seeds" { // which are no other MPI's
+			if k.name != "notify" && k.name != "seeds" { // other MPIs do not have these
 				t.Errorf("C has no benchmark %s", k.name)
 			}
 			continue

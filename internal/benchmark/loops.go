@@ -9,8 +9,8 @@ const (
 	tagAck  = 2
 )
 
-// loops are the bodies that measure times. All buffers are made before: a body
-// does nothing but communicate.
+// loops holds the loop bodies of the time measurements. All buffers are made before, so
+// that a body only communicates.
 type loops struct {
 	world       *mpi.Comm
 	rank, ranks int
@@ -41,8 +41,8 @@ func (l *loops) latency(n int) error {
 	return nil
 }
 
-// stream sends n windows from the lower half of the ranks to the upper, each
-// acknowledged as a whole.
+// stream sends n times window messages from the lower half of the ranks to the upper
+// half; one acknowledgement answers each window.
 func (l *loops) stream(n int) error {
 	half := l.ranks / 2
 	sender := l.rank < half
@@ -74,7 +74,7 @@ func (l *loops) stream(n int) error {
 	return nil
 }
 
-// bothWays exchanges n windows between ranks 0 and 1.
+// bothWays exchanges n times window messages between ranks 0 and 1 in both directions.
 func (l *loops) bothWays(n int) error {
 	peer := 1 - l.rank
 	for range n {

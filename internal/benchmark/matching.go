@@ -8,19 +8,19 @@ import (
 )
 
 const (
-	matchTime = 50 * time.Millisecond // after this time the rest of a deep queue is emptied from its best end, untimed
-	matches   = 5000                  // matches one measured run makes at least
+	matchTime = 50 * time.Millisecond // after it, the rest of a deep queue is emptied without timing
+	matches   = 5000                  // minimum number of matches in a measured run
 	chunk     = 64                    // posted receives matched between two readings of the clock
 )
 
-// queue measures matching between two ranks. Messages are 8 bytes that repeat
-// their tag, and the tags 0..depth-1 are used once each, so that nothing but
-// the tag can find the right one; tag depth is used for control.
+// queue measures matching between two ranks. A message is 8 bytes that repeat its
+// tag. Each of the tags 0..depth-1 occurs once, so that only the tag identifies the
+// right message; tag depth is used for control.
 //
-// unexpected: rank 0 receives tags depth-1, depth-2, ...: a linear queue's
-// worst end first. posted: rank 1 sends them in that order. When matchTime has
-// passed, the rest is taken from the best end and not timed, so that the queue
-// is about as deep as stated for all that is measured.
+// unexpected: rank 0 receives the tags depth-1, depth-2, ..., the worst order for a
+// linear queue. posted: rank 1 sends in this order. When matchTime has passed, the
+// rest is received in the best order and not timed, so that the queue has about the
+// stated depth during all that is timed.
 type queue struct {
 	world    *mpi.Comm
 	depth    int
@@ -28,7 +28,7 @@ type queue struct {
 	values   []int64
 	one      []int64
 	none     []byte
-	more     []int64 // posted: rank 0 wants another chunk
+	more     []int64 // posted: rank 0 asks for another chunk
 }
 
 func matching(world *mpi.Comm, p *Plan, depth int, report *Report) error {
@@ -51,11 +51,11 @@ func matching(world *mpi.Comm, p *Plan, depth int, report *Report) error {
 	return nil
 }
 
-// measure returns us per match; fill makes a queue of the depth and empties it.
+// measure returns us per match; fill fills a queue to the depth and empties it.
 func (q *queue) measure(fill func() (time.Duration, int, error)) (float64, error) {
 	fills := max(1, (matches+q.depth-1)/q.depth)
 	var per []float64
-	for r := range reps + 1 { // the first run warms up
+	for r := range reps + 1 { // the first run is a warm-up
 		if err := q.world.Barrier(); err != nil {
 			return 0, err
 		}
@@ -74,7 +74,7 @@ func (q *queue) measure(fill func() (time.Duration, int, error)) (float64, error
 		}
 	}
 	if per == nil {
-		return 0, nil // rank 1: it has no clock
+		return 0, nil // rank 1 measures no time
 	}
 	return median(per), nil
 }
@@ -140,7 +140,7 @@ func (q *queue) posted() (took time.Duration, matched int, err error) {
 		return 0, 0, q.sendBackwards()
 	}
 	for i := range q.depth {
-		q.values[i] = -1 // unlike the value of the round before
+		q.values[i] = -1 // differs from the value of the previous round
 		q.requests[i] = mpi.Irecv(q.world, q.values[i:i+1], 1, i)
 	}
 	left := q.depth
@@ -177,8 +177,8 @@ func (q *queue) posted() (took time.Duration, matched int, err error) {
 	return took, matched, nil
 }
 
-// sendBackwards is rank 1's part of posted: chunks from the worst end as long
-// as rank 0 asks for them, then the rest in order.
+// sendBackwards is rank 1's part of posted: it sends chunks in descending order of tags
+// while rank 0 asks for them, then the rest in ascending order.
 func (q *queue) sendBackwards() error {
 	send := func(tag int) error {
 		q.one[0] = int64(tag)

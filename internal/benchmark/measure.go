@@ -9,16 +9,15 @@ import (
 
 // The method of measuring has the same constants in bench/halobench.c.
 const (
-	warmTime = 5 * time.Millisecond  // minimum time of a calibrating run whose count is used
+	warmTime = 5 * time.Millisecond  // minimum time of the calibrating run that sets the count
 	repTime  = 20 * time.Millisecond // intended time of one measured run
-	slowTime = 40 * time.Millisecond // a measured run that takes this is the last
-	minIters = 4                     // iterations of a measured run, however slow
+	slowTime = 40 * time.Millisecond // a measured run of this time or more is the last
+	minIters = 4                     // minimum number of iterations in a measured run
 	maxIters = 10000000
 	reps     = 5 // measured runs; odd, for the median
 )
 
-// measure returns us per iteration of body, which all ranks run; only rank
-// 0's clock counts.
+// measure returns us per iteration of body, which all ranks run, by the clock of rank 0.
 func (p *Plan) measure(world *mpi.Comm, body func(n int) error) (float64, error) {
 	us, err := p.measureInTurn(world, body)
 	if err != nil {
@@ -30,11 +29,10 @@ func (p *Plan) measure(world *mpi.Comm, body func(n int) error) (float64, error)
 // measureInTurn is measure for several loops that are compared with each other: it measures one
 // run of each in turn, so that a slow phase of the machine affects all of them.
 //
-// A loop is warmed up and calibrated at once: it runs with growing iteration
-// counts until a run takes warmTime, and does so once more (the first message
-// of a pair may take that long alone); the count is then scaled to repTime.
-// Time decides, not a table: a barrier takes 0.3 us with one MPI and 40 ms with
-// another.
+// The warm-up of a loop also calibrates it: the loop runs with growing iteration
+// counts until a second run takes warmTime (the first message of a pair may take
+// that long alone); the count is then scaled to repTime. There is no table of counts,
+// because a barrier takes 0.3 us with one MPI and 40 ms with another.
 //
 // Plan.shorten multiplies the times that are compared with these bounds.
 func (p *Plan) measureInTurn(world *mpi.Comm, bodies ...func(n int) error) ([]float64, error) {
@@ -67,10 +65,10 @@ func (p *Plan) measureInTurn(world *mpi.Comm, bodies ...func(n int) error) ([]fl
 	return us, nil
 }
 
-// calibrated warms a loop up, and returns the iterations of a measured run.
+// calibrated warms a loop up and returns the number of iterations of a measured run.
 func (p *Plan) calibrated(world *mpi.Comm, body func(n int) error) (int, error) {
-	next := []int64{1, 0} // iterations of the next run; is it a measured one
-	slow := 0             // runs of this count that took warmTime
+	next := []int64{1, 0} // iterations of the next run; 1 if it is a measured one
+	slow := 0             // number of consecutive runs that took warmTime
 	for next[1] == 0 {
 		t, err := timed(world, body, int(next[0]))
 		if err != nil {
@@ -92,8 +90,8 @@ func (p *Plan) calibrated(world *mpi.Comm, body func(n int) error) (int, error) 
 	return int(next[0]), nil
 }
 
-// calibrate says how many iterations the next run makes, n having taken t and
-// being slow for the slow-th time.
+// calibrate returns the number of iterations of the next run, after a run of n iterations
+// took t and was the slow-th run that took warmTime.
 func calibrate(n int64, t time.Duration, slow int) int64 {
 	scaled := float64(n)
 	switch slow {

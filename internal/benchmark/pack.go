@@ -2,7 +2,7 @@ package benchmark
 
 import "github.com/halo-mpi/halo/mpi"
 
-// packing measures pack or unpack of one size, all layouts.
+// packing measures pack or unpack for one size and all layouts.
 func packing(world *mpi.Comm, p *Plan, size int, report *Report) error {
 	n := size / 8
 	list, err := layouts(n)
@@ -50,7 +50,7 @@ func packing(world *mpi.Comm, p *Plan, size int, report *Report) error {
 	return nil
 }
 
-// A layout is one of those that pack and unpack move.
+// A layout is a layout of memory for pack and unpack.
 type layout struct {
 	name  string
 	typ   mpi.Datatype
@@ -67,7 +67,7 @@ type particle struct {
 	Mass float32
 }
 
-// layouts are the layouts of n doubles, or as many bytes, within depth * n doubles.
+// layouts returns layouts of n doubles, or of as many bytes, within memory of depth * n doubles.
 func layouts(n int) ([]layout, error) {
 	rows, columns := n, 1
 	for rows%2 == 0 && rows > columns {

@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// A Result is one line of output. Of US, MBps and Rate that is set which the benchmark
+// A Result is one line of output. A benchmark sets the one of US, MBps and Rate that it
 // measures.
 type Result struct {
 	Bench  string
@@ -25,14 +25,14 @@ type Result struct {
 	Scope   string // mtflush: as asked for
 	Order   bool   // mtflush
 
-	// passive; US is with the busy target
+	// Of passive; US is the latency with the busy target.
 	Op          string
 	Busy        int // goroutines that compute at the target
-	Ops, Early  int // operations done; those that were complete while it was busy
+	Ops, Early  int // operations done; operations that were complete while the target was busy
 	AttentiveUS float64
 }
 
-// JSON is the result as one object without a newline; the same as bench/halobench.c prints.
+// JSON returns the result as one object without a newline, in the format of bench/halobench.c.
 func (r Result) JSON() string {
 	s := fmt.Sprintf(`{"bench":%q,"fabric":%q,"ranks":%d`, r.Bench, r.Fabric, r.Ranks)
 	switch r.Bench {
@@ -72,7 +72,7 @@ func (r Result) JSON() string {
 	return s + fmt.Sprintf(`,"us":%.4f}`, r.US)
 }
 
-// A Report writes results as they come: as JSON, or as a table with a head.
+// A Report writes each result at once: as JSON, or as a row of a table with a head.
 type Report struct {
 	Out    io.Writer
 	JSON   bool

@@ -9,8 +9,8 @@ import (
 )
 
 // onesided measures one-sided communication from rank 0 to rank 1. Except in fence,
-// pscw and lock both hold a shared lock on rank 1 all the time, so that only what is
-// named is measured. Windows count in bytes.
+// pscw and lock both ranks hold a shared lock on rank 1 all the time, so that the
+// measurement does not contain the synchronisation. The displacement unit is a byte.
 type onesided struct {
 	world  *mpi.Comm
 	rank   int
@@ -19,23 +19,23 @@ type onesided struct {
 
 	kind string
 	win  mpi.Win[byte]
-	// parent is what win is a duplicate of, if it is one.
+	// parent is the window that win is a duplicate of, if it is a duplicate.
 	parent mpi.Win[byte]
 	dups   []mpi.Win[byte] // mtflush with -scope or -order: one for each worker
-	mem    []byte          // this rank's in the window
-	base   int             // where rank 1's begins
+	mem    []byte          // memory of this rank in the window
+	base   int             // displacement of rank 1's memory
 
 	size       int
 	send, recv []byte
-	elements   elements          // acc, getacc, fop and cas: send and recv as such
-	total      int64             // at rank 0: operations done on this memory
+	elements   elements          // acc, getacc, fop and cas: send and recv as elements
+	total      int64             // at rank 0: number of operations done on this memory
 	other      mpi.Group         // pscw: the other rank
 	lock       mpi.LockType      // lock: its type
 	workers    int               // mtflush: goroutines at once
-	errs       [maxWorkers]error // theirs
+	errs       [maxWorkers]error // errors of the workers
 }
 
-// oneSided runs a benchmark of one-sided communication: all windows, types and sizes.
+// oneSided runs a benchmark of one-sided communication for all windows, types and sizes.
 func oneSided(world *mpi.Comm, p *Plan, report *Report) error {
 	o := &onesided{world: world, rank: world.Rank(), plan: p, report: report}
 	most := max(slices.Max(p.Sizes), maxWorkers*cell)
@@ -64,7 +64,7 @@ func oneSided(world *mpi.Comm, p *Plan, report *Report) error {
 	return nil
 }
 
-// all is everything that is measured of one window.
+// all runs all measurements for one window.
 func (o *onesided) all() error {
 	switch o.plan.Name {
 	case "passive":
@@ -153,7 +153,7 @@ func (o *onesided) typedLoop(e elements) (body func(n int) error, one bool) {
 func (o *onesided) dynamic() bool { return strings.HasPrefix(o.kind, "dynamic") }
 func (o *onesided) heap() bool    { return strings.HasSuffix(o.kind, "-heap") }
 
-// open makes a window of the kind with so many bytes at each rank.
+// open makes a window of the kind with this number of bytes at each rank.
 func (o *onesided) open(bytes int) error {
 	var err error
 	switch o.kind {
@@ -216,8 +216,8 @@ func (o *onesided) close() error {
 	return nil
 }
 
-// duplicate gives each worker of mtflush a window of its own, with the hints of the plan; none
-// if that says nothing.
+// duplicate makes a duplicate of the window for each worker of mtflush, with the hints of the plan,
+// or nothing if the plan has no hints.
 func (o *onesided) duplicate() error {
 	o.dups = nil
 	if o.plan.Scope == "" && !o.plan.Order {
@@ -237,8 +237,8 @@ func (o *onesided) duplicate() error {
 	return nil
 }
 
-// once is one measurement: one window, size, type, number of workers. Beside the
-// latency of body that of stream is measured, if there is one.
+// once makes one measurement: for one window, size, type and number of workers. It
+// measures the latency of body and, if stream is not nil, the rate of stream.
 func (o *onesided) once(body, stream func(n int) error) error {
 	name := o.plan.Name
 	if err := o.prepare(reads(name)); err != nil {
@@ -270,10 +270,10 @@ func (o *onesided) once(body, stream func(n int) error) error {
 	return o.report.Add(r)
 }
 
-// reads says whether a benchmark moves data to rank 0.
+// reads reports whether a benchmark moves data to rank 0.
 func reads(name string) bool { return name == "get" || name == "lockget" }
 
-// inEpoch runs f in the epoch that the benchmark wants around its loop, and ends it.
+// inEpoch runs f in the epoch that the benchmark needs around its loop, and ends the epoch.
 func (o *onesided) inEpoch(f func() (float64, error)) (us float64, err error) {
 	switch o.plan.Name {
 	case "pscw", "lock", "lockget":

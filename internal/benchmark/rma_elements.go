@@ -7,13 +7,13 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// elements are the loops that compute at the target, for one type of element.
+// elements has the loops of the operations that compute at the target, for one element type.
 type elements interface {
 	name() string
 	width() int
-	fill()                             // with ones: they are what is summed
-	differ(mem []byte, ones int64) int // elements of mem that are not the sum of so many ones
-	fetched(ones int64) bool           // is this what the last operation has fetched
+	fill()                             // fills the operands with ones
+	differ(mem []byte, ones int64) int // number of elements of mem that are not the sum of ones
+	fetched(ones int64) bool           // whether the last operation has fetched the sum of ones
 
 	accumulate(n int) error
 	getAccumulate(n int) error
@@ -21,7 +21,7 @@ type elements interface {
 	compareAndSwap(n int) error
 }
 
-// elementTypes are the types that -types knows.
+// elementTypes returns the types that -types accepts.
 func elementTypes() map[string]func(o *onesided) elements {
 	return map[string]func(o *onesided) elements{
 		"int8": elementsOf[int8], "uint8": elementsOf[uint8], "int16": elementsOf[int16], "uint16": elementsOf[uint16],
@@ -30,7 +30,7 @@ func elementTypes() map[string]func(o *onesided) elements {
 	}
 }
 
-// number is what can be summed.
+// number is the constraint for types that can be summed.
 type number interface {
 	int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | float32 | float64
 }
@@ -55,8 +55,8 @@ func (t *typed[T]) fill() {
 	}
 }
 
-// sum is that of so many ones: modulo 2^n for integers; of 2^24 in single precision
-// one more is the same.
+// sum returns the sum of ones in T: modulo 2^n for integers. In single precision the sum
+// stays at 2^24, since adding 1 to it gives 2^24 again.
 func (t *typed[T]) sum(ones int64) T {
 	if reflect.TypeFor[T]().Kind() == reflect.Float32 {
 		ones = min(ones, 1<<24)
@@ -134,7 +134,7 @@ func (t *typed[T]) fetchAndOp(n int) error {
 	return nil
 }
 
-// compareAndSwap counts up: each swap must find what the one before has left, or the
+// compareAndSwap counts up: each swap must find the value of the one before, or else the
 // memory does not hold the total at the end.
 func (t *typed[T]) compareAndSwap(n int) error {
 	o := t.o

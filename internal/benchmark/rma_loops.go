@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// The loops of one-sided communication. Where only rank 0 is named, rank 1 has gone on
-// to the barrier behind the loop, and waits there: it is attentive.
+// The loops of one-sided communication. In a loop of rank 0 only, rank 1 waits in the
+// barrier after the loop meanwhile, and makes progress there.
 
 func (o *onesided) putFlush(n int) error {
 	if o.rank != 0 {
@@ -24,7 +24,7 @@ func (o *onesided) putFlush(n int) error {
 	return nil
 }
 
-// putStream puts n times window times, and flushes each window.
+// putStream makes n times window puts and a flush.
 func (o *onesided) putStream(n int) error {
 	if o.rank != 0 {
 		return nil
@@ -77,7 +77,7 @@ func (o *onesided) getStream(n int) error {
 	return nil
 }
 
-// fenceEpochs stands between two fences.
+// fenceEpochs runs n epochs between fences.
 func (o *onesided) fenceEpochs(n int) error {
 	data := o.send[:o.size]
 	for range n {
@@ -171,7 +171,7 @@ func (o *onesided) rputWait(n int) error {
 	return o.win.Flush(1)
 }
 
-// putInWorkers puts one byte and flushes n times in each worker, all at once.
+// putInWorkers runs all workers at the same time; each puts one byte and flushes, n times.
 func (o *onesided) putInWorkers(n int) error {
 	if o.rank != 0 {
 		return nil

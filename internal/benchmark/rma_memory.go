@@ -6,7 +6,7 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// pattern is what is put and got: no two neighbours are the same.
+// pattern returns byte i of the data for put and get: adjacent bytes differ.
 func pattern(i int) byte { return byte(i*7 + i/251 + 1) }
 
 // prepare fills the buffers and the memory for one measurement, outside all epochs.
@@ -27,7 +27,7 @@ func (o *onesided) prepare(get bool) error {
 	return o.world.Barrier()
 }
 
-// checked measures a loop, and looks at the memory before and behind.
+// checked measures a loop; it prepares the memory before and inspects it after.
 func (o *onesided) checked(name string, body func(n int) error) (float64, error) {
 	if err := body(3); err != nil {
 		return 0, err
@@ -42,8 +42,8 @@ func (o *onesided) checked(name string, body func(n int) error) (float64, error)
 	return us, o.inspect(name)
 }
 
-// inspect looks whether rank 1's memory (for get and friends rank 0's buffer) holds
-// what it should.
+// inspect returns an error if rank 1's memory, or for reading benchmarks rank 0's buffer,
+// does not have the expected content.
 func (o *onesided) inspect(name string) error {
 	if err := o.world.Barrier(); err != nil {
 		return err
@@ -80,10 +80,10 @@ func (o *onesided) inspect(name string) error {
 	return nil
 }
 
-// inspectMemory says how much of rank 1's memory is not what it should be.
+// inspectMemory returns how many bytes or elements of rank 1's memory are wrong.
 func (o *onesided) inspectMemory(name string, total int64) (wrong int, err error) {
 	switch name {
-	case "fence", "pscw": // the epoch has ended just now
+	case "fence", "pscw": // the loop has ended the last epoch
 	case "lock", "lockget":
 		if err := o.win.Lock(mpi.LockShared, 1, 0); err != nil {
 			return 0, err
@@ -115,7 +115,7 @@ func (o *onesided) inspectMemory(name string, total int64) (wrong int, err error
 	return o.differs(o.mem), nil
 }
 
-// differs counts the bytes that are not the pattern's.
+// differs counts the bytes that differ from the pattern.
 func (o *onesided) differs(mem []byte) (wrong int) {
 	for i, b := range mem[:o.size] {
 		if b != pattern(i) {

@@ -12,20 +12,20 @@ import (
 )
 
 const (
-	batchTime  = 2 * time.Microsecond // a batch of operations takes about this, unless one takes longer
+	batchTime  = 2 * time.Microsecond // approximate time of a batch, unless one operation takes longer
 	maxBatch   = 64
-	settleTime = time.Millisecond // from the barrier to the first operation: by then the target computes
+	settleTime = time.Millisecond // from the barrier to the first operation: then the target computes
 )
 
-// passive is the experiment of a busy target: rank 1 computes, and does not call Halo for
-// Plan.BusyMS, while rank 0 does up to Plan.Ops operations of one byte or one element,
-// each flushed; it ends after half of that time. An operation is early when it was
-// complete before the target's computing ended, by the clock that the processes of a
-// machine share. Before, the same with a target that waits in a barrier: it is attentive.
-// Latencies are medians; the clock is looked at once in a batch of operations.
+// passive is the experiment of a busy target: rank 1 computes for Plan.BusyMS and does not
+// call Halo, while rank 0 makes up to Plan.Ops operations of one byte or one element, each
+// flushed, for at most half of that time. An operation is early if it was complete before
+// the target's computation ended, by the clock that the processes of a machine share.
+// Before that, rank 0 does the same with an attentive target, which waits in a barrier.
+// Latencies are medians; rank 0 reads the clock once for each batch of operations.
 //
-// The target computes in one goroutine, and then in as many as it can run at once, so
-// that nothing idle is left to serve rank 0.
+// The target computes in one goroutine, and then in as many as it can run at the same
+// time, so that no idle thread is left to serve rank 0.
 func (o *onesided) passive() error {
 	busy := []int64{int64(runtime.GOMAXPROCS(0))}
 	if err := mpi.Bcast(o.world, busy, 1); err != nil {
@@ -56,7 +56,7 @@ func (o *onesided) passive() error {
 	return nil
 }
 
-// busyTarget is one cell of passive, the target computing in k goroutines.
+// busyTarget makes one measurement of passive, with a target that computes in k goroutines.
 func (o *onesided) busyTarget(op string, body func(n int) error, k int) error {
 	if err := o.prepare(op == "get"); err != nil {
 		return err
@@ -69,7 +69,7 @@ func (o *onesided) busyTarget(op string, body func(n int) error, k int) error {
 	}
 	length := time.Duration(o.plan.BusyMS) * time.Millisecond
 	batch := 1
-	var attentive, busy []int64 // when each batch was complete, the first being the start
+	var attentive, busy []int64 // the start time, then the completion time of each batch
 	var err error
 	if o.rank == 0 {
 		if batch, err = o.batch(body); err == nil {
@@ -123,7 +123,7 @@ func (o *onesided) busyTarget(op string, body func(n int) error, k int) error {
 	})
 }
 
-// batch is how many operations are done between two looks at the clock.
+// batch returns the number of operations between two readings of the clock.
 func (o *onesided) batch(body func(n int) error) (int, error) {
 	if err := body(3); err != nil {
 		return 0, err
@@ -135,8 +135,8 @@ func (o *onesided) batch(body func(n int) error) (int, error) {
 	return max(int(min(batchTime/max(each, 1), maxBatch, time.Duration(o.plan.Ops))), 1), err
 }
 
-// stamped runs batches until all operations are done or it is that late, and returns
-// when each of them was complete; the first entry is the start.
+// stamped runs batches until all operations are done or the time until has passed. It
+// returns the start time and then the completion time of each batch.
 func (o *onesided) stamped(body func(n int) error, batch int, until time.Time) ([]int64, error) {
 	stamps := make([]int64, 1, o.plan.Ops/batch+2)
 	stamps[0] = time.Now().UnixNano()
@@ -152,7 +152,7 @@ func (o *onesided) stamped(body func(n int) error, batch int, until time.Time) (
 	}
 }
 
-// medianBatch is the median time of an operation in us.
+// medianBatch returns the median time of an operation in us.
 func medianBatch(stamps []int64, batch int) float64 {
 	per := make([]float64, len(stamps)-1)
 	for i := range per {
@@ -161,8 +161,8 @@ func medianBatch(stamps []int64, batch int) float64 {
 	return median(per)
 }
 
-// compute keeps k goroutines busy for so long, or until it is done, and returns when the
-// first of them ended.
+// compute keeps k goroutines busy for length, or until done is set, and returns the time at
+// which the first of them ended.
 func compute(length time.Duration, k int, done *atomic.Bool) int64 {
 	ends := make([]int64, k)
 	sums := make([]float64, k)

@@ -9,25 +9,25 @@ import (
 )
 
 const (
-	passiveOps    = 20000 // operations of a cell of passive
-	passiveBusyMS = 500   // how long its target computes at most
+	passiveOps    = 20000 // operations in a measurement of passive
+	passiveBusyMS = 500   // how long the target of passive computes at most, in ms
 
-	cell       = 64 // bytes between the places that two workers put to
+	cell       = 64 // distance in bytes between the target locations of two workers
 	maxWorkers = 64
 	maxOps     = 10000000
 	maxBusyMS  = 60000
 )
 
-// windowKinds are the kinds of windows. The name says where the memory comes from (for create and
-// dynamic: AllocMem, or the Go heap) and how the window is made.
+// windowKinds returns the kinds of windows. The name of a kind says where the memory comes from (for
+// create and dynamic: AllocMem, or the Go heap) and how the window is made.
 func windowKinds() []string {
 	return []string{"allocate", "shared", "create", "dynamic", "create-heap", "dynamic-heap", dupKind}
 }
 
-// dupKind is that of a duplicate of an allocated window.
+// dupKind is the kind of a duplicate of an allocated window.
 const dupKind = "dup"
 
-// oneSidedNames are the benchmarks of one-sided communication.
+// oneSidedNames returns the benchmarks of one-sided communication.
 func oneSidedNames() []string {
 	return []string{"put", "get", "acc", "getacc", "fop", "cas", "fence", "pscw", "lock", "lockget", "rput", "mtflush", "passive"}
 }
@@ -63,7 +63,7 @@ func (p *Plan) checkOneSided() error {
 	case p.Wins != nil:
 	case p.Name != "passive":
 		p.Wins = []string{"allocate"}
-	default: // all kinds, except shared without shared memory, and kinds that do not differ from another one
+	default: // all kinds, except shared without shared memory, and kinds equal to another one
 		p.Wins = slices.DeleteFunc(windowKinds(), func(k string) bool { return k == dupKind || k == "shared" && p.Fabric == "tcp" })
 	}
 	for _, k := range p.Wins {

@@ -15,7 +15,7 @@ import (
 )
 
 // lines runs a plan of one-sided communication and checks that every line is one object
-// and has exactly the promised fields.
+// with exactly the documented fields.
 func lines(t *testing.T, p Plan, want []string) []string {
 	t.Helper()
 	p.JSON = true
@@ -39,7 +39,7 @@ func lines(t *testing.T, p Plan, want []string) []string {
 }
 
 // Each benchmark of one-sided communication runs over each fabric; the loops themselves
-// check the data that they put, got and summed.
+// check the data of their operations.
 func TestJSONOfOneSidedBenchmarks(t *testing.T) {
 	for _, fabric := range mpitest.Fabrics() {
 		for _, c := range []struct {
@@ -74,7 +74,7 @@ func TestJSONOfOneSidedBenchmarks(t *testing.T) {
 	}
 }
 
-// Every kind of window is measured by everything that moves data.
+// Every benchmark that moves data runs with every kind of window.
 func TestKindsOfWindows(t *testing.T) {
 	for _, fabric := range mpitest.Fabrics() {
 		kinds := windowKinds()
@@ -127,7 +127,7 @@ func TestPassiveTarget(t *testing.T) {
 	}
 }
 
-// The loops find memory that differs from what was put, got or summed.
+// The loops detect memory that differs from the data that was put, got or summed.
 func TestOneSidedLoopsLookAtTheMemory(t *testing.T) {
 	for _, name := range []string{"put", "get", "acc", "fop", "cas", "mtflush"} {
 		err := mpi.Run(2, func(world *mpi.Comm) error {

@@ -12,31 +12,31 @@ type Point struct {
 	Exp    string  `json:"exp"` // the id of an Experiment
 	Fabric string  `json:"fabric"`
 	Series string  `json:"series"`
-	X      float64 `json:"x"`  // bytes, goroutines, or which of Experiment.Groups
+	X      float64 `json:"x"`  // bytes, goroutines, or an index of Experiment.Groups
 	US     float64 `json:"us"` // per operation
 }
 
-// An Experiment is one of the paper "Quo Vadis MPI RMA?", whose figures it is compared with.
-// The data that the paper plots are lost; Claim is from its text.
+// An Experiment repeats one of the paper "Quo Vadis MPI RMA?", with whose figures it is compared.
+// The data of the paper's plots are lost; Claim is from its text.
 type Experiment struct {
 	ID        string
-	Figure    string // of the paper, and the name of ours
+	Figure    string // name of the figure in the paper, and of the one in the report
 	Title     string
 	Claim     string // of the paper
-	Criterion string // ours
+	Criterion string // what Halo must reach
 	XLabel    string
-	Groups    []string // X counts these; nil: X is a number, and its axis logarithmic
+	Groups    []string // X is an index of these; nil: X is a number, and its axis logarithmic
 	Limit     float64  // in us, drawn as a line; 0: none
 }
 
 const (
 	busyTime    = 300 // ms that the target of EXP-2 computes
 	busyOps     = 10000
-	busyEach    = busyTime * 1000 / busyOps // us; slower means no progress
+	busyEach    = busyTime * 1000 / busyOps // us for each operation; a longer time means no progress
 	seedWorkers = 32                        // goroutines of EXP-3b and EXP-6
 )
 
-// Experiments are those that `halo bench seeds` reproduces, in order.
+// Experiments returns the experiments that `halo bench seeds` repeats, in order.
 func Experiments() []Experiment {
 	const bytes, workers = "bytes", "goroutines (threads in C)"
 	return []Experiment{
@@ -68,7 +68,7 @@ func Experiments() []Experiment {
 	}
 }
 
-// ReadPoints reads what the ranks have written.
+// ReadPoints reads the points that the ranks have written.
 func ReadPoints(in io.Reader) ([]Point, error) {
 	var all []Point
 	sc := bufio.NewScanner(in)
@@ -92,8 +92,8 @@ func (p Point) Write(out io.Writer) error {
 	return err
 }
 
-// Merge makes one point of those that are of the same thing, their median, in the order in
-// which they first come.
+// Merge replaces the points of one measurement by their median, in the order of their first
+// occurrence.
 func Merge(points []Point) []Point {
 	us := map[Point][]float64{}
 	var keys []Point

@@ -15,18 +15,18 @@ type figure struct {
 	fabric string
 	points []Point // of this experiment and fabric
 
-	left, right float64 // logarithms at the ends of the scales
+	left, right float64 // logarithms at the ends of the X axis
 	low, high   float64
 }
 
-// Measures in pixels: the size of a figure, and of the room around the diagram in it.
+// Sizes in pixels: of a figure, and of the margins around the diagram in it.
 const (
 	figureWidth, figureHeight = 820, 430
 	roomLeft, roomRight       = 78, 280 // right: the legend
 	roomTop, roomBottom       = 54, 62
 )
 
-// colours are those of the series, in order: strong enough on white and on black.
+// colours returns the colours of the series, in order, with contrast to white and to black.
 func colours() []string {
 	return []string{"#2f7ed8", "#d9730d", "#2f9e55", "#a05bd0", "#d64550", "#159a9c"}
 }
@@ -58,7 +58,7 @@ func (f *figure) svg() string {
 	return b.String()
 }
 
-// series are the names of the lines, in the order in which they were measured.
+// series returns the names of the series, in the order in which they were measured.
 func (f *figure) series() []string {
 	var names []string
 	for _, p := range f.points {
@@ -69,7 +69,7 @@ func (f *figure) series() []string {
 	return names
 }
 
-// columns are the values of X, ascending.
+// columns returns the values of X, ascending.
 func (f *figure) columns() []float64 {
 	var xs []float64
 	for _, p := range f.points {
@@ -79,7 +79,7 @@ func (f *figure) columns() []float64 {
 	return slices.Compact(xs)
 }
 
-// at is the position of X on its axis, before it is scaled.
+// at returns the position of x on its axis, before scaling.
 func (f *figure) at(x float64) float64 {
 	if f.exp.Groups != nil {
 		return x
@@ -167,7 +167,7 @@ func (f *figure) line(p func(string, ...any), i int, name string) {
 	p(`<text x="%.0f" y="%.0f" font-size="12">%s</text>`, x+26, y+4, html.EscapeString(name))
 }
 
-// mark draws a point, with a shape that tells series apart without colours.
+// mark draws a point, with a shape that distinguishes series without colours.
 func mark(p func(string, ...any), i int, x, y float64, colour string) {
 	switch i % 4 {
 	case 0:

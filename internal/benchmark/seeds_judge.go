@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// judge compares the points with the experiment's criterion and returns one sentence for each
-// comparison, none for points that were not measured.
+// judge compares the points with the experiment's criterion and returns a sentence for each
+// comparison. It omits comparisons of points that were not measured.
 func (f *figure) judge() []string {
 	return slices.DeleteFunc(f.verdicts(), func(s string) bool { return strings.Contains(s, "NaN") })
 }
@@ -75,7 +75,7 @@ func met(ok bool) string {
 	return "**not met** on this machine"
 }
 
-// quotients are the times of one series divided by those of another, by ascending X, where both
+// quotients returns the times of one series divided by those of another, by ascending X, where both
 // have points; a single NaN if there are none.
 func (f *figure) quotients(series, other string) []float64 {
 	var q []float64
@@ -92,8 +92,8 @@ func (f *figure) quotients(series, other string) []float64 {
 	return q
 }
 
-// differences are the times of one series minus those of another in us, where both have points up
-// to X = most; a single NaN if there are none.
+// differences returns the times of one series minus those of another in us, where both have points
+// up to X = most; a single NaN if there are none.
 func (f *figure) differences(series, other string, most float64) []float64 {
 	var d []float64
 	for _, x := range f.columns() {
@@ -125,7 +125,7 @@ func (f *figure) judgeWorkers() []string {
 // shortest is the largest message, in bytes, for which differences of nanoseconds matter.
 const shortest = 256
 
-// judgeHandles is judge of EXP-7.
+// judgeHandles is judge for EXP-7.
 func (f *figure) judgeHandles() []string {
 	beside := func(what, series, whose, other string) string {
 		q := f.quotients(series, other)

@@ -7,7 +7,7 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// The loops of the experiments, which rank 0 runs.
+// The functions below return the loops of the experiments, which rank 0 runs.
 
 func (s *seeds) putFlush(win mpi.Win[byte], base, size int) func(n int) error {
 	data := s.send[:size]
@@ -24,7 +24,7 @@ func (s *seeds) putFlush(win mpi.Win[byte], base, size int) func(n int) error {
 	}
 }
 
-// putByNewHandle is putFlush by a window that is made and freed each time.
+// putByNewHandle is putFlush with a window that each iteration makes from a handle and frees.
 func (s *seeds) putByNewHandle(size int) func(n int) error {
 	data := s.send[:size]
 	return func(n int) error {
@@ -54,7 +54,8 @@ func (s *seeds) puts(win mpi.Win[byte], size int) func(n int) error {
 	}
 }
 
-// putInWorkers is putFlush by several goroutines at once, each with its window and place.
+// putInWorkers is putFlush in several goroutines at the same time, each with its own window and
+// target location.
 func (s *seeds) putInWorkers(wins []mpi.Win[byte], workers, size int) func(n int) error {
 	errs := make([]error, workers)
 	return func(n int) error {
@@ -101,7 +102,7 @@ func (s *seeds) accumulate(win mpi.Win[byte], size int) func(n int) error {
 	}
 }
 
-// usefulWork is the work that the listings do while they wait, about 20 ns.
+// usefulWork is the work that the listings do while they wait; a call takes about 20 ns.
 func usefulWork(x *uint64) {
 	for range 20 {
 		*x = *x*6364136223846793005 + 1442695040888963407

@@ -18,7 +18,7 @@ type Machine struct {
 	Note     string   // more, in sentences
 }
 
-// reportHead begins the report: how to read it, and what it is not.
+// reportHead is the beginning of the report, which explains how to read it.
 const reportHead = `# Experiments
 
 The experiments of the paper "Quo Vadis MPI RMA? Towards a More Efficient Use of MPI
@@ -34,8 +34,8 @@ compared with the paper's numbers: its claims are, and other MPIs that run the s
 may be made of several measurements (` + "`-points`" + `); then it is the median of those.
 `
 
-// WriteReport writes the page of points, and if dir is not empty a figure of each experiment
-// over each fabric into dir, to which the page refers.
+// WriteReport writes the report on points. If dir is not empty it also writes a figure for each
+// experiment and fabric into dir, and the report refers to these.
 func WriteReport(out io.Writer, m Machine, points []Point, dir string) error {
 	if dir != "" {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -99,7 +99,7 @@ func (f *figure) table(b *strings.Builder) {
 	}
 }
 
-// us is the time of a series at x.
+// us returns the time of a series at x; false if there is no such point.
 func (f *figure) us(series string, x float64) (float64, bool) {
 	for _, p := range f.points {
 		if p.Series == series && p.X == x {

@@ -15,18 +15,18 @@ type seeds struct {
 	rank   int
 	plan   *Plan
 	out    io.Writer
-	failed error // of out
+	failed error // first error of a write to out
 
 	allocated mpi.Win[byte]
 	dynamic   mpi.Win[byte]
 	handle    mpi.Win[byte] // at rank 0
 	bytes     []byte        // the handle
-	base      int           // where rank 1's memory begins in dynamic
+	base      int           // displacement of rank 1's memory in dynamic
 	mem       []byte
 
-	same     mpi.Win[byte]   // duplicates of allocated: with its hints
-	ordered  mpi.Win[byte]   // in order
-	asserted mpi.Win[byte]   // of which accumulates are intrinsic
+	same     mpi.Win[byte]   // a duplicate of allocated with its hints; the windows below have others
+	ordered  mpi.Win[byte]   // with ordered operations
+	asserted mpi.Win[byte]   // with the hint that accumulates are intrinsic
 	threads  []mpi.Win[byte] // of thread scope
 	both     []mpi.Win[byte] // of thread scope, and ordered
 
@@ -37,12 +37,12 @@ type seeds struct {
 // experiments with goroutines.
 const seedsRoom = seedWorkers * 64 << 10
 
-// seedSizes are the lengths of messages in bytes.
+// seedSizes returns the lengths of messages in bytes.
 func seedSizes() []int {
 	return []int{1, 4, 16, 64, 256, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20}
 }
 
-// workerSizes are those of experiments with goroutines.
+// workerSizes returns the lengths of messages in experiments with goroutines.
 func workerSizes() []int { return []int{1, 16, 256, 4 << 10, 64 << 10} }
 
 // runSeeds runs all experiments on two ranks; rank 0 writes points.
@@ -136,14 +136,14 @@ func (s *seeds) close() error {
 	return errors.Join(mpi.Detach(s.dynamic.Window, s.mem), s.dynamic.Free(), mpi.FreeMem(s.world, s.mem), s.allocated.Free())
 }
 
-// line is a loop whose time is a point of a series.
+// line is a loop whose time is a point in a series.
 type line struct {
 	exp, series string
 	body        func(n int) error
 }
 
-// points measures loops that rank 0 runs while rank 1 is in a barrier, in turn: they are
-// compared with each other.
+// points measures loops that rank 0 runs while rank 1 is in a barrier. It measures them in turn,
+// because they are compared with each other.
 func (s *seeds) points(x int, lines ...line) error {
 	bodies := make([]func(n int) error, len(lines))
 	for i := range bodies {
@@ -167,7 +167,7 @@ func (s *seeds) add(exp, series string, x int, us float64) {
 	}
 }
 
-// windows are EXP-1 and EXP-7.
+// windows runs EXP-1 and EXP-7.
 func (s *seeds) windows() error {
 	for _, size := range seedSizes() {
 		allocated, dynamic := s.putFlush(s.allocated, 0, size), s.putFlush(s.dynamic, s.base, size)
@@ -189,7 +189,7 @@ func (s *seeds) windows() error {
 	return nil
 }
 
-// busy is EXP-2.
+// busy runs EXP-2.
 func (s *seeds) busy() error {
 	shorten := max(s.plan.shorten, 1)
 	for i, w := range []struct {
@@ -215,7 +215,7 @@ func (s *seeds) busy() error {
 	return nil
 }
 
-// scopes are EXP-3, EXP-4 and, as far as it needs no order, EXP-6.
+// scopes runs EXP-3, EXP-4 and the part of EXP-6 without ordered windows.
 func (s *seeds) scopes() error {
 	process := slices.Repeat([]mpi.Win[byte]{s.allocated}, seedWorkers)
 	inOrder := slices.Repeat([]mpi.Win[byte]{s.ordered}, seedWorkers)
@@ -244,7 +244,7 @@ func (s *seeds) scopes() error {
 	return nil
 }
 
-// orders are EXP-5.
+// orders runs EXP-5.
 func (s *seeds) orders() error {
 	for _, size := range seedSizes() {
 		err := s.points(size,
@@ -258,7 +258,7 @@ func (s *seeds) orders() error {
 	return nil
 }
 
-// intrinsics is EXP-8.
+// intrinsics runs EXP-8.
 func (s *seeds) intrinsics() error {
 	err := s.points(8, line{"EXP-8", "fetch_and_op", s.fetch(s.allocated)}, line{"EXP-8", "fetch_and_op, asserted", s.fetch(s.asserted)})
 	for _, size := range []int{8, 16, 32, 64, 128} {
@@ -272,7 +272,7 @@ func (s *seeds) intrinsics() error {
 	return err
 }
 
-// listings is EXP-9.
+// listings runs EXP-9.
 func (s *seeds) listings() error {
 	for _, size := range seedSizes() {
 		err := s.points(size,

@@ -13,8 +13,8 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// EXP-1 to EXP-9: each is measured over each fabric, and has its place on the page, a verdict
-// and a figure that is XML.
+// EXP-1 to EXP-9: each experiment is measured over each fabric, and has a section in the report, a
+// verdict and a figure that is valid XML.
 func TestEXP1_EXP2_EXP3_EXP4_EXP5_EXP6_EXP7_EXP8_EXP9_Seeds(t *testing.T) {
 	for _, fabric := range mpitest.Fabrics() {
 		if fabric == "inproc" { // figures of the report are for shm and tcp
@@ -60,7 +60,7 @@ func TestEXP1_EXP2_EXP3_EXP4_EXP5_EXP6_EXP7_EXP8_EXP9_Seeds(t *testing.T) {
 	}
 }
 
-// A figure has whole powers of ten at the ends of its scale, and each point between them.
+// A figure has powers of ten at the ends of its scale, and all points between them.
 func TestFigureHoldsItsPoints(t *testing.T) {
 	f := &figure{exp: Experiment{XLabel: "bytes"}, fabric: "shm", points: []Point{
 		{Series: "a", X: 1, US: 0.02}, {Series: "a", X: 1 << 20, US: 900}, {Series: "b", X: 64, US: 1},
@@ -77,7 +77,7 @@ func TestFigureHoldsItsPoints(t *testing.T) {
 	}
 }
 
-// Experiments that were not measured are left out of the page, without an error.
+// The report omits experiments that were not measured, without an error.
 func TestReportOfFewPoints(t *testing.T) {
 	for _, x := range Experiments() {
 		var page bytes.Buffer
@@ -90,7 +90,7 @@ func TestReportOfFewPoints(t *testing.T) {
 	}
 }
 
-// Several measurements of one point become their median.
+// Merge replaces several measurements of one point by their median.
 func TestMergeTakesMedians(t *testing.T) {
 	got := Merge([]Point{{Series: "a", X: 1, US: 5}, {Series: "b", X: 1, US: 7}, {Series: "a", X: 1, US: 1}, {Series: "a", X: 1, US: 2}})
 	if len(got) != 2 || got[0].US != 2 || got[1].US != 7 {
@@ -98,7 +98,7 @@ func TestMergeTakesMedians(t *testing.T) {
 	}
 }
 
-// Numbers on the page have three significant digits.
+// Numbers in the report have three significant digits.
 func TestPlainNumbers(t *testing.T) {
 	for v, want := range map[float64]string{0.0123456: "0.0123", 0.001: "0.001", 1: "1", 12.345: "12.3", 1234.5: "1234", 0.1: "0.1", 100: "100"} {
 		if got := plain(v); got != want {

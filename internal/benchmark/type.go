@@ -2,8 +2,8 @@ package benchmark
 
 import "github.com/halo-mpi/halo/mpi"
 
-// maxPart is the longest edge of the part of an array that type makes types of; the array has
-// wholeArray elements along each edge.
+// maxPart is the longest edge of the part of an array for which the benchmark type makes datatypes;
+// the array has wholeArray elements along each edge.
 const maxPart, wholeArray, partStart = 90, 100, 5
 
 // typing measures the cost of a datatype that is made for one transfer, and of queries about it.
