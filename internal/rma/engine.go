@@ -22,13 +22,13 @@ type Engine struct {
 	mem      *memory.Store
 	node     *node.Node // nil if no process is reached through memory
 
-	closed  *shmfmt.WindowRecord // of windows that have been freed: it has no targets, and stays as it is
+	closed  *shmfmt.WindowRecord // record of all freed windows: it has no targets and never changes
 	windows map[uint64]*Window   // those that exist here, by id; under the engine's lock
 	waiting []*target            // targets with deferred operations; under the engine's lock
-	pool    []*operation         // free ones; under the engine's lock
+	pool    []*operation         // free operations; under the engine's lock
 
 	iov   [kernelSlices][]byte // scratch: memory handed to the kernel or a fabric; under the engine's lock
-	stage []byte               // scratch: what is packed for it; nil until needed
+	stage []byte               // scratch: packed bytes for iov; nil until needed
 
 	engineSync
 	engineLink
@@ -38,8 +38,8 @@ type Engine struct {
 	engineOffers
 }
 
-// New makes the engine of p. Start p with it as a worker, and hand it the frames of
-// one-sided communication.
+// New makes the engine of p. The caller starts p with the engine as a worker and passes the frames
+// of one-sided communication to it.
 func New(p *proc.Proc, messages *p2p.Engine, colls *coll.Engine, mem *memory.Store) *Engine {
 	e := &Engine{
 		p: p, messages: messages, colls: colls, mem: mem, node: p.Node(),
@@ -71,8 +71,8 @@ func (e *Engine) PeerFailed(peer int) {
 	e.workSyncs()
 }
 
-// locals is how many processes share memory with this one, itself included, and which
-// of them this one is.
+// locals returns the number of processes that share memory with this one, including itself, and
+// the index of this one among them.
 func (e *Engine) locals() (n, me int) {
 	if e.node == nil {
 		return 1, 0

@@ -9,11 +9,11 @@ import (
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
-// MayUnlocked is how many operations to a rank may still be made without the lock.
+// MayUnlocked returns how many operations to a rank may still be made without the lock.
 func (v *View) MayUnlocked(rank int) int32 { return v.w.targets[rank].Load().rec.May.Load() }
 
-// AllowUnlocked does what follows an operation to a rank by the kernel, when n more would make no
-// offer.
+// AllowUnlocked does the work that follows an operation to a rank by the kernel, in the case that the
+// next n operations would make no offer.
 func (v *View) AllowUnlocked(rank int, n uint32) {
 	t, e := v.w.targets[rank].Load(), v.w.e
 	e.p.Lock()
@@ -22,8 +22,8 @@ func (v *View) AllowUnlocked(rank int, n uint32) {
 	e.allow(t)
 }
 
-// An operation is made without the lock only if it is within the memory, of a process that is not
-// known to have died, in a view without order, and as often as was allowed.
+// An operation is made without the lock only if it lies within the memory, its target is not known to
+// have died, its view is not in order, and the allowed number of such operations is not reached.
 func TestUnlockedCopiesWhatMayBe(t *testing.T) {
 	mem := make([]byte, 64<<10) // large: on the heap, which does not move
 	var gone atomic.Bool
@@ -80,7 +80,7 @@ func TestUnlockedCopiesWhatMayBe(t *testing.T) {
 	}
 }
 
-// An operation that need not ask for an offer is counted as if it had asked.
+// An operation that does not need to test for an offer is counted as if it had tested.
 func TestOffersSpared(t *testing.T) {
 	for _, c := range []struct {
 		what   string

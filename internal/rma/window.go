@@ -17,45 +17,45 @@ import (
 // ProcNull is the target of operations that do nothing.
 const ProcNull = p2p.ProcNull
 
-// gate says whether operations to a target may be applied. The path through mapped memory looks at
+// gate says whether operations to a target may be applied. The fast path through mapped memory tests
 // bit 0 only.
 type gate = uint32
 
 const (
 	gateClosed  gate = 0
-	gateOpen    gate = 1  // apply
-	gateWaiting gate = 2  // the access epoch has begun, the target has not posted: defer
+	gateOpen    gate = 1  // operations are applied
+	gateWaiting gate = 2  // the access epoch has begun, the target has not posted: defer operations
 	gateLazy    gate = 32 // never stored: the target's lock has not been asked for
 )
 
-// Window is what all views of a window share.
+// Window is the state that all views of a window share.
 type Window struct {
 	e      *Engine
 	Comm   *comm.Comm // the window's own, a duplicate; its context names the window
 	id     uint64
 	flavor Flavor
 
-	// rec is the record that operations load. Its Mode is stored under mu, except that the first
-	// operation after a fence in C stores it without, and changes nothing else.
+	// rec is the record that operations load. Its Mode is stored under mu, with one exception: in C
+	// the first operation after a fence stores Mode without mu, and changes nothing else.
 	rec *shmfmt.WindowRecord
 
 	targets  []atomic.Pointer[target] // by rank; nil until first used
 	table    table                    // of all ranks
-	mem      []byte                   // the own memory; nil in dynamic windows
-	own      apply.Region             // the own memory, for operations that come by frames
-	control  *shmfmt.Window           // the own control block
-	dynamic  *attached                // the own attached regions, nil in other windows
+	mem      []byte                   // memory of this process; nil in dynamic windows
+	own      apply.Region             // the same memory, for operations that arrive in frames
+	control  *shmfmt.Window           // control block of this process
+	dynamic  *attached                // attached regions of this process, nil in other windows
 	handles  atomic.Int32             // views of memory handles that have not been freed
 	block    []byte                   // memory that holds mem, to be freed
 	page     []byte                   // memory of the control block, to be freed
-	host     int                      // rank in whose segment all memory is, -1 if each is in its own
+	host     int                      // rank whose segment has all memory; -1: each has its own
 	hosted   node.View                // of the heap of host; nil until used; under the engine's lock
-	departed []node.View              // of heaps of processes that have left the window
+	departed []node.View              // views of heaps of processes that have left the window
 	freed    atomic.Bool
-	objects  syncobject.Table // the own synchronisation objects; under the engine's lock
-	check    *check.Window    // nil unless all members check; constant but for ChangeComm
+	objects  syncobject.Table // synchronisation objects of this process; under the engine's lock
+	check    *check.Window    // nil unless all members check; only ChangeComm changes it
 
-	mu sync.Mutex // transitions of epochs; see the package
+	mu sync.Mutex // guards transitions of epochs; see the package comment
 
 	windowViews
 	windowSync
@@ -74,8 +74,8 @@ func (w *Window) live() error {
 	return nil
 }
 
-// ownJob returns an error if a member of the window is of another job: what names a process by its
-// index in the job alone is not possible then.
+// ownJob returns an error if a member of the window belongs to another job. Calls that name a process
+// only by its index in the job are not possible then.
 func (w *Window) ownJob(what string) error {
 	for rank, process := range w.Comm.Members {
 		if int(process) >= w.e.p.Job().Size {
@@ -85,11 +85,12 @@ func (w *Window) ownJob(what string) error {
 	return nil
 }
 
-// Free ends the window (MPI_WIN_FREE) when all members have called it and everything is complete.
-// It is collective, and fails where an epoch is open. Of a duplicate it is local, and fails only if
-// that was the last to use the window. It takes the lock.
+// Free ends the window (MPI_WIN_FREE) when all members have called it and all operations are
+// complete. It is collective, and returns an error at a process with an open epoch. Free of a
+// duplicate is local, and can fail only if the duplicate was the last view of the window. It takes
+// the lock.
 //
-// Memory that members might still use, because one has died, is not freed.
+// If a member has died, others may still use the memory: then Free does not free it.
 func (v *View) Free() error {
 	w := v.w
 	if v.handle != nil {
@@ -107,7 +108,7 @@ func (v *View) Free() error {
 	if err := w.unawaited(); err != nil {
 		return err
 	}
-	w.settleAll(false, "Free") // signals belong to no epoch; the others report failures
+	w.settleAll(false, "Free") // waits for signals, which belong to no epoch; others report failures
 	return v.freeFirst()
 }
 

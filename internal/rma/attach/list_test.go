@@ -8,8 +8,8 @@ import (
 	"github.com/halo-mpi/halo/internal/apply"
 )
 
-// RW-05: random pieces of one memory are attached and detached; a map of bytes says what overlaps, what
-// is found, and where the first gap is.
+// RW-05: random pieces of one memory are attached and detached. Overlap, Find and Gap agree with a
+// map of attached bytes.
 func TestRW05_ListsEqualAMapOfBytes(t *testing.T) {
 	const n = 96
 	mem := make([]byte, n+1)

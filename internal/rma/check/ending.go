@@ -10,23 +10,23 @@ import (
 	"github.com/halo-mpi/halo/internal/class"
 )
 
-// AllTargets stands for the rank of a target in calls that have none, or are for all.
+// AllTargets replaces the rank of a target in calls for all targets or without one.
 const AllTargets = -1
 
 // Ending is a synchronisation call, from before it is made until after.
 type Ending struct {
 	w     *Window
 	call  Call
-	rank  int // of the target, or AllTargets
+	rank  int // rank of the target, or AllTargets
 	epoch Epoch
-	local bool // operations complete here only
+	local bool // the call completes operations at the origin only
 	gen   uint64
-	found error // what is wrong, of which the call itself knows nothing
+	found error // an error that the checker has found
 }
 
-// End begins to end operations: those of Fence, Complete, Unlock, UnlockAll, Flush and the like, as
-// the call's name says; rank is AllTargets for those that have none. The call itself follows, and
-// then Ended. No lock is held.
+// End is called before a call that completes operations, such as Fence, Complete, Unlock, UnlockAll
+// or Flush; rank is AllTargets for calls without a target. The caller then makes the call, and calls
+// Ended. No lock is held.
 func (w *Window) End(call Call, rank int) *Ending {
 	x := &Ending{w: w, call: call, rank: rank, epoch: Lock}
 	switch call.Name {
@@ -59,12 +59,13 @@ func (w *Window) End(call Call, rank int) *Ending {
 			x.checkEarly(p)
 		}
 	case call.Name == "Unlock" || call.Name == "UnlockAll":
-		x.tell(Put) // before others can have the lock
+		x.tell(Put) // before others can get the lock
 	}
 	return x
 }
 
-// checkEarly checks what was issued before its target had posted. Complete waits for that post, too.
+// checkEarly checks an operation that was issued before its target had posted. It waits for the post,
+// as Complete does.
 func (x *Ending) checkEarly(p *Pending) {
 	w := x.w
 	if w.host.AwaitPost(p.target, x.call.Name) != nil {
@@ -101,7 +102,7 @@ func (x *Ending) tell(kind Kind) {
 		return
 	}
 	w.lock.Lock()
-	for _, t := range targets { // only now: another goroutine's flush must not pass this one
+	for _, t := range targets { // only now: a concurrent flush must tell the targets too
 		if gen, ok := w.touched[t]; ok && gen <= x.gen {
 			delete(w.touched, t)
 		}
@@ -109,12 +110,12 @@ func (x *Ending) tell(kind Kind) {
 	w.lock.Unlock()
 }
 
-// Ended follows the call, which has returned err, and returns what the program is to be told.
+// Ended is called after the call, which has returned err. It returns the error for the program.
 func (x *Ending) Ended(err error) error {
 	w := x.w
 	switch classOf(err) {
 	case class.RMASync, class.Assert, class.Win, class.Rank:
-		return err // nothing has ended
+		return err // the call has completed no operation
 	}
 	if x.epoch == Fence {
 		x.found = first(x.found, w.changed(Fence, x.call))
@@ -158,8 +159,8 @@ func (x *Ending) Ended(err error) error {
 	return first(err, x.found)
 }
 
-// Exposed follows a call, Wait or Test, that has ended an exposure epoch of this process: what was
-// done in it is complete. It returns what the program is to be told. No lock is held.
+// Exposed is called after a Wait or Test that has ended an exposure epoch of this process: all
+// accesses of the epoch are complete. It returns the error for the program. No lock is held.
 func (w *Window) Exposed(call Call) error {
 	found := w.changed(Start, call)
 	w.lock.Lock()
@@ -170,7 +171,7 @@ func (w *Window) Exposed(call Call) error {
 }
 
 // Opened notes that a call has begun an epoch, which a call named end ends. rank is AllTargets if the
-// epoch has none. It takes the lock.
+// epoch has no single target. It takes the lock.
 func (w *Window) Opened(call Call, end string, rank int) {
 	w.lock.Lock()
 	w.opened[opening{end, rank}] = call
@@ -185,8 +186,8 @@ func (w *Window) Apart() {
 	w.lock.Unlock()
 }
 
-// Release says that operations on a target, or AllTargets, are about to be completed by a call that
-// End is not for: they are not compared any more. No lock is held.
+// Release is called before a call that completes operations on a target, or AllTargets, without End:
+// these operations are no longer compared. No lock is held.
 func (w *Window) Release(rank int) {
 	x := &Ending{w: w, rank: rank, epoch: Lock}
 	w.lock.Lock()
@@ -201,7 +202,8 @@ func (w *Window) Release(rank int) {
 	x.tell(Put)
 }
 
-// Signals says that synchronisation objects tell a target of operations from now on. No lock is held.
+// Signals notes that synchronisation objects signal a target the completion of operations from now
+// on. No lock is held.
 func (w *Window) Signals(rank int) {
 	w.lock.Lock()
 	w.signalled[w.host.Comm().Members[rank]] = true
@@ -210,8 +212,8 @@ func (w *Window) Signals(rank int) {
 	w.Release(rank)
 }
 
-// Open returns an error that names the epochs that are open, and where they began, if err says that
-// some are; otherwise err. It takes the lock.
+// Open returns err. If err is about open epochs, Open adds their names and the places where they
+// began. It takes the lock.
 func (w *Window) Open(err error) error {
 	if classOf(err) != class.RMASync {
 		return err
@@ -221,14 +223,14 @@ func (w *Window) Open(err error) error {
 	return fail(class.RMASync, "%v%s", err, w.begun())
 }
 
-// OpenAtEnd is Open for a window that is still there when the program ends; name names it.
+// OpenAtEnd is Open for a window that has not been freed when the program ends; name is its name.
 func (w *Window) OpenAtEnd(name string, err error) error {
 	w.lock.Lock()
 	defer w.lock.Unlock()
 	return fail(class.RMASync, "window%s made at %s: %v%s", name, w.where(&w.made), err, w.begun())
 }
 
-// begun is where open epochs began, in words.
+// begun describes where the open epochs began.
 func (w *Window) begun() string {
 	keys := make([]opening, 0, len(w.opened))
 	for k := range w.opened {
@@ -248,7 +250,7 @@ func (w *Window) begun() string {
 	return text
 }
 
-// classOf is the class of an error.
+// classOf returns the class of an error.
 func classOf(err error) class.Class {
 	var e *class.Error
 	switch {

@@ -8,10 +8,10 @@ import (
 	"github.com/halo-mpi/halo/internal/p2p"
 )
 
-// Kind is what an access does, as far as conflicts are concerned.
+// Kind is the kind of an access in the rules for conflicts.
 type Kind uint8
 
-// The kinds. Load and Store are the program's own.
+// The kinds. Load and Store are accesses of the program to its own window memory.
 const (
 	Put Kind = iota
 	Get
@@ -23,7 +23,7 @@ const (
 // Epoch is the kind of epoch that an access belongs to.
 type Epoch uint8
 
-// The kinds of epochs. Lock is LockAll, too.
+// The kinds of epochs. Lock includes LockAll.
 const (
 	NoEpoch Epoch = iota
 	Fence
@@ -31,8 +31,8 @@ const (
 	Lock
 )
 
-// entry describes accesses that are alike: for example all accesses of one call in the source
-// between two flushes. The memory that they access is kept beside it.
+// entry describes accesses with the same properties, for example all accesses of one call in the
+// source between two flushes. It is the key of the map from entries to the accessed memory.
 type entry struct {
 	call    Call
 	origin  int32 // rank
@@ -41,17 +41,17 @@ type entry struct {
 	op      op.Op
 	typ     op.Type
 	sameOp  bool   // of accumulates: the program has promised that all have one operation
-	phase   uint16 // of accumulates: where elements begin, modulo their size
-	request bool   // of gets that have a request each, and are complete when that is
-	fences  uint64 // of Fence: how many fences ended before
+	phase   uint16 // of accumulates: offset of the elements modulo their size
+	request bool   // gets with a request each, which are complete when the request is
+	fences  uint64 // in epochs of Fence: number of fences that ended before
 	gen     uint64 // Window.gen of the origin
-	// segment is Window.segment of the origin; 0: each access is in a segment of its own, as
-	// those of views in order are. One number for all of them keeps the log short, however many
-	// there are.
+	// segment is Window.segment of the origin; 0: each access is in a segment of its own, as in
+	// views in order. The same number for all these accesses gives them one entry, which keeps
+	// the log short.
 	segment uint64
 }
 
-// concurrent reports whether an access c that comes now is concurrent with those of a in the log.
+// concurrent reports whether a new access c is concurrent with the accesses of entry a in the log.
 func (a *entry) concurrent(c *entry) bool {
 	switch {
 	case c.kind > Accumulate:
@@ -62,8 +62,8 @@ func (a *entry) concurrent(c *entry) bool {
 	return a.origin != c.origin || a.segment == c.segment && a.segment != 0
 }
 
-// conflicts reports whether two concurrent accesses to one place conflict (MPI-5, 12.7). lo is
-// where c begins.
+// conflicts reports whether two concurrent accesses to the same bytes conflict (MPI-5, 12.7). lo is
+// the first byte of c.
 func (a *entry) conflicts(c *entry, lo uint64) bool {
 	x, y := a, c
 	if x.kind > y.kind {
@@ -75,7 +75,7 @@ func (a *entry) conflicts(c *entry, lo uint64) bool {
 	case x.kind == Get:
 		return y.kind == Store || y.kind == Accumulate && y.op != op.NoOp
 	case x.kind != Accumulate:
-		return false // both are the program's own
+		return false // both are loads or stores of the program
 	case y.kind == Load:
 		return x.op != op.NoOp
 	case y.kind == Store:
@@ -83,22 +83,22 @@ func (a *entry) conflicts(c *entry, lo uint64) bool {
 	case a.op == op.NoOp && c.op == op.NoOp:
 		return false
 	case !sameElements(a.typ, c.typ) || uint64(a.phase) != lo%uint64(c.typ.Size()):
-		return true // of other elements they are neither atomic nor, of one origin, in order
+		return true // for different elements they are neither atomic nor ordered
 	case a.origin == c.origin:
-		return false // they have an order, whatever operations they are
+		return false // accumulates of one origin are ordered for any operations
 	case a.sameOp && c.sameOp:
 		return a.op != c.op && a.op != 0 && c.op != 0
 	}
 	return false
 }
 
-// sameElements reports whether two types of elements are one to accumulates. Bytes of a slice of
-// Go are either.
+// sameElements reports whether accumulates treat two element types as the same. Elements of a byte
+// slice of Go may be op.Byte or op.Uint8.
 func sameElements(a, b op.Type) bool {
 	return a == b || a == op.Byte && b == op.Uint8 || a == op.Uint8 && b == op.Byte
 }
 
-// text describes an entry in a report. The place of its call is known.
+// text describes an entry in a report. The place of its call must be known.
 func (a *entry) text() string {
 	text := a.call.Name
 	if a.kind == Accumulate && a.op != 0 {
@@ -139,8 +139,8 @@ func (c *entry) encode(b []byte) []byte {
 	return append(append(b, name...), site...)
 }
 
-// decodeEntry reads what encode wrote, of a rank below ranks, and returns what follows. It reports
-// false for what encode never writes.
+// decodeEntry decodes an entry that encode has written, with an origin below ranks, and returns the
+// bytes after it. It reports false for bytes that encode never writes.
 func decodeEntry(b []byte, ranks int) (c entry, rest []byte, ok bool) {
 	if len(b) < entrySize {
 		return c, nil, false

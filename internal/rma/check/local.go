@@ -2,28 +2,28 @@ package check
 
 import "fmt"
 
-// localAccess is loads or stores of the program that are under way.
+// localAccess describes loads or stores of the program that are in progress.
 type localAccess struct {
 	entry
 	span
 }
 
-// place is memory that was attached to a dynamic window, by attach, until detach.
+// place is memory that call attach attached to a dynamic window, and call detach detached.
 type place struct {
 	span
 	attach, detach Call
 }
 
 const (
-	// placesMax is how many places a log keeps.
+	// placesMax is the largest number of places in a log.
 	placesMax = 1024
-	// nearby is how far away memory is that may have been meant, in bytes.
+	// nearby is the largest distance in bytes of memory that the program may have meant.
 	nearby = 1 << 16
 )
 
-// Access calls fn, which loads, or with store stores, n bytes of the own memory from byte off on, or in
-// a dynamic window from an address on. It compares them with the operations of others, those that
-// come while fn runs among them. It takes the lock, but not while fn runs.
+// Access calls fn, which loads, or with store stores, n bytes of this process's window memory: from
+// byte off on, or in a dynamic window from address off on. It compares the access with the operations
+// of others, including those that come while fn runs. It takes the lock, but not while fn runs.
 func (w *Window) Access(call Call, store bool, off uint64, n int64, fn func()) error {
 	a := &localAccess{entry{call: call, origin: int32(w.host.Comm().Rank), kind: Load}, span{off, off + uint64(n)}}
 	if store {
@@ -93,7 +93,8 @@ func (w *Window) Detached(call Call, addr uint64) {
 }
 
 // unattached returns the first span of a list that is not attached, and memory near it that is or
-// was. Windows that are not dynamic have none: origins check their bounds. The lock is held.
+// was attached. In windows that are not dynamic it finds nothing: origins check the bounds. The
+// lock is held.
 func (w *Window) unattached(list []span) (where span, near string, out bool) {
 	if !w.dynamic {
 		return span{}, "", false
@@ -107,7 +108,7 @@ func (w *Window) unattached(list []span) (where span, near string, out bool) {
 	return span{}, "", false
 }
 
-// near is attached memory beside or below x in words, empty if there is none.
+// near describes memory beside or below x that is or was attached; it is empty if there is none.
 func (w *Window) near(x span) string {
 	var best *place
 	far := ^uint64(0)

@@ -1,16 +1,16 @@
 package check
 
-// log is what a target keeps of the accesses to its memory that are not known to be complete.
+// log has the accesses to the memory of a target that are not known to be complete.
 type log struct {
 	entries   map[entry]*spanSet
-	local     []*localAccess   // of the program, while they last
-	places    []place          // of memory that is or was attached
-	size      int              // spans in entries
-	segments  map[int32]uint64 // by origin, the last one known
+	local     []*localAccess   // accesses of the program, while they last
+	places    []place          // memory that is or was attached
+	size      int              // number of spans in entries
+	segments  map[int32]uint64 // by origin: its last known segment
 	snapshots snapshots
 }
 
-// loggedMax bounds the spans of a log, which are 16 MiB: accesses beyond it are not checked.
+// loggedMax bounds the number of spans in a log, which take 16 MiB: further accesses are not checked.
 const loggedMax = 1 << 20
 
 func newLog() log {
@@ -36,7 +36,7 @@ func (l *log) add(c entry, list []span) {
 	}
 }
 
-// remove removes bytes from entries that are alike.
+// remove removes the bytes of a list from the entry equal to c.
 func (l *log) remove(c entry, list []span) {
 	for _, x := range list {
 		if c.kind == Accumulate {
@@ -51,7 +51,7 @@ func (l *log) remove(c entry, list []span) {
 	}
 }
 
-// drop removes the entries for which complete is true.
+// drop removes the entries for which complete returns true.
 func (l *log) drop(complete func(*entry) bool) {
 	for c, s := range l.entries {
 		if complete(&c) {
@@ -61,9 +61,10 @@ func (l *log) drop(complete func(*entry) bool) {
 	}
 }
 
-// merge applies change to the entries for which which is true, after which it is false, and joins
-// entries that have become equal. Without it the log of a program that polls by accumulates, which
-// local flushes and ordering points leave in the log, would grow without limit.
+// merge applies change to the entries for which which returns true, and joins entries that have
+// become equal. After change which must return false. Without merge the log of a program that
+// polls by accumulates, which stay in the log after local flushes and ordering points, would grow
+// without limit.
 func (l *log) merge(which func(*entry) bool, change func(*entry)) {
 	for c, s := range l.entries {
 		if !which(&c) {
@@ -82,8 +83,8 @@ func (l *log) merge(which func(*entry) bool, change func(*entry)) {
 	}
 }
 
-// advance notes the segment of an access: those of its origin in earlier segments are concurrent
-// with no access of the same origin that comes later.
+// advance notes the segment of a new access. Accesses of its origin in earlier segments are not
+// concurrent with any later access of this origin, so their segment becomes 0.
 func (l *log) advance(c *entry) {
 	if c.segment <= l.segments[c.origin] {
 		return
@@ -92,8 +93,8 @@ func (l *log) advance(c *entry) {
 	l.merge(func(o *entry) bool { return o.origin == c.origin && o.segment != 0 && o.segment < c.segment }, func(o *entry) { o.segment = 0 })
 }
 
-// spansOf is the memory of c, which merge may have changed, and the entry as it is in the log;
-// nil if it is not there.
+// spansOf returns the memory of c and the entry as it is in the log, where merge may have changed its
+// segment or generation; nil if it is not in the log.
 func (l *log) spansOf(c entry) (entry, *spanSet) {
 	for range 2 {
 		segment := c.segment
@@ -108,8 +109,8 @@ func (l *log) spansOf(c entry) (entry, *spanSet) {
 	return c, nil
 }
 
-// conflict returns an access in the log that conflicts with c on some of the bytes of a list, and on
-// which. An access that is certainly not complete comes before one that may be.
+// conflict returns an access in the log that conflicts with c on some bytes of a list, and these
+// bytes. It prefers an access that is certainly not complete to one that may be complete.
 func (l *log) conflict(c *entry, list []span) (other entry, where span, found bool) {
 	for o, s := range l.entries {
 		if !o.concurrent(c) {
@@ -149,7 +150,7 @@ func (l *log) updates(c *entry, x span) bool {
 	return false
 }
 
-// fenced drops what was complete when the fence before was.
+// fenced drops the accesses that were complete after the previous fence.
 func (l *log) fenced(fences uint64) {
 	l.drop(func(c *entry) bool { return c.epoch == Fence && c.fences < fences })
 }

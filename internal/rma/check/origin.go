@@ -12,39 +12,39 @@ import (
 )
 
 // Pending is an operation of this process that the program does not know to be complete at the
-// origin. The nil Pending is that of an operation which is not compared.
+// origin. It is nil for an operation that is not compared.
 type Pending struct {
 	w      *Window
 	target int // rank
 	entry  entry
-	spans  []span // of the target's memory
+	spans  []span // bytes of the target's memory
 
-	from   []mem.Mem // what is sent
-	reads  []span    // by address
+	from   []mem.Mem // memory that is sent
+	reads  []span    // the same, by address
 	writes []span
-	sum    uint64  // of what is sent
-	result *result // what it fetches, if that is redirected
+	sum    uint64  // checksum of the memory that is sent
+	result *result // the result, if it is redirected
 
 	request *p2p.Request // nil if there is none
-	made    uint32       // its generation: it has another one when the program has waited for it
-	asked   bool         // there will be a request
+	made    uint32       // its generation, which changes when the program has waited for it
+	asked   bool         // the operation will have a request
 	kept    bool         // it is in origin.pending
-	snapped bool         // its target takes a snapshot of what it leaves
+	snapped bool         // its target takes a snapshot of the memory after it
 }
 
-// origin is what an origin keeps of its own operations.
+// origin is the state of the operations of this process as origin.
 type origin struct {
 	seed       maphash.Seed
 	pending    map[*Pending]struct{}
 	pages      map[uint64]*pageList // by pages of memory at the origin
-	wide       pageList             // those of many pages
+	wide       pageList             // operations on many pages
 	requests   map[*p2p.Request]*Pending
 	redirected int64                 // bytes of results that are redirected
-	early      []*Pending            // of Start, issued before the target's post was known
+	early      []*Pending            // in epochs of Start: issued before the target's post was known
 	unchecked  map[int]bool          // targets that take no snapshots: see tellUnchecked
 	touched    map[int]uint64        // targets whose logs may have accesses, and Window.gen of the last
-	logged     map[atTarget]*spanSet // what is in logs: no two accesses of one conflict, so the same need not be asked again
-	// snapshotPuts are the puts of this epoch whose targets take snapshots.
+	logged     map[atTarget]*spanSet // memory of entries in logs of targets: see isLogged
+	// snapshotPuts is the number of puts in this epoch whose targets take snapshots.
 	snapshotPuts int
 }
 
@@ -54,8 +54,8 @@ type atTarget struct {
 	entry
 }
 
-// pageList is operations in the order in which they came. Those that are complete are removed when
-// they are the majority, so that the cost of removing one does not depend on how many there are.
+// pageList has operations in the order in which they came. Complete operations are removed when they
+// are the majority, so that the cost of a removal does not depend on the length of the list.
 type pageList struct {
 	list     []*Pending
 	complete int
@@ -71,15 +71,15 @@ const (
 	// page is the unit of origin.pages in bytes, as a shift. An operation of more than wideMin
 	// pages is in origin.wide instead.
 	page, wideMin = 12, 64
-	// piecesMax is how many pieces of memory of an operation are compared, and pageListMax
-	// how many operations of a page.
+	// piecesMax is the largest number of pieces of an operation's memory that are compared, and
+	// pageListMax the largest number of operations of a page.
 	piecesMax, pageListMax = 4096, 256
-	// pendingMax bounds the operations that are kept, which are 64 MiB: an operation beyond it is
-	// compared at its target only.
+	// pendingMax bounds the number of kept operations, which take 64 MiB: further operations are
+	// compared at their targets only.
 	pendingMax = 1 << 16
-	// loggedSpansMax bounds what is noted of an entry in the log of a target.
+	// loggedSpansMax bounds the number of spans that are noted for an entry in the log of a target.
 	loggedSpansMax = 1 << 16
-	// packPiece is how many bytes of a layout are packed at a time.
+	// packPiece is the number of bytes of a layout that are packed at a time.
 	packPiece = 4 << 10
 )
 
@@ -90,8 +90,8 @@ func newOrigin() origin {
 	}
 }
 
-// isLogged reports whether p is in the log of its target already, like another operation of its
-// kind.
+// isLogged reports whether the log of the target already has an equal access that does not conflict
+// with p, so that the target need not be asked about p.
 func (c *origin) isLogged(p *Pending) bool {
 	s := c.logged[atTarget{p.target, p.entry}]
 	if s == nil || p.entry.kind == Put { // a put conflicts with the same put
@@ -108,7 +108,7 @@ func (c *origin) isLogged(p *Pending) bool {
 // noteLogged notes that p is in the log of its target.
 func (c *origin) noteLogged(p *Pending) {
 	if p.entry.request || len(p.spans) > loggedSpansMax {
-		return // a target that finds it complete removes it
+		return // a target that learns of its completion removes it
 	}
 	k := atTarget{p.target, p.entry}
 	s := c.logged[k]
@@ -124,8 +124,8 @@ func (c *origin) noteLogged(p *Pending) {
 	}
 }
 
-// dropLogged drops what is not in the log of a target any more: operations of this generation and
-// those before.
+// dropLogged drops the notes on operations that are no longer in the log of a target: those of
+// generation gen and earlier.
 func (c *origin) dropLogged(target int, gen uint64) {
 	for k := range c.logged {
 		if k.target == target && k.gen <= gen {
@@ -157,7 +157,7 @@ func appendMemory(list []span, m mem.Mem) []span {
 	return list
 }
 
-// digest is the checksum of what p sends.
+// digest returns the checksum of the memory that p sends.
 func (c *origin) digest(p *Pending) uint64 {
 	var h maphash.Hash
 	h.SetSeed(c.seed)
@@ -176,7 +176,7 @@ func (c *origin) digest(p *Pending) uint64 {
 	return h.Sum64()
 }
 
-// eachPage calls fn with the pages of p, unless these are many.
+// eachPage calls fn with the number of each page of p. If there are too many pages, it reports true.
 func (p *Pending) eachPage(fn func(number uint64)) (wide bool) {
 	n := uint64(0)
 	for _, list := range [...][]span{p.reads, p.writes} {
@@ -197,7 +197,7 @@ func (p *Pending) eachPage(fn func(number uint64)) (wide bool) {
 	return false
 }
 
-// keep records p, whose memory belongs to it from now on.
+// keep records p, so that overlaps compares its memory with that of later operations.
 func (c *origin) keep(p *Pending) {
 	p.sum = c.digest(p)
 	if len(c.pending) >= pendingMax || c.duplicate(p) {
@@ -215,8 +215,8 @@ func (c *origin) keep(p *Pending) {
 	}
 }
 
-// duplicate reports whether an operation that is kept stands for p, too: programs send one
-// variable again and again.
+// duplicate reports whether a kept operation has the same memory as p, so that p need not be kept:
+// programs send one variable repeatedly.
 func (c *origin) duplicate(p *Pending) bool {
 	if p.asked || len(p.from) != 1 || len(p.writes) > 0 || len(p.reads) != 1 {
 		return false
@@ -230,13 +230,13 @@ func (c *origin) duplicate(p *Pending) bool {
 		len(o.reads) == 1 && o.reads[0] == p.reads[0]
 }
 
-// remove drops p, whose result the program has from then on.
+// remove drops p after it has delivered its result to the program.
 func (c *origin) remove(p *Pending) {
 	if !p.kept {
 		return
 	}
 	p.kept = false
-	if p.result != nil && p.result.armed { // else Issued has it
+	if p.result != nil && p.result.armed { // else Issued delivers the result
 		c.deliver(p)
 	}
 	delete(c.pending, p)
@@ -254,8 +254,7 @@ func (c *origin) remove(p *Pending) {
 	}
 }
 
-// overlaps returns an error if p uses memory that belongs to another operation, and one of the two
-// writes to it.
+// overlaps returns an error if p uses memory of another operation, and one of the two writes to it.
 func (c *origin) overlaps(p *Pending) error {
 	var err error
 	look := func(list []*Pending) {
@@ -286,14 +285,14 @@ func (c *origin) overlaps(p *Pending) error {
 	return err
 }
 
-// uses is the error of an operation that uses bytes x of the memory of another one.
+// uses returns the error for operation p, which uses bytes x of the memory of operation o.
 func (p *Pending) uses(o *Pending, x span, does, did string) error {
 	w := p.w
 	return fail(class.RMAConflict, "%s %s %d bytes of memory here that %s %s, to rank %d, and is not complete",
 		w.called(&p.entry.call, " at "), does, x.hi-x.lo, w.called(&o.entry.call, " at "), did, o.target)
 }
 
-// unchanged returns an error if what p sends has changed.
+// unchanged returns an error if the memory that p sends has changed.
 func (c *origin) unchanged(p *Pending, end Call) error {
 	if len(p.from) == 0 || c.digest(p) == p.sum {
 		return nil
@@ -307,7 +306,7 @@ func (c *origin) unchanged(p *Pending, end Call) error {
 		n, w.called(&p.entry.call, " at "), p.where(), w.called(&end, " at "))
 }
 
-// where is the memory that p accesses, in words.
+// where describes the memory that p accesses.
 func (p *Pending) where() string {
 	if len(p.spans) == 0 {
 		return fmt.Sprintf("rank %d", p.target)
@@ -315,8 +314,8 @@ func (p *Pending) where() string {
 	return p.w.bytes(p.target, span{p.spans[0].lo, p.spans[len(p.spans)-1].hi})
 }
 
-// incompleteGet returns a piece of a list, of the memory of a rank, that gets with requests access
-// which are not complete: the program has not waited for them.
+// incompleteGet returns a piece of a list of spans at a rank that an incomplete get with a request
+// accesses: the program has not waited for the request.
 func (c *origin) incompleteGet(rank int, list []span) (span, bool) {
 	for p := range c.pending {
 		if p.target == rank && p.entry.request && (p.request == nil || p.request.Gen == p.made) {

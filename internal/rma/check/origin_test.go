@@ -6,16 +6,16 @@ import (
 	"github.com/halo-mpi/halo/internal/mem"
 )
 
-// RC-10: an origin keeps a bounded number of operations that are under way, however long a
-// program continues without completing them; it removes them one by one, also from one page of
-// memory, and what is complete conflicts with nothing.
+// RC-10: an origin keeps a bounded number of pending operations, however long a program continues
+// without completing them. It removes them one by one, also if all are in one page of memory, and
+// removed operations conflict with nothing.
 func TestRC10_OriginsKeepSoMuch(t *testing.T) {
 	c := newOrigin()
 	all, b := make([]*Pending, pendingMax+10), make([]byte, 8)
 	w := &Window{}
 	for i := range all {
 		p := &Pending{w: w, asked: true}
-		p.hold([]mem.Mem{mem.Of(b)}, mem.Of(b)) // both: it is in the page twice
+		p.hold([]mem.Mem{mem.Of(b)}, mem.Of(b)) // sends and fetches, so the page has it twice
 		c.keep(p)
 		all[i] = p
 	}

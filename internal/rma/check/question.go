@@ -7,19 +7,19 @@ import (
 	"github.com/halo-mpi/halo/internal/p2p"
 )
 
-// question is what a member asks another one: the first byte of the text of a question.
+// question is the kind of a question to another member: the first byte of its text.
 type question uint8
 
 const (
 	askAccess    question = 1 + iota // entry and spans: does it conflict? Else log it
-	askForget                        // entry and spans: they are not made, or complete
-	askComplete                      // entry: gets of its origin that are as old, or with Put all accesses, are complete
-	askRequests                      // entry with the rank of a target for fences, and spans: are there gets with requests that are not complete?
-	askTransient                     // entry and spans: does it conflict? It is complete before it could be in the log
-	askGet                           // askAccess of a get; and take a snapshot of what it reads
-	askPutDone                       // entry and spans of a put that is complete: take a snapshot of what it has left
+	askForget                        // entry and spans: remove them, they are complete or not made
+	askComplete                      // entry: gets, or for Put all accesses, up to its gen are complete
+	askRequests                      // entry (fences: rank of a target), spans: is a get incomplete there?
+	askTransient                     // entry and spans: does it conflict? Do not log it
+	askGet                           // askAccess for a get; also take a snapshot of the memory
+	askPutDone                       // entry and spans of a complete put: take a snapshot
 	askUnchecked                     // entry: accesses of its origin will come without a question
-	askPlace                         // entry of the process that is asked: where is its call? The answer has the text behind the verdict
+	askPlace                         // entry of the asked process: where is its call? As text
 )
 
 // verdict is the first byte of an answer.
@@ -28,13 +28,14 @@ type verdict uint8
 const (
 	noConflict  verdict = iota
 	conflicting         // the other entry and the bytes follow
-	notAttached         // the bytes follow, and a place in words, if there is one near
+	notAttached         // the bytes follow, and a description of memory near them if there is any
 )
 
-// spansMax is how many spans a question has at most: less than wire.MaxPayload with all else.
+// spansMax is the largest number of spans in a question: the question is shorter than
+// wire.MaxPayload.
 const spansMax = 4000
 
-// NoConflict is the answer of a window that does not exist any more.
+// NoConflict returns the answer to questions about a window that no longer exists.
 func NoConflict() []byte { return []byte{byte(noConflict)} }
 
 // Answer answers a question of a rank. It reports false if the question is not valid. The lock is held.
@@ -101,13 +102,13 @@ func (w *Window) Answer(from int, text []byte) ([]byte, bool) {
 	return answer, true
 }
 
-// spansTo is how many spans a question to a rank has at most.
+// spansTo returns the largest number of spans in a question to a rank.
 func (w *Window) spansTo(rank int) int {
 	return min(spansMax, (w.host.QuestionMax(rank)-1-entrySize-nameMax-siteMax)/16)
 }
 
-// ask asks the target whether an access may be made, and with askAccess has it logged. No lock is
-// held.
+// ask asks the target of p whether the access may be made; with askAccess the target logs it. No
+// lock is held.
 func (w *Window) ask(what question, p *Pending) error {
 	most := w.spansTo(p.target)
 	for first := 0; first < len(p.spans); first += most {
@@ -142,12 +143,13 @@ func (w *Window) askPart(what question, p *Pending, part []span) error {
 	return nil
 }
 
-// incompleteMax is for how many entries of one access an origin is asked whether they are complete.
+// incompleteMax is the largest number of entries about whose completion origins are asked for one
+// access.
 const incompleteMax = 1000
 
-// incomplete reports whether an access to memory of a target that was found in the log is not
-// complete, and where. Of gets with requests the origin knows; those that are complete are removed
-// from the log.
+// incomplete reports whether an access that was found in the log of a target is incomplete, and on
+// which bytes. For gets with requests it asks the origin, and has complete ones removed from the
+// log.
 func (w *Window) incomplete(target int, c *entry, where span, list []span) (span, bool) {
 	if !c.request {
 		return where, true
@@ -169,7 +171,7 @@ func (w *Window) incomplete(target int, c *entry, where span, list []span) (span
 	return where, false
 }
 
-// forget has a target remove from its log what is not made, or complete.
+// forget has a target remove accesses from its log that are complete or will not be made.
 func (w *Window) forget(target int, c entry, list []span) {
 	most := w.spansTo(target)
 	for first := 0; first < len(list); first += most {
@@ -178,15 +180,15 @@ func (w *Window) forget(target int, c entry, list []span) {
 	}
 }
 
-// tellComplete has a target remove from its log the accesses of this process that are as old, or
-// with Get its gets.
+// tellComplete has a target remove from its log the accesses of this process up to generation gen,
+// or with Get only the gets among them.
 func (w *Window) tellComplete(target int, epoch Epoch, gen uint64, kind Kind) {
 	c := entry{origin: int32(w.host.Comm().Rank), kind: kind, epoch: epoch, gen: gen}
 	w.host.Ask(target, c.encode([]byte{byte(askComplete)}))
 }
 
-// tellUnchecked tells the target of an access that is about to be made that it will not be asked
-// about it, or not be told its end. No lock is held.
+// tellUnchecked tells a target that an access without a question, or without a notice of its end,
+// is about to be made. No lock is held.
 func (w *Window) tellUnchecked(target int) {
 	w.lock.Lock()
 	known := w.unchecked[target]
@@ -198,8 +200,9 @@ func (w *Window) tellUnchecked(target int) {
 	}
 }
 
-// locate replaces the address of the call of an entry by text, which only the process that has
-// made the call can: text is made when a report is written, not for each access. No lock is held.
+// locate replaces the address of the call of an entry by text. It asks the process that has made the
+// call, which alone can do that. The text is made for a report, and not for each access. No lock is
+// held.
 func (w *Window) locate(c *entry) {
 	if c.call.PC == 0 {
 		return
@@ -231,8 +234,8 @@ func (w *Window) conflictError(target int, c, other *entry, where span) error {
 	return fail(class.RMAConflict, "%s: %s conflicts with %s%s", w.bytes(target, where), mine.text(), its.text(), why)
 }
 
-// notAttachedError is the error of an access that the target, of a dynamic window, has found to be to
-// memory that is not attached.
+// notAttachedError is the error of an access to memory of a dynamic window that, according to the
+// target's answer, is not attached.
 func (w *Window) notAttachedError(p *Pending, answer []byte) error {
 	if len(answer) < 16 {
 		return nil
@@ -248,7 +251,7 @@ func (w *Window) notAttachedError(p *Pending, answer []byte) error {
 	return fail(class.RMARange, "%s", text)
 }
 
-// bytes is a piece of the memory of a rank in words.
+// bytes describes a piece of the memory of a rank.
 func (w *Window) bytes(rank int, x span) string {
 	if w.dynamic {
 		return fmt.Sprintf("bytes %#x to %#x of rank %d", x.lo, x.hi-1, rank)

@@ -14,7 +14,7 @@ import (
 
 // memberOf is rank 0 of a window of two whose members check, over memory.
 type memberOf struct {
-	Host // what no test calls
+	Host // the methods that no test calls
 	comm comm.Comm
 	mem  []byte
 }
@@ -30,23 +30,23 @@ func (m *memberOf) Memory(off uint64, n int64) ([]byte, error) {
 	return m.mem[off : off+uint64(n)], nil
 }
 
-// checked is the checker of a window over mem.
+// checked returns the checker of a window over mem.
 func checked(mem []byte) *Window {
 	return New(new(sync.Mutex), &memberOf{comm: comm.Comm{Members: []int32{0, 1}}, mem: mem}, false, Locator{})
 }
 
-// ask is the text of a question about an access.
+// ask returns the text of a question about an access.
 func ask(q question, c entry, list ...span) []byte {
 	return encodeSpans(c.encode([]byte{byte(q)}), list)
 }
 
-// putOf is the entry of a put of a rank.
+// putOf returns the entry of a put of a rank.
 func putOf(origin int32) entry {
 	return entry{call: Call{Name: "Put", Site: "main.go:1"}, origin: origin, kind: Put, epoch: Lock}
 }
 
-// RC-10: a question gets the verdict of the rules. A conflict names the access in the log, which an
-// access of the same origin after an ordering point is not.
+// RC-10: Answer gives the verdict of the rules. The answer to a conflict contains the access in the
+// log. An access of the same origin after an ordering point does not conflict.
 func TestRC10_AnswersSayWhatConflicts(t *testing.T) {
 	sum := func(origin int32, typ op.Type) entry {
 		return entry{call: Call{Name: "Accumulate", Site: "main.go:2"}, origin: origin, kind: Accumulate, epoch: Lock, op: op.Sum, typ: typ, segment: 1}
@@ -63,7 +63,7 @@ func TestRC10_AnswersSayWhatConflicts(t *testing.T) {
 	for _, x := range []struct {
 		name        string
 		first, then entry
-		from        int // the rank that asks then
+		from        int // the rank that asks
 		at          span
 		want        verdict
 	}{
@@ -102,7 +102,7 @@ func TestRC10_AnswersSayWhatConflicts(t *testing.T) {
 	}
 }
 
-// S5: a question that is not valid is refused, and leaves log and memory as they are.
+// S5: an invalid question is refused, and does not change log and memory.
 func TestS5_QuestionsThatMeanNone(t *testing.T) {
 	good := ask(askAccess, putOf(1), span{0, 8})
 	with := func(at int, v byte) []byte {
@@ -148,7 +148,7 @@ func TestS5_QuestionsThatMeanNone(t *testing.T) {
 	}
 }
 
-// S6: an access in the name of another rank is one of the sender.
+// S6: an access in the name of another rank counts as an access of the sender.
 func TestS6_QuestionsInTheNameOfOthers(t *testing.T) {
 	w := checked(make([]byte, 64))
 	if _, ok := w.Answer(1, ask(askAccess, putOf(0), span{0, 8})); !ok {
@@ -161,8 +161,8 @@ func TestS6_QuestionsInTheNameOfOthers(t *testing.T) {
 	}
 }
 
-// FuzzQuestions asks questions, and takes the same bytes for answers: nothing is accessed, the
-// log stays bounded and consistent, and what is told of an entry can be printed (S5).
+// FuzzQuestions uses random bytes as questions and as answers: no memory is accessed, the log stays
+// bounded and consistent, and the description of an entry is printable (S5).
 func FuzzQuestions(f *testing.F) {
 	for q := question(0); q <= askPlace+1; q++ {
 		f.Add(ask(q, putOf(1), span{0, 8}, span{16, 24}), uint8(0))

@@ -7,38 +7,37 @@ import (
 	"github.com/halo-mpi/halo/internal/mem"
 )
 
-// result is what an operation fetches in checking mode. It arrives in memory of its own (it is
-// redirected), and the program gets it at the beginning of the call that completes the operation.
-// Until then the program's memory is filled with unfetched, so that a program which reads it too early
-// finds nonsense in every run and over every fabric; and a byte that has another value was stored by
-// the program.
+// result is the data that an operation fetches in checking mode. The data arrive in separate memory
+// (the result is redirected), and the checker delivers them to the program at the beginning of the
+// call that completes the operation. Until then the program's memory is filled with unfetched. So a
+// program that reads it too early gets wrong values in every run and over every fabric, and a byte
+// with another value shows a store of the program.
 //
-//   - The result has arrived before that call begins: Issued waits for it. So the program has it
-//     before the call says anything to others, who may write to the same memory then, if that is
+//   - The result has arrived before that call begins, because Issued waits for it. So the program has
+//     it before the call synchronises with others, which may then write to the same memory if it is
 //     part of a window. Only an epoch of Start cannot wait, because its target may not have posted:
-//     there the program gets it when Complete has returned, which tells nobody else.
-//   - Whatever removes the operation from origin.pending delivers the result, so that it cannot be
-//     forgotten: requests, flushes of other goroutines, and calls that are not followed
-//     (Window.Release) need nothing of their own.
-//   - Where nothing arrives, because the target has died, the program's memory keeps its values.
+//     there the result is delivered when Complete has returned, which synchronises with nobody else.
+//   - The removal of an operation from origin.pending always delivers its result: requests, flushes
+//     of other goroutines, and calls without End (Window.Release) need no code of their own.
+//   - If nothing arrives, because the target has died, the program's memory gets its old values.
 //
-// Rejected: to deliver it after the call. A member that leaves a fence first may put to the memory
-// into which this process has fetched, which would be overwritten.
+// Rejected: delivery after the call. A member that leaves a fence first may put to the memory into
+// which this process has fetched, and the delivery would overwrite the put.
 type result struct {
 	into  mem.Mem // of the program
-	data  []byte  // packed; before it arrives, what was in the program's memory
+	data  []byte  // packed; before the result arrives, the old content of the program's memory
 	armed bool    // the operation has been issued: the program's memory is filled with unfetched
 }
 
-// unfetched is each byte of memory that a result is to arrive in: no number that programs compute
-// with, in any type.
+// unfetched is the value of each byte of memory for a result that is not delivered yet: numbers of
+// such bytes are implausible in every type.
 const unfetched = 0xdb
 
-// redirectedMax bounds the redirected results of a window in bytes; what goes beyond is fetched into
-// the program's memory.
+// redirectedMax bounds the redirected results of a window in bytes; further results arrive directly
+// in the program's memory.
 const redirectedMax = 256 << 20
 
-// Redirect returns the memory that an operation is to fetch into instead of into. It takes the lock.
+// Redirect returns the memory into which the operation must fetch instead of into. It takes the lock.
 func (p *Pending) Redirect(into mem.Mem) mem.Mem {
 	if p == nil || len(p.writes) == 0 {
 		return into
@@ -50,7 +49,7 @@ func (p *Pending) Redirect(into mem.Mem) mem.Mem {
 		return into
 	}
 	if _, found := common(p.reads, p.writes); found && p.entry.epoch == Start {
-		return into // what it sends may be read after this
+		return into // the memory that it sends may be read later
 	}
 	x := &result{into: into, data: make([]byte, n)}
 	into.Pack(x.data, 0)
@@ -59,8 +58,8 @@ func (p *Pending) Redirect(into mem.Mem) mem.Mem {
 	return mem.Of(x.data)
 }
 
-// arm follows the issue of an operation whose result is redirected. The lock is held; others may
-// hold it in between.
+// arm is called after the issue of an operation whose result is redirected. The lock is held; others
+// may hold it in between.
 func (w *Window) arm(p *Pending) {
 	if p.entry.epoch != Start {
 		w.host.AwaitIssued(p.target, p.entry.call.Name, true)
@@ -94,7 +93,7 @@ func (x *result) stored() bool {
 	return false
 }
 
-// deliver gives the program what p has fetched.
+// deliver copies the result of p to the program's memory.
 func (c *origin) deliver(p *Pending) {
 	x := p.result
 	x.into.Unpack(x.data, 0)
@@ -102,8 +101,8 @@ func (c *origin) deliver(p *Pending) {
 	p.result = nil
 }
 
-// deliverChecked gives the program what p has fetched, if its result is redirected and has arrived.
-// It returns an error if the program has used its memory before end.
+// deliverChecked copies the result of p to the program's memory, if it is redirected and has arrived.
+// It returns an error if the program has stored to this memory before end.
 func (c *origin) deliverChecked(p *Pending, end Call) (err error) {
 	if p.result == nil || !p.result.armed {
 		return nil

@@ -4,44 +4,45 @@ import (
 	"github.com/halo-mpi/halo/internal/class"
 )
 
-// snapshot is what memory of the own window held after an access of an epoch, which nothing may
-// change before the epoch ends: a change was a store by the program, which nobody declares, or by
-// another program that shares the memory. It is taken
+// snapshot is the content of window memory of this process after an access of an epoch. Nothing may
+// change that memory before the epoch ends: a change was an undeclared store of the program, or a
+// store of another program that shares the memory. A snapshot is taken
 //
-//   - of a get when it is logged (askGet),
-//   - of a put when it is complete here (askPutDone): its origin waits for that, since only then
-//     another value there is not that of the put.
+//   - for a get when it is logged (askGet),
+//   - for a put when it is complete at this target (askPutDone): the origin waits for that, since
+//     before that a different value may be replaced by the put.
 //
-// It is never taken where an operation may still be under way: not where the log has an update of
-// the same bytes by another access, not of views in order, whose accesses overlap legally, not of
-// accesses that had to wait for the own Post, and not in windows that are accessed without a question
-// (askUnchecked). An update that is logged later ends it. In epochs of locks it is not known when
-// the owner may store. What the program stored before is not seen: that was overwritten, or read.
+// No snapshot is taken if an operation may still change the memory: if the log has an update of the
+// same bytes by another access, for views in order, whose accesses may overlap, for accesses that had
+// to wait for this process's Post, and in windows that are accessed without a question
+// (askUnchecked). An update that is logged later drops the snapshot. In epochs of locks there are no
+// snapshots, because it is not known when the owner may store. Stores of the program before the
+// access are not detected: the access has overwritten or read them.
 //
-// It is compared when Wait has returned, or between two barriers in a Fence: after the first
-// everything is complete, and before the second no member continues.
+// A snapshot is compared when Wait has returned, or between two barriers in a Fence: after the first
+// barrier all operations are complete, and before the second no member continues.
 type snapshot struct {
 	entry entry
 	at    span
 	was   []byte
 }
 
-// snapshots are those that a target has.
+// snapshots holds the snapshots of a target.
 type snapshots struct {
 	list []snapshot
 	size int  // bytes
-	off  bool // accesses may have been missed: none is taken any more
+	off  bool // accesses may have been missed: no more snapshots are taken
 }
 
 const (
 	// snapshotsMax and snapshotsSize bound the snapshots of a window, in number and in bytes: each
 	// question goes through the list.
 	snapshotsMax, snapshotsSize = 4096, 16 << 20
-	// snapshotPutsMax bounds for how many puts of an epoch an origin waits for completion.
+	// snapshotPutsMax bounds the number of puts in an epoch for whose completion an origin waits.
 	snapshotPutsMax = 1024
 )
 
-// snaps reports whether the target of p is to take a snapshot of what p leaves. The lock is held.
+// snaps reports whether the target of p must take a snapshot after p. The lock is held.
 func (w *Window) snaps(p *Pending) bool {
 	switch {
 	case p.entry.kind > Get || p.entry.epoch == Lock || p.entry.segment == 0 || w.dynamic || len(w.early) > 0:
@@ -53,8 +54,8 @@ func (w *Window) snaps(p *Pending) bool {
 	return w.snapshotPuts <= snapshotPutsMax
 }
 
-// putDone has the target of a put of this process, which has been issued, take a snapshot of what
-// the put has left. No lock is held.
+// putDone is called after the issue of a put of this process: it has the target take a snapshot of
+// the memory after the put. No lock is held.
 func (w *Window) putDone(p *Pending) {
 	w.lock.Lock()
 	w.host.AwaitIssued(p.target, p.entry.call.Name, false)
@@ -79,7 +80,7 @@ func (w *Window) snap(c *entry, list []span) {
 	}
 }
 
-// drop removes the snapshots for which which is true.
+// drop removes the snapshots for which which returns true.
 func (k *snapshots) drop(which func(x *snapshot) bool) {
 	n := 0
 	for i := range k.list {
@@ -98,14 +99,15 @@ func (k *snapshots) drop(which func(x *snapshot) bool) {
 	k.list = k.list[:n]
 }
 
-// updated drops what an access is about to change legally, or with a report of its own.
+// updated drops snapshots of memory that an access is about to change, legally or with a report of
+// its own.
 func (k *snapshots) updated(c *entry, list []span) {
 	if c.kind != Get {
 		k.drop(func(x *snapshot) bool { return x.within(list) })
 	}
 }
 
-// within reports whether x has bytes of a list.
+// within reports whether x contains bytes of a list.
 func (x *snapshot) within(list []span) bool {
 	_, found := common([]span{x.at}, list)
 	return found
@@ -115,8 +117,8 @@ func (x *snapshot) within(list []span) bool {
 func (k *snapshots) turnOff() { *k = snapshots{off: true} }
 
 // changed returns an error if memory differs from a snapshot of an epoch of that kind, and drops
-// these snapshots. end is the call that has ended the epoch. Of fences only snapshots of the last one
-// are compared, since another goroutine of an origin may be late. No lock is held.
+// these snapshots. end is the call that has ended the epoch. For Fence only snapshots of the last
+// epoch are compared, since another goroutine of an origin may be late. No lock is held.
 func (w *Window) changed(epoch Epoch, end Call) error {
 	var found *snapshot
 	w.lock.Lock()
@@ -145,7 +147,7 @@ func (w *Window) changed(epoch Epoch, end Call) error {
 		w.bytes(w.host.Comm().Rank, found.at), found.entry.text(), w.called(&end, " at "), which)
 }
 
-// differ is from which byte on, up to which, a and b of equal length differ.
+// differ returns the range of bytes in which a and b, of equal length, differ.
 func differ(a, b []byte) (lo, hi int) {
 	for lo < len(a) && a[lo] == b[lo] {
 		lo++

@@ -6,16 +6,16 @@ import (
 	"slices"
 )
 
-// span is bytes lo to hi-1: of a target's memory, by address in dynamic windows; or of memory of
-// this process, by address.
+// span is the bytes [lo, hi) of a target's memory, by offset, or by address in dynamic windows; or
+// the bytes [lo, hi) of memory of this process, by address.
 type span struct{ lo, hi uint64 }
 
-// overlap is what a and b have in common; it is empty if they have nothing in common.
+// overlap returns the common bytes of a and b; the result is empty if there are none.
 func (a span) overlap(b span) span { return span{max(a.lo, b.lo), min(a.hi, b.hi)} }
 
 func (a span) empty() bool { return a.lo >= a.hi }
 
-// appendSpan appends s, or makes the last span longer.
+// appendSpan appends s, or extends the last span if s continues it.
 func appendSpan(list []span, s span) []span {
 	if n := len(list); n > 0 && list[n-1].hi == s.lo {
 		list[n-1].hi = s.hi
@@ -24,7 +24,7 @@ func appendSpan(list []span, s span) []span {
 	return append(list, s)
 }
 
-// common is the first piece that two lists have in common.
+// common returns the first overlap of two lists.
 func common(a, b []span) (span, bool) {
 	for _, x := range a {
 		for _, y := range b {
@@ -36,16 +36,16 @@ func common(a, b []span) (span, bool) {
 	return span{}, false
 }
 
-// spanSet is spans in order, of which no two overlap or touch.
+// spanSet is a list of spans in order, which neither overlap nor are adjacent.
 type spanSet struct{ list []span }
 
-// at is the index of the first span that ends at or behind lo.
+// at returns the index of the first span that ends at lo or after it.
 func (s *spanSet) at(lo uint64) int {
 	i, _ := slices.BinarySearchFunc(s.list, lo, func(x span, lo uint64) int { return cmp.Compare(x.hi, lo) })
 	return i
 }
 
-// first is the first overlap with x.
+// first returns the first overlap with x.
 func (s *spanSet) first(x span) (span, bool) {
 	if i := s.at(x.lo + 1); i < len(s.list) {
 		common := s.list[i].overlap(x)
@@ -92,7 +92,8 @@ func encodeSpans(b []byte, list []span) []byte {
 	return b
 }
 
-// decodeSpans reads what encodeSpans wrote. It reports false for what that never writes.
+// decodeSpans decodes a list that encodeSpans has written. It reports false for bytes that
+// encodeSpans never writes.
 func decodeSpans(b []byte) (list []span, ok bool) {
 	if len(b)%16 != 0 || len(b) > 16*spansMax {
 		return nil, false

@@ -17,51 +17,52 @@ type Host interface {
 	Comm() *comm.Comm
 	Live() error         // an error if the window has been freed
 	Unit(rank int) int64 // the displacement unit of a member
-	// Memory is n bytes of the own memory from byte off on, or in a dynamic window from an
-	// address on; an error if they are not part of the window. The lock is held.
+	// Memory returns n bytes of this process's window memory, from byte off on, or in a dynamic
+	// window from address off on; an error if they are not part of the window. The lock is held.
 	Memory(off uint64, n int64) ([]byte, error)
 	// Posted reports whether a member has posted for the epoch of Start. The lock is held.
 	Posted(rank int) bool
-	// AwaitPost waits until it has.
+	// AwaitPost waits until a member has posted.
 	AwaitPost(rank int, call string) error
-	// AwaitIssued waits until what was issued to a target is complete, here if local, else there.
-	// Errors stay for the call that completes it. The lock is held; others may hold it in between.
+	// AwaitIssued waits until the operations issued to a target are complete, at the origin if local,
+	// else at the target. Errors are kept for the call that completes the operations. The lock is
+	// held; others may hold it in between.
 	AwaitIssued(rank int, call string, local bool)
 	// Barrier synchronises all members.
 	Barrier()
-	// QuestionMax is the length of a question to a member in bytes. No lock is held.
+	// QuestionMax is the greatest length of a question to a member in bytes. No lock is held.
 	QuestionMax(rank int) int
-	// Ask asks a member a question, which Answer there answers, and returns the answer, nil if
-	// there will be none. No lock is held.
+	// Ask sends a question to a member, where Answer answers it, and returns the answer, nil if
+	// there is none. No lock is held.
 	Ask(rank int, question []byte) []byte
 }
 
-// Window is what checking mode keeps of a window. All of it is guarded by the lock of the engine.
+// Window is the state of checking mode for a window. The lock of the engine guards all of it.
 type Window struct {
 	lock sync.Locker // of the engine
 	host Host
 	Locator
 	dynamic bool
 
-	made Call // that has created the window
-	lost bool // a member has died: nobody knows what has been completed
+	made Call // the call that has created the window
+	lost bool // a member has died, so it is unknown which operations are complete
 
-	fences  uint64 // that have ended
-	gen     uint64 // of own operations: the next call that completes some completes those up to it
-	segment uint64 // of own operations: ordering points (Apart) begin a new one; from 1 on
+	fences  uint64 // number of fences that have ended
+	gen     uint64 // of this process's operations; a call completes those up to a generation
+	segment uint64 // segment of this process's operations, from 1 on: see Apart
 	opened  map[opening]Call
-	// signalled are processes that synchronisation objects tell when operations are complete.
-	// Operations on their memory are not checked: nobody else knows what has been completed.
+	// signalled are processes that synchronisation objects inform of complete operations.
+	// Operations on their memory are not checked, because no other process knows which are complete.
 	signalled map[int32]bool
 
 	log
 	origin
 }
 
-// opening names an epoch that is open.
+// opening identifies an open epoch.
 type opening struct {
 	end  string // the call that ends it
-	rank int    // or AllTargets
+	rank int    // the target, or AllTargets
 }
 
 // New returns the checker of a window. lock is the lock of its engine.
@@ -85,8 +86,8 @@ type Access struct {
 	Notifies bool    // it notifies its target
 	InOrder  bool    // it belongs to a view whose operations are complete in order
 
-	// Count elements of Type, or if that is nil Size bytes, at Offset of the target's memory, an
-	// address in a dynamic window.
+	// The access is to Count elements of Type, or if Type is nil to Size bytes, at Offset of the
+	// target's memory, which is an address in a dynamic window.
 	Offset uint64
 	Size   int64
 	Type   *dtype.Type
@@ -96,7 +97,7 @@ type Access struct {
 	Fetched mem.Mem
 }
 
-// spans are the bytes of the target's memory.
+// spans returns the bytes of the target's memory.
 func (a *Access) spans() []span {
 	if a.Type == nil {
 		return []span{{a.Offset, a.Offset + uint64(a.Size)}}
@@ -118,15 +119,16 @@ func (a *Access) spans() []span {
 	return list
 }
 
-// Begin compares an operation that is about to be issued with those of others. An error says that it
-// conflicts with one: it must not be issued. Otherwise Begin returns what is to be told of its issue
-// (Pending.Issued), nil if the operation is not checked. It takes the lock, and waits for the target.
+// Begin compares an operation that is about to be issued with those of others. It returns an error
+// if the operation conflicts with one of them: then it must not be issued. Otherwise it returns a
+// Pending, whose Issued must be called after the issue; nil if the operation is not checked. It
+// takes the lock, and waits for the target.
 func (w *Window) Begin(a *Access) (*Pending, error) {
 	if a.Notifies {
 		w.tellUnchecked(a.Target)
 	}
 	if a.Notifies && a.InOrder {
-		w.Release(a.Target) // a process that is notified of this operation knows of those before it
+		w.Release(a.Target) // the notification tells the target that earlier operations are complete
 	}
 	w.lock.Lock()
 	if w.lost || w.signalled[w.host.Comm().Members[a.Target]] {
@@ -163,7 +165,7 @@ func (w *Window) Begin(a *Access) (*Pending, error) {
 	switch {
 	case !early:
 		w.touched[a.Target] = w.gen
-	case !a.Notifies && len(w.early) < pendingMax: // one that notifies is complete before it could be asked about
+	case !a.Notifies && len(w.early) < pendingMax: // a question would come after the notification
 		w.early = append(w.early, p)
 	}
 	w.lock.Unlock()
@@ -192,7 +194,7 @@ func (w *Window) Begin(a *Access) (*Pending, error) {
 	return p, nil
 }
 
-// Issued follows the issue of an operation, which has returned r and err. No lock is held.
+// Issued is called after the issue of an operation, which has returned r and err. No lock is held.
 func (p *Pending) Issued(r *p2p.Request, err error) {
 	if p == nil {
 		return
@@ -201,7 +203,7 @@ func (p *Pending) Issued(r *p2p.Request, err error) {
 	w.lock.Lock()
 	if err != nil {
 		if p.result != nil {
-			w.deliver(p) // what was there before
+			w.deliver(p) // restores the old content
 		}
 		w.origin.remove(p)
 		w.dropLogged(p.target, p.entry.gen)
@@ -221,9 +223,9 @@ func (p *Pending) Issued(r *p2p.Request, err error) {
 	}
 }
 
-// Waited follows a wait of the program for a request, which is about to be freed. It returns an
-// error if what the operation sent, or the memory that it fetched into, has been stored to since. The
-// lock is held.
+// Waited is called after a wait of the program for a request, which is about to be freed. It
+// returns an error if the program has stored to memory that the operation sends from or fetches
+// into. The lock is held.
 func (w *Window) Waited(r *p2p.Request, end Call) error {
 	p := w.requests[r]
 	if p == nil || p.made != r.Gen {
@@ -256,7 +258,7 @@ func (w *Window) OutOfRange(call Call, cause error) error {
 // Lost notes that a member has died. The lock is held.
 func (w *Window) Lost() { w.lost = true }
 
-// Renew forgets everything: ranks are about to change. No epoch is open. The lock is held.
+// Renew clears all state, because ranks are about to change. No epoch is open. The lock is held.
 func (w *Window) Renew() {
 	w.opened, w.fences = make(map[opening]Call), 0
 	for p := range w.pending {

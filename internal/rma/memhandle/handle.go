@@ -7,7 +7,7 @@ import (
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
-// Space is where the addresses begin by which frames name the memory of handles; addresses of
+// Space is the first of the addresses by which frames name the memory of handles. Real addresses of
 // processes are below it on all systems.
 const Space = 1 << 63
 
@@ -17,12 +17,12 @@ const Size = 40
 // mark begins a handle: "HMH" and the version of the layout.
 const mark = 0x484d4801
 
-// Handle is a handle as the program has it:
+// Handle is the decoded form of a handle, whose encoding is
 //
 //	mark uint32 | process uint32 | window uint64 | key uint64 | size uint64 | slot uint32 | check uint32
 //
-// in little-endian words. The check finds bytes that have changed in transit. A process that has a
-// handle can make others of it, but only to parts of the memory that the handle opens anyway.
+// in little-endian words. The check detects bytes that have changed in transit. A process that has a
+// handle can make other handles from it, but only to parts of the same memory.
 type Handle struct {
 	Process int32
 	Window  uint64
@@ -44,8 +44,8 @@ func (x *Handle) Append(b []byte) []byte {
 	return le.AppendUint32(b, crc32.ChecksumIEEE(b[from:]))
 }
 
-// Parse reads what Append wrote, of at least Size bytes; it ignores what follows. It reports false for
-// what Append never writes.
+// Parse decodes a handle that Append has written, from at least Size bytes; it ignores bytes after
+// the handle. It reports false for bytes that Append never writes.
 func Parse(b []byte) (x Handle, ok bool) {
 	le := binary.LittleEndian
 	x = Handle{int32(le.Uint32(b[4:])), le.Uint64(b[8:]), le.Uint64(b[16:]), le.Uint64(b[24:]), le.Uint32(b[32:])}

@@ -10,8 +10,8 @@ import (
 
 // Table is the memory of this process that handles of a window name. The zero Table is empty.
 type Table struct {
-	// live has each handle under every 4 GiB of the handle space that it uses; no two handles
-	// use the same.
+	// live has an entry for each 4 GiB of the handle space that a handle uses; no two handles use
+	// the same one.
 	live   map[uint32]*Memory
 	random *rand.ChaCha8
 }
@@ -24,7 +24,7 @@ type Memory struct {
 	Region apply.Region
 }
 
-// Start makes the state that the first handle needs.
+// Start makes the state of the table before the first handle.
 func (t *Table) Start() error {
 	if t.random != nil {
 		return nil
@@ -38,7 +38,7 @@ func (t *Table) Start() error {
 	return nil
 }
 
-// Enter draws the key of r, and enters r under it.
+// Enter draws a random key for r and adds r to the table.
 func (t *Table) Enter(r *Memory) {
 	n := len(r.Region.Mem)
 	for {
@@ -64,22 +64,22 @@ func (t *Table) Remove(r *Memory) {
 	eachPage(r.Key, len(r.Region.Mem), func(page uint32) bool { delete(t.live, page); return true })
 }
 
-// Find returns the handle whose memory has n bytes from an address of the handle space on, nil if
-// none has.
+// Find returns the memory that contains n bytes from an address of the handle space on, nil if
+// there is none.
 func (t *Table) Find(addr, n uint64) *Memory {
 	r := t.live[uint32(addr>>32)]
 	if r == nil {
 		return nil
 	}
-	size, at := uint64(len(r.Region.Mem)), addr-r.Key // below the key it is very large
+	size, at := uint64(len(r.Region.Mem)), addr-r.Key // wraps to a very large number below the key
 	if at > size || n > size-at {
 		return nil
 	}
 	return r
 }
 
-// eachPage calls fn for each 4 GiB of the handle space that n bytes from key on use, until it returns
-// false, which it reports.
+// eachPage calls fn for each 4 GiB of the handle space that n bytes from key on use. If fn returns
+// false, eachPage stops and returns false.
 func eachPage(key uint64, n int, fn func(page uint32) bool) bool {
 	for page := key >> 32; page <= (key+uint64(max(n, 1))-1)>>32; page++ {
 		if !fn(uint32(page)) {

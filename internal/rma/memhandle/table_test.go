@@ -19,8 +19,8 @@ func TestQV27_LongMemoryInTheHandleSpace(t *testing.T) {
 	}
 }
 
-// QV-27, S5: an address is found within the memory of a live handle only, up to its last byte, and the
-// key alone names the handle.
+// QV-27, S5: Find finds addresses only within the memory of a live handle, up to its last byte,
+// and only the key names the handle.
 func TestS5_QV27_FindStaysWithinTheMemory(t *testing.T) {
 	var table Table
 	if err := table.Start(); err != nil {
@@ -57,7 +57,7 @@ func TestS5_QV27_FindStaysWithinTheMemory(t *testing.T) {
 	}
 }
 
-// S5: each bit of a handle that changes in transit is found; bytes behind it are ignored.
+// S5: Parse detects each bit of a handle that changes in transit, and ignores bytes after the handle.
 func TestS5_HandlesThatChangeInTransit(t *testing.T) {
 	x := Handle{Process: 3, Window: 64, Key: Space | 5<<32, Size: 100, Slot: 7}
 	b := x.Append([]byte("before"))[len("before"):]

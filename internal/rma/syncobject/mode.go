@@ -3,8 +3,8 @@ package syncobject
 // Mode says which operations a request that signals an object waits for.
 type Mode uint32
 
-// The modes. Get-accumulates, fetch-and-ops and compare-and-swaps are waited for with each
-// of Get and Accumulate, for they are both.
+// The modes. Get-accumulates, fetch-and-ops and compare-and-swaps belong to both Get and
+// Accumulate.
 const (
 	Put Mode = 1 << iota
 	Get

@@ -8,24 +8,26 @@ import (
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
-// Table is the synchronisation objects of a window that this process has. The zero Table is empty.
+// Table holds the synchronisation objects of a window that this process owns. The zero Table is
+// empty.
 type Table struct {
 	objects map[Handle]*Object
-	fresh   uint32   // how many numbers were ever given: from the highest counter down
-	freed   []uint32 // numbers of freed objects, in the order in which they are to be given again
+	fresh   uint32   // how many counters have ever been used, from the highest one down
+	freed   []uint32 // counters of freed objects, in the order in which they are reused
 }
 
-// restMin is how many freed numbers rest before one is given again, so that a signal too many, which
-// is an error of the program, does not soon reach another object.
+// restMin is the number of freed counters that stay unused before one is reused, so that a signal too
+// many, which is an error of the program, does not soon reach another object.
 const restMin = 64
 
 // Object is a synchronisation object of this process.
 type Object struct {
-	active *Wait // that has been started, and has not ended
+	active *Wait // the request that has been started and has not ended
 	freed  bool
 }
 
-// Alloc makes n objects of a window at a process. serial counts the objects of the process.
+// Alloc makes n objects of a window at a process. serial counts the objects that the process has
+// made.
 func (t *Table) Alloc(n int, window uint64, process int, serial *uint64) ([]Handle, error) {
 	if n < 0 {
 		return nil, fail(class.Count, "%d synchronisation objects", n)
@@ -45,7 +47,7 @@ func (t *Table) Alloc(n int, window uint64, process int, serial *uint64) ([]Hand
 	return list, nil
 }
 
-// number is a counter that no object has.
+// number returns a counter that no object uses.
 func (t *Table) number() (number uint32) {
 	if len(t.freed) > restMin || t.fresh == Max {
 		number = t.freed[0]
@@ -56,10 +58,10 @@ func (t *Table) number() (number uint32) {
 	return shmfmt.CountersMax - t.fresh
 }
 
-// Find is the object that h names, nil if it has been freed.
+// Find returns the object that h names, nil if it has been freed.
 func (t *Table) Find(h Handle) *Object { return t.objects[h] }
 
-// Free frees objects that the table has, all or, with an error, none.
+// Free frees objects of the table. If it returns an error it has freed none.
 func (t *Table) Free(list []Handle) error {
 	for i, h := range list {
 		if t.objects[h].active != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
-// classOf is the class of an error, Success of none.
+// classOf returns the class of an error, Success for nil.
 func classOf(err error) class.Class {
 	var e *class.Error
 	errors.As(err, &e)
@@ -19,8 +19,8 @@ func classOf(err error) class.Class {
 	return e.Class
 }
 
-// A handle says which counter of which process it is; handles of other windows, and those of
-// objects that had the same counter before, differ.
+// A handle contains counter and process of its object. It differs from handles of other windows, and
+// of objects that had the same counter before.
 func TestSYN05_HandlesNameObjects(t *testing.T) {
 	var serial uint64
 	var one, two Table
@@ -56,7 +56,7 @@ func TestSYN05_HandlesNameObjects(t *testing.T) {
 	}
 }
 
-// A window has Max objects at most; the limit says how many there are. Free frees all or none.
+// A window has at most Max objects, and the error names the limit. Free frees all objects or none.
 func TestSYN05_SYN06_LimitsAndFree(t *testing.T) {
 	var serial uint64
 	var table Table
@@ -94,8 +94,8 @@ func TestSYN05_SYN06_LimitsAndFree(t *testing.T) {
 	}
 }
 
-// Signals that come early are credit of the next Start, at most count of them; a strict request
-// loses them and says so.
+// Up to count early signals count for the next Start; a strict request loses them and returns an
+// error.
 func TestSYN27_EarlySignals(t *testing.T) {
 	for _, x := range []struct {
 		strict        bool

@@ -14,12 +14,12 @@ type Wait struct {
 	count   int64
 	restart bool
 	strict  bool
-	again   bool  // of strict: the last Start has been complete, with count signals
-	early   int64 // signals that were there when it began
+	again   bool  // strict only: the last Start completed, so count signals in the counter are old
+	early   int64 // number of signals in the counter at Begin
 }
 
-// NewWait returns a Wait for count signals of an object whose counter is given. With restart the
-// request begins again whenever a test or wait has ended it. A strict one loses early signals.
+// NewWait returns a Wait for count signals of object o, whose counter is counter. With restart the
+// request begins again whenever a test or wait has ended it. A strict request loses early signals.
 func NewWait(o *Object, counter *shmfmt.Counter, count int64, restart, strict bool) (*Wait, error) {
 	switch {
 	case count < 0:
@@ -33,7 +33,7 @@ func NewWait(o *Object, counter *shmfmt.Counter, count int64, restart, strict bo
 	return &Wait{object: o, counter: counter, count: count, restart: restart, strict: strict}, nil
 }
 
-// Take is how many signals are subtracted from the counter when the request is complete.
+// Take returns how many signals the completion of the request subtracts from the counter.
 func (q *Wait) Take() int64 {
 	if q.strict {
 		return 0
@@ -41,7 +41,8 @@ func (q *Wait) Take() int64 {
 	return q.count
 }
 
-// Begin starts the request, with value signals there. An error completes it.
+// Begin starts the request; value is the number of signals in the counter. An error completes the
+// request.
 func (q *Wait) Begin(value int64) error {
 	switch o := q.object; {
 	case o.freed:
@@ -66,8 +67,8 @@ func (q *Wait) Begin(value int64) error {
 	return nil
 }
 
-// Finish ends the request, which is complete with err. It returns the error of the call that has
-// found it complete, and whether the request begins again.
+// Finish ends the request, which is complete with err. It returns the error for the call that has
+// found the request complete, and whether the request begins again.
 func (q *Wait) Finish(err error) (failed error, again bool) {
 	q.Abandon()
 	if err != nil {
@@ -88,7 +89,7 @@ func (q *Wait) Finish(err error) (failed error, again bool) {
 	return err, q.restart
 }
 
-// Abandon ends the request without a result: signals that have come stay in the counter.
+// Abandon ends the request without a result: signals that have arrived stay in the counter.
 func (q *Wait) Abandon() {
 	if q.object.active == q {
 		q.object.active = nil
