@@ -154,7 +154,7 @@ func (b *Buffer) transferAll(packed []byte, unpack bool) int {
 		t.loop(s, stride, off, 0, n)
 		return int(b.size)
 	}
-	if s := b.t.program(); s.kind == loop { // here, since a call of whole takes an eighth of a short loop
+	if s := b.t.program(); s.kind == loop { // not by whole: its call takes an eighth of a short loop
 		t.loop(s.sub, s.stride, b.origin+s.off, 0, s.n)
 	} else {
 		t.whole(s, b.origin, 0)

@@ -10,12 +10,12 @@ import (
 	"github.com/halo-mpi/halo/internal/dtype"
 )
 
-// Another layout of a sequence has that sequence, and no byte twice, of three in a
-// row neither; all constructors occur.
+// A layout of Regroup has the given sequence. No byte occurs twice, not even in three
+// consecutive elements. All constructors occur.
 func TestRegroupKeepsTheSequence(t *testing.T) {
 	set := dtype.Predefined()
 	seen := map[dtype.Combiner]int{}
-	filled, apart := 0, 0 // layouts, and those with gaps
+	filled, apart := 0, 0 // number of layouts, and of layouts with gaps
 	for seed := range uint64(3000) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		m := Generator{}.Spec(r, 1+int(seed%4)).Typemap(set, 600)
@@ -56,7 +56,7 @@ func TestRegroupKeepsTheSequence(t *testing.T) {
 	}
 }
 
-// shortest is the length of the shortest block in memory.
+// shortest returns the length of the shortest block in memory.
 func shortest(m *Typemap) int {
 	short, n := len(m.Entries), 0
 	for i, e := range m.Entries {
@@ -90,7 +90,7 @@ func TestPeriod(t *testing.T) {
 	}
 }
 
-// A failure shrinks to the least that fails, whether it is an error or a panic.
+// Shrink finds the simplest case that still fails, with an error or with a panic.
 func TestShrink(t *testing.T) {
 	fails := func(s *Spec) error {
 		if text := s.String(); strings.Contains(text, "resized") && strings.Contains(text, "hindexed(") {

@@ -6,14 +6,14 @@ import (
 	"github.com/halo-mpi/halo/internal/dtype"
 )
 
-// External converts the entries in mem, where displacement 0 is at origin, to
-// external32 one by one, by the bytes. Of a little-endian machine.
+// External converts the entries in mem, where displacement 0 is at origin, to external32
+// one by one and byte by byte. It assumes a little-endian machine.
 func (m *Typemap) External(mem []byte, origin int64) []byte {
 	var out []byte
 	for _, e := range m.Entries {
 		b := mem[origin+e.Off:][:e.Elem.Size]
 		switch {
-		case e.Elem.ID == dtype.Long && len(b) == 8: // 4 low bytes, the sign
+		case e.Elem.ID == dtype.Long && len(b) == 8: // the low 4 bytes with the sign
 			v := int64(binary.LittleEndian.Uint64(b))
 			low := uint32(v & 0x7fffffff)
 			if v < 0 {
@@ -34,9 +34,9 @@ func (m *Typemap) External(mem []byte, origin int64) []byte {
 	return out
 }
 
-// Normalize makes numbers of the random bytes in mem that survive the way through
-// external32 and back: what it narrows fits, and long doubles are normal. No bytes
-// may overlap.
+// Normalize changes the random bytes in mem to numbers that do not change when they are
+// converted to external32 and back: the values fit the narrower types of external32, and long
+// doubles are normal. No bytes may overlap.
 func (m *Typemap) Normalize(mem []byte, origin int64) {
 	for _, e := range m.Entries {
 		b := mem[origin+e.Off:][:e.Elem.Size]
@@ -47,7 +47,7 @@ func (m *Typemap) Normalize(mem []byte, origin int64) {
 			b[8], b[9] = b[8]|1, b[9]&^1
 		case e.Elem.ID == dtype.LongDouble && e.Elem.Format == dtype.Double64:
 			b[6], b[7] = b[6]|0x10, b[7]&^1
-		case e.Elem.ID == dtype.Long && len(b) == 8: // what 4 bytes can hold
+		case e.Elem.ID == dtype.Long && len(b) == 8: // a value that fits 4 bytes
 			for i := range b[4:] {
 				b[4+i] = byte(int8(b[3]) >> 7)
 			}
@@ -64,10 +64,10 @@ func appendReversed(out, b []byte) []byte {
 	return out
 }
 
-// longDouble widens a normal number.
+// longDouble widens a normal number to binary128.
 func longDouble(f dtype.Format, b []byte) []byte {
 	switch f {
-	case dtype.Extended: // the bits behind the leading one move to the front of 112
+	case dtype.Extended: // the bits after the leading one become the first of 112
 		m := binary.LittleEndian.Uint64(b) << 1
 		out := []byte{b[9], b[8]}
 		out = binary.BigEndian.AppendUint64(out, m)

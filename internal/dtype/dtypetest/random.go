@@ -6,25 +6,25 @@ import (
 	"github.com/halo-mpi/halo/internal/dtype"
 )
 
-// Generator makes random specs. The zero Generator makes them of all sizes of basic
-// types, in small numbers.
+// Generator makes random specs. The zero Generator uses basic types of all sizes and small
+// counts.
 type Generator struct {
 	// Basics are the basic types to use, nil for those of AllSizes.
 	Basics []dtype.ID
-	// Wide, if above 1, puts runs of up to so many elements where there would be one,
-	// and displacements in bytes as much further apart. Least is the shortest.
+	// If Wide is above 1, each single element becomes a run of Least to Wide elements, and
+	// displacements in bytes are larger by the factor Wide.
 	Wide, Least int64
 }
 
-// AllSizes are basic types of all sizes, and pairs with padding.
+// AllSizes returns basic types of all sizes, and pair types with padding.
 func AllSizes() []dtype.ID {
 	return []dtype.ID{dtype.Int8, dtype.Char, dtype.Int16, dtype.Int, dtype.Float, dtype.Double, dtype.Long, dtype.Wchar,
 		dtype.CDoubleComplex, dtype.LongDouble, dtype.Complex32, dtype.Byte, dtype.DoubleInt, dtype.ShortInt,
 		dtype.Integer16, dtype.CBool, dtype.FortranReal, dtype.Real2}
 }
 
-// Spec makes a spec of some nesting depth. What it describes may overlap, be empty,
-// reach before displacement 0, and have any bounds.
+// Spec makes a spec of some nesting depth. Its layout may overlap, be empty, reach before
+// displacement 0, and have any bounds.
 func (g Generator) Spec(r *rand.Rand, depth int) *Spec {
 	if len(g.Basics) == 0 {
 		g.Basics = AllSizes()
@@ -117,14 +117,14 @@ func (g *Generator) spec(r *rand.Rand, depth int) *Spec {
 	return s
 }
 
-// darray is the integers of a darray.
+// darray returns the integer arguments of a darray.
 func darray(size, rank int64, sizes, kinds, args, procs []int64, o dtype.Order) []int64 {
 	ints := append([]int64{size, rank}, counted(sizes, kinds, args, procs)...)
 	return append(ints, int64(o))
 }
 
-// FromBytes is dice that fall as data says, a byte each time, and when that is at its
-// end in a way that data determines: for fuzzing.
+// FromBytes returns a generator for fuzzing whose numbers data determines: each uses one byte of
+// data; after the end of data they are pseudo-random with a seed from data.
 func FromBytes(data []byte) *rand.Rand { return rand.New(&byteSource{rest: data, then: seed(data)}) }
 
 type byteSource struct {
@@ -150,7 +150,7 @@ func (s *byteSource) Uint64() uint64 {
 	return uint64(b) * 0x0101010101010101
 }
 
-// rising makes displacements that often do not overlap, and often touch.
+// rising makes displacements of blocks that often do not overlap, and often are adjacent.
 func rising(r *rand.Rand, n int64, step int) []int64 {
 	v := make([]int64, n)
 	at := int64(r.IntN(5) - 2)

@@ -6,14 +6,14 @@ import (
 	"github.com/halo-mpi/halo/internal/dtype"
 )
 
-// Regroup makes a layout whose typemap has the basic types of seq in that order:
-// the other side of a message. No bytes of it overlap, of several elements in a row
-// neither, but there may be gaps, and any order in memory. The basic types must be
-// predefined ones. No block in memory is shorter than least elements, if seq is not.
-// Without r it is the plainest one: nothing but the sequence, dense.
+// Regroup makes a layout whose typemap has the basic types of seq in that order, for the
+// other side of a message. No bytes overlap, not even those of consecutive elements, but
+// there may be gaps, and the order in memory may be any. The basic types must be
+// predefined ones. No block in memory is shorter than least elements, unless seq is. If r
+// is nil the layout is the dense sequence.
 //
-// A sequence that repeats itself may become repetitions of the layout of a part of
-// it, by any constructor that repeats; others are cut into parts of a struct.
+// A periodic sequence may become repetitions of the layout of a part of it, by any
+// constructor that repeats; other sequences are cut into the members of a struct.
 func Regroup(r *rand.Rand, set *dtype.Set, seq []*dtype.Elem, least int) *Spec {
 	if r == nil {
 		return dense(seq)
@@ -23,7 +23,7 @@ func Regroup(r *rand.Rand, set *dtype.Set, seq []*dtype.Elem, least int) *Spec {
 	return s
 }
 
-// dense lists a sequence without gaps.
+// dense returns a layout of a sequence without gaps.
 func dense(seq []*dtype.Elem) *Spec {
 	switch p := period(seq); {
 	case len(seq) == 0:
@@ -48,11 +48,11 @@ func dense(seq []*dtype.Elem) *Spec {
 	return Resized(s, 0, at)
 }
 
-// period is the length of the shortest sequence of which seq is repetitions, 0 of
-// an empty one.
+// period returns the length of the shortest sequence whose repetitions are seq, 0 if seq is
+// empty.
 func period(seq []*dtype.Elem) int {
-	// back[i] is the length of the longest beginning of seq that also ends at i: what
-	// Knuth, Morris and Pratt search with.
+	// back[i] is the length of the longest proper prefix of seq that is also a suffix of
+	// seq[:i+1], as in the search by Knuth, Morris and Pratt.
 	back := make([]int, len(seq))
 	for i, k := 1, 0; i < len(seq); i++ {
 		for k > 0 && seq[i] != seq[k] {
@@ -81,7 +81,7 @@ type regrouper struct {
 
 func (g *regrouper) between(lo, hi int) int64 { return int64(lo + g.r.IntN(hi-lo+1)) }
 
-// group returns a layout and its typemap. Its bounds are around its data.
+// group returns a layout of seq and its typemap. The bounds of the layout enclose its data.
 func (g *regrouper) group(seq []*dtype.Elem) (*Spec, *Typemap) {
 	var s *Spec
 	p := period(seq)
@@ -108,7 +108,7 @@ func (g *regrouper) group(seq []*dtype.Elem) (*Spec, *Typemap) {
 	lb, ub := m.Bounds()
 	tlb, tub := m.TrueBounds()
 	gaps := g.r.IntN(8) == 0
-	if g.least > 1 { // there are few other places for gaps
+	if g.least > 1 { // few other steps make gaps then
 		gaps = g.r.IntN(2) == 0
 	}
 	if lb > tlb || ub < tub || gaps {
@@ -124,7 +124,7 @@ func (g *regrouper) group(seq []*dtype.Elem) (*Spec, *Typemap) {
 
 func (g *regrouper) typemap(s *Spec) *Typemap { return s.Typemap(g.set, 1<<62) }
 
-// divisor is any of n.
+// divisor returns a random divisor of n.
 func (g *regrouper) divisor(n int64) int64 {
 	var all []int64
 	for k := int64(1); k*k <= n; k++ {
@@ -148,7 +148,7 @@ func (g *regrouper) cut(seq []*dtype.Elem) *Spec {
 	maps := make([]*Typemap, len(parts))
 	for i, p := range parts {
 		lengths[i] = 1
-		if n := period(p); n < len(p) && n >= g.least && g.r.IntN(3) > 0 { // blocks of a length
+		if n := period(p); n < len(p) && n >= g.least && g.r.IntN(3) > 0 { // a block length above 1
 			lengths[i] = int64(len(p) / n)
 			p = p[:n]
 		}
@@ -166,7 +166,7 @@ func (g *regrouper) cut(seq []*dtype.Elem) *Spec {
 	return s
 }
 
-// order is mostly that of memory.
+// order returns an order of n parts in memory, usually the order of the sequence.
 func (g *regrouper) order(n int) []int {
 	if g.r.IntN(3) == 0 {
 		return g.r.Perm(n)
@@ -178,7 +178,7 @@ func (g *regrouper) order(n int) []int {
 	return all
 }
 
-// gap is often none.
+// gap returns the length of a gap, which is often 0.
 func (g *regrouper) gap(most int) int64 { return g.between(0, most) * g.between(0, 1) }
 
 // repeat makes n repetitions of kid by any constructor.
@@ -230,7 +230,7 @@ func same(n, v int64) []int64 {
 	return all
 }
 
-// lengths adds up to n, in up to 40 parts, some of which are empty.
+// lengths splits n into at most 40 lengths, some of which may be 0.
 func (g *regrouper) lengths(n int64) []int64 {
 	var all []int64
 	for n > 0 && len(all) < 39 {
@@ -240,7 +240,7 @@ func (g *regrouper) lengths(n int64) []int64 {
 	return append(all, n)
 }
 
-// displs are where blocks of lengths times unit lie without overlap, with gaps.
+// displs returns displacements at which blocks of lengths times unit do not overlap, with gaps.
 func (g *regrouper) displs(lengths []int64, unit int64, gap int) []int64 {
 	out := make([]int64, len(lengths))
 	at := g.between(-10, 10)
@@ -251,7 +251,7 @@ func (g *regrouper) displs(lengths []int64, unit int64, gap int) []int64 {
 	return out
 }
 
-// subarray is the integers of one of n elements.
+// subarray returns the integer arguments of a subarray of n elements.
 func (g *regrouper) subarray(n int64) []int64 {
 	var sizes, subs, starts []int64
 	for d := 0; d < 2 && n > 1; d++ {
@@ -266,8 +266,8 @@ func (g *regrouper) subarray(n int64) []int64 {
 	return append(counted(sizes, subs, starts), int64(order(g.r)))
 }
 
-// darray is the integers of one with n elements for each of some processes, dealt
-// out in blocks, one or several of length block.
+// darray returns the integer arguments of a darray with n elements for each of several
+// processes, which are distributed in one block or in several blocks of length block.
 func (g *regrouper) darray(n, block int64) []int64 {
 	procs := g.between(1, 3)
 	kind, arg := dtype.DistributeCyclic, block

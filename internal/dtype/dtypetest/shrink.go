@@ -6,8 +6,8 @@ import (
 	"github.com/halo-mpi/halo/internal/dtype"
 )
 
-// Shrink looks for the simplest case that still fails, given one that fails with
-// err. smaller are cases that are one step simpler. A panic is a failure.
+// Shrink searches for the simplest case that still fails, beginning with a case that fails
+// with err. smaller returns the cases that are one step simpler. A panic is a failure.
 func Shrink[T any](c T, err error, smaller func(T) []T, check func(T) error) (T, error) {
 	for again := true; again; {
 		again = false
@@ -30,7 +30,7 @@ func try[T any](c T, check func(T) error) (err error) {
 	return check(c)
 }
 
-// Smaller are specs that are one step simpler.
+// Smaller returns the specs that are one step simpler.
 func (s *Spec) Smaller() []*Spec {
 	out := append([]*Spec{}, s.Kids...)
 	with := func(i int, kid *Spec) {
@@ -69,7 +69,7 @@ func (s *Spec) Smaller() []*Spec {
 	return append(out, s.fewer()...)
 }
 
-// fewer are specs with a block less.
+// fewer returns specs with one block less.
 func (s *Spec) fewer() (out []*Spec) {
 	switch s.Combiner {
 	case dtype.CombinerHindexed, dtype.CombinerStruct:

@@ -1,15 +1,13 @@
-// Package dtypetest makes random datatypes and says what they mean: for tests of
-// packages that move data by types, against an oracle that has nothing in common
-// with the engine.
+// Package dtypetest makes random datatypes, and an oracle for their meaning that shares
+// no code with the engine. Tests of packages that move data by types use it.
 //
 // A Spec is a program of constructor calls; Generator makes random ones. Spec.Build
-// calls the constructors of package dtype, Spec.Typemap writes down the typemap,
-// entry by entry as the standard defines it. Regroup makes another layout of the
-// same sequence of basic types, for the other side of a message. Shrink finds the
-// simplest case that still fails.
+// calls the constructors of package dtype. Spec.Typemap lists the typemap entry by entry,
+// as the standard defines it. Regroup makes another layout of the same sequence of basic
+// types, for the other side of a message. Shrink finds the simplest case that still fails.
 //
-// The trap: typemaps are as long as types are large. Typemap takes a limit, and its
-// caller goes without those beyond.
+// The trap: the length of a typemap is the number of elements. Typemap takes a limit, and
+// callers must skip types with longer typemaps.
 package dtypetest
 
 import (
@@ -24,21 +22,21 @@ import (
 // dtype.Contents, and the programs of the types it is applied to.
 type Spec struct {
 	Combiner dtype.Combiner
-	ID       dtype.ID // of a predefined type
+	ID       dtype.ID // for a predefined type
 	Ints     []int64
 	Addrs    []int64
 	Kids     []*Spec
 }
 
-// Named is a predefined type.
+// Named returns the spec of a predefined type.
 func Named(id dtype.ID) *Spec { return &Spec{Combiner: dtype.CombinerNamed, ID: id} }
 
-// Contiguous is n elements of kid.
+// Contiguous returns the spec of n elements of kid.
 func Contiguous(n int64, kid *Spec) *Spec {
 	return &Spec{Combiner: dtype.CombinerContiguous, Ints: []int64{n}, Kids: []*Spec{kid}}
 }
 
-// Resized is kid with other bounds.
+// Resized returns the spec of kid with other bounds.
 func Resized(kid *Spec, lb, extent int64) *Spec {
 	return &Spec{Combiner: dtype.CombinerResized, Addrs: []int64{lb, extent}, Kids: []*Spec{kid}}
 }
@@ -111,7 +109,7 @@ func Make(set *dtype.Set, c dtype.Contents) (*dtype.Type, error) {
 	return nil, fmt.Errorf("combiner %v", c.Combiner)
 }
 
-// Distributes reads the dimensions in the integers of a darray.
+// Distributes returns the dimensions from the integer arguments of a darray.
 func Distributes(ints []int64) []dtype.Distribute {
 	n := ints[2]
 	d := make([]dtype.Distribute, n)
@@ -122,8 +120,8 @@ func Distributes(ints []int64) []dtype.Distribute {
 	return d
 }
 
-// counted is the integers of a call whose first argument is the length of the lists
-// that follow.
+// counted returns the integer arguments of a call whose first argument is the length of
+// the lists that follow.
 func counted(lists ...[]int64) []int64 {
 	return append([]int64{int64(len(lists[0]))}, slices.Concat(lists...)...)
 }

@@ -10,8 +10,8 @@ import (
 type Typemap struct {
 	Entries []Entry
 
-	lb, ub *int64 // markers
-	limit  int    // of entries
+	lb, ub *int64 // markers, nil if there are none
+	limit  int    // largest number of entries
 }
 
 // Entry is a basic type at a displacement.
@@ -20,7 +20,7 @@ type Entry struct {
 	Off  int64
 }
 
-// TrueBounds are the least displacement, and the end of what reaches furthest.
+// TrueBounds returns the least displacement and the greatest end of an entry.
 func (m *Typemap) TrueBounds() (lb, ub int64) {
 	for i, e := range m.Entries {
 		if i == 0 {
@@ -31,8 +31,8 @@ func (m *Typemap) TrueBounds() (lb, ub int64) {
 	return lb, ub
 }
 
-// Bounds are lower and upper bound: markers if there are any, else the true ones
-// with room for alignment.
+// Bounds returns lower and upper bound: the markers if there are any, else the true bounds
+// with the extent rounded up for alignment.
 func (m *Typemap) Bounds() (lb, ub int64) {
 	if m.lb != nil {
 		return *m.lb, *m.ub
@@ -44,8 +44,7 @@ func (m *Typemap) Bounds() (lb, ub int64) {
 	return lb, ub
 }
 
-// align is the least distance that all elements are aligned at; alignments are
-// powers of two.
+// align returns the strictest alignment of the elements; alignments are powers of two.
 func (m *Typemap) align() int64 {
 	most := int64(1)
 	for _, e := range m.Entries {
@@ -54,7 +53,7 @@ func (m *Typemap) align() int64 {
 	return most
 }
 
-// Extent is the distance of elements in a row.
+// Extent is the distance of consecutive elements.
 func (m *Typemap) Extent() int64 {
 	lb, ub := m.Bounds()
 	return ub - lb
@@ -68,7 +67,7 @@ func (m *Typemap) Size() (n int64) {
 	return n
 }
 
-// place adds old at a displacement. ok is false if that becomes too long.
+// place adds old at a displacement. It returns false if the typemap becomes too long.
 func (m *Typemap) place(old *Typemap, at int64) bool {
 	for _, e := range old.Entries {
 		m.Entries = append(m.Entries, Entry{e.Elem, e.Off + at})
@@ -94,7 +93,7 @@ func (m *Typemap) block(n int64, old *Typemap, at int64) bool {
 	return true
 }
 
-// Typemap is what s means, nil if it has more entries than limit.
+// Typemap returns the typemap of s, nil if it has more entries than limit.
 func (s *Spec) Typemap(set *dtype.Set, limit int) *Typemap {
 	m := &Typemap{limit: limit}
 	if s.Combiner == dtype.CombinerNamed {
@@ -124,7 +123,7 @@ func (s *Spec) Typemap(set *dtype.Set, limit int) *Typemap {
 	return m
 }
 
-// construct fills m with what the constructor of s makes of old.
+// construct fills m with the typemap that the constructor of s makes from old.
 func (m *Typemap) construct(s *Spec, old []*Typemap) (ok bool) {
 	ok = true
 	i, a := s.Ints, s.Addrs
@@ -178,7 +177,7 @@ func (m *Typemap) construct(s *Spec, old []*Typemap) (ok bool) {
 	return ok
 }
 
-// darray adds what a rank has of a distributed array.
+// darray adds the elements of a distributed array that a rank holds.
 func (m *Typemap) darray(i []int64, old *Typemap) bool {
 	dims := Distributes(i)
 	var sizes, coords []int64
@@ -209,7 +208,8 @@ func (m *Typemap) darray(i []int64, old *Typemap) bool {
 	})
 }
 
-// array adds those elements of an array that mine wants, in the order of memory.
+// array adds the elements of an array for which mine returns true in each dimension, in the
+// order of memory.
 func (m *Typemap) array(sizes []int64, order dtype.Order, old *Typemap, mine func(d int, x int64) bool) bool {
 	total, ex := int64(1), old.Extent()
 	for _, n := range sizes {
@@ -236,7 +236,7 @@ func (m *Typemap) array(sizes []int64, order dtype.Order, old *Typemap, mine fun
 	return ok
 }
 
-// Times is count elements, one extent apart, nil if they are too many.
+// Times returns the typemap of count elements, one extent apart; nil if it is too long.
 func (m *Typemap) Times(count int64) *Typemap {
 	all := &Typemap{limit: m.limit}
 	if !all.block(count, m, 0) {
@@ -263,7 +263,7 @@ func (m *Typemap) Overlaps() bool {
 	return len(slices.Compact(offs)) < int(m.Size())
 }
 
-// Elems is the sequence of basic types.
+// Elems returns the sequence of basic types.
 func (m *Typemap) Elems() []*dtype.Elem {
 	out := make([]*dtype.Elem, len(m.Entries))
 	for i, e := range m.Entries {
@@ -272,7 +272,7 @@ func (m *Typemap) Elems() []*dtype.Elem {
 	return out
 }
 
-// Packed is the data in mem, where displacement 0 is at origin.
+// Packed returns the packed data from mem, where displacement 0 is at origin.
 func (m *Typemap) Packed(mem []byte, origin int64) []byte {
 	out := make([]byte, 0, m.Size())
 	for _, e := range m.Entries {
@@ -281,7 +281,7 @@ func (m *Typemap) Packed(mem []byte, origin int64) []byte {
 	return out
 }
 
-// Unpack stores data, or a beginning of it, at its places in mem.
+// Unpack stores packed data, which may end early, at its places in mem.
 func (m *Typemap) Unpack(mem []byte, origin int64, data []byte) {
 	for _, e := range m.Entries {
 		data = data[copy(mem[origin+e.Off:][:e.Elem.Size], data):]
