@@ -17,26 +17,26 @@ import (
 // target's counters is incremented. The target waits until a counter reaches a value (Threshold).
 // Notified access and synchronisation objects both use this.
 //
-// Counters are in the target's heap, a cache line each, in chunks that grow from both ends of the
-// numbers (shmfmt.CounterChunk). The target makes a chunk when it first uses one of its counters,
-// by itself, and its control block says where the chunk is. So:
+// Counters are in the target's heap, one in each cache line, in chunks that grow from both ends of
+// the numbers (shmfmt.CounterChunk). The target makes a chunk when it first uses one of the chunk's
+// counters, and its control block says where the chunk is. So:
 //
 //   - An origin on the node copies, adds 1, and rings if the target waits for that value
 //     (shmfmt.Counter has the order of steps). While there is no chunk it sends a WinNotify instead,
-//     and the target's service makes one.
+//     and the target's service makes the chunk.
 //   - Any other origin sends the notification with the frame of the data, the last one if there are
-//     several (wire.ThenNotify). The target's service carries out the frame and counts.
+//     several (wire.ThenNotify). The target's service applies the frame and adds 1.
 //
-// Counters are only added to, so that notifications of both kinds can mix. Memory is 64 bytes a
-// counter, from 4 KiB to 4 MiB for each window and member, and none before the first use. If the
-// heap has no room, it is memory of the process, and all notifications come by frames.
+// Processes only add to counters, so that notifications of both kinds can mix. A counter takes 64
+// bytes: from 4 KiB to 4 MiB for each window and member, and none before the first use. If the heap
+// has no room, counters are in other memory of the process, and all notifications come in frames.
 
-// NotifyMax is how many counters of a window at each member are the program's, from 0 on. Those
-// above are of synchronisation objects.
+// NotifyMax is the number of counters of a window at each member for the program, from 0 on. The
+// counters above belong to synchronisation objects.
 const NotifyMax = shmfmt.CountersMax - syncobject.Max
 
-// counters are those of one member, as far as they are known. A chunk is stored when it is found,
-// or by its owner when it is made, under the engine's lock.
+// counters has the known chunks of counters of one member. A chunk is stored when this process finds
+// it, or makes it as its owner, under the engine's lock.
 type counters [shmfmt.CounterChunks]atomic.Pointer[[]shmfmt.Counter]
 
 // known returns a counter, nil if its chunk is not known.
@@ -48,7 +48,7 @@ func (c *counters) known(i int) *shmfmt.Counter {
 	return nil
 }
 
-// windowCounters are the own counters of a window.
+// windowCounters has the counters of this process in a window.
 type windowCounters struct {
 	counters counters
 	chunks   [][]byte // memory of chunks in the heap; under the engine's lock
@@ -62,7 +62,7 @@ func counterExists(i int) error {
 	return nil
 }
 
-// counter returns an own counter. The lock is held.
+// counter returns a counter of this process. The lock is held.
 func (w *Window) counter(i int) *shmfmt.Counter {
 	if c := w.counters.known(i); c != nil {
 		return c
@@ -72,8 +72,8 @@ func (w *Window) counter(i int) *shmfmt.Counter {
 	return w.counters.known(i)
 }
 
-// makeCounters makes a chunk, and publishes it to the node. The error is why it could not be
-// published; the chunk exists all the same. The lock is held.
+// makeCounters makes a chunk and publishes it to the node. If it returns an error the chunk exists
+// but is not published. The lock is held.
 func (w *Window) makeCounters(chunk int) error {
 	size := shmfmt.CounterChunkSize(chunk)
 	mem, off, err := w.newPage(size)
@@ -116,8 +116,8 @@ func (v *View) MakeCounters(n int) error {
 	return nil
 }
 
-// CounterValue is the value of an own counter (MPIX_WIN_NOTIFY_GET_VALUE). A caller that gets it
-// sees everything that the operations have done which it has counted.
+// CounterValue returns the value of a counter of this process (MPIX_WIN_NOTIFY_GET_VALUE). The
+// effects of all counted operations are visible to the caller.
 func (v *View) CounterValue(i int) (int64, error) {
 	if err := v.ownCounter(i); err != nil {
 		return 0, err
@@ -128,7 +128,7 @@ func (v *View) CounterValue(i int) (int64, error) {
 	return 0, nil
 }
 
-// SetCounter sets an own counter to x (MPIX_WIN_NOTIFY_SET_VALUE).
+// SetCounter sets a counter of this process to x (MPIX_WIN_NOTIFY_SET_VALUE).
 func (v *View) SetCounter(i int, x int64) error {
 	if err := v.ownCounter(i); err != nil {
 		return err
@@ -149,15 +149,15 @@ func (v *View) ownCounter(i int) error {
 	return counterExists(i)
 }
 
-// countHere counts a notification that has come by a frame. The lock is held.
+// countHere counts a notification that has arrived in a frame. The lock is held.
 func (w *Window) countHere(i int) {
 	if _, reached := w.counter(i).Add(1); reached {
 		w.e.workCounters()
 	}
 }
 
-// count adds 1 to counter i of t, for an operation that the caller has carried out there, and wakes
-// t if it waits for that. It reports false, and has done nothing, if only t's service can count.
+// count adds 1 to counter i of t, for an operation that the caller has made on t's memory, and wakes
+// t if t waits for the new value. It reports false, without an effect, if only t's service can count.
 // locked says that the lock is held.
 func (t *target) count(i int, locked bool) bool {
 	c := t.counters.known(i)
@@ -172,8 +172,8 @@ func (t *target) count(i int, locked bool) bool {
 	return true
 }
 
-// counterReached tells t, whose memory is mapped here, that one of its counters has a value for
-// which a request may wait.
+// counterReached tells t, whose memory is mapped in this process, that one of its counters has a
+// value for which a request may wait.
 func (t *target) counterReached(locked bool) {
 	e := t.w.e
 	switch {
@@ -188,7 +188,7 @@ func (t *target) counterReached(locked bool) {
 	}
 }
 
-// findCounter finds the chunk of counter i of t, and makes it if t is the own process.
+// findCounter finds the chunk of counter i of t, and makes the chunk if t is this process.
 func (t *target) findCounter(i int, locked bool) *shmfmt.Counter {
 	w := t.w
 	if t.rank == w.Comm.Rank {
@@ -211,7 +211,7 @@ func (t *target) findCounter(i int, locked bool) *shmfmt.Counter {
 	}
 	mem, err := t.view.Memory(off, shmfmt.CounterChunkSize(chunk))
 	if err != nil {
-		return nil // there is no room to map it: use frames
+		return nil // there is no room to map the chunk: the caller uses frames
 	}
 	list, err := shmfmt.OpenCounters(mem, chunk)
 	if err != nil {
@@ -221,7 +221,7 @@ func (t *target) findCounter(i int, locked bool) *shmfmt.Counter {
 	return t.counters.known(i)
 }
 
-// freeCounters frees the memory of the own counters. The lock is held.
+// freeCounters frees the memory of this process's counters. The lock is held.
 func (w *Window) freeCounters() {
 	for _, mem := range w.chunks {
 		w.e.mem.Free(mem)

@@ -15,9 +15,9 @@ import (
 
 var errDies = errors.New("it dies")
 
-// dying runs the function that rank makes, a new one for each run, as n ranks over each fabric; one
-// of them returns errDies. rank gets a function in which all meet, once: a barrier would fail for a
-// rank that is still in it when the first one that has left it dies.
+// dying runs n ranks over each fabric. rank makes the function of the ranks, a new one for each run;
+// one rank returns errDies from it. rank gets a function meet, in which all ranks wait for each other
+// once: a Barrier would fail for a rank that is still in it when another rank leaves it and dies.
 func dying(t *testing.T, n int, rank func(meet func()) func(w *world.World, v *rma.View) error) {
 	t.Helper()
 	defer awake(t)()
@@ -26,7 +26,7 @@ func dying(t *testing.T, n int, rank func(meet func()) func(w *world.World, v *r
 		t.Run(fabric, func(t *testing.T) {
 			var mu sync.Mutex
 			var others error
-			var made, met sync.WaitGroup // nobody dies before all are made
+			var made, met sync.WaitGroup // no rank dies before all windows are made
 			made.Add(n)
 			met.Add(n)
 			fn := rank(func() {
@@ -53,7 +53,7 @@ func dying(t *testing.T, n int, rank func(meet func()) func(w *world.World, v *r
 	}
 }
 
-// alone makes a process believe that all others have died, as it is about to be lost to them.
+// alone makes a process treat all others as failed, because they are about to treat it as failed.
 func alone(w *world.World) {
 	for r := range w.Comm.Size() {
 		if r != w.Comm.Rank {
@@ -70,9 +70,9 @@ func failed(err error) (bool, error) {
 	return false, err
 }
 
-// F3: a process dies with a lock that it has by Lock, shared or exclusive, or by LockAll. Of the
-// others, which wait for it or come later, one is told, once for each lock, and all get it after
-// that.
+// F3: a process dies with a lock by Lock, shared or exclusive, or by LockAll. Of the others, which
+// wait for the lock or request it later, one gets an error, once for each lock, and after that all
+// get the lock.
 func TestF3_LockOfTheDead(t *testing.T) {
 	const n, dead = 4, 3
 	for name, lock := range map[string]func(v *rma.View) error{
@@ -127,7 +127,7 @@ func TestF3_LockOfTheDead(t *testing.T) {
 	}
 }
 
-// F3: a process dies while it waits for a lock: no other is told, and the others continue.
+// F3: a process dies while it waits for a lock: no other process gets an error, and all continue.
 func TestF3_WaiterDies(t *testing.T) {
 	const n, dead = 4, 3
 	dying(t, n, func(meet func()) func(w *world.World, v *rma.View) error {
@@ -243,7 +243,7 @@ func TestF1_TargetDies(t *testing.T) {
 	})
 }
 
-// down reports whether a process is known to be dead.
+// down reports whether a process is known to have died.
 func down(w *world.World, rank int) bool {
 	w.Proc.Lock()
 	defer w.Proc.Unlock()
@@ -251,8 +251,8 @@ func down(w *world.World, rank int) bool {
 	return w.Proc.DownCause(rank) != nil
 }
 
-// F1: every synchronisation call that waits for a dead process ends with class.ProcFailed, and the
-// epoch has ended.
+// F1: every synchronisation call that waits for a dead process returns class.ProcFailed, and ends the
+// epoch.
 func TestF1_EpochsWithTheDead(t *testing.T) {
 	const n, dead = 4, 3
 	all := everyone(n)

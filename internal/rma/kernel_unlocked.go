@@ -4,15 +4,15 @@ import "github.com/halo-mpi/halo/internal/sys"
 
 // # The kernel's copies without the lock
 //
-// A short put or get by the kernel takes less time in the kernel than its surroundings in
-// Engine.copy: the lock, the question whether to make an offer, and in C the call of Go. So after
-// an operation by the kernel Engine.copy allows some of the next ones to use the kernel at once: as
-// many as would have made no offer anyway (offerTo.spare). They take no lock, and C makes them
+// For a short put or get by the kernel, the work around it in Engine.copy takes more time than the
+// kernel: the lock, the decision whether to make an offer, and in C the call of Go. Therefore, after
+// an operation by the kernel, Engine.copy allows some of the next ones to use the kernel at once: as
+// many as would make no offer anyway (offerTo.spare). They take no lock, and C makes them
 // without Go (abi/lib/fast_kernel.c).
 //
-// Nothing else is decided there. All other cases, and whatever the kernel refuses, take the path
-// through Engine.copy from the beginning: an operation that the kernel has made in part is made
-// again. So that path finds all errors.
+// This fast path decides nothing else. All other cases, and operations that the kernel refuses, take
+// the slow path through Engine.copy from the beginning: it repeats an operation that the kernel has
+// made in part. So the slow path detects all errors.
 //
 // No operation is made this way once the target's process is known to have died, whose process id
 // another process may get: Gone is loaded before each, and lostUnlocked revokes what was allowed.

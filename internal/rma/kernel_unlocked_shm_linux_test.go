@@ -114,7 +114,7 @@ func TestF1_TargetDiesWithOperationsAllowed(t *testing.T) {
 						if now := x.MayUnlocked(1); is && now > 0 {
 							return fmt.Errorf("it is told of the death, and %d more are allowed", now)
 						} else if is {
-							x.AllowUnlocked(1, 7) // as at the end of a long one that began before
+							x.AllowUnlocked(1, 7) // as after an operation that began before the death
 							if now := x.MayUnlocked(1); now != 0 {
 								return fmt.Errorf("%d are allowed again after the death", now)
 							}

@@ -7,11 +7,11 @@ import (
 )
 
 // Lock locks a target, shared or exclusively, and begins an access epoch with it (MPI_WIN_LOCK). It
-// returns when the lock is held. Of a target on another node it may return before, and the lock is
-// held when the first flush returns, see lazyLock. Other targets may be locked beside it. With
-// ModeNoCheck no other process locks in conflict, so that it only opens the epoch.
+// returns when the lock is held. For a target on another node it may return before: then the lock
+// is held when the first flush returns, see lazyLock. Other targets may be locked at the same time.
+// With ModeNoCheck no other process holds a conflicting lock, so that Lock only opens the epoch.
 //
-// Where the target's control block is mapped it costs four atomic operations. If a process has died
+// If the target's control block is mapped, Lock costs four atomic operations. If a process has died
 // with the lock, one process that locks the target later gets class.ProcFailed; it does not have
 // the lock then, and can call Lock again.
 func (v *View) Lock(exclusive bool, target, assert int) error {
@@ -60,7 +60,7 @@ func (v *View) Lock(exclusive bool, target, assert int) error {
 	return err
 }
 
-// lockable checks what Lock and LockAll have in common.
+// lockable makes the checks that Lock and LockAll have in common.
 func (v *View) lockable(assert int) error {
 	if err := asserted(assert, ModeNoCheck); err != nil {
 		return err
@@ -86,7 +86,7 @@ func (w *Window) mayLock(t *target) error {
 	return nil
 }
 
-// lockedSelf reports whether the own memory is locked by this process. Window.mu is held.
+// lockedSelf reports whether this process has locked its own memory. Window.mu is held.
 func (w *Window) lockedSelf() bool {
 	t := w.targets[w.Comm.Rank].Load()
 	return t != nil && t.held != heldNot
@@ -157,7 +157,7 @@ func (v *View) Unlock(target int) error {
 		return w.wrong("rank %d is not locked", t.rank)
 	}
 	t.setGate(gateClosed)
-	if t.settled() || planted.UnlockEarly && t.control != nil { // else frames may be under way
+	if t.settled() || planted.UnlockEarly && t.control != nil { // else frames may be in transit
 		w.release(t)
 		t.held = heldNot
 		w.unlocked()
@@ -190,10 +190,10 @@ func (w *Window) unlockNull() error {
 // lock's holder as Lock does, and holds no lock then.
 //
 // It locks targets one after the other, in the order of their ranks. Rejected: locking each target
-// at its first use. Two such calls could each hold targets while they wait for others behind a
-// process that waits for exclusive locks: for ever, if each waits for what the other holds. An
-// order excludes such a circle. And a program may access the memory of others, and its own, by
-// loads and stores.
+// at its first use. Two such calls could each hold locks while they wait for others behind a process
+// that waits for exclusive locks; if each waits for a lock that the other holds, this is a deadlock,
+// which a fixed order excludes. Moreover, a program may access the memory of others, and its own, by
+// loads and stores without a call that could lock.
 func (v *View) LockAll(assert int) error {
 	w := v.w
 	if err := v.entire(); err != nil {
@@ -236,8 +236,8 @@ func (v *View) LockAll(assert int) error {
 	return err
 }
 
-// lockOne locks one target of LockAll. The epoch is epochChanging, so that no other call looks at
-// what is held.
+// lockOne locks one target of LockAll. The epoch is epochChanging, so that no other call reads the
+// state of the locks.
 func (w *Window) lockOne(rank int) error {
 	t, err := w.target(rank)
 	if err != nil {
@@ -280,9 +280,9 @@ func (v *View) UnlockAll() error {
 	return err
 }
 
-// giveAllBack completes all operations of LockAll and releases its locks. Frames to all targets are
-// under way together: those that release a lock complete what went before them. The epoch is
-// epochChanging.
+// giveAllBack completes all operations of LockAll and releases its locks. It sends the frames to all
+// targets before it waits: a frame that releases a lock also completes the earlier operations. The
+// epoch is epochChanging.
 func (w *Window) giveAllBack(call string) error {
 	first := w.gather(call)
 	for i := range w.targets {
