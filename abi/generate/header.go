@@ -57,23 +57,27 @@ func symbol(p *abi.Procedure, prefix string) string {
 	return p.Name
 }
 
-// parameters declares the parameters of a function. An array that may be MPI_UNWEIGHTED or
-// MPI_WEIGHTS_EMPTY is declared as a pointer, which is the same to the language: for an array, gcc
-// warns that these constants are no addresses of one.
 func parameters(list []abi.Param) string {
 	if len(list) == 0 {
 		return "void"
 	}
 	var texts []string
 	for _, p := range list {
-		text := p.Text
-		if name, array := strings.CutSuffix(text, "weights[]"); array {
-			at := strings.LastIndex(name, " ") + 1
-			text = name[:at] + "*" + name[at:] + "weights"
-		}
-		texts = append(texts, text)
+		texts = append(texts, declaration(p))
 	}
 	return strings.Join(texts, ", ")
+}
+
+// declaration declares a parameter of a function. An array that may be MPI_UNWEIGHTED or
+// MPI_WEIGHTS_EMPTY is declared as a pointer, which is the same to the language: for an array, gcc
+// warns that these constants are no addresses of one.
+func declaration(p abi.Param) string {
+	name, array := strings.CutSuffix(p.Text, "weights[]")
+	if !array {
+		return p.Text
+	}
+	at := strings.LastIndex(name, " ") + 1
+	return name[:at] + "*" + name[at:] + "weights"
 }
 
 // enumerated reports whether a constant belongs to one of the two enumerations of chapter 15.

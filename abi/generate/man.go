@@ -144,12 +144,12 @@ func synopsis(p *abi.Procedure) string {
 			end = ");"
 		}
 		last := &lines[len(lines)-1]
-		if len(*last)+len(x.Text)+len(end) > width {
+		if len(*last)+len(declaration(x))+len(end) > width {
 			*last = strings.TrimSuffix(*last, " ")
 			lines = append(lines, "    ")
 			last = &lines[len(lines)-1]
 		}
-		*last += x.Text + end
+		*last += declaration(x) + end
 	}
 	return strings.Join(lines, "\n")
 }
