@@ -36,7 +36,7 @@ func (l *Lib) cart(c *mpi.Comm, call string) (*mpi.Cart, error) {
 	if t := c.Cart(); t != nil {
 		return t, nil
 	}
-	return nil, l.failOn(c, mpi.ErrTopology, call, "the communicator has no Cartesian topology")
+	return nil, l.failOn(c, mpi.ErrTopology, call, "the communicator has no topology of kind MPI_CART")
 }
 
 // cartDims is MPI_Cartdim_get.
@@ -199,7 +199,7 @@ func (l *Lib) graph(c *mpi.Comm, call string) (*mpi.Graph, error) {
 	if t := c.Graph(); t != nil {
 		return t, nil
 	}
-	return nil, l.failOn(c, mpi.ErrTopology, call, "the communicator has no graph topology")
+	return nil, l.failOn(c, mpi.ErrTopology, call, "the communicator has no topology of kind MPI_GRAPH")
 }
 
 // graphDims is MPI_Graphdims_get.
@@ -346,7 +346,7 @@ func (l *Lib) distGraph(c *mpi.Comm, call string) (*mpi.DistGraph, error) {
 	if t := c.DistGraph(); t != nil {
 		return t, nil
 	}
-	return nil, l.failOn(c, mpi.ErrTopology, call, "the communicator has no distributed graph topology")
+	return nil, l.failOn(c, mpi.ErrTopology, call, "the communicator has no topology of kind MPI_DIST_GRAPH")
 }
 
 // distGraphDegrees is MPI_Dist_graph_neighbors_count. weighted is 1 if the graph has weights.
