@@ -152,3 +152,11 @@ const (
 	// ScopeOfTheMain has flushes of thread scope cover the channel of the others.
 	ScopeOfTheMain = false
 )
+
+// Package proc: identities of processes, contexts.
+const (
+	// ContextOfNobody derives a context from its serial number alone, not from its creator.
+	ContextOfNobody = false
+	// IndexAsNumber takes the index of a process of another job for a local number.
+	IndexAsNumber = false
+)

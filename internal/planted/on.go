@@ -69,6 +69,8 @@ var (
 	OrderSkipped          = chosen("OrderSkipped")
 	NoticeFirst           = chosen("NoticeFirst")
 	ScopeOfTheMain        = chosen("ScopeOfTheMain")
+	ContextOfNobody       = chosen("ContextOfNobody")
+	IndexAsNumber         = chosen("IndexAsNumber")
 )
 
 // known is how many of them were chosen.

@@ -18,7 +18,7 @@ func by(name, pkg, run string) sought { return sought{name, []trial{{pkg, run}}}
 // faults are all that can be planted, in the order of package planted.
 func faults() []sought {
 	const apply, shmfmt, heap, rma, mpi = "internal/apply", "internal/shmfmt", "internal/heap", "internal/rma", "mpi"
-	const node, histories = "internal/node", "mpi/histories"
+	const node, proc, histories = "internal/node", "internal/proc", "mpi/histories"
 	return []sought{
 		by("AddInTwo", apply, "TestF3_KilledAnywhere|TestRC17_SumsAreExact"),
 		by("NeighbourStored", apply, "TestRC11_SomebodyComesInBetween|TestRC11_AnyOrderOfEveryOperation"),
@@ -77,5 +77,7 @@ func faults() []sought {
 		by("OrderSkipped", mpi, "TestQV14_NothingPassesAnOrder"),
 		by("NoticeFirst", mpi, "TestQV38_CountersVouchForTheirOwn|TestQV38_StreamOfNotifiedPuts"),
 		by("ScopeOfTheMain", mpi, "TestQV04_ThreadScope"),
+		by("ContextOfNobody", proc, "TestContexts"),
+		by("IndexAsNumber", proc, "TestListsOfProcessesTravel"),
 	}
 }
