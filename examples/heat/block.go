@@ -24,18 +24,25 @@ type block struct {
 	requests [8]mpi.Request
 }
 
-func newBlock(l layout, rank int) *block {
-	x0, y0, x1, y1 := l.bounds(rank)
+func newBlock(l layout, plate *mpi.Comm) (*block, error) {
+	x0, y0, x1, y1 := l.bounds(plate.Rank())
 	w, h := x1-x0, y1-y0
+	north, south, err := plate.Cart().Shift(0, 1)
+	if err != nil {
+		return nil, err
+	}
+	west, east, err := plate.Cart().Shift(1, 1)
+	if err != nil {
+		return nil, err
+	}
 	return &block{
 		w: w, h: h,
 		cells: make([]float64, (w+2)*(h+2)),
 		next:  make([]float64, (w+2)*(h+2)),
-		north: l.neighbour(rank, 0, -1), south: l.neighbour(rank, 0, 1),
-		west: l.neighbour(rank, -1, 0), east: l.neighbour(rank, 1, 0),
+		north: north, south: south, west: west, east: east,
 		toWest: make([]float64, h), toEast: make([]float64, h),
 		fromWest: make([]float64, h), fromEast: make([]float64, h),
-	}
+	}, nil
 }
 
 // row returns the w cells of row y without the halo at its ends; rows 0 and h+1

@@ -39,12 +39,8 @@ func (l layout) bounds(rank int) (x0, y0, x1, y1 int) {
 	return c * l.w / l.columns, r * l.h / l.rows, (c + 1) * l.w / l.columns, (r + 1) * l.h / l.rows
 }
 
-// neighbour returns the rank dc columns and dr rows away, or ProcNull beyond the end of the
-// picture; communication with ProcNull succeeds at once.
-func (l layout) neighbour(rank, dc, dr int) int {
-	c, r := rank%l.columns+dc, rank/l.columns+dr
-	if c < 0 || c >= l.columns || r < 0 || r >= l.rows {
-		return mpi.ProcNull
-	}
-	return r*l.columns + c
+// plate makes the grid of the ranks that have a block, in rows and columns. A picture of few pixels
+// has no work for many ranks: those without a block get nil.
+func (l layout) plate(world *mpi.Comm) (*mpi.Comm, error) {
+	return world.CartCreate([]int{l.rows, l.columns}, []bool{false, false}, false)
 }

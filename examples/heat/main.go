@@ -55,14 +55,8 @@ func run(world *mpi.Comm, args []string, out io.Writer) error {
 		return nil // rank 0 was asked for help only
 	}
 
-	// A picture of few pixels has no work for many ranks: those without a
-	// block get no communicator and are done.
 	parts := cut(pic.w, pic.h, world.Size())
-	color := mpi.Undefined
-	if world.Rank() < parts.ranks() {
-		color = 0
-	}
-	plate, err := world.Split(color, world.Rank())
+	plate, err := parts.plate(world)
 	if err != nil || plate == nil {
 		return err
 	}
@@ -111,7 +105,10 @@ const interval = 50
 // diffuse runs steps steps, or fewer if no pixel changes by more than tol any
 // more, and returns the new picture on rank 0.
 func diffuse(plate *mpi.Comm, parts layout, pic picture, how way, steps int, tol float64, out io.Writer) (picture, error) {
-	b := newBlock(parts, plate.Rank())
+	b, err := newBlock(parts, plate)
+	if err != nil {
+		return pic, err
+	}
 	if err := deal(plate, parts, pic, b); err != nil {
 		return pic, err
 	}

@@ -76,7 +76,12 @@ func inProcess(t *testing.T, fabric string, n int, pic picture, how way, steps i
 		if world.Rank() != 0 {
 			mine.cells = nil // nobody else may need them
 		}
-		got, err := diffuse(world, parts, mine, how, steps, tol, &out)
+		plate, err := parts.plate(world)
+		if err != nil {
+			return err
+		}
+		defer plate.Free()
+		got, err := diffuse(plate, parts, mine, how, steps, tol, &out)
 		if world.Rank() == 0 {
 			result = got
 		}
