@@ -1,6 +1,7 @@
 package mpi
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -65,8 +66,8 @@ func (e *edges) clone() (ranks, weights []int) { return slices.Clone(e.ranks), s
 // gets the edges of its new rank. Without, or if nothing is gained, they are the same.
 //
 // ErrRank if a neighbour is no rank of c; ErrArg if there are not as many weights as neighbours, one
-// is negative, or only one of the lists has weights. Collective over c, and all pass the same
-// reorder.
+// is negative, or only one of the lists has weights. In checking mode an edge that one end alone
+// gives is ErrTopology at all. Collective over c, and all pass the same reorder.
 //
 // C: MPI_Dist_graph_create_adjacent, section 8.5.4.
 func (c *Comm) DistGraphCreateAdjacent(sources, sourceWeights, dests, destWeights []int, reorder bool) (*Comm, error) {
@@ -90,7 +91,59 @@ func (c *Comm) DistGraphCreateAdjacent(sources, sourceWeights, dests, destWeight
 		}
 		t.edges[i] = edges{slices.Clone(list.ranks), slices.Clone(list.weights)}
 	}
+	if c.w.Coll.Checks(c.core) {
+		if err := c.checkEdges(k, sources, dests); err != nil {
+			return nil, err
+		}
+	}
 	return c.distGraph(k, t, reorder)
+}
+
+// checkEdges returns an error at all members, in checking mode, unless both ends of each edge give
+// it: each member tells each other how many edges lead there and how many come from there.
+// Collective over c.
+func (c *Comm) checkEdges(k call, sources, dests []int) error {
+	mine := make([][]int64, c.Size()) // by rank: edges from it, and to it
+	for r := range mine {
+		mine[r] = make([]int64, 2)
+	}
+	for _, r := range sources {
+		mine[r][0]++
+	}
+	for _, r := range dests {
+		mine[r][1]++
+	}
+	theirs, err := c.exchangeLists(k, mine)
+	if err != nil {
+		return err
+	}
+	text := ""
+	for r := range mine {
+		from, to := theirs[2*r], theirs[2*r+1] // edges from here and to here, as r gives them
+		switch {
+		case text != "":
+		case to != mine[r][0]:
+			text = fmt.Sprintf("rank %d gives %d edges from rank %d, which gives %d to it", c.Rank(), mine[r][0], r, to)
+		case from != mine[r][1]:
+			text = fmt.Sprintf("rank %d gives %d edges to rank %d, which gives %d from it", c.Rank(), mine[r][1], r, from)
+		}
+	}
+	parts := make([][]int64, c.Size())
+	for r := range parts {
+		if text != "" {
+			parts[r] = []int64{int64(c.Rank())}
+		}
+	}
+	wrong, err := c.exchangeLists(k, parts)
+	switch {
+	case err != nil:
+		return err
+	case text != "":
+		return fail(ErrTopology, k.String(), c, "%s", text)
+	case len(wrong) > 0:
+		return fail(ErrTopology, k.String(), c, "edges do not pair, as rank %d has found", wrong[0])
+	}
+	return nil
 }
 
 // neighbors checks one list of neighbours.

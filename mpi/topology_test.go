@@ -319,5 +319,29 @@ func TestTopologyErrors(t *testing.T) {
 	})
 }
 
+// In checking mode an edge that one end alone gives is an error at all members, which names both
+// ranks and the counts where it shows; a graph whose edges pair is made.
+func TestTOP05_EdgesThatDoNotPair(t *testing.T) {
+	t.Setenv("HALO_CHECK", "1")
+	mpitest.Run(t, 3, func(t testing.TB, world *mpi.Comm) {
+		next, before := []int{(world.Rank() + 1) % 3}, []int{(world.Rank() + 2) % 3}
+		c, err := world.DistGraphCreateAdjacent(before, nil, next, nil, false)
+		ok(t, err)
+		ok(t, c.Free())
+		if world.Rank() == 2 {
+			next = []int{0, 0}
+		}
+		_, err = world.DistGraphCreateAdjacent(before, nil, next, nil, false)
+		want := []string{
+			"rank 0 gives 1 edges from rank 2, which gives 2 to it", "edges do not pair, as rank 0 has found",
+			"rank 2 gives 2 edges to rank 0, which gives 1 from it",
+		}[world.Rank()]
+		if !errors.Is(err, mpi.ErrTopology) || !contains(err, want) {
+			t.Errorf("rank %d: %v, want %q", world.Rank(), err, want)
+		}
+		ok(t, world.Barrier())
+	})
+}
+
 // contains reports whether an error says a text.
 func contains(err error, text string) bool { return strings.Contains(fmt.Sprint(err), text) }

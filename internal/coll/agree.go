@@ -76,6 +76,9 @@ const (
 // checkers tells, by process, which ones do. Check is called before communicators are attached.
 func (e *Engine) Check(checkers []bool) { e.checkers = checkers }
 
+// Checks reports whether collectives of c are checked.
+func (e *Engine) Checks(c *comm.Comm) bool { return stateOf(c).checks }
+
 // checks reports whether all the given processes check, and are more than one.
 func (e *Engine) checks(members []int32) bool {
 	for _, m := range members {
