@@ -1,7 +1,6 @@
 package mpi
 
 import (
-	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/topology"
 )
 
@@ -44,14 +43,13 @@ func (d *Comm) copyTopology(c *Comm) {
 	}
 }
 
-// hosts is the host of each member of c, of which the first n are asked for. Processes of other
-// jobs count as one host: this process does not know theirs.
+// hosts returns the host of each of the first n members of c. In a job that knows no hosts, and on
+// a communicator of several jobs, all are on one.
 func (c *Comm) hosts(n int) []int32 {
 	job := c.w.Proc.Job()
 	hosts := make([]int32, n)
-	for r, process := range c.core.Members[:n] {
-		hosts[r] = -1
-		if int(process) < len(job.Host) {
+	if len(job.Host) == job.Size && c.w.Proc.Foreign(c.core.Members) < 0 {
+		for r, process := range c.core.Members[:n] {
 			hosts[r] = job.Host[process]
 		}
 	}
@@ -74,7 +72,6 @@ func (c *Comm) arranged(k call, n int, place []int32) (*Comm, error) {
 			members[place[r]] = process
 		}
 	}
-	var core *comm.Comm
 	core, err := c.w.Coll.Create(c.core, members)
 	return c.created(k, core, err)
 }

@@ -249,7 +249,7 @@ func (c *Comm) collectEdges(k call, sources, degrees, dests, weights []int) (*Di
 // distGraph makes a communicator with a distributed graph topology. Collective over c.
 func (c *Comm) distGraph(k call, t *DistGraph, reorder bool) (*Comm, error) {
 	var place []int32
-	if reorder && len(c.w.Proc.Job().Hosts) > 1 {
+	if hosts := c.hosts(c.Size()); reorder && slices.Min(hosts) < slices.Max(hosts) {
 		var err error
 		if t, place, err = c.arrangeEdges(k, t); err != nil {
 			return nil, err

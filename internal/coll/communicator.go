@@ -47,7 +47,7 @@ func (e *Engine) attach(c *comm.Comm, slot int) {
 	s := newState(site{ranks: c.Size(), near: e.node != nil && e.shared(c.Members), runs: true})
 	s.checks = e.checks(c.Members)
 	s.terms = e.newTerms()
-	if len(e.p.Job().Hosts) > 1 && c.Size() > 1 && !s.where.near && e.ownJob(c.Members) {
+	if len(e.p.Job().Hosts) > 1 && c.Size() > 1 && !s.where.near && e.p.Foreign(c.Members) < 0 {
 		d := e.divide(c)
 		s.where.spread, s.where.runs = d.nodes() > 1 && d.nodes() < c.Size(), d.runs
 		s.division = d
@@ -63,18 +63,6 @@ func (e *Engine) attach(c *comm.Comm, slot int) {
 func (e *Engine) shared(members []int32) bool {
 	for _, m := range members {
 		if !e.p.Here(int(m)) {
-			return false
-		}
-	}
-	return true
-}
-
-// ownJob reports whether all the given processes are in the own job. A process knows only the
-// hosts of its own job. So a communicator of several jobs has no leaders, and all its members
-// agree on that.
-func (e *Engine) ownJob(members []int32) bool {
-	for _, m := range members {
-		if int(m) >= e.p.Job().Size {
 			return false
 		}
 	}

@@ -19,7 +19,7 @@ func (e *Engine) Frame(from int, h *wire.Header, payload []byte) {
 	src := int32(from)
 	switch h.Kind {
 	case wire.Eager, wire.EagerSync:
-		q := e.peers.Find(from)
+		q := e.peers.Find(from) // which inlines; At does not
 		if q == nil {
 			q = e.peers.At(from)
 		}

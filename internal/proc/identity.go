@@ -106,6 +106,18 @@ func (p *Proc) Meet(id ID) (int, error) {
 // this process has met. The numbers are all below it.
 func (p *Proc) Known() int { return p.job.Size + len(p.others.ids) }
 
+// Foreign returns the place of the first of some processes that is of another job, -1 if there is
+// none. A process knows the hosts of its own job only, so what follows from hosts must be the same
+// at all members: it applies where Foreign is -1, which all members of a communicator agree on.
+func (p *Proc) Foreign(members []int32) int {
+	for i, m := range members {
+		if int(m) >= p.job.Size {
+			return i
+		}
+	}
+	return -1
+}
+
 // Before reports whether process a comes before process b in the order of all processes, which all
 // processes agree on: by job and then by index.
 func (p *Proc) Before(a, b int) bool {

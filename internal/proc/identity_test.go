@@ -47,6 +47,9 @@ func TestMeet(t *testing.T) {
 			t.Errorf("%v has the number %d, and %d is %v", id, p.Number(id), n, p.Identity(n))
 		}
 	}
+	if a, b := p.Foreign([]int32{0, 2, 1}), p.Foreign([]int32{0, 1, 4, 3}); a != -1 || b != 2 {
+		t.Errorf("the first processes of other jobs are at %d and %d, want -1 and 2", a, b)
+	}
 	if p.Known() != 7 || p.Near(5) || p.DownCause(5) != nil {
 		t.Errorf("%d processes are known, want 7; one of another job is near: %t, or down: %v", p.Known(), p.Near(5), p.DownCause(5))
 	}

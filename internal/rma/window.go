@@ -77,10 +77,9 @@ func (w *Window) live() error {
 // ownJob returns an error if a member of the window belongs to another job. Calls that name a process
 // only by its index in the job are not possible then.
 func (w *Window) ownJob(what string) error {
-	for rank, process := range w.Comm.Members {
-		if int(process) >= w.e.p.Job().Size {
-			return fail(class.UnsupportedOperation, "%s of a window of several jobs: rank %d is of job %q", what, rank, w.e.p.Identity(int(process)).Job)
-		}
+	if rank := w.e.p.Foreign(w.Comm.Members); rank >= 0 {
+		job := w.e.p.Identity(int(w.Comm.Members[rank])).Job
+		return fail(class.UnsupportedOperation, "%s of a window of several jobs: rank %d is of job %q", what, rank, job)
 	}
 	return nil
 }

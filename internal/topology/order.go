@@ -155,8 +155,8 @@ func cutBetween(o *order, ends []bool) {
 }
 
 // strips cuts the grid into strips along its longest dimension, about as wide in the others as a
-// cube of the processes of a host. One strip is filled after the other, forth and back, layer by
-// layer.
+// cube of the processes of a host. One strip is filled after the other, layer by layer, every
+// second one backwards.
 func strips(o *order, h *hosts) {
 	stripsOf(o, len(h.size), func(length int, width float64) int { return int(math.Round(float64(length) / width)) })
 }
