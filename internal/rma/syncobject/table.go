@@ -51,7 +51,7 @@ func (t *Table) Alloc(n int, window uint64, process int, serial *uint64) ([]Hand
 func (t *Table) number() (number uint32) {
 	if len(t.freed) > restMin || t.fresh == Max {
 		number = t.freed[0]
-		t.freed = slices.Delete(t.freed, 0, 1)
+		t.freed = t.freed[1:] // append moves what is left when the memory ends
 		return number
 	}
 	t.fresh++
@@ -64,17 +64,28 @@ func (t *Table) Find(h Handle) *Object { return t.objects[h] }
 // Free frees objects of the table. If it returns an error it has freed none.
 func (t *Table) Free(list []Handle) error {
 	for i, h := range list {
-		if t.objects[h].active != nil {
-			return fail(class.Request, "object %d: its request is active: wait for it first", i)
+		if err := t.free(list, i); err != nil {
+			for _, h := range list[:i] {
+				t.objects[h].freed = false
+			}
+			return err
 		}
-		if slices.Contains(list[:i], h) {
-			return fail(class.Arg, "object %d is object %d as well", i, slices.Index(list, h))
-		}
+		t.objects[h].freed = true
 	}
 	for _, h := range list {
-		t.objects[h].freed = true
 		delete(t.objects, h)
 		t.freed = append(t.freed, uint32(h.Counter()))
+	}
+	return nil
+}
+
+// free returns an error unless object i of the list may be freed; those before it are marked.
+func (t *Table) free(list []Handle, i int) error {
+	switch o := t.objects[list[i]]; {
+	case o.active != nil:
+		return fail(class.Request, "object %d: its request is active: wait for it first", i)
+	case o.freed:
+		return fail(class.Arg, "object %d is object %d as well", i, slices.Index(list, list[i]))
 	}
 	return nil
 }
