@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/fnv"
-	"unsafe"
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/comm"
@@ -43,34 +42,6 @@ type claim struct {
 	dtype.Signature
 	text string
 }
-
-// record is what a member tells another one.
-type record struct {
-	Kind, Raw       uint8
-	_               [2]uint8
-	Root            int32
-	Class           uint32 // of the error in the arguments, else 0
-	_               uint32
-	Elements, Bytes int64 // of what the member sends to the receiver of the record
-	Hash            uint64
-	Counts          uint64    // a hash of the counts that divide the result
-	Call            [32]byte  // a text ends with a zero byte unless it fills the array
-	Op              [64]byte  // of a reduction
-	Detail          [256]byte // the error in the arguments; else the counts that divide the result
-	Text            [256]byte // describes what is sent
-}
-
-// finding is what a member tells all others about the errors that it has found.
-type finding struct {
-	Class uint32 // 0 if it has found nothing
-	Text  [1020]byte
-}
-
-// Neither type has padding, so these are also the lengths of their encodings.
-const (
-	recordSize  = int(unsafe.Sizeof(record{}))
-	findingSize = int(unsafe.Sizeof(finding{}))
-)
 
 // Check makes the process check collectives. A communicator is checked if all its members check:
 // checkers tells, by process, which ones do. Check is called before communicators are attached.
@@ -178,7 +149,7 @@ func agreeing(s *schedule) bool {
 	case 0:
 		g.said, g.heard = make([]byte, n*recordSize), make([]byte, n*recordSize)
 		for r := range n {
-			put(g.said[r*recordSize:], s.record(r))
+			s.record(r).encode(g.said[r*recordSize:])
 		}
 		copy(g.heard[me*recordSize:(me+1)*recordSize], g.said[me*recordSize:])
 		exchange(recordSize)
@@ -187,7 +158,7 @@ func agreeing(s *schedule) bool {
 		f := s.judge()
 		g.said, g.heard = make([]byte, n*findingSize), make([]byte, n*findingSize)
 		for r := range n {
-			put(g.said[r*findingSize:], f)
+			f.encode(g.said[r*findingSize:])
 		}
 		copy(g.heard[me*findingSize:(me+1)*findingSize], g.said)
 		exchange(findingSize)
@@ -195,7 +166,7 @@ func agreeing(s *schedule) bool {
 	}
 	for r := range n {
 		var f finding
-		get(g.heard[r*findingSize:(r+1)*findingSize], &f)
+		f.decode(g.heard[r*findingSize:])
 		if f.Class != 0 {
 			s.note(&class.Error{Class: classOf(f.Class), Text: p2p.Printable(text(f.Text[:]))})
 			break

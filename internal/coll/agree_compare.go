@@ -115,7 +115,7 @@ func (s *schedule) judge() *finding {
 	g, n, me := s.agreement, s.c.Size(), s.c.Rank
 	told := make([]record, n)
 	for r := range told {
-		get(g.heard[r*recordSize:(r+1)*recordSize], &told[r])
+		told[r].decode(g.heard[r*recordSize:])
 	}
 	mine := &told[me]
 	show := func(b []byte) string { return p2p.Printable(text(b)) }

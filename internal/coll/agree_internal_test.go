@@ -1,6 +1,8 @@
 package coll
 
 import (
+	"bytes"
+	"encoding/binary"
 	"math/rand/v2"
 	"testing"
 	"unicode"
@@ -16,6 +18,41 @@ const (
 	RecordSize  = recordSize
 	FindingSize = findingSize
 )
+
+// What records and findings are on the wire is what package encoding/binary makes of their fields.
+func TestRecordsAndFindingsOnTheWire(t *testing.T) {
+	random := make([]byte, recordSize+findingSize)
+	g := rand.New(rand.NewPCG(3, 4))
+	for i := range random {
+		random[i] = byte(g.Uint32())
+	}
+	clear(random[2:4]) // fields without a name
+	clear(random[12:16])
+	var x, wantX record
+	var f, wantF finding
+	for _, v := range []struct {
+		b         []byte
+		got, want any
+		encode    func(b []byte)
+		decode    func(b []byte)
+	}{
+		{random[:recordSize], &x, &wantX, x.encode, x.decode},
+		{random[recordSize:], &f, &wantF, f.encode, f.decode},
+	} {
+		v.decode(v.b)
+		if _, err := binary.Decode(v.b, binary.LittleEndian, v.want); err != nil {
+			t.Fatal(err)
+		}
+		again := make([]byte, len(v.b))
+		v.encode(again)
+		if !bytes.Equal(again, v.b) {
+			t.Errorf("%T: encoded is not what was decoded", v.got)
+		}
+	}
+	if x != wantX || f != wantF {
+		t.Error("other fields are decoded")
+	}
+}
 
 // S6: whatever record a member sends, the others make a finding or none. A finding has a class
 // of the standard and a printable text.
@@ -40,8 +77,8 @@ func TestS6_RecordsOfAnything(t *testing.T) {
 		s.SendCounts, s.RecvCounts = nil, nil
 		s.agreement.call = s.kind.String()
 		heard := make([]byte, 2*recordSize)
-		put(heard, s.record(0))
-		put(heard[recordSize:], s.record(0))
+		s.record(0).encode(heard)
+		s.record(0).encode(heard[recordSize:])
 		for range g.IntN(6) { // change random bytes, most of them in the fields that are compared
 			heard[recordSize+[2]int{g.IntN(recordSize), g.IntN(48)}[g.IntN(2)]] = byte(g.Uint32())
 		}
