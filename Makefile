@@ -79,6 +79,9 @@ gofmt:
 fresh = files='{{$$p := .ImportPath}}{{range .GoFiles}}{{$$p}} {{.}}{{"\n"}}{{end}}{{range .TestGoFiles}}{{$$p}} {{.}}{{"\n"}}{{end}}{{range .XTestGoFiles}}{{$$p}} {{.}}{{"\n"}}{{end}}'; \
 	fresh() { $(GO) list -f "$$files" ./... >"$$seen.all" && { grep -vxFf "$$seen" "$$seen.all" || :; } | cut -d' ' -f1 | sort -u && cat "$$seen.all" >>"$$seen"; }
 
+# TYPESONLY has the compiler spare what only a program that runs needs.
+TYPESONLY = -gcflags=all=-N -l -dwarf=false
+
 # Vet compiles all packages that others import and looks at the types of the rest; one program is
 # linked, which has all of the library in it. For the platforms after the first the compiler spares
 # what nothing runs, and only packages with files that no platform before has are vetted by all
@@ -95,20 +98,22 @@ vet:
 		[ -z "$$new" ] || $(GO) vet $${flags:+"$$flags"} $$new || exit 1; \
 		$(GO) build $${flags:+"$$flags"} -o "$$dir/" ./cmd/halo || exit 1; \
 		[ "$$flags" ] || $(GO) vet -race ./internal/sys || exit 1; \
-		flags='-gcflags=all=-N -l -dwarf=false'; \
+		flags='$(TYPESONLY)'; \
 	done
 	cd vet && $(GO) vet ./...
 
-# The tool is built for this machine and then told which platform to look at.
+# The tool is built for this machine and then told which platform to look at. It reads what the
+# compiler writes of packages: for the platforms after the first it takes what vet has compiled.
 staticcheck:
 	@sc=$$($(GO) tool -modfile=tools/go.mod -n staticcheck) || exit 1; \
 	dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && seen="$$dir/seen" && touch "$$seen" || exit 1; \
-	$(fresh); \
+	$(fresh); flags=; \
 	for p in $(PLATFORMS); do \
 		export GOOS=$${p%/*} GOARCH=$${p#*/}; \
 		new=$$(fresh) || exit 1; \
 		echo "staticcheck for $$p: $$(echo $$new | wc -w) packages"; \
-		[ -z "$$new" ] || $$sc $$new || exit 1; \
+		[ -z "$$new" ] || GOFLAGS="$$GOFLAGS$$flags" $$sc $$new || exit 1; \
+		flags=" '$(TYPESONLY)'"; \
 	done; \
 	cd vet && GOOS= GOARCH= $$sc ./...
 
