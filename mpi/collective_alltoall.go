@@ -110,20 +110,14 @@ func (c *Comm) AlltoallvInit(send Buffer, sendCounts, sendDispls []int, recv Buf
 // receives, and may be empty. In place: every send[r] is recv[r].
 //
 // C: MPI_Alltoallw, section 6.8.
-func (c *Comm) Alltoallw(send, recv []Buffer) error {
-	if err := c.usable(collectiveCall(coll.Alltoallw, blocking)); err != nil {
-		return err
-	}
-	return c.done(coll.Alltoallw, c.w.Coll.DoPairs(c.core, coll.Pairs{Sends: len(send), Receives: len(recv),
-		At: func(r int) (from, to coll.Side) { return send[r].side(), recv[r].side() }}))
-}
+func (c *Comm) Alltoallw(send, recv []Buffer) error { return c.doPairs(coll.Alltoallw, send, recv) }
 
 // Ialltoallw starts an Alltoallw. The caller may change the slices send and recv, but not the
 // data of their Buffers, as soon as the call returns.
 //
 // C: MPI_Ialltoallw, section 6.12.6.
 func (c *Comm) Ialltoallw(send, recv []Buffer) Request {
-	return c.requestPairs(nonblocking, send, recv)
+	return c.requestPairs(coll.Alltoallw, nonblocking, send, recv)
 }
 
 // AlltoallwInit prepares an Alltoallw that can be started many times. The caller may change the
@@ -132,17 +126,34 @@ func (c *Comm) Ialltoallw(send, recv []Buffer) Request {
 //
 // C: MPI_Alltoallw_init, section 6.13.6.
 func (c *Comm) AlltoallwInit(send, recv []Buffer) Request {
-	return c.requestPairs(persistent, send, recv)
+	return c.requestPairs(coll.Alltoallw, persistent, send, recv)
 }
 
-// requestPairs returns the request of an Alltoallw that does not block.
-func (c *Comm) requestPairs(f coll.Form, send, recv []Buffer) Request {
-	name := collectiveCall(coll.Alltoallw, f)
+// doPairs carries out an Alltoallw or NeighborAlltoallw.
+func (c *Comm) doPairs(k coll.Kind, send, recv []Buffer) error {
+	if err := c.usable(collectiveCall(k, blocking)); err != nil {
+		return err
+	}
+	return c.done(k, c.w.Coll.DoPairs(c.core, k, coll.Pairs{Sends: len(send), Receives: len(recv),
+		At: func(r int) (from, to coll.Side) { return sideOf(send, r), sideOf(recv, r) }}))
+}
+
+// requestPairs is doPairs for the forms that do not block.
+func (c *Comm) requestPairs(k coll.Kind, f coll.Form, send, recv []Buffer) Request {
+	name := collectiveCall(k, f)
 	if err := c.usable(name); err != nil {
 		return Request{err: err}
 	}
 	return c.launch(name, func(e *coll.Engine) (*p2p.Request, error) {
-		return e.StartPairs(c.core, f, coll.Pairs{Sends: len(send), Receives: len(recv),
-			At: func(r int) (from, to coll.Side) { return send[r].side(), recv[r].side() }})
+		return e.StartPairs(c.core, k, f, coll.Pairs{Sends: len(send), Receives: len(recv),
+			At: func(r int) (from, to coll.Side) { return sideOf(send, r), sideOf(recv, r) }})
 	})
+}
+
+// sideOf is the side of a Buffer of a list, empty beyond its end.
+func sideOf(list []Buffer, r int) coll.Side {
+	if r >= len(list) {
+		return coll.Side{}
+	}
+	return list[r].side()
 }

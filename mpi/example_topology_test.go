@@ -59,3 +59,24 @@ func ExampleComm_DistGraphCreateAdjacent() {
 	})
 	// Output: rank 1 is between [0] and [3]
 }
+
+// A ring: each process sends one number to the left and one to the right. In a grid of one dimension
+// the first block is for the process before, and the second for the one after.
+func ExampleNeighborAlltoall() {
+	mpi.Run(4, func(world *mpi.Comm) error {
+		ring, err := world.CartCreate([]int{4}, []bool{true}, true)
+		if err != nil {
+			return err
+		}
+		me := ring.Rank()
+		send, recv := []int{10*me + 1, 10*me + 2}, make([]int, 2)
+		if err := mpi.NeighborAlltoall(ring, send, recv); err != nil {
+			return err
+		}
+		if me == 1 {
+			fmt.Println("from the left", recv[0], "from the right", recv[1])
+		}
+		return ring.Free()
+	})
+	// Output: from the left 2 from the right 21
+}

@@ -1,6 +1,7 @@
 package mpi
 
 import (
+	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/topology"
 )
 
@@ -24,6 +25,13 @@ type structure interface {
 	kind() Topology
 	// on is the same topology as that of another communicator of the same members.
 	on(c *Comm) structure
+	// neighbors are those of a rank, which is that of this process.
+	neighbors(rank int) *comm.Neighbors
+}
+
+// setTopology gives a new communicator its topology.
+func (c *Comm) setTopology(t structure) {
+	c.topology, c.core.Neighbors = t, t.neighbors(c.Rank())
 }
 
 // Topology tells which kind of topology the communicator has. Dup and Idup copy topologies.
@@ -39,7 +47,7 @@ func (c *Comm) Topology() Topology {
 // copyTopology gives a duplicate of c its topology.
 func (d *Comm) copyTopology(c *Comm) {
 	if c.topology != nil {
-		d.topology = c.topology.on(d)
+		d.topology, d.core.Neighbors = c.topology.on(d), c.core.Neighbors
 	}
 }
 

@@ -3,6 +3,7 @@ package mpi
 import (
 	"slices"
 
+	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/topology"
 )
 
@@ -17,6 +18,12 @@ type Cart struct {
 
 func (t *Cart) kind() Topology       { return CartTopology }
 func (t *Cart) on(c *Comm) structure { return &Cart{c, t.g} }
+
+func (t *Cart) neighbors(rank int) *comm.Neighbors {
+	list := make([]int, 2*len(t.g.Dims))
+	t.g.Neighbors(rank, list)
+	return &comm.Neighbors{Sources: list, Dests: list, Grid: true}
+}
 
 // Cart returns the Cartesian topology of the communicator, nil if it has none.
 //
@@ -49,7 +56,7 @@ func (c *Comm) CartCreate(dims []int, periods []bool, reorder bool) (*Comm, erro
 	}
 	d, err := c.arranged(k, g.Size(), place)
 	if d != nil {
-		d.topology = &Cart{d, g}
+		d.setTopology(&Cart{d, g})
 	}
 	return d, err
 }
@@ -152,7 +159,7 @@ func (t *Cart) Sub(remain ...bool) (*Comm, error) {
 	core, err := t.c.w.Coll.Split(t.c.core, part, place)
 	d, err := t.c.created(k, core, err)
 	if d != nil {
-		d.topology = &Cart{d, &sub}
+		d.setTopology(&Cart{d, &sub})
 	}
 	return d, err
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/halo-mpi/halo/internal/coll"
+	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/topology"
 )
 
@@ -26,6 +27,10 @@ type edges struct {
 
 func (t *DistGraph) kind() Topology       { return DistGraphTopology }
 func (t *DistGraph) on(c *Comm) structure { return t }
+
+func (t *DistGraph) neighbors(int) *comm.Neighbors {
+	return &comm.Neighbors{Sources: t.edges[0].ranks, Dests: t.edges[1].ranks}
+}
 
 // DistGraph returns the distributed graph topology of the communicator, nil if it has none.
 //
@@ -257,7 +262,7 @@ func (c *Comm) distGraph(k call, t *DistGraph, reorder bool) (*Comm, error) {
 	}
 	d, err := c.arranged(k, c.Size(), place)
 	if d != nil {
-		d.topology = t
+		d.setTopology(t)
 	}
 	return d, err
 }

@@ -1,8 +1,10 @@
 package mpi
 
 import (
+	"fmt"
 	"slices"
 
+	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/topology"
 )
 
@@ -17,6 +19,15 @@ type Graph struct {
 
 func (t *Graph) kind() Topology       { return GraphTopology }
 func (t *Graph) on(c *Comm) structure { return &Graph{c, t.g} }
+
+func (t *Graph) neighbors(rank int) *comm.Neighbors {
+	list := ranks(t.g.To[t.g.First[rank]:t.g.First[rank+1]])
+	n := &comm.Neighbors{Sources: list, Dests: list}
+	if a, b, there, back, ok := t.g.Unpaired(); ok {
+		n.Wrong = fmt.Sprintf("the graph is not symmetric: rank %d has %d edges to rank %d, which has %d to it", a, there, b, back)
+	}
+	return n
+}
 
 // Graph returns the graph topology of the communicator, nil if it has none.
 //
@@ -49,7 +60,7 @@ func (c *Comm) GraphCreate(index, edges []int, reorder bool) (*Comm, error) {
 	}
 	d, err := c.arranged(k, g.Size(), place)
 	if d != nil {
-		d.topology = &Graph{d, g}
+		d.setTopology(&Graph{d, g})
 	}
 	return d, err
 }

@@ -41,7 +41,7 @@ func (x elements) signature() dtype.Signature {
 func (s *schedule) gives(r int) (x elements, any bool) {
 	types, me := &s.agreement.types, s.c.Rank
 	switch s.kind {
-	case Barrier:
+	case Barrier, NeighborAllgather, NeighborAllgatherv, NeighborAlltoall, NeighborAlltoallv, NeighborAlltoallw: // see along
 		return x, false
 	case Bcast:
 		return elementsOf(s.Recv.Mem, s.Recv.width, types[1]), me == s.Root && r != me
@@ -86,6 +86,8 @@ func (s *schedule) takes(r int) (x elements, any bool) {
 func (s *schedule) sends(r int) (c claim) {
 	x, any := s.gives(r)
 	switch {
+	case s.kind.neighborly():
+		c, _, _ = s.along(0, r)
 	case !any:
 	case s.operands():
 		n := int64(s.Send.Len() / s.Width)
@@ -155,12 +157,15 @@ func (s *schedule) judge() *finding {
 
 // compare compares what rank r will send with what this member expects from it.
 func (s *schedule) compare(r int, x *record) *finding {
+	sent := dtype.Signature{Elements: x.Elements, Bytes: x.Bytes, Hash: x.Hash, Raw: x.Raw != 0}
+	text, me := p2p.Printable(text(x.Text[:])), s.c.Rank
+	if s.kind.neighborly() {
+		return s.compareEdges(r, sent, text)
+	}
 	want, any := s.takes(r)
 	if !any {
 		return nil
 	}
-	sent := dtype.Signature{Elements: x.Elements, Bytes: x.Bytes, Hash: x.Hash, Raw: x.Raw != 0}
-	text, me := p2p.Printable(text(x.Text[:])), s.c.Rank
 	if s.kind.reduces() {
 		mine := s.sends(r)
 		if s.operands() {

@@ -50,6 +50,11 @@ const (
 	ReduceScatterDirect
 	ReduceScatterBlockHalving
 	ReduceScatterBlockDirect
+	NeighborAllgatherDirect
+	NeighborAllgathervDirect
+	NeighborAlltoallDirect
+	NeighborAlltoallvDirect
+	NeighborAlltoallwDirect
 	algorithms
 )
 
@@ -148,6 +153,16 @@ func (a Algorithm) entry() entry {
 		return entry{ReduceScatterBlock, "halving", reduceScatterHalving}
 	case ReduceScatterBlockDirect:
 		return entry{ReduceScatterBlock, "direct", reduceScatterDirect}
+	case NeighborAllgatherDirect:
+		return entry{NeighborAllgather, "direct", neighborDirect}
+	case NeighborAllgathervDirect:
+		return entry{NeighborAllgatherv, "direct", neighborDirect}
+	case NeighborAlltoallDirect:
+		return entry{NeighborAlltoall, "direct", neighborDirect}
+	case NeighborAlltoallvDirect:
+		return entry{NeighborAlltoallv, "direct", neighborDirect}
+	case NeighborAlltoallwDirect:
+		return entry{NeighborAlltoallw, "direct", neighborDirect}
 	}
 	return entry{kinds, "auto", nil}
 }

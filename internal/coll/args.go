@@ -148,6 +148,9 @@ func (s *schedule) alone(k Kind) {
 		src = s.sendBlock(0)
 	case Alltoall, Alltoallv, Alltoallw:
 		dst, src = s.recvBlock(0), s.sendBlock(0)
+	case NeighborAllgather, NeighborAllgatherv, NeighborAlltoall, NeighborAlltoallv, NeighborAlltoallw:
+		s.ownEdges(mem.Copy)
+		return
 	}
 	if !mem.Same(dst, src) {
 		mem.Copy(dst, src)

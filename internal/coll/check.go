@@ -34,6 +34,9 @@ func (a *Args) check(c *comm.Comm, k Kind) error {
 	if k == Barrier {
 		return nil
 	}
+	if k.neighborly() {
+		return a.checkNeighbors(c, k)
+	}
 	sends, receives := Significant(c, k, a.Root)
 	if !sends {
 		a.Send = Side{}

@@ -97,6 +97,9 @@ func Defaults() Choice {
 	rules[Exscan] = []Rule{below(ExscanDoubling, 64*kib), always(ExscanChain)}
 	rules[ReduceScatter] = []Rule{below(ReduceScatterHalving, 32*kib), share(ReduceScatterHalving, 4*kib), always(ReduceScatterDirect)}
 	rules[ReduceScatterBlock] = []Rule{below(ReduceScatterBlockHalving, 32*kib), share(ReduceScatterBlockHalving, 4*kib), always(ReduceScatterBlockDirect)}
+	for i, k := range []Kind{NeighborAllgather, NeighborAllgatherv, NeighborAlltoall, NeighborAlltoallv, NeighborAlltoallw} {
+		rules[k] = []Rule{always(NeighborAllgatherDirect + Algorithm(i))}
+	}
 	// The rules are slices of one allocation, since each size class of objects takes memory of
 	// its own.
 	var c Choice

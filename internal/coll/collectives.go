@@ -33,6 +33,16 @@ func (e *Engine) do(c *comm.Comm, k Kind, a *Args) error {
 		if s := e.short(c, k, a.Send.Len()); s != nil {
 			return s.ended(s.alltoall(a.Send.Mem, a.Recv.Mem, a.Send.Code, a.Recv.Code))
 		}
+	case k.neighborly():
+		if s := e.short(c, k, 0); s != nil {
+			x := s.amongNeighbors(k)
+			x.Args = *a
+			x.tell(a.Send.Code, a.Recv.Code)
+			x.pack()
+			if done, err := s.exchangeNeighbors(x); done {
+				return err
+			}
+		}
 	case k == Bcast && a.Recv.Len() > 0:
 		if s := e.short(c, k, a.Recv.Len()); s != nil {
 			return s.ended(s.bcast(a.Recv.Mem, a.Recv.Code, a.Root))
@@ -120,7 +130,7 @@ func (e *Engine) begin(c *comm.Comm, k Kind, a *Args) *p2p.Request {
 
 // fill gives s its kind and arguments, and chooses its algorithm.
 func (e *Engine) fill(s *schedule, c *comm.Comm, k Kind, a *Args) {
-	s.c, s.kind, s.Args = c, k, *a
+	s.c, s.kind, s.Args, s.neighbors = c, k, *a, c.Neighbors
 	s.tell(a.Send.Code, a.Recv.Code)
 	s.pack()
 	if c.Inter != nil {

@@ -17,6 +17,11 @@ func someType(g *rand.Rand) op.Type {
 	return op.Bool + op.Type(g.IntN(int(op.Complex128)))
 }
 
+// someCount returns a number of elements, often 0.
+func someCount(g *rand.Rand, most int) int {
+	return g.IntN(1 + []int{0, 1, 8, 64, 1500, 9000}[g.IntN(6)]*most/9000)
+}
+
 // smallNumbers replaces random bytes by small whole numbers if the type rounds, so that sums and
 // products are exact in every order.
 func smallNumbers(typ op.Type, b []byte, g *rand.Rand) {

@@ -31,26 +31,30 @@ func plain(c *comm.Comm, k coll.Kind, size int) *task {
 	t := &task{c: c, kind: k}
 	t.args = args{coll.Args{Width: 8, Op: op.Sum, Type: op.Int64}, make([]byte, size), make([]byte, size)}
 	switch k {
-	case coll.Gather, coll.Allgather:
+	case coll.Gather, coll.Allgather, coll.NeighborAllgather:
 		t.args.Send = t.args.Send[:size/n]
 	case coll.Scatter:
 		t.args.Recv = t.args.Recv[:size/n]
-	case coll.Gatherv, coll.Allgatherv:
+	case coll.Gatherv, coll.Allgatherv, coll.NeighborAllgatherv:
 		t.args.Send, t.args.RecvCounts = t.args.Send[:size/n], counts
 	case coll.Scatterv:
 		t.args.Recv, t.args.SendCounts = t.args.Recv[:size/n], counts
-	case coll.Alltoallv:
+	case coll.Alltoallv, coll.NeighborAlltoallv:
 		t.args.SendCounts, t.args.RecvCounts = counts, counts
 	case coll.ReduceScatter:
 		t.args.SendCounts = counts
-	case coll.Alltoallw:
+	case coll.Alltoallw, coll.NeighborAlltoallw:
 		typ, block := must(dtype.Contiguous(int64(size/n), predefined().Type(dtype.Byte))), make([]byte, size/n)
 		typ.Commit()
 		for range n {
 			l := &laid{flat: block, typ: typ, count: 1, mem: make([]byte, size/n)}
 			t.in, t.out = append(t.in, l), append(t.out, l)
+			if k == coll.NeighborAlltoallw {
+				t.out[len(t.out)-1] = &laid{flat: block, typ: typ, count: 1, mem: make([]byte, size/n)}
+			}
 		}
 	}
+	t.around = everybody(n)
 	t.given = t.args
 	return t
 }

@@ -130,17 +130,23 @@ func (x *Side) dealt(what string, n int) error {
 
 // separate checks that x, a send side, and y, a receive side, do not share memory.
 func (x *Side) separate(y *Side) error {
+	if !x.shares(y) {
+		return nil
+	}
+	return wrong(class.Buffer, "the send and the receive %s share memory: there is no in place on an intercommunicator", x.word())
+}
+
+// shares reports whether x and y share memory. Of layouts it compares only where they begin.
+func (x *Side) shares(y *Side) bool {
 	a, row := x.Bytes()
 	b, rowToo := y.Bytes()
 	switch {
 	case x.Len() == 0 || y.Len() == 0:
-		return nil
-	case row && rowToo && !mem.Overlap(a, b):
-		return nil
-	case !(row && rowToo) && !mem.Same(x.Mem, y.Mem):
-		return nil
+		return false
+	case row && rowToo:
+		return mem.Overlap(a, b)
 	}
-	return wrong(class.Buffer, "the send and the receive %s share memory: there is no in place on an intercommunicator", x.word())
+	return mem.Same(x.Mem, y.Mem)
 }
 
 // separateBlocks is separate for blocks: a block of one side may be between blocks of the other.

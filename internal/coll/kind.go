@@ -22,6 +22,11 @@ const (
 	Exscan
 	ReduceScatter
 	ReduceScatterBlock
+	NeighborAllgather
+	NeighborAllgatherv
+	NeighborAlltoall
+	NeighborAlltoallv
+	NeighborAlltoallw
 	kinds
 )
 
@@ -76,6 +81,16 @@ func (k Kind) String() string {
 		return "ReduceScatter"
 	case ReduceScatterBlock:
 		return "ReduceScatterBlock"
+	case NeighborAllgather:
+		return "NeighborAllgather"
+	case NeighborAllgatherv:
+		return "NeighborAllgatherv"
+	case NeighborAlltoall:
+		return "NeighborAlltoall"
+	case NeighborAlltoallv:
+		return "NeighborAlltoallv"
+	case NeighborAlltoallw:
+		return "NeighborAlltoallw"
 	}
 	return "a collective"
 }
@@ -88,6 +103,12 @@ func (k Kind) reduces() bool {
 	}
 	return false
 }
+
+// neighborly reports whether members exchange with their neighbours in the topology.
+func (k Kind) neighborly() bool { return k >= NeighborAllgather }
+
+// paired reports whether the arguments are Pairs.
+func (k Kind) paired() bool { return k == Alltoallw || k == NeighborAlltoallw }
 
 // rooted reports whether one member is the root.
 func (k Kind) rooted() bool {

@@ -11,7 +11,8 @@ import (
 )
 
 // moving are the kinds that move data and combine no operands.
-var moving = []coll.Kind{coll.Bcast, coll.Gather, coll.Gatherv, coll.Scatter, coll.Scatterv, coll.Allgather, coll.Allgatherv, coll.Alltoall, coll.Alltoallv, coll.Alltoallw}
+var moving = []coll.Kind{coll.Bcast, coll.Gather, coll.Gatherv, coll.Scatter, coll.Scatterv, coll.Allgather, coll.Allgatherv, coll.Alltoall, coll.Alltoallv, coll.Alltoallw,
+	coll.NeighborAllgather, coll.NeighborAllgatherv, coll.NeighborAlltoall, coll.NeighborAlltoallv, coll.NeighborAlltoallw}
 
 // onLayouts changes t, which is from plain, to layouts in place of slices. Elements to send have
 // gaps; elements to receive interleave like the columns of a matrix.
@@ -35,7 +36,7 @@ func onLayouts(t *task) *task {
 		}
 		return must(dtype.Resized(must(dtype.Vector(8, 1, int64(max(n, 1)), one)), 0, 1))
 	}
-	if t.kind == coll.Alltoallw {
+	if t.paired() {
 		for r := range t.in {
 			t.out[r] = lay(t.out[r].flat, gaps())
 			t.in[r] = lay(t.in[r].flat, column(len(t.in[r].flat)/8))

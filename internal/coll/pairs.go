@@ -9,17 +9,21 @@ import (
 	"github.com/halo-mpi/halo/internal/p2p"
 )
 
-// Pairs describes what a member of an Alltoallw sends to and receives from each rank.
+// Pairs describes what a member of an Alltoallw sends to and receives from each rank, and that of a
+// NeighborAlltoallw to and from each neighbour.
 type Pairs struct {
 	Sends, Receives int // the numbers of sides that the member has given
-	// At returns the sides for a rank. The engine calls it only until the call with these Pairs
-	// returns.
+	// At returns the sides for a rank, or for the neighbours of a number; a side that was not
+	// given is empty. The engine calls it only until the call with these Pairs returns.
 	At func(r int) (send, recv Side)
 }
 
 // check validates what this member can see of the arguments of an Alltoallw, and reports whether
 // it is in place: either all non-empty blocks are in place, or none.
-func (p Pairs) check(c *comm.Comm) (inPlace bool, err error) {
+func (p Pairs) check(c *comm.Comm, k Kind) (inPlace bool, err error) {
+	if k == NeighborAlltoallw {
+		return false, p.checkNeighbors(c)
+	}
 	if n := c.Size(); p.Sends != n || p.Receives != n {
 		return false, wrong(class.Count, "%d send and %d receive buffers for %d members", p.Sends, p.Receives, n)
 	}
@@ -56,56 +60,69 @@ func (p Pairs) check(c *comm.Comm) (inPlace bool, err error) {
 	return there > 0, nil
 }
 
-// DoPairs carries out an Alltoallw. It takes the lock.
+// DoPairs carries out an Alltoallw or NeighborAlltoallw. It takes the lock.
 //
 // The pairs are not part of Args: a schedule keeps its Args, so each call would move them to the
 // heap.
-func (e *Engine) DoPairs(c *comm.Comm, p Pairs) error {
+func (e *Engine) DoPairs(c *comm.Comm, k Kind, p Pairs) error {
 	o := &stateOf(c).busy
-	if err := o.enter(CallOf(Alltoallw, Blocking)); err != nil {
+	if err := o.enter(CallOf(k, Blocking)); err != nil {
 		return err
 	}
 	defer o.leave()
-	inPlace, err := p.check(c)
+	inPlace, err := p.check(c, k)
 	if err != nil {
-		return e.refuse(c, Alltoallw, err)
+		return e.refuse(c, k, err)
+	}
+	if k == NeighborAlltoallw {
+		if s := e.short(c, k, 0); s != nil {
+			x := s.amongNeighbors(k)
+			x.pairNeighbors(p)
+			if done, err := s.exchangeNeighbors(x); done {
+				return err
+			}
+		}
 	}
 	e.p.Lock()
 	defer e.p.Unlock()
-	return e.wait(e.beginPairs(c, p, inPlace, ""))
+	return e.wait(e.beginPairs(c, k, p, inPlace, ""))
 }
 
-// StartPairs is Start for an Alltoallw.
-func (e *Engine) StartPairs(c *comm.Comm, f Form, p Pairs) (*p2p.Request, error) {
-	inPlace, err := p.check(c)
+// StartPairs is Start for an Alltoallw or NeighborAlltoallw.
+func (e *Engine) StartPairs(c *comm.Comm, k Kind, f Form, p Pairs) (*p2p.Request, error) {
+	inPlace, err := p.check(c, k)
 	call := ""
 	if stateOf(c).checks {
-		call = CallOf(Alltoallw, f).String()
+		call = CallOf(k, f).String()
 	}
 	switch {
 	case f == Persistent && err == nil:
 		s := &schedule{e: e}
-		s.pair(c, p, inPlace, call)
+		s.pair(c, k, p, inPlace, call)
 		return e.persistent(s), nil
 	case f == Persistent:
 		return nil, err
 	case err != nil:
-		return e.startRefusing(c, Alltoallw, call, err)
+		return e.startRefusing(c, k, call, err)
 	}
-	return e.beginPairs(c, p, inPlace, call), nil
+	return e.beginPairs(c, k, p, inPlace, call), nil
 }
 
-// beginPairs starts an Alltoallw whose arguments have been checked.
-func (e *Engine) beginPairs(c *comm.Comm, p Pairs, inPlace bool, call string) *p2p.Request {
+// beginPairs starts a collective of Pairs whose arguments have been checked.
+func (e *Engine) beginPairs(c *comm.Comm, k Kind, p Pairs, inPlace bool, call string) *p2p.Request {
 	s := e.fresh()
-	s.pair(c, p, inPlace, call)
+	s.pair(c, k, p, inPlace, call)
 	s.agreeOn(false)
 	return e.start(s, nextTag(c))
 }
 
-// pair fills in s for an Alltoallw; call is its name unless empty.
-func (s *schedule) pair(c *comm.Comm, p Pairs, inPlace bool, call string) {
-	s.c, s.kind, s.inPlace, s.Call = c, Alltoallw, inPlace, call
+// pair fills in s for a collective of Pairs; call is its name unless empty.
+func (s *schedule) pair(c *comm.Comm, k Kind, p Pairs, inPlace bool, call string) {
+	s.c, s.kind, s.inPlace, s.Call = c, k, inPlace, call
+	if k == NeighborAlltoallw {
+		s.pairNeighbors(p)
+		return
+	}
 	sizes := s.offsets[1][:0]
 	for r := range c.Size() {
 		send, recv := p.At(r)
@@ -121,5 +138,21 @@ func (s *schedule) pair(c *comm.Comm, p Pairs, inPlace bool, call string) {
 		return
 	}
 	s.step = s.e.choice.algorithm(Alltoallw, unknown, stateOf(c).where, false).entry().step
+	s.e.putAgreement(s, nil, nil)
+}
+
+// pairNeighbors is pair for a NeighborAlltoallw.
+func (s *schedule) pairNeighbors(p Pairs) {
+	s.neighbors = s.c.Neighbors
+	for i := range max(p.Sends, p.Receives) {
+		send, recv := p.At(i)
+		if i < p.Sends {
+			s.pairs[0] = append(s.pairs[0], send)
+		}
+		if i < p.Receives {
+			s.pairs[1] = append(s.pairs[1], recv)
+		}
+	}
+	s.step = neighborDirect
 	s.e.putAgreement(s, nil, nil)
 }

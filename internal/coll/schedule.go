@@ -38,7 +38,7 @@ const (
 type schedule struct {
 	Args // after check has cut the sides
 
-	pairs   [2][]Side     // of an Alltoallw: the sides for each rank
+	pairs   [2][]Side     // of an Alltoallw: the sides for each rank; of a NeighborAlltoallw, for each neighbour
 	inPlace bool          // of an Alltoallw: the send side of each rank is its receive side
 	codes   [2]dtype.Code // of the elements sent and received; an Alltoallw has them in pairs
 	terms   terms         // only the roots are used
@@ -74,6 +74,8 @@ type schedule struct {
 	closed  bool // the next rank gets no more segments
 
 	agreement *agreement // in checking mode
+
+	neighbors *comm.Neighbors // of a neighbourhood collective
 
 	unit    int  // bytes of a block, if all blocks are equal
 	empty   bool // no data moves
@@ -269,9 +271,11 @@ func (s *schedule) fail(err error) {
 }
 
 // sendTo starts sending d to a rank.
-func (s *schedule) sendTo(rank int, d mem.Mem) {
+func (s *schedule) sendTo(rank int, d mem.Mem) { s.sendCoded(rank, d, s.codeFor(0, rank)) }
+
+// sendCoded is sendTo for elements of a code.
+func (s *schedule) sendCoded(rank int, d mem.Mem, code dtype.Code) {
 	c, to := s.address(rank)
-	code := s.codeFor(0, rank)
 	k := s.eager(rank, d.Len())
 	for ; d.Len() > k; d = d.From(k) {
 		s.sendOne(c, to, d.First(k), code, dtype.Mixed)
@@ -290,9 +294,11 @@ func (s *schedule) sendOne(c *comm.Comm, to int, d mem.Mem, code, own dtype.Code
 }
 
 // recvFrom starts receiving d from a rank.
-func (s *schedule) recvFrom(rank int, d mem.Mem) {
+func (s *schedule) recvFrom(rank int, d mem.Mem) { s.recvCoded(rank, d, s.codeFor(1, rank)) }
+
+// recvCoded is recvFrom for elements of a code.
+func (s *schedule) recvCoded(rank int, d mem.Mem, code dtype.Code) {
 	c, from := s.address(rank)
-	code := s.codeFor(1, rank)
 	k := s.eager(rank, d.Len())
 	for ; d.Len() > k; d = d.From(k) {
 		s.recvOne(c, from, d.First(k), code, dtype.Mixed)

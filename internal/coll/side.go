@@ -126,13 +126,18 @@ func (x *Side) divides(n int) error {
 	return nil
 }
 
-// checkBlocks checks the counts and displacements of n blocks.
+// checkBlocks checks the counts and displacements of blocks for n members.
 func (x *Side) checkBlocks(n int, what string, counts, displs []int) error {
+	return x.checkBlocksOf("members", "rank", n, what, counts, displs)
+}
+
+// checkBlocksOf is checkBlocks for blocks of others than members: all and each name them.
+func (x *Side) checkBlocksOf(all, each string, n int, what string, counts, displs []int) error {
 	if len(counts) != n {
-		return wrong(class.Count, "%d %s counts for %d members", len(counts), what, n)
+		return wrong(class.Count, "%d %s counts for %d %s", len(counts), what, n, all)
 	}
 	if displs != nil && len(displs) != n {
-		return wrong(class.Arg, "%d %s displacements for %d members", len(displs), what, n)
+		return wrong(class.Arg, "%d %s displacements for %d %s", len(displs), what, n, all)
 	}
 	room, next := x.count(), 0
 	for r, k := range counts {
@@ -142,9 +147,9 @@ func (x *Side) checkBlocks(n int, what string, counts, displs []int) error {
 		}
 		switch {
 		case k < 0:
-			return wrong(class.Count, "%s count %d of rank %d is negative", what, k, r)
+			return wrong(class.Count, "%s count %d of %s %d is negative", what, k, each, r)
 		case k > 0 && (at < 0 || at > room || k > room-at):
-			return wrong(class.Count, "%s block of rank %d: %d elements at %d of a %s of %d", what, r, k, at, x.word(), room)
+			return wrong(class.Count, "%s block of %s %d: %d elements at %d of a %s of %d", what, each, r, k, at, x.word(), room)
 		}
 		next = at + k
 	}

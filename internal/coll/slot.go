@@ -90,6 +90,7 @@ type slot struct {
 	// stages has the stages of the members, by rank; nil until one is needed.
 	stages []*shmfmt.Stages
 	pieces *[shmfmt.StreamBytes]byte // memory of the stream; nil until needed
+	near   *near                     // of neighbourhood collectives; nil until needed
 
 	record    []byte          // the memory of the SlotState
 	forgotten runtime.Cleanup // frees it if the slot is not closed

@@ -61,7 +61,7 @@ func (s *slot) inCells() bool { return s.Form == uint8(SlotCells) }
 func (s *slot) ended(err error) error {
 	if err != nil {
 		e, ok := err.(*class.Error)
-		s.Broken = !ok || e.Class != class.Truncate && e.Class != class.Count && e.Class != class.Type && e.Class != class.Root
+		s.Broken = !ok || e.Class != class.Truncate && e.Class != class.Count && e.Class != class.Type && e.Class != class.Root && e.Class != class.Topology
 	}
 	return err
 }

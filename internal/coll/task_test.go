@@ -32,6 +32,7 @@ type task struct {
 	from, to *dtype.Buffer // replace args.Send and args.Recv, unless nil
 	laid     []*laid       // the memory of from and to
 	pairs
+	neighborhood
 }
 
 // args has the arguments of a collective on slices, which the serial computation uses.
@@ -55,6 +56,9 @@ func (a *args) of(from, to *dtype.Buffer) coll.Args {
 
 func (t *task) String() string {
 	text := fmt.Sprintf("%v by rank %d of %d, root %d: %v of %v %v, in place %t", t.kind, t.c.Rank, t.c.Size(), t.root, t.o, t.counts, t.typ, t.inPlace)
+	if t.around != nil {
+		text += fmt.Sprintf(", neighbours %+v, edges %v", *t.around, t.edges)
+	}
 	if t.from != nil {
 		text += ", sent are " + t.from.Type().Describe(t.from.Count())
 	}
@@ -64,13 +68,11 @@ func (t *task) String() string {
 	return text
 }
 
-// someCount returns a number of elements, often 0.
-func someCount(g *rand.Rand, most int) int {
-	return g.IntN(1 + []int{0, 1, 8, 64, 1500, 9000}[g.IntN(6)]*most/9000)
-}
-
 // newTask makes a random task of a kind; g has the same state at all members.
 func newTask(c *comm.Comm, k coll.Kind, g *rand.Rand, most int) *task {
+	if k >= coll.NeighborAllgather {
+		return newNeighborTask(c, k, g, most)
+	}
 	n := c.Size()
 	t := &task{c: c, kind: k, typ: someType(g), root: g.IntN(n), inPlace: g.IntN(2) == 0}
 	for op.Check(t.o, t.typ) != nil {
@@ -255,7 +257,7 @@ func (t *task) piece(from, to int, k uint64) []byte {
 
 // load stores what the member gives in the k-th execution.
 func (t *task) load(k uint64) {
-	if t.kind == coll.Alltoallw {
+	if t.paired() {
 		t.loadPairs(k)
 		return
 	}
@@ -276,6 +278,8 @@ func (t *task) load(k uint64) {
 			}
 		}
 	case coll.Barrier:
+	case coll.NeighborAllgather, coll.NeighborAllgatherv, coll.NeighborAlltoall, coll.NeighborAlltoallv:
+		t.loadNeighbors(k)
 	default:
 		copy(a.Send, t.whole(me, k))
 	}
@@ -287,7 +291,7 @@ func (t *task) load(k uint64) {
 
 // verify compares the result with that of a serial computation.
 func (t *task) verify(k uint64) error {
-	if t.kind == coll.Alltoallw {
+	if t.paired() {
 		return t.verifyPairs(k)
 	}
 	n, me, w, a := t.c.Size(), t.c.Rank, t.typ.Size(), &t.args
@@ -333,6 +337,8 @@ func (t *task) verify(k uint64) error {
 		for r := range n {
 			copy(want[place(column, a.RecvDispls, r)*w:], t.piece(r, me, k))
 		}
+	case coll.NeighborAllgather, coll.NeighborAllgatherv, coll.NeighborAlltoall, coll.NeighborAlltoallv:
+		t.expectNeighbors(want, k)
 	}
 	if t.to != nil {
 		copy(t.recv, want)
@@ -397,8 +403,9 @@ func (t *task) do(w *world.World, k uint64, form int) error {
 // block carries out the task by the blocking calls, which use slots if there are any.
 func (t *task) block(w *world.World) error {
 	a, all, e := t.given, t.given.of(t.from, t.to), w.Coll
-	if t.kind == coll.Alltoallw {
-		return e.DoPairs(t.c, t.allPairs())
+	t.c.Neighbors = t.around
+	if t.paired() {
+		return e.DoPairs(t.c, t.kind, t.allPairs())
 	}
 	if t.user != nil || t.from != nil || t.to != nil {
 		return e.Do(t.c, t.kind, &all)
@@ -417,12 +424,13 @@ func (t *task) block(w *world.World) error {
 }
 
 func (t *task) start(w *world.World, f coll.Form) (*p2p.Request, error) {
-	all := t.given.of(t.from, t.to)
 	w.Proc.Lock()
 	defer w.Proc.Unlock()
-	if t.kind == coll.Alltoallw {
-		return w.Coll.StartPairs(t.c, f, t.allPairs())
+	t.c.Neighbors = t.around
+	if t.paired() {
+		return w.Coll.StartPairs(t.c, t.kind, f, t.allPairs())
 	}
+	all := t.given.of(t.from, t.to)
 	return w.Coll.Start(t.c, t.kind, f, &all)
 }
 

@@ -34,6 +34,9 @@ type Comm struct {
 	// the failure of any process of Within ends the agreement.
 	Within *Comm
 
+	// Neighbors are those of this process in the topology, nil without one. They do not change.
+	Neighbors *Neighbors
+
 	// Coll is what package coll keeps for the communicator.
 	Coll any
 }

@@ -168,6 +168,19 @@ func (t *Type) Signature(count int64) Signature {
 	return Signature{count * s.n, count * s.bytes, s.span().times(count).hash, s.raw && count*s.n > 0}
 }
 
+// Then returns the signature of the elements of s followed by those of t. If one of the two has no
+// type, the result has none.
+func (s Signature) Then(t Signature) Signature {
+	switch {
+	case s.Elements == 0:
+		return t
+	case t.Elements == 0:
+		return s
+	}
+	all := span{s.Hash, 1}.then(span{t.Hash, span{0, sigBase}.times(t.Elements).power})
+	return Signature{s.Elements + t.Elements, s.Bytes + t.Bytes, all.hash, s.Raw || t.Raw}
+}
+
 // Check returns nil if a message of signature s can be received as count elements of t, else
 // an error with the reason. The message may be shorter, and bytes match any type (DT-16).
 // The error names both counts, and t; the caller adds the sender's type from the sender's

@@ -137,6 +137,12 @@ const (
 	// EnvironmentOfOthers reduces in the floating-point environment of whoever polls, not in that of
 	// the caller.
 	EnvironmentOfOthers = false
+	// DirectionKept has what goes in a direction of a grid arrive as what comes from there.
+	DirectionKept = false
+	// EdgesBackwards receives along the edges of a graph from the last one to the first.
+	EdgesBackwards = false
+	// EntryOfTheFirst takes the entry of the first of several edges from a member for all of them.
+	EntryOfTheFirst = false
 )
 
 // Package rma: extensions.

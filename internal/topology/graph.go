@@ -33,6 +33,26 @@ func (g *Graph) Crossing(owner []int32) int64 {
 	return sum
 }
 
+// Unpaired returns two processes of which the first has another number of edges to the second than
+// that has to the first, and both numbers; ok is false if there are none.
+func (g *Graph) Unpaired() (a, b, there, back int, ok bool) {
+	type pair struct{ from, to int32 }
+	edges := make(map[pair]int, len(g.To))
+	for i := range g.Size() {
+		for _, k := range g.To[g.First[i]:g.First[i+1]] {
+			edges[pair{int32(i), k}]++
+		}
+	}
+	for i := range g.Size() { // in this order, so that all processes find the same two
+		for _, k := range g.To[g.First[i]:g.First[i+1]] {
+			if there, back := edges[pair{int32(i), k}], edges[pair{k, int32(i)}]; there != back {
+				return i, int(k), there, back, true
+			}
+		}
+	}
+	return 0, 0, 0, 0, false
+}
+
 // symmetric returns the graph with an edge in each direction, whose weight is the sum of all edges
 // between the two, and without edges from a process to itself.
 func (g *Graph) symmetric() *Graph {

@@ -18,7 +18,7 @@ func by(name, pkg, run string) sought { return sought{name, []trial{{pkg, run}}}
 // faults are all that can be planted, in the order of package planted.
 func faults() []sought {
 	const apply, shmfmt, heap, rma, mpi = "internal/apply", "internal/shmfmt", "internal/heap", "internal/rma", "mpi"
-	const node, proc, histories = "internal/node", "internal/proc", "mpi/histories"
+	const node, proc, histories, coll = "internal/node", "internal/proc", "mpi/histories", "internal/coll"
 	return []sought{
 		by("AddInTwo", apply, "TestF3_KilledAnywhere|TestRC17_SumsAreExact"),
 		by("NeighbourStored", apply, "TestRC11_SomebodyComesInBetween|TestRC11_AnyOrderOfEveryOperation"),
@@ -72,6 +72,9 @@ func faults() []sought {
 		by("EnvironmentDropped", mpi, "TestRC17_Environments"),
 		by("EnvironmentOfTheFirst", mpi, "TestRC17_Environments"),
 		by("EnvironmentOfOthers", mpi, "TestCOL14_Environments"),
+		by("DirectionKept", mpi, "TestXNBC01_COL15_NeighborsInGrids"),
+		by("EdgesBackwards", coll, "TestRandomHistories"),
+		by("EntryOfTheFirst", mpi, "TestXNBC01_TOP05_NeighborsInDistGraphs"),
 		by("HandleStale", mpi, "TestQV32_S5_NothingAfterTheRelease"),
 		by("HandleKept", rma, "TestS5_QV32_ForgedKeys"),
 		by("OrderSkipped", mpi, "TestQV14_NothingPassesAnOrder"),

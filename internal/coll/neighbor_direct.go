@@ -1,0 +1,146 @@
+package coll
+
+import (
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/mem"
+	"github.com/halo-mpi/halo/internal/planted"
+)
+
+// neighborDirect receives from all sources and sends to all destinations at once. All receives are
+// started: with only some of them, members whose lists are in different orders could wait for each
+// other in a circle.
+//
+// All messages have the same tag, so the receives from one member match its sends in order. In a
+// graph several edges between two members are in the same order in the lists of both. In a grid
+// the receives are started in the order in which their blocks are sent: see comm.Neighbors.Arrival.
+// Empty blocks are not sent.
+func neighborDirect(s *schedule) bool {
+	n, me := s.neighbors, s.c.Rank
+	for k := range n.Sources {
+		i := n.Arrival(k)
+		if planted.EdgesBackwards && !n.Grid {
+			i = len(n.Sources) - 1 - k
+		}
+		if r := n.Sources[i]; r >= 0 && r != me {
+			if b := s.blockFrom(i); b.Len() > 0 {
+				s.recvCoded(r, b, s.edgeCode(1, i))
+			}
+		}
+	}
+	for i, r := range n.Dests {
+		if r >= 0 && r != me {
+			if b := s.blockTo(i); b.Len() > 0 {
+				s.sendCoded(r, b, s.edgeCode(0, i))
+			}
+		}
+	}
+	s.ownEdges(s.copy)
+	return false
+}
+
+// blockTo returns the block for the i-th destination.
+func (s *schedule) blockTo(i int) mem.Mem {
+	switch s.kind {
+	case NeighborAllgather, NeighborAllgatherv:
+		return s.Send.Mem
+	case NeighborAlltoallw:
+		return s.pairs[0][i].Mem
+	}
+	return block(s.Send.Mem, i, s.Send.Len()/len(s.neighbors.Dests), s.Send.width, s.SendCounts, s.SendDispls)
+}
+
+// blockFrom returns the block of the i-th source.
+func (s *schedule) blockFrom(i int) mem.Mem {
+	if s.kind == NeighborAlltoallw {
+		return s.pairs[1][i].Mem
+	}
+	return block(s.Recv.Mem, i, s.Recv.Len()/len(s.neighbors.Sources), s.Recv.width, s.RecvCounts, s.RecvDispls)
+}
+
+// edgeCode returns the code of the elements of the i-th block that is sent (side 0) or received (1).
+func (s *schedule) edgeCode(side, i int) dtype.Code {
+	switch {
+	case s.agreement != nil:
+		return dtype.Mixed
+	case s.kind == NeighborAlltoallw:
+		return s.pairs[side][i].Code
+	}
+	return s.codes[side]
+}
+
+// ownEdges calls do for each edge from the member to itself, with the block that is received and the
+// one that is sent. Both lists have as many of them: see neighborsOf.
+func (s *schedule) ownEdges(do func(dst, src mem.Mem)) {
+	n, me, k := s.neighbors, s.c.Rank, 0
+	for i, r := range n.Dests {
+		if r != me {
+			continue
+		}
+		for n.Sources[n.Arrival(k)] != me {
+			k++
+		}
+		dst, src := s.blockFrom(n.Arrival(k)), s.blockTo(i)
+		if k++; dst.Len() != src.Len() {
+			s.note(wrong(class.Count, "rank %d sends itself %d bytes and receives %d", me, src.Len(), dst.Len()))
+			continue
+		}
+		do(dst, src)
+	}
+}
+
+// along returns what the member sends to rank r (side 0), or expects from it (1), along all edges
+// between the two, in their order. like is as many elements of their type, if all have the same.
+func (s *schedule) along(side, r int) (all claim, like elements, edges int) {
+	n := s.neighbors
+	if n == nil { // the member has refused the call
+		return claim{}, elements{}, 0
+	}
+	list := n.Dests
+	if side == 1 {
+		list = n.Sources
+	}
+	for k := range list {
+		i, x := k, elements{}
+		if side == 1 {
+			i = n.Arrival(k)
+		}
+		if list[i] != r {
+			continue
+		}
+		switch {
+		case s.kind == NeighborAlltoallw:
+			p := &s.pairs[side][i]
+			x = elements{p.typ, int64(p.number)}
+		case side == 0:
+			x = elementsOf(s.blockTo(i), s.Send.width, s.agreement.types[0])
+		default:
+			x = elementsOf(s.blockFrom(i), s.Recv.width, s.agreement.types[1])
+		}
+		switch edges++; {
+		case edges == 1:
+			like, all.text = x, x.String()
+		case like.t == x.t:
+			like.n, all.text = like.n+x.n, all.text+" and "+x.String()
+		default:
+			like, all.text = elements{}, all.text+" and "+x.String()
+		}
+		all.Signature = all.Then(x.signature())
+	}
+	return all, like, edges
+}
+
+// compareEdges is compare for what rank r sends along its edges to this member.
+func (s *schedule) compareEdges(r int, sent dtype.Signature, text string) *finding {
+	want, like, edges := s.along(1, r)
+	if edges == 0 {
+		want.text = "nothing"
+	}
+	if text == "" {
+		text = "nothing"
+	}
+	if cl := disagree(sent, want.Signature, like); cl != class.Success {
+		return found(cl, "rank %d sends %s, rank %d receives %s", r, text, s.c.Rank, want.text)
+	}
+	return nil
+}

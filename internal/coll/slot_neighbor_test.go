@@ -1,0 +1,79 @@
+package coll_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/coll"
+	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/testrun"
+	"github.com/halo-mpi/halo/internal/world"
+)
+
+// 8.6: members that are no neighbours may have blocks of other lengths: of a few bytes, of several
+// steps through the stages, or so long that all members use messages. A member may have no neighbours.
+func TestXNBC01_NeighborsOfOtherLengths(t *testing.T) {
+	lengths := []int{8, 300 << 10, 5 << 20}
+	if testrun.Race {
+		lengths = lengths[:2]
+	}
+	for _, f := range forms()[:4] {
+		t.Run(f.name, func(t *testing.T) {
+			run(t, "inproc", 5, f.c, func(w *world.World) error {
+				// Two pairs of neighbours, and one member without.
+				me := w.Comm.Rank
+				w.Comm.Neighbors = &comm.Neighbors{}
+				if me < 4 {
+					w.Comm.Neighbors = &comm.Neighbors{Sources: []int{me ^ 1}, Dests: []int{me ^ 1}}
+				}
+				for _, long := range lengths {
+					n := long
+					if me < 2 {
+						n = 24
+					}
+					send, recv := bytes.Repeat([]byte{byte(me)}, n), make([]byte, n)
+					a := coll.Args{Send: coll.Bytes(send), Recv: coll.Bytes(recv), Width: 1}
+					if err := w.Coll.Do(w.Comm, coll.NeighborAllgather, &a); err != nil {
+						return err
+					}
+					if me < 4 && !bytes.Equal(recv, bytes.Repeat([]byte{byte(me ^ 1)}, n)) {
+						return fmt.Errorf("rank %d: what it receives of %d bytes is wrong", me, n)
+					}
+				}
+				return nil
+			})
+		})
+	}
+}
+
+// Edges of a graph that do not pair are an error at all members that share memory, and again in the next
+// collective; one of them names both ranks and the counts. Nobody waits, and the slot remains usable.
+func TestXNBC01_EdgesThatDoNotPair(t *testing.T) {
+	for _, f := range []form{{"cells", slots(coll.SlotCells), nil}, {"counter", slots(coll.SlotCounter), nil}} {
+		run(t, "inproc", 3, f.c, func(w *world.World) error {
+			me := w.Comm.Rank
+			w.Comm.Neighbors = []*comm.Neighbors{
+				{Sources: []int{1}, Dests: []int{1, 1}},
+				{Sources: []int{0}, Dests: []int{0}},
+				{},
+			}[me]
+			for range 2 {
+				a := coll.Args{Send: coll.Bytes([]byte{1}), Recv: coll.Bytes(make([]byte, 1)), Width: 1}
+				err := w.Coll.Do(w.Comm, coll.NeighborAllgather, &a)
+				var e *class.Error
+				want := "edges do not pair, as rank 1 has found"
+				if me == 1 {
+					want = "rank 0 has 2 edges to rank 1, which has 1 from it"
+				}
+				if !errors.As(err, &e) || e.Class != class.Topology || !strings.Contains(e.Text, want) {
+					return fmt.Errorf("%s: rank %d: %v, want %q", f.name, me, err, want)
+				}
+			}
+			return everything(w, w.Comm, 5, 5)
+		})
+	}
+}

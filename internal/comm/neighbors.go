@@ -1,0 +1,28 @@
+package comm
+
+import "github.com/halo-mpi/halo/internal/planted"
+
+// Neighbors are the processes with which a process exchanges in neighbourhood collectives: those
+// that it receives from and those that it sends to, by rank, in the order of its blocks. A negative
+// rank is a neighbour that does not exist.
+//
+// A process may be a neighbour several times. In a graph the i-th block to a process is the i-th
+// from the sender there. In a grid a block that goes in a direction arrives from the opposite one:
+// block i of the sender is block i^1 of the receiver, also where both directions lead to the same
+// process.
+type Neighbors struct {
+	Sources, Dests []int
+	Grid           bool
+	// Wrong says why no process of the communicator can exchange with its neighbours, if that is so:
+	// all processes have the same text.
+	Wrong string
+}
+
+// Arrival returns which block of Sources is the i-th, of all blocks from one process, that this process
+// has sent.
+func (n *Neighbors) Arrival(i int) int {
+	if n.Grid && !planted.DirectionKept {
+		return i ^ 1
+	}
+	return i
+}
