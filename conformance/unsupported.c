@@ -27,7 +27,7 @@ static void on_comm(MPI_Comm *comm, int *code, ...) {
 
 int main(int argc, char **argv) {
 	begin(&argc, &argv);
-	int v[4] = {0}, n = -1, dims[3] = {0, 2, 0}, one[1] = {1}, zero[1] = {0};
+	int v[4] = {0}, n = -1, dims[3] = {0, 2, 0};
 	char text[MPI_MAX_PORT_NAME] = "";
 	MPI_Comm c, d;
 	MPI_Request r;
@@ -36,15 +36,13 @@ int main(int argc, char **argv) {
 	OK(MPI_Comm_create_errhandler(on_comm, &h));
 	OK(MPI_Comm_set_errhandler(c, h));
 
-	ASKS(MPI_Neighbor_alltoallv(v, one, zero, MPI_INT, v, one, zero, MPI_INT, c));
-	ASKS(MPI_Neighbor_allgather(v, 1, MPI_INT, v, 1, MPI_INT, c));
-	ASKS(MPI_Ineighbor_alltoall_c(v, 1, MPI_INT, v, 1, MPI_INT, c, &r));
+	ASKS(MPI_Comm_connect(text, MPI_INFO_NULL, 0, c, &d));
 	ASKS(MPI_Comm_spawn("none", MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, c, &d, MPI_ERRCODES_IGNORE));
 	ASKS(MPI_Comm_accept(text, MPI_INFO_NULL, 0, c, &d));
 	ASKS(MPI_Psend_init(v, 2, 2, MPI_INT, 0, 0, c, MPI_INFO_NULL, &r));
 	LACKS(MPI_Open_port(MPI_INFO_NULL, text));
 	LACKS(MPI_Lookup_name("none", MPI_INFO_NULL, text));
-	LACKS(MPI_Neighbor_alltoall(v, 1, MPI_INT, v, 1, MPI_INT, (MPI_Comm)MPI_INT));
+	LACKS(MPI_Comm_connect(text, MPI_INFO_NULL, 0, (MPI_Comm)MPI_INT, &d));
 
 	MPI_File f = MPI_FILE_NULL;
 	MPI_Group g;
@@ -53,12 +51,11 @@ int main(int argc, char **argv) {
 	MPI_Comm_set_errhandler(c, MPI_ERRORS_RETURN);
 	MAKES(MPI_Comm_spawn("none", MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, c, &d, MPI_ERRCODES_IGNORE), d, MPI_COMM_NULL);
 	MAKES(MPI_Comm_join(0, &d), d, MPI_COMM_NULL);
-	MAKES(MPI_Ineighbor_allgather(v, 1, MPI_INT, v, 1, MPI_INT, c, &r), r, MPI_REQUEST_NULL);
-	OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
-	MAKES(MPI_Ineighbor_allgather_c(v, 1, MPI_INT, v, 1, MPI_INT, c, &r), r, MPI_REQUEST_NULL);
 	MAKES(MPI_Precv_init(v, 2, 2, MPI_INT, 0, 0, c, MPI_INFO_NULL, &r), r, MPI_REQUEST_NULL);
 	MAKES(MPI_File_open(MPI_COMM_SELF, "none", MPI_MODE_RDONLY, MPI_INFO_NULL, &f), f, MPI_FILE_NULL);
 	MAKES(MPI_File_iread(f, v, 1, MPI_INT, &r), r, MPI_REQUEST_NULL);
+	OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
+	MAKES(MPI_File_iread_c(f, v, 1, MPI_INT, &r), r, MPI_REQUEST_NULL);
 	MAKES(MPI_File_get_group(f, &g), g, MPI_GROUP_NULL);
 	MAKES(MPI_File_get_info(f, &i), i, MPI_INFO_NULL);
 	MAKES(MPI_File_get_errhandler(f, &h2), h2, MPI_ERRHANDLER_NULL);

@@ -40,6 +40,7 @@ var engine = unexported.Get[interface {
 	CompletedRequest(c *mpi.Comm) mpi.Request
 
 	// Arguments and callbacks.
+	Degrees(c *mpi.Comm) (in, out int)
 	BufError(cl mpi.Class, format string, args ...any) mpi.Buffer
 	PackTo(c *mpi.Comm, dst []byte, p unsafe.Pointer, count int, d mpi.Datatype) int
 	UnpackFrom(c *mpi.Comm, src []byte, p unsafe.Pointer, count int, d mpi.Datatype) int

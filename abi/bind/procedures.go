@@ -217,339 +217,339 @@ var procedures = [...]procedure{
 	208: {text: 5224, name: 12, buffers: 37, comm: 9},
 	209: {text: 5273, name: 11, comm: 3},
 	210: {text: 5284, name: 10, buffers: 3},
-	211: {text: 5297, name: 23, comm: 7, makes: 13},
-	212: {text: 5320, name: 24, comm: 8, makes: 14},
-	213: {text: 5344, name: 22, comm: 7, makes: 13},
-	214: {text: 5366, name: 23, comm: 9, makes: 15},
-	215: {text: 5389, name: 23, comm: 9, makes: 15},
-	216: {text: 5412, name: 15, always: true},
-	217: {text: 5427, name: 19, buffers: 6, always: true},
-	218: {text: 5452, name: 15, always: true},
-	219: {text: 5467, name: 12, always: true},
-	220: {text: 5479, name: 13, always: true},
-	221: {text: 5492, name: 12, always: true},
-	222: {text: 5504, name: 18, always: true},
-	223: {text: 5522, name: 19, always: true},
-	224: {text: 5541, name: 19, always: true},
-	225: {text: 5560, name: 21, always: true},
-	226: {text: 5581, name: 12, always: true},
-	227: {text: 5593, name: 8, always: true},
-	228: {text: 5601, name: 15, always: true},
-	229: {text: 5616, name: 15, always: true},
-	230: {text: 5631, name: 20, comm: 1},
-	231: {text: 5651, name: 32, handler: 7, makes: 4},
-	232: {text: 5683, name: 19, comm: 1},
-	233: {text: 5702, name: 10, comm: 3},
-	234: {text: 5712, name: 9, buffers: 3, comm: 6},
-	235: {text: 5724, name: 11, buffers: 15, comm: 7},
-	236: {text: 5750, name: 19, buffers: 26, comm: 6},
-	237: {text: 5795, name: 25, buffers: 15, comm: 6},
-	238: {text: 5835, name: 10, buffers: 3, comm: 6},
-	239: {text: 5848, name: 18},
-	240: {text: 5866, name: 9, buffers: 15, comm: 6},
-	241: {text: 5890, name: 12, buffers: 19, comm: 8},
-	242: {text: 5921, name: 13, buffers: 35, comm: 9},
-	243: {text: 5969, name: 9, buffers: 3, comm: 6},
-	244: {text: 5981, name: 13, buffers: 23, comm: 11},
-	245: {text: 6017, name: 21, buffers: 3, comm: 8},
-	246: {text: 6041, name: 10, buffers: 3, comm: 6},
-	247: {text: 6054, name: 17, buffers: 17},
-	248: {text: 6088, name: 15},
-	249: {text: 6103, name: 15},
-	250: {text: 6118, name: 10, comm: 3},
-	251: {text: 6128, name: 9, buffers: 3},
-	252: {text: 6140, name: 22, comm: 7},
-	253: {text: 6162, name: 27, comm: 7, makes: 14},
-	254: {text: 6189, name: 23, comm: 8},
-	255: {text: 6212, name: 28, comm: 8, makes: 15},
-	256: {text: 6240, name: 21, comm: 7},
-	257: {text: 6261, name: 26, comm: 7, makes: 14},
-	258: {text: 6287, name: 22, comm: 9},
-	259: {text: 6309, name: 27, comm: 9, makes: 16},
-	260: {text: 6336, name: 22, comm: 9},
-	261: {text: 6358, name: 27, comm: 9, makes: 16},
-	262: {text: 6385, name: 18},
-	263: {text: 6403, name: 13},
-	264: {text: 6416, name: 11},
-	265: {text: 6427, name: 13},
-	266: {text: 6440, name: 8, buffers: 16, comm: 7},
-	267: {text: 6464, name: 17, buffers: 18},
-	268: {text: 6499, name: 22},
-	269: {text: 6521, name: 13, comm: 3},
-	270: {text: 6534, name: 12},
-	271: {text: 6546, name: 12, always: true},
-	272: {text: 6558, name: 10},
-	273: {text: 6568, name: 15},
-	274: {text: 6583, name: 16},
-	275: {text: 6599, name: 14, comm: 7, makes: 14},
-	276: {text: 6613, name: 9, comm: 3},
-	277: {text: 6622, name: 14, comm: 7, makes: 14},
-	278: {text: 6636, name: 16},
-	279: {text: 6652, name: 7, buffers: 11, win: 8},
-	280: {text: 6670, name: 16},
-	281: {text: 6686, name: 15, buffers: 11, win: 9},
-	282: {text: 6712, name: 8, buffers: 3, comm: 6},
-	283: {text: 6723, name: 13, buffers: 3, comm: 6},
-	284: {text: 6739, name: 10, buffers: 15, comm: 7},
-	285: {text: 6764, name: 15, buffers: 15, comm: 7},
-	286: {text: 6794, name: 16, buffers: 14},
-	287: {text: 6824, name: 18, buffers: 26, comm: 6},
-	288: {text: 6868, name: 24, buffers: 15, comm: 6},
-	289: {text: 6907, name: 29, buffers: 15, comm: 6},
-	290: {text: 6951, name: 23, buffers: 26, comm: 6},
-	291: {text: 7000, name: 20},
-	292: {text: 7020, name: 22, always: true},
-	293: {text: 7042, name: 21, always: true},
-	294: {text: 7063, name: 23, always: true},
-	295: {text: 7086, name: 16},
-	296: {text: 7102, name: 22},
-	297: {text: 7124, name: 26, buffers: 19},
-	298: {text: 7169, name: 26, buffers: 19},
-	299: {text: 7214, name: 27, buffers: 38},
-	300: {text: 7279, name: 8, buffers: 11, win: 8},
-	301: {text: 7298, name: 19, buffers: 27, win: 12},
-	302: {text: 7344, name: 8, buffers: 11, win: 8},
-	303: {text: 7363, name: 9, buffers: 3, comm: 6},
-	304: {text: 7375, name: 14, buffers: 3, comm: 6},
-	305: {text: 7392, name: 8, buffers: 15, comm: 6},
-	306: {text: 7415, name: 13, buffers: 15, comm: 6},
-	307: {text: 7443, name: 11, buffers: 19, comm: 8},
-	308: {text: 7473, name: 16, buffers: 19, comm: 8},
-	309: {text: 7508, name: 12, buffers: 35, comm: 9},
-	310: {text: 7555, name: 17, buffers: 35, comm: 9},
-	311: {text: 7607, name: 8, buffers: 3, comm: 6},
-	312: {text: 7618, name: 13, buffers: 3, comm: 6},
-	313: {text: 7634, name: 12, buffers: 23, comm: 11},
-	314: {text: 7669, name: 20, buffers: 3, comm: 8},
-	315: {text: 7692, name: 25, always: true},
-	316: {text: 7717, name: 27, always: true},
-	317: {text: 7744, name: 29, always: true},
-	318: {text: 7773, name: 25, always: true},
-	319: {text: 7798, name: 20, always: true},
-	320: {text: 7818, name: 24, always: true},
-	321: {text: 7842, name: 26, always: true, makes: 5},
-	322: {text: 7868, name: 20, always: true, makes: 7},
-	323: {text: 7888, name: 24, always: true},
-	324: {text: 7912, name: 25, always: true},
-	325: {text: 7937, name: 25, always: true, makes: 17},
-	326: {text: 7962, name: 25, always: true, makes: 18},
-	327: {text: 7987, name: 16, always: true, handler: 2, makes: 19},
-	328: {text: 8003, name: 26, always: true, handler: 2},
-	329: {text: 8029, name: 9, buffers: 3, comm: 6},
-	330: {text: 8041, name: 14, buffers: 3, comm: 6},
-	331: {text: 8058, name: 9},
-	332: {text: 8067, name: 12, buffers: 19},
-	333: {text: 8098, name: 20},
-	334: {text: 8118, name: 21},
-	335: {text: 8139, name: 18},
-	336: {text: 8157, name: 24},
-	337: {text: 8181, name: 23},
-	338: {text: 8204, name: 25},
-	339: {text: 8229, name: 20},
-	340: {text: 8249, name: 21},
-	341: {text: 8270, name: 18},
-	342: {text: 8288, name: 8},
-	343: {text: 8296, name: 18},
-	344: {text: 8314, name: 11, buffers: 19},
-	345: {text: 8344, name: 11, buffers: 19},
-	346: {text: 8374, name: 12, buffers: 38},
-	347: {text: 8424, name: 13, comm: 1},
-	348: {text: 8437, name: 15},
-	349: {text: 8452, name: 19},
-	350: {text: 8471, name: 22, buffers: 70},
-	351: {text: 8563, name: 27},
-	352: {text: 8590, name: 27},
-	353: {text: 8617, name: 24},
-	354: {text: 8641, name: 24, buffers: 46},
-	355: {text: 8711, name: 30, buffers: 26},
-	356: {text: 8767, name: 23},
-	357: {text: 8790, name: 29, buffers: 26},
-	358: {text: 8845, name: 22, buffers: 17},
-	359: {text: 8884, name: 23},
-	360: {text: 8907, name: 22, buffers: 61},
-	361: {text: 8990, name: 24, buffers: 50},
-	362: {text: 9064, name: 20},
-	363: {text: 9084, name: 12},
-	364: {text: 9096, name: 13},
-	365: {text: 9109, name: 20},
-	366: {text: 9129, name: 17, buffers: 17},
-	367: {text: 9163, name: 21, buffers: 63},
-	368: {text: 9247, name: 23, buffers: 87},
-	369: {text: 9357, name: 21},
-	370: {text: 9378, name: 23},
-	371: {text: 9401, name: 19},
-	372: {text: 9420, name: 21},
-	373: {text: 9441, name: 17},
-	374: {text: 9458, name: 24},
-	375: {text: 9482, name: 26},
-	376: {text: 9508, name: 24},
-	377: {text: 9532, name: 16, buffers: 46},
-	378: {text: 9594, name: 19},
-	379: {text: 9613, name: 17, buffers: 17},
-	380: {text: 9647, name: 17},
-	381: {text: 9664, name: 13},
-	382: {text: 9677, name: 15},
-	383: {text: 9692, name: 15},
-	384: {text: 9707, name: 10, buffers: 16, comm: 7},
-	385: {text: 9733, name: 19, buffers: 24},
-	386: {text: 9776, name: 18},
-	387: {text: 9794, name: 8},
-	388: {text: 9802, name: 11, buffers: 19},
-	389: {text: 9832, name: 11, buffers: 19},
-	390: {text: 9862, name: 12, buffers: 38},
-	391: {text: 9912, name: 16, buffers: 15, comm: 4},
-	392: {text: 9943, name: 23, buffers: 15, comm: 4},
-	393: {text: 9981, name: 14, buffers: 6, win: 1},
-	394: {text: 10001, name: 23, win: 1},
-	395: {text: 10024, name: 16, win: 1},
-	396: {text: 10040, name: 14, buffers: 4, comm: 5},
-	397: {text: 10058, name: 22, comm: 2},
-	398: {text: 10080, name: 25, always: true},
-	399: {text: 10105, name: 21, buffers: 17},
-	400: {text: 10143, name: 19, win: 1},
-	401: {text: 10162, name: 14, buffers: 6, win: 1},
-	402: {text: 10182, name: 13, win: 2},
-	403: {text: 10195, name: 13, win: 2},
-	404: {text: 10208, name: 17, win: 1},
-	405: {text: 10225, name: 19, win: 2},
-	406: {text: 10244, name: 23, win: 1},
-	407: {text: 10267, name: 12},
-	408: {text: 10279, name: 19},
-	409: {text: 10298, name: 16, buffers: 17, win: 1},
-	410: {text: 10331, name: 22, win: 1},
-	411: {text: 10353, name: 17, win: 1},
-	412: {text: 10370, name: 16, win: 1},
-	413: {text: 10386, name: 16, win: 1},
-	414: {text: 10402, name: 12, win: 4},
-	415: {text: 10414, name: 16, win: 2},
-	416: {text: 10430, name: 12, win: 3},
-	417: {text: 10442, name: 16, buffers: 17, win: 1},
-	418: {text: 10475, name: 22, win: 1, handler: 2},
-	419: {text: 10497, name: 16, win: 1},
-	420: {text: 10513, name: 16, win: 1},
-	421: {text: 10529, name: 20, buffers: 15, win: 1},
-	422: {text: 10564, name: 13, win: 3},
-	423: {text: 10577, name: 12, win: 1},
-	424: {text: 10589, name: 12, win: 1},
-	425: {text: 10601, name: 14, win: 2},
-	426: {text: 10615, name: 18, win: 1},
-	427: {text: 10633, name: 12, win: 1},
-	428: {text: 10645, name: 12},
-	429: {text: 10657, name: 13},
-	430: {text: 10670, name: 9},
-	431: {text: 10679, name: 9},
-	432: {text: 10688, name: 16, always: true},
-	433: {text: 10704, name: 14, comm: 1},
-	434: {text: 10718, name: 22, always: true},
-	435: {text: 10740, name: 20, handler: 1},
-	436: {text: 10760, name: 16, always: true},
-	437: {text: 10776, name: 14},
-	438: {text: 10790, name: 17, always: true},
-	439: {text: 10807, name: 15},
-	440: {text: 10822, name: 16, always: true},
-	441: {text: 10838, name: 14, always: true},
-	442: {text: 10852, name: 19, always: true},
-	443: {text: 10871, name: 17},
-	444: {text: 10888, name: 14, always: true},
-	445: {text: 10902, name: 12},
-	446: {text: 10914, name: 19, always: true},
-	447: {text: 10933, name: 17},
-	448: {text: 10950, name: 19, always: true},
-	449: {text: 10969, name: 17, always: true},
-	450: {text: 10986, name: 16, always: true},
-	451: {text: 11002, name: 14},
-	452: {text: 11016, name: 15, always: true},
-	453: {text: 11031, name: 13, win: 1},
-	454: {text: 11044, name: 22, always: true},
-	455: {text: 11066, name: 29, buffers: 11, always: true},
-	456: {text: 11106, name: 24, buffers: 11, always: true},
-	457: {text: 11141, name: 25, buffers: 11, always: true},
-	458: {text: 11177, name: 24, always: true},
-	459: {text: 11201, name: 23, always: true},
-	460: {text: 11224, name: 22, always: true},
-	461: {text: 11246, name: 29, always: true},
-	462: {text: 11275, name: 24, buffers: 11, always: true},
-	463: {text: 11310, name: 20, always: true},
-	464: {text: 11330, name: 19, always: true},
-	465: {text: 11349, name: 18, always: true},
-	466: {text: 11367, name: 23, buffers: 12, always: true},
-	467: {text: 11402, name: 22, always: true},
-	468: {text: 11424, name: 15, buffers: 5, always: true},
-	469: {text: 11444, name: 16, buffers: 5, always: true},
-	470: {text: 11465, name: 19, always: true},
-	471: {text: 11484, name: 19, always: true},
-	472: {text: 11503, name: 29, always: true},
-	473: {text: 11532, name: 29, always: true},
-	474: {text: 11561, name: 16, buffers: 8, always: true},
-	475: {text: 11585, name: 21, always: true},
-	476: {text: 11606, name: 20, buffers: 49, always: true},
-	477: {text: 11675, name: 19, always: true},
-	478: {text: 11694, name: 22, always: true},
-	479: {text: 11716, name: 25, always: true},
-	480: {text: 11741, name: 24, buffers: 12, always: true},
-	481: {text: 11777, name: 23, buffers: 11, always: true},
-	482: {text: 11811, name: 27, always: true},
-	483: {text: 11838, name: 27, always: true},
-	484: {text: 11865, name: 16, buffers: 10, always: true},
-	485: {text: 11891, name: 29, buffers: 15, always: true},
-	486: {text: 11935, name: 31, always: true},
-	487: {text: 11966, name: 14, always: true},
-	488: {text: 11980, name: 17, always: true},
-	489: {text: 11997, name: 20, always: true},
-	490: {text: 12017, name: 19, always: true},
-	491: {text: 12036, name: 18, always: true},
-	492: {text: 12054, name: 23, buffers: 14, always: true},
-	493: {text: 12091, name: 22, always: true},
-	494: {text: 12113, name: 15, buffers: 7, always: true},
-	495: {text: 12135, name: 20, buffers: 7, always: true},
-	496: {text: 12162, name: 16, always: true},
-	497: {text: 12178, name: 25, always: true},
-	498: {text: 12203, name: 23, always: true},
-	499: {text: 12226, name: 16, always: true},
-	500: {text: 12242, name: 15, always: true},
-	501: {text: 12257, name: 16, buffers: 7, always: true},
-	502: {text: 12280, name: 21, always: true},
-	503: {text: 12301, name: 20, always: true},
-	504: {text: 12321, name: 26, always: true},
-	505: {text: 12347, name: 15, buffers: 11, win: 8},
-	506: {text: 12373, name: 15, buffers: 11, win: 8},
-	507: {text: 12399, name: 22, buffers: 11, win: 9},
-	508: {text: 12432, name: 26, buffers: 27, win: 12},
-	509: {text: 12485, name: 16, buffers: 11, win: 8},
-	510: {text: 12512, name: 16, buffers: 11, win: 8},
-	511: {text: 12539, name: 23, buffers: 11, win: 9},
-	512: {text: 12573, name: 27, buffers: 27, win: 12},
-	513: {text: 12627, name: 10, buffers: 11, win: 8},
-	514: {text: 12648, name: 17, buffers: 11, win: 9},
-	515: {text: 12676, name: 21, buffers: 27, win: 12},
-	516: {text: 12724, name: 24, buffers: 23, win: 7},
-	517: {text: 12771, name: 28, buffers: 36, win: 7},
-	518: {text: 12835, name: 18, buffers: 23, win: 7},
-	519: {text: 12876, name: 22, buffers: 36, win: 7},
-	520: {text: 12934, name: 11, win: 2},
-	521: {text: 12945, name: 15, win: 1},
-	522: {text: 12960, name: 23, win: 1},
-	523: {text: 12983, name: 25, win: 1},
-	524: {text: 13008, name: 25, win: 1},
-	525: {text: 13033, name: 20, win: 1},
-	526: {text: 13053, name: 20, win: 1},
-	527: {text: 13073, name: 21, win: 1},
-	528: {text: 13094, name: 27, win: 3},
-	529: {text: 13121, name: 26, win: 3},
-	530: {text: 13147, name: 22, win: 4},
-	531: {text: 13169, name: 25, win: 3},
-	532: {text: 13194, name: 13},
-	533: {text: 13207, name: 13},
-	534: {text: 13220, name: 20, comm: 1},
-	535: {text: 13240, name: 27, buffers: 8, comm: 1},
-	536: {text: 13275, name: 22, win: 1},
-	537: {text: 13297, name: 12, win: 1},
-	538: {text: 13309, name: 14, win: 2},
-	539: {text: 13323, name: 18, win: 1},
-	540: {text: 13341, name: 21, win: 4},
-	541: {text: 13362, name: 21, buffers: 20, win: 4},
-	542: {text: 13403, name: 22, buffers: 9, win: 2},
-	543: {text: 13434, name: 23, buffers: 9, win: 6},
+	211: {text: 5297, name: 23, buffers: 19, comm: 7},
+	212: {text: 5339, name: 24, buffers: 37, comm: 8},
+	213: {text: 5400, name: 22, buffers: 19, comm: 7},
+	214: {text: 5441, name: 23, buffers: 55, comm: 9},
+	215: {text: 5519, name: 23, buffers: 73, comm: 9},
+	216: {text: 5615, name: 15, always: true},
+	217: {text: 5630, name: 19, buffers: 6, always: true},
+	218: {text: 5655, name: 15, always: true},
+	219: {text: 5670, name: 12, always: true},
+	220: {text: 5682, name: 13, always: true},
+	221: {text: 5695, name: 12, always: true},
+	222: {text: 5707, name: 18, always: true},
+	223: {text: 5725, name: 19, always: true},
+	224: {text: 5744, name: 19, always: true},
+	225: {text: 5763, name: 21, always: true},
+	226: {text: 5784, name: 12, always: true},
+	227: {text: 5796, name: 8, always: true},
+	228: {text: 5804, name: 15, always: true},
+	229: {text: 5819, name: 15, always: true},
+	230: {text: 5834, name: 20, comm: 1},
+	231: {text: 5854, name: 32, handler: 7, makes: 4},
+	232: {text: 5886, name: 19, comm: 1},
+	233: {text: 5905, name: 10, comm: 3},
+	234: {text: 5915, name: 9, buffers: 3, comm: 6},
+	235: {text: 5927, name: 11, buffers: 15, comm: 7},
+	236: {text: 5953, name: 19, buffers: 26, comm: 6},
+	237: {text: 5998, name: 25, buffers: 15, comm: 6},
+	238: {text: 6038, name: 10, buffers: 3, comm: 6},
+	239: {text: 6051, name: 18},
+	240: {text: 6069, name: 9, buffers: 15, comm: 6},
+	241: {text: 6093, name: 12, buffers: 19, comm: 8},
+	242: {text: 6124, name: 13, buffers: 35, comm: 9},
+	243: {text: 6172, name: 9, buffers: 3, comm: 6},
+	244: {text: 6184, name: 13, buffers: 23, comm: 11},
+	245: {text: 6220, name: 21, buffers: 3, comm: 8},
+	246: {text: 6244, name: 10, buffers: 3, comm: 6},
+	247: {text: 6257, name: 17, buffers: 17},
+	248: {text: 6291, name: 15},
+	249: {text: 6306, name: 15},
+	250: {text: 6321, name: 10, comm: 3},
+	251: {text: 6331, name: 9, buffers: 3},
+	252: {text: 6343, name: 22, buffers: 19, comm: 7},
+	253: {text: 6384, name: 27, buffers: 19, comm: 7},
+	254: {text: 6430, name: 23, buffers: 37, comm: 8},
+	255: {text: 6490, name: 28, buffers: 37, comm: 8},
+	256: {text: 6555, name: 21, buffers: 19, comm: 7},
+	257: {text: 6595, name: 26, buffers: 19, comm: 7},
+	258: {text: 6640, name: 22, buffers: 55, comm: 9},
+	259: {text: 6717, name: 27, buffers: 55, comm: 9},
+	260: {text: 6799, name: 22, buffers: 73, comm: 9},
+	261: {text: 6894, name: 27, buffers: 73, comm: 9},
+	262: {text: 6994, name: 18},
+	263: {text: 7012, name: 13},
+	264: {text: 7025, name: 11},
+	265: {text: 7036, name: 13},
+	266: {text: 7049, name: 8, buffers: 16, comm: 7},
+	267: {text: 7073, name: 17, buffers: 18},
+	268: {text: 7108, name: 22},
+	269: {text: 7130, name: 13, comm: 3},
+	270: {text: 7143, name: 12},
+	271: {text: 7155, name: 12, always: true},
+	272: {text: 7167, name: 10},
+	273: {text: 7177, name: 15},
+	274: {text: 7192, name: 16},
+	275: {text: 7208, name: 14, comm: 7, makes: 13},
+	276: {text: 7222, name: 9, comm: 3},
+	277: {text: 7231, name: 14, comm: 7, makes: 13},
+	278: {text: 7245, name: 16},
+	279: {text: 7261, name: 7, buffers: 11, win: 8},
+	280: {text: 7279, name: 16},
+	281: {text: 7295, name: 15, buffers: 11, win: 9},
+	282: {text: 7321, name: 8, buffers: 3, comm: 6},
+	283: {text: 7332, name: 13, buffers: 3, comm: 6},
+	284: {text: 7348, name: 10, buffers: 15, comm: 7},
+	285: {text: 7373, name: 15, buffers: 15, comm: 7},
+	286: {text: 7403, name: 16, buffers: 14},
+	287: {text: 7433, name: 18, buffers: 26, comm: 6},
+	288: {text: 7477, name: 24, buffers: 15, comm: 6},
+	289: {text: 7516, name: 29, buffers: 15, comm: 6},
+	290: {text: 7560, name: 23, buffers: 26, comm: 6},
+	291: {text: 7609, name: 20},
+	292: {text: 7629, name: 22, always: true},
+	293: {text: 7651, name: 21, always: true},
+	294: {text: 7672, name: 23, always: true},
+	295: {text: 7695, name: 16},
+	296: {text: 7711, name: 22},
+	297: {text: 7733, name: 26, buffers: 19},
+	298: {text: 7778, name: 26, buffers: 19},
+	299: {text: 7823, name: 27, buffers: 38},
+	300: {text: 7888, name: 8, buffers: 11, win: 8},
+	301: {text: 7907, name: 19, buffers: 27, win: 12},
+	302: {text: 7953, name: 8, buffers: 11, win: 8},
+	303: {text: 7972, name: 9, buffers: 3, comm: 6},
+	304: {text: 7984, name: 14, buffers: 3, comm: 6},
+	305: {text: 8001, name: 8, buffers: 15, comm: 6},
+	306: {text: 8024, name: 13, buffers: 15, comm: 6},
+	307: {text: 8052, name: 11, buffers: 19, comm: 8},
+	308: {text: 8082, name: 16, buffers: 19, comm: 8},
+	309: {text: 8117, name: 12, buffers: 35, comm: 9},
+	310: {text: 8164, name: 17, buffers: 35, comm: 9},
+	311: {text: 8216, name: 8, buffers: 3, comm: 6},
+	312: {text: 8227, name: 13, buffers: 3, comm: 6},
+	313: {text: 8243, name: 12, buffers: 23, comm: 11},
+	314: {text: 8278, name: 20, buffers: 3, comm: 8},
+	315: {text: 8301, name: 25, always: true},
+	316: {text: 8326, name: 27, always: true},
+	317: {text: 8353, name: 29, always: true},
+	318: {text: 8382, name: 25, always: true},
+	319: {text: 8407, name: 20, always: true},
+	320: {text: 8427, name: 24, always: true},
+	321: {text: 8451, name: 26, always: true, makes: 5},
+	322: {text: 8477, name: 20, always: true, makes: 7},
+	323: {text: 8497, name: 24, always: true},
+	324: {text: 8521, name: 25, always: true},
+	325: {text: 8546, name: 25, always: true, makes: 14},
+	326: {text: 8571, name: 25, always: true, makes: 15},
+	327: {text: 8596, name: 16, always: true, handler: 2, makes: 16},
+	328: {text: 8612, name: 26, always: true, handler: 2},
+	329: {text: 8638, name: 9, buffers: 3, comm: 6},
+	330: {text: 8650, name: 14, buffers: 3, comm: 6},
+	331: {text: 8667, name: 9},
+	332: {text: 8676, name: 12, buffers: 19},
+	333: {text: 8707, name: 20},
+	334: {text: 8727, name: 21},
+	335: {text: 8748, name: 18},
+	336: {text: 8766, name: 24},
+	337: {text: 8790, name: 23},
+	338: {text: 8813, name: 25},
+	339: {text: 8838, name: 20},
+	340: {text: 8858, name: 21},
+	341: {text: 8879, name: 18},
+	342: {text: 8897, name: 8},
+	343: {text: 8905, name: 18},
+	344: {text: 8923, name: 11, buffers: 19},
+	345: {text: 8953, name: 11, buffers: 19},
+	346: {text: 8983, name: 12, buffers: 38},
+	347: {text: 9033, name: 13, comm: 1},
+	348: {text: 9046, name: 15},
+	349: {text: 9061, name: 19},
+	350: {text: 9080, name: 22, buffers: 70},
+	351: {text: 9172, name: 27},
+	352: {text: 9199, name: 27},
+	353: {text: 9226, name: 24},
+	354: {text: 9250, name: 24, buffers: 46},
+	355: {text: 9320, name: 30, buffers: 26},
+	356: {text: 9376, name: 23},
+	357: {text: 9399, name: 29, buffers: 26},
+	358: {text: 9454, name: 22, buffers: 17},
+	359: {text: 9493, name: 23},
+	360: {text: 9516, name: 22, buffers: 61},
+	361: {text: 9599, name: 24, buffers: 50},
+	362: {text: 9673, name: 20},
+	363: {text: 9693, name: 12},
+	364: {text: 9705, name: 13},
+	365: {text: 9718, name: 20},
+	366: {text: 9738, name: 17, buffers: 17},
+	367: {text: 9772, name: 21, buffers: 63},
+	368: {text: 9856, name: 23, buffers: 87},
+	369: {text: 9966, name: 21},
+	370: {text: 9987, name: 23},
+	371: {text: 10010, name: 19},
+	372: {text: 10029, name: 21},
+	373: {text: 10050, name: 17},
+	374: {text: 10067, name: 24},
+	375: {text: 10091, name: 26},
+	376: {text: 10117, name: 24},
+	377: {text: 10141, name: 16, buffers: 46},
+	378: {text: 10203, name: 19},
+	379: {text: 10222, name: 17, buffers: 17},
+	380: {text: 10256, name: 17},
+	381: {text: 10273, name: 13},
+	382: {text: 10286, name: 15},
+	383: {text: 10301, name: 15},
+	384: {text: 10316, name: 10, buffers: 16, comm: 7},
+	385: {text: 10342, name: 19, buffers: 24},
+	386: {text: 10385, name: 18},
+	387: {text: 10403, name: 8},
+	388: {text: 10411, name: 11, buffers: 19},
+	389: {text: 10441, name: 11, buffers: 19},
+	390: {text: 10471, name: 12, buffers: 38},
+	391: {text: 10521, name: 16, buffers: 15, comm: 4},
+	392: {text: 10552, name: 23, buffers: 15, comm: 4},
+	393: {text: 10590, name: 14, buffers: 6, win: 1},
+	394: {text: 10610, name: 23, win: 1},
+	395: {text: 10633, name: 16, win: 1},
+	396: {text: 10649, name: 14, buffers: 4, comm: 5},
+	397: {text: 10667, name: 22, comm: 2},
+	398: {text: 10689, name: 25, always: true},
+	399: {text: 10714, name: 21, buffers: 17},
+	400: {text: 10752, name: 19, win: 1},
+	401: {text: 10771, name: 14, buffers: 6, win: 1},
+	402: {text: 10791, name: 13, win: 2},
+	403: {text: 10804, name: 13, win: 2},
+	404: {text: 10817, name: 17, win: 1},
+	405: {text: 10834, name: 19, win: 2},
+	406: {text: 10853, name: 23, win: 1},
+	407: {text: 10876, name: 12},
+	408: {text: 10888, name: 19},
+	409: {text: 10907, name: 16, buffers: 17, win: 1},
+	410: {text: 10940, name: 22, win: 1},
+	411: {text: 10962, name: 17, win: 1},
+	412: {text: 10979, name: 16, win: 1},
+	413: {text: 10995, name: 16, win: 1},
+	414: {text: 11011, name: 12, win: 4},
+	415: {text: 11023, name: 16, win: 2},
+	416: {text: 11039, name: 12, win: 3},
+	417: {text: 11051, name: 16, buffers: 17, win: 1},
+	418: {text: 11084, name: 22, win: 1, handler: 2},
+	419: {text: 11106, name: 16, win: 1},
+	420: {text: 11122, name: 16, win: 1},
+	421: {text: 11138, name: 20, buffers: 15, win: 1},
+	422: {text: 11173, name: 13, win: 3},
+	423: {text: 11186, name: 12, win: 1},
+	424: {text: 11198, name: 12, win: 1},
+	425: {text: 11210, name: 14, win: 2},
+	426: {text: 11224, name: 18, win: 1},
+	427: {text: 11242, name: 12, win: 1},
+	428: {text: 11254, name: 12},
+	429: {text: 11266, name: 13},
+	430: {text: 11279, name: 9},
+	431: {text: 11288, name: 9},
+	432: {text: 11297, name: 16, always: true},
+	433: {text: 11313, name: 14, comm: 1},
+	434: {text: 11327, name: 22, always: true},
+	435: {text: 11349, name: 20, handler: 1},
+	436: {text: 11369, name: 16, always: true},
+	437: {text: 11385, name: 14},
+	438: {text: 11399, name: 17, always: true},
+	439: {text: 11416, name: 15},
+	440: {text: 11431, name: 16, always: true},
+	441: {text: 11447, name: 14, always: true},
+	442: {text: 11461, name: 19, always: true},
+	443: {text: 11480, name: 17},
+	444: {text: 11497, name: 14, always: true},
+	445: {text: 11511, name: 12},
+	446: {text: 11523, name: 19, always: true},
+	447: {text: 11542, name: 17},
+	448: {text: 11559, name: 19, always: true},
+	449: {text: 11578, name: 17, always: true},
+	450: {text: 11595, name: 16, always: true},
+	451: {text: 11611, name: 14},
+	452: {text: 11625, name: 15, always: true},
+	453: {text: 11640, name: 13, win: 1},
+	454: {text: 11653, name: 22, always: true},
+	455: {text: 11675, name: 29, buffers: 11, always: true},
+	456: {text: 11715, name: 24, buffers: 11, always: true},
+	457: {text: 11750, name: 25, buffers: 11, always: true},
+	458: {text: 11786, name: 24, always: true},
+	459: {text: 11810, name: 23, always: true},
+	460: {text: 11833, name: 22, always: true},
+	461: {text: 11855, name: 29, always: true},
+	462: {text: 11884, name: 24, buffers: 11, always: true},
+	463: {text: 11919, name: 20, always: true},
+	464: {text: 11939, name: 19, always: true},
+	465: {text: 11958, name: 18, always: true},
+	466: {text: 11976, name: 23, buffers: 12, always: true},
+	467: {text: 12011, name: 22, always: true},
+	468: {text: 12033, name: 15, buffers: 5, always: true},
+	469: {text: 12053, name: 16, buffers: 5, always: true},
+	470: {text: 12074, name: 19, always: true},
+	471: {text: 12093, name: 19, always: true},
+	472: {text: 12112, name: 29, always: true},
+	473: {text: 12141, name: 29, always: true},
+	474: {text: 12170, name: 16, buffers: 8, always: true},
+	475: {text: 12194, name: 21, always: true},
+	476: {text: 12215, name: 20, buffers: 49, always: true},
+	477: {text: 12284, name: 19, always: true},
+	478: {text: 12303, name: 22, always: true},
+	479: {text: 12325, name: 25, always: true},
+	480: {text: 12350, name: 24, buffers: 12, always: true},
+	481: {text: 12386, name: 23, buffers: 11, always: true},
+	482: {text: 12420, name: 27, always: true},
+	483: {text: 12447, name: 27, always: true},
+	484: {text: 12474, name: 16, buffers: 10, always: true},
+	485: {text: 12500, name: 29, buffers: 15, always: true},
+	486: {text: 12544, name: 31, always: true},
+	487: {text: 12575, name: 14, always: true},
+	488: {text: 12589, name: 17, always: true},
+	489: {text: 12606, name: 20, always: true},
+	490: {text: 12626, name: 19, always: true},
+	491: {text: 12645, name: 18, always: true},
+	492: {text: 12663, name: 23, buffers: 14, always: true},
+	493: {text: 12700, name: 22, always: true},
+	494: {text: 12722, name: 15, buffers: 7, always: true},
+	495: {text: 12744, name: 20, buffers: 7, always: true},
+	496: {text: 12771, name: 16, always: true},
+	497: {text: 12787, name: 25, always: true},
+	498: {text: 12812, name: 23, always: true},
+	499: {text: 12835, name: 16, always: true},
+	500: {text: 12851, name: 15, always: true},
+	501: {text: 12866, name: 16, buffers: 7, always: true},
+	502: {text: 12889, name: 21, always: true},
+	503: {text: 12910, name: 20, always: true},
+	504: {text: 12930, name: 26, always: true},
+	505: {text: 12956, name: 15, buffers: 11, win: 8},
+	506: {text: 12982, name: 15, buffers: 11, win: 8},
+	507: {text: 13008, name: 22, buffers: 11, win: 9},
+	508: {text: 13041, name: 26, buffers: 27, win: 12},
+	509: {text: 13094, name: 16, buffers: 11, win: 8},
+	510: {text: 13121, name: 16, buffers: 11, win: 8},
+	511: {text: 13148, name: 23, buffers: 11, win: 9},
+	512: {text: 13182, name: 27, buffers: 27, win: 12},
+	513: {text: 13236, name: 10, buffers: 11, win: 8},
+	514: {text: 13257, name: 17, buffers: 11, win: 9},
+	515: {text: 13285, name: 21, buffers: 27, win: 12},
+	516: {text: 13333, name: 24, buffers: 23, win: 7},
+	517: {text: 13380, name: 28, buffers: 36, win: 7},
+	518: {text: 13444, name: 18, buffers: 23, win: 7},
+	519: {text: 13485, name: 22, buffers: 36, win: 7},
+	520: {text: 13543, name: 11, win: 2},
+	521: {text: 13554, name: 15, win: 1},
+	522: {text: 13569, name: 23, win: 1},
+	523: {text: 13592, name: 25, win: 1},
+	524: {text: 13617, name: 25, win: 1},
+	525: {text: 13642, name: 20, win: 1},
+	526: {text: 13662, name: 20, win: 1},
+	527: {text: 13682, name: 21, win: 1},
+	528: {text: 13703, name: 27, win: 3},
+	529: {text: 13730, name: 26, win: 3},
+	530: {text: 13756, name: 22, win: 4},
+	531: {text: 13778, name: 25, win: 3},
+	532: {text: 13803, name: 13},
+	533: {text: 13816, name: 13},
+	534: {text: 13829, name: 20, comm: 1},
+	535: {text: 13849, name: 27, buffers: 8, comm: 1},
+	536: {text: 13884, name: 22, win: 1},
+	537: {text: 13906, name: 12, win: 1},
+	538: {text: 13918, name: 14, win: 2},
+	539: {text: 13932, name: 18, win: 1},
+	540: {text: 13950, name: 21, win: 4},
+	541: {text: 13971, name: 21, buffers: 20, win: 4},
+	542: {text: 14012, name: 22, buffers: 9, win: 2},
+	543: {text: 14043, name: 23, buffers: 9, win: 6},
 }
 
 // calls implement the procedures, by number; nil if the engine does not have one.
@@ -702,6 +702,11 @@ func init() {
 		208: doMPI_Igatherv,
 		209: (*Lib).improbe,
 		210: (*Lib).imrecv,
+		211: doMPI_Ineighbor_allgather,
+		212: doMPI_Ineighbor_allgatherv,
+		213: doMPI_Ineighbor_alltoall,
+		214: doMPI_Ineighbor_alltoallv,
+		215: doMPI_Ineighbor_alltoallw,
 		216: doMPI_Info_create,
 		217: doMPI_Info_create_env,
 		218: doMPI_Info_delete,
@@ -736,6 +741,16 @@ func init() {
 		248: doMPI_Keyval_free,
 		250: (*Lib).mprobe,
 		251: (*Lib).mrecv,
+		252: doMPI_Neighbor_allgather,
+		253: doMPI_Neighbor_allgather_init,
+		254: doMPI_Neighbor_allgatherv,
+		255: doMPI_Neighbor_allgatherv_init,
+		256: doMPI_Neighbor_alltoall,
+		257: doMPI_Neighbor_alltoall_init,
+		258: doMPI_Neighbor_alltoallv,
+		259: doMPI_Neighbor_alltoallv_init,
+		260: doMPI_Neighbor_alltoallw,
+		261: doMPI_Neighbor_alltoallw_init,
 		262: doMPI_Op_commutative,
 		263: (*Lib).createOp,
 		264: (*Lib).freeOp,
@@ -997,13 +1012,10 @@ var outcomes = [...][]made{
 	10: {{5, requestNull}},
 	11: {{4, fileNull}},
 	12: {{2, groupNull}},
-	13: {{7, requestNull}},
-	14: {{8, requestNull}},
-	15: {{9, requestNull}},
-	16: {{10, requestNull}},
-	17: {{2, infoNull}},
-	18: {{1, requestNull}},
-	19: {{2, sessionNull}},
+	13: {{8, requestNull}},
+	14: {{2, infoNull}},
+	15: {{1, requestNull}},
+	16: {{2, sessionNull}},
 }
 
 // texts are the names of the procedures, each followed by the names of its addresses.
@@ -1219,11 +1231,11 @@ const texts = "" +
 	"MPI_Igathervsendbuf - - recvbuf recvcounts displs" +
 	"MPI_Improbe" +
 	"MPI_Imrecvbuf" +
-	"MPI_Ineighbor_allgather" +
-	"MPI_Ineighbor_allgatherv" +
-	"MPI_Ineighbor_alltoall" +
-	"MPI_Ineighbor_alltoallv" +
-	"MPI_Ineighbor_alltoallw" +
+	"MPI_Ineighbor_allgathersendbuf - - recvbuf" +
+	"MPI_Ineighbor_allgathervsendbuf - - recvbuf recvcounts displs" +
+	"MPI_Ineighbor_alltoallsendbuf - - recvbuf" +
+	"MPI_Ineighbor_alltoallvsendbuf sendcounts sdispls - recvbuf recvcounts rdispls" +
+	"MPI_Ineighbor_alltoallwsendbuf sendcounts sdispls sendtypes recvbuf recvcounts rdispls recvtypes" +
 	"MPI_Info_create" +
 	"MPI_Info_create_env- argv" +
 	"MPI_Info_delete" +
@@ -1260,16 +1272,16 @@ const texts = "" +
 	"MPI_Lookup_name" +
 	"MPI_Mprobe" +
 	"MPI_Mrecvbuf" +
-	"MPI_Neighbor_allgather" +
-	"MPI_Neighbor_allgather_init" +
-	"MPI_Neighbor_allgatherv" +
-	"MPI_Neighbor_allgatherv_init" +
-	"MPI_Neighbor_alltoall" +
-	"MPI_Neighbor_alltoall_init" +
-	"MPI_Neighbor_alltoallv" +
-	"MPI_Neighbor_alltoallv_init" +
-	"MPI_Neighbor_alltoallw" +
-	"MPI_Neighbor_alltoallw_init" +
+	"MPI_Neighbor_allgathersendbuf - - recvbuf" +
+	"MPI_Neighbor_allgather_initsendbuf - - recvbuf" +
+	"MPI_Neighbor_allgathervsendbuf - - recvbuf recvcounts displs" +
+	"MPI_Neighbor_allgatherv_initsendbuf - - recvbuf recvcounts displs" +
+	"MPI_Neighbor_alltoallsendbuf - - recvbuf" +
+	"MPI_Neighbor_alltoall_initsendbuf - - recvbuf" +
+	"MPI_Neighbor_alltoallvsendbuf sendcounts sdispls - recvbuf recvcounts rdispls" +
+	"MPI_Neighbor_alltoallv_initsendbuf sendcounts sdispls - recvbuf recvcounts rdispls" +
+	"MPI_Neighbor_alltoallwsendbuf sendcounts sdispls sendtypes recvbuf recvcounts rdispls recvtypes" +
+	"MPI_Neighbor_alltoallw_initsendbuf sendcounts sdispls sendtypes recvbuf recvcounts rdispls recvtypes" +
 	"MPI_Op_commutative" +
 	"MPI_Op_create" +
 	"MPI_Op_free" +
@@ -3154,6 +3166,66 @@ func doMPI_Igatherv(l *Lib, a args) error {
 	return l.setRequest(a, 9, v0)
 }
 
+func doMPI_Ineighbor_allgather(l *Lib, a args) error {
+	if err := l.need("MPI_Ineighbor_allgather", a, "request", 7); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(6), "MPI_Ineighbor_allgather")
+	if err != nil {
+		return err
+	}
+	v0 := comm.IneighborAllgather(l.neighborAllgather(comm, a.word(0), a.int(1), l.datatype(a.word(2)), a.word(3), a.int(4), l.datatype(a.word(5))))
+	return l.setRequest(a, 7, v0)
+}
+
+func doMPI_Ineighbor_allgatherv(l *Lib, a args) error {
+	if err := l.need("MPI_Ineighbor_allgatherv", a, "request", 8); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(7), "MPI_Ineighbor_allgatherv")
+	if err != nil {
+		return err
+	}
+	v0 := comm.IneighborAllgatherv(l.neighborAllgatherv(comm, a.word(0), a.int(1), l.datatype(a.word(2)), a.word(3), a.counts(4), a.counts(5), l.datatype(a.word(6))))
+	return l.setRequest(a, 8, v0)
+}
+
+func doMPI_Ineighbor_alltoall(l *Lib, a args) error {
+	if err := l.need("MPI_Ineighbor_alltoall", a, "request", 7); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(6), "MPI_Ineighbor_alltoall")
+	if err != nil {
+		return err
+	}
+	v0 := comm.IneighborAlltoall(l.neighborAlltoall(comm, a.word(0), a.int(1), l.datatype(a.word(2)), a.word(3), a.int(4), l.datatype(a.word(5))))
+	return l.setRequest(a, 7, v0)
+}
+
+func doMPI_Ineighbor_alltoallv(l *Lib, a args) error {
+	if err := l.need("MPI_Ineighbor_alltoallv", a, "request", 9); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(8), "MPI_Ineighbor_alltoallv")
+	if err != nil {
+		return err
+	}
+	v0 := comm.IneighborAlltoallv(l.neighborAlltoallv(comm, a.word(0), a.counts(1), a.counts(2), l.datatype(a.word(3)), a.word(4), a.counts(5), a.counts(6), l.datatype(a.word(7))))
+	return l.setRequest(a, 9, v0)
+}
+
+func doMPI_Ineighbor_alltoallw(l *Lib, a args) error {
+	if err := l.need("MPI_Ineighbor_alltoallw", a, "request", 9); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(8), "MPI_Ineighbor_alltoallw")
+	if err != nil {
+		return err
+	}
+	v0 := comm.IneighborAlltoallw(l.neighborAlltoallw(comm, a.word(0), a.counts(1), a.longs(2), a.word(3), a.word(4), a.counts(5), a.longs(6), a.word(7)))
+	return l.setRequest(a, 9, v0)
+}
+
 func doMPI_Info_create(l *Lib, a args) error {
 	if err := l.need("MPI_Info_create", a, "info", 0); err != nil {
 		return err
@@ -3423,6 +3495,121 @@ func doMPI_Keyval_create(l *Lib, a args) error {
 
 func doMPI_Keyval_free(l *Lib, a args) error {
 	return l.freeKeyval(a, "MPI_Keyval_free", isCommKeyval)
+}
+
+func doMPI_Neighbor_allgather(l *Lib, a args) error {
+	comm, err := l.comm(a.word(6), "MPI_Neighbor_allgather")
+	if err != nil {
+		return err
+	}
+	return comm.NeighborAllgather(l.neighborAllgather(comm, a.word(0), a.int(1), l.datatype(a.word(2)), a.word(3), a.int(4), l.datatype(a.word(5))))
+}
+
+func doMPI_Neighbor_allgather_init(l *Lib, a args) error {
+	if err := l.need("MPI_Neighbor_allgather_init", a, "request", 8); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(6), "MPI_Neighbor_allgather_init")
+	if err != nil {
+		return err
+	}
+	if _, err := l.info(a.word(7), "MPI_Neighbor_allgather_init"); err != nil {
+		return err
+	}
+	v0 := comm.NeighborAllgatherInit(l.neighborAllgather(comm, a.word(0), a.int(1), l.datatype(a.word(2)), a.word(3), a.int(4), l.datatype(a.word(5))))
+	return l.setRequest(a, 8, v0)
+}
+
+func doMPI_Neighbor_allgatherv(l *Lib, a args) error {
+	comm, err := l.comm(a.word(7), "MPI_Neighbor_allgatherv")
+	if err != nil {
+		return err
+	}
+	return comm.NeighborAllgatherv(l.neighborAllgatherv(comm, a.word(0), a.int(1), l.datatype(a.word(2)), a.word(3), a.counts(4), a.counts(5), l.datatype(a.word(6))))
+}
+
+func doMPI_Neighbor_allgatherv_init(l *Lib, a args) error {
+	if err := l.need("MPI_Neighbor_allgatherv_init", a, "request", 9); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(7), "MPI_Neighbor_allgatherv_init")
+	if err != nil {
+		return err
+	}
+	if _, err := l.info(a.word(8), "MPI_Neighbor_allgatherv_init"); err != nil {
+		return err
+	}
+	v0 := comm.NeighborAllgathervInit(l.neighborAllgatherv(comm, a.word(0), a.int(1), l.datatype(a.word(2)), a.word(3), a.counts(4), a.counts(5), l.datatype(a.word(6))))
+	return l.setRequest(a, 9, v0)
+}
+
+func doMPI_Neighbor_alltoall(l *Lib, a args) error {
+	comm, err := l.comm(a.word(6), "MPI_Neighbor_alltoall")
+	if err != nil {
+		return err
+	}
+	return comm.NeighborAlltoall(l.neighborAlltoall(comm, a.word(0), a.int(1), l.datatype(a.word(2)), a.word(3), a.int(4), l.datatype(a.word(5))))
+}
+
+func doMPI_Neighbor_alltoall_init(l *Lib, a args) error {
+	if err := l.need("MPI_Neighbor_alltoall_init", a, "request", 8); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(6), "MPI_Neighbor_alltoall_init")
+	if err != nil {
+		return err
+	}
+	if _, err := l.info(a.word(7), "MPI_Neighbor_alltoall_init"); err != nil {
+		return err
+	}
+	v0 := comm.NeighborAlltoallInit(l.neighborAlltoall(comm, a.word(0), a.int(1), l.datatype(a.word(2)), a.word(3), a.int(4), l.datatype(a.word(5))))
+	return l.setRequest(a, 8, v0)
+}
+
+func doMPI_Neighbor_alltoallv(l *Lib, a args) error {
+	comm, err := l.comm(a.word(8), "MPI_Neighbor_alltoallv")
+	if err != nil {
+		return err
+	}
+	return comm.NeighborAlltoallv(l.neighborAlltoallv(comm, a.word(0), a.counts(1), a.counts(2), l.datatype(a.word(3)), a.word(4), a.counts(5), a.counts(6), l.datatype(a.word(7))))
+}
+
+func doMPI_Neighbor_alltoallv_init(l *Lib, a args) error {
+	if err := l.need("MPI_Neighbor_alltoallv_init", a, "request", 10); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(8), "MPI_Neighbor_alltoallv_init")
+	if err != nil {
+		return err
+	}
+	if _, err := l.info(a.word(9), "MPI_Neighbor_alltoallv_init"); err != nil {
+		return err
+	}
+	v0 := comm.NeighborAlltoallvInit(l.neighborAlltoallv(comm, a.word(0), a.counts(1), a.counts(2), l.datatype(a.word(3)), a.word(4), a.counts(5), a.counts(6), l.datatype(a.word(7))))
+	return l.setRequest(a, 10, v0)
+}
+
+func doMPI_Neighbor_alltoallw(l *Lib, a args) error {
+	comm, err := l.comm(a.word(8), "MPI_Neighbor_alltoallw")
+	if err != nil {
+		return err
+	}
+	return comm.NeighborAlltoallw(l.neighborAlltoallw(comm, a.word(0), a.counts(1), a.longs(2), a.word(3), a.word(4), a.counts(5), a.longs(6), a.word(7)))
+}
+
+func doMPI_Neighbor_alltoallw_init(l *Lib, a args) error {
+	if err := l.need("MPI_Neighbor_alltoallw_init", a, "request", 10); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(8), "MPI_Neighbor_alltoallw_init")
+	if err != nil {
+		return err
+	}
+	if _, err := l.info(a.word(9), "MPI_Neighbor_alltoallw_init"); err != nil {
+		return err
+	}
+	v0 := comm.NeighborAlltoallwInit(l.neighborAlltoallw(comm, a.word(0), a.counts(1), a.longs(2), a.word(3), a.word(4), a.counts(5), a.longs(6), a.word(7)))
+	return l.setRequest(a, 10, v0)
 }
 
 func doMPI_Op_commutative(l *Lib, a args) error {
