@@ -17,6 +17,7 @@
 //	signals        notified access: tiles through a pipeline, in three ways
 //	taskqueue      ordered views: a queue of tasks for goroutines of all ranks
 //	pagerank       one-sided: contributions to vertices of others, accumulated
+//	life3d         neighbourhood collectives: Conway's game in a cube, a datatype for each face
 //	heat           a whole application: diffusion on a picture, cut into blocks
 //
 // Each runs with

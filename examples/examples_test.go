@@ -116,7 +116,7 @@ func fabrics() []string {
 // TestLaunchedProgramsGiveTheSerialResult runs each program on 1 to 4 ranks over
 // each fabric.
 func TestLaunchedProgramsGiveTheSerialResult(t *testing.T) {
-	l := build(t, "hello", "ring", "pi", "masterworker", "wordcount", "samplesort", "heat", "columns", "particles", "hashtable", "mcslock", "mpmcqueue", "worksteal", "globalarray", "signals", "taskqueue", "pagerank")
+	l := build(t, "hello", "ring", "pi", "masterworker", "wordcount", "samplesort", "heat", "columns", "particles", "hashtable", "mcslock", "mpmcqueue", "worksteal", "globalarray", "signals", "taskqueue", "pagerank", "life3d")
 	alone := func(program string, args ...string) string {
 		out, errs, status := l.run(t, l.path(program), args...)
 		if status != 0 {
@@ -132,6 +132,8 @@ func TestLaunchedProgramsGiveTheSerialResult(t *testing.T) {
 	heatPNG := l.read(t, "heat.png")
 	flight := []string{"-particles", "3000", "-steps", "40"}
 	conserved := regexp.MustCompile(`momentum .*\n`).FindString(alone("particles", flight...))
+	life := []string{"-cells", "16", "-steps", "30"}
+	alive := regexp.MustCompile(`\d+ alive, checksum .*\n`).FindString(alone("life3d", life...))
 	l.write(t, "links", "a b\nb c\nc a\nd a\nd c\n")
 	links := strings.SplitAfter(alone("pagerank", "links"), " on ")[0]
 	const primes = "78498 primes below 1000000," // as every table has it
@@ -193,9 +195,11 @@ func TestLaunchedProgramsGiveTheSerialResult(t *testing.T) {
 
 				contains(l.launched(t, n, fabric, "pagerank", "links"), links)
 
+				contains(l.launched(t, n, fabric, "life3d", life...), alive)
+
 				halos := []string{"messages"}
 				if n == 4 {
-					halos = append(halos, "rma-fence", "rma-pscw", "rma-lock", "notify", "sync-counters")
+					halos = append(halos, "rma-fence", "rma-pscw", "rma-lock", "notify", "sync-counters", "neighbor", "neighbor-persistent")
 				}
 				for _, halo := range halos {
 					if err := os.Remove(filepath.Join(l.dir, "heat.png")); err != nil {
@@ -250,7 +254,7 @@ func (l launcher) story(t *testing.T) (text, sorted string) {
 
 // TestBadInputEndsAllRanksWithStatus1 says what is wrong once, not once a rank.
 func TestBadInputEndsAllRanksWithStatus1(t *testing.T) {
-	l := build(t, "heat", "wordcount", "samplesort", "columns", "particles", "hashtable", "mcslock", "mpmcqueue", "worksteal", "globalarray", "signals", "taskqueue", "pagerank")
+	l := build(t, "heat", "wordcount", "samplesort", "columns", "particles", "hashtable", "mcslock", "mpmcqueue", "worksteal", "globalarray", "signals", "taskqueue", "pagerank", "life3d")
 	for _, c := range []struct{ program, arg, want string }{
 		{"heat", "none.png", "heat: open none.png: "},
 		{"heat", "-steps=-1", "heat: -steps is -1"},
@@ -267,6 +271,7 @@ func TestBadInputEndsAllRanksWithStatus1(t *testing.T) {
 		{"signals", "-depth=0", "signals: -tiles is 400, -bytes is 8192, -depth is 0 "},
 		{"taskqueue", "-workers=0", "taskqueue: -workers is 0, "},
 		{"pagerank", "none.txt", "pagerank: open none.txt: "},
+		{"life3d", "-cells=0", "life3d: -cells is 0 and -steps is 100: "},
 		{"heat", "-halo=smoke", "want one of messages, rma-fence, "},
 		{"samplesort", "-o=none/out", "samplesort: open none/out.part: "},
 	} {

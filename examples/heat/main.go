@@ -4,9 +4,10 @@
 //
 //	go run ./cmd/halo run -n 4 ./examples/heat [-steps N] [-tol X] [-halo HOW] [-o heat.png] [picture.png]
 //
-// The edges travel as messages, or are put into a window of the neighbour: -halo
-// rma-fence, rma-pscw and rma-lock are the three ways of the standard to synchronise that,
-// notify and sync-counters two of Halo's.
+// The edges travel as messages, by a neighbourhood collective (-halo neighbor and
+// neighbor-persistent), or are put into a window of the neighbour: rma-fence, rma-pscw and
+// rma-lock are the three ways of the standard to synchronise that, notify and sync-counters
+// two of Halo's.
 //
 // Any number of ranks computes the same bits; the checksum at the end shows it.
 package main
@@ -83,6 +84,8 @@ const (
 	byLock
 	byNotification
 	bySyncObjects
+	byNeighbors
+	byNeighborsAgain
 )
 
 // An exchange fills the halo of a block from its neighbours, once a step.
@@ -92,8 +95,11 @@ type exchange interface {
 }
 
 func newExchange(plate *mpi.Comm, l layout, b *block, how way) (exchange, error) {
-	if how == byMessages {
+	switch how {
+	case byMessages:
 		return messages{b, plate}, nil
+	case byNeighbors, byNeighborsAgain:
+		return newNeighborhood(plate, b, how == byNeighborsAgain), nil
 	}
 	return newOneSided(plate, l, b, how)
 }

@@ -25,7 +25,7 @@ one of its own.
 
 // ways are the names of the ways to fill the halo.
 func ways() []string {
-	return []string{"messages", "rma-fence", "rma-pscw", "rma-lock", "notify", "sync-counters"}
+	return []string{"messages", "rma-fence", "rma-pscw", "rma-lock", "notify", "sync-counters", "neighbor", "neighbor-persistent"}
 }
 
 // parse reads the arguments; it prints to out only if asked for help.
@@ -36,7 +36,7 @@ func parse(args []string, out io.Writer) (options, error) {
 	flags.Usage = func() {}
 	flags.IntVar(&o.steps, "steps", 1000, "stop after `N` steps")
 	flags.Float64Var(&o.tol, "tol", 0.01, "stop when no cell changes by more than `X` of 255 in a step")
-	flags.Func("halo", "swap edges by `HOW`: messages, rma-fence, rma-pscw, rma-lock, notify, or sync-counters (default messages)", func(name string) error {
+	flags.Func("halo", "swap edges by `HOW`: messages, rma-fence, rma-pscw, rma-lock, notify, sync-counters, neighbor, or neighbor-persistent (default messages)", func(name string) error {
 		how := slices.Index(ways(), name)
 		if how < 0 {
 			return fmt.Errorf("want one of %s", strings.Join(ways(), ", "))
