@@ -22,6 +22,7 @@
  * matching   see matching.h; -sizes gives the depths
  * barrier, bcast, allreduce (sum of doubles), allgather, alltoall; the size is
  *            that of the buffer, or of one block
+ * neighbor   see neighbor.h; the size is that of one block
  * reduce_local  Reduce_local of doubles by a sum, at every rank by itself
  * pack, unpack  Pack and Unpack of six layouts with the size as data
  * put, get, acc, getacc, fop, cas, fence, pscw, lock, mtflush, passive  see onesided.h
@@ -205,6 +206,7 @@ static void alltoall(long n)
 }
 
 #include "matching.h"
+#include "neighbor.h"
 
 static int parse_sizes(const char *list, long *sizes)
 {
@@ -275,6 +277,7 @@ int main(int argc, char **argv)
         {"allreduce", "8,64,512,4096,16384,65536,262144,1048576,4194304", allreduce, 0},
         {"allgather", "8,64,512,4096,16384,65536,262144,1048576,4194304", allgather, 0},
         {"alltoall", "8,64,512,4096,16384,65536,262144,1048576,4194304", alltoall, 0},
+        {"neighbor", "8,1024,65536", neighbor, 0},
         {"reduce_local", "8,64,1024,16384,262144,4194304,67108864", reduce_local, 0},
         {"pack", "1024,65536,4194304", pack, 0},
         {"unpack", "1024,65536,4194304", unpack, 0},
@@ -335,6 +338,10 @@ int main(int argc, char **argv)
             if (size < 64 || size % 64 || size > MAX_PACKED)
                 fail(name, " takes sizes that are multiples of 64 from 64 to 16777216");
             packing(name, table[b].loop);
+            continue;
+        }
+        if (table[b].loop == neighbor) {
+            neighboring(name);
             continue;
         }
         if (table[b].loop == make_types) {

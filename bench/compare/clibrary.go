@@ -50,6 +50,17 @@ func (r *row) calls() float64 {
 	switch r.bench {
 	case "barrier", "bcast", "allreduce", "allgather", "alltoall": // one on each rank, of which some share a core
 		return math.Ceil(float64(r.ranks) / float64(runtime.NumCPU()))
+	case "neighbor":
+		each := 1.0
+		switch points, how, _ := strings.Cut(r.variant, " "); {
+		case how == "persistent":
+			each = 2
+		case how == "messages" && points == "5-point":
+			each = 2*4 + 1
+		case how == "messages":
+			each = 2*26 + 1
+		}
+		return each * math.Ceil(float64(r.ranks)/float64(runtime.NumCPU()))
 	case "reduce_local", "pack", "unpack":
 		return 1
 	case "latency": // a Send and a Recv on both sides, halved

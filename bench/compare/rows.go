@@ -46,7 +46,7 @@ func (r *row) barText(b bar) string {
 
 // allRows are the figures in the order of the report. Rows of the same benchmark, fabric,
 // ranks and arguments that follow each other share one run.
-func allRows() []row { return append(baseRows(), oneSidedRows()...) }
+func allRows() []row { return slices.Concat(baseRows(), neighborRows(), oneSidedRows()) }
 
 // baseRows are the figures of messages, collectives, packing and the start of a job.
 func baseRows() []row {
@@ -121,6 +121,27 @@ func baseRows() []row {
 		rows = append(rows, row{name: "type " + what, bench: "type", fabric: "shm", ranks: 1, size: 10, variant: what, unit: "us"})
 	}
 	return append(rows, row{name: "init 4 ranks", bench: "init", fabric: "shm", ranks: 4, size: -1, unit: "ms", limit: "exec 4", bars: best(0.5)})
+}
+
+// neighborRows are the figures of exchanges with the neighbours of a stencil.
+func neighborRows() (rows []row) {
+	for _, ranks := range []int{4, 8} {
+		for _, points := range []string{"5-point", "27-point"} {
+			for _, size := range []int{8, 1 << 10, 64 << 10} {
+				name := func(how string) string {
+					return fmt.Sprintf("neighbor %s%s %s %d ranks", points, how, bytesText(size), ranks)
+				}
+				for _, how := range []string{"", " persistent", " messages"} {
+					r := row{name: name(how), bench: "neighbor", fabric: "shm", ranks: ranks, size: size, variant: points + how, unit: "us"}
+					if how == "" {
+						r.bars = []bar{{factor: 0.8, of: "best"}, {factor: 0.8, of: name(" messages")}}
+					}
+					rows = append(rows, r)
+				}
+			}
+		}
+	}
+	return rows
 }
 
 // bytesText is a number of bytes with its unit.

@@ -72,6 +72,7 @@ func kinds() []kind {
 		{"allreduce", "time of a sum of doubles over all ranks", sizes, 0},
 		{"allgather", "time of collecting blocks of that size at all ranks", sizes, 0},
 		{"alltoall", "time of exchanging blocks of that size between all ranks", sizes, 0},
+		{"neighbor", "time of exchanging blocks of that size with all neighbours of two stencils", []int{8, 1 << 10, 64 << 10}, 0},
 		{"reduce_local", "time of a sum of two slices of doubles, at every rank by itself", []int{8, 64, 1 << 10, 16 << 10, 256 << 10, 4 << 20, 64 << 20}, 0},
 		{"pack", "time of packing doubles out of six layouts of that many bytes, at every rank by itself", packs, 0},
 		{"unpack", "the other way round", packs, 0},
@@ -187,6 +188,8 @@ func Run(world *mpi.Comm, p *Plan, out io.Writer) error {
 			err = notifying(world, p, size, report)
 		case "pack", "unpack":
 			err = packing(world, p, size, report)
+		case "neighbor":
+			err = neighboring(world, p, size, report)
 		case "type":
 			err = typing(world, p, size, report)
 		default:

@@ -13,7 +13,7 @@ type Result struct {
 	Ranks  int
 	Size   int    // bytes; the depth for matching; meaningless for barrier and init
 	Queue  string // matching: unexpected or posted
-	Layout string // pack and unpack
+	Layout string // pack and unpack; neighbor: the stencil, and how
 	US     float64
 	MBps   float64 // 10^6 bytes a second
 	Rate   float64 // messages or operations a second
@@ -38,7 +38,7 @@ func (r Result) JSON() string {
 	switch r.Bench {
 	case "matching":
 		s += fmt.Sprintf(`,"depth":%d,"queue":%q`, r.Size, r.Queue)
-	case "pack", "unpack", "type":
+	case "pack", "unpack", "type", "neighbor":
 		s += fmt.Sprintf(`,"size":%d,"layout":%q`, r.Size, r.Layout)
 	case "barrier", "init":
 	case "passive":
@@ -108,8 +108,8 @@ func head(bench string) string {
 		return fmt.Sprintf("%12s %12s", "bytes", "messages/s")
 	case "matching":
 		return fmt.Sprintf("%12s %12s %12s", "queue", "depth", "us")
-	case "pack", "unpack", "type":
-		return fmt.Sprintf("%-14s %12s %12s", "layout", "bytes", "us")
+	case "pack", "unpack", "type", "neighbor":
+		return fmt.Sprintf("%-20s %12s %12s", "layout", "bytes", "us")
 	case "put", "get":
 		return fmt.Sprintf("%-14s %12s %12s %12s %12s", "window", "bytes", "us", "MB/s", bench+"s/s")
 	case "acc", "getacc", "fop", "cas":
@@ -138,8 +138,8 @@ func (r Result) row() string {
 		return fmt.Sprintf("%12d %12.0f", r.Size, r.Rate)
 	case "matching":
 		return fmt.Sprintf("%12s %12d %12.3f", r.Queue, r.Size, r.US)
-	case "pack", "unpack", "type":
-		return fmt.Sprintf("%-14s %12d %12.3f", r.Layout, r.Size, r.US)
+	case "pack", "unpack", "type", "neighbor":
+		return fmt.Sprintf("%-20s %12d %12.3f", r.Layout, r.Size, r.US)
 	case "put", "get":
 		return fmt.Sprintf("%-14s %12d %12.3f %12.1f %12.0f", r.Win, r.Size, r.US, r.MBps, r.Rate)
 	case "acc", "getacc", "fop", "cas":
