@@ -3,6 +3,7 @@ package coll
 import (
 	"cmp"
 	"encoding/binary"
+	"unsafe"
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/comm"
@@ -19,6 +20,10 @@ import (
 // each copies what it needs from the stages of its sources. A member knows from the topology, or has
 // found out at the first collective, which entry of a source is its own.
 //
+// Long blocks in contiguous memory stay out of the parcel, if all members can read the memory of their
+// sources. Their entries are addresses, and each member copies such a block directly, once, by the kernel.
+// Then all members meet once more, so that none returns while its memory is read.
+//
 // Lengths differ between members that are no neighbours. Therefore the first step tells all members
 // the length of the longest parcel: it determines the number of steps, in which all take part, and
 // whether the blocks go by messages instead.
@@ -27,17 +32,29 @@ type near struct {
 	of     *comm.Neighbors // those that the other fields are about
 	entry  []int           // by source: the entry in its parcel that is for this member
 	span   []span          // by source: the place of the block in its parcel
+	reads  bool            // all members can read the memory of their sources
 	apart  bool            // a member has too many neighbours: all collectives go by messages
 	wrong  error           // edges do not pair
+	pieces [][]byte        // memory that a block is read into
+	packed []byte          // the same for a layout
 }
 
-// span is a range of a parcel.
-type span struct{ at, size int }
+// span is a range of a parcel, or of the memory of its sender.
+type span struct {
+	at, size int
+	direct   bool
+}
 
 const (
 	// entrySize is the size of an entry in bytes: 56 bits for the place of the block and 8 for the
-	// code of its elements, and 64 for its length.
+	// code of its elements, and 64 for its length, of which the highest says that the place is an
+	// address.
 	entrySize = 16
+	direct    = 1 << 63
+	// directMin is the length in bytes from which blocks stay out of the parcel.
+	directMin = 32 << 10
+	// piecesMax is the number of pieces of memory in one call of the kernel.
+	piecesMax = 64
 	// nearMax is the longest parcel in bytes.
 	nearMax = 4 << 20
 )
@@ -80,14 +97,15 @@ func (s *slot) throughStages(x *schedule) (done bool, err error) {
 	if err != nil {
 		return true, err
 	}
-	longest, err := s.longest(s.feed(x, own[:], 0))
+	most, err := s.most(s.feed(x, own[:], 0))
+	longest := int(most[0])
 	switch {
 	case err != nil:
 		return true, err
 	case longest > nearMax || longest > SlotPair && len(s.cells) == 2:
 		return false, nil
 	}
-	found := s.entries(x)
+	found := cmp.Or(s.entries(x), s.readDirect(x))
 	for lo := 0; ; {
 		s.drain(x, lo)
 		if lo += shmfmt.StageSize; lo >= longest {
@@ -102,77 +120,89 @@ func (s *slot) throughStages(x *schedule) (done bool, err error) {
 		}
 	}
 	x.ownEdges(mem.Copy)
-	return true, cmp.Or(found, x.err)
+	if most[1] != 0 { // some blocks were read directly
+		if _, err = s.begin(); err == nil {
+			err = s.show()
+		}
+	}
+	return true, cmp.Or(err, found, x.err)
 }
 
-// longest publishes the length of the own parcel and returns that of the longest one, once all members
-// have published theirs.
-func (s *slot) longest(n int) (int, error) {
+// most publishes two numbers and returns the largest of each that a member has published, once all have.
+func (s *slot) most(own [2]uint64) (all [2]uint64, err error) {
 	turn := s.Number & 1
-	var b [8]byte
-	binary.LittleEndian.PutUint64(b[:], uint64(n))
+	var b [16]byte
+	putTwo(b[:], own)
 	s.own.PutShort(s.Number, s.terms.said, b[:])
 	shmfmt.Publish(&s.own.Number, s.Number)
-	all := func() (most uint64) {
-		for _, c := range s.cells {
-			most = max(most, binary.LittleEndian.Uint64(c.Short[turn][:]))
-		}
-		return most
-	}
-	if s.inCells() {
-		err := s.gathered(s.Number)
+	result := s.head.Release.Data[:len(b)]
+	switch {
+	case s.inCells():
+		err = s.gathered(s.Number)
 		s.wake()
-		if err == nil {
-			err = s.judge()
+	case s.arrive():
+	default:
+		if err = s.released(); err == nil {
+			all = two(result)
 		}
-		return int(all()), err
+		return all, err
 	}
-	result := s.head.Release.Data[:8]
-	if s.arrive() {
-		most, err := all(), s.judge()
-		binary.LittleEndian.PutUint64(result, most)
+	if err == nil {
+		for _, c := range s.cells {
+			k := two(c.Short[turn][:])
+			all = [2]uint64{max(all[0], k[0]), max(all[1], k[1])}
+		}
+		err = s.judge()
+	}
+	if !s.inCells() {
+		putTwo(result, all)
 		s.release(err)
-		return int(most), err
 	}
-	if err := s.released(); err != nil {
-		return 0, err
-	}
-	return int(binary.LittleEndian.Uint64(result)), nil
+	return all, err
+}
+
+func putTwo(b []byte, n [2]uint64) {
+	binary.LittleEndian.PutUint64(b, n[0])
+	binary.LittleEndian.PutUint64(b[8:], n[1])
+}
+
+func two(b []byte) [2]uint64 {
+	return [2]uint64{binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])}
 }
 
 // feed copies the bytes of the own parcel from lo on to own, as many as it has room for, and returns the
-// length of the parcel.
-func (s *slot) feed(x *schedule, own []byte, lo int) int {
+// length of the parcel, and 1 if blocks stay out of it.
+func (s *slot) feed(x *schedule, own []byte, lo int) [2]uint64 {
 	me := s.c.Rank
 	dests := x.neighbors.Dests
-	at := aligned(len(dests) * entrySize)
+	at, out := aligned(len(dests)*entrySize), uint64(0)
 	same := x.kind == NeighborAllgather || x.kind == NeighborAllgatherv
-	fed := false
+	end := at // of the parcel
 	for i, r := range dests {
 		var b mem.Mem
 		if r >= 0 && r != me {
 			b = x.blockTo(i)
 		}
 		n := b.Len()
-		if lo == 0 {
-			e := own[i*entrySize:][:entrySize]
-			binary.LittleEndian.PutUint64(e, uint64(at)|uint64(x.edgeCode(0, i))<<56)
-			binary.LittleEndian.PutUint64(e[8:], uint64(n))
+		place, size := uint64(at), uint64(n)
+		if bytes, row := b.Bytes(); n >= directMin && row && s.near.reads {
+			place, size, out = uint64(uintptr(unsafe.Pointer(&bytes[0]))), size|direct, 1
+			n = 0
 		}
-		if n == 0 || same && fed {
+		if lo == 0 {
+			putTwo(own[i*entrySize:], [2]uint64{place | uint64(x.edgeCode(0, i))<<56, size})
+		}
+		if n == 0 || same && end > at {
 			continue
 		}
 		if from, to := max(lo, at), min(lo+len(own), at+n); from < to {
 			b.Pack(own[from-lo:to-lo], from-at)
 		}
-		if fed = true; !same {
+		if end = at + n; !same {
 			at += aligned(n)
 		}
 	}
-	if same {
-		at += x.Send.Len()
-	}
-	return at
+	return [2]uint64{uint64(end), out}
 }
 
 // aligned rounds the length of a block up: long blocks begin with a cache line.
@@ -193,10 +223,9 @@ func (s *slot) entries(x *schedule) (err error) {
 			t.span = append(t.span, span{})
 			continue
 		}
-		e := s.stage(r, s.Number)[t.entry[i]*entrySize:][:entrySize]
-		w := binary.LittleEndian.Uint64(e)
-		there := span{int(w &^ (0xff << 56)), int(binary.LittleEndian.Uint64(e[8:]))}
-		code, want := dtype.Code(w>>56), x.blockFrom(i).Len()
+		e := two(s.stage(r, s.Number)[t.entry[i]*entrySize:])
+		there := span{int(e[0] &^ (0xff << 56)), int(e[1] &^ direct), e[1]&direct != 0}
+		code, want := dtype.Code(e[0]>>56), x.blockFrom(i).Len()
 		wrongly := func(cl class.Class) {
 			if err == nil {
 				err = wrong(cl, "rank %d sends %d bytes where %d are received", r, there.size, want)
@@ -223,53 +252,134 @@ func (s *slot) entries(x *schedule) (err error) {
 // drain copies what this member receives of the bytes of all parcels from lo on that are in the stages.
 func (s *slot) drain(x *schedule, lo int) {
 	for i, p := range s.near.span {
-		if from, to := max(lo, p.at), min(lo+shmfmt.StageSize, p.at+p.size); from < to {
+		if from, to := max(lo, p.at), min(lo+shmfmt.StageSize, p.at+p.size); from < to && !p.direct {
 			x.blockFrom(i).Unpack(s.stage(x.neighbors.Sources[i], s.Number)[from-lo:to-lo], from-p.at)
 		}
 	}
+}
+
+// readDirect copies the blocks that stay out of the parcels from the memory of their senders. Blocks of a
+// layout that the kernel does not gather are read in pieces and unpacked.
+func (s *slot) readDirect(x *schedule) (err error) {
+	t := s.near
+	for i, p := range t.span {
+		if !p.direct {
+			continue
+		}
+		r, to := x.neighbors.Sources[i], x.blockFrom(i)
+		for at, next := 0, 0; at < p.size && err == nil; at = next {
+			list := t.pieces[:0]
+			if to.Gathers() {
+				var k int
+				k, next = to.Blocks(t.pieces[:cap(t.pieces)], at, p.size)
+				list = t.pieces[:k]
+			} else {
+				next = min(at+len(t.packed), p.size)
+				list = append(list, t.packed[:next-at])
+			}
+			if err = s.e.node.Read(int(s.c.Members[r]), list, uint64(p.at+at)); err != nil {
+				err = wrong(class.Buffer, "the %d bytes at %#x that rank %d sends cannot be read: %v", p.size, p.at, r, err)
+			} else if !to.Gathers() {
+				to.Unpack(list[0], at)
+			}
+		}
+	}
+	clear(t.pieces[:cap(t.pieces)])
+	return err
+}
+
+// canRead reports whether this member can read the memory of all its sources, and makes what it needs
+// for that.
+func (s *slot) canRead(n *comm.Neighbors) bool {
+	s.e.p.Lock()
+	defer s.e.p.Unlock()
+	for _, r := range n.Sources {
+		if r >= 0 && r != s.c.Rank && !s.e.node.CanRead(int(s.c.Members[r])) {
+			return false
+		}
+	}
+	if s.near.packed == nil {
+		s.near.pieces, s.near.packed = make([][]byte, 0, piecesMax), make([]byte, piece)
+	}
+	return true
 }
 
 // pairEdges finds out which entries are for this member. In a grid it knows. In a graph all members
 // show their destinations, and the i-th of them that is this member pairs with the i-th source that is
 // the other one. If edges are left over, all members have the error.
 func (s *slot) pairEdges(n *comm.Neighbors) error {
-	t, me := s.near, s.c.Rank
-	t.of, t.entry, t.apart, t.wrong = n, t.entry[:0], false, nil
+	t := s.near
+	t.of, t.entry, t.apart, t.wrong = nil, t.entry[:0], false, nil // of is set when the members have met
+	var unpaired error
 	if n.Grid {
 		for i := range n.Sources {
 			t.entry = append(t.entry, n.Arrival(i))
 		}
-		return nil
+	} else if err := s.showDests(n); err != nil {
+		return err
+	} else {
+		unpaired = s.findEntries(n)
 	}
-	for range n.Sources {
-		t.entry = append(t.entry, 0)
+	s.Number++
+	if err := s.settle(); err != nil {
+		return err
 	}
-	t.of = nil // until the members have met
+	var own [2]uint64
+	if unpaired != nil {
+		own[0] = uint64(1 + s.c.Rank)
+	}
+	if !s.canRead(n) {
+		own[1] = 1
+	}
+	all, err := s.most(own)
+	if err != nil {
+		return err
+	}
+	t.of, t.reads = n, all[1] == 0
+	if all[0] > 0 {
+		t.wrong = cmp.Or(unpaired, wrong(class.Topology, "edges do not pair, as rank %d has found", all[0]-1))
+	}
+	return nil
+}
+
+// word is the size in bytes of a rank, or number of ranks, that showDests shows.
+const word = 4
+
+// destsMax is the most destinations that a member can show, and have entries of.
+const destsMax = shmfmt.StageSize/entrySize - 1
+
+// showDests shows the destinations of the member to all others, by rank, after their number.
+func (s *slot) showDests(n *comm.Neighbors) error {
 	own, err := s.begin()
 	if err != nil {
 		return err
 	}
-	const word = 4
-	most := shmfmt.StageSize/entrySize - 1
-	binary.LittleEndian.PutUint32(own[:], uint32(min(len(n.Dests), most+1)))
-	if len(n.Dests) <= most {
+	binary.LittleEndian.PutUint32(own[:], uint32(min(len(n.Dests), destsMax+1)))
+	if len(n.Dests) <= destsMax {
 		for i, r := range n.Dests {
 			binary.LittleEndian.PutUint32(own[(i+1)*word:], uint32(r))
 		}
 	}
-	if err := s.show(); err != nil {
-		return err
+	return s.show()
+}
+
+// findEntries finds the entries for this member by what the others show. It returns an error if another
+// member has more or fewer edges to this one than this one has from there.
+func (s *slot) findEntries(n *comm.Neighbors) (unpaired error) {
+	t, me := s.near, s.c.Rank
+	for range n.Sources {
+		t.entry = append(t.entry, 0)
 	}
-	var unpaired error
 	for r := range s.cells {
 		list := s.stage(r, s.Number)
+		dest := func(i int) int { return int(binary.LittleEndian.Uint32(list[(i+1)*word:])) }
 		k := int(binary.LittleEndian.Uint32(list[:]))
-		if t.apart = t.apart || k > most; t.apart || r == me {
+		if t.apart = t.apart || k > destsMax; t.apart || r == me {
 			continue
 		}
 		there, here, at := 0, 0, 0
 		for i := range k {
-			if int(binary.LittleEndian.Uint32(list[(i+1)*word:])) == me {
+			if dest(i) == me {
 				there++
 			}
 		}
@@ -277,7 +387,7 @@ func (s *slot) pairEdges(n *comm.Neighbors) error {
 			if source != r {
 				continue
 			}
-			for here++; at < k && int(binary.LittleEndian.Uint32(list[(at+1)*word:])) != me; {
+			for here++; at < k && dest(at) != me; {
 				at++
 			}
 			if t.entry[i] = at; !planted.EntryOfTheFirst {
@@ -288,19 +398,5 @@ func (s *slot) pairEdges(n *comm.Neighbors) error {
 			unpaired = wrong(class.Topology, "rank %d has %d edges to rank %d, which has %d from it", r, there, me, here)
 		}
 	}
-	s.Number++
-	if err := s.settle(); err != nil {
-		return err
-	}
-	finder := 0 // 1 + rank
-	if unpaired != nil {
-		finder = 1 + me
-	}
-	if finder, err = s.longest(finder); err != nil {
-		return err
-	}
-	if t.of = n; finder > 0 {
-		t.wrong = cmp.Or(unpaired, wrong(class.Topology, "edges do not pair, as rank %d has found", finder-1))
-	}
-	return nil
+	return unpaired
 }

@@ -15,15 +15,16 @@ import (
 )
 
 // 8.6: members that are no neighbours may have blocks of other lengths: of a few bytes, of several
-// steps through the stages, or so long that all members use messages. A member may have no neighbours.
+// steps through the stages, so long that they are read directly where that is possible, or that all
+// members use messages elsewhere. A member may have no neighbours.
 func TestXNBC01_NeighborsOfOtherLengths(t *testing.T) {
 	lengths := []int{8, 300 << 10, 5 << 20}
 	if testrun.Race {
 		lengths = lengths[:2]
 	}
-	for _, f := range forms()[:4] {
-		t.Run(f.name, func(t *testing.T) {
-			run(t, "inproc", 5, f.c, func(w *world.World) error {
+	for i, f := range append(forms()[:4:4], forms()[:4]...) {
+		t.Run(both[i/4]+" "+f.name, func(t *testing.T) {
+			run(t, both[i/4], 5, f.c, func(w *world.World) error {
 				// Two pairs of neighbours, and one member without.
 				me := w.Comm.Rank
 				w.Comm.Neighbors = &comm.Neighbors{}
