@@ -20,6 +20,12 @@ const (
 	callBsendInit
 	callRsendInit
 	callRecvInit
+	callPsendInit
+	callPrecvInit
+	callPready
+	callPreadyRange
+	callPreadyList
+	callParrived
 	callSendrecv
 	callIsendrecv
 	callSendrecvReplace
@@ -179,6 +185,12 @@ func (k call) String() string {
 		callBsendInit:               "BsendInit",
 		callRsendInit:               "RsendInit",
 		callRecvInit:                "RecvInit",
+		callPsendInit:               "PsendInit",
+		callPrecvInit:               "PrecvInit",
+		callPready:                  "Pready",
+		callPreadyRange:             "PreadyRange",
+		callPreadyList:              "PreadyList",
+		callParrived:                "Parrived",
 		callSendrecv:                "Sendrecv",
 		callIsendrecv:               "Isendrecv",
 		callSendrecvReplace:         "SendrecvReplace",
@@ -324,7 +336,7 @@ func (k call) awaits() bool { return k >= callWaitNotify && k <= callNotifyReach
 // receives reports whether the peer of the call is a source.
 func (k call) receives() bool {
 	switch k {
-	case callRecv, callIrecv, callRecvInit, callRecvSlice, callMrecv, callImrecv,
+	case callRecv, callIrecv, callRecvInit, callPrecvInit, callParrived, callRecvSlice, callMrecv, callImrecv,
 		callProbe, callIprobe, callMprobe, callImprobe,
 		callSendrecv, callIsendrecv, callSendrecvReplace, callIsendrecvReplace,
 		callGet, callRget, callGetNotify, callRgetNotify:

@@ -50,6 +50,6 @@
 //	w.Accumulate(part, target, first, mpi.Sum) // the target takes no part
 //	w.Unlock(target)
 //
-// Not implemented yet, by chapter of the standard: partitioned communication (4), collectives of
-// neighbours (8), dynamic processes and sessions (11), files (14).
+// Not implemented yet, by chapter of the standard: collectives of neighbours (8), dynamic processes
+// and sessions (11), files (14).
 package mpi

@@ -36,6 +36,14 @@ func TestFinalizeNamesPendingWork(t *testing.T) {
 			mpi.Issend(c, make([]byte, 1), 0, 0)
 			return nil
 		},
+		"1 partitioned send is not complete": func(c *mpi.Comm) error {
+			p := mpi.PsendInit(c, make([]byte, 2), 2, 1, 0)
+			return p.Start()
+		},
+		"2 partitioned receives are not complete": func(c *mpi.Comm) error {
+			p, q := mpi.PrecvInit(c, make([]byte, 2), 2, 1, 0), mpi.PrecvInit(c, make([]byte, 2), 1, 1, 0)
+			return mpi.Startall([]mpi.Request{p, q})
+		},
 		"1 message of a matched probe is not received": func(c *mpi.Comm) error {
 			if err := mpi.Send(c, make([]byte, 1), 0, 0); err != nil {
 				return err

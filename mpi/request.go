@@ -227,7 +227,7 @@ func (q *Request) WaitContext(ctx context.Context) (st Status, failed error) {
 
 // Cancel cancels a send or receive that has not been matched yet. The program must still wait
 // for the request, which then completes without any action of other ranks; the status tells
-// whether the operation was cancelled. ErrRequest for collective and one-sided operations,
+// whether the operation was cancelled. ErrRequest for collective, partitioned and one-sided operations,
 // except requests that wait for notifications (IwaitNotify), which then consume none.
 //
 // A send may be cancelled even if it was complete, as long as no receive has matched the
@@ -245,12 +245,12 @@ func (q *Request) Cancel() error {
 	if q.call() == callStartGrequest {
 		return q.cancelGrequest(e)
 	}
-	active, oneSided, collective := q.r.Active, q.call().oneSided(), q.call() >= callCollective
+	active, oneSided, collective, partitioned := q.r.Active, q.call().oneSided(), q.call() >= callCollective, q.call().partitioned()
 	switch {
 	case q.call().awaits():
 		oneSided = false
 		q.c.w.RMA.CancelAwait(q.r)
-	case active && !oneSided && !collective:
+	case active && !oneSided && !collective && !partitioned:
 		e.Cancel(q.r)
 	}
 	e.Proc().Unlock()
@@ -261,13 +261,15 @@ func (q *Request) Cancel() error {
 		return fail(ErrRequest, "Cancel", q.c, "%v cannot be cancelled: it may have reached the target", q.call())
 	case !active:
 		return fail(ErrRequest, "Cancel", q.c, "request of %v is inactive", q.call())
+	case partitioned:
+		return fail(ErrRequest, "Cancel", q.c, "%v cannot be cancelled: partitions of it may have been moved", q.call())
 	}
 	return nil
 }
 
 // Free frees the request. A pending operation completes, but the program cannot find out when.
-// ErrRequest for collective operations and those of windows, except requests of SyncOpsInit,
-// which still signals, and of SyncObjectInit.
+// ErrRequest for active collective and partitioned operations and those of windows, except requests
+// of SyncOpsInit, which still signals, and of SyncObjectInit.
 //
 // C: MPI_Request_free, section 3.7.3.
 func (q *Request) Free() error {
@@ -281,11 +283,15 @@ func (q *Request) Free() error {
 	if q.call() == callStartGrequest {
 		return q.freeGrequest(e)
 	}
-	if (q.call() >= callCollective || q.call().oneSided() && !q.call().attended()) && q.r.Active {
+	if (q.call() >= callCollective || q.call().oneSided() && !q.call().attended() || q.call().partitioned()) && q.r.Active {
 		e.Proc().Unlock()
 		return fail(ErrRequest, "Free", q.c, "%v is active: wait for it first", q.call())
 	}
-	e.Release(q.r)
+	if q.call().partitioned() {
+		q.freePartitioned()
+	} else {
+		e.Release(q.r)
+	}
 	e.Proc().Unlock()
 	*q = Request{}
 	return nil

@@ -90,6 +90,9 @@ func Chapters() []Chapter {
 			{"X-RMA-21", "empty groups, oneself in the group, exposures one behind the other"},
 			{"X-RMA-22", "shared windows take active and passive synchronisation"},
 		}},
+		{"Partitioned communication", []Feature{
+			{"X-PRT-01", "persistent sends and receives in partitions: marked one by one by any goroutines, asked for one by one, other partitions on the other side"},
+		}},
 		{"Synchronisation objects", []Feature{
 			{"SYN-01", "several origins signal a target that their accesses are complete"},
 			{"SYN-02", "ordinary puts, gets and accumulates are what is synchronised"},

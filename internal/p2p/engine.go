@@ -80,7 +80,8 @@ type Engine struct {
 	claims     map[*Message]*claim
 	checkHdr   wire.Header // of Check frames
 
-	oneSided fabric.Sink // receives the frames of one-sided communication; may be nil
+	oneSided    fabric.Sink // receives the frames of one-sided communication; may be nil
+	partitioned fabric.Sink // receives those of partitioned communication; may be nil
 }
 
 // peer is what the engine keeps for each process that it exchanges frames with.

@@ -92,17 +92,23 @@ func (e *Engine) Frame(from int, h *wire.Header, payload []byte) {
 	case wire.Check:
 		e.receiveClaim(from, payload)
 	default:
-		if e.oneSided == nil || !h.Kind.OneSided() {
+		switch {
+		case e.oneSided != nil && h.Kind.OneSided():
+			e.oneSided.Frame(from, h, payload)
+		case e.partitioned != nil && h.Kind.Partitioned():
+			e.partitioned.Frame(from, h, payload)
+		default:
 			e.Refuse(from, "it has sent a frame of kind %d, which is for nobody here", h.Kind)
-			return
 		}
-		e.oneSided.Frame(from, h, payload)
 	}
 }
 
 // SetOneSided sets the sink for the frames of one-sided communication. s.Down is called after
 // this engine has handled the failure of a peer. It must be called before Start.
 func (e *Engine) SetOneSided(s fabric.Sink) { e.oneSided = s }
+
+// SetPartitioned is SetOneSided for the frames of partitioned communication.
+func (e *Engine) SetPartitioned(s fabric.Sink) { e.partitioned = s }
 
 // charge counts a message of kind Eager against the allowance of the peer, in the usual case. If
 // it reports false nothing is counted, and the caller calls admit.
@@ -255,6 +261,9 @@ func (e *Engine) Place(from int, h *wire.Header) []byte {
 		if e.oneSided != nil && h.Kind.OneSided() {
 			return e.oneSided.Place(from, h)
 		}
+		if e.partitioned != nil && h.Kind.Partitioned() {
+			return e.partitioned.Place(from, h)
+		}
 	}
 	return nil
 }
@@ -289,6 +298,8 @@ func (e *Engine) Placed(from int, h *wire.Header) {
 		e.finish(r, nil)
 	case h.Kind.OneSided():
 		e.oneSided.Placed(from, h)
+	case h.Kind.Partitioned():
+		e.partitioned.Placed(from, h)
 	}
 }
 
@@ -359,5 +370,8 @@ func (e *Engine) Down(from int, cause error) {
 	}
 	if e.oneSided != nil {
 		e.oneSided.Down(from, cause)
+	}
+	if e.partitioned != nil {
+		e.partitioned.Down(from, cause)
 	}
 }

@@ -1,6 +1,10 @@
 package p2p
 
-import "github.com/halo-mpi/halo/internal/planted"
+import (
+	"iter"
+
+	"github.com/halo-mpi/halo/internal/planted"
+)
 
 // HandleTable gives objects handles that peers send back in frames: requests of this
 // package, operations of package rma. A handle is an index and a generation, and Find
@@ -45,6 +49,17 @@ func (t *HandleTable[T]) Find(handle uint64) *T {
 		return s.value
 	}
 	return nil
+}
+
+// All yields the objects that have a handle. The loop may remove the one that it was just given.
+func (t *HandleTable[T]) All() iter.Seq[*T] {
+	return func(yield func(*T) bool) {
+		for i := range t.slots {
+			if x := t.slots[i].value; x != nil && !yield(x) {
+				return
+			}
+		}
+	}
 }
 
 // Remove makes a handle stale.

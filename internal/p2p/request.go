@@ -207,6 +207,21 @@ func (e *Engine) SetPersistent(r *Request, s Starter) {
 	}
 }
 
+// NewPartitioned returns an inactive persistent request for a send or receive in partitions,
+// which s does. what is the name of the operation.
+func (e *Engine) NewPartitioned(v *Envelope, send bool, what string, s Starter) *Request {
+	r := e.NewRequest(v.Comm, what)
+	r.Send, r.ctx, r.tag = send, v.Ctx, v.Tag
+	if v.Peer >= 0 {
+		r.peer = v.Comm.Members[v.Peer]
+	} else {
+		r.peer = int32(v.Peer)
+	}
+	r.node.Src = r.peer
+	e.SetPersistent(r, s)
+	return r
+}
+
 // SetStarter sets what Starter returns, for a request that is not persistent.
 func (e *Engine) SetStarter(r *Request, s Starter) { r.starter = s }
 

@@ -166,3 +166,16 @@ const (
 	// IndexAsNumber takes the index of a process of another job for a local number.
 	IndexAsNumber = false
 )
+
+// Package part.
+const (
+	// PartitionCountedFirst counts the bytes of a partition as arrived, and then copies them.
+	PartitionCountedFirst = false
+	// PartitionUnasked copies a partition to the receiver's buffer before the receive is started.
+	PartitionUnasked = false
+	// PartitionKickedLate has goroutines leave their partitions to one that has already collected
+	// what it sends.
+	PartitionKickedLate = false
+	// PartitionsNotRung does not wake a receiver whose last partition has arrived.
+	PartitionsNotRung = false
+)

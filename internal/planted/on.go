@@ -74,6 +74,10 @@ var (
 	ScopeOfTheMain        = chosen("ScopeOfTheMain")
 	ContextOfNobody       = chosen("ContextOfNobody")
 	IndexAsNumber         = chosen("IndexAsNumber")
+	PartitionCountedFirst = chosen("PartitionCountedFirst")
+	PartitionUnasked      = chosen("PartitionUnasked")
+	PartitionKickedLate   = chosen("PartitionKickedLate")
+	PartitionsNotRung     = chosen("PartitionsNotRung")
 )
 
 // known is how many of them were chosen.

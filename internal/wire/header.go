@@ -19,7 +19,7 @@ import (
 )
 
 // Version is the version of the frame layout; it is exchanged in every handshake.
-const Version = 8
+const Version = 9
 
 const (
 	// HeaderSize is the encoded size of a Header in bytes.
@@ -125,6 +125,21 @@ const (
 	// Revoked answers a Revoke: Arg is 1 if the message was unexpected and has been removed,
 	// otherwise 0.
 	Revoked
+	// PartInit announces the send of a partitioned communication, request Name, with Ctx and Tag.
+	// Arg is its length in bytes, Aux the code of its elements, and the payload the number of its
+	// partitions. Package part defines the payloads of this and the next kinds.
+	PartInit
+	// PartMatch answers PartInit to Name: the receive Arg has matched. The payload says where its
+	// memory is.
+	PartMatch
+	// PartStart says that the receive which has matched the send Name is started: Arg is the number
+	// of times.
+	PartStart
+	// PartData carries ready partitions, or parts of them, to byte Arg of the receive Name.
+	PartData
+	// PartFail ends the send Name, or with ToReceive the receive Name, with an error of class Aux.
+	// The payload is the text.
+	PartFail
 	// User is for tests and layers without kinds of their own; package p2p refuses it.
 	// It is the last kind: a new kind goes before it and needs a new Version.
 	User
@@ -133,6 +148,9 @@ const (
 // Defined reports whether k is one of the kinds above. A frame of another kind ends the
 // connection on which it arrives; 0 and 0xff have meanings of their own in rings.
 func (k Kind) Defined() bool { return k-Eager <= User-Eager } // 0 wraps around
+
+// Partitioned reports whether k is one of the kinds of partitioned communication.
+func (k Kind) Partitioned() bool { return k-PartInit <= PartFail-PartInit }
 
 // OneSided reports whether k is one of the kinds of one-sided communication.
 func (k Kind) OneSided() bool { return k-WinPut <= WinEpoch-WinPut } // lower kinds wrap around
@@ -170,6 +188,8 @@ const (
 	Exclusive uint8 = 1
 	// Answer, of WinUnlock: the sender wants a WinDone with Arg. Of WinCheck: it is the answer.
 	Answer uint8 = 1
+	// ToReceive, of PartFail: Name is a receive.
+	ToReceive uint8 = 1
 	// Faulty, of WinDone: an earlier operation was refused. Aux and payload are as in WinFault.
 	Faulty uint8 = 1
 )

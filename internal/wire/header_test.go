@@ -37,15 +37,20 @@ func TestKindsAreGolden(t *testing.T) {
 	var names []string
 	var values [][]byte
 	for i, name := range []string{"Eager", "EagerSync", "Ready", "Clear", "Data", "Ack", "Credit", "Check", "WinPut", "WinGet", "WinAcc", "WinCas",
-		"WinReply", "WinFlush", "WinDone", "WinLock", "WinGrant", "WinUnlock", "WinPost", "WinComplete", "WinNotify", "WinSpan", "WinFault", "WinCheck", "WinLeave", "WinEpoch", "Revoke", "Revoked", "User"} {
+		"WinReply", "WinFlush", "WinDone", "WinLock", "WinGrant", "WinUnlock", "WinPost", "WinComplete", "WinNotify", "WinSpan", "WinFault", "WinCheck", "WinLeave", "WinEpoch", "Revoke", "Revoked",
+		"PartInit", "PartMatch", "PartStart", "PartData", "PartFail", "User"} {
 		k := []Kind{Eager, EagerSync, Ready, Clear, Data, Ack, Credit, Check, WinPut, WinGet, WinAcc, WinCas,
-			WinReply, WinFlush, WinDone, WinLock, WinGrant, WinUnlock, WinPost, WinComplete, WinNotify, WinSpan, WinFault, WinCheck, WinLeave, WinEpoch, Revoke, Revoked, User}[i]
+			WinReply, WinFlush, WinDone, WinLock, WinGrant, WinUnlock, WinPost, WinComplete, WinNotify, WinSpan, WinFault, WinCheck, WinLeave, WinEpoch, Revoke, Revoked,
+			PartInit, PartMatch, PartStart, PartData, PartFail, User}[i]
 		names, values = append(names, name), append(values, []byte{byte(k)})
 		if want := strings.HasPrefix(name, "Win"); k.OneSided() != want {
 			t.Errorf("kind %s is one-sided: %v", name, !want)
 		}
+		if want := strings.HasPrefix(name, "Part"); k.Partitioned() != want {
+			t.Errorf("kind %s is partitioned: %v", name, !want)
+		}
 	}
-	if len(names) != int(User) || User.OneSided() || Kind(0).OneSided() || Kind(0xff).OneSided() {
+	if len(names) != int(User) || User.OneSided() || Kind(0).OneSided() || Kind(0xff).OneSided() || Kind(0).Partitioned() || Kind(0xff).Partitioned() {
 		t.Errorf("%d kinds are listed, the last one is %d", len(names), User)
 	}
 	golden(t, "kinds.golden", names, values)

@@ -18,6 +18,7 @@ import (
 	"github.com/halo-mpi/halo/internal/memory"
 	"github.com/halo-mpi/halo/internal/node"
 	"github.com/halo-mpi/halo/internal/p2p"
+	"github.com/halo-mpi/halo/internal/part"
 	"github.com/halo-mpi/halo/internal/proc"
 	"github.com/halo-mpi/halo/internal/rma"
 	"github.com/halo-mpi/halo/internal/shmfmt"
@@ -32,7 +33,8 @@ type World struct {
 	Comm *comm.Comm // all processes of the job
 	Self *comm.Comm // this process alone
 
-	RMA *rma.Engine
+	RMA  *rma.Engine
+	Part *part.Engine
 	// Memory is what windows and AllocMem take memory from.
 	Memory *memory.Store
 
@@ -201,6 +203,7 @@ func start(b boot.Boot, node *node.Node, far fabric.Fabric, checkers []bool, pol
 		w.Coll.Untell()
 	}
 	w.RMA = rma.New(p, w.P2P, w.Coll, w.Memory)
+	w.Part = part.New(p, w.P2P, w.Memory)
 	if checkers != nil {
 		w.checks = true
 		w.slow.Store(true)
@@ -221,7 +224,7 @@ func start(b boot.Boot, node *node.Node, far fabric.Fabric, checkers []bool, pol
 	if err := w.Coll.Attach(w.Self, coll.NoSlot); err != nil {
 		return nil, err
 	}
-	p.Start(w.P2P, w.P2P, w.Coll, w.RMA)
+	p.Start(w.P2P, w.P2P, w.Coll, w.RMA, w.Part)
 	return w, nil
 }
 
@@ -236,6 +239,9 @@ func (w *World) watch() {
 // fails, and nothing has happened, while receives or sends are pending.
 func (w *World) Close() error {
 	if err := w.P2P.Pending(); err != nil {
+		return err
+	}
+	if err := w.Part.Pending(); err != nil {
 		return err
 	}
 	w.note.SetStage(shmfmt.StageFinalizing)

@@ -82,5 +82,9 @@ func faults() []sought {
 		by("ScopeOfTheMain", mpi, "TestQV04_ThreadScope"),
 		by("ContextOfNobody", proc, "TestContexts"),
 		by("IndexAsNumber", proc, "TestListsOfProcessesTravel"),
+		by("PartitionCountedFirst", mpi, "TestXPRT01_EightGoroutines"),
+		by("PartitionUnasked", mpi, "TestXPRT01_ReadyBeforeTheReceive"),
+		by("PartitionKickedLate", mpi, "TestXPRT01_EightGoroutines"),
+		by("PartitionsNotRung", mpi, "TestXPRT01_SleepersAreWoken"),
 	}
 }
