@@ -3375,7 +3375,7 @@ int PMPI_Pready_range(int partition_low, int partition_high, MPI_Request request
 }
 ALIAS(MPI_Pready_range)
 
-int PMPI_Precv_init(void *buf, int partitions, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+int PMPI_Precv_init(void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
 	word words[] = {W(buf), W(partitions), W(count), W(datatype), W(dest), W(tag), W(comm), W(info), W(request)};
 	return haloCall(275, 0, words);
 }
@@ -3393,7 +3393,7 @@ int PMPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status) {
 }
 ALIAS(MPI_Probe)
 
-int PMPI_Psend_init(const void *buf, int partitions, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
+int PMPI_Psend_init(const void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
 	word words[] = {W(buf), W(partitions), W(count), W(datatype), W(dest), W(tag), W(comm), W(info), W(request)};
 	return haloCall(277, 0, words);
 }
