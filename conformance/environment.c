@@ -52,6 +52,7 @@ int main(int argc, char **argv) {
 	FAILS(MPI_Send(&c, 1, MPI_INT, 0, -5, MPI_COMM_WORLD), MPI_ERR_TAG);
 	FAILS(MPI_Send(&c, -1, MPI_INT, 0, 0, MPI_COMM_WORLD), MPI_ERR_COUNT);
 	FAILS(MPI_Send(&c, 1, MPI_DATATYPE_NULL, 0, 0, MPI_COMM_WORLD), MPI_ERR_TYPE);
+	OK(MPI_Send(NULL, 0, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, MPI_COMM_WORLD)); /* no elements need no type */
 	FAILS(MPI_Barrier(MPI_COMM_NULL), MPI_ERR_COMM);
 	return done();
 }

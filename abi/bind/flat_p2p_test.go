@@ -40,7 +40,7 @@ func asC(l *Lib, c *mpi.Comm, into *status) messages {
 }
 
 func byBuffers(l *Lib, c *mpi.Comm) messages {
-	at := func(buf uintptr, n int, d handle) mpi.Buffer { return mpi.BufPtr(pointer(buf), n, l.datatype(d)) }
+	at := func(buf uintptr, n int, d handle) mpi.Buffer { return l.buf(buf, n, l.datatype(d)) }
 	return messages{
 		send: func(buf uintptr, n int, d handle, dest, tag int) error { return c.Send(at(buf, n, d), dest, tag) },
 		recv: func(buf uintptr, n int, d handle, source, tag int) (mpi.Status, error) {

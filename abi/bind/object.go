@@ -185,6 +185,9 @@ func (l *Lib) buf(address uintptr, count int, d mpi.Datatype) mpi.Buffer {
 	if address != 0 && address < firstPage {
 		return l.low(address, count, d)
 	}
+	if count == 0 && d.IsNull() { // no elements need no type: programs pass MPI_DATATYPE_NULL
+		return mpi.Buffer{}
+	}
 	return mpi.BufPtr(pointer(address), count, d)
 }
 
