@@ -1,6 +1,6 @@
 /*
  * halobench NAME [-fabric LABEL] [-sizes N,N,...] [-win KIND,KIND,...] [-types NAME,NAME,...]
- *     [-workers N,N,...] [-ops N] [-busy-ms N]
+ *     [-workers N,N,...] [-partitions N] [-ops N] [-busy-ms N]
  *
  * The loops of `halo bench` (internal/benchmark) in C, to be built with the mpicc
  * of any MPI. Both follow one method, so that their figures can be compared:
@@ -24,6 +24,7 @@
  *            that of the buffer, or of one block
  * neighbor   see neighbor.h; the size is that of one block
  * reduce_local  Reduce_local of doubles by a sum, at every rank by itself
+ * partitioned  see partitioned.h; the size is that of a partition
  * pack, unpack  Pack and Unpack of six layouts with the size as data
  * put, get, acc, getacc, fop, cas, fence, pscw, lock, mtflush, passive  see onesided.h
  * init       only Init and Finalize: the program that starts the job takes the time
@@ -224,6 +225,7 @@ static int parse_sizes(const char *list, long *sizes)
 }
 
 #include "onesided.h"
+#include "partitioned.h"
 
 int main(int argc, char **argv)
 {
@@ -232,7 +234,7 @@ int main(int argc, char **argv)
     const char *name = argc > 1 ? argv[1] : "";
 
     /* Only benchmarks that use threads initialise MPI for them. */
-    if (!strcmp(name, "mtflush")) {
+    if (!strcmp(name, "mtflush") || !strcmp(name, "partitioned")) {
         int level;
         MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
         if (level != MPI_THREAD_MULTIPLE)
@@ -254,6 +256,8 @@ int main(int argc, char **argv)
             types = argv[i + 1];
         else if (i + 1 < argc && !strcmp(argv[i], "-workers"))
             workers = argv[i + 1];
+        else if (i + 1 < argc && !strcmp(argv[i], "-partitions") && atol(argv[i + 1]) > 0 && atol(argv[i + 1]) <= MAX_PARTS)
+            parts = atol(argv[i + 1]);
         else if (i + 1 < argc && !strcmp(argv[i], "-ops") && atol(argv[i + 1]) > 0)
             ops = atol(argv[i + 1]);
         else if (i + 1 < argc && !strcmp(argv[i], "-busy-ms") && atol(argv[i + 1]) > 0)
@@ -279,6 +283,7 @@ int main(int argc, char **argv)
         {"alltoall", "8,64,512,4096,16384,65536,262144,1048576,4194304", alltoall, 0},
         {"neighbor", "8,1024,65536", neighbor, 0},
         {"reduce_local", "8,64,1024,16384,262144,4194304,67108864", reduce_local, 0},
+        {"partitioned", "4096", NULL, 2},
         {"pack", "1024,65536,4194304", pack, 0},
         {"unpack", "1024,65536,4194304", unpack, 0},
         {"type", "10", make_types, 0},
@@ -332,6 +337,12 @@ int main(int argc, char **argv)
                 fail("matching takes depths from 1 to 1000000", "");
             matching(size, "unexpected", unexpected);
             matching(size, "posted", posted);
+            continue;
+        }
+        if (!strcmp(name, "partitioned")) {
+            if (size < 1)
+                fail("partitioned takes sizes from 1", "");
+            partitioning(workers ? workers : "1,2,8");
             continue;
         }
         if (table[b].loop == pack || table[b].loop == unpack) {

@@ -71,6 +71,8 @@ func (r *row) calls() float64 {
 		}
 	case "lock", "lockget":
 		return 3
+	case "partitioned": // one for each partition, Start and Wait; with more workers than cores they wait for each other
+		return 66
 	case "rput":
 		return 2
 	case "type":

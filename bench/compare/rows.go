@@ -46,7 +46,31 @@ func (r *row) barText(b bar) string {
 
 // allRows are the figures in the order of the report. Rows of the same benchmark, fabric,
 // ranks and arguments that follow each other share one run.
-func allRows() []row { return slices.Concat(baseRows(), neighborRows(), oneSidedRows()) }
+func allRows() []row {
+	return slices.Concat(baseRows(), neighborRows(), partitionedRows(), oneSidedRows())
+}
+
+// partitionedRows are messages of 64 partitions of 4 KiB that several goroutines, or threads, fill:
+// as partitioned messages, and as one Isend for each partition.
+func partitionedRows() []row {
+	var rows []row
+	for _, kind := range []string{"heap", "alloc"} {
+		for _, workers := range []int{1, 8} {
+			r := row{bench: "partitioned", fabric: "shm", ranks: 2, args: "-workers 1,8", size: 4 << 10, unit: "us"}
+			isend := fmt.Sprintf("isend %s %d", kind, workers)
+			r.name, r.variant = isend, isend
+			rows = append(rows, r)
+			whole := fmt.Sprintf("partitioned %s %d", kind, workers)
+			r.name, r.variant = whole, whole
+			if workers == 8 {
+				of := map[string]float64{"heap": 1 / 1.3, "alloc": 0.5}[kind] // the kernel copies to memory that is not mapped
+				r.bars = []bar{{factor: 0.5, of: "best"}, {factor: of, of: isend}}
+			}
+			rows = append(rows, r)
+		}
+	}
+	return rows
+}
 
 // baseRows are the figures of messages, collectives, packing and the start of a job.
 func baseRows() []row {
@@ -198,7 +222,9 @@ func (j job) oneSided() bool {
 }
 
 // spreads says whether a rank uses several cores at once, and is bound to none.
-func (j job) spreads() bool { return j.bench == "mtflush" || j.bench == "passive" }
+func (j job) spreads() bool {
+	return j.bench == "mtflush" || j.bench == "partitioned" || j.bench == "passive"
+}
 
 func (j job) sizeList() string {
 	var s []string

@@ -43,7 +43,8 @@ func planFlags(fs *flag.FlagSet, p *benchmark.Plan) *lists {
 	fs.StringVar(&l.sizes, "sizes", "", "message sizes in bytes, for matching depths: a `LIST` such as 8,64,4096")
 	fs.StringVar(&l.wins, "win", "", "one-sided communication: `KINDS` of windows, allocate, shared, create, dynamic,\ncreate-heap, dynamic-heap, dup (default allocate, for passive all but dup)")
 	fs.StringVar(&l.types, "types", "", "acc, getacc, fop and cas: `TYPES` of elements such as int8,uint64,float32\n(default float64, for fop and cas int64)")
-	fs.StringVar(&l.workers, "workers", "", "mtflush: a `LIST` of numbers of goroutines (default 1,2,4,8,16,32)")
+	fs.StringVar(&l.workers, "workers", "", "mtflush, partitioned: a `LIST` of numbers of goroutines (default 1,2,4,8,16,32,\nfor partitioned 1,2,8)")
+	fs.IntVar(&p.Partitions, "partitions", 0, "partitioned: a message has `N` partitions (default 64)")
 	fs.StringVar(&p.Scope, "scope", "", "mtflush: a duplicate of the window of that `SCOPE`, process or thread, for each goroutine")
 	fs.BoolVar(&p.Order, "order", false, "mtflush: the same, in order")
 	fs.IntVar(&p.Ops, "ops", 0, "passive: `N` operations of each kind (default 20000)")
@@ -83,7 +84,7 @@ func parseBench(args []string, stderr io.Writer) (*benchPlan, error) {
 	}
 	fs.IntVar(&p.ranks, "n", 2, "start `N` ranks")
 	fs.StringVar(&p.Fabric, "fabric", "", "`shm` or tcp: what carries the messages (default "+defaultFabric()+", for passive and seeds both)")
-	fs.StringVar(&p.bind, "bind", "", "`core` or none (default core as long as there is one for each rank,\nbut none for mtflush and passive)")
+	fs.StringVar(&p.bind, "bind", "", "`core` or none (default core as long as there is one for each rank,\nbut none for mtflush, partitioned and passive)")
 	fs.BoolVar(&p.peers, "peers", false, "seeds: run MPICH and Open MPI, too, where they are installed")
 	fs.StringVar(&p.svg, "svg", "", "seeds: write figures into `DIR`")
 	fs.StringVar(&p.note, "note", "", "seeds: `TEXT` to stand beside the description of the machine")

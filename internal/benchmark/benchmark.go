@@ -34,11 +34,13 @@ type Plan struct {
 	// Of one-sided communication; nil and 0 mean the benchmark's own.
 	Wins    []string // kinds of windows
 	Types   []string // acc, getacc, fop and cas: types of elements
-	Workers []int    // mtflush: goroutines at once
+	Workers []int    // mtflush, partitioned: goroutines at once
 	Scope   string   // mtflush: of the window, process or thread; each goroutine then has a duplicate
 	Order   bool     // mtflush: in a window in order
 	Ops     int      // passive: operations of a cell
 	BusyMS  int      // passive: how long the target computes at most
+
+	Partitions int // partitioned: of a message; 0 means the default
 
 	// For tests, whose ranks share their memory: shorten divides the time of measurements, and
 	// the last field ends the computation of passive's target when the origin is done.
@@ -67,6 +69,7 @@ func kinds() []kind {
 		{"bibw", "bandwidth both ways at once, summed", rates, 2},
 		{"msgrate", "small messages a second; rank i sends to i + n/2", []int{8}, -2},
 		{"matching", "time to match one message in a queue, worst order", []int{10, 100, 1000, 10000, 50000, 100000}, 2},
+		{"partitioned", "time of a message of 64 partitions of that size, which several goroutines fill", []int{4 << 10}, 2},
 		{"barrier", "time of a barrier", []int{0}, 0},
 		{"bcast", "time of a broadcast", sizes, 0},
 		{"allreduce", "time of a sum of doubles over all ranks", sizes, 0},
@@ -142,6 +145,9 @@ func (p *Plan) Check(ranks int) error {
 	if p.Sizes == nil || len(k.sizes) == 1 && k.sizes[0] < 2 || k.name == "fop" || k.name == "cas" {
 		p.Sizes = k.sizes // these benchmarks have fixed sizes
 	}
+	if err := p.checkPartitioned(); err != nil {
+		return err
+	}
 	if err := p.checkOneSided(); err != nil {
 		return err
 	}
@@ -190,6 +196,8 @@ func Run(world *mpi.Comm, p *Plan, out io.Writer) error {
 			err = packing(world, p, size, report)
 		case "neighbor":
 			err = neighboring(world, p, size, report)
+		case "partitioned":
+			err = partitioning(world, p, size, report)
 		case "type":
 			err = typing(world, p, size, report)
 		default:

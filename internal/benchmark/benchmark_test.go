@@ -53,6 +53,7 @@ func TestJSONOfEveryBenchmark(t *testing.T) {
 			`{"bench":"matching","fabric":"X","ranks":2,"depth":300,"queue":"posted","us":F}`,
 			`{"bench":"matching","fabric":"X","ranks":2,"depth":1000,"queue":"unexpected","us":F}`,
 			`{"bench":"matching","fabric":"X","ranks":2,"depth":1000,"queue":"posted","us":F}`}},
+		{"partitioned", 2, []int{100}, partitionedLines()},
 		{"barrier", 3, []int{7}, []string{`{"bench":"barrier","fabric":"X","ranks":3,"us":F}`}},
 		{"bcast", 3, []int{1, 9000}, []string{`{"bench":"bcast","fabric":"X","ranks":3,"size":1,"us":F}`, `{"bench":"bcast","fabric":"X","ranks":3,"size":9000,"us":F}`}},
 		{"allreduce", 3, []int{8}, []string{`{"bench":"allreduce","fabric":"X","ranks":3,"size":8,"us":F}`}},
@@ -86,6 +87,16 @@ func TestJSONOfEveryBenchmark(t *testing.T) {
 			})
 		}
 	}
+}
+
+// partitionedLines returns the lines that partitioned prints.
+func partitionedLines() (lines []string) {
+	for _, workers := range []int{1, 2, 8} {
+		for _, layout := range []string{"partitioned heap", "isend heap", "partitioned alloc", "isend alloc"} {
+			lines = append(lines, fmt.Sprintf(`{"bench":"partitioned","fabric":"X","ranks":2,"size":100,"layout":%q,"workers":%d,"us":F}`, layout, workers))
+		}
+	}
+	return lines
 }
 
 // packed returns the lines that pack and unpack print.

@@ -13,7 +13,7 @@ type Result struct {
 	Ranks  int
 	Size   int    // bytes; the depth for matching; meaningless for barrier and init
 	Queue  string // matching: unexpected or posted
-	Layout string // pack and unpack; neighbor: the stencil, and how
+	Layout string // pack and unpack; neighbor: the stencil, and how; partitioned: the way and the memory
 	US     float64
 	MBps   float64 // 10^6 bytes a second
 	Rate   float64 // messages or operations a second
@@ -21,7 +21,7 @@ type Result struct {
 	Win     string // one-sided communication: the kind of window
 	Type    string // acc, getacc, fop and cas: of the elements
 	Lock    string // lock: exclusive or shared
-	Workers int    // mtflush
+	Workers int    // mtflush, partitioned
 	Scope   string // mtflush: as asked for
 	Order   bool   // mtflush
 
@@ -40,6 +40,8 @@ func (r Result) JSON() string {
 		s += fmt.Sprintf(`,"depth":%d,"queue":%q`, r.Size, r.Queue)
 	case "pack", "unpack", "type", "neighbor":
 		s += fmt.Sprintf(`,"size":%d,"layout":%q`, r.Size, r.Layout)
+	case "partitioned":
+		s += fmt.Sprintf(`,"size":%d,"layout":%q,"workers":%d`, r.Size, r.Layout, r.Workers)
 	case "barrier", "init":
 	case "passive":
 		return s + fmt.Sprintf(`,"win":%q,"op":%q,"busy":%d,"ops":%d,"early":%d,"busy_us":%.4f,"attentive_us":%.4f}`,
@@ -108,6 +110,8 @@ func head(bench string) string {
 		return fmt.Sprintf("%12s %12s", "bytes", "messages/s")
 	case "matching":
 		return fmt.Sprintf("%12s %12s %12s", "queue", "depth", "us")
+	case "partitioned":
+		return fmt.Sprintf("%-18s %8s %12s %12s", "way", "workers", "bytes", "us")
 	case "pack", "unpack", "type", "neighbor":
 		return fmt.Sprintf("%-20s %12s %12s", "layout", "bytes", "us")
 	case "put", "get":
@@ -138,6 +142,8 @@ func (r Result) row() string {
 		return fmt.Sprintf("%12d %12.0f", r.Size, r.Rate)
 	case "matching":
 		return fmt.Sprintf("%12s %12d %12.3f", r.Queue, r.Size, r.US)
+	case "partitioned":
+		return fmt.Sprintf("%-18s %8d %12d %12.3f", r.Layout, r.Workers, r.Size, r.US)
 	case "pack", "unpack", "type", "neighbor":
 		return fmt.Sprintf("%-20s %12d %12.3f", r.Layout, r.Size, r.US)
 	case "put", "get":

@@ -33,12 +33,14 @@ func oneSidedNames() []string {
 }
 
 // Spreads reports whether a rank uses several cores at once, so that it should not be bound to one.
-func (p *Plan) Spreads() bool { return p.Name == "mtflush" || p.Name == "passive" || p.Name == "seeds" }
+func (p *Plan) Spreads() bool {
+	return p.Name == "mtflush" || p.Name == "partitioned" || p.Name == "passive" || p.Name == "seeds"
+}
 
 // checkOneSided checks the fields that only one-sided communication uses, and fills in defaults.
 func (p *Plan) checkOneSided() error {
 	if !slices.Contains(oneSidedNames(), p.Name) {
-		if p.Wins != nil || p.Types != nil || p.Workers != nil || p.Scope != "" || p.Order || p.Ops != 0 || p.BusyMS != 0 {
+		if p.Wins != nil || p.Types != nil || p.Workers != nil && p.Name != "partitioned" || p.Scope != "" || p.Order || p.Ops != 0 || p.BusyMS != 0 {
 			return fmt.Errorf("%s takes none of the options of one-sided communication", p.Name)
 		}
 		return nil
