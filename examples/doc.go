@@ -7,6 +7,7 @@
 //	masterworker   probe and receive from anybody: tasks on demand
 //	wordcount      gather: files shared out, what each counts put together
 //	samplesort     alltoallv: lines sorted that no rank has room for alone
+//	pipeline       partitioned messages: goroutines pass partitions on as they come
 //	columns        datatypes: the columns of a matrix, far apart in memory
 //	particles      datatypes: structs that move from rank to rank
 //	hashtable      one-sided: a table in the memory of all, atomic operations

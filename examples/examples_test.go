@@ -116,7 +116,7 @@ func fabrics() []string {
 // TestLaunchedProgramsGiveTheSerialResult runs each program on 1 to 4 ranks over
 // each fabric.
 func TestLaunchedProgramsGiveTheSerialResult(t *testing.T) {
-	l := build(t, "hello", "ring", "pi", "masterworker", "wordcount", "samplesort", "heat", "columns", "particles", "hashtable", "mcslock", "mpmcqueue", "worksteal", "globalarray", "signals", "taskqueue", "pagerank", "life3d")
+	l := build(t, "hello", "ring", "pi", "masterworker", "wordcount", "samplesort", "heat", "columns", "particles", "hashtable", "mcslock", "mpmcqueue", "worksteal", "globalarray", "signals", "taskqueue", "pagerank", "life3d", "pipeline")
 	alone := func(program string, args ...string) string {
 		out, errs, status := l.run(t, l.path(program), args...)
 		if status != 0 {
@@ -190,6 +190,7 @@ func TestLaunchedProgramsGiveTheSerialResult(t *testing.T) {
 				contains(l.launched(t, n, fabric, "globalarray", "-n", "40", "-tile", "11"), "; all are as on one rank\n")
 
 				contains(l.launched(t, n, fabric, "signals", "-tiles", "50", "-rounds", "1"), ", all verified\n")
+				contains(l.launched(t, n, fabric, "pipeline", "-batches", "20"), ", all verified\n")
 
 				contains(l.launched(t, n, fabric, "taskqueue", "-tolerance", "1e-4"), "; all as on one rank\n")
 
@@ -254,7 +255,7 @@ func (l launcher) story(t *testing.T) (text, sorted string) {
 
 // TestBadInputEndsAllRanksWithStatus1 says what is wrong once, not once a rank.
 func TestBadInputEndsAllRanksWithStatus1(t *testing.T) {
-	l := build(t, "heat", "wordcount", "samplesort", "columns", "particles", "hashtable", "mcslock", "mpmcqueue", "worksteal", "globalarray", "signals", "taskqueue", "pagerank", "life3d")
+	l := build(t, "heat", "wordcount", "samplesort", "columns", "particles", "hashtable", "mcslock", "mpmcqueue", "worksteal", "globalarray", "signals", "taskqueue", "pagerank", "life3d", "pipeline")
 	for _, c := range []struct{ program, arg, want string }{
 		{"heat", "none.png", "heat: open none.png: "},
 		{"heat", "-steps=-1", "heat: -steps is -1"},
@@ -268,6 +269,7 @@ func TestBadInputEndsAllRanksWithStatus1(t *testing.T) {
 		{"mpmcqueue", "-slots=0", "mpmcqueue: -items is 500, -slots is 0 "},
 		{"worksteal", "-queens=17", "worksteal: -queens is 17, "},
 		{"globalarray", "-tile=0", "globalarray: -n is 160, -tile is 0 "},
+		{"pipeline", "-partitions=0", "pipeline: -batches is 200, -partitions is 0, "},
 		{"signals", "-depth=0", "signals: -tiles is 400, -bytes is 8192, -depth is 0 "},
 		{"taskqueue", "-workers=0", "taskqueue: -workers is 0, "},
 		{"pagerank", "none.txt", "pagerank: open none.txt: "},
