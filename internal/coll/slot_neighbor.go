@@ -122,7 +122,7 @@ func (s *slot) throughStages(x *schedule) (done bool, err error) {
 		}
 	}
 	x.ownEdges(mem.Copy)
-	if most[1] != 0 { // some blocks were read directly
+	if most[1] != 0 && !planted.ReadUnmet { // some blocks were read directly
 		if _, err = s.begin(); err == nil {
 			err = s.show()
 		}
@@ -215,8 +215,8 @@ func aligned(n int) int {
 	return (n + shmfmt.Line - 1) &^ (shmfmt.Line - 1)
 }
 
-// entries reads the entries for this member. A block of another length or of other elements than are
-// received is an error, and is not copied.
+// entries reads the entries for this member, and copies the blocks that are in the first stages as a
+// whole. A block of another length or of other elements than are received is an error, and is not copied.
 func (s *slot) entries(x *schedule) (err error) {
 	t := s.near
 	t.span = t.span[:0]
@@ -225,9 +225,10 @@ func (s *slot) entries(x *schedule) (err error) {
 			t.span = append(t.span, span{})
 			continue
 		}
-		e := two(s.stage(r, s.Number)[t.entry[i]*entrySize:])
+		stage, to := s.stage(r, s.Number), x.blockFrom(i)
+		e := two(stage[t.entry[i]*entrySize:])
 		there := span{int(e[0] &^ (0xff << 56)), int(e[1] &^ direct), e[1]&direct != 0}
-		code, want := dtype.Code(e[0]>>56), x.blockFrom(i).Len()
+		code, want := dtype.Code(e[0]>>56), to.Len()
 		wrongly := func(cl class.Class) {
 			if err == nil {
 				err = wrong(cl, "rank %d sends %d bytes where %d are received", r, there.size, want)
@@ -242,9 +243,11 @@ func (s *slot) entries(x *schedule) (err error) {
 			if err == nil {
 				err = wrong(class.Type, "rank %d sends %v, rank %d receives %v", r, code, s.c.Rank, x.edgeCode(1, i))
 			}
-		default:
+		case there.direct || there.at+there.size > shmfmt.StageSize:
 			t.span = append(t.span, there)
 			continue
+		default:
+			to.Unpack(stage[there.at:there.at+there.size], 0)
 		}
 		t.span = append(t.span, span{})
 	}

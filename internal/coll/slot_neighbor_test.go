@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/internal/world"
 )
@@ -75,6 +77,50 @@ func TestXNBC01_EdgesThatDoNotPair(t *testing.T) {
 				}
 			}
 			return everything(w, w.Comm, 5, 5)
+		})
+	}
+}
+
+// 5.1, 8.6: a long block that is read directly from contiguous memory is received into any layout, of
+// long blocks, which the kernel stores where they belong, or of short ones. The sender may overwrite it
+// as soon as the call returns.
+func TestXNBC01_LongBlocksIntoLayouts(t *testing.T) {
+	const size = 37 * 8192
+	for _, fabric := range both {
+		run(t, fabric, 3, auto(), func(w *world.World) error {
+			one, me := predefined().Type(dtype.Byte), w.Comm.Rank
+			w.Comm.Neighbors = &comm.Neighbors{Sources: []int{(me + 2) % 3, (me + 1) % 3}, Dests: []int{(me + 1) % 3, (me + 2) % 3}}
+			from := func(r, i int) []byte {
+				b := make([]byte, size)
+				fill(b, rand.New(rand.NewPCG(uint64(r), uint64(i))))
+				return b
+			}
+			var in []*laid
+			for _, typ := range []*dtype.Type{must(dtype.Vector(37, 8192, 9000, one)), must(dtype.Vector(size/8, 8, 9, one))} {
+				typ.Commit()
+				_, reach := typ.TrueExtent()
+				in = append(in, &laid{flat: make([]byte, size), typ: typ, count: 1, mem: make([]byte, reach)})
+			}
+			for range 5 {
+				out := [2][]byte{from(me, 0), from(me, 1)}
+				for _, l := range in {
+					l.load(rand.New(rand.NewPCG(1, 2)))
+				}
+				err := w.Coll.DoPairs(w.Comm, coll.NeighborAlltoallw, coll.Pairs{Sends: 2, Receives: 2,
+					At: func(i int) (send, recv coll.Side) { return coll.Bytes(out[i]), coll.Elements(in[i].all()) }})
+				if err != nil {
+					return err
+				}
+				clear(out[0])
+				clear(out[1])
+				for i, l := range in {
+					copy(l.flat, from(w.Comm.Neighbors.Sources[i], i))
+					if err := l.verify(); err != nil {
+						return fmt.Errorf("from source %d over %s: %w", i, fabric, err)
+					}
+				}
+			}
+			return nil
 		})
 	}
 }

@@ -141,6 +141,8 @@ const (
 	DirectionKept = false
 	// EdgesBackwards receives along the edges of a graph from the last one to the first.
 	EdgesBackwards = false
+	// ReadUnmet returns from a neighbourhood collective while others may still read the blocks.
+	ReadUnmet = false
 	// EntryOfTheFirst takes the entry of the first of several edges from a member for all of them.
 	EntryOfTheFirst = false
 )

@@ -66,6 +66,7 @@ var (
 	EnvironmentOfOthers   = chosen("EnvironmentOfOthers")
 	DirectionKept         = chosen("DirectionKept")
 	EdgesBackwards        = chosen("EdgesBackwards")
+	ReadUnmet             = chosen("ReadUnmet")
 	EntryOfTheFirst       = chosen("EntryOfTheFirst")
 	HandleStale           = chosen("HandleStale")
 	HandleKept            = chosen("HandleKept")

@@ -74,6 +74,7 @@ func faults() []sought {
 		by("EnvironmentOfOthers", mpi, "TestCOL14_Environments"),
 		by("DirectionKept", mpi, "TestXNBC01_COL15_NeighborsInGrids"),
 		by("EdgesBackwards", coll, "TestRandomHistories"),
+		by("ReadUnmet", coll, "TestXNBC01_LongBlocksIntoLayouts"),
 		by("EntryOfTheFirst", mpi, "TestXNBC01_TOP05_NeighborsInDistGraphs"),
 		by("HandleStale", mpi, "TestQV32_S5_NothingAfterTheRelease"),
 		by("HandleKept", rma, "TestS5_QV32_ForgedKeys"),
