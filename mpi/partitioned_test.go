@@ -193,6 +193,8 @@ func TestXPRT01_FreedRequestsTakeTheirTurn(t *testing.T) {
 func TestXPRT01_ReadyBeforeTheReceive(t *testing.T) {
 	for _, kind := range kinds {
 		t.Run(kind, func(t *testing.T) {
+			stuck := time.AfterFunc(30*time.Second, func() { panic("TestXPRT01_ReadyBeforeTheReceive hangs") })
+			defer stuck.Stop()
 			mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 				const parts, rounds = 40, 3
 				buf, free := partMemory[int64](t, c, kind, 10*parts)
