@@ -39,7 +39,6 @@ int main(int argc, char **argv) {
 	ASKS(MPI_Comm_connect(text, MPI_INFO_NULL, 0, c, &d));
 	ASKS(MPI_Comm_spawn("none", MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, c, &d, MPI_ERRCODES_IGNORE));
 	ASKS(MPI_Comm_accept(text, MPI_INFO_NULL, 0, c, &d));
-	ASKS(MPI_Psend_init(v, 2, 2, MPI_INT, 0, 0, c, MPI_INFO_NULL, &r));
 	LACKS(MPI_Open_port(MPI_INFO_NULL, text));
 	LACKS(MPI_Lookup_name("none", MPI_INFO_NULL, text));
 	LACKS(MPI_Comm_connect(text, MPI_INFO_NULL, 0, (MPI_Comm)MPI_INT, &d));
@@ -51,7 +50,6 @@ int main(int argc, char **argv) {
 	MPI_Comm_set_errhandler(c, MPI_ERRORS_RETURN);
 	MAKES(MPI_Comm_spawn("none", MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, c, &d, MPI_ERRCODES_IGNORE), d, MPI_COMM_NULL);
 	MAKES(MPI_Comm_join(0, &d), d, MPI_COMM_NULL);
-	MAKES(MPI_Precv_init(v, 2, 2, MPI_INT, 0, 0, c, MPI_INFO_NULL, &r), r, MPI_REQUEST_NULL);
 	MAKES(MPI_File_open(MPI_COMM_SELF, "none", MPI_MODE_RDONLY, MPI_INFO_NULL, &f), f, MPI_FILE_NULL);
 	MAKES(MPI_File_iread(f, v, 1, MPI_INT, &r), r, MPI_REQUEST_NULL);
 	OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
