@@ -161,6 +161,11 @@ const (
 	callReading
 	callWriting
 	callStartGrequest
+	callOpenSession
+	callPsets
+	callPsetInfo
+	callCommFromGroup
+	callIntercommFromGroups
 	callCollective // the first of the collectives
 )
 
@@ -326,6 +331,11 @@ func (k call) String() string {
 		callReading:                 "Reading",
 		callWriting:                 "Writing",
 		callStartGrequest:           "StartGrequest",
+		callOpenSession:             "OpenSession",
+		callPsets:                   "Psets",
+		callPsetInfo:                "PsetInfo",
+		callCommFromGroup:           "CommFromGroup",
+		callIntercommFromGroups:     "IntercommFromGroups",
 	}[k]
 }
 

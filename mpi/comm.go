@@ -36,10 +36,8 @@ type Comm struct {
 	core  *comm.Comm
 	freed atomic.Bool // freed, or still being made by Idup: then making is set
 	fixed bool        // world and self cannot be freed
-	self  *Comm       // self of the same process
-	world *Comm       // in self: the communicator of all processes
-	left  *leftovers  // in self, in checking mode; else nil
-	keys  *infoKeys   // like left
+	self  *Comm       // self of the same process, or of its session
+	*own              // in self; else nil
 	win   *Window     // the window that it stands for, nil for a communicator: see Window
 
 	making  atomic.Bool
@@ -51,16 +49,39 @@ type Comm struct {
 	topology structure // nil if it has none
 }
 
+// own is what the communicators of the world model, or of a session, share in a process. The self
+// of each has one: for a session that is a communicator that stands for it, and on which nobody
+// communicates.
+type own struct {
+	*engine
+	world   *Comm    // the communicator of all processes; nil in a session
+	session *Session // nil in the world model
+	kinds   string   // memory allocation kinds
+	always  bool     // its self stands for the process, whatever begins and ends: see ProcessComm
+}
+
+// engine is what the world model and the sessions of a process share.
+type engine struct {
+	left   *leftovers   // in checking mode; else nil
+	keys   *infoKeys    // like left
+	opened atomic.Int64 // sessions, for their names
+}
+
+func newEngine(w *world.World) *engine {
+	e := &engine{}
+	if w.Checks() {
+		e.left = newLeftovers()
+		e.keys = &infoKeys{reported: map[string]bool{}}
+	}
+	return e
+}
+
 // firstComms makes the communicators of all processes and of this one alone.
-func firstComms(w *world.World) *Comm {
+func firstComms(w *world.World, e *engine) *Comm {
 	self := &Comm{w: w, core: w.Self, fixed: true}
 	self.self = self
-	if w.Checks() {
-		self.left = newLeftovers()
-		self.keys = &infoKeys{reported: map[string]bool{}}
-	}
 	c := &Comm{w: w, core: w.Comm, fixed: true, self: self}
-	self.world = c
+	self.own = &own{engine: e, world: c, kinds: worldKinds()}
 	for _, k := range []struct {
 		c    *Comm
 		name string
@@ -76,10 +97,18 @@ func (c *Comm) derive(core *comm.Comm) *Comm {
 	d := &Comm{w: c.w, core: core, self: c.self}
 	core.Name.Store(new(string))
 	d.handler.Store(c.handler.Load())
-	if l := c.self.left; l != nil {
+	d.enter(c)
+	return d
+}
+
+// enter records a communicator that was made from c, nil if from a group, where that is needed.
+func (d *Comm) enter(c *Comm) {
+	if l := d.self.left; l != nil {
 		l.comm(d)
 	}
-	return d
+	if s := d.self.session; s != nil {
+		s.add(d, c)
+	}
 }
 
 // Rank is the rank of the calling process in the communicator, from 0.
@@ -140,8 +169,11 @@ func (c *Comm) usable(k call) *Error {
 	case c == nil:
 		return fail(ErrComm, k.String(), nil, "communicator is nil")
 	case c.freed.Load():
-		if c.making.Load() {
+		switch {
+		case c.making.Load():
 			return fail(ErrComm, k.String(), c, "communicator is still being made: the request of Idup is not complete")
+		case c.self.session.over():
+			return fail(ErrComm, k.String(), c, "the session of the communicator has been finalized")
 		}
 		return fail(ErrComm, k.String(), c, "communicator has been freed")
 	case c.w.SlowPath():
@@ -150,11 +182,14 @@ func (c *Comm) usable(k call) *Error {
 	return nil
 }
 
+// ended reports whether c belongs to the world model, and that has ended.
+func (c *Comm) ended() bool { return c.w.Closed() && c.self.session == nil && !c.self.always }
+
 // usableSlowPath is the part of usable for processes that have ended communication, or that run
 // in checking mode.
 func (c *Comm) usableSlowPath(k call) *Error {
 	switch {
-	case c.w.Closed():
+	case c.ended():
 		return fail(ErrOther, k.String(), c, "called after Finalize")
 	case k.communicates() && inOperation():
 		return fail(ErrOther, k.String(), c, "called by an operation of a reduction, which must not communicate")

@@ -81,16 +81,21 @@ func (c *Comm) SetInfo(list ...CommHint) error {
 		return err
 	}
 	checkKeys(c, callSetInfo, list...)
+	c.setHints(list)
+	return nil
+}
+
+func (c *Comm) setHints(list []CommHint) {
 	for {
 		h := c.hints.Load()
 		if c.hints.CompareAndSwap(h, uint32(hints(h).with(list))) {
-			return nil
+			return
 		}
 	}
 }
 
 // Info returns all known hints of the communicator, with the values that were set or else the
-// defaults.
+// defaults, and the supported kinds of memory.
 //
 // C: MPI_Comm_get_info, section 7.4.4.
 func (c *Comm) Info() (*Info, error) {
@@ -107,7 +112,7 @@ func (c *Comm) Info() (*Info, error) {
 			return nil, err
 		}
 	}
-	return i, nil
+	return i, i.Set(keyAllocKinds, c.self.kinds)
 }
 
 // forbids reports whether hints of the communicator forbid a wildcard, with the reason.

@@ -133,8 +133,8 @@ func (c *Comm) holds(k call, g Group) *Error {
 	if err := c.usable(k); err != nil {
 		return err
 	}
-	if g.self != nil && g.self != c.self {
-		return fail(ErrGroup, k.String(), c, "the group belongs to another process")
+	if err := c.stranger(k, ErrGroup, "group", g.self); err != nil {
+		return err
 	}
 	for r, p := range g.members {
 		if c.core.Own().RankOf(p) < 0 {
@@ -213,6 +213,9 @@ func (c *Comm) free(k call, first func()) error {
 		return c.notFreed(k, err)
 	}
 	c.freed.Store(true)
+	if s := c.self.session; s != nil {
+		s.remove(c, k == callDisconnect)
+	}
 	c.w.Coll.Free(c.core)
 	c.w.P2P.Abandon(c.core.Ctx)
 	return nil
@@ -255,6 +258,8 @@ func (c *Comm) Compare(d *Comm) (Comparison, error) {
 	switch {
 	case c.w != d.w:
 		return Unequal, nil
+	case c.self != d.self:
+		return Unequal, c.stranger(callCompare, ErrComm, "second communicator", d.self)
 	case c.core.Ctx == d.core.Ctx:
 		return Ident, nil
 	case c.Inter() != d.Inter():

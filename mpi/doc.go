@@ -50,6 +50,12 @@
 //	w.Accumulate(part, target, first, mpi.Sum) // the target takes no part
 //	w.Unlock(target)
 //
-// Not implemented yet, by chapter of the standard: collectives of neighbours (8), dynamic processes
-// and sessions (11), files (14).
+// A library that must not depend on Init opens a Session, and makes communicators of the process
+// sets that the session names:
+//
+//	s, err := mpi.OpenSession(mpi.ErrorsReturn)
+//	g, err := s.Group(mpi.PsetWorld)
+//	c, err := mpi.CommFromGroup(g, "my library", mpi.ErrorsReturn)
+//
+// Not implemented yet, by chapter of the standard: dynamic processes (11), files (14).
 package mpi

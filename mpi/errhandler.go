@@ -37,6 +37,7 @@ type object string
 const (
 	aCommunicator object = "communicator"
 	aWindow       object = "window"
+	aSession      object = "session"
 )
 
 // The predefined error handlers. ErrorsReturn does nothing, so that the call returns its error.
@@ -65,7 +66,7 @@ func die(c *Comm, e *Error) {
 		}
 		os.Exit(status)
 	}
-	fmt.Fprintf(os.Stderr, "rank %d: %v\n", c.w.Comm.Rank, e)
+	fmt.Fprintf(os.Stderr, "rank %d: %v\n", c.w.Proc.Job().Rank, e)
 	c.w.Abort(status, "") // the line above has printed the error
 }
 
@@ -130,11 +131,9 @@ func (c *Comm) takesHandler(k call) *Error {
 
 // setErrhandler sets the error handler of c, or of the window that c stands for.
 func (c *Comm) setErrhandler(h Errhandler, of object) error {
-	switch {
-	case h.h == nil:
-		return fail(ErrErrhandler, callSetErrhandler.String(), c, "error handler is null")
-	case h.h.only != "" && h.h.only != of:
-		return fail(ErrErrhandler, callSetErrhandler.String(), c, "error handler was made for a %s, not for a %s", h.h.only, of)
+	if err := h.fits(callSetErrhandler, of); err != nil {
+		err.Object, err.comm = c.Name(), c
+		return err.raised()
 	}
 	c.handler.Store(h.h)
 	c.chosen.Store(true)
@@ -146,7 +145,7 @@ func (c *Comm) setErrhandler(h Errhandler, of object) error {
 // has set a handler for the world and none for self, its handler for the world gets these
 // errors.
 func (c *Comm) ofNone() *Comm {
-	if c != nil && !c.chosen.Load() && c.world.chosen.Load() { // pairs with setErrhandler
+	if c != nil && c.world != nil && !c.chosen.Load() && c.world.chosen.Load() { // pairs with setErrhandler
 		return c.world
 	}
 	return c
@@ -212,13 +211,7 @@ func (e *Error) raised() *Error {
 	if e.told {
 		return e
 	}
-	e.told = true
-	if name := current.names.Load(); name != nil {
-		e.Call = (*name)(e.Call)
-	}
-	if describe := current.texts.Load(); describe != nil {
-		(*describe)(e)
-	}
+	e.renamed()
 	c := e.comm
 	switch {
 	case c == nil:
@@ -234,6 +227,17 @@ func (e *Error) raised() *Error {
 		h.call(c, e)
 	}
 	return e
+}
+
+// renamed gives the error the names of the program's language, before its handler is called.
+func (e *Error) renamed() {
+	e.told = true
+	if name := current.names.Load(); name != nil {
+		e.Call = (*name)(e.Call)
+	}
+	if describe := current.texts.Load(); describe != nil {
+		(*describe)(e)
+	}
 }
 
 // raise is raised for an error that may be nil.
@@ -263,11 +267,11 @@ func initialErrhandler() *errhandler {
 
 // checkInitialErrhandler returns an error if the variable has an invalid value. The caller has
 // to raise the error.
-func checkInitialErrhandler() *Error {
+func checkInitialErrhandler(call string) *Error {
 	switch v := os.Getenv(errhandlerVariable); v {
 	case "", "mpi_errors_are_fatal", "mpi_errors_abort", "mpi_errors_return":
 		return nil
 	default:
-		return newError(ErrArg, "Init", nil, "%s=%s, want mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return", errhandlerVariable, v)
+		return newError(ErrArg, call, nil, "%s=%s, want mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return", errhandlerVariable, v)
 	}
 }

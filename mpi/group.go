@@ -61,12 +61,36 @@ func (g Group) ranks() map[int32]int {
 }
 
 // same returns an error if g and h belong to different processes, which can happen if ranks are
-// goroutines.
+// goroutines, or to different sessions.
 func (g Group) same(call string, h Group) *Error {
-	if g.self != h.self && g.self != nil && h.self != nil {
-		return fail(ErrGroup, call, g.self, "the groups belong to two processes, ranks %d and %d of the world", g.self.core.Members[0], h.self.core.Members[0])
+	switch {
+	case g.self == h.self || g.self == nil || h.self == nil:
+		return nil
+	case g.self.w == h.self.w:
+		return fail(ErrSession, call, g.self, "the groups are of %s and of %s", g.self.origin(), h.self.origin())
 	}
-	return nil
+	return fail(ErrGroup, call, g.self, "the groups belong to two processes, ranks %d and %d of the world", g.self.core.Members[0], h.self.core.Members[0])
+}
+
+// origin names the world model or the session of a self.
+func (c *Comm) origin() string {
+	if c.session == nil {
+		return "the world model"
+	}
+	return c.Name()
+}
+
+// stranger returns the error of call k on c, or on the window that c stands for, if an object of
+// that kind belongs to another process, or to another session, than c; self is the object's, nil
+// if it belongs to none.
+func (c *Comm) stranger(k call, cl Class, kind string, self *Comm) *Error {
+	switch {
+	case self == nil || self == c.self:
+		return nil
+	case self.w == c.w:
+		return fail(ErrSession, k.String(), c, "the %s is of %s, and not of %s", kind, self.origin(), c.self.origin())
+	}
+	return fail(cl, k.String(), c, "the %s belongs to another process", kind)
 }
 
 // with makes a group of these members that belongs to the process of g or h.

@@ -162,7 +162,10 @@ func InfoEnv() *Info {
 	if dir, err := os.Getwd(); err == nil {
 		add("wdir", dir)
 	}
-	add("thread_level", "MPI_THREAD_MULTIPLE")
+	add(keyThreadLevel, "MPI_THREAD_MULTIPLE")
+	if _, requested := os.LookupEnv(kindsVariable); requested {
+		add(keyAllocKinds, worldKinds())
+	}
 	if os.Getenv(launchedVariable) == "" {
 		add("maxprocs", "1")
 	}

@@ -49,6 +49,8 @@ func (c *Comm) bridge(peer *Comm, leader, tag int) coll.Bridge {
 	switch {
 	case peer == nil:
 		return bad(ErrComm, "the peer communicator of the leader is nil")
+	case peer.w == c.w && peer.self != c.self:
+		return bad(ErrSession, "the peer communicator of the leader is of %s, and not of %s", peer.self.origin(), c.self.origin())
 	case peer.w != c.w || peer.freed.Load():
 		return bad(ErrComm, "the peer communicator of the leader has been freed, or is another process's")
 	case leader < 0 || leader >= peer.peers():

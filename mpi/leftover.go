@@ -25,9 +25,10 @@ type leftovers struct {
 
 // begun is a request that was returned to the program.
 type begun struct {
-	r   *p2p.Request
-	gen uint32
-	at  check.Call
+	r    *p2p.Request
+	gen  uint32
+	at   check.Call
+	self *Comm
 }
 
 func newLeftovers() *leftovers {
@@ -39,7 +40,7 @@ func (q *Request) note() {
 	l := q.c.self.left
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.requests[q.r] = begun{q.r, q.r.Gen, located(q.call().String())}
+	l.requests[q.r] = begun{q.r, q.r.Gen, located(q.call().String()), q.c.self}
 }
 
 // comm records a communicator.
@@ -75,15 +76,15 @@ func (l *leftovers) swept() {
 	l.sweep = 2*(len(l.comms)+len(l.windows)) + 64
 }
 
-// report writes to out what the process of c has left, or only its requests.
+// report writes to out what is left of the world model, or the session, of c, or only its requests.
 func (l *leftovers) report(c *Comm, requestsOnly bool, out io.Writer) {
 	var list leftover.List
-	p := c.w.Proc
+	p, self := c.w.Proc, c.self
 	p.Lock()
 	l.mu.Lock()
 	var left []begun
 	for r, b := range l.requests {
-		if r.Gen == b.gen && !r.Freed() {
+		if r.Gen == b.gen && !r.Freed() && b.self == self {
 			left = append(left, b)
 		}
 	}
@@ -97,18 +98,18 @@ func (l *leftovers) report(c *Comm, requestsOnly bool, out io.Writer) {
 	}
 	if !requestsOnly {
 		for c, at := range l.comms {
-			if !c.freed.Load() {
+			if !c.freed.Load() && c.self == self {
 				list.Add("freed", "communicator", "", placeOf(&at))
 			}
 		}
 		for w, at := range l.windows {
-			if !w.c.freed.Load() {
+			if !w.c.freed.Load() && w.c.self == self {
 				list.Add("freed", "window", "", placeOf(&at))
 			}
 		}
 	}
 	l.mu.Unlock()
-	io.WriteString(out, list.Text(c.Rank()))
+	io.WriteString(out, list.Text(p.Job().Rank))
 }
 
 // reportLeftovers lists in checking mode what the process has left when it calls Finalize.

@@ -58,7 +58,7 @@ func (q *Request) Start() error {
 		class, why = ErrRequest, "request of "+q.call().String()+" is not persistent"
 	case !q.r.Startable():
 		class, why = ErrRequest, "request of "+q.call().String()+" is active: wait for it first"
-	case q.c.w.Closed():
+	case q.c.ended():
 		class, why = ErrOther, "called after Finalize"
 	default:
 		e.Start(q.r)

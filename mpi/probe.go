@@ -122,7 +122,7 @@ func (m *Message) receive(k call, room mem.Mem, of signature) Request {
 	switch {
 	case !m.live:
 		return received()
-	case c.w.Closed():
+	case c.ended():
 		return Request{err: c.usable(k)}
 	case room.Err() != nil:
 		return Request{err: describe(room.Err(), k, c, Undefined, Undefined).raised()}

@@ -43,6 +43,8 @@ const (
 // callbacks and error handlers run.
 type process struct {
 	mu        sync.Mutex
+	w         *world.World // nil before Init and the first OpenSession
+	engine    *engine
 	world     *Comm // nil before Init
 	self      atomic.Pointer[Comm]
 	first     atomic.Pointer[errhandler]          // set by InitErrhandler
@@ -89,6 +91,28 @@ func (internals) InitErrhandler(h Errhandler) (*Comm, error) {
 	return Init()
 }
 
+// FirstErrhandler is what InitErrhandler does before it calls Init, for a process that begins with
+// a session.
+//
+// C: MPI_Session_init, section 11.3.1.
+func (internals) FirstErrhandler(h Errhandler) { current.first.CompareAndSwap(nil, h.h) }
+
+// ProcessComm returns a communicator that stands for this process alone in calls that take one but
+// concern the process, such as AllocMem, for bindings for other languages, in which these calls
+// take none. OpenSession or Init must have been called. Nobody communicates on it.
+//
+// C: none; MPI_Alloc_mem and the like have no communicator.
+func (internals) ProcessComm() *Comm {
+	current.mu.Lock()
+	defer current.mu.Unlock()
+	c := &Comm{w: current.w, core: current.w.Self.Unnamed(), fixed: true}
+	c.self = c
+	c.own = &own{engine: current.engine, kinds: defaultKinds, always: true}
+	c.core.Name.Store(new(string))
+	c.handler.Store(initialErrhandler())
+	return c
+}
+
 // LockedThreads tells Halo before Init that the goroutines that will call MPI are locked to
 // threads (runtime.LockOSThread), as all goroutines of calls from C are. Calls then sleep, wake
 // each other and yield by means of the operating system, since the Go scheduler needs two
@@ -127,27 +151,44 @@ func initialize() (*Comm, *Error) {
 	if current.world != nil {
 		return nil, newError(ErrOther, "Init", nil, "already initialised: Init may be called once in a process")
 	}
-	if err := checkInitialErrhandler(); err != nil {
+	if err := checkInitialErrhandler("Init"); err != nil {
 		return nil, err
 	}
-	b, err := boot.Connect(current.names.Load() != nil) // only bindings for C set names
+	err := current.open(true)
+	if err == nil {
+		err = current.w.Join()
+	}
 	if err != nil {
 		return nil, initError(err)
 	}
-	var fault func(address uintptr)
-	if f := current.fault.Load(); f != nil {
-		fault = *f
-	}
-	w, err := world.Open(b, world.Callers{Locked: current.locked.Load(), Several: current.several.Load(), Places: int(current.places.Load()), Fault: fault})
-	if err != nil {
-		return nil, initError(err)
-	}
-	if l := current.locator.Load(); l != nil {
-		w.RMA.Locate(check.Locator{Place: l.place, Name: l.name})
-	}
-	current.world = firstComms(w)
+	current.world = firstComms(current.w, current.engine)
 	current.self.Store(current.world.self)
 	return current.world, nil
+}
+
+// open connects the process to its job, unless it is connected already. world says that it is
+// about to join the world model. The caller holds mu.
+func (p *process) open(joins bool) error {
+	if p.w != nil {
+		return nil
+	}
+	b, err := boot.Connect(p.names.Load() != nil, joins) // only bindings for C set names
+	if err != nil {
+		return err
+	}
+	var fault func(address uintptr)
+	if f := p.fault.Load(); f != nil {
+		fault = *f
+	}
+	w, err := world.Open(b, world.Callers{Locked: p.locked.Load(), Several: p.several.Load(), Places: int(p.places.Load()), Fault: fault})
+	if err != nil {
+		return err
+	}
+	if l := p.locator.Load(); l != nil {
+		w.RMA.Locate(check.Locator{Place: l.place, Name: l.name})
+	}
+	p.w, p.engine = w, newEngine(w)
+	return nil
 }
 
 func initError(err error) *Error {
@@ -183,7 +224,7 @@ func Finalize() error {
 // finalize ends the world of c. It deletes the attributes of self first, while MPI can still be
 // used.
 func (c *Comm) finalize() error {
-	err := c.w.P2P.Pending()
+	err := c.w.Pending(c.w.Model())
 	if err != nil {
 		c.reportLeftovers(true)
 	} else {

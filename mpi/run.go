@@ -20,11 +20,29 @@ func (internals) RunOver(fabric string, n int, fn func(world *Comm) error) error
 		return fail(ErrArg, "Run", nil, "%d ranks, want at least 1", n)
 	}
 	err := world.RunGoroutines(fabric, n, func(w *world.World) error {
-		c := firstComms(w)
+		c := firstComms(w, newEngine(w))
 		if err := fn(c); err != nil {
 			return err
 		}
 		return c.finalize()
 	})
 	return err
+}
+
+// RunProcesses is RunOver of processes that have not called Init. fn gets what stands for the
+// functions of this package that concern the whole process.
+func (internals) RunProcesses(fabric string, n int, fn func(rank int, open func(h Errhandler, hints ...SessionHint) (*Session, error), init func() (*Comm, error), finalize func() error) error) error {
+	return world.RunProcesses(fabric, n, func(w *world.World) error {
+		e := newEngine(w)
+		var c *Comm
+		open := func(h Errhandler, hints ...SessionHint) (*Session, error) { return openSession(w, e, h, hints) }
+		init := func() (*Comm, error) {
+			if err := w.Join(); err != nil {
+				return nil, raise(initError(err))
+			}
+			c = firstComms(w, e)
+			return c, nil
+		}
+		return fn(w.Proc.Job().Rank, open, init, func() error { return c.finalize() })
+	})
 }

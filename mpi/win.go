@@ -83,10 +83,18 @@ func newWindow(c *Comm, v *rma.View, s *rma.Spec) *Window {
 	if w.checks() {
 		v.Checker().Made(located(""))
 	}
-	if l := c.self.left; l != nil {
+	w.enter()
+	return w
+}
+
+// enter records a window where that is needed.
+func (w *Window) enter() {
+	if l := w.c.self.left; l != nil {
 		l.window(w)
 	}
-	return w
+	if s := w.c.self.session; s != nil {
+		s.addWindow(w)
+	}
 }
 
 // Name is the name that SetName gave, or empty if it was not called.
@@ -160,6 +168,9 @@ func (w *Window) Free() error {
 		failed = e
 	}
 	w.c.freed.Store(true)
+	if s := w.c.self.session; s != nil {
+		s.removeWindow(w)
+	}
 	return failed
 }
 
@@ -169,6 +180,8 @@ func (w *Window) usable(k call) *Error {
 	switch {
 	case w == nil:
 		return fail(ErrWin, k.String(), nil, "window is nil")
+	case w.c.freed.Load() && w.c.self.session.over():
+		return fail(ErrWin, k.String(), w.c, "the session of the window has been finalized")
 	case w.c.freed.Load():
 		return fail(ErrWin, k.String(), w.c, "window has been freed")
 	case w.w.SlowPath():

@@ -52,9 +52,7 @@ func (w *Window) dup(k call, hints []WinHint) (*Window, error) {
 		v.Free() // no operation was issued on it
 		return nil, err.raised()
 	}
-	if l := d.c.self.left; l != nil {
-		l.window(d)
-	}
+	d.enter()
 	return d, nil
 }
 

@@ -329,6 +329,7 @@ func (w *Window) Info() (*Info, error) {
 		{keyScope, scopeProcess},
 		{keyInOrder, strconv.FormatBool(o.InOrder)},
 		{keyIntrinsic, strconv.FormatBool(o.Intrinsic)},
+		{keyAllocKinds, w.c.self.kinds},
 	}
 	if o.Thread {
 		pairs[6][1] = scopeThread

@@ -23,7 +23,7 @@ func wantInfo(t testing.TB, w *mpi.Window, changes ...string) {
 	t.Helper()
 	want := map[string]string{"no_locks": "false", "accumulate_ordering": "rar,raw,war,waw", "accumulate_ops": "same_op_no_op",
 		"same_size": "false", "same_disp_unit": "false", "mpi_accumulate_granularity": "0",
-		"mpi_win_scope": "process", "mpi_win_order": "false", "mpi_assert_accumulate_intrinsic": "false"}
+		"mpi_win_scope": "process", "mpi_win_order": "false", "mpi_assert_accumulate_intrinsic": "false", "mpi_memory_alloc_kinds": "mpi,system"}
 	switch w.Flavor() {
 	case mpi.WinFlavorShared:
 		want["alloc_shared_noncontig"] = "false"

@@ -135,8 +135,8 @@ func (w *Window) ranks(k call, g Group, list int) ([]int32, *Error) {
 	if l := last.Load(); l != nil && len(l.members) == len(g.members) && &l.members[0] == &g.members[0] {
 		return l.ranks, nil
 	}
-	if g.self != w.c.self {
-		return nil, fail(ErrGroup, k.String(), w.c, "the group belongs to another process")
+	if err := w.c.stranger(k, ErrGroup, "group", g.self); err != nil {
+		return nil, err
 	}
 	l := &rankList{g.members, make([]int32, len(g.members))}
 	for i, p := range g.members {

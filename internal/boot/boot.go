@@ -9,20 +9,27 @@
 //	length uint32 | kind uint8 | body of length-1 bytes
 //
 // with all numbers little-endian. The program sends first. All requests except Ring,
-// Finalize and Abort have an answer:
+// Finalize, Init, InUse, Publish and Abort have an answer:
 //
 //	Hello      "HALO", protocol, wire and segment version uint16 each, -> Welcome | Refused
-//	           build text, language uint8 (both may be missing)
+//	           build text, language uint8 (both may be missing),
+//	           1 if the process calls Init of the world model uint8 (else it opens a session)
 //	Exchange   at most MaxValue bytes                                  -> Table | Failed
 //	Segment    rank int32 (-1 control, -2 notes, -3-rank its bell)     -> Descriptor | Failed
 //	Ring       rank int32, which the launcher wakes by its bell
-//	Finalize   empty; from now on the end of the stream is no failure
+//	Finalize   empty; the process enters no Exchange any more, and its end is no failure
+//	Init       empty; a process that has opened a session calls Init of the world model
+//	InUse      uint8: 1 if the process uses MPI (again), 0 if its end is no failure from now on
+//	Publish    at most MaxValue bytes, for Lookup
+//	Lookup     rank uint32                                             -> Found
 //	Abort      code int32, reason
 //
 //	Welcome    the Job (see job.go)          Refused    text, then the launcher closes
 //	Table      per rank: length uint16, bytes
 //	Descriptor rank int32, with the descriptor attached to its first byte
 //	Failed     kind uint8 of the request, 1 if unsupported uint8, text
+//	Found      rank uint32, 1 and what it has published, or 0 and why it publishes nothing;
+//	           sent when that is known, in any order
 //	Over       text: the job has ended; sent at any time, nothing follows
 //
 // Hello, Refused and their framing must not change in later versions, so that each
@@ -31,6 +38,7 @@
 package boot
 
 import (
+	"context"
 	"errors"
 	"os"
 )
@@ -88,7 +96,17 @@ type Job struct {
 	Cores  int      // cores this node's processes may use in all, counted by the launcher
 	Secret [32]byte // job secret; never printed, never in argv, environment or a log
 	AppNum int      // which block of an MPMD command line this process belongs to
+	Blocks []Block  // the blocks of the command line, in the order of their ranks; nil: one without names
 }
+
+// Block is a block of an MPMD command line.
+type Block struct {
+	Ranks int      // the number of its processes
+	Psets []string // names of process sets that its processes belong to
+}
+
+// MaxPset is the longest name of a process set in bytes: MPI_MAX_PSET_NAME_LEN without its NUL.
+const MaxPset = 1023
 
 // Oversubscribed reports whether this node has more than 8 processes for each core. All processes
 // of the node get the same result.
@@ -103,6 +121,22 @@ type Boot interface {
 	// belong together. It synchronises. It fails if a process has called Finalize, or if
 	// the job is over.
 	Exchange(mine []byte) ([][]byte, error)
+
+	// Init tells the launcher that this process, which connected for a session, calls Init of
+	// the world model: from now on others may wait for it in an Exchange.
+	Init() error
+
+	// InUse tells the launcher that this process uses MPI again after Finalize or InUse(false),
+	// or that from now on its end is no failure of the job.
+	InUse(used bool) error
+
+	// Publish makes mine, at most MaxValue bytes, the value that Lookup returns for this
+	// process. It is called once, and does not need the other processes.
+	Publish(mine []byte) error
+
+	// Lookup returns the value that a process has published. It waits until the process has,
+	// or until ctx ends. It fails if the process ends without publishing, or if the job is over.
+	Lookup(ctx context.Context, rank int) ([]byte, error)
 
 	// Segment returns the descriptor of shared memory made for this node: the segment
 	// of a rank, for ControlSegment the node's control segment, for NotesSegment its

@@ -41,7 +41,7 @@ func (h *testHost) note(format string, args ...any) {
 	h.events = append(h.events, fmt.Sprintf(format, args...))
 }
 
-func (h *testHost) Hello(rank int, inC bool) (*Job, error) {
+func (h *testHost) Hello(rank int, inC, world bool) (*Job, error) {
 	h.note("hello %d", rank)
 	host := make([]int32, h.size)
 	var local []int
@@ -53,11 +53,15 @@ func (h *testHost) Hello(rank int, inC bool) (*Job, error) {
 	}
 	return &Job{ID: "test", Rank: rank, Size: h.size, Hosts: []string{"a", "b"}, Host: host, Local: local,
 		Fabric: "tcp", Listen: "10.0.0.1", Cores: 2,
-		Secret: [32]byte{1, 2, 3}, AppNum: rank / 2}, nil
+		Secret: [32]byte{1, 2, 3}, AppNum: rank / 2, Blocks: []Block{{1, nil}, {h.size - 1, []string{"ocean", "ice"}}}[:min(2, h.size)]}, nil
 }
 
 func (h *testHost) Segment(which int) (*os.File, error) { return h.memory(which) }
 func (h *testHost) Finalized(rank int)                  { h.note("finalized %d", rank) }
+func (h *testHost) Init(rank int)                       { h.note("init %d", rank) }
+func (h *testHost) InUse(rank int, used bool)           { h.note("in use %d %t", rank, used) }
+func (h *testHost) Published(rank int, value []byte)    { h.note("published %d %s", rank, value) }
+func (h *testHost) Lookup(rank, of int)                 { h.note("lookup %d %d", rank, of) }
 func (h *testHost) Exchanged(values [][]byte) {
 	h.server.Deliver(EncodeTable(values))
 	h.mu.Lock()
@@ -82,7 +86,7 @@ func newWorld(t *testing.T, h *testHost) *world {
 	w := &world{server: h.serve()}
 	for rank := range h.size {
 		link, served := w.session(t, rank)
-		c, err := dial(link, greeting{ownVersions(), "v9", false})
+		c, err := dial(link, greeting{ownVersions(), "v9", false, true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -126,7 +130,7 @@ func TestJobArrivesAsDescribed(t *testing.T) {
 	h := &testHost{size: 5}
 	w := newWorld(t, h)
 	for rank, c := range w.ranks {
-		want, _ := h.Hello(rank, false)
+		want, _ := h.Hello(rank, false, true)
 		if !reflect.DeepEqual(c.Job(), want) {
 			t.Errorf("rank %d got %+v, want %+v", rank, c.Job(), want)
 		}
@@ -212,7 +216,7 @@ func TestVersionMismatchIsToldToBothSides(t *testing.T) {
 	} {
 		w := &world{server: (&testHost{size: 1}).serve()}
 		link, served := w.session(t, 0)
-		_, err := dial(link, greeting{v, "v9.8.7 commit abc", false})
+		_, err := dial(link, greeting{v, "v9.8.7 commit abc", false, true})
 		if err == nil || !strings.Contains(err.Error(), "build both from the same version") ||
 			!strings.Contains(err.Error(), "program: v9.8.7 commit abc, launcher protocol") || !strings.Contains(err.Error(), "launcher: "+Build()+",") {
 			t.Errorf("program with %v was told %v", v, err)
@@ -229,11 +233,11 @@ func TestVersionMismatchIsToldToBothSides(t *testing.T) {
 func TestGreetingMayEndBehindTheNumbers(t *testing.T) {
 	v := ownVersions()
 	old := frame.New(kindHello).Raw([]byte(helloMagic)).U16(v.protocol).U16(v.wire).U16(v.segment).Bytes()
-	if g, err := decodeHello(old[frame.HeadSize:]); err != nil || g != (greeting{v, "", false}) {
+	if g, err := decodeHello(old[frame.HeadSize:]); err != nil || g != (greeting{v, "", false, false}) {
 		t.Errorf("%+v, %v", g, err)
 	}
-	new := greeting{v, "v9\x1b[2J", true}.encode()
-	if g, err := decodeHello(new[frame.HeadSize:]); err != nil || g != (greeting{v, "v9[2J", true}) {
+	new := greeting{v, "v9\x1b[2J", true, false}.encode()
+	if g, err := decodeHello(new[frame.HeadSize:]); err != nil || g != (greeting{v, "v9[2J", true, false}) {
 		t.Errorf("%+v, %v", g, err)
 	}
 }
@@ -271,9 +275,9 @@ func TestSecondProgramOfARankIsRefused(t *testing.T) {
 	w := &world{server: h.serve()}
 	link, served := w.session(t, 0)
 	defer link.Close()
-	link.Write(greeting{ownVersions(), "v9", false}.encode(), nil)
+	link.Write(greeting{ownVersions(), "v9", false, true}.encode(), nil)
 	link.Write(frame.New(kindFinalize).Bytes(), nil)
-	link.Write(greeting{ownVersions(), "v9", false}.encode(), nil)
+	link.Write(greeting{ownVersions(), "v9", false, true}.encode(), nil)
 	if err := <-served; err == nil || !strings.Contains(err.Error(), "one program with mpi.Init per rank") {
 		t.Errorf("got %v", err)
 	}
@@ -286,10 +290,10 @@ func TestBrokenRequestsEndTheSession(t *testing.T) {
 		"short greeting":   frame.New(kindHello).Raw([]byte("HALO")).Bytes(),
 		"huge frame":       {0xff, 0xff, 0xff, 0xff, 1},
 		"empty frame":      {0, 0, 0, 0, 0},
-		"unknown kind":     append(greeting{ownVersions(), "v9", false}.encode(), frame.New(33).Bytes()...),
-		"reply to us":      append(greeting{ownVersions(), "v9", false}.encode(), frame.New(kindTable).Bytes()...),
-		"two greetings":    append(greeting{ownVersions(), "v9", false}.encode(), greeting{ownVersions(), "v9", false}.encode()...),
-		"segment and more": append(greeting{ownVersions(), "v9", false}.encode(), frame.New(kindSegment).U32(0).U32(0).Bytes()...),
+		"unknown kind":     append(greeting{ownVersions(), "v9", false, true}.encode(), frame.New(33).Bytes()...),
+		"reply to us":      append(greeting{ownVersions(), "v9", false, true}.encode(), frame.New(kindTable).Bytes()...),
+		"two greetings":    append(greeting{ownVersions(), "v9", false, true}.encode(), greeting{ownVersions(), "v9", false, true}.encode()...),
+		"segment and more": append(greeting{ownVersions(), "v9", false, true}.encode(), frame.New(kindSegment).U32(0).U32(0).Bytes()...),
 	} {
 		w := &world{server: (&testHost{size: 1}).serve()}
 		link, served := w.session(t, 0)
@@ -386,7 +390,7 @@ func TestExchangeAcrossHosts(t *testing.T) {
 		w := &world{server: b.server}
 		for _, r := range ranks[i] {
 			link, _ := w.session(t, r)
-			c, err := dial(link, greeting{ownVersions(), "v9", false})
+			c, err := dial(link, greeting{ownVersions(), "v9", false, true})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,6 +1,7 @@
 package boot
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -25,6 +26,7 @@ type launched struct {
 	segment  sync.Mutex
 	tables   chan reply
 	memories chan reply
+	found    board
 
 	lost chan struct{} // closed by the reader when nothing more will come
 }
@@ -36,13 +38,13 @@ type reply struct {
 	err    error
 }
 
-func connect(fd int, inC bool) (Boot, error) {
+func connect(fd int, inC, world bool) (Boot, error) {
 	link, err := sys.NewLink(fd)
 	if err != nil {
 		return nil, fmt.Errorf("boot: %w: %s names the launcher's descriptor, which something between halo run and "+
 			"this program closed or replaced; let wrappers keep descriptor %d open", err, EnvFD, fd)
 	}
-	b, err := dial(link, greeting{ownVersions(), Build(), inC})
+	b, err := dial(link, greeting{ownVersions(), Build(), inC, world})
 	if err != nil {
 		link.Close()
 		return nil, err
@@ -98,6 +100,17 @@ func (c *launched) read(r *linkReader) {
 				err = errors.New("boot: the launcher sent no descriptor")
 			}
 			answer(c.memories, reply{file: file, err: err})
+		case kindFound:
+			b := frame.Body{Left: body}
+			rank, ok := int(b.U32()), b.U8()
+			if b.Bad || rank >= c.job.Size {
+				return
+			}
+			if ok == 1 {
+				c.found.put(rank, b.Left, nil)
+			} else {
+				c.found.put(rank, nil, errors.New(string(b.Left)))
+			}
 		case kindFailed:
 			if len(body) < 2 {
 				return
@@ -180,6 +193,36 @@ func (c *launched) Ring(rank int) error {
 }
 
 func (c *launched) Finalize() error { return c.write(frame.New(kindFinalize).Bytes()) }
+
+func (c *launched) Init() error { return c.write(frame.New(kindInit).Bytes()) }
+
+func (c *launched) InUse(used bool) error {
+	return c.write(frame.New(kindInUse).U8(flag(used)).Bytes())
+}
+
+func (c *launched) Publish(mine []byte) error {
+	if len(mine) > MaxValue {
+		return fmt.Errorf("boot: %d bytes to publish, the limit is %d", len(mine), MaxValue)
+	}
+	return c.write(frame.New(kindPublish).Raw(mine).Bytes())
+}
+
+func (c *launched) Lookup(ctx context.Context, rank int) ([]byte, error) {
+	e, first := c.found.entry(rank)
+	if first {
+		if err := c.write(frame.New(kindLookup).U32(uint32(rank)).Bytes()); err != nil {
+			return nil, err
+		}
+	}
+	select {
+	case <-e.done:
+		return e.value, e.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-c.lost:
+		return nil, ErrOver
+	}
+}
 
 // abortTimeout is how long Abort waits for the launcher to end this process before it ends the
 // process itself.

@@ -10,10 +10,10 @@ func TestConnectWithoutLauncherIsAWorldOfOne(t *testing.T) {
 		t.Setenv(name, "")
 	}
 	t.Setenv(EnvFD, "x")
-	if _, err := Connect(false); err == nil || !strings.Contains(err.Error(), EnvFD) {
+	if _, err := Connect(false, true); err == nil || !strings.Contains(err.Error(), EnvFD) {
 		t.Errorf("bad descriptor: %v", err)
 	}
-	b, err := Connect(false) // the variable is gone now
+	b, err := Connect(false, true) // the variable is gone now
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +28,7 @@ func TestConnectWithoutLauncherIsAWorldOfOne(t *testing.T) {
 
 func TestConnectNamesADescriptorThatIsNoLink(t *testing.T) {
 	t.Setenv(EnvFD, "987")
-	if _, err := Connect(false); err == nil || !strings.Contains(err.Error(), "keep descriptor 987 open") {
+	if _, err := Connect(false, true); err == nil || !strings.Contains(err.Error(), "keep descriptor 987 open") {
 		t.Errorf("got %v", err)
 	}
 }

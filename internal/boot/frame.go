@@ -20,6 +20,10 @@ const (
 	kindFinalize
 	kindAbort
 	kindRing
+	kindInit
+	kindInUse
+	kindPublish
+	kindLookup
 )
 
 // Kinds of frames to the program.
@@ -30,6 +34,7 @@ const (
 	kindDescriptor
 	kindFailed
 	kindOver
+	kindFound
 )
 
 const (
@@ -42,8 +47,9 @@ const (
 	// maxRequest bounds the length of frames to the launcher: the longest Exchange fits.
 	maxRequest = 1100
 	// maxReply bounds the length of frames to a program that does not know the job's size
-	// yet: a Welcome with the greatest number of hosts, and of runs of ranks on them.
-	maxReply = 64 + 3*(2+frame.MaxText) + (2+MaxName+8)*MaxRanks
+	// yet: a Welcome with the greatest number of hosts, and of runs of ranks on them, and as
+	// much again for names of process sets.
+	maxReply = 2 * (64 + 3*(2+frame.MaxText) + (2+MaxName+8)*MaxRanks)
 )
 
 // maxTable bounds the answer to Exchange in a job of n processes.
@@ -93,10 +99,11 @@ type greeting struct {
 	versions
 	build string // Build of the program; "" if the Hello has none
 	inC   bool   // the program uses the C names of calls; false if the Hello does not say
+	world bool   // the process calls Init of the world model
 }
 
 // ProtocolVersion is the version of the frames of this package.
-const ProtocolVersion = 4
+const ProtocolVersion = 5
 
 func ownVersions() versions { return versions{ProtocolVersion, wire.Version, shmfmt.Version} }
 
@@ -117,7 +124,15 @@ func (g greeting) encode() []byte {
 	if g.inC {
 		language = languageC
 	}
-	return frame.New(kindHello).Raw([]byte(helloMagic)).U16(g.protocol).U16(g.wire).U16(g.segment).Text(g.build).U8(language).Bytes()
+	return frame.New(kindHello).Raw([]byte(helloMagic)).U16(g.protocol).U16(g.wire).U16(g.segment).Text(g.build).U8(language).U8(flag(g.world)).Bytes()
+}
+
+// flag encodes a bool.
+func flag(is bool) uint8 {
+	if is {
+		return 1
+	}
+	return 0
 }
 
 // decodeHello decodes a Hello. It ignores fields that later versions may append.
@@ -135,6 +150,7 @@ func decodeHello(body []byte) (greeting, error) {
 		return c
 	}, r.Text())
 	g.inC = r.U8() == languageC
+	g.world = r.U8() != 0
 	return g, nil
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 func FuzzFrames(f *testing.F) {
-	f.Add(greeting{ownVersions(), "v9", false}.encode())
+	f.Add(greeting{ownVersions(), "v9", false, true}.encode())
 	f.Add(frame.New(kindSegment).U32(0).Bytes())
 	f.Add([]byte{0xff, 0xff, 0xff, 0x7f, 9})
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -2,6 +2,7 @@ package boot
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/halo-mpi/halo/internal/frame"
 )
@@ -11,7 +12,8 @@ import (
 //	rank, size, appnum, cores uint32 | secret 32 bytes |
 //	ID, Fabric, Listen: length uint16, bytes each |
 //	Hosts: count uint32, then length uint16 and bytes each |
-//	Host as runs: count uint32, then host and number of ranks uint32 each
+//	Host as runs: count uint32, then host and number of ranks uint32 each |
+//	Blocks: count uint32, then ranks uint32 and the names as words each
 //
 // Local is not sent: it is the ranks that have the same Host as this one.
 
@@ -34,6 +36,10 @@ func (j *Job) encode() []byte {
 	w.U32(uint32(len(runs)))
 	for _, r := range runs {
 		w.U32(r[0]).U32(r[1])
+	}
+	w.U32(uint32(len(j.Blocks)))
+	for _, b := range j.Blocks {
+		w.U32(uint32(b.Ranks)).Words(b.Psets)
 	}
 	return w.Bytes()
 }
@@ -63,6 +69,17 @@ func decodeJob(body []byte) (*Job, error) {
 		for range ranks {
 			j.Host = append(j.Host, int32(host))
 		}
+	}
+	ranks := 0
+	for n := r.U32(); n > 0 && !r.Bad; n-- {
+		b := Block{int(r.U32()), r.Words()}
+		if ranks += b.Ranks; b.Ranks < 1 || ranks > j.Size || slices.ContainsFunc(b.Psets, func(s string) bool { return s == "" || len(s) > MaxPset }) {
+			r.Bad = true
+		}
+		j.Blocks = append(j.Blocks, b)
+	}
+	if j.Blocks != nil && ranks != j.Size {
+		r.Bad = true
 	}
 	if !r.Done() || len(j.Host) != j.Size {
 		return nil, fmt.Errorf("boot: job description of %d bytes that places %d of %d ranks on %d hosts", len(body), len(j.Host), size, hosts)

@@ -1,6 +1,7 @@
 package boot
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -39,6 +40,7 @@ type memoryWorld struct {
 	secret  [32]byte
 	table   *table
 	once    sync.Once
+	board   board
 	lost    chan struct{}
 	aborted func(rank, code int, reason string)
 }
@@ -68,6 +70,34 @@ func (m *memory) Exchange(mine []byte) ([][]byte, error) {
 		values[i] = append([]byte(nil), v...)
 	}
 	return values, nil
+}
+
+// Init implements Boot. The ranks of a table are not watched.
+func (m *memory) Init() error { return nil }
+
+// InUse implements Boot, like Init.
+func (m *memory) InUse(bool) error { return nil }
+
+// Publish implements Boot.
+func (m *memory) Publish(mine []byte) error {
+	if len(mine) > MaxValue {
+		return fmt.Errorf("boot: %d bytes to publish, the limit is %d", len(mine), MaxValue)
+	}
+	m.world.board.put(m.job.Rank, mine, nil)
+	return nil
+}
+
+// Lookup implements Boot.
+func (m *memory) Lookup(ctx context.Context, rank int) ([]byte, error) {
+	e, _ := m.world.board.entry(rank)
+	select {
+	case <-e.done:
+		return e.value, e.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-m.world.lost:
+		return nil, ErrOver
+	}
 }
 
 func (m *memory) Segment(int) (*os.File, error) {

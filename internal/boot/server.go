@@ -16,8 +16,17 @@ import (
 // be called for several ranks at once.
 type Host interface {
 	// Hello is called when rank joins the job; inC says whether the program uses the C names
-	// of calls. It returns the description of the job.
-	Hello(rank int, inC bool) (*Job, error)
+	// of calls, world whether it calls Init of the world model. It returns the description of
+	// the job.
+	Hello(rank int, inC, world bool) (*Job, error)
+	// Init is called when rank, which had only opened a session, calls Init.
+	Init(rank int)
+	// InUse is called when rank uses MPI again, or may end from now on.
+	InUse(rank int, used bool)
+	// Published is called with the value of rank.
+	Published(rank int, value []byte)
+	// Lookup is called when rank wants the value of another process: Session.Found tells it.
+	Lookup(rank, of int)
 	// Segment returns memory of this node. The host keeps the ownership of the file.
 	Segment(which int) (*os.File, error)
 	// Exchanged is called when all processes of this server have entered an Exchange, with
@@ -163,6 +172,23 @@ func (c *Session) Serve() error {
 			err = c.segment(body)
 		case kindRing:
 			err = c.ring(body)
+		case kindInit:
+			c.server.host.Init(c.rank)
+		case kindInUse:
+			b := frame.Body{Left: body}
+			used := b.U8() != 0
+			final = !used
+			c.server.host.InUse(c.rank, used)
+		case kindPublish:
+			if len(body) > MaxValue {
+				return fmt.Errorf("boot: %d bytes to publish, the limit is %d", len(body), MaxValue)
+			}
+			c.server.host.Published(c.rank, append([]byte(nil), body...))
+		case kindLookup:
+			var of int
+			if of, err = number("lookup", body); err == nil {
+				c.server.host.Lookup(c.rank, of)
+			}
 		case kindFinalize:
 			final = true
 			c.server.Finalized(c.rank)
@@ -188,6 +214,18 @@ func ended(err error) error {
 	return err
 }
 
+// Found tells the process what another one has published, or, if why is not empty, why that
+// publishes nothing. Like Over it blocks as long as the process lives and does not read.
+func (c *Session) Found(of int, value []byte, why string) {
+	w := frame.New(kindFound).U32(uint32(of))
+	if why == "" {
+		w.U8(1).Raw(value)
+	} else {
+		w.U8(0).Rest(why)
+	}
+	c.write(w.Bytes(), nil)
+}
+
 func (c *Session) hello(body []byte) error {
 	own := greeting{versions: ownVersions(), build: Build()}
 	g, err := decodeHello(body)
@@ -196,7 +234,7 @@ func (c *Session) hello(body []byte) error {
 	}
 	var job *Job
 	if err == nil {
-		job, err = c.server.host.Hello(c.rank, g.inC)
+		job, err = c.server.host.Hello(c.rank, g.inC, g.world)
 	}
 	if err != nil {
 		c.write(frame.New(kindRefused).Rest(err.Error()).Bytes(), nil)

@@ -47,6 +47,18 @@ type claim struct {
 // checkers tells, by process, which ones do. Check is called before communicators are attached.
 func (e *Engine) Check(checkers []bool) { e.checkers = checkers }
 
+// Learn sets the function by which a process in checking mode finds out which of some processes
+// check that it has not met in Init. It sets their entries in the argument of Check. It is called
+// without the lock.
+func (e *Engine) Learn(learner func(members []int32) error) { e.learner = learner }
+
+func (e *Engine) learn(members []int32) error {
+	if e.learner == nil {
+		return nil
+	}
+	return e.learner(members)
+}
+
 // Checks reports whether collectives of c are checked.
 func (e *Engine) Checks(c *comm.Comm) bool { return stateOf(c).checks }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/p2p"
+	"github.com/halo-mpi/halo/internal/proc"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
@@ -80,9 +81,10 @@ const identitySize = 16
 
 // newIdentity makes the identity of a new communicator of the given members, of which the
 // calling process is the first. It takes a slot if one is free; an intercommunicator gets none.
-func (e *Engine) newIdentity(members []int32, inter bool) identity {
+// from is the context in which the members agree: what it descends from, they descend from.
+func (e *Engine) newIdentity(from uint64, members []int32, inter bool) identity {
 	id := identity{slot: NoSlot}
-	id.serial, id.ctx = e.p.NewContext()
+	id.serial, id.ctx = e.p.NewContext(proc.InSession(from))
 	if inter || len(members) == 1 || e.node == nil || !e.shared(members) {
 		return id
 	}
@@ -155,7 +157,7 @@ func (e *Engine) dup(c *comm.Comm) (*comm.Comm, error) {
 	e.p.Lock()
 	err := e.lost(c) // a bcast may succeed although a member is lost
 	if err == nil && c.Rank == 0 {
-		e.newIdentity(c.Members, false).encode(buf)
+		e.newIdentity(c.Ctx, c.Members, false).encode(buf)
 	}
 	e.p.Unlock()
 	if err == nil {
@@ -311,7 +313,7 @@ func (e *Engine) Idup(c, d *comm.Comm, ready func() error) *p2p.Request {
 	k.request = e.p2p.NewRequest(c, "Idup")
 	tag, all := nextTag(c), c.Whole()
 	if all.Rank == 0 {
-		e.newIdentity(all.Members, c.Inter != nil).encode(k.buf)
+		e.newIdentity(c.Ctx, all.Members, c.Inter != nil).encode(k.buf)
 	}
 	if all.Size() == 1 {
 		k.chosen(nil)
@@ -358,11 +360,11 @@ func (k *creation) chosen(err error) {
 // group, or for an intercommunicator between two parts of it.
 func (e *Engine) agree(group *comm.Comm, tag int32, inter bool) (identity, error) {
 	if group.Size() == 1 {
-		return e.newIdentity(group.Members, inter), nil
+		return e.newIdentity(group.Ctx, group.Members, inter), nil
 	}
 	buf := make([]byte, identitySize)
 	if group.Rank == 0 {
-		e.newIdentity(group.Members, inter).encode(buf)
+		e.newIdentity(group.Ctx, group.Members, inter).encode(buf)
 	}
 	s := e.newSchedule(group, BcastBinomial)
 	s.Recv.Mem = mem.Of(buf)

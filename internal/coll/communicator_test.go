@@ -210,7 +210,7 @@ func TestS6_ForgedContexts(t *testing.T) {
 			}
 		}
 		me := w.Comm.Rank
-		serial, ctx := w.Proc.NewContext()
+		serial, ctx := w.Proc.NewContext(false)
 		own, _ := w.Proc.ContextOf(me, serial)
 		other, _ := w.Proc.ContextOf(1-me, serial)
 		if ctx != own || ctx == other || ctx%proc.ContextStep != 0 {

@@ -27,6 +27,9 @@ type Engine struct {
 	choice   Choice
 	checkers peers.Set // processes that check collectives; nil if this one does not
 	tells    bool      // members tell their roots
+
+	// learner finds out which of some processes check; nil if all that check are known.
+	learner func(members []int32) error
 }
 
 // New makes the engine of p. Start p with it as a worker.

@@ -10,6 +10,7 @@ import (
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/p2p"
+	"github.com/halo-mpi/halo/internal/proc"
 )
 
 // Bridge is how the leader of a group reaches the leader of another group: the communicator, the
@@ -103,6 +104,9 @@ func (e *Engine) join(local *comm.Comm, leader int, b *Bridge) (*comm.Comm, erro
 	if err != nil {
 		return nil, err
 	}
+	if err := e.learn(theirs); err != nil {
+		return nil, err
+	}
 	c := comm.NewInter(e.p, ctx, local.Rank, local.Members, theirs, x.First)
 	e.p.Lock()
 	defer e.p.Unlock()
@@ -125,13 +129,17 @@ func (e *Engine) introduce(local *comm.Comm, b *Bridge, x *introduction) ([]int3
 	var mine, its [16]byte // length of the list of members; the context, if x.First
 	binary.LittleEndian.PutUint64(mine[:], uint64(len(ours)))
 	if x.First {
-		x.Serial, _ = e.p.NewContext()
+		x.Serial, _ = e.p.NewContext(proc.InSession(local.Ctx))
 		binary.LittleEndian.PutUint64(mine[8:], x.Serial)
 	}
 	if err := e.swap(b, mine[:], its[:]); err != nil {
 		return nil, err
 	}
 	n := binary.LittleEndian.Uint64(its[:])
+	if n&joinRefused != 0 {
+		c := classOf(uint32(n))
+		return nil, wrong(c, "the other group has failed: %v", c)
+	}
 	if n > uint64(e.p.IDsMax()) {
 		return nil, wrong(class.Intern, "a remote group in %d bytes: of the %d processes that this one knows it has %d at most", n, e.p.Known(), e.p.IDsMax())
 	}
@@ -158,6 +166,24 @@ func (e *Engine) introduce(local *comm.Comm, b *Bridge, x *introduction) ([]int3
 		}
 	}
 	return theirs, nil
+}
+
+// joinRefused marks a class of errors in place of the length of a list of members.
+const joinRefused = 1 << 63
+
+// refuseJoin tells the other leader, in place of the list of members, that the call has failed. It
+// takes the lock.
+func (e *Engine) refuseJoin(b *Bridge, err error) {
+	told := class.Other
+	var ce *class.Error
+	if errors.As(err, &ce) {
+		told = ce.Class
+	}
+	var mine, its [16]byte
+	binary.LittleEndian.PutUint64(mine[:], joinRefused|uint64(uint32(told)))
+	e.p.Lock()
+	defer e.p.Unlock()
+	_ = e.swap(b, mine[:], its[:]) // the call has failed in any case
 }
 
 // swap sends out to the other leader and receives in from that leader. The lock is held.

@@ -16,11 +16,14 @@ import (
 // compared with a serial computation. Rank 0 prints the number of collectives in which it has
 // taken part.
 func collectivesProgram() error {
-	b, err := boot.Connect(false)
+	b, err := boot.Connect(false, true)
 	if err != nil {
 		return err
 	}
 	w, err := world.Open(b, world.Callers{})
+	if err == nil {
+		err = w.Join()
+	}
 	if err != nil {
 		return err
 	}

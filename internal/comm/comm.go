@@ -37,6 +37,10 @@ type Comm struct {
 	// Neighbors are those of this process in the topology, nil without one. They do not change.
 	Neighbors *Neighbors
 
+	// Session is a context of this process for the session that the communicator descends from, 0
+	// for the world model. It names the session's buffer for messages in buffered mode.
+	Session uint64
+
 	// Coll is what package coll keeps for the communicator.
 	Coll any
 }

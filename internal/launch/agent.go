@@ -50,8 +50,12 @@ type agent struct {
 type reporter interface {
 	started(rank, pid int, cpus []int, pipes [2]*os.File) // pipes: its stdout and stderr, to be read and closed
 	failed(rank int, why string)                          // the agent starts no rank after this one
-	joined(rank int, inC bool)                            // has called Init; inC: as a program in C
-	exchanged(values [][]byte)                            // all ranks of this host are in an Exchange
+	joined(rank int, inC, world bool)                     // has called Init, or opened a session if not world; inC: as a program in C
+	init(rank int)                                        // has called Init after it had opened a session
+	inUse(rank int, used bool)                            // uses MPI again, or may end from now on
+	published(rank int, value []byte)
+	lookup(rank, of int)       // wants what another rank has published
+	exchanged(values [][]byte) // all ranks of this host are in an Exchange
 	finalized(rank int)
 	aborted(rank, code int, reason string)
 	linkEnded(rank int, err error)             // all frames of the rank have been reported
@@ -289,6 +293,15 @@ func (a *agent) tell(reason string) {
 // deliver ends an Exchange.
 func (a *agent) deliver(table []byte) { a.server.Deliver(table) }
 
+// found tells a rank what another one has published.
+func (a *agent) found(rank, of int, value []byte, why string) {
+	for _, p := range a.procs {
+		if p.rank == rank && p.alive() {
+			go p.session.Found(of, value, why)
+		}
+	}
+}
+
 // noExchange makes every Exchange fail: rank, on another host, has finalized.
 func (a *agent) noExchange(rank int) { a.server.Finalized(rank) }
 
@@ -337,8 +350,8 @@ func (a *agent) retire() {
 // asHost is the boot.Host of the agent. Sessions of ranks call it concurrently with the loop.
 type asHost agent
 
-// Hello is called when rank has called Init.
-func (h *asHost) Hello(rank int, inC bool) (*boot.Job, error) {
+// Hello is called when rank has called Init, or opened a session.
+func (h *asHost) Hello(rank int, inC, world bool) (*boot.Job, error) {
 	a := (*agent)(h)
 	a.post(func() {
 		if inC {
@@ -349,11 +362,35 @@ func (h *asHost) Hello(rank int, inC bool) (*boot.Job, error) {
 				p.joined = true
 			}
 		}
-		a.up.joined(rank, inC)
+		a.up.joined(rank, inC, world)
 	})
 	s := a.share
 	return &boot.Job{ID: s.id, Rank: rank, Size: len(s.where), Hosts: s.hosts, Host: s.where, Local: a.ranks,
-		Fabric: s.fabric, Listen: s.listen, Cores: a.cores, Secret: s.secret, AppNum: s.app(rank)}, nil
+		Fabric: s.fabric, Listen: s.listen, Cores: a.cores, Secret: s.secret, AppNum: s.app(rank), Blocks: s.blocks()}, nil
+}
+
+// Init is called when rank calls Init and has opened a session before.
+func (h *asHost) Init(rank int) {
+	a := (*agent)(h)
+	a.post(func() { a.up.init(rank) })
+}
+
+// InUse is called when rank uses MPI again, or may end from now on.
+func (h *asHost) InUse(rank int, used bool) {
+	a := (*agent)(h)
+	a.post(func() { a.up.inUse(rank, used) })
+}
+
+// Published is called with the value of rank.
+func (h *asHost) Published(rank int, value []byte) {
+	a := (*agent)(h)
+	a.post(func() { a.up.published(rank, value) })
+}
+
+// Lookup is called when rank wants the value of another process.
+func (h *asHost) Lookup(rank, of int) {
+	a := (*agent)(h)
+	a.post(func() { a.up.lookup(rank, of) })
 }
 
 // Segment returns shared memory.

@@ -145,6 +145,9 @@ func (s *agentProcess) do(kind uint8, b frame.Body) error {
 		a.server.Deliver(b.Left) // as boot.EncodeTable made it
 	case kindNoExchange:
 		a.server.Finalized(int(b.U32()))
+	case kindFound:
+		rank, of, why := int(b.U32()), int(b.U32()), b.Text()
+		a.found(rank, of, b.Left, why)
 	case kindInput:
 		if s.input == nil {
 			return errors.New("the launcher sent input to a host that does not start rank 0, or not yet")
@@ -298,7 +301,27 @@ func (s *agentProcess) started(rank, pid int, cpus []int, pipes [2]*os.File) {
 
 func (s *agentProcess) failed(rank int, why string) { s.out.send(words(kindFailed, why, rank)) }
 
-func (s *agentProcess) joined(rank int, inC bool) { s.out.send(words(kindJoined, "", rank, flag(inC))) }
+// How a rank has joined: bits of the number in kindJoined.
+const (
+	joinedInC   = 1
+	joinedWorld = 2
+)
+
+func (s *agentProcess) joined(rank int, inC, world bool) {
+	s.out.send(words(kindJoined, "", rank, joinedInC*flag(inC)|joinedWorld*flag(world)))
+}
+
+func (s *agentProcess) init(rank int) { s.out.send(words(kindInit, "", rank)) }
+
+func (s *agentProcess) inUse(rank int, used bool) {
+	s.out.send(words(kindInUse, "", rank, flag(used)))
+}
+
+func (s *agentProcess) published(rank int, value []byte) {
+	s.out.send(frame.New(kindPublished).U32(uint32(rank)).Raw(value).Bytes())
+}
+
+func (s *agentProcess) lookup(rank, of int) { s.out.send(words(kindLookup, "", rank, of)) }
 
 func (s *agentProcess) exchanged(values [][]byte) {
 	w := frame.New(kindExchanged)

@@ -27,7 +27,7 @@ func (j *job) prepare(programs []*program) error {
 	for i, p := range programs {
 		b := &j.spec.Blocks[i]
 		j.apps = append(j.apps, app{n: b.N, file: p.file, argv: append([]string{b.Program}, b.Args...), dir: b.Dir,
-			env: append(slices.Clone(settings), b.Env...)})
+			env: append(slices.Clone(settings), b.Env...), psets: b.Psets})
 	}
 	plan := share{id: j.id, secret: j.secret, fabric: j.fabric, bind: j.spec.Bind,
 		where: j.where, listen: boot.Loopback}

@@ -35,7 +35,8 @@ type node interface {
 	tell(reason string) // ranks that the job has ended
 	deliver(table []byte)
 	noExchange(rank int)
-	finish() // no rank is left: end the processes that ranks have left
+	found(rank, of int, value []byte, why string) // what another rank has published; why: it will not
+	finish()                                      // no rank is left: end the processes that ranks have left
 }
 
 // String names the host and its ranks.

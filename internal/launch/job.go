@@ -195,11 +195,21 @@ func (j *job) failed(rank int, why string) {
 	}
 }
 
-// joined is called when a rank has called Init; inC says whether its program is in C.
-func (j *job) joined(rank int, inC bool) {
-	j.ranks[rank].inC = inC
-	j.hello(j.ranks[rank])
+// joined is called when a rank has called Init, or, if world is false, has opened a session; inC
+// says whether its program is in C.
+func (j *job) joined(rank int, inC, world bool) {
+	r := j.ranks[rank]
+	r.joined, r.inC = true, inC
+	if world {
+		j.hello(r)
+	}
 }
+
+// init is called when a rank that has opened a session before calls Init.
+func (j *job) init(rank int) { j.hello(j.ranks[rank]) }
+
+// inUse is called when a rank uses MPI again, or may end from now on.
+func (j *job) inUse(rank int, used bool) { j.ranks[rank].finalized = !used }
 
 // exchanged is called by the agent of this host when all its ranks are in an Exchange.
 func (j *job) exchanged(values [][]byte) {
@@ -249,6 +259,7 @@ func (j *job) ended(rank int, status syscall.WaitStatus, note string) {
 		return
 	}
 	r.ended, r.status, r.note = true, status, note
+	j.answerAll(r)
 	j.running--
 	j.verbosely("rank %d (pid %d) %s", r.index, r.pid, r.how())
 	if r.status.Signaled() {

@@ -30,12 +30,14 @@ func (j *job) decideExit(r *rank) {
 		j.end(r.faultStatus, "%s", r.fault)
 	case r.status.Signaled():
 		j.blame(r, r.exitStatus(), "%s", signalAdvice(r.status.Signal()))
-	case !r.joined && j.firstIn != nil:
+	case !r.world && j.firstIn != nil:
 		j.early(r)
 	case !r.joined:
 		// Decided when another rank joins, or at the end.
 	case r.exitStatus() != 0:
 		j.blame(r, r.exitStatus(), "its own messages should say why")
+	case !r.finalized && !r.world:
+		j.blame(r, 1, "it had opened a session and not finalized it: do so before the program returns")
 	case !r.finalized:
 		or := ", or use mpi.Main"
 		if r.inC {
@@ -129,12 +131,12 @@ func signalAdvice(s syscall.Signal) string {
 
 // hello is called when r has called Init.
 func (j *job) hello(r *rank) {
-	r.joined = true
+	r.world = true
 	if j.firstIn == nil {
 		j.firstIn = r
 	}
 	for _, other := range j.ranks {
-		if other.judged && !other.joined {
+		if other.judged && !other.world {
 			j.early(other)
 			return
 		}

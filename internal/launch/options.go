@@ -1,12 +1,15 @@
 package launch
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/halo-mpi/halo/internal/boot"
 )
@@ -42,6 +45,17 @@ func options() []option {
 		{names: []string{"wdir", "wd"}, args: []string{"DIR"}, block: true,
 			help: "run the program in DIR",
 			set:  func(p *parser, a []string) error { p.block.Dir = a[0]; return nil }},
+		{names: []string{"pset"}, args: []string{"NAME"}, block: true,
+			help: "add the ranks of the program to the process set NAME, which sessions find",
+			set: func(p *parser, a []string) error {
+				if err := checkPset(a[0]); err != nil {
+					return err
+				}
+				if !slices.Contains(p.block.Psets, a[0]) {
+					p.block.Psets = append(p.block.Psets, a[0])
+				}
+				return nil
+			}},
 		{names: []string{"path"}, args: []string{"DIRS"}, block: true,
 			help: "look for PROGRAM in DIRS, separated by ':', before PATH",
 			set: func(p *parser, a []string) error {
@@ -113,6 +127,21 @@ func options() []option {
 			help: "say what is started, where, and how it ends",
 			set:  func(p *parser, _ []string) error { p.spec.Verbose = true; return nil }},
 	}, peerOptions()...)
+}
+
+// checkPset returns an error unless a process set may have that name.
+func checkPset(name string) error {
+	switch scheme, _, _ := strings.Cut(name, "://"); {
+	case name == "":
+		return errors.New("a process set has no name")
+	case len(name) > boot.MaxPset:
+		return fmt.Errorf("the name of process set %.20q... has %d bytes, the limit is %d", name, len(name), boot.MaxPset)
+	case strings.EqualFold(scheme, "mpi") || strings.EqualFold(scheme, "halo"):
+		return fmt.Errorf("the name %q begins with %s://, which names the sets that Halo makes", name, scheme)
+	case strings.ContainsFunc(name, func(c rune) bool { return !unicode.IsPrint(c) }):
+		return fmt.Errorf("the name %q has characters that cannot be printed", name)
+	}
+	return nil
 }
 
 // variable returns the setting NAME=value for a rank's environment.

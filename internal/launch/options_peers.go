@@ -34,6 +34,12 @@ func peerOptions() []option {
 				}
 				return fmt.Errorf("%q is not one of mpi_errors_are_fatal, mpi_errors_abort, mpi_errors_return", a[0])
 			}},
+		{names: []string{"memory-alloc-kinds", "memory-allocation-kinds"}, args: []string{"LIST"}, block: true,
+			help: "the kinds of memory that the program asks for, such as mpi,system; sets HALO_MEMORY_ALLOC_KINDS",
+			set: func(p *parser, a []string) error {
+				p.block.Env = append(p.block.Env, "HALO_MEMORY_ALLOC_KINDS="+a[0])
+				return nil
+			}},
 		{names: []string{"envlist"}, args: []string{"NAMES"}, block: true,
 			help: "-x for each of NAMES, separated by commas",
 			set: func(p *parser, a []string) error {

@@ -17,9 +17,10 @@ type rank struct {
 	pid     int // 0 if it was not started
 	streams [2]*stream
 
-	joined    bool // has called Init
+	joined    bool // has called Init, or opened a session
 	inC       bool // as a program in C
-	finalized bool // has called Finalize
+	world     bool // has called Init
+	finalized bool // may end: has called Finalize, or finalized its sessions
 	ended     bool // the process was reaped, or is lost with its host
 	linkDone  bool // all its frames have been read
 	waited    int  // how often the decision about the end was deferred: see deferDecision
@@ -27,6 +28,10 @@ type rank struct {
 	status    syscall.WaitStatus
 	note      string // its last call, if it had published that
 	other     string // the library of another MPI that it uses, if it has not called Init
+
+	published bool
+	value     []byte // what it has published
+	asking    []int  // ranks that wait for that
 
 	fault       string // why the launcher cannot communicate with it
 	faultStatus int    // exit status of the launcher in that case

@@ -153,7 +153,16 @@ func (r *remote) report(kind uint8, rank int, b *frame.Body) {
 	case kindFailed:
 		j.failed(rank, printable(string(b.Left)))
 	case kindJoined:
-		j.joined(rank, b.U32() != 0)
+		how := b.U32()
+		j.joined(rank, how&joinedInC != 0, how&joinedWorld != 0)
+	case kindInit:
+		j.init(rank)
+	case kindInUse:
+		j.inUse(rank, b.U32() != 0)
+	case kindPublished:
+		j.published(rank, b.Left)
+	case kindLookup:
+		j.lookup(rank, int(int32(b.U32())))
 	case kindFinalized:
 		j.finalized(rank)
 	case kindAborted:
@@ -310,6 +319,10 @@ func (r *remote) table() func() string {
 func (r *remote) tell(reason string) { r.out.send(words(kindOver, reason)) }
 
 func (r *remote) deliver(table []byte) { r.out.send(frame.New(kindTable).Raw(table).Bytes()) }
+
+func (r *remote) found(rank, of int, value []byte, why string) {
+	r.out.send(frame.New(kindFound).U32(uint32(rank)).U32(uint32(of)).Text(why).Raw(value).Bytes())
+}
 
 func (r *remote) noExchange(rank int) { r.out.send(words(kindNoExchange, "", rank)) }
 

@@ -18,8 +18,9 @@ import (
 	"github.com/halo-mpi/halo/internal/testrun"
 )
 
-// The paths of the programs under test, which are built once: halo, testdata/rank and testdata/hang.
-var haloPath, rankPath, hangPath string
+// The paths of the programs under test, which are built once: halo, testdata/rank, testdata/hang and
+// testdata/session.
+var haloPath, rankPath, hangPath, sessionPath string
 
 func TestMain(m *testing.M) {
 	// A shell starts background commands with SIGINT and SIGQUIT ignored. The launchers under test would
@@ -35,9 +36,9 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	haloPath, rankPath, hangPath = filepath.Join(dir, "halo"), filepath.Join(dir, "rank"), filepath.Join(dir, "hang")
+	haloPath, rankPath, hangPath, sessionPath = filepath.Join(dir, "halo"), filepath.Join(dir, "rank"), filepath.Join(dir, "hang"), filepath.Join(dir, "session")
 	code := 1
-	if build(haloPath, fmt.Sprintf("-race=%v", testrun.Race), "github.com/halo-mpi/halo/cmd/halo") && build(dir, "./testdata/rank", "./testdata/hang") {
+	if build(haloPath, fmt.Sprintf("-race=%v", testrun.Race), "github.com/halo-mpi/halo/cmd/halo") && build(dir, "./testdata/rank", "./testdata/hang", "./testdata/session") {
 		code = m.Run()
 	}
 	os.RemoveAll(dir)

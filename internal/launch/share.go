@@ -31,6 +31,8 @@ type app struct {
 	argv []string
 	dir  string   // "" is the agent's own
 	env  []string // variables in addition to the host's own environment
+
+	psets []string // names of process sets of its ranks
 }
 
 // command returns the command of the job, for people.
@@ -63,6 +65,14 @@ func (s *share) app(rank int) int {
 	return -1
 }
 
+// blocks returns the apps as a rank knows them.
+func (s *share) blocks() (list []boot.Block) {
+	for _, a := range s.apps {
+		list = append(list, boot.Block{Ranks: a.n, Psets: a.psets})
+	}
+	return list
+}
+
 // mark is the name of the job on this host, in the environment of its processes. It
 // contains the host, since two hosts of a job may see the same processes, and each must end only
 // its own.
@@ -79,7 +89,7 @@ func (s *share) encode() []byte {
 	}
 	w.U32(uint32(len(s.apps)))
 	for _, a := range s.apps {
-		w.U32(uint32(a.n)).Words(append([]string{a.file, a.dir}, a.argv...)).Words(a.env)
+		w.U32(uint32(a.n)).Words(append([]string{a.file, a.dir}, a.argv...)).Words(a.env).Words(a.psets)
 	}
 	return w.Bytes()[frame.HeadSize:]
 }
@@ -115,6 +125,7 @@ func decodeShare(body []byte) (*share, error) {
 			return bad("a program without a name")
 		}
 		a.file, a.dir, a.argv, a.env = words[0], words[1], words[2:], r.Words()
+		a.psets = r.Words()
 		s.apps = append(s.apps, a)
 		total += a.n
 	}

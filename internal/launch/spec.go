@@ -55,6 +55,7 @@ type Block struct {
 	Dir     string      // working directory; "" is the launcher's
 	Path    []string    // directories to search for Program before PATH
 	Env     []string    // NAME=value
+	Psets   []string    // names of process sets that its ranks belong to
 	Program string
 	Args    []string
 }

@@ -51,6 +51,10 @@ const (
 	kindShown
 	kindDone
 	kindOther // library; a rank is a program of another MPI
+	kindInit  // after a session
+	kindInUse
+	kindPublished
+	kindLookup
 )
 
 // Kinds of frames to the agent.
@@ -67,6 +71,7 @@ const (
 	kindOutputTaken
 	kindShow // what the ranks wait for
 	kindFinish
+	kindFound // an answer to kindLookup
 )
 
 // kindBeat goes both ways.
@@ -74,7 +79,7 @@ const kindBeat uint8 = 128
 
 const (
 	// agentVersion is the version of the frames between launcher and agent.
-	agentVersion = 2
+	agentVersion = 3
 	// agentMagic marks the start of the agent's frames.
 	agentMagic = "\x00halo-agent\x00\n"
 	// bannerLimit is the greatest length in bytes of text before agentMagic.

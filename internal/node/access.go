@@ -22,11 +22,10 @@ func (n *Node) CanRead(peer int) bool {
 	if p.dead {
 		return false
 	}
-	if p.read == unknown {
+	if d := p.door; p.read == unknown && d.Pid.Load() != 0 { // 0: the process has not opened its node yet
 		p.read = denied
-		d := p.door
 		var got [len(d.Probe)]byte
-		if d.Pid.Load() != 0 && n.backend.Read(p.local, d, [][]byte{got[:]}, d.ProbeAddr) == nil && got == d.Probe {
+		if n.backend.Read(p.local, d, [][]byte{got[:]}, d.ProbeAddr) == nil && got == d.Probe {
 			p.read = granted
 		}
 	}

@@ -18,8 +18,8 @@ import (
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
-// Open joins the shared memory of this node. After it has returned, peers may map the own
-// segment. The processes must synchronise between Open and the first Send.
+// Open joins the shared memory of this node. It does not need the other processes, which may map
+// the own segment, and send to it, before.
 func Open(b boot.Boot) (*Node, error) {
 	job := b.Job()
 	n := len(job.Local)
@@ -104,7 +104,7 @@ func (m *mapped) Segment(i int) (*shmfmt.Segment, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := shmfmt.OpenSegment(mem, i, m.n, open)
+	s, err := shmfmt.ShareSegment(mem, i, m.n, open)
 	if err == nil {
 		m.segments[i] = s
 	}

@@ -33,8 +33,8 @@ type bufferFlush struct {
 // ProcessBuffer is the context argument that means the buffer of the process.
 const ProcessBuffer = 0
 
-// Attach makes mem the buffer of ctx, a communicator's context or
-// ProcessBuffer. A nil mem has no limit. It takes the lock.
+// Attach makes mem the buffer of ctx: a communicator's context, that of a session
+// (comm.Comm.Session), or ProcessBuffer. A nil mem has no limit. It takes the lock.
 func (e *Engine) Attach(ctx uint64, mem []byte) error {
 	e.p.Lock()
 	defer e.p.Unlock()
@@ -102,6 +102,9 @@ func (e *Engine) Flush(c *comm.Comm, ctx uint64) *Request {
 // complete.
 func (e *Engine) startBuffered(r *Request) {
 	b := e.commBuffers[r.comm.Ctx]
+	if b == nil && r.comm.Session != 0 {
+		b = e.commBuffers[r.comm.Session]
+	}
 	if b == nil {
 		b = e.bsend
 	}

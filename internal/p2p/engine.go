@@ -68,7 +68,7 @@ type Engine struct {
 	unansweredLimit int                      // unansweredMax; less in tests
 	selfBuffered    int                      // bytes buffered of messages to this process itself
 	heldByProbes    int                      // messages that a matched probe holds
-	draining        bool                     // the program receives nothing any more
+	draining        bool                     // the program receives nothing any more but in sessions
 
 	observers int     // requests that have a WaitObserver
 	bsend     *Buffer // attached to the process, nil if none

@@ -2,19 +2,28 @@ package p2p
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/planted"
+	"github.com/halo-mpi/halo/internal/proc"
 )
 
 // Pending fails if there are operations that the user has started and not
-// completed. It takes the lock.
-func (e *Engine) Pending() error {
+// completed in contexts that of selects; nil selects all. It takes the lock.
+func (e *Engine) Pending(of func(ctx uint64) bool) error {
 	e.p.Lock()
 	defer e.p.Unlock()
-	sends, receives := 0, len(e.pulls)
+	selects := func(ctx uint64) bool { return of == nil || of(ctx) }
+	sends, receives, posted, probes := 0, 0, 0, 0
+	for _, r := range e.pulls {
+		if selects(r.ctx) {
+			receives++
+		}
+	}
 	for i := range e.handles.slots {
 		switch r := e.handles.slots[i].value; {
-		case r == nil || !r.waitable():
+		case r == nil || !r.waitable() || !selects(r.ctx):
 		case r.Send:
 			sends++
 		default:
@@ -22,20 +31,30 @@ func (e *Engine) Pending() error {
 		}
 	}
 	for n := range e.table.Messages() {
-		if s := n.Owner.sender; s != nil && s.waitable() {
+		if s := n.Owner.sender; s != nil && s.waitable() && selects(s.ctx) {
 			sends++
 		}
 	}
+	for n := range e.table.Receives() {
+		if selects(n.Ctx) {
+			posted++
+		}
+	}
+	for _, q := range e.probes {
+		if selects(q.key.Ctx) {
+			probes++
+		}
+	}
 	switch {
-	case e.table.Posted() > 0:
-		return pending(e.table.Posted(), "receive", "still posted")
+	case posted > 0:
+		return pending(posted, "receive", "still posted")
 	case receives > 0:
 		return pending(receives, "receive", "not complete")
 	case sends > 0:
 		return pending(sends, "send", "not complete")
-	case len(e.probes) > 0:
-		return pending(len(e.probes), "probe", "waiting")
-	case e.heldByProbes > 0:
+	case probes > 0:
+		return pending(probes, "probe", "waiting")
+	case of == nil && e.heldByProbes > 0:
 		return pending(e.heldByProbes, "message of a matched probe", "not received")
 	}
 	return nil
@@ -60,21 +79,53 @@ func pending(n int, what, how string) error {
 }
 
 // Drain waits for the operations that the user does not wait for: buffered sends and freed
-// requests. It is called when no process of the job starts operations any more. All
-// processes discard the messages that nobody has received, so that Drain returns. It takes
-// the lock.
+// requests. It is called when no process of the job starts operations of the world model any
+// more. All processes discard the messages that nobody has received, so that Drain returns.
+// Messages on communicators of sessions stay. It takes the lock.
 func (e *Engine) Drain() {
 	e.p.Lock()
 	defer e.p.Unlock()
 	e.draining = true
 	for n := range e.table.Messages() {
-		e.table.Remove(n)
-		e.discard(n.Owner)
+		if e.drains(n.Ctx) {
+			e.table.Remove(n)
+			e.discard(n.Owner)
+		}
 	}
-	for len(e.pulls) > 0 || len(e.streams) > 0 || e.handles.live > 0 || e.p.QueuedPeers() > 0 {
+	for e.unfinished() || e.p.QueuedPeers() > 0 {
 		e.p.Progress(-1)
 		e.p.Pause()
 	}
+}
+
+// DrainQueues waits until the fabrics have all frames, so that the process may end. It takes the
+// lock.
+func (e *Engine) DrainQueues() {
+	e.p.Lock()
+	defer e.p.Unlock()
+	for e.p.QueuedPeers() > 0 {
+		e.p.Progress(-1)
+		e.p.Pause()
+	}
+}
+
+// drains reports whether the program receives no more messages in a context.
+func (e *Engine) drains(ctx uint64) bool {
+	return e.draining && (!proc.InSession(ctx) || planted.SessionDrained)
+}
+
+// unfinished reports whether operations of the world model are in progress.
+func (e *Engine) unfinished() bool {
+	if len(e.pulls) == 0 && len(e.streams) == 0 && e.handles.live == 0 {
+		return false
+	}
+	of := func(r *Request) bool { return r != nil && !proc.InSession(r.ctx) }
+	for i := range e.handles.slots {
+		if of(e.handles.slots[i].value) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(e.pulls, of) || slices.ContainsFunc(e.streams, of)
 }
 
 // discard drops a message that nobody will receive, and completes its send.

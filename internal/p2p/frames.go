@@ -284,7 +284,7 @@ func (e *Engine) Placed(from int, h *wire.Header) {
 			}
 			e.releaseEager(m)
 			e.finish(r, nil)
-		} else if e.draining {
+		} else if e.drains(m.node.Ctx) {
 			e.releaseEager(m)
 		}
 	case q.placedRecv != nil:

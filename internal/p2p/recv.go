@@ -158,7 +158,7 @@ func (e *Engine) ack(to int32, name uint64) {
 
 // addUnexpected adds an unexpected message to the table and wakes the probes that match it.
 func (e *Engine) addUnexpected(m *Message) {
-	if e.draining {
+	if e.drains(m.node.Ctx) {
 		e.discard(m)
 		return
 	}

@@ -104,11 +104,12 @@ func (e *Engine) Work() int {
 	return n
 }
 
-// Pending returns an error if a request is active. It takes the lock.
-func (e *Engine) Pending() error {
+// Pending returns an error if a request is active in contexts that of selects; nil selects all. It
+// takes the lock.
+func (e *Engine) Pending(of func(ctx uint64) bool) error {
 	e.p.Lock()
 	defer e.p.Unlock()
-	sends, recvs := e.active(nil)
+	sends, recvs := e.active(func(c *comm.Comm) bool { return of == nil || of(c.Ctx) })
 	switch {
 	case sends > 0:
 		return pending(sends, "send")
@@ -128,19 +129,19 @@ func pending(n int, what string) error {
 
 // Busy reports whether a request on c is active.
 func (e *Engine) Busy(c *comm.Comm) bool {
-	sends, recvs := e.active(c)
+	sends, recvs := e.active(func(other *comm.Comm) bool { return other == c })
 	return sends+recvs > 0
 }
 
-// active counts the active requests on c, or on all communicators if it is nil.
-func (e *Engine) active(c *comm.Comm) (sends, recvs int) {
+// active counts the active requests on communicators that of selects.
+func (e *Engine) active(of func(c *comm.Comm) bool) (sends, recvs int) {
 	for s := range e.sends.All() {
-		if s.active && (c == nil || s.comm == c) {
+		if s.active && of(s.comm) {
 			sends++
 		}
 	}
 	for r := range e.recvs.All() {
-		if r.active && (c == nil || r.comm == c) {
+		if r.active && of(r.comm) {
 			recvs++
 		}
 	}

@@ -167,6 +167,16 @@ const (
 	ContextOfNobody = false
 	// IndexAsNumber takes the index of a process of another job for a local number.
 	IndexAsNumber = false
+	// TagIgnored has calls that make communicators from groups share a context whatever their tags.
+	TagIgnored = false
+)
+
+// Sessions.
+const (
+	// SessionDrained drops messages on communicators of sessions once the world model has ended.
+	SessionDrained = false
+	// SessionLeavesAtOnce ends a session while other members of its communicators use them.
+	SessionLeavesAtOnce = false
 )
 
 // Package part.

@@ -79,6 +79,9 @@ var (
 	PartitionUnasked      = chosen("PartitionUnasked")
 	PartitionKickedLate   = chosen("PartitionKickedLate")
 	PartitionsNotRung     = chosen("PartitionsNotRung")
+	TagIgnored            = chosen("TagIgnored")
+	SessionDrained        = chosen("SessionDrained")
+	SessionLeavesAtOnce   = chosen("SessionLeavesAtOnce")
 )
 
 // known is how many of them were chosen.

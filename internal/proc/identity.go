@@ -204,7 +204,7 @@ const (
 // Two contexts must differ if any process can ever be in both of their communicators. A frame has
 // 64 bits for the id, too few for job, index and serial number side by side. Therefore the id is
 // a hash of the three: among a million communicators of one process, two have the same id with
-// probability 2^-22. A process that announces a context sends the serial number, and the receivers
+// probability 2^-21. A process that announces a context sends the serial number, and the receivers
 // compute the id from the proved identity of the sender. So a process can neither choose an id
 // nor name one that another process has made, short of inverting SHA-256.
 //
@@ -213,18 +213,48 @@ const (
 // which need a look-up for each message.
 func (id ID) Context(serial uint64) uint64 {
 	b := binary.LittleEndian.AppendUint64(make([]byte, 0, 64), serial)
+	session := serial & sessionBit
 	if planted.ContextOfNobody {
 		id = ID{}
 	}
 	b = append(binary.LittleEndian.AppendUint32(b, uint32(id.Index)), id.Job...)
+	return context(b, session)
+}
+
+// sessionBit is set in the serial numbers and ids of contexts of communicators that descend from
+// a session, and in those of the world model it is not. A process whose world model has ended
+// drops what arrives for that one alone.
+const sessionBit = 1 << 63
+
+// InSession reports whether a context is of a communicator that descends from a session.
+func InSession(ctx uint64) bool { return ctx&sessionBit != 0 }
+
+// context is the id of what b describes, with or without the bit of a session.
+func context(b []byte, session uint64) uint64 {
 	sum := sha256.Sum256(b)
-	return max(binary.LittleEndian.Uint64(sum[:])/ContextStep, 1) * ContextStep
+	return max(binary.LittleEndian.Uint64(sum[:])&^sessionBit/ContextStep, 1)*ContextStep | session
+}
+
+// GroupContext returns the first id of the context in which processes agree on a communicator
+// without having one: a hash of the processes in their order, of a tag, and of the purpose. All
+// compute it, so calls with different tags at the same time do not mix. Any process can compute
+// it, but messages match by their sender, too, which is proved.
+func (p *Proc) GroupContext(purpose byte, tag string, members []int32) uint64 {
+	b := binary.LittleEndian.AppendUint32([]byte{'g', 'r', 'o', 'u', 'p', purpose}, uint32(len(tag)))
+	if !planted.TagIgnored {
+		b = append(b, tag...)
+	}
+	return context(p.AppendIDs(b, members), sessionBit)
 }
 
 // NewContext returns a context that no other process of any job and no earlier call has returned,
-// and its serial number.
-func (p *Proc) NewContext() (serial, ctx uint64) {
+// and its serial number. session says whether it is for a communicator that descends from a
+// session.
+func (p *Proc) NewContext(session bool) (serial, ctx uint64) {
 	serial = firstSerial + p.serials
+	if session {
+		serial |= sessionBit
+	}
 	p.serials++
 	return serial, p.Identity(p.job.Rank).Context(serial)
 }
@@ -232,7 +262,7 @@ func (p *Proc) NewContext() (serial, ctx uint64) {
 // ContextOf returns the context that another process has made with a serial number; ok is false
 // if NewContext of that process has never returned the number.
 func (p *Proc) ContextOf(process int, serial uint64) (ctx uint64, ok bool) {
-	return p.Identity(process).Context(serial), serial >= firstSerial
+	return p.Identity(process).Context(serial), serial&^sessionBit >= firstSerial
 }
 
 // WorldContext is the context of the communicator of all processes of the job.

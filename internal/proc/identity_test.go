@@ -191,7 +191,7 @@ func TestContexts(t *testing.T) {
 	}
 	for range 1000 {
 		for _, p := range []*proc.Proc{p, q, x} {
-			serial, ctx := p.NewContext()
+			serial, ctx := p.NewContext(false)
 			add(ctx)
 			if again, ok := q.ContextOf(p.Job().Rank, serial); p != x && (!ok || again != ctx) {
 				t.Fatalf("process %d made context %#x, another one computes %#x, %t", p.Job().Rank, ctx, again, ok)

@@ -219,6 +219,19 @@ func checkSegment(owner, n int) error {
 	return nil
 }
 
+// ShareSegment is OpenSegment that formats the segment if its owner has not yet: peers may send to
+// a process before it opens its memory. Whoever formats stores the same.
+func ShareSegment(mem []byte, owner, n int, open Opener) (*Segment, error) {
+	s, err := newSegment(mem, owner, n, open)
+	if err == nil && s.header().magic.Load() == 0 {
+		s.format(owner)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return OpenSegment(mem, owner, n, open)
+}
+
 // OpenSegment returns the segment of local process owner of n, which is mapped in mem, and checks its
 // header. It fails if the owner has not formatted it yet. The first HeadSize(n) bytes must be
 // accessible.

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/halo-mpi/halo/internal/boot"
-	"github.com/halo-mpi/halo/internal/fabric/tcp"
 )
 
 // checkEnv is the environment variable that enables checking mode.
@@ -47,17 +46,4 @@ func exchangeAddresses(b boot.Boot, addr string, check bool) (addrs []string, ch
 		}
 	}
 	return addrs, checkers, nil
-}
-
-// dial opens the tcp fabric. It is collective over the job.
-func dial(b boot.Boot, check bool) (*tcp.Fabric, []bool, error) {
-	f, addr, err := tcp.Listen(tcp.Config{Job: b.Job()})
-	if err != nil {
-		return nil, nil, err
-	}
-	addrs, checkers, err := exchangeAddresses(b, addr, check)
-	if err != nil {
-		return nil, nil, err
-	}
-	return f, checkers, f.Start(addrs)
 }

@@ -39,6 +39,9 @@ func TestSomeProcessesCheck(t *testing.T) {
 			for i := range boots {
 				all.Go(func() {
 					if worlds[i], errs[i] = open(i); errs[i] == nil {
+						errs[i] = worlds[i].Join()
+					}
+					if errs[i] == nil {
 						errs[i] = someCheck(worlds[i], checks)
 					}
 				})

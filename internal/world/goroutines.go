@@ -11,6 +11,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/fabric"
+	"github.com/halo-mpi/halo/internal/fabric/tcp"
 	"github.com/halo-mpi/halo/internal/node"
 	"github.com/halo-mpi/halo/internal/node/inproc"
 	"github.com/halo-mpi/halo/internal/proc"
@@ -31,6 +32,16 @@ func goroutinePolicy() proc.Policy {
 // The name may spread the ranks over pretended hosts: inproc@0010 is four ranks, of which the third is
 // on a host of its own. The fabric connects the ranks of a host; sealed tcp connects the hosts.
 func RunGoroutines(name string, n int, fn func(*World) error) error {
+	return RunProcesses(name, n, func(w *World) error {
+		if err := w.Join(); err != nil {
+			return err
+		}
+		return fn(w)
+	})
+}
+
+// RunProcesses is RunGoroutines of processes that have not joined the world model.
+func RunProcesses(name string, n int, fn func(*World) error) error {
 	g := &goroutines{ranks: make([]*World, n)}
 	boots := boot.Memory(n)
 	name, err := pretend(name, boots)
@@ -180,32 +191,27 @@ func opener(name string, boots []boot.Boot, checks func(i int) bool) (open func(
 	}
 	return func(i int) (*World, error) {
 		b := boots[i]
-		node, far, checkers, err := openRemote(b, near, i, checks(i))
+		way, err := openRemote(b, near, i)
 		if err != nil {
 			return nil, err
 		}
-		return start(b, node, far, checkers, goroutinePolicy(), false, nil)
+		return start(b, way, checks(i), goroutinePolicy(), false, nil)
 	}, release, nil
 }
 
 // openRemote opens the ways to the other ranks: near to the ranks of the host, unless near is nil, and
-// tcp to the others. It returns which ranks check, as reach does.
-func openRemote(b boot.Boot, near func(i int) (*node.Node, error), i int, check bool) (node *node.Node, far fabric.Fabric, checkers []bool, err error) {
+// tcp to the others.
+func openRemote(b boot.Boot, near func(i int) (*node.Node, error), i int) (way ways, err error) {
 	job := b.Job()
 	if near != nil && (len(job.Local) > 1 || job.Size == 1) {
-		if node, err = near(i); err != nil {
-			return nil, nil, nil, err
+		if way.near, err = near(i); err != nil {
+			return way, err
 		}
 	}
 	if near == nil || len(job.Local) < job.Size {
-		tcp, checkers, err := dial(b, check)
-		if err != nil {
-			return nil, nil, nil, err
-		}
-		return node, tcp, checkers, nil
+		way.far, way.addr, err = tcp.Listen(tcp.Config{Job: job})
 	}
-	_, checkers, err = exchangeAddresses(b, "", check) // after it others may map our segment
-	return node, nil, checkers, err
+	return way, err
 }
 
 // hostMemory is the shared memory of the ranks of a host that are goroutines. It replaces the launcher.

@@ -101,8 +101,11 @@ func twoJobs(n int, fn func(w *World, all *comm.Comm) error) error {
 				return err
 			}
 			far := &port{m: m, bell: make(chan struct{}, 1)}
-			w, err := start(b, near, far, nil, goroutinePolicy(), false, nil)
+			w, err := startOver(b, ways{near: near}, far, false, goroutinePolicy(), false, nil)
 			if err != nil {
+				return err
+			}
+			if err := w.attachWorld(); err != nil {
 				return err
 			}
 			m.mu.Lock()
@@ -381,7 +384,10 @@ func TestMemoryForEachProcessOfTheJob(t *testing.T) {
 			return int(m.HeapAlloc)
 		}
 		before := memory()
-		w, err := start(large{boot.Memory(1)[0], &job}, nil, &port{m: &mesh{}, bell: make(chan struct{}, 1)}, nil, goroutinePolicy(), false, nil)
+		w, err := startOver(large{boot.Memory(1)[0], &job}, ways{}, &port{m: &mesh{}, bell: make(chan struct{}, 1)}, false, goroutinePolicy(), false, nil)
+		if err == nil {
+			err = w.attachWorld()
+		}
 		if err != nil {
 			t.Fatal(err)
 		}

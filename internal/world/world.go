@@ -1,6 +1,7 @@
-// Package world starts and ends one MPI process: it joins the job, opens the fabrics,
-// starts the engine and makes the predefined communicators; and it closes them in order.
-// The public packages use the World that it returns.
+// Package world starts and ends one MPI process: it connects it to its job, opens the fabrics and
+// starts the engine, which the world model and sessions share; it makes the predefined
+// communicators when the process joins the world model; and it closes them in order. The public
+// packages use the World that it returns.
 package world
 
 import (
@@ -9,12 +10,14 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/fabric"
+	"github.com/halo-mpi/halo/internal/fabric/tcp"
 	"github.com/halo-mpi/halo/internal/memory"
 	"github.com/halo-mpi/halo/internal/node"
 	"github.com/halo-mpi/halo/internal/p2p"
@@ -30,7 +33,7 @@ type World struct {
 	Proc *proc.Proc
 	P2P  *p2p.Engine
 	Coll *coll.Engine
-	Comm *comm.Comm // all processes of the job
+	Comm *comm.Comm // all processes of the job; nil before Join
 	Self *comm.Comm // this process alone
 
 	RMA  *rma.Engine
@@ -44,6 +47,28 @@ type World struct {
 	closed  atomic.Bool
 	checks  bool
 	slow    atomic.Bool // closed, or checking: see SlowPath
+
+	way      ways
+	checkers []bool // processes that are known to check; nil if this one does not. The engines share it, under the lock
+	mu       sync.Mutex
+	users    int  // the world model, from Join to Close, and the sessions
+	idle     bool // the launcher was told that the process may end
+	found    bool // the process has published how others reach it
+}
+
+// ways are the ways to the other processes.
+type ways struct {
+	near *node.Node  // through memory; nil if there is none
+	far  *tcp.Fabric // nil if there is none
+	addr string      // where far listens
+}
+
+// fabric returns far as a fabric.
+func (w *ways) fabric() fabric.Fabric {
+	if w.far == nil {
+		return nil
+	}
+	return w.far
 }
 
 // Callers describes the goroutines or threads that call MPI in this process.
@@ -54,8 +79,8 @@ type Callers struct {
 	Fault   func(address uintptr) // proc.Policy.Fault
 }
 
-// Open joins the job that b knows of, over the fabric that the launcher chose.
-// It is collective over the job.
+// Open opens the process that b knows of, over the fabric that the launcher chose. It does not
+// need the other processes of the job.
 func Open(b boot.Boot, callers Callers) (*World, error) {
 	job := b.Job()
 	n := note(b)
@@ -65,27 +90,26 @@ func Open(b boot.Boot, callers Callers) (*World, error) {
 	if err != nil {
 		return nil, err
 	}
-	near, far, checkers, err := reach(b, check)
+	way, err := reach(b)
 	if err != nil {
 		return nil, err
 	}
 	services := 0
-	if near != nil {
+	if way.near != nil {
 		services++
 	}
-	if far != nil {
+	if way.far != nil {
 		services++
 	}
 	// On an oversubscribed node callers that are locked to threads sleep like goroutines, so that
 	// the whole process sleeps in Go's poller. But the service of sockets sleeps in the kernel.
-	threads := callers.Locked && (far != nil || !job.Oversubscribed())
+	threads := callers.Locked && (way.far != nil || !job.Oversubscribed())
 	runtime.GOMAXPROCS(threadPs(job, callers, threads, services, os.Getenv("GOMAXPROCS") != ""))
 	policy := processPolicy(job, threads)
 	policy.Fault = callers.Fault
-	w, err := start(b, near, far, checkers, policy, callers.Locked, n)
+	w, err := start(b, way, check, policy, callers.Locked, n)
 	if err == nil {
 		w.process = true
-		n.SetStage(shmfmt.StageRunning)
 		go w.watch()
 	}
 	return w, err
@@ -121,33 +145,23 @@ func threadPs(job *boot.Job, callers Callers, threads bool, services int, chosen
 }
 
 // reach opens the ways to the other processes: memory to those of this host, if the launcher
-// says so, and tcp to the rest. Each process calls Exchange exactly once in every case, since hosts
-// may differ. With check this process checks, and checkers says which others do; otherwise it is
-// nil.
-func reach(b boot.Boot, check bool) (near *node.Node, far fabric.Fabric, checkers []bool, err error) {
+// says so, and tcp to the rest.
+func reach(b boot.Boot) (way ways, err error) {
 	job := b.Job()
 	switch {
-	case job.Size == 1 && check:
-		return nil, nil, []bool{true}, nil
 	case job.Size == 1:
-		return nil, nil, nil, nil
+		return way, nil
 	case job.Fabric != "shm" && job.Fabric != "tcp":
-		return nil, nil, nil, fmt.Errorf("fabric %q: %w", job.Fabric, fabric.ErrUnsupported)
+		return way, fmt.Errorf("fabric %q: %w", job.Fabric, fabric.ErrUnsupported)
 	case job.Fabric == "shm" && len(job.Local) > 1:
-		if near, err = node.Open(b); err != nil {
-			return nil, nil, nil, err
+		if way.near, err = node.Open(b); err != nil {
+			return way, err
 		}
 	}
-	// After the Exchange peers may map our segment, too.
-	if near == nil || len(job.Local) < job.Size {
-		tcp, checkers, err := dial(b, check)
-		if err != nil {
-			return nil, nil, nil, err
-		}
-		return near, tcp, checkers, nil
+	if way.near == nil || len(job.Local) < job.Size {
+		way.far, way.addr, err = tcp.Listen(tcp.Config{Job: job})
 	}
-	_, checkers, err = exchangeAddresses(b, "", check)
-	return near, nil, checkers, err
+	return way, err
 }
 
 // waitYields is how often a waiter yields the core before it sleeps: for 0.1 ms where a few
@@ -187,40 +201,39 @@ func note(b boot.Boot) *shmfmt.Note {
 	return shmfmt.OpenNote(mem, slices.Index(job.Local, job.Rank))
 }
 
-func start(b boot.Boot, node *node.Node, far fabric.Fabric, checkers []bool, policy proc.Policy, inC bool, note *shmfmt.Note) (*World, error) {
+func start(b boot.Boot, way ways, check bool, policy proc.Policy, inC bool, note *shmfmt.Note) (*World, error) {
+	return startOver(b, way, way.fabric(), check, policy, inC, note)
+}
+
+// startOver is start with another fabric to other hosts, for tests.
+func startOver(b boot.Boot, way ways, far fabric.Fabric, check bool, policy proc.Policy, inC bool, note *shmfmt.Note) (*World, error) {
 	choice, err := coll.FromEnv(os.Getenv)
 	if err != nil {
 		return nil, err
 	}
-	p, err := proc.New(b, node, far, policy)
+	p, err := proc.New(b, way.near, far, policy)
 	if err != nil {
 		return nil, err
 	}
 	p.SetNote(note)
-	w := &World{Proc: p, P2P: p2p.New(p), Memory: memory.New(node), boot: b, note: note}
+	w := &World{Proc: p, P2P: p2p.New(p), Memory: memory.New(way.near), boot: b, note: note, way: way}
 	w.Coll = coll.New(p, w.P2P, choice)
 	if inC { // there many programs work although they break rules
 		w.Coll.Untell()
 	}
 	w.RMA = rma.New(p, w.P2P, w.Coll, w.Memory)
 	w.Part = part.New(p, w.P2P, w.Memory)
-	if checkers != nil {
-		w.checks = true
-		w.slow.Store(true)
-		w.P2P.Check(checkers)
-		w.Coll.Check(checkers)
-		w.RMA.Check(checkers)
-	}
-	all := make([]int32, b.Job().Size)
-	for i := range all {
-		all[i] = int32(i)
-	}
 	me := b.Job().Rank
-	w.Comm = comm.New(p, p.WorldContext(), me, all)
-	w.Self = comm.New(p, p.SelfContext(), 0, []int32{int32(me)})
-	if err := w.Coll.Attach(w.Comm, coll.WorldSlot); err != nil {
-		return nil, err
+	if check {
+		w.checks, w.checkers = true, make([]bool, b.Job().Size)
+		w.checkers[me] = true
+		w.slow.Store(true)
+		w.P2P.Check(w.checkers)
+		w.Coll.Check(w.checkers)
+		w.Coll.Learn(w.learn)
+		w.RMA.Check(w.checkers)
 	}
+	w.Self = comm.New(p, p.SelfContext(), 0, []int32{int32(me)})
 	if err := w.Coll.Attach(w.Self, coll.NoSlot); err != nil {
 		return nil, err
 	}
@@ -235,18 +248,15 @@ func (w *World) watch() {
 	os.Exit(1)
 }
 
-// Close ends the process: collective, after the user's last communication. It
-// fails, and nothing has happened, while receives or sends are pending.
+// Close ends the world model: collective, after the user's last communication in it. It fails, and
+// nothing has happened, while its receives or sends are pending. Sessions go on.
 func (w *World) Close() error {
-	if err := w.P2P.Pending(); err != nil {
-		return err
-	}
-	if err := w.Part.Pending(); err != nil {
+	if err := w.Pending(w.Model()); err != nil {
 		return err
 	}
 	w.note.SetStage(shmfmt.StageFinalizing)
 	err := w.close()
-	if w.closed.Load() {
+	if w.Idle() {
 		w.note.SetStage(shmfmt.StageFinalized)
 	} else {
 		w.note.SetStage(shmfmt.StageRunning)
@@ -278,11 +288,11 @@ func (w *World) close() error {
 	}
 	w.closed.Store(true)
 	w.slow.Store(true)
-	err = w.boot.Finalize()
-	if w.process {
-		err = errors.Join(err, w.Proc.Stop())
-	}
-	return err
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.users--
+	w.idle = true
+	return errors.Join(w.boot.Finalize(), w.tell())
 }
 
 // Process reports whether the process is an OS process of its own.

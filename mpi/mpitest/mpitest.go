@@ -52,3 +52,38 @@ func RunOver(fabric string, n int, fn func(world *mpi.Comm) error) error {
 	}
 	return unexported.Get[api]().RunOver(fabric, n, fn)
 }
+
+// Process is a process that has not called Init: what stands for functions of package mpi that
+// concern the whole process.
+type Process struct {
+	Rank        int // index in the job
+	OpenSession func(h mpi.Errhandler, hints ...mpi.SessionHint) (*mpi.Session, error)
+	Init        func() (*mpi.Comm, error)
+	Finalize    func() error
+}
+
+// RunProcesses is Run of processes that have not called Init.
+func RunProcesses(t *testing.T, n int, fn func(t testing.TB, p *Process)) {
+	t.Helper()
+	for _, fabric := range Fabrics() {
+		t.Run(fmt.Sprintf("%s-%d", fabric, n), func(t *testing.T) { ProcessesOn(t, fabric, n, fn) })
+	}
+}
+
+// ProcessesOn is On of processes that have not called Init.
+func ProcessesOn(t testing.TB, fabric string, n int, fn func(t testing.TB, p *Process)) {
+	t.Helper()
+	type api interface {
+		RunProcesses(fabric string, n int, fn func(rank int, open func(h mpi.Errhandler, hints ...mpi.SessionHint) (*mpi.Session, error), init func() (*mpi.Comm, error), finalize func() error) error) error
+	}
+	err := unexported.Get[api]().RunProcesses(fabric, n, func(rank int, open func(h mpi.Errhandler, hints ...mpi.SessionHint) (*mpi.Session, error), init func() (*mpi.Comm, error), finalize func() error) error {
+		fn(t, &Process{rank, open, init, finalize})
+		if t.Failed() {
+			return errors.New("the test has failed")
+		}
+		return nil
+	})
+	if err != nil {
+		t.Errorf("%d processes over %s: %v", n, fabric, err)
+	}
+}

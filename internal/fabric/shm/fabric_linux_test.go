@@ -74,7 +74,8 @@ func TestBrokenRingEndsItsPeerAndNoOther(t *testing.T) {
 // Frames to a peer whose memory cannot be mapped were once dropped silently.
 func TestPeerThatCannotBeMappedIsDown(t *testing.T) {
 	h := nodetest.New(t, 3)
-	f := []*shm.Fabric{shm.New(h.Open(t, 0)), shm.New(h.Open(t, 1))} // rank 2 never formats its segment
+	h.Segment(t, 2)[0] = 1 // the segment of rank 2 has another format
+	f := []*shm.Fabric{shm.New(h.Open(t, 0)), shm.New(h.Open(t, 1))}
 	send(t, f[0], 2, 1)
 	send(t, f[0], 1, 1)
 	f[0].Sleep()
@@ -83,9 +84,29 @@ func TestPeerThatCannotBeMappedIsDown(t *testing.T) {
 		f[0].Poll(&s, -1)
 	}
 	if len(s.downs) != 1 || s.downs[0] != 2 || !strings.Contains(s.causes[0].Error(), "not ready") {
-		t.Errorf("downs %v, causes %v, want [2] for a segment that is not ready", s.downs, s.causes)
+		t.Errorf("downs %v, causes %v, want [2] for a segment of another format", s.downs, s.causes)
 	}
 	send(t, f[0], 2, 1)
+}
+
+// Frames to a process that has not opened its memory yet wait for it there.
+func TestFramesWaitForAProcessThatOpensLater(t *testing.T) {
+	h := nodetest.New(t, 2)
+	node := h.Open(t, 0)
+	first := shm.New(node)
+	send(t, first, 1, 7)
+	if node.CanRead(1) {
+		t.Error("memory of a process that has not opened it can be read")
+	}
+	second := shm.New(h.Open(t, 1))
+	var s tally
+	second.Poll(&s, -1)
+	if len(s.args) != 1 || s.args[0] != 7 || len(s.downs) != 0 {
+		t.Errorf("frames %v, downs %v", s.args, s.downs)
+	}
+	if !node.CanRead(1) {
+		t.Error("memory of a process that opened it later cannot be read")
+	}
 }
 
 func TestLoseDeliversWhatThePeerPublishedFirst(t *testing.T) {

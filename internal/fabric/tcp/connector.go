@@ -41,7 +41,8 @@ type connector struct {
 	due  atomic.Bool // set by beat, cleared by the data path when it looks at its connections
 
 	mu      sync.Mutex
-	addrs   []string
+	addrs   []string // of all processes, nil before start
+	lookup  Lookup   // finds addresses before start
 	peers   peers.Table[peer]
 	callers []caller
 	turn    uint64 // numbers callers in order of arrival
@@ -109,6 +110,31 @@ func newConnector(job *boot.Job, l limits, wake func()) (*connector, string, err
 	return d, d.ln.addr(), nil
 }
 
+// addressOf returns the address of a process, "" if it has to be looked up. mu is held.
+func (d *connector) addressOf(to int) string {
+	if d.addrs != nil {
+		return d.addrs[to]
+	}
+	return ""
+}
+
+// find returns the address of a process, which it waits for. That is no attempt to reach the
+// process, so it has no limit of time.
+func (d *connector) find(ctx context.Context, to int) (string, error) {
+	addr, err := d.lookup(ctx, to)
+	if err != nil {
+		return "", fmt.Errorf("tcp: address of process %d: %w", to, err)
+	}
+	return addr, nil
+}
+
+// startLookup sets the function that finds addresses until start is called.
+func (d *connector) startLookup(l Lookup) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.lookup = l
+}
+
 // start sets the addresses of all processes.
 func (d *connector) start(addrs []string) error {
 	if len(addrs) != d.job.Size {
@@ -128,16 +154,25 @@ func (d *connector) open(to int) {
 	if p.state != unconnected || d.ctx.Err() != nil {
 		return
 	}
-	if d.addrs == nil {
+	addr := d.addressOf(to)
+	if addr == "" && d.lookup == nil {
 		d.lose(to, errors.New("tcp: Send before Start"))
 		return
 	}
-	ctx, cancel := context.WithTimeout(d.ctx, d.limits.reach)
+	ctx, cancel := context.WithCancel(d.ctx)
 	p.state, p.attempt, p.giveUp = dialling, ctx, cancel
-	addr := d.addrs[to]
 	d.wg.Go(func() {
 		defer cancel()
-		d.dialLoop(ctx, to, addr)
+		if addr == "" {
+			var err error
+			if addr, err = d.find(ctx, to); err != nil {
+				d.fail(ctx, to, "an unknown address", err)
+				return
+			}
+		}
+		limited, end := context.WithTimeout(ctx, d.limits.reach)
+		defer end()
+		d.dialLoop(limited, ctx, to, addr)
 	})
 }
 

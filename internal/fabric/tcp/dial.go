@@ -26,8 +26,9 @@ var errNoAnswer = errors.New("no answer from the host")
 var errCrossed = errors.New("the peer's own call is on its way")
 
 // dialLoop dials until there is a connection, the peer's own call was accepted instead (ctx
-// ends), or an error is permanent.
-func (d *connector) dialLoop(ctx context.Context, to int, addr string) {
+// ends), or an error is permanent. ctx is attempt, which identifies the attempts, with a limit of
+// time.
+func (d *connector) dialLoop(ctx, attempt context.Context, to int, addr string) {
 	pause := firstPause
 	end, _ := ctx.Deadline()
 	var silent time.Duration // how long the peer's host has not answered, while this process was running
@@ -58,7 +59,7 @@ func (d *connector) dialLoop(ctx context.Context, to int, addr string) {
 		}
 		break
 	}
-	d.fail(ctx, to, addr, last)
+	d.fail(attempt, to, addr, last)
 }
 
 // permanent reports whether another attempt cannot succeed: nobody listens (a peer listens

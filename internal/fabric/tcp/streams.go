@@ -80,9 +80,13 @@ func listenStreams(c Config) (*streams, string, error) {
 	return f, addr, nil
 }
 
-// Start sets the addresses of all processes of the job, by index. It is called before the
-// first Send.
+// Start sets the addresses of all processes of the job, by index. It, or StartLookup, is called
+// before the first Send.
 func (f *streams) Start(addrs []string) error { return f.connector.start(addrs) }
+
+// StartLookup sets the function by which the fabric finds the address of a process that it is to
+// reach, until Start is called.
+func (f *streams) StartLookup(l Lookup) { f.connector.startLookup(l) }
 
 // Refused is how many callers failed to prove that they belong to the job.
 func (f *streams) Refused() uint64 { return f.connector.refused.Load() }

@@ -18,12 +18,17 @@
 package tcp
 
 import (
+	"context"
 	"fmt"
 	"time"
 
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/wire"
 )
+
+// Lookup returns the address of a process of the job. It waits until the process has one, or until
+// ctx ends.
+type Lookup func(ctx context.Context, process int) (string, error)
 
 // Config describes the process for which a fabric is made.
 type Config struct {

@@ -1,6 +1,7 @@
 package nodetest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -172,6 +173,12 @@ func (p *Process) Ring(rank int) error {
 	return sys.RingBell(p.Host.Bells[rank])
 }
 
+func (p *Process) Init() error          { return nil }
+func (p *Process) InUse(bool) error     { return nil }
+func (p *Process) Publish([]byte) error { return nil }
+func (p *Process) Lookup(context.Context, int) ([]byte, error) {
+	return nil, errors.ErrUnsupported
+}
 func (p *Process) Exchange([]byte) ([][]byte, error) { return nil, errors.ErrUnsupported }
 func (p *Process) Finalize() error                   { return nil }
 func (p *Process) Abort(code int, reason string)     { panic(fmt.Sprint(code, reason)) }

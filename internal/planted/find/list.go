@@ -87,5 +87,8 @@ func faults() []sought {
 		by("PartitionUnasked", mpi, "TestXPRT01_ReadyBeforeTheReceive"),
 		by("PartitionKickedLate", mpi, "TestXPRT01_EightGoroutines"),
 		by("PartitionsNotRung", mpi, "TestXPRT01_SleepersAreWoken"),
+		by("TagIgnored", mpi, "TestXSES01_TagsTellCallsApart"),
+		by("SessionDrained", mpi, "TestXSES01_SessionsAndTheWorldModel"),
+		by("SessionLeavesAtOnce", mpi, "TestXSES01_FinalizeWaitsForTheOthers"),
 	}
 }

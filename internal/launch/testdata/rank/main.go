@@ -63,7 +63,7 @@ func (p *process) step(verb, arg string) {
 	var err error
 	switch verb {
 	case "init", "initc": // initc is the call of the C library
-		p.boot, err = boot.Connect(verb == "initc")
+		p.boot, err = boot.Connect(verb == "initc", true)
 	case "exchange":
 		var all [][]byte
 		all, err = p.boot.Exchange([]byte(p.rank))

@@ -1,0 +1,141 @@
+package mpi
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/halo-mpi/halo/internal/boot"
+)
+
+// PsetWorld and PsetSelf are the names of the process sets that every session knows: all processes
+// of the job, and this one alone.
+//
+// C: none; section 11.3.2 has the names, and no constants.
+const (
+	PsetWorld = "mpi://WORLD"
+	PsetSelf  = "mpi://SELF"
+)
+
+// Prefixes of the names of process sets that follow from how the job was launched.
+const (
+	psetHost = "halo://host/" // and the name of a host of the job
+	psetApp  = "halo://app/"  // and the number of a block of the launcher's command line
+)
+
+// psets returns the names of the process sets of a job. They do not change.
+func psets(j *boot.Job) []string {
+	names := []string{PsetWorld, PsetSelf}
+	for _, h := range j.Hosts {
+		names = append(names, psetHost+h)
+	}
+	for i := range max(1, len(j.Blocks)) {
+		names = append(names, psetApp+strconv.Itoa(i))
+	}
+	for _, b := range j.Blocks {
+		for _, name := range b.Psets {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+// pset returns the members of a process set, as indexes in the job in ascending order. It returns
+// nil if there is no set with that name. Programs also write mpi://world.
+func pset(j *boot.Job, name string) (members []int32) {
+	in := func(r int) bool { return true }
+	switch host, onHost := strings.CutPrefix(name, psetHost); {
+	case strings.EqualFold(name, PsetWorld):
+	case strings.EqualFold(name, PsetSelf):
+		return []int32{int32(j.Rank)}
+	case onHost:
+		h := slices.Index(j.Hosts, host)
+		in = func(r int) bool { return h >= 0 && int(j.Host[r]) == h }
+	default:
+		number, isApp := strings.CutPrefix(name, psetApp)
+		if isApp && number == "0" && j.Blocks == nil {
+			break
+		}
+		var of []bool // by rank
+		for i, b := range j.Blocks {
+			is := slices.Contains(b.Psets, name) || isApp && number == strconv.Itoa(i)
+			of = append(of, slices.Repeat([]bool{is}, b.Ranks)...)
+		}
+		in = func(r int) bool { return r < len(of) && of[r] }
+	}
+	for r := range j.Size {
+		if in(r) {
+			members = append(members, int32(r))
+		}
+	}
+	return members
+}
+
+// Psets are the names of the process sets that the session knows: PsetWorld, PsetSelf, one for
+// each host of the job ("halo://host/NAME"), one for each block of the launcher's command line,
+// which colons separate ("halo://app/0", ...), and those that option -pset of halo run has named.
+// They are the same in all sessions and do not change.
+//
+// C: MPI_Session_get_num_psets and MPI_Session_get_nth_pset, section 11.3.2.
+func (s *Session) Psets() ([]string, error) {
+	if err := s.usable(callPsets); err != nil {
+		return nil, err
+	}
+	return psets(s.self.w.Proc.Job()), nil
+}
+
+// PsetInfo describes a process set: the key mpi_size has the number of its processes. ErrArg, with
+// the names that exist, if there is none with that name.
+//
+// C: MPI_Session_get_pset_info, section 11.3.2.
+func (s *Session) PsetInfo(name string) (*Info, error) {
+	if err := s.usable(callPsetInfo); err != nil {
+		return nil, err
+	}
+	members := pset(s.self.w.Proc.Job(), name)
+	if members == nil {
+		return nil, s.noPset(callPsetInfo, name)
+	}
+	return infoOf("mpi_size", strconv.Itoa(len(members))), nil
+}
+
+// noPset is the error of a call with a name that no process set has.
+func (s *Session) noPset(k call, name string) *Error {
+	var known []string
+	for _, n := range psets(s.self.w.Proc.Job()) {
+		known = append(known, fmt.Sprintf("%q", n))
+	}
+	if most := 20; len(known) > most {
+		known = append(known[:most], fmt.Sprintf("and %d more", len(known)-most))
+	}
+	return fail(ErrArg, k.String(), s.self, "no process set is called %q; there are %s", name, strings.Join(known, ", "))
+}
+
+// PsetGroup is Session.Group without an error for a name that no process set has.
+//
+// C: MPI_Group_from_session_pset, section 7.3.2.
+func (internals) PsetGroup(s *Session, name string) (g Group, found bool, err error) {
+	if err := s.usable(callGroup); err != nil {
+		return Group{}, false, err
+	}
+	members := pset(s.self.w.Proc.Job(), name)
+	return Group{members, s.self}, members != nil, nil
+}
+
+// Group is the group of the processes of a process set, in the order of their ranks in the job.
+// ErrArg, with the names that exist, if there is none with that name.
+//
+// C: MPI_Group_from_session_pset, section 7.3.2.
+func (s *Session) Group(name string) (Group, error) {
+	if err := s.usable(callGroup); err != nil {
+		return Group{}, err
+	}
+	members := pset(s.self.w.Proc.Job(), name)
+	if members == nil {
+		return Group{}, s.noPset(callGroup, name)
+	}
+	return Group{members, s.self}, nil
+}
