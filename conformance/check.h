@@ -14,9 +14,11 @@ static int wrong;      /* number of errors of this rank */
 
 static inline void found(const char *file, int line, const char *what, const char *format, ...) {
 	va_list values;
-	int me;
+	int me = rank, begun, ended; /* in a session there is no world */
 	if (wrong++ >= 10) return;
-	MPI_Comm_rank(MPI_COMM_WORLD, &me);
+	MPI_Initialized(&begun);
+	MPI_Finalized(&ended);
+	if (begun && !ended) MPI_Comm_rank(MPI_COMM_WORLD, &me);
 	fprintf(stderr, "%s:%d: rank %d: not so: %s", file, line, me, what);
 	va_start(values, format);
 	vfprintf(stderr, format, values);

@@ -62,13 +62,10 @@ int main(int argc, char **argv) {
 	CHECK(u == MPI_DATATYPE_NULL, "the second type is %p", (void *)u);
 	LACKS(MPI_Comm_spawn("none", MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, c, NULL, MPI_ERRCODES_IGNORE));
 
-	MPI_Session s = MPI_SESSION_NULL;
 	OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL));
 	LACKS(MPI_File_open(MPI_COMM_SELF, "none", MPI_MODE_RDONLY, MPI_INFO_NULL, &f)); /* handlers of files return */
 	LACKS(MPI_File_read(f, v, 1, MPI_INT, MPI_STATUS_IGNORE));
-	MAKES(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &s), s, MPI_SESSION_NULL);
 	OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
-	LACKS(MPI_Session_get_num_psets(s, MPI_INFO_NULL, &n));
 
 	OK(MPI_Topo_test(c, &n));
 	CHECK(n == MPI_UNDEFINED, "topology %d", n);

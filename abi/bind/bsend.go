@@ -9,18 +9,21 @@ import (
 // bufferAutomatic is MPI_BUFFER_AUTOMATIC.
 const bufferAutomatic uintptr = 2
 
+// hearer is an object with an error handler.
+type hearer interface{ CallErrhandler(err error) error }
+
 // lend attaches a buffer by calling do with its memory, or with nil for
 // MPI_BUFFER_AUTOMATIC.
-func (l *Lib) lend(c *mpi.Comm, call string, address uintptr, size int, do func([]byte) error) error {
+func (l *Lib) lend(of hearer, call string, address uintptr, size int, do func([]byte) error) error {
 	switch p := pointer(address); {
 	case address == bufferAutomatic:
 		return do(nil)
 	case size < 0:
-		return l.failOn(c, mpi.ErrArg, call, "buffer of %d bytes", size)
+		return of.CallErrhandler(newError(mpi.ErrArg, call, "buffer of %d bytes", size))
 	case size == 0:
 		return do([]byte{})
 	case p == nil:
-		return l.failOn(c, mpi.ErrBuffer, call, "buffer of %d bytes at %#x", size, address)
+		return of.CallErrhandler(newError(mpi.ErrBuffer, call, "buffer of %d bytes at %#x", size, address))
 	default:
 		return do(unsafe.Slice((*byte)(p), size))
 	}
@@ -50,17 +53,17 @@ func (l *Lib) takeBack(a args, i int, call string, do func() ([]byte, error)) er
 // attachProcess, detachProcess, flushProcess and iflushProcess are MPI_Buffer_attach and so
 // on.
 func (l *Lib) attachProcess(address uintptr, size int) error {
-	c := l.world.Load()
-	return l.lend(c.Self(), "MPI_Buffer_attach", address, size, func(b []byte) error { return mpi.BufferAttach(c, b) })
+	c := l.base()
+	return l.lend(c, "MPI_Buffer_attach", address, size, func(b []byte) error { return mpi.BufferAttach(c, b) })
 }
 
 func (l *Lib) detachProcess(a args) error {
-	return l.takeBack(a, 0, "MPI_Buffer_detach", func() ([]byte, error) { return mpi.BufferDetach(l.world.Load()) })
+	return l.takeBack(a, 0, "MPI_Buffer_detach", func() ([]byte, error) { return mpi.BufferDetach(l.base()) })
 }
 
-func (l *Lib) flushProcess() error { return mpi.BufferFlush(l.world.Load()) }
+func (l *Lib) flushProcess() error { return mpi.BufferFlush(l.base()) }
 
-func (l *Lib) iflushProcess() mpi.Request { return mpi.IbufferFlush(l.world.Load()) }
+func (l *Lib) iflushProcess() mpi.Request { return mpi.IbufferFlush(l.base()) }
 
 // attachComm and detachComm are MPI_Comm_attach_buffer and MPI_Comm_detach_buffer.
 func (l *Lib) attachComm(c *mpi.Comm, address uintptr, size int) error {

@@ -44,14 +44,7 @@ func (l *Lib) intercommCreate(a args) error {
 		return err
 	}
 	var peer *mpi.Comm
-	switch h := a.word(2); h {
-	case commWorld:
-		peer = l.world.Load()
-	case commSelf:
-		peer = l.world.Load().Self()
-	default:
-		peer, _ = l.comms.get(h)
-	}
+	peer = l.commOf(a.word(2))
 	c, err := mpi.IntercommCreate(local, a.int(1), peer, a.int(3), a.int(4))
 	if err != nil {
 		a.setWord(5, commNull)

@@ -22,6 +22,8 @@ var engine = unexported.Get[interface {
 	OnFault(f func(address uintptr))
 	FortranSizes(logical, integer, real, doublePrecision int) error
 	InitErrhandler(h mpi.Errhandler) (*mpi.Comm, error)
+	FirstErrhandler(h mpi.Errhandler)
+	ProcessComm() *mpi.Comm
 
 	// Records that compiled code reads, and functions through which it enters Go.
 	CommDescriptor(c *mpi.Comm) (address uintptr, layout uint64)
@@ -41,6 +43,9 @@ var engine = unexported.Get[interface {
 
 	// Arguments and callbacks.
 	Degrees(c *mpi.Comm) (in, out int)
+	Raise(h mpi.Errhandler, e *mpi.Error) error
+	PsetGroup(s *mpi.Session, name string) (g mpi.Group, found bool, err error)
+	LiveObjects(s *mpi.Session) ([]*mpi.Comm, []*mpi.Window)
 	BufError(cl mpi.Class, format string, args ...any) mpi.Buffer
 	PackTo(c *mpi.Comm, dst []byte, p unsafe.Pointer, count int, d mpi.Datatype) int
 	UnpackFrom(c *mpi.Comm, src []byte, p unsafe.Pointer, count int, d mpi.Datatype) int

@@ -8,7 +8,7 @@ import (
 
 // errhandler is an error handler that has a handle in C.
 type errhandler struct {
-	h    mpi.Errhandler // null if it is for files or sessions, which Halo does not have yet
+	h    mpi.Errhandler // null if it is for files, which Halo does not have yet
 	refs int            // references that the program has received and not freed
 }
 
@@ -156,8 +156,18 @@ func (l *Lib) winErrhandler(fn uintptr) (mpi.Errhandler, error) {
 	}), nil
 }
 
-// otherErrhandler is MPI_File_create_errhandler and MPI_Session_create_errhandler. No object
-// can use such a handler yet, since Halo has neither files nor sessions.
+// sessionErrhandler is MPI_Session_create_errhandler.
+func (l *Lib) sessionErrhandler(fn uintptr) (mpi.Errhandler, error) {
+	if err := l.function("MPI_Session_create_errhandler", fn); err != nil {
+		return mpi.Errhandler{}, err
+	}
+	return mpi.CreateSessionErrhandler(func(s *mpi.Session, e *mpi.Error) {
+		l.hooks.Invoke(callSession_errhandler_function, fn, []uintptr{l.sessions.handleOf(s, sessionNull), uintptr(e.Class)})
+	}), nil
+}
+
+// otherErrhandler is MPI_File_create_errhandler. No object can use such a handler yet, since Halo
+// has no files.
 func (l *Lib) otherErrhandler(call string, fn uintptr) (mpi.Errhandler, error) {
 	return mpi.Errhandler{}, l.function(call, fn)
 }
@@ -167,11 +177,11 @@ func (l *Lib) otherErrhandler(call string, fn uintptr) (mpi.Errhandler, error) {
 func (l *Lib) commHandle(c *mpi.Comm) handle {
 	world := l.world.Load()
 	switch {
-	case c == nil || world == nil:
+	case c == nil:
 		return commNull
 	case c == world:
 		return commWorld
-	case c == world.Self():
+	case world != nil && c == world.Self():
 		return commSelf
 	}
 	return l.comms.handleOf(c, commNull)

@@ -128,6 +128,9 @@ func (l *Lib) startFast() {
 // openFirst tells C of MPI_COMM_WORLD and MPI_COMM_SELF.
 func (l *Lib) openFirst() {
 	world := l.world.Load()
+	if world == nil || l.comms.opened == nil { // in a session, or without a fast path
+		return
+	}
 	l.comms.opened(commWorld, world)
 	l.comms.opened(commSelf, world.Self())
 }

@@ -25,7 +25,7 @@ func (l *Lib) startGrequest(a args) error {
 		}
 		return nil
 	}
-	q := l.world.Load().StartGrequest(mpi.Grequest{
+	q := l.base().StartGrequest(mpi.Grequest{
 		Query: func(st *mpi.Status) error {
 			s := new(status)
 			*s = empty

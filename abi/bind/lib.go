@@ -59,6 +59,7 @@ type Lib struct {
 	wins        named[*mpi.Window]
 	infos       table[*mpi.Info]
 	syncs       named[mpi.Sync] // objects that have a number in Fortran
+	sessions    named[*mpi.Session]
 	errhandlers errhandlers
 	keyvals     keyvals
 	attributes  predefined
@@ -76,6 +77,12 @@ type Lib struct {
 
 	state atomic.Int32
 	world atomic.Pointer[mpi.Comm] // nil before Init
+
+	starting sync.Mutex               // guards prepared and begun
+	prepared bool                     // prepare was called
+	begun    bool                     // begin was called
+	open     atomic.Int32             // sessions that are open
+	process  atomic.Pointer[mpi.Comm] // stands for the process in sessions, nil before the first
 }
 
 // The states of the library.
@@ -92,7 +99,7 @@ func New(h Hooks) *Lib {
 	l.ops.kind, l.requests.kind, l.messages.kind = kindOp, kindRequest, kindMessage
 	l.wins.kind, l.infos.kind, l.errhandlers.kind = kindWin, kindInfo, kindErrhandler
 	l.tools.sessions.kind = kindSession
-	l.syncs.kind = kindSync
+	l.syncs.kind, l.sessions.kind = kindSync, kindSession
 	return l
 }
 
@@ -139,7 +146,7 @@ func (l *Lib) CallIn(env op.Env, number int, large bool, words unsafe.Pointer) (
 	defer l.caught(number, args{words, large, env}, &result)
 	p, do := &procedures[number], calls[number]
 	switch {
-	case l.state.Load() != running && !p.always:
+	case l.state.Load() != running && !p.always && l.open.Load() == 0:
 		return code(l.idle(p.String()))
 	case do == nil:
 		return code(l.unsupported(p, args{words, large, env}))
@@ -177,7 +184,7 @@ func (l *Lib) failOn(c *mpi.Comm, cl mpi.Class, call, format string, v ...any) e
 	if c != nil {
 		return c.CallErrhandler(e)
 	}
-	if l.world.Load() == nil || l.state.Load() != running {
+	if !l.usable() {
 		return l.outside(e)
 	}
 	return mpi.CallErrhandler(e)
@@ -187,7 +194,7 @@ func (l *Lib) failOn(c *mpi.Comm, cl mpi.Class, call, format string, v ...any) e
 // is one.
 func (l *Lib) failIn(call string, a args, cl mpi.Class, format string, v ...any) error {
 	p := find(call)
-	if p == nil || l.world.Load() == nil {
+	if p == nil || !l.usable() {
 		return l.fail(cl, call, format, v...)
 	}
 	if p.comm > 0 {
@@ -208,10 +215,22 @@ func (l *Lib) failWin(w *mpi.Window, cl mpi.Class, call, format string, v ...any
 	return w.CallErrhandler(newError(cl, call, format, v...))
 }
 
+// usable reports whether MPI can be used: the world model, or a session.
+func (l *Lib) usable() bool { return l.state.Load() == running || l.open.Load() > 0 }
+
+// base returns the communicator that stands for the process in calls without an object: that of
+// the process alone, which exists in sessions, too.
+func (l *Lib) base() *mpi.Comm {
+	if l.state.Load() == running {
+		return l.world.Load().Self()
+	}
+	return l.process.Load()
+}
+
 // idle raises the error of a call before Init or after Finalize.
 func (l *Lib) idle(name string) error {
 	if l.state.Load() == beforeInit {
-		return l.outside(newError(mpi.ErrOther, name, "called before MPI_Init"))
+		return l.outside(newError(mpi.ErrOther, name, "called before MPI_Init and MPI_Session_init"))
 	}
 	return l.outside(newError(mpi.ErrOther, name, "called after MPI_Finalize"))
 }

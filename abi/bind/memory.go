@@ -6,7 +6,7 @@ import (
 
 // allocMem is MPI_Alloc_mem.
 func (l *Lib) allocMem(size int64, info *mpi.Info) (uintptr, error) {
-	mem, err := mpi.AllocMem[byte](l.world.Load().Self(), int(size), info)
+	mem, err := mpi.AllocMem[byte](l.base(), int(size), info)
 	return address(mem), err
 }
 
@@ -19,5 +19,5 @@ func (l *Lib) freeMem(base uintptr) error {
 	if !ok {
 		return l.fail(mpi.ErrBase, "MPI_Free_mem", "%#x is no address of memory", base)
 	}
-	return mpi.FreeMem(l.world.Load().Self(), mem)
+	return mpi.FreeMem(l.base(), mem)
 }

@@ -34,12 +34,14 @@ const inPlace uintptr = 1
 
 // comm returns the communicator of a handle.
 func (l *Lib) comm(h handle, call string) (*mpi.Comm, error) {
-	switch h {
-	case commWorld:
-		return l.world.Load(), nil
-	case commSelf:
-		return l.world.Load().Self(), nil
-	case commNull:
+	switch world := l.world.Load(); {
+	case h == commWorld && world != nil:
+		return world, nil
+	case h == commSelf && world != nil:
+		return world.Self(), nil
+	case h == commWorld, h == commSelf:
+		return nil, l.fail(mpi.ErrComm, call, "MPI_COMM_WORLD and MPI_COMM_SELF exist after MPI_Init, not in a session")
+	case h == commNull:
 		return nil, l.fail(mpi.ErrComm, call, "communicator is MPI_COMM_NULL")
 	}
 	if c, ok := l.comms.get(h); ok {
@@ -50,12 +52,12 @@ func (l *Lib) comm(h handle, call string) (*mpi.Comm, error) {
 
 // addComm returns the handle of a communicator, MPI_COMM_NULL for nil.
 func (l *Lib) addComm(c *mpi.Comm) handle {
-	switch {
+	switch world := l.world.Load(); {
 	case c == nil:
 		return commNull
-	case c == l.world.Load():
+	case c == world:
 		return commWorld
-	case c == l.world.Load().Self():
+	case world != nil && c == world.Self():
 		return commSelf
 	}
 	return l.comms.put(c)

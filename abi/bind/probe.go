@@ -80,7 +80,7 @@ func (l *Lib) message(a args, i int, call string) (m mpi.Message, err error) {
 	}
 	if *at == messageNoProc {
 		*at = messageNull
-		m, _, err = l.world.Load().Mprobe(mpi.ProcNull, mpi.AnyTag)
+		m, _, err = l.base().Mprobe(mpi.ProcNull, mpi.AnyTag)
 		return m, err
 	}
 	m, ok := l.messages.get(*at)

@@ -60,7 +60,7 @@ var procedures = [...]procedure{
 	51:  {text: 1485, name: 16, comm: 4, makes: 1},
 	52:  {text: 1501, name: 15, comm: 1},
 	53:  {text: 1516, name: 26, always: true},
-	54:  {text: 1542, name: 26, handler: 4, makes: 1},
+	54:  {text: 1542, name: 26, handler: 4},
 	55:  {text: 1568, name: 21, comm: 1},
 	56:  {text: 1589, name: 22, buffers: 17},
 	57:  {text: 1628, name: 20, comm: 1},
@@ -194,7 +194,7 @@ var procedures = [...]procedure{
 	185: {text: 4549, name: 20},
 	186: {text: 4569, name: 14, buffers: 9},
 	187: {text: 4592, name: 14},
-	188: {text: 4606, name: 27, makes: 12},
+	188: {text: 4606, name: 27},
 	189: {text: 4633, name: 14, buffers: 9},
 	190: {text: 4656, name: 22},
 	191: {text: 4678, name: 20, buffers: 10},
@@ -237,7 +237,7 @@ var procedures = [...]procedure{
 	228: {text: 5804, name: 15, always: true},
 	229: {text: 5819, name: 15, always: true},
 	230: {text: 5834, name: 20, comm: 1},
-	231: {text: 5854, name: 32, handler: 7, makes: 4},
+	231: {text: 5854, name: 32, handler: 7},
 	232: {text: 5886, name: 19, comm: 1},
 	233: {text: 5905, name: 10, comm: 3},
 	234: {text: 5915, name: 9, buffers: 3, comm: 6},
@@ -321,235 +321,235 @@ var procedures = [...]procedure{
 	312: {text: 8254, name: 13, buffers: 3, comm: 6},
 	313: {text: 8270, name: 12, buffers: 23, comm: 11},
 	314: {text: 8305, name: 20, buffers: 3, comm: 8},
-	315: {text: 8328, name: 25, always: true},
-	316: {text: 8353, name: 27, always: true},
-	317: {text: 8380, name: 29, always: true},
-	318: {text: 8409, name: 25, always: true},
-	319: {text: 8434, name: 20, always: true},
-	320: {text: 8454, name: 24, always: true},
-	321: {text: 8478, name: 26, always: true, makes: 5},
-	322: {text: 8504, name: 20, always: true, makes: 7},
-	323: {text: 8524, name: 24, always: true},
-	324: {text: 8548, name: 25, always: true},
-	325: {text: 8573, name: 25, always: true, makes: 13},
-	326: {text: 8598, name: 25, always: true, makes: 14},
-	327: {text: 8623, name: 16, always: true, handler: 2, makes: 15},
-	328: {text: 8639, name: 26, always: true, handler: 2},
-	329: {text: 8665, name: 9, buffers: 3, comm: 6},
-	330: {text: 8677, name: 14, buffers: 3, comm: 6},
-	331: {text: 8694, name: 9},
-	332: {text: 8703, name: 12, buffers: 19},
-	333: {text: 8734, name: 20},
-	334: {text: 8754, name: 21},
-	335: {text: 8775, name: 18},
-	336: {text: 8793, name: 24},
-	337: {text: 8817, name: 23},
-	338: {text: 8840, name: 25},
-	339: {text: 8865, name: 20},
-	340: {text: 8885, name: 21},
-	341: {text: 8906, name: 18},
-	342: {text: 8924, name: 8},
-	343: {text: 8932, name: 18},
-	344: {text: 8950, name: 11, buffers: 19},
-	345: {text: 8980, name: 11, buffers: 19},
-	346: {text: 9010, name: 12, buffers: 38},
-	347: {text: 9060, name: 13, comm: 1},
-	348: {text: 9073, name: 15},
-	349: {text: 9088, name: 19},
-	350: {text: 9107, name: 22, buffers: 70},
-	351: {text: 9199, name: 27},
-	352: {text: 9226, name: 27},
-	353: {text: 9253, name: 24},
-	354: {text: 9277, name: 24, buffers: 46},
-	355: {text: 9347, name: 30, buffers: 26},
-	356: {text: 9403, name: 23},
-	357: {text: 9426, name: 29, buffers: 26},
-	358: {text: 9481, name: 22, buffers: 17},
-	359: {text: 9520, name: 23},
-	360: {text: 9543, name: 22, buffers: 61},
-	361: {text: 9626, name: 24, buffers: 50},
-	362: {text: 9700, name: 20},
-	363: {text: 9720, name: 12},
-	364: {text: 9732, name: 13},
-	365: {text: 9745, name: 20},
-	366: {text: 9765, name: 17, buffers: 17},
-	367: {text: 9799, name: 21, buffers: 63},
-	368: {text: 9883, name: 23, buffers: 87},
-	369: {text: 9993, name: 21},
-	370: {text: 10014, name: 23},
-	371: {text: 10037, name: 19},
-	372: {text: 10056, name: 21},
-	373: {text: 10077, name: 17},
-	374: {text: 10094, name: 24},
-	375: {text: 10118, name: 26},
-	376: {text: 10144, name: 24},
-	377: {text: 10168, name: 16, buffers: 46},
-	378: {text: 10230, name: 19},
-	379: {text: 10249, name: 17, buffers: 17},
-	380: {text: 10283, name: 17},
-	381: {text: 10300, name: 13},
-	382: {text: 10313, name: 15},
-	383: {text: 10328, name: 15},
-	384: {text: 10343, name: 10, buffers: 16, comm: 7},
-	385: {text: 10369, name: 19, buffers: 24},
-	386: {text: 10412, name: 18},
-	387: {text: 10430, name: 8},
-	388: {text: 10438, name: 11, buffers: 19},
-	389: {text: 10468, name: 11, buffers: 19},
-	390: {text: 10498, name: 12, buffers: 38},
-	391: {text: 10548, name: 16, buffers: 15, comm: 4},
-	392: {text: 10579, name: 23, buffers: 15, comm: 4},
-	393: {text: 10617, name: 14, buffers: 6, win: 1},
-	394: {text: 10637, name: 23, win: 1},
-	395: {text: 10660, name: 16, win: 1},
-	396: {text: 10676, name: 14, buffers: 4, comm: 5},
-	397: {text: 10694, name: 22, comm: 2},
-	398: {text: 10716, name: 25, always: true},
-	399: {text: 10741, name: 21, buffers: 17},
-	400: {text: 10779, name: 19, win: 1},
-	401: {text: 10798, name: 14, buffers: 6, win: 1},
-	402: {text: 10818, name: 13, win: 2},
-	403: {text: 10831, name: 13, win: 2},
-	404: {text: 10844, name: 17, win: 1},
-	405: {text: 10861, name: 19, win: 2},
-	406: {text: 10880, name: 23, win: 1},
-	407: {text: 10903, name: 12},
-	408: {text: 10915, name: 19},
-	409: {text: 10934, name: 16, buffers: 17, win: 1},
-	410: {text: 10967, name: 22, win: 1},
-	411: {text: 10989, name: 17, win: 1},
-	412: {text: 11006, name: 16, win: 1},
-	413: {text: 11022, name: 16, win: 1},
-	414: {text: 11038, name: 12, win: 4},
-	415: {text: 11050, name: 16, win: 2},
-	416: {text: 11066, name: 12, win: 3},
-	417: {text: 11078, name: 16, buffers: 17, win: 1},
-	418: {text: 11111, name: 22, win: 1, handler: 2},
-	419: {text: 11133, name: 16, win: 1},
-	420: {text: 11149, name: 16, win: 1},
-	421: {text: 11165, name: 20, buffers: 15, win: 1},
-	422: {text: 11200, name: 13, win: 3},
-	423: {text: 11213, name: 12, win: 1},
-	424: {text: 11225, name: 12, win: 1},
-	425: {text: 11237, name: 14, win: 2},
-	426: {text: 11251, name: 18, win: 1},
-	427: {text: 11269, name: 12, win: 1},
-	428: {text: 11281, name: 12},
-	429: {text: 11293, name: 13},
-	430: {text: 11306, name: 9},
-	431: {text: 11315, name: 9},
-	432: {text: 11324, name: 16, always: true},
-	433: {text: 11340, name: 14, comm: 1},
-	434: {text: 11354, name: 22, always: true},
-	435: {text: 11376, name: 20, handler: 1},
-	436: {text: 11396, name: 16, always: true},
-	437: {text: 11412, name: 14},
-	438: {text: 11426, name: 17, always: true},
-	439: {text: 11443, name: 15},
-	440: {text: 11458, name: 16, always: true},
-	441: {text: 11474, name: 14, always: true},
-	442: {text: 11488, name: 19, always: true},
-	443: {text: 11507, name: 17},
-	444: {text: 11524, name: 14, always: true},
-	445: {text: 11538, name: 12},
-	446: {text: 11550, name: 19, always: true},
-	447: {text: 11569, name: 17},
-	448: {text: 11586, name: 19, always: true},
-	449: {text: 11605, name: 17, always: true},
-	450: {text: 11622, name: 16, always: true},
-	451: {text: 11638, name: 14},
-	452: {text: 11652, name: 15, always: true},
-	453: {text: 11667, name: 13, win: 1},
-	454: {text: 11680, name: 22, always: true},
-	455: {text: 11702, name: 29, buffers: 11, always: true},
-	456: {text: 11742, name: 24, buffers: 11, always: true},
-	457: {text: 11777, name: 25, buffers: 11, always: true},
-	458: {text: 11813, name: 24, always: true},
-	459: {text: 11837, name: 23, always: true},
-	460: {text: 11860, name: 22, always: true},
-	461: {text: 11882, name: 29, always: true},
-	462: {text: 11911, name: 24, buffers: 11, always: true},
-	463: {text: 11946, name: 20, always: true},
-	464: {text: 11966, name: 19, always: true},
-	465: {text: 11985, name: 18, always: true},
-	466: {text: 12003, name: 23, buffers: 12, always: true},
-	467: {text: 12038, name: 22, always: true},
-	468: {text: 12060, name: 15, buffers: 5, always: true},
-	469: {text: 12080, name: 16, buffers: 5, always: true},
-	470: {text: 12101, name: 19, always: true},
-	471: {text: 12120, name: 19, always: true},
-	472: {text: 12139, name: 29, always: true},
-	473: {text: 12168, name: 29, always: true},
-	474: {text: 12197, name: 16, buffers: 8, always: true},
-	475: {text: 12221, name: 21, always: true},
-	476: {text: 12242, name: 20, buffers: 49, always: true},
-	477: {text: 12311, name: 19, always: true},
-	478: {text: 12330, name: 22, always: true},
-	479: {text: 12352, name: 25, always: true},
-	480: {text: 12377, name: 24, buffers: 12, always: true},
-	481: {text: 12413, name: 23, buffers: 11, always: true},
-	482: {text: 12447, name: 27, always: true},
-	483: {text: 12474, name: 27, always: true},
-	484: {text: 12501, name: 16, buffers: 10, always: true},
-	485: {text: 12527, name: 29, buffers: 15, always: true},
-	486: {text: 12571, name: 31, always: true},
-	487: {text: 12602, name: 14, always: true},
-	488: {text: 12616, name: 17, always: true},
-	489: {text: 12633, name: 20, always: true},
-	490: {text: 12653, name: 19, always: true},
-	491: {text: 12672, name: 18, always: true},
-	492: {text: 12690, name: 23, buffers: 14, always: true},
-	493: {text: 12727, name: 22, always: true},
-	494: {text: 12749, name: 15, buffers: 7, always: true},
-	495: {text: 12771, name: 20, buffers: 7, always: true},
-	496: {text: 12798, name: 16, always: true},
-	497: {text: 12814, name: 25, always: true},
-	498: {text: 12839, name: 23, always: true},
-	499: {text: 12862, name: 16, always: true},
-	500: {text: 12878, name: 15, always: true},
-	501: {text: 12893, name: 16, buffers: 7, always: true},
-	502: {text: 12916, name: 21, always: true},
-	503: {text: 12937, name: 20, always: true},
-	504: {text: 12957, name: 26, always: true},
-	505: {text: 12983, name: 15, buffers: 11, win: 8},
-	506: {text: 13009, name: 15, buffers: 11, win: 8},
-	507: {text: 13035, name: 22, buffers: 11, win: 9},
-	508: {text: 13068, name: 26, buffers: 27, win: 12},
-	509: {text: 13121, name: 16, buffers: 11, win: 8},
-	510: {text: 13148, name: 16, buffers: 11, win: 8},
-	511: {text: 13175, name: 23, buffers: 11, win: 9},
-	512: {text: 13209, name: 27, buffers: 27, win: 12},
-	513: {text: 13263, name: 10, buffers: 11, win: 8},
-	514: {text: 13284, name: 17, buffers: 11, win: 9},
-	515: {text: 13312, name: 21, buffers: 27, win: 12},
-	516: {text: 13360, name: 24, buffers: 23, win: 7},
-	517: {text: 13407, name: 28, buffers: 36, win: 7},
-	518: {text: 13471, name: 18, buffers: 23, win: 7},
-	519: {text: 13512, name: 22, buffers: 36, win: 7},
-	520: {text: 13570, name: 11, win: 2},
-	521: {text: 13581, name: 15, win: 1},
-	522: {text: 13596, name: 23, win: 1},
-	523: {text: 13619, name: 25, win: 1},
-	524: {text: 13644, name: 25, win: 1},
-	525: {text: 13669, name: 20, win: 1},
-	526: {text: 13689, name: 20, win: 1},
-	527: {text: 13709, name: 21, win: 1},
-	528: {text: 13730, name: 27, win: 3},
-	529: {text: 13757, name: 26, win: 3},
-	530: {text: 13783, name: 22, win: 4},
-	531: {text: 13805, name: 25, win: 3},
-	532: {text: 13830, name: 13},
-	533: {text: 13843, name: 13},
-	534: {text: 13856, name: 20, comm: 1},
-	535: {text: 13876, name: 27, buffers: 8, comm: 1},
-	536: {text: 13911, name: 22, win: 1},
-	537: {text: 13933, name: 12, win: 1},
-	538: {text: 13945, name: 14, win: 2},
-	539: {text: 13959, name: 18, win: 1},
-	540: {text: 13977, name: 21, win: 4},
-	541: {text: 13998, name: 21, buffers: 20, win: 4},
-	542: {text: 14039, name: 22, buffers: 9, win: 2},
-	543: {text: 14070, name: 23, buffers: 9, win: 6},
+	315: {text: 8328, name: 25, buffers: 8, always: true},
+	316: {text: 8361, name: 27, always: true},
+	317: {text: 8388, name: 29, always: true},
+	318: {text: 8417, name: 25, buffers: 13, always: true},
+	319: {text: 8455, name: 20, always: true},
+	320: {text: 8475, name: 24, always: true},
+	321: {text: 8499, name: 26, always: true},
+	322: {text: 8525, name: 20, always: true},
+	323: {text: 8545, name: 24, always: true},
+	324: {text: 8569, name: 25, always: true},
+	325: {text: 8594, name: 25, always: true},
+	326: {text: 8619, name: 25, always: true},
+	327: {text: 8644, name: 16, always: true, handler: 2},
+	328: {text: 8660, name: 26, always: true, handler: 2},
+	329: {text: 8686, name: 9, buffers: 3, comm: 6},
+	330: {text: 8698, name: 14, buffers: 3, comm: 6},
+	331: {text: 8715, name: 9},
+	332: {text: 8724, name: 12, buffers: 19},
+	333: {text: 8755, name: 20},
+	334: {text: 8775, name: 21},
+	335: {text: 8796, name: 18},
+	336: {text: 8814, name: 24},
+	337: {text: 8838, name: 23},
+	338: {text: 8861, name: 25},
+	339: {text: 8886, name: 20},
+	340: {text: 8906, name: 21},
+	341: {text: 8927, name: 18},
+	342: {text: 8945, name: 8},
+	343: {text: 8953, name: 18},
+	344: {text: 8971, name: 11, buffers: 19},
+	345: {text: 9001, name: 11, buffers: 19},
+	346: {text: 9031, name: 12, buffers: 38},
+	347: {text: 9081, name: 13, comm: 1},
+	348: {text: 9094, name: 15},
+	349: {text: 9109, name: 19},
+	350: {text: 9128, name: 22, buffers: 70},
+	351: {text: 9220, name: 27},
+	352: {text: 9247, name: 27},
+	353: {text: 9274, name: 24},
+	354: {text: 9298, name: 24, buffers: 46},
+	355: {text: 9368, name: 30, buffers: 26},
+	356: {text: 9424, name: 23},
+	357: {text: 9447, name: 29, buffers: 26},
+	358: {text: 9502, name: 22, buffers: 17},
+	359: {text: 9541, name: 23},
+	360: {text: 9564, name: 22, buffers: 61},
+	361: {text: 9647, name: 24, buffers: 50},
+	362: {text: 9721, name: 20},
+	363: {text: 9741, name: 12},
+	364: {text: 9753, name: 13},
+	365: {text: 9766, name: 20},
+	366: {text: 9786, name: 17, buffers: 17},
+	367: {text: 9820, name: 21, buffers: 63},
+	368: {text: 9904, name: 23, buffers: 87},
+	369: {text: 10014, name: 21},
+	370: {text: 10035, name: 23},
+	371: {text: 10058, name: 19},
+	372: {text: 10077, name: 21},
+	373: {text: 10098, name: 17},
+	374: {text: 10115, name: 24},
+	375: {text: 10139, name: 26},
+	376: {text: 10165, name: 24},
+	377: {text: 10189, name: 16, buffers: 46},
+	378: {text: 10251, name: 19},
+	379: {text: 10270, name: 17, buffers: 17},
+	380: {text: 10304, name: 17},
+	381: {text: 10321, name: 13},
+	382: {text: 10334, name: 15},
+	383: {text: 10349, name: 15},
+	384: {text: 10364, name: 10, buffers: 16, comm: 7},
+	385: {text: 10390, name: 19, buffers: 24},
+	386: {text: 10433, name: 18},
+	387: {text: 10451, name: 8},
+	388: {text: 10459, name: 11, buffers: 19},
+	389: {text: 10489, name: 11, buffers: 19},
+	390: {text: 10519, name: 12, buffers: 38},
+	391: {text: 10569, name: 16, buffers: 15, comm: 4},
+	392: {text: 10600, name: 23, buffers: 15, comm: 4},
+	393: {text: 10638, name: 14, buffers: 6, win: 1},
+	394: {text: 10658, name: 23, win: 1},
+	395: {text: 10681, name: 16, win: 1},
+	396: {text: 10697, name: 14, buffers: 4, comm: 5},
+	397: {text: 10715, name: 22, comm: 2},
+	398: {text: 10737, name: 25, always: true},
+	399: {text: 10762, name: 21, buffers: 17},
+	400: {text: 10800, name: 19, win: 1},
+	401: {text: 10819, name: 14, buffers: 6, win: 1},
+	402: {text: 10839, name: 13, win: 2},
+	403: {text: 10852, name: 13, win: 2},
+	404: {text: 10865, name: 17, win: 1},
+	405: {text: 10882, name: 19, win: 2},
+	406: {text: 10901, name: 23, win: 1},
+	407: {text: 10924, name: 12},
+	408: {text: 10936, name: 19},
+	409: {text: 10955, name: 16, buffers: 17, win: 1},
+	410: {text: 10988, name: 22, win: 1},
+	411: {text: 11010, name: 17, win: 1},
+	412: {text: 11027, name: 16, win: 1},
+	413: {text: 11043, name: 16, win: 1},
+	414: {text: 11059, name: 12, win: 4},
+	415: {text: 11071, name: 16, win: 2},
+	416: {text: 11087, name: 12, win: 3},
+	417: {text: 11099, name: 16, buffers: 17, win: 1},
+	418: {text: 11132, name: 22, win: 1, handler: 2},
+	419: {text: 11154, name: 16, win: 1},
+	420: {text: 11170, name: 16, win: 1},
+	421: {text: 11186, name: 20, buffers: 15, win: 1},
+	422: {text: 11221, name: 13, win: 3},
+	423: {text: 11234, name: 12, win: 1},
+	424: {text: 11246, name: 12, win: 1},
+	425: {text: 11258, name: 14, win: 2},
+	426: {text: 11272, name: 18, win: 1},
+	427: {text: 11290, name: 12, win: 1},
+	428: {text: 11302, name: 12},
+	429: {text: 11314, name: 13},
+	430: {text: 11327, name: 9},
+	431: {text: 11336, name: 9},
+	432: {text: 11345, name: 16, always: true},
+	433: {text: 11361, name: 14, comm: 1},
+	434: {text: 11375, name: 22, always: true},
+	435: {text: 11397, name: 20, handler: 1},
+	436: {text: 11417, name: 16, always: true},
+	437: {text: 11433, name: 14},
+	438: {text: 11447, name: 17, always: true},
+	439: {text: 11464, name: 15},
+	440: {text: 11479, name: 16, always: true},
+	441: {text: 11495, name: 14, always: true},
+	442: {text: 11509, name: 19, always: true},
+	443: {text: 11528, name: 17},
+	444: {text: 11545, name: 14, always: true},
+	445: {text: 11559, name: 12},
+	446: {text: 11571, name: 19, always: true},
+	447: {text: 11590, name: 17},
+	448: {text: 11607, name: 19, always: true},
+	449: {text: 11626, name: 17, always: true},
+	450: {text: 11643, name: 16, always: true},
+	451: {text: 11659, name: 14},
+	452: {text: 11673, name: 15, always: true},
+	453: {text: 11688, name: 13, win: 1},
+	454: {text: 11701, name: 22, always: true},
+	455: {text: 11723, name: 29, buffers: 11, always: true},
+	456: {text: 11763, name: 24, buffers: 11, always: true},
+	457: {text: 11798, name: 25, buffers: 11, always: true},
+	458: {text: 11834, name: 24, always: true},
+	459: {text: 11858, name: 23, always: true},
+	460: {text: 11881, name: 22, always: true},
+	461: {text: 11903, name: 29, always: true},
+	462: {text: 11932, name: 24, buffers: 11, always: true},
+	463: {text: 11967, name: 20, always: true},
+	464: {text: 11987, name: 19, always: true},
+	465: {text: 12006, name: 18, always: true},
+	466: {text: 12024, name: 23, buffers: 12, always: true},
+	467: {text: 12059, name: 22, always: true},
+	468: {text: 12081, name: 15, buffers: 5, always: true},
+	469: {text: 12101, name: 16, buffers: 5, always: true},
+	470: {text: 12122, name: 19, always: true},
+	471: {text: 12141, name: 19, always: true},
+	472: {text: 12160, name: 29, always: true},
+	473: {text: 12189, name: 29, always: true},
+	474: {text: 12218, name: 16, buffers: 8, always: true},
+	475: {text: 12242, name: 21, always: true},
+	476: {text: 12263, name: 20, buffers: 49, always: true},
+	477: {text: 12332, name: 19, always: true},
+	478: {text: 12351, name: 22, always: true},
+	479: {text: 12373, name: 25, always: true},
+	480: {text: 12398, name: 24, buffers: 12, always: true},
+	481: {text: 12434, name: 23, buffers: 11, always: true},
+	482: {text: 12468, name: 27, always: true},
+	483: {text: 12495, name: 27, always: true},
+	484: {text: 12522, name: 16, buffers: 10, always: true},
+	485: {text: 12548, name: 29, buffers: 15, always: true},
+	486: {text: 12592, name: 31, always: true},
+	487: {text: 12623, name: 14, always: true},
+	488: {text: 12637, name: 17, always: true},
+	489: {text: 12654, name: 20, always: true},
+	490: {text: 12674, name: 19, always: true},
+	491: {text: 12693, name: 18, always: true},
+	492: {text: 12711, name: 23, buffers: 14, always: true},
+	493: {text: 12748, name: 22, always: true},
+	494: {text: 12770, name: 15, buffers: 7, always: true},
+	495: {text: 12792, name: 20, buffers: 7, always: true},
+	496: {text: 12819, name: 16, always: true},
+	497: {text: 12835, name: 25, always: true},
+	498: {text: 12860, name: 23, always: true},
+	499: {text: 12883, name: 16, always: true},
+	500: {text: 12899, name: 15, always: true},
+	501: {text: 12914, name: 16, buffers: 7, always: true},
+	502: {text: 12937, name: 21, always: true},
+	503: {text: 12958, name: 20, always: true},
+	504: {text: 12978, name: 26, always: true},
+	505: {text: 13004, name: 15, buffers: 11, win: 8},
+	506: {text: 13030, name: 15, buffers: 11, win: 8},
+	507: {text: 13056, name: 22, buffers: 11, win: 9},
+	508: {text: 13089, name: 26, buffers: 27, win: 12},
+	509: {text: 13142, name: 16, buffers: 11, win: 8},
+	510: {text: 13169, name: 16, buffers: 11, win: 8},
+	511: {text: 13196, name: 23, buffers: 11, win: 9},
+	512: {text: 13230, name: 27, buffers: 27, win: 12},
+	513: {text: 13284, name: 10, buffers: 11, win: 8},
+	514: {text: 13305, name: 17, buffers: 11, win: 9},
+	515: {text: 13333, name: 21, buffers: 27, win: 12},
+	516: {text: 13381, name: 24, buffers: 23, win: 7},
+	517: {text: 13428, name: 28, buffers: 36, win: 7},
+	518: {text: 13492, name: 18, buffers: 23, win: 7},
+	519: {text: 13533, name: 22, buffers: 36, win: 7},
+	520: {text: 13591, name: 11, win: 2},
+	521: {text: 13602, name: 15, win: 1},
+	522: {text: 13617, name: 23, win: 1},
+	523: {text: 13640, name: 25, win: 1},
+	524: {text: 13665, name: 25, win: 1},
+	525: {text: 13690, name: 20, win: 1},
+	526: {text: 13710, name: 20, win: 1},
+	527: {text: 13730, name: 21, win: 1},
+	528: {text: 13751, name: 27, win: 3},
+	529: {text: 13778, name: 26, win: 3},
+	530: {text: 13804, name: 22, win: 4},
+	531: {text: 13826, name: 25, win: 3},
+	532: {text: 13851, name: 13},
+	533: {text: 13864, name: 13},
+	534: {text: 13877, name: 20, comm: 1},
+	535: {text: 13897, name: 27, buffers: 8, comm: 1},
+	536: {text: 13932, name: 22, win: 1},
+	537: {text: 13954, name: 12, win: 1},
+	538: {text: 13966, name: 14, win: 2},
+	539: {text: 13980, name: 18, win: 1},
+	540: {text: 13998, name: 21, win: 4},
+	541: {text: 14019, name: 21, buffers: 20, win: 4},
+	542: {text: 14060, name: 22, buffers: 9, win: 2},
+	543: {text: 14091, name: 23, buffers: 9, win: 6},
 }
 
 // calls implement the procedures, by number; nil if the engine does not have one.
@@ -608,6 +608,7 @@ func init() {
 		50:  doMPI_Comm_compare,
 		52:  doMPI_Comm_create,
 		53:  doMPI_Comm_create_errhandler,
+		54:  (*Lib).commFromGroup,
 		55:  doMPI_Comm_create_group,
 		56:  doMPI_Comm_create_keyval,
 		57:  doMPI_Comm_delete_attr,
@@ -680,6 +681,7 @@ func init() {
 		185: doMPI_Group_difference,
 		186: doMPI_Group_excl,
 		187: (*Lib).freeGroup,
+		188: (*Lib).groupFromPset,
 		189: doMPI_Group_incl,
 		190: doMPI_Group_intersection,
 		191: doMPI_Group_range_excl,
@@ -722,6 +724,7 @@ func init() {
 		228: doMPI_Init_thread,
 		229: doMPI_Initialized,
 		230: (*Lib).intercommCreate,
+		231: (*Lib).intercommFromGroups,
 		232: doMPI_Intercomm_merge,
 		233: (*Lib).iprobe,
 		234: doMPI_Irecv,
@@ -801,7 +804,20 @@ func init() {
 		312: doMPI_Send_init,
 		313: doMPI_Sendrecv,
 		314: doMPI_Sendrecv_replace,
+		315: doMPI_Session_attach_buffer,
+		316: doMPI_Session_call_errhandler,
 		317: doMPI_Session_create_errhandler,
+		318: (*Lib).detachSession,
+		319: (*Lib).endSession,
+		320: doMPI_Session_flush_buffer,
+		321: doMPI_Session_get_errhandler,
+		322: doMPI_Session_get_info,
+		323: (*Lib).nthPset,
+		324: doMPI_Session_get_num_psets,
+		325: doMPI_Session_get_pset_info,
+		326: doMPI_Session_iflush_buffer,
+		327: (*Lib).openSession,
+		328: (*Lib).setSessionErrhandler,
 		329: doMPI_Ssend,
 		330: doMPI_Ssend_init,
 		331: doMPI_Start,
@@ -1017,10 +1033,6 @@ var outcomes = [...][]made{
 	9:  {{4, requestNull}},
 	10: {{5, requestNull}},
 	11: {{4, fileNull}},
-	12: {{2, groupNull}},
-	13: {{2, infoNull}},
-	14: {{1, requestNull}},
-	15: {{2, sessionNull}},
 }
 
 // texts are the names of the procedures, each followed by the names of its addresses.
@@ -1340,10 +1352,10 @@ const texts = "" +
 	"MPI_Send_initbuf" +
 	"MPI_Sendrecvsendbuf - - - - recvbuf" +
 	"MPI_Sendrecv_replacebuf" +
-	"MPI_Session_attach_buffer" +
+	"MPI_Session_attach_buffer- buffer" +
 	"MPI_Session_call_errhandler" +
 	"MPI_Session_create_errhandler" +
-	"MPI_Session_detach_buffer" +
+	"MPI_Session_detach_buffer- buffer_addr" +
 	"MPI_Session_finalize" +
 	"MPI_Session_flush_buffer" +
 	"MPI_Session_get_errhandler" +
@@ -3994,17 +4006,124 @@ func doMPI_Sendrecv_replace(l *Lib, a args) error {
 	return nil
 }
 
+func doMPI_Session_attach_buffer(l *Lib, a args) error {
+	session, err := l.session(a.word(0), "MPI_Session_attach_buffer")
+	if err != nil {
+		return err
+	}
+	return l.attachSession(session, a.word(1), a.int(2))
+}
+
+func doMPI_Session_call_errhandler(l *Lib, a args) error {
+	session, err := l.session(a.word(0), "MPI_Session_call_errhandler")
+	if err != nil {
+		return err
+	}
+	session.CallErrhandler(mpi.Class(a.int(1)))
+	return nil
+}
+
 func doMPI_Session_create_errhandler(l *Lib, a args) error {
 	if err := l.need("MPI_Session_create_errhandler", a, "errhandler", 1); err != nil {
 		return err
 	}
-	v0, err := l.otherErrhandler("MPI_Session_create_errhandler", a.word(0))
+	v0, err := l.sessionErrhandler(a.word(0))
 	if err != nil {
 		a.setWord(1, errhandlerNull)
 		return err
 	}
 	a.setWord(1, l.addErrhandler(v0))
 	return nil
+}
+
+func doMPI_Session_flush_buffer(l *Lib, a args) error {
+	session, err := l.session(a.word(0), "MPI_Session_flush_buffer")
+	if err != nil {
+		return err
+	}
+	return session.FlushBuffer()
+}
+
+func doMPI_Session_get_errhandler(l *Lib, a args) error {
+	if err := l.need("MPI_Session_get_errhandler", a, "errhandler", 1); err != nil {
+		return err
+	}
+	session, err := l.session(a.word(0), "MPI_Session_get_errhandler")
+	if err != nil {
+		return err
+	}
+	v0, err := session.Errhandler()
+	if err != nil {
+		a.setWord(1, errhandlerNull)
+		return err
+	}
+	a.setWord(1, l.addErrhandler(v0))
+	return nil
+}
+
+func doMPI_Session_get_info(l *Lib, a args) error {
+	if err := l.need("MPI_Session_get_info", a, "info_used", 1); err != nil {
+		return err
+	}
+	session, err := l.session(a.word(0), "MPI_Session_get_info")
+	if err != nil {
+		return err
+	}
+	v0, err := session.Info()
+	if err != nil {
+		a.setWord(1, infoNull)
+		return err
+	}
+	a.setWord(1, l.addInfo(v0))
+	return nil
+}
+
+func doMPI_Session_get_num_psets(l *Lib, a args) error {
+	if err := l.need("MPI_Session_get_num_psets", a, "npset_names", 2); err != nil {
+		return err
+	}
+	session, err := l.session(a.word(0), "MPI_Session_get_num_psets")
+	if err != nil {
+		return err
+	}
+	if _, err := l.info(a.word(1), "MPI_Session_get_num_psets"); err != nil {
+		return err
+	}
+	v0, err := l.numPsets(session)
+	if err != nil {
+		return err
+	}
+	a.setInt(2, int(v0))
+	return nil
+}
+
+func doMPI_Session_get_pset_info(l *Lib, a args) error {
+	if err := l.need("MPI_Session_get_pset_info", a, "info", 2); err != nil {
+		return err
+	}
+	session, err := l.session(a.word(0), "MPI_Session_get_pset_info")
+	if err != nil {
+		return err
+	}
+	v0, err := session.PsetInfo(text(a.word(1)))
+	if err != nil {
+		a.setWord(2, infoNull)
+		return err
+	}
+	a.setWord(2, l.addInfo(v0))
+	return nil
+}
+
+func doMPI_Session_iflush_buffer(l *Lib, a args) error {
+	if err := l.need("MPI_Session_iflush_buffer", a, "request", 1); err != nil {
+		return err
+	}
+	session, err := l.session(a.word(0), "MPI_Session_iflush_buffer")
+	if err != nil {
+		return err
+	}
+	v0 := session.IflushBuffer()
+	return l.setRequest(a, 1, v0)
 }
 
 func doMPI_Ssend(l *Lib, a args) error {

@@ -13,6 +13,30 @@ func (l *Lib) startThread(required int) (provided int, err error) {
 // join joins the job. Errors are fatal from then on, unless the environment chooses another
 // initial error handler.
 func (l *Lib) join(required mpi.ThreadLevel) error {
+	l.starting.Lock()
+	defer l.starting.Unlock()
+	if err := l.prepare(required); err != nil {
+		return err
+	}
+	c, err := engine.InitErrhandler(mpi.ErrorsAreFatal)
+	if err != nil {
+		return err
+	}
+	c.SetName("MPI_COMM_WORLD") // this call and the next cannot fail
+	c.Self().SetName("MPI_COMM_SELF")
+	l.world.Store(c)
+	if !l.begin() {
+		l.openFirst()
+	}
+	l.state.Store(running)
+	return nil
+}
+
+// prepare tells the engine, before it starts, how C differs. The caller holds starting.
+func (l *Lib) prepare(required mpi.ThreadLevel) error {
+	if l.prepared {
+		return nil
+	}
 	engine.NameCalls(nameOf)
 	if checking() && l.hooks.Caller != nil {
 		engine.LocateCalls(l.hooks.Caller, l.sources.place, nameInC)
@@ -27,17 +51,20 @@ func (l *Lib) join(required mpi.ThreadLevel) error {
 		return err
 	}
 	l.startTypes()
-	c, err := engine.InitErrhandler(mpi.ErrorsAreFatal)
-	if err != nil {
-		return err
-	}
-	l.startFlat()
-	c.SetName("MPI_COMM_WORLD") // this call and the next cannot fail
-	c.Self().SetName("MPI_COMM_SELF")
-	l.world.Store(c)
-	l.startFast()
-	l.state.Store(running)
+	l.prepared = true
 	return nil
+}
+
+// begin starts what follows the start of the engine, and reports whether it had to. The caller
+// holds starting.
+func (l *Lib) begin() bool {
+	if l.begun {
+		return false
+	}
+	l.begun = true
+	l.startFlat()
+	l.startFast()
+	return true
 }
 
 // stop is MPI_Finalize.

@@ -56,7 +56,7 @@ func (l *Lib) undone(h handle) handle {
 	if h != requestDone {
 		return h
 	}
-	return l.requests.add(engine.CompletedRequest(l.world.Load()))
+	return l.requests.add(engine.CompletedRequest(l.base()))
 }
 
 // ended sets a handle to null if its request has ended.
@@ -148,7 +148,7 @@ func (l *Lib) requestsOf(a args, i, n int, call string) (*several, error) {
 			continue
 		}
 		if h == requestDone {
-			s.requests[k] = engine.CompletedRequest(l.world.Load())
+			s.requests[k] = engine.CompletedRequest(l.base())
 			s.stand = true
 			continue
 		}

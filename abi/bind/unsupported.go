@@ -27,11 +27,12 @@ func (l *Lib) unsupported(p *procedure, a args) error {
 
 // commOf returns the communicator of a handle, nil if the handle is invalid.
 func (l *Lib) commOf(h handle) *mpi.Comm {
-	switch h {
-	case commWorld:
-		return l.world.Load()
-	case commSelf:
-		return l.world.Load().Self()
+	switch world := l.world.Load(); {
+	case world == nil:
+	case h == commWorld:
+		return world
+	case h == commSelf:
+		return world.Self()
 	}
 	c, _ := l.comms.get(h)
 	return c

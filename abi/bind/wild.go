@@ -73,12 +73,12 @@ func (l *Lib) endsProcess(c *mpi.Comm, w *mpi.Window) bool {
 	}
 	world := l.world.Load()
 	switch {
-	case world == nil:
-		return true
 	case w != nil:
 		return fatal(w.Errhandler())
 	case c != nil:
 		return fatal(c.Errhandler())
+	case world == nil:
+		return true
 	}
 	return fatal(world.Self().Errhandler()) && fatal(world.Errhandler())
 }

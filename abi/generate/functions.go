@@ -233,7 +233,7 @@ func (f *writer) end() string {
 }
 
 // lookups maps the type of a handle to the method of Lib that finds its object.
-var lookups = map[string]string{"MPI_Comm": "comm", "MPI_Win": "win", "MPI_Group": "group", "MPI_Info": "info", "MPI_Errhandler": "errhandler"}
+var lookups = map[string]string{"MPI_Comm": "comm", "MPI_Win": "win", "MPI_Group": "group", "MPI_Info": "info", "MPI_Errhandler": "errhandler", "MPI_Session": "session"}
 
 // checkRest writes lookups of the handles that the call does not use, because invalid handles must
 // be errors anyway.
@@ -252,7 +252,7 @@ func (f *writer) value(name string) string {
 		return name
 	}
 	x := f.p.Params[i]
-	if lookup := map[string]string{"MPI_Comm": "comm", "MPI_Win": "win", "MPI_Group": "group", "MPI_Info": "info", "MPI_Errhandler": "errhandler", "MPI_Status": "status"}[x.Base]; lookup != "" && (x.Stars == 0 || x.Base == "MPI_Status") {
+	if lookup := map[string]string{"MPI_Comm": "comm", "MPI_Win": "win", "MPI_Group": "group", "MPI_Info": "info", "MPI_Errhandler": "errhandler", "MPI_Session": "session", "MPI_Status": "status"}[x.Base]; lookup != "" && (x.Stars == 0 || x.Base == "MPI_Status") {
 		if !f.made[name] {
 			f.made[name] = true
 			fmt.Fprintf(&f.prologue, "\t%s, err := l.%s(a.word(%d), %q)\n\tif err != nil {\n\t\treturn err\n\t}\n", name, lookup, i, f.p.Name)

@@ -49,6 +49,16 @@ func other(word string) string {
 		return "MPIX_Win_notify_set_value"
 	case "ibufferflush":
 		return "MPI_Buffer_iflush"
+	case "opensession":
+		return "MPI_Session_init"
+	case "commfromgroup":
+		return "MPI_Comm_create_from_group"
+	case "intercommfromgroups":
+		return "MPI_Intercomm_create_from_groups"
+	case "psets":
+		return "MPI_Session_get_num_psets"
+	case "psetinfo":
+		return "MPI_Session_get_pset_info"
 	case "startgrequest":
 		return "MPI_Grequest_start"
 	}

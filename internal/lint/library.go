@@ -19,7 +19,6 @@ type lack struct {
 func lacks() []lack {
 	return []lack{
 		{"Files", []string{"MPI_File_", "MPI_Register_datarep"}},
-		{"Sessions", []string{"MPI_Session_", "_from_group", "_session_pset"}},
 		{"Neighbourhood collectives", []string{"eighbor_a"}},
 		{"Topologies", []string{"MPI_Cart", "MPI_Graph", "MPI_Dist_graph"}},
 		{"Dynamic processes", []string{"MPI_Comm_spawn", "MPI_Comm_accept", "MPI_Comm_connect", "MPI_Comm_join", "_port", "_name"}},
