@@ -19,6 +19,7 @@ type testHost struct {
 	size   int
 	memory func(which int) (*os.File, error)
 	after  func() // called as soon as an Exchange is complete
+	lookup func(rank, of int)
 
 	server *Server
 	mu     sync.Mutex
@@ -61,7 +62,7 @@ func (h *testHost) Finalized(rank int)                  { h.note("finalized %d",
 func (h *testHost) Init(rank int)                       { h.note("init %d", rank) }
 func (h *testHost) InUse(rank int, used bool)           { h.note("in use %d %t", rank, used) }
 func (h *testHost) Published(rank int, value []byte)    { h.note("published %d %s", rank, value) }
-func (h *testHost) Lookup(rank, of int)                 { h.note("lookup %d %d", rank, of) }
+func (h *testHost) Lookup(rank, of int)                 { h.lookup(rank, of) }
 func (h *testHost) Exchanged(values [][]byte) {
 	h.server.Deliver(EncodeTable(values))
 	h.mu.Lock()
