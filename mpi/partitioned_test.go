@@ -241,7 +241,7 @@ func TestXPRT01_ReadyBeforeTheReceive(t *testing.T) {
 // the goroutines of the receiver wait for partitions of their own.
 func TestXPRT01_EightGoroutines(t *testing.T) {
 	const parts, rparts, workers, each = 64, 16, 8, 96
-	rounds := 30
+	rounds := 16
 	if testrun.Race {
 		rounds = 8
 	}
@@ -307,7 +307,7 @@ func TestXPRT01_EightGoroutines(t *testing.T) {
 
 // X-PRT-01: the first round of a request may begin before the two sides have matched.
 func TestXPRT01_FirstRounds(t *testing.T) {
-	const turns = 150
+	const turns = 60
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		for turn := range turns {
 			buf := make([]int32, 64)

@@ -285,9 +285,9 @@ const channelsBatch = 20
 // X-PRT-01: random programs of partitioned messages between any ranks, with any partitions, layouts
 // and memory on either side, marked by several goroutines in any order, and started again.
 func TestPartitionedHistories(t *testing.T) {
-	count := 40
+	count := 15
 	if testrun.Race || testing.Short() {
-		count = 12
+		count = 6
 	}
 	all := append(onFabrics("00", 0, count), onFabrics("000", 1000, count)...)
 	all = append(all, onFabrics("0000", 2000, count/2)...)
