@@ -47,7 +47,11 @@ func (c *Comm) operands(k coll.Kind, send, recv *Buffer, o Op, root int) coll.Ar
 	}
 	if err := o.takes(send, recv, &a); err != nil {
 		wrong := coll.Side{Mem: mem.Wrong(err)}
-		return coll.Args{Root: root, Send: wrong, Recv: wrong}
+		a = coll.Args{Root: root, Send: wrong, Recv: wrong}
+		if o.user != nil {
+			a.User = &o.user.User // the others use no slot
+		}
+		return a
 	}
 	return a
 }

@@ -22,7 +22,7 @@ func (e *Engine) across(c *comm.Comm, k Kind, size int) *division {
 	if !st.where.spread || size > SlotPayload || st.checks || !e.choice.slot(k) {
 		return nil
 	}
-	if d := st.division; d.slot == nil || !d.slot.Broken {
+	if d := st.division; d.slot == nil || !d.slot.Broken || d.slot.mended() {
 		return d
 	}
 	return nil
@@ -36,7 +36,9 @@ func (e *Engine) enter(c *comm.Comm, d *division) (tag int32, s *slot, err error
 			return 0, nil, err
 		}
 	}
+	e.p2p.DropRefusals(c.Ctx+1, d.tag)
 	tag = nextTag(c)
+	d.tag = tag
 	if s = d.slot; s == nil {
 		return tag, nil, nil
 	}
@@ -89,7 +91,7 @@ func (d *division) AppendAbout(b []byte) []byte {
 
 // stages runs the schedule with leaders. If slotted, the members of the node do their part
 // through the slot, and the schedule leaves that part out. If found, the error that this member
-// has found before, says that roots differ, the schedule tells the other members. It takes the
+// has found before, says that roots differ or that a member refuses, the schedule tells the other members. It takes the
 // lock.
 func (e *Engine) stages(c *comm.Comm, k Kind, a *Args, tag int32, slotted bool, found error) error {
 	e.p.Lock()
@@ -99,7 +101,7 @@ func (e *Engine) stages(c *comm.Comm, k Kind, a *Args, tag int32, slotted bool, 
 	s.Send.width, s.Recv.width = 1, 1
 	s.tell(a.Send.Code, a.Recv.Code)
 	s.terms = stateOf(c).terms
-	if rootsDiffer(found) {
+	if rootsDiffer(found) || isRefusal(found) {
 		s.found = found
 	}
 	return e.wait(e.start(s, tag))
@@ -141,6 +143,10 @@ func (e *Engine) throughNodes(c *comm.Comm, d *division, k Kind, a *Args) error 
 		}
 		if rootsDiffer(err) {
 			code = p2p.RootsDiffer
+		}
+		if r, ok := err.(*refusal); ok && root == s.c.Rank {
+			s.missPieces(root, r.rank, r.err.Class)
+			return err
 		}
 		return s.ended(s.bcast(buf, code, root))
 	}

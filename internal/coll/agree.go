@@ -121,31 +121,6 @@ func (e *Engine) LastBarrier(world, last *comm.Comm) error {
 	return err
 }
 
-// refuse ends a blocking collective whose arguments are wrong. In checking mode it tells the
-// other members. It takes the lock.
-func (e *Engine) refuse(c *comm.Comm, k Kind, err error) error {
-	if !stateOf(c).checks {
-		return err
-	}
-	e.p.Lock()
-	defer e.p.Unlock()
-	r, _ := e.startRefusing(c, k, "", err)
-	return e.wait(r)
-}
-
-// startRefusing is refuse for a nonblocking collective, whose name is call. Outside of checking
-// mode it returns no request.
-func (e *Engine) startRefusing(c *comm.Comm, k Kind, call string, err error) (*p2p.Request, error) {
-	if !stateOf(c).checks {
-		return nil, err
-	}
-	s := e.fresh()
-	s.c, s.kind, s.Call = c, k, call
-	e.putAgreement(s, nil, nil)
-	s.agreement.own = err
-	return e.start(s, nextTag(c)), nil
-}
-
 // agreeing is the algorithm of a schedule with an agreement: two rounds for the agreement, then,
 // if no member has found an error, the algorithm of the collective.
 func agreeing(s *schedule) bool {

@@ -31,6 +31,11 @@ func bcastChain(s *schedule) bool {
 	s.chained = true
 	segments := segmentCount(s.Recv.Mem)
 	out := s.round // segment to send
+	if v > 0 && s.lacks(s.c.Members[s.rank(v-1)]) {
+		if s.over = true; s.round == 0 {
+			return true // the next round sends the next rank its only segment
+		}
+	}
 	receives := v > 0 && !s.over
 	if v > 0 {
 		out--

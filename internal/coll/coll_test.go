@@ -101,6 +101,7 @@ func everything(w *world.World, c *comm.Comm, seed uint64, steps int, kinds ...c
 
 // K: every collective by every algorithm, blocking, nonblocking and persistent, gives the same
 // as a serial computation, on 1 to 9 ranks: with any root and counts, also 0, in place or not.
+// COL-12: also the two reductions that are scattered.
 func TestCollectivesEqualSerial(t *testing.T) {
 	one, all, alone := 8, 30, 5
 	if testrun.Race {

@@ -22,7 +22,7 @@ func (e *Engine) Do(c *comm.Comm, k Kind, a *Args) error {
 // do is Do for a caller that has already entered the call.
 func (e *Engine) do(c *comm.Comm, k Kind, a *Args) error {
 	if err := a.check(c, k); err != nil {
-		return e.refuse(c, k, err)
+		return e.refuse(c, k, a, err)
 	}
 	switch {
 	case k == Allgather && a.Send.Len() > 0:
@@ -102,9 +102,10 @@ func (e *Engine) Start(c *comm.Comm, k Kind, f Form, a *Args) (*p2p.Request, err
 		e.fill(s, c, k, a)
 		return e.persistent(s), nil
 	case f == Persistent:
+		e.initRefusing(c, err)
 		return nil, err
 	case err != nil:
-		return e.startRefusing(c, k, a.Call, err)
+		return e.startRefusing(c, k, a, a.Call, err)
 	}
 	return e.begin(c, k, a), nil
 }
@@ -148,7 +149,7 @@ func (e *Engine) fill(s *schedule, c *comm.Comm, k Kind, a *Args) {
 func (e *Engine) short(c *comm.Comm, k Kind, size int) *slot {
 	st := stateOf(c)
 	s := &st.slot
-	if s.SlotState == nil || size > slotMax(k, c.Size()) || s.Broken || st.checks || !e.choice.slot(k) {
+	if s.SlotState == nil || size > slotMax(k, c.Size()) || s.Broken && !s.mended() || st.checks || !e.choice.slot(k) {
 		return nil
 	}
 	if e.choice.Slot != SlotAuto {

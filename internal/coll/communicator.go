@@ -58,6 +58,7 @@ func (e *Engine) attach(c *comm.Comm, slot int) {
 		s.busy.blocking, s.busy.idle = &s.slot.Busy, s.slot.Busy.Load()
 	}
 	c.Coll = s
+	e.register(c)
 }
 
 // shared reports whether all the given processes share memory.
@@ -403,5 +404,7 @@ func (e *Engine) Drop(c *comm.Comm) {
 	}
 	if c.Inter != nil {
 		e.Drop(c.Inter.Union)
+		return
 	}
+	delete(e.comms, c.Ctx)
 }

@@ -33,6 +33,7 @@ type division struct {
 	slot    *slot      // of local, for short blocking collectives; nil if there are only messages
 	agreed  bool       // the members of the node have agreed on the slot, or on none
 	kind    Kind       // of the last collective through the slot, for AppendAbout
+	tag     int32      // of the schedule of the last short collective
 	spare   [SlotPayload]byte
 }
 

@@ -2,6 +2,7 @@ package coll
 
 import (
 	"fmt"
+	"weak"
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/comm"
@@ -30,11 +31,16 @@ type Engine struct {
 
 	// learner finds out which of some processes check; nil if all that check are known.
 	learner func(members []int32) error
+
+	comms   map[uint64]weak.Pointer[comm.Comm] // all that schedules take their tags from, by context
+	sweepAt int                                // the number of comms from which on those that are forgotten are deleted
 }
 
 // New makes the engine of p. Start p with it as a worker.
 func New(p *proc.Proc, messages *p2p.Engine, choice Choice) *Engine {
-	return &Engine{p: p, p2p: messages, node: p.Node(), choice: choice, tells: true}
+	e := &Engine{p: p, p2p: messages, node: p.Node(), choice: choice, tells: true, comms: make(map[uint64]weak.Pointer[comm.Comm]), sweepAt: 64}
+	messages.OnRefusal(e.refused)
+	return e
 }
 
 // Untell makes the process not tell the roots of its collectives, so that they are not compared
@@ -63,6 +69,8 @@ type state struct {
 	slot   slot // of all members; a part of the state, which saves a load
 	checks bool // all members check: collectives begin with an agreement
 
+	refusals map[int32][]persistentRefusal // by the tag of a persistent collective; nil until there is one
+
 	division *division // nil until it is needed
 }
 
@@ -71,6 +79,20 @@ func newState(where site) *state {
 	s := &state{where: where}
 	s.busy.blocking = &s.busy.alone
 	return s
+}
+
+// register makes c known by its context. A program may forget a communicator without Free, so the
+// reference is weak.
+func (e *Engine) register(c *comm.Comm) {
+	if len(e.comms) >= e.sweepAt {
+		for ctx, p := range e.comms {
+			if p.Value() == nil {
+				delete(e.comms, ctx)
+			}
+		}
+		e.sweepAt = 2*len(e.comms) + 64
+	}
+	e.comms[c.Ctx] = weak.Make(c)
 }
 
 func stateOf(c *comm.Comm) *state { return c.Coll.(*state) }

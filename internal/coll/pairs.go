@@ -72,7 +72,7 @@ func (e *Engine) DoPairs(c *comm.Comm, k Kind, p Pairs) error {
 	defer o.leave()
 	inPlace, err := p.check(c, k)
 	if err != nil {
-		return e.refuse(c, k, err)
+		return e.refuse(c, k, &Args{}, err)
 	}
 	if k == NeighborAlltoallw {
 		if s := e.short(c, k, 0); s != nil {
@@ -101,9 +101,10 @@ func (e *Engine) StartPairs(c *comm.Comm, k Kind, f Form, p Pairs) (*p2p.Request
 		s.pair(c, k, p, inPlace, call)
 		return e.persistent(s), nil
 	case f == Persistent:
+		e.initRefusing(c, err)
 		return nil, err
 	case err != nil:
-		return e.startRefusing(c, k, call, err)
+		return e.startRefusing(c, k, &Args{}, call, err)
 	}
 	return e.beginPairs(c, k, p, inPlace, call), nil
 }

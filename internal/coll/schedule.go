@@ -56,7 +56,8 @@ type schedule struct {
 	ready      bool
 	failed     bool
 	err        error
-	found      error // an error before the schedule began, which the other members are told
+	found      error   // an error before the schedule began, which the other members are told
+	absent     []int32 // processes that have refused the collective
 	parts      []part
 	local      []local // the reductions and copies of the round, in order
 	done       int     // the number of elements of local that are complete
@@ -128,6 +129,10 @@ func (s *schedule) Begin() {
 	s.stage, s.began = 0, 0
 	s.over, s.closed = false, false
 	e.live = append(e.live, s)
+	if s.persistent {
+		s.absent = nil
+		s.recall()
+	}
 	switch err := e.lost(s.c); {
 	case err != nil:
 		s.fail(err)
@@ -192,6 +197,7 @@ func (e *Engine) end(s *schedule) {
 	if s.failed {
 		s.scratch, s.kept = nil, nil // a send that goes on may still read it
 	}
+	e.p2p.DropRefusals(s.c.Ctx+1, s.tag)
 	if !s.persistent {
 		scratch, kept := s.scratch, s.kept
 		if cap(scratch) > keepScratch {
@@ -225,8 +231,11 @@ func (s *schedule) PartDone(r *p2p.Request) {
 // error: the members disagree.
 func (s *schedule) outcome(r *p2p.Request) {
 	err := r.Status.Err
-	if o, ok := err.(*p2p.OtherRoots); ok {
+	switch o := err.(type) {
+	case *p2p.OtherRoots:
 		err = s.otherRoots(o.Source, o.Roots)
+	case *p2p.Refusal:
+		err = s.told(r.From(), o)
 	}
 	if got, want := r.Filled(); err == nil && !r.Send && got != want && !r.Status.Cancelled {
 		err = wrong(class.Count, "rank %d sends %d bytes where %d are received", r.Status.Source, got, want)
@@ -286,10 +295,16 @@ func (s *schedule) sendCoded(rank int, d mem.Mem, code dtype.Code) {
 // sendOne sends d, or an empty message if the schedule has an error: data that it passes on may
 // then be wrong, and the code of the message reports the error to the receiver.
 func (s *schedule) sendOne(c *comm.Comm, to int, d mem.Mem, code, own dtype.Code) {
+	if s.lacks(c.Members[to]) {
+		return
+	}
 	if s.err != nil {
 		d, code, own = d.First(0), verdict(s.err), code
 	}
 	v := s.envelope(c, to, code, own)
+	if r, ok := s.err.(*refusal); ok {
+		v.Refuse(&p2p.Refusal{Rank: r.rank, Class: r.err.Class})
+	}
 	s.add(s.e.p2p.Isend(&v, d))
 }
 
@@ -307,6 +322,9 @@ func (s *schedule) recvCoded(rank int, d mem.Mem, code dtype.Code) {
 }
 
 func (s *schedule) recvOne(c *comm.Comm, from int, d mem.Mem, code, own dtype.Code) {
+	if s.lacks(c.Members[from]) {
+		return
+	}
 	v := s.envelope(c, from, code, own)
 	s.add(s.e.p2p.Irecv(&v, d))
 }

@@ -83,6 +83,7 @@ type slot struct {
 	others            []*shmfmt.Cell // without the own one
 	doors             []int          // local indexes of the other members
 	event             proc.Event
+	owed              owed
 	fence             atomic.Uint64
 	terms             terms // of the current collective
 	// short holds what the members have given to a short allreduce, by rank. See take.
@@ -122,7 +123,19 @@ func (s *slot) awaitLong(word *atomic.Uint64, n uint64) error {
 		if err := s.e.lost(s.c); err != nil {
 			return err
 		}
-		s.event.Watch(word, n, &s.head.Sleepers)
+		watched, reach := word, n
+		before := s.head.Refusals.Load() // pairs with Add in miss
+		if before != 0 {
+			done, arrivals, err := s.without(word, n)
+			if done {
+				return err
+			}
+			if arrivals != 0 { // a member that arrives, and finds the same, wakes this one
+				watched, reach = &s.head.Arrived, arrivals
+			}
+		}
+		s.event.Watch(watched, reach, &s.head.Sleepers)
+		s.event.Alarm(&s.head.Refusals, before)
 		p.Wait(&s.event, -1)
 	}
 	return nil

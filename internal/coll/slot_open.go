@@ -57,9 +57,9 @@ func (s *slot) inCells() bool { return s.Form == uint8(SlotCells) }
 
 // ended records how a collective through the slot has ended. After the death of a member the
 // slot is broken: another entry of a member would be counted as that of the dead one. If the
-// members only disagree on lengths, types or roots the slot remains usable.
+// members only disagree on lengths, types or roots, or one has refused, the slot remains usable.
 func (s *slot) ended(err error) error {
-	if err != nil {
+	if err != nil && !isRefusal(err) {
 		e, ok := err.(*class.Error)
 		s.Broken = !ok || e.Class != class.Truncate && e.Class != class.Count && e.Class != class.Type && e.Class != class.Root && e.Class != class.Topology
 	}

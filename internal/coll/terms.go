@@ -22,6 +22,7 @@ type terms struct {
 	roots  uint16 // up to and including the current collective
 	before uint16 // before the last collective with a root
 	tells  bool
+	mute   bool // this member has given a root that does not exist, so that its roots are not compared any more
 	kind   Kind // kind of the last collective with a root
 	fresh  bool // a root has been named since the last Barrier
 }
@@ -44,7 +45,9 @@ func then(roots uint16, root int) uint16 { return roots*rootFactor + uint16(root
 func (t *terms) name(k Kind, root int) {
 	if t.tells {
 		t.before, t.kind, t.fresh = t.roots, k, true
-		t.roots = then(t.roots, root)
+		if t.roots = then(t.roots, root); t.mute {
+			t.roots = 0
+		}
 	}
 }
 
@@ -88,6 +91,10 @@ func (t *terms) compare(r int, a uint32, q int, b uint32, n int) error {
 // with adds the numbers of t and o. Members that disagree in one of the two disagree in the sum.
 // The root that errors name is that of t.
 func (t terms) with(o terms) terms {
+	if t.mute || o.mute {
+		t.mute, t.roots = true, 0
+		return t
+	}
 	t.roots += o.roots
 	t.before += o.roots * rootInverse // then(before, root) also grows by o.roots
 	return t

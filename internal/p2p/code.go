@@ -59,6 +59,10 @@ func (r *Request) compareAux(aux uint32, bytes uint64) {
 
 func (r *Request) auxMismatch(aux uint32, bytes uint64) {
 	code, own, from := codeOf(aux), codeOf(r.aux), r.Status.Source
+	if refuses(code) && bytes == 0 && r.ctx != r.comm.Ctx {
+		r.Status.Err = refusalOf(aux)
+		return
+	}
 	if a, b := rootsOf(aux), rootsOf(r.aux); a != b && a != 0 && b != 0 {
 		r.Status.Err = &OtherRoots{from, a}
 		return

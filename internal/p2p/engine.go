@@ -69,6 +69,9 @@ type Engine struct {
 	selfBuffered    int                      // bytes buffered of messages to this process itself
 	heldByProbes    int                      // messages that a matched probe holds
 	draining        bool                     // the program receives nothing any more but in sessions
+	shuns           shuns
+	refusals        bool // messages with Refuses may be among the unexpected messages
+	onRefusal       func(from int32, ctx uint64, tag int32, r *Refusal) bool
 
 	observers int     // requests that have a WaitObserver
 	bsend     *Buffer // attached to the process, nil if none

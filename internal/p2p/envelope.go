@@ -27,7 +27,7 @@ type Envelope struct {
 // the code in the envelope.
 func (e *Engine) describe(r *Request, v *Envelope) {
 	switch {
-	case e.checkers == nil:
+	case e.checkers == nil || refuses(v.Code):
 		r.aux = v.aux()
 	case v.Own == More:
 		r.typ, r.count, r.aux = v.Type, v.Count, uint32(More)<<24

@@ -284,7 +284,7 @@ func (e *Engine) Placed(from int, h *wire.Header) {
 			}
 			e.releaseEager(m)
 			e.finish(r, nil)
-		} else if e.drains(m.node.Ctx) {
+		} else if e.drains(m.node.Ctx) || m.discard {
 			e.releaseEager(m)
 		}
 	case q.placedRecv != nil:

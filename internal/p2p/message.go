@@ -20,7 +20,7 @@ type Message struct {
 	uncredited bool     // eager without credit
 	received   bool     // a receive has it from a matched probe
 	arriving   bool     // the payload is still arriving into data
-	discard    bool     // the memory of receiver cannot be written: the payload is dropped
+	discard    bool     // the memory of receiver cannot be written, or nobody receives the message: the payload is dropped
 	aux        uint32   // of the envelope
 	hasClaim   bool     // Engine.claims has its claim
 	receiver   *Request // the receive that matched while arriving

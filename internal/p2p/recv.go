@@ -158,8 +158,8 @@ func (e *Engine) ack(to int32, name uint64) {
 
 // addUnexpected adds an unexpected message to the table and wakes the probes that match it.
 func (e *Engine) addUnexpected(m *Message) {
-	if e.drains(m.node.Ctx) {
-		e.discard(m)
+	if e.drains(m.node.Ctx) || e.unwanted(m) {
+		e.reject(m)
 		return
 	}
 	e.table.Add(&m.node)

@@ -137,6 +137,9 @@ const (
 	// EnvironmentOfOthers reduces in the floating-point environment of whoever polls, not in that of
 	// the caller.
 	EnvironmentOfOthers = false
+	// RefusalPublished publishes the number of a collective in a slot that the member refuses, as if
+	// it had contributed.
+	RefusalPublished = false
 	// DirectionKept has what goes in a direction of a grid arrive as what comes from there.
 	DirectionKept = false
 	// EdgesBackwards receives along the edges of a graph from the last one to the first.
@@ -145,6 +148,12 @@ const (
 	ReadUnmet = false
 	// EntryOfTheFirst takes the entry of the first of several edges from a member for all of them.
 	EntryOfTheFirst = false
+)
+
+// Package p2p.
+const (
+	// ShunnedOnce discards only those messages of a refused collective that are there already.
+	ShunnedOnce = false
 )
 
 // Package rma: extensions.

@@ -68,6 +68,8 @@ var (
 	EdgesBackwards        = chosen("EdgesBackwards")
 	ReadUnmet             = chosen("ReadUnmet")
 	EntryOfTheFirst       = chosen("EntryOfTheFirst")
+	RefusalPublished      = chosen("RefusalPublished")
+	ShunnedOnce           = chosen("ShunnedOnce")
 	HandleStale           = chosen("HandleStale")
 	HandleKept            = chosen("HandleKept")
 	OrderSkipped          = chosen("OrderSkipped")

@@ -23,6 +23,8 @@ type Event struct {
 	word     *atomic.Uint64 // nil unless watching
 	reach    uint64
 	sleepers *atomic.Uint32
+	alarm    *atomic.Uint64 // nil if only word counts
+	before   uint64
 }
 
 // About describes an operation in progress, such as "Recv on world from 2 tag 7".
@@ -41,8 +43,12 @@ func (e *Event) Reset() { e.done = false }
 // processes that may wait. The failure of any process makes the event happen too, so the
 // waiter loads the word again.
 func (e *Event) Watch(word *atomic.Uint64, reach uint64, sleepers *atomic.Uint32) {
-	e.done, e.word, e.reach, e.sleepers = false, word, reach, sleepers
+	e.done, e.word, e.reach, e.sleepers, e.alarm = false, word, reach, sleepers, nil
 }
+
+// Alarm makes an event that watches a word also happen when *alarm is no longer before. Another
+// process stores alarm as it stores the word.
+func (e *Event) Alarm(alarm *atomic.Uint64, before uint64) { e.alarm, e.before = alarm, before }
 
 // Also makes g happen when e does; nil undoes it. It lets one goroutine wait
 // for the first of several events.
@@ -65,7 +71,7 @@ func (e *Event) Fire() {
 
 // happened reports whether the event has happened; it also loads the watched word.
 func (e *Event) happened() bool {
-	if !e.done && e.word != nil && e.word.Load() >= e.reach { // pairs with the store by the process that completes a collective
+	if !e.done && e.word != nil && (e.word.Load() >= e.reach || e.alarm != nil && e.alarm.Load() != e.before) { // pairs with the store by the process that completes a collective
 		e.done = true
 	}
 	return e.done

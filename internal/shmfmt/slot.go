@@ -39,7 +39,17 @@ type Cell struct {
 	// stored before the member arrives, and loaded by the last to arrive, and by the others only
 	// if members disagree. So it needs no place that collectives of other forms still read.
 	Met [2]uint32
-	_   [Line - 16]byte
+	// Refused is the number of the last collective in which the member takes no part, and
+	// RefusedPiece that of the last piece of the stream which it should have sent. Why and
+	// PieceWhy give the reasons in words of package coll, and are stored before.
+	Refused      atomic.Uint64
+	RefusedPiece atomic.Uint64
+	Why          uint64
+	PieceWhy     uint64
+	// Left is the number of the last collective that the member has left because another one
+	// takes no part in it.
+	Left atomic.Uint64
+	_    [Line - 56]byte
 }
 
 // PutShort stores a contribution of at most SlotShort bytes, and said, which the caller publishes next.
@@ -80,7 +90,10 @@ type SlotHead struct {
 	Freed atomic.Uint32
 	// Owner is the context of the communicator that holds the slot, 0 if none does.
 	Owner atomic.Uint64
-	_     [Line - 16]byte
+	// Refusals counts how often a member has stored Refused or RefusedPiece of its cell: added to
+	// after them, and loaded before them by members that have to wait for long.
+	Refusals atomic.Uint64
+	_        [Line - 24]byte
 	// Turns announce the pieces of the stream.
 	Turns [StreamTurns]Turn
 }
@@ -137,6 +150,7 @@ func (s Slot) Free(n int) {
 	h.Freed.Store(0)
 	h.Arrived.Store(0)
 	h.Release.Number.Store(0)
+	h.Refusals.Store(0)
 	streamed := false
 	for i := range n {
 		c := s.Cell(i)
@@ -144,6 +158,9 @@ func (s Slot) Free(n int) {
 		c.Said, c.Met = [2]uint32{}, [2]uint32{}
 		streamed = streamed || c.Passed.Load() != 0
 		c.Passed.Store(0)
+		c.Refused.Store(0)
+		c.RefusedPiece.Store(0)
+		c.Left.Store(0)
 	}
 	if streamed {
 		for i := range h.Turns {

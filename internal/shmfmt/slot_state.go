@@ -22,7 +22,7 @@ type SlotState struct {
 	Known  uint64  // all members have entered the collective of this number
 	Loads  int64   // loads of a word before anything else
 	Yields int32   // loads with a yield of the core in between, before polling
-	Broken bool    // a member has died in the slot, so that its counts are not valid any more
+	Broken bool    // a member has died in the slot, so that its counts are not valid any more; or this member owes steps: see package coll
 	Form   uint8   // a form of package coll
 	Kind   uint8   // of the last collective entered, a kind of package coll
 	Turns  uint64  // releases waited for

@@ -18,7 +18,7 @@ func by(name, pkg, run string) sought { return sought{name, []trial{{pkg, run}}}
 // faults are all that can be planted, in the order of package planted.
 func faults() []sought {
 	const apply, shmfmt, heap, rma, mpi = "internal/apply", "internal/shmfmt", "internal/heap", "internal/rma", "mpi"
-	const node, proc, histories, coll = "internal/node", "internal/proc", "mpi/histories", "internal/coll"
+	const node, proc, p2p, histories, coll = "internal/node", "internal/proc", "internal/p2p", "mpi/histories", "internal/coll"
 	return []sought{
 		by("AddInTwo", apply, "TestF3_KilledAnywhere|TestRC17_SumsAreExact"),
 		by("NeighbourStored", apply, "TestRC11_SomebodyComesInBetween|TestRC11_AnyOrderOfEveryOperation"),
@@ -76,6 +76,8 @@ func faults() []sought {
 		by("EdgesBackwards", coll, "TestRandomHistories"),
 		by("ReadUnmet", coll, "TestXNBC01_LongBlocksIntoLayouts"),
 		by("EntryOfTheFirst", mpi, "TestXNBC01_TOP05_NeighborsInDistGraphs"),
+		by("RefusalPublished", mpi, "TestERR04_MembersLearnOfWrongArguments"),
+		by("ShunnedOnce", p2p, "TestERR04_MessagesOfRefusedCollectives"),
 		by("HandleStale", mpi, "TestQV32_S5_NothingAfterTheRelease"),
 		by("HandleKept", rma, "TestS5_QV32_ForgedKeys"),
 		by("OrderSkipped", mpi, "TestQV14_NothingPassesAnOrder"),
