@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -102,12 +103,19 @@ func all() (ranks []int) {
 	return ranks
 }
 
-// stop stops this process, after it has written its id.
+// stop stops this process, after it has written its id, until it is continued. Kill may return
+// before the process stops.
 func stop() error {
+	continued := make(chan os.Signal, 1)
+	signal.Notify(continued, syscall.SIGCONT)
 	if err := os.WriteFile(filepath.Join(os.Args[2], fmt.Sprint(rank)), []byte(strconv.Itoa(os.Getpid())), 0o600); err != nil {
 		return err
 	}
-	return syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+	if err := syscall.Kill(os.Getpid(), syscall.SIGSTOP); err != nil {
+		return err
+	}
+	<-continued
+	return nil
 }
 
 // stopped waits until all ranks from 2 on are stopped, and returns their ids.
