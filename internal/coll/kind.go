@@ -107,9 +107,6 @@ func (k Kind) reduces() bool {
 // neighborly reports whether members exchange with their neighbours in the topology.
 func (k Kind) neighborly() bool { return k >= NeighborAllgather }
 
-// paired reports whether the arguments are Pairs.
-func (k Kind) paired() bool { return k == Alltoallw || k == NeighborAlltoallw }
-
 // rooted reports whether one member is the root.
 func (k Kind) rooted() bool {
 	switch k {

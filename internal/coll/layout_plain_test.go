@@ -10,9 +10,10 @@ import (
 	"github.com/halo-mpi/halo/internal/world"
 )
 
-// moving are the kinds that move data and combine no operands.
+// moving are kinds that move data and combine no operands: all but some among neighbours, which have
+// the same way as others.
 var moving = []coll.Kind{coll.Bcast, coll.Gather, coll.Gatherv, coll.Scatter, coll.Scatterv, coll.Allgather, coll.Allgatherv, coll.Alltoall, coll.Alltoallv, coll.Alltoallw,
-	coll.NeighborAllgather, coll.NeighborAllgatherv, coll.NeighborAlltoall, coll.NeighborAlltoallv, coll.NeighborAlltoallw}
+	coll.NeighborAlltoall, coll.NeighborAlltoallw}
 
 // onLayouts changes t, which is from plain, to layouts in place of slices. Elements to send have
 // gaps; elements to receive interleave like the columns of a matrix.
