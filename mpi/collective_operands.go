@@ -51,6 +51,12 @@ func (c *Comm) operands(k coll.Kind, send, recv *Buffer, o Op, root int) coll.Ar
 		if o.user != nil {
 			a.User = &o.user.User // the others use no slot
 		}
+		for _, b := range []*Buffer{send, recv} {
+			if b != nil && b.err == nil && b.b.Type() != nil {
+				a.Wrong = 1 + int(b.b.Count()*b.b.Type().Size())
+				break
+			}
+		}
 		return a
 	}
 	return a

@@ -22,9 +22,10 @@ import (
 //
 // Members that do not depend on it, such as the root of a Bcast, may succeed.
 //
-// A member knows from its own arguments whether the others use a slot. Where the lengths that
-// members give lie on different sides of a limit (slotMax), with wrong arguments or without, some
-// of them may wait for ever: only checking mode finds that.
+// A member knows from its own arguments whether the others use a slot; if they tell no length, it
+// takes it for short. Where the lengths that members give lie on different sides of a limit
+// (slotMax), with wrong arguments or without, some of them may wait for ever: only checking mode
+// finds that.
 //
 // Rejected: to let the refused collective run with empty messages, as a member does that finds
 // an error on the way. Which messages the others expect depends on lengths that the arguments do
@@ -140,6 +141,9 @@ func (e *Engine) tellRefusal(c *comm.Comm, tag int32, cl class.Class) {
 // presumed returns the length from which this member, whose arguments are wrong, derives what the
 // others do: that of a side that is valid, or the shortest if none is.
 func (a *Args) presumed(k Kind) int {
+	if a.Wrong > 0 {
+		return a.Wrong - 1
+	}
 	for _, x := range []*Side{&a.Send, &a.Recv} {
 		if x.Err() == nil && (k != Bcast || x == &a.Recv) {
 			return x.Len()
