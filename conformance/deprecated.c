@@ -1,5 +1,5 @@
 /* Procedures that MPI-3.0 removed and the standard ABI does not have are in a library of their own,
- * and do the same as their replacements (DEP-01). Link with -lmpi_compat. */
+ * and do the same as their replacements (DEP-01, DEP-02, DEP-03). Link with -lmpi_compat. */
 #include "check.h"
 #ifdef MPI_ABI_VERSION
 #include <mpi_compat.h>
@@ -91,5 +91,18 @@ int main(int argc, char **argv) {
 	OK(MPI_Errhandler_set(MPI_COMM_SELF, MPI_ERRORS_RETURN));
 	OK(MPI_Errhandler_free(&h));
 	OK(MPI_Errhandler_free(&back));
+
+	int class, code, gone;
+	char text[MPI_MAX_ERROR_STRING];
+	OK(MPI_Add_error_class(&class));
+	OK(MPI_Add_error_code(class, &code));
+	OK(MPI_Add_error_string(code, "a text"));
+	OK(MPIX_Delete_error_string(code));
+	OK(MPI_Error_string(code, text, &length));
+	CHECK(strcmp(text, "a text") != 0, "the text of a code is still there");
+	OK(MPIX_Delete_error_code(code));
+	OK(MPIX_Delete_error_class(class));
+	gone = MPIX_Delete_error_class(class);
+	CHECK(gone != MPI_SUCCESS, "a class is removed twice");
 	return done();
 }

@@ -55,6 +55,15 @@ int PMPI_Type_hindexed(int count, int array_of_blocklengths[], MPI_Aint array_of
 }
 ALIAS(MPI_Type_hindexed)
 
+int PMPIX_Delete_error_class(int errorclass) { return MPI_Remove_error_class(errorclass); }
+ALIAS(MPIX_Delete_error_class)
+
+int PMPIX_Delete_error_code(int errorcode) { return MPI_Remove_error_code(errorcode); }
+ALIAS(MPIX_Delete_error_code)
+
+int PMPIX_Delete_error_string(int errorcode) { return MPI_Remove_error_string(errorcode); }
+ALIAS(MPIX_Delete_error_string)
+
 /* bound is a bound that markers define: the lowest MPI_LB, or the highest MPI_UB. */
 struct bound {
 	int given;

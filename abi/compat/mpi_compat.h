@@ -1,5 +1,5 @@
 /* mpi_compat.h: procedures and types of MPI-1 that MPI-3.0 has removed and that the standard ABI
- * lacks. Programs that still use them include this file and link with -lmpi_compat. */
+ * lacks, and older names of MPI_Remove_error_class and the like. Programs that still use them include this file and link with -lmpi_compat. */
 #ifndef MPI_COMPAT_H
 #define MPI_COMPAT_H
 
@@ -29,6 +29,11 @@ int MPI_Type_lb(MPI_Datatype datatype, MPI_Aint *displacement);
 int MPI_Type_struct(int count, int array_of_blocklengths[], MPI_Aint array_of_displacements[], MPI_Datatype array_of_types[], MPI_Datatype *newtype);
 int MPI_Type_ub(MPI_Datatype datatype, MPI_Aint *displacement);
 
+/* The names that MPI_Remove_error_class, _code and _string had before MPI-4.1. */
+int MPIX_Delete_error_class(int errorclass);
+int MPIX_Delete_error_code(int errorcode);
+int MPIX_Delete_error_string(int errorcode);
+
 /* These replacements handle the markers, and call the procedure that they stand for otherwise. */
 int mpi_compat_create_struct(int count, const int array_of_blocklengths[], const MPI_Aint array_of_displacements[], const MPI_Datatype array_of_types[], MPI_Datatype *newtype);
 int mpi_compat_get_name(MPI_Datatype datatype, char *type_name, int *resultlen);
@@ -47,6 +52,9 @@ int PMPI_Type_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype 
 int PMPI_Type_lb(MPI_Datatype datatype, MPI_Aint *displacement);
 int PMPI_Type_struct(int count, int array_of_blocklengths[], MPI_Aint array_of_displacements[], MPI_Datatype array_of_types[], MPI_Datatype *newtype);
 int PMPI_Type_ub(MPI_Datatype datatype, MPI_Aint *displacement);
+int PMPIX_Delete_error_class(int errorclass);
+int PMPIX_Delete_error_code(int errorcode);
+int PMPIX_Delete_error_string(int errorcode);
 
 #ifdef __cplusplus
 }
