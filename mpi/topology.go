@@ -1,6 +1,9 @@
 package mpi
 
 import (
+	"fmt"
+	"os"
+
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/topology"
 )
@@ -62,6 +65,17 @@ func (c *Comm) hosts(n int) []int32 {
 		}
 	}
 	return hosts
+}
+
+// envVerbose is set to 1 by the launcher with -v.
+const envVerbose = "HALO_VERBOSE"
+
+// logGain says at rank 0, if the job is verbose, what reordering has gained: edges between hosts, or
+// their weight, before and after.
+func (c *Comm) logGain(k call, before, after int64) {
+	if c.Rank() == 0 && os.Getenv(envVerbose) == "1" {
+		fmt.Fprintf(os.Stderr, "halo: %s on %s: %s\n", k, c.Name(), topology.Gain(before, after))
+	}
 }
 
 // arranged makes a communicator of the first n members of c, in the order of the positions that

@@ -52,7 +52,9 @@ func (c *Comm) CartCreate(dims []int, periods []bool, reorder bool) (*Comm, erro
 	}
 	var place []int32
 	if reorder {
-		place, _, _ = topology.Arrange(g, c.hosts(g.Size()))
+		var before, after int
+		place, before, after = topology.Arrange(g, c.hosts(g.Size()))
+		c.logGain(k, int64(before), int64(after))
 	}
 	d, err := c.arranged(k, g.Size(), place)
 	if d != nil {

@@ -72,7 +72,7 @@ func (e *edges) clone() (ranks, weights []int) { return slices.Clone(e.ranks), s
 //
 // ErrRank if a neighbour is no rank of c; ErrArg if there are not as many weights as neighbours, one
 // is negative, or only one of the lists has weights. In checking mode an edge that one end alone
-// gives is ErrTopology at all. Collective over c, and all pass the same reorder.
+// gives is ErrTopology at all, and so are weights that some processes pass, and others do not. Collective over c, and all pass the same reorder.
 //
 // C: MPI_Dist_graph_create_adjacent, section 8.5.4.
 func (c *Comm) DistGraphCreateAdjacent(sources, sourceWeights, dests, destWeights []int, reorder bool) (*Comm, error) {
@@ -97,11 +97,31 @@ func (c *Comm) DistGraphCreateAdjacent(sources, sourceWeights, dests, destWeight
 		t.edges[i] = edges{slices.Clone(list.ranks), slices.Clone(list.weights)}
 	}
 	if c.w.Coll.Checks(c.core) {
+		if err := c.checkWeights(k, t.weighted); err != nil {
+			return nil, err
+		}
 		if err := c.checkEdges(k, sources, dests); err != nil {
 			return nil, err
 		}
 	}
 	return c.distGraph(k, t, reorder)
+}
+
+// checkWeights returns an error at all members, in checking mode, unless all pass weights or none
+// does. Collective over c.
+func (c *Comm) checkWeights(k call, weighted bool) error {
+	mine, all := []byte{0}, make([]byte, c.Size())
+	if weighted {
+		mine[0] = 1
+	}
+	a := coll.Args{Send: coll.Bytes(mine), Recv: coll.Bytes(all), Width: 1, Call: k.String()}
+	if err := c.w.Coll.Do(c.core, coll.Allgather, &a); err != nil {
+		return wrap(err, k, c, Undefined, Undefined)
+	}
+	if with, without := slices.Index(all, 1), slices.Index(all, 0); with >= 0 && without >= 0 {
+		return fail(ErrTopology, k.String(), c, "rank %d gives weights, and rank %d gives none", with, without)
+	}
+	return nil
 }
 
 // checkEdges returns an error at all members, in checking mode, unless both ends of each edge give
@@ -176,7 +196,8 @@ func (c *Comm) neighbors(k call, what string, ranks, weights []int) error {
 // weights, or none does.
 //
 // ErrRank if a source or dest is no rank of c; ErrArg if there are not as many degrees as sources,
-// one is negative, their sum is not the number of dests, or there are not as many weights.
+// one is negative, their sum is not the number of dests, or there are not as many weights. In checking
+// mode weights that some processes pass, and others do not, are ErrTopology at all.
 // Collective over c, and all pass the same reorder.
 //
 // C: MPI_Dist_graph_create, section 8.5.4.
@@ -206,6 +227,11 @@ func (c *Comm) DistGraphCreate(sources, degrees, dests, weights []int, reorder b
 	}
 	if err := c.neighbors(k, "dest", dests, weights); err != nil {
 		return nil, err
+	}
+	if c.w.Coll.Checks(c.core) {
+		if err := c.checkWeights(k, weights != nil); err != nil {
+			return nil, err
+		}
 	}
 	t, err := c.collectEdges(k, sources, degrees, dests, weights)
 	if err != nil {
@@ -302,7 +328,8 @@ func (c *Comm) arrangeEdges(k call, t *DistGraph) (*DistGraph, []int32, error) {
 		}
 		g.First = append(g.First, len(g.To))
 	}
-	place, _, _ := topology.ArrangeGraph(g, c.hosts(c.Size()))
+	place, before, after := topology.ArrangeGraph(g, c.hosts(c.Size()))
+	c.logGain(k, before, after)
 	if place == nil {
 		return t, nil, nil
 	}

@@ -56,7 +56,9 @@ func (c *Comm) GraphCreate(index, edges []int, reorder bool) (*Comm, error) {
 	}
 	var place []int32
 	if reorder {
-		place, _, _ = topology.ArrangeGraph(g, c.hosts(g.Size()))
+		var before, after int64
+		place, before, after = topology.ArrangeGraph(g, c.hosts(g.Size()))
+		c.logGain(k, before, after)
 	}
 	d, err := c.arranged(k, g.Size(), place)
 	if d != nil {

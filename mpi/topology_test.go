@@ -3,7 +3,9 @@ package mpi_test
 import (
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -89,7 +91,7 @@ func TestTOP01_CartCreate(t *testing.T) {
 }
 
 // 8.5.6, 8.5.7: a message along each dimension arrives from the source of the shift; parts of a grid
-// are grids of the dimensions that remain.
+// are grids of the dimensions that remain. TOP-03: the messages are of Sendrecv.
 func TestTOP02_ShiftsAndParts(t *testing.T) {
 	overHosts(t, 6, func(t testing.TB, world *mpi.Comm) {
 		c, err := world.CartCreate([]int{2, 3}, []bool{true, false}, true)
@@ -341,6 +343,62 @@ func TestTOP05_EdgesThatDoNotPair(t *testing.T) {
 		}
 		ok(t, world.Barrier())
 	})
+}
+
+// In checking mode weights that some members give, and others do not, are an error at all members,
+// which names one of each.
+func TestTOP05_WeightsOfSome(t *testing.T) {
+	t.Setenv("HALO_CHECK", "1")
+	mpitest.Run(t, 3, func(t testing.TB, world *mpi.Comm) {
+		me := world.Rank()
+		next, before, weights := []int{(me + 1) % 3}, []int{(me + 2) % 3}, []int{4}
+		if me == 1 {
+			weights = nil
+		}
+		const want = "rank 0 gives weights, and rank 1 gives none"
+		_, err := world.DistGraphCreateAdjacent(before, weights, next, weights, false)
+		mismatched(t, "DistGraphCreateAdjacent", err, mpi.ErrTopology, want)
+		_, err = world.DistGraphCreate([]int{me}, []int{1}, next, weights, true)
+		mismatched(t, "DistGraphCreate", err, mpi.ErrTopology, want)
+		c, err := world.DistGraphCreate(nil, nil, nil, []int{}, true)
+		ok(t, err)
+		if !c.DistGraph().Weighted() {
+			t.Error("a graph without edges of which all give weights has none")
+		}
+		ok(t, c.Free())
+	})
+}
+
+// In a verbose job rank 0 says what reordering gains.
+func TestGainsAreLogged(t *testing.T) {
+	t.Setenv("HALO_VERBOSE", "1")
+	fabrics := mpitest.Fabrics()
+	read, write, err := os.Pipe()
+	ok(t, err)
+	stderr := os.Stderr
+	os.Stderr = write
+	defer func() { os.Stderr = stderr }()
+	mpitest.On(t, fabrics[0]+"@0011", 4, func(t testing.TB, world *mpi.Comm) {
+		for _, dims := range [][]int{{4}, {2, 2}} {
+			c, err := world.CartCreate(dims, make([]bool, len(dims)), true)
+			ok(t, err)
+			ok(t, c.Free())
+		}
+		me := world.Rank() // the edges are 0-2 and 1-3
+		c, err := world.DistGraphCreateAdjacent([]int{me ^ 2}, []int{5}, []int{me ^ 2}, []int{5}, true)
+		ok(t, err)
+		ok(t, c.Free())
+	})
+	os.Stderr = stderr
+	ok(t, write.Close())
+	got, err := io.ReadAll(read)
+	ok(t, err)
+	want := "halo: CartCreate on world: 1 edges between hosts, as in the order of the ranks\n" +
+		"halo: CartCreate on world: 2 edges between hosts, as in the order of the ranks\n" +
+		"halo: DistGraphCreateAdjacent on world: 0 edges between hosts, 20 in the order of the ranks\n"
+	if string(got) != want {
+		t.Errorf("logged %q, want %q", got, want)
+	}
 }
 
 // contains reports whether an error says a text.

@@ -38,7 +38,10 @@ func infoMain(args []string) int {
 	if len(args) == 3 && args[0] == probeWord {
 		return probeChild(args[1:])
 	}
-	if !noArguments("info", "tells about this build, this machine, and what they can do", args) {
+	if len(args) == 4 && args[0] == "-grid" && args[2] == "-slots" {
+		return gridMain(args[1], args[3])
+	}
+	if !noArguments("info", "tells about this build, this machine, and what they can do; with -grid 4x6 -slots 12,12, what reordering a grid on hosts gains", args) {
 		return 2
 	}
 	for _, f := range facts() {

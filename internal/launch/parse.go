@@ -51,6 +51,9 @@ func Parse(args []string) (*Spec, error) {
 	if p.check {
 		p.general = append([]string{envCheck + "=1"}, p.general...)
 	}
+	if p.spec.Verbose {
+		p.general = append([]string{envVerbose + "=1"}, p.general...)
+	}
 	if len(p.general) > 0 {
 		for i := range p.spec.Blocks {
 			b := &p.spec.Blocks[i]
@@ -228,6 +231,9 @@ func (p *parser) find(name string) (*option, error) {
 
 // envCheck is the variable that -check sets for the ranks.
 const envCheck = "HALO_CHECK"
+
+// envVerbose makes ranks say what they have chosen, as -v does.
+const envVerbose = "HALO_VERBOSE"
 
 // envSSH is the variable with the default for -ssh.
 const envSSH = "HALO_SSH"

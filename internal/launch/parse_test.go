@@ -20,7 +20,7 @@ func TestParse(t *testing.T) {
 		{"-n 4 prog -n 7", Spec{Blocks: []Block{{N: 4, Program: "prog", Args: []string{"-n", "7"}}}}},
 		{"-np 2 --fabric=tcp -bind auto prog", Spec{Fabric: "tcp", Blocks: []Block{{N: 2, Program: "prog", Args: []string{}}}}},
 		{"-bind core -timeout 90 -v -l prog", Spec{Bind: "core", Timeout: 90 * time.Second, Verbose: true, Tag: true,
-			Blocks: []Block{{N: 1, Program: "prog", Args: []string{}}}}},
+			Blocks: []Block{{N: 1, Env: []string{"HALO_VERBOSE=1"}, Program: "prog", Args: []string{}}}}},
 		{"-host a:2,b -n 3 p : -host c q", Spec{Blocks: []Block{
 			{N: 3, Hosts: []HostSlots{{"a", 2}, {"b", 0}}, Program: "p", Args: []string{}},
 			{N: 1, Hosts: []HostSlots{{"c", 0}}, Program: "q", Args: []string{}}}}},
