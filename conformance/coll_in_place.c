@@ -1,6 +1,6 @@
 /*
  * coll_in_place: MPI_IN_PLACE of every collective that takes it (MPI-5, chapter 6): the data
- * are in the result buffer, and the arguments of the other buffer are ignored.
+ * are in the result buffer, and the arguments of the other buffer are ignored (TRM-09, CST-09).
  */
 #include "check.h"
 

@@ -1,5 +1,10 @@
-/* Queries of the environment, and classes and texts of errors. */
+/* Queries of the environment, and classes and texts of errors. The version is a constant for the
+ * preprocessor, too (ENV-01, CST-10), and MPI_Pcontrol does nothing (PMP-04). */
 #include "check.h"
+
+#if MPI_VERSION < 5 || MPI_SUBVERSION < 0
+#error "the version"
+#endif
 
 int main(int argc, char **argv) {
 	int flag = -1, level = -1, main_ = -1, version, sub, len = -1, code, c, *value;
@@ -30,6 +35,7 @@ int main(int argc, char **argv) {
 	CHECK(flag && *value >= 32767, "largest tag");
 	OK(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_WTIME_IS_GLOBAL, &value, &flag));
 	CHECK(!flag || *value == 0 || *value == 1, "%d", *value);
+	for (int k = 0; k < 3; k++) OK(MPI_Pcontrol(k, "further arguments", 7));
 	double t = MPI_Wtime();
 	CHECK(MPI_Wtime() >= t && MPI_Wtick() > 0 && MPI_Wtick() < 1, "the clock");
 

@@ -1,7 +1,7 @@
 /*
  * errhan_handlers: error handlers of the program (MPI-5, 9.3): they get the handle and the code, are
  * inherited, and MPI_Comm_call_errhandler and the like call them; classes, codes and texts that the
- * program adds (9.5).
+ * program adds (9.5). A handler may ignore the arguments behind the code: there are none (ERR-05).
  */
 #include "check.h"
 

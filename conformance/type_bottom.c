@@ -1,4 +1,5 @@
-/* Types with absolute addresses, from MPI_BOTTOM: scattered variables in one message. */
+/* Types with absolute addresses, from MPI_BOTTOM: scattered variables in one message (TRM-09). An
+ * address is as wide as a pointer, and MPI_BOTTOM is where addresses begin (TRM-12). */
 #include "check.h"
 
 int main(int argc, char **argv) {
@@ -9,6 +10,7 @@ int main(int argc, char **argv) {
 	b[1] = rank - 1;
 	MPI_Aint at[3];
 	OK(MPI_Get_address(&a, &at[0]));
+	CHECK(sizeof(MPI_Aint) == sizeof(void *) && at[0] == MPI_Aint_diff(at[0], 0) && (char *)MPI_BOTTOM + at[0] == (char *)&a, "the address of a");
 	OK(MPI_Get_address(&b[1], &at[1]));
 	OK(MPI_Get_address(x, &at[2]));
 	MPI_Datatype t;

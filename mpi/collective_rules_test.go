@@ -12,7 +12,8 @@ import (
 )
 
 // K: a wrong argument is an error of the standard's class that names the call, the communicator
-// and numbers; after that the members' collectives still match.
+// and numbers; after that the members' collectives still match. TRM-03: memory to send and to
+// receive that overlaps in part is such an argument.
 func TestCollectiveArguments(t *testing.T) {
 	unchecked(t)
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {

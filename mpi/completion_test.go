@@ -101,7 +101,7 @@ func wantIndex(t testing.TB, got, want int) {
 	}
 }
 
-// Inactive persistent requests are treated like null ones, but remain.
+// Inactive persistent requests are treated like null ones, but remain. CHG-10.
 func TestP2P09_P2P16_InactiveRequests(t *testing.T) {
 	mpitest.Run(t, 1, func(t testing.TB, c *mpi.Comm) {
 		r, s := mpi.RecvInit(c, make([]byte, 1), 0, 0), mpi.SendInit(c, make([]byte, 1), 0, 0)

@@ -159,6 +159,7 @@ func TestERR03_HandlerIsCalledOnce(t *testing.T) {
 
 // If several operations have failed, the handler gets the error of the first, and the call
 // returns ErrInStatus. GetStatus calls do not complete requests, and call the handler each time.
+// ERR-16: only calls with statuses of several operations return that class.
 func TestERR04_InStatus(t *testing.T) {
 	mpitest.Run(t, 1, func(t testing.TB, world *mpi.Comm) {
 		c, err := world.Dup()
@@ -205,7 +206,8 @@ func TestERR04_InStatus(t *testing.T) {
 // A communicator inherits the handler of the one it was made from, and from then on they are
 // independent (ERR-10). A library saves, replaces and restores a handler (ERR-11). A handler
 // exists as long as a communicator has it (ERR-08). The caller of Errhandler frees the handle
-// that it got (ERR-07).
+// that it got (ERR-07). ERR-06: a communicator takes predefined handlers and those made for
+// communicators.
 func TestERR10_HandlersAreInherited(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, world *mpi.Comm) {
 		c, err := world.Dup()

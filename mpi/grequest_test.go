@@ -33,7 +33,8 @@ func recorded(log *[]string, queried, freed error) mpi.Grequest {
 
 // GRQ-01, GRQ-02, GRQ-03: a generalized request is not complete before Complete. Query is called
 // before Free, in the call that completes the request and in GetStatus, and Free is called once,
-// in all calls that wait and test, together with requests of other kinds.
+// in all calls that wait and test, together with requests of other kinds. GRQ-08: completion from
+// another goroutine ends a wait.
 func TestGRQ01_GeneralizedRequestsAmongOthers(t *testing.T) {
 	ways := []struct {
 		name string

@@ -206,7 +206,7 @@ func TestCOM01_GroupsOverlap(t *testing.T) {
 
 // COM-02, 7.6.2: Merge puts the group that passes low first; with equal values any order is
 // allowed, the same at all members. E2-15: the result is an intracommunicator, and has at each
-// process the error handler of the intercommunicator there.
+// process the error handler of the intercommunicator there. COM-03.
 func TestCOM02_E2_15_Merge(t *testing.T) {
 	mpitest.Run(t, 5, func(t testing.TB, world *mpi.Comm) {
 		s := between(t, world, 2)

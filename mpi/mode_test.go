@@ -109,7 +109,8 @@ func receipts() []receipt {
 	}
 }
 
-// Every mode in every form, received in every way, with every size.
+// Every mode in every form, received in every way, with every size. P2P-06: the forms that do not
+// block among them.
 func TestP2P12_ModesFormsSizes(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		ok(t, mpi.BufferAttach(c, nil))
@@ -232,7 +233,7 @@ func TestTRM05_BlockingSendThenOverwrite(t *testing.T) {
 	})
 }
 
-// The buffer of a pending send may be read.
+// The buffer of a pending send may be read. CHG-09.
 func TestP2P07_SendBufferMayBeRead(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		const size = 300_000

@@ -59,7 +59,7 @@ func reducible() (list []reducibleType) {
 	return list
 }
 
-// COL-14, DT-06, X-TYP-01: every predefined operation on every predefined type either has the
+// COL-14, DT-06, CHG-08, X-TYP-01: every predefined operation on every predefined type either has the
 // result that package op, which has a separate oracle, computes from the operands in the order
 // of the ranks, or is ErrOp and names both.
 func TestCOL14_EveryOperationOnEveryType(t *testing.T) {

@@ -117,7 +117,7 @@ func TestDT32_PackRefuses(t *testing.T) {
 	}
 }
 
-// external32 (DT-26): big-endian, with the standard's sizes (DT-33), for numbers and structs of
+// external32 (DT-26, P2P-18): big-endian, with the standard's sizes (DT-33), for numbers and structs of
 // Go.
 func TestDT26_DT33_External32(t *testing.T) {
 	type record struct {

@@ -14,6 +14,7 @@ var (
 	earlyGroup   = mpi.GroupEmpty
 )
 
+// CHG-06.
 func TestTRM10_NamedObjectsBeforeInit(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, world *mpi.Comm) {
 		sum := make([]int32, 1)

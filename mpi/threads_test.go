@@ -19,7 +19,7 @@ func neverEnds() context.Context {
 }
 
 // Any number of goroutines use one communicator: 32 per rank make random steps, the same in each
-// rank, and check the results.
+// rank, and check the results. ENV-10: goroutines are threads of any level.
 func TestTRM01_ManyGoroutinesOneCommunicator(t *testing.T) {
 	const workers = 32
 	steps := 60

@@ -47,7 +47,8 @@ func wantInfo(t testing.TB, w *mpi.Window, changes ...string) {
 }
 
 // All supported keys are there, with their defaults or the values that were set. Unknown keys
-// (INF-03) and those without a valid value (INF-08) are ignored, and not returned.
+// (INF-03) and those without a valid value (INF-08) are ignored, and not returned. X-RMA-24, EX-06:
+// so it is with keys of other implementations.
 func TestRW07_XRMA10_Info(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		onSpaces(t, c, 2, func(t testing.TB, s *space[int64]) { wantInfo(t, s.Window) })

@@ -10,7 +10,8 @@ import (
 )
 
 // A request that waits for notifications works like any other: with every call that waits or
-// tests, together with receives and gets, as a single and as a persistent request.
+// tests, together with receives and gets, as a single and as a persistent request. X-RMA-23:
+// notification is one of the proposals.
 func TestQV38_E319_NotificationsAmongOtherRequests(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		me, size := c.Rank(), c.Size()

@@ -5,7 +5,7 @@ package run
 import "testing"
 
 // DEP-01: procedures of MPI-1 that the standard ABI does not have are in a library of their
-// own, and do the same as their replacements.
+// own, and do the same as their replacements. EX-07: no program gets them without asking.
 func TestDEP01_Deprecated(t *testing.T) {
 	need(t)
 	r := launched(t, "shm", 1, nil, compile(t, "mpicc", "../deprecated.c", "-lmpi_compat"))

@@ -10,7 +10,8 @@ import (
 )
 
 // The manual is installed, with a page of each program made from its own help, and man
-// finds the pages, also by the names of the forms with large counts.
+// finds the pages, also by the names of the forms with large counts. X-DOC-01: each call has a
+// page.
 func TestManual(t *testing.T) {
 	need(t)
 	pages := filepath.Join(installed, "share/man")

@@ -21,7 +21,7 @@ func script(t *testing.T, path, text string) {
 }
 
 // mpicc answers the questions that build systems ask the wrappers of other implementations
-// (issue 19, section 1).
+// (issue 19, section 1). ENV-11: a program needs no other flags.
 func TestWrapperOptions(t *testing.T) {
 	need(t)
 	include, lib := filepath.Join(installed, "include"), filepath.Join(installed, "lib")

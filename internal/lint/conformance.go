@@ -4,17 +4,34 @@ import (
 	"fmt"
 	"go/ast"
 	"maps"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
 )
 
 // Carriers finds the tests of each feature: those whose name contains its id without dashes
-// (TestRW01_, TestXRMA06_), or whose comment or source mentions it. It returns them as folder
-// and name, sorted.
+// (TestRW01_, TestXRMA06_), or whose comment or source mentions it, and the programs in C that
+// mention it. It returns them as folder and name, sorted.
 func Carriers(files []*File, chapters []Chapter) map[string][]string {
 	found := map[string]map[string]bool{}
+	add := func(mentioned map[string]bool, test string) {
+		for _, c := range chapters {
+			for feature := range c.all() {
+				if !mentioned[feature.ID] && !mentioned[strings.ReplaceAll(feature.ID, "-", "")] {
+					continue
+				}
+				if found[feature.ID] == nil {
+					found[feature.ID] = map[string]bool{}
+				}
+				found[feature.ID][test] = true
+			}
+		}
+	}
 	for _, f := range files {
+		if f.Dir() == "conformance" && path.Ext(f.Path) == ".c" {
+			add(ids("", string(f.Text)), f.Dir()+" "+path.Base(f.Path))
+		}
 		if f.Go == nil || !f.Test() {
 			continue
 		}
@@ -28,18 +45,7 @@ func Carriers(files []*File, chapters []Chapter) map[string][]string {
 				from = fn.Doc.Pos()
 			}
 			source := string(f.Text[f.fset.Position(from).Offset:f.fset.Position(fn.End()).Offset])
-			mentioned := ids(fn.Name.Name, source)
-			for _, c := range chapters {
-				for _, feature := range c.Features {
-					if !mentioned[feature.ID] && !mentioned[strings.ReplaceAll(feature.ID, "-", "")] {
-						continue
-					}
-					if found[feature.ID] == nil {
-						found[feature.ID] = map[string]bool{}
-					}
-					found[feature.ID][f.Dir()+" "+fn.Name.Name] = true
-				}
-			}
+			add(ids(fn.Name.Name, source), f.Dir()+" "+fn.Name.Name)
 		}
 	}
 	sorted := map[string][]string{}
@@ -59,7 +65,7 @@ func isTest(name string) bool {
 // TestRC03RC04_Atomic, and every word of its source. So RC-03 does not contain C-03.
 func ids(name, source string) map[string]bool {
 	all := map[string]bool{}
-	for _, word := range regexp.MustCompile(`[A-Z]+[0-9]{2}`).FindAllString(strings.TrimPrefix(name, "Test"), -1) {
+	for _, word := range regexp.MustCompile(`X?P2P[0-9]{2}|[A-Z]+[0-9]{2}`).FindAllString(strings.TrimPrefix(name, "Test"), -1) {
 		all[word] = true
 	}
 	for _, word := range regexp.MustCompile(`[\w-]+`).FindAllString(source, -1) {
@@ -71,15 +77,21 @@ func ids(name, source string) map[string]bool {
 // Conformance returns the text of docs/conformance.md.
 func Conformance(files []*File, chapters []Chapter) string {
 	var b strings.Builder
-	b.WriteString("# Conformance: what is promised of one-sided communication, and which tests hold it\n\n" +
-		"This page is generated from the table in internal/lint/features.go and the sources of\n" +
-		"the tests, which carry the ids; `go test ./internal/lint` compares it, and fails for an\n" +
-		"id without a test. `go test ./internal/lint -update` writes it anew.\n")
+	b.WriteString("# Conformance: what is promised, and which tests hold it\n\n" +
+		"This page is generated from the tables in internal/lint/features_*.go and the sources of the\n" +
+		"tests and of the programs in conformance/list, which carry the ids; `go test ./internal/lint`\n" +
+		"compares it, and fails for an id without a test, and for one with a test that is only planned.\n" +
+		"`go test ./internal/lint -update` writes it anew.\n")
 	carriers := Carriers(files, chapters)
 	for _, c := range chapters {
 		fmt.Fprintf(&b, "\n## %s\n\n| Id | What | Tests |\n|---|---|---|\n", c.Title)
 		for _, f := range c.Features {
 			fmt.Fprintf(&b, "| %s | %s | %s |\n", f.ID, f.Text, inFolders(carriers[f.ID]))
+		}
+		for _, p := range c.Planned {
+			for _, f := range p.Features {
+				fmt.Fprintf(&b, "| %s | %s | *%s* |\n", f.ID, f.Text, p.Why)
+			}
 		}
 	}
 	return b.String()

@@ -1,189 +1,52 @@
 package lint
 
+import (
+	"iter"
+	"slices"
+)
+
 // A Feature is a promise of the project: the id that tests and documents use, and a sentence.
 type Feature struct{ ID, Text string }
 
 // A Chapter is a group of features.
 type Chapter struct {
 	Title    string
+	Features []Feature // each has a test
+	Planned  []Plan    // none has one
+}
+
+// A Plan is features without a test, and why they have none.
+type Plan struct {
+	Why      string
 	Features []Feature
 }
 
-// Chapters returns the chapters whose tests docs/conformance.md lists.
-func Chapters() []Chapter {
-	return []Chapter{
-		{"Windows", []Feature{
-			{"RW-01", "a window over memory that exists: displacements count in the target's unit, sizes and units differ from rank to rank"},
-			{"RW-02", "a window that allocates its memory, over which a second window can be made: the two know nothing of each other"},
-			{"RW-03", "making and freeing a window is collective over its group, which can be asked for"},
-			{"RW-04", "dynamic windows: memory is attached and detached locally, displacements are addresses at the target"},
-			{"RW-05", "what is attached can change at the same address: no access goes by what was there before"},
-			{"RW-06", "freeing a window ends it and deletes its attributes"},
-			{"RW-07", "hints can be set again, and read with their defaults"},
-			{"RW-08", "accumulates of one origin to one location are in order, unless a hint gives that up"},
-			{"RW-09", "locks are exclusive or shared, and nothing else"},
-			{"RW-10", "windows have error handlers, names and attributes"},
-		}},
-		{"Communication", []Feature{
-			{"RC-01", "put: of every type and between all layouts, in every kind of epoch"},
-			{"RC-02", "get: likewise"},
-			{"RC-03", "accumulate updates each element atomically"},
-			{"RC-04", "get_accumulate gives what was there before, atomically with the update"},
-			{"RC-05", "fetch_and_op does so for one element, with all operations"},
-			{"RC-06", "compare_and_swap on integers, logicals and bytes"},
-			{"RC-07", "request forms complete at the origin, and exist in passive epochs only"},
-			{"RC-08", "no operation waits for the target; completion comes with the synchronisation that follows"},
-			{"RC-09", "memory of the origin is the operation's until it is complete there"},
-			{"RC-10", "which concurrent accesses conflict, and that others do not"},
-			{"RC-11", "concurrent accumulates on a location act in some order"},
-			{"RC-12", "stores concurrent with updates of the same location have no defined outcome, others are unharmed"},
-			{"RC-13", "layouts on both sides in one call, with the same sequence of basic types"},
-			{"RC-14", "a process may be its own target in every call"},
-			{"RC-15", "no process as the target: nothing happens, and epochs go on"},
-			{"RC-16", "Replace is an atomic put by elements"},
-			{"RC-17", "atomicity holds between calls on one element and on many"},
-			{"RC-18", "no access reaches beyond the target's memory"},
-		}},
-		{"Synchronisation", []Feature{
-			{"RS-01", "fence: what came before it is complete at origin and target"},
-			{"RS-02", "post, start, complete, wait: with any groups"},
-			{"RS-03", "locks protect the owner's own accesses, too"},
-			{"RS-04", "ways of synchronising can be switched between epochs"},
-			{"RS-05", "updates may be visible before they must be"},
-			{"RS-06", "flush completes what all threads have issued, at one target or all, at both sides or the origin"},
-			{"RS-07", "flush is local: no target takes part"},
-			{"RS-08", "passive targets make no calls"},
-			{"RS-09", "complete returns without the target's wait"},
-			{"RS-10", "a target that is locked cannot be locked again by the same process"},
-		}},
-		{"Memory", []Feature{
-			{"RM-01", "a store under an exclusive lock is seen by who locks later (example 11.11)"},
-			{"RM-02", "a put under a lock is seen by the owner who locks later (example 11.12)"},
-			{"RM-03", "a store without the lock may be seen or not, and is not torn (example 11.13)"},
-			{"RM-04", "what was stored before post is gotten; what was put locally while posted, too (example 11.14)"},
-			{"RM-05", "what was put is loaded after wait, or gotten (example 11.15)"},
-			{"RM-06", "a put to the own window is in memory after wait"},
-			{"RM-07", "the memory model is unified, and says so"},
-			{"RM-08", "compilers keep no window memory in registers over synchronisation"},
-		}},
-		{"Beyond the seeds", []Feature{
-			{"X-RMA-01", "the six ways to have window memory, and the attributes that tell of them"},
-			{"X-RMA-02", "shared windows lie one behind the other, or where each likes; they want ranks that share memory"},
-			{"X-RMA-03", "shared_query on all kinds of windows, and of no rank"},
-			{"X-RMA-04", "lock_all, and the four flushes, in passive epochs only"},
-			{"X-RMA-05", "sync is a memory barrier"},
-			{"X-RMA-06", "the state machine of epochs: each illegal step is refused and changes nothing"},
-			{"X-RMA-07", "the rules of the unified model"},
-			{"X-RMA-08", "assertions: which calls take which, and that results are the same"},
-			{"X-RMA-09", "NoOp and Replace are for one-sided calls, user operations are not"},
-			{"X-RMA-10", "hints of accumulates, sizes, units and locks"},
-			{"X-RMA-11", "elements that are not aligned are safe"},
-			{"X-RMA-12", "sums and differences of addresses"},
-			{"X-RMA-13", "locks on windows over any memory"},
-			{"X-RMA-14", "alignment of allocated memory by a hint"},
-			{"X-RMA-15", "counts and units beyond 2^31"},
-			{"X-RMA-16", "granularity of accumulates by a hint, with the same results"},
-			{"X-RMA-17", "start and operations return before the target posts"},
-			{"X-RMA-18", "a Test that is repeated succeeds in the end"},
-			{"X-RMA-19", "each error class of one-sided calls can be met"},
-			{"X-RMA-20", "groups, error handlers and the end of windows of each kind"},
-			{"X-RMA-21", "empty groups, oneself in the group, exposures one behind the other"},
-			{"X-RMA-22", "shared windows take active and passive synchronisation"},
-		}},
-		{"Partitioned communication", []Feature{
-			{"X-PRT-01", "persistent sends and receives in partitions: marked one by one by any goroutines, asked for one by one, other partitions on the other side"},
-		}},
-		{"Synchronisation objects", []Feature{
-			{"SYN-01", "several origins signal a target that their accesses are complete"},
-			{"SYN-02", "ordinary puts, gets and accumulates are what is synchronised"},
-			{"SYN-03", "on mapped memory and by frames"},
-			{"SYN-04", "a handle is local where it was made and remote where it was received"},
-			{"SYN-05", "objects are allocated: distinct, and not null"},
-			{"SYN-06", "objects are freed, all or none"},
-			{"SYN-07", "each function is in C"},
-			{"SYN-08", "handles are sent and received, several at a time"},
-			{"SYN-09", "handles go through collectives, but not through those that reduce"},
-			{"SYN-10", "no datatype is made of handles"},
-			{"SYN-11", "no handles are moved by one-sided communication"},
-			{"SYN-12", "received handles can be passed on"},
-			{"SYN-13", "requests are persistent, and inactive until started"},
-			{"SYN-14", "the signal comes behind the data"},
-			{"SYN-15", "the target's request waits for a number of signals"},
-			{"SYN-16", "every call that starts, tests and waits takes these requests, mixed with others"},
-			{"SYN-17", "modes are combined of put, get and accumulate"},
-			{"SYN-18", "only operations of the selected kinds are waited for"},
-			{"SYN-19", "mode 0 signals and waits for nothing"},
-			{"SYN-20", "operations before and after Start are covered, until the wait"},
-			{"SYN-21", "many signals at once, and none is lost"},
-			{"SYN-22", "a process synchronises with itself by its own handle"},
-			{"SYN-23", "who waits needs a handle of its own"},
-			{"SYN-24", "complete after count signals, not before"},
-			{"SYN-25", "started again and again without drift"},
-			{"SYN-26", "after completion memory can be used again at both sides"},
-			{"SYN-27", "too many signals are an error of a class of their own"},
-			{"SYN-28", "the status says nothing"},
-			{"SYN-29", "requests cannot be cancelled"},
-			{"SYN-30", "halo exchange with a barrier gives the serial result"},
-			{"SYN-31", "halo exchange with messages that halos are free"},
-			{"SYN-32", "halo exchange by objects alone; the race of the literal form is detected"},
-			{"SYN-33", "requests that start again by themselves"},
-			{"SYN-34", "a value of restart that is none is an error"},
-			{"SYN-35", "the members of a window change"},
-			{"SYN-36", "the null handle and the modes"},
-			{"SYN-37", "handles are numbers in Fortran, and come back"},
-			{"SYN-38", "the error class is one of its own, and one of synchronisation"},
-			{"SYN-39", "accumulates with results are covered; operations that name a counter themselves"},
-		}},
-		{"Extensions: Quo Vadis MPI RMA", []Feature{
-			{"QV-01", "mpi_win_scope is process by default, and can be asked for"},
-			{"QV-02", "a flush of a view of thread scope waits for its own operations only"},
-			{"QV-03", "process scope is a superset: hints that are not honoured are not given back"},
-			{"QV-04", "all four flushes have the scope"},
-			{"QV-05", "the ends of epochs complete the operations of all views"},
-			{"QV-06", "what flushes cover is said by a hint, not by other flushes"},
-			{"QV-07", "in an ordered view operations to one target are complete there in their order"},
-			{"QV-08", "also gets, accumulates and those to distinct places"},
-			{"QV-09", "order and thread scope together: of each view by itself"},
-			{"QV-10", "order needs no completion in between"},
-			{"QV-11", "whether order is honoured can be asked for"},
-			{"QV-12", "listing 1: data, flush, flag"},
-			{"QV-13", "listing 2: data and flag in order, without a flush"},
-			{"QV-14", "explicit ordering points"},
-			{"QV-15", "which accumulates are intrinsic can be asked for"},
-			{"QV-16", "names of operations in lists of them"},
-			{"QV-17", "the answer is true, and does not grow with the count"},
-			{"QV-18", "asserting intrinsic accumulates leaves results exact"},
-			{"QV-19", "the key of Open MPI means the same"},
-			{"QV-20", "a duplicate has the memory of its window"},
-			{"QV-21", "hints are copied, and those given override them"},
-			{"QV-22", "making a duplicate is local"},
-			{"QV-23", "hints that cannot change keep their value"},
-			{"QV-24", "epochs and locks are those of all duplicates"},
-			{"QV-25", "accumulates are atomic across duplicates"},
-			{"QV-26", "duplicates of different hints at once"},
-			{"QV-27", "memory handles are made of memory and a dynamic window"},
-			{"QV-28", "a handle has a largest size"},
-			{"QV-29", "handles are sent as bytes, and used locally"},
-			{"QV-30", "a window is made of a handle locally, for one target"},
-			{"QV-31", "such a window knows operations and flushes only"},
-			{"QV-32", "a handle is released once, and nothing goes through it afterwards"},
-			{"QV-33", "such a window is freed locally; a million of them leave nothing"},
-			{"QV-34", "the protocol of figure 6"},
-			{"QV-35", "accesses by a handle cost no more than those to allocated memory"},
-			{"QV-36", "requests that are complete when the target has the data"},
-			{"QV-37", "listing 6: such a request and a collective as the signal"},
-			{"QV-38", "notification is waited for by an ordinary request"},
-			{"QV-39", "active target is complete, and has passive forms that come to the same"},
-			{"QV-40", "views of thread scope have channels, made at first use"},
-			{"QV-41", "what is issued in order is never reordered on its way"},
-			{"QV-42", "making a window of a handle sends nothing"},
-			{"QV-43", "accesses to all kinds of windows are truly one-sided"},
-			{"QV-44", "contexts, partitions and triggered operations in terms of these extensions"},
-		}},
-		{"Extensions: what the seeds say in different ways", []Feature{
-			{"EX-01", "objects, notifications and requests that tell of the target are one primitive"},
-			{"EX-02", "persistent requests and such for once"},
-			{"EX-03", "active target stays"},
-		}},
+// Why features have no test.
+const (
+	withFortran   = "planned with the Fortran bindings"
+	withFiles     = "planned with files"
+	withTools     = "planned with the tools interface"
+	withProcesses = "planned with dynamic processes"
+	noCXX         = "none: MPI-3.0 removed the C++ bindings"
+)
+
+// Chapters returns the chapters of docs/conformance.md.
+func Chapters() []Chapter { return slices.Concat(basics(), messages(), objects(), onesided(), later()) }
+
+// all yields the features of c, those without a test, too.
+func (c *Chapter) all() iter.Seq[Feature] {
+	return func(yield func(Feature) bool) {
+		for _, f := range c.Features {
+			if !yield(f) {
+				return
+			}
+		}
+		for _, p := range c.Planned {
+			for _, f := range p.Features {
+				if !yield(f) {
+					return
+				}
+			}
+		}
 	}
 }
