@@ -79,7 +79,7 @@ func (e *Engine) refuse(c *comm.Comm, k Kind, a *Args, err error) error {
 	case size == 0 || a.User != nil && k.reduces():
 	case k == Bcast || k == Reduce || k == Allreduce || k == Allgather || k == Alltoall:
 		if s := e.short(c, k, size); s != nil {
-			s.terms.nameIf(k, a.Root, c.Size())
+			s.terms.refuse(k)
 			s.miss(k, a.Root, c.Rank, classFor(err))
 			return err
 		}
@@ -109,7 +109,7 @@ func (e *Engine) startRefusing(c *comm.Comm, k Kind, a *Args, call string, err e
 		return e.start(s, nextTag(c)), nil
 	}
 	if c.Inter == nil {
-		st.terms.nameIf(k, a.Root, c.Size())
+		st.terms.refuse(k)
 	}
 	e.tellRefusal(c, nextTag(c), classFor(err))
 	return nil, err
@@ -160,14 +160,10 @@ func classFor(err error) class.Class {
 	return class.Other
 }
 
-// nameIf is name for a root that may be wrong. A member that does not know the root cannot tell the
-// roots that the others have named, and is mute from then on.
-func (t *terms) nameIf(k Kind, root, n int) {
-	switch {
-	case !k.rooted() || !t.tells:
-	case uint(root) < uint(n):
-		t.name(k, root)
-	default:
+// refuse notes that the member refuses a collective. If it has a root, members may name different
+// ones in it, and this one is mute from then on.
+func (t *terms) refuse(k Kind) {
+	if k.rooted() && t.tells {
 		t.mute, t.roots, t.kind, t.fresh = true, 0, k, true
 	}
 }

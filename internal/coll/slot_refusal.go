@@ -58,6 +58,9 @@ func (s *slot) missPieces(root, rank int, cl class.Class) {
 	if root != s.c.Rank {
 		s.owed.pieces++
 		s.Broken = true
+		s.own.Skips.Store(s.Stream.Number + uint64(s.owed.pieces)) // pairs with the load in without
+		s.head.Refusals.Add(1)
+		s.wake()
 		return
 	}
 	for _, c := range s.others { // they must have seen the mark that this one replaces
@@ -99,7 +102,7 @@ func (s *slot) without(word *atomic.Uint64, n uint64) (done bool, arrivals uint6
 	at := uintptr(unsafe.Pointer(word))
 	turns := uintptr(unsafe.Pointer(&s.head.Turns[0]))
 	piece := at >= turns && at < turns+unsafe.Sizeof(s.head.Turns)
-	left, refused := uint64(0), uint64(0)
+	left, refused, skip := uint64(0), uint64(0), piece
 	// Waits for the number of a member in the current collective, or its release, end with an error
 	// if any member refuses it. Earlier waits are for members that are still in the one before.
 	inside := word == &s.head.Release.Number
@@ -113,6 +116,7 @@ func (s *slot) without(word *atomic.Uint64, n uint64) (done bool, arrivals uint6
 		if piece && c.RefusedPiece.Load() == n {
 			err = s.refusal(c.PieceWhy)
 		}
+		skip = skip && c.Skips.Load() == n
 		switch m := c.Refused.Load(); { // pairs with the store in miss
 		case m == 0:
 		case inside && m == s.Number:
@@ -129,8 +133,11 @@ func (s *slot) without(word *atomic.Uint64, n uint64) (done bool, arrivals uint6
 			return false, arrivals, nil
 		}
 	}
-	if piece && err != nil {
+	switch {
+	case piece && err != nil:
 		s.skipPiece()
+	case skip: // members that name different roots: nobody sends the piece
+		err = newRefusal(s.c, s.rank((s.c.Rank+1)%len(s.cells)), class.Root)
 	}
 	if left > s.own.Left.Load() {
 		s.own.Left.Store(left) // pairs with the loads in settled
@@ -201,7 +208,7 @@ func (e *Engine) missAcross(c *comm.Comm, d *division, k Kind, root int, cl clas
 	e.p.Lock()
 	tag, s, err := e.enter(c, d)
 	if err == nil {
-		stateOf(c).terms.nameIf(k, root, c.Size())
+		stateOf(c).terms.refuse(k)
 		e.tellRefusal(c, tag, cl)
 	}
 	e.p.Unlock()

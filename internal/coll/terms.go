@@ -22,7 +22,7 @@ type terms struct {
 	roots  uint16 // up to and including the current collective
 	before uint16 // before the last collective with a root
 	tells  bool
-	mute   bool // this member has given a root that does not exist, so that its roots are not compared any more
+	mute   bool // this member has refused a collective with a root, so that its roots are not compared any more
 	kind   Kind // kind of the last collective with a root
 	fresh  bool // a root has been named since the last Barrier
 }

@@ -49,7 +49,9 @@ type Cell struct {
 	// Left is the number of the last collective that the member has left because another one
 	// takes no part in it.
 	Left atomic.Uint64
-	_    [Line - 56]byte
+	// Skips is the number of the last piece of the stream that begins a broadcast in which the
+	// member, not its root, takes no part.
+	Skips atomic.Uint64
 }
 
 // PutShort stores a contribution of at most SlotShort bytes, and said, which the caller publishes next.
@@ -161,6 +163,7 @@ func (s Slot) Free(n int) {
 		c.Refused.Store(0)
 		c.RefusedPiece.Store(0)
 		c.Left.Store(0)
+		c.Skips.Store(0)
 	}
 	if streamed {
 		for i := range h.Turns {
