@@ -197,6 +197,64 @@ func TestERR04_MembersLearnOfWrongArguments(t *testing.T) {
 	run(mpitest.Fabrics()[0])
 }
 
+// ERR-04 and X-NBC-01: likewise the neighbours of a member, also in the first collective on the
+// communicator. Others may succeed, or learn it.
+func TestERR04_XNBC01_NeighborsLearnOfWrongArguments(t *testing.T) {
+	unchecked(t)
+	const n = 4
+	ints := func(n int) []int32 { return make([]int32, n) }
+	more := func(wrong bool) int {
+		if wrong {
+			return 1
+		}
+		return 0
+	}
+	beside := func(r, wrong int) bool { return r == (wrong+1)%n || wrong == (r+1)%n }
+	ended := func(q mpi.Request) error { _, err := q.Wait(); return err }
+	list := []refusedCall{
+		{"NeighborAlltoall of unequal blocks", func(c *mpi.Comm, w bool) error {
+			return mpi.NeighborAlltoall(c, ints(2+more(w)), ints(2))
+		}, mpi.ErrCount, beside, nil},
+		{"NeighborAllgather of unequal blocks", func(c *mpi.Comm, w bool) error {
+			return mpi.NeighborAllgather(c, ints(30000), ints(60000+more(w)))
+		}, mpi.ErrCount, beside, nil},
+		{"NeighborAlltoallv", func(c *mpi.Comm, w bool) error {
+			counts := []int{1, 1 - 2*more(w)}
+			return mpi.NeighborAlltoallv(c, ints(2), counts, nil, ints(2), []int{1, 1}, nil)
+		}, mpi.ErrCount, beside, nil},
+		{"NeighborAlltoallw", func(c *mpi.Comm, w bool) error {
+			bufs := []mpi.Buffer{mpi.Buf(ints(1)), mpi.Buf(ints(2))}
+			return c.NeighborAlltoallw(bufs[more(w):], []mpi.Buffer{mpi.Buf(ints(2)), mpi.Buf(ints(1))})
+		}, mpi.ErrCount, beside, nil},
+		{"IneighborAlltoall", func(c *mpi.Comm, w bool) error {
+			return ended(mpi.IneighborAlltoall(c, ints(2+more(w)), ints(2)))
+		}, mpi.ErrCount, beside, nil},
+		{"IneighborAlltoallw", func(c *mpi.Comm, w bool) error {
+			bufs := []mpi.Buffer{mpi.Buf(ints(1)), mpi.Buf(ints(2))}
+			return ended(c.IneighborAlltoallw(bufs[more(w):], []mpi.Buffer{mpi.Buf(ints(2)), mpi.Buf(ints(1))}))
+		}, mpi.ErrCount, beside, nil},
+	}
+	mpitest.Run(t, n, func(t testing.TB, c *mpi.Comm) {
+		before, after := (c.Rank()+n-1)%n, (c.Rank()+1)%n
+		for wrong := range n {
+			grid, err := c.CartCreate([]int{n}, []bool{true}, false)
+			ok(t, err)
+			graph, err := c.DistGraphCreateAdjacent([]int{before, after}, nil, []int{after, before}, nil, false)
+			ok(t, err)
+			ok(t, grid.SetName("grid"))
+			ok(t, graph.SetName("graph"))
+			for i := range list {
+				refuse(t, grid, list[(i+wrong)%len(list)], wrong)
+				if !strings.Contains(list[(i+wrong)%len(list)].name, "lltoallw") { // its blocks are those of the grid
+					refuse(t, graph, list[(i+wrong)%len(list)], wrong)
+				}
+			}
+			ok(t, grid.Free())
+			ok(t, graph.Free())
+		}
+	})
+}
+
 // refuse carries out x, which one member refuses, and then collectives that are right.
 func refuse(t testing.TB, c *mpi.Comm, x refusedCall, wrong int) {
 	me, n := c.Rank(), c.Size()

@@ -86,7 +86,7 @@ func (s *schedule) takes(r int) (x elements, any bool) {
 func (s *schedule) sends(r int) (c claim) {
 	x, any := s.gives(r)
 	switch {
-	case s.kind.neighborly():
+	case s.kind.neighborhood():
 		c, _, _ = s.along(0, r)
 	case !any:
 	case s.operands():
@@ -159,7 +159,7 @@ func (s *schedule) judge() *finding {
 func (s *schedule) compare(r int, x *record) *finding {
 	sent := dtype.Signature{Elements: x.Elements, Bytes: x.Bytes, Hash: x.Hash, Raw: x.Raw != 0}
 	text, me := p2p.Printable(text(x.Text[:])), s.c.Rank
-	if s.kind.neighborly() {
+	if s.kind.neighborhood() {
 		return s.compareEdges(r, sent, text)
 	}
 	want, any := s.takes(r)

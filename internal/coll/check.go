@@ -34,7 +34,7 @@ func (a *Args) check(c *comm.Comm, k Kind) error {
 	if k == Barrier {
 		return nil
 	}
-	if k.neighborly() {
+	if k.neighborhood() {
 		return a.checkNeighbors(c, k)
 	}
 	sends, receives := Significant(c, k, a.Root)

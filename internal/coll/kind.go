@@ -104,8 +104,8 @@ func (k Kind) reduces() bool {
 	return false
 }
 
-// neighborly reports whether members exchange with their neighbours in the topology.
-func (k Kind) neighborly() bool { return k >= NeighborAllgather }
+// neighborhood reports whether members exchange with their neighbours in the topology.
+func (k Kind) neighborhood() bool { return k >= NeighborAllgather }
 
 // rooted reports whether one member is the root.
 func (k Kind) rooted() bool {

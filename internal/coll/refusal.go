@@ -75,6 +75,12 @@ func (e *Engine) refuse(c *comm.Comm, k Kind, a *Args, err error) error {
 		r, _ := e.startRefusing(c, k, a, "", err)
 		return e.wait(r)
 	}
+	if k.neighborhood() {
+		if s := e.short(c, k, 0); s != nil {
+			s.miss(k, 0, c.Rank, classFor(err)) // the others fail in the first step
+			return err
+		}
+	}
 	switch size := a.presumed(k); {
 	case size == 0 || a.User != nil && k.reduces():
 	case k == Bcast || k == Reduce || k == Allreduce || k == Allgather || k == Alltoall:
