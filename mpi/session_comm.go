@@ -34,7 +34,7 @@ func CommFromGroup(g Group, tag string, h Errhandler, hints ...CommHint) (*Comm,
 	}
 	checkKeys(g.self, k, hints...)
 	core, failed := g.self.w.Coll.CreateFromGroup(g.members, tag, own)
-	return g.made(k, core, failed, h, hints)
+	return g.made(k, core, h, hints, failed)
 }
 
 // IntercommFromGroups makes an intercommunicator between the members of local and those of remote,
@@ -69,7 +69,7 @@ func IntercommFromGroups(local Group, localLeader int, remote Group, remoteLeade
 	}
 	checkKeys(local.self, k, hints...)
 	core, failed := local.self.w.Coll.JoinGroups(local.members, localLeader, other, tag, own)
-	return local.made(k, core, failed, h, hints)
+	return local.made(k, core, h, hints, failed)
 }
 
 // between returns the error in the groups of IntercommFromGroups at a leader.
@@ -118,7 +118,7 @@ func (g Group) gathers(k call, tag string, h Errhandler) (own error, err *Error)
 }
 
 // made is the result of such a call.
-func (g Group) made(k call, core *comm.Comm, err error, h Errhandler, hints []CommHint) (*Comm, error) {
+func (g Group) made(k call, core *comm.Comm, h Errhandler, hints []CommHint, err error) (*Comm, error) {
 	if err != nil {
 		return nil, h.raises(g.self, describe(err, k, g.self, Undefined, Undefined))
 	}

@@ -15,7 +15,7 @@ import (
 // ever.
 func everywhere(t *testing.T, n int, hosts []string, fn func(t testing.TB, p *mpitest.Process)) {
 	t.Helper()
-	defer time.AfterFunc(time.Minute, func() { panic(t.Name() + ": a process waits for ever") }).Stop()
+	defer time.AfterFunc(30*time.Second, func() { panic(t.Name() + ": a process waits for ever") }).Stop()
 	mpitest.RunProcesses(t, n, fn)
 	for _, fabric := range hosts {
 		t.Run(fabric, func(t *testing.T) { mpitest.ProcessesOn(t, fabric, n, fn) })

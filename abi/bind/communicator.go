@@ -43,9 +43,7 @@ func (l *Lib) intercommCreate(a args) error {
 	if err != nil {
 		return err
 	}
-	var peer *mpi.Comm
-	peer = l.commOf(a.word(2))
-	c, err := mpi.IntercommCreate(local, a.int(1), peer, a.int(3), a.int(4))
+	c, err := mpi.IntercommCreate(local, a.int(1), l.commOf(a.word(2)), a.int(3), a.int(4))
 	if err != nil {
 		a.setWord(5, commNull)
 		return err
