@@ -28,7 +28,7 @@ func CommFromGroup(g Group, tag string, h Errhandler, hints ...CommHint) (*Comm,
 	if len(g.members) == 0 {
 		return nil, nil
 	}
-	own, err := g.gathers(k, tag, h)
+	err, own := g.gathers(k, tag, h)
 	if err != nil {
 		return nil, h.raises(g.self, err)
 	}
@@ -51,7 +51,7 @@ func IntercommFromGroups(local Group, localLeader int, remote Group, remoteLeade
 	if len(local.members) == 0 {
 		return nil, nil
 	}
-	own, err := local.gathers(k, tag, h)
+	err, own := local.gathers(k, tag, h)
 	if err == nil && (localLeader < 0 || localLeader >= len(local.members)) { // nobody knows whom to follow
 		err = newError(ErrRank, k.String(), local.self, "local leader %d in a group of %d", localLeader, len(local.members))
 	}
@@ -92,27 +92,27 @@ func (g Group) between(remote Group, leader int) error {
 	return nil
 }
 
-// gathers checks the arguments of a call by which the members of g make a communicator. own is an
-// error with which this process takes part, so that the other members learn of it; err one that
-// does not allow that.
-func (g Group) gathers(k call, tag string, h Errhandler) (own error, err *Error) {
+// gathers checks the arguments of a call by which the members of g make a communicator. err is an
+// error with which this process cannot take part; own one with which it can, so that the other members
+// learn of it.
+func (g Group) gathers(k call, tag string, h Errhandler) (err *Error, own error) {
 	bad := func(cl Class, format string, args ...any) *Error {
 		return newError(cl, k.String(), g.self, format, args...)
 	}
 	switch s := g.self.session; {
 	case s.over():
-		return nil, bad(ErrSession, "the session of the group has been finalized")
+		return bad(ErrSession, "the session of the group has been finalized"), nil
 	case s == nil && g.self.w.Closed():
-		return nil, bad(ErrOther, "called after Finalize")
+		return bad(ErrOther, "called after Finalize"), nil
 	case g.Rank() == Undefined:
-		return nil, bad(ErrGroup, "this process is not in the group of %d", len(g.members))
+		return bad(ErrGroup, "this process is not in the group of %d", len(g.members)), nil
 	case len(tag) > maxTagString:
-		return nil, bad(ErrArg, "tag of %d bytes, the limit is %d", len(tag), maxTagString)
+		return bad(ErrArg, "tag of %d bytes, the limit is %d", len(tag), maxTagString), nil
 	case strings.IndexByte(tag, 0) >= 0:
-		return nil, bad(ErrArg, "the tag %q has a zero byte", tag)
+		return bad(ErrArg, "the tag %q has a zero byte", tag), nil
 	}
 	if e := h.fits(k, aCommunicator); e != nil {
-		return wrong(e.Class, "%s", e.Detail), nil
+		return nil, wrong(e.Class, "%s", e.Detail)
 	}
 	return nil, nil
 }
