@@ -181,6 +181,44 @@ var plainOnly = map[string]func(c *mpi.Comm, w *mpi.Window, x []listNode) error{
 	"ScattervInit": func(c *mpi.Comm, w *mpi.Window, x []listNode) error {
 		return waited(mpi.ScattervInit(c, x, one, zero, x, 0))
 	},
+	"NeighborAllgather": func(c *mpi.Comm, w *mpi.Window, x []listNode) error {
+		return withNeighbors(c, func(c *mpi.Comm) error { return mpi.NeighborAllgather(c, x, x) })
+	},
+	"IneighborAllgather": func(c *mpi.Comm, w *mpi.Window, x []listNode) error {
+		return withNeighbors(c, func(c *mpi.Comm) error { return waited(mpi.IneighborAllgather(c, x, x)) })
+	},
+	"NeighborAllgatherInit": func(c *mpi.Comm, w *mpi.Window, x []listNode) error {
+		return withNeighbors(c, func(c *mpi.Comm) error { return waited(mpi.NeighborAllgatherInit(c, x, x)) })
+	},
+	"NeighborAllgatherv": func(c *mpi.Comm, w *mpi.Window, x []listNode) error {
+		return withNeighbors(c, func(c *mpi.Comm) error { return mpi.NeighborAllgatherv(c, x, x, one, zero) })
+	},
+	"IneighborAllgatherv": func(c *mpi.Comm, w *mpi.Window, x []listNode) error {
+		return withNeighbors(c, func(c *mpi.Comm) error { return waited(mpi.IneighborAllgatherv(c, x, x, one, zero)) })
+	},
+	"NeighborAllgathervInit": func(c *mpi.Comm, w *mpi.Window, x []listNode) error {
+		return withNeighbors(c, func(c *mpi.Comm) error { return waited(mpi.NeighborAllgathervInit(c, x, x, one, zero)) })
+	},
+	"NeighborAlltoall": func(c *mpi.Comm, w *mpi.Window, x []listNode) error {
+		return withNeighbors(c, func(c *mpi.Comm) error { return mpi.NeighborAlltoall(c, x, x) })
+	},
+	"IneighborAlltoall": func(c *mpi.Comm, w *mpi.Window, x []listNode) error {
+		return withNeighbors(c, func(c *mpi.Comm) error { return waited(mpi.IneighborAlltoall(c, x, x)) })
+	},
+	"NeighborAlltoallInit": func(c *mpi.Comm, w *mpi.Window, x []listNode) error {
+		return withNeighbors(c, func(c *mpi.Comm) error { return waited(mpi.NeighborAlltoallInit(c, x, x)) })
+	},
+	"NeighborAlltoallv": func(c *mpi.Comm, w *mpi.Window, x []listNode) error {
+		return withNeighbors(c, func(c *mpi.Comm) error { return mpi.NeighborAlltoallv(c, x, one, zero, x, one, zero) })
+	},
+	"IneighborAlltoallv": func(c *mpi.Comm, w *mpi.Window, x []listNode) error {
+		return withNeighbors(c, func(c *mpi.Comm) error { return waited(mpi.IneighborAlltoallv(c, x, one, zero, x, one, zero)) })
+	},
+	"NeighborAlltoallvInit": func(c *mpi.Comm, w *mpi.Window, x []listNode) error {
+		return withNeighbors(c, func(c *mpi.Comm) error { return waited(mpi.NeighborAlltoallvInit(c, x, one, zero, x, one, zero)) })
+	},
+	"PsendInit":    func(c *mpi.Comm, w *mpi.Window, x []listNode) error { return waited(mpi.PsendInit(c, x, 1, 0, 0)) },
+	"PrecvInit":    func(c *mpi.Comm, w *mpi.Window, x []listNode) error { return waited(mpi.PrecvInit(c, x, 1, 0, 0)) },
 	"BcastOne":     func(c *mpi.Comm, w *mpi.Window, x []listNode) error { return second(mpi.BcastOne(c, x[0], 0)) },
 	"AllgatherOne": func(c *mpi.Comm, w *mpi.Window, x []listNode) error { return second(mpi.AllgatherOne(c, x[0])) },
 	"AllocMem":     func(c *mpi.Comm, w *mpi.Window, x []listNode) error { return second(mpi.AllocMem[listNode](c, 1, nil)) },
@@ -206,6 +244,15 @@ var plainOnly = map[string]func(c *mpi.Comm, w *mpi.Window, x []listNode) error{
 }
 
 var one, zero = []int{1}, []int{0}
+
+// withNeighbors is the error of call on a communicator whose only process has itself as neighbours.
+func withNeighbors(c *mpi.Comm, call func(c *mpi.Comm) error) error {
+	ring, err := c.CartCreate([]int{1}, []bool{true}, false)
+	if err != nil {
+		return err
+	}
+	return errors.Join(call(ring), ring.Free())
+}
 
 // probed is the error of receive for a message, which is received properly afterwards.
 func probed(c *mpi.Comm, receive func(m *mpi.Message) error) error {
