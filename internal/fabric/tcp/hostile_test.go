@@ -309,11 +309,13 @@ func TestS6StrangersCostNoMemory(t *testing.T) {
 				}
 				conn.Close()
 			}
-			// Connections that are reset before accept do not count as callers.
+			// Connections that are reset before accept do not count as callers. Processes of other tests
+			// may call, too: they look for processes that have ended, and whose port this one has now.
+			const others = 5
 			for n := uint64(0); n == 0 || n != fs[1].Refused(); time.Sleep(50 * time.Millisecond) {
 				n = fs[1].Refused()
 			}
-			if n := fs[1].Refused(); n < callers/2 || n > callers {
+			if n := fs[1].Refused(); n < callers/2 || n > callers+others {
 				t.Errorf("%d of %d callers are counted", n, callers)
 			}
 			if more := heap() - before; more > 1<<20 {
