@@ -310,7 +310,7 @@ func TestS6StrangersCostNoMemory(t *testing.T) {
 				conn.Close()
 			}
 			// Connections that are reset before accept do not count as callers. Processes of other tests
-			// may call, too: they look for processes that have ended, and whose port this one has now.
+			// may call, too, if they look for a process that has ended and whose port this one has now.
 			const others = 5
 			for n := uint64(0); n == 0 || n != fs[1].Refused(); time.Sleep(50 * time.Millisecond) {
 				n = fs[1].Refused()
