@@ -72,7 +72,8 @@ func (e *edges) clone() (ranks, weights []int) { return slices.Clone(e.ranks), s
 //
 // ErrRank if a neighbour is no rank of c; ErrArg if there are not as many weights as neighbours, one
 // is negative, or only one of the lists has weights. In checking mode an edge that one end alone
-// gives is ErrTopology at all, and so are weights that some processes pass, and others do not. Collective over c, and all pass the same reorder.
+// gives is ErrTopology at all, and so are weights that some processes pass, and others do not.
+// Collective over c, and all pass the same reorder.
 //
 // C: MPI_Dist_graph_create_adjacent, section 8.5.4.
 func (c *Comm) DistGraphCreateAdjacent(sources, sourceWeights, dests, destWeights []int, reorder bool) (*Comm, error) {

@@ -282,6 +282,7 @@ func TestS6StrangersCostNoMemory(t *testing.T) {
 			l.penalty = time.Microsecond
 			fs := ends(t, mk, 2, l)
 			meet(t, fs)
+			own := fs[1].Refused() // on a busy machine an attempt of process 0 may run out of time, and count
 			addr := fs[1].Connector().ln.addr()
 			good := greeting(zeroToOne())
 			heap := func() int64 {
@@ -309,13 +310,11 @@ func TestS6StrangersCostNoMemory(t *testing.T) {
 				}
 				conn.Close()
 			}
-			// Connections that are reset before accept do not count as callers. Processes of other tests
-			// may call, too, if they look for a process that has ended and whose port this one has now.
-			const others = 5
+			// Connections that are reset before accept do not count as callers.
 			for n := uint64(0); n == 0 || n != fs[1].Refused(); time.Sleep(50 * time.Millisecond) {
 				n = fs[1].Refused()
 			}
-			if n := fs[1].Refused(); n < callers/2 || n > callers+others {
+			if n := fs[1].Refused() - own; n < callers/2 || n > callers {
 				t.Errorf("%d of %d callers are counted", n, callers)
 			}
 			if more := heap() - before; more > 1<<20 {
