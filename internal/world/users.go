@@ -122,7 +122,10 @@ func (w *World) tell() error {
 // learn finds out which of some processes check, for sessions: after Join all are known. It is
 // called without the lock, in checking mode.
 func (w *World) learn(members []int32) error {
-	if w.Comm != nil {
+	w.Proc.Lock()
+	joined := w.Comm != nil
+	w.Proc.Unlock()
+	if joined {
 		return nil
 	}
 	for _, m := range members {
