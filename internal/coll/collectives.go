@@ -138,6 +138,9 @@ func (e *Engine) fill(s *schedule, c *comm.Comm, k Kind, a *Args) {
 		s.cross()
 		return
 	}
+	if k.neighborhood() {
+		s.divide()
+	}
 	unit, size := s.shape()
 	s.unit, s.empty = unit, size == 0
 	s.step = e.choice.algorithm(k, size, stateOf(c).where, a.ordered()).entry().step

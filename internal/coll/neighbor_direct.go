@@ -39,6 +39,12 @@ func neighborDirect(s *schedule) bool {
 	return false
 }
 
+// divide divides what the member sends and receives into blocks, if these have equal lengths.
+func (s *schedule) divide() {
+	s.each[0] = s.Send.Len() / max(1, len(s.neighbors.Dests))
+	s.each[1] = s.Recv.Len() / max(1, len(s.neighbors.Sources))
+}
+
 // blockTo returns the block for the i-th destination.
 func (s *schedule) blockTo(i int) mem.Mem {
 	switch s.kind {
@@ -47,7 +53,7 @@ func (s *schedule) blockTo(i int) mem.Mem {
 	case NeighborAlltoallw:
 		return s.pairs[0][i].Mem
 	}
-	return block(s.Send.Mem, i, s.Send.Len()/len(s.neighbors.Dests), s.Send.width, s.SendCounts, s.SendDispls)
+	return block(s.Send.Mem, i, s.each[0], s.Send.width, s.SendCounts, s.SendDispls)
 }
 
 // blockFrom returns the block of the i-th source.
@@ -55,7 +61,7 @@ func (s *schedule) blockFrom(i int) mem.Mem {
 	if s.kind == NeighborAlltoallw {
 		return s.pairs[1][i].Mem
 	}
-	return block(s.Recv.Mem, i, s.Recv.Len()/len(s.neighbors.Sources), s.Recv.width, s.RecvCounts, s.RecvDispls)
+	return block(s.Recv.Mem, i, s.each[1], s.Recv.width, s.RecvCounts, s.RecvDispls)
 }
 
 // edgeCode returns the code of the elements of the i-th block that is sent (side 0) or received (1).

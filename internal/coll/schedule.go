@@ -77,6 +77,7 @@ type schedule struct {
 	agreement *agreement // in checking mode
 
 	neighbors *comm.Neighbors // of a neighbourhood collective
+	each      [2]int          // bytes of the blocks for each of them and from each, if these are equal
 
 	unit    int  // bytes of a block, if all blocks are equal
 	empty   bool // no data moves

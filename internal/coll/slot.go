@@ -89,9 +89,9 @@ type slot struct {
 	// short holds what the members have given to a short allreduce, by rank. See take.
 	short [][shmfmt.SlotShort]byte // follows the SlotState
 	// stages has the stages of the members, by rank; nil until one is needed.
-	stages []*shmfmt.Stages
-	pieces *[shmfmt.StreamBytes]byte // memory of the stream; nil until needed
-	near   *near                     // of neighbourhood collectives; nil until needed
+	stages       []*shmfmt.Stages
+	pieces       *[shmfmt.StreamBytes]byte // memory of the stream; nil until needed
+	neighborhood *neighborhood             // of neighbourhood collectives; nil until needed
 
 	record    []byte          // the memory of the SlotState
 	forgotten runtime.Cleanup // frees it if the slot is not closed

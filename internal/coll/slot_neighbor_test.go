@@ -124,3 +124,62 @@ func TestXNBC01_LongBlocksIntoLayouts(t *testing.T) {
 		})
 	}
 }
+
+// 8.6: blocks of a length of which time decides how they are copied arrive in whichever way they go, also
+// beside edges that a member has to itself, and neighbours that do not exist. The sender may overwrite them
+// as soon as the call returns.
+func TestXNBC01_BlocksOfAMiddleLength(t *testing.T) {
+	const n = coll.CopiesMin + 24
+	for i, f := range append(forms()[:4:4], forms()[:4]...) {
+		t.Run(both[i/4]+" "+f.name, func(t *testing.T) {
+			run(t, both[i/4], 4, f.c, func(w *world.World) error {
+				me := w.Comm.Rank
+				list := []int{me ^ 1, me, -1, me ^ 2}
+				w.Comm.Neighbors = &comm.Neighbors{Sources: list, Dests: list}
+				send, recv := make([]byte, 4*n), make([]byte, 4*n)
+				for call := range 3 * coll.Trials {
+					for _, k := range []coll.Kind{coll.NeighborAlltoall, coll.NeighborAllgather, coll.NeighborAlltoallv} {
+						a := coll.Args{Send: coll.Bytes(send), Recv: coll.Bytes(recv), Width: 1}
+						switch k {
+						case coll.NeighborAllgather:
+							a.Send = coll.Bytes(send[:n])
+						case coll.NeighborAlltoallv:
+							a.SendCounts, a.RecvCounts = []int{n, n, n, n}, []int{n, n, n, n}
+						}
+						value := func(r, i int) byte {
+							if k == coll.NeighborAllgather {
+								i = 0
+							}
+							return byte(64*r + 16*i + call + int(k))
+						}
+						for i := range list {
+							fillWith(send[i*n:(i+1)*n], value(me, i))
+						}
+						fillWith(recv, 0xaa)
+						err := w.Coll.Do(w.Comm, k, &a)
+						fillWith(send, 0x55)
+						if err != nil {
+							return err
+						}
+						for i, r := range list {
+							want := byte(0xaa)
+							if r >= 0 {
+								want = value(r, i)
+							}
+							if !bytes.Equal(recv[i*n:(i+1)*n], bytes.Repeat([]byte{want}, n)) {
+								return fmt.Errorf("rank %d: call %d of %v: what source %d sends is wrong", me, call, k, i)
+							}
+						}
+					}
+				}
+				return nil
+			})
+		})
+	}
+}
+
+func fillWith(b []byte, v byte) {
+	for i := range b {
+		b[i] = v
+	}
+}
