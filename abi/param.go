@@ -45,7 +45,7 @@ func parseParams(text string) ([]Param, error) {
 
 // Function reports whether the parameter is a function of the program.
 func (p Param) Function() bool {
-	return strings.HasSuffix(strings.TrimSuffix(p.Base, "_c"), "_function")
+	return strings.HasSuffix(strings.TrimSuffix(strings.TrimSuffix(p.Base, "_c"), "_x"), "_function")
 }
 
 // Handle reports whether the parameter, or what it points to, is a handle.

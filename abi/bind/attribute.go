@@ -4,21 +4,24 @@ import (
 	"math"
 	"sync"
 
+	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// An attribute in C is an address under a keyval, which is a number. Each keyval stands for
-// a key of package mpi, whose callbacks call those of the program.
+// An attribute in C is an address, in Fortran an integer, under a keyval, which is a number. Each
+// keyval stands for a key of package mpi, whose callbacks call those of the program.
 
 // keyval is the object behind a keyval number. It lives until the program has freed the
 // keyval and no attribute with it is left: until then the program may still delete the
 // attributes by the number.
 type keyval struct {
 	number              int
-	copy, delete, extra uintptr // the program's callbacks, and their extra_state
-	comm                mpi.Keyval[*mpi.Comm, uintptr]
-	typ                 mpi.Keyval[mpi.Datatype, uintptr]
-	win                 mpi.Keyval[*mpi.Window, uintptr]
+	copy, delete, extra uintptr     // the program's callbacks, and their extra_state
+	fortran             bool        // the callbacks see attributes as Fortran does
+	end                 *destructor // is called when the keyval ends; nil: nothing is
+	comm                mpi.Keyval[*mpi.Comm, attribute]
+	typ                 mpi.Keyval[mpi.Datatype, attribute]
+	win                 mpi.Keyval[*mpi.Window, attribute]
 	held                int // number of attributes; keyvals.mu guards held and freed
 	freed               bool
 }
@@ -69,63 +72,90 @@ func (s *keyvals) get(number int) *keyval {
 }
 
 // count adds to the number of attributes and records whether the program has freed the
-// keyval. It removes the keyval when it is freed and no attribute is left.
-func (s *keyvals) count(k *keyval, more int, freed bool) {
+// keyval. It removes the keyval when it is freed and no attribute is left, and reports that.
+func (s *keyvals) count(k *keyval, more int, freed bool) (ended bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	k.held += more
 	k.freed = k.freed || freed
 	if k.freed && k.held == 0 {
 		delete(s.all, k.number)
+		return true
+	}
+	return false
+}
+
+// count is keyvals.count, and calls the destructor of a keyval that has ended.
+func (l *Lib) count(k *keyval, more int, freed bool) {
+	if l.keyvals.count(k, more, freed) {
+		l.destructors.call(k.end)
 	}
 }
 
 // keyOf makes the key of package mpi for a keyval. handleOf returns the handle of an object;
 // copyCall and deleteCall are the numbers of the callback types.
-func keyOf[O mpi.Attributed](l *Lib, k *keyval, handleOf func(O) handle, copyCall, deleteCall int) mpi.Keyval[O, uintptr] {
-	copied := func(old O, value uintptr) (uintptr, bool, error) {
-		keep := true
+func keyOf[O mpi.Attributed](l *Lib, k *keyval, handleOf func(O) handle, copyCall, deleteCall int) mpi.Keyval[O, attribute] {
+	copied := func(old O, v attribute) (attribute, bool, error) {
+		given, keep := v.as(k.fortran), true
+		made := given
 		if k.copy != dupFn {
-			words := []uintptr{handleOf(old), uintptr(k.number), k.extra, value, 0, 0}
+			words := []uintptr{handleOf(old), uintptr(k.number), k.extra, given, 0, 0}
 			if code := l.hooks.Invoke(copyCall, k.copy, words); code != 0 {
-				return 0, false, mpi.Class(code)
+				return attribute{}, false, mpi.Class(code)
 			}
-			value, keep = words[4], int32(words[5]) != 0
+			made, keep = words[4], int32(words[5]) != 0
 		}
-		if keep {
-			l.keyvals.count(k, 1, false)
+		if !keep {
+			return attribute{}, false, nil
 		}
-		return value, keep, nil
+		l.count(k, 1, false)
+		if planted.IntegerShared && made == given {
+			return v, true, nil
+		}
+		if made == given { // a copy of the attribute, not of its address
+			return l.attribute(v.as(v.cell != nil), v.cell != nil), true, nil
+		}
+		return l.attribute(made, k.fortran), true, nil
 	}
 	if k.copy == 0 {
 		copied = nil
 	}
-	return mpi.CreateKeyval(copied, func(o O, value uintptr) error {
+	return mpi.CreateKeyval(copied, func(o O, v attribute) error {
 		if k.delete != 0 {
-			if code := l.hooks.Invoke(deleteCall, k.delete, []uintptr{handleOf(o), uintptr(k.number), value, k.extra}); code != 0 {
+			if code := l.hooks.Invoke(deleteCall, k.delete, []uintptr{handleOf(o), uintptr(k.number), v.as(k.fortran), k.extra}); code != 0 {
 				return mpi.Class(code)
 			}
 		}
-		l.keyvals.count(k, -1, false)
+		l.attributes.drop(v)
+		l.count(k, -1, false)
 		return nil
 	})
 }
 
 // commKeyval, typeKeyval and winKeyval are MPI_Comm_create_keyval and so on.
 func (l *Lib) commKeyval(copied, deleted, extra uintptr) int {
-	k := &keyval{copy: copied, delete: deleted, extra: extra}
+	return l.addCommKeyval(&keyval{copy: copied, delete: deleted, extra: extra})
+}
+
+func (l *Lib) addCommKeyval(k *keyval) int {
 	k.comm = keyOf(l, k, l.commHandle, callComm_copy_attr_function, callComm_delete_attr_function)
 	return l.keyvals.add(k)
 }
 
 func (l *Lib) typeKeyval(copied, deleted, extra uintptr) int {
-	k := &keyval{copy: copied, delete: deleted, extra: extra}
+	return l.addTypeKeyval(&keyval{copy: copied, delete: deleted, extra: extra})
+}
+
+func (l *Lib) addTypeKeyval(k *keyval) int {
 	k.typ = keyOf(l, k, l.typeHandle, callType_copy_attr_function, callType_delete_attr_function)
 	return l.keyvals.add(k)
 }
 
 func (l *Lib) winKeyval(copied, deleted, extra uintptr) int {
-	k := &keyval{copy: copied, delete: deleted, extra: extra}
+	return l.addWinKeyval(&keyval{copy: copied, delete: deleted, extra: extra})
+}
+
+func (l *Lib) addWinKeyval(k *keyval) int {
 	k.win = keyOf(l, k, l.winHandle, callWin_copy_attr_function, callWin_delete_attr_function)
 	return l.keyvals.add(k)
 }
@@ -145,7 +175,7 @@ func (l *Lib) freeKeyval(a args, call string, is func(*keyval) bool) error {
 	if !is(k) {
 		return l.fail(mpi.ErrKeyval, call, "%d is no keyval of this kind that can be freed", number)
 	}
-	l.keyvals.count(k, 0, true)
+	l.count(k, 0, true)
 	a.setInt(0, 0) // MPI_KEYVAL_INVALID
 	return nil
 }
@@ -156,69 +186,74 @@ func isWinKeyval(k *keyval) bool  { return !k.win.IsInvalid() }
 
 // setAttr sets an attribute. If the key is invalid, as for predefined attributes, package
 // mpi raises the error.
-func setAttr[O mpi.Attributed](l *Lib, o O, k *keyval, key mpi.Keyval[O, uintptr], value uintptr) error {
-	err := mpi.SetAttr(o, key, value)
-	if err == nil {
-		l.keyvals.count(k, 1, false)
+func setAttr[O mpi.Attributed](l *Lib, o O, k *keyval, key mpi.Keyval[O, attribute], v attribute) error {
+	err := mpi.SetAttr(o, key, v)
+	if err != nil {
+		l.attributes.drop(v)
+		return err
 	}
-	return err
+	l.count(k, 1, false)
+	return nil
 }
 
 // setCommAttr, setTypeAttr and setWinAttr are MPI_Comm_set_attr and so on.
-func (l *Lib) setCommAttr(c *mpi.Comm, number int, value uintptr) error {
+func (l *Lib) setCommAttr(c *mpi.Comm, number int, v attribute) error {
 	k := l.keyvals.get(number)
-	return setAttr(l, c, k, k.comm, value)
+	return setAttr(l, c, k, k.comm, v)
 }
 
-func (l *Lib) setTypeAttr(d mpi.Datatype, number int, value uintptr) error {
+func (l *Lib) setTypeAttr(d mpi.Datatype, number int, v attribute) error {
 	k := l.keyvals.get(number)
-	return setAttr(l, d, k, k.typ, value)
+	return setAttr(l, d, k, k.typ, v)
 }
 
-func (l *Lib) setWinAttr(w *mpi.Window, number int, value uintptr) error {
+func (l *Lib) setWinAttr(w *mpi.Window, number int, v attribute) error {
 	k := l.keyvals.get(number)
-	return setAttr(l, w, k, k.win, value)
+	return setAttr(l, w, k, k.win, v)
 }
 
-// getAttr stores the value of an attribute in argument 2, and in argument 3 whether it is
-// set. predefined looks up predefined attributes, which have no key.
-func getAttr[O mpi.Attributed](l *Lib, a args, call string, o O, key func(*keyval) mpi.Keyval[O, uintptr], predefined func(O, int) (uintptr, bool)) error {
+// getAttr stores the value of an attribute, as C or Fortran reads it, in argument 2, and in argument
+// 3 whether it is set. predefined looks up predefined attributes, which have no key.
+func getAttr[O mpi.Attributed](l *Lib, a args, call string, fortran bool, o O, key func(*keyval) mpi.Keyval[O, attribute], predefined func(O, int) (constant, bool)) error {
 	if err := l.needs(call, a, result{2, "attribute_val"}, result{3, "flag"}); err != nil {
 		return err
 	}
 	value, found := predefined(o, a.int(1))
+	word := value.as(fortran)
 	if !found {
-		var err error
-		if value, found, err = mpi.GetAttr(o, key(l.keyvals.get(a.int(1)))); err != nil {
+		v, set, err := mpi.GetAttr(o, key(l.keyvals.get(a.int(1))))
+		if err != nil {
 			return err
+		}
+		if found = set; set {
+			word = v.as(fortran)
 		}
 	}
 	if found {
-		a.setWord(2, value)
+		a.setWord(2, word)
 	}
 	a.setBool(3, found)
 	return nil
 }
 
 // getCommAttr, getTypeAttr and getWinAttr are MPI_Comm_get_attr and so on.
-func (l *Lib) getCommAttr(a args, call string) error {
+func (l *Lib) getCommAttr(a args, call string, fortran bool) error {
 	c, err := l.comm(a.word(0), call)
 	if err != nil {
 		return err
 	}
-	return getAttr(l, a, call, c, func(k *keyval) mpi.Keyval[*mpi.Comm, uintptr] { return k.comm }, l.commAttribute)
+	return getAttr(l, a, call, fortran, c, func(k *keyval) mpi.Keyval[*mpi.Comm, attribute] { return k.comm }, l.commAttribute)
 }
 
-func (l *Lib) getTypeAttr(a args) error {
-	return getAttr(l, a, "MPI_Type_get_attr", l.datatype(a.word(0)), func(k *keyval) mpi.Keyval[mpi.Datatype, uintptr] { return k.typ },
-		func(mpi.Datatype, int) (uintptr, bool) { return 0, false })
+func (l *Lib) getTypeAttr(a args, call string, fortran bool) error {
+	return getAttr(l, a, call, fortran, l.datatype(a.word(0)), func(k *keyval) mpi.Keyval[mpi.Datatype, attribute] { return k.typ },
+		func(mpi.Datatype, int) (constant, bool) { return constant{}, false })
 }
 
-func (l *Lib) getWinAttr(a args) error {
-	const call = "MPI_Win_get_attr"
+func (l *Lib) getWinAttr(a args, call string, fortran bool) error {
 	w, err := l.win(a.word(0), call)
 	if err != nil {
 		return err
 	}
-	return getAttr(l, a, call, w, func(k *keyval) mpi.Keyval[*mpi.Window, uintptr] { return k.win }, l.winAttribute)
+	return getAttr(l, a, call, fortran, w, func(k *keyval) mpi.Keyval[*mpi.Window, attribute] { return k.win }, l.winAttribute)
 }

@@ -24,13 +24,27 @@ const (
 	winModel    = 605
 )
 
-// predefined holds the values of predefined attributes in memory of C, because programs get
-// and may keep their addresses.
-type predefined struct {
-	mu   sync.Mutex
-	comm *[universeSize - tagUB + 1]int32 // the same for all communicators
-	wins map[*mpi.Window]*winValues
-	free []*winValues // of freed windows, for reuse
+// attributes holds the values of predefined attributes, and the integers that Fortran has set, in
+// memory of C, because programs get and may keep their addresses.
+type attributes struct {
+	mu    sync.Mutex
+	comm  *[universeSize - tagUB + 1]int32 // the same for all communicators
+	wins  map[*mpi.Window]*winValues
+	free  []*winValues // of freed windows, for reuse
+	cells []*int64     // of deleted attributes, for reuse: see attribute
+}
+
+// constant is the value of a predefined attribute: to C the address, to Fortran the number.
+type constant struct {
+	address uintptr
+	number  int64
+}
+
+func (v constant) as(fortran bool) uintptr {
+	if fortran {
+		return uintptr(v.number)
+	}
+	return v.address
 }
 
 // winValues holds the values of the predefined attributes of a window.
@@ -39,9 +53,9 @@ type winValues struct {
 	unit, flavor, model int32
 }
 
-// commAttribute returns the value of a predefined attribute of a communicator, which is the
+// commAttribute returns the value of a predefined attribute of a communicator, which in C is the
 // address of an int.
-func (l *Lib) commAttribute(c *mpi.Comm, number int) (uintptr, bool) {
+func (l *Lib) commAttribute(c *mpi.Comm, number int) (constant, bool) {
 	var value int
 	switch number {
 	case tagUB:
@@ -61,7 +75,7 @@ func (l *Lib) commAttribute(c *mpi.Comm, number int) (uintptr, bool) {
 	case universeSize:
 		value = c.UniverseSize()
 	default:
-		return 0, false
+		return constant{}, false
 	}
 	s := &l.attributes
 	s.mu.Lock()
@@ -71,7 +85,7 @@ func (l *Lib) commAttribute(c *mpi.Comm, number int) (uintptr, bool) {
 	}
 	at := &s.comm[number-tagUB]
 	*at = int32(value)
-	return uintptr(unsafe.Pointer(at)), true
+	return constant{uintptr(unsafe.Pointer(at)), int64(value)}, true
 }
 
 // codeAdded updates the value of MPI_LASTUSEDCODE, because the program may hold its address.
@@ -97,12 +111,13 @@ func (l *Lib) addErrorCode(class int) (mpi.Class, error) {
 
 // winAttribute returns the value of a predefined attribute of a window: the base address of
 // its memory, or the address of a number.
-func (l *Lib) winAttribute(w *mpi.Window, number int) (uintptr, bool) {
+func (l *Lib) winAttribute(w *mpi.Window, number int) (constant, bool) {
 	if number < winBase || number > winModel {
-		return 0, false
+		return constant{}, false
 	}
 	if number == winBase {
-		return uintptr(unsafe.Pointer(unsafe.SliceData(w.Untyped().Local()))), true
+		base := uintptr(unsafe.Pointer(unsafe.SliceData(w.Untyped().Local())))
+		return constant{base, int64(base)}, true
 	}
 	s := &l.attributes
 	s.mu.Lock()
@@ -120,10 +135,15 @@ func (l *Lib) winAttribute(w *mpi.Window, number int) (uintptr, bool) {
 		}
 		s.wins[w] = v
 	}
-	return uintptr(map[int]unsafe.Pointer{
-		winSize: unsafe.Pointer(&v.size), winDispUnit: unsafe.Pointer(&v.unit),
-		winFlavor: unsafe.Pointer(&v.flavor), winModel: unsafe.Pointer(&v.model),
-	}[number]), true
+	switch number {
+	case winSize:
+		return constant{uintptr(unsafe.Pointer(&v.size)), v.size}, true
+	case winDispUnit:
+		return constant{uintptr(unsafe.Pointer(&v.unit)), int64(v.unit)}, true
+	case winFlavor:
+		return constant{uintptr(unsafe.Pointer(&v.flavor)), int64(v.flavor)}, true
+	}
+	return constant{uintptr(unsafe.Pointer(&v.model)), int64(v.model)}, true
 }
 
 // dropWin removes the handle of a freed window and recycles the values of its attributes.

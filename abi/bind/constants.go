@@ -105,4 +105,10 @@ const (
 	callT_event_cb_function           = 20
 	callT_event_free_cb_function      = 21
 	callT_event_dropped_cb_function   = 22
+	callUser_function_x               = 23
+	callComm_errhandler_function_x    = 24
+	callFile_errhandler_function_x    = 25
+	callWin_errhandler_function_x     = 26
+	callSession_errhandler_function_x = 27
+	callDestructor_function           = 28
 )

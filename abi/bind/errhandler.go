@@ -109,6 +109,7 @@ func (l *Lib) setWinErrhandler(a args) error {
 // freeErrhandler is MPI_Errhandler_free. Freeing a predefined handler, which programs do
 // with the result of MPI_Comm_get_errhandler, only sets the handle to null.
 func (l *Lib) freeErrhandler(a args) error {
+	l.destructors.flush(false)
 	return free(l, a, "MPI_Errhandler_free", errhandlerNull, l.errhandler, func(mpi.Errhandler) error { return nil }, l.dropErrhandler)
 }
 
@@ -170,6 +171,43 @@ func (l *Lib) sessionErrhandler(fn uintptr) (mpi.Errhandler, error) {
 // has no files.
 func (l *Lib) otherErrhandler(call string, fn uintptr) (mpi.Errhandler, error) {
 	return mpi.Errhandler{}, l.function(call, fn)
+}
+
+// commErrhandlerExtra, winErrhandlerExtra, sessionErrhandlerExtra and otherErrhandlerExtra are
+// MPIX_Comm_create_errhandler_x and so on.
+func (l *Lib) commErrhandlerExtra(fn, destroy, extra uintptr) (mpi.Errhandler, error) {
+	c, err := l.callback("MPIX_Comm_create_errhandler_x", fn, destroy, extra)
+	if err != nil {
+		return mpi.Errhandler{}, err
+	}
+	return mpi.CreateCommErrhandler(func(on *mpi.Comm, e *mpi.Error) {
+		l.hooks.Invoke(callComm_errhandler_function_x, c.function, []uintptr{l.commHandle(on), uintptr(e.Class), c.extra})
+	}), nil
+}
+
+func (l *Lib) winErrhandlerExtra(fn, destroy, extra uintptr) (mpi.Errhandler, error) {
+	c, err := l.callback("MPIX_Win_create_errhandler_x", fn, destroy, extra)
+	if err != nil {
+		return mpi.Errhandler{}, err
+	}
+	return mpi.CreateWinErrhandler(func(w *mpi.Window, e *mpi.Error) {
+		l.hooks.Invoke(callWin_errhandler_function_x, c.function, []uintptr{l.winHandle(w), uintptr(e.Class), c.extra})
+	}), nil
+}
+
+func (l *Lib) sessionErrhandlerExtra(fn, destroy, extra uintptr) (mpi.Errhandler, error) {
+	c, err := l.callback("MPIX_Session_create_errhandler_x", fn, destroy, extra)
+	if err != nil {
+		return mpi.Errhandler{}, err
+	}
+	return mpi.CreateSessionErrhandler(func(s *mpi.Session, e *mpi.Error) {
+		l.hooks.Invoke(callSession_errhandler_function_x, c.function, []uintptr{l.sessions.handleOf(s, sessionNull), uintptr(e.Class), c.extra})
+	}), nil
+}
+
+func (l *Lib) otherErrhandlerExtra(call string, fn, destroy, extra uintptr) (mpi.Errhandler, error) {
+	_, err := l.callback(call, fn, destroy, extra)
+	return mpi.Errhandler{}, err
 }
 
 // commHandle returns the handle of a communicator, or MPI_COMM_NULL for a communicator that

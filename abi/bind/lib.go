@@ -62,7 +62,8 @@ type Lib struct {
 	sessions    named[*mpi.Session]
 	errhandlers errhandlers
 	keyvals     keyvals
-	attributes  predefined
+	attributes  attributes
+	destructors destructors
 	fortran     fortran
 	generalized sync.Map // handle to mpi.Request, of incomplete generalized requests
 

@@ -21,14 +21,31 @@ func (l *Lib) createOp(a args) error {
 	if a.large {
 		callback, most = callUser_function_c, math.MaxInt
 	}
-	o := mpi.CreateOpFunc(func(in, inout mpi.Buffer) { l.combine(callback, fn, most, in, inout) }, a.int(1) != 0)
+	o := mpi.CreateOpFunc(func(in, inout mpi.Buffer) { l.combine(callback, fn, nil, most, in, inout) }, a.int(1) != 0)
 	a.setWord(2, l.ops.add(engine.InCalls(o)))
 	return nil
 }
 
+// createOpExtra is MPIX_Op_create_x.
+func (l *Lib) createOpExtra(a args) error {
+	const call = "MPIX_Op_create_x"
+	if err := l.need(call, a, "op", 4); err != nil {
+		return err
+	}
+	c, err := l.callback(call, a.word(0), a.word(1), a.word(3))
+	if err != nil {
+		return err
+	}
+	o := mpi.CreateOpFunc(func(in, inout mpi.Buffer) {
+		l.combine(callUser_function_x, c.function, []uintptr{c.extra}, math.MaxInt, in, inout)
+	}, a.int(2) != 0)
+	a.setWord(4, l.ops.add(engine.InCalls(o)))
+	return nil
+}
+
 // combine calls a reduction function of the program for the operands, at most `most` elements
-// at a time.
-func (l *Lib) combine(callback int, fn uintptr, most int, in, inout mpi.Buffer) {
+// at a time. extra are the arguments of the function behind the datatype.
+func (l *Lib) combine(callback int, fn uintptr, extra []uintptr, most int, in, inout mpi.Buffer) {
 	d := inout.Datatype()
 	h, known := l.types.handleOf(d, typeNull), true
 	if h == typeNull { // the program has freed it meanwhile
@@ -37,7 +54,7 @@ func (l *Lib) combine(callback int, fn uintptr, most int, in, inout mpi.Buffer) 
 	x, y := first(in), first(inout)
 	for left := inout.Len(); left > 0; {
 		n := min(left, most)
-		l.hooks.Invoke(callback, fn, []uintptr{x, y, uintptr(n), h})
+		l.hooks.Invoke(callback, fn, append([]uintptr{x, y, uintptr(n), h}, extra...))
 		x, y, left = at(x, n, d), at(y, n, d), left-n
 	}
 	runtime.KeepAlive(in)
@@ -56,6 +73,7 @@ func first(b mpi.Buffer) uintptr {
 // freeOp is MPI_Op_free.
 func (l *Lib) freeOp(a args) error {
 	const call = "MPI_Op_free"
+	l.destructors.flush(false)
 	return free(l, a, call, opNull, func(h handle, call string) (mpi.Op, error) {
 		o := l.op(h)
 		if o.IsNull() && h != opNull {

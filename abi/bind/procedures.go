@@ -550,6 +550,20 @@ var procedures = [...]procedure{
 	541: {text: 14019, name: 21, buffers: 20, win: 4},
 	542: {text: 14060, name: 22, buffers: 9, win: 2},
 	543: {text: 14091, name: 23, buffers: 9, win: 6},
+	544: {text: 14123, name: 16, buffers: 17},
+	545: {text: 14156, name: 29, buffers: 15, always: true},
+	546: {text: 14200, name: 29, buffers: 15, always: true},
+	547: {text: 14244, name: 28, buffers: 15, always: true},
+	548: {text: 14287, name: 32, buffers: 15, always: true},
+	549: {text: 14334, name: 34, buffers: 19},
+	550: {text: 14387, name: 34, buffers: 19},
+	551: {text: 14440, name: 33, buffers: 19},
+	552: {text: 14492, name: 29, buffers: 17, comm: 1},
+	553: {text: 14538, name: 29, buffers: 17, comm: 1},
+	554: {text: 14584, name: 29, buffers: 17},
+	555: {text: 14630, name: 29, buffers: 17},
+	556: {text: 14676, name: 28, buffers: 17, win: 1},
+	557: {text: 14721, name: 28, buffers: 17, win: 1},
 }
 
 // calls implement the procedures, by number; nil if the engine does not have one.
@@ -855,7 +869,7 @@ func init() {
 		363: doMPI_Type_dup,
 		364: (*Lib).freeType,
 		365: doMPI_Type_free_keyval,
-		366: (*Lib).getTypeAttr,
+		366: doMPI_Type_get_attr,
 		367: (*Lib).contents,
 		368: (*Lib).largeContents,
 		369: doMPI_Type_get_envelope,
@@ -897,7 +911,7 @@ func init() {
 		406: doMPI_Win_flush_local_all,
 		407: (*Lib).winFree,
 		408: doMPI_Win_free_keyval,
-		409: (*Lib).getWinAttr,
+		409: doMPI_Win_get_attr,
 		410: doMPI_Win_get_errhandler,
 		411: doMPI_Win_get_group,
 		412: doMPI_Win_get_info,
@@ -1017,6 +1031,20 @@ func init() {
 		541: doMPIX_Memhandle_create,
 		542: doMPIX_Memhandle_release,
 		543: doMPIX_Win_from_memhandle,
+		544: (*Lib).createOpExtra,
+		545: doMPIX_Comm_create_errhandler_x,
+		546: doMPIX_File_create_errhandler_x,
+		547: doMPIX_Win_create_errhandler_x,
+		548: doMPIX_Session_create_errhandler_x,
+		549: doMPIX_Comm_create_keyval_as_fortran,
+		550: doMPIX_Type_create_keyval_as_fortran,
+		551: doMPIX_Win_create_keyval_as_fortran,
+		552: doMPIX_Comm_set_attr_as_fortran,
+		553: doMPIX_Comm_get_attr_as_fortran,
+		554: doMPIX_Type_set_attr_as_fortran,
+		555: doMPIX_Type_get_attr_as_fortran,
+		556: doMPIX_Win_set_attr_as_fortran,
+		557: doMPIX_Win_get_attr_as_fortran,
 	}
 }
 
@@ -1580,7 +1608,21 @@ const texts = "" +
 	"MPIX_Win_op_intrinsic" +
 	"MPIX_Memhandle_createbase - - - memhandle" +
 	"MPIX_Memhandle_releasememhandle" +
-	"MPIX_Win_from_memhandlememhandle"
+	"MPIX_Win_from_memhandlememhandle" +
+	"MPIX_Op_create_x- - - extra_state" +
+	"MPIX_Comm_create_errhandler_x- - extra_state" +
+	"MPIX_File_create_errhandler_x- - extra_state" +
+	"MPIX_Win_create_errhandler_x- - extra_state" +
+	"MPIX_Session_create_errhandler_x- - extra_state" +
+	"MPIX_Comm_create_keyval_as_fortran- - - - extra_state" +
+	"MPIX_Type_create_keyval_as_fortran- - - - extra_state" +
+	"MPIX_Win_create_keyval_as_fortran- - - - extra_state" +
+	"MPIX_Comm_set_attr_as_fortran- - attribute_val" +
+	"MPIX_Comm_get_attr_as_fortran- - attribute_val" +
+	"MPIX_Type_set_attr_as_fortran- - attribute_val" +
+	"MPIX_Type_get_attr_as_fortran- - attribute_val" +
+	"MPIX_Win_set_attr_as_fortran- - attribute_val" +
+	"MPIX_Win_get_attr_as_fortran- - attribute_val"
 
 func doMPI_Abi_get_fortran_info(l *Lib, a args) error {
 	if err := l.need("MPI_Abi_get_fortran_info", a, "info", 0); err != nil {
@@ -1803,7 +1845,7 @@ func doMPI_Attr_delete(l *Lib, a args) error {
 }
 
 func doMPI_Attr_get(l *Lib, a args) error {
-	return l.getCommAttr(a, "MPI_Attr_get")
+	return l.getCommAttr(a, "MPI_Attr_get", false)
 }
 
 func doMPI_Attr_put(l *Lib, a args) error {
@@ -1811,7 +1853,7 @@ func doMPI_Attr_put(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	return l.setCommAttr(comm, a.int(1), a.word(2))
+	return l.setCommAttr(comm, a.int(1), l.attribute(a.word(2), false))
 }
 
 func doMPI_Barrier(l *Lib, a args) error {
@@ -2178,7 +2220,7 @@ func doMPI_Comm_free_keyval(l *Lib, a args) error {
 }
 
 func doMPI_Comm_get_attr(l *Lib, a args) error {
-	return l.getCommAttr(a, "MPI_Comm_get_attr")
+	return l.getCommAttr(a, "MPI_Comm_get_attr", false)
 }
 
 func doMPI_Comm_get_errhandler(l *Lib, a args) error {
@@ -2340,7 +2382,7 @@ func doMPI_Comm_set_attr(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	return l.setCommAttr(comm, a.int(1), a.word(2))
+	return l.setCommAttr(comm, a.int(1), l.attribute(a.word(2), false))
 }
 
 func doMPI_Comm_set_info(l *Lib, a args) error {
@@ -4453,6 +4495,10 @@ func doMPI_Type_free_keyval(l *Lib, a args) error {
 	return l.freeKeyval(a, "MPI_Type_free_keyval", isTypeKeyval)
 }
 
+func doMPI_Type_get_attr(l *Lib, a args) error {
+	return l.getTypeAttr(a, "MPI_Type_get_attr", false)
+}
+
 func doMPI_Type_get_envelope(l *Lib, a args) error {
 	if err := l.need("MPI_Type_get_envelope", a, "num_integers", 1); err != nil {
 		return err
@@ -4624,7 +4670,7 @@ func doMPI_Type_match_size(l *Lib, a args) error {
 }
 
 func doMPI_Type_set_attr(l *Lib, a args) error {
-	return l.setTypeAttr(l.datatype(a.word(0)), a.int(1), a.word(2))
+	return l.setTypeAttr(l.datatype(a.word(0)), a.int(1), l.attribute(a.word(2), false))
 }
 
 func doMPI_Type_set_name(l *Lib, a args) error {
@@ -4867,6 +4913,10 @@ func doMPI_Win_free_keyval(l *Lib, a args) error {
 	return l.freeKeyval(a, "MPI_Win_free_keyval", isWinKeyval)
 }
 
+func doMPI_Win_get_attr(l *Lib, a args) error {
+	return l.getWinAttr(a, "MPI_Win_get_attr", false)
+}
+
 func doMPI_Win_get_errhandler(l *Lib, a args) error {
 	if err := l.need("MPI_Win_get_errhandler", a, "errhandler", 1); err != nil {
 		return err
@@ -4951,7 +5001,7 @@ func doMPI_Win_set_attr(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	return l.setWinAttr(win, a.int(1), a.word(2))
+	return l.setWinAttr(win, a.int(1), l.attribute(a.word(2), false))
 }
 
 func doMPI_Win_set_info(l *Lib, a args) error {
@@ -5737,4 +5787,124 @@ func doMPIX_Win_from_memhandle(l *Lib, a args) error {
 	}
 	a.setWord(6, l.addWin(v0))
 	return nil
+}
+
+func doMPIX_Comm_create_errhandler_x(l *Lib, a args) error {
+	if err := l.need("MPIX_Comm_create_errhandler_x", a, "errhandler", 3); err != nil {
+		return err
+	}
+	v0, err := l.commErrhandlerExtra(a.word(0), a.word(1), a.word(2))
+	if err != nil {
+		a.setWord(3, errhandlerNull)
+		return err
+	}
+	a.setWord(3, l.addErrhandler(v0))
+	return nil
+}
+
+func doMPIX_File_create_errhandler_x(l *Lib, a args) error {
+	if err := l.need("MPIX_File_create_errhandler_x", a, "errhandler", 3); err != nil {
+		return err
+	}
+	v0, err := l.otherErrhandlerExtra("MPIX_File_create_errhandler_x", a.word(0), a.word(1), a.word(2))
+	if err != nil {
+		a.setWord(3, errhandlerNull)
+		return err
+	}
+	a.setWord(3, l.addErrhandler(v0))
+	return nil
+}
+
+func doMPIX_Win_create_errhandler_x(l *Lib, a args) error {
+	if err := l.need("MPIX_Win_create_errhandler_x", a, "errhandler", 3); err != nil {
+		return err
+	}
+	v0, err := l.winErrhandlerExtra(a.word(0), a.word(1), a.word(2))
+	if err != nil {
+		a.setWord(3, errhandlerNull)
+		return err
+	}
+	a.setWord(3, l.addErrhandler(v0))
+	return nil
+}
+
+func doMPIX_Session_create_errhandler_x(l *Lib, a args) error {
+	if err := l.need("MPIX_Session_create_errhandler_x", a, "errhandler", 3); err != nil {
+		return err
+	}
+	v0, err := l.sessionErrhandlerExtra(a.word(0), a.word(1), a.word(2))
+	if err != nil {
+		a.setWord(3, errhandlerNull)
+		return err
+	}
+	a.setWord(3, l.addErrhandler(v0))
+	return nil
+}
+
+func doMPIX_Comm_create_keyval_as_fortran(l *Lib, a args) error {
+	if err := l.need("MPIX_Comm_create_keyval_as_fortran", a, "comm_keyval", 3); err != nil {
+		return err
+	}
+	v0, err := l.fortranKeyval("MPIX_Comm_create_keyval_as_fortran", l.addCommKeyval, a.word(0), a.word(1), a.word(2), a.word(4))
+	if err != nil {
+		return err
+	}
+	a.setInt(3, int(v0))
+	return nil
+}
+
+func doMPIX_Type_create_keyval_as_fortran(l *Lib, a args) error {
+	if err := l.need("MPIX_Type_create_keyval_as_fortran", a, "type_keyval", 3); err != nil {
+		return err
+	}
+	v0, err := l.fortranKeyval("MPIX_Type_create_keyval_as_fortran", l.addTypeKeyval, a.word(0), a.word(1), a.word(2), a.word(4))
+	if err != nil {
+		return err
+	}
+	a.setInt(3, int(v0))
+	return nil
+}
+
+func doMPIX_Win_create_keyval_as_fortran(l *Lib, a args) error {
+	if err := l.need("MPIX_Win_create_keyval_as_fortran", a, "win_keyval", 3); err != nil {
+		return err
+	}
+	v0, err := l.fortranKeyval("MPIX_Win_create_keyval_as_fortran", l.addWinKeyval, a.word(0), a.word(1), a.word(2), a.word(4))
+	if err != nil {
+		return err
+	}
+	a.setInt(3, int(v0))
+	return nil
+}
+
+func doMPIX_Comm_set_attr_as_fortran(l *Lib, a args) error {
+	comm, err := l.comm(a.word(0), "MPIX_Comm_set_attr_as_fortran")
+	if err != nil {
+		return err
+	}
+	return l.setCommAttr(comm, a.int(1), l.attribute(a.word(2), true))
+}
+
+func doMPIX_Comm_get_attr_as_fortran(l *Lib, a args) error {
+	return l.getCommAttr(a, "MPIX_Comm_get_attr_as_fortran", true)
+}
+
+func doMPIX_Type_set_attr_as_fortran(l *Lib, a args) error {
+	return l.setTypeAttr(l.datatype(a.word(0)), a.int(1), l.attribute(a.word(2), true))
+}
+
+func doMPIX_Type_get_attr_as_fortran(l *Lib, a args) error {
+	return l.getTypeAttr(a, "MPIX_Type_get_attr_as_fortran", true)
+}
+
+func doMPIX_Win_set_attr_as_fortran(l *Lib, a args) error {
+	win, err := l.win(a.word(0), "MPIX_Win_set_attr_as_fortran")
+	if err != nil {
+		return err
+	}
+	return l.setWinAttr(win, a.int(1), l.attribute(a.word(2), true))
+}
+
+func doMPIX_Win_get_attr_as_fortran(l *Lib, a args) error {
+	return l.getWinAttr(a, "MPIX_Win_get_attr_as_fortran", true)
 }

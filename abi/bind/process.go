@@ -75,7 +75,16 @@ func (l *Lib) stop() error {
 	}
 	l.state.Store(finalized)
 	l.reportLeftovers(l.world.Load().Rank())
+	l.lastOut()
 	return nil
+}
+
+// lastOut calls all destructors that are left if the process has no world model and no session any
+// more.
+func (l *Lib) lastOut() {
+	if !l.usable() {
+		l.destructors.flush(true)
+	}
 }
 
 // initialized and isFinalized are MPI_Initialized and MPI_Finalized.

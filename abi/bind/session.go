@@ -96,6 +96,7 @@ func (l *Lib) endSession(a args) error {
 			}
 		}
 		l.open.Add(-1)
+		l.lastOut()
 		return nil
 	}, l.sessions.drop)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"go/format"
+	"strings"
 )
 
 // goConstants returns the Go file with the handles of the predefined types and the numbers of the
@@ -18,7 +19,7 @@ func (t *tables) goConstants() ([]byte, error) {
 	}
 	b.WriteString("}\n\n// The numbers of the callback types, which are the rows of callbacks.csv.\nconst (\n")
 	for i, c := range t.callbacks {
-		fmt.Fprintf(&b, "\tcall%s = %d\n", c.Name[len("MPI_"):], i)
+		fmt.Fprintf(&b, "\tcall%s = %d\n", strings.TrimPrefix(strings.TrimPrefix(c.Name, "MPIX_"), "MPI_"), i)
 	}
 	b.WriteString(")\n")
 	return format.Source(b.Bytes())

@@ -125,7 +125,7 @@ func always(name string) bool {
 			return true
 		}
 	}
-	return strings.HasSuffix(name, "_fromint") || strings.HasSuffix(name, "_create_errhandler") || name == "MPI_Errhandler_free"
+	return strings.HasSuffix(name, "_fromint") || strings.HasSuffix(strings.TrimSuffix(name, "_x"), "_create_errhandler") || name == "MPI_Errhandler_free"
 }
 
 // allArguments matches calls of functions that get all arguments unconverted.

@@ -448,6 +448,12 @@ typedef void (MPI_Session_errhandler_function)(MPI_Session *session, int *error_
 typedef void (MPI_T_event_cb_function)(MPI_T_event_instance event_instance, MPI_T_event_registration event_registration, MPI_T_cb_safety cb_safety, void *user_data);
 typedef void (MPI_T_event_free_cb_function)(MPI_T_event_registration event_registration, MPI_T_cb_safety cb_safety, void *user_data);
 typedef void (MPI_T_event_dropped_cb_function)(MPI_Count count, MPI_T_event_registration event_registration, int source_index, MPI_T_cb_safety cb_safety, void *user_data);
+typedef void (MPIX_User_function_x)(void *invec, void *inoutvec, MPI_Count len, MPI_Datatype datatype, void *extra_state);
+typedef void (MPIX_Comm_errhandler_function_x)(MPI_Comm comm, int error_code, void *extra_state);
+typedef void (MPIX_File_errhandler_function_x)(MPI_File file, int error_code, void *extra_state);
+typedef void (MPIX_Win_errhandler_function_x)(MPI_Win win, int error_code, void *extra_state);
+typedef void (MPIX_Session_errhandler_function_x)(MPI_Session session, int error_code, void *extra_state);
+typedef void (MPIX_Destructor_function)(void *extra_state);
 
 /* Procedures with the prefix MPI_. */
 int MPI_Abi_get_fortran_booleans(int logical_size, void *logical_true, void *logical_false, int *is_set);
@@ -1167,6 +1173,20 @@ int MPIX_Memhandle_create(void *base, MPI_Aint size, MPI_Info info, MPI_Win pare
 int MPIX_Memhandle_release(const void *memhandle, MPI_Win parentwin);
 int MPIX_Win_from_memhandle(const void *memhandle, MPI_Aint size, int disp_unit, MPI_Info info, int target, MPI_Win parentwin, MPI_Win *newwin);
 int MPIX_Win_from_memhandle_c(const void *memhandle, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, int target, MPI_Win parentwin, MPI_Win *newwin);
+int MPIX_Op_create_x(MPIX_User_function_x *user_fn, MPIX_Destructor_function *destructor_fn, int commute, void *extra_state, MPI_Op *op);
+int MPIX_Comm_create_errhandler_x(MPIX_Comm_errhandler_function_x *comm_errhandler_fn, MPIX_Destructor_function *destructor_fn, void *extra_state, MPI_Errhandler *errhandler);
+int MPIX_File_create_errhandler_x(MPIX_File_errhandler_function_x *file_errhandler_fn, MPIX_Destructor_function *destructor_fn, void *extra_state, MPI_Errhandler *errhandler);
+int MPIX_Win_create_errhandler_x(MPIX_Win_errhandler_function_x *win_errhandler_fn, MPIX_Destructor_function *destructor_fn, void *extra_state, MPI_Errhandler *errhandler);
+int MPIX_Session_create_errhandler_x(MPIX_Session_errhandler_function_x *session_errhandler_fn, MPIX_Destructor_function *destructor_fn, void *extra_state, MPI_Errhandler *errhandler);
+int MPIX_Comm_create_keyval_as_fortran(MPI_Comm_copy_attr_function *comm_copy_attr_fn, MPI_Comm_delete_attr_function *comm_delete_attr_fn, MPIX_Destructor_function *destructor_fn, int *comm_keyval, void *extra_state);
+int MPIX_Type_create_keyval_as_fortran(MPI_Type_copy_attr_function *type_copy_attr_fn, MPI_Type_delete_attr_function *type_delete_attr_fn, MPIX_Destructor_function *destructor_fn, int *type_keyval, void *extra_state);
+int MPIX_Win_create_keyval_as_fortran(MPI_Win_copy_attr_function *win_copy_attr_fn, MPI_Win_delete_attr_function *win_delete_attr_fn, MPIX_Destructor_function *destructor_fn, int *win_keyval, void *extra_state);
+int MPIX_Comm_set_attr_as_fortran(MPI_Comm comm, int comm_keyval, void *attribute_val);
+int MPIX_Comm_get_attr_as_fortran(MPI_Comm comm, int comm_keyval, void *attribute_val, int *flag);
+int MPIX_Type_set_attr_as_fortran(MPI_Datatype datatype, int type_keyval, void *attribute_val);
+int MPIX_Type_get_attr_as_fortran(MPI_Datatype datatype, int type_keyval, void *attribute_val, int *flag);
+int MPIX_Win_set_attr_as_fortran(MPI_Win win, int win_keyval, void *attribute_val);
+int MPIX_Win_get_attr_as_fortran(MPI_Win win, int win_keyval, void *attribute_val, int *flag);
 
 /* Procedures with the prefix PMPI_. */
 int PMPI_Abi_get_fortran_booleans(int logical_size, void *logical_true, void *logical_false, int *is_set);
@@ -1886,6 +1906,20 @@ int PMPIX_Memhandle_create(void *base, MPI_Aint size, MPI_Info info, MPI_Win par
 int PMPIX_Memhandle_release(const void *memhandle, MPI_Win parentwin);
 int PMPIX_Win_from_memhandle(const void *memhandle, MPI_Aint size, int disp_unit, MPI_Info info, int target, MPI_Win parentwin, MPI_Win *newwin);
 int PMPIX_Win_from_memhandle_c(const void *memhandle, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, int target, MPI_Win parentwin, MPI_Win *newwin);
+int PMPIX_Op_create_x(MPIX_User_function_x *user_fn, MPIX_Destructor_function *destructor_fn, int commute, void *extra_state, MPI_Op *op);
+int PMPIX_Comm_create_errhandler_x(MPIX_Comm_errhandler_function_x *comm_errhandler_fn, MPIX_Destructor_function *destructor_fn, void *extra_state, MPI_Errhandler *errhandler);
+int PMPIX_File_create_errhandler_x(MPIX_File_errhandler_function_x *file_errhandler_fn, MPIX_Destructor_function *destructor_fn, void *extra_state, MPI_Errhandler *errhandler);
+int PMPIX_Win_create_errhandler_x(MPIX_Win_errhandler_function_x *win_errhandler_fn, MPIX_Destructor_function *destructor_fn, void *extra_state, MPI_Errhandler *errhandler);
+int PMPIX_Session_create_errhandler_x(MPIX_Session_errhandler_function_x *session_errhandler_fn, MPIX_Destructor_function *destructor_fn, void *extra_state, MPI_Errhandler *errhandler);
+int PMPIX_Comm_create_keyval_as_fortran(MPI_Comm_copy_attr_function *comm_copy_attr_fn, MPI_Comm_delete_attr_function *comm_delete_attr_fn, MPIX_Destructor_function *destructor_fn, int *comm_keyval, void *extra_state);
+int PMPIX_Type_create_keyval_as_fortran(MPI_Type_copy_attr_function *type_copy_attr_fn, MPI_Type_delete_attr_function *type_delete_attr_fn, MPIX_Destructor_function *destructor_fn, int *type_keyval, void *extra_state);
+int PMPIX_Win_create_keyval_as_fortran(MPI_Win_copy_attr_function *win_copy_attr_fn, MPI_Win_delete_attr_function *win_delete_attr_fn, MPIX_Destructor_function *destructor_fn, int *win_keyval, void *extra_state);
+int PMPIX_Comm_set_attr_as_fortran(MPI_Comm comm, int comm_keyval, void *attribute_val);
+int PMPIX_Comm_get_attr_as_fortran(MPI_Comm comm, int comm_keyval, void *attribute_val, int *flag);
+int PMPIX_Type_set_attr_as_fortran(MPI_Datatype datatype, int type_keyval, void *attribute_val);
+int PMPIX_Type_get_attr_as_fortran(MPI_Datatype datatype, int type_keyval, void *attribute_val, int *flag);
+int PMPIX_Win_set_attr_as_fortran(MPI_Win win, int win_keyval, void *attribute_val);
+int PMPIX_Win_get_attr_as_fortran(MPI_Win win, int win_keyval, void *attribute_val, int *flag);
 
 /* The extensions under names without X, for programs that define HALO_MPI_NAMES. */
 #ifdef HALO_MPI_NAMES
@@ -1955,6 +1989,20 @@ int PMPIX_Win_from_memhandle_c(const void *memhandle, MPI_Aint size, MPI_Aint di
 #define MPI_Memhandle_release              MPIX_Memhandle_release
 #define MPI_Win_from_memhandle             MPIX_Win_from_memhandle
 #define MPI_Win_from_memhandle_c           MPIX_Win_from_memhandle_c
+#define MPI_Op_create_x                    MPIX_Op_create_x
+#define MPI_Comm_create_errhandler_x       MPIX_Comm_create_errhandler_x
+#define MPI_File_create_errhandler_x       MPIX_File_create_errhandler_x
+#define MPI_Win_create_errhandler_x        MPIX_Win_create_errhandler_x
+#define MPI_Session_create_errhandler_x    MPIX_Session_create_errhandler_x
+#define MPI_Comm_create_keyval_as_fortran  MPIX_Comm_create_keyval_as_fortran
+#define MPI_Type_create_keyval_as_fortran  MPIX_Type_create_keyval_as_fortran
+#define MPI_Win_create_keyval_as_fortran   MPIX_Win_create_keyval_as_fortran
+#define MPI_Comm_set_attr_as_fortran       MPIX_Comm_set_attr_as_fortran
+#define MPI_Comm_get_attr_as_fortran       MPIX_Comm_get_attr_as_fortran
+#define MPI_Type_set_attr_as_fortran       MPIX_Type_set_attr_as_fortran
+#define MPI_Type_get_attr_as_fortran       MPIX_Type_get_attr_as_fortran
+#define MPI_Win_set_attr_as_fortran        MPIX_Win_set_attr_as_fortran
+#define MPI_Win_get_attr_as_fortran        MPIX_Win_get_attr_as_fortran
 #define MPI_Sync_counter_c2f               MPIX_Sync_c2f
 #define MPI_Sync_counter_f2c               MPIX_Sync_f2c
 #endif

@@ -125,6 +125,30 @@ int haloInvoke(int callback, uintptr_t function, word *words) {
 		words[1] = W(x1);
 		return 0;
 	}
+	case 23: {
+		((MPIX_User_function_x *)function)((void *)words[0], (void *)words[1], (MPI_Count)words[2], (MPI_Datatype)words[3], (void *)words[4]);
+		return 0;
+	}
+	case 24: {
+		((MPIX_Comm_errhandler_function_x *)function)((MPI_Comm)words[0], (int)words[1], (void *)words[2]);
+		return 0;
+	}
+	case 25: {
+		((MPIX_File_errhandler_function_x *)function)((MPI_File)words[0], (int)words[1], (void *)words[2]);
+		return 0;
+	}
+	case 26: {
+		((MPIX_Win_errhandler_function_x *)function)((MPI_Win)words[0], (int)words[1], (void *)words[2]);
+		return 0;
+	}
+	case 27: {
+		((MPIX_Session_errhandler_function_x *)function)((MPI_Session)words[0], (int)words[1], (void *)words[2]);
+		return 0;
+	}
+	case 28: {
+		((MPIX_Destructor_function *)function)((void *)words[0]);
+		return 0;
+	}
 	}
 	return MPI_ERR_INTERN;
 }

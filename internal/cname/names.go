@@ -61,9 +61,11 @@ const names = "" +
 	"MPI_Comm_connect\n" +
 	"MPI_Comm_create\n" +
 	"MPI_Comm_create_errhandler\n" +
+	"MPIX_Comm_create_errhandler_x\n" +
 	"MPI_Comm_create_from_group\n" +
 	"MPI_Comm_create_group\n" +
 	"MPI_Comm_create_keyval\n" +
+	"MPIX_Comm_create_keyval_as_fortran\n" +
 	"MPI_Comm_delete_attr\n" +
 	"MPI_Comm_detach_buffer\n" +
 	"MPI_Comm_disconnect\n" +
@@ -74,6 +76,7 @@ const names = "" +
 	"MPI_Comm_free_keyval\n" +
 	"MPI_Comm_fromint\n" +
 	"MPI_Comm_get_attr\n" +
+	"MPIX_Comm_get_attr_as_fortran\n" +
 	"MPI_Comm_get_errhandler\n" +
 	"MPI_Comm_get_info\n" +
 	"MPI_Comm_get_name\n" +
@@ -87,6 +90,7 @@ const names = "" +
 	"MPI_Comm_remote_group\n" +
 	"MPI_Comm_remote_size\n" +
 	"MPI_Comm_set_attr\n" +
+	"MPIX_Comm_set_attr_as_fortran\n" +
 	"MPI_Comm_set_errhandler\n" +
 	"MPI_Comm_set_info\n" +
 	"MPI_Comm_set_name\n" +
@@ -116,6 +120,7 @@ const names = "" +
 	"MPI_File_call_errhandler\n" +
 	"MPI_File_close\n" +
 	"MPI_File_create_errhandler\n" +
+	"MPIX_File_create_errhandler_x\n" +
 	"MPI_File_delete\n" +
 	"MPI_File_fromint\n" +
 	"MPI_File_get_amode\n" +
@@ -289,6 +294,7 @@ const names = "" +
 	"MPI_Neighbor_alltoallw_init\n" +
 	"MPI_Op_commutative\n" +
 	"MPI_Op_create\n" +
+	"MPIX_Op_create_x\n" +
 	"MPI_Open_port\n" +
 	"MPI_Op_free\n" +
 	"MPI_Op_fromint\n" +
@@ -359,6 +365,7 @@ const names = "" +
 	"MPI_Session_attach_buffer\n" +
 	"MPI_Session_call_errhandler\n" +
 	"MPI_Session_create_errhandler\n" +
+	"MPIX_Session_create_errhandler_x\n" +
 	"MPI_Session_detach_buffer\n" +
 	"MPI_Session_finalize\n" +
 	"MPI_Session_flush_buffer\n" +
@@ -455,6 +462,7 @@ const names = "" +
 	"MPI_Type_create_hvector\n" +
 	"MPI_Type_create_indexed_block\n" +
 	"MPI_Type_create_keyval\n" +
+	"MPIX_Type_create_keyval_as_fortran\n" +
 	"MPI_Type_create_resized\n" +
 	"MPI_Type_create_struct\n" +
 	"MPI_Type_create_subarray\n" +
@@ -464,6 +472,7 @@ const names = "" +
 	"MPI_Type_free_keyval\n" +
 	"MPI_Type_fromint\n" +
 	"MPI_Type_get_attr\n" +
+	"MPIX_Type_get_attr_as_fortran\n" +
 	"MPI_Type_get_contents\n" +
 	"MPI_Type_get_contents_c\n" +
 	"MPI_Type_get_envelope\n" +
@@ -477,6 +486,7 @@ const names = "" +
 	"MPI_Type_indexed\n" +
 	"MPI_Type_match_size\n" +
 	"MPI_Type_set_attr\n" +
+	"MPIX_Type_set_attr_as_fortran\n" +
 	"MPI_Type_set_name\n" +
 	"MPI_Type_size\n" +
 	"MPI_Type_size_x\n" +
@@ -500,7 +510,9 @@ const names = "" +
 	"MPI_Win_create\n" +
 	"MPI_Win_create_dynamic\n" +
 	"MPI_Win_create_errhandler\n" +
+	"MPIX_Win_create_errhandler_x\n" +
 	"MPI_Win_create_keyval\n" +
+	"MPIX_Win_create_keyval_as_fortran\n" +
 	"MPI_Win_delete_attr\n" +
 	"MPI_Win_detach\n" +
 	"MPIX_Win_dup\n" +
@@ -516,6 +528,7 @@ const names = "" +
 	"MPI_Win_fromint\n" +
 	"MPIX_Win_from_memhandle\n" +
 	"MPI_Win_get_attr\n" +
+	"MPIX_Win_get_attr_as_fortran\n" +
 	"MPI_Win_get_errhandler\n" +
 	"MPI_Win_get_group\n" +
 	"MPI_Win_get_info\n" +
@@ -532,6 +545,7 @@ const names = "" +
 	"MPIX_Win_order_all\n" +
 	"MPI_Win_post\n" +
 	"MPI_Win_set_attr\n" +
+	"MPIX_Win_set_attr_as_fortran\n" +
 	"MPI_Win_set_errhandler\n" +
 	"MPI_Win_set_info\n" +
 	"MPI_Win_set_name\n" +

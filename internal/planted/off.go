@@ -200,3 +200,11 @@ const (
 	// PartitionsNotRung does not wake a receiver whose last partition has arrived.
 	PartitionsNotRung = false
 )
+
+// Package abi/bind: attributes and callbacks of other languages.
+const (
+	// IntegerShared has the copy of an attribute that Fortran has set share the integer.
+	IntegerShared = false
+	// DestructorKept calls the destructor of a keyval that has ended, and again at the end.
+	DestructorKept = false
+)

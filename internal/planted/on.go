@@ -84,6 +84,8 @@ var (
 	PartitionUnasked      = chosen("PartitionUnasked")
 	PartitionKickedLate   = chosen("PartitionKickedLate")
 	PartitionsNotRung     = chosen("PartitionsNotRung")
+	IntegerShared         = chosen("IntegerShared")
+	DestructorKept        = chosen("DestructorKept")
 )
 
 // known is how many of them were chosen.

@@ -19,6 +19,7 @@ func by(name, pkg, run string) sought { return sought{name, []trial{{pkg, run}}}
 func faults() []sought {
 	const apply, shmfmt, heap, rma, mpi = "internal/apply", "internal/shmfmt", "internal/heap", "internal/rma", "mpi"
 	const node, proc, p2p, histories, coll = "internal/node", "internal/proc", "internal/p2p", "mpi/histories", "internal/coll"
+	const bind = "abi/bind"
 	return []sought{
 		by("AddInTwo", apply, "TestF3_KilledAnywhere|TestRC17_SumsAreExact"),
 		by("NeighbourStored", apply, "TestRC11_SomebodyComesInBetween|TestRC11_AnyOrderOfEveryOperation"),
@@ -92,5 +93,7 @@ func faults() []sought {
 		by("PartitionUnasked", mpi, "TestXPRT01_ReadyBeforeTheReceive"),
 		by("PartitionKickedLate", mpi, "TestXPRT01_EightGoroutines"),
 		by("PartitionsNotRung", mpi, "TestXPRT01_SleepersAreWoken"),
+		by("IntegerShared", bind, "TestLNG10_AttributesOfTwoLanguages"),
+		by("DestructorKept", bind, "TestDestructorsAreCalledOnce"),
 	}
 }
