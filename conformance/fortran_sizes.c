@@ -22,6 +22,18 @@ static int set(const char *key, const char *value, const char *key2, const char 
 	return code;
 }
 
+/* Whether the info says this. */
+static int told(const char *key, const char *want) {
+	MPI_Info i;
+	char text[20] = "";
+	int flag = 0, len = sizeof text;
+	IS(MPI_Abi_get_fortran_info(&i), MPI_SUCCESS);
+	if (i == MPI_INFO_NULL) return 0;
+	IS(MPI_Info_get_string(i, key, &len, text, &flag), MPI_SUCCESS);
+	IS(MPI_Info_free(&i), MPI_SUCCESS);
+	return flag && strcmp(text, want) == 0;
+}
+
 static void has(const char *name, MPI_Datatype t, int want) {
 	int n = -1, len;
 	char text[MPI_MAX_OBJECT_NAME];
@@ -37,11 +49,10 @@ int main(int argc, char **argv) {
 	int64_t yes = 1, no = 0, minus = -1, got[2] = {7, 7};
 	int32_t yes4 = 1, no4 = 0;
 	int is_set = -1;
-	MPI_Info i;
-	IS(MPI_Abi_get_fortran_info(&i), MPI_SUCCESS);
-	if (i != MPI_INFO_NULL) early = __LINE__;
-	IS(MPI_Abi_get_fortran_booleans(4, got, got + 1, &is_set), MPI_SUCCESS);
-	if (is_set != 0) early = __LINE__;
+	if (!told("mpi_integer_size", "4") || !told("mpi_double_precision_size", "8") || !told("mpi_logical16_supported", "true")
+		|| !told("mpi_real2_supported", "false")) early = __LINE__;
+	IS(MPI_Abi_get_fortran_booleans(8, got, got + 1, &is_set), MPI_SUCCESS);
+	if (is_set != 0 || got[0] != 1 || got[1] != 0) early = __LINE__;
 	IS(set("mpi_integer_size", "3", NULL, NULL), MPI_ERR_ABI);
 	IS(set("mpi_real_size", "1", NULL, NULL), MPI_ERR_ABI);
 	IS(set("mpi_logical_size", "large", NULL, NULL), MPI_ERR_ABI);
@@ -59,6 +70,7 @@ int main(int argc, char **argv) {
 	if (logicals) {
 		IS(MPI_Abi_set_fortran_booleans(8, &yes, &no), MPI_SUCCESS);
 		IS(set("mpi_logical_size", "4", NULL, NULL), MPI_ERR_ABI);
+		if (!told("mpi_logical_size", "8") || !told("mpi_integer_size", "4")) early = __LINE__;
 	}
 	begin(&argc, &argv);
 	CHECK(early == 0, "line %d, before MPI_Init", early);
@@ -99,12 +111,7 @@ int main(int argc, char **argv) {
 		OK(MPI_Win_fence(0, w));
 		CHECK(rank != 0 || (mem[0] == 0 && mem[1] == size * big), "accumulated %lld", (long long)mem[1]);
 		OK(MPI_Win_free(&w));
-		OK(MPI_Abi_get_fortran_info(&i));
-		char text[20];
-		int flag = 0, len = sizeof text;
-		OK(MPI_Info_get_string(i, "mpi_integer_size", &len, text, &flag));
-		CHECK(flag && strcmp(text, "8") == 0, "the info says %s", text);
-		OK(MPI_Info_free(&i));
+		CHECK(told("mpi_integer_size", "8"), "the info does not say what was set");
 	}
 	if (logical == 8) {
 		OK(MPI_Allreduce(v + 1, sum + 1, 1, MPI_LOGICAL, MPI_LOR, MPI_COMM_WORLD));

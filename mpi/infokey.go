@@ -24,6 +24,10 @@ func reservedKeys() []string {
 		"mpi_initial_errhandler", "mpi_size",
 		"mpi_aint_size", "mpi_count_size", "mpi_offset_size",
 		"mpi_logical_size", "mpi_integer_size", "mpi_real_size", "mpi_double_precision_size",
+		"mpi_logical1_supported", "mpi_logical2_supported", "mpi_logical4_supported", "mpi_logical8_supported", "mpi_logical16_supported",
+		"mpi_integer1_supported", "mpi_integer2_supported", "mpi_integer4_supported", "mpi_integer8_supported", "mpi_integer16_supported",
+		"mpi_real2_supported", "mpi_real4_supported", "mpi_real8_supported", "mpi_real16_supported",
+		"mpi_complex4_supported", "mpi_complex8_supported", "mpi_complex16_supported", "mpi_complex32_supported", "mpi_double_complex_supported",
 	}
 }
 

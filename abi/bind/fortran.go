@@ -9,9 +9,9 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// fortran holds what a Fortran library has told about its compiler, once and before MPI_Init.
-// These calls return errors without calling an error handler: there is none before MPI_Init,
-// and the library can continue without the setting.
+// fortran holds what a Fortran library has told about its compiler, once and before MPI_Init. What
+// nobody has told is as with gfortran. These calls return errors without calling an error handler:
+// there is none before MPI_Init, and the library can continue without the setting.
 type fortran struct {
 	mu      sync.Mutex
 	info    *mpi.Info // nil until it is set
@@ -27,15 +27,43 @@ var sizeKeys = [...]string{"mpi_logical_size", "mpi_integer_size", "mpi_real_siz
 // usualSizes are the default sizes, in the order of sizeKeys.
 var usualSizes = [len(sizeKeys)]int{4, 4, 4, 8}
 
-// getFortranInfo is MPI_Abi_get_fortran_info. It returns nil unless the info has been set.
+// optionalTypes are the optional types of Fortran in the keys of the info, and whether gfortran has
+// them. Halo has all of them, whatever the info says.
+var optionalTypes = [...]struct {
+	name string
+	has  bool
+}{
+	{"logical1", true}, {"logical2", true}, {"logical4", true}, {"logical8", true}, {"logical16", true},
+	{"integer1", true}, {"integer2", true}, {"integer4", true}, {"integer8", true}, {"integer16", true},
+	{"real2", false}, {"real4", true}, {"real8", true}, {"real16", true},
+	{"complex4", false}, {"complex8", true}, {"complex16", true}, {"complex32", true}, {"double_complex", true},
+}
+
+// getFortranInfo is MPI_Abi_get_fortran_info.
 func (l *Lib) getFortranInfo() *mpi.Info {
 	f := &l.fortran
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.info == nil {
-		return nil
+	if f.info != nil {
+		return f.info.Dup()
 	}
-	return f.info.Dup()
+	i, sizes := mpi.NewInfo(), f.usual()
+	for k, key := range sizeKeys {
+		i.Set(key, strconv.Itoa(sizes[k])) // these calls cannot fail
+	}
+	for _, t := range optionalTypes {
+		i.Set("mpi_"+t.name+"_supported", strconv.FormatBool(t.has))
+	}
+	return i
+}
+
+// usual returns the sizes while no info is set. The caller holds mu.
+func (f *fortran) usual() [len(sizeKeys)]int {
+	sizes := usualSizes
+	if f.set {
+		sizes[0] = f.size
+	}
+	return sizes
 }
 
 // setFortranInfo is MPI_Abi_set_fortran_info. MPI_Init makes the predefined Fortran types with
@@ -94,12 +122,11 @@ func (l *Lib) startFortran() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	sizes := f.sizes
-	if f.info == nil {
-		if !f.set {
-			return nil
-		}
-		sizes = usualSizes
-		sizes[0] = f.size
+	switch {
+	case f.info == nil && !f.set:
+		return nil
+	case f.info == nil:
+		sizes = f.usual()
 	}
 	return engine.FortranSizes(sizes[0], sizes[1], sizes[2], sizes[3])
 }
@@ -146,7 +173,8 @@ func logical(call string, size int, yes, no uintptr) error {
 	return nil
 }
 
-// getBooleans is MPI_Abi_get_fortran_booleans.
+// getBooleans is MPI_Abi_get_fortran_booleans. While nothing is set it stores 1 and 0 in the size
+// that is asked for, as gfortran has them, and says that they are not set.
 func (l *Lib) getBooleans(a args) error {
 	const call = "MPI_Abi_get_fortran_booleans"
 	if err := logical(call, a.int(0), a.word(1), a.word(2)); err != nil {
@@ -157,15 +185,17 @@ func (l *Lib) getBooleans(a args) error {
 	}
 	f := &l.fortran
 	f.mu.Lock()
-	set, size := f.set, f.size
-	if set && size == a.int(0) {
-		copy(unsafe.Slice((*byte)(a.result(1)), size), f.yes)
-		copy(unsafe.Slice((*byte)(a.result(2)), size), f.no)
-	}
+	set, size, yes, no := f.set, f.size, f.yes, f.no
 	f.mu.Unlock()
-	if set && size != a.int(0) {
-		return newError(mpi.ErrArg, call, "logicals of %d bytes, those that were set are of %d", a.int(0), size)
+	switch n := a.int(0); {
+	case !set:
+		yes, no = make([]byte, n), make([]byte, n)
+		yes[0] = 1 // Halo's platforms are little-endian
+	case size != n:
+		return newError(mpi.ErrArg, call, "logicals of %d bytes, those that were set are of %d", n, size)
 	}
+	copy(unsafe.Slice((*byte)(a.result(1)), a.int(0)), yes)
+	copy(unsafe.Slice((*byte)(a.result(2)), a.int(0)), no)
 	a.setBool(3, set)
 	return nil
 }
