@@ -44,9 +44,46 @@ static void has(const char *name, MPI_Datatype t, int want) {
 	CHECK(n == want && extent == want && lb == 0 && strcmp(text, name) == 0, "%s (%s) has %d bytes, extent %d", name, text, n, (int)extent);
 }
 
+/* Where Fortran's true is -1, so are the true results of reductions and accumulates on its logicals,
+ * of every size but 1; integers of C and C's bool have 1. */
+static void logicals_of_all_ones(void) {
+	int32_t mine[3] = {rank == 0 ? -1 : 0, -1, 0}, any[3], *mem, was = 7;
+	int64_t mine8 = rank == 0 ? -1 : 0, any8 = 7;
+	int8_t bool1 = rank == 0, any1 = 7;
+	int number = rank == 0 ? -1 : 0, truth = 7;
+	MPI_Win w;
+	OK(MPI_Allreduce(mine, any, 3, MPI_LOGICAL, MPI_LOR, MPI_COMM_WORLD));
+	CHECK(any[0] == -1 && any[1] == -1 && any[2] == 0, "any %d %d %d", any[0], any[1], any[2]);
+	OK(MPI_Allreduce(mine, any, 3, MPI_LOGICAL, MPI_LAND, MPI_COMM_WORLD));
+	CHECK(any[0] == (size == 1 ? -1 : 0) && any[1] == -1 && any[2] == 0, "all %d %d %d", any[0], any[1], any[2]);
+	OK(MPI_Allreduce(mine, any, 3, MPI_LOGICAL, MPI_LXOR, MPI_COMM_WORLD));
+	CHECK(any[0] == -1 && any[1] == -(size % 2) && any[2] == 0, "odd %d %d %d", any[0], any[1], any[2]);
+	OK(MPI_Allreduce(&mine8, &any8, 1, MPI_LOGICAL8, MPI_LOR, MPI_COMM_WORLD));
+	CHECK(any8 == -1);
+	OK(MPI_Allreduce(&bool1, &any1, 1, MPI_C_BOOL, MPI_LOR, MPI_COMM_WORLD));
+	CHECK(any1 == 1);
+	OK(MPI_Allreduce(&number, &truth, 1, MPI_INT, MPI_LOR, MPI_COMM_WORLD));
+	CHECK(truth == (size == 1 ? number : 1));
+	any[0] = 0;
+	OK(MPI_Reduce_local(mine + 1, any, 1, MPI_LOGICAL, MPI_LXOR));
+	CHECK(any[0] == -1);
+
+	OK(MPI_Win_allocate(2 * sizeof *mem, sizeof *mem, MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &w));
+	mem[0] = mem[1] = 0;
+	OK(MPI_Win_fence(0, w));
+	OK(MPI_Accumulate(mine, 2, MPI_LOGICAL, size - 1, 0, 2, MPI_LOGICAL, MPI_LOR, w));
+	OK(MPI_Win_fence(0, w));
+	CHECK(rank < size - 1 || (mem[0] == -1 && mem[1] == -1), "accumulated %d %d", mem[0], mem[1]);
+	OK(MPI_Fetch_and_op(mine + 2, &was, MPI_LOGICAL, rank, 1, MPI_LOR, w));
+	OK(MPI_Win_fence(0, w));
+	CHECK(was == mem[1] && was == (rank < size - 1 ? 0 : -1), "fetched %d", was);
+	OK(MPI_Win_free(&w));
+}
+
 int main(int argc, char **argv) {
 	int large = argc > 1 && strcmp(argv[1], "large") == 0, logicals = argc > 1 && strcmp(argv[1], "logicals") == 0;
-	int64_t yes = 1, no = 0, minus = -1, got[2] = {7, 7};
+	int minus_one = argc > 1 && strcmp(argv[1], "minus_one") == 0;
+	int64_t yes = 1, no = 0, minus = -1, two = 2, got[2] = {7, 7};
 	int32_t yes4 = 1, no4 = 0;
 	int is_set = -1;
 	if (!told("mpi_integer_size", "4") || !told("mpi_double_precision_size", "8") || !told("mpi_logical16_supported", "true")
@@ -56,7 +93,9 @@ int main(int argc, char **argv) {
 	IS(set("mpi_integer_size", "3", NULL, NULL), MPI_ERR_ABI);
 	IS(set("mpi_real_size", "1", NULL, NULL), MPI_ERR_ABI);
 	IS(set("mpi_logical_size", "large", NULL, NULL), MPI_ERR_ABI);
-	IS(MPI_Abi_set_fortran_booleans(8, &minus, &no), MPI_ERR_ABI);
+	IS(MPI_Abi_set_fortran_booleans(1, &minus, &no), MPI_ERR_ABI); /* C's bool has the same type */
+	IS(MPI_Abi_set_fortran_booleans(8, &yes, &minus), MPI_ERR_ABI);
+	IS(MPI_Abi_set_fortran_booleans(8, &two, &no), MPI_ERR_ABI);
 	IS(MPI_Abi_set_fortran_booleans(8, &yes, &yes), MPI_ERR_ABI);
 	IS(MPI_Abi_set_fortran_booleans(8, &no, &yes), MPI_ERR_ABI);
 	IS(MPI_Abi_set_fortran_booleans(3, &yes, &no), MPI_ERR_ARG);
@@ -71,6 +110,10 @@ int main(int argc, char **argv) {
 		IS(MPI_Abi_set_fortran_booleans(8, &yes, &no), MPI_SUCCESS);
 		IS(set("mpi_logical_size", "4", NULL, NULL), MPI_ERR_ABI);
 		if (!told("mpi_logical_size", "8") || !told("mpi_integer_size", "4")) early = __LINE__;
+	}
+	if (minus_one) {
+		IS(MPI_Abi_set_fortran_booleans(4, &minus, &no), MPI_SUCCESS);
+		IS(MPI_Abi_set_fortran_booleans(4, &minus, &no), MPI_ERR_ABI);
 	}
 	begin(&argc, &argv);
 	CHECK(early == 0, "line %d, before MPI_Init", early);
@@ -119,6 +162,11 @@ int main(int argc, char **argv) {
 		OK(MPI_Abi_get_fortran_booleans(8, got, got + 1, &is_set));
 		CHECK(is_set && got[0] == 1 && got[1] == 0, "%lld and %lld", (long long)got[0], (long long)got[1]);
 		FAILS(MPI_Abi_get_fortran_booleans(4, got, got + 1, &is_set), MPI_ERR_ARG);
+	}
+	if (minus_one) {
+		logicals_of_all_ones();
+		OK(MPI_Abi_get_fortran_booleans(4, got, got + 1, &is_set));
+		CHECK(is_set && (int32_t)got[0] == -1 && (int32_t)got[1] == 0);
 	}
 	return done();
 }

@@ -19,3 +19,17 @@ func (internals) In(o Op, e op.Env) Op {
 	}
 	return o
 }
+
+// InLogicals is the operation o for programs in which Fortran's true has all bits set, and false none.
+// Only the logical operations on Fortran's logicals of 2 bytes and more depend on it: elements are
+// such values, and results are, too. All members of a collective, and all processes of a window,
+// must agree.
+//
+// C: MPI_Abi_set_fortran_booleans, section 20.4.
+func (internals) InLogicals(o Op) Op {
+	switch o.kernel.Bare() {
+	case op.Land, op.Lor, op.Lxor:
+		o.kernel = o.kernel.In(op.AllOnes)
+	}
+	return o
+}

@@ -57,6 +57,7 @@ var engine = unexported.Get[interface {
 	OfThread(w *mpi.Window, number func() int) *mpi.Window
 	InCalls(o mpi.Op) mpi.Op
 	In(o mpi.Op, e op.Env) mpi.Op
+	InLogicals(o mpi.Op) mpi.Op
 	Handle(d mpi.Datatype) uintptr
 	SetHandle(d mpi.Datatype, h uintptr)
 	Permanent(d mpi.Datatype) bool

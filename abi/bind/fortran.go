@@ -121,6 +121,7 @@ func (l *Lib) startFortran() error {
 	f := &l.fortran
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	l.allOnes = f.set && isAllOnes(f.yes)
 	sizes := f.sizes
 	switch {
 	case f.info == nil && !f.set:
@@ -131,9 +132,10 @@ func (l *Lib) startFortran() error {
 	return engine.FortranSizes(sizes[0], sizes[1], sizes[2], sizes[3])
 }
 
-// setBooleans is MPI_Abi_set_fortran_booleans. The engine's operations produce the logicals 1
-// and 0 and treat every value but 0 as true. Other values are refused, since the compiler of
-// the program would not understand the results of reductions.
+// setBooleans is MPI_Abi_set_fortran_booleans. True is 1, or, in logicals of 2 bytes and more, has all
+// bits set; false is 0. Operations take every value but 0 as true in the first case, and these two
+// values in the second. Other values are refused, since the compiler of the program would not
+// understand the results of reductions.
 func (l *Lib) setBooleans(size int, yes, no uintptr) error {
 	const call = "MPI_Abi_set_fortran_booleans"
 	if err := logical(call, size, yes, no); err != nil {
@@ -150,8 +152,8 @@ func (l *Lib) setBooleans(size int, yes, no uintptr) error {
 		return newError(mpi.ErrABI, call, "called twice")
 	case f.info != nil && f.sizes[0] != size:
 		return newError(mpi.ErrABI, call, "logicals of %d bytes, MPI_Abi_set_fortran_info was told of %d", size, f.sizes[0])
-	case !isNumber(y, 1) || !isNumber(n, 0):
-		return newError(mpi.ErrABI, call, "logicals are %x and %x in memory, Halo has 1 for true and 0 for false only", y, n)
+	case !isNumber(y, 1) && !isAllOnes(y) || !isNumber(n, 0):
+		return newError(mpi.ErrABI, call, "logicals are %x and %x in memory: true can be 1, or -1 in 2 bytes and more, and false 0", y, n)
 	}
 	f.set, f.size, f.yes, f.no = true, size, y, n
 	return nil
@@ -161,6 +163,9 @@ func (l *Lib) setBooleans(size int, yes, no uintptr) error {
 func isNumber(b []byte, n byte) bool {
 	return b[0] == n && len(bytes.Trim(b[1:], "\x00")) == 0
 }
+
+// isAllOnes reports whether b is a logical of 2 bytes or more with all bits set.
+func isAllOnes(b []byte) bool { return len(b) >= 2 && len(bytes.Trim(b, "\xff")) == 0 }
 
 // logical checks the size and the addresses of two logicals.
 func logical(call string, size int, yes, no uintptr) error {

@@ -65,6 +65,7 @@ type Lib struct {
 	attributes  attributes
 	destructors destructors
 	fortran     fortran
+	allOnes     bool     // Fortran's true has all bits set: see setBooleans. Constant after prepare
 	generalized sync.Map // handle to mpi.Request, of incomplete generalized requests
 
 	tools   tools

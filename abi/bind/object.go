@@ -165,12 +165,15 @@ func (l *Lib) op(h handle) mpi.Op {
 	return o
 }
 
-// operation returns the operation of argument i, for the floating-point environment of the
-// caller.
+// operation returns the operation of argument i, for the floating-point environment of the caller
+// and Fortran's values of true and false.
 func (l *Lib) operation(a args, i int) mpi.Op {
 	o := l.op(a.word(i))
 	if a.env != 0 {
 		o = engine.In(o, a.env)
+	}
+	if l.allOnes {
+		o = engine.InLogicals(o)
 	}
 	return o
 }

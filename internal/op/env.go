@@ -1,6 +1,9 @@
 package op
 
-import "github.com/halo-mpi/halo/internal/sys"
+import (
+	"github.com/halo-mpi/halo/internal/planted"
+	"github.com/halo-mpi/halo/internal/sys"
+)
 
 // Env is the part of a floating-point environment that affects sums and products: the direction
 // of rounding, whether subnormal numbers are taken for zeros, and the x87's own settings. Every
@@ -34,6 +37,11 @@ const (
 	x87Single        = 3 // 24 bits; other values mean 64
 )
 
+// AllOnes is the only bit of an Env that affects logical operations, on the logicals of Fortran: true
+// is the number with all bits set, as some compilers have it, and not 1. Such logicals have 2 bytes or
+// more, since C's bool has the type of those with one.
+const AllOnes Env = 1
+
 // envShift is the first bit of the Env in an Op.
 const envShift = 8
 
@@ -60,6 +68,10 @@ func (o Op) on(t Type) Op {
 	e := o.Env()
 	o = o.Bare()
 	switch {
+	case o == Land || o == Lor || o == Lxor:
+		if e &= AllOnes; t.group() != logicals || t == Bool || planted.TrueIsOne {
+			e = 0
+		}
 	case o != Sum && o != Prod:
 		e = 0
 	case t == Float32, t == Float64, t == Complex64, t == Complex128:
@@ -83,6 +95,8 @@ func applyIn(o Op, t Type, dst, left, right []byte) {
 		return
 	}
 	switch o = o.Bare(); t {
+	case Bool16, Bool32, Bool64, Bool128: // all bits are equal
+		Apply(bitwise(o), Byte, dst, left, right)
 	case Float16, Complex32:
 		halfIn(o, t, e, view[uint16](dst), view[uint16](left), view[uint16](right))
 	case Float80, Float128, Complex160, Complex256:
@@ -90,6 +104,17 @@ func applyIn(o Op, t Type, dst, left, right []byte) {
 	default:
 		numbersIn(o, t, e, dst, left, right)
 	}
+}
+
+// bitwise returns the operation on bits that is o on each bit of logicals.
+func bitwise(o Op) Op {
+	switch o {
+	case Land:
+		return Band
+	case Lor:
+		return Bor
+	}
+	return Bxor
 }
 
 // inLane is the number of bytes that the assembly processes at a time.

@@ -1,6 +1,7 @@
 package op
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -48,12 +49,15 @@ func TestCOL14_EnvironmentsEqualDefinition(t *testing.T) {
 	}
 }
 
-// Only sums and products of floating-point numbers depend on the environment, also if a frame
-// specifies an environment for another operation.
+// Only sums and products of floating-point numbers depend on the environment, and by one bit logical
+// operations on Fortran's logicals, also if a frame specifies an environment for another operation.
 func TestCOL14_EnvironmentsOfOthers(t *testing.T) {
 	g := rand.New(rand.NewPCG(5, 6))
 	legal(func(o Op, typ Type) {
 		e := Env(1 + g.IntN(255))
+		if typ.group() == logicals && typ != Bool {
+			e &^= AllOnes
+		}
 		rounds := (o == Sum || o == Prod) && (typ.group() == reals || typ.group() == complexes)
 		if on := o.In(e).On(typ); on.Bare() != o || !rounds && on != o {
 			t.Errorf("%v of %v in %#x is %#x", o, typ, e, on)
@@ -81,6 +85,57 @@ func TestCOL14_WordsInEnvironments(t *testing.T) {
 					got := Word(o.In(e), typ, left, right)
 					if want := oracle(o.In(e), typ, low64(&left)[:size], low64(&right)[:size]); !agrees(typ, low64(&got)[:size], want) {
 						t.Errorf("%v of %v in %#x: %x and %x give %x, not %x", o, typ, e, left, right, got, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// Where true has all bits set, so have the true results of logical operations on Fortran's logicals:
+// in registers and in memory, of any length. C's bool stays 0 or 1.
+func TestDT02_LogicalsOfAllOnes(t *testing.T) {
+	truth := func(o Op, a, b bool) bool {
+		switch o {
+		case Land:
+			return a && b
+		case Lor:
+			return a || b
+		}
+		return a != b
+	}
+	for _, typ := range []Type{Bool, Bool16, Bool32, Bool64, Bool128} {
+		size, yes := typ.Size(), byte(0xff)
+		value := func(v bool) []byte {
+			b := make([]byte, size)
+			switch {
+			case v && typ == Bool:
+				b[0] = 1
+			case v:
+				for i := range b {
+					b[i] = yes
+				}
+			}
+			return b
+		}
+		for _, o := range []Op{Land, Lor, Lxor} {
+			of := o.In(AllOnes).On(typ)
+			for _, count := range []int{1, 7, 200} {
+				var left, right, want []byte
+				for i := range count {
+					a, b := i%2 == 0, i%3 == 0
+					left, right, want = append(left, value(a)...), append(right, value(b)...), append(want, value(truth(o, a, b))...)
+				}
+				got := make([]byte, len(want))
+				if BestKernel().Apply(of, typ, got, left, right); !bytes.Equal(got, want) {
+					t.Errorf("%v of %d %v: %x and %x give %x, not %x", o, count, typ, left, right, got, want)
+				}
+				if count == 1 && size <= 8 {
+					var x, y uint64
+					copy(low64(&x)[:], left)
+					copy(low64(&y)[:], right)
+					if z := Word(of, typ, x, y); !bytes.Equal(low64(&z)[:size], want) {
+						t.Errorf("%v of a word of %v: %x, not %x", o, typ, z, want)
 					}
 				}
 			}

@@ -205,6 +205,8 @@ const (
 const (
 	// IntegerShared has the copy of an attribute that Fortran has set share the integer.
 	IntegerShared = false
+	// TrueIsOne has logical operations give 1 where Fortran's true has all bits set.
+	TrueIsOne = false
 	// DestructorKept calls the destructor of a keyval that has ended, and again at the end.
 	DestructorKept = false
 )

@@ -85,6 +85,7 @@ var (
 	PartitionKickedLate   = chosen("PartitionKickedLate")
 	PartitionsNotRung     = chosen("PartitionsNotRung")
 	IntegerShared         = chosen("IntegerShared")
+	TrueIsOne             = chosen("TrueIsOne")
 	DestructorKept        = chosen("DestructorKept")
 )
 

@@ -94,6 +94,7 @@ func faults() []sought {
 		by("PartitionKickedLate", mpi, "TestXPRT01_EightGoroutines"),
 		by("PartitionsNotRung", mpi, "TestXPRT01_SleepersAreWoken"),
 		by("IntegerShared", bind, "TestLNG10_AttributesOfTwoLanguages"),
+		by("TrueIsOne", "internal/op", "TestDT02_LogicalsOfAllOnes"),
 		by("DestructorKept", bind, "TestDestructorsAreCalledOnce"),
 	}
 }
