@@ -11,6 +11,10 @@
 // The file of suppressions for valgrind is generated then, too:
 //
 //	go run ./abi/generate -supp FILE
+//
+// So are the sources of the Fortran library, except those that are written by hand:
+//
+//	go run ./abi/generate -fortran DIR
 package main
 
 import (
@@ -20,6 +24,7 @@ import (
 	"path/filepath"
 
 	"github.com/halo-mpi/halo/abi"
+	"github.com/halo-mpi/halo/abi/fortran"
 )
 
 func main() {
@@ -27,11 +32,15 @@ func main() {
 	man := flag.String("man", "", "write the pages of the manual below this folder instead")
 	bin := flag.String("bin", "", "the folder of the installed programs, for their pages")
 	supp := flag.String("supp", "", "write the suppressions for valgrind to this file instead")
+	sources := flag.String("fortran", "", "write the sources of the Fortran library to this folder instead")
 	flag.Parse()
 	var err error
-	if *supp != "" {
+	switch {
+	case *supp != "":
 		err = writeSuppressions(*supp)
-	} else {
+	case *sources != "":
+		err = writeFortran(*sources)
+	default:
 		err = run(*dir, *man, *bin)
 	}
 	if err != nil {
@@ -49,6 +58,15 @@ func run(dir, man, bin string) error {
 		return t.writeManual(man, filepath.Join(dir, "../mpi"), bin)
 	}
 	files, err := t.generate()
+	if err != nil {
+		return err
+	}
+	return write(dir, files)
+}
+
+// writeFortran writes the generated sources of the Fortran library.
+func writeFortran(dir string) error {
+	files, err := fortran.Files()
 	if err != nil {
 		return err
 	}

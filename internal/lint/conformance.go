@@ -11,8 +11,8 @@ import (
 )
 
 // Carriers finds the tests of each feature: those whose name contains its id without dashes
-// (TestRW01_, TestXRMA06_), or whose comment or source mentions it, and the programs in C that
-// mention it. It returns them as folder and name, sorted.
+// (TestRW01_, TestXRMA06_), or whose comment or source mentions it, and the programs in C and
+// Fortran that mention it. It returns them as folder and name, sorted.
 func Carriers(files []*File, chapters []Chapter) map[string][]string {
 	found := map[string]map[string]bool{}
 	add := func(mentioned map[string]bool, test string) {
@@ -29,7 +29,7 @@ func Carriers(files []*File, chapters []Chapter) map[string][]string {
 		}
 	}
 	for _, f := range files {
-		if f.Dir() == "conformance" && path.Ext(f.Path) == ".c" {
+		if f.Dir() == "conformance" && path.Ext(f.Path) == ".c" || f.Dir() == "conformance/fortran" && strings.HasPrefix(path.Ext(f.Path), ".f") {
 			add(ids("", string(f.Text)), f.Dir()+" "+path.Base(f.Path))
 		}
 		if f.Go == nil || !f.Test() {

@@ -1,0 +1,116 @@
+/*
+ * section.c: sections of arrays as buffers. A call of MPI with a section acts as if the section were
+ * copied to a contiguous buffer, and count and datatype described that. Three ways lead there:
+ *
+ * - a datatype that describes the elements where they are (compose.c): for calls with one count and
+ *   datatype, also if they use the buffer after they have returned;
+ * - a datatype whose extent steps through the section, for calls with several blocks: these find their
+ *   blocks by multiples of the extent, if the section has one dimension;
+ * - a copy, for all others, among them reductions, where the operation must see the datatype that the
+ *   program passes. The call must be over when it returns.
+ */
+#include "section.h"
+
+void halo_simplify(struct section *s, const halo_descriptor *d) {
+	s->length = halo_length(d);
+	s->rank = 0;
+	s->total = s->length;
+	for (int k = 0; k < halo_rank(d); k++) {
+		ptrdiff_t n = halo_extent(d, k), stride = halo_stride(d, k);
+		int last = s->rank - 1;
+		s->total *= n;
+		if (n == 1)
+			continue;
+		if (last < 0 && stride == s->length)
+			s->length *= n;
+		else if (last >= 0 && stride == s->stride[last] * s->n[last])
+			s->n[last] *= n;
+		else {
+			s->n[s->rank] = n;
+			s->stride[s->rank++] = stride;
+		}
+	}
+}
+
+ptrdiff_t halo_place(const struct section *s, ptrdiff_t at) {
+	ptrdiff_t piece = at / s->length, byte = at % s->length;
+	if (byte < 0) {
+		byte += s->length;
+		piece--;
+	}
+	for (int k = 0; k < s->rank - 1; k++) {
+		byte += piece % s->n[k] * s->stride[k];
+		piece /= s->n[k];
+	}
+	return byte + piece * s->stride[s->rank - 1];
+}
+
+/* Copies dimensions 0 to k of a section from or to contiguous memory, and returns where that ends. */
+static char *move(const struct section *s, int k, char *at, char *memory, int out) {
+	for (ptrdiff_t i = 0; i < s->n[k]; i++, at += s->stride[k]) {
+		if (k > 0) {
+			memory = move(s, k - 1, at, memory, out);
+			continue;
+		}
+		if (out)
+			memcpy(at, memory, s->length);
+		else
+			memcpy(memory, at, s->length);
+		memory += s->length;
+	}
+	return memory;
+}
+
+void *halo_refuse(struct halo_view *v) {
+	v->code = MPI_ERR_BUFFER;
+	return NULL;
+}
+
+void *halo_copy(struct halo_view *v, const halo_descriptor *d, int flow) {
+	struct section s;
+	if (flow & HALO_LATER)
+		return halo_refuse(v);
+	halo_simplify(&s, d);
+	v->used = 1;
+	v->section = d;
+	v->flow = flow;
+	v->copy = halo_malloc(s.total);
+	/* Also what the call will overwrite: it may leave parts as they are. */
+	move(&s, s.rank - 1, halo_first(d), v->copy, 0);
+	return v->copy;
+}
+
+void *halo_one(struct halo_view *v, const halo_descriptor *d, int flow, MPI_Count count, MPI_Datatype *type) {
+	struct section s;
+	if (count <= 0 || *type == MPI_DATATYPE_NULL)
+		return halo_base(d); /* the call of C says what is wrong */
+	halo_simplify(&s, d);
+	if (!halo_compose(&s, *type, count, &v->type))
+		return halo_copy(v, d, flow);
+	v->used = v->mapped = 1;
+	*type = v->type;
+	return halo_base(d);
+}
+
+void *halo_many(struct halo_view *v, const halo_descriptor *d, int flow, MPI_Datatype *type) {
+	struct section s;
+	if (*type == MPI_DATATYPE_NULL)
+		return halo_base(d);
+	halo_simplify(&s, d);
+	if (s.rank > 1 || !halo_compose_element(&s, *type, &v->type))
+		return halo_copy(v, d, flow);
+	v->used = v->mapped = 1;
+	*type = v->type;
+	return halo_base(d);
+}
+
+void halo_view_end(struct halo_view *v) {
+	if (v->mapped)
+		PMPI_Type_free(&v->type);
+	if (v->copy && v->flow & HALO_OUT) {
+		struct section s;
+		halo_simplify(&s, v->section);
+		move(&s, s.rank - 1, halo_first(v->section), v->copy, 1);
+	}
+	free(v->copy);
+}
