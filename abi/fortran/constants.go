@@ -94,8 +94,8 @@ var sentinels = []sentinel{
 	{"MPI_ERRCODES_IGNORE", "MPI_FORTRAN_ERRCODES_IGNORE", 1, "INTEGER", "1", "INTEGER", "1"},
 	{"MPI_UNWEIGHTED", "MPI_FORTRAN_UNWEIGHTED", 1, "INTEGER", "1", "INTEGER", "1"},
 	{"MPI_WEIGHTS_EMPTY", "MPI_FORTRAN_WEIGHTS_EMPTY", 1, "INTEGER", "1", "INTEGER", "1"},
-	{"MPI_ARGV_NULL", "MPI_FORTRAN_ARGV_NULL", 1, "CHARACTER*4", "1", "CHARACTER(LEN=4)", "1"},
-	{"MPI_ARGVS_NULL", "MPI_FORTRAN_ARGVS_NULL", 1, "CHARACTER*4", "1,1", "CHARACTER(LEN=4)", "1,1"},
+	{"MPI_ARGV_NULL", "MPI_FORTRAN_ARGV_NULL", 1, "CHARACTER(LEN=4)", "1", "CHARACTER(LEN=4)", "1"},
+	{"MPI_ARGVS_NULL", "MPI_FORTRAN_ARGVS_NULL", 1, "CHARACTER(LEN=4)", "1,1", "CHARACTER(LEN=4)", "1,1"},
 }
 
 // predefined holds the predefined functions of attributes and data representations.
@@ -133,12 +133,7 @@ func include(list []constant) string {
 	line := func(format string, a ...any) { fmt.Fprintf(&b, "      "+format+"\n", a...) }
 	b.WriteString("! mpif.h: MPI for Fortran without modules. " + notice + "\n")
 	for _, c := range append(list, support(mpi)...) {
-		kind := c.kind
-		if strings.HasPrefix(kind, "INTEGER(") {
-			kind = "INTEGER*8"
-			c.value = strings.TrimSuffix(c.value, "_MPI_OFFSET_KIND")
-		}
-		line("%s %s", kind, c.name)
+		line("%s %s", c.kind, c.name)
 		line("PARAMETER (%s=%s)", c.name, c.value)
 	}
 	for _, s := range sentinels {
@@ -151,7 +146,8 @@ func include(list []constant) string {
 	for _, p := range []string{"", "P"} {
 		line("DOUBLE PRECISION %sMPI_WTIME, %sMPI_WTICK", p, p)
 		line("EXTERNAL %sMPI_WTIME, %sMPI_WTICK", p, p)
-		line("INTEGER*8 %sMPI_AINT_ADD, %sMPI_AINT_DIFF", p, p)
+		line("INTEGER(KIND=MPI_ADDRESS_KIND) %sMPI_AINT_ADD", p)
+		line("INTEGER(KIND=MPI_ADDRESS_KIND) %sMPI_AINT_DIFF", p)
 		line("EXTERNAL %sMPI_AINT_ADD, %sMPI_AINT_DIFF", p, p)
 	}
 	return b.String()
@@ -180,9 +176,6 @@ func (m method) variables() string {
 		kind, bounds := s.mpi, s.shape
 		if m == f08 {
 			kind, bounds = s.f08, s.bound
-		}
-		if strings.HasPrefix(kind, "CHARACTER") {
-			kind = "CHARACTER(LEN=4)"
 		}
 		fmt.Fprintf(&b, "  %s :: %s\n", kind, bounded(s.name, bounds))
 		fmt.Fprintf(&b, "  COMMON /%s/ %s\n", s.block, s.name)

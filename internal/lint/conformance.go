@@ -29,7 +29,7 @@ func Carriers(files []*File, chapters []Chapter) map[string][]string {
 		}
 	}
 	for _, f := range files {
-		if f.Dir() == "conformance" && path.Ext(f.Path) == ".c" || f.Dir() == "conformance/fortran" && strings.HasPrefix(path.Ext(f.Path), ".f") {
+		if f.Dir() == "conformance" && path.Ext(f.Path) == ".c" || f.Dir() == "conformance/fortran" && strings.HasPrefix(strings.ToLower(path.Ext(f.Path)), ".f") {
 			add(ids("", string(f.Text)), f.Dir()+" "+path.Base(f.Path))
 		}
 		if f.Go == nil || !f.Test() {

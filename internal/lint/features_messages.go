@@ -66,11 +66,9 @@ func messages() []Chapter {
 		{Title: "Status", Features: []Feature{
 			{"ST-01", "a status is a structure that can be copied"},
 			{"ST-05", "no status can be given everywhere"},
+			{"ST-02", "the status as an array of integers"},
+			{"ST-03", "the status as a type of Fortran"},
 		}, Planned: []Plan{
-			{withFortran, []Feature{
-				{"ST-02", "the status as an array of integers"},
-				{"ST-03", "the status as a type of Fortran"},
-			}},
 			{noCXX, []Feature{{"ST-04", "the status in C++"}}},
 		}},
 		{Title: "Persistent requests", Features: []Feature{
@@ -106,8 +104,7 @@ func messages() []Chapter {
 			{"COL-15", "collectives that do not block, several at once"},
 			{"COL-16", "in place, and between two groups"},
 			{"COL-17", "all collectives, any root, any counts, any layouts"},
-		}, Planned: []Plan{
-			{withFortran, []Feature{{"COL-08", "an operation in Fortran"}}},
+			{"COL-08", "an operation in Fortran"},
 		}},
 	}
 }

@@ -115,7 +115,7 @@ func skipDir(dir, base string) bool {
 }
 
 func isSource(base string) bool {
-	return slices.Contains([]string{".go", ".s", ".c", ".h", ".sh", ".f", ".f90"}, path.Ext(base)) || base == "Makefile"
+	return slices.Contains([]string{".go", ".s", ".c", ".h", ".sh", ".f", ".f90", ".F90"}, path.Ext(base)) || base == "Makefile"
 }
 
 func parse(root, rel string) (*File, error) {

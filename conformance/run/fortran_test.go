@@ -1,0 +1,190 @@
+//go:build linux
+
+package run
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// strictFortran are the flags that all programs in Fortran compile with. COMMON blocks are obsolescent in
+// Fortran 2018, and the constants of MPI are in some: that is the only warning allowed.
+var strictFortran = []string{"-std=f2018", "-Wall", "-Wextra", "-O3", "-cpp", "-I../fortran"}
+
+// include are the flags for programs with mpif.h, which has no interfaces, and constants that a
+// program does not use.
+var include = []string{"-DMETHOD_MPIF", "-fallow-argument-mismatch", "-Wno-unused-parameter"}
+
+// method is a way to compile a program of several methods: the first is for those of one.
+type method struct {
+	name  string
+	flags []string
+}
+
+// methods returns how a program is compiled.
+func methods(name string) (source string, list []method) {
+	if source = "../fortran/" + name + ".F90"; exists(source) {
+		return source, []method{{"f08", []string{"-DMETHOD_F08"}}, {"mpi", []string{"-DMETHOD_MPI"}}, {"include", include}}
+	}
+	return "../fortran/" + name + ".f90", []method{{"", []string{"-Wno-unused-parameter"}}}
+}
+
+func exists(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
+}
+
+var (
+	obsolescent = regexp.MustCompile(`(?m)^Warning: .*(obsolescent feature: COMMON block|Type mismatch between actual argument).*$`)
+	warned      = regexp.MustCompile(`(?m)^(Warning|Error|Fatal Error): .*$`)
+)
+
+// needFortran skips a test if there is no Fortran compiler. The library that another one has
+// installed may lack the Fortran part.
+func needFortran(t *testing.T) {
+	t.Helper()
+	need(t, "gfortran")
+	if !exists(filepath.Join(installed, "lib", "libmpifort_abi.so.1")) {
+		t.Skip("what is installed has no Fortran library")
+	}
+}
+
+// Every program runs over each fabric, by each method (TRM-17), and compiles without a warning. A
+// program checks itself and prints "no errors".
+func TestFortranPrograms(t *testing.T) {
+	needFortran(t)
+	dir := t.TempDir()
+	var wg sync.WaitGroup
+	cores := make(chan struct{}, runtime.NumCPU())
+	type program struct {
+		at string
+		n  int
+	}
+	var list []program
+	for _, e := range readList(t, "../fortran/list") {
+		source, all := methods(e.name)
+		for _, m := range all {
+			p := program{filepath.Join(dir, e.name+m.name), e.n}
+			list = append(list, p)
+			wg.Go(func() {
+				cores <- struct{}{}
+				defer func() { <-cores }()
+				args := append(append(append([]string{}, strictFortran...), m.flags...), "-J", t.TempDir(), "-o", p.at, source)
+				for _, more := range e.args {
+					args = append(args, "../fortran/"+more)
+				}
+				out, err := exec.Command(bin("mpifort"), args...).CombinedOutput()
+				if left := obsolescent.ReplaceAll(out, nil); err != nil || warned.Match(left) {
+					t.Errorf("%s %s: %v\n%s", e.name, m.name, err, out)
+				}
+			})
+		}
+	}
+	wg.Wait()
+	if t.Failed() {
+		return
+	}
+	for _, p := range list {
+		for _, fabric := range []string{"shm", "tcp"} {
+			t.Run(fmt.Sprintf("%s/%s-%d", fabric, filepath.Base(p.at), p.n), func(t *testing.T) {
+				t.Parallel()
+				if r := launched(t, fabric, p.n, nil, p.at); r.status != 0 || r.out != "no errors\n" || r.err != "" {
+					t.Errorf("status %d\n%s%s", r.status, r.out, r.err)
+				}
+			})
+		}
+	}
+}
+
+// Every program in Fortran is in the list, or a part of one that is.
+func TestAllFortranProgramsAreListed(t *testing.T) {
+	known := map[string]bool{}
+	for _, e := range readList(t, "../fortran/list") {
+		source, _ := methods(e.name)
+		known[filepath.Base(source)] = true
+		for _, more := range e.args {
+			known[more] = true
+		}
+	}
+	sources, err := filepath.Glob("../fortran/*.[fF]*")
+	if err != nil || len(sources) == 0 {
+		t.Fatalf("%d programs, %v", len(sources), err)
+	}
+	for _, s := range sources {
+		if !known[filepath.Base(s)] {
+			t.Errorf("%s is in no list", s)
+		}
+	}
+}
+
+// examples/fortran/heat.f90 computes the same bits as examples/heat, on any number of ranks.
+func TestFortranHeatIsTheSame(t *testing.T) {
+	needFortran(t)
+	dir := t.TempDir()
+	program := filepath.Join(dir, "heat")
+	out, err := exec.Command(bin("mpifort"), "-std=f2018", "-Wall", "-Wextra", "-O2", "-J", dir, "../../examples/fortran/heat.f90", "-o", program).CombinedOutput()
+	if err != nil || warned.Match(obsolescent.ReplaceAll(out, nil)) {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if out, err := exec.Command("go", "build", "-o", filepath.Join(dir, "go"), "../../examples/heat").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	sum := regexp.MustCompile(`checksum [0-9a-f]{16}\n`)
+	r := command(t, nil, filepath.Join(dir, "go"), "-steps", "60", "-o", filepath.Join(dir, "heat.png"))
+	want := sum.FindString(r.out)
+	if want == "" {
+		t.Fatalf("%+v", r)
+	}
+	for _, n := range []int{1, 4} {
+		if r := launched(t, "shm", n, nil, program, "60"); sum.FindString(r.out) != want || r.status != 0 {
+			t.Errorf("%d ranks: %s, want %s\n%s%s", n, sum.FindString(r.out), want, r.out, r.err)
+		}
+	}
+}
+
+// refused are programs that must not compile, and what the compiler says: a wrong kind of handle, a
+// scalar for an array, a section that a nonblocking call could not find again, an unknown keyword.
+var refused = []struct{ name, use, declaration, statement, message string }{
+	{"FTN-03 a datatype for a communicator", "mpi_f08", "INTEGER :: r", "CALL MPI_Comm_rank(MPI_INTEGER, r)",
+		"There is no specific subroutine for the generic ‘mpi_comm_rank’"},
+	{"TRM-06 a window for a communicator", "mpi_f08", "TYPE(MPI_Win) :: w", "CALL MPI_Barrier(w)",
+		"There is no specific subroutine for the generic ‘mpi_barrier’"},
+	{"FTN-03 an integer for a handle", "mpi_f08", "INTEGER :: c, r", "CALL MPI_Comm_rank(c, r)",
+		"There is no specific subroutine for the generic ‘mpi_comm_rank’"},
+	{"FTN-17 a scalar for an array", "mpi_f08", "TYPE(MPI_Comm) :: c", "CALL MPI_Cart_create(MPI_COMM_WORLD, 1, 2, .TRUE., .TRUE., c)",
+		"There is no specific subroutine for the generic ‘mpi_cart_create’"},
+	{"FTN-17 a scalar for an array, in mpi", "mpi", "INTEGER :: c, e", "CALL MPI_CART_CREATE(MPI_COMM_WORLD, 1, 2, .TRUE., .TRUE., c, e)",
+		"Rank mismatch in argument ‘dims’ at (1) (rank-1 and scalar)"},
+	{"FTN-20 a vector subscript", "mpi_f08", "REAL :: a(30)\n  TYPE(MPI_Request) :: r", "CALL MPI_Irecv(a([7, 9, 23]), 3, MPI_REAL, 0, 0, MPI_COMM_WORLD, r)",
+		"There is no specific subroutine for the generic ‘mpi_irecv’"},
+	{"FTN-27 the name of an argument", "mpi_f08", "TYPE(MPI_Op) :: op\n  EXTERNAL f", "CALL MPI_Op_create(function=f, commute=.TRUE., op=op)",
+		"There is no specific subroutine for the generic ‘mpi_op_create’"},
+	{"FTN-03 without ierror in mpi", "mpi", "", "CALL MPI_BARRIER(MPI_COMM_WORLD)", "Missing actual argument for argument ‘ierror’"},
+}
+
+// Wrong arguments are errors of the compiler (FTN-03, FTN-17, FTN-20, FTN-27).
+func TestWrongArgumentsDoNotCompile(t *testing.T) {
+	needFortran(t)
+	for _, r := range refused {
+		t.Run(r.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			source := filepath.Join(dir, "wrong.f90")
+			text := fmt.Sprintf("PROGRAM wrong\n  USE %s\n  IMPLICIT NONE\n  %s\n  %s\nEND PROGRAM wrong\n", r.use, r.declaration, r.statement)
+			if err := os.WriteFile(source, []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			out, err := exec.Command(bin("mpifort"), "-c", "-o", filepath.Join(dir, "wrong.o"), source).CombinedOutput()
+			if err == nil || !strings.Contains(string(out), r.message) {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
+	}
+}
