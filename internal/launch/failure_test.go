@@ -96,6 +96,16 @@ func TestTimeout(t *testing.T) {
 	halo(t, 0, "-n", "2", "-timeout", "1m", "rank", "print:x").quiet()
 }
 
+// The message names what limits the job: who has set a variable once looks for no option.
+func TestTimeoutByTheEnvironment(t *testing.T) {
+	r := newRun(t, "-n", "2", "rank", "1@exit:0", "forever")
+	r.cmd.Env = append(r.cmd.Env, envTimeout+"=300ms")
+	r.start().wait(124).said("did not end within MPIEXEC_TIMEOUT=300ms", "still running: rank 0")
+	r = newRun(t, "-n", "2", "-timeout", "300ms", "rank", "forever")
+	r.cmd.Env = append(r.cmd.Env, envTimeout+"=1h")
+	r.start().wait(124).said("did not end within -timeout 300ms")
+}
+
 func TestVersionMismatchIsExplainedOnBothSides(t *testing.T) {
 	// A program of another version sends Hello, and reads why it was refused.
 	hello := `\013\000\000\000\001HALO\001\000\001\000\001\000`

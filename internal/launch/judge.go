@@ -191,7 +191,7 @@ const (
 
 func (j *job) timeout() {
 	if !j.begun {
-		j.end(statusTimeout, "the hosts of the job were not ready within -timeout %v", j.spec.Timeout)
+		j.end(statusTimeout, "the hosts of the job were not ready within %s", j.spec.limit())
 	}
 	if j.running == 0 {
 		return
@@ -203,8 +203,8 @@ func (j *job) timeout() {
 		}
 	}
 	j.show(func() {
-		j.end(statusTimeout, "the job did not end within -timeout %v, and was ended; still running: %s",
-			j.spec.Timeout, numbered("rank", alive))
+		j.end(statusTimeout, "the job did not end within %s, and was ended; still running: %s",
+			j.spec.limit(), numbered("rank", alive))
 	})
 }
 

@@ -112,7 +112,7 @@ func options() []option {
 			help: "core: rank i runs on the i-th core only; none: anywhere; auto (the default): each rank on its own equal share of the cores, or anywhere if there are more ranks than cores",
 			set:  oneOf(func(s *Spec) *string { return &s.Bind }, "core", "none", "auto")},
 		{names: []string{"timeout"}, args: []string{"TIME"},
-			help: "end the job after TIME, such as 90s or 1h30m, with status 124; MPIEXEC_TIMEOUT does the same",
+			help: "end the job after TIME, such as 90s or 1h30m, with status 124; MPIEXEC_TIMEOUT=TIME does the same",
 			set:  func(p *parser, a []string) (err error) { p.spec.Timeout, err = parseTime(a[0]); return err }},
 		{names: []string{"grace"}, args: []string{"TIME"},
 			help: "how long ranks have to end after SIGTERM before they are killed (default 10s)",

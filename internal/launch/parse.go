@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/halo-mpi/halo/internal/boot"
@@ -42,11 +43,8 @@ func Parse(args []string) (*Spec, error) {
 			return nil, fmt.Errorf("%s: %w", envSSH, err)
 		}
 	}
-	if text := os.Getenv(envTimeout); text != "" && p.spec.Timeout == 0 {
-		var err error
-		if p.spec.Timeout, err = parseTime(text); err != nil {
-			return nil, fmt.Errorf("%s: %w", envTimeout, err)
-		}
+	if err := p.timeoutByEnv(); err != nil {
+		return nil, err
 	}
 	if p.check {
 		p.general = append([]string{envCheck + "=1"}, p.general...)
@@ -238,9 +236,26 @@ const envVerbose = "HALO_VERBOSE"
 // envSSH is the variable with the default for -ssh.
 const envSSH = "HALO_SSH"
 
-// envTimeout is the variable with the default for -timeout. Other launchers use the same
-// variable, so that scripts can set it for any of them.
+// envTimeout is the variable with the default for -timeout. The launchers of MPICH and Open MPI
+// read the same variable, so that scripts can set it for any of them.
 const envTimeout = "MPIEXEC_TIMEOUT"
+
+// timeoutByEnv limits the job by envTimeout if no option does. As with other launchers, a number
+// of seconds that is zero or negative means no limit.
+func (p *parser) timeoutByEnv() (err error) {
+	text := os.Getenv(envTimeout)
+	if text == "" || p.spec.Timeout != 0 {
+		return nil
+	}
+	if seconds, e := strconv.Atoi(text); e == nil && seconds <= 0 {
+		return nil
+	}
+	if p.spec.Timeout, err = parseTime(text); err != nil {
+		return fmt.Errorf("%s: %w", envTimeout, err)
+	}
+	p.spec.TimeoutByEnv = true
+	return nil
+}
 
 // ssh splits a command into words; no shell reads it.
 func (p *parser) ssh(command string) (err error) {

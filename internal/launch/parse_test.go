@@ -177,6 +177,8 @@ func TestTimeoutFromTheEnvironment(t *testing.T) {
 		{"10", "-n 2 p", 10 * time.Second},
 		{"10", "-timeout 3 p", 3 * time.Second},
 		{"", "p", 0},
+		{"0", "p", 0},
+		{"-1", "p", 0},
 	} {
 		t.Setenv(envTimeout, c.variable)
 		got, err := Parse(strings.Fields(c.line))

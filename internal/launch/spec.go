@@ -18,6 +18,7 @@
 package launch
 
 import (
+	"fmt"
 	"os"
 	"time"
 )
@@ -36,6 +37,7 @@ type Spec struct {
 	Iface         string        // interface, or network as address/bits, on which hosts reach each other
 	Bind          string        // "core", "none", or "" to share out the cores if they suffice
 	Timeout       time.Duration // 0 is none
+	TimeoutByEnv  bool          // Timeout is the value of MPIEXEC_TIMEOUT, not of -timeout
 	Grace         time.Duration // between SIGTERM and SIGKILL; 0: defaultGrace
 	Tag           bool          // "[rank] " before each line of output
 	Verbose       bool
@@ -66,6 +68,14 @@ func (s *Spec) Size() (n int) {
 		n += b.N
 	}
 	return n
+}
+
+// limit is the time limit of the job as its user has set it, for messages.
+func (s *Spec) limit() string {
+	if s.TimeoutByEnv {
+		return fmt.Sprintf("%s=%v", envTimeout, s.Timeout)
+	}
+	return fmt.Sprintf("-timeout %v", s.Timeout)
 }
 
 // Exit statuses of the launcher itself, as timeout(1), env(1) and shells use
