@@ -119,6 +119,20 @@ static void errors(void) {
 	OK(MPI_Info_get(info, "mpi_memory_alloc_kinds", 63, value, &flag));
 	CHECK(flag && strcmp(value, "system,mpi:alloc_mem") == 0);
 	OK(MPI_Info_free(&info));
+
+	/* An assertion is told if all of its kinds are supported. */
+	OK(MPI_Info_create(&info));
+	OK(MPI_Info_set(info, "mpi_assert_memory_alloc_kinds", "system"));
+	OK(MPI_Comm_set_info(c, info));
+	OK(MPI_Info_set(info, "mpi_assert_memory_alloc_kinds", "system,cuda:device"));
+	OK(MPI_Comm_set_info(c, info));
+	OK(MPI_Info_free(&info));
+	OK(MPI_Comm_get_info(c, &info));
+	OK(MPI_Info_get(info, "mpi_assert_memory_alloc_kinds", 63, value, &flag));
+	CHECK(flag && strcmp(value, "system") == 0);
+	OK(MPI_Info_get(info, "mpi_memory_alloc_kinds", 63, value, &flag));
+	CHECK(flag && strcmp(value, "system") == 0);
+	OK(MPI_Info_free(&info));
 	OK(MPI_Comm_disconnect(&c));
 	OK(MPI_Session_finalize(&other));
 	CHECK(other == MPI_SESSION_NULL);

@@ -40,11 +40,12 @@ type Comm struct {
 	*own              // in self; else nil
 	win   *Window     // the window that it stands for, nil for a communicator: see Window
 
-	making  atomic.Bool
-	handler atomic.Pointer[errhandler] // never nil
-	chosen  atomic.Bool                // SetErrhandler has been called: its store pairs with ofNone's load
-	hints   atomic.Uint32
-	attrs   attributes
+	making   atomic.Bool
+	handler  atomic.Pointer[errhandler] // never nil
+	chosen   atomic.Bool                // SetErrhandler has been called: its store pairs with ofNone's load
+	hints    atomic.Uint32
+	asserted assertedKinds
+	attrs    attributes
 
 	topology structure // nil if it has none
 }

@@ -40,18 +40,27 @@ type ExactLength bool
 // C: info key mpi_assert_allow_overtaking, section 7.4.4.
 type AllowOvertaking bool
 
-func (v NoAnyTag) commHint(h *hints)        { h.set(noAnyTag, bool(v)) }
-func (v NoAnySource) commHint(h *hints)     { h.set(noAnySource, bool(v)) }
-func (v ExactLength) commHint(h *hints)     { h.set(exactLength, bool(v)) }
-func (v AllowOvertaking) commHint(h *hints) { h.set(allowOvertaking, bool(v)) }
+// commOptions is the hints for a communicator.
+type commOptions struct {
+	hints
+	kinds *string // the kinds of memory that AssertMemoryAllocKinds names; nil: not asserted
+}
+
+func (v NoAnyTag) commHint(o *commOptions)        { o.set(noAnyTag, bool(v)) }
+func (v NoAnySource) commHint(o *commOptions)     { o.set(noAnySource, bool(v)) }
+func (v ExactLength) commHint(o *commOptions)     { o.set(exactLength, bool(v)) }
+func (v AllowOvertaking) commHint(o *commOptions) { o.set(allowOvertaking, bool(v)) }
 
 // commHint sets the hints whose keys the Info has with legal values.
-func (i *Info) commHint(h *hints) {
+func (i *Info) commHint(o *commOptions) {
 	for bit, name := range hintNames() {
 		value, _ := i.Get(name)
 		if b, ok := boolean(value); ok {
-			h.set(1<<bit, b)
+			o.set(1<<bit, b)
 		}
+	}
+	if v, found := i.Get(keyAssertKinds); found {
+		AssertMemoryAllocKinds(v).commHint(o)
 	}
 }
 
@@ -62,14 +71,14 @@ func (h *hints) set(bit hints, v bool) {
 	}
 }
 
-// with returns h as changed by a list of hints.
-func (h hints) with(list []CommHint) hints {
-	for _, x := range list {
-		if x != nil {
-			x.commHint(&h)
+// with returns o as changed by a list of hints.
+func (o commOptions) with(list []CommHint) commOptions {
+	for _, h := range list {
+		if h != nil {
+			h.commHint(&o)
 		}
 	}
-	return h
+	return o
 }
 
 // SetInfo changes hints of the communicator; see CommHint. It is collective over c, and all
@@ -88,14 +97,16 @@ func (c *Comm) SetInfo(list ...CommHint) error {
 func (c *Comm) setHints(list []CommHint) {
 	for {
 		h := c.hints.Load()
-		if c.hints.CompareAndSwap(h, uint32(hints(h).with(list))) {
+		o := commOptions{hints: hints(h)}.with(list)
+		if c.hints.CompareAndSwap(h, uint32(o.hints)) {
+			c.asserted.set(o.kinds, c.self.kinds)
 			return
 		}
 	}
 }
 
 // Info returns all known hints of the communicator, with the values that were set or else the
-// defaults, and the supported kinds of memory.
+// defaults, and the kinds of memory that are supported, or asserted.
 //
 // C: MPI_Comm_get_info, section 7.4.4.
 func (c *Comm) Info() (*Info, error) {
@@ -112,7 +123,12 @@ func (c *Comm) Info() (*Info, error) {
 			return nil, err
 		}
 	}
-	return i, i.Set(keyAllocKinds, c.self.kinds)
+	for _, p := range c.asserted.pairs(c.self.kinds) {
+		if err := i.Set(p[0], p[1]); err != nil {
+			return nil, err
+		}
+	}
+	return i, nil
 }
 
 // forbids reports whether hints of the communicator forbid a wildcard, with the reason.

@@ -29,7 +29,7 @@ func (c *Comm) dup(k call, list []CommHint) (*Comm, error) {
 	}
 	d := c.derive(core)
 	d.copyTopology(c)
-	d.hints.Store(uint32(hints(0).with(list)))
+	d.setHints(list)
 	// Callbacks run after the collective, so that other members do not wait for them.
 	if err := c.attrs.copy(c, d, k, &d.attrs); err != nil {
 		c.w.Coll.Free(core)
@@ -60,7 +60,7 @@ func (c *Comm) idup(k call, list []CommHint) (*Comm, Request) {
 	d.copyTopology(c)
 	d.making.Store(true)
 	d.freed.Store(true)
-	d.hints.Store(uint32(hints(0).with(list)))
+	d.setHints(list)
 	failed := c.attrs.copy(c, d, k, &d.attrs)
 	core := d.core
 	ready := func() error {

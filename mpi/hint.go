@@ -8,16 +8,17 @@ package mpi
 // for other implementations. In checking mode Halo reports unknown keys that begin with mpi_ or
 // halo_.
 
-// CommHint is a hint for a communicator: NoAnyTag, NoAnySource, ExactLength, AllowOvertaking, or
-// an *Info with their keys. Dup, Idup and SetInfo take them.
+// CommHint is a hint for a communicator: NoAnyTag, NoAnySource, ExactLength, AllowOvertaking,
+// AssertMemoryAllocKinds, or an *Info with their keys. Dup, Idup, SetInfo and the calls that make
+// communicators from groups take them.
 //
 // C: MPI_Info, section 7.4.4.
-type CommHint interface{ commHint(h *hints) }
+type CommHint interface{ commHint(o *commOptions) }
 
 // WinHint is a hint for a window: NoLocks, AccumulateOrdering, AccumulateOps,
 // AccumulateGranularity, AccumulateIntrinsic, SameSize, SameDispUnit, SharedNoncontig,
-// MinimumAlignment, WinScope, WinOrder, or an *Info with their keys. SetInfo and all calls that
-// make windows take them.
+// MinimumAlignment, WinScope, WinOrder, AssertMemoryAllocKinds, or an *Info with their keys.
+// SetInfo and all calls that make windows take them.
 //
 // C: MPI_Info, section 12.2.1.
 type WinHint interface{ winHint(o *winOptions) }

@@ -49,6 +49,7 @@ type Window struct {
 
 	align     int64       // of this process's memory, for Info
 	noncontig atomic.Bool // whether shares of shared memory may be apart, for Info; set by SetInfo, read by Info
+	asserted  assertedKinds
 }
 
 // Win is a Window of elements of T, a type that TypeOf accepts. Its methods move slices.

@@ -144,10 +144,12 @@ func (c *Comm) newWindow(k call, s *rma.Spec, list []WinHint) (*Window, error) {
 	case s.Size < 0:
 		s.Refused = wrong(ErrSize, "size of %d bytes is negative", s.Size)
 	}
-	winSpec(s, list)
+	o := winSpec(s, list)
 	v, err := c.w.RMA.Create(c.core, *s)
 	if err != nil {
 		return nil, wrap(err, k, c, Undefined, Undefined)
 	}
-	return newWindow(c, v, s), nil
+	w := newWindow(c, v, s)
+	w.asserted.set(o.kinds, c.self.kinds)
+	return w, nil
 }

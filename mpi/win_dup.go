@@ -43,8 +43,9 @@ func (w *Window) dup(k call, hints []WinHint) (*Window, error) {
 	}
 	d := &Window{v: v, w: w.w, align: w.align}
 	d.noncontig.Store(w.noncontig.Load())
-	d.setHints(v, hints)
+	d.asserted.Store(w.asserted.Load())
 	d.c = &Comm{w: w.w, core: w.c.core.Unnamed(), self: w.c.self, win: d}
+	d.setHints(v, hints)
 	d.c.core.Name.Store(new(string))
 	d.c.handler.Store(w.c.handler.Load())
 	if err := w.attrs.copy(w, d, k, &d.attrs); err != nil {

@@ -139,6 +139,7 @@ type winOptions struct {
 	rma.Options
 	align     int64 // 0: the default
 	noncontig bool
+	kinds     *string // see commOptions
 }
 
 func (v NoLocks) winHint(o *winOptions)             { o.NoLocks = bool(v) }
@@ -173,7 +174,7 @@ type winKey struct {
 
 // winKeys are the info keys of windows. Names of the standard come after those of other
 // implementations, so that they take precedence if both are present.
-func winKeys() [14]winKey {
+func winKeys() [15]winKey {
 	return [...]winKey{
 		{keyNoLocks, truth[NoLocks]},
 		{keyOrdering, parseOrdering},
@@ -189,6 +190,7 @@ func winKeys() [14]winKey {
 		{keyInOrder, truth[WinOrder]},
 		{aliasIntrinsic, truth[AccumulateIntrinsic]},
 		{keyIntrinsic, truth[AccumulateIntrinsic]},
+		{keyAssertKinds, func(value string) WinHint { return AssertMemoryAllocKinds(value) }},
 	}
 }
 
@@ -283,10 +285,11 @@ func (o winOptions) with(list []WinHint) winOptions {
 	return o
 }
 
-// winSpec sets the hints for a window that will be made.
-func winSpec(s *rma.Spec, list []WinHint) {
+// winSpec sets the hints for a window that will be made, and returns all of them.
+func winSpec(s *rma.Spec, list []WinHint) winOptions {
 	o := winOptions{Options: rma.Options{Ordering: rma.Ordered}}.with(list)
 	s.Options, s.Align, s.Noncontig = o.Options, o.align, o.noncontig
+	return o
 }
 
 // setHints changes those hints of a view of the window that can be changed.
@@ -294,6 +297,7 @@ func (w *Window) setHints(v *rma.View, list []WinHint) {
 	o := winOptions{Options: v.Options(), noncontig: w.noncontig.Load()}.with(list)
 	v.SetOptions(o.Options)
 	w.noncontig.Store(o.noncontig)
+	w.asserted.set(o.kinds, w.c.self.kinds)
 }
 
 // SetInfo changes hints of the window, as far as they can be changed after it was made. It is
@@ -329,7 +333,6 @@ func (w *Window) Info() (*Info, error) {
 		{keyScope, scopeProcess},
 		{keyInOrder, strconv.FormatBool(o.InOrder)},
 		{keyIntrinsic, strconv.FormatBool(o.Intrinsic)},
-		{keyAllocKinds, w.c.self.kinds},
 	}
 	if o.Thread {
 		pairs[6][1] = scopeThread
@@ -345,7 +348,7 @@ func (w *Window) Info() (*Info, error) {
 		pairs = append(pairs, [2]string{keyMinAlignment, strconv.FormatInt(w.align, 10)})
 	}
 	i := NewInfo()
-	for _, p := range pairs {
+	for _, p := range append(pairs, w.asserted.pairs(w.c.self.kinds)...) {
 		if err := i.Set(p[0], p[1]); err != nil {
 			return nil, err
 		}
