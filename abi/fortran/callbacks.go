@@ -118,9 +118,9 @@ func predefinedStatements(name string, names []string) string {
 	case strings.HasPrefix(name, "MPI_CONVERSION"):
 		return "    IF (datatype%MPI_VAL == count .AND. position == extra_state .AND. C_ASSOCIATED(userbuf, filebuf)) CONTINUE\n    ierror = MPI_ERR_CONVERSION\n"
 	}
-	flag := ".TRUE."
 	if strings.Contains(name, "NULL") {
-		flag = ".FALSE."
+		return fmt.Sprintf("    IF (%s%%MPI_VAL == %s .AND. extra_state == attribute_val_in .AND. extra_state == attribute_val_out) CONTINUE\n"+
+			"    flag = .FALSE.\n    ierror = MPI_SUCCESS\n", names[0], names[1])
 	}
-	return fmt.Sprintf("    IF (%s%%MPI_VAL == %s .AND. extra_state == 0) CONTINUE\n    attribute_val_out = attribute_val_in\n    flag = %s\n    ierror = MPI_SUCCESS\n", names[0], names[1], flag)
+	return fmt.Sprintf("    IF (%s%%MPI_VAL == %s .AND. extra_state == 0) CONTINUE\n    attribute_val_out = attribute_val_in\n    flag = .TRUE.\n    ierror = MPI_SUCCESS\n", names[0], names[1])
 }

@@ -2,6 +2,7 @@ package fortran
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/halo-mpi/halo/abi"
@@ -37,6 +38,13 @@ func support(m method) []constant {
 		{"MPI_SUBARRAYS_SUPPORTED", "LOGICAL", "", value},
 		{"MPI_ASYNC_PROTECTS_NONBLOCKING", "LOGICAL", "", value},
 	}
+}
+
+// removed are constants that MPI-3.0 has removed: no call returns them, but programs compare with them.
+var removed = []constant{
+	{"MPI_COMBINER_HVECTOR_INTEGER", "INTEGER", "", "-101"},
+	{"MPI_COMBINER_HINDEXED_INTEGER", "INTEGER", "", "-102"},
+	{"MPI_COMBINER_STRUCT_INTEGER", "INTEGER", "", "-103"},
 }
 
 // constants returns the constants of the table that Fortran has: no addresses, no functions, none
@@ -132,7 +140,7 @@ func include(list []constant) string {
 	var b strings.Builder
 	line := func(format string, a ...any) { fmt.Fprintf(&b, "      "+format+"\n", a...) }
 	b.WriteString("! mpif.h: MPI for Fortran without modules. " + notice + "\n")
-	for _, c := range append(list, support(mpi)...) {
+	for _, c := range slices.Concat(list, removed, support(mpi)) {
 		line("%s %s", c.kind, c.name)
 		line("PARAMETER (%s=%s)", c.name, c.value)
 	}

@@ -23,7 +23,7 @@ func Files() (map[string][]byte, error) {
 		return nil, err
 	}
 	files := map[string]string{
-		"mpif.h":            include(append(slices.Clone(kindConstants), list...)),
+		"mpif.h":            include(slices.Concat(kindConstants, list)),
 		"mpi_types.f90":     typesModule(),
 		"mpi_callbacks.f90": callbacksModule(),
 		"mpi_sizes.F90":     sizesModule(),
@@ -73,7 +73,7 @@ func mpiModule(list []constant, procedures []*Procedure) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "! %s\nMODULE mpi\n", notice)
 	b.WriteString("  USE, INTRINSIC :: ISO_C_BINDING, ONLY : C_PTR\n  USE mpi_types\n  USE mpi_sizes\n  IMPLICIT NONE\n  PUBLIC\n  PRIVATE :: C_PTR\n\n")
-	b.WriteString(mpi.parameters(append(slices.Clone(list), support(mpi)...)) + mpi.variables())
+	b.WriteString(mpi.parameters(slices.Concat(list, removed, support(mpi))) + mpi.variables())
 	b.WriteString("\n  INTERFACE\n")
 	for _, p := range predefined {
 		b.WriteString(predefinedBody(p.name, mpi))
@@ -88,7 +88,7 @@ func f08Module(list []constant, procedures []*Procedure) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "! %s\nMODULE mpi_f08\n", notice)
 	b.WriteString("  USE, INTRINSIC :: ISO_C_BINDING, ONLY : C_PTR, C_ASSOCIATED\n  USE mpi_types\n  USE mpi_callbacks\n  USE mpi_sizes\n  IMPLICIT NONE\n  PUBLIC\n  PRIVATE :: C_PTR, C_ASSOCIATED\n\n")
-	b.WriteString(f08.parameters(append(slices.Clone(list), support(f08)...)) + f08.variables())
+	b.WriteString(f08.parameters(slices.Concat(list, support(f08))) + f08.variables())
 	b.WriteString(interfaces(procedures, f08))
 	b.WriteString("\nCONTAINS\n")
 	for _, p := range predefined {
