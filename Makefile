@@ -13,6 +13,10 @@
 GO        ?= go
 PREFIX    ?= /usr/local
 BUILDFLAGS ?= -trimpath
+# make has a name of its own for the Fortran compiler, which nobody has.
+ifeq ($(origin FC),default)
+FC = gfortran
+endif
 FUZZTIME  ?= 30s
 SOAKTIME  ?= 600
 FAULTS    ?=
@@ -231,15 +235,16 @@ install:
 	ln -sf halo $(DESTDIR)$(PREFIX)/bin/mpirun
 ifeq ($(shell uname -s),Linux)
 	mkdir -p $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/lib/pkgconfig
-	sed 's|@CC@|$(CC)|; s|@CXX@|$(CXX)|' abi/wrap/mpicc >$(DESTDIR)$(PREFIX)/bin/mpicc
+	sed 's|@CC@|$(CC)|; s|@CXX@|$(CXX)|; s|@FC@|$(FC)|' abi/wrap/mpicc >$(DESTDIR)$(PREFIX)/bin/mpicc
 	chmod 755 $(DESTDIR)$(PREFIX)/bin/mpicc
 	for name in mpicxx mpic++ mpiCC; do ln -sf mpicc $(DESTDIR)$(PREFIX)/bin/$$name; done
-	install -m 755 abi/wrap/mpifort $(DESTDIR)$(PREFIX)/bin/mpifort
 	for name in mpif77 mpif90; do ln -sf mpifort $(DESTDIR)$(PREFIX)/bin/$$name; done
 	install -m 644 abi/include/mpi.h abi/include/mpi_f2c.h $(DESTDIR)$(PREFIX)/include/
 	install -m 644 abi/compat/mpi_compat.h $(DESTDIR)$(PREFIX)/include/mpi_compat.h
 	install -m 644 abi/wrap/halo.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/halo.pc
 	for name in mpi mpi-c mpi-cxx; do ln -sf halo.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/$$name.pc; done
+	mkdir -p $(DESTDIR)$(PREFIX)/lib/cmake/MPI
+	install -m 644 abi/wrap/MPIConfig.cmake abi/wrap/MPIConfigVersion.cmake $(DESTDIR)$(PREFIX)/lib/cmake/MPI/
 	ln -sfn ../.. $(DESTDIR)$(PREFIX)/lib/pkgconfig/halo.prefix
 	rm -f $(SO).so.0 # of older versions it is the library itself
 	$(DWARF) $(GO) build $(BUILDFLAGS) $(STAMP) -buildmode=c-shared -ldflags '-compressdwarf=false -extldflags -Wl,-soname,libmpi_abi.so.1' -o $(SO).so.1 ./abi/lib
@@ -256,6 +261,7 @@ ifeq ($(shell uname -s),Linux)
 	ln -sf libmpi_f2c.so.0 $(F2C).so
 	ar rcs $(F2C).a $(DESTDIR)$(PREFIX)/lib/f2c.o
 	rm $(DESTDIR)$(PREFIX)/lib/f2c.o
+	CC='$(CC)' FC='$(FC)' abi/fortran/install $(DESTDIR)$(PREFIX)
 	GOOS= GOARCH= $(GO) run ./abi/generate -supp $(DESTDIR)$(PREFIX)/share/halo/halo.supp
 	GOOS= GOARCH= $(GO) run ./abi/generate -man $(DESTDIR)$(PREFIX)/share/man -bin $(DESTDIR)$(PREFIX)/bin
 endif

@@ -20,7 +20,7 @@ var programs = []struct {
 	{"halo", "start, measure and look at MPI programs", []string{"-help"}, nil},
 	{"mpiexec", "start a program as the ranks of an MPI job", []string{"-help"}, []string{"mpirun"}},
 	{"mpicc", "compile and link C and C++ programs with Halo", []string{"-help"}, []string{"mpicxx", "mpic++", "mpiCC"}},
-	{"mpifort", "say that there is no Fortran library yet", []string{"-help"}, []string{"mpif77", "mpif90"}},
+	{"mpifort", "compile and link Fortran programs with Halo", []string{"-help"}, []string{"mpif77", "mpif90"}},
 }
 
 // programPages returns the pages of section 1, from the help texts that the programs in folder bin

@@ -31,14 +31,48 @@ func TestPkgConfig(t *testing.T) {
 	}
 }
 
-// CMake takes C and C++ from the installation, and reports Fortran as missing, even if
-// another MPI with a Fortran compiler follows in PATH: two libraries of MPI in one program
-// would fail in obscure ways (issue 19, section 1).
-func TestCMakeBesideAnotherMPI(t *testing.T) {
-	need(t, "cmake", "gfortran", "g++")
+// withoutFortran makes an installation like the one under test, but without a Fortran compiler.
+func withoutFortran(t *testing.T) string {
+	t.Helper()
 	dir := t.TempDir()
-	other, project := filepath.Join(dir, "other"), filepath.Join(dir, "project")
-	for _, d := range []string{other, project} {
+	for _, d := range []string{"bin", "include", "lib"} {
+		if err := os.Mkdir(filepath.Join(dir, d), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	link := func(from, to string) {
+		if err := os.Symlink(from, filepath.Join(dir, to)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for from, to := range map[string]string{bin("mpicc"): "bin/mpicc", "../../abi/wrap/mpifort": "bin/mpifort"} { // which find the rest beside themselves
+		text, err := os.ReadFile(from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, to), text, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"bin/mpiexec", "bin/halo", "include/mpi.h", "include/mpi_f2c.h", "lib/libmpi_abi.so", "lib/libmpi_abi.so.1", "lib/libmpi_f2c.so", "lib/libmpi_f2c.so.0"} {
+		link(filepath.Join(installed, name), name)
+	}
+	link("mpicc", "bin/mpicxx")
+	link("mpifort", "bin/mpif90")
+	link("mpifort", "bin/mpif77")
+	return dir
+}
+
+// CMake takes C, C++ and Fortran from the installation, even if another MPI follows in PATH: two
+// libraries of MPI in one program would fail in obscure ways (issue 19, section 1). An installation
+// without Fortran is reported as such, and Fortran is not taken from the other MPI. The package file
+// gives the same without running compilers.
+func TestCMakeBesideAnotherMPI(t *testing.T) {
+	needFortran(t)
+	need(t, "cmake", "g++")
+	dir := t.TempDir()
+	other := filepath.Join(dir, "other")
+	for _, d := range []string{other, filepath.Join(dir, "module"), filepath.Join(dir, "config"), filepath.Join(dir, "without")} {
 		if err := os.Mkdir(d, 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -46,50 +80,71 @@ func TestCMakeBesideAnotherMPI(t *testing.T) {
 	for _, name := range []string{"mpifort", "mpif90", "mpif77", "mpicc", "mpicxx"} {
 		script(t, filepath.Join(other, name), fmt.Sprintf("echo -I%s -L%s -lother_mpi\n", other, other))
 	}
+	const project = "cmake_minimum_required(VERSION 3.10)\nproject(t %s)\nfind_package(MPI %s OPTIONAL_COMPONENTS Fortran)\n" +
+		"message(\"found <${MPI_C_FOUND}> <${MPI_CXX_FOUND}> <${MPI_Fortran_FOUND}>\")\n" +
+		"message(\"methods <${MPI_Fortran_HAVE_F77_HEADER}> <${MPI_Fortran_HAVE_F90_MODULE}> <${MPI_Fortran_HAVE_F08_MODULE}>\")\n" +
+		"message(\"libraries <${MPI_C_LIBRARIES}> <${MPI_CXX_LIBRARIES}> <${MPI_Fortran_LIBRARIES}>\")\nmessage(\"launcher <${MPIEXEC_EXECUTABLE}>\")\n" +
+		"add_executable(ring %[3]s/ring.c)\ntarget_link_libraries(ring MPI::MPI_C)\n" +
+		"if(MPI_Fortran_FOUND)\n  add_executable(ringf %[3]s/fortran/ring_f08.f90)\n  target_link_libraries(ringf MPI::MPI_Fortran)\nendif()\n"
+	sources, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, text := range map[string]string{
 		"other/mpif.h": "      integer, parameter :: MPI_INTEGER_KIND = 4, MPI_COMM_WORLD = 0, MPI_MAX_LIBRARY_VERSION_STRING = 64\n      integer, parameter :: MPI_VERSION = 3, MPI_SUBVERSION = 1\n",
 		"other/mpi.f90": "module mpi\n  integer, parameter :: MPI_INTEGER_KIND = 4, MPI_COMM_WORLD = 0, MPI_MAX_LIBRARY_VERSION_STRING = 64\n" +
 			"  integer, parameter :: MPI_VERSION = 3, MPI_SUBVERSION = 1\nend module\n" +
 			"subroutine mpi_init(e)\n  integer e\nend\nsubroutine mpi_finalize(e)\n  integer e\nend\nsubroutine mpi_comm_rank(c, r, e)\n  integer c, r, e\nend\n" +
 			"subroutine mpi_get_version(v, s, e)\n  integer v, s, e\nend\nsubroutine mpi_get_library_version(s, l, e)\n  character(*) s\n  integer l, e\nend\n",
-		"project/CMakeLists.txt": "cmake_minimum_required(VERSION 3.10)\nproject(t C CXX Fortran)\nfind_package(MPI COMPONENTS C CXX OPTIONAL_COMPONENTS Fortran)\n" +
-			"message(\"found <${MPI_C_FOUND}> <${MPI_CXX_FOUND}> <${MPI_Fortran_FOUND}>\")\n" +
-			"message(\"libraries <${MPI_C_LIBRARIES}> <${MPI_CXX_LIBRARIES}>\")\nmessage(\"launcher <${MPIEXEC_EXECUTABLE}>\")\n" +
-			"add_executable(ring ring.c)\ntarget_link_libraries(ring MPI::MPI_C)\n",
+		"module/CMakeLists.txt":  fmt.Sprintf(project, "C CXX Fortran", "COMPONENTS C CXX", sources),
+		"config/CMakeLists.txt":  fmt.Sprintf(project, "C Fortran", "3.1 CONFIG REQUIRED COMPONENTS C CXX", sources),
+		"without/CMakeLists.txt": fmt.Sprintf(project, "C Fortran", "COMPONENTS C", sources),
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	ring, err := os.ReadFile("../ring.c")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(project, "ring.c"), ring, 0o644); err != nil {
-		t.Fatal(err)
-	}
 	if r := command(t, nil, "gfortran", "-J"+other, "-shared", "-fPIC", "-o", filepath.Join(other, "libother_mpi.so"), filepath.Join(other, "mpi.f90")); r.status != 0 {
 		t.Fatalf("gfortran: %s%s", r.out, r.err)
 	}
-	env := []string{
-		"PATH=" + strings.Join([]string{filepath.Join(installed, "bin"), other, os.Getenv("PATH")}, ":"),
-		"PKG_CONFIG_PATH=" + other, "PKG_CONFIG_LIBDIR=" + other,
-	}
-	build := filepath.Join(dir, "build")
-	r := command(t, env, "cmake", "-S", project, "-B", build)
-	libraries := filepath.Join(installed, "lib/libmpi_f2c.so") + ";" + filepath.Join(installed, "lib/libmpi_abi.so")
-	for _, says := range []string{"found <TRUE> <TRUE> <FALSE>\n", "libraries <" + libraries + "> <" + libraries + ">\n", "launcher <" + bin("mpiexec") + ">"} {
-		if r.status != 0 || !strings.Contains(r.out+r.err, says) {
-			t.Fatalf("it does not say %q: status %d\n%s%s", says, r.status, r.out, r.err)
-		}
-	}
-	if r := command(t, env, "cmake", "--build", build); r.status != 0 {
-		t.Fatalf("build: %s%s", r.out, r.err)
-	}
-	if r := launched(t, "shm", 2, nil, filepath.Join(build, "ring")); r != (result{out: "the token is 1 after 2 ranks\n"}) {
-		t.Errorf("%+v", r)
-	}
-	if r := command(t, nil, bin("mpifort"), "-c", "a.f90"); r.status != 1 || !strings.Contains(r.err, "no Fortran library yet") {
-		t.Errorf("mpifort: %+v", r)
+	for _, c := range []struct{ name, prefix, found, methods string }{
+		{"module", installed, "<TRUE> <TRUE> <TRUE>", "<TRUE> <TRUE> <TRUE>"},
+		{"config", installed, "<TRUE> <TRUE> <TRUE>", "<TRUE> <TRUE> <TRUE>"},
+		{"without", withoutFortran(t), "<TRUE> <> <FALSE>", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			path := strings.Join([]string{filepath.Join(c.prefix, "bin"), other, os.Getenv("PATH")}, ":")
+			if c.name == "config" {
+				path = strings.Join([]string{other, os.Getenv("PATH")}, ":")
+			}
+			env := []string{"PATH=" + path, "PKG_CONFIG_PATH=" + other, "PKG_CONFIG_LIBDIR=" + other, "CMAKE_PREFIX_PATH=" + c.prefix}
+			build := filepath.Join(t.TempDir(), "build")
+			r := command(t, env, "cmake", "-S", filepath.Join(dir, c.name), "-B", build)
+			libraries := filepath.Join(c.prefix, "lib/libmpi_f2c.so") + ";" + filepath.Join(c.prefix, "lib/libmpi_abi.so")
+			says := []string{
+				"found " + c.found + "\n", "methods " + c.methods, "libraries <" + libraries + "> <",
+				"launcher <" + filepath.Join(c.prefix, "bin/mpiexec") + ">",
+			}
+			if c.methods != "" {
+				says = append(says, "<"+libraries+"> <"+libraries+"> <"+filepath.Join(c.prefix, "lib/libmpifort_abi.so")+";"+libraries+">\n")
+			}
+			for _, text := range says {
+				if r.status != 0 || !strings.Contains(r.out+r.err, text) {
+					t.Fatalf("it does not say %q: status %d\n%s%s", text, r.status, r.out, r.err)
+				}
+			}
+			if r := command(t, env, "cmake", "--build", build); r.status != 0 {
+				t.Fatalf("build: %s%s", r.out, r.err)
+			}
+			if r := launched(t, "shm", 2, nil, filepath.Join(build, "ring")); r != (result{out: "the token is 1 after 2 ranks\n"}) {
+				t.Errorf("%+v", r)
+			}
+			if c.methods != "" {
+				if r := launched(t, "shm", 2, nil, filepath.Join(build, "ringf")); r != (result{out: "no errors\n"}) {
+					t.Errorf("in Fortran: %+v", r)
+				}
+			}
+		})
 	}
 }

@@ -57,7 +57,6 @@ func TestWrapperOptions(t *testing.T) {
 		{"mpic++", "--showme:libs", "mpi_f2c mpi_abi"},
 		{"mpiCC", "-CC=clang++ --showme:command", "clang++"},
 		{"mpicxx", "-cxx=clang++ --showme:command", "clang++"},
-		{"mpifort", "--showme:link", link},
 	} {
 		r := command(t, []string{"CC=not-this", "CXX=nor-this"}, bin(c.compiler), strings.Fields(c.options)...)
 		if r != (result{out: c.out + "\n"}) {
