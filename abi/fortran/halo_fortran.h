@@ -1,17 +1,13 @@
 /*
- * halo_fortran.h: what the Fortran library uses of a library of the ABI beyond the standard. Every
- * symbol is weak: it is null over a library without it, and then the Fortran library does without.
- * Names and arguments are those of MPICH's extensions, but for MPIX_X_create_keyval_as_fortran,
- * which is Halo's. Program code does not include this file: mpi.h of Halo declares the same.
+ * halo_fortran.h: what the Fortran library uses of a library of the ABI beyond the standard. Halo's
+ * mpi.h declares it. Every symbol is weak here: it is null over a library without it, and then the
+ * Fortran library does without. Names and arguments are those of MPICH's extensions, but for
+ * MPIX_X_create_keyval_as_fortran, which is Halo's.
  */
 #ifndef HALO_FORTRAN_H
 #define HALO_FORTRAN_H
 
 #include <mpi.h>
-
-/* Called when what it was passed with is gone: no call needs extra_state any more. NULL: nothing is
- * called. It runs inside a call of MPI, MPI_Finalize at the latest. */
-typedef void (MPIX_Destructor_function)(void *extra_state);
 
 /*
  * Operations and error handlers with an extra_state, for trampolines: the Fortran library passes the
@@ -19,17 +15,11 @@ typedef void (MPIX_Destructor_function)(void *extra_state);
  * is an MPI_Count: a trampoline for a procedure with an INTEGER length calls it for parts.
  * Without these symbols: MPI_Op_create and MPI_X_create_errhandler, with a table in the library.
  */
-typedef void (MPIX_User_function_x)(void *invec, void *inoutvec, MPI_Count len, MPI_Datatype datatype, void *extra_state);
-typedef void (MPIX_Comm_errhandler_function_x)(MPI_Comm comm, int error_code, void *extra_state);
-typedef void (MPIX_File_errhandler_function_x)(MPI_File file, int error_code, void *extra_state);
-typedef void (MPIX_Win_errhandler_function_x)(MPI_Win win, int error_code, void *extra_state);
-typedef void (MPIX_Session_errhandler_function_x)(MPI_Session session, int error_code, void *extra_state);
-
-int MPIX_Op_create_x(MPIX_User_function_x *user_fn, MPIX_Destructor_function *destructor_fn, int commute, void *extra_state, MPI_Op *op);
-int MPIX_Comm_create_errhandler_x(MPIX_Comm_errhandler_function_x *comm_errhandler_fn, MPIX_Destructor_function *destructor_fn, void *extra_state, MPI_Errhandler *errhandler);
-int MPIX_File_create_errhandler_x(MPIX_File_errhandler_function_x *file_errhandler_fn, MPIX_Destructor_function *destructor_fn, void *extra_state, MPI_Errhandler *errhandler);
-int MPIX_Win_create_errhandler_x(MPIX_Win_errhandler_function_x *win_errhandler_fn, MPIX_Destructor_function *destructor_fn, void *extra_state, MPI_Errhandler *errhandler);
-int MPIX_Session_create_errhandler_x(MPIX_Session_errhandler_function_x *session_errhandler_fn, MPIX_Destructor_function *destructor_fn, void *extra_state, MPI_Errhandler *errhandler);
+#pragma weak MPIX_Op_create_x
+#pragma weak MPIX_Comm_create_errhandler_x
+#pragma weak MPIX_File_create_errhandler_x
+#pragma weak MPIX_Win_create_errhandler_x
+#pragma weak MPIX_Session_create_errhandler_x
 
 /*
  * Keyvals of Fortran. The callbacks have C's types, and are trampolines: extra_state is a structure of
@@ -43,9 +33,9 @@ int MPIX_Session_create_errhandler_x(MPIX_Session_errhandler_function_x *session
  * accepted in place of a trampoline.
  * Without these symbols: MPI_X_create_keyval.
  */
-int MPIX_Comm_create_keyval_as_fortran(MPI_Comm_copy_attr_function *comm_copy_attr_fn, MPI_Comm_delete_attr_function *comm_delete_attr_fn, MPIX_Destructor_function *destructor_fn, int *comm_keyval, void *extra_state);
-int MPIX_Type_create_keyval_as_fortran(MPI_Type_copy_attr_function *type_copy_attr_fn, MPI_Type_delete_attr_function *type_delete_attr_fn, MPIX_Destructor_function *destructor_fn, int *type_keyval, void *extra_state);
-int MPIX_Win_create_keyval_as_fortran(MPI_Win_copy_attr_function *win_copy_attr_fn, MPI_Win_delete_attr_function *win_delete_attr_fn, MPIX_Destructor_function *destructor_fn, int *win_keyval, void *extra_state);
+#pragma weak MPIX_Comm_create_keyval_as_fortran
+#pragma weak MPIX_Type_create_keyval_as_fortran
+#pragma weak MPIX_Win_create_keyval_as_fortran
 
 /*
  * Attributes as Fortran sets and reads them. set: attribute_val is the integer itself, an MPI_Aint in a
@@ -58,21 +48,6 @@ int MPIX_Win_create_keyval_as_fortran(MPI_Win_copy_attr_function *win_copy_attr_
  * where the value of a predefined attribute but MPI_WIN_BASE is behind a pointer: to an MPI_Aint for
  * MPI_WIN_SIZE, to an int for all others.
  */
-int MPIX_Comm_set_attr_as_fortran(MPI_Comm comm, int comm_keyval, void *attribute_val);
-int MPIX_Comm_get_attr_as_fortran(MPI_Comm comm, int comm_keyval, void *attribute_val, int *flag);
-int MPIX_Type_set_attr_as_fortran(MPI_Datatype datatype, int type_keyval, void *attribute_val);
-int MPIX_Type_get_attr_as_fortran(MPI_Datatype datatype, int type_keyval, void *attribute_val, int *flag);
-int MPIX_Win_set_attr_as_fortran(MPI_Win win, int win_keyval, void *attribute_val);
-int MPIX_Win_get_attr_as_fortran(MPI_Win win, int win_keyval, void *attribute_val, int *flag);
-
-#pragma weak MPIX_Op_create_x
-#pragma weak MPIX_Comm_create_errhandler_x
-#pragma weak MPIX_File_create_errhandler_x
-#pragma weak MPIX_Win_create_errhandler_x
-#pragma weak MPIX_Session_create_errhandler_x
-#pragma weak MPIX_Comm_create_keyval_as_fortran
-#pragma weak MPIX_Type_create_keyval_as_fortran
-#pragma weak MPIX_Win_create_keyval_as_fortran
 #pragma weak MPIX_Comm_set_attr_as_fortran
 #pragma weak MPIX_Comm_get_attr_as_fortran
 #pragma weak MPIX_Type_set_attr_as_fortran
