@@ -65,7 +65,8 @@ type Lib struct {
 	attributes  attributes
 	destructors destructors
 	fortran     fortran
-	allOnes     bool     // Fortran's true has all bits set: see setBooleans. Constant after prepare
+	allOnes     bool // Fortran's true has all bits set: see setBooleans. Constant after prepare
+	hooked      requestHooks
 	generalized sync.Map // handle to mpi.Request, of incomplete generalized requests
 
 	tools   tools

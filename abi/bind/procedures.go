@@ -564,6 +564,7 @@ var procedures = [...]procedure{
 	555: {text: 14630, name: 29, buffers: 17},
 	556: {text: 14676, name: 28, buffers: 17, win: 1},
 	557: {text: 14721, name: 28, buffers: 17, win: 1},
+	558: {text: 14766, name: 22, buffers: 19},
 }
 
 // calls implement the procedures, by number; nil if the engine does not have one.
@@ -1045,6 +1046,7 @@ func init() {
 		555: doMPIX_Type_get_attr_as_fortran,
 		556: doMPIX_Win_set_attr_as_fortran,
 		557: doMPIX_Win_get_attr_as_fortran,
+		558: (*Lib).addHooks,
 	}
 }
 
@@ -1622,7 +1624,8 @@ const texts = "" +
 	"MPIX_Type_set_attr_as_fortran- - attribute_val" +
 	"MPIX_Type_get_attr_as_fortran- - attribute_val" +
 	"MPIX_Win_set_attr_as_fortran- - attribute_val" +
-	"MPIX_Win_get_attr_as_fortran- - attribute_val"
+	"MPIX_Win_get_attr_as_fortran- - attribute_val" +
+	"MPIX_Request_add_hooks- - - - extra_state"
 
 func doMPI_Abi_get_fortran_info(l *Lib, a args) error {
 	if err := l.need("MPI_Abi_get_fortran_info", a, "info", 0); err != nil {

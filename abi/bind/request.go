@@ -61,6 +61,7 @@ func (l *Lib) undone(h handle) handle {
 
 // ended sets a handle to null if its request has ended.
 func (l *Lib) ended(at *handle, q *mpi.Request) {
+	l.completed(*at, q)
 	if q.IsNull() {
 		l.requests.remove(*at)
 		*at = requestNull
@@ -186,6 +187,7 @@ func (s *several) done() {
 
 // back stores the new state of request k in the handle table and in the program's array.
 func (l *Lib) back(s *several, k int) {
+	l.completed(s.handles[k], &s.requests[k])
 	switch h := s.handles[k]; {
 	case h == requestNull:
 	case h == requestDone:
@@ -361,7 +363,12 @@ func (l *Lib) onRequest(a args, call string, do func(*mpi.Request) error) error 
 	case q == nil:
 		return l.fail(mpi.ErrRequest, call, "request is MPI_REQUEST_NULL")
 	}
-	err = do(q)
+	if call == "MPI_Start" {
+		l.startingHook(*at)
+	}
+	if err = do(q); q.IsNull() {
+		l.freed(*at)
+	}
 	l.ended(at, q)
 	return err
 }
@@ -373,6 +380,9 @@ func (l *Lib) startall(a args) error {
 		return err
 	}
 	defer s.done()
+	for _, h := range s.handles {
+		l.startingHook(h)
+	}
 	err = mpi.Startall(s.requests)
 	l.backAll(s)
 	return err
@@ -402,6 +412,7 @@ func (l *Lib) getStatus(a args) error {
 	st, done, err := s.value.GetStatus()
 	a.setBool(1, done)
 	if done {
+		l.completed(h, &s.value)
 		a.setStatus(2, st)
 	}
 	return err

@@ -9,7 +9,7 @@ import (
 
 // only in C: tools, conversions of handles and statuses, and what the Fortran library itself calls.
 func inC(name string) bool {
-	for _, suffix := range []string{"_toint", "_fromint", "_c2f", "_f2c", "_x", "_as_fortran"} {
+	for _, suffix := range []string{"_toint", "_fromint", "_c2f", "_f2c", "_x", "_as_fortran", "_add_hooks"} {
 		if strings.HasSuffix(name, suffix) && name != "MPI_Get_elements_x" && name != "MPI_Status_set_elements_x" && !strings.HasPrefix(name, "MPI_Type_") {
 			return true
 		}

@@ -108,6 +108,7 @@ func (w *writer) function() string {
 		w.param(k, w.p.Params[k], x)
 		k++
 	}
+	w.endViews()
 	result := "void"
 	var body strings.Builder
 	call := fmt.Sprintf("%s(%s)", c.Name, strings.Join(w.arguments, ", "))

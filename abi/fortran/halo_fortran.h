@@ -56,6 +56,12 @@
 #pragma weak MPIX_Win_get_attr_as_fortran
 
 /*
+ * MPIX_Request_add_hooks: functions that a request calls, by which the library moves the data of sections
+ * of arrays that an operation has in a contiguous copy. Without this symbol such calls are MPI_ERR_BUFFER.
+ */
+#pragma weak MPIX_Request_add_hooks
+
+/*
  * Generalized requests and data representations have an extra_state in the standard: the Fortran
  * library passes a structure with the procedures and their extra_state, and frees it in the trampoline
  * of free_fn.

@@ -70,8 +70,11 @@ func (w *writer) choice(k int, x Param, c abi.Param) {
 		return
 	}
 	flow := map[string]string{"in": "HALO_IN", "out": "HALO_OUT", "inout": "HALO_IN | HALO_OUT"}[x.Direction]
-	if x.Is("asynchronous") || w.asynchronous() {
-		flow += " | HALO_LATER" // the call uses the buffer after it has returned
+	switch {
+	case w.request() != "":
+		flow += " | HALO_LATER | HALO_REQUEST"
+	case x.Is("asynchronous"):
+		flow += " | HALO_LATER"
 	}
 	w.views = append(w.views, "v_"+name)
 	w.first("struct halo_view v_%s = {0};", name)
@@ -96,17 +99,35 @@ func (w *writer) choice(k int, x Param, c abi.Param) {
 	}
 	w.first("void *c_%s = %s ? halo_base(%s) : %s;", name, plain, name, open)
 	w.take("const halo_descriptor *"+name, "c_"+name)
-	w.then("if (v_%s.used)\n\t\thalo_view_end(&v_%s);", name, name)
+	if w.request() == "" {
+		w.then("if (v_%s.used)\n\t\thalo_view_end(&v_%s);", name, name)
+	}
 }
 
-// asynchronous reports whether the call returns a request.
-func (w *writer) asynchronous() bool {
+// endViews writes what ends the views of a call with a request.
+func (w *writer) endViews() {
+	if len(w.views) == 0 || w.request() == "" {
+		return
+	}
+	second := "NULL"
+	if len(w.views) > 1 {
+		second = "&" + w.views[1]
+	}
+	persistent := 0
+	if strings.HasSuffix(w.p.Name, "_init") {
+		persistent = 1
+	}
+	w.then("if (%s.used)\n\t\thalo_view_later(code, c_%s, %d, &%s, %s);", strings.Join(w.views, ".used || "), w.request(), persistent, w.views[0], second)
+}
+
+// request returns the name of the request that the call makes, "" if it makes none.
+func (w *writer) request() string {
 	for _, x := range w.p.Params {
 		if x.C.Base == "MPI_Request" && x.Direction == "out" {
-			return true
+			return x.Name
 		}
 	}
-	return false
+	return ""
 }
 
 // described returns the names of the count and of the datatype of the buffer that is parameter k.

@@ -1187,6 +1187,7 @@ int MPIX_Type_set_attr_as_fortran(MPI_Datatype datatype, int type_keyval, void *
 int MPIX_Type_get_attr_as_fortran(MPI_Datatype datatype, int type_keyval, void *attribute_val, int *flag);
 int MPIX_Win_set_attr_as_fortran(MPI_Win win, int win_keyval, void *attribute_val);
 int MPIX_Win_get_attr_as_fortran(MPI_Win win, int win_keyval, void *attribute_val, int *flag);
+int MPIX_Request_add_hooks(MPI_Request request, MPIX_Destructor_function *start_fn, MPIX_Destructor_function *complete_fn, MPIX_Destructor_function *destructor_fn, void *extra_state);
 
 /* Procedures with the prefix PMPI_. */
 int PMPI_Abi_get_fortran_booleans(int logical_size, void *logical_true, void *logical_false, int *is_set);
@@ -1920,6 +1921,7 @@ int PMPIX_Type_set_attr_as_fortran(MPI_Datatype datatype, int type_keyval, void 
 int PMPIX_Type_get_attr_as_fortran(MPI_Datatype datatype, int type_keyval, void *attribute_val, int *flag);
 int PMPIX_Win_set_attr_as_fortran(MPI_Win win, int win_keyval, void *attribute_val);
 int PMPIX_Win_get_attr_as_fortran(MPI_Win win, int win_keyval, void *attribute_val, int *flag);
+int PMPIX_Request_add_hooks(MPI_Request request, MPIX_Destructor_function *start_fn, MPIX_Destructor_function *complete_fn, MPIX_Destructor_function *destructor_fn, void *extra_state);
 
 /* The extensions under names without X, for programs that define HALO_MPI_NAMES. */
 #ifdef HALO_MPI_NAMES
@@ -2003,6 +2005,7 @@ int PMPIX_Win_get_attr_as_fortran(MPI_Win win, int win_keyval, void *attribute_v
 #define MPI_Type_get_attr_as_fortran       MPIX_Type_get_attr_as_fortran
 #define MPI_Win_set_attr_as_fortran        MPIX_Win_set_attr_as_fortran
 #define MPI_Win_get_attr_as_fortran        MPIX_Win_get_attr_as_fortran
+#define MPI_Request_add_hooks              MPIX_Request_add_hooks
 #define MPI_Sync_counter_c2f               MPIX_Sync_c2f
 #define MPI_Sync_counter_f2c               MPIX_Sync_f2c
 #endif

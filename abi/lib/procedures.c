@@ -560,6 +560,7 @@ const char *const halo_names[] = {
 	"MPIX_Type_get_attr_as_fortran",
 	"MPIX_Win_set_attr_as_fortran",
 	"MPIX_Win_get_attr_as_fortran",
+	"MPIX_Request_add_hooks",
 };
 
 int PMPI_Abi_get_fortran_booleans(int logical_size, void *logical_true, void *logical_false, int *is_set) {
@@ -6050,3 +6051,9 @@ int PMPIX_Win_get_attr_as_fortran(MPI_Win win, int win_keyval, void *attribute_v
 	return haloCall(557, 0, words);
 }
 ALIAS(MPIX_Win_get_attr_as_fortran)
+
+int PMPIX_Request_add_hooks(MPI_Request request, MPIX_Destructor_function *start_fn, MPIX_Destructor_function *complete_fn, MPIX_Destructor_function *destructor_fn, void *extra_state) {
+	word words[] = {W(request), W(start_fn), W(complete_fn), W(destructor_fn), W(extra_state)};
+	return haloCall(558, 0, words);
+}
+ALIAS(MPIX_Request_add_hooks)

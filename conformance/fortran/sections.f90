@@ -21,6 +21,7 @@ PROGRAM sections
   CALL persistent()
   CALL collectives()
   CALL reductions()
+  CALL later()
   CALL onesided()
   CALL packing()
   IF (rank == 0) PRINT '(A)', 'no errors'
@@ -243,6 +244,74 @@ CONTAINS
     want(1, 1:10:9) = MAX(a(1, 1:10:9), -1)
     CALL check(603)
   END SUBROUTINE reductions
+
+  ! Calls that return before they are done, with sections of which the library has a copy: reductions,
+  ! blocks that end within a column, w forms. The request moves the data.
+  SUBROUTINE later()
+    INTEGER :: k, round, total(12, 10), theirs(12, 10), counts(size), places(size), flags
+    TYPE(MPI_Request) :: r, several(2)
+    TYPE(MPI_Datatype) :: types(size)
+    LOGICAL :: done
+    total = 0
+    DO k = 0, size - 1
+      CALL fill(theirs, k)
+      total = total + theirs
+    END DO
+    want = -1
+    want(2:12:2, 1:10:3) = RESHAPE(total(1:12:2, 1:8:2), [6, 4])
+    b = -1
+    CALL MPI_Iallreduce(a(1:12:2, 1:8:2), b(2:12:2, 1:10:3), 24, MPI_INTEGER, MPI_SUM, comm, r)
+    CALL MPI_Wait(r, MPI_STATUS_IGNORE)
+    CALL check(651)
+    b = -1
+    CALL MPI_Iallreduce(a(1:12:2, 1:8:2), b(2:12:2, 1:10:3), 24, MPI_INTEGER, MPI_SUM, comm, r)
+    done = .FALSE.
+    DO WHILE (.NOT. done)
+      CALL MPI_Test(r, done, MPI_STATUS_IGNORE)
+    END DO
+    CALL check(652)
+    ! Persistent: each start takes what is in the section then.
+    CALL MPI_Allreduce_init(MPI_IN_PLACE, b(2:12:2, 1:10:3), 24, MPI_INTEGER, MPI_SUM, comm, MPI_INFO_NULL, several(1))
+    CALL MPI_Bcast_init(flags, 1, MPI_INTEGER, 0, comm, MPI_INFO_NULL, several(2))
+    DO round = 1, 3
+      flags = rank
+      b = -1
+      b(2:12:2, 1:10:3) = a(1:12:2, 1:8:2) + round
+      want(2:12:2, 1:10:3) = RESHAPE(total(1:12:2, 1:8:2), [6, 4]) + round * size
+      CALL MPI_Startall(2, several)
+      CALL MPI_Waitall(2, several, MPI_STATUSES_IGNORE)
+      CALL MPI_Test(several(1), done, MPI_STATUS_IGNORE)
+      CALL check(652 + round)
+      b(2, 1) = 5
+      CALL MPI_Wait(several(1), MPI_STATUS_IGNORE) ! inactive: nothing happens to the section
+      IF (b(2, 1) /= 5) ERROR STOP 13
+    END DO
+    CALL MPI_Request_free(several(1))
+    CALL MPI_Request_free(several(2))
+    ! Blocks of 4 elements in columns of 3, and the w form.
+    b = -1
+    want = -1
+    counts = 4
+    places = [(4 * k, k = 0, size - 1)]
+    IF (4 * size <= 15) THEN
+      theirs = -1
+      theirs(1:12:4, 1:10:2) = RESHAPE([([(val(k, i), i = 1, 4)], k = 0, size - 1), [(-1, k = 1, 15 - 4 * size)]], [3, 5])
+      want = theirs
+      CALL MPI_Iallgatherv(a(1:12:4, 1:10:2), 4, MPI_INTEGER, b(1:12:4, 1:10:2), counts, places, MPI_INTEGER, comm, r)
+      CALL MPI_Wait(r, MPI_STATUS_IGNORE)
+      CALL check(661)
+    END IF
+    counts = 2
+    places = [(8 * k, k = 0, size - 1)]
+    types = MPI_INTEGER
+    b = -1
+    want = -1
+    want(1:12:4, 1:10:2) = RESHAPE([([val(k, 2 * rank + 1), val(k, 2 * rank + 2)], k = 0, size - 1), &
+      [(-1, k = 1, 15 - 2 * size)]], [3, 5])
+    CALL MPI_Ialltoallw(a(1:12:4, 1:10:2), counts, places, types, b(1:12:4, 1:10:2), counts, places, types, comm, r)
+    CALL MPI_Wait(r, MPI_STATUS_IGNORE)
+    CALL check(662)
+  END SUBROUTINE later
 
   SUBROUTINE onesided()
     USE, INTRINSIC :: ISO_C_BINDING, ONLY : C_PTR, C_F_POINTER

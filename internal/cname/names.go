@@ -331,6 +331,7 @@ const names = "" +
 	"MPI_Remove_error_class\n" +
 	"MPI_Remove_error_code\n" +
 	"MPI_Remove_error_string\n" +
+	"MPIX_Request_add_hooks\n" +
 	"MPI_Request_free\n" +
 	"MPI_Request_fromint\n" +
 	"MPI_Request_get_status\n" +

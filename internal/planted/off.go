@@ -207,6 +207,8 @@ const (
 	IntegerShared = false
 	// TrueIsOne has logical operations give 1 where Fortran's true has all bits set.
 	TrueIsOne = false
+	// HookAgain calls the hook of a persistent request again when it is tested once more.
+	HookAgain = false
 	// DestructorKept calls the destructor of a keyval that has ended, and again at the end.
 	DestructorKept = false
 )

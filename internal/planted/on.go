@@ -86,6 +86,7 @@ var (
 	PartitionsNotRung     = chosen("PartitionsNotRung")
 	IntegerShared         = chosen("IntegerShared")
 	TrueIsOne             = chosen("TrueIsOne")
+	HookAgain             = chosen("HookAgain")
 	DestructorKept        = chosen("DestructorKept")
 )
 

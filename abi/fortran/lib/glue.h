@@ -128,7 +128,12 @@ struct halo_view {
 	const halo_descriptor *section;
 	MPI_Datatype type;
 };
-enum { HALO_IN = 1, HALO_OUT = 2, HALO_LATER = 4 };
+enum {
+	HALO_IN = 1,
+	HALO_OUT = 2,
+	HALO_LATER = 4,   /* the call uses the buffer after it has returned */
+	HALO_REQUEST = 8, /* and a request tells when it no longer does */
+};
 enum { HALO_NONE, HALO_COMM, HALO_WIN };
 
 /* A section that a call of C accesses as count elements of a datatype. If the view is then mapped, C
@@ -142,6 +147,11 @@ HALO_HIDDEN void *halo_copy(struct halo_view *v, const halo_descriptor *d, int f
 /* A section that the call cannot take. */
 HALO_HIDDEN void *halo_refuse(struct halo_view *v);
 HALO_HIDDEN void halo_view_end(struct halo_view *v);
+/* Ends the views, of which the second may be NULL, of a call with a request: now, or when the
+ * operation is complete. */
+HALO_HIDDEN void halo_view_later(int code, MPI_Request request, int persistent, struct halo_view *a, struct halo_view *b);
+/* Whether requests can have functions that they call. */
+HALO_HIDDEN int halo_can_wait(void);
 
 /* Raises an error of the sections of a call on its communicator or window, and returns the code. */
 HALO_HIDDEN int halo_raise(int kind, MPI_Fint handle, int code);

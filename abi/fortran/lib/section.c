@@ -7,7 +7,7 @@
  * - a datatype whose extent steps through the section, for calls with several blocks: these find their
  *   blocks by multiples of the extent, if the section has one dimension;
  * - a copy, for all others, among them reductions, where the operation must see the datatype that the
- *   program passes. The call must be over when it returns.
+ *   program passes. If the call is not over when it returns, its request moves the data (later.c).
  */
 #include "section.h"
 
@@ -46,10 +46,10 @@ ptrdiff_t halo_place(const struct section *s, ptrdiff_t at) {
 }
 
 /* Copies dimensions 0 to k of a section from or to contiguous memory, and returns where that ends. */
-static char *move(const struct section *s, int k, char *at, char *memory, int out) {
+static char *rows(const struct section *s, int k, char *at, char *memory, int out) {
 	for (ptrdiff_t i = 0; i < s->n[k]; i++, at += s->stride[k]) {
 		if (k > 0) {
-			memory = move(s, k - 1, at, memory, out);
+			memory = rows(s, k - 1, at, memory, out);
 			continue;
 		}
 		if (out)
@@ -61,6 +61,8 @@ static char *move(const struct section *s, int k, char *at, char *memory, int ou
 	return memory;
 }
 
+void halo_move(const struct section *s, char *first, char *memory, int out) { rows(s, s->rank - 1, first, memory, out); }
+
 void *halo_refuse(struct halo_view *v) {
 	v->code = MPI_ERR_BUFFER;
 	return NULL;
@@ -68,7 +70,7 @@ void *halo_refuse(struct halo_view *v) {
 
 void *halo_copy(struct halo_view *v, const halo_descriptor *d, int flow) {
 	struct section s;
-	if (flow & HALO_LATER)
+	if (flow & HALO_LATER && !(flow & HALO_REQUEST && halo_can_wait()))
 		return halo_refuse(v);
 	halo_simplify(&s, d);
 	v->used = 1;
@@ -76,7 +78,7 @@ void *halo_copy(struct halo_view *v, const halo_descriptor *d, int flow) {
 	v->flow = flow;
 	v->copy = halo_malloc(s.total);
 	/* Also what the call will overwrite: it may leave parts as they are. */
-	move(&s, s.rank - 1, halo_first(d), v->copy, 0);
+	halo_move(&s, halo_first(d), v->copy, 0);
 	return v->copy;
 }
 
@@ -110,7 +112,7 @@ void halo_view_end(struct halo_view *v) {
 	if (v->copy && v->flow & HALO_OUT) {
 		struct section s;
 		halo_simplify(&s, v->section);
-		move(&s, s.rank - 1, halo_first(v->section), v->copy, 1);
+		halo_move(&s, halo_first(v->section), v->copy, 1);
 	}
 	free(v->copy);
 }

@@ -21,6 +21,9 @@ HALO_HIDDEN void halo_simplify(struct section *s, const halo_descriptor *d);
  * beyond its end, and before its beginning. */
 HALO_HIDDEN ptrdiff_t halo_place(const struct section *s, ptrdiff_t at);
 
+/* Copies a section that begins at first from or to contiguous memory. */
+HALO_HIDDEN void halo_move(const struct section *s, char *first, char *memory, int out);
+
 /*
  * Makes a datatype for count elements of a datatype in a section: the same basic elements in the same
  * order, each at its place. 0: there is none, since an element would be torn or lies outside of the

@@ -95,6 +95,7 @@ func faults() []sought {
 		by("PartitionsNotRung", mpi, "TestXPRT01_SleepersAreWoken"),
 		by("IntegerShared", bind, "TestLNG10_AttributesOfTwoLanguages"),
 		by("TrueIsOne", "internal/op", "TestDT02_LogicalsOfAllOnes"),
+		by("HookAgain", bind, "TestHooksOfRequests"),
 		by("DestructorKept", bind, "TestDestructorsAreCalledOnce"),
 	}
 }
