@@ -61,7 +61,9 @@ func (l *Lib) undone(h handle) handle {
 
 // ended sets a handle to null if its request has ended.
 func (l *Lib) ended(at *handle, q *mpi.Request) {
-	l.completed(*at, q)
+	if l.hooked.any() {
+		l.completed(*at, q)
+	}
 	if q.IsNull() {
 		l.requests.remove(*at)
 		*at = requestNull
@@ -187,7 +189,9 @@ func (s *several) done() {
 
 // back stores the new state of request k in the handle table and in the program's array.
 func (l *Lib) back(s *several, k int) {
-	l.completed(s.handles[k], &s.requests[k])
+	if l.hooked.any() {
+		l.completed(s.handles[k], &s.requests[k])
+	}
 	switch h := s.handles[k]; {
 	case h == requestNull:
 	case h == requestDone:
@@ -380,8 +384,10 @@ func (l *Lib) startall(a args) error {
 		return err
 	}
 	defer s.done()
-	for _, h := range s.handles {
-		l.startingHook(h)
+	if l.hooked.any() {
+		for _, h := range s.handles {
+			l.startingHook(h)
+		}
 	}
 	err = mpi.Startall(s.requests)
 	l.backAll(s)
