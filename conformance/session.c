@@ -85,6 +85,8 @@ static void errors(void) {
 	CHECK(heard == 3 && heard_class == MPI_ERR_OTHER);
 	OK(MPI_Group_from_session_pset(s, "no such set", &none));
 	CHECK(none == MPI_GROUP_NULL && heard == 3);
+	FAILS(MPI_Group_from_session_pset(s, "mpi://SELF", NULL), MPI_ERR_ARG);
+	CHECK(heard == 4 && hearer == s);
 	OK(MPI_Session_set_errhandler(s, MPI_ERRORS_RETURN));
 	OK(MPI_Comm_create_from_group(group, "empty", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm));
 	CHECK(comm == MPI_COMM_NULL);

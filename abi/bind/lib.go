@@ -117,8 +117,8 @@ type procedure struct {
 	always        bool   // also allowed before Init and after Finalize
 
 	// 1 + the number of the argument that is: the communicator on which errors of the call are
-	// raised, the window on which they are, the error handler for a new object. 0: none.
-	comm, win, handler uint8
+	// raised, the window or the session on which they are, the error handler for a new object. 0: none.
+	comm, win, session, handler uint8
 
 	makes uint8 // if the engine lacks the procedure: its resulting handles, in outcomes
 }
@@ -193,8 +193,8 @@ func (l *Lib) failOn(c *mpi.Comm, cl mpi.Class, call, format string, v ...any) e
 	return mpi.CallErrhandler(e)
 }
 
-// failIn raises an error of a call on the communicator or window among its arguments, if there
-// is one.
+// failIn raises an error of a call on the communicator, window or session among its arguments, if
+// there is one.
 func (l *Lib) failIn(call string, a args, cl mpi.Class, format string, v ...any) error {
 	p := find(call)
 	if p == nil || !l.usable() {
@@ -208,6 +208,11 @@ func (l *Lib) failIn(call string, a args, cl mpi.Class, format string, v ...any)
 	if p.win > 0 {
 		if w, ok := l.wins.get(a.word(int(p.win) - 1)); ok {
 			return l.failWin(w, cl, call, format, v...)
+		}
+	}
+	if p.session > 0 {
+		if s, ok := l.sessions.get(a.word(int(p.session) - 1)); ok {
+			return s.CallErrhandler(newError(cl, call, format, v...))
 		}
 	}
 	return l.fail(cl, call, format, v...)

@@ -68,7 +68,7 @@ func (t *tables) functions() ([]byte, error) {
 // hearers returns the fields of a procedure that say on which object errors of the call are
 // raised.
 func hearers(p *abi.Procedure) (fields string) {
-	for _, of := range [][2]string{{"MPI_Comm", "comm"}, {"MPI_Win", "win"}, {"MPI_Errhandler", "handler"}} {
+	for _, of := range [][2]string{{"MPI_Comm", "comm"}, {"MPI_Win", "win"}, {"MPI_Session", "session"}, {"MPI_Errhandler", "handler"}} {
 		for i, x := range p.Params {
 			if x.Base == of[0] && x.Stars == 0 {
 				fields += fmt.Sprintf(", %s: %d", of[1], 1+i)
