@@ -14,6 +14,7 @@ import (
 // was moved, with an rpath without ".." (issue 19, section 1).
 func TestPkgConfig(t *testing.T) {
 	need(t, "pkg-config")
+	t.Parallel()
 	env := []string{"PKG_CONFIG_PATH=" + filepath.Join(installed, "lib/pkgconfig")}
 	for _, name := range []string{"halo", "mpi", "mpi-c", "mpi-cxx"} {
 		r := command(t, env, "pkg-config", "--cflags", "--libs", name)
@@ -70,6 +71,7 @@ func withoutFortran(t *testing.T) string {
 func TestCMakeBesideAnotherMPI(t *testing.T) {
 	needFortran(t)
 	need(t, "cmake", "g++")
+	t.Parallel()
 	dir := t.TempDir()
 	other := filepath.Join(dir, "other")
 	for _, d := range []string{other, filepath.Join(dir, "module"), filepath.Join(dir, "config"), filepath.Join(dir, "without")} {

@@ -13,6 +13,7 @@ import (
 // program each rank has descriptors for fewer peers than there are.
 func TestCrowd(t *testing.T) {
 	need(t, "taskset")
+	t.Parallel()
 	list := []entry{{name: "threads"}, {name: "sendrecv"}, {name: "coll_nonblocking"}, {name: "rma_lock"}, {name: "rma_progress"},
 		{name: "fast_random"}, {name: "few_files"}}
 	at := programs(t, list)

@@ -18,6 +18,7 @@ import (
 // and also of programs that are optimised (issue 19, section 1).
 func TestDebuggerShowsWhoWaits(t *testing.T) {
 	need(t, "gdb")
+	t.Parallel()
 	if runtime.GOARCH != "amd64" || sanitizing().flags != nil {
 		t.Skip("abi/unwind knows the plain library on amd64 only")
 	}
@@ -56,16 +57,30 @@ func showsWhoWaits(t *testing.T, program, fabric, lock string) {
 		}
 		processes[rank] = pid
 	}
-	for rank, call := range []string{"MPI_Recv", "MPI_Wait", "MPI_Barrier", lock} {
+	// One debugger for all processes reads the symbols once.
+	calls := []string{"MPI_Recv", "MPI_Wait", "MPI_Barrier", lock}
+	const end = "---- next ----"
+	args := []string{"-batch", "-nx"}
+	for rank := range calls {
+		asleep(t, processes[rank])
+		if rank > 0 {
+			args = append(args, "-ex", "echo "+end, "-ex", "add-inferior", "-ex", fmt.Sprint("inferior ", rank+1))
+		}
+		args = append(args, "-ex", fmt.Sprint("attach ", processes[rank]), "-ex", "bt")
+	}
+	r := command(t, nil, "gdb", args...)
+	stacks := strings.Split(r.out, end)
+	if len(stacks) != len(calls) {
+		t.Fatalf("%d stacks, want %d:\n%s\n%s", len(stacks), len(calls), r.out, r.err)
+	}
+	for rank, call := range calls {
 		mark := fmt.Sprintf("/* waits %d */", rank)
 		if call == "MPI_Win_flush" {
 			mark = fmt.Sprintf("/* waits %d over sockets */", rank)
 		}
 		line := 1 + strings.Count(strings.Split(string(source), mark)[0], "\n")
-		asleep(t, processes[rank])
-		r := command(t, nil, "gdb", "-batch", "-nx", "-p", fmt.Sprint(processes[rank]), "-ex", "bt")
-		if !strings.Contains(r.out, "P"+call+" (") || !strings.Contains(r.out, fmt.Sprintf("waits.c:%d", line)) || !strings.Contains(r.out, " main (") {
-			t.Errorf("%s, line %d:\n%s\n%s", call, line, r.out, r.err)
+		if bt := stacks[rank]; !strings.Contains(bt, "P"+call+" (") || !strings.Contains(bt, fmt.Sprintf("waits.c:%d", line)) || !strings.Contains(bt, " main (") {
+			t.Errorf("%s, line %d:\n%s\n%s", call, line, bt, r.err)
 		}
 	}
 }
@@ -89,6 +104,7 @@ func asleep(t *testing.T, pid int) {
 // address, then SIGSEGV; faults of the program are its own (issue 19, section 1).
 func TestWildBuffersEnd(t *testing.T) {
 	need(t)
+	t.Parallel()
 	if sanitizing().flags != nil {
 		t.Skip("sanitizers report faults themselves")
 	}
@@ -135,6 +151,7 @@ func TestWildBuffersEnd(t *testing.T) {
 // process hangs (issue 19, section 1).
 func TestTargetEndsAmidCopies(t *testing.T) {
 	need(t)
+	t.Parallel()
 	if sanitizing().flags != nil {
 		t.Skip("sanitizers report faults themselves")
 	}
@@ -160,6 +177,7 @@ func TestTargetEndsAmidCopies(t *testing.T) {
 // The core dump of a process with a buffer without memory shows the caller.
 func TestWildBuffersLeaveCores(t *testing.T) {
 	need(t, "gdb")
+	t.Parallel()
 	pattern, err := os.ReadFile("/proc/sys/kernel/core_pattern")
 	if err != nil || strings.TrimSpace(string(pattern)) != "core" {
 		t.Skipf("cores do not go to the folder of the process here: core_pattern is %q", pattern)
@@ -186,6 +204,7 @@ func TestWildBuffersLeaveCores(t *testing.T) {
 // buffers that a call does not access may have any address (issue 19, section 1).
 func TestWildBuffersReturn(t *testing.T) {
 	need(t)
+	t.Parallel()
 	if sanitizing().flags != nil {
 		t.Skip("sanitizers report faults themselves")
 	}

@@ -14,6 +14,7 @@ import (
 // one waits in a call, ends the job, with its status and a reason.
 func TestEndsWithoutFinalize(t *testing.T) {
 	need(t)
+	t.Parallel()
 	program := programs(t, []entry{{name: "exits"}})["exits"]
 	for _, c := range []struct {
 		how    string
@@ -44,6 +45,7 @@ func TestEndsWithoutFinalize(t *testing.T) {
 // Members of a collective that C has begun and in which Go waits end when one of them dies.
 func TestEndsInShortCollectives(t *testing.T) {
 	need(t)
+	t.Parallel()
 	program := programs(t, []entry{{name: "exits"}})["exits"]
 	for _, where := range []string{"barrier", "bcast", "allreduce"} {
 		for _, n := range []int{2, 5} {
@@ -61,6 +63,7 @@ func TestEndsInShortCollectives(t *testing.T) {
 // that names both calls as in C.
 func TestEndsInTwoCollectives(t *testing.T) {
 	need(t)
+	t.Parallel()
 	program := programs(t, []entry{{name: "coll_threads"}})["coll_threads"]
 	for _, fabric := range []string{"shm", "tcp"} {
 		r := launched(t, fabric, 2, nil, program, "fatal")
@@ -74,6 +77,7 @@ func TestEndsInTwoCollectives(t *testing.T) {
 // Without an environment, without arguments, and without open files the library works as usual.
 func TestBareProcess(t *testing.T) {
 	need(t)
+	t.Parallel()
 	program := compile(t, "mpicc", "../ring.c")
 	bare := filepath.Join(t.TempDir(), "bare.c")
 	if err := os.WriteFile(bare, []byte("#include <unistd.h>\nint main(int n, char **v) { char *none[] = {0}; return n < 2 || execve(v[1], none, none); }\n"), 0o644); err != nil {
@@ -101,6 +105,7 @@ func TestBareProcess(t *testing.T) {
 // Few descriptors, or little address space, are enough, or an error says what is missing.
 func TestNarrowLimits(t *testing.T) {
 	need(t)
+	t.Parallel()
 	program := compile(t, "mpicc", "../ring.c")
 	for _, fabric := range []string{"shm", "tcp"} {
 		for _, n := range []int{8, 10, 32} { // too few for both, for sockets alone, and enough

@@ -16,6 +16,7 @@ import (
 // that use the same elements, litmus tests, and packed types, with the fast path in C on and off.
 func TestFastPathOnAndOff(t *testing.T) {
 	need(t)
+	t.Parallel()
 	seed := rand.Uint32N(1 << 30)
 	at := programs(t, []entry{{name: "fast_random"}, {name: "fast_mixed"}, {name: "fast_litmus"}, {name: "pack_random"}, {name: "rma_done"}})
 	for _, c := range []struct {
@@ -48,6 +49,7 @@ func TestFastPathOnAndOff(t *testing.T) {
 // alone, whichever member is late (issue 7, section 3).
 func TestShortCollectivesOnAndOff(t *testing.T) {
 	need(t)
+	t.Parallel()
 	seed := fmt.Sprint(rand.Uint32N(1 << 30))
 	program := programs(t, []entry{{name: "coll_short"}})["coll_short"]
 	for _, c := range []struct {
@@ -63,6 +65,7 @@ func TestShortCollectivesOnAndOff(t *testing.T) {
 // Go, and are atomic with respect to each other (issue 7, section 3; COL-10).
 func TestLongAccumulatesOnAndOff(t *testing.T) {
 	need(t)
+	t.Parallel()
 	seed := fmt.Sprint(rand.Uint32N(1 << 30))
 	program := programs(t, []entry{{name: "fast_long"}})["fast_long"]
 	envs := [][]string{{"HALO_C_FAST=1"}, {"HALO_C_FAST=0"}}
@@ -94,6 +97,7 @@ func agree(t *testing.T, fabric string, ranks int, program string, args []string
 // were freed, were replaced by another object, or never existed.
 func TestFastPathLeavesErrorsToGo(t *testing.T) {
 	need(t)
+	t.Parallel()
 	program := programs(t, []entry{{name: "fast_errors"}})["fast_errors"]
 	var first string
 	for _, on := range []string{"1", "0"} {

@@ -11,6 +11,7 @@ import (
 // C, Go in a call, a service or a target computes them (issue 19, section 1).
 func TestFloatingPointEnvironments(t *testing.T) {
 	need(t)
+	t.Parallel()
 	program := programs(t, []entry{{name: "fpenv"}})["fpenv"]
 	for _, c := range []struct {
 		fabric string

@@ -17,6 +17,7 @@ const mostFunctions = 6
 // combine the operands. These loops do not count, like a copy.
 func TestAllreduceIsOfFewFunctions(t *testing.T) {
 	need(t)
+	t.Parallel()
 	if sanitizing().flags != nil {
 		t.Skip("sanitizers report faults themselves")
 	}

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -31,6 +32,7 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	code := 1
+	made.dir = dir
 	if err := install(dir); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	} else {
@@ -116,34 +118,61 @@ func command(t *testing.T, env []string, name string, args ...string) result {
 	return result{out.String(), errs.String(), cmd.ProcessState.ExitCode()}
 }
 
+// made are the programs that tests have compiled, in a folder, by compiler and arguments.
+var made struct {
+	dir  string
+	once sync.Map // functions that compile a program at the first call, and return its path
+}
+
+// makeProgram compiles a program for all tests at the first call, and returns its path.
+func makeProgram(compiler, source string, more ...string) (string, error) {
+	args := append(append(strict, sanitizing().flags...), source)
+	args = append(args, more...)
+	once, _ := made.once.LoadOrStore(fmt.Sprintf("%s %q", compiler, args), sync.OnceValues(func() (string, error) {
+		dir, err := os.MkdirTemp(made.dir, "")
+		if err != nil {
+			return "", err
+		}
+		to := filepath.Join(dir, strings.TrimSuffix(filepath.Base(source), filepath.Ext(source)))
+		if out, err := exec.Command(bin(compiler), append(args, "-o", to)...).CombinedOutput(); err != nil || len(out) > 0 {
+			return "", fmt.Errorf("%s %q: %v\n%s", compiler, args, err, out)
+		}
+		return to, nil
+	}))
+	return once.(func() (string, error))()
+}
+
 // compile compiles a program with mpicc, or another command, and returns its path.
 func compile(t *testing.T, compiler, source string, more ...string) string {
 	t.Helper()
-	to := filepath.Join(t.TempDir(), strings.TrimSuffix(filepath.Base(source), filepath.Ext(source)))
-	args := append(append(strict, sanitizing().flags...), "-o", to, source)
-	if r := command(t, nil, bin(compiler), append(args, more...)...); r.status != 0 || r.err != "" {
-		t.Fatalf("%s %s: status %d\n%s%s", compiler, source, r.status, r.out, r.err)
+	to, err := makeProgram(compiler, source, more...)
+	if err != nil {
+		t.Fatal(err)
 	}
 	return to
 }
 
-// programs compiles all programs of a list, each once, on all cores.
+// programs compiles all programs of a list on all cores.
 func programs(t *testing.T, list []entry) map[string]string {
 	t.Helper()
-	dir, at := t.TempDir(), map[string]string{}
+	at := map[string]string{}
 	for _, e := range list {
-		at[e.name] = filepath.Join(dir, e.name)
+		at[e.name] = ""
 	}
+	var all sync.Mutex
 	var wg sync.WaitGroup
 	cores := make(chan struct{}, runtime.NumCPU())
-	for name, to := range at {
+	for name := range maps.Clone(at) {
 		wg.Go(func() {
 			cores <- struct{}{}
 			defer func() { <-cores }()
-			args := append(append(strict, sanitizing().flags...), "-o", to, "../"+name+".c")
-			if out, err := exec.Command(bin("mpicc"), args...).CombinedOutput(); err != nil || len(out) > 0 {
-				t.Errorf("%s.c: %v\n%s", name, err, out)
+			to, err := makeProgram("mpicc", "../"+name+".c")
+			if err != nil {
+				t.Error(err)
 			}
+			all.Lock()
+			at[name] = to
+			all.Unlock()
 		})
 	}
 	wg.Wait()

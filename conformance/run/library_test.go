@@ -30,6 +30,7 @@ var named = map[string]bool{
 // macro.
 func TestSymbols(t *testing.T) {
 	need(t)
+	t.Parallel()
 	f, err := elf.Open(filepath.Join(installed, "lib/libmpi_abi.so"))
 	if err != nil {
 		t.Fatal(err)
@@ -75,6 +76,7 @@ func TestSymbols(t *testing.T) {
 // PMP-02, PMP-03: it sees each call once, and what it does not define is that of the library.
 func TestTools(t *testing.T) {
 	need(t)
+	t.Parallel()
 	program := compile(t, "mpicc", "../rma_put_get.c")
 	tool := compile(t, "mpicc", "../tool_put.c", "-shared", "-fPIC")
 	linked := filepath.Join(t.TempDir(), "linked")
@@ -100,6 +102,7 @@ func TestTools(t *testing.T) {
 // are C and C++.
 func TestHeader(t *testing.T) {
 	need(t)
+	t.Parallel()
 	source := filepath.Join(t.TempDir(), "header")
 	for _, kind := range []string{"c -std=c99", "c -std=c11", "c++ -std=c++17"} {
 		t.Run(kind, func(t *testing.T) {
@@ -128,6 +131,7 @@ func TestHeader(t *testing.T) {
 // CST-04, CST-05, CST-06, CST-12.
 func TestConstants(t *testing.T) {
 	need(t)
+	t.Parallel()
 	all, err := abi.Constants()
 	if err != nil {
 		t.Fatal(err)

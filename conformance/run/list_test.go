@@ -47,6 +47,7 @@ func readList(t *testing.T, name string) []entry {
 // checks itself prints "no errors" and nothing else; other programs exit with status 0.
 func TestPrograms(t *testing.T) {
 	need(t)
+	t.Parallel()
 	list := append(readList(t, "../list"), readList(t, "../list.halo")...)
 	at, watch := programs(t, list), sanitizing()
 	if t.Failed() {

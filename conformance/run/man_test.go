@@ -14,6 +14,7 @@ import (
 // page.
 func TestManual(t *testing.T) {
 	need(t)
+	t.Parallel()
 	pages := filepath.Join(installed, "share/man")
 	for name, says := range map[string]string{
 		"man1/halo.1": "measure this machine", "man1/mpiexec.1": "oversubscribe", "man1/mpirun.1": ".so man1/mpiexec.1",

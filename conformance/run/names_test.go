@@ -25,6 +25,7 @@ var quoted = regexp.MustCompile(`"[^"]*"`)
 // errors that checking mode finds (issue 19, section 1).
 func TestMessagesNameCallsAsInC(t *testing.T) {
 	need(t)
+	t.Parallel()
 	var list []entry
 	makes := map[string]int{"bad_arguments": 0, "bad_handles": 0, "callback_errors": 0, "coll_errors": 0, "comm_handles": 0, "environment": 0,
 		"errhan_none": 0, "f2c": 0, "finalize_pending": 0, "info_strings": 0, "intercomm_make": 0, "mpix_listings": 0, "mpix_sync": 0,
@@ -78,6 +79,7 @@ func TestMessagesNameCallsAsInC(t *testing.T) {
 // An error names an invalid address as it was given, and peer and tag if the call has them.
 func TestMessagesTellWhatWasGiven(t *testing.T) {
 	need(t)
+	t.Parallel()
 	program := programs(t, []entry{{name: "messages"}})["messages"]
 	for call, says := range map[string]string{
 		"send":      "mpi: MPI_Send on MPI_COMM_WORLD to 0 tag 7: 3 x MPI_INT at address 0x10, which is not valid (MPI_ERR_BUFFER)",
@@ -100,6 +102,7 @@ func TestMessagesTellWhatWasGiven(t *testing.T) {
 // Messages of the launcher about ranks in C have the names of C, too.
 func TestLauncherNamesCallsAsInC(t *testing.T) {
 	need(t)
+	t.Parallel()
 	at := programs(t, []entry{{name: "exits"}, {name: "ring"}})
 	for how, says := range map[string]string{
 		"zero":    "(it had called MPI_Init but not MPI_Finalize: call it before the program returns)",
@@ -126,6 +129,7 @@ func TestLauncherNamesCallsAsInC(t *testing.T) {
 // halo ps shows the calls in which ranks in C wait by their names in C.
 func TestTableOfWaitsNamesCallsAsInC(t *testing.T) {
 	need(t)
+	t.Parallel()
 	program := programs(t, []entry{{name: "waits"}})["waits"]
 	for fabric, lock := range map[string]string{"shm": "MPI_Win_lock", "tcp": "MPI_Win_flush"} { // the first call that waits for the lock
 		ctx, cancel := context.WithCancel(t.Context())

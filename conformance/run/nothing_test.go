@@ -35,6 +35,7 @@ var predefined = map[string]string{
 // and communication works after all of them (issue 7, bad input).
 func TestArgumentsThatMeanNothing(t *testing.T) {
 	need(t)
+	t.Parallel()
 	all, err := abi.Procedures()
 	if err != nil {
 		t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 // the first error handler does (section 11.4.1 and issue 7, bad input).
 func TestCallsOutside(t *testing.T) {
 	need(t)
+	t.Parallel()
 	program := programs(t, []entry{{name: "outside"}})["outside"]
 	if r := command(t, nil, program); r.status != 0 || r.out+r.err != "" {
 		t.Errorf("what is allowed: status %d\n%s%s", r.status, r.out, r.err)
@@ -47,6 +48,7 @@ func TestCallsOutside(t *testing.T) {
 // they are.
 func TestFinalizeWithPendingRequests(t *testing.T) {
 	need(t)
+	t.Parallel()
 	program := programs(t, []entry{{name: "finalize_pending"}})["finalize_pending"]
 	for what, says := range map[string]string{
 		"receive": "2 receives are still posted", "long_send": "1 send is not complete", "message": "1 message of a matched probe is not received",

@@ -13,6 +13,7 @@ import (
 // loaded late, and writes nothing to its output.
 func TestProcess(t *testing.T) {
 	need(t)
+	t.Parallel()
 	for _, name := range []string{"process_dlopen", "process_signals", "process_handlers", "process_fork", "process_children", "process_threads", "process_quiet", "process_stacks"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -36,6 +37,7 @@ func TestProcess(t *testing.T) {
 // A failed call ends the job by default, and the message names call, rank and cause.
 func TestErrorsAreFatal(t *testing.T) {
 	need(t)
+	t.Parallel()
 	program := compile(t, "mpicc", "../abort.c")
 	r := launched(t, "shm", 3, nil, program, "error")
 	if r.status == 0 || !strings.Contains(r.err, "MPI_ERR_RANK") || strings.Contains(r.out, "not reached") {
@@ -50,6 +52,7 @@ func TestErrorsAreFatal(t *testing.T) {
 // memory or messages (issue 19, section 1).
 func TestForkedChildren(t *testing.T) {
 	need(t)
+	t.Parallel()
 	program := compile(t, "mpicc", "../process_forked.c")
 	for how, call := range map[string]string{"put": "MPI_Put", "send": "MPI_Send", "barrier": "MPI_Barrier", "init": "MPI_Init", "wild": "MPI_Win_create", "exit": ""} {
 		for _, fabric := range []string{"shm", "tcp"} {
@@ -76,6 +79,7 @@ func TestForkedChildren(t *testing.T) {
 // 19, section 3).
 func TestThreadsAndProfilesOfCompilers(t *testing.T) {
 	need(t)
+	t.Parallel()
 	if sanitizing().flags != nil {
 		t.Skip("sanitizers have other ways with threads")
 	}

@@ -32,6 +32,7 @@ func marked(t *testing.T, source string) map[string]string {
 // functions if there is no debugging information (issue 19, section 4).
 func TestCheckingNamesLinesOfC(t *testing.T) {
 	need(t, "gcc", "objcopy")
+	t.Parallel()
 	const source = "../check_sites.c"
 	at := marked(t, source)
 	put := regexp.QuoteMeta(at["put first"])
@@ -89,6 +90,7 @@ func TestCheckingNamesLinesOfC(t *testing.T) {
 // checking mode it lists none (issue 19, section 1).
 func TestCheckingListsWhatIsLeft(t *testing.T) {
 	need(t)
+	t.Parallel()
 	const source = "../check_leftover.c"
 	program := compile(t, "mpicc", source, "-g")
 	want := map[string]bool{}
@@ -132,6 +134,7 @@ func TestCheckingListsWhatIsLeft(t *testing.T) {
 // Without it, programs that work anyway get none (issue 19, section 2).
 func TestCheckingComparesCollectives(t *testing.T) {
 	need(t)
+	t.Parallel()
 	program := compile(t, "mpicc", "../check_collectives.c")
 	for _, fabric := range []string{"shm", "tcp"} {
 		for n := 2; n <= 4; n++ {
@@ -149,6 +152,7 @@ func TestCheckingComparesCollectives(t *testing.T) {
 // section 5).
 func TestCheckingReportsUnknownInfoKeys(t *testing.T) {
 	need(t)
+	t.Parallel()
 	const source = "../check_info.c"
 	program := compile(t, "mpicc", source, "-g")
 	want := map[string]bool{}

@@ -12,6 +12,7 @@ import (
 // chosen its own buffering (issue 19, section 1).
 func TestOutputByLines(t *testing.T) {
 	need(t)
+	t.Parallel()
 	program := programs(t, []entry{{name: "stdio_kill"}})["stdio_kill"]
 	static := compile(t, "mpicc", "../stdio_kill.c", "-static-mpi")
 	file := filepath.Join(t.TempDir(), "output")
@@ -43,6 +44,7 @@ func TestOutputByLines(t *testing.T) {
 // The same in Fortran, whose library flushes every record.
 func TestOutputByLinesFortran(t *testing.T) {
 	need(t, "gfortran")
+	t.Parallel()
 	program := fortran(t, "../stdio_kill.f90", "../stdio_die.c")
 	if r := launched(t, "shm", 1, nil, program); r.status != 128+9 || r.out != "a line\n" {
 		t.Errorf("status %d\n%s%s", r.status, r.out, r.err)
@@ -68,6 +70,7 @@ func fortran(t *testing.T, source, c string) string {
 // LNG-03: handles and statuses pass through a part of the program that is in Fortran.
 func TestLNG03_FortranHalf(t *testing.T) {
 	need(t, "gfortran")
+	t.Parallel()
 	program := fortran(t, "../f2c_half.f90", "../f2c_half.c")
 	for _, fabric := range []string{"shm", "tcp"} {
 		if r := launched(t, fabric, 3, nil, program); r != (result{out: "no errors\n"}) {

@@ -20,6 +20,7 @@ import (
 // the call has returned is caught. The Go stack that longjmp abandons is lost.
 func TestFunctionsThatDoNotReturn(t *testing.T) {
 	need(t, "g++")
+	t.Parallel()
 	if sanitizing().flags != nil {
 		t.Skip("sanitizers look at exceptions and jumps themselves")
 	}
@@ -77,6 +78,7 @@ int main(int argc, char **argv) {
 // Programs with ThreadSanitizer run over each fabric, and it finds their races and no others.
 func TestThreadSanitizer(t *testing.T) {
 	need(t)
+	t.Parallel()
 	if sanitizing().flags != nil {
 		t.Skip("another sanitizer is in use")
 	}
@@ -103,6 +105,7 @@ func TestThreadSanitizer(t *testing.T) {
 // runs, and before a call of the library returns.
 func TestLibrariesOfGoUnderMusl(t *testing.T) {
 	need(t, "musl-gcc", "go")
+	t.Parallel()
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"go.mod":  "module nothing\ngo 1.24\n",
@@ -114,7 +117,8 @@ func TestLibrariesOfGoUnderMusl(t *testing.T) {
 		}
 	}
 	for _, c := range []string{
-		"CC=musl-gcc CGO_ENABLED=1 GOFLAGS= go build -C " + dir + " -buildmode=c-shared -o libnothing.so .",
+		// GOEXPERIMENT is that of make install, so that the standard library is compiled once for both.
+		"CC=musl-gcc CGO_ENABLED=1 GOFLAGS= GOEXPERIMENT=nodwarf5 go build -C " + dir + " -buildmode=c-shared -o libnothing.so .",
 		"musl-gcc -o " + dir + "/nothing " + dir + "/main.c -L" + dir + " -lnothing -Wl,-rpath," + dir,
 	} {
 		if r := command(t, nil, "sh", "-c", c); r.status != 0 {

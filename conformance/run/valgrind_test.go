@@ -13,23 +13,25 @@ import (
 // leaks. For a program with errors it reports these and no others (issue 19, section 1).
 func TestValgrindFindsTheProgramsErrors(t *testing.T) {
 	need(t, "valgrind")
+	t.Parallel()
 	if runtime.GOARCH != "amd64" || sanitizing().flags != nil {
 		t.Skip("the suppressions are for the plain library on amd64")
 	}
 	program := compile(t, "mpicc", "../watched.c", "-g")
-	valgrind := []string{"valgrind", "-q", "--leak-check=full", "--error-exitcode=9", "--suppressions=" + filepath.Join(installed, "share/halo/halo.supp"), program}
+	valgrind := []string{"valgrind", "-q", "--error-exitcode=9", "--suppressions=" + filepath.Join(installed, "share/halo/halo.supp")}
+	leaks := []string{"--leak-check=full", program}
 	for _, fabric := range []string{"shm", "tcp"} {
-		if r := launched(t, fabric, 2, nil, valgrind[0], valgrind[1:]...); r != (result{}) {
+		if r := launched(t, fabric, 2, nil, valgrind[0], append(valgrind[1:], leaks...)...); r != (result{}) {
 			t.Errorf("2 ranks over %s without errors: status %d\n%.3000s%s", fabric, r.status, r.err, r.out)
 		}
 	}
 	// Go must not use an instruction that valgrind announces although the processor lacks it.
 	for env, became := range map[string]string{"-uGODEBUG": "cpu.all=off\n", "GODEBUG=gctrace=0": "gctrace=0,cpu.all=off\n"} {
-		if r := command(t, nil, "env", append(append([]string{env}, valgrind...), "godebug")...); r != (result{out: became}) {
+		if r := command(t, nil, "env", append(append([]string{env}, valgrind...), program, "godebug")...); r != (result{out: became}) {
 			t.Errorf("with env %s GODEBUG is %q: status %d\n%s", env, r.out, r.status, r.err)
 		}
 	}
-	r := command(t, nil, valgrind[0], append(valgrind[1:], "leak", "read", "undefined", "send", "receive")...)
+	r := command(t, nil, valgrind[0], append(append(valgrind[1:], leaks...), "leak", "read", "undefined", "send", "receive")...)
 	if r.status != 9 {
 		t.Errorf("status %d", r.status)
 	}

@@ -38,7 +38,7 @@ func newGroup(t *testing.T) *group {
 		} else if len(parts) != 3 || parts[1] != "" {
 			continue
 		}
-		g := &group{dir: filepath.Join(top, parts[2], fmt.Sprint("halo-walk-", os.Getpid())), used: used}
+		g := &group{dir: filepath.Join(top, parts[2], fmt.Sprint("halo-", t.Name(), "-", os.Getpid())), used: used}
 		if err = os.Mkdir(g.dir, 0o755); err != nil {
 			continue
 		}
@@ -70,6 +70,7 @@ func (g *group) peak() string {
 // accessible: 50 GB of unused addresses take no memory.
 func TestLeakSearchMakesNoMemory(t *testing.T) {
 	need(t, "valgrind")
+	t.Parallel()
 	notSanitizing(t)
 	program := compile(t, "mpicc", "../process_walk.c")
 	for _, alone := range []bool{false, true} {
@@ -92,6 +93,7 @@ func TestLeakSearchMakesNoMemory(t *testing.T) {
 // runtime.
 func TestCoreHasWhatIsInUse(t *testing.T) {
 	need(t, "gcore")
+	t.Parallel()
 	notSanitizing(t)
 	program := compile(t, "mpicc", "../process_walk.c")
 	g := newGroup(t)

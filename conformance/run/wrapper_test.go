@@ -24,6 +24,7 @@ func script(t *testing.T, path, text string) {
 // (issue 19, section 1). ENV-11: a program needs no other flags.
 func TestWrapperOptions(t *testing.T) {
 	need(t)
+	t.Parallel()
 	include, lib := filepath.Join(installed, "include"), filepath.Join(installed, "lib")
 	compile := "-I" + include
 	const f2c = "-Wl,--push-state,--as-needed -lmpi_f2c -Wl,--pop-state "
@@ -84,6 +85,7 @@ func TestWrapperOptions(t *testing.T) {
 // anything. mpicc works if the folder has been moved to such a place.
 func TestUnfitPrefixes(t *testing.T) {
 	need(t)
+	t.Parallel()
 	dir := t.TempDir()
 	for _, name := range []string{"a b", "a,b", "a'b", `a"b`, "a:b", "a$$b", `a\b`, "a;b", "a#b", "a[b", "a\tb"} {
 		for _, to := range [][]string{{"PREFIX=" + filepath.Join(dir, name)}, {"PREFIX=/usr", "DESTDIR=" + filepath.Join(dir, name)}} {
@@ -135,6 +137,7 @@ func TestUnfitPrefixes(t *testing.T) {
 // that calls mpicc again is an error.
 func TestWrapperCompiler(t *testing.T) {
 	need(t)
+	t.Parallel()
 	dir := t.TempDir()
 	around := filepath.Join(dir, "oshcc")
 	script(t, around, `exec "`+bin("mpicc")+`" "$@"`+"\n")
@@ -173,6 +176,7 @@ func TestWrapperCompiler(t *testing.T) {
 // that of the previous version, runs with the library (X-ABI-01).
 func TestXABI01_Stubs(t *testing.T) {
 	need(t)
+	t.Parallel()
 	all, err := abi.Procedures()
 	if err != nil {
 		t.Fatal(err)
@@ -188,10 +192,14 @@ func TestXABI01_Stubs(t *testing.T) {
 	if err := os.WriteFile(stubs, []byte(source.String()), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	object := filepath.Join(dir, "stubs.o")
+	if r := command(t, nil, "gcc", "-fPIC", "-c", "-o", object, stubs); r.status != 0 {
+		t.Fatal(r.err)
+	}
 	for _, soname := range []string{"libmpi_abi.so.1", "libmpi_abi.so.0"} {
 		program := filepath.Join(dir, soname+".ring")
 		for _, args := range [][]string{
-			{"-shared", "-fPIC", "-Wl,-soname," + soname, "-o", filepath.Join(dir, "libmpi_abi.so"), stubs},
+			{"-shared", "-Wl,-soname," + soname, "-o", filepath.Join(dir, "libmpi_abi.so"), object},
 			{"-I" + filepath.Join(installed, "include"), "-o", program, "../ring.c", "-L" + dir, "-lmpi_abi"},
 		} {
 			if r := command(t, nil, "gcc", args...); r.status != 0 {
