@@ -166,6 +166,29 @@ const (
 	callPsetInfo
 	callCommFromGroup
 	callIntercommFromGroups
+	callOpenFile
+	callFileClose
+	callDeleteFile
+	callSetSize
+	callPreallocate
+	callFileSize
+	callFileSync
+	callSeek
+	callFilePosition
+	callByteOffset
+	callFileTypeExtent
+	callSetView
+	callGetView
+	callSetAtomicity
+	callGetAtomicity
+	callReadAt
+	callIreadAt
+	callRead
+	callIread
+	callWriteAt
+	callIwriteAt
+	callWrite
+	callIwrite
 	callCollective // the first of the collectives
 )
 
@@ -336,6 +359,29 @@ func (k call) String() string {
 		callPsetInfo:                "PsetInfo",
 		callCommFromGroup:           "CommFromGroup",
 		callIntercommFromGroups:     "IntercommFromGroups",
+		callOpenFile:                "OpenFile",
+		callFileClose:               "Close",
+		callDeleteFile:              "DeleteFile",
+		callSetSize:                 "SetSize",
+		callPreallocate:             "Preallocate",
+		callFileSize:                "Size",
+		callFileSync:                "Sync",
+		callSeek:                    "Seek",
+		callFilePosition:            "Position",
+		callByteOffset:              "ByteOffset",
+		callFileTypeExtent:          "TypeExtent",
+		callSetView:                 "SetView",
+		callGetView:                 "View",
+		callSetAtomicity:            "SetAtomicity",
+		callGetAtomicity:            "Atomicity",
+		callReadAt:                  "ReadAt",
+		callIreadAt:                 "IreadAt",
+		callRead:                    "Read",
+		callIread:                   "Iread",
+		callWriteAt:                 "WriteAt",
+		callIwriteAt:                "IwriteAt",
+		callWrite:                   "Write",
+		callIwrite:                  "Iwrite",
 	}[k]
 }
 

@@ -39,6 +39,7 @@ type Comm struct {
 	self  *Comm       // self of the same process, or of its session
 	*own              // in self; else nil
 	win   *Window     // the window that it stands for, nil for a communicator: see Window
+	file  *File       // the file that it stands for, nil for a communicator
 
 	making   atomic.Bool
 	handler  atomic.Pointer[errhandler] // never nil

@@ -38,6 +38,7 @@ const (
 	aCommunicator object = "communicator"
 	aWindow       object = "window"
 	aSession      object = "session"
+	aFile         object = "file"
 )
 
 // The predefined error handlers. ErrorsReturn does nothing, so that the call returns its error.

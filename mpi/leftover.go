@@ -13,14 +13,15 @@ import (
 // leftovers records, in checking mode, what a process has made and must free or wait for, with
 // the places of the calls. Finalize lists what is left. Freeing an object does not remove its
 // entry, since the objects themselves tell: a request by its generation, and the next use of a
-// request replaces its entry; communicators and windows by a mark. Entries of marked ones are
+// request replaces its entry; communicators, windows and files by a mark. Entries of marked ones are
 // removed each time the number of entries has doubled.
 type leftovers struct {
 	mu       sync.Mutex
 	requests map[*p2p.Request]begun
 	comms    map[*Comm]check.Call
 	windows  map[*Window]check.Call
-	sweep    int // number of communicators and windows at which the next removal is due
+	files    map[*File]check.Call
+	sweep    int // number of communicators, windows and files at which the next removal is due
 }
 
 // begun is a request that was returned to the program.
@@ -32,7 +33,7 @@ type begun struct {
 }
 
 func newLeftovers() *leftovers {
-	return &leftovers{requests: make(map[*p2p.Request]begun), comms: make(map[*Comm]check.Call), windows: make(map[*Window]check.Call), sweep: 64}
+	return &leftovers{requests: make(map[*p2p.Request]begun), comms: make(map[*Comm]check.Call), windows: make(map[*Window]check.Call), files: make(map[*File]check.Call), sweep: 64}
 }
 
 // note records a request that is about to be returned to the program.
@@ -59,8 +60,16 @@ func (l *leftovers) window(w *Window) {
 	l.swept()
 }
 
+// file records a file.
+func (l *leftovers) file(f *File) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.files[f] = located("")
+	l.swept()
+}
+
 func (l *leftovers) swept() {
-	if len(l.comms)+len(l.windows) < l.sweep {
+	if len(l.comms)+len(l.windows)+len(l.files) < l.sweep {
 		return
 	}
 	for c := range l.comms {
@@ -73,7 +82,12 @@ func (l *leftovers) swept() {
 			delete(l.windows, w)
 		}
 	}
-	l.sweep = 2*(len(l.comms)+len(l.windows)) + 64
+	for f := range l.files {
+		if f.c.freed.Load() {
+			delete(l.files, f)
+		}
+	}
+	l.sweep = 2*(len(l.comms)+len(l.windows)+len(l.files)) + 64
 }
 
 // report writes to out what is left of the world model, or the session, of c, or only its requests.
@@ -105,6 +119,11 @@ func (l *leftovers) report(c *Comm, requestsOnly bool, out io.Writer) {
 		for w, at := range l.windows {
 			if !w.c.freed.Load() && w.c.self == self {
 				list.Add("freed", "window", "", placeOf(&at))
+			}
+		}
+		for f, at := range l.files {
+			if !f.c.freed.Load() && f.c.self == self {
+				list.Add("closed", "file", "", placeOf(&at))
 			}
 		}
 	}

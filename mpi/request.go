@@ -121,7 +121,7 @@ func (q *Request) status(st *Status) *Error {
 		return nil
 	}
 	peer, tag := Undefined, Undefined
-	if k := q.call(); k < callCollective && !k.oneSided() {
+	if k := q.call(); k < callOpenFile && !k.oneSided() {
 		rank, t := q.r.Arguments()
 		peer, tag = rank, publicTag(t)
 	}

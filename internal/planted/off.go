@@ -212,3 +212,19 @@ const (
 	// DestructorKept calls the destructor of a keyval that has ended, and again at the end.
 	DestructorKept = false
 )
+
+// Package file.
+const (
+	// SieveByOne takes what a read with data sieving copies from one byte too far, in a full batch.
+	SieveByOne = false
+	// PositionByOne takes an offset in a hole of a view for the run before the hole.
+	PositionByOne = false
+	// EveryoneCreates has all members create a file, not rank 0 alone.
+	EveryoneCreates = false
+	// PointerStays leaves the file pointer where an access that does not block begins.
+	PointerStays = false
+	// EndByOne takes the end of a file for one element farther.
+	EndByOne = false
+	// AtomicUnlocked does not lock the file in atomic mode.
+	AtomicUnlocked = false
+)

@@ -88,6 +88,12 @@ var (
 	TrueIsOne             = chosen("TrueIsOne")
 	HookAgain             = chosen("HookAgain")
 	DestructorKept        = chosen("DestructorKept")
+	SieveByOne            = chosen("SieveByOne")
+	PositionByOne         = chosen("PositionByOne")
+	EveryoneCreates       = chosen("EveryoneCreates")
+	PointerStays          = chosen("PointerStays")
+	EndByOne              = chosen("EndByOne")
+	AtomicUnlocked        = chosen("AtomicUnlocked")
 )
 
 // known is how many of them were chosen.

@@ -18,6 +18,7 @@ import (
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/fabric"
 	"github.com/halo-mpi/halo/internal/fabric/tcp"
+	"github.com/halo-mpi/halo/internal/file"
 	"github.com/halo-mpi/halo/internal/memory"
 	"github.com/halo-mpi/halo/internal/node"
 	"github.com/halo-mpi/halo/internal/p2p"
@@ -38,6 +39,7 @@ type World struct {
 
 	RMA  *rma.Engine
 	Part *part.Engine
+	File *file.Engine
 	// Memory is what windows and AllocMem take memory from.
 	Memory *memory.Store
 
@@ -223,6 +225,7 @@ func startOver(b boot.Boot, way ways, far fabric.Fabric, check bool, policy proc
 	}
 	w.RMA = rma.New(p, w.P2P, w.Coll, w.Memory)
 	w.Part = part.New(p, w.P2P, w.Memory)
+	w.File = file.New(p, w.P2P, w.Coll)
 	me := b.Job().Rank
 	if check {
 		w.checks, w.checkers = true, make([]bool, b.Job().Size)

@@ -18,6 +18,7 @@ func by(name, pkg, run string) sought { return sought{name, []trial{{pkg, run}}}
 // faults are all that can be planted, in the order of package planted.
 func faults() []sought {
 	const apply, shmfmt, heap, rma, mpi = "internal/apply", "internal/shmfmt", "internal/heap", "internal/rma", "mpi"
+	const dtype, file = "internal/dtype", "internal/file"
 	const node, proc, p2p, histories, coll = "internal/node", "internal/proc", "internal/p2p", "mpi/histories", "internal/coll"
 	const bind = "abi/bind"
 	return []sought{
@@ -97,5 +98,11 @@ func faults() []sought {
 		by("TrueIsOne", "internal/op", "TestDT02_LogicalsOfAllOnes"),
 		by("HookAgain", bind, "TestHooksOfRequests"),
 		by("DestructorKept", bind, "TestDestructorsAreCalledOnce"),
+		by("SieveByOne", file, "TestIO04_RandomViews"),
+		by("PositionByOne", dtype, "TestIO03_PositionIsTheInverseOfRuns"),
+		by("EveryoneCreates", mpi, "TestIO21_Modes"),
+		by("PointerStays", mpi, "TestIO05_IO02_Requests"),
+		by("EndByOne", mpi, "TestIO22_Seek"),
+		by("AtomicUnlocked", mpi, "TestAtomicity"),
 	}
 }

@@ -1,0 +1,175 @@
+package dtype
+
+import (
+	"sort"
+
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/planted"
+)
+
+// A view of a file is a Buffer at address 0 of as many elements of the file type as fit into 64
+// bits: its offsets are offsets in the file. Runs maps positions of the packed form to offsets, and
+// Position maps back. Both take a division or a binary search for each level of the type.
+
+// Tile returns the Buffer of elements of t at address 0, as many as fit into 64 bits. t has data.
+func Tile(t *Type) (b Buffer, err error) {
+	if t == nil {
+		return b, fail(class.Type, "type is MPI_DATATYPE_NULL")
+	}
+	err = b.At(nil, t, t.most)
+	return b, err
+}
+
+// Dense reports whether the elements are one run of bytes, and returns its offset.
+func (b *Buffer) Dense() (off int64, ok bool) { return b.lowest(), b.dense }
+
+// Position returns the position in the packed form of the first byte whose offset is off or
+// greater, the size of b if there is none. The offsets must ascend: see Ascends.
+func (b *Buffer) Position(off int64) int64 {
+	if b.size == 0 {
+		return 0
+	}
+	if b.dense {
+		return min(max(off-b.lowest(), 0), b.size)
+	}
+	sub, stride, n, origin := b.repetitions()
+	return repetitionsBelow(sub, stride, nil, n, off-origin)
+}
+
+// below returns how many bytes of the packed form of n precede the first one whose offset is off
+// or greater. off is relative to the enclosing node.
+func (n *node) below(off int64) int64 {
+	off -= n.off
+	switch n.kind {
+	case run:
+		return min(max(off, 0), n.size)
+	case loop, list:
+		return repetitionsBelow(n.sub, n.stride, n.offs, n.n, off)
+	case pieces:
+		i := sort.Search(len(n.offs), func(i int) bool { return n.offs[i]+n.cum[i+1]-n.cum[i] > off })
+		if i == len(n.offs) {
+			return n.size
+		}
+		if planted.PositionByOne && off < n.offs[i] && i > 0 {
+			i--
+		}
+		return n.cum[i] + max(0, off-n.offs[i])
+	case seq:
+		i := sort.Search(len(n.subs), func(i int) bool { return n.subs[i].off+n.subs[i].hi > off })
+		if i == len(n.subs) {
+			return n.size
+		}
+		return n.cum[i] + n.subs[i].below(off)
+	}
+	return 0
+}
+
+// repetitionsBelow is below for n repetitions of sub. All repetitions before the first one that
+// reaches beyond off lie below off.
+func repetitionsBelow(sub *node, stride int64, offs []int64, n, off int64) int64 {
+	end := sub.off + sub.hi // of the first repetition
+	var i int64
+	switch {
+	case offs != nil:
+		i = int64(sort.Search(len(offs), func(i int) bool { return offs[i]+end > off }))
+	case end > off:
+	case stride <= 0:
+		return n * sub.size
+	default:
+		i = (off-end)/stride + 1
+	}
+	if i >= n {
+		return n * sub.size
+	}
+	return i*sub.size + sub.below(off-offset(stride, offs, i))
+}
+
+// Ascends checks that t can be the file type of a view: it has data, offsets are not negative and
+// do not descend, within an element and from each element to the next.
+func (t *Type) Ascends() error {
+	p, extent := t.program(), t.lay.extent()
+	switch {
+	case p.size == 0:
+		return fail(class.Arg, "type %s has no data", t)
+	case extent <= 0:
+		return fail(class.Arg, "the extent of type %s is %d, want more than 0", t, extent)
+	case t.lay.trueLB < 0:
+		return fail(class.Arg, "type %s begins at displacement %d, which is negative", t, t.lay.trueLB)
+	}
+	if at, after, ok := p.descent(0); !ok {
+		return fail(class.Arg, "displacements of type %s descend: %d comes after %d", t, after, at)
+	}
+	if at, after := p.last(0), extent+p.first(0); after < at {
+		return fail(class.Arg, "displacements of type %s descend from one element to the next: %d comes after %d", t, after, at)
+	}
+	return nil
+}
+
+// first is the offset of the first run of n, which has data; last is that of the last run.
+func (n *node) first(off int64) int64 {
+	off += n.off
+	switch n.kind {
+	case loop:
+		return n.sub.first(off)
+	case list:
+		return n.sub.first(off + n.offs[0])
+	case pieces:
+		return off + n.offs[0]
+	case seq:
+		return n.subs[0].first(off)
+	}
+	return off
+}
+
+func (n *node) last(off int64) int64 {
+	off += n.off
+	switch n.kind {
+	case loop:
+		return n.sub.last(off + (n.n-1)*n.stride)
+	case list:
+		return n.sub.last(off + n.offs[len(n.offs)-1])
+	case pieces:
+		return off + n.offs[len(n.offs)-1]
+	case seq:
+		return n.subs[len(n.subs)-1].last(off)
+	}
+	return off
+}
+
+// descent returns the offsets of two neighbouring runs of which the second is lower; ok is true if
+// there are none.
+func (n *node) descent(off int64) (at, after int64, ok bool) {
+	off += n.off
+	switch n.kind {
+	case loop:
+		if at, after := n.sub.last(off), n.sub.first(off+n.stride); n.n > 1 && after < at {
+			return at, after, false
+		}
+		return n.sub.descent(off)
+	case list:
+		for i := 1; i < len(n.offs); i++ {
+			if at, after := n.sub.last(off+n.offs[i-1]), n.sub.first(off+n.offs[i]); after < at {
+				return at, after, false
+			}
+		}
+		return n.sub.descent(off + n.offs[0])
+	case pieces:
+		for i := 1; i < len(n.offs); i++ {
+			if n.offs[i] < n.offs[i-1] {
+				return off + n.offs[i-1], off + n.offs[i], false
+			}
+		}
+	case seq:
+		for i, s := range n.subs {
+			if i > 0 {
+				if at, after := n.subs[i-1].last(off), s.first(off); after < at {
+					return at, after, false
+				}
+			}
+			if at, after, ok := s.descent(off); !ok {
+				return at, after, false
+			}
+		}
+	}
+	return 0, 0, true
+}

@@ -1,0 +1,67 @@
+package dtype_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/dtype/dtypetest"
+)
+
+// Positions and offsets of a view are inverse to each other, for random types whose displacements
+// ascend: the position of every offset is that of the first byte there or after it (IO-03, IO-23).
+func TestIO03_PositionIsTheInverseOfRuns(t *testing.T) {
+	set := dtype.Predefined()
+	tested := 0
+	for seed := uint64(1); tested < 300; seed++ {
+		r := rand.New(rand.NewPCG(seed, 3))
+		s := dtypetest.Generator{}.Spec(r, 1+int(seed%5))
+		m := s.Typemap(set, tooLong)
+		if m == nil || m.Size() == 0 || m.Extent() <= 0 || len(m.Entries) > tooLong/4 {
+			continue
+		}
+		typ, err := s.Build(set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		typ.Commit()
+		if ascends := typ.Ascends() == nil; ascends && typ.Overlaps(2) {
+			continue
+		} else if want := ascending(m.Times(2).Offsets()); ascends != want {
+			t.Fatalf("seed %d: type %v ascends: %v, want %v; offsets %v", seed, typ, ascends, want, m.Offsets())
+		} else if !ascends {
+			continue
+		}
+		tested++
+		b, err := dtype.Tile(typ)
+		if err != nil {
+			t.Fatal(err)
+		}
+		offsets := m.Times(4).Offsets()
+		at := int64(0)
+		for off := int64(0); off <= offsets[len(offsets)-1]; off++ {
+			for offsets[at] < off {
+				at++
+			}
+			if got := b.Position(off); got != at {
+				t.Fatalf("seed %d: type %v: position of offset %d is %d, want %d", seed, typ, off, got, at)
+			}
+		}
+		// Far away, where no list of runs could reach.
+		far := b.Size()/2 - r.Int64N(1000)
+		var runs [1]dtype.Run
+		if n, _ := b.Runs(runs[:], far, 1); n != 1 || b.Position(runs[0].Off) != far {
+			t.Fatalf("seed %d: type %v: position %d is at %v, which is position %d", seed, typ, far, runs, b.Position(runs[0].Off))
+		}
+	}
+}
+
+// ascending reports whether bytes come one after the other in the file.
+func ascending(offsets []int64) bool {
+	for i, o := range offsets {
+		if o < 0 || i > 0 && o <= offsets[i-1] {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,199 @@
+package file
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/planted"
+	"github.com/halo-mpi/halo/internal/sys"
+)
+
+// File is a file that the members of a communicator have opened together, in one of them.
+//
+// All methods may be called by several goroutines. Collective ones follow the rules of collectives:
+// all members call them in the same order.
+type File struct {
+	e     *Engine
+	c     *comm.Comm // a duplicate, for the collectives of the file only (IO-18)
+	path  string
+	mode  Mode
+	store store
+	hints Hints
+	limit int64 // on the size of files that the process writes, 0: none
+
+	view    atomic.Pointer[View]
+	pointer pointer // the individual file pointer
+	atomic  atomicity
+	closed  atomic.Bool
+}
+
+// pointer is a file pointer: a position in the view. An access that moves it holds the lock, so that
+// accesses of several goroutines take one position after the other.
+type pointer struct {
+	mu sync.Mutex
+	at int64
+}
+
+// filesystems are the prefixes of file names that other implementations know. The kernel finds the
+// file system by the path alone.
+func filesystems() []string {
+	return []string{"ufs:", "nfs:", "xfs:", "lustre:", "gpfs:", "panfs:", "testfs:"}
+}
+
+// trimmed is a file name without the prefix that names a file system.
+func trimmed(name string) string {
+	for _, prefix := range filesystems() {
+		if rest, ok := strings.CutPrefix(name, prefix); ok {
+			return rest
+		}
+	}
+	return name
+}
+
+// Open opens a file: collective over c. bytes is the type MPI_BYTE, of the first view. If one member
+// fails, all do, and no member has the file open. own is the error in the arguments of this member.
+// It takes the lock.
+//
+// Rank 0 creates the file, so that with Excl one member does; the others open what exists then. All
+// compare what they have opened.
+//
+// Cost: a duplicate of the communicator and three allgathers of 256 bytes.
+func (e *Engine) Open(c *comm.Comm, name string, mode Mode, bytes *dtype.Type, h Hints, own error) (*File, error) {
+	d, err := e.colls.Dup(c)
+	if err != nil {
+		return nil, err
+	}
+	f := &File{e: e, c: d, path: trimmed(name), mode: mode, hints: h}
+	if n, ok := sys.LimitOfSize(); ok {
+		f.limit = int64(n)
+	}
+	if err := f.open(bytes, own); err != nil {
+		if f.store != nil {
+			f.store.Close()
+		}
+		e.colls.Free(d)
+		return nil, err
+	}
+	return f, nil
+}
+
+func (f *File) open(bytes *dtype.Type, own error) error {
+	const call = "OpenFile"
+	if own == nil {
+		own = f.mode.check()
+	}
+	if own == nil && f.path == "" {
+		own = fail(class.BadFile, "file name is empty")
+	}
+	if err := f.e.agree(f.c, call, "access mode "+f.mode.String(), own); err != nil {
+		return err
+	}
+	if f.c.Rank == 0 {
+		own = f.openHere(true)
+	}
+	if err := f.e.agree(f.c, call, "", own); err != nil {
+		return err
+	}
+	if f.c.Rank != 0 {
+		own = f.openHere(planted.EveryoneCreates)
+	}
+	v, err := newView(0, bytes, bytes, Native, true)
+	if err != nil {
+		return err
+	}
+	f.view.Store(v)
+	if own == nil && f.mode.has(Append) {
+		own = f.toEnd(v)
+	}
+	which := ""
+	if own == nil {
+		which, own = f.identity()
+	}
+	return f.e.agree(f.c, call, which, own)
+}
+
+// openHere opens the file in this process.
+func (f *File) openHere(creates bool) error {
+	s, err := sys.OpenFile(f.path, f.mode.flags(creates), os.FileMode(f.hints.Perm))
+	if err != nil {
+		return failed(err, "open with %v", f.mode)
+	}
+	f.store = s
+	return nil
+}
+
+// toEnd sets the individual pointer to the end of the file.
+func (f *File) toEnd(v *View) error {
+	size, err := f.store.Size()
+	if err != nil {
+		return failed(err, "size")
+	}
+	f.pointer.at = v.end(size)
+	return nil
+}
+
+// identity describes which file this process has opened, for comparison with others. Hosts that do
+// not share a directory have different files under one name. Devices have other numbers on every
+// host.
+func (f *File) identity() (string, error) {
+	device, number, err := f.store.Identity()
+	switch {
+	case err != nil:
+		return "", failed(err, "identity of the file")
+	case len(f.e.p.Job().Hosts) > 1:
+		return fmt.Sprintf("file number %d under this name", number), nil
+	}
+	return fmt.Sprintf("file number %d of device %#x under this name", number, device), nil
+}
+
+// firstError is the first error that is not nil.
+func firstError(list ...error) error {
+	for _, err := range list {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Close closes the file: collective. With DeleteOnClose rank 0 deletes it when all have closed it. It
+// takes the lock.
+func (f *File) Close() error {
+	const call = "Close"
+	if !f.closed.CompareAndSwap(false, true) {
+		return fail(class.File, "file is closed")
+	}
+	own := f.store.Close()
+	if own != nil {
+		own = failed(own, "close")
+	}
+	err := f.e.agree(f.c, call, "", own)
+	if f.mode.has(DeleteOnClose) && classOf(err) != class.ProcFailed {
+		var own error
+		if f.c.Rank == 0 {
+			if own = os.Remove(f.path); own != nil {
+				own = failed(own, "delete")
+			}
+		}
+		err = firstError(err, f.e.agree(f.c, call, "", own))
+	}
+	f.e.colls.Free(f.c)
+	return err
+}
+
+// Delete deletes a file that is not open (MPI_FILE_DELETE).
+func Delete(name string) error {
+	if name == "" {
+		return fail(class.BadFile, "file name is empty")
+	}
+	if err := os.Remove(trimmed(name)); err != nil {
+		return failed(err, "delete")
+	}
+	return nil
+}

@@ -1,0 +1,112 @@
+package file
+
+import (
+	"math"
+
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/dtype"
+)
+
+// View is what a process sees of a file (MPI-5, 14.3): the data of elements of the file type, one
+// after the other from the displacement on. It is immutable. It refers to the engine's types, which
+// live on when the program frees its handles.
+type View struct {
+	Disp            int64 // in bytes
+	Etype, Filetype *dtype.Type
+	Rep             string // the data representation
+
+	unit  int64        // bytes of data of an elementary type
+	tiles dtype.Buffer // elements of the file type at offset 0, as many as fit into 64 bits
+	dense bool         // position p is at byte first+p of the file
+	first int64
+	most  int64 // positions, so that all offsets fit into 64 bits
+}
+
+// Native is the representation of data as in memory; Internal is the same, since all processes of a
+// job have one representation; External32 is the standard's portable one.
+const (
+	Native     = "native"
+	Internal   = "internal"
+	External32 = "external32"
+)
+
+// newView checks the arguments of a view. writes says that the file may be written, so that elements
+// must not overlap.
+func newView(disp int64, etype, filetype *dtype.Type, rep string, writes bool) (*View, error) {
+	v := &View{Disp: disp, Etype: etype, Filetype: filetype, Rep: rep}
+	switch {
+	case disp < 0:
+		return nil, fail(class.Arg, "displacement %d is negative", disp)
+	case etype == nil || filetype == nil:
+		return nil, fail(class.Type, "type is MPI_DATATYPE_NULL")
+	case !etype.Committed():
+		return nil, fail(class.Type, "elementary type %s is not committed", etype)
+	case !filetype.Committed():
+		return nil, fail(class.Type, "file type %s is not committed", filetype)
+	}
+	switch rep {
+	case Native, Internal:
+	default:
+		return nil, fail(class.UnsupportedDatarep, "data representation %q", rep)
+	}
+	if v.unit = etype.Size(); v.unit == 0 {
+		return nil, fail(class.Arg, "elementary type %s has no data", etype)
+	}
+	if err := filetype.Ascends(); err != nil {
+		return nil, err
+	}
+	if size := filetype.Size(); size%v.unit != 0 {
+		return nil, fail(class.Arg, "file type %s has %d bytes of data, which are no whole number of elements of %s (%d bytes)", filetype, size, etype, v.unit)
+	}
+	if writes && filetype.Overlaps(2) {
+		return nil, fail(class.Arg, "elements of file type %s overlap, but the file may be written", filetype)
+	}
+	var err error
+	if v.tiles, err = dtype.Tile(filetype); err != nil {
+		return nil, err
+	}
+	v.first, v.dense = v.tiles.Dense()
+	v.first += disp
+	v.most = v.tiles.Size()
+	if v.dense {
+		v.most = min(v.most, math.MaxInt64-v.first)
+	} else if last := math.MaxInt64 - disp; v.tiles.Position(last) < v.most {
+		v.most = v.tiles.Position(last)
+	}
+	return v, nil
+}
+
+// position returns the position of an offset in units of unit bytes, elementary types or bytes, for an
+// access of n bytes.
+func (v *View) position(unit, offset int64, n int) (int64, error) {
+	switch {
+	case offset < 0:
+		return 0, fail(class.Arg, "offset %d is negative", offset)
+	case offset > v.most/unit || offset*unit > v.most-int64(n):
+		return 0, fail(class.Arg, "offset %d: the access would end beyond 64 bits", offset)
+	case int64(n)%unit != 0:
+		return 0, fail(class.Type, "%d bytes are no whole number of elements of the elementary type %s (%d bytes)", n, v.Etype, v.unit)
+	}
+	return offset * unit, nil
+}
+
+// Offset returns the offset in the file of a position.
+func (v *View) Offset(at int64) int64 {
+	if v.dense {
+		return v.first + at
+	}
+	var r [1]dtype.Run
+	if n, _ := v.tiles.Runs(r[:], at, 1); n == 0 {
+		return math.MaxInt64
+	}
+	return v.Disp + r[0].Off
+}
+
+// Position returns the position of the first byte that is at the offset in the file or after it.
+func (v *View) Position(off int64) int64 { return v.tiles.Position(off - v.Disp) }
+
+// end returns the end of the file in the view, if the file has size bytes: the position of the
+// first elementary type that begins after the last byte (MPI-5, 14.1.1).
+func (v *View) end(size int64) int64 {
+	return (v.Position(size) + v.unit - 1) / v.unit * v.unit
+}

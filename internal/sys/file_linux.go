@@ -1,0 +1,120 @@
+package sys
+
+import (
+	"errors"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// FileVectors is the largest number of slices that ReadVectors and WriteVectors take.
+const FileVectors = 1024 // IOV_MAX
+
+// ReadAt reads into b from offset off. It returns 0 at the end of the file.
+func (f *File) ReadAt(b []byte, off int64) (int, error) {
+	for {
+		if n, err := syscall.Pread(int(f.f.Fd()), b, off); err != syscall.EINTR {
+			return max(n, 0), err
+		}
+	}
+}
+
+// WriteAt writes b at offset off.
+func (f *File) WriteAt(b []byte, off int64) (int, error) {
+	for {
+		if n, err := syscall.Pwrite(int(f.f.Fd()), b, off); err != syscall.EINTR {
+			return max(n, 0), err
+		}
+	}
+}
+
+// ReadVectors reads from offset off into one slice after the other.
+func (f *File) ReadVectors(list [][]byte, off int64) (int, error) {
+	for {
+		if n, err := unix.Preadv(int(f.f.Fd()), list, off); err != unix.EINTR {
+			return max(n, 0), err
+		}
+	}
+}
+
+// WriteVectors writes one slice after the other at offset off.
+func (f *File) WriteVectors(list [][]byte, off int64) (int, error) {
+	for {
+		if n, err := unix.Pwritev(int(f.f.Fd()), list, off); err != unix.EINTR {
+			return max(n, 0), err
+		}
+	}
+}
+
+// Allocate makes sure that the first size bytes have room on the disk, and that the file is at least
+// as long.
+func (f *File) Allocate(size int64) error {
+	for {
+		err := unix.Fallocate(int(f.f.Fd()), 0, 0, size)
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case errors.Is(err, unix.EOPNOTSUPP):
+			return f.allocateByWriting(size)
+		default:
+			return err
+		}
+	}
+}
+
+// allocateByWriting writes what the first size bytes contain again, for file systems that do not
+// allocate otherwise.
+func (f *File) allocateByWriting(size int64) error {
+	const piece = 1 << 20
+	buf := make([]byte, piece)
+	for at := int64(0); at < size; {
+		b := buf[:min(piece, size-at)]
+		clear(b)
+		if _, err := f.ReadAt(b, at); err != nil {
+			return err
+		}
+		n, err := f.WriteAt(b, at)
+		if err != nil {
+			return err
+		}
+		at += int64(n)
+	}
+	return nil
+}
+
+// Lock waits until no other File has a conflicting lock on the bytes [off, off+n), and locks them,
+// for this File alone or shared with others that only read. The lock is of the open file
+// description (F_OFD_SETLKW): it excludes other Files of this process and of other processes, and
+// ends with the File.
+func (f *File) Lock(off, n int64, shared bool) error {
+	kind := int16(unix.F_WRLCK)
+	if shared {
+		kind = unix.F_RDLCK
+	}
+	return f.lock(kind, off, n)
+}
+
+// Unlock releases the lock on the bytes [off, off+n).
+func (f *File) Unlock(off, n int64) error { return f.lock(unix.F_UNLCK, off, n) }
+
+func (f *File) lock(kind int16, off, n int64) error {
+	for {
+		err := unix.FcntlFlock(f.f.Fd(), unix.F_OFD_SETLKW, &unix.Flock_t{Type: kind, Start: off, Len: n})
+		if !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
+}
+
+// Identity returns numbers of the device and of the file on it. Devices have numbers of their own on
+// every host.
+func (f *File) Identity() (device, number uint64, err error) {
+	var s unix.Stat_t
+	if err := unix.Fstat(int(f.f.Fd()), &s); err != nil {
+		return 0, 0, err
+	}
+	return uint64(s.Dev), s.Ino, nil
+}
+
+// LimitOfSize returns how long files may become that this process writes; ok is false if there is no
+// limit. A write that begins beyond it raises SIGXFSZ, which ends a program in C.
+func LimitOfSize() (n uint64, ok bool) { return limit(unix.RLIMIT_FSIZE) }

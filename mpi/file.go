@@ -1,0 +1,230 @@
+package mpi
+
+import (
+	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/file"
+	"github.com/halo-mpi/halo/internal/mem"
+	"github.com/halo-mpi/halo/internal/p2p"
+)
+
+// File is a file that the members of a communicator have opened together. Copies of the pointer
+// refer to the same file.
+//
+// Each member has a view of the file: which of its elements the member sees, one after the other
+// (SetView). Offsets and file pointers count elements of the view. Accesses are independent or,
+// with All in the name, collective; they take an explicit offset (At), or move the individual file
+// pointer, or the shared one.
+//
+// What one member writes, others see when all have called Sync with a Barrier in between, or at
+// once in atomic mode (SetAtomicity). Two accesses to the same bytes at the same time, of which
+// one writes, have an undefined result outside of atomic mode.
+//
+// Stream gives the readers and writers of package io.
+//
+// C: MPI_File, section 14.1.
+type File struct {
+	f *file.File
+	// c stands for the file in code that handles communicators: requests, errors and error
+	// handlers. No messages are sent on it.
+	c *Comm
+}
+
+// FileMode says how a file is opened: the sum of one of ModeReadOnly, ModeReadWrite and
+// ModeWriteOnly, and any of the others.
+//
+// C: MPI_MODE_RDONLY and so on, section 14.2.1.
+type FileMode int
+
+// The modes. ModeCreate creates the file if it does not exist, with ModeExcl only if it does not.
+// ModeAppend sets all file pointers to the end of the file. ModeDeleteOnClose deletes it when it is
+// closed. ModeUniqueOpen asserts that nobody else opens it meanwhile. A file with ModeSequential is
+// accessed at the shared file pointer only.
+//
+// C: MPI_MODE_RDONLY and so on, section 14.2.1.
+const (
+	ModeAppend        FileMode = 1
+	ModeCreate        FileMode = 2
+	ModeDeleteOnClose FileMode = 4
+	ModeExcl          FileMode = 8
+	ModeReadOnly      FileMode = 16
+	ModeReadWrite     FileMode = 32
+	ModeSequential    FileMode = 64
+	ModeUniqueOpen    FileMode = 128
+	ModeWriteOnly     FileMode = 256
+)
+
+// String is the names of the modes that m is the sum of.
+//
+// C: none; for messages.
+func (m FileMode) String() string { return file.Mode(m).String() }
+
+// OpenFile opens the file of a path. All members pass the same mode, and paths of the same file. The
+// view is that of bytes. A path may begin with the name of a file system, such as "ufs:" or "nfs:",
+// which is ignored.
+//
+// If one member fails, all fail: ErrAmode for a mode that makes no sense, ErrNotSame if modes or
+// files differ, ErrNoSuchFile, ErrFileExists, ErrAccess, ErrReadOnly and others of the system.
+// Errors go to the default error handler of files. Collective over c.
+//
+// C: MPI_File_open, section 14.2.1.
+func OpenFile(c *Comm, path string, mode FileMode, hints ...FileHint) (*File, error) {
+	const k = callOpenFile
+	if err := c.usable(k); err != nil {
+		return nil, err
+	}
+	checkKeys(c, k, hints...)
+	if err := c.intra(k); err != nil {
+		return nil, err
+	}
+	h := file.DefaultHints()
+	applyFileHints(&h, hints)
+	e, err := c.w.File.Open(c.core, path, file.Mode(mode), types().Type(dtype.Byte), h, nil)
+	if err != nil {
+		return nil, noFile(c).wrong(err, k, path)
+	}
+	f := &File{f: e, c: standsForFile(c, e.Path())}
+	f.c.file = f
+	f.enter()
+	return f, nil
+}
+
+// standsForFile makes the communicator that stands for a file.
+func standsForFile(c *Comm, path string) *Comm {
+	n := &Comm{w: c.w, core: c.core.Unnamed(), self: c.self}
+	n.core.Name.Store(&path)
+	n.handler.Store(defaultFileErrhandler())
+	return n
+}
+
+// noFile stands for the null file of a process: its error handler is the default one of files.
+func noFile(c *Comm) *File { return &File{c: standsForFile(c, "")} }
+
+// enter records a file where that is needed.
+func (f *File) enter() {
+	if l := f.c.self.left; l != nil {
+		l.file(f)
+	}
+}
+
+// wrong is an error of the engine in a call on the file, with the path if the call has one.
+func (f *File) wrong(err error, k call, path string) *Error {
+	e := describe(err, k, f.c, Undefined, Undefined)
+	if path != "" {
+		e.Object = path
+	}
+	return e.raised()
+}
+
+// done is the result of a call that the engine has carried out or refused.
+func (f *File) done(err error, k call) error {
+	if err == nil {
+		return nil
+	}
+	return f.wrong(err, k, "")
+}
+
+// usable returns the error of a call on f if f cannot be used, else nil.
+func (f *File) usable(k call) *Error {
+	switch {
+	case f == nil:
+		return fail(ErrFile, k.String(), nil, "file is nil")
+	case f.c.freed.Load():
+		n := noFile(f.c)
+		e := newError(ErrFile, k.String(), n.c, "file has been closed")
+		e.Object = f.c.Name()
+		return e.raised()
+	case f.c.w.SlowPath():
+		return f.c.usableSlowPath(k)
+	}
+	return nil
+}
+
+// Close closes the file. All accesses must be complete. With ModeDeleteOnClose it also deletes the
+// file. Collective over the file.
+//
+// What has been written is with the operating system then, and survives the end of all processes; on
+// the disk it is after a Sync.
+//
+// C: MPI_File_close, section 14.2.2.
+func (f *File) Close() error {
+	if err := f.usable(callFileClose); err != nil {
+		return err
+	}
+	err := f.done(f.f.Close(), callFileClose)
+	f.c.freed.Store(true)
+	return err
+}
+
+// DeleteFile deletes the file of a path. It need not be closed by all. ErrNoSuchFile if there is none.
+// Errors go to the default error handler of files.
+//
+// C: MPI_File_delete, section 14.2.3.
+func DeleteFile(c *Comm, path string, hints ...FileHint) error {
+	if err := c.usable(callDeleteFile); err != nil {
+		return err
+	}
+	checkKeys(c, callDeleteFile, hints...)
+	if err := file.Delete(path); err != nil {
+		return noFile(c).wrong(err, callDeleteFile, path)
+	}
+	return nil
+}
+
+// access carries out an access that does not depend on others.
+func (f *File) access(k call, d file.Direction, offset int64, m mem.Mem) (Status, error) {
+	if err := f.usable(k); err != nil {
+		return emptyStatus(), err
+	}
+	n, err := f.f.Do(d, offset, m)
+	return f.status(k, n, err)
+}
+
+// status is the status of an access of n bytes.
+func (f *File) status(k call, n int64, err error) (Status, error) {
+	st := emptyStatus()
+	st.bytes = n
+	if err != nil {
+		return st, f.wrong(err, k, "")
+	}
+	return st, nil
+}
+
+// start starts an access that does not depend on others.
+func (f *File) start(k call, d file.Direction, offset int64, m mem.Mem) Request {
+	if err := f.usable(k); err != nil {
+		return Request{err: err}
+	}
+	r, err := f.f.Start(d, offset, m, k.String())
+	return f.request(k, r, err)
+}
+
+// request is the request of an access that has been started.
+func (f *File) request(k call, r *p2p.Request, err error) Request {
+	if err != nil {
+		return Request{err: f.wrong(err, k, "")}
+	}
+	return watched(newRequest(k, f.c, r))
+}
+
+// fileData is the memory of a slice of plain data.
+func fileData[T any](buf []T) mem.Mem {
+	if isNumber[T]() {
+		return mem.Of(memory(buf))
+	}
+	b := Buf(buf)
+	return b.fileSource()
+}
+
+// fileSource is the memory of a Buffer.
+func (b *Buffer) fileSource() mem.Mem {
+	if b.err != nil {
+		return mem.Wrong(b.err)
+	}
+	return mem.In(&b.b)
+}
+
+// fileTarget is the memory of a Buffer to read into, in which no byte may occur twice.
+func (b *Buffer) fileTarget() mem.Mem {
+	m, _ := b.received(nil)
+	return m
+}

@@ -1,0 +1,70 @@
+package mpi
+
+// CreateFileErrhandler makes an error handler for files. fn gets the file, nil for errors of calls
+// that were to open one, and the error that the call will return. A nil fn gives the null handler.
+//
+// C: MPI_File_create_errhandler, section 9.3.3.
+func CreateFileErrhandler(fn func(f *File, err *Error)) Errhandler {
+	if fn == nil {
+		return Errhandler{}
+	}
+	return Errhandler{&errhandler{"user-defined", func(c *Comm, err *Error) { fn(c.file, err) }, aFile}}
+}
+
+// SetErrhandler sets the error handler of the file in this process. A new file has the default error
+// handler of files. ErrErrhandler if h is null or was made for other objects.
+//
+// C: MPI_File_set_errhandler, section 9.3.3.
+func (f *File) SetErrhandler(h Errhandler) error {
+	if err := f.usable(callSetErrhandler); err != nil {
+		return err
+	}
+	return f.c.setErrhandler(h, aFile)
+}
+
+// Errhandler is the file's error handler.
+//
+// C: MPI_File_get_errhandler, section 9.3.3.
+func (f *File) Errhandler() (Errhandler, error) {
+	if err := f.usable(callGetErrhandler); err != nil {
+		return Errhandler{}, err
+	}
+	return Errhandler{f.c.handler.Load()}, nil
+}
+
+// CallErrhandler calls the file's error handler with err and returns err as an *Error about f: see
+// Comm.CallErrhandler.
+//
+// C: MPI_File_call_errhandler, section 9.5.
+func (f *File) CallErrhandler(err error) error {
+	if e := f.usable(callCallErrhandler); e != nil {
+		return e
+	}
+	return f.c.callErrhandler(err)
+}
+
+// SetDefaultFileErrhandler sets the default error handler of files of this process, which may be done
+// before Init: files that are opened from now on get it, and it gets the errors of calls that open or
+// delete files. Before that it is ErrorsReturn, whatever the initial error handler of communicators.
+// ErrErrhandler if h is null or was made for other objects.
+//
+// C: MPI_File_set_errhandler, section 14.7.
+func SetDefaultFileErrhandler(h Errhandler) error {
+	if err := h.fits(callSetErrhandler, aFile); err != nil {
+		return err.raised()
+	}
+	current.files.Store(h.h)
+	return nil
+}
+
+// DefaultFileErrhandler is the default error handler of files.
+//
+// C: MPI_File_get_errhandler, section 14.7.
+func DefaultFileErrhandler() Errhandler { return Errhandler{defaultFileErrhandler()} }
+
+func defaultFileErrhandler() *errhandler {
+	if h := current.files.Load(); h != nil {
+		return h
+	}
+	return ErrorsReturn.h
+}

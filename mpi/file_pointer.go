@@ -1,0 +1,48 @@
+package mpi
+
+import "github.com/halo-mpi/halo/internal/file"
+
+// What Seek is relative to: the beginning of the view, the file pointer, or the end of the file.
+//
+// C: MPI_SEEK_SET, MPI_SEEK_CUR and MPI_SEEK_END, section 14.4.3.
+const (
+	SeekCur = file.SeekCur
+	SeekEnd = file.SeekEnd
+	SeekSet = file.SeekSet
+)
+
+// Seek moves the individual file pointer by an offset, in elementary types, from what whence says, and
+// returns the new offset from the beginning of the view. The end of the file is the first elementary
+// type of the view behind its last byte. ErrArg if the pointer would be before the beginning.
+//
+// C: MPI_File_seek, section 14.4.3.
+func (f *File) Seek(offset int64, whence int) (int64, error) {
+	if err := f.usable(callSeek); err != nil {
+		return 0, err
+	}
+	at, err := f.f.Seek(offset, whence)
+	return at, f.done(err, callSeek)
+}
+
+// Position is the individual file pointer, in elementary types from the beginning of the view.
+//
+// C: MPI_File_get_position, section 14.4.3.
+func (f *File) Position() (int64, error) {
+	if err := f.usable(callFilePosition); err != nil {
+		return 0, err
+	}
+	at, err := f.f.Position()
+	return at, f.done(err, callFilePosition)
+}
+
+// ByteOffset is the number of the byte in the file at an offset in the view, which is in elementary
+// types.
+//
+// C: MPI_File_get_byte_offset, section 14.4.3.
+func (f *File) ByteOffset(offset int64) (int64, error) {
+	if err := f.usable(callByteOffset); err != nil {
+		return 0, err
+	}
+	at, err := f.f.ByteOffset(offset)
+	return at, f.done(err, callByteOffset)
+}

@@ -1,0 +1,194 @@
+package mpi_test
+
+import (
+	"bytes"
+	"encoding/gob"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/halo-mpi/halo/mpi"
+)
+
+// IO-04, IO-23: data moves by the view: vectors that interleave give every rank its columns of a
+// matrix, which one rank reads as a whole.
+func TestIO04_IO23_ViewsInterleave(t *testing.T) {
+	onFile(t, 3, func(t testing.TB, c *mpi.Comm, path string) {
+		const rows = 50
+		f := openFile(t, c, path, newFile)
+		n, me := c.Size(), c.Rank()
+		element := typeOf[int32]()
+		column := committed(mpi.TypeVector(rows, 1, n, element))
+		ok(t, f.SetView(int64(4*me), element, column, "native"))
+		mine := make([]int32, rows)
+		for i := range mine {
+			mine[i] = int32(i*n + me)
+		}
+		st, err := mpi.WriteAt(f, 0, mine)
+		ok(t, err)
+		if mpi.Count[int32](st) != rows {
+			t.Errorf("wrote %d elements", mpi.Count[int32](st))
+		}
+		ok(t, f.Sync())
+		clear(mine)
+		_, err = mpi.ReadAt(f, 10, mine[10:])
+		ok(t, err)
+		if mine[10] != int32(10*n+me) || mine[rows-1] != int32((rows-1)*n+me) {
+			t.Errorf("rank %d read %v", me, mine)
+		}
+		ok(t, f.SetView(0, element, element, "native"))
+		all := make([]int32, rows*n)
+		_, err = mpi.Read(f, all)
+		ok(t, err)
+		for i, v := range all {
+			if v != int32(i) {
+				t.Fatalf("element %d is %d", i, v)
+			}
+		}
+		ok(t, f.Close())
+	})
+}
+
+// IO-22: seek, position and byte offsets, in a view with holes; the end of the file is the first
+// element behind its last byte.
+func TestIO22_Seek(t *testing.T) {
+	onFile(t, 1, func(t testing.TB, c *mpi.Comm, path string) {
+		f := openFile(t, c, path, newFile)
+		ok(t, f.SetSize(100))
+		short := typeOf[int16]()
+		two := committed(mpi.TypeVector(2, 1, 3, short)) // bytes 0, 1, 6, 7 of 8
+		ok(t, f.SetView(10, short, two, "native"))
+		for _, x := range []struct {
+			offset int64
+			whence int
+			want   int64
+		}{{5, mpi.SeekSet, 5}, {2, mpi.SeekCur, 7}, {-7, mpi.SeekCur, 0}, {0, mpi.SeekEnd, 23}, {-3, mpi.SeekEnd, 20}, {4, mpi.SeekEnd, 27}} {
+			at, err := f.Seek(x.offset, x.whence)
+			ok(t, err)
+			if now, err := f.Position(); at != x.want || now != x.want || err != nil {
+				t.Errorf("seek by %d from %d: at %d, position %d, want %d", x.offset, x.whence, at, now, x.want)
+			}
+		}
+		for _, whence := range []int{mpi.SeekSet, mpi.SeekEnd, 7} {
+			_, err := f.Seek(-100, whence)
+			wantClass(t, err, mpi.ErrArg)
+		}
+		for offset, want := range []int64{10, 16, 18, 24, 26} {
+			at, err := f.ByteOffset(int64(offset))
+			ok(t, err)
+			if at != want {
+				t.Errorf("element %d is at byte %d, want %d", offset, at, want)
+			}
+		}
+		extent, err := f.TypeExtent(two)
+		ok(t, err)
+		if extent != 8 {
+			t.Errorf("extent %d", extent)
+		}
+		ok(t, f.Close())
+	})
+}
+
+// IO-22: a matrix that is distributed by darray is in the file as a whole.
+func TestIO22_Darray(t *testing.T) {
+	onFile(t, 4, func(t testing.TB, c *mpi.Comm, path string) {
+		const n = 11
+		element := typeOf[int32]()
+		part := committed(mpi.TypeDarray(4, c.Rank(), []mpi.Distribute{{n, mpi.DistributeCyclic, 2, 2}, {n, mpi.DistributeBlock, mpi.DistributeDefault, 2}}, mpi.OrderC, element))
+		size, err := part.Size()
+		ok(t, err)
+		f := openFile(t, c, path, newFile)
+		ok(t, f.SetView(0, element, part, "native"))
+		mine := make([]int32, size/4)
+		for i := range mine {
+			at, err := f.ByteOffset(int64(i))
+			ok(t, err)
+			mine[i] = int32(at / 4)
+		}
+		_, err = mpi.Write(f, mine)
+		ok(t, err)
+		ok(t, f.Sync())
+		ok(t, f.SetView(0, element, element, "native"))
+		all := make([]int32, n*n)
+		st, err := mpi.Read(f, all)
+		ok(t, err)
+		for i, v := range all {
+			if v != int32(i) || mpi.Count[int32](st) != n*n {
+				t.Fatalf("element %d is %d", i, v)
+			}
+		}
+		ok(t, f.Close())
+	})
+}
+
+// IO-19, DT-13, DT-14: bytes match any type; types must be committed, and memory to read into must not
+// overlap; views must ascend.
+func TestIO19_DT13_DT14_Types(t *testing.T) {
+	onFile(t, 1, func(t testing.TB, c *mpi.Comm, path string) {
+		f := openFile(t, c, path, newFile)
+		_, err := mpi.WriteAt(f, 0, []float64{1.25})
+		ok(t, err)
+		buf := make([]float64, 1)
+		_, err = f.ReadAt(0, mpi.Buf(buf))
+		ok(t, err)
+		if buf[0] != 1.25 {
+			t.Errorf("read %v", buf)
+		}
+		element := typeOf[int32]()
+		raw, err := mpi.TypeContiguous(2, element)
+		ok(t, err)
+		_, err = f.WriteAt(0, mpi.BufOf(make([]int32, 2), 1, raw))
+		wantClass(t, err, mpi.ErrType)
+		wantClass(t, f.SetView(0, element, raw, "native"), mpi.ErrType)
+		wantClass(t, f.SetView(0, mpi.DatatypeNull, element, "native"), mpi.ErrType)
+		wantClass(t, f.SetView(-1, element, element, "native"), mpi.ErrArg)
+		twice := committed(mpi.TypeIndexed([]int{2, 2}, []int{0, 1}, element))
+		_, err = f.ReadAt(0, mpi.BufOf(make([]int32, 3), 1, twice))
+		wantClass(t, err, mpi.ErrType)
+		_, err = f.WriteAt(0, mpi.BufOf(make([]int32, 3), 1, twice))
+		ok(t, err)
+		wantClass(t, f.SetView(0, element, twice, "native"), mpi.ErrArg)
+		down := committed(mpi.TypeIndexed([]int{1, 1}, []int{1, 0}, element))
+		err = f.SetView(0, element, down, "native")
+		wantClass(t, err, mpi.ErrArg)
+		if err == nil || !strings.Contains(err.Error(), "0 comes after 4") {
+			t.Error(err)
+		}
+		none := committed(mpi.TypeContiguous(0, element))
+		wantClass(t, f.SetView(0, element, none, "native"), mpi.ErrArg)
+		ok(t, f.Close())
+		_, err = mpi.ReadAt(f, 0, buf)
+		wantClass(t, err, mpi.ErrFile)
+		wantClass(t, f.Close(), mpi.ErrFile)
+	})
+}
+
+// Encoders and decoders of the standard library work on the view of a rank.
+func TestStream(t *testing.T) {
+	onFile(t, 2, func(t testing.TB, c *mpi.Comm, path string) {
+		f := openFile(t, c, path, newFile)
+		every := committed(mpi.TypeResized(typeOf[byte](), 0, 2))
+		ok(t, f.SetView(int64(c.Rank()), typeOf[byte](), every, "native"))
+		ok(t, gob.NewEncoder(f.Stream()).Encode(map[string]int{"rank": c.Rank()}))
+		ok(t, f.Sync())
+		if _, err := f.Stream().Seek(0, io.SeekStart); err != nil {
+			t.Fatal(err)
+		}
+		var m map[string]int
+		ok(t, gob.NewDecoder(f.Stream()).Decode(&m))
+		if m["rank"] != c.Rank() {
+			t.Errorf("decoded %v", m)
+		}
+		end, err := f.Stream().Seek(0, io.SeekEnd)
+		ok(t, err)
+		if n, err := f.Stream().ReadAt(make([]byte, 5), end-1); n != 1 && c.Rank() == 1 || err != io.EOF {
+			t.Errorf("%d bytes at the end, %v", n, err)
+		}
+		all, err := io.ReadAll(io.NewSectionReader(f.Stream(), 0, end))
+		ok(t, err)
+		if !bytes.Contains(all, []byte("rank")) {
+			t.Errorf("read %q", all)
+		}
+		ok(t, f.Close())
+	})
+}
