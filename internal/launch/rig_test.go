@@ -38,7 +38,12 @@ func TestMain(m *testing.M) {
 	}
 	haloPath, rankPath, hangPath, sessionPath = filepath.Join(dir, "halo"), filepath.Join(dir, "rank"), filepath.Join(dir, "hang"), filepath.Join(dir, "session")
 	code := 1
-	if build(haloPath, fmt.Sprintf("-race=%v", testrun.Race), "github.com/halo-mpi/halo/cmd/halo") && build(dir, "./testdata/rank", "./testdata/hang", "./testdata/session") {
+	halo := []string{"github.com/halo-mpi/halo/cmd/halo"}
+	if testrun.Race {
+		// The tests are programs of this kind, so that packages are compiled once for both.
+		halo = []string{"-race", "-buildmode=exe", halo[0]}
+	}
+	if build(haloPath, halo...) && build(dir, "./testdata/rank", "./testdata/hang", "./testdata/session") {
 		code = m.Run()
 	}
 	os.RemoveAll(dir)
