@@ -26,6 +26,17 @@ static void sum(MPI_Comm comm) {
 	CHECK(out == n * (n - 1) / 2);
 }
 
+/* Of the predefined attributes only MPI_TAG_UB is available. */
+static void attributes(MPI_Comm comm) {
+	int keys[] = {MPI_HOST, MPI_IO, MPI_WTIME_IS_GLOBAL, MPI_APPNUM, MPI_LASTUSEDCODE, MPI_UNIVERSE_SIZE}, *value, flag;
+	OK(MPI_Comm_get_attr(comm, MPI_TAG_UB, &value, &flag));
+	CHECK(flag && *value >= 32767);
+	for (int i = 0; i < 6; i++) {
+		OK(MPI_Comm_get_attr(comm, keys[i], &value, &flag));
+		CHECK(!flag);
+	}
+}
+
 /* The length protocol of names: 0 asks, less than the length truncates. */
 static void psets(MPI_Session s) {
 	int n, length, world = 0, self = 0;
@@ -207,6 +218,7 @@ int main(int argc, char **argv) {
 	MPI_Comm_rank(world, &rank);
 	MPI_Comm_size(world, &size);
 	sum(world);
+	attributes(world);
 	sum(again);
 	psets(first);
 	windows(world);

@@ -24,6 +24,11 @@ func (internals) LiveObjects(s *Session) (comms []*Comm, windows []*Window) {
 	return slices.Collect(maps.Keys(s.comms)), slices.Collect(maps.Keys(s.windows))
 }
 
+// InSession reports whether a communicator belongs to a session.
+//
+// C: none; the predefined attributes of a communicator depend on it, section 9.1.2.
+func (internals) InSession(c *Comm) bool { return c.self.session != nil }
+
 // CreateSessionErrhandler makes an error handler for sessions. fn gets the session, nil for errors
 // of OpenSession, and the error that the call will return. A nil fn gives the null handler.
 //

@@ -242,6 +242,14 @@ func (l *Lib) getCommAttr(a args, call string, fortran bool) error {
 	if err != nil {
 		return err
 	}
+	// In a session only MPI_TAG_UB is available (section 9.1.2): the others describe the world model.
+	if number := a.int(1); number > tagUB && number <= universeSize && engine.InSession(c) {
+		if err := l.needs(call, a, result{2, "attribute_val"}, result{3, "flag"}); err != nil {
+			return err
+		}
+		a.setBool(3, false)
+		return nil
+	}
 	return getAttr(l, a, call, fortran, c, func(k *keyval) mpi.Keyval[*mpi.Comm, attribute] { return k.comm }, l.commAttribute)
 }
 

@@ -46,6 +46,7 @@ var engine = unexported.Get[interface {
 	Raise(h mpi.Errhandler, e *mpi.Error) error
 	PsetGroup(s *mpi.Session, name string) (g mpi.Group, found bool, err error)
 	LiveObjects(s *mpi.Session) ([]*mpi.Comm, []*mpi.Window)
+	InSession(c *mpi.Comm) bool
 	BufError(cl mpi.Class, format string, args ...any) mpi.Buffer
 	PackTo(c *mpi.Comm, dst []byte, p unsafe.Pointer, count int, d mpi.Datatype) int
 	UnpackFrom(c *mpi.Comm, src []byte, p unsafe.Pointer, count int, d mpi.Datatype) int
