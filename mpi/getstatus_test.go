@@ -40,6 +40,55 @@ func TestXP2P04_GetStatus(t *testing.T) {
 	})
 }
 
+// X-P2P-04: when GetStatus has reported that an operation is complete, its request can be freed, also
+// that of a collective or of a window's operation, which otherwise cannot.
+func TestXP2P04_FreeAfterGetStatus(t *testing.T) {
+	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
+		in, out := []int{c.Rank() + 1}, []int{0}
+		w, err := mpi.WinAllocate[int](c, 1)
+		ok(t, err)
+		ok(t, w.LockAll(0))
+		persistent := mpi.AllreduceInit(c, in, []int{0}, mpi.Sum)
+		for range 3 {
+			out[0] = 0
+			if c.Rank() == 0 { // the request of rank 1 is active until rank 0 takes part
+				_, err := mpi.Recv(c, []byte{0}, 1, 0)
+				ok(t, err)
+			}
+			ok(t, persistent.Start())
+			r := mpi.Iallreduce(c, in, out, mpi.Sum)
+			put := w.Rput([]int{7}, 1-c.Rank(), 0)
+			if c.Rank() == 1 {
+				wantClass(t, r.Free(), mpi.ErrRequest)
+				wantClass(t, persistent.Free(), mpi.ErrRequest)
+				ok(t, mpi.Send(c, []byte{0}, 0, 0))
+			}
+			for _, q := range []*mpi.Request{&persistent, &r, &put} {
+				for done := false; !done; {
+					_, done, err = q.GetStatus()
+					ok(t, err)
+				}
+			}
+			ok(t, r.Free())
+			ok(t, put.Free())
+			if !r.IsNull() || !put.IsNull() || out[0] != 3 {
+				t.Errorf("null %v and %v, sum %d, want 3", r.IsNull(), put.IsNull(), out[0])
+			}
+			_, err = persistent.Wait()
+			ok(t, err)
+		}
+		ok(t, persistent.Start())
+		ok(t, func() error { _, err := mpi.GetStatusAll([]mpi.Request{persistent}, nil); return err }())
+		for done := false; !done; {
+			_, done, err = persistent.GetStatus()
+			ok(t, err)
+		}
+		ok(t, persistent.Free())
+		ok(t, w.UnlockAll())
+		ok(t, w.Free())
+	})
+}
+
 // WaitContext returns when its context is done; the operation continues.
 func TestWaitContextGivesUpAndResumes(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {

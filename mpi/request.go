@@ -183,6 +183,7 @@ func (q *Request) peek(what string, wanted bool) (Status, bool, *Error) {
 	if !e.Test(q.r) {
 		return emptyStatus(), false, nil
 	}
+	q.r.Told = true
 	q.checkLooked()
 	if !q.r.Active || !wanted {
 		return emptyStatus(), true, nil
@@ -268,8 +269,9 @@ func (q *Request) Cancel() error {
 }
 
 // Free frees the request. A pending operation completes, but the program cannot find out when.
-// ErrRequest for active collective and partitioned operations and those of windows, except requests
-// of SyncOpsInit, which still signals, and of SyncObjectInit.
+// ErrRequest for active partitioned operations, and for active collectives and operations of windows
+// unless GetStatus has reported that they are complete. Requests of SyncOpsInit, which still signals,
+// and of SyncObjectInit can always be freed.
 //
 // C: MPI_Request_free, section 3.7.3.
 func (q *Request) Free() error {
@@ -283,7 +285,7 @@ func (q *Request) Free() error {
 	if q.call() == callStartGrequest {
 		return q.freeGrequest(e)
 	}
-	if (q.call() >= callCollective || q.call().oneSided() && !q.call().attended() || q.call().partitioned()) && q.r.Active {
+	if q.r.Active && (q.call().partitioned() || !q.r.Told && (q.call() >= callCollective || q.call().oneSided() && !q.call().attended())) {
 		e.Proc().Unlock()
 		return fail(ErrRequest, "Free", q.c, "%v is active: wait for it first", q.call())
 	}

@@ -64,6 +64,7 @@ type Request struct {
 	Persistent   bool
 	Active       bool // started and not yet waited for
 	autoFree     bool // nobody will wait for it: free it when it is complete
+	Told         bool // the program has learned that it is complete, by a call that leaves it active
 	mode         Mode
 	phase        phase
 	operation    string // names an operation that is neither send nor receive
@@ -126,7 +127,7 @@ func (e *Engine) Free(r *Request) {
 	r.Gen++
 	r.Reset()
 	r.Also(nil)
-	r.Send, r.Persistent, r.Active, r.autoFree = false, false, false, false
+	r.Send, r.Persistent, r.Active, r.autoFree, r.Told = false, false, false, false, false
 	if r.observer != nil {
 		r.observer = nil
 		e.observers--
