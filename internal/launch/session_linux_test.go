@@ -39,6 +39,19 @@ func TestXSES01_ProcessSetsOfTheLauncher(t *testing.T) {
 	}
 }
 
+// X-SES-01, F4: nothing is left of a job of which a rank is killed before or while others make a
+// communicator with it.
+func TestXSES01_F4_KilledWhileACommunicatorIsMade(t *testing.T) {
+	for _, when := range []string{"unopened", "opened", "amid"} {
+		for name, start := range ways("-n", "4", sessionPath, when) {
+			t.Run(when+" "+name, func(t *testing.T) {
+				t.Parallel()
+				start(t).start().wait(137).said("rank 3", "SIGKILL")
+			})
+		}
+	}
+}
+
 // X-SES-01: a session that is not finalized, and an end where others wait, end the job and are
 // explained.
 func TestXSES01_EndsOfProcessesWithSessions(t *testing.T) {

@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -70,6 +71,8 @@ func do(what string) error {
 			return err
 		}
 		return session([]int{1}, false)
+	case "unopened", "opened", "amid": // the last rank dies while the others make communicators with it
+		return die(what)
 	case "psets":
 		s, err := mpi.OpenSession(mpi.ErrorsReturn)
 		if err != nil {
@@ -137,6 +140,41 @@ func stopped() (pids []int, err error) {
 		}
 	}
 	return pids, nil
+}
+
+// die makes communicators of all ranks until the last one dies: before it has a session (unopened),
+// before it takes part (opened), or at any time in a call (amid). The launcher ends the others.
+func die(when string) error {
+	victim := rank == size-1
+	if victim && when == "unopened" {
+		return syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	}
+	s, err := mpi.OpenSession(mpi.ErrorsReturn)
+	if err != nil {
+		return err
+	}
+	g, err := s.Group(mpi.PsetWorld)
+	if err != nil {
+		return err
+	}
+	if victim && when == "opened" {
+		return syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	}
+	for round := 0; ; round++ {
+		if victim && round == 3 {
+			go func() {
+				time.Sleep(time.Duration(rand.IntN(1000)) * time.Microsecond)
+				syscall.Kill(os.Getpid(), syscall.SIGKILL)
+			}()
+		}
+		c, err := mpi.CommFromGroup(g, "test", mpi.ErrorsReturn)
+		if err != nil {
+			return err
+		}
+		if err := c.Disconnect(); err != nil {
+			return err
+		}
+	}
 }
 
 // session uses a session with some ranks, and the world model within it.
