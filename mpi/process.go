@@ -229,7 +229,7 @@ func (c *Comm) finalize() error {
 	if err != nil {
 		c.reportLeftovers(true)
 	} else {
-		err = c.w.RMA.OpenEpochs()
+		err = c.w.RMA.OpenEpochs(c.w.Model())
 	}
 	if err == nil {
 		err = c.w.Coll.Idle(c.core, coll.CallFinalize)

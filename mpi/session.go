@@ -2,7 +2,9 @@ package mpi
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -253,7 +255,8 @@ func (s *Session) removeWindow(w *Window) {
 // sessions and the world model go on. A session can be opened again.
 //
 // All operations of the session must be complete: ErrPending, without any effect, if there are
-// active requests, or, with StrictFinalize, if communicators or windows are not freed.
+// active requests, or, with StrictFinalize, if communicators or windows are not freed; ErrRMASync if
+// an epoch of a window is open.
 //
 // C: MPI_Session_finalize, section 11.3.1.
 func (s *Session) Finalize() error {
@@ -265,6 +268,9 @@ func (s *Session) Finalize() error {
 	if err := w.Pending(s.contexts()); err != nil {
 		s.self.reportLeftovers(true)
 		return wrap(err, k, s.self, Undefined, Undefined)
+	}
+	if err := s.openEpoch(); err != nil {
+		return err.raised()
 	}
 	s.mu.Lock()
 	comms, windows, roots := len(s.comms), len(s.windows), slices.Clone(s.roots)
@@ -292,6 +298,28 @@ func (s *Session) Finalize() error {
 	s.comms, s.windows, s.roots = nil, nil, nil
 	if err := w.Leave(); err != nil {
 		return wrap(err, k, s.self, Undefined, Undefined)
+	}
+	return nil
+}
+
+// openEpoch returns an error, which is not raised, if an epoch of a window of the session is open. If
+// the session ended then, another member might wait for a lock that this process holds, and this
+// process for the other one.
+func (s *Session) openEpoch() *Error {
+	s.mu.Lock()
+	windows := slices.Collect(maps.Keys(s.windows))
+	s.mu.Unlock()
+	for _, w := range windows {
+		err := w.v.Idle()
+		if err == nil || w.c.freed.Load() {
+			continue
+		}
+		if w.checks() {
+			err = w.v.Checker().Open(err)
+		}
+		e := describe(err, callFinalize, s.self, Undefined, Undefined)
+		e.Detail = strings.TrimSuffix("window "+w.Name(), " ") + ": " + e.Detail
+		return e
 	}
 	return nil
 }

@@ -44,6 +44,83 @@ func TestXSES01_FinalizeWithLiveObjects(t *testing.T) {
 	})
 }
 
+// A session is not finalized while an epoch of one of its windows is open, of whatever kind.
+func TestXSES01_FinalizeWithOpenEpochs(t *testing.T) {
+	for _, check := range []string{"0", "1"} {
+		t.Setenv("HALO_CHECK", check)
+		everywhere(t, 2, []string{"inproc@01"}, func(t testing.TB, p *mpitest.Process) {
+			s := opened(t, p)
+			c := commOf(t, s, mpi.PsetWorld)
+			w, err := mpi.WinAllocate[int64](c, 1)
+			ok(t, err)
+			ok(t, w.SetName("bread"))
+			peer := 1 - p.Rank
+			group, err := groupOf(t, s, mpi.PsetWorld).Incl([]int{peer})
+			ok(t, err)
+			epochs := []struct {
+				begin, end func() error
+				says       string
+			}{
+				{func() error { return w.LockAll(0) }, w.UnlockAll, "all targets are locked"},
+				{func() error { return w.Lock(mpi.LockShared, peer, 0) }, func() error { return w.Unlock(peer) }, "targets are locked"},
+				{func() error { return w.Fence(0) }, func() error { return w.Fence(mpi.ModeNoSucceed) }, "fence"},
+				{func() error { return w.Start(group, 0) }, w.Complete, "Start"},
+				{func() error { return w.Post(group, 0) }, w.Wait, "Post"},
+			}
+			for _, e := range epochs {
+				access := e.says != "Post"
+				if e.says == "Start" {
+					ok(t, w.Post(group, 0))
+				}
+				ok(t, e.begin())
+				if access {
+					ok(t, w.Put([]int64{int64(p.Rank) + 1}, peer, 0))
+				}
+				err := s.Finalize()
+				wantClass(t, err, mpi.ErrRMASync)
+				if text := err.Error(); !strings.Contains(text, "Finalize on session 1: window bread: ") || !strings.Contains(text, e.says) ||
+					check == "1" && !strings.Contains(text, "session_errors_test.go") {
+					t.Errorf("%v", err)
+				}
+				if !access {
+					ok(t, w.Start(group, 0))
+					ok(t, w.Complete())
+				}
+				ok(t, e.end())
+				if e.says == "Start" {
+					ok(t, w.Wait())
+				}
+				ok(t, c.Barrier())
+				if access && w.Local()[0] != int64(peer)+1 {
+					t.Errorf("%s: the window has %d", e.says, w.Local()[0])
+				}
+			}
+			ok(t, w.Free())
+			ok(t, c.Free())
+			ok(t, s.Finalize())
+		})
+	}
+}
+
+// The world model can be finalized while an epoch of a session's window is open.
+func TestXSES01_EpochsBesideTheWorldModel(t *testing.T) {
+	t.Setenv("HALO_CHECK", "1")
+	everywhere(t, 2, nil, func(t testing.TB, p *mpitest.Process) {
+		s := opened(t, p)
+		w, err := mpi.WinAllocate[int64](commOf(t, s, mpi.PsetWorld), 1)
+		ok(t, err)
+		ok(t, w.LockAll(0))
+		world, err := p.Init()
+		ok(t, err)
+		ok(t, world.Barrier())
+		ok(t, p.Finalize())
+		ok(t, w.Put([]int64{3}, 1-p.Rank, 0))
+		ok(t, w.UnlockAll())
+		ok(t, w.Free())
+		ok(t, s.Finalize())
+	})
+}
+
 // Objects of two sessions, or of a session and the world model, in one call are ErrSession.
 func TestXSES01_ObjectsOfTwoSessions(t *testing.T) {
 	everywhere(t, 1, nil, func(t testing.TB, p *mpitest.Process) {

@@ -185,15 +185,16 @@ func (v *View) Access(call check.Call, store bool, off uint64, n int64, fn func(
 	return w.check.Access(call, store, off, n, func() { fn(mem) })
 }
 
-// OpenEpochs returns an error in checking mode if epochs of windows are open.
-func (e *Engine) OpenEpochs() error {
+// OpenEpochs returns an error in checking mode if epochs of windows are open whose contexts of selects;
+// nil selects all.
+func (e *Engine) OpenEpochs(of func(ctx uint64) bool) error {
 	if e.checkers == nil {
 		return nil
 	}
 	var list []*Window
 	e.p.Lock()
 	for _, w := range e.windows {
-		if w.check != nil {
+		if w.check != nil && (of == nil || of(w.id)) {
 			list = append(list, w)
 		}
 	}
