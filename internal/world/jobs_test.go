@@ -1,6 +1,7 @@
 package world
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -301,6 +302,27 @@ func access(w *World, c *comm.Comm) error {
 	return v.Free()
 }
 
+// around gives a communicator a ring as its topology, and exchanges with the neighbours, of which some
+// belong to the other job.
+func around(w *World, c *comm.Comm) error {
+	n := c.Size()
+	before, after := (c.Rank+n-1)%n, (c.Rank+1)%n
+	c.Neighbors = &comm.Neighbors{Sources: []int{before, after}, Dests: []int{after, before}}
+	for _, size := range []int{1, 100_000} {
+		send := append(bytes.Repeat([]byte{byte(c.Rank)}, size), bytes.Repeat([]byte{byte(c.Rank + 100)}, size)...)
+		recv := make([]byte, 2*size)
+		a := coll.Args{Send: coll.Bytes(send), Recv: coll.Bytes(recv), Width: 1, Call: "NeighborAlltoall"}
+		if err := w.Coll.Do(c, coll.NeighborAlltoall, &a); err != nil {
+			return err
+		}
+		want := append(bytes.Repeat([]byte{byte(before)}, size), bytes.Repeat([]byte{byte(after + 100)}, size)...)
+		if !bytes.Equal(recv, want) {
+			return fmt.Errorf("blocks of %d bytes come from %d and %d, want %d and %d", size, recv[0], recv[size], before, after+100)
+		}
+	}
+	return nil
+}
+
 // A process is a job and an index: processes of two jobs, of which no two call a third one by the
 // same number, share communicators, and those that they make of them.
 func TestTwoJobs(t *testing.T) {
@@ -318,6 +340,9 @@ func TestTwoJobs(t *testing.T) {
 			}
 			if err := use(w, dup); err != nil {
 				return fmt.Errorf("dup: %w", err)
+			}
+			if err := around(w, dup); err != nil {
+				return fmt.Errorf("ring: %w", err)
 			}
 			// The first rank of each part is of the other job than in all.
 			part, err := w.Coll.Split(all, all.Rank%2, -all.Rank)
