@@ -46,6 +46,9 @@ func (t *tables) body(p, q *abi.Procedure) string {
 	var b strings.Builder
 	if strings.HasSuffix(q.Name, "_fromint") { // the number of a predefined handle is its value
 		fmt.Fprintf(&b, "\tif ((unsigned)%s < 0x1000)\n\t\treturn (%s)(uintptr_t)(unsigned)%s;\n", q.Params[0].Name, q.Returns, q.Params[0].Name)
+		if table := knownHandles[q.Returns]; table != "" {
+			fmt.Fprintf(&b, "\tuintptr_t known = halo_known(&%s, %s);\n\tif (known != 0)\n\t\treturn (%s)known;\n", table, q.Params[0].Name, q.Returns)
+		}
 	}
 	if q.Returns != "int" { // MPI_X_fromint
 		fmt.Fprintf(&b, "\t%s result = 0;\n", q.Returns)
@@ -94,6 +97,10 @@ var inC = func() map[string]string {
 	}
 	return m
 }()
+
+// knownHandles maps kinds of handles to the tables of those that C knows: their integers, which
+// Fortran has, are converted without entering Go.
+var knownHandles = map[string]string{"MPI_Comm": "halo_comms", "MPI_Datatype": "halo_datatypes", "MPI_Win": "halo_wins"}
 
 // inline maps procedures, by the name of the form with small counts, to their fast paths in C. The
 // function of a fast path returns whether it has done all of the call; that of a collective returns

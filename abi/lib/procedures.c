@@ -4986,6 +4986,9 @@ ALIAS(MPI_Wtime)
 MPI_Comm PMPI_Comm_fromint(int comm) {
 	if ((unsigned)comm < 0x1000)
 		return (MPI_Comm)(uintptr_t)(unsigned)comm;
+	uintptr_t known = halo_known(&halo_comms, comm);
+	if (known != 0)
+		return (MPI_Comm)known;
 	MPI_Comm result = 0;
 	word words[] = {W(comm), W(&result)};
 	haloCall(432, 0, words);
@@ -5121,6 +5124,9 @@ ALIAS(MPI_Session_toint)
 MPI_Datatype PMPI_Type_fromint(int datatype) {
 	if ((unsigned)datatype < 0x1000)
 		return (MPI_Datatype)(uintptr_t)(unsigned)datatype;
+	uintptr_t known = halo_known(&halo_datatypes, datatype);
+	if (known != 0)
+		return (MPI_Datatype)known;
 	MPI_Datatype result = 0;
 	word words[] = {W(datatype), W(&result)};
 	haloCall(450, 0, words);
@@ -5136,6 +5142,9 @@ ALIAS(MPI_Type_toint)
 MPI_Win PMPI_Win_fromint(int win) {
 	if ((unsigned)win < 0x1000)
 		return (MPI_Win)(uintptr_t)(unsigned)win;
+	uintptr_t known = halo_known(&halo_wins, win);
+	if (known != 0)
+		return (MPI_Win)known;
 	MPI_Win result = 0;
 	word words[] = {W(win), W(&result)};
 	haloCall(452, 0, words);
