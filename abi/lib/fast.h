@@ -59,23 +59,16 @@ struct halo_table {
 
 HALO_HIDDEN extern struct halo_table halo_wins, halo_comms, halo_datatypes; /* halo_datatypes: derived types */
 
-static inline struct halo_entry *halo_find(struct halo_table *table, uintptr_t handle) {
+/* The entry of the slot in a handle, or NULL. */
+static inline struct halo_entry *halo_slot_entry(struct halo_table *table, uintptr_t handle) {
 	size_t number = handle >> 4 & (((size_t)HALO_CHUNKS << HALO_CHUNK_SHIFT) - 1);
 	struct halo_entry *chunk = __atomic_load_n(&table->chunks[number >> HALO_CHUNK_SHIFT], __ATOMIC_ACQUIRE);
-	if (chunk == NULL)
-		return NULL;
-	struct halo_entry *e = &chunk[number & ((1 << HALO_CHUNK_SHIFT) - 1)];
-	return __atomic_load_n(&e->handle, __ATOMIC_ACQUIRE) == handle && handle != 0 ? e : NULL;
+	return chunk == NULL ? NULL : &chunk[number & ((1 << HALO_CHUNK_SHIFT) - 1)];
 }
 
-/* The handle whose lower 31 bits are n, 0 if the table does not know it: MPI_X_fromint. */
-static inline uintptr_t halo_known(struct halo_table *table, int n) {
-	size_t number = (unsigned)n >> 4 & (((size_t)HALO_CHUNKS << HALO_CHUNK_SHIFT) - 1);
-	struct halo_entry *chunk = __atomic_load_n(&table->chunks[number >> HALO_CHUNK_SHIFT], __ATOMIC_ACQUIRE);
-	if (chunk == NULL)
-		return 0;
-	uintptr_t handle = __atomic_load_n(&chunk[number & ((1 << HALO_CHUNK_SHIFT) - 1)].handle, __ATOMIC_ACQUIRE);
-	return (handle & 0x7fffffff) == (uintptr_t)n ? handle : 0;
+static inline struct halo_entry *halo_find(struct halo_table *table, uintptr_t handle) {
+	struct halo_entry *e = halo_slot_entry(table, handle);
+	return e != NULL && __atomic_load_n(&e->handle, __ATOMIC_ACQUIRE) == handle && handle != 0 ? e : NULL;
 }
 
 /* What C may do with elements of a predefined type, see FastKind in abi/bind; 0 if C does not know

@@ -18,6 +18,13 @@ typedef uintptr_t word;
 /* MPI_X is a weak name of PMPI_X. */
 #define ALIAS(name) extern __typeof__(P##name) name __attribute__((weak, alias("P" #name)));
 
+/* The handle whose lower 31 bits are n, 0 if the table does not know it: MPI_X_fromint. */
+static inline uintptr_t halo_known(struct halo_table *table, int n) {
+	struct halo_entry *e = halo_slot_entry(table, (unsigned)n);
+	uintptr_t handle = e == NULL ? 0 : __atomic_load_n(&e->handle, __ATOMIC_ACQUIRE);
+	return (handle & 0x7fffffff) == (uintptr_t)n ? handle : 0;
+}
+
 /*
  * 0 until the calling thread is attached to Go. Then 1, or 2 in checking mode, where every call
  * goes through halo_call_noted. As cheap to read as Go's own thread-local words.
