@@ -181,14 +181,42 @@ const (
 	callGetView
 	callSetAtomicity
 	callGetAtomicity
+	callSeekShared
+	callPositionShared
 	callReadAt
 	callIreadAt
+	callReadAtAll
+	callIreadAtAll
 	callRead
 	callIread
+	callReadAll
+	callIreadAll
+	callReadShared
+	callIreadShared
+	callReadOrdered
+	callReadAtAllBegin
+	callReadAtAllEnd
+	callReadAllBegin
+	callReadAllEnd
+	callReadOrderedBegin
+	callReadOrderedEnd
 	callWriteAt
 	callIwriteAt
+	callWriteAtAll
+	callIwriteAtAll
 	callWrite
 	callIwrite
+	callWriteAll
+	callIwriteAll
+	callWriteShared
+	callIwriteShared
+	callWriteOrdered
+	callWriteAtAllBegin
+	callWriteAtAllEnd
+	callWriteAllBegin
+	callWriteAllEnd
+	callWriteOrderedBegin
+	callWriteOrderedEnd
 	callCollective // the first of the collectives
 )
 
@@ -374,37 +402,41 @@ func (k call) String() string {
 		callGetView:                 "View",
 		callSetAtomicity:            "SetAtomicity",
 		callGetAtomicity:            "Atomicity",
+		callSeekShared:              "SeekShared",
+		callPositionShared:          "PositionShared",
 		callReadAt:                  "ReadAt",
 		callIreadAt:                 "IreadAt",
+		callReadAtAll:               "ReadAtAll",
+		callIreadAtAll:              "IreadAtAll",
 		callRead:                    "Read",
 		callIread:                   "Iread",
+		callReadAll:                 "ReadAll",
+		callIreadAll:                "IreadAll",
+		callReadShared:              "ReadShared",
+		callIreadShared:             "IreadShared",
+		callReadOrdered:             "ReadOrdered",
+		callReadAtAllBegin:          "ReadAtAllBegin",
+		callReadAtAllEnd:            "ReadAtAllEnd",
+		callReadAllBegin:            "ReadAllBegin",
+		callReadAllEnd:              "ReadAllEnd",
+		callReadOrderedBegin:        "ReadOrderedBegin",
+		callReadOrderedEnd:          "ReadOrderedEnd",
 		callWriteAt:                 "WriteAt",
 		callIwriteAt:                "IwriteAt",
+		callWriteAtAll:              "WriteAtAll",
+		callIwriteAtAll:             "IwriteAtAll",
 		callWrite:                   "Write",
 		callIwrite:                  "Iwrite",
+		callWriteAll:                "WriteAll",
+		callIwriteAll:               "IwriteAll",
+		callWriteShared:             "WriteShared",
+		callIwriteShared:            "IwriteShared",
+		callWriteOrdered:            "WriteOrdered",
+		callWriteAtAllBegin:         "WriteAtAllBegin",
+		callWriteAtAllEnd:           "WriteAtAllEnd",
+		callWriteAllBegin:           "WriteAllBegin",
+		callWriteAllEnd:             "WriteAllEnd",
+		callWriteOrderedBegin:       "WriteOrderedBegin",
+		callWriteOrderedEnd:         "WriteOrderedEnd",
 	}[k]
 }
-
-// awaits reports whether the call makes requests that wait for notification counters of the
-// caller's own rank.
-func (k call) awaits() bool { return k >= callWaitNotify && k <= callNotifyReach }
-
-// receives reports whether the peer of the call is a source.
-func (k call) receives() bool {
-	switch k {
-	case callRecv, callIrecv, callRecvInit, callPrecvInit, callParrived, callRecvSlice, callMrecv, callImrecv,
-		callProbe, callIprobe, callMprobe, callImprobe,
-		callSendrecv, callIsendrecv, callSendrecvReplace, callIsendrecvReplace,
-		callGet, callRget, callGetNotify, callRgetNotify:
-		return true
-	}
-	return false
-}
-
-// oneSided reports whether the call is a one-sided one, as opposed to those that every object
-// has.
-func (k call) oneSided() bool { return k >= callWinCreate && k <= callSync }
-
-// attended reports whether requests of the call take some action when the program waits for or
-// tests them.
-func (k call) attended() bool { return k == callSyncOpsInit || k == callSyncObjectInit }

@@ -139,7 +139,8 @@ func (f *File) usable(k call) *Error {
 	return nil
 }
 
-// Close closes the file. All accesses must be complete. With ModeDeleteOnClose it also deletes the
+// Close closes the file. All accesses must be complete: ErrRequest, and the file remains open, if a split
+// collective access has not been ended. With ModeDeleteOnClose it also deletes the
 // file. Collective over the file.
 //
 // What has been written is with the operating system then, and survives the end of all processes; on
@@ -150,9 +151,11 @@ func (f *File) Close() error {
 	if err := f.usable(callFileClose); err != nil {
 		return err
 	}
-	err := f.done(f.f.Close(), callFileClose)
-	f.c.freed.Store(true)
-	return err
+	err := f.f.Close()
+	if f.f.Closed() {
+		f.c.freed.Store(true)
+	}
+	return f.done(err, callFileClose)
 }
 
 // DeleteFile deletes the file of a path. It need not be closed by all. ErrNoSuchFile if there is none.
@@ -227,4 +230,39 @@ func (b *Buffer) fileSource() mem.Mem {
 func (b *Buffer) fileTarget() mem.Mem {
 	m, _ := b.received(nil)
 	return m
+}
+
+// accessAll carries out a collective access.
+func (f *File) accessAll(k call, d file.Direction, offset int64, m mem.Mem) (Status, error) {
+	if err := f.usable(k); err != nil {
+		return emptyStatus(), err
+	}
+	n, err := f.f.DoAll(d, offset, m, k.String())
+	return f.status(k, n, err)
+}
+
+// startAll starts a collective access.
+func (f *File) startAll(k call, d file.Direction, offset int64, m mem.Mem) Request {
+	if err := f.usable(k); err != nil {
+		return Request{err: err}
+	}
+	r, err := f.f.StartAll(d, offset, m, k.String())
+	return f.request(k, r, err)
+}
+
+// begin begins a split collective access.
+func (f *File) begin(k call, d file.Direction, offset int64, m mem.Mem) error {
+	if err := f.usable(k); err != nil {
+		return err
+	}
+	return f.done(f.f.Begin(d, offset, m, k.String()), k)
+}
+
+// end ends the split collective access that the call begun has begun.
+func (f *File) end(k, begun call) (Status, error) {
+	if err := f.usable(k); err != nil {
+		return emptyStatus(), err
+	}
+	n, err := f.f.End(begun.String())
+	return f.status(k, n, err)
 }

@@ -68,3 +68,16 @@ func defaultFileErrhandler() *errhandler {
 	}
 	return ErrorsReturn.h
 }
+
+// RaiseFile raises an error on no file: it calls the default error handler of files.
+//
+// C: none; for bindings, whose calls get handles that are no files.
+func (internals) RaiseFile(c *Comm, e *Error) error {
+	e.comm = noFile(c).c
+	return e.raised()
+}
+
+// FileClosed reports whether the file has been closed in this process.
+//
+// C: none; for bindings, whose handle ends then.
+func (internals) FileClosed(f *File) bool { return f.f.Closed() }

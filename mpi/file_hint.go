@@ -37,7 +37,7 @@ type FilePerm os.FileMode
 type CbNodes int
 
 // CbBufferSize is the number of bytes that each of these members gathers before it makes a call. The
-// default is 16 MiB.
+// default is 4 MiB.
 //
 // C: info key cb_buffer_size, section 14.2.8.
 type CbBufferSize int

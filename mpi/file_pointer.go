@@ -46,3 +46,26 @@ func (f *File) ByteOffset(offset int64) (int64, error) {
 	at, err := f.f.ByteOffset(offset)
 	return at, f.done(err, callByteOffset)
 }
+
+// SeekShared is Seek of the shared file pointer. All members pass the same arguments. Collective over
+// the file.
+//
+// C: MPI_File_seek_shared, section 14.4.4.
+func (f *File) SeekShared(offset int64, whence int) (int64, error) {
+	if err := f.usable(callSeekShared); err != nil {
+		return 0, err
+	}
+	at, err := f.f.SeekShared(offset, whence)
+	return at, f.done(err, callSeekShared)
+}
+
+// PositionShared is the shared file pointer, in elementary types from the beginning of the view.
+//
+// C: MPI_File_get_position_shared, section 14.4.4.
+func (f *File) PositionShared() (int64, error) {
+	if err := f.usable(callPositionShared); err != nil {
+		return 0, err
+	}
+	at, err := f.f.PositionShared()
+	return at, f.done(err, callPositionShared)
+}

@@ -176,7 +176,7 @@ func TestIO08_Sequential(t *testing.T) {
 }
 
 // Atomic mode: what a rank writes, another one sees whole or not at all.
-func TestAtomicity(t *testing.T) {
+func TestXIO01_Atomicity(t *testing.T) {
 	onFile(t, 2, func(t testing.TB, c *mpi.Comm, path string) {
 		f := openFile(t, c, path, newFile)
 		on, err := f.Atomicity()

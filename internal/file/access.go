@@ -18,13 +18,11 @@ const (
 	Write Direction = true
 )
 
-// Pointers are the values of an offset that stand for a file pointer.
-const (
-	Individual = math.MinInt64 // the individual file pointer
-)
+// Individual is the value of an offset that stands for the individual file pointer.
+const Individual = math.MinInt64
 
 // usable returns an error if the access is not allowed on the file.
-func (f *File) usable(d Direction) error {
+func (f *File) usable(d Direction, offset int64) error {
 	switch {
 	case f.closed.Load():
 		return fail(class.File, "file is closed")
@@ -32,7 +30,7 @@ func (f *File) usable(d Direction) error {
 		return fail(class.Access, "the file is open for writing only: %v", f.mode)
 	case d == Write && f.mode.has(ReadOnly):
 		return fail(class.ReadOnly, "the file is open for reading only: %v", f.mode)
-	case f.mode.has(Sequential):
+	case f.mode.has(Sequential) && offset != Shared:
 		return fail(class.UnsupportedOperation, "the file is sequential: only the shared file pointer may be used")
 	}
 	return nil
@@ -52,13 +50,19 @@ func (f *File) DoBytes(d Direction, offset int64, m mem.Mem) (int64, error) {
 
 // do is Do in units of unit bytes of data.
 func (f *File) do(v *View, unit int64, d Direction, offset int64, m mem.Mem) (int64, error) {
-	if err := f.check(d, m); err != nil {
+	if err := f.check(d, offset, m); err != nil {
 		return 0, err
 	}
-	if offset == Individual {
+	var at int64
+	var err error
+	switch offset {
+	case Individual:
 		return f.atPointer(v, unit, d, m)
+	case Shared:
+		at, err = f.take(v, m.Len())
+	default:
+		at, err = v.position(unit, offset, m.Len())
 	}
-	at, err := v.position(unit, offset, m.Len())
 	if err != nil {
 		return 0, err
 	}
@@ -66,11 +70,11 @@ func (f *File) do(v *View, unit int64, d Direction, offset int64, m mem.Mem) (in
 }
 
 // check returns an error of the arguments of an access.
-func (f *File) check(d Direction, m mem.Mem) error {
+func (f *File) check(d Direction, offset int64, m mem.Mem) error {
 	if err := m.Err(); err != nil {
 		return err
 	}
-	return f.usable(d)
+	return f.usable(d, offset)
 }
 
 // atPointer is Do at the individual pointer, which moves by what has been accessed.
@@ -117,15 +121,18 @@ func (f *File) move(v *View, d Direction, m mem.Mem, at int64) (int64, error) {
 // Start is Do that does not wait: a worker does it. The request is of package p2p. The pointer moves
 // by all that m has.
 func (f *File) Start(d Direction, offset int64, m mem.Mem, call string) (*p2p.Request, error) {
-	if err := f.check(d, m); err != nil {
+	if err := f.check(d, offset, m); err != nil {
 		return nil, err
 	}
 	v := f.view.Load()
 	var at int64
 	var err error
-	if offset == Individual {
+	switch offset {
+	case Individual:
 		at, err = f.reserve(v, m.Len())
-	} else {
+	case Shared:
+		at, err = f.take(v, m.Len())
+	default:
 		at, err = v.position(v.unit, offset, m.Len())
 	}
 	if err != nil {
@@ -169,13 +176,17 @@ func (f *File) SetView(v *View, own error) error {
 	same := ""
 	if own == nil {
 		same = v.terms()
+		if f.split.active() {
+			own = fail(class.Request, "%s has begun and has not been ended", f.split.call)
+		}
 	}
+	f.line.wait()
 	if err := f.e.agree(f.c, "SetView", same, own); err != nil {
 		return err
 	}
 	f.pointer.mu.Lock()
-	defer f.pointer.mu.Unlock()
 	f.view.Store(v)
 	f.pointer.at = 0
-	return nil
+	f.pointer.mu.Unlock()
+	return f.placeShared(0)
 }

@@ -79,6 +79,7 @@ func toldClass(b []byte) class.Class {
 
 // byFirst has rank 0 do something that all members have agreed on, and tells the others its error.
 func (f *File) byFirst(call, same string, own error, do func() error) error {
+	f.line.wait()
 	if err := f.e.agree(f.c, call, same, own); err != nil {
 		return err
 	}

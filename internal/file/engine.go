@@ -6,6 +6,7 @@ import (
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/proc"
+	"github.com/halo-mpi/halo/internal/rma"
 )
 
 // Engine is what the files of a process share.
@@ -13,14 +14,15 @@ type Engine struct {
 	p     *proc.Proc
 	p2p   *p2p.Engine
 	colls *coll.Engine
+	rma   *rma.Engine
 
 	workers workers
 	buffers buffers
 }
 
 // New makes the engine of a process. It costs nothing until a file is opened.
-func New(p *proc.Proc, messages *p2p.Engine, colls *coll.Engine) *Engine {
-	return &Engine{p: p, p2p: messages, colls: colls}
+func New(p *proc.Proc, messages *p2p.Engine, colls *coll.Engine, windows *rma.Engine) *Engine {
+	return &Engine{p: p, p2p: messages, colls: colls, rma: windows}
 }
 
 // workersMax is how many accesses of a process that do not block are under way at a time: enough to
@@ -72,7 +74,7 @@ type buffers struct {
 // buffersKept is the number of buffers that are kept, and bufferMax the length of the longest one.
 const (
 	buffersKept = 4
-	bufferMax   = 4 << 20
+	bufferMax   = 8 << 20
 )
 
 // get returns a buffer of n bytes. Their contents are undefined.

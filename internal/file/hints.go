@@ -23,5 +23,5 @@ const (
 
 // DefaultHints are the hints of a program that gives none.
 func DefaultHints() Hints {
-	return Hints{Perm: 0o666, CbBuffer: 16 << 20, ReadBuffer: 4 << 20, SieveReads: true}
+	return Hints{Perm: 0o666, CbBuffer: 4 << 20, ReadBuffer: 4 << 20, SieveReads: true}
 }

@@ -8,8 +8,12 @@ import (
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/planted"
 )
+
+// Closed reports whether Close has closed the file in this process.
+func (f *File) Closed() bool { return f.closed.Load() }
 
 // Path is the name of the file, without a prefix that names a file system.
 func (f *File) Path() string { return f.path }
@@ -36,6 +40,12 @@ func (f *File) NewView(disp int64, etype, filetype *dtype.Type, rep string) (*Vi
 		return nil, fail(class.Arg, "MPI_DISPLACEMENT_CURRENT in a file that is not sequential: %v", f.mode)
 	case f.mode.has(Sequential) && disp != Current:
 		return nil, fail(class.Arg, "displacement %d in a sequential file, want MPI_DISPLACEMENT_CURRENT", disp)
+	case disp == Current:
+		at, err := f.shared.update(op.NoOp, 0)
+		if err != nil {
+			return nil, err
+		}
+		disp = f.view.Load().Offset(at)
 	}
 	return newView(disp, etype, filetype, rep, !f.mode.has(ReadOnly))
 }
@@ -103,6 +113,7 @@ func (f *File) resizable(size int64) error {
 // Sync returns when what any member has written is on the disk: collective. Every member makes the
 // system call, since on some file systems it covers the writes of its own host only.
 func (f *File) Sync() error {
+	f.line.wait()
 	own := f.store.Sync()
 	if own != nil {
 		own = failed(own, "sync")
@@ -217,6 +228,7 @@ func (f *File) SetAtomicity(on bool) error {
 			own = failed(own, "lock of the file")
 		}
 	}
+	f.line.wait()
 	if err := f.e.agree(f.c, "SetAtomicity", fmt.Sprintf("atomicity %v", on), own); err != nil {
 		return err
 	}

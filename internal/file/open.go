@@ -29,6 +29,9 @@ type File struct {
 
 	view    atomic.Pointer[View]
 	pointer pointer // the individual file pointer
+	shared  window  // with the shared file pointer
+	line    line    // of collective accesses that do not block
+	split   split
 	atomic  atomicity
 	closed  atomic.Bool
 }
@@ -63,17 +66,21 @@ func trimmed(name string) string {
 // Rank 0 creates the file, so that with Excl one member does; the others open what exists then. All
 // compare what they have opened.
 //
-// Cost: a duplicate of the communicator and three allgathers of 256 bytes.
+// Cost: a duplicate of the communicator and three allgathers of 256 bytes, and a window of 8 bytes.
 func (e *Engine) Open(c *comm.Comm, name string, mode Mode, bytes *dtype.Type, h Hints, own error) (*File, error) {
 	d, err := e.colls.Dup(c)
 	if err != nil {
 		return nil, err
 	}
 	f := &File{e: e, c: d, path: trimmed(name), mode: mode, hints: h}
+	f.line.empty.L = &f.line.mu
 	if n, ok := sys.LimitOfSize(); ok {
 		f.limit = int64(n)
 	}
-	if err := f.open(bytes, own); err != nil {
+	if err = f.open(bytes, own); err == nil {
+		err = f.openShared()
+	}
+	if err != nil {
 		if f.store != nil {
 			f.store.Close()
 		}
@@ -128,6 +135,15 @@ func (f *File) openHere(creates bool) error {
 	return nil
 }
 
+// openShared makes the shared pointer.
+func (f *File) openShared() error {
+	err := f.shared.open(f.e.rma, f.c)
+	if err != nil || !f.mode.has(Append) {
+		return err
+	}
+	return f.placeShared(f.pointer.at)
+}
+
 // toEnd sets the individual pointer to the end of the file.
 func (f *File) toEnd(v *View) error {
 	size, err := f.store.Size()
@@ -169,11 +185,17 @@ func (f *File) Close() error {
 	if !f.closed.CompareAndSwap(false, true) {
 		return fail(class.File, "file is closed")
 	}
+	if f.split.active() {
+		f.closed.Store(false)
+		return fail(class.Request, "%s has begun and has not been ended", f.split.call)
+	}
+	f.line.wait()
+	unshared := f.shared.close()
 	own := f.store.Close()
 	if own != nil {
 		own = failed(own, "close")
 	}
-	err := f.e.agree(f.c, call, "", own)
+	err := firstError(f.e.agree(f.c, call, "", own), unshared)
 	if f.mode.has(DeleteOnClose) && classOf(err) != class.ProcFailed {
 		var own error
 		if f.c.Rank == 0 {

@@ -42,6 +42,7 @@ func objects() []Chapter {
 			}},
 		}},
 		{Title: "Files", Features: []Feature{
+			{"IO-01", "collective and shared forms of all accesses"},
 			{"IO-02", "what completion depends on"},
 			{"IO-03", "offsets count in elementary types"},
 			{"IO-04", "data moves by the view"},
@@ -50,6 +51,10 @@ func objects() []Chapter {
 			{"IO-07", "the end of a file"},
 			{"IO-08", "sequential files"},
 			{"IO-09", "reading at an offset"},
+			{"IO-10", "memory of an access in progress"},
+			{"IO-11", "accesses in two halves"},
+			{"IO-12", "which match themselves only"},
+			{"IO-13", "with the same memory in both"},
 			{"IO-18", "files communicate apart"},
 			{"IO-19", "types match as in messages"},
 			{"IO-20", "arguments can be freed"},
@@ -58,11 +63,6 @@ func objects() []Chapter {
 			{"IO-23", "views do not depend on the layout on disk"},
 		}, Planned: []Plan{
 			{withFiles, []Feature{
-				{"IO-01", "collective and shared forms of all accesses"},
-				{"IO-10", "memory of an access in progress"},
-				{"IO-11", "accesses in two halves"},
-				{"IO-12", "which match themselves only"},
-				{"IO-13", "with the same memory in both"},
 				{"IO-14", "forms of data of the program"},
 				{"IO-15", "the size of a basic type in the file"},
 				{"IO-16", "conversion in pieces"},
@@ -195,6 +195,7 @@ func later() []Chapter {
 			{"X-PRT-01", "persistent sends and receives in partitions: marked one by one by any goroutines, asked for one by one, other partitions on the other side"},
 			{"X-SES-01", "sessions: local, several at once, beside the world model and after it"},
 			{"X-MEM-01", "kinds of memory, as sessions, communicators and windows tell them"},
+			{"X-IO-01", "collective accesses that do not block, shared file pointers, atomic mode"},
 			{"X-LCH-01", "what users expect of a launcher"},
 			{"X-DOC-01", "documentation of every call"},
 			{"X-CONF-01", "gaps of other implementations"},
@@ -203,7 +204,6 @@ func later() []Chapter {
 				{"X-TOO-01", "variables, events and categories of the tools interface"},
 				{"X-TOO-02", "several tools at once"},
 			}},
-			{withFiles, []Feature{{"X-IO-01", "collective accesses that do not block"}}},
 			{withProcesses, []Feature{{"X-DYN-01", "servers and clients"}}},
 			{withFortran, []Feature{{"X-FTN-01", "the bindings as MPI-5 has them"}}},
 			{"none: it is not standard", []Feature{

@@ -225,6 +225,10 @@ const (
 	PointerStays = false
 	// EndByOne takes the end of a file for one element farther.
 	EndByOne = false
+	// DomainByOne lets the domain of an aggregator begin one byte behind the end of the previous one.
+	DomainByOne = false
+	// SharedTwice gives the next access at the shared file pointer the same place.
+	SharedTwice = false
 	// AtomicUnlocked does not lock the file in atomic mode.
 	AtomicUnlocked = false
 )

@@ -93,6 +93,8 @@ var (
 	EveryoneCreates       = chosen("EveryoneCreates")
 	PointerStays          = chosen("PointerStays")
 	EndByOne              = chosen("EndByOne")
+	DomainByOne           = chosen("DomainByOne")
+	SharedTwice           = chosen("SharedTwice")
 	AtomicUnlocked        = chosen("AtomicUnlocked")
 )
 

@@ -225,7 +225,7 @@ func startOver(b boot.Boot, way ways, far fabric.Fabric, check bool, policy proc
 	}
 	w.RMA = rma.New(p, w.P2P, w.Coll, w.Memory)
 	w.Part = part.New(p, w.P2P, w.Memory)
-	w.File = file.New(p, w.P2P, w.Coll)
+	w.File = file.New(p, w.P2P, w.Coll, w.RMA)
 	me := b.Job().Rank
 	if check {
 		w.checks, w.checkers = true, make([]bool, b.Job().Size)

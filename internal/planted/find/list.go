@@ -103,6 +103,8 @@ func faults() []sought {
 		by("EveryoneCreates", mpi, "TestIO21_Modes"),
 		by("PointerStays", mpi, "TestIO05_IO02_Requests"),
 		by("EndByOne", mpi, "TestIO22_Seek"),
-		by("AtomicUnlocked", mpi, "TestAtomicity"),
+		by("DomainByOne", mpi, "TestIO01_RandomCollectives"),
+		by("SharedTwice", mpi, "TestXIO01_SharedPointer"),
+		by("AtomicUnlocked", mpi, "TestXIO01_Atomicity"),
 	}
 }

@@ -1,0 +1,223 @@
+package file
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/mem"
+	"github.com/halo-mpi/halo/internal/p2p"
+)
+
+// DoAll is Do by all members: collective. If the arguments of one member are wrong, all fail and
+// nothing moves.
+//
+// First all members tell each other what they access: an allgather of 48 bytes. If their accesses
+// do not interleave, or consist of long runs, each member makes its own access. Else they go
+// through aggregators: see phases.go.
+func (f *File) DoAll(d Direction, offset int64, m mem.Mem, call string) (int64, error) {
+	if err := f.together(call); err != nil {
+		return 0, err
+	}
+	f.line.wait()
+	a, own := f.prepare(d, offset, m, false)
+	x := &crew{f: f, call: call}
+	return x.carryOut(a, own)
+}
+
+// StartAll is DoAll that does not wait. The individual pointer moves by all that m has.
+func (f *File) StartAll(d Direction, offset int64, m mem.Mem, call string) (*p2p.Request, error) {
+	if err := f.together(call); err != nil {
+		return nil, err
+	}
+	return f.startAll(d, offset, m, call), nil
+}
+
+func (f *File) startAll(d Direction, offset int64, m mem.Mem, call string) *p2p.Request {
+	a, own := f.prepare(d, offset, m, true)
+	r := f.request(call)
+	f.line.add(func() {
+		x := &crew{f: f, apart: true, call: call}
+		n, err := x.carryOut(a, own)
+		f.finish(r, n, err)
+	})
+	return r
+}
+
+// together returns an error if no collective access can begin.
+func (f *File) together(call string) error {
+	switch {
+	case f.closed.Load():
+		return fail(class.File, "file is closed")
+	case f.split.active():
+		return fail(class.Request, "%s has begun and has not been ended", f.split.call)
+	}
+	return nil
+}
+
+// all is a collective access of this member.
+type all struct {
+	v       *View
+	d       Direction
+	m       mem.Mem
+	at      int64 // position
+	pointer bool  // at the individual pointer, which is to move
+	ordered bool  // at the shared pointer, in the order of the ranks
+}
+
+// prepare checks the arguments of a collective access. With ahead the pointer moves at once.
+func (f *File) prepare(d Direction, offset int64, m mem.Mem, ahead bool) (a all, err error) {
+	a = all{v: f.view.Load(), d: d, m: m}
+	if err := m.Err(); err != nil {
+		a.m = mem.Mem{}
+		return a, err
+	}
+	if err := f.usable(d, offset); err != nil {
+		return a, err
+	}
+	switch {
+	case offset == Shared:
+		a.ordered = true
+		_, err = a.v.position(a.v.unit, 0, m.Len())
+	case offset != Individual:
+		a.at, err = a.v.position(a.v.unit, offset, m.Len())
+	case ahead:
+		a.at, err = f.reserve(a.v, m.Len())
+	default:
+		a.pointer = true
+		f.pointer.mu.Lock()
+		a.at = f.pointer.at
+		f.pointer.mu.Unlock()
+		_, err = a.v.position(a.v.unit, a.at/a.v.unit, m.Len())
+	}
+	return a, err
+}
+
+// carryOut makes a collective access. own is the error in the arguments of this member.
+func (x *crew) carryOut(a all, own error) (n int64, err error) {
+	f := x.f
+	if f.c.Size() == 1 && !a.ordered {
+		if own == nil {
+			n, err = f.move(a.v, a.d, a.m, a.at)
+		}
+		err = firstError(own, err)
+	} else if a.ordered {
+		n, err = x.inOrder(a, own)
+	} else {
+		n, err = x.amongAll(a, own)
+	}
+	if a.pointer && n > 0 {
+		f.pointer.mu.Lock()
+		f.pointer.at = a.at + n/a.v.unit*a.v.unit
+		f.pointer.mu.Unlock()
+	}
+	return n, err
+}
+
+// plan is what all members know of a collective access.
+type plan struct {
+	lo, hi int64 // the accesses are in [lo, hi) of the file
+	phases bool  // they go through aggregators
+}
+
+// The numbers that a member tells the others for a plan.
+const (
+	planClass = iota // of the error in its arguments
+	planFirst        // offset of the first byte, and of the end
+	planEnd
+	planBytes
+	planRun   // average length of the first runs
+	planTwice // 1 if bytes of the file occur twice in the view
+	planWords // the number of these numbers
+)
+
+const (
+	// longRun is the average length of runs from which on each member makes its own access: the
+	// system calls take less than the exchange would.
+	longRun = 256 << 10
+)
+
+// amongAll makes an access that is not ordered.
+func (x *crew) amongAll(a all, own error) (int64, error) {
+	var mine [planWords]int64
+	size := int64(a.m.Len())
+	if own != nil {
+		mine[planClass] = int64(classOf(own))
+	} else if size > 0 {
+		mine[planFirst], mine[planEnd] = a.v.Offset(a.at), a.v.Offset(a.at+size-1)+1
+		mine[planBytes], mine[planRun] = size, a.v.average(a.at, size)
+		if !a.v.dense && a.v.Filetype.Overlaps(2) {
+			mine[planTwice] = 1
+		}
+	}
+	told, err := x.allgather(mine[:])
+	if err != nil || own != nil {
+		return 0, firstError(own, err)
+	}
+	p, err := x.f.plan(told, a.d)
+	if err != nil {
+		return 0, err
+	}
+	if p.phases {
+		return x.phases(&a, p)
+	}
+	return x.f.move(a.v, a.d, a.m, a.at)
+}
+
+// average is the average length of the first runs of an access.
+func (v *View) average(at, size int64) int64 {
+	if v.dense {
+		return size
+	}
+	var list [batch]run
+	k, next := v.tiles.Runs(list[:], at, size)
+	if next == at {
+		return 0
+	}
+	return (next - at) / int64(k)
+}
+
+// plan decides how an access is made, from what all members have told: all decide the same.
+func (f *File) plan(told []int64, d Direction) (p plan, err error) {
+	type extent struct{ lo, hi int64 }
+	var list []extent
+	run, twice := int64(longRun), false
+	for r := 0; r*planWords < len(told); r++ {
+		x := told[r*planWords:]
+		if x[planClass] != 0 {
+			c := classTold(x[planClass])
+			return p, fail(c, "rank %d takes no part in it: its arguments are wrong (%v)", r, className(c))
+		}
+		if x[planBytes] > 0 {
+			list = append(list, extent{x[planFirst], x[planEnd]})
+			run = min(run, x[planRun])
+			twice = twice || x[planTwice] != 0
+		}
+	}
+	slices.SortFunc(list, func(a, b extent) int { return cmp.Compare(a.lo, b.lo) })
+	interleaved := false
+	for i, e := range list {
+		if i == 0 {
+			p = plan{lo: e.lo, hi: e.hi}
+		}
+		interleaved = interleaved || i > 0 && e.lo < p.hi
+		p.hi = max(p.hi, e.hi)
+	}
+	choice := f.hints.CbWrite
+	if d == Read {
+		choice = f.hints.CbRead
+	}
+	switch {
+	case f.atomic.on.Load() || twice || len(list) == 0 || choice == Disable:
+	case choice == Enable:
+		p.phases = true
+	default:
+		p.phases = interleaved && run < longRun
+	}
+	return p, nil
+}
+
+func className(c class.Class) string {
+	name, _ := class.Describe(c)
+	return name
+}

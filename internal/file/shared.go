@@ -1,0 +1,158 @@
+package file
+
+import (
+	"encoding/binary"
+
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/mem"
+	"github.com/halo-mpi/halo/internal/op"
+	"github.com/halo-mpi/halo/internal/planted"
+	"github.com/halo-mpi/halo/internal/rma"
+)
+
+// The shared file pointer is 8 bytes of a window at rank 0, a position in the view. An access adds its
+// length by fetch-and-add and begins at the previous value: on the node that is one instruction of the
+// processor. Rank 0 takes no part in it.
+//
+// Rejected: a file beside the file with the pointer in it and a lock, as ROMIO has it: it needs locks
+// on every file system and is left when a job is killed.
+
+// Shared is the value of an offset that stands for the shared file pointer.
+const Shared = Individual + 1
+
+// window is the window with the shared pointer.
+type window struct{ view *rma.View }
+
+// open makes the window: collective.
+func (w *window) open(e *rma.Engine, c *comm.Comm) error {
+	s := rma.Spec{Flavor: rma.Allocated, DispUnit: 1, Options: rma.Options{Ordering: rma.Ordered}}
+	if c.Rank == 0 {
+		s.Size = 8
+	}
+	v, err := e.Create(c, s)
+	if err != nil {
+		return err
+	}
+	w.view = v
+	return v.LockAll(rma.ModeNoCheck)
+}
+
+// close frees the window: collective.
+func (w *window) close() error {
+	if w.view == nil {
+		return nil
+	}
+	return firstError(w.view.UnlockAll(), w.view.Free())
+}
+
+// update applies an operation to the pointer and returns its previous value.
+func (w *window) update(o op.Op, n int64) (int64, error) {
+	var value, was [8]byte
+	binary.NativeEndian.PutUint64(value[:], uint64(n))
+	if w.view.Fetched(value[:], was[:], 0, 0, o, op.Int64) {
+		return int64(binary.NativeEndian.Uint64(was[:])), nil
+	}
+	v, r := make([]byte, 8), make([]byte, 8) // which the operation keeps
+	copy(v, value[:])
+	_, err := w.view.Do(&rma.Op{Kind: rma.Accumulate, Fn: o, Elem: op.Int64, Origin: mem.Of(v), Result: mem.Of(r), Call: "the shared file pointer"}, 0)
+	err = firstError(err, w.view.Flush(0))
+	return int64(binary.NativeEndian.Uint64(r)), err
+}
+
+// take moves the shared pointer by n bytes, and returns where it was.
+func (f *File) take(v *View, n int) (int64, error) {
+	if _, err := v.position(v.unit, 0, n); err != nil {
+		return 0, err
+	}
+	by := int64(n)
+	if planted.SharedTwice {
+		by = 0
+	}
+	return f.shared.update(op.Sum, by)
+}
+
+// inOrder makes an access at the shared pointer, in the order of the ranks: each member begins behind
+// what those before it access.
+func (x *crew) inOrder(a all, own error) (int64, error) {
+	f := x.f
+	mine := [2]int64{0, int64(a.m.Len())}
+	if own != nil {
+		mine[0] = int64(classOf(own))
+	}
+	told, err := x.allgather(mine[:])
+	if err != nil || own != nil {
+		return 0, firstError(own, err)
+	}
+	before, total := int64(0), int64(0)
+	for r := 0; 2*r < len(told); r++ {
+		if c := classTold(told[2*r]); told[2*r] != 0 {
+			return 0, fail(c, "rank %d takes no part in it: its arguments are wrong (%s)", r, className(c))
+		}
+		if r < f.c.Rank {
+			before += told[2*r+1]
+		}
+		total += told[2*r+1]
+	}
+	base := int64(0)
+	if f.c.Rank == 0 {
+		if base, err = f.shared.update(op.Sum, total); err != nil {
+			base = -int64(classOf(err))
+		}
+	}
+	if base, err = x.bcast(base); err != nil {
+		return 0, err
+	}
+	if base < 0 {
+		return 0, fail(classTold(-base), "the shared file pointer cannot be reached")
+	}
+	return f.move(a.v, a.d, a.m, base+before)
+}
+
+// SeekShared moves the shared pointer: collective. All members pass the same arguments. It returns the
+// offset from the beginning of the view.
+func (f *File) SeekShared(offset int64, whence int) (int64, error) {
+	own := f.sharedSeekable()
+	v := f.view.Load()
+	now, to := int64(0), int64(0)
+	if own == nil {
+		now, own = f.shared.update(op.NoOp, 0)
+	}
+	if own == nil {
+		to, own = f.target(v, v.unit, now, offset, whence)
+	}
+	f.line.wait()
+	if err := f.e.agree(f.c, "SeekShared", seekText(offset, whence), own); err != nil {
+		return 0, err
+	}
+	return to / v.unit, f.placeShared(to)
+}
+
+// placeShared sets the shared pointer: collective.
+func (f *File) placeShared(to int64) error {
+	var err error
+	if f.c.Rank == 0 {
+		_, err = f.shared.update(op.Replace, to)
+	}
+	return f.e.agree(f.c, "SeekShared", "", err)
+}
+
+// PositionShared is the shared pointer, in elementary types.
+func (f *File) PositionShared() (int64, error) {
+	if err := f.sharedSeekable(); err != nil {
+		return 0, err
+	}
+	at, err := f.shared.update(op.NoOp, 0)
+	return at / f.Bytes(), err
+}
+
+// sharedSeekable returns an error if the shared pointer cannot be moved.
+func (f *File) sharedSeekable() error {
+	switch {
+	case f.closed.Load():
+		return fail(class.File, "file is closed")
+	case f.mode.has(Sequential):
+		return fail(class.UnsupportedOperation, "the file is sequential: its shared file pointer cannot be set or read")
+	}
+	return nil
+}

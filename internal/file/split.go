@@ -1,0 +1,67 @@
+package file
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/mem"
+	"github.com/halo-mpi/halo/internal/p2p"
+)
+
+// split is the split collective access of a file that has begun and has not been ended, if there is
+// one (IO-11). It is an access that does not block, whose request stays here.
+type split struct {
+	mu   sync.Mutex
+	r    *p2p.Request // nil if there is none
+	call string       // that has begun it
+	m    mem.Mem      // its memory
+}
+
+func (s *split) active() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.r != nil
+}
+
+// Begin begins a split collective access.
+func (f *File) Begin(d Direction, offset int64, m mem.Mem, call string) error {
+	if err := f.together(call); err != nil {
+		return err
+	}
+	f.split.mu.Lock()
+	defer f.split.mu.Unlock()
+	if f.split.r != nil {
+		return fail(class.Request, "%s has begun and has not been ended", f.split.call)
+	}
+	f.split.call, f.split.m = call, m
+	f.split.r = f.startAll(d, offset, m, call)
+	return nil
+}
+
+// End waits for the access that call has begun, and returns how many bytes it has moved.
+func (f *File) End(call string) (int64, error) {
+	s := &f.split
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case f.closed.Load():
+		return 0, fail(class.File, "file is closed")
+	case s.r == nil:
+		return 0, fail(class.Request, "no %s has begun", call)
+	case s.call != call:
+		return 0, fail(class.Request, "%s has begun, and is to be ended", s.call)
+	}
+	p := f.e.p
+	p.Lock()
+	defer p.Unlock()
+	f.e.p2p.Wait(s.r)
+	n := int64(s.r.Status.Bytes)
+	err := f.e.p2p.Take(s.r)
+	s.r, s.m = nil, mem.Mem{}
+	return n, err
+}
+
+func seekText(offset int64, whence int) string {
+	return fmt.Sprintf("offset %d from %d", offset, whence)
+}
