@@ -8,7 +8,7 @@
 # make sanitize  the programs in C under the sanitizers of the compiler, and valgrind, each
 #                for SANITIZETIME at most
 # make bench     Halo beside MPICH and Open MPI, interleaved, as a table of ratios
-# make install   halo, mpiexec, mpicc, the C library and its manual below PREFIX
+# make install   halo, mpiexec, mpicc, mpifort, the libraries and their manual below PREFIX
 
 GO        ?= go
 PREFIX    ?= /usr/local
