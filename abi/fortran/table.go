@@ -142,7 +142,7 @@ func (p *Procedure) align() error {
 		k++
 	}
 	if k != len(p.Params) {
-		return fmt.Errorf("C has no %q", p.Params[k].Name)
+		return fmt.Errorf("the table of C has no %q", p.Params[k].Name)
 	}
 	return nil
 }
