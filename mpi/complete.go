@@ -10,6 +10,7 @@ import (
 // engine's requests, with nil for null ones, and with the lock held. e is nil if there is
 // nothing to wait for. The caller must give the slice inner back to e.
 func several(what string, rs []Request) (e *p2p.Engine, inner []*p2p.Request, err error) {
+	var c *Comm // of one of them
 	for i := range rs {
 		q := &rs[i]
 		if q.r == nil {
@@ -31,8 +32,34 @@ func several(what string, rs []Request) (e *p2p.Engine, inner []*p2p.Request, er
 			return nil, nil, fail(ErrRequest, what, q.c, "request %d of %v is stale: it was completed or freed through another copy", i, q.call())
 		}
 		inner[i] = q.r
+		c = q.c
+	}
+	if e != nil && c.self.left != nil {
+		if err := sameOrigin(what, rs); err != nil {
+			e.Return(inner)
+			e.Proc().Unlock()
+			return nil, nil, err.raised()
+		}
 	}
 	return e, inner, nil
+}
+
+// sameOrigin returns an error, which is not raised, if requests are of two sessions, or of a session and
+// the world model. Generalized requests belong to none. Halo could complete them together, which is why
+// only checking mode reports it; section 11.3 forbids it in every call.
+func sameOrigin(what string, rs []Request) *Error {
+	first := -1
+	for i := range rs {
+		q := &rs[i]
+		switch {
+		case q.r == nil || q.call() == callStartGrequest || q.c.self.always:
+		case first < 0:
+			first = i
+		case q.c.self != rs[first].c.self:
+			return newError(ErrSession, what, q.c, "request %d is of %s, and request %d of %s", first, rs[first].c.self.origin(), i, q.c.self.origin())
+		}
+	}
+	return nil
 }
 
 // attend tells the engine that the program waits for each of rs, before the call waits for the

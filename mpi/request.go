@@ -183,7 +183,7 @@ func (q *Request) peek(what string, wanted bool) (Status, bool, *Error) {
 	if !e.Test(q.r) {
 		return emptyStatus(), false, nil
 	}
-	q.r.Told = true
+	q.r.Told = q.r.Told || wanted
 	q.checkLooked()
 	if !q.r.Active || !wanted {
 		return emptyStatus(), true, nil

@@ -121,6 +121,48 @@ func TestXSES01_EpochsBesideTheWorldModel(t *testing.T) {
 	})
 }
 
+// In checking mode requests of two sessions, or of a session and the world model, are not completed by
+// one call; those of one of them and a generalized request are.
+func TestXSES01_RequestsOfTwoSessions(t *testing.T) {
+	t.Setenv("HALO_CHECK", "1")
+	everywhere(t, 1, nil, func(t testing.TB, p *mpitest.Process) {
+		world, err := p.Init()
+		ok(t, err)
+		s, other := opened(t, p), opened(t, p)
+		c, d := commOf(t, s, mpi.PsetSelf), commOf(t, other, mpi.PsetSelf)
+		for _, x := range []struct {
+			c    *mpi.Comm
+			says string
+		}{{world, "the world model"}, {d, "session 2"}} {
+			rs := []mpi.Request{{}, mpi.Irecv(c, []byte{0}, 0, 1), mpi.Irecv(x.c, []byte{0}, 0, 1)}
+			want := "request 1 is of session 1, and request 2 of " + x.says
+			for name, err := range map[string]error{
+				"Waitall":  mpi.Waitall(rs, nil),
+				"Waitany":  third(mpi.Waitany(rs)),
+				"Testany":  fourth(mpi.Testany(rs)),
+				"Waitsome": second(mpi.Waitsome(rs, make([]int, 3), nil)),
+				"Testsome": second(mpi.Testsome(rs, make([]int, 3), nil)),
+			} {
+				wantClass(t, err, mpi.ErrSession)
+				if !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), want) {
+					t.Errorf("%s: %v, want %q", name, err, want)
+				}
+			}
+			ok(t, mpi.Send(c, []byte{1}, 0, 1))
+			ok(t, mpi.Send(x.c, []byte{1}, 0, 1))
+			g := world.StartGrequest(mpi.Grequest{})
+			ok(t, g.Complete())
+			ok(t, mpi.Waitall([]mpi.Request{rs[1], g}, nil))
+			ok(t, waitFor(rs[2]))
+		}
+		ok(t, c.Free())
+		ok(t, d.Free())
+		ok(t, s.Finalize())
+		ok(t, other.Finalize())
+		ok(t, p.Finalize())
+	})
+}
+
 // Objects of two sessions, or of a session and the world model, in one call are ErrSession.
 func TestXSES01_ObjectsOfTwoSessions(t *testing.T) {
 	everywhere(t, 1, nil, func(t testing.TB, p *mpitest.Process) {
