@@ -3,6 +3,7 @@ package fortran
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/halo-mpi/halo/abi"
@@ -126,8 +127,14 @@ func (w *writer) function() string {
 			if w.handles == "" {
 				w.handles = "HALO_NONE, 0"
 			}
-			codes := strings.Join(w.views, ".code ? "+w.views[0]+".code : ") + ".code"
-			fmt.Fprintf(&body, "\tint code = halo_views(%s, %s);\n\tif (code == MPI_SUCCESS)\n\t\tcode = %s;\n", w.handles, codes, call)
+			code, argument := "", ""
+			for _, v := range w.views[:len(w.views)-1] {
+				code += v + ".code ? " + v + ".code : "
+				argument += fmt.Sprintf("%s.code ? %q : ", v, v[2:])
+			}
+			last := w.views[len(w.views)-1]
+			code, argument = code+last+".code", argument+strconv.Quote(last[2:])
+			fmt.Fprintf(&body, "\tint code = halo_views(%s, %s, %q, %s);\n\tif (code == MPI_SUCCESS)\n\t\tcode = %s;\n", w.handles, code, w.p.Name, argument, call)
 		} else {
 			fmt.Fprintf(&body, "\tint code = %s;\n", call)
 		}

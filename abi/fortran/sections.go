@@ -83,7 +83,7 @@ func (w *writer) choice(k int, x Param, c abi.Param) {
 	case whole:
 		open = fmt.Sprintf("halo_refuse(&v_%s)", name)
 	case copied:
-		open = fmt.Sprintf("halo_copy(&v_%s, %s, %s)", name, name, flow)
+		open = fmt.Sprintf("halo_copy(&v_%s, %s, %s, %s)", name, name, flow, w.p.needed())
 	default:
 		count, datatype := w.p.described(k)
 		if access == one {
@@ -138,6 +138,25 @@ func (p *Procedure) described(k int) (count, datatype string) {
 		}
 	}
 	return "", ""
+}
+
+// needed returns the expression for the number of bytes that a call accesses in the copy of a buffer,
+// "0" if no single count and datatype say that.
+func (p *Procedure) needed() string {
+	count, datatype := "", ""
+	for _, x := range p.Params {
+		switch {
+		case x.C.Base == "MPI_Datatype":
+			datatype = x.Name
+		case strings.HasSuffix(x.Name, "count"):
+			count = x.Name
+		}
+	}
+	name := strings.ToLower(p.Name)
+	if !strings.Contains(name, "reduce") && !strings.Contains(name, "scan") || strings.Contains(name, "scatter") || count == "" {
+		return "0"
+	}
+	return fmt.Sprintf("halo_needed(*%s, in_MPI_Datatype(*%s))", count, datatype)
 }
 
 // locals declares variables for the counts and datatypes that are replaced if a buffer is a section.

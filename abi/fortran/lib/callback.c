@@ -94,7 +94,7 @@ static int slot(int kind, halo_function *f) {
 }
 
 /* Raises the error of a procedure without a trampoline. */
-static int full(void) { return halo_raise(HALO_NONE, 0, MPI_ERR_OTHER); }
+static int full(const char *call) { return halo_raise(HALO_NONE, 0, MPI_ERR_OTHER, "%s: there are %d procedures already, and the library has no room for more", call, SLOTS); }
 
 void pmpi_op_create_(halo_function *f, MPI_Fint *commute, MPI_Fint *op, MPI_Fint *ierror) {
 	MPI_Op c = MPI_OP_NULL;
@@ -102,7 +102,7 @@ void pmpi_op_create_(halo_function *f, MPI_Fint *commute, MPI_Fint *op, MPI_Fint
 	if (MPIX_Op_create_x)
 		code = MPIX_Op_create_x(operation_x, NULL, *commute, (void *)f, &c);
 	else if ((i = slot(OPERATION, f)) < 0)
-		code = full();
+		code = full("MPI_Op_create");
 	else
 		code = MPI_Op_create(operations[i], *commute, &c);
 	*op = out_MPI_Op(c);
@@ -116,7 +116,7 @@ void pmpi_op_create_c_f08_(halo_function *f, MPI_Fint *commute, MPI_Fint *op, MP
 	if (MPIX_Op_create_x)
 		code = MPIX_Op_create_x(operation_c_x, NULL, *commute, (void *)f, &c);
 	else if ((i = slot(OPERATION_C, f)) < 0)
-		code = full();
+		code = full("MPI_Op_create_c");
 	else
 		code = MPI_Op_create_c(operations_c[i], *commute, &c);
 	*op = out_MPI_Op(c);
@@ -131,7 +131,7 @@ HALO_ALIAS(mpi_op_create_c_f08_, pmpi_op_create_c_f08_)
 		if (MPIX_##name##_create_errhandler_x) \
 			code = MPIX_##name##_create_errhandler_x(x##_error_x, NULL, (void *)f, &c); \
 		else if ((i = slot(kind, f)) < 0) \
-			code = full(); \
+			code = full("MPI_" #name "_create_errhandler"); \
 		else \
 			code = MPI_##name##_create_errhandler(table[i], &c); \
 		*errhandler = out_MPI_Errhandler(c); \

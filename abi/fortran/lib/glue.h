@@ -142,8 +142,10 @@ HALO_HIDDEN void *halo_one(struct halo_view *v, const halo_descriptor *d, int fl
 /* A section that a call of C accesses as blocks of elements of a datatype, whose places are multiples
  * of its extent. */
 HALO_HIDDEN void *halo_many(struct halo_view *v, const halo_descriptor *d, int flow, MPI_Datatype *type);
-/* A section of which C gets a copy. */
-HALO_HIDDEN void *halo_copy(struct halo_view *v, const halo_descriptor *d, int flow);
+/* A section of which C gets a copy. It must have as many bytes as the call needs; 0: that is not known. */
+HALO_HIDDEN void *halo_copy(struct halo_view *v, const halo_descriptor *d, int flow, MPI_Count needed);
+/* The bytes from the beginning of a contiguous buffer to the end of count elements of a datatype. */
+HALO_HIDDEN MPI_Count halo_needed(MPI_Count count, MPI_Datatype type);
 /* A section that the call cannot take. */
 HALO_HIDDEN void *halo_refuse(struct halo_view *v);
 HALO_HIDDEN void halo_view_end(struct halo_view *v);
@@ -153,10 +155,12 @@ HALO_HIDDEN void halo_view_later(int code, MPI_Request request, int persistent, 
 /* Whether requests can have functions that they call. */
 HALO_HIDDEN int halo_can_wait(void);
 
-/* Raises an error of the sections of a call on its communicator or window, and returns the code. */
-HALO_HIDDEN int halo_raise(int kind, MPI_Fint handle, int code);
-static inline int halo_views(int kind, MPI_Fint handle, int code) {
-	return __builtin_expect(code, MPI_SUCCESS) == MPI_SUCCESS ? MPI_SUCCESS : halo_raise(kind, handle, code);
+/* Raises an error on a communicator or window, and returns its class. */
+HALO_HIDDEN int halo_raise(int kind, MPI_Fint handle, int class, const char *format, ...) __attribute__((format(printf, 4, 5)));
+/* The same for a section that a call cannot take. */
+HALO_HIDDEN int halo_refused(int kind, MPI_Fint handle, int class, const char *call, const char *argument);
+static inline int halo_views(int kind, MPI_Fint handle, int class, const char *call, const char *argument) {
+	return __builtin_expect(class, MPI_SUCCESS) == MPI_SUCCESS ? MPI_SUCCESS : halo_refused(kind, handle, class, call, argument);
 }
 
 #endif

@@ -42,17 +42,3 @@ int halo_root(MPI_Fint comm, MPI_Fint root) {
 		return 0;
 	return rank == root;
 }
-
-int halo_raise(int kind, MPI_Fint handle, int code) {
-	switch (kind) {
-	case HALO_COMM:
-		PMPI_Comm_call_errhandler(in_MPI_Comm(handle), code);
-		break;
-	case HALO_WIN:
-		PMPI_Win_call_errhandler(in_MPI_Win(handle), code);
-		break;
-	default:
-		PMPI_Comm_call_errhandler(MPI_COMM_SELF, code);
-	}
-	return code;
-}

@@ -10,7 +10,7 @@ static int narrow(int code, MPI_Aint value, MPI_Fint *to) {
 	if (code != MPI_SUCCESS)
 		return code;
 	*to = (MPI_Fint)value;
-	return *to == value ? MPI_SUCCESS : halo_raise(HALO_NONE, 0, MPI_ERR_ARG);
+	return *to == value ? MPI_SUCCESS : halo_raise(HALO_NONE, 0, MPI_ERR_ARG, "%lld does not fit an INTEGER: a call with INTEGER(KIND=MPI_ADDRESS_KIND) returns it", (long long)value);
 }
 
 void pmpi_address_(void *location, MPI_Fint *address, MPI_Fint *ierror) {

@@ -68,11 +68,20 @@ void *halo_refuse(struct halo_view *v) {
 	return NULL;
 }
 
-void *halo_copy(struct halo_view *v, const halo_descriptor *d, int flow) {
+MPI_Count halo_needed(MPI_Count count, MPI_Datatype type) {
+	MPI_Count lb, extent, low, size;
+	if (count <= 0 || type == MPI_DATATYPE_NULL || PMPI_Type_get_extent_c(type, &lb, &extent) != MPI_SUCCESS || PMPI_Type_get_true_extent_c(type, &low, &size) != MPI_SUCCESS)
+		return 0;
+	return low + (count - 1) * (extent > 0 ? extent : 0) + size;
+}
+
+void *halo_copy(struct halo_view *v, const halo_descriptor *d, int flow, MPI_Count needed) {
 	struct section s;
 	if (flow & HALO_LATER && !(flow & HALO_REQUEST && halo_can_wait()))
 		return halo_refuse(v);
 	halo_simplify(&s, d);
+	if (needed > s.total)
+		return halo_refuse(v);
 	v->used = 1;
 	v->section = d;
 	v->flow = flow;
@@ -88,7 +97,7 @@ void *halo_one(struct halo_view *v, const halo_descriptor *d, int flow, MPI_Coun
 		return halo_base(d); /* the call of C says what is wrong */
 	halo_simplify(&s, d);
 	if (!halo_compose(&s, *type, count, &v->type))
-		return halo_copy(v, d, flow);
+		return halo_copy(v, d, flow, halo_needed(count, *type));
 	v->used = v->mapped = 1;
 	*type = v->type;
 	return halo_base(d);
@@ -100,7 +109,7 @@ void *halo_many(struct halo_view *v, const halo_descriptor *d, int flow, MPI_Dat
 		return halo_base(d);
 	halo_simplify(&s, d);
 	if (s.rank > 1 || !halo_compose_element(&s, *type, &v->type))
-		return halo_copy(v, d, flow);
+		return halo_copy(v, d, flow, 0);
 	v->used = v->mapped = 1;
 	*type = v->type;
 	return halo_base(d);
