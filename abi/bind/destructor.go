@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/halo-mpi/halo/internal/planted"
+	"github.com/halo-mpi/halo/mpi"
 )
 
 // destructor is a function of the program that is called with its extra_state when no call needs
@@ -28,8 +29,8 @@ func (l *Lib) destructor(call string, function, extra uintptr) (*destructor, err
 	if function == 0 {
 		return nil, nil
 	}
-	if err := l.function(call, function); err != nil {
-		return nil, err
+	if pointer(function) == nil {
+		return nil, l.fail(mpi.ErrArg, call, "destructor_fn is %#x, which is no address of a function", function)
 	}
 	d, s := &destructor{function, extra}, &l.destructors
 	s.mu.Lock()
