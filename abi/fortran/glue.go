@@ -307,6 +307,11 @@ func (w *writer) handleArray(x Param, c abi.Param) {
 			n = "c_sendbuf == MPI_IN_PLACE ? 0 : " + n // the types are not significant
 		}
 	}
+	if w.request() != "" {
+		n += ", halo_can_wait()"
+	} else {
+		n += ", 1"
+	}
 	w.first("HALO_ARRAY(%s, c_%s, %s);", c.Base, name, n)
 	if x.Direction == "out" {
 		w.first("for (size_t k = 0; k < n_c_%s; k++)\n\t\tc_%s[k] = HALO_UNSET(%s);", name, name, c.Base)
@@ -320,5 +325,9 @@ func (w *writer) handleArray(x Param, c abi.Param) {
 	case "inout":
 		w.then("for (size_t k = 0; k < n_c_%s; k++)\n\t\t%s[k] = out_%s(c_%s[k]);", name, name, c.Base, name)
 	}
-	w.then("HALO_ARRAY_END(c_%s);", name)
+	if w.request() != "" {
+		w.then("HALO_ARRAY_LATER(c_%s);", name)
+	} else {
+		w.then("HALO_ARRAY_END(c_%s);", name)
+	}
 }

@@ -3,11 +3,14 @@
 package run
 
 import (
+	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"testing"
+
+	bindings "github.com/halo-mpi/halo/abi/fortran"
 )
 
 // ofLevel are programs that use no more of the language than their method needs.
@@ -41,6 +44,28 @@ func TestFTN12_LevelsOfTheLanguage(t *testing.T) {
 					t.Errorf("%v\n%s", err, out)
 				}
 			})
+		}
+	}
+}
+
+// The modules compile in Fortran 2018 with all warnings, and have none but that COMMON blocks are
+// obsolescent.
+func TestModulesHaveNoWarnings(t *testing.T) {
+	needFortran(t)
+	files, err := bindings.Files()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for _, name := range []string{"mpi_types.f90", "mpi_callbacks.f90", "mpi_sizes.F90", "mpi.f90", "mpi_f08.f90"} {
+		if err := os.WriteFile(filepath.Join(dir, name), files[name], 0o644); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command("gfortran", "-std=f2018", "-Wall", "-Wextra", "-c", name)
+		cmd.Dir = dir
+		out, err := cmd.CombinedOutput()
+		if left := obsolescent.ReplaceAll(out, nil); err != nil || bytes.Contains(left, []byte("Warning: ")) {
+			t.Errorf("%s: %v\n%s", name, err, out)
 		}
 	}
 }

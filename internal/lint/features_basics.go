@@ -35,8 +35,6 @@ func basics() []Chapter {
 			{"ENV-11", "the wrappers of the compiler need no flags"},
 			{"ENV-08", "the world is the same in every language"},
 			{"ENV-12", "a program in C does not link what is for Fortran"},
-		}, Planned: []Plan{
-			{withFortran, []Feature{}},
 		}},
 		{Title: "Allocation of memory", Features: []Feature{
 			{"MEM-01", "memory of any size, also 0"},
@@ -48,8 +46,6 @@ func basics() []Chapter {
 			{"MEM-07", "locks are not restricted to it"},
 			{"MEM-08", "both forms of the result in Fortran"},
 			{"MEM-09", "the examples of the standard in Fortran"},
-		}, Planned: []Plan{
-			{withFortran, []Feature{}},
 		}},
 		{Title: "Errors", Features: []Feature{
 			{"ERR-01", "which errors are found, each with a test"},

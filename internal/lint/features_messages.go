@@ -39,7 +39,6 @@ func messages() []Chapter {
 			{"DT-29", "types of a size between machines"},
 			{"DT-34", "derived types of Fortran"},
 		}, Planned: []Plan{
-			{withFortran, []Feature{}},
 			{withFiles, []Feature{{"DT-30", "files in external32"}}},
 		}},
 		{Title: "Point-to-point communication", Features: []Feature{

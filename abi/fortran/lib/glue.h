@@ -58,14 +58,21 @@ HALO_HANDLE(MPIX_Sync, MPIX_Sync_c2f, MPIX_Sync_f2c)
 /* No handle has this value: an element of an array that a call has not stored. */
 #define HALO_UNSET(type) ((type)(intptr_t)-1)
 
-/* Room for few elements is on the stack. */
+/*
+ * Room for few elements is on the stack, unless the call may use the array after it has returned: then
+ * HALO_ARRAY_LATER leaves the array, since nobody says when it is no longer used. Halo copies what it
+ * is given; another library of the ABI need not.
+ */
 #define HALO_FEW 32
-#define HALO_ARRAY(type, name, n) \
+#define HALO_ARRAY(type, name, n, over) \
 	size_t n_##name = halo_count(n); \
-	type few_##name[HALO_FEW], *name = n_##name <= HALO_FEW ? few_##name : halo_malloc(n_##name * sizeof(type)); \
+	type few_##name[HALO_FEW], *name = n_##name <= HALO_FEW && (over) ? few_##name : halo_malloc(n_##name * sizeof(type)); \
 	name[0] = 0
 #define HALO_ARRAY_END(name) \
 	if (name != few_##name) \
+		free(name)
+#define HALO_ARRAY_LATER(name) \
+	if (halo_can_wait() && name != few_##name) \
 		free(name)
 
 /* 0 for a negative count, which the call of C reports. */

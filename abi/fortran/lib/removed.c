@@ -43,7 +43,7 @@ HALO_ALIAS(mpi_type_hvector_, pmpi_type_hvector_)
 
 void pmpi_type_hindexed_(MPI_Fint *count, MPI_Fint *lengths, MPI_Fint *displacements, MPI_Fint *oldtype, MPI_Fint *newtype, MPI_Fint *ierror) {
 	MPI_Datatype c = MPI_DATATYPE_NULL;
-	HALO_ARRAY(MPI_Aint, wide, *count);
+	HALO_ARRAY(MPI_Aint, wide, *count, 1);
 	for (size_t k = 0; k < n_wide; k++)
 		wide[k] = displacements[k];
 	int code = MPI_Type_create_hindexed(*count, lengths, wide, in_MPI_Datatype(*oldtype), &c);
@@ -55,8 +55,8 @@ HALO_ALIAS(mpi_type_hindexed_, pmpi_type_hindexed_)
 
 void pmpi_type_struct_(MPI_Fint *count, MPI_Fint *lengths, MPI_Fint *displacements, MPI_Fint *types, MPI_Fint *newtype, MPI_Fint *ierror) {
 	MPI_Datatype c = MPI_DATATYPE_NULL;
-	HALO_ARRAY(MPI_Aint, wide, *count);
-	HALO_ARRAY(MPI_Datatype, c_types, *count);
+	HALO_ARRAY(MPI_Aint, wide, *count, 1);
+	HALO_ARRAY(MPI_Datatype, c_types, *count, 1);
 	for (size_t k = 0; k < n_wide; k++) {
 		wide[k] = displacements[k];
 		c_types[k] = in_MPI_Datatype(types[k]);
