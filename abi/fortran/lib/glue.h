@@ -132,6 +132,7 @@ static inline void halo_string_end(char *room, char *c) {
 struct halo_view {
 	int used, mapped, code, flow;
 	void *copy;
+	ptrdiff_t bytes; /* of the section that are copied */
 	const halo_descriptor *section;
 	MPI_Datatype type;
 };

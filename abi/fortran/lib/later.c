@@ -16,14 +16,14 @@ struct later {
 static void start(void *p) {
 	struct later *l = p;
 	for (int k = 0; k < l->views; k++)
-		halo_move(&l->section[k], l->first[k], l->view[k].copy, 0);
+		halo_move(&l->section[k], l->first[k], l->view[k].copy, l->view[k].bytes, 0);
 }
 
 static void complete(void *p) {
 	struct later *l = p;
 	for (int k = 0; k < l->views; k++)
 		if (l->view[k].flow & HALO_OUT)
-			halo_move(&l->section[k], l->first[k], l->view[k].copy, 1);
+			halo_move(&l->section[k], l->first[k], l->view[k].copy, l->view[k].bytes, 1);
 }
 
 static void end(void *p) {

@@ -45,23 +45,28 @@ ptrdiff_t halo_place(const struct section *s, ptrdiff_t at) {
 	return byte + piece * s->stride[s->rank - 1];
 }
 
-/* Copies dimensions 0 to k of a section from or to contiguous memory, and returns where that ends. */
-static char *rows(const struct section *s, int k, char *at, char *memory, int out) {
-	for (ptrdiff_t i = 0; i < s->n[k]; i++, at += s->stride[k]) {
+/* Copies dimensions 0 to k of a section from or to contiguous memory, until nothing is left, and
+ * returns where that ends. */
+static char *rows(const struct section *s, int k, char *at, char *memory, int out, ptrdiff_t *left) {
+	for (ptrdiff_t i = 0; i < s->n[k] && *left > 0; i++, at += s->stride[k]) {
 		if (k > 0) {
-			memory = rows(s, k - 1, at, memory, out);
+			memory = rows(s, k - 1, at, memory, out, left);
 			continue;
 		}
+		ptrdiff_t n = s->length < *left ? s->length : *left;
 		if (out)
-			memcpy(at, memory, s->length);
+			memcpy(at, memory, n);
 		else
-			memcpy(memory, at, s->length);
-		memory += s->length;
+			memcpy(memory, at, n);
+		memory += n;
+		*left -= n;
 	}
 	return memory;
 }
 
-void halo_move(const struct section *s, char *first, char *memory, int out) { rows(s, s->rank - 1, first, memory, out); }
+void halo_move(const struct section *s, char *first, char *memory, ptrdiff_t bytes, int out) {
+	rows(s, s->rank - 1, first, memory, out, &bytes);
+}
 
 void *halo_refuse(struct halo_view *v) {
 	v->code = MPI_ERR_BUFFER;
@@ -85,17 +90,31 @@ void *halo_copy(struct halo_view *v, const halo_descriptor *d, int flow, MPI_Cou
 	v->used = 1;
 	v->section = d;
 	v->flow = flow;
+	v->bytes = needed > 0 ? needed : s.total;
 	v->copy = halo_malloc(s.total);
 	/* Also what the call will overwrite: it may leave parts as they are. */
-	halo_move(&s, halo_first(d), v->copy, 0);
+	halo_move(&s, halo_first(d), v->copy, v->bytes, 0);
 	return v->copy;
 }
 
+/* Up to this size a copy takes less time than to make a datatype. */
+#define SMALL 16384
+
+/* Whether elements of a datatype follow each other without gaps, which a copy would write back as they
+ * were before the call: another thread may write there meanwhile. */
+static int dense(MPI_Datatype type, MPI_Count *size) {
+	MPI_Count lb, extent;
+	return (uintptr_t)type < 0x1000 && PMPI_Type_size_c(type, size) == MPI_SUCCESS && PMPI_Type_get_extent_c(type, &lb, &extent) == MPI_SUCCESS && *size == extent;
+}
+
 void *halo_one(struct halo_view *v, const halo_descriptor *d, int flow, MPI_Count count, MPI_Datatype *type) {
+	MPI_Count size;
 	struct section s;
 	if (count <= 0 || *type == MPI_DATATYPE_NULL)
 		return halo_base(d); /* the call of C says what is wrong */
 	halo_simplify(&s, d);
+	if (!(flow & HALO_LATER) && s.total <= SMALL && dense(*type, &size))
+		return halo_copy(v, d, flow, count * size);
 	if (!halo_compose(&s, *type, count, &v->type))
 		return halo_copy(v, d, flow, halo_needed(count, *type));
 	v->used = v->mapped = 1;
@@ -121,7 +140,7 @@ void halo_view_end(struct halo_view *v) {
 	if (v->copy && v->flow & HALO_OUT) {
 		struct section s;
 		halo_simplify(&s, v->section);
-		halo_move(&s, halo_first(v->section), v->copy, 1);
+		halo_move(&s, halo_first(v->section), v->copy, v->bytes, 1);
 	}
 	free(v->copy);
 }

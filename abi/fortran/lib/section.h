@@ -21,8 +21,8 @@ HALO_HIDDEN void halo_simplify(struct section *s, const halo_descriptor *d);
  * beyond its end, and before its beginning. */
 HALO_HIDDEN ptrdiff_t halo_place(const struct section *s, ptrdiff_t at);
 
-/* Copies a section that begins at first from or to contiguous memory. */
-HALO_HIDDEN void halo_move(const struct section *s, char *first, char *memory, int out);
+/* Copies the first bytes of a section, which begins at first, from or to contiguous memory. */
+HALO_HIDDEN void halo_move(const struct section *s, char *first, char *memory, ptrdiff_t bytes, int out);
 
 /*
  * Makes a datatype for count elements of a datatype in a section: the same basic elements in the same
