@@ -1,4 +1,5 @@
-/* Types with absolute addresses, from MPI_BOTTOM: scattered variables in one message (TRM-09). An
+/* Types with absolute addresses, from MPI_BOTTOM: scattered variables in one message (TRM-09), which
+ * C reads from memory after the call without any declaration, unlike Fortran (FTN-26). An
  * address is as wide as a pointer, and MPI_BOTTOM is where addresses begin (TRM-12). */
 #include "check.h"
 

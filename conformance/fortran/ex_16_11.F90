@@ -1,5 +1,5 @@
 ! Examples 16.11 and 16.12: MPI_F_SYNC_REG behind MPI_Wait keeps the compiler from loading the buffer
-! before, and from storing into it before (FTN-14, FTN-23, CHG-04).
+! before, and from storing into it before (FTN-14, FTN-22, FTN-23, CHG-04).
 #include "method.inc"
 PROGRAM ex_16_11
   USE_MPI

@@ -1,5 +1,5 @@
 ! Examples 16.13 and 16.14: MPI_F_SYNC_REG around calls that name a buffer by MPI_BOTTOM and its
-! address (FTN-14, FTN-23, TRM-09).
+! address (FTN-14, FTN-22, FTN-23, TRM-09).
 #include "method.inc"
 PROGRAM ex_16_13
   USE_MPI

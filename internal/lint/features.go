@@ -23,7 +23,6 @@ type Plan struct {
 
 // Why features have no test.
 const (
-	withFortran   = "planned with the Fortran bindings"
 	withFiles     = "planned with files"
 	withTools     = "planned with the tools interface"
 	withProcesses = "planned with dynamic processes"

@@ -74,10 +74,7 @@ func basics() []Chapter {
 			{"INF-07", "hints are read before a call that does not block returns"},
 			{"INF-08", "the forms of booleans, integers and lists"},
 			{"INF-06", "spaces around keys and values in Fortran"},
-		}, Planned: []Plan{
-			{withFortran, []Feature{
-				{"INF-09", "hints of one language are read in another"},
-			}},
+			{"INF-09", "hints of one language are read in another"},
 		}},
 	}
 }

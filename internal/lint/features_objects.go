@@ -99,24 +99,21 @@ func objects() []Chapter {
 			{"FTN-10", "names for the linker"},
 			{"FTN-11", "interception of calls with callbacks"},
 			{"FTN-12", "levels of the language"},
+			{"FTN-13", "what compilers must do"},
 			{"FTN-14", "MPI_F_SYNC_REG"},
 			{"FTN-15", "MPI_SIZEOF"},
+			{"FTN-16", "inconsistencies with the language"},
 			{"FTN-17", "types of arguments"},
 			{"FTN-18", "sections as contiguous memory"},
 			{"FTN-19", "without sections"},
 			{"FTN-20", "vector subscripts"},
 			{"FTN-21", "derived types"},
+			{"FTN-22", "problems of optimisation"},
 			{"FTN-23", "the examples of them"},
 			{"FTN-24", "data that moves for a time"},
 			{"FTN-25", "memory that a garbage collector manages stays where operations expect it"},
+			{"FTN-26", "C has none of this"},
 			{"FTN-27", "names of arguments"},
-		}, Planned: []Plan{
-			{withFortran, []Feature{
-				{"FTN-13", "what compilers must do"},
-				{"FTN-16", "inconsistencies with the language"},
-				{"FTN-22", "problems of optimisation"},
-				{"FTN-26", "C has none of this"},
-			}},
 		}},
 		{Title: "Languages", Features: []Feature{
 			{"LNG-01", "handles of Fortran and back"},
@@ -130,10 +127,7 @@ func objects() []Chapter {
 			{"LNG-07", "types made in another language"},
 			{"LNG-11", "constants of each language"},
 			{"LNG-12", "an array of Fortran received in C"},
-		}, Planned: []Plan{
-			{withFortran, []Feature{
-				{"LNG-09", "handlers and operations of all languages"},
-			}},
+			{"LNG-09", "handlers and operations of all languages"},
 		}},
 		{Title: "Constants and prototypes", Features: []Feature{
 			{"CST-01", "assorted constants"},
