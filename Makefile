@@ -275,7 +275,7 @@ ifeq ($(shell uname -s),Linux)
 	ln -sf libmpi_f2c.so.0 $(F2C).so
 	ar rcs $(F2C).a $(DESTDIR)$(PREFIX)/lib/f2c.o
 	rm $(DESTDIR)$(PREFIX)/lib/f2c.o
-	CC='$(CC)' FC='$(FC)' abi/fortran/install $(DESTDIR)$(PREFIX)
+	CC='$(CC)' FC='$(FC)' GO='$(GO)' abi/fortran/install $(DESTDIR)$(PREFIX)
 	GOOS= GOARCH= $(GO) run ./abi/generate -supp $(DESTDIR)$(PREFIX)/share/halo/halo.supp
 	GOOS= GOARCH= $(GO) run ./abi/generate -man $(DESTDIR)$(PREFIX)/share/man -bin $(DESTDIR)$(PREFIX)/bin
 endif
