@@ -70,5 +70,11 @@ int main(int argc, char **argv) {
 	OK(MPI_Test(&none, &flag, MPI_STATUS_IGNORE));
 	CHECK(flag, "nothing is not complete");
 	OK(MPI_Waitall(0, NULL, MPI_STATUSES_IGNORE));
+	/* MPI_Request_get_status may be followed by MPI_Request_free, for a collective, too. */
+	int one = 1, sum = 0;
+	OK(MPI_Iallreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &r[0]));
+	for (flag = 0; !flag;) OK(MPI_Request_get_status(r[0], &flag, MPI_STATUS_IGNORE));
+	OK(MPI_Request_free(&r[0]));
+	CHECK(r[0] == MPI_REQUEST_NULL && sum == size, "sum %d", sum);
 	return done();
 }

@@ -79,6 +79,8 @@ int main(int argc, char **argv) {
 	r[0] = put(13, 2), r[1] = put(14, 3);
 	for (flag = 0; !flag;) OK(MPI_Request_get_status(r[1], &flag, MPI_STATUS_IGNORE));
 	CHECK(r[0] != MPI_REQUEST_NULL && r[1] != MPI_REQUEST_NULL);
+	OK(MPI_Request_free(&r[1])); /* may follow when it says that the operation is complete */
+	CHECK(r[1] == MPI_REQUEST_NULL);
 	OK(MPI_Waitall(2, r, MPI_STATUSES_IGNORE));
 
 	OK(MPI_Win_flush_all(w));
