@@ -27,11 +27,10 @@ static void on_comm(MPI_Comm *comm, int *code, ...) {
 
 int main(int argc, char **argv) {
 	begin(&argc, &argv);
-	int v[4] = {0}, n = -1, dims[3] = {0, 2, 0};
+	int n = -1, dims[3] = {0, 2, 0};
 	char text[MPI_MAX_PORT_NAME] = "";
 	MPI_Comm c, d;
-	MPI_Request r;
-	MPI_Errhandler h, h2;
+	MPI_Errhandler h;
 	OK(MPI_Comm_dup(MPI_COMM_SELF, &c));
 	OK(MPI_Comm_create_errhandler(on_comm, &h));
 	OK(MPI_Comm_set_errhandler(c, h));
@@ -43,29 +42,10 @@ int main(int argc, char **argv) {
 	LACKS(MPI_Lookup_name("none", MPI_INFO_NULL, text));
 	LACKS(MPI_Comm_connect(text, MPI_INFO_NULL, 0, (MPI_Comm)MPI_INT, &d));
 
-	MPI_File f = MPI_FILE_NULL;
-	MPI_Group g;
-	MPI_Info i;
-	MPI_Datatype t, u;
 	MPI_Comm_set_errhandler(c, MPI_ERRORS_RETURN);
 	MAKES(MPI_Comm_spawn("none", MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, c, &d, MPI_ERRCODES_IGNORE), d, MPI_COMM_NULL);
 	MAKES(MPI_Comm_join(0, &d), d, MPI_COMM_NULL);
-	MAKES(MPI_File_open(MPI_COMM_SELF, "none", MPI_MODE_RDONLY, MPI_INFO_NULL, &f), f, MPI_FILE_NULL);
-	MAKES(MPI_File_iread(f, v, 1, MPI_INT, &r), r, MPI_REQUEST_NULL);
-	OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
-	MAKES(MPI_File_iread_c(f, v, 1, MPI_INT, &r), r, MPI_REQUEST_NULL);
-	MAKES(MPI_File_get_group(f, &g), g, MPI_GROUP_NULL);
-	MAKES(MPI_File_get_info(f, &i), i, MPI_INFO_NULL);
-	MAKES(MPI_File_get_errhandler(f, &h2), h2, MPI_ERRHANDLER_NULL);
-	MPI_Offset at = 0;
-	MAKES(MPI_File_get_view(f, &at, &t, &u, text), t, MPI_DATATYPE_NULL);
-	CHECK(u == MPI_DATATYPE_NULL, "the second type is %p", (void *)u);
 	LACKS(MPI_Comm_spawn("none", MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, c, NULL, MPI_ERRCODES_IGNORE));
-
-	OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL));
-	LACKS(MPI_File_open(MPI_COMM_SELF, "none", MPI_MODE_RDONLY, MPI_INFO_NULL, &f)); /* handlers of files return */
-	LACKS(MPI_File_read(f, v, 1, MPI_INT, MPI_STATUS_IGNORE));
-	OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
 
 	OK(MPI_Topo_test(c, &n));
 	CHECK(n == MPI_UNDEFINED, "topology %d", n);

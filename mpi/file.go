@@ -174,11 +174,11 @@ func DeleteFile(c *Comm, path string, hints ...FileHint) error {
 }
 
 // access carries out an access that does not depend on others.
-func (f *File) access(k call, d file.Direction, offset int64, m mem.Mem) (Status, error) {
+func (f *File) access(k call, d file.Direction, offset int64, x file.Data) (Status, error) {
 	if err := f.usable(k); err != nil {
 		return emptyStatus(), err
 	}
-	n, err := f.f.Do(d, offset, m)
+	n, err := f.f.Do(d, offset, x)
 	return f.status(k, n, err)
 }
 
@@ -193,11 +193,11 @@ func (f *File) status(k call, n int64, err error) (Status, error) {
 }
 
 // start starts an access that does not depend on others.
-func (f *File) start(k call, d file.Direction, offset int64, m mem.Mem) Request {
+func (f *File) start(k call, d file.Direction, offset int64, x file.Data) Request {
 	if err := f.usable(k); err != nil {
 		return Request{err: err}
 	}
-	r, err := f.f.Start(d, offset, m, k.String())
+	r, err := f.f.Start(d, offset, x, k.String())
 	return f.request(k, r, err)
 }
 
@@ -209,53 +209,58 @@ func (f *File) request(k call, r *p2p.Request, err error) Request {
 	return watched(newRequest(k, f.c, r))
 }
 
-// fileData is the memory of a slice of plain data.
-func fileData[T any](buf []T) mem.Mem {
-	if isNumber[T]() {
-		return mem.Of(memory(buf))
+// fileData is the memory of a slice of plain data, with the type of its elements if the view of f, which
+// may be nil, needs it.
+func fileData[T any](f *File, buf []T) file.Data {
+	if !isNumber[T]() {
+		b := Buf(buf)
+		return b.fileSource()
 	}
-	b := Buf(buf)
-	return b.fileSource()
+	x := file.Data{Mem: mem.Of(memory(buf))}
+	if f != nil && f.f.Converts() {
+		x.Type, _ = golang[T]() // numbers have a type
+	}
+	return x
 }
 
 // fileSource is the memory of a Buffer.
-func (b *Buffer) fileSource() mem.Mem {
+func (b *Buffer) fileSource() file.Data {
 	if b.err != nil {
-		return mem.Wrong(b.err)
+		return file.Data{Mem: mem.Wrong(b.err)}
 	}
-	return mem.In(&b.b)
+	return file.Data{Mem: mem.In(&b.b), Type: b.b.Type()}
 }
 
 // fileTarget is the memory of a Buffer to read into, in which no byte may occur twice.
-func (b *Buffer) fileTarget() mem.Mem {
+func (b *Buffer) fileTarget() file.Data {
 	m, _ := b.received(nil)
-	return m
+	return file.Data{Mem: m, Type: b.b.Type()}
 }
 
 // accessAll carries out a collective access.
-func (f *File) accessAll(k call, d file.Direction, offset int64, m mem.Mem) (Status, error) {
+func (f *File) accessAll(k call, d file.Direction, offset int64, x file.Data) (Status, error) {
 	if err := f.usable(k); err != nil {
 		return emptyStatus(), err
 	}
-	n, err := f.f.DoAll(d, offset, m, k.String())
+	n, err := f.f.DoAll(d, offset, x, k.String())
 	return f.status(k, n, err)
 }
 
 // startAll starts a collective access.
-func (f *File) startAll(k call, d file.Direction, offset int64, m mem.Mem) Request {
+func (f *File) startAll(k call, d file.Direction, offset int64, x file.Data) Request {
 	if err := f.usable(k); err != nil {
 		return Request{err: err}
 	}
-	r, err := f.f.StartAll(d, offset, m, k.String())
+	r, err := f.f.StartAll(d, offset, x, k.String())
 	return f.request(k, r, err)
 }
 
 // begin begins a split collective access.
-func (f *File) begin(k call, d file.Direction, offset int64, m mem.Mem) error {
+func (f *File) begin(k call, d file.Direction, offset int64, x file.Data) error {
 	if err := f.usable(k); err != nil {
 		return err
 	}
-	return f.done(f.f.Begin(d, offset, m, k.String()), k)
+	return f.done(f.f.Begin(d, offset, x, k.String()), k)
 }
 
 // end ends the split collective access that the call begun has begun.

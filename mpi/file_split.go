@@ -7,7 +7,7 @@ import "github.com/halo-mpi/halo/internal/file"
 //
 // C: MPI_File_read_at_all_begin, section 14.4.5.
 func ReadAtAllBegin[T any](f *File, offset int64, buf []T) error {
-	return f.begin(callReadAtAllBegin, file.Read, offset, fileData(buf))
+	return f.begin(callReadAtAllBegin, file.Read, offset, fileData(f, buf))
 }
 
 // ReadAtAllBegin is the function ReadAtAllBegin for a Buffer.
@@ -28,7 +28,7 @@ func (f *File) ReadAtAllEnd() (Status, error) { return f.end(callReadAtAllEnd, c
 //
 // C: MPI_File_read_all_begin, section 14.4.5.
 func ReadAllBegin[T any](f *File, buf []T) error {
-	return f.begin(callReadAllBegin, file.Read, file.Individual, fileData(buf))
+	return f.begin(callReadAllBegin, file.Read, file.Individual, fileData(f, buf))
 }
 
 // ReadAllBegin is the function ReadAllBegin for a Buffer.
@@ -49,7 +49,7 @@ func (f *File) ReadAllEnd() (Status, error) { return f.end(callReadAllEnd, callR
 //
 // C: MPI_File_read_ordered_begin, section 14.4.5.
 func ReadOrderedBegin[T any](f *File, buf []T) error {
-	return f.begin(callReadOrderedBegin, file.Read, file.Shared, fileData(buf))
+	return f.begin(callReadOrderedBegin, file.Read, file.Shared, fileData(f, buf))
 }
 
 // ReadOrderedBegin is the function ReadOrderedBegin for a Buffer.
@@ -72,7 +72,7 @@ func (f *File) ReadOrderedEnd() (Status, error) {
 //
 // C: MPI_File_write_at_all_begin, section 14.4.5.
 func WriteAtAllBegin[T any](f *File, offset int64, buf []T) error {
-	return f.begin(callWriteAtAllBegin, file.Write, offset, fileData(buf))
+	return f.begin(callWriteAtAllBegin, file.Write, offset, fileData(f, buf))
 }
 
 // WriteAtAllBegin is the function WriteAtAllBegin for a Buffer.
@@ -93,7 +93,7 @@ func (f *File) WriteAtAllEnd() (Status, error) { return f.end(callWriteAtAllEnd,
 //
 // C: MPI_File_write_all_begin, section 14.4.5.
 func WriteAllBegin[T any](f *File, buf []T) error {
-	return f.begin(callWriteAllBegin, file.Write, file.Individual, fileData(buf))
+	return f.begin(callWriteAllBegin, file.Write, file.Individual, fileData(f, buf))
 }
 
 // WriteAllBegin is the function WriteAllBegin for a Buffer.
@@ -114,7 +114,7 @@ func (f *File) WriteAllEnd() (Status, error) { return f.end(callWriteAllEnd, cal
 //
 // C: MPI_File_write_ordered_begin, section 14.4.5.
 func WriteOrderedBegin[T any](f *File, buf []T) error {
-	return f.begin(callWriteOrderedBegin, file.Write, file.Shared, fileData(buf))
+	return f.begin(callWriteOrderedBegin, file.Write, file.Shared, fileData(f, buf))
 }
 
 // WriteOrderedBegin is the function WriteOrderedBegin for a Buffer.

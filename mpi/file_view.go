@@ -13,8 +13,8 @@ const DisplacementCurrent = file.Current
 
 // SetView sets what the calling member sees of the file: the data of elements of filetype, one after
 // the other from byte disp on. Offsets count elements of etype, the elementary type, of which filetype
-// consists. Representation is "native", or "internal", which is the same. The file pointers return
-// to the beginning of the view.
+// consists. The representation is "native", or "internal", which is the same, or "external32", the
+// portable one of the standard. The file pointers return to the beginning of the view.
 //
 // Members pass elementary types of the same size and the same representation: ErrNotSame. Their
 // displacements and file types may differ, so that each member sees its own part. ErrArg if
@@ -77,6 +77,6 @@ func (f *File) TypeExtent(d Datatype) (int64, error) {
 	if err != nil {
 		return 0, f.done(err, callFileTypeExtent)
 	}
-	_, extent := t.Extent()
-	return extent, nil
+	extent, err := f.f.Extent(t)
+	return extent, f.done(err, callFileTypeExtent)
 }

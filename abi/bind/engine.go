@@ -47,6 +47,8 @@ var engine = unexported.Get[interface {
 	PsetGroup(s *mpi.Session, name string) (g mpi.Group, found bool, err error)
 	LiveObjects(s *mpi.Session) ([]*mpi.Comm, []*mpi.Window)
 	InSession(c *mpi.Comm) bool
+	RaiseFile(c *mpi.Comm, e *mpi.Error) error
+	FileClosed(f *mpi.File) bool
 	BufError(cl mpi.Class, format string, args ...any) mpi.Buffer
 	PackTo(c *mpi.Comm, dst []byte, p unsafe.Pointer, count int, d mpi.Datatype) int
 	UnpackFrom(c *mpi.Comm, src []byte, p unsafe.Pointer, count int, d mpi.Datatype) int

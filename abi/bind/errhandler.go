@@ -8,8 +8,8 @@ import (
 
 // errhandler is an error handler that has a handle in C.
 type errhandler struct {
-	h    mpi.Errhandler // null if it is for files, which Halo does not have yet
-	refs int            // references that the program has received and not freed
+	h    mpi.Errhandler
+	refs int // references that the program has received and not freed
 }
 
 // errhandlers is the handle table of error handlers. MPI_Comm_get_errhandler returns the
@@ -167,13 +167,7 @@ func (l *Lib) sessionErrhandler(fn uintptr) (mpi.Errhandler, error) {
 	}), nil
 }
 
-// otherErrhandler is MPI_File_create_errhandler. No object can use such a handler yet, since Halo
-// has no files.
-func (l *Lib) otherErrhandler(call string, fn uintptr) (mpi.Errhandler, error) {
-	return mpi.Errhandler{}, l.function(call, fn)
-}
-
-// commErrhandlerExtra, winErrhandlerExtra, sessionErrhandlerExtra and otherErrhandlerExtra are
+// commErrhandlerExtra, winErrhandlerExtra, sessionErrhandlerExtra and fileErrhandlerExtra are
 // MPIX_Comm_create_errhandler_x and so on.
 func (l *Lib) commErrhandlerExtra(fn, destroy, extra uintptr) (mpi.Errhandler, error) {
 	c, err := l.callback("MPIX_Comm_create_errhandler_x", fn, destroy, extra)
@@ -205,9 +199,14 @@ func (l *Lib) sessionErrhandlerExtra(fn, destroy, extra uintptr) (mpi.Errhandler
 	}), nil
 }
 
-func (l *Lib) otherErrhandlerExtra(call string, fn, destroy, extra uintptr) (mpi.Errhandler, error) {
-	_, err := l.callback(call, fn, destroy, extra)
-	return mpi.Errhandler{}, err
+func (l *Lib) fileErrhandlerExtra(fn, destroy, extra uintptr) (mpi.Errhandler, error) {
+	c, err := l.callback("MPIX_File_create_errhandler_x", fn, destroy, extra)
+	if err != nil {
+		return mpi.Errhandler{}, err
+	}
+	return mpi.CreateFileErrhandler(func(f *mpi.File, e *mpi.Error) {
+		l.hooks.Invoke(callFile_errhandler_function_x, c.function, []uintptr{l.fileHandle(f), uintptr(e.Class), c.extra})
+	}), nil
 }
 
 // commHandle returns the handle of a communicator, or MPI_COMM_NULL for a communicator that

@@ -57,6 +57,7 @@ type Lib struct {
 	requests    table[mpi.Request]
 	messages    table[mpi.Message]
 	wins        named[*mpi.Window]
+	files       named[*mpi.File]
 	infos       table[*mpi.Info]
 	syncs       named[mpi.Sync] // objects that have a number in Fortran
 	sessions    named[*mpi.Session]
@@ -102,7 +103,7 @@ func New(h Hooks) *Lib {
 	l.ops.kind, l.requests.kind, l.messages.kind = kindOp, kindRequest, kindMessage
 	l.wins.kind, l.infos.kind, l.errhandlers.kind = kindWin, kindInfo, kindErrhandler
 	l.tools.sessions.kind = kindSession
-	l.syncs.kind, l.sessions.kind = kindSync, kindSession
+	l.syncs.kind, l.sessions.kind, l.files.kind = kindSync, kindSession, kindFile
 	return l
 }
 
@@ -117,8 +118,8 @@ type procedure struct {
 	always        bool   // also allowed before Init and after Finalize
 
 	// 1 + the number of the argument that is: the communicator on which errors of the call are
-	// raised, the window or the session on which they are, the error handler for a new object. 0: none.
-	comm, win, session, handler uint8
+	// raised, the window, file or session on which they are, the error handler for a new object. 0: none.
+	comm, win, file, session, handler uint8
 
 	makes uint8 // if the engine lacks the procedure: its resulting handles, in outcomes
 }
@@ -193,7 +194,7 @@ func (l *Lib) failOn(c *mpi.Comm, cl mpi.Class, call, format string, v ...any) e
 	return mpi.CallErrhandler(e)
 }
 
-// failIn raises an error of a call on the communicator, window or session among its arguments, if
+// failIn raises an error of a call on the communicator, window, file or session among its arguments, if
 // there is one.
 func (l *Lib) failIn(call string, a args, cl mpi.Class, format string, v ...any) error {
 	p := find(call)
@@ -209,6 +210,10 @@ func (l *Lib) failIn(call string, a args, cl mpi.Class, format string, v ...any)
 		if w, ok := l.wins.get(a.word(int(p.win) - 1)); ok {
 			return l.failWin(w, cl, call, format, v...)
 		}
+	}
+	if p.file > 0 {
+		f, _ := l.files.get(a.word(int(p.file) - 1))
+		return l.failFile(f, cl, call, format, v...)
 	}
 	if p.session > 0 {
 		if s, ok := l.sessions.get(a.word(int(p.session) - 1)); ok {

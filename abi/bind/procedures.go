@@ -106,465 +106,465 @@ var procedures = [...]procedure{
 	97:  {text: 2610, name: 10, buffers: 15, comm: 6},
 	98:  {text: 2635, name: 15, buffers: 15, comm: 6},
 	99:  {text: 2665, name: 16, buffers: 23, win: 7},
-	100: {text: 2704, name: 24},
+	100: {text: 2704, name: 24, file: 1},
 	101: {text: 2728, name: 14},
 	102: {text: 2742, name: 26, always: true},
 	103: {text: 2768, name: 15},
-	104: {text: 2783, name: 18},
-	105: {text: 2801, name: 22},
-	106: {text: 2823, name: 24},
-	107: {text: 2847, name: 23, makes: 5},
-	108: {text: 2870, name: 18, makes: 6},
-	109: {text: 2888, name: 17, makes: 7},
-	110: {text: 2905, name: 21},
-	111: {text: 2926, name: 28},
-	112: {text: 2954, name: 17},
-	113: {text: 2971, name: 24},
-	114: {text: 2995, name: 17, makes: 8},
-	115: {text: 3012, name: 14, makes: 9},
-	116: {text: 3026, name: 18, makes: 9},
-	117: {text: 3044, name: 17, makes: 10},
-	118: {text: 3061, name: 21, makes: 10},
-	119: {text: 3082, name: 21, makes: 9},
-	120: {text: 3103, name: 15, makes: 9},
-	121: {text: 3118, name: 19, makes: 9},
-	122: {text: 3137, name: 18, makes: 10},
-	123: {text: 3155, name: 22, makes: 10},
-	124: {text: 3177, name: 22, makes: 9},
-	125: {text: 3199, name: 13, comm: 1, makes: 11},
-	126: {text: 3212, name: 20},
-	127: {text: 3232, name: 13},
-	128: {text: 3245, name: 17},
-	129: {text: 3262, name: 23},
-	130: {text: 3285, name: 21},
-	131: {text: 3306, name: 16},
-	132: {text: 3322, name: 20},
-	133: {text: 3342, name: 26},
-	134: {text: 3368, name: 24},
-	135: {text: 3392, name: 21},
-	136: {text: 3413, name: 27},
-	137: {text: 3440, name: 25},
-	138: {text: 3465, name: 20},
-	139: {text: 3485, name: 13},
-	140: {text: 3498, name: 20},
-	141: {text: 3518, name: 22},
-	142: {text: 3540, name: 23, handler: 2},
-	143: {text: 3563, name: 17},
-	144: {text: 3580, name: 17},
-	145: {text: 3597, name: 17},
-	146: {text: 3614, name: 13},
-	147: {text: 3627, name: 14},
-	148: {text: 3641, name: 18},
-	149: {text: 3659, name: 24},
-	150: {text: 3683, name: 22},
-	151: {text: 3705, name: 17},
-	152: {text: 3722, name: 21},
-	153: {text: 3743, name: 27},
-	154: {text: 3770, name: 25},
-	155: {text: 3795, name: 22},
-	156: {text: 3817, name: 28},
-	157: {text: 3845, name: 26},
-	158: {text: 3871, name: 21},
-	159: {text: 3892, name: 12},
-	160: {text: 3904, name: 13, always: true},
-	161: {text: 3917, name: 12, buffers: 4},
-	162: {text: 3933, name: 10, buffers: 19, comm: 8},
-	163: {text: 3962, name: 15, buffers: 19, comm: 8},
-	164: {text: 3996, name: 11, buffers: 37, comm: 9},
-	165: {text: 4044, name: 16, buffers: 37, comm: 9},
-	166: {text: 4097, name: 7, buffers: 11, win: 8},
-	167: {text: 4115, name: 18, buffers: 27, win: 12},
-	168: {text: 4160, name: 15, buffers: 8},
-	169: {text: 4183, name: 13},
-	170: {text: 4196, name: 16},
-	171: {text: 4212, name: 18},
-	172: {text: 4230, name: 24},
-	173: {text: 4254, name: 23, always: true},
-	174: {text: 4277, name: 22},
-	175: {text: 4299, name: 15, always: true},
-	176: {text: 4314, name: 16, buffers: 14, comm: 1},
-	177: {text: 4344, name: 13, buffers: 16, comm: 1},
-	178: {text: 4373, name: 13, buffers: 14, comm: 1},
-	179: {text: 4400, name: 19, buffers: 15, comm: 1},
-	180: {text: 4434, name: 25, comm: 1},
-	181: {text: 4459, name: 17, comm: 1},
-	182: {text: 4476, name: 21},
-	183: {text: 4497, name: 18, buffers: 17},
-	184: {text: 4532, name: 17},
-	185: {text: 4549, name: 20},
-	186: {text: 4569, name: 14, buffers: 9},
-	187: {text: 4592, name: 14},
-	188: {text: 4606, name: 27, session: 1},
-	189: {text: 4633, name: 14, buffers: 9},
-	190: {text: 4656, name: 22},
-	191: {text: 4678, name: 20, buffers: 10},
-	192: {text: 4708, name: 20, buffers: 10},
-	193: {text: 4738, name: 14},
-	194: {text: 4752, name: 14},
-	195: {text: 4766, name: 25, buffers: 19},
-	196: {text: 4810, name: 15},
-	197: {text: 4825, name: 14, buffers: 19, comm: 7},
-	198: {text: 4858, name: 15, buffers: 37, comm: 8},
-	199: {text: 4910, name: 14, buffers: 15, comm: 6},
-	200: {text: 4939, name: 13, buffers: 19, comm: 7},
-	201: {text: 4971, name: 14, buffers: 55, comm: 9},
-	202: {text: 5040, name: 14, buffers: 73, comm: 9},
-	203: {text: 5127, name: 12, comm: 1},
-	204: {text: 5139, name: 10, buffers: 6, comm: 5},
-	205: {text: 5155, name: 10, buffers: 3, comm: 6},
-	206: {text: 5168, name: 11, buffers: 15, comm: 6},
-	207: {text: 5194, name: 11, buffers: 19, comm: 8},
-	208: {text: 5224, name: 12, buffers: 37, comm: 9},
-	209: {text: 5273, name: 11, comm: 3},
-	210: {text: 5284, name: 10, buffers: 3},
-	211: {text: 5297, name: 23, buffers: 19, comm: 7},
-	212: {text: 5339, name: 24, buffers: 37, comm: 8},
-	213: {text: 5400, name: 22, buffers: 19, comm: 7},
-	214: {text: 5441, name: 23, buffers: 55, comm: 9},
-	215: {text: 5519, name: 23, buffers: 73, comm: 9},
-	216: {text: 5615, name: 15, always: true},
-	217: {text: 5630, name: 19, buffers: 6, always: true},
-	218: {text: 5655, name: 15, always: true},
-	219: {text: 5670, name: 12, always: true},
-	220: {text: 5682, name: 13, always: true},
-	221: {text: 5695, name: 12, always: true},
-	222: {text: 5707, name: 18, always: true},
-	223: {text: 5725, name: 19, always: true},
-	224: {text: 5744, name: 19, always: true},
-	225: {text: 5763, name: 21, always: true},
-	226: {text: 5784, name: 12, always: true},
-	227: {text: 5796, name: 8, always: true},
-	228: {text: 5804, name: 15, always: true},
-	229: {text: 5819, name: 15, always: true},
-	230: {text: 5834, name: 20, comm: 1},
-	231: {text: 5854, name: 32, handler: 7},
-	232: {text: 5886, name: 19, comm: 1},
-	233: {text: 5905, name: 10, comm: 3},
-	234: {text: 5915, name: 9, buffers: 3, comm: 6},
-	235: {text: 5927, name: 11, buffers: 15, comm: 7},
-	236: {text: 5953, name: 19, buffers: 26, comm: 6},
-	237: {text: 5998, name: 25, buffers: 15, comm: 6},
-	238: {text: 6038, name: 10, buffers: 3, comm: 6},
-	239: {text: 6051, name: 18},
-	240: {text: 6069, name: 9, buffers: 15, comm: 6},
-	241: {text: 6093, name: 12, buffers: 19, comm: 8},
-	242: {text: 6124, name: 13, buffers: 35, comm: 9},
-	243: {text: 6172, name: 9, buffers: 3, comm: 6},
-	244: {text: 6184, name: 13, buffers: 23, comm: 11},
-	245: {text: 6220, name: 21, buffers: 3, comm: 8},
-	246: {text: 6244, name: 10, buffers: 3, comm: 6},
-	247: {text: 6257, name: 17, buffers: 17},
-	248: {text: 6291, name: 15},
-	249: {text: 6306, name: 15},
-	250: {text: 6321, name: 10, comm: 3},
-	251: {text: 6331, name: 9, buffers: 3},
-	252: {text: 6343, name: 22, buffers: 19, comm: 7},
-	253: {text: 6384, name: 27, buffers: 19, comm: 7},
-	254: {text: 6430, name: 23, buffers: 37, comm: 8},
-	255: {text: 6490, name: 28, buffers: 37, comm: 8},
-	256: {text: 6555, name: 21, buffers: 19, comm: 7},
-	257: {text: 6595, name: 26, buffers: 19, comm: 7},
-	258: {text: 6640, name: 22, buffers: 55, comm: 9},
-	259: {text: 6717, name: 27, buffers: 55, comm: 9},
-	260: {text: 6799, name: 22, buffers: 73, comm: 9},
-	261: {text: 6894, name: 27, buffers: 73, comm: 9},
-	262: {text: 6994, name: 18},
-	263: {text: 7012, name: 13},
-	264: {text: 7025, name: 11},
-	265: {text: 7036, name: 13},
-	266: {text: 7049, name: 8, buffers: 16, comm: 7},
-	267: {text: 7073, name: 17, buffers: 18},
-	268: {text: 7108, name: 22},
-	269: {text: 7130, name: 13, comm: 3},
-	270: {text: 7143, name: 12},
-	271: {text: 7155, name: 12, always: true},
-	272: {text: 7167, name: 10},
-	273: {text: 7177, name: 15, buffers: 21},
-	274: {text: 7213, name: 16},
-	275: {text: 7229, name: 14, buffers: 3, comm: 7},
-	276: {text: 7246, name: 9, comm: 3},
-	277: {text: 7255, name: 14, buffers: 3, comm: 7},
-	278: {text: 7272, name: 16},
-	279: {text: 7288, name: 7, buffers: 11, win: 8},
-	280: {text: 7306, name: 16},
-	281: {text: 7322, name: 15, buffers: 11, win: 9},
-	282: {text: 7348, name: 8, buffers: 3, comm: 6},
-	283: {text: 7359, name: 13, buffers: 3, comm: 6},
-	284: {text: 7375, name: 10, buffers: 15, comm: 7},
-	285: {text: 7400, name: 15, buffers: 15, comm: 7},
-	286: {text: 7430, name: 16, buffers: 14},
-	287: {text: 7460, name: 18, buffers: 26, comm: 6},
-	288: {text: 7504, name: 24, buffers: 15, comm: 6},
-	289: {text: 7543, name: 29, buffers: 15, comm: 6},
-	290: {text: 7587, name: 23, buffers: 26, comm: 6},
-	291: {text: 7636, name: 20},
-	292: {text: 7656, name: 22, always: true},
-	293: {text: 7678, name: 21, always: true},
-	294: {text: 7699, name: 23, always: true},
-	295: {text: 7722, name: 16},
-	296: {text: 7738, name: 22},
-	297: {text: 7760, name: 26, buffers: 19},
-	298: {text: 7805, name: 26, buffers: 19},
-	299: {text: 7850, name: 27, buffers: 38},
-	300: {text: 7915, name: 8, buffers: 11, win: 8},
-	301: {text: 7934, name: 19, buffers: 27, win: 12},
-	302: {text: 7980, name: 8, buffers: 11, win: 8},
-	303: {text: 7999, name: 9, buffers: 3, comm: 6},
-	304: {text: 8011, name: 14, buffers: 3, comm: 6},
-	305: {text: 8028, name: 8, buffers: 15, comm: 6},
-	306: {text: 8051, name: 13, buffers: 15, comm: 6},
-	307: {text: 8079, name: 11, buffers: 19, comm: 8},
-	308: {text: 8109, name: 16, buffers: 19, comm: 8},
-	309: {text: 8144, name: 12, buffers: 35, comm: 9},
-	310: {text: 8191, name: 17, buffers: 35, comm: 9},
-	311: {text: 8243, name: 8, buffers: 3, comm: 6},
-	312: {text: 8254, name: 13, buffers: 3, comm: 6},
-	313: {text: 8270, name: 12, buffers: 23, comm: 11},
-	314: {text: 8305, name: 20, buffers: 3, comm: 8},
-	315: {text: 8328, name: 25, buffers: 8, always: true, session: 1},
-	316: {text: 8361, name: 27, always: true, session: 1},
-	317: {text: 8388, name: 29, always: true},
-	318: {text: 8417, name: 25, buffers: 13, always: true, session: 1},
-	319: {text: 8455, name: 20, always: true},
-	320: {text: 8475, name: 24, always: true, session: 1},
-	321: {text: 8499, name: 26, always: true, session: 1},
-	322: {text: 8525, name: 20, always: true, session: 1},
-	323: {text: 8545, name: 24, always: true, session: 1},
-	324: {text: 8569, name: 25, always: true, session: 1},
-	325: {text: 8594, name: 25, always: true, session: 1},
-	326: {text: 8619, name: 25, always: true, session: 1},
-	327: {text: 8644, name: 16, always: true, handler: 2},
-	328: {text: 8660, name: 26, always: true, session: 1, handler: 2},
-	329: {text: 8686, name: 9, buffers: 3, comm: 6},
-	330: {text: 8698, name: 14, buffers: 3, comm: 6},
-	331: {text: 8715, name: 9},
-	332: {text: 8724, name: 12, buffers: 19},
-	333: {text: 8755, name: 20},
-	334: {text: 8775, name: 21},
-	335: {text: 8796, name: 18},
-	336: {text: 8814, name: 24},
-	337: {text: 8838, name: 23},
-	338: {text: 8861, name: 25},
-	339: {text: 8886, name: 20},
-	340: {text: 8906, name: 21},
-	341: {text: 8927, name: 18},
-	342: {text: 8945, name: 8},
-	343: {text: 8953, name: 18},
-	344: {text: 8971, name: 11, buffers: 19},
-	345: {text: 9001, name: 11, buffers: 19},
-	346: {text: 9031, name: 12, buffers: 38},
-	347: {text: 9081, name: 13, comm: 1},
-	348: {text: 9094, name: 15},
-	349: {text: 9109, name: 19},
-	350: {text: 9128, name: 22, buffers: 70},
-	351: {text: 9220, name: 27},
-	352: {text: 9247, name: 27},
-	353: {text: 9274, name: 24},
-	354: {text: 9298, name: 24, buffers: 46},
-	355: {text: 9368, name: 30, buffers: 26},
-	356: {text: 9424, name: 23},
-	357: {text: 9447, name: 29, buffers: 26},
-	358: {text: 9502, name: 22, buffers: 17},
-	359: {text: 9541, name: 23},
-	360: {text: 9564, name: 22, buffers: 61},
-	361: {text: 9647, name: 24, buffers: 50},
-	362: {text: 9721, name: 20},
-	363: {text: 9741, name: 12},
-	364: {text: 9753, name: 13},
-	365: {text: 9766, name: 20},
-	366: {text: 9786, name: 17, buffers: 17},
-	367: {text: 9820, name: 21, buffers: 63},
-	368: {text: 9904, name: 23, buffers: 87},
-	369: {text: 10014, name: 21},
-	370: {text: 10035, name: 23},
-	371: {text: 10058, name: 19},
-	372: {text: 10077, name: 21},
-	373: {text: 10098, name: 17},
-	374: {text: 10115, name: 24},
-	375: {text: 10139, name: 26},
-	376: {text: 10165, name: 24},
-	377: {text: 10189, name: 16, buffers: 46},
-	378: {text: 10251, name: 19},
-	379: {text: 10270, name: 17, buffers: 17},
-	380: {text: 10304, name: 17},
-	381: {text: 10321, name: 13},
-	382: {text: 10334, name: 15},
-	383: {text: 10349, name: 15},
-	384: {text: 10364, name: 10, buffers: 16, comm: 7},
-	385: {text: 10390, name: 19, buffers: 24},
-	386: {text: 10433, name: 18},
-	387: {text: 10451, name: 8},
-	388: {text: 10459, name: 11, buffers: 19},
-	389: {text: 10489, name: 11, buffers: 19},
-	390: {text: 10519, name: 12, buffers: 38},
-	391: {text: 10569, name: 16, buffers: 15, comm: 4},
-	392: {text: 10600, name: 23, buffers: 15, comm: 4},
-	393: {text: 10638, name: 14, buffers: 6, win: 1},
-	394: {text: 10658, name: 23, win: 1},
-	395: {text: 10681, name: 16, win: 1},
-	396: {text: 10697, name: 14, buffers: 4, comm: 5},
-	397: {text: 10715, name: 22, comm: 2},
-	398: {text: 10737, name: 25, always: true},
-	399: {text: 10762, name: 21, buffers: 17},
-	400: {text: 10800, name: 19, win: 1},
-	401: {text: 10819, name: 14, buffers: 6, win: 1},
-	402: {text: 10839, name: 13, win: 2},
-	403: {text: 10852, name: 13, win: 2},
-	404: {text: 10865, name: 17, win: 1},
-	405: {text: 10882, name: 19, win: 2},
-	406: {text: 10901, name: 23, win: 1},
-	407: {text: 10924, name: 12},
-	408: {text: 10936, name: 19},
-	409: {text: 10955, name: 16, buffers: 17, win: 1},
-	410: {text: 10988, name: 22, win: 1},
-	411: {text: 11010, name: 17, win: 1},
-	412: {text: 11027, name: 16, win: 1},
-	413: {text: 11043, name: 16, win: 1},
-	414: {text: 11059, name: 12, win: 4},
-	415: {text: 11071, name: 16, win: 2},
-	416: {text: 11087, name: 12, win: 3},
-	417: {text: 11099, name: 16, buffers: 17, win: 1},
-	418: {text: 11132, name: 22, win: 1, handler: 2},
-	419: {text: 11154, name: 16, win: 1},
-	420: {text: 11170, name: 16, win: 1},
-	421: {text: 11186, name: 20, buffers: 15, win: 1},
-	422: {text: 11221, name: 13, win: 3},
-	423: {text: 11234, name: 12, win: 1},
-	424: {text: 11246, name: 12, win: 1},
-	425: {text: 11258, name: 14, win: 2},
-	426: {text: 11272, name: 18, win: 1},
-	427: {text: 11290, name: 12, win: 1},
-	428: {text: 11302, name: 12},
-	429: {text: 11314, name: 13},
-	430: {text: 11327, name: 9},
-	431: {text: 11336, name: 9},
-	432: {text: 11345, name: 16, always: true},
-	433: {text: 11361, name: 14, comm: 1},
-	434: {text: 11375, name: 22, always: true},
-	435: {text: 11397, name: 20, handler: 1},
-	436: {text: 11417, name: 16, always: true},
-	437: {text: 11433, name: 14},
-	438: {text: 11447, name: 17, always: true},
-	439: {text: 11464, name: 15},
-	440: {text: 11479, name: 16, always: true},
-	441: {text: 11495, name: 14, always: true},
-	442: {text: 11509, name: 19, always: true},
-	443: {text: 11528, name: 17},
-	444: {text: 11545, name: 14, always: true},
-	445: {text: 11559, name: 12},
-	446: {text: 11571, name: 19, always: true},
-	447: {text: 11590, name: 17},
-	448: {text: 11607, name: 19, always: true},
-	449: {text: 11626, name: 17, always: true, session: 1},
-	450: {text: 11643, name: 16, always: true},
-	451: {text: 11659, name: 14},
-	452: {text: 11673, name: 15, always: true},
-	453: {text: 11688, name: 13, win: 1},
-	454: {text: 11701, name: 22, always: true},
-	455: {text: 11723, name: 29, buffers: 11, always: true},
-	456: {text: 11763, name: 24, buffers: 11, always: true},
-	457: {text: 11798, name: 25, buffers: 11, always: true},
-	458: {text: 11834, name: 24, always: true},
-	459: {text: 11858, name: 23, always: true},
-	460: {text: 11881, name: 22, always: true},
-	461: {text: 11903, name: 29, always: true},
-	462: {text: 11932, name: 24, buffers: 11, always: true},
-	463: {text: 11967, name: 20, always: true},
-	464: {text: 11987, name: 19, always: true},
-	465: {text: 12006, name: 18, always: true},
-	466: {text: 12024, name: 23, buffers: 12, always: true},
-	467: {text: 12059, name: 22, always: true},
-	468: {text: 12081, name: 15, buffers: 5, always: true},
-	469: {text: 12101, name: 16, buffers: 5, always: true},
-	470: {text: 12122, name: 19, always: true},
-	471: {text: 12141, name: 19, always: true},
-	472: {text: 12160, name: 29, always: true},
-	473: {text: 12189, name: 29, always: true},
-	474: {text: 12218, name: 16, buffers: 8, always: true},
-	475: {text: 12242, name: 21, always: true},
-	476: {text: 12263, name: 20, buffers: 49, always: true},
-	477: {text: 12332, name: 19, always: true},
-	478: {text: 12351, name: 22, always: true},
-	479: {text: 12373, name: 25, always: true},
-	480: {text: 12398, name: 24, buffers: 12, always: true},
-	481: {text: 12434, name: 23, buffers: 11, always: true},
-	482: {text: 12468, name: 27, always: true},
-	483: {text: 12495, name: 27, always: true},
-	484: {text: 12522, name: 16, buffers: 10, always: true},
-	485: {text: 12548, name: 29, buffers: 15, always: true},
-	486: {text: 12592, name: 31, always: true},
-	487: {text: 12623, name: 14, always: true},
-	488: {text: 12637, name: 17, always: true},
-	489: {text: 12654, name: 20, always: true},
-	490: {text: 12674, name: 19, always: true},
-	491: {text: 12693, name: 18, always: true},
-	492: {text: 12711, name: 23, buffers: 14, always: true},
-	493: {text: 12748, name: 22, always: true},
-	494: {text: 12770, name: 15, buffers: 7, always: true},
-	495: {text: 12792, name: 20, buffers: 7, always: true},
-	496: {text: 12819, name: 16, always: true},
-	497: {text: 12835, name: 25, always: true},
-	498: {text: 12860, name: 23, always: true},
-	499: {text: 12883, name: 16, always: true},
-	500: {text: 12899, name: 15, always: true},
-	501: {text: 12914, name: 16, buffers: 7, always: true},
-	502: {text: 12937, name: 21, always: true},
-	503: {text: 12958, name: 20, always: true},
-	504: {text: 12978, name: 26, always: true},
-	505: {text: 13004, name: 15, buffers: 11, win: 8},
-	506: {text: 13030, name: 15, buffers: 11, win: 8},
-	507: {text: 13056, name: 22, buffers: 11, win: 9},
-	508: {text: 13089, name: 26, buffers: 27, win: 12},
-	509: {text: 13142, name: 16, buffers: 11, win: 8},
-	510: {text: 13169, name: 16, buffers: 11, win: 8},
-	511: {text: 13196, name: 23, buffers: 11, win: 9},
-	512: {text: 13230, name: 27, buffers: 27, win: 12},
-	513: {text: 13284, name: 10, buffers: 11, win: 8},
-	514: {text: 13305, name: 17, buffers: 11, win: 9},
-	515: {text: 13333, name: 21, buffers: 27, win: 12},
-	516: {text: 13381, name: 24, buffers: 23, win: 7},
-	517: {text: 13428, name: 28, buffers: 36, win: 7},
-	518: {text: 13492, name: 18, buffers: 23, win: 7},
-	519: {text: 13533, name: 22, buffers: 36, win: 7},
-	520: {text: 13591, name: 11, win: 2},
-	521: {text: 13602, name: 15, win: 1},
-	522: {text: 13617, name: 23, win: 1},
-	523: {text: 13640, name: 25, win: 1},
-	524: {text: 13665, name: 25, win: 1},
-	525: {text: 13690, name: 20, win: 1},
-	526: {text: 13710, name: 20, win: 1},
-	527: {text: 13730, name: 21, win: 1},
-	528: {text: 13751, name: 27, win: 3},
-	529: {text: 13778, name: 26, win: 3},
-	530: {text: 13804, name: 22, win: 4},
-	531: {text: 13826, name: 25, win: 3},
-	532: {text: 13851, name: 13},
-	533: {text: 13864, name: 13},
-	534: {text: 13877, name: 20, comm: 1},
-	535: {text: 13897, name: 27, buffers: 8, comm: 1},
-	536: {text: 13932, name: 22, win: 1},
-	537: {text: 13954, name: 12, win: 1},
-	538: {text: 13966, name: 14, win: 2},
-	539: {text: 13980, name: 18, win: 1},
-	540: {text: 13998, name: 21, win: 4},
-	541: {text: 14019, name: 21, buffers: 20, win: 4},
-	542: {text: 14060, name: 22, buffers: 9, win: 2},
-	543: {text: 14091, name: 23, buffers: 9, win: 6},
-	544: {text: 14123, name: 16, buffers: 17},
-	545: {text: 14156, name: 29, buffers: 15, always: true},
-	546: {text: 14200, name: 29, buffers: 15, always: true},
-	547: {text: 14244, name: 28, buffers: 15, always: true},
-	548: {text: 14287, name: 32, buffers: 15, always: true},
-	549: {text: 14334, name: 34, buffers: 19},
-	550: {text: 14387, name: 34, buffers: 19},
-	551: {text: 14440, name: 33, buffers: 19},
-	552: {text: 14492, name: 29, buffers: 17, comm: 1},
-	553: {text: 14538, name: 29, buffers: 17, comm: 1},
-	554: {text: 14584, name: 29, buffers: 17},
-	555: {text: 14630, name: 29, buffers: 17},
-	556: {text: 14676, name: 28, buffers: 17, win: 1},
-	557: {text: 14721, name: 28, buffers: 17, win: 1},
-	558: {text: 14766, name: 22, buffers: 19},
+	104: {text: 2783, name: 18, file: 1},
+	105: {text: 2801, name: 22, file: 1},
+	106: {text: 2823, name: 24, file: 1},
+	107: {text: 2847, name: 23, file: 1},
+	108: {text: 2870, name: 18, file: 1},
+	109: {text: 2888, name: 17, file: 1},
+	110: {text: 2905, name: 21, file: 1},
+	111: {text: 2926, name: 28, file: 1},
+	112: {text: 2954, name: 17, file: 1},
+	113: {text: 2971, name: 24, file: 1},
+	114: {text: 2995, name: 17, file: 1},
+	115: {text: 3012, name: 14, buffers: 5, file: 1},
+	116: {text: 3031, name: 18, buffers: 5, file: 1},
+	117: {text: 3054, name: 17, buffers: 7, file: 1},
+	118: {text: 3078, name: 21, buffers: 7, file: 1},
+	119: {text: 3106, name: 21, buffers: 5, file: 1},
+	120: {text: 3132, name: 15, buffers: 5, file: 1},
+	121: {text: 3152, name: 19, buffers: 5, file: 1},
+	122: {text: 3176, name: 18, buffers: 7, file: 1},
+	123: {text: 3201, name: 22, buffers: 7, file: 1},
+	124: {text: 3230, name: 22, buffers: 5, file: 1},
+	125: {text: 3257, name: 13, comm: 1},
+	126: {text: 3270, name: 20, file: 1},
+	127: {text: 3290, name: 13, buffers: 5, file: 1},
+	128: {text: 3308, name: 17, buffers: 5, file: 1},
+	129: {text: 3330, name: 23, buffers: 5, file: 1},
+	130: {text: 3358, name: 21, buffers: 5, file: 1},
+	131: {text: 3384, name: 16, buffers: 7, file: 1},
+	132: {text: 3407, name: 20, buffers: 7, file: 1},
+	133: {text: 3434, name: 26, buffers: 7, file: 1},
+	134: {text: 3467, name: 24, buffers: 5, file: 1},
+	135: {text: 3496, name: 21, buffers: 5, file: 1},
+	136: {text: 3522, name: 27, buffers: 5, file: 1},
+	137: {text: 3554, name: 25, buffers: 5, file: 1},
+	138: {text: 3584, name: 20, buffers: 5, file: 1},
+	139: {text: 3609, name: 13, file: 1},
+	140: {text: 3622, name: 20, file: 1},
+	141: {text: 3642, name: 22, file: 1},
+	142: {text: 3664, name: 23, file: 1, handler: 2},
+	143: {text: 3687, name: 17, file: 1},
+	144: {text: 3704, name: 17, file: 1},
+	145: {text: 3721, name: 17, file: 1},
+	146: {text: 3738, name: 13, file: 1},
+	147: {text: 3751, name: 14, buffers: 5, file: 1},
+	148: {text: 3770, name: 18, buffers: 5, file: 1},
+	149: {text: 3793, name: 24, buffers: 5, file: 1},
+	150: {text: 3822, name: 22, buffers: 5, file: 1},
+	151: {text: 3849, name: 17, buffers: 7, file: 1},
+	152: {text: 3873, name: 21, buffers: 7, file: 1},
+	153: {text: 3901, name: 27, buffers: 7, file: 1},
+	154: {text: 3935, name: 25, buffers: 5, file: 1},
+	155: {text: 3965, name: 22, buffers: 5, file: 1},
+	156: {text: 3992, name: 28, buffers: 5, file: 1},
+	157: {text: 4025, name: 26, buffers: 5, file: 1},
+	158: {text: 4056, name: 21, buffers: 5, file: 1},
+	159: {text: 4082, name: 12},
+	160: {text: 4094, name: 13, always: true},
+	161: {text: 4107, name: 12, buffers: 4},
+	162: {text: 4123, name: 10, buffers: 19, comm: 8},
+	163: {text: 4152, name: 15, buffers: 19, comm: 8},
+	164: {text: 4186, name: 11, buffers: 37, comm: 9},
+	165: {text: 4234, name: 16, buffers: 37, comm: 9},
+	166: {text: 4287, name: 7, buffers: 11, win: 8},
+	167: {text: 4305, name: 18, buffers: 27, win: 12},
+	168: {text: 4350, name: 15, buffers: 8},
+	169: {text: 4373, name: 13},
+	170: {text: 4386, name: 16},
+	171: {text: 4402, name: 18},
+	172: {text: 4420, name: 24},
+	173: {text: 4444, name: 23, always: true},
+	174: {text: 4467, name: 22},
+	175: {text: 4489, name: 15, always: true},
+	176: {text: 4504, name: 16, buffers: 14, comm: 1},
+	177: {text: 4534, name: 13, buffers: 16, comm: 1},
+	178: {text: 4563, name: 13, buffers: 14, comm: 1},
+	179: {text: 4590, name: 19, buffers: 15, comm: 1},
+	180: {text: 4624, name: 25, comm: 1},
+	181: {text: 4649, name: 17, comm: 1},
+	182: {text: 4666, name: 21},
+	183: {text: 4687, name: 18, buffers: 17},
+	184: {text: 4722, name: 17},
+	185: {text: 4739, name: 20},
+	186: {text: 4759, name: 14, buffers: 9},
+	187: {text: 4782, name: 14},
+	188: {text: 4796, name: 27, session: 1},
+	189: {text: 4823, name: 14, buffers: 9},
+	190: {text: 4846, name: 22},
+	191: {text: 4868, name: 20, buffers: 10},
+	192: {text: 4898, name: 20, buffers: 10},
+	193: {text: 4928, name: 14},
+	194: {text: 4942, name: 14},
+	195: {text: 4956, name: 25, buffers: 19},
+	196: {text: 5000, name: 15},
+	197: {text: 5015, name: 14, buffers: 19, comm: 7},
+	198: {text: 5048, name: 15, buffers: 37, comm: 8},
+	199: {text: 5100, name: 14, buffers: 15, comm: 6},
+	200: {text: 5129, name: 13, buffers: 19, comm: 7},
+	201: {text: 5161, name: 14, buffers: 55, comm: 9},
+	202: {text: 5230, name: 14, buffers: 73, comm: 9},
+	203: {text: 5317, name: 12, comm: 1},
+	204: {text: 5329, name: 10, buffers: 6, comm: 5},
+	205: {text: 5345, name: 10, buffers: 3, comm: 6},
+	206: {text: 5358, name: 11, buffers: 15, comm: 6},
+	207: {text: 5384, name: 11, buffers: 19, comm: 8},
+	208: {text: 5414, name: 12, buffers: 37, comm: 9},
+	209: {text: 5463, name: 11, comm: 3},
+	210: {text: 5474, name: 10, buffers: 3},
+	211: {text: 5487, name: 23, buffers: 19, comm: 7},
+	212: {text: 5529, name: 24, buffers: 37, comm: 8},
+	213: {text: 5590, name: 22, buffers: 19, comm: 7},
+	214: {text: 5631, name: 23, buffers: 55, comm: 9},
+	215: {text: 5709, name: 23, buffers: 73, comm: 9},
+	216: {text: 5805, name: 15, always: true},
+	217: {text: 5820, name: 19, buffers: 6, always: true},
+	218: {text: 5845, name: 15, always: true},
+	219: {text: 5860, name: 12, always: true},
+	220: {text: 5872, name: 13, always: true},
+	221: {text: 5885, name: 12, always: true},
+	222: {text: 5897, name: 18, always: true},
+	223: {text: 5915, name: 19, always: true},
+	224: {text: 5934, name: 19, always: true},
+	225: {text: 5953, name: 21, always: true},
+	226: {text: 5974, name: 12, always: true},
+	227: {text: 5986, name: 8, always: true},
+	228: {text: 5994, name: 15, always: true},
+	229: {text: 6009, name: 15, always: true},
+	230: {text: 6024, name: 20, comm: 1},
+	231: {text: 6044, name: 32, handler: 7},
+	232: {text: 6076, name: 19, comm: 1},
+	233: {text: 6095, name: 10, comm: 3},
+	234: {text: 6105, name: 9, buffers: 3, comm: 6},
+	235: {text: 6117, name: 11, buffers: 15, comm: 7},
+	236: {text: 6143, name: 19, buffers: 26, comm: 6},
+	237: {text: 6188, name: 25, buffers: 15, comm: 6},
+	238: {text: 6228, name: 10, buffers: 3, comm: 6},
+	239: {text: 6241, name: 18},
+	240: {text: 6259, name: 9, buffers: 15, comm: 6},
+	241: {text: 6283, name: 12, buffers: 19, comm: 8},
+	242: {text: 6314, name: 13, buffers: 35, comm: 9},
+	243: {text: 6362, name: 9, buffers: 3, comm: 6},
+	244: {text: 6374, name: 13, buffers: 23, comm: 11},
+	245: {text: 6410, name: 21, buffers: 3, comm: 8},
+	246: {text: 6434, name: 10, buffers: 3, comm: 6},
+	247: {text: 6447, name: 17, buffers: 17},
+	248: {text: 6481, name: 15},
+	249: {text: 6496, name: 15},
+	250: {text: 6511, name: 10, comm: 3},
+	251: {text: 6521, name: 9, buffers: 3},
+	252: {text: 6533, name: 22, buffers: 19, comm: 7},
+	253: {text: 6574, name: 27, buffers: 19, comm: 7},
+	254: {text: 6620, name: 23, buffers: 37, comm: 8},
+	255: {text: 6680, name: 28, buffers: 37, comm: 8},
+	256: {text: 6745, name: 21, buffers: 19, comm: 7},
+	257: {text: 6785, name: 26, buffers: 19, comm: 7},
+	258: {text: 6830, name: 22, buffers: 55, comm: 9},
+	259: {text: 6907, name: 27, buffers: 55, comm: 9},
+	260: {text: 6989, name: 22, buffers: 73, comm: 9},
+	261: {text: 7084, name: 27, buffers: 73, comm: 9},
+	262: {text: 7184, name: 18},
+	263: {text: 7202, name: 13},
+	264: {text: 7215, name: 11},
+	265: {text: 7226, name: 13},
+	266: {text: 7239, name: 8, buffers: 16, comm: 7},
+	267: {text: 7263, name: 17, buffers: 18},
+	268: {text: 7298, name: 22},
+	269: {text: 7320, name: 13, comm: 3},
+	270: {text: 7333, name: 12},
+	271: {text: 7345, name: 12, always: true},
+	272: {text: 7357, name: 10},
+	273: {text: 7367, name: 15, buffers: 21},
+	274: {text: 7403, name: 16},
+	275: {text: 7419, name: 14, buffers: 3, comm: 7},
+	276: {text: 7436, name: 9, comm: 3},
+	277: {text: 7445, name: 14, buffers: 3, comm: 7},
+	278: {text: 7462, name: 16},
+	279: {text: 7478, name: 7, buffers: 11, win: 8},
+	280: {text: 7496, name: 16},
+	281: {text: 7512, name: 15, buffers: 11, win: 9},
+	282: {text: 7538, name: 8, buffers: 3, comm: 6},
+	283: {text: 7549, name: 13, buffers: 3, comm: 6},
+	284: {text: 7565, name: 10, buffers: 15, comm: 7},
+	285: {text: 7590, name: 15, buffers: 15, comm: 7},
+	286: {text: 7620, name: 16, buffers: 14},
+	287: {text: 7650, name: 18, buffers: 26, comm: 6},
+	288: {text: 7694, name: 24, buffers: 15, comm: 6},
+	289: {text: 7733, name: 29, buffers: 15, comm: 6},
+	290: {text: 7777, name: 23, buffers: 26, comm: 6},
+	291: {text: 7826, name: 20},
+	292: {text: 7846, name: 22, always: true},
+	293: {text: 7868, name: 21, always: true},
+	294: {text: 7889, name: 23, always: true},
+	295: {text: 7912, name: 16},
+	296: {text: 7928, name: 22},
+	297: {text: 7950, name: 26, buffers: 19},
+	298: {text: 7995, name: 26, buffers: 19},
+	299: {text: 8040, name: 27, buffers: 38},
+	300: {text: 8105, name: 8, buffers: 11, win: 8},
+	301: {text: 8124, name: 19, buffers: 27, win: 12},
+	302: {text: 8170, name: 8, buffers: 11, win: 8},
+	303: {text: 8189, name: 9, buffers: 3, comm: 6},
+	304: {text: 8201, name: 14, buffers: 3, comm: 6},
+	305: {text: 8218, name: 8, buffers: 15, comm: 6},
+	306: {text: 8241, name: 13, buffers: 15, comm: 6},
+	307: {text: 8269, name: 11, buffers: 19, comm: 8},
+	308: {text: 8299, name: 16, buffers: 19, comm: 8},
+	309: {text: 8334, name: 12, buffers: 35, comm: 9},
+	310: {text: 8381, name: 17, buffers: 35, comm: 9},
+	311: {text: 8433, name: 8, buffers: 3, comm: 6},
+	312: {text: 8444, name: 13, buffers: 3, comm: 6},
+	313: {text: 8460, name: 12, buffers: 23, comm: 11},
+	314: {text: 8495, name: 20, buffers: 3, comm: 8},
+	315: {text: 8518, name: 25, buffers: 8, always: true, session: 1},
+	316: {text: 8551, name: 27, always: true, session: 1},
+	317: {text: 8578, name: 29, always: true},
+	318: {text: 8607, name: 25, buffers: 13, always: true, session: 1},
+	319: {text: 8645, name: 20, always: true},
+	320: {text: 8665, name: 24, always: true, session: 1},
+	321: {text: 8689, name: 26, always: true, session: 1},
+	322: {text: 8715, name: 20, always: true, session: 1},
+	323: {text: 8735, name: 24, always: true, session: 1},
+	324: {text: 8759, name: 25, always: true, session: 1},
+	325: {text: 8784, name: 25, always: true, session: 1},
+	326: {text: 8809, name: 25, always: true, session: 1},
+	327: {text: 8834, name: 16, always: true, handler: 2},
+	328: {text: 8850, name: 26, always: true, session: 1, handler: 2},
+	329: {text: 8876, name: 9, buffers: 3, comm: 6},
+	330: {text: 8888, name: 14, buffers: 3, comm: 6},
+	331: {text: 8905, name: 9},
+	332: {text: 8914, name: 12, buffers: 19},
+	333: {text: 8945, name: 20},
+	334: {text: 8965, name: 21},
+	335: {text: 8986, name: 18},
+	336: {text: 9004, name: 24},
+	337: {text: 9028, name: 23},
+	338: {text: 9051, name: 25},
+	339: {text: 9076, name: 20},
+	340: {text: 9096, name: 21},
+	341: {text: 9117, name: 18},
+	342: {text: 9135, name: 8},
+	343: {text: 9143, name: 18},
+	344: {text: 9161, name: 11, buffers: 19},
+	345: {text: 9191, name: 11, buffers: 19},
+	346: {text: 9221, name: 12, buffers: 38},
+	347: {text: 9271, name: 13, comm: 1},
+	348: {text: 9284, name: 15},
+	349: {text: 9299, name: 19},
+	350: {text: 9318, name: 22, buffers: 70},
+	351: {text: 9410, name: 27},
+	352: {text: 9437, name: 27},
+	353: {text: 9464, name: 24},
+	354: {text: 9488, name: 24, buffers: 46},
+	355: {text: 9558, name: 30, buffers: 26},
+	356: {text: 9614, name: 23},
+	357: {text: 9637, name: 29, buffers: 26},
+	358: {text: 9692, name: 22, buffers: 17},
+	359: {text: 9731, name: 23},
+	360: {text: 9754, name: 22, buffers: 61},
+	361: {text: 9837, name: 24, buffers: 50},
+	362: {text: 9911, name: 20},
+	363: {text: 9931, name: 12},
+	364: {text: 9943, name: 13},
+	365: {text: 9956, name: 20},
+	366: {text: 9976, name: 17, buffers: 17},
+	367: {text: 10010, name: 21, buffers: 63},
+	368: {text: 10094, name: 23, buffers: 87},
+	369: {text: 10204, name: 21},
+	370: {text: 10225, name: 23},
+	371: {text: 10248, name: 19},
+	372: {text: 10267, name: 21},
+	373: {text: 10288, name: 17},
+	374: {text: 10305, name: 24},
+	375: {text: 10329, name: 26},
+	376: {text: 10355, name: 24},
+	377: {text: 10379, name: 16, buffers: 46},
+	378: {text: 10441, name: 19},
+	379: {text: 10460, name: 17, buffers: 17},
+	380: {text: 10494, name: 17},
+	381: {text: 10511, name: 13},
+	382: {text: 10524, name: 15},
+	383: {text: 10539, name: 15},
+	384: {text: 10554, name: 10, buffers: 16, comm: 7},
+	385: {text: 10580, name: 19, buffers: 24},
+	386: {text: 10623, name: 18},
+	387: {text: 10641, name: 8},
+	388: {text: 10649, name: 11, buffers: 19},
+	389: {text: 10679, name: 11, buffers: 19},
+	390: {text: 10709, name: 12, buffers: 38},
+	391: {text: 10759, name: 16, buffers: 15, comm: 4},
+	392: {text: 10790, name: 23, buffers: 15, comm: 4},
+	393: {text: 10828, name: 14, buffers: 6, win: 1},
+	394: {text: 10848, name: 23, win: 1},
+	395: {text: 10871, name: 16, win: 1},
+	396: {text: 10887, name: 14, buffers: 4, comm: 5},
+	397: {text: 10905, name: 22, comm: 2},
+	398: {text: 10927, name: 25, always: true},
+	399: {text: 10952, name: 21, buffers: 17},
+	400: {text: 10990, name: 19, win: 1},
+	401: {text: 11009, name: 14, buffers: 6, win: 1},
+	402: {text: 11029, name: 13, win: 2},
+	403: {text: 11042, name: 13, win: 2},
+	404: {text: 11055, name: 17, win: 1},
+	405: {text: 11072, name: 19, win: 2},
+	406: {text: 11091, name: 23, win: 1},
+	407: {text: 11114, name: 12},
+	408: {text: 11126, name: 19},
+	409: {text: 11145, name: 16, buffers: 17, win: 1},
+	410: {text: 11178, name: 22, win: 1},
+	411: {text: 11200, name: 17, win: 1},
+	412: {text: 11217, name: 16, win: 1},
+	413: {text: 11233, name: 16, win: 1},
+	414: {text: 11249, name: 12, win: 4},
+	415: {text: 11261, name: 16, win: 2},
+	416: {text: 11277, name: 12, win: 3},
+	417: {text: 11289, name: 16, buffers: 17, win: 1},
+	418: {text: 11322, name: 22, win: 1, handler: 2},
+	419: {text: 11344, name: 16, win: 1},
+	420: {text: 11360, name: 16, win: 1},
+	421: {text: 11376, name: 20, buffers: 15, win: 1},
+	422: {text: 11411, name: 13, win: 3},
+	423: {text: 11424, name: 12, win: 1},
+	424: {text: 11436, name: 12, win: 1},
+	425: {text: 11448, name: 14, win: 2},
+	426: {text: 11462, name: 18, win: 1},
+	427: {text: 11480, name: 12, win: 1},
+	428: {text: 11492, name: 12},
+	429: {text: 11504, name: 13},
+	430: {text: 11517, name: 9},
+	431: {text: 11526, name: 9},
+	432: {text: 11535, name: 16, always: true},
+	433: {text: 11551, name: 14, comm: 1},
+	434: {text: 11565, name: 22, always: true},
+	435: {text: 11587, name: 20, handler: 1},
+	436: {text: 11607, name: 16, always: true},
+	437: {text: 11623, name: 14, file: 1},
+	438: {text: 11637, name: 17, always: true},
+	439: {text: 11654, name: 15},
+	440: {text: 11669, name: 16, always: true},
+	441: {text: 11685, name: 14, always: true},
+	442: {text: 11699, name: 19, always: true},
+	443: {text: 11718, name: 17},
+	444: {text: 11735, name: 14, always: true},
+	445: {text: 11749, name: 12},
+	446: {text: 11761, name: 19, always: true},
+	447: {text: 11780, name: 17},
+	448: {text: 11797, name: 19, always: true},
+	449: {text: 11816, name: 17, always: true, session: 1},
+	450: {text: 11833, name: 16, always: true},
+	451: {text: 11849, name: 14},
+	452: {text: 11863, name: 15, always: true},
+	453: {text: 11878, name: 13, win: 1},
+	454: {text: 11891, name: 22, always: true},
+	455: {text: 11913, name: 29, buffers: 11, always: true},
+	456: {text: 11953, name: 24, buffers: 11, always: true},
+	457: {text: 11988, name: 25, buffers: 11, always: true},
+	458: {text: 12024, name: 24, always: true},
+	459: {text: 12048, name: 23, always: true},
+	460: {text: 12071, name: 22, always: true},
+	461: {text: 12093, name: 29, always: true},
+	462: {text: 12122, name: 24, buffers: 11, always: true},
+	463: {text: 12157, name: 20, always: true},
+	464: {text: 12177, name: 19, always: true},
+	465: {text: 12196, name: 18, always: true},
+	466: {text: 12214, name: 23, buffers: 12, always: true},
+	467: {text: 12249, name: 22, always: true},
+	468: {text: 12271, name: 15, buffers: 5, always: true},
+	469: {text: 12291, name: 16, buffers: 5, always: true},
+	470: {text: 12312, name: 19, always: true},
+	471: {text: 12331, name: 19, always: true},
+	472: {text: 12350, name: 29, always: true},
+	473: {text: 12379, name: 29, always: true},
+	474: {text: 12408, name: 16, buffers: 8, always: true},
+	475: {text: 12432, name: 21, always: true},
+	476: {text: 12453, name: 20, buffers: 49, always: true},
+	477: {text: 12522, name: 19, always: true},
+	478: {text: 12541, name: 22, always: true},
+	479: {text: 12563, name: 25, always: true},
+	480: {text: 12588, name: 24, buffers: 12, always: true},
+	481: {text: 12624, name: 23, buffers: 11, always: true},
+	482: {text: 12658, name: 27, always: true},
+	483: {text: 12685, name: 27, always: true},
+	484: {text: 12712, name: 16, buffers: 10, always: true},
+	485: {text: 12738, name: 29, buffers: 15, always: true},
+	486: {text: 12782, name: 31, always: true},
+	487: {text: 12813, name: 14, always: true},
+	488: {text: 12827, name: 17, always: true},
+	489: {text: 12844, name: 20, always: true},
+	490: {text: 12864, name: 19, always: true},
+	491: {text: 12883, name: 18, always: true},
+	492: {text: 12901, name: 23, buffers: 14, always: true},
+	493: {text: 12938, name: 22, always: true},
+	494: {text: 12960, name: 15, buffers: 7, always: true},
+	495: {text: 12982, name: 20, buffers: 7, always: true},
+	496: {text: 13009, name: 16, always: true},
+	497: {text: 13025, name: 25, always: true},
+	498: {text: 13050, name: 23, always: true},
+	499: {text: 13073, name: 16, always: true},
+	500: {text: 13089, name: 15, always: true},
+	501: {text: 13104, name: 16, buffers: 7, always: true},
+	502: {text: 13127, name: 21, always: true},
+	503: {text: 13148, name: 20, always: true},
+	504: {text: 13168, name: 26, always: true},
+	505: {text: 13194, name: 15, buffers: 11, win: 8},
+	506: {text: 13220, name: 15, buffers: 11, win: 8},
+	507: {text: 13246, name: 22, buffers: 11, win: 9},
+	508: {text: 13279, name: 26, buffers: 27, win: 12},
+	509: {text: 13332, name: 16, buffers: 11, win: 8},
+	510: {text: 13359, name: 16, buffers: 11, win: 8},
+	511: {text: 13386, name: 23, buffers: 11, win: 9},
+	512: {text: 13420, name: 27, buffers: 27, win: 12},
+	513: {text: 13474, name: 10, buffers: 11, win: 8},
+	514: {text: 13495, name: 17, buffers: 11, win: 9},
+	515: {text: 13523, name: 21, buffers: 27, win: 12},
+	516: {text: 13571, name: 24, buffers: 23, win: 7},
+	517: {text: 13618, name: 28, buffers: 36, win: 7},
+	518: {text: 13682, name: 18, buffers: 23, win: 7},
+	519: {text: 13723, name: 22, buffers: 36, win: 7},
+	520: {text: 13781, name: 11, win: 2},
+	521: {text: 13792, name: 15, win: 1},
+	522: {text: 13807, name: 23, win: 1},
+	523: {text: 13830, name: 25, win: 1},
+	524: {text: 13855, name: 25, win: 1},
+	525: {text: 13880, name: 20, win: 1},
+	526: {text: 13900, name: 20, win: 1},
+	527: {text: 13920, name: 21, win: 1},
+	528: {text: 13941, name: 27, win: 3},
+	529: {text: 13968, name: 26, win: 3},
+	530: {text: 13994, name: 22, win: 4},
+	531: {text: 14016, name: 25, win: 3},
+	532: {text: 14041, name: 13},
+	533: {text: 14054, name: 13},
+	534: {text: 14067, name: 20, comm: 1},
+	535: {text: 14087, name: 27, buffers: 8, comm: 1},
+	536: {text: 14122, name: 22, win: 1},
+	537: {text: 14144, name: 12, win: 1},
+	538: {text: 14156, name: 14, win: 2},
+	539: {text: 14170, name: 18, win: 1},
+	540: {text: 14188, name: 21, win: 4},
+	541: {text: 14209, name: 21, buffers: 20, win: 4},
+	542: {text: 14250, name: 22, buffers: 9, win: 2},
+	543: {text: 14281, name: 23, buffers: 9, win: 6},
+	544: {text: 14313, name: 16, buffers: 17},
+	545: {text: 14346, name: 29, buffers: 15, always: true},
+	546: {text: 14390, name: 29, buffers: 15, always: true},
+	547: {text: 14434, name: 28, buffers: 15, always: true},
+	548: {text: 14477, name: 32, buffers: 15, always: true},
+	549: {text: 14524, name: 34, buffers: 19},
+	550: {text: 14577, name: 34, buffers: 19},
+	551: {text: 14630, name: 33, buffers: 19},
+	552: {text: 14682, name: 29, buffers: 17, comm: 1},
+	553: {text: 14728, name: 29, buffers: 17, comm: 1},
+	554: {text: 14774, name: 29, buffers: 17},
+	555: {text: 14820, name: 29, buffers: 17},
+	556: {text: 14866, name: 28, buffers: 17, win: 1},
+	557: {text: 14911, name: 28, buffers: 17, win: 1},
+	558: {text: 14956, name: 22, buffers: 19},
 }
 
 // calls implement the procedures, by number; nil if the engine does not have one.
@@ -666,7 +666,65 @@ func init() {
 		97:  doMPI_Exscan,
 		98:  doMPI_Exscan_init,
 		99:  doMPI_Fetch_and_op,
+		100: doMPI_File_call_errhandler,
+		101: (*Lib).fileClose,
 		102: doMPI_File_create_errhandler,
+		103: doMPI_File_delete,
+		104: doMPI_File_get_amode,
+		105: doMPI_File_get_atomicity,
+		106: doMPI_File_get_byte_offset,
+		107: doMPI_File_get_errhandler,
+		108: doMPI_File_get_group,
+		109: doMPI_File_get_info,
+		110: doMPI_File_get_position,
+		111: doMPI_File_get_position_shared,
+		112: doMPI_File_get_size,
+		113: doMPI_File_get_type_extent,
+		114: doMPI_File_get_view,
+		115: doMPI_File_iread,
+		116: doMPI_File_iread_all,
+		117: doMPI_File_iread_at,
+		118: doMPI_File_iread_at_all,
+		119: doMPI_File_iread_shared,
+		120: doMPI_File_iwrite,
+		121: doMPI_File_iwrite_all,
+		122: doMPI_File_iwrite_at,
+		123: doMPI_File_iwrite_at_all,
+		124: doMPI_File_iwrite_shared,
+		125: doMPI_File_open,
+		126: doMPI_File_preallocate,
+		127: doMPI_File_read,
+		128: doMPI_File_read_all,
+		129: doMPI_File_read_all_begin,
+		130: doMPI_File_read_all_end,
+		131: doMPI_File_read_at,
+		132: doMPI_File_read_at_all,
+		133: doMPI_File_read_at_all_begin,
+		134: doMPI_File_read_at_all_end,
+		135: doMPI_File_read_ordered,
+		136: doMPI_File_read_ordered_begin,
+		137: doMPI_File_read_ordered_end,
+		138: doMPI_File_read_shared,
+		139: doMPI_File_seek,
+		140: doMPI_File_seek_shared,
+		141: doMPI_File_set_atomicity,
+		142: (*Lib).setFileErrhandler,
+		143: doMPI_File_set_info,
+		144: doMPI_File_set_size,
+		145: doMPI_File_set_view,
+		146: doMPI_File_sync,
+		147: doMPI_File_write,
+		148: doMPI_File_write_all,
+		149: doMPI_File_write_all_begin,
+		150: doMPI_File_write_all_end,
+		151: doMPI_File_write_at,
+		152: doMPI_File_write_at_all,
+		153: doMPI_File_write_at_all_begin,
+		154: doMPI_File_write_at_all_end,
+		155: doMPI_File_write_ordered,
+		156: doMPI_File_write_ordered_begin,
+		157: doMPI_File_write_ordered_end,
+		158: doMPI_File_write_shared,
 		159: doMPI_Finalize,
 		160: doMPI_Finalized,
 		161: doMPI_Free_mem,
@@ -1052,17 +1110,10 @@ func init() {
 
 // outcomes are the handles that procedures without a call return, by procedure.makes.
 var outcomes = [...][]made{
-	1:  {{4, commNull}},
-	2:  {{1, commNull}},
-	3:  {{6, commNull}},
-	4:  {{7, commNull}},
-	5:  {{1, errhandlerNull}},
-	6:  {{1, groupNull}},
-	7:  {{1, infoNull}},
-	8:  {{2, typeNull}, {3, typeNull}},
-	9:  {{4, requestNull}},
-	10: {{5, requestNull}},
-	11: {{4, fileNull}},
+	1: {{4, commNull}},
+	2: {{1, commNull}},
+	3: {{6, commNull}},
+	4: {{7, commNull}},
 }
 
 // texts are the names of the procedures, each followed by the names of its addresses.
@@ -1182,30 +1233,30 @@ const texts = "" +
 	"MPI_File_get_size" +
 	"MPI_File_get_type_extent" +
 	"MPI_File_get_view" +
-	"MPI_File_iread" +
-	"MPI_File_iread_all" +
-	"MPI_File_iread_at" +
-	"MPI_File_iread_at_all" +
-	"MPI_File_iread_shared" +
-	"MPI_File_iwrite" +
-	"MPI_File_iwrite_all" +
-	"MPI_File_iwrite_at" +
-	"MPI_File_iwrite_at_all" +
-	"MPI_File_iwrite_shared" +
+	"MPI_File_iread- buf" +
+	"MPI_File_iread_all- buf" +
+	"MPI_File_iread_at- - buf" +
+	"MPI_File_iread_at_all- - buf" +
+	"MPI_File_iread_shared- buf" +
+	"MPI_File_iwrite- buf" +
+	"MPI_File_iwrite_all- buf" +
+	"MPI_File_iwrite_at- - buf" +
+	"MPI_File_iwrite_at_all- - buf" +
+	"MPI_File_iwrite_shared- buf" +
 	"MPI_File_open" +
 	"MPI_File_preallocate" +
-	"MPI_File_read" +
-	"MPI_File_read_all" +
-	"MPI_File_read_all_begin" +
-	"MPI_File_read_all_end" +
-	"MPI_File_read_at" +
-	"MPI_File_read_at_all" +
-	"MPI_File_read_at_all_begin" +
-	"MPI_File_read_at_all_end" +
-	"MPI_File_read_ordered" +
-	"MPI_File_read_ordered_begin" +
-	"MPI_File_read_ordered_end" +
-	"MPI_File_read_shared" +
+	"MPI_File_read- buf" +
+	"MPI_File_read_all- buf" +
+	"MPI_File_read_all_begin- buf" +
+	"MPI_File_read_all_end- buf" +
+	"MPI_File_read_at- - buf" +
+	"MPI_File_read_at_all- - buf" +
+	"MPI_File_read_at_all_begin- - buf" +
+	"MPI_File_read_at_all_end- buf" +
+	"MPI_File_read_ordered- buf" +
+	"MPI_File_read_ordered_begin- buf" +
+	"MPI_File_read_ordered_end- buf" +
+	"MPI_File_read_shared- buf" +
 	"MPI_File_seek" +
 	"MPI_File_seek_shared" +
 	"MPI_File_set_atomicity" +
@@ -1214,18 +1265,18 @@ const texts = "" +
 	"MPI_File_set_size" +
 	"MPI_File_set_view" +
 	"MPI_File_sync" +
-	"MPI_File_write" +
-	"MPI_File_write_all" +
-	"MPI_File_write_all_begin" +
-	"MPI_File_write_all_end" +
-	"MPI_File_write_at" +
-	"MPI_File_write_at_all" +
-	"MPI_File_write_at_all_begin" +
-	"MPI_File_write_at_all_end" +
-	"MPI_File_write_ordered" +
-	"MPI_File_write_ordered_begin" +
-	"MPI_File_write_ordered_end" +
-	"MPI_File_write_shared" +
+	"MPI_File_write- buf" +
+	"MPI_File_write_all- buf" +
+	"MPI_File_write_all_begin- buf" +
+	"MPI_File_write_all_end- buf" +
+	"MPI_File_write_at- - buf" +
+	"MPI_File_write_at_all- - buf" +
+	"MPI_File_write_at_all_begin- - buf" +
+	"MPI_File_write_at_all_end- buf" +
+	"MPI_File_write_ordered- buf" +
+	"MPI_File_write_ordered_begin- buf" +
+	"MPI_File_write_ordered_end- buf" +
+	"MPI_File_write_shared- buf" +
 	"MPI_Finalize" +
 	"MPI_Finalized" +
 	"MPI_Free_membase" +
@@ -2611,16 +2662,715 @@ func doMPI_Fetch_and_op(l *Lib, a args) error {
 	return l.scope(win).Untyped().FetchAndOp(l.buf(a.word(0), 1, l.datatype(a.word(2))), l.buf(a.word(1), 1, l.datatype(a.word(2))), a.int(3), a.long(4), l.operation(a, 5))
 }
 
+func doMPI_File_call_errhandler(l *Lib, a args) error {
+	if _, err := l.file(a.word(0), "MPI_File_call_errhandler"); err != nil {
+		return err
+	}
+	return l.callFileErrhandler(a.word(0), a.int(1))
+}
+
 func doMPI_File_create_errhandler(l *Lib, a args) error {
 	if err := l.need("MPI_File_create_errhandler", a, "errhandler", 1); err != nil {
 		return err
 	}
-	v0, err := l.otherErrhandler("MPI_File_create_errhandler", a.word(0))
+	v0, err := l.fileErrhandler(a.word(0))
 	if err != nil {
 		a.setWord(1, errhandlerNull)
 		return err
 	}
 	a.setWord(1, l.addErrhandler(v0))
+	return nil
+}
+
+func doMPI_File_delete(l *Lib, a args) error {
+	info, err := l.info(a.word(1), "MPI_File_delete")
+	if err != nil {
+		return err
+	}
+	return mpi.DeleteFile(l.base(), text(a.word(0)), info)
+}
+
+func doMPI_File_get_amode(l *Lib, a args) error {
+	if err := l.need("MPI_File_get_amode", a, "amode", 1); err != nil {
+		return err
+	}
+	fh, err := l.file(a.word(0), "MPI_File_get_amode")
+	if err != nil {
+		return err
+	}
+	v0 := fh.Mode()
+	a.setInt(1, int(v0))
+	return nil
+}
+
+func doMPI_File_get_atomicity(l *Lib, a args) error {
+	if err := l.need("MPI_File_get_atomicity", a, "flag", 1); err != nil {
+		return err
+	}
+	fh, err := l.file(a.word(0), "MPI_File_get_atomicity")
+	if err != nil {
+		return err
+	}
+	v0, err := fh.Atomicity()
+	if err != nil {
+		return err
+	}
+	a.setBool(1, v0)
+	return nil
+}
+
+func doMPI_File_get_byte_offset(l *Lib, a args) error {
+	if err := l.need("MPI_File_get_byte_offset", a, "disp", 2); err != nil {
+		return err
+	}
+	fh, err := l.file(a.word(0), "MPI_File_get_byte_offset")
+	if err != nil {
+		return err
+	}
+	v0, err := fh.ByteOffset(a.long(1))
+	if err != nil {
+		return err
+	}
+	a.setLong(2, int64(v0))
+	return nil
+}
+
+func doMPI_File_get_errhandler(l *Lib, a args) error {
+	if err := l.need("MPI_File_get_errhandler", a, "errhandler", 1); err != nil {
+		return err
+	}
+	if _, err := l.file(a.word(0), "MPI_File_get_errhandler"); err != nil {
+		return err
+	}
+	v0, err := l.getFileErrhandler(a.word(0))
+	if err != nil {
+		a.setWord(1, errhandlerNull)
+		return err
+	}
+	a.setWord(1, l.addErrhandler(v0))
+	return nil
+}
+
+func doMPI_File_get_group(l *Lib, a args) error {
+	if err := l.need("MPI_File_get_group", a, "group", 1); err != nil {
+		return err
+	}
+	fh, err := l.file(a.word(0), "MPI_File_get_group")
+	if err != nil {
+		return err
+	}
+	v0, err := fh.Group()
+	if err != nil {
+		a.setWord(1, groupNull)
+		return err
+	}
+	a.setWord(1, l.addGroup(v0))
+	return nil
+}
+
+func doMPI_File_get_info(l *Lib, a args) error {
+	if err := l.need("MPI_File_get_info", a, "info_used", 1); err != nil {
+		return err
+	}
+	fh, err := l.file(a.word(0), "MPI_File_get_info")
+	if err != nil {
+		return err
+	}
+	v0, err := fh.Info()
+	if err != nil {
+		a.setWord(1, infoNull)
+		return err
+	}
+	a.setWord(1, l.addInfo(v0))
+	return nil
+}
+
+func doMPI_File_get_position(l *Lib, a args) error {
+	if err := l.need("MPI_File_get_position", a, "offset", 1); err != nil {
+		return err
+	}
+	fh, err := l.file(a.word(0), "MPI_File_get_position")
+	if err != nil {
+		return err
+	}
+	v0, err := fh.Position()
+	if err != nil {
+		return err
+	}
+	a.setLong(1, int64(v0))
+	return nil
+}
+
+func doMPI_File_get_position_shared(l *Lib, a args) error {
+	if err := l.need("MPI_File_get_position_shared", a, "offset", 1); err != nil {
+		return err
+	}
+	fh, err := l.file(a.word(0), "MPI_File_get_position_shared")
+	if err != nil {
+		return err
+	}
+	v0, err := fh.PositionShared()
+	if err != nil {
+		return err
+	}
+	a.setLong(1, int64(v0))
+	return nil
+}
+
+func doMPI_File_get_size(l *Lib, a args) error {
+	if err := l.need("MPI_File_get_size", a, "size", 1); err != nil {
+		return err
+	}
+	fh, err := l.file(a.word(0), "MPI_File_get_size")
+	if err != nil {
+		return err
+	}
+	v0, err := fh.Size()
+	if err != nil {
+		return err
+	}
+	a.setLong(1, int64(v0))
+	return nil
+}
+
+func doMPI_File_get_type_extent(l *Lib, a args) error {
+	if err := l.need("MPI_File_get_type_extent", a, "extent", 2); err != nil {
+		return err
+	}
+	fh, err := l.file(a.word(0), "MPI_File_get_type_extent")
+	if err != nil {
+		return err
+	}
+	v0, err := fh.TypeExtent(l.datatype(a.word(1)))
+	if err != nil {
+		return err
+	}
+	a.setLong(2, int64(v0))
+	return nil
+}
+
+func doMPI_File_get_view(l *Lib, a args) error {
+	if err := l.need("MPI_File_get_view", a, "disp", 1); err != nil {
+		return err
+	}
+	if err := l.need("MPI_File_get_view", a, "etype", 2); err != nil {
+		return err
+	}
+	if err := l.need("MPI_File_get_view", a, "filetype", 3); err != nil {
+		return err
+	}
+	if err := l.need("MPI_File_get_view", a, "datarep", 4); err != nil {
+		return err
+	}
+	fh, err := l.file(a.word(0), "MPI_File_get_view")
+	if err != nil {
+		return err
+	}
+	v0, v1, v2, v3, err := fh.View()
+	if err != nil {
+		a.setWord(2, typeNull)
+		a.setWord(3, typeNull)
+		return err
+	}
+	a.setLong(1, int64(v0))
+	a.setWord(2, l.addType(v1))
+	a.setWord(3, l.addType(v2))
+	setText(a.word(4), 128, v3)
+	return nil
+}
+
+func doMPI_File_iread(l *Lib, a args) error {
+	if err := l.need("MPI_File_iread", a, "request", 4); err != nil {
+		return err
+	}
+	fh, err := l.file(a.word(0), "MPI_File_iread")
+	if err != nil {
+		return err
+	}
+	v0 := fh.Iread(l.buf(a.word(1), a.int(2), l.datatype(a.word(3))))
+	return l.setRequest(a, 4, v0)
+}
+
+func doMPI_File_iread_all(l *Lib, a args) error {
+	if err := l.need("MPI_File_iread_all", a, "request", 4); err != nil {
+		return err
+	}
+	fh, err := l.file(a.word(0), "MPI_File_iread_all")
+	if err != nil {
+		return err
+	}
+	v0 := fh.IreadAll(l.buf(a.word(1), a.int(2), l.datatype(a.word(3))))
+	return l.setRequest(a, 4, v0)
+}
+
+func doMPI_File_iread_at(l *Lib, a args) error {
+	if err := l.need("MPI_File_iread_at", a, "request", 5); err != nil {
+		return err
+	}
+	fh, err := l.file(a.word(0), "MPI_File_iread_at")
+	if err != nil {
+		return err
+	}
+	v0 := fh.IreadAt(a.long(1), l.buf(a.word(2), a.int(3), l.datatype(a.word(4))))
+	return l.setRequest(a, 5, v0)
+}
+
+func doMPI_File_iread_at_all(l *Lib, a args) error {
+	if err := l.need("MPI_File_iread_at_all", a, "request", 5); err != nil {
+		return err
+	}
+	fh, err := l.file(a.word(0), "MPI_File_iread_at_all")
+	if err != nil {
+		return err
+	}
+	v0 := fh.IreadAtAll(a.long(1), l.buf(a.word(2), a.int(3), l.datatype(a.word(4))))
+	return l.setRequest(a, 5, v0)
+}
+
+func doMPI_File_iread_shared(l *Lib, a args) error {
+	if err := l.need("MPI_File_iread_shared", a, "request", 4); err != nil {
+		return err
+	}
+	fh, err := l.file(a.word(0), "MPI_File_iread_shared")
+	if err != nil {
+		return err
+	}
+	v0 := fh.IreadShared(l.buf(a.word(1), a.int(2), l.datatype(a.word(3))))
+	return l.setRequest(a, 4, v0)
+}
+
+func doMPI_File_iwrite(l *Lib, a args) error {
+	if err := l.need("MPI_File_iwrite", a, "request", 4); err != nil {
+		return err
+	}
+	fh, err := l.file(a.word(0), "MPI_File_iwrite")
+	if err != nil {
+		return err
+	}
+	v0 := fh.Iwrite(l.buf(a.word(1), a.int(2), l.datatype(a.word(3))))
+	return l.setRequest(a, 4, v0)
+}
+
+func doMPI_File_iwrite_all(l *Lib, a args) error {
+	if err := l.need("MPI_File_iwrite_all", a, "request", 4); err != nil {
+		return err
+	}
+	fh, err := l.file(a.word(0), "MPI_File_iwrite_all")
+	if err != nil {
+		return err
+	}
+	v0 := fh.IwriteAll(l.buf(a.word(1), a.int(2), l.datatype(a.word(3))))
+	return l.setRequest(a, 4, v0)
+}
+
+func doMPI_File_iwrite_at(l *Lib, a args) error {
+	if err := l.need("MPI_File_iwrite_at", a, "request", 5); err != nil {
+		return err
+	}
+	fh, err := l.file(a.word(0), "MPI_File_iwrite_at")
+	if err != nil {
+		return err
+	}
+	v0 := fh.IwriteAt(a.long(1), l.buf(a.word(2), a.int(3), l.datatype(a.word(4))))
+	return l.setRequest(a, 5, v0)
+}
+
+func doMPI_File_iwrite_at_all(l *Lib, a args) error {
+	if err := l.need("MPI_File_iwrite_at_all", a, "request", 5); err != nil {
+		return err
+	}
+	fh, err := l.file(a.word(0), "MPI_File_iwrite_at_all")
+	if err != nil {
+		return err
+	}
+	v0 := fh.IwriteAtAll(a.long(1), l.buf(a.word(2), a.int(3), l.datatype(a.word(4))))
+	return l.setRequest(a, 5, v0)
+}
+
+func doMPI_File_iwrite_shared(l *Lib, a args) error {
+	if err := l.need("MPI_File_iwrite_shared", a, "request", 4); err != nil {
+		return err
+	}
+	fh, err := l.file(a.word(0), "MPI_File_iwrite_shared")
+	if err != nil {
+		return err
+	}
+	v0 := fh.IwriteShared(l.buf(a.word(1), a.int(2), l.datatype(a.word(3))))
+	return l.setRequest(a, 4, v0)
+}
+
+func doMPI_File_open(l *Lib, a args) error {
+	if err := l.need("MPI_File_open", a, "fh", 4); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(0), "MPI_File_open")
+	if err != nil {
+		return err
+	}
+	info, err := l.info(a.word(3), "MPI_File_open")
+	if err != nil {
+		return err
+	}
+	v0, err := mpi.OpenFile(comm, text(a.word(1)), mpi.FileMode(a.int(2)), info)
+	if err != nil {
+		a.setWord(4, fileNull)
+		return err
+	}
+	a.setWord(4, l.addFile(v0))
+	return nil
+}
+
+func doMPI_File_preallocate(l *Lib, a args) error {
+	fh, err := l.file(a.word(0), "MPI_File_preallocate")
+	if err != nil {
+		return err
+	}
+	return fh.Preallocate(a.long(1))
+}
+
+func doMPI_File_read(l *Lib, a args) error {
+	fh, err := l.file(a.word(0), "MPI_File_read")
+	if err != nil {
+		return err
+	}
+	v0, err := fh.Read(l.buf(a.word(1), a.int(2), l.datatype(a.word(3))))
+	a.setStatus(4, v0)
+	if err != nil {
+		return err
+	}
+	return nil
+}
+
+func doMPI_File_read_all(l *Lib, a args) error {
+	fh, err := l.file(a.word(0), "MPI_File_read_all")
+	if err != nil {
+		return err
+	}
+	v0, err := fh.ReadAll(l.buf(a.word(1), a.int(2), l.datatype(a.word(3))))
+	a.setStatus(4, v0)
+	if err != nil {
+		return err
+	}
+	return nil
+}
+
+func doMPI_File_read_all_begin(l *Lib, a args) error {
+	fh, err := l.file(a.word(0), "MPI_File_read_all_begin")
+	if err != nil {
+		return err
+	}
+	return fh.ReadAllBegin(l.buf(a.word(1), a.int(2), l.datatype(a.word(3))))
+}
+
+func doMPI_File_read_all_end(l *Lib, a args) error {
+	fh, err := l.file(a.word(0), "MPI_File_read_all_end")
+	if err != nil {
+		return err
+	}
+	v0, err := fh.ReadAllEnd()
+	a.setStatus(2, v0)
+	if err != nil {
+		return err
+	}
+	return nil
+}
+
+func doMPI_File_read_at(l *Lib, a args) error {
+	fh, err := l.file(a.word(0), "MPI_File_read_at")
+	if err != nil {
+		return err
+	}
+	v0, err := fh.ReadAt(a.long(1), l.buf(a.word(2), a.int(3), l.datatype(a.word(4))))
+	a.setStatus(5, v0)
+	if err != nil {
+		return err
+	}
+	return nil
+}
+
+func doMPI_File_read_at_all(l *Lib, a args) error {
+	fh, err := l.file(a.word(0), "MPI_File_read_at_all")
+	if err != nil {
+		return err
+	}
+	v0, err := fh.ReadAtAll(a.long(1), l.buf(a.word(2), a.int(3), l.datatype(a.word(4))))
+	a.setStatus(5, v0)
+	if err != nil {
+		return err
+	}
+	return nil
+}
+
+func doMPI_File_read_at_all_begin(l *Lib, a args) error {
+	fh, err := l.file(a.word(0), "MPI_File_read_at_all_begin")
+	if err != nil {
+		return err
+	}
+	return fh.ReadAtAllBegin(a.long(1), l.buf(a.word(2), a.int(3), l.datatype(a.word(4))))
+}
+
+func doMPI_File_read_at_all_end(l *Lib, a args) error {
+	fh, err := l.file(a.word(0), "MPI_File_read_at_all_end")
+	if err != nil {
+		return err
+	}
+	v0, err := fh.ReadAtAllEnd()
+	a.setStatus(2, v0)
+	if err != nil {
+		return err
+	}
+	return nil
+}
+
+func doMPI_File_read_ordered(l *Lib, a args) error {
+	fh, err := l.file(a.word(0), "MPI_File_read_ordered")
+	if err != nil {
+		return err
+	}
+	v0, err := fh.ReadOrdered(l.buf(a.word(1), a.int(2), l.datatype(a.word(3))))
+	a.setStatus(4, v0)
+	if err != nil {
+		return err
+	}
+	return nil
+}
+
+func doMPI_File_read_ordered_begin(l *Lib, a args) error {
+	fh, err := l.file(a.word(0), "MPI_File_read_ordered_begin")
+	if err != nil {
+		return err
+	}
+	return fh.ReadOrderedBegin(l.buf(a.word(1), a.int(2), l.datatype(a.word(3))))
+}
+
+func doMPI_File_read_ordered_end(l *Lib, a args) error {
+	fh, err := l.file(a.word(0), "MPI_File_read_ordered_end")
+	if err != nil {
+		return err
+	}
+	v0, err := fh.ReadOrderedEnd()
+	a.setStatus(2, v0)
+	if err != nil {
+		return err
+	}
+	return nil
+}
+
+func doMPI_File_read_shared(l *Lib, a args) error {
+	fh, err := l.file(a.word(0), "MPI_File_read_shared")
+	if err != nil {
+		return err
+	}
+	v0, err := fh.ReadShared(l.buf(a.word(1), a.int(2), l.datatype(a.word(3))))
+	a.setStatus(4, v0)
+	if err != nil {
+		return err
+	}
+	return nil
+}
+
+func doMPI_File_seek(l *Lib, a args) error {
+	fh, err := l.file(a.word(0), "MPI_File_seek")
+	if err != nil {
+		return err
+	}
+	return only(fh.Seek(a.long(1), a.int(2)))
+}
+
+func doMPI_File_seek_shared(l *Lib, a args) error {
+	fh, err := l.file(a.word(0), "MPI_File_seek_shared")
+	if err != nil {
+		return err
+	}
+	return only(fh.SeekShared(a.long(1), a.int(2)))
+}
+
+func doMPI_File_set_atomicity(l *Lib, a args) error {
+	fh, err := l.file(a.word(0), "MPI_File_set_atomicity")
+	if err != nil {
+		return err
+	}
+	return fh.SetAtomicity(a.int(1) != 0)
+}
+
+func doMPI_File_set_info(l *Lib, a args) error {
+	fh, err := l.file(a.word(0), "MPI_File_set_info")
+	if err != nil {
+		return err
+	}
+	info, err := l.info(a.word(1), "MPI_File_set_info")
+	if err != nil {
+		return err
+	}
+	return fh.SetInfo(info)
+}
+
+func doMPI_File_set_size(l *Lib, a args) error {
+	fh, err := l.file(a.word(0), "MPI_File_set_size")
+	if err != nil {
+		return err
+	}
+	return fh.SetSize(a.long(1))
+}
+
+func doMPI_File_set_view(l *Lib, a args) error {
+	fh, err := l.file(a.word(0), "MPI_File_set_view")
+	if err != nil {
+		return err
+	}
+	info, err := l.info(a.word(5), "MPI_File_set_view")
+	if err != nil {
+		return err
+	}
+	return fh.SetView(a.long(1), l.datatype(a.word(2)), l.datatype(a.word(3)), text(a.word(4)), info)
+}
+
+func doMPI_File_sync(l *Lib, a args) error {
+	fh, err := l.file(a.word(0), "MPI_File_sync")
+	if err != nil {
+		return err
+	}
+	return fh.Sync()
+}
+
+func doMPI_File_write(l *Lib, a args) error {
+	fh, err := l.file(a.word(0), "MPI_File_write")
+	if err != nil {
+		return err
+	}
+	v0, err := fh.Write(l.buf(a.word(1), a.int(2), l.datatype(a.word(3))))
+	a.setStatus(4, v0)
+	if err != nil {
+		return err
+	}
+	return nil
+}
+
+func doMPI_File_write_all(l *Lib, a args) error {
+	fh, err := l.file(a.word(0), "MPI_File_write_all")
+	if err != nil {
+		return err
+	}
+	v0, err := fh.WriteAll(l.buf(a.word(1), a.int(2), l.datatype(a.word(3))))
+	a.setStatus(4, v0)
+	if err != nil {
+		return err
+	}
+	return nil
+}
+
+func doMPI_File_write_all_begin(l *Lib, a args) error {
+	fh, err := l.file(a.word(0), "MPI_File_write_all_begin")
+	if err != nil {
+		return err
+	}
+	return fh.WriteAllBegin(l.buf(a.word(1), a.int(2), l.datatype(a.word(3))))
+}
+
+func doMPI_File_write_all_end(l *Lib, a args) error {
+	fh, err := l.file(a.word(0), "MPI_File_write_all_end")
+	if err != nil {
+		return err
+	}
+	v0, err := fh.WriteAllEnd()
+	a.setStatus(2, v0)
+	if err != nil {
+		return err
+	}
+	return nil
+}
+
+func doMPI_File_write_at(l *Lib, a args) error {
+	fh, err := l.file(a.word(0), "MPI_File_write_at")
+	if err != nil {
+		return err
+	}
+	v0, err := fh.WriteAt(a.long(1), l.buf(a.word(2), a.int(3), l.datatype(a.word(4))))
+	a.setStatus(5, v0)
+	if err != nil {
+		return err
+	}
+	return nil
+}
+
+func doMPI_File_write_at_all(l *Lib, a args) error {
+	fh, err := l.file(a.word(0), "MPI_File_write_at_all")
+	if err != nil {
+		return err
+	}
+	v0, err := fh.WriteAtAll(a.long(1), l.buf(a.word(2), a.int(3), l.datatype(a.word(4))))
+	a.setStatus(5, v0)
+	if err != nil {
+		return err
+	}
+	return nil
+}
+
+func doMPI_File_write_at_all_begin(l *Lib, a args) error {
+	fh, err := l.file(a.word(0), "MPI_File_write_at_all_begin")
+	if err != nil {
+		return err
+	}
+	return fh.WriteAtAllBegin(a.long(1), l.buf(a.word(2), a.int(3), l.datatype(a.word(4))))
+}
+
+func doMPI_File_write_at_all_end(l *Lib, a args) error {
+	fh, err := l.file(a.word(0), "MPI_File_write_at_all_end")
+	if err != nil {
+		return err
+	}
+	v0, err := fh.WriteAtAllEnd()
+	a.setStatus(2, v0)
+	if err != nil {
+		return err
+	}
+	return nil
+}
+
+func doMPI_File_write_ordered(l *Lib, a args) error {
+	fh, err := l.file(a.word(0), "MPI_File_write_ordered")
+	if err != nil {
+		return err
+	}
+	v0, err := fh.WriteOrdered(l.buf(a.word(1), a.int(2), l.datatype(a.word(3))))
+	a.setStatus(4, v0)
+	if err != nil {
+		return err
+	}
+	return nil
+}
+
+func doMPI_File_write_ordered_begin(l *Lib, a args) error {
+	fh, err := l.file(a.word(0), "MPI_File_write_ordered_begin")
+	if err != nil {
+		return err
+	}
+	return fh.WriteOrderedBegin(l.buf(a.word(1), a.int(2), l.datatype(a.word(3))))
+}
+
+func doMPI_File_write_ordered_end(l *Lib, a args) error {
+	fh, err := l.file(a.word(0), "MPI_File_write_ordered_end")
+	if err != nil {
+		return err
+	}
+	v0, err := fh.WriteOrderedEnd()
+	a.setStatus(2, v0)
+	if err != nil {
+		return err
+	}
+	return nil
+}
+
+func doMPI_File_write_shared(l *Lib, a args) error {
+	fh, err := l.file(a.word(0), "MPI_File_write_shared")
+	if err != nil {
+		return err
+	}
+	v0, err := fh.WriteShared(l.buf(a.word(1), a.int(2), l.datatype(a.word(3))))
+	a.setStatus(4, v0)
+	if err != nil {
+		return err
+	}
 	return nil
 }
 
@@ -5098,7 +5848,7 @@ func doMPI_Errhandler_fromint(l *Lib, a args) error {
 }
 
 func doMPI_File_fromint(l *Lib, a args) error {
-	a.setFromInt(handle(uint32(a.int(0))))
+	a.setFromInt(l.files.fromInt(int32(a.int(0))))
 	return nil
 }
 
@@ -5809,7 +6559,7 @@ func doMPIX_File_create_errhandler_x(l *Lib, a args) error {
 	if err := l.need("MPIX_File_create_errhandler_x", a, "errhandler", 3); err != nil {
 		return err
 	}
-	v0, err := l.otherErrhandlerExtra("MPIX_File_create_errhandler_x", a.word(0), a.word(1), a.word(2))
+	v0, err := l.fileErrhandlerExtra(a.word(0), a.word(1), a.word(2))
 	if err != nil {
 		a.setWord(3, errhandlerNull)
 		return err

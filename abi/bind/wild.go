@@ -28,6 +28,14 @@ func (l *Lib) Wild(number int, large bool, words unsafe.Pointer, parameter int, 
 	p, a := &procedures[number], args{words, large, 0}
 	e := newError(mpi.ErrBuffer, p.String(), "%s", wildText(name, a.word(parameter), address, store))
 	c, w := l.concerned(p, a)
+	if p.file > 0 {
+		f, _ := l.files.get(a.word(int(p.file) - 1))
+		if !l.endsProcessOf(f) {
+			return code(l.raiseFile(f, e))
+		}
+		l.endByFault(e, address, store)
+		return Fatal
+	}
 	if l.endsProcess(c, w) {
 		l.endByFault(e, address, store)
 		return Fatal
@@ -65,12 +73,22 @@ func (l *Lib) concerned(p *procedure, a args) (*mpi.Comm, *mpi.Window) {
 	return nil, nil
 }
 
+// fatal reports whether an error handler ends the process.
+func fatal(h mpi.Errhandler, err error) bool {
+	return err != nil || h == mpi.ErrorsAreFatal || h == mpi.ErrorsAbort
+}
+
+// endsProcessOf is endsProcess for a file, nil for none.
+func (l *Lib) endsProcessOf(f *mpi.File) bool {
+	if f != nil {
+		return fatal(f.Errhandler())
+	}
+	return fatal(mpi.DefaultFileErrhandler(), nil)
+}
+
 // endsProcess reports whether the error handler of a communicator or window, or of errors that
 // belong to neither, ends the process.
 func (l *Lib) endsProcess(c *mpi.Comm, w *mpi.Window) bool {
-	fatal := func(h mpi.Errhandler, err error) bool {
-		return err != nil || h == mpi.ErrorsAreFatal || h == mpi.ErrorsAbort
-	}
 	world := l.world.Load()
 	switch {
 	case w != nil:

@@ -68,7 +68,7 @@ func (t *tables) functions() ([]byte, error) {
 // hearers returns the fields of a procedure that say on which object errors of the call are
 // raised.
 func hearers(p *abi.Procedure) (fields string) {
-	for _, of := range [][2]string{{"MPI_Comm", "comm"}, {"MPI_Win", "win"}, {"MPI_Session", "session"}, {"MPI_Errhandler", "handler"}} {
+	for _, of := range [][2]string{{"MPI_Comm", "comm"}, {"MPI_Win", "win"}, {"MPI_File", "file"}, {"MPI_Session", "session"}, {"MPI_Errhandler", "handler"}} {
 		for i, x := range p.Params {
 			if x.Base == of[0] && x.Stars == 0 {
 				fields += fmt.Sprintf(", %s: %d", of[1], 1+i)
@@ -233,7 +233,7 @@ func (f *writer) end() string {
 }
 
 // lookups maps the type of a handle to the method of Lib that finds its object.
-var lookups = map[string]string{"MPI_Comm": "comm", "MPI_Win": "win", "MPI_Group": "group", "MPI_Info": "info", "MPI_Errhandler": "errhandler", "MPI_Session": "session"}
+var lookups = map[string]string{"MPI_Comm": "comm", "MPI_Win": "win", "MPI_File": "file", "MPI_Group": "group", "MPI_Info": "info", "MPI_Errhandler": "errhandler", "MPI_Session": "session"}
 
 // checkRest writes lookups of the handles that the call does not use, because invalid handles must
 // be errors anyway.
@@ -252,7 +252,7 @@ func (f *writer) value(name string) string {
 		return name
 	}
 	x := f.p.Params[i]
-	if lookup := map[string]string{"MPI_Comm": "comm", "MPI_Win": "win", "MPI_Group": "group", "MPI_Info": "info", "MPI_Errhandler": "errhandler", "MPI_Session": "session", "MPI_Status": "status"}[x.Base]; lookup != "" && (x.Stars == 0 || x.Base == "MPI_Status") {
+	if lookup := map[string]string{"MPI_Comm": "comm", "MPI_Win": "win", "MPI_File": "file", "MPI_Group": "group", "MPI_Info": "info", "MPI_Errhandler": "errhandler", "MPI_Session": "session", "MPI_Status": "status"}[x.Base]; lookup != "" && (x.Stars == 0 || x.Base == "MPI_Status") {
 		if !f.made[name] {
 			f.made[name] = true
 			fmt.Fprintf(&f.prologue, "\t%s, err := l.%s(a.word(%d), %q)\n\tif err != nil {\n\t\treturn err\n\t}\n", name, lookup, i, f.p.Name)
@@ -292,7 +292,7 @@ var nulls = map[string]string{
 }
 
 // texts are the maximum sizes of results that are strings, by the name of the parameter.
-var texts = map[string]int{"version": 8192, "name": 256, "string": 512, "comm_name": 128, "type_name": 128, "win_name": 128}
+var texts = map[string]int{"version": 8192, "name": 256, "string": 512, "comm_name": 128, "type_name": 128, "win_name": 128, "datarep": 128}
 
 // store returns the statement that stores v as result i. The result is optional if the program may
 // pass a constant, such as MPI_STATUS_IGNORE, to get none.
@@ -328,7 +328,7 @@ func (f *writer) store(i int, v string) (statement string, optional bool, err er
 		f.last = fmt.Sprintf("l.setRequest(a, %d, %s)", i, v)
 		return "", false, nil
 	}
-	if add := map[string]string{"MPI_Comm": "addComm", "MPI_Win": "addWin", "MPI_Group": "addGroup", "MPI_Info": "addInfo", "MPI_Datatype": "addType",
+	if add := map[string]string{"MPI_Comm": "addComm", "MPI_Win": "addWin", "MPI_File": "addFile", "MPI_Group": "addGroup", "MPI_Info": "addInfo", "MPI_Datatype": "addType",
 		"MPI_Op": "addOp", "MPI_Errhandler": "addErrhandler", "MPI_Message": "addMessage", "MPIX_Sync": "addSync"}[x.Base]; add != "" {
 		return line("a.setWord(%d, l.%s(%s))", i, add, v)
 	}

@@ -114,6 +114,8 @@ func hearer(p *abi.Procedure) string {
 			if x.Stars == 0 {
 				return "the window, or of MPI_COMM_SELF if that is none"
 			}
+		case "MPI_File":
+			return "the file, or of MPI_FILE_NULL if that is none"
 		case "MPI_Comm":
 			if x.Stars == 0 {
 				return "the communicator, or of MPI_COMM_SELF if that is none"

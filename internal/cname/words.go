@@ -155,9 +155,9 @@ func element(word string) string {
 // Text returns a text of the engine with the names of C. A name such as Start may stand for calls of
 // windows and of other objects: with window, those of windows take precedence.
 func Text(text string, window bool) string {
-	order := [...]string{"", "win", "comm", "type"}
+	order := [...]string{"", "win", "comm", "type", "file"}
 	if window {
-		order = [...]string{"win", "", "comm", "type"}
+		order = [...]string{"win", "", "comm", "type", "file"}
 	}
 	return eachWord(text, func(w string) string {
 		name, ofPackage := strings.CutPrefix(w, "mpi.")

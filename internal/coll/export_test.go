@@ -21,6 +21,7 @@ func (e *Engine) Chosen(c *comm.Comm, k Kind, size int) Algorithm {
 func WaitsFor(c *comm.Comm) string {
 	return string(stateOf(c).division.slot.event.About.AppendAbout(nil))
 }
+
 const (
 	CopiesMin = copiesMin
 	Trials    = trials

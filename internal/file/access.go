@@ -38,9 +38,16 @@ func (f *File) usable(d Direction, offset int64) error {
 
 // Do reads or writes m at an offset in elementary types, or at the individual pointer, and returns
 // how many bytes: less than m has where the file ends.
-func (f *File) Do(d Direction, offset int64, m mem.Mem) (int64, error) {
+func (f *File) Do(d Direction, offset int64, x Data) (int64, error) {
 	v := f.view.Load()
-	return f.do(v, v.unit, d, offset, m)
+	if !v.converts {
+		return f.do(v, v.unit, d, offset, x.Mem)
+	}
+	m, c, err := v.converted(d, x)
+	if err != nil {
+		return 0, err
+	}
+	return c.done(f.do(v, v.unit, d, offset, m))
 }
 
 // DoBytes is Do with the offset in bytes of data, and for any number of bytes.
@@ -120,11 +127,15 @@ func (f *File) move(v *View, d Direction, m mem.Mem, at int64) (int64, error) {
 
 // Start is Do that does not wait: a worker does it. The request is of package p2p. The pointer moves
 // by all that m has.
-func (f *File) Start(d Direction, offset int64, m mem.Mem, call string) (*p2p.Request, error) {
-	if err := f.check(d, offset, m); err != nil {
+func (f *File) Start(d Direction, offset int64, x Data, call string) (*p2p.Request, error) {
+	if err := f.check(d, offset, x.Mem); err != nil {
 		return nil, err
 	}
 	v := f.view.Load()
+	m, c, failed := v.converted(d, x)
+	if failed != nil {
+		return nil, failed
+	}
 	var at int64
 	var err error
 	switch offset {
@@ -140,7 +151,7 @@ func (f *File) Start(d Direction, offset int64, m mem.Mem, call string) (*p2p.Re
 	}
 	r := f.request(call)
 	f.e.workers.do(func() {
-		n, err := f.move(v, d, m, at)
+		n, err := c.done(f.move(v, d, m, at))
 		f.finish(r, n, err)
 	})
 	return r, nil

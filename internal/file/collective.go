@@ -15,30 +15,30 @@ import (
 // First all members tell each other what they access: an allgather of 48 bytes. If their accesses
 // do not interleave, or consist of long runs, each member makes its own access. Else they go
 // through aggregators: see phases.go.
-func (f *File) DoAll(d Direction, offset int64, m mem.Mem, call string) (int64, error) {
+func (f *File) DoAll(d Direction, offset int64, x Data, call string) (int64, error) {
 	if err := f.together(call); err != nil {
 		return 0, err
 	}
 	f.line.wait()
-	a, own := f.prepare(d, offset, m, false)
-	x := &crew{f: f, call: call}
-	return x.carryOut(a, own)
+	a, own := f.prepare(d, offset, x, false)
+	w := &crew{f: f, call: call}
+	return a.c.done(w.carryOut(a, own))
 }
 
 // StartAll is DoAll that does not wait. The individual pointer moves by all that m has.
-func (f *File) StartAll(d Direction, offset int64, m mem.Mem, call string) (*p2p.Request, error) {
+func (f *File) StartAll(d Direction, offset int64, x Data, call string) (*p2p.Request, error) {
 	if err := f.together(call); err != nil {
 		return nil, err
 	}
-	return f.startAll(d, offset, m, call), nil
+	return f.startAll(d, offset, x, call), nil
 }
 
-func (f *File) startAll(d Direction, offset int64, m mem.Mem, call string) *p2p.Request {
-	a, own := f.prepare(d, offset, m, true)
+func (f *File) startAll(d Direction, offset int64, x Data, call string) *p2p.Request {
+	a, own := f.prepare(d, offset, x, true)
 	r := f.request(call)
 	f.line.add(func() {
-		x := &crew{f: f, apart: true, call: call}
-		n, err := x.carryOut(a, own)
+		w := &crew{f: f, apart: true, call: call}
+		n, err := a.c.done(w.carryOut(a, own))
 		f.finish(r, n, err)
 	})
 	return r
@@ -63,15 +63,20 @@ type all struct {
 	at      int64 // position
 	pointer bool  // at the individual pointer, which is to move
 	ordered bool  // at the shared pointer, in the order of the ranks
+	c       *conversion
 }
 
 // prepare checks the arguments of a collective access. With ahead the pointer moves at once.
-func (f *File) prepare(d Direction, offset int64, m mem.Mem, ahead bool) (a all, err error) {
-	a = all{v: f.view.Load(), d: d, m: m}
-	if err := m.Err(); err != nil {
-		a.m = mem.Mem{}
+func (f *File) prepare(d Direction, offset int64, x Data, ahead bool) (a all, err error) {
+	a = all{v: f.view.Load(), d: d}
+	if err := x.Err(); err != nil {
 		return a, err
 	}
+	m, c, err := a.v.converted(d, x)
+	if err != nil {
+		return a, err
+	}
+	a.m, a.c = m, c
 	if err := f.usable(d, offset); err != nil {
 		return a, err
 	}
@@ -146,7 +151,7 @@ func (x *crew) amongAll(a all, own error) (int64, error) {
 	} else if size > 0 {
 		mine[planFirst], mine[planEnd] = a.v.Offset(a.at), a.v.Offset(a.at+size-1)+1
 		mine[planBytes], mine[planRun] = size, a.v.average(a.at, size)
-		if !a.v.dense && a.v.Filetype.Overlaps(2) {
+		if a.v.twice {
 			mine[planTwice] = 1
 		}
 	}

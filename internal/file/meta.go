@@ -47,11 +47,27 @@ func (f *File) NewView(disp int64, etype, filetype *dtype.Type, rep string) (*Vi
 		}
 		disp = f.view.Load().Offset(at)
 	}
-	return newView(disp, etype, filetype, rep, !f.mode.has(ReadOnly))
+	return newView(disp, etype, filetype, rep, !f.mode.has(ReadOnly), f.bytes)
 }
 
 // Current is MPI_DISPLACEMENT_CURRENT.
 const Current = -1
+
+// Extent is the extent in bytes of elements of a type in the file.
+func (f *File) Extent(t *dtype.Type) (int64, error) {
+	if f.view.Load().converts {
+		x, err := t.External(f.bytes)
+		if err != nil {
+			return 0, err
+		}
+		t = x
+	}
+	_, extent := t.Extent()
+	return extent, nil
+}
+
+// Converts reports whether accesses need the type of their elements.
+func (f *File) Converts() bool { return f.view.Load().converts }
 
 // terms is what all members must have in common in a view.
 func (v *View) terms() string {

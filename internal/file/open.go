@@ -25,7 +25,8 @@ type File struct {
 	mode  Mode
 	store store
 	hints Hints
-	limit int64 // on the size of files that the process writes, 0: none
+	bytes *dtype.Type // MPI_BYTE
+	limit int64       // on the size of files that the process writes, 0: none
 
 	view    atomic.Pointer[View]
 	pointer pointer // the individual file pointer
@@ -72,7 +73,7 @@ func (e *Engine) Open(c *comm.Comm, name string, mode Mode, bytes *dtype.Type, h
 	if err != nil {
 		return nil, err
 	}
-	f := &File{e: e, c: d, path: trimmed(name), mode: mode, hints: h}
+	f := &File{e: e, c: d, path: trimmed(name), mode: mode, hints: h, bytes: bytes}
 	f.line.empty.L = &f.line.mu
 	if n, ok := sys.LimitOfSize(); ok {
 		f.limit = int64(n)
@@ -110,7 +111,7 @@ func (f *File) open(bytes *dtype.Type, own error) error {
 	if f.c.Rank != 0 {
 		own = f.openHere(planted.EveryoneCreates)
 	}
-	v, err := newView(0, bytes, bytes, Native, true)
+	v, err := newView(0, bytes, bytes, Native, true, bytes)
 	if err != nil {
 		return err
 	}

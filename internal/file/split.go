@@ -5,7 +5,6 @@ import (
 	"sync"
 
 	"github.com/halo-mpi/halo/internal/class"
-	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/p2p"
 )
 
@@ -15,7 +14,6 @@ type split struct {
 	mu   sync.Mutex
 	r    *p2p.Request // nil if there is none
 	call string       // that has begun it
-	m    mem.Mem      // its memory
 }
 
 func (s *split) active() bool {
@@ -25,7 +23,7 @@ func (s *split) active() bool {
 }
 
 // Begin begins a split collective access.
-func (f *File) Begin(d Direction, offset int64, m mem.Mem, call string) error {
+func (f *File) Begin(d Direction, offset int64, x Data, call string) error {
 	if err := f.together(call); err != nil {
 		return err
 	}
@@ -34,8 +32,8 @@ func (f *File) Begin(d Direction, offset int64, m mem.Mem, call string) error {
 	if f.split.r != nil {
 		return fail(class.Request, "%s has begun and has not been ended", f.split.call)
 	}
-	f.split.call, f.split.m = call, m
-	f.split.r = f.startAll(d, offset, m, call)
+	f.split.call = call
+	f.split.r = f.startAll(d, offset, x, call)
 	return nil
 }
 
@@ -58,7 +56,7 @@ func (f *File) End(call string) (int64, error) {
 	f.e.p2p.Wait(s.r)
 	n := int64(s.r.Status.Bytes)
 	err := f.e.p2p.Take(s.r)
-	s.r, s.m = nil, mem.Mem{}
+	s.r = nil
 	return n, err
 }
 

@@ -71,7 +71,7 @@ func TestIO04_RandomViews(t *testing.T) {
 		}
 		filetype.Commit()
 		disp := r.Int64N(50)
-		v, err := newView(disp, set.Named("MPI_BYTE"), filetype, Native, true)
+		v, err := newView(disp, set.Named("MPI_BYTE"), filetype, Native, true, set.Named("MPI_BYTE"))
 		if err != nil {
 			continue // displacements descend, or elements overlap
 		}
@@ -98,7 +98,7 @@ func TestIO04_RandomViews(t *testing.T) {
 				data[i] = byte(r.Uint32())
 			}
 			set(data)
-			if k, err := f.Do(Write, int64(at), x); err != nil || k != int64(n) {
+			if k, err := f.Do(Write, int64(at), Data{Mem: x}); err != nil || k != int64(n) {
 				t.Fatalf("seed %d: write of %d bytes: %d, %v", seed, n, k, err)
 			}
 			for i, b := range data {
@@ -115,7 +115,7 @@ func TestIO04_RandomViews(t *testing.T) {
 				want++
 			}
 			set(make([]byte, n))
-			k, err := f.Do(Read, int64(at), x)
+			k, err := f.Do(Read, int64(at), Data{Mem: x})
 			if err != nil || k != int64(want) {
 				t.Fatalf("seed %d: view of %v: read of %d bytes at %d: %d, %v; want %d", seed, filetype, n, at, k, err, want)
 			}
@@ -141,14 +141,14 @@ func TestIO04_WritesTouchTheViewOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	filetype.Commit()
-	v, err := newView(0, set.Named("MPI_INT32_T"), filetype, Native, true)
+	v, err := newView(0, set.Named("MPI_INT32_T"), filetype, Native, true, set.Named("MPI_BYTE"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	store := &flaky{}
 	f := &File{e: &Engine{}, store: store, mode: WriteOnly, hints: DefaultHints()}
 	f.view.Store(v)
-	if n, err := f.Do(Write, 0, mem.Of(make([]byte, 400))); n != 400 || err != nil {
+	if n, err := f.Do(Write, 0, Data{Mem: mem.Of(make([]byte, 400))}); n != 400 || err != nil {
 		t.Fatal(n, err)
 	}
 	for _, w := range store.wrote {
@@ -166,7 +166,7 @@ func TestReadsAreSieved(t *testing.T) {
 		t.Fatal(err)
 	}
 	filetype.Commit()
-	v, err := newView(0, set.Named("MPI_INT32_T"), filetype, Native, true)
+	v, err := newView(0, set.Named("MPI_INT32_T"), filetype, Native, true, set.Named("MPI_BYTE"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +175,7 @@ func TestReadsAreSieved(t *testing.T) {
 		f := &File{e: &Engine{}, store: store, mode: ReadOnly, hints: DefaultHints()}
 		f.hints.SieveReads = sieve
 		f.view.Store(v)
-		if n, err := f.Do(Read, 0, mem.Of(make([]byte, 4*640))); n != 4*640 || err != nil {
+		if n, err := f.Do(Read, 0, Data{Mem: mem.Of(make([]byte, 4*640))}); n != 4*640 || err != nil {
 			t.Fatal(n, err)
 		}
 		if store.calls > most || !sieve && store.calls < most {
@@ -187,7 +187,7 @@ func TestReadsAreSieved(t *testing.T) {
 // What the system refuses has its class, and the number of bytes that were written (IO-06).
 func TestIO06_ErrorsOfTheSystem(t *testing.T) {
 	set := dtype.Predefined()
-	v, err := newView(0, set.Named("MPI_BYTE"), set.Named("MPI_BYTE"), Native, true)
+	v, err := newView(0, set.Named("MPI_BYTE"), set.Named("MPI_BYTE"), Native, true, set.Named("MPI_BYTE"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +197,7 @@ func TestIO06_ErrorsOfTheSystem(t *testing.T) {
 	} {
 		f := &File{e: &Engine{}, store: &flaky{room: 1000, full: no, r: rand.New(rand.NewPCG(1, uint64(no)))}, mode: ReadWrite, hints: DefaultHints()}
 		f.view.Store(v)
-		n, err := f.Do(Write, 990, mem.Of(make([]byte, 100)))
+		n, err := f.Do(Write, 990, Data{Mem: mem.Of(make([]byte, 100))})
 		var ce *class.Error
 		if n >= 100 || !errors.As(err, &ce) || ce.Class != want || !errors.Is(err, no) {
 			t.Errorf("%v: wrote %d bytes, %v", no, n, err)
@@ -205,7 +205,7 @@ func TestIO06_ErrorsOfTheSystem(t *testing.T) {
 	}
 	f := &File{e: &Engine{}, store: &flaky{}, mode: ReadWrite, hints: DefaultHints(), limit: 50}
 	f.view.Store(v)
-	if n, err := f.Do(Write, 20, mem.Of(make([]byte, 100))); n != 30 || classOf(err) != class.Quota {
+	if n, err := f.Do(Write, 20, Data{Mem: mem.Of(make([]byte, 100))}); n != 30 || classOf(err) != class.Quota {
 		t.Errorf("beyond the limit of the process: %d bytes, %v", n, err)
 	}
 }
@@ -213,7 +213,7 @@ func TestIO06_ErrorsOfTheSystem(t *testing.T) {
 // The fast path makes no allocation.
 func TestContiguousAccessesAllocateNothing(t *testing.T) {
 	set := dtype.Predefined()
-	v, err := newView(0, set.Named("MPI_BYTE"), set.Named("MPI_BYTE"), Native, true)
+	v, err := newView(0, set.Named("MPI_BYTE"), set.Named("MPI_BYTE"), Native, true, set.Named("MPI_BYTE"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +221,7 @@ func TestContiguousAccessesAllocateNothing(t *testing.T) {
 	f.view.Store(v)
 	b := make([]byte, 1024)
 	if n := testing.AllocsPerRun(100, func() {
-		if _, err := f.Do(Read, 7, mem.Of(b)); err != nil {
+		if _, err := f.Do(Read, 7, Data{Mem: mem.Of(b)}); err != nil {
 			t.Fatal(err)
 		}
 	}); n != 0 {

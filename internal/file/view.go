@@ -15,11 +15,13 @@ type View struct {
 	Etype, Filetype *dtype.Type
 	Rep             string // the data representation
 
-	unit  int64        // bytes of data of an elementary type
-	tiles dtype.Buffer // elements of the file type at offset 0, as many as fit into 64 bits
-	dense bool         // position p is at byte first+p of the file
-	first int64
-	most  int64 // positions, so that all offsets fit into 64 bits
+	converts bool         // data has another form in the file than in memory
+	unit     int64        // bytes of data of an elementary type in the file
+	tiles    dtype.Buffer // elements of the file type at offset 0, as many as fit into 64 bits
+	dense    bool         // position p is at byte first+p of the file
+	first    int64
+	twice    bool  // bytes of the file occur twice in the view
+	most     int64 // positions, so that all offsets fit into 64 bits
 }
 
 // Native is the representation of data as in memory; Internal is the same, since all processes of a
@@ -32,7 +34,8 @@ const (
 
 // newView checks the arguments of a view. writes says that the file may be written, so that elements
 // must not overlap.
-func newView(disp int64, etype, filetype *dtype.Type, rep string, writes bool) (*View, error) {
+// bytes is the type MPI_BYTE.
+func newView(disp int64, etype, filetype *dtype.Type, rep string, writes bool, bytes *dtype.Type) (*View, error) {
 	v := &View{Disp: disp, Etype: etype, Filetype: filetype, Rep: rep}
 	switch {
 	case disp < 0:
@@ -44,10 +47,19 @@ func newView(disp int64, etype, filetype *dtype.Type, rep string, writes bool) (
 	case !filetype.Committed():
 		return nil, fail(class.Type, "file type %s is not committed", filetype)
 	}
+	var err error
 	switch rep {
 	case Native, Internal:
+	case External32:
+		v.converts = true
+		if etype, err = etype.External(bytes); err == nil {
+			filetype, err = filetype.External(bytes)
+		}
+		if err != nil {
+			return nil, err
+		}
 	default:
-		return nil, fail(class.UnsupportedDatarep, "data representation %q", rep)
+		return nil, fail(class.UnsupportedDatarep, "data representation %q, want %q, %q or %q", rep, Native, Internal, External32)
 	}
 	if v.unit = etype.Size(); v.unit == 0 {
 		return nil, fail(class.Arg, "elementary type %s has no data", etype)
@@ -61,7 +73,7 @@ func newView(disp int64, etype, filetype *dtype.Type, rep string, writes bool) (
 	if writes && filetype.Overlaps(2) {
 		return nil, fail(class.Arg, "elements of file type %s overlap, but the file may be written", filetype)
 	}
-	var err error
+	v.twice = !writes && filetype.Overlaps(2)
 	if v.tiles, err = dtype.Tile(filetype); err != nil {
 		return nil, err
 	}

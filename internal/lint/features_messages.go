@@ -32,14 +32,13 @@ func messages() []Chapter {
 			{"DT-26", "the form external32"},
 			{"DT-27", "types of a size"},
 			{"DT-28", "a type of a class and a size"},
+			{"DT-30", "files in external32"},
 			{"DT-31", "integers that become shorter keep the low bytes"},
 			{"DT-32", "packed data is bytes"},
 			{"DT-33", "packing to external32 and back"},
 			{"DT-35", "names of types"},
 			{"DT-29", "types of a size between machines"},
 			{"DT-34", "derived types of Fortran"},
-		}, Planned: []Plan{
-			{withFiles, []Feature{{"DT-30", "files in external32"}}},
 		}},
 		{Title: "Point-to-point communication", Features: []Feature{
 			{"P2P-01", "the standard send, of any length"},

@@ -55,6 +55,7 @@ func objects() []Chapter {
 			{"IO-11", "accesses in two halves"},
 			{"IO-12", "which match themselves only"},
 			{"IO-13", "with the same memory in both"},
+			{"IO-17", "sizes in external32"},
 			{"IO-18", "files communicate apart"},
 			{"IO-19", "types match as in messages"},
 			{"IO-20", "arguments can be freed"},
@@ -66,7 +67,6 @@ func objects() []Chapter {
 				{"IO-14", "forms of data of the program"},
 				{"IO-15", "the size of a basic type in the file"},
 				{"IO-16", "conversion in pieces"},
-				{"IO-17", "sizes in external32"},
 			}},
 		}},
 		{Title: "Profiling interface", Features: []Feature{

@@ -1,0 +1,122 @@
+package bind
+
+import "github.com/halo-mpi/halo/mpi"
+
+// file returns the file of a handle. Errors go to the default error handler of files.
+func (l *Lib) file(h handle, call string) (*mpi.File, error) {
+	if f, ok := l.files.get(h); ok {
+		return f, nil
+	}
+	if h == fileNull {
+		return nil, l.failFile(nil, mpi.ErrFile, call, "file is MPI_FILE_NULL")
+	}
+	return nil, l.failFile(nil, mpi.ErrFile, call, "%#x is no file: it was closed, or never was one", h)
+}
+
+// addFile returns the handle of a file, MPI_FILE_NULL for nil.
+func (l *Lib) addFile(f *mpi.File) handle {
+	if f == nil {
+		return fileNull
+	}
+	return l.files.put(f)
+}
+
+// failFile raises an error on a file, nil for MPI_FILE_NULL.
+func (l *Lib) failFile(f *mpi.File, cl mpi.Class, call, format string, v ...any) error {
+	return l.raiseFile(f, newError(cl, call, format, v...))
+}
+
+func (l *Lib) raiseFile(f *mpi.File, e *mpi.Error) error {
+	if f != nil {
+		return f.CallErrhandler(e)
+	}
+	if !l.usable() {
+		return l.outside(e)
+	}
+	return engine.RaiseFile(l.base(), e)
+}
+
+// fileClose is MPI_File_close. The handle ends with the file, whatever the error.
+func (l *Lib) fileClose(a args) error {
+	const call = "MPI_File_close"
+	if err := l.need(call, a, "fh", 0); err != nil {
+		return err
+	}
+	f, err := l.file(*(*handle)(a.result(0)), call)
+	if err != nil {
+		return err
+	}
+	if err = f.Close(); engine.FileClosed(f) {
+		a.finish(0, fileNull, l.files.drop)
+	}
+	return err
+}
+
+// only is the error of a call whose other result C does not get.
+func only(_ int64, err error) error { return err }
+
+// fileErrhandler is MPI_File_create_errhandler.
+func (l *Lib) fileErrhandler(fn uintptr) (mpi.Errhandler, error) {
+	if err := l.function("MPI_File_create_errhandler", fn); err != nil {
+		return mpi.Errhandler{}, err
+	}
+	return mpi.CreateFileErrhandler(func(f *mpi.File, e *mpi.Error) {
+		l.hooks.Invoke(callFile_errhandler_function, fn, []uintptr{l.fileHandle(f), uintptr(e.Class)})
+	}), nil
+}
+
+// fileHandle returns the handle of a file, or MPI_FILE_NULL without a file.
+func (l *Lib) fileHandle(f *mpi.File) handle {
+	if f == nil {
+		return fileNull
+	}
+	return l.files.handleOf(f, fileNull)
+}
+
+// setFileErrhandler is MPI_File_set_errhandler. On MPI_FILE_NULL it sets the default error handler of
+// files.
+func (l *Lib) setFileErrhandler(a args) error {
+	const call = "MPI_File_set_errhandler"
+	var f *mpi.File
+	var err error
+	if a.word(0) != fileNull {
+		if f, err = l.file(a.word(0), call); err != nil {
+			return err
+		}
+	}
+	h, ok := l.errhandlerOf(a.word(1))
+	switch {
+	case !ok:
+		return l.failFile(f, mpi.ErrErrhandler, call, noErrhandler, a.word(1))
+	case f == nil:
+		return mpi.SetDefaultFileErrhandler(h)
+	}
+	return f.SetErrhandler(h)
+}
+
+// getFileErrhandler is MPI_File_get_errhandler.
+func (l *Lib) getFileErrhandler(h handle) (mpi.Errhandler, error) {
+	if h == fileNull {
+		return mpi.DefaultFileErrhandler(), nil
+	}
+	f, err := l.file(h, "MPI_File_get_errhandler")
+	if err != nil {
+		return mpi.Errhandler{}, err
+	}
+	return f.Errhandler()
+}
+
+// callFileErrhandler is MPI_File_call_errhandler. The call succeeds whatever the handler gets.
+func (l *Lib) callFileErrhandler(h handle, code int) error {
+	const call = "MPI_File_call_errhandler"
+	if h == fileNull {
+		l.failFile(nil, mpi.Class(code), call, "%s", mpi.ErrorString(mpi.Class(code)))
+		return nil
+	}
+	f, err := l.file(h, call)
+	if err != nil {
+		return err
+	}
+	f.CallErrhandler(mpi.Class(code))
+	return nil
+}

@@ -1,0 +1,158 @@
+package mpi_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+	"testing"
+
+	"github.com/halo-mpi/halo/mpi"
+)
+
+// Example of the standard (DT-30, E2-11): rank 0 writes 100 values in external32 and rank 1 reads them;
+// the bytes in the file are big-endian. Writing a file that is open for reading is an error.
+func TestDT30_E2_11_External32(t *testing.T) {
+	onFile(t, 2, func(t testing.TB, c *mpi.Comm, path string) {
+		double, err := mpi.TypeMatchSize(mpi.TypeclassReal, 8)
+		ok(t, err)
+		if c.Rank() == 0 {
+			f := openFile(t, c.Self(), path, mpi.ModeCreate|mpi.ModeWriteOnly)
+			ok(t, f.SetView(0, double, double, "external32"))
+			x := make([]float64, 100)
+			for i := range x {
+				x[i] = float64(i) / 3
+			}
+			st, err := mpi.Write(f, x)
+			ok(t, err)
+			if mpi.Count[float64](st) != 100 {
+				t.Errorf("wrote %d", mpi.Count[float64](st))
+			}
+			ok(t, f.Close())
+			b := content(t, path)
+			for i, v := range x {
+				if math.Float64frombits(binary.BigEndian.Uint64(b[8*i:])) != v {
+					t.Errorf("value %d is %x", i, b[8*i:8*i+8])
+					break
+				}
+			}
+		}
+		ok(t, c.Barrier())
+		if c.Rank() == 1 {
+			f := openFile(t, c.Self(), path, mpi.ModeReadOnly)
+			ok(t, f.SetView(0, double, double, "external32"))
+			x := make([]float64, 103)
+			st, err := mpi.Read(f, x)
+			ok(t, err)
+			if mpi.Count[float64](st) != 100 || x[99] != 33 || x[100] != 0 {
+				t.Errorf("read %d: %v", mpi.Count[float64](st), x[97:])
+			}
+			_, err = mpi.Write(f, x)
+			wantClass(t, err, mpi.ErrReadOnly)
+			ok(t, f.Close())
+		}
+	})
+}
+
+// IO-17, DT-26, DT-31, E2-12: sizes and forms of basic types in the file, byte by byte: a long of 8 bytes
+// takes 4, with its sign; a long double has 15 bits of exponent with bias 16383; bytes are not converted
+// (DT-32). Elements of C and Go are converted alike, at any offset, in every kind of access.
+func TestIO17_DT26_DT31_DT32_E2_12_Golden(t *testing.T) {
+	onFile(t, 1, func(t testing.TB, c *mpi.Comm, path string) {
+		f := openFile(t, c, path, newFile)
+		named := func(name string) mpi.Datatype {
+			d, err := mpi.Predefined(name)
+			ok(t, err)
+			return d
+		}
+		for _, x := range []struct {
+			name string
+			mem  []byte
+			want []byte
+		}{
+			{"MPI_INT", []byte{1, 2, 3, 4}, []byte{4, 3, 2, 1}},
+			{"MPI_LONG", binary.LittleEndian.AppendUint64(nil, 0xfffffffffffffffb), []byte{0xff, 0xff, 0xff, 0xfb}},
+			{"MPI_INT64_T", []byte{1, 2, 3, 4, 5, 6, 7, 8}, []byte{8, 7, 6, 5, 4, 3, 2, 1}},
+			{"MPI_FLOAT", binary.LittleEndian.AppendUint32(nil, math.Float32bits(1)), []byte{0x3f, 0x80, 0, 0}},
+			{"MPI_PACKED", []byte{1}, []byte{1}},
+			{"MPI_C_DOUBLE_COMPLEX", append(binary.LittleEndian.AppendUint64(nil, math.Float64bits(1)), make([]byte, 8)...),
+				append([]byte{0x3f, 0xf0}, make([]byte, 14)...)},
+		} {
+			d := named(x.name)
+			ok(t, f.SetSize(0))
+			ok(t, f.SetView(0, d, d, "external32"))
+			extent, err := f.TypeExtent(d)
+			ok(t, err)
+			if extent != int64(len(x.want)) {
+				t.Errorf("%s takes %d bytes, want %d", x.name, extent, len(x.want))
+			}
+			st, err := f.WriteAt(2, mpi.BufOf(x.mem, 1, d))
+			ok(t, err)
+			if st.Bytes() != int64(len(x.mem)) {
+				t.Errorf("%s: wrote %d bytes", x.name, st.Bytes())
+			}
+			if got := content(t, path); !bytes.Equal(got, append(make([]byte, 2*len(x.want)), x.want...)) {
+				t.Errorf("%s is % x in the file, want % x", x.name, got, x.want)
+			}
+			back := make([]byte, len(x.mem))
+			q := f.IreadAt(2, mpi.BufOf(back, 1, d))
+			st, err = q.Wait()
+			ok(t, err)
+			if !bytes.Equal(back, x.mem) || st.Bytes() != int64(len(x.mem)) {
+				t.Errorf("%s: read back % x of % x", x.name, back, x.mem)
+			}
+		}
+		ok(t, f.Close())
+	})
+}
+
+// IO-17, DT-25: file types scale with their elements; what is written by all in external32 by a view
+// of columns is, element by element, what a view of the whole reads; the end of the file may be within
+// an element of the memory's type.
+func TestDT25_IO17_ViewsInExternal32(t *testing.T) {
+	onFile(t, 3, func(t testing.TB, c *mpi.Comm, path string) {
+		n, me := c.Size(), c.Rank()
+		const rows = 20
+		long, err := mpi.Predefined("MPI_LONG") // 8 bytes here, 4 in the file
+		ok(t, err)
+		column := committed(mpi.TypeVector(rows, 1, n, long))
+		f := openFile(t, c, path, newFile)
+		ok(t, f.SetView(int64(4*me), long, column, "external32"))
+		mine := make([]int64, rows)
+		for i := range mine {
+			mine[i] = int64(-i*n - me)
+		}
+		st, err := f.WriteAll(mpi.BufOf(mine, rows, long))
+		ok(t, err)
+		if st.Bytes() != 8*rows {
+			t.Errorf("wrote %d bytes", st.Bytes())
+		}
+		at, err := f.ByteOffset(2)
+		ok(t, err)
+		if at != int64(4*(2*n+me)) {
+			t.Errorf("element 2 at byte %d", at)
+		}
+		ok(t, c.Barrier())
+		size, err := f.Size()
+		ok(t, err)
+		if size != 4*rows*int64(n) {
+			t.Errorf("size %d", size)
+		}
+		ok(t, f.SetView(0, long, long, "external32"))
+		pair := committed(mpi.TypeContiguous(7, long))
+		all := make([]int64, 7*10)
+		st, err = f.ReadAtAll(0, mpi.BufOf(all, 10, pair))
+		ok(t, err)
+		if k, err := st.Elements(pair); k != rows*n || err != nil {
+			t.Errorf("read %d elements, %v", k, err)
+		}
+		for i := range rows * n {
+			if all[i] != int64(-i) {
+				t.Fatalf("element %d is %d", i, all[i])
+			}
+		}
+		ok(t, mpi.ReadOrderedBegin(f, all[:1]))
+		_, err = f.ReadOrderedEnd()
+		ok(t, err)
+		ok(t, f.Close())
+	})
+}
