@@ -57,6 +57,11 @@ PROGRAM bad_sections
   b = -1
   CALL MPI_Sendrecv(a(::2, 1:4), 4, MPI_2INTEGER, 0, 0, b(:, ::3), 8, MPI_INTEGER, 0, 0, MPI_COMM_SELF, MPI_STATUS_IGNORE, code)
   IF (code /= MPI_SUCCESS .OR. ANY(b(1:8, 1) /= [1, 3, 5, 7, 9, 11, 13, 15]) .OR. ANY(b(:, 2) /= -1)) ERROR STOP 10
+  ! The content of a constant that is recognised by its address is no count.
+  CALL MPI_Send(a, MPI_IN_PLACE, MPI_INTEGER, 0, 0, MPI_COMM_SELF, code)
+  IF (code /= MPI_ERR_COUNT) ERROR STOP 17
+  CALL MPI_Send(a, 1, MPI_INTEGER, MPI_BOTTOM, 0, MPI_COMM_SELF, code)
+  IF (code /= MPI_ERR_RANK) ERROR STOP 18
   ! Strides of any sign, and a stride of no section of an array: a component.
   CALL components()
   ! An assumed-size array has no end; it is contiguous.

@@ -255,6 +255,7 @@ CONTAINS
   SUBROUTINE errors()
     T_COMM :: comm
     T_ERRHANDLER :: handler
+    T_INFO :: info
     INTEGER :: class, again
     CALL MPI_COMM_SET_ERRHANDLER(MPI_COMM_WORLD, MPI_ERRORS_RETURN, code)
     CALL MPI_COMM_SET_ERRHANDLER(MPI_COMM_SELF, MPI_ERRORS_RETURN, code)
@@ -271,6 +272,13 @@ CONTAINS
     CALL MPI_ADD_ERROR_CLASS(class, code)
     CALL MPI_ADD_ERROR_STRING(class, 'our own   ', code)
     CALL must(code == MPI_SUCCESS, 705)
+    ! Strings that are longer than the maximum.
+    CALL MPI_INFO_CREATE(info, code)
+    CALL MPI_INFO_SET(info, REPEAT('k', 300), 'v', code)
+    CALL must(code == MPI_ERR_INFO_KEY, 706)
+    CALL MPI_INFO_SET(info, 'k', REPEAT('v', 2000), code)
+    CALL must(code == MPI_ERR_INFO_VALUE, 707)
+    CALL MPI_INFO_FREE(info, code)
     CALL MPI_COMM_SET_ERRHANDLER(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL, code)
     CALL MPI_COMM_SET_ERRHANDLER(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL, code)
   END SUBROUTINE errors
