@@ -181,6 +181,7 @@ const (
 	callGetView
 	callSetAtomicity
 	callGetAtomicity
+	callRegisterDatarep
 	callSeekShared
 	callPositionShared
 	callReadAt
@@ -402,6 +403,7 @@ func (k call) String() string {
 		callGetView:                 "View",
 		callSetAtomicity:            "SetAtomicity",
 		callGetAtomicity:            "Atomicity",
+		callRegisterDatarep:         "RegisterDatarep",
 		callSeekShared:              "SeekShared",
 		callPositionShared:          "PositionShared",
 		callReadAt:                  "ReadAt",

@@ -107,3 +107,21 @@ func TestINF03_INF04_INF07_HintsOfFiles(t *testing.T) {
 		ok(t, f.Close())
 	})
 }
+
+// CST-08: constants of files have the values of the standard ABI, and modes are different bits.
+func TestCST08_ConstantsOfFiles(t *testing.T) {
+	sum := mpi.FileMode(0)
+	for i, m := range []mpi.FileMode{mpi.ModeAppend, mpi.ModeCreate, mpi.ModeDeleteOnClose, mpi.ModeExcl, mpi.ModeReadOnly,
+		mpi.ModeReadWrite, mpi.ModeSequential, mpi.ModeUniqueOpen, mpi.ModeWriteOnly} {
+		if m != 1<<i {
+			t.Errorf("mode %v is %d", m, int(m))
+		}
+		sum |= m
+	}
+	if sum != 511 || mpi.SeekCur != 401 || mpi.SeekEnd != 402 || mpi.SeekSet != 403 || mpi.DisplacementCurrent != -1 || mpi.MaxDatarepString != 127 {
+		t.Error("a constant has another value")
+	}
+	if s := (mpi.ModeCreate | mpi.ModeReadWrite).String(); s != "MPI_MODE_CREATE|MPI_MODE_RDWR" {
+		t.Errorf("mode is called %s", s)
+	}
+}

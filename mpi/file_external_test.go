@@ -3,7 +3,14 @@ package mpi_test
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/halo-mpi/halo/mpi"
@@ -153,6 +160,93 @@ func TestDT25_IO17_ViewsInExternal32(t *testing.T) {
 		ok(t, mpi.ReadOrderedBegin(f, all[:1]))
 		_, err = f.ReadOrderedEnd()
 		ok(t, err)
+		ok(t, f.Close())
+	})
+}
+
+// IO-14, IO-15, IO-16: a representation of the program: its names are taken once, its extent function is
+// called with predefined types, and its conversion functions get the elements of the access, with their
+// type, and the bytes of the file. Other implementations have none.
+func TestIO14_IO15_IO16_RegisteredRepresentations(t *testing.T) {
+	swap := func(dst, src []byte) {
+		for i := range src {
+			dst[len(src)-1-i] = src[i]
+		}
+	}
+	var asked atomic.Int32
+	name := "big-endian-" + strconv.Itoa(rand.Int()) // -count 2 registers another one
+	big := mpi.Datarep{
+		Extent: func(d mpi.Datatype) (int, error) {
+			if !strings.HasPrefix(d.String(), "MPI_") {
+				return 0, errors.New("no predefined type")
+			}
+			asked.Add(1)
+			return d.Size()
+		},
+		Read: func(b mpi.Buffer, file []byte, count, position int) error {
+			all, err := mpi.Pack(nil, b)
+			for i := range count {
+				swap(all[4*(position+i):4*(position+i)+4], file[4*i:4*i+4])
+			}
+			if err == nil {
+				_, err = mpi.Unpack(all, b)
+			}
+			return err
+		},
+		Write: func(b mpi.Buffer, file []byte, count, position int) error {
+			all, err := mpi.Pack(nil, b)
+			if err != nil {
+				return err
+			}
+			for i := range count {
+				swap(file[4*i:4*i+4], all[4*(position+i):4*(position+i)+4])
+			}
+			if all[0] == 0xee {
+				return errors.New("the milk is off")
+			}
+			return nil
+		},
+	}
+	var once sync.Once
+	onFile(t, 2, func(t testing.TB, c *mpi.Comm, path string) {
+		once.Do(func() { ok(t, mpi.RegisterDatarep(c, name, big)) })
+		ok(t, c.Barrier())
+		for _, taken := range []string{name, "native", "internal", "external32"} {
+			wantClass(t, mpi.RegisterDatarep(c, taken, big), mpi.ErrDupDatarep)
+		}
+		wantClass(t, mpi.RegisterDatarep(c, strings.Repeat("x", 128), big), mpi.ErrArg)
+		wantClass(t, mpi.RegisterDatarep(c, "none", mpi.Datarep{}), mpi.ErrArg)
+		me := c.Rank()
+		element := typeOf[int32]()
+		f := openFile(t, c, path, newFile)
+		view := committed(mpi.TypeVector(3, 1, 2, element))
+		ok(t, f.SetView(int64(4*me), element, committed(mpi.TypeResized(view, 0, 24)), name))
+		every := committed(mpi.TypeVector(2, 1, 2, element))
+		mine := []int32{int32(me + 1), 0, int32(me + 3), int32(me + 5), 0, int32(me + 7)}
+		st, err := f.WriteAtAll(1, mpi.BufOf(mine, 2, every)) // elements 0, 2, 3 and 5
+		ok(t, err)
+		if st.Bytes() != 16 || asked.Load() == 0 {
+			t.Errorf("wrote %d bytes, %d extents", st.Bytes(), asked.Load())
+		}
+		ok(t, c.Barrier())
+		if b := content(t, path); b[8+4*me+3] != byte(me+1) || b[8+4*me] != 0 {
+			t.Errorf("file % x", b)
+		}
+		back := make([]int32, 6)
+		q := f.IreadAt(1, mpi.BufOf(back, 2, every))
+		st, err = q.Wait()
+		ok(t, err)
+		if !slices.Equal(back, mine) || st.Bytes() != 16 {
+			t.Errorf("read %v of %v", back, mine)
+		}
+		q = f.IreadAtAll(1, mpi.BufOf(back, 2, every))
+		_, err = q.Wait()
+		ok(t, err)
+		_, err = mpi.WriteAt(f, 0, []int32{0xee})
+		wantClass(t, err, mpi.ErrConversion)
+		if err == nil || !strings.Contains(err.Error(), "the milk is off") {
+			t.Error(err)
+		}
 		ok(t, f.Close())
 	})
 }

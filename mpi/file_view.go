@@ -14,7 +14,7 @@ const DisplacementCurrent = file.Current
 // SetView sets what the calling member sees of the file: the data of elements of filetype, one after
 // the other from byte disp on. Offsets count elements of etype, the elementary type, of which filetype
 // consists. The representation is "native", or "internal", which is the same, or "external32", the
-// portable one of the standard. The file pointers return to the beginning of the view.
+// portable one of the standard, or one that RegisterDatarep has named. The file pointers return to the beginning of the view.
 //
 // Members pass elementary types of the same size and the same representation: ErrNotSame. Their
 // displacements and file types may differ, so that each member sees its own part. ErrArg if
@@ -33,7 +33,7 @@ func (f *File) SetView(disp int64, etype, filetype Datatype, representation stri
 	if own == nil {
 		var t *dtype.Type
 		if t, own = filetype.engine(); own == nil {
-			v, own = f.f.NewView(disp, e, t, representation)
+			v, own = f.f.NewView(disp, e, t, representation, current.datareps.find(representation))
 		}
 	}
 	if err := f.f.SetView(v, own); err != nil {

@@ -47,8 +47,9 @@ type process struct {
 	engine    *engine
 	world     *Comm // nil before Init
 	self      atomic.Pointer[Comm]
-	first     atomic.Pointer[errhandler]          // set by InitErrhandler
-	files     atomic.Pointer[errhandler]          // set by SetDefaultFileErrhandler
+	first     atomic.Pointer[errhandler] // set by InitErrhandler
+	files     atomic.Pointer[errhandler] // set by SetDefaultFileErrhandler
+	datareps  datareps
 	names     atomic.Pointer[func(string) string] // set by NameCalls; pairs with nothing: set before there are errors
 	locator   atomic.Pointer[locator]             // set by LocateCalls; pairs with nothing: set before there are calls
 	locked    atomic.Bool                         // LockedThreads was called

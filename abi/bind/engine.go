@@ -49,6 +49,7 @@ var engine = unexported.Get[interface {
 	InSession(c *mpi.Comm) bool
 	RaiseFile(c *mpi.Comm, e *mpi.Error) error
 	FileClosed(f *mpi.File) bool
+	Origin(b mpi.Buffer) uintptr
 	BufError(cl mpi.Class, format string, args ...any) mpi.Buffer
 	PackTo(c *mpi.Comm, dst []byte, p unsafe.Pointer, count int, d mpi.Datatype) int
 	UnpackFrom(c *mpi.Comm, src []byte, p unsafe.Pointer, count int, d mpi.Datatype) int

@@ -100,6 +100,9 @@ func (b *Buffer) lowest() int64 { return b.origin + b.t.lay.trueLB }
 // Type is the type of the elements.
 func (b *Buffer) Type() *Type { return b.t }
 
+// Origin is the address of displacement 0 of the first element.
+func (b *Buffer) Origin() unsafe.Pointer { return unsafe.Add(b.base, b.origin) }
+
 // Count is the number of elements.
 func (b *Buffer) Count() int64 { return b.count }
 

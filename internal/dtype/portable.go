@@ -2,12 +2,17 @@ package dtype
 
 import "github.com/halo-mpi/halo/internal/class"
 
-// External returns the type that describes where elements of t are in a file in external32: each basic
-// element takes its size in external32, without padding, and displacements that count elements scale
-// with them (MPI-5, 14.5.1). Displacements in bytes remain what they are: programs compute those of a
-// portable file type from extents in the file. bytes is the type MPI_BYTE. The type is committed.
+// External returns the type that describes where elements of t are in a file in external32: see InFile.
 func (t *Type) External(bytes *Type) (*Type, error) {
-	x, err := t.externalized(bytes)
+	return t.InFile(bytes, func(basic *Type) (int64, error) { return basic.sig.external, nil })
+}
+
+// InFile returns the type that describes where elements of t are in a file: each predefined type takes
+// the bytes that size says, without padding, and displacements that count elements scale with them
+// (MPI-5, 14.5.1). Displacements in bytes remain what they are: programs compute those of a portable
+// file type from extents in the file. bytes is the type MPI_BYTE. The type is committed.
+func (t *Type) InFile(bytes *Type, size func(basic *Type) (int64, error)) (*Type, error) {
+	x, err := t.inFile(bytes, size)
 	if err != nil {
 		return nil, err
 	}
@@ -15,16 +20,20 @@ func (t *Type) External(bytes *Type) (*Type, error) {
 	return x, nil
 }
 
-func (t *Type) externalized(bytes *Type) (*Type, error) {
+func (t *Type) inFile(bytes *Type, size func(basic *Type) (int64, error)) (*Type, error) {
 	c := &t.made
 	i, a := c.ints, c.addrs
 	switch c.combiner {
 	case CombinerNamed, CombinerF90Real, CombinerF90Complex, CombinerF90Integer, CombinerValueIndex:
-		return Contiguous(t.sig.external, bytes)
+		n, err := size(t)
+		if err != nil {
+			return nil, err
+		}
+		return Contiguous(n, bytes)
 	}
 	olds := make([]*Type, len(c.types))
 	for k, old := range c.types {
-		x, err := old.externalized(bytes)
+		x, err := old.inFile(bytes, size)
 		if err != nil {
 			return nil, err
 		}
@@ -63,7 +72,7 @@ func (t *Type) externalized(bytes *Type) (*Type, error) {
 	case CombinerResized:
 		return Resized(olds[0], a[0], a[1])
 	}
-	return nil, fail(class.Type, "type %s has no form in external32", t)
+	return nil, fail(class.Type, "type %s has no form in a file", t)
 }
 
 // NativeSize is how many bytes the basic elements take in memory of which the first n bytes of an

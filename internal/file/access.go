@@ -40,7 +40,7 @@ func (f *File) usable(d Direction, offset int64) error {
 // how many bytes: less than m has where the file ends.
 func (f *File) Do(d Direction, offset int64, x Data) (int64, error) {
 	v := f.view.Load()
-	if !v.converts {
+	if v.converts == nil {
 		return f.do(v, v.unit, d, offset, x.Mem)
 	}
 	m, c, err := v.converted(d, x)
@@ -151,8 +151,8 @@ func (f *File) Start(d Direction, offset int64, x Data, call string) (*p2p.Reque
 	}
 	r := f.request(call)
 	f.e.workers.do(func() {
-		n, err := c.done(f.move(v, d, m, at))
-		f.finish(r, n, err)
+		n, err := f.move(v, d, m, at)
+		f.converted(r, c, n, err)
 	})
 	return r, nil
 }
@@ -163,6 +163,23 @@ func (f *File) request(call string) *p2p.Request {
 	p.Lock()
 	defer p.Unlock()
 	return f.e.p2p.NewRequest(f.c, call)
+}
+
+// converted completes a request whose data has moved. Functions of the program are called by its own
+// threads, when they wait or test.
+func (f *File) converted(r *p2p.Request, c *conversion, n int64, err error) {
+	if !c.byProgram() {
+		n, err = c.done(n, err)
+		f.finish(r, n, err)
+		return
+	}
+	p := f.e.p
+	p.Lock()
+	defer p.Unlock()
+	p.AddTask(func() {
+		n, err := c.done(n, err)
+		f.finish(r, n, err)
+	})
 }
 
 // finish completes a request.

@@ -38,8 +38,8 @@ func (f *File) startAll(d Direction, offset int64, x Data, call string) *p2p.Req
 	r := f.request(call)
 	f.line.add(func() {
 		w := &crew{f: f, apart: true, call: call}
-		n, err := a.c.done(w.carryOut(a, own))
-		f.finish(r, n, err)
+		n, err := w.carryOut(a, own)
+		f.converted(r, a.c, n, err)
 	})
 	return r
 }

@@ -32,7 +32,8 @@ func (f *File) SetHints(h Hints) { f.hints = h }
 
 // NewView checks the arguments of a view for this file. disp is Current in a sequential file: where
 // the shared pointer is.
-func (f *File) NewView(disp int64, etype, filetype *dtype.Type, rep string) (*View, error) {
+// own is the representation of the program with that name, nil if there is none.
+func (f *File) NewView(disp int64, etype, filetype *dtype.Type, rep string, own *Representation) (*View, error) {
 	switch {
 	case f.closed.Load():
 		return nil, fail(class.File, "file is closed")
@@ -47,7 +48,7 @@ func (f *File) NewView(disp int64, etype, filetype *dtype.Type, rep string) (*Vi
 		}
 		disp = f.view.Load().Offset(at)
 	}
-	return newView(disp, etype, filetype, rep, !f.mode.has(ReadOnly), f.bytes)
+	return newView(disp, etype, filetype, rep, !f.mode.has(ReadOnly), f.bytes, own)
 }
 
 // Current is MPI_DISPLACEMENT_CURRENT.
@@ -55,8 +56,8 @@ const Current = -1
 
 // Extent is the extent in bytes of elements of a type in the file.
 func (f *File) Extent(t *dtype.Type) (int64, error) {
-	if f.view.Load().converts {
-		x, err := t.External(f.bytes)
+	if r := f.view.Load().converts; r != nil {
+		x, err := r.inFile(t, f.bytes)
 		if err != nil {
 			return 0, err
 		}
@@ -67,7 +68,7 @@ func (f *File) Extent(t *dtype.Type) (int64, error) {
 }
 
 // Converts reports whether accesses need the type of their elements.
-func (f *File) Converts() bool { return f.view.Load().converts }
+func (f *File) Converts() bool { return f.view.Load().converts != nil }
 
 // terms is what all members must have in common in a view.
 func (v *View) terms() string {

@@ -111,7 +111,7 @@ func (f *File) open(bytes *dtype.Type, own error) error {
 	if f.c.Rank != 0 {
 		own = f.openHere(planted.EveryoneCreates)
 	}
-	v, err := newView(0, bytes, bytes, Native, true, bytes)
+	v, err := newView(0, bytes, bytes, Native, true, bytes, nil)
 	if err != nil {
 		return err
 	}

@@ -71,6 +71,8 @@ func classOf(err error) class.Class {
 		return class.NoSpace
 	case syscall.EDQUOT, syscall.EFBIG:
 		return class.Quota
+	case syscall.EFAULT: // the memory of the program
+		return class.Buffer
 	case syscall.ENOMEM:
 		return class.NoMem
 	case syscall.EOPNOTSUPP, syscall.ENOSYS:

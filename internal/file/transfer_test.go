@@ -71,7 +71,7 @@ func TestIO04_RandomViews(t *testing.T) {
 		}
 		filetype.Commit()
 		disp := r.Int64N(50)
-		v, err := newView(disp, set.Named("MPI_BYTE"), filetype, Native, true, set.Named("MPI_BYTE"))
+		v, err := newView(disp, set.Named("MPI_BYTE"), filetype, Native, true, set.Named("MPI_BYTE"), nil)
 		if err != nil {
 			continue // displacements descend, or elements overlap
 		}
@@ -141,7 +141,7 @@ func TestIO04_WritesTouchTheViewOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	filetype.Commit()
-	v, err := newView(0, set.Named("MPI_INT32_T"), filetype, Native, true, set.Named("MPI_BYTE"))
+	v, err := newView(0, set.Named("MPI_INT32_T"), filetype, Native, true, set.Named("MPI_BYTE"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +166,7 @@ func TestReadsAreSieved(t *testing.T) {
 		t.Fatal(err)
 	}
 	filetype.Commit()
-	v, err := newView(0, set.Named("MPI_INT32_T"), filetype, Native, true, set.Named("MPI_BYTE"))
+	v, err := newView(0, set.Named("MPI_INT32_T"), filetype, Native, true, set.Named("MPI_BYTE"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +187,7 @@ func TestReadsAreSieved(t *testing.T) {
 // What the system refuses has its class, and the number of bytes that were written (IO-06).
 func TestIO06_ErrorsOfTheSystem(t *testing.T) {
 	set := dtype.Predefined()
-	v, err := newView(0, set.Named("MPI_BYTE"), set.Named("MPI_BYTE"), Native, true, set.Named("MPI_BYTE"))
+	v, err := newView(0, set.Named("MPI_BYTE"), set.Named("MPI_BYTE"), Native, true, set.Named("MPI_BYTE"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,7 +213,7 @@ func TestIO06_ErrorsOfTheSystem(t *testing.T) {
 // The fast path makes no allocation.
 func TestContiguousAccessesAllocateNothing(t *testing.T) {
 	set := dtype.Predefined()
-	v, err := newView(0, set.Named("MPI_BYTE"), set.Named("MPI_BYTE"), Native, true, set.Named("MPI_BYTE"))
+	v, err := newView(0, set.Named("MPI_BYTE"), set.Named("MPI_BYTE"), Native, true, set.Named("MPI_BYTE"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

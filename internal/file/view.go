@@ -15,10 +15,11 @@ type View struct {
 	Etype, Filetype *dtype.Type
 	Rep             string // the data representation
 
-	converts bool         // data has another form in the file than in memory
-	unit     int64        // bytes of data of an elementary type in the file
-	tiles    dtype.Buffer // elements of the file type at offset 0, as many as fit into 64 bits
-	dense    bool         // position p is at byte first+p of the file
+	converts *Representation // nil if data has the same form in the file as in memory
+	bytes    *dtype.Type     // MPI_BYTE
+	unit     int64           // bytes of data of an elementary type in the file
+	tiles    dtype.Buffer    // elements of the file type at offset 0, as many as fit into 64 bits
+	dense    bool            // position p is at byte first+p of the file
 	first    int64
 	twice    bool  // bytes of the file occur twice in the view
 	most     int64 // positions, so that all offsets fit into 64 bits
@@ -34,9 +35,10 @@ const (
 
 // newView checks the arguments of a view. writes says that the file may be written, so that elements
 // must not overlap.
-// bytes is the type MPI_BYTE.
-func newView(disp int64, etype, filetype *dtype.Type, rep string, writes bool, bytes *dtype.Type) (*View, error) {
-	v := &View{Disp: disp, Etype: etype, Filetype: filetype, Rep: rep}
+// bytes is the type MPI_BYTE, and own the representation of the program with the name rep, nil if there
+// is none.
+func newView(disp int64, etype, filetype *dtype.Type, rep string, writes bool, bytes *dtype.Type, own *Representation) (*View, error) {
+	v := &View{Disp: disp, Etype: etype, Filetype: filetype, Rep: rep, bytes: bytes}
 	switch {
 	case disp < 0:
 		return nil, fail(class.Arg, "displacement %d is negative", disp)
@@ -48,18 +50,22 @@ func newView(disp int64, etype, filetype *dtype.Type, rep string, writes bool, b
 		return nil, fail(class.Type, "file type %s is not committed", filetype)
 	}
 	var err error
-	switch rep {
-	case Native, Internal:
-	case External32:
-		v.converts = true
-		if etype, err = etype.External(bytes); err == nil {
-			filetype, err = filetype.External(bytes)
+	switch {
+	case rep == Native || rep == Internal:
+	case rep == External32:
+		v.converts = external32()
+	case own != nil:
+		v.converts = own
+	default:
+		return nil, fail(class.UnsupportedDatarep, "data representation %q, want %q, %q, %q or one of the program", rep, Native, Internal, External32)
+	}
+	if r := v.converts; r != nil {
+		if etype, err = r.inFile(etype, bytes); err == nil {
+			filetype, err = r.inFile(filetype, bytes)
 		}
 		if err != nil {
 			return nil, err
 		}
-	default:
-		return nil, fail(class.UnsupportedDatarep, "data representation %q, want %q, %q or %q", rep, Native, Internal, External32)
 	}
 	if v.unit = etype.Size(); v.unit == 0 {
 		return nil, fail(class.Arg, "elementary type %s has no data", etype)

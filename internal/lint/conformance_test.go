@@ -126,8 +126,8 @@ func TestBA09_Longer() {}
 			t.Errorf("%s is carried by %v, want %v", id, got[id], tests)
 		}
 	}
-	page := Conformance(files, []Chapter{{"Some", []Feature{{"A-01", "first"}}, []Plan{{withFiles, []Feature{{"A-99", "last"}}}}}})
-	if !strings.Contains(page, "\n## Some\n") || !strings.Contains(page, "| A-01 | first | mpi: TestA01A04_Named |\n| A-99 | last | *planned with files* |\n") {
+	page := Conformance(files, []Chapter{{"Some", []Feature{{"A-01", "first"}}, []Plan{{withTools, []Feature{{"A-99", "last"}}}}}})
+	if !strings.Contains(page, "\n## Some\n") || !strings.Contains(page, "| A-01 | first | mpi: TestA01A04_Named |\n| A-99 | last | *planned with the tools interface* |\n") {
 		t.Errorf("the page is\n%s", page)
 	}
 }

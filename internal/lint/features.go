@@ -23,7 +23,6 @@ type Plan struct {
 
 // Why features have no test.
 const (
-	withFiles     = "planned with files"
 	withTools     = "planned with the tools interface"
 	withProcesses = "planned with dynamic processes"
 	noCXX         = "none: MPI-3.0 removed the C++ bindings"

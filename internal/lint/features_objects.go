@@ -55,6 +55,9 @@ func objects() []Chapter {
 			{"IO-11", "accesses in two halves"},
 			{"IO-12", "which match themselves only"},
 			{"IO-13", "with the same memory in both"},
+			{"IO-14", "forms of data of the program"},
+			{"IO-15", "the size of a basic type in the file"},
+			{"IO-16", "conversion in pieces"},
 			{"IO-17", "sizes in external32"},
 			{"IO-18", "files communicate apart"},
 			{"IO-19", "types match as in messages"},
@@ -62,12 +65,6 @@ func objects() []Chapter {
 			{"IO-21", "opening, closing, views, modes"},
 			{"IO-22", "seeking, and arrays that are distributed"},
 			{"IO-23", "views do not depend on the layout on disk"},
-		}, Planned: []Plan{
-			{withFiles, []Feature{
-				{"IO-14", "forms of data of the program"},
-				{"IO-15", "the size of a basic type in the file"},
-				{"IO-16", "conversion in pieces"},
-			}},
 		}},
 		{Title: "Profiling interface", Features: []Feature{
 			{"PMP-01", "every procedure has a second name, and can be replaced"},
@@ -136,6 +133,7 @@ func objects() []Chapter {
 			{"CST-05", "communicators, results of comparisons, keys of the environment, operations"},
 			{"CST-06", "null handles, the empty group, kinds of topologies"},
 			{"CST-07", "predefined functions for attributes"},
+			{"CST-08", "constants of files"},
 			{"CST-09", "constants for no argument"},
 			{"CST-10", "the version"},
 			{"CST-11", "types of C"},
@@ -144,8 +142,6 @@ func objects() []Chapter {
 			{"CST-02", "constants of Fortran"},
 			{"CBK-02", "interfaces of callbacks in mpi_f08"},
 			{"CBK-03", "callbacks of the older methods"},
-		}, Planned: []Plan{
-			{withFiles, []Feature{{"CST-08", "constants of files"}}},
 		}},
 		{Title: "What MPI-3.0 changed", Features: []Feature{
 			{"CHG-06", "constants before initialisation, as TRM-10"},
