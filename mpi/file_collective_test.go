@@ -407,3 +407,40 @@ func TestIO12_SplitMeetsRegular(t *testing.T) {
 		ok(t, f.Close())
 	})
 }
+
+// A collective access that is under way keeps the hints and the view of its call: members that are at
+// different places when these change still agree on how it is made.
+func TestIO01_HintsOfTheCall(t *testing.T) {
+	onFile(t, 3, func(t testing.TB, c *mpi.Comm, path string) {
+		f := openFile(t, c, path, newFile)
+		n, me := c.Size(), c.Rank()
+		view := blocks(t, 10, n)
+		ok(t, f.SetView(int64(10*me), typeOf[byte](), view, "native"))
+		mine := bytes.Repeat([]byte{byte('a' + me)}, 100)
+		for i := range 4 {
+			hints := []mpi.FileHint{pairs(t, "romio_cb_write", []string{"enable", "disable"}[i%2]), mpi.CbNodes(1 + i%n)}
+			if me > 0 { // begins when rank 0 has other hints already
+				_, err := mpi.Recv(c, []byte{0}, 0, 1)
+				ok(t, err)
+			}
+			q := mpi.IwriteAtAll(f, int64(100*i), mine)
+			if me == 0 {
+				ok(t, f.SetInfo(hints...))
+				ok(t, mpi.Send(c, []byte{0}, 1, 1))
+				ok(t, mpi.Send(c, []byte{0}, 2, 1))
+			}
+			_, err := q.Wait()
+			ok(t, err)
+			if me > 0 {
+				ok(t, f.SetInfo(hints...))
+			}
+		}
+		ok(t, c.Barrier())
+		for i, b := range content(t, path) {
+			if want := byte('a' + i/10%n); b != want {
+				t.Fatalf("byte %d is %c, want %c", i, b, want)
+			}
+		}
+		ok(t, f.Close())
+	})
+}

@@ -64,11 +64,12 @@ type all struct {
 	pointer bool  // at the individual pointer, which is to move
 	ordered bool  // at the shared pointer, in the order of the ranks
 	c       *conversion
+	h       *Hints // when the call was made: all members have the same then
 }
 
 // prepare checks the arguments of a collective access. With ahead the pointer moves at once.
 func (f *File) prepare(d Direction, offset int64, x Data, ahead bool) (a all, err error) {
-	a = all{v: f.view.Load(), d: d}
+	a = all{v: f.view.Load(), d: d, h: f.hints.Load()}
 	if err := x.Err(); err != nil {
 		return a, err
 	}
@@ -159,7 +160,7 @@ func (x *crew) amongAll(a all, own error) (int64, error) {
 	if err != nil || own != nil {
 		return 0, firstError(own, err)
 	}
-	p, err := x.f.plan(told, a.d)
+	p, err := x.f.plan(told, a.d, a.h)
 	if err != nil {
 		return 0, err
 	}
@@ -183,7 +184,7 @@ func (v *View) average(at, size int64) int64 {
 }
 
 // plan decides how an access is made, from what all members have told: all decide the same.
-func (f *File) plan(told []int64, d Direction) (p plan, err error) {
+func (f *File) plan(told []int64, d Direction, h *Hints) (p plan, err error) {
 	type extent struct{ lo, hi int64 }
 	var list []extent
 	run, twice := int64(longRun), false
@@ -208,9 +209,9 @@ func (f *File) plan(told []int64, d Direction) (p plan, err error) {
 		interleaved = interleaved || i > 0 && e.lo < p.hi
 		p.hi = max(p.hi, e.hi)
 	}
-	choice := f.hints.CbWrite
+	choice := h.CbWrite
 	if d == Read {
-		choice = f.hints.CbRead
+		choice = h.CbRead
 	}
 	switch {
 	case f.atomic.on.Load() || twice || len(list) == 0 || choice == Disable:

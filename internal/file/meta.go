@@ -25,10 +25,10 @@ func (f *File) Mode() Mode { return f.mode }
 func (f *File) Members() []int32 { return f.c.Members }
 
 // Hints are the hints in use.
-func (f *File) Hints() Hints { return f.hints }
+func (f *File) Hints() Hints { return *f.hints.Load() }
 
 // SetHints changes the hints: collective, without communication.
-func (f *File) SetHints(h Hints) { f.hints = h }
+func (f *File) SetHints(h Hints) { f.hints.Store(&h) }
 
 // NewView checks the arguments of a view for this file. disp is Current in a sequential file: where
 // the shared pointer is.

@@ -24,9 +24,9 @@ type File struct {
 	path  string
 	mode  Mode
 	store store
-	hints Hints
-	bytes *dtype.Type // MPI_BYTE
-	limit int64       // on the size of files that the process writes, 0: none
+	hints atomic.Pointer[Hints] // never nil; an access has those of its call
+	bytes *dtype.Type           // MPI_BYTE
+	limit int64                 // on the size of files that the process writes, 0: none
 
 	view    atomic.Pointer[View]
 	pointer pointer // the individual file pointer
@@ -73,8 +73,9 @@ func (e *Engine) Open(c *comm.Comm, name string, mode Mode, bytes *dtype.Type, h
 	if err != nil {
 		return nil, err
 	}
-	f := &File{e: e, c: d, path: trimmed(name), mode: mode, hints: h, bytes: bytes}
+	f := &File{e: e, c: d, path: trimmed(name), mode: mode, bytes: bytes}
 	f.line.empty.L = &f.line.mu
+	f.hints.Store(&h)
 	if n, ok := sys.LimitOfSize(); ok {
 		f.limit = int64(n)
 	}
@@ -128,7 +129,7 @@ func (f *File) open(bytes *dtype.Type, own error) error {
 
 // openHere opens the file in this process.
 func (f *File) openHere(creates bool) error {
-	s, err := sys.OpenFile(f.path, f.mode.flags(creates), os.FileMode(f.hints.Perm))
+	s, err := sys.OpenFile(f.path, f.mode.flags(creates), os.FileMode(f.hints.Load().Perm))
 	if err != nil {
 		return failed(err, "open with %v", f.mode)
 	}

@@ -75,14 +75,14 @@ type domains struct {
 }
 
 // domains returns the domains of a plan. Aggregators are as many as the hint says, else all members.
-func (f *File) domains(p plan) domains {
+func (f *File) domains(p plan, h *Hints) domains {
 	n := f.c.Size()
 	d := domains{lo: p.lo &^ (pageSize - 1), aggregators: n, members: n}
-	if k := f.hints.CbNodes; k > 0 {
+	if k := h.CbNodes; k > 0 {
 		d.aggregators = min(k, n)
 	}
 	each := (p.hi - d.lo + int64(d.aggregators) - 1) / int64(d.aggregators)
-	d.size = (min(each, int64(f.hints.CbBuffer)) + pageSize - 1) &^ (pageSize - 1)
+	d.size = (min(each, int64(h.CbBuffer)) + pageSize - 1) &^ (pageSize - 1)
 	round := d.size * int64(d.aggregators)
 	d.rounds = int((p.hi - d.lo + round - 1) / round)
 	return d
@@ -102,7 +102,7 @@ func (d *domains) begin(round, i int) int64 {
 
 // phases makes an access in two phases.
 func (x *crew) phases(a *all, p plan) (int64, error) {
-	d := x.f.domains(p)
+	d := x.f.domains(p, a.h)
 	s := &shares{x: x, a: a, d: d, n: x.f.c.Size()}
 	var total int64
 	var failure error
@@ -336,7 +336,7 @@ func (s *shares) write(from, to []int64, list []parcel, failed error) (int64, er
 func (s *shares) read(from, to []int64, list []parcel) (int64, error) {
 	f := s.x.f
 	hole := int64(0)
-	if f.hints.SieveReads {
+	if s.a.h.SieveReads {
 		hole = sieveHole
 	}
 	lo, hi, runs := extent(list, hole)

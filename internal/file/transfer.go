@@ -183,12 +183,13 @@ func (f *File) runs(v *View, b []byte, at int64, write bool) (int64, error) {
 // sieved returns how many of the first runs a read takes together, and how many bytes these have.
 func (f *File) sieved(runs []dtype.Run) (n int, bytes int64) {
 	n, bytes = 1, runs[0].Len
-	if !f.hints.SieveReads || bytes > sieveRun {
+	h := f.hints.Load()
+	if !h.SieveReads || bytes > sieveRun {
 		return n, bytes
 	}
 	for end := runs[0].Off + runs[0].Len; n < len(runs); n++ {
 		r := runs[n]
-		if r.Off < end || r.Off-end > sieveHole || r.Len > sieveRun || r.Off+r.Len-runs[0].Off > int64(f.hints.ReadBuffer) {
+		if r.Off < end || r.Off-end > sieveHole || r.Len > sieveRun || r.Off+r.Len-runs[0].Off > int64(h.ReadBuffer) {
 			break
 		}
 		end = r.Off + r.Len

@@ -16,6 +16,20 @@ import (
 
 func TestMain(m *testing.M) { leak.Main(m) }
 
+// newFile is a file of one process.
+func newFile(s store, m Mode) *File {
+	f := &File{e: &Engine{}, store: s, mode: m}
+	f.SetHints(DefaultHints())
+	return f
+}
+
+// sieves sets whether reads may read holes.
+func sieves(f *File, yes bool) {
+	h := f.Hints()
+	h.SieveReads = yes
+	f.SetHints(h)
+}
+
 // memory returns n bytes of memory in some layout, and the bytes of it in packed order.
 func memory(t *testing.T, set *dtype.Set, r *rand.Rand, n int) (mem.Mem, func() []byte, func([]byte)) {
 	t.Helper()
@@ -83,8 +97,8 @@ func TestIO04_RandomViews(t *testing.T) {
 			before[i] = byte(r.Uint32())
 		}
 		store := &flaky{b: bytes.Clone(before), r: r}
-		f := &File{e: &Engine{}, store: store, mode: ReadWrite, hints: DefaultHints()}
-		f.hints.SieveReads = seed%4 != 0
+		f := newFile(store, ReadWrite)
+		sieves(f, seed%4 != 0)
 		f.view.Store(v)
 		for range 4 {
 			at := r.IntN(len(offsets))
@@ -146,7 +160,7 @@ func TestIO04_WritesTouchTheViewOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	store := &flaky{}
-	f := &File{e: &Engine{}, store: store, mode: WriteOnly, hints: DefaultHints()}
+	f := newFile(store, WriteOnly)
 	f.view.Store(v)
 	if n, err := f.Do(Write, 0, Data{Mem: mem.Of(make([]byte, 400))}); n != 400 || err != nil {
 		t.Fatal(n, err)
@@ -172,8 +186,8 @@ func TestReadsAreSieved(t *testing.T) {
 	}
 	for sieve, most := range map[bool]int{true: 10, false: 631} { // the last block of an element touches the next
 		store := &flaky{b: make([]byte, 1<<16)}
-		f := &File{e: &Engine{}, store: store, mode: ReadOnly, hints: DefaultHints()}
-		f.hints.SieveReads = sieve
+		f := newFile(store, ReadOnly)
+		sieves(f, sieve)
 		f.view.Store(v)
 		if n, err := f.Do(Read, 0, Data{Mem: mem.Of(make([]byte, 4*640))}); n != 4*640 || err != nil {
 			t.Fatal(n, err)
@@ -195,7 +209,7 @@ func TestIO06_ErrorsOfTheSystem(t *testing.T) {
 		syscall.ENOSPC: class.NoSpace, syscall.EDQUOT: class.Quota, syscall.EIO: class.IO, syscall.ESTALE: class.IO,
 		syscall.EROFS: class.ReadOnly, syscall.EACCES: class.Access,
 	} {
-		f := &File{e: &Engine{}, store: &flaky{room: 1000, full: no, r: rand.New(rand.NewPCG(1, uint64(no)))}, mode: ReadWrite, hints: DefaultHints()}
+		f := newFile(&flaky{room: 1000, full: no, r: rand.New(rand.NewPCG(1, uint64(no)))}, ReadWrite)
 		f.view.Store(v)
 		n, err := f.Do(Write, 990, Data{Mem: mem.Of(make([]byte, 100))})
 		var ce *class.Error
@@ -203,7 +217,8 @@ func TestIO06_ErrorsOfTheSystem(t *testing.T) {
 			t.Errorf("%v: wrote %d bytes, %v", no, n, err)
 		}
 	}
-	f := &File{e: &Engine{}, store: &flaky{}, mode: ReadWrite, hints: DefaultHints(), limit: 50}
+	f := newFile(&flaky{}, ReadWrite)
+	f.limit = 50
 	f.view.Store(v)
 	if n, err := f.Do(Write, 20, Data{Mem: mem.Of(make([]byte, 100))}); n != 30 || classOf(err) != class.Quota {
 		t.Errorf("beyond the limit of the process: %d bytes, %v", n, err)
@@ -217,7 +232,7 @@ func TestContiguousAccessesAllocateNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &File{e: &Engine{}, store: &flaky{b: make([]byte, 4096)}, mode: ReadWrite, hints: DefaultHints()}
+	f := newFile(&flaky{b: make([]byte, 4096)}, ReadWrite)
 	f.view.Store(v)
 	b := make([]byte, 1024)
 	if n := testing.AllocsPerRun(100, func() {
