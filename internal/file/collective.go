@@ -12,7 +12,7 @@ import (
 // DoAll is Do by all members: collective. If the arguments of one member are wrong, all fail and
 // nothing moves.
 //
-// First all members tell each other what they access: an allgather of 48 bytes. If their accesses
+// First all members tell each other what they access: an allgather of 56 bytes. If their accesses
 // do not interleave, or consist of long runs, each member makes its own access. Else they go
 // through aggregators: see phases.go.
 func (f *File) DoAll(d Direction, offset int64, x Data, call string) (int64, error) {
@@ -134,14 +134,31 @@ const (
 	planBytes
 	planRun   // average length of the first runs
 	planTwice // 1 if bytes of the file occur twice in the view
+	planLong  // see File.long
 	planWords // the number of these numbers
 )
 
+// The average length of runs from which on each member makes its own access, since the system calls
+// take less than the exchange. On one host a call takes 1 us: 4 members write
+// blocks of 1 KiB by aggregators in 76 % of the time on tmpfs and in 46 % on ext4, blocks of 4 KiB in 150 %
+// and 69 %; data sieving makes short reads cheap. Members on several hosts share a file system over a network, where a call takes as
+// long as 100 KiB.
 const (
-	// longRun is the average length of runs from which on each member makes its own access: the
-	// system calls take less than the exchange would.
-	longRun = 256 << 10
+	longWrite = 8 << 10
+	longRead  = 1 << 10
+	longFar   = 256 << 10
 )
+
+// long is that length for an access. The members use what rank 0 says.
+func (f *File) long(d Direction) int64 {
+	switch {
+	case len(f.e.p.Job().Hosts) > 1:
+		return longFar
+	case d == Write:
+		return longWrite
+	}
+	return longRead
+}
 
 // amongAll makes an access that is not ordered.
 func (x *crew) amongAll(a all, own error) (int64, error) {
@@ -156,6 +173,7 @@ func (x *crew) amongAll(a all, own error) (int64, error) {
 			mine[planTwice] = 1
 		}
 	}
+	mine[planLong] = x.f.long(a.d)
 	told, err := x.allgather(mine[:])
 	if err != nil || own != nil {
 		return 0, firstError(own, err)
@@ -187,7 +205,7 @@ func (v *View) average(at, size int64) int64 {
 func (f *File) plan(told []int64, d Direction, h *Hints) (p plan, err error) {
 	type extent struct{ lo, hi int64 }
 	var list []extent
-	run, twice := int64(longRun), false
+	run, twice := told[planLong], false
 	for r := 0; r*planWords < len(told); r++ {
 		x := told[r*planWords:]
 		if x[planClass] != 0 {
@@ -218,7 +236,7 @@ func (f *File) plan(told []int64, d Direction, h *Hints) (p plan, err error) {
 	case choice == Enable:
 		p.phases = true
 	default:
-		p.phases = interleaved && run < longRun
+		p.phases = interleaved && run < told[planLong]
 	}
 	return p, nil
 }
