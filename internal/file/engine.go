@@ -2,6 +2,7 @@ package file
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/p2p"
@@ -18,6 +19,7 @@ type Engine struct {
 
 	workers workers
 	buffers buffers
+	open    atomic.Int64 // files; when the last one is closed, the buffers are dropped
 }
 
 // New makes the engine of a process. It costs nothing until a file is opened.
@@ -62,6 +64,15 @@ func (w *workers) work() {
 		w.queue = w.queue[1:]
 		w.mu.Unlock()
 		f()
+	}
+}
+
+// closed is called when a file has been closed.
+func (e *Engine) closed() {
+	if e.open.Add(-1) == 0 {
+		e.buffers.mu.Lock()
+		e.buffers.free = nil
+		e.buffers.mu.Unlock()
 	}
 }
 

@@ -89,6 +89,7 @@ func (e *Engine) Open(c *comm.Comm, name string, mode Mode, bytes *dtype.Type, h
 		e.colls.Free(d)
 		return nil, err
 	}
+	e.open.Add(1)
 	return f, nil
 }
 
@@ -208,6 +209,7 @@ func (f *File) Close() error {
 		err = firstError(err, f.e.agree(f.c, call, "", own))
 	}
 	f.e.colls.Free(f.c)
+	f.e.closed()
 	return err
 }
 
