@@ -55,6 +55,10 @@ func other(word string) string {
 		return "MPI_Comm_create_from_group"
 	case "intercommfromgroups":
 		return "MPI_Intercomm_create_from_groups"
+	case "openfile":
+		return "MPI_File_open"
+	case "deletefile":
+		return "MPI_File_delete"
 	case "psets":
 		return "MPI_Session_get_num_psets"
 	case "psetinfo":
