@@ -240,3 +240,11 @@ func numbered(noun string, ranks []int) string {
 	}
 	return noun + " " + strings.Join(parts, ", ")
 }
+
+// limit is the time limit of the job as its user has set it, for messages.
+func (s *Spec) limit() string {
+	if s.TimeoutByEnv {
+		return fmt.Sprintf("%s=%v", envTimeout, s.Timeout)
+	}
+	return fmt.Sprintf("-timeout %v", s.Timeout)
+}

@@ -18,7 +18,6 @@
 package launch
 
 import (
-	"fmt"
 	"os"
 	"time"
 )
@@ -68,14 +67,6 @@ func (s *Spec) Size() (n int) {
 		n += b.N
 	}
 	return n
-}
-
-// limit is the time limit of the job as its user has set it, for messages.
-func (s *Spec) limit() string {
-	if s.TimeoutByEnv {
-		return fmt.Sprintf("%s=%v", envTimeout, s.Timeout)
-	}
-	return fmt.Sprintf("-timeout %v", s.Timeout)
 }
 
 // Exit statuses of the launcher itself, as timeout(1), env(1) and shells use
