@@ -3,6 +3,8 @@ package mpi_test
 import (
 	"errors"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -241,6 +243,90 @@ var plainOnly = map[string]func(c *mpi.Comm, w *mpi.Window, x []listNode) error{
 		return mpi.GetAccumulate(w, x, x, 0, 0, mpi.Replace)
 	},
 	"Win": func(c *mpi.Comm, w *mpi.Window, x []listNode) error { return mpi.Win[listNode]{Window: w}.Put(x, 0, 0) },
+	"ReadAt": func(c *mpi.Comm, w *mpi.Window, x []listNode) error {
+		return withFile(c, func(f *mpi.File) error { return second(mpi.ReadAt(f, 0, x)) })
+	},
+	"IreadAt": func(c *mpi.Comm, w *mpi.Window, x []listNode) error {
+		return withFile(c, func(f *mpi.File) error { return waited(mpi.IreadAt(f, 0, x)) })
+	},
+	"ReadAtAll": func(c *mpi.Comm, w *mpi.Window, x []listNode) error {
+		return withFile(c, func(f *mpi.File) error { return second(mpi.ReadAtAll(f, 0, x)) })
+	},
+	"IreadAtAll": func(c *mpi.Comm, w *mpi.Window, x []listNode) error {
+		return withFile(c, func(f *mpi.File) error { return waited(mpi.IreadAtAll(f, 0, x)) })
+	},
+	"Read": func(c *mpi.Comm, w *mpi.Window, x []listNode) error {
+		return withFile(c, func(f *mpi.File) error { return second(mpi.Read(f, x)) })
+	},
+	"Iread": func(c *mpi.Comm, w *mpi.Window, x []listNode) error {
+		return withFile(c, func(f *mpi.File) error { return waited(mpi.Iread(f, x)) })
+	},
+	"ReadAll": func(c *mpi.Comm, w *mpi.Window, x []listNode) error {
+		return withFile(c, func(f *mpi.File) error { return second(mpi.ReadAll(f, x)) })
+	},
+	"IreadAll": func(c *mpi.Comm, w *mpi.Window, x []listNode) error {
+		return withFile(c, func(f *mpi.File) error { return waited(mpi.IreadAll(f, x)) })
+	},
+	"ReadShared": func(c *mpi.Comm, w *mpi.Window, x []listNode) error {
+		return withFile(c, func(f *mpi.File) error { return second(mpi.ReadShared(f, x)) })
+	},
+	"IreadShared": func(c *mpi.Comm, w *mpi.Window, x []listNode) error {
+		return withFile(c, func(f *mpi.File) error { return waited(mpi.IreadShared(f, x)) })
+	},
+	"ReadOrdered": func(c *mpi.Comm, w *mpi.Window, x []listNode) error {
+		return withFile(c, func(f *mpi.File) error { return second(mpi.ReadOrdered(f, x)) })
+	},
+	"ReadAtAllBegin": func(c *mpi.Comm, w *mpi.Window, x []listNode) error {
+		return withFile(c, func(f *mpi.File) error { return errors.Join(mpi.ReadAtAllBegin(f, 0, x), second(f.ReadAtAllEnd())) })
+	},
+	"ReadAllBegin": func(c *mpi.Comm, w *mpi.Window, x []listNode) error {
+		return withFile(c, func(f *mpi.File) error { return errors.Join(mpi.ReadAllBegin(f, x), second(f.ReadAllEnd())) })
+	},
+	"ReadOrderedBegin": func(c *mpi.Comm, w *mpi.Window, x []listNode) error {
+		return withFile(c, func(f *mpi.File) error { return errors.Join(mpi.ReadOrderedBegin(f, x), second(f.ReadOrderedEnd())) })
+	},
+	"WriteAtAllBegin": func(c *mpi.Comm, w *mpi.Window, x []listNode) error {
+		return withFile(c, func(f *mpi.File) error { return errors.Join(mpi.WriteAtAllBegin(f, 0, x), second(f.WriteAtAllEnd())) })
+	},
+	"WriteAllBegin": func(c *mpi.Comm, w *mpi.Window, x []listNode) error {
+		return withFile(c, func(f *mpi.File) error { return errors.Join(mpi.WriteAllBegin(f, x), second(f.WriteAllEnd())) })
+	},
+	"WriteOrderedBegin": func(c *mpi.Comm, w *mpi.Window, x []listNode) error {
+		return withFile(c, func(f *mpi.File) error { return errors.Join(mpi.WriteOrderedBegin(f, x), second(f.WriteOrderedEnd())) })
+	},
+	"WriteAt": func(c *mpi.Comm, w *mpi.Window, x []listNode) error {
+		return withFile(c, func(f *mpi.File) error { return second(mpi.WriteAt(f, 0, x)) })
+	},
+	"IwriteAt": func(c *mpi.Comm, w *mpi.Window, x []listNode) error {
+		return withFile(c, func(f *mpi.File) error { return waited(mpi.IwriteAt(f, 0, x)) })
+	},
+	"WriteAtAll": func(c *mpi.Comm, w *mpi.Window, x []listNode) error {
+		return withFile(c, func(f *mpi.File) error { return second(mpi.WriteAtAll(f, 0, x)) })
+	},
+	"IwriteAtAll": func(c *mpi.Comm, w *mpi.Window, x []listNode) error {
+		return withFile(c, func(f *mpi.File) error { return waited(mpi.IwriteAtAll(f, 0, x)) })
+	},
+	"Write": func(c *mpi.Comm, w *mpi.Window, x []listNode) error {
+		return withFile(c, func(f *mpi.File) error { return second(mpi.Write(f, x)) })
+	},
+	"Iwrite": func(c *mpi.Comm, w *mpi.Window, x []listNode) error {
+		return withFile(c, func(f *mpi.File) error { return waited(mpi.Iwrite(f, x)) })
+	},
+	"WriteAll": func(c *mpi.Comm, w *mpi.Window, x []listNode) error {
+		return withFile(c, func(f *mpi.File) error { return second(mpi.WriteAll(f, x)) })
+	},
+	"IwriteAll": func(c *mpi.Comm, w *mpi.Window, x []listNode) error {
+		return withFile(c, func(f *mpi.File) error { return waited(mpi.IwriteAll(f, x)) })
+	},
+	"WriteShared": func(c *mpi.Comm, w *mpi.Window, x []listNode) error {
+		return withFile(c, func(f *mpi.File) error { return second(mpi.WriteShared(f, x)) })
+	},
+	"IwriteShared": func(c *mpi.Comm, w *mpi.Window, x []listNode) error {
+		return withFile(c, func(f *mpi.File) error { return waited(mpi.IwriteShared(f, x)) })
+	},
+	"WriteOrdered": func(c *mpi.Comm, w *mpi.Window, x []listNode) error {
+		return withFile(c, func(f *mpi.File) error { return second(mpi.WriteOrdered(f, x)) })
+	},
 }
 
 var one, zero = []int{1}, []int{0}
@@ -252,6 +338,21 @@ func withNeighbors(c *mpi.Comm, call func(c *mpi.Comm) error) error {
 		return err
 	}
 	return errors.Join(call(ring), ring.Free())
+}
+
+// withFile is the error of call on a file. The end of a split access reports what is wrong with its
+// arguments, as all members learn it.
+func withFile(c *mpi.Comm, call func(f *mpi.File) error) error {
+	dir, err := os.MkdirTemp("", "halo-plain-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	f, err := mpi.OpenFile(c, filepath.Join(dir, "file"), mpi.ModeCreate|mpi.ModeReadWrite)
+	if err != nil {
+		return err
+	}
+	return errors.Join(call(f), f.Close())
 }
 
 // probed is the error of receive for a message, which is received properly afterwards.
