@@ -19,7 +19,8 @@ const (
 )
 
 // FileHint is a hint for a file: FilePerm, CbNodes, CbBufferSize, or an *Info with the keys of
-// hints. OpenFile, SetView and SetInfo take them. All members pass the same hints.
+// hints. OpenFile, SetView and SetInfo take them. All members pass the same hints; in collective accesses
+// those of rank 0 count.
 //
 // C: MPI_Info, section 14.2.8.
 type FileHint interface{ fileHint(h *file.Hints) }

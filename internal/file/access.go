@@ -208,7 +208,7 @@ func (f *File) SetView(v *View, own error) error {
 			own = fail(class.Request, "%s has begun and has not been ended", f.split.call)
 		}
 	}
-	f.line.wait()
+	f.queue.wait()
 	if err := f.e.agree(f.c, "SetView", same, own); err != nil {
 		return err
 	}

@@ -40,8 +40,9 @@ func (e *Engine) agree(c *comm.Comm, call, same string, own error) error {
 		return err
 	}
 	for r := range c.Size() {
-		if told := all[r*tellSize:]; binary.LittleEndian.Uint32(told) != 0 {
-			return fail(toldClass(told), "rank %d: %s", r, textOf(told, 6, tellTexts+sameMax))
+		told := all[r*tellSize:]
+		if c := binary.LittleEndian.Uint32(told); c != 0 {
+			return fail(toldClass(int64(c)), "rank %d: %s", r, textOf(told, 6, tellTexts+sameMax))
 		}
 	}
 	first := textOf(all, 4, tellTexts)
@@ -68,18 +69,31 @@ func textOf(b []byte, length, at int) string {
 	return strings.ToValidUTF8(string(b[at:at+n]), "?")
 }
 
-// toldClass is the class that another process has told, Intern if there is no such class.
-func toldClass(b []byte) class.Class {
-	c := class.Class(binary.LittleEndian.Uint32(b))
-	if name, _ := class.Describe(c); name == "" {
+// toldClass is the class that another process has told by number, Intern if there is no such class.
+func toldClass(n int64) class.Class {
+	if name, _ := class.Describe(class.Class(n)); name == "" {
 		return class.Intern
 	}
-	return c
+	return class.Class(n)
+}
+
+// notTaken is the error of the others if a member, of rank r, does not take part because its arguments
+// are wrong; c is the number of the class of that error, 0 if there is none.
+func notTaken(r int, c int64) error {
+	if c == 0 {
+		return nil
+	}
+	return fail(toldClass(c), "rank %d takes no part in it: its arguments are wrong (%s)", r, className(toldClass(c)))
+}
+
+func className(c class.Class) string {
+	name, _ := class.Describe(c)
+	return name
 }
 
 // byFirst has rank 0 do something that all members have agreed on, and tells the others its error.
 func (f *File) byFirst(call, same string, own error, do func() error) error {
-	f.line.wait()
+	f.queue.wait()
 	if err := f.e.agree(f.c, call, same, own); err != nil {
 		return err
 	}

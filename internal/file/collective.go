@@ -19,9 +19,9 @@ func (f *File) DoAll(d Direction, offset int64, x Data, call string) (int64, err
 	if err := f.together(call); err != nil {
 		return 0, err
 	}
-	f.line.wait()
+	f.queue.wait()
 	a, own := f.prepare(d, offset, x, false)
-	w := &crew{f: f, call: call}
+	w := &exchange{f: f, call: call}
 	return a.c.done(w.carryOut(a, own))
 }
 
@@ -36,8 +36,8 @@ func (f *File) StartAll(d Direction, offset int64, x Data, call string) (*p2p.Re
 func (f *File) startAll(d Direction, offset int64, x Data, call string) *p2p.Request {
 	a, own := f.prepare(d, offset, x, true)
 	r := f.request(call)
-	f.line.add(func() {
-		w := &crew{f: f, apart: true, call: call}
+	f.queue.add(func() {
+		w := &exchange{f: f, apart: true, call: call}
 		n, err := w.carryOut(a, own)
 		f.converted(r, a.c, n, err)
 	})
@@ -55,8 +55,8 @@ func (f *File) together(call string) error {
 	return nil
 }
 
-// all is a collective access of this member.
-type all struct {
+// collectiveAccess is a collective access of this member.
+type collectiveAccess struct {
 	v       *View
 	d       Direction
 	m       mem.Mem
@@ -68,8 +68,8 @@ type all struct {
 }
 
 // prepare checks the arguments of a collective access. With ahead the pointer moves at once.
-func (f *File) prepare(d Direction, offset int64, x Data, ahead bool) (a all, err error) {
-	a = all{v: f.view.Load(), d: d, h: f.hints.Load()}
+func (f *File) prepare(d Direction, offset int64, x Data, ahead bool) (a collectiveAccess, err error) {
+	a = collectiveAccess{v: f.view.Load(), d: d, h: f.hints.Load()}
 	if err := x.Err(); err != nil {
 		return a, err
 	}
@@ -100,7 +100,7 @@ func (f *File) prepare(d Direction, offset int64, x Data, ahead bool) (a all, er
 }
 
 // carryOut makes a collective access. own is the error in the arguments of this member.
-func (x *crew) carryOut(a all, own error) (n int64, err error) {
+func (x *exchange) carryOut(a collectiveAccess, own error) (n int64, err error) {
 	f := x.f
 	if f.c.Size() == 1 && !a.ordered {
 		if own == nil {
@@ -124,6 +124,9 @@ func (x *crew) carryOut(a all, own error) (n int64, err error) {
 type plan struct {
 	lo, hi int64 // the accesses are in [lo, hi) of the file
 	phases bool  // they go through aggregators
+
+	aggregators int   // as the hint says; 0: chosen
+	buffer      int64 // bytes of the buffer of each
 }
 
 // The numbers that a member tells the others for a plan.
@@ -132,9 +135,12 @@ const (
 	planFirst        // offset of the first byte, and of the end
 	planEnd
 	planBytes
-	planRun   // average length of the first runs
-	planTwice // 1 if bytes of the file occur twice in the view
-	planLong  // see File.long
+	planRun    // average length of the first runs
+	planTwice  // 1 if bytes of the file occur twice in the view
+	planLong   // see File.long
+	planChoice // of the hints, of which those of rank 0 count: whether to go through aggregators
+	planNodes
+	planBuffer
 	planWords // the number of these numbers
 )
 
@@ -161,7 +167,7 @@ func (f *File) long(d Direction) int64 {
 }
 
 // amongAll makes an access that is not ordered.
-func (x *crew) amongAll(a all, own error) (int64, error) {
+func (x *exchange) amongAll(a collectiveAccess, own error) (int64, error) {
 	var mine [planWords]int64
 	size := int64(a.m.Len())
 	if own != nil {
@@ -174,11 +180,16 @@ func (x *crew) amongAll(a all, own error) (int64, error) {
 		}
 	}
 	mine[planLong] = x.f.long(a.d)
+	choice := a.h.CbWrite
+	if a.d == Read {
+		choice = a.h.CbRead
+	}
+	mine[planChoice], mine[planNodes], mine[planBuffer] = int64(choice), int64(a.h.CbNodes), int64(a.h.CbBuffer)
 	told, err := x.allgather(mine[:])
 	if err != nil || own != nil {
 		return 0, firstError(own, err)
 	}
-	p, err := x.f.plan(told, a.d, a.h)
+	p, err := x.f.plan(told)
 	if err != nil {
 		return 0, err
 	}
@@ -202,15 +213,14 @@ func (v *View) average(at, size int64) int64 {
 }
 
 // plan decides how an access is made, from what all members have told: all decide the same.
-func (f *File) plan(told []int64, d Direction, h *Hints) (p plan, err error) {
+func (f *File) plan(told []int64) (p plan, err error) {
 	type extent struct{ lo, hi int64 }
 	var list []extent
 	run, twice := told[planLong], false
 	for r := 0; r*planWords < len(told); r++ {
 		x := told[r*planWords:]
-		if x[planClass] != 0 {
-			c := classTold(x[planClass])
-			return p, fail(c, "rank %d takes no part in it: its arguments are wrong (%v)", r, className(c))
+		if err := notTaken(r, x[planClass]); err != nil {
+			return p, err
 		}
 		if x[planBytes] > 0 {
 			list = append(list, extent{x[planFirst], x[planEnd]})
@@ -227,10 +237,8 @@ func (f *File) plan(told []int64, d Direction, h *Hints) (p plan, err error) {
 		interleaved = interleaved || i > 0 && e.lo < p.hi
 		p.hi = max(p.hi, e.hi)
 	}
-	choice := h.CbWrite
-	if d == Read {
-		choice = h.CbRead
-	}
+	p.aggregators, p.buffer = int(told[planNodes]), max(1, told[planBuffer])
+	choice := Choice(told[planChoice])
 	switch {
 	case f.atomic.on.Load() || twice || len(list) == 0 || choice == Disable:
 	case choice == Enable:
@@ -239,9 +247,4 @@ func (f *File) plan(told []int64, d Direction, h *Hints) (p plan, err error) {
 		p.phases = interleaved && run < told[planLong]
 	}
 	return p, nil
-}
-
-func className(c class.Class) string {
-	name, _ := class.Describe(c)
-	return name
 }

@@ -130,7 +130,7 @@ func (f *File) resizable(size int64) error {
 // Sync returns when what any member has written is on the disk: collective. Every member makes the
 // system call, since on some file systems it covers the writes of its own host only.
 func (f *File) Sync() error {
-	f.line.wait()
+	f.queue.wait()
 	own := f.store.Sync()
 	if own != nil {
 		own = failed(own, "sync")
@@ -245,7 +245,7 @@ func (f *File) SetAtomicity(on bool) error {
 			own = failed(own, "lock of the file")
 		}
 	}
-	f.line.wait()
+	f.queue.wait()
 	if err := f.e.agree(f.c, "SetAtomicity", fmt.Sprintf("atomicity %v", on), own); err != nil {
 		return err
 	}

@@ -29,9 +29,9 @@ type File struct {
 	limit int64                 // on the size of files that the process writes, 0: none
 
 	view    atomic.Pointer[View]
-	pointer pointer // the individual file pointer
-	shared  window  // with the shared file pointer
-	line    line    // of collective accesses that do not block
+	pointer pointer   // the individual file pointer
+	shared  window    // with the shared file pointer
+	queue   callQueue // of collective accesses that do not block
 	split   split
 	atomic  atomicity
 	closed  atomic.Bool
@@ -74,7 +74,7 @@ func (e *Engine) Open(c *comm.Comm, name string, mode Mode, bytes *dtype.Type, h
 		return nil, err
 	}
 	f := &File{e: e, c: d, path: trimmed(name), mode: mode, bytes: bytes}
-	f.line.empty.L = &f.line.mu
+	f.queue.empty.L = &f.queue.mu
 	f.hints.Store(&h)
 	if n, ok := sys.LimitOfSize(); ok {
 		f.limit = int64(n)
@@ -192,7 +192,7 @@ func (f *File) Close() error {
 		f.closed.Store(false)
 		return fail(class.Request, "%s has begun and has not been ended", f.split.call)
 	}
-	f.line.wait()
+	f.queue.wait()
 	unshared := f.shared.close()
 	own := f.store.Close()
 	if own != nil {

@@ -75,14 +75,14 @@ type domains struct {
 }
 
 // domains returns the domains of a plan. Aggregators are as many as the hint says, else all members.
-func (f *File) domains(p plan, h *Hints) domains {
+func (f *File) domains(p plan) domains {
 	n := f.c.Size()
 	d := domains{lo: p.lo &^ (pageSize - 1), aggregators: n, members: n}
-	if k := h.CbNodes; k > 0 {
+	if k := p.aggregators; k > 0 {
 		d.aggregators = min(k, n)
 	}
 	each := (p.hi - d.lo + int64(d.aggregators) - 1) / int64(d.aggregators)
-	d.size = (min(each, int64(h.CbBuffer)) + pageSize - 1) &^ (pageSize - 1)
+	d.size = (min(each, p.buffer) + pageSize - 1) &^ (pageSize - 1)
 	round := d.size * int64(d.aggregators)
 	d.rounds = int((p.hi - d.lo + round - 1) / round)
 	return d
@@ -101,8 +101,8 @@ func (d *domains) begin(round, i int) int64 {
 }
 
 // phases makes an access in two phases.
-func (x *crew) phases(a *all, p plan) (int64, error) {
-	d := x.f.domains(p, a.h)
+func (x *exchange) phases(a *collectiveAccess, p plan) (int64, error) {
+	d := x.f.domains(p)
 	s := &shares{x: x, a: a, d: d, n: x.f.c.Size()}
 	var total int64
 	var failure error
@@ -125,7 +125,7 @@ func (x *crew) phases(a *all, p plan) (int64, error) {
 	}
 	for r, c := range told {
 		if c != 0 {
-			return total, fail(classTold(c), "rank %d could not access its part for all (%s)", r, className(classTold(c)))
+			return total, fail(toldClass(c), "rank %d, which accesses a part of the file for all members, has failed (%s)", r, className(toldClass(c)))
 		}
 	}
 	return total, nil
@@ -133,8 +133,8 @@ func (x *crew) phases(a *all, p plan) (int64, error) {
 
 // shares is what a member exchanges with the others in a round.
 type shares struct {
-	x       *crew
-	a       *all
+	x       *exchange
+	a       *collectiveAccess
 	d       domains
 	n       int   // members
 	failure error // of the file, at this aggregator

@@ -74,7 +74,7 @@ func (f *File) take(v *View, n int) (int64, error) {
 
 // inOrder makes an access at the shared pointer, in the order of the ranks: each member begins behind
 // what those before it access.
-func (x *crew) inOrder(a all, own error) (int64, error) {
+func (x *exchange) inOrder(a collectiveAccess, own error) (int64, error) {
 	f := x.f
 	mine := [2]int64{0, int64(a.m.Len())}
 	if own != nil {
@@ -86,8 +86,8 @@ func (x *crew) inOrder(a all, own error) (int64, error) {
 	}
 	before, total := int64(0), int64(0)
 	for r := 0; 2*r < len(told); r++ {
-		if c := classTold(told[2*r]); told[2*r] != 0 {
-			return 0, fail(c, "rank %d takes no part in it: its arguments are wrong (%s)", r, className(c))
+		if err := notTaken(r, told[2*r]); err != nil {
+			return 0, err
 		}
 		if r < f.c.Rank {
 			before += told[2*r+1]
@@ -104,7 +104,7 @@ func (x *crew) inOrder(a all, own error) (int64, error) {
 		return 0, err
 	}
 	if base < 0 {
-		return 0, fail(classTold(-base), "the shared file pointer cannot be reached")
+		return 0, fail(toldClass(-base), "rank 0 cannot access the shared file pointer, which is in its memory")
 	}
 	return f.move(a.v, a.d, a.m, base+before)
 }
@@ -121,7 +121,7 @@ func (f *File) SeekShared(offset int64, whence int) (int64, error) {
 	if own == nil {
 		to, own = f.target(v, v.unit, now, offset, whence)
 	}
-	f.line.wait()
+	f.queue.wait()
 	if err := f.e.agree(f.c, "SeekShared", seekText(offset, whence), own); err != nil {
 		return 0, err
 	}
