@@ -146,11 +146,11 @@ func TestIO04_RandomViews(t *testing.T) {
 	}
 }
 
-// Writes never write bytes that the view does not own, not even with what they contain: another
-// process may write them meanwhile (IO-04).
-func TestIO04_WritesTouchTheViewOnly(t *testing.T) {
+// everyOther is a view of every other one of n integers of 4 bytes, again and again.
+func everyOther(t *testing.T, n int64) *View {
+	t.Helper()
 	set := dtype.Predefined()
-	filetype, err := dtype.Vector(100, 1, 2, set.Named("MPI_INT32_T"))
+	filetype, err := dtype.Vector(n, 1, 2, set.Named("MPI_INT32_T"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,6 +159,13 @@ func TestIO04_WritesTouchTheViewOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return v
+}
+
+// Writes never write bytes that the view does not own, not even with what they contain: another
+// process may write them meanwhile (IO-04).
+func TestIO04_WritesTouchTheViewOnly(t *testing.T) {
+	v := everyOther(t, 100)
 	store := &flaky{}
 	f := newFile(store, WriteOnly)
 	f.view.Store(v)
@@ -174,16 +181,7 @@ func TestIO04_WritesTouchTheViewOnly(t *testing.T) {
 
 // A read of many short runs makes few calls, unless the hint forbids data sieving.
 func TestReadsAreSieved(t *testing.T) {
-	set := dtype.Predefined()
-	filetype, err := dtype.Vector(64, 1, 2, set.Named("MPI_INT32_T"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	filetype.Commit()
-	v, err := newView(0, set.Named("MPI_INT32_T"), filetype, Native, true, set.Named("MPI_BYTE"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := everyOther(t, 64)
 	for sieve, most := range map[bool]int{true: 10, false: 631} { // the last block of an element touches the next
 		store := &flaky{b: make([]byte, 1<<16)}
 		f := newFile(store, ReadOnly)

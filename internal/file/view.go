@@ -34,9 +34,8 @@ const (
 )
 
 // newView checks the arguments of a view. writes says that the file may be written, so that elements
-// must not overlap.
-// bytes is the type MPI_BYTE, and own the representation of the program with the name rep, nil if there
-// is none.
+// must not overlap. bytes is the type MPI_BYTE, and own the representation of the program with the name
+// rep, nil if there is none.
 func newView(disp int64, etype, filetype *dtype.Type, rep string, writes bool, bytes *dtype.Type, own *Representation) (*View, error) {
 	v := &View{Disp: disp, Etype: etype, Filetype: filetype, Rep: rep, bytes: bytes}
 	switch {
