@@ -45,6 +45,12 @@ func (internals) Await(c *Comm, word *atomic.Uint64, n uint64) error {
 // C: none; MPI_Barrier and others wake members here.
 func (internals) Ring(c *Comm) { c.w.Coll.Ring(c.core) }
 
+// Balance spreads the members over the cores of the node. Code that uses the CommDescriptor calls it
+// in the turns in which members tell each other on which cores they are.
+//
+// C: none; MPI_Barrier and others do it here.
+func (internals) Balance(c *Comm) { c.w.Coll.Balance(c.core) }
+
 // ShareType writes the size and the bounds of the type to a record outside of the Go heap, which
 // compiled code in C reads, and lets that code commit the type there. TypeLayout is the number
 // of the record's layout. ShareType returns false if the type has been freed, or if it is not

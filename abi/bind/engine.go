@@ -39,6 +39,7 @@ var engine = unexported.Get[interface {
 	Allreduce(c *mpi.Comm, send, recv []byte, o mpi.Op, t op.Type, code dtype.Code) error
 	Await(c *mpi.Comm, word *atomic.Uint64, n uint64) error
 	Ring(c *mpi.Comm)
+	Balance(c *mpi.Comm)
 	CompletedRequest(c *mpi.Comm) mpi.Request
 
 	// Arguments and callbacks.

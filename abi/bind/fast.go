@@ -183,6 +183,13 @@ func (l *Lib) Ring(comm uintptr) {
 	}
 }
 
+// Balance calls Balance of package mpi.
+func (l *Lib) Balance(comm uintptr) {
+	if c, err := l.comm(comm, "a collective"); err == nil {
+		engine.Balance(c)
+	}
+}
+
 // stopFast ends the fast path in C: all further calls enter Go.
 func (l *Lib) stopFast() {
 	if f := l.hooks.Fast; f != nil {

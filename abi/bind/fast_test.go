@@ -217,6 +217,7 @@ func TestFastHearsOfSlots(t *testing.T) {
 			t.Errorf("a wait for what is there ends with %d", n)
 		}
 		l.Ring(h)
+		l.Balance(h)
 		l.comms.drop(h)
 		ok(t, c.Free())
 		if address, _ := engine.CommDescriptor(c); address != 0 {

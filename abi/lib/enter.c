@@ -3,6 +3,7 @@
 extern int haloRun(void *frame, int number, int large, void *words);
 extern int haloAwait(void *frame, uintptr_t comm, void *word, uint64_t n);
 extern void haloRing(void *frame, uintptr_t comm);
+extern void haloBalance(void *frame, uintptr_t comm);
 
 /*
  * The canonical frame address of the calling function. __builtin_frame_address makes the compiler
@@ -31,5 +32,10 @@ __attribute__((noinline)) int halo_enter_await(uintptr_t comm, void *word, uint6
 
 __attribute__((noinline)) void halo_enter_ring(uintptr_t comm) {
 	haloRing(FRAME, comm);
+	STAY;
+}
+
+__attribute__((noinline)) void halo_enter_balance(uintptr_t comm) {
+	haloBalance(FRAME, comm);
 	STAY;
 }

@@ -21,5 +21,7 @@ HALO_HIDDEN int halo_enter_await(uintptr_t comm, void *word, uint64_t n);
 
 /* Wakes the sleeping members of a communicator. */
 HALO_HIDDEN void halo_enter_ring(uintptr_t comm);
+/* Spreads the members of a communicator over the cores. */
+HALO_HIDDEN void halo_enter_balance(uintptr_t comm);
 
 #endif

@@ -102,10 +102,11 @@
 #define HALO_BUSY_CALL                255
 #define HALO_SLOT_SPINS               3000
 #define HALO_SLOT_BACKOFF_MAX         63
+#define HALO_SLOT_BALANCE_EVERY       256
 #define HALO_SLOT_MOST                16384
 
 /* The number of this layout. C uses a record only if Go passes the same number. */
-#define HALO_COLL_LAYOUT 0xbbb46bbd66121cbcu
+#define HALO_COLL_LAYOUT 0x34f6812ad5c28a46u
 
 /* Offsets of fields in records of internal/shmfmt, and constants of internal/dtype. */
 #define HALO_TYPE_COMMITTED           0

@@ -145,9 +145,19 @@ static inline int give(struct slot *s, const void *data, uint64_t n) {
 	return MPI_SUCCESS;
 }
 
+/* slot.balance */
+static __attribute__((noinline)) void balance(struct slot *s) {
+	struct halo_stay stay;
+	halo_prepare(&stay);
+	halo_enter_balance((uintptr_t)s->comm);
+	halo_from_go(&stay);
+}
+
 /* slot.arrive */
 static inline int arrive(struct slot *s) {
-	uint64_t all = ++WORD(s, TURNS) * (uint64_t)s->size;
+	uint64_t turns = ++WORD(s, TURNS), all = turns * (uint64_t)s->size;
+	if (HALO_UNLIKELY(turns % HALO_SLOT_BALANCE_EVERY < 2) && WORD(s, CORES) > 0)
+		balance(s);
 	return (WORD(s, ABSENT) = all - __atomic_add_fetch(HALO_AT(uint64_t, s->head, HALO_HEAD_ARRIVED), 1, __ATOMIC_SEQ_CST)) == 0;
 }
 

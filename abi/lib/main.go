@@ -52,6 +52,11 @@ func haloAwait(_ unsafe.Pointer, comm C.uintptr_t, word unsafe.Pointer, n C.uint
 //export haloRing
 func haloRing(_ unsafe.Pointer, comm C.uintptr_t) { lib.Ring(uintptr(comm)) }
 
+// haloBalance spreads the members of a communicator over the cores.
+//
+//export haloBalance
+func haloBalance(_ unsafe.Pointer, comm C.uintptr_t) { lib.Balance(uintptr(comm)) }
+
 // haloAttach is the first function of Go that each thread of C calls.
 //
 //export haloAttach

@@ -59,6 +59,7 @@ func DescriptorLayout() []shmfmt.Field {
 		{Name: "BUSY_CALL", Value: 1<<callBits - 1}, // the bits of the word that hold the call
 		{Name: "SLOT_SPINS", Value: spins},
 		{Name: "SLOT_BACKOFF_MAX", Value: backOffMax},
+		{Name: "SLOT_BALANCE_EVERY", Value: balanceEvery},
 		{Name: "SLOT_MOST", Value: min(streamPiece, shmfmt.StageSize, SlotPair)}, // one piece or step with any number of members
 	}...)
 }

@@ -92,6 +92,7 @@ type slot struct {
 	stages       []*shmfmt.Stages
 	pieces       *[shmfmt.StreamBytes]byte // memory of the stream; nil until needed
 	neighborhood *neighborhood             // of neighbourhood collectives; nil until needed
+	places       places                    // memory for balance
 
 	record    []byte          // the memory of the SlotState
 	forgotten runtime.Cleanup // frees it if the slot is not closed
@@ -239,6 +240,9 @@ func (s *slot) settle() error {
 // call release.
 func (s *slot) arrive() bool {
 	s.Turns++
+	if s.balances() {
+		s.balance()
+	}
 	// Add makes the writes of earlier members visible to the last one.
 	s.Absent = int64(s.Turns*uint64(len(s.cells)) - s.head.Arrived.Add(1))
 	return s.Absent == 0

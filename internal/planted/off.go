@@ -148,6 +148,8 @@ const (
 	ReadUnmet = false
 	// EntryOfTheFirst takes the entry of the first of several edges from a member for all of them.
 	EntryOfTheFirst = false
+	// CrowdedForEver leaves members where they are, however uneven they are on the cores.
+	CrowdedForEver = false
 )
 
 // Package p2p.

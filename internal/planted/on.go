@@ -69,6 +69,7 @@ var (
 	EdgesBackwards        = chosen("EdgesBackwards")
 	ReadUnmet             = chosen("ReadUnmet")
 	EntryOfTheFirst       = chosen("EntryOfTheFirst")
+	CrowdedForEver        = chosen("CrowdedForEver")
 	ShunnedOnce           = chosen("ShunnedOnce")
 	HandleStale           = chosen("HandleStale")
 	HandleKept            = chosen("HandleKept")

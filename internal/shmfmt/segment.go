@@ -34,7 +34,7 @@ import (
 
 // Version is the version of all layouts in this package. A process of another version refuses to map
 // a segment.
-const Version = 9
+const Version = 10
 
 // magic marks a process segment: "HALOSEG" and the version.
 const magic = uint64(0x484c4f5345470000) | Version
@@ -68,7 +68,9 @@ type Door struct {
 	_         int32
 	ProbeAddr uint64
 	Probe     [16]byte
-	_         [Line - 32]byte
+	// Core is a CPU that the owner was on: see slot_balance.go of package coll.
+	Core atomic.Int32
+	_    [Line - 36]byte
 	// Call is the text of the owner's pending call, for diagnostics.
 	Call [Line]byte
 }

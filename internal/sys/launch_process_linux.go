@@ -156,31 +156,6 @@ func (d procDir) state(pid int) (state byte, flags uint64) {
 	return f[0][0], flags
 }
 
-// AllowedCPUs returns the numbers of the CPUs that this thread may use.
-func AllowedCPUs() ([]int, error) {
-	var set unix.CPUSet
-	if err := unix.SchedGetaffinity(0, &set); err != nil {
-		return nil, err
-	}
-	var cpus []int
-	for cpu := range len(set) * strconv.IntSize {
-		if set.IsSet(cpu) {
-			cpus = append(cpus, cpu)
-		}
-	}
-	return cpus, nil
-}
-
-// BindThread restricts the calling thread, and the processes that it starts from now on, to these
-// CPUs.
-func BindThread(cpus []int) error {
-	var set unix.CPUSet
-	for _, cpu := range cpus {
-		set.Set(cpu)
-	}
-	return unix.SchedSetaffinity(0, &set)
-}
-
 // SelfPath returns a path by which this process can start its own program again, even if the file was
 // removed or replaced. Without /proc it is the path by which the program was started.
 func SelfPath() (string, error) {

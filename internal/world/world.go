@@ -220,6 +220,9 @@ func startOver(b boot.Boot, way ways, far fabric.Fabric, check bool, policy proc
 	p.SetNote(note)
 	w := &World{Proc: p, P2P: p2p.New(p), Memory: memory.New(way.near), boot: b, note: note, way: way}
 	w.Coll = coll.New(p, w.P2P, choice)
+	if n := p.Node(); n != nil && n.Name() == "shm" {
+		w.Coll.OnCores(coll.ThreadCores{})
+	}
 	if inC { // there many programs work although they break rules
 		w.Coll.Untell()
 	}

@@ -1,0 +1,69 @@
+package coll_test
+
+import (
+	"slices"
+	"sync/atomic"
+	"testing"
+
+	"github.com/halo-mpi/halo/internal/coll"
+	"github.com/halo-mpi/halo/internal/world"
+)
+
+// pretended are cores on which a member stays where it was put.
+type pretended struct {
+	at      atomic.Int64
+	allowed []int
+	moves   int
+}
+
+func (p *pretended) Current() int { return int(p.at.Load()) }
+
+func (p *pretended) Move(choose func([]int) int) {
+	if core := choose(p.allowed); core >= 0 {
+		p.at.Store(int64(core))
+		p.moves++
+	}
+}
+
+// Members that are spread unevenly over the cores move until no core has two members more than
+// another one that they may use, and no oftener than that takes. What binds a member holds.
+func TestMembersSpreadOverCores(t *testing.T) {
+	all := []int{4, 9}
+	for _, x := range []struct {
+		name    string
+		at      []int64
+		allowed [][]int
+		want    []int // members on cores 4 and 9
+		moves   int
+	}{
+		{"three and one", []int64{4, 9, 9, 9}, [][]int{all, all, all, all}, []int{2, 2}, 1},
+		{"all on one", []int64{4, 4, 4, 4, 4, 4}, [][]int{all, all, all, all, all, all}, []int{3, 3}, 3},
+		{"even", []int64{4, 9, 4, 9}, [][]int{all, all, all, all}, []int{2, 2}, 0},
+		{"odd", []int64{4, 9, 4}, [][]int{all, all, all}, []int{2, 1}, 0},
+		{"bound", []int64{4, 4, 4, 4}, [][]int{{4}, {4}, {4}, {4}}, []int{4, 0}, 0},
+	} {
+		n := len(x.at)
+		cores := make([]*pretended, n)
+		run(t, "inproc", n, slots(coll.SlotCounter), func(w *world.World) error {
+			p := &pretended{allowed: x.allowed[w.Comm.Rank]}
+			p.at.Store(x.at[w.Comm.Rank])
+			cores[w.Comm.Rank] = p
+			w.Coll.OnCores(p)
+			coll.ShareCores(w.Comm, 2)
+			for range 6 * coll.BalanceEvery {
+				if err := w.Coll.Barrier(w.Comm); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		got, moves := []int{0, 0}, 0
+		for _, p := range cores {
+			got[slices.Index(all, p.Current())]++
+			moves += p.moves
+		}
+		if !slices.Equal(got, x.want) || moves != x.moves {
+			t.Errorf("%s: %v members are on the cores after %d moves, not %v after %d", x.name, got, moves, x.want, x.moves)
+		}
+	}
+}
