@@ -1,6 +1,6 @@
 # make test      everything a change must pass, in order of how soon it fails
 # make quick     what a developer runs between two commits: 3 minutes
-# make lint      the part of it that runs no program: format, vet, staticcheck, house rules
+# make lint      the part of it that runs no program: format, analyzers, house rules
 # make fuzz      every fuzz target for FUZZTIME each
 # make faults    known bugs, one at a time: the tests find each; takes some minutes
 # make soak      the tests of promises, again and again, SOAKTIME seconds for each of SOAK
@@ -40,7 +40,7 @@ export GOFLAGS := $(GOFLAGS) -buildvcs=false
 # The code of the library in C can be at any address. Other programs of these parts are of the same
 # kind, so that they and the library use the same compiled packages: to compile all of them takes half
 # a minute. Programs with the race detector are not, since on some kernels it wants fixed addresses.
-PARTS = vet staticcheck rules unit race short examples
+PARTS = analyze platforms rules unit race short examples
 $(PARTS): export GOFLAGS += '-toolexec=env GOGC=400'
 ifeq ($(shell uname -s),Linux)
 $(PARTS): export GOFLAGS += -buildmode=pie
@@ -49,10 +49,10 @@ endif
 
 STAMP      = $(if $(shell git rev-parse --verify HEAD 2>/dev/null),-buildvcs=true)
 
-.PHONY: test quick short need lint gofmt vet staticcheck rules unit race examples fuzz faults soak stress sanitize bench install
+.PHONY: test quick short need lint gofmt analyze platforms rules unit race examples fuzz faults soak stress sanitize bench install
 
 test: need
-	@MAKE="$(MAKE)" tools/parts gofmt vet staticcheck rules unit race examples
+	@MAKE="$(MAKE)" tools/parts gofmt analyze platforms rules unit race examples
 	@echo "make test: everything passed"
 
 quick:
@@ -87,53 +87,26 @@ need:
 	[ -z "$$install" ] || echo "make: tests will be skipped; they want these packages: $$install"; \
 	[ -c /dev/net/tun ] || echo "make: tests with bad wires between hosts will be skipped; they want /dev/net/tun"
 
-lint: gofmt vet staticcheck rules
+lint: gofmt analyze rules
 
 gofmt:
 	@bad=$$("$$($(GO) env GOROOT)/bin/gofmt" -l .) && [ -z "$$bad" ] || { echo "not gofmt clean:"; echo "$$bad"; exit 1; }
 
-# fresh is a function of the shell that lists the packages which have files that no platform before
-# has: for the first platform all. $$seen is a file with the files of those before.
-fresh = files='{{$$p := .ImportPath}}{{range .GoFiles}}{{$$p}} {{.}}{{"\n"}}{{end}}{{range .TestGoFiles}}{{$$p}} {{.}}{{"\n"}}{{end}}{{range .XTestGoFiles}}{{$$p}} {{.}}{{"\n"}}{{end}}'; \
-	fresh() { $(GO) list -f "$$files" ./... >"$$seen.all" && { grep -vxFf "$$seen" "$$seen.all" || :; } | cut -d' ' -f1 | sort -u && cat "$$seen.all" >>"$$seen"; }
+# The analyzers of go vet and staticcheck look at each platform's packages: tools/analyze says how. The
+# tests of the parts after this one compile without vet.
+analyze:
+	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && $(GO) build -C tools -o "$$dir/" ./analyze && \
+		"$$dir/analyze" $(PLATFORMS) ./vet ./tools
+	cd tools && $(GO) test -vet=off ./...
 
-# TYPESONLY has the compiler spare what only a program that runs needs.
-TYPESONLY = -gcflags=all=-N -l -dwarf=false
-
-# Vet compiles all packages that others import and looks at the types of the rest; one program is
-# linked, which has all of the library in it. For the platforms after the first the compiler spares
-# what nothing runs, and only packages with files that no platform before has are vetted by all
-# analyzers: files that are the same get the one that is cheapest, for their types. The tests of the
-# parts after this one compile without vet; what only a build with the race detector has is vetted here.
-vet:
-	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && seen="$$dir/seen" && touch "$$seen" || exit 1; \
-	$(fresh); flags=; \
-	for p in $(PLATFORMS); do \
-		echo "build and vet for $$p"; \
-		export GOOS=$${p%/*} GOARCH=$${p#*/}; \
-		new=$$(fresh) || exit 1; \
-		[ -z "$$flags" ] || $(GO) vet "$$flags" -assign ./... || exit 1; \
-		[ -z "$$new" ] || $(GO) vet $${flags:+"$$flags"} $$new || exit 1; \
-		$(GO) build $${flags:+"$$flags"} -o "$$dir/" ./cmd/halo || exit 1; \
-		[ "$$flags" ] || $(GO) vet -race -buildmode=exe ./internal/sys || exit 1; \
-		flags='$(TYPESONLY)'; \
+# One program is linked for each other platform, which has all of the library in it. The compiler spares
+# what only a program that runs needs.
+OTHERS = $(filter-out $(shell $(GO) env GOHOSTOS)/$(shell $(GO) env GOHOSTARCH),$(PLATFORMS))
+platforms:
+	@for p in $(OTHERS); do \
+		echo "build for $$p"; \
+		GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build '-gcflags=all=-N -l -dwarf=false' -o /dev/null ./cmd/halo || exit 1; \
 	done
-	cd vet && $(GO) vet ./...
-
-# The tool is built for this machine and then told which platform to look at. It reads what the
-# compiler writes of packages: for the platforms after the first it takes what vet has compiled.
-staticcheck:
-	@sc=$$($(GO) tool -modfile=tools/go.mod -n staticcheck) || exit 1; \
-	dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && seen="$$dir/seen" && touch "$$seen" || exit 1; \
-	$(fresh); flags=; \
-	for p in $(PLATFORMS); do \
-		export GOOS=$${p%/*} GOARCH=$${p#*/}; \
-		new=$$(fresh) || exit 1; \
-		echo "staticcheck for $$p: $$(echo $$new | wc -w) packages"; \
-		[ -z "$$new" ] || GOGC=400 GOFLAGS="$$GOFLAGS$$flags" $$sc $$new || exit 1; \
-		flags=" '$(TYPESONLY)'"; \
-	done; \
-	cd vet && GOGC=400 GOOS= GOARCH= $$sc ./...
 
 rules:
 	$(GO) test ./internal/lint

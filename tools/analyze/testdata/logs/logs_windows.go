@@ -1,0 +1,3 @@
+package logs
+
+func OnWindows() int { return missing } // reported: undefined: missing
