@@ -16,6 +16,13 @@ static void on_comm(MPI_Comm *c, int *code, ...)
 	code_seen = *code;
 }
 
+/* The second argument is the code that the call is to return: what the handler leaves there is returned. */
+static void change(MPI_Comm *c, int *code, ...)
+{
+	(void)c;
+	*code = *code == MPI_ERR_RANK ? MPI_SUCCESS : MPI_ERR_OTHER;
+}
+
 static void on_win(MPI_Win *w, int *code, ...)
 {
 	calls++;
@@ -51,6 +58,11 @@ int main(int argc, char **argv)
 	CHECK(calls == 2 && comm_seen == d && class_of(code_seen) == MPI_ERR_COUNT);
 	CHECK(MPI_Comm_call_errhandler(d, MPI_ERR_TOPOLOGY) == MPI_SUCCESS);
 	CHECK(calls == 3 && class_of(code_seen) == MPI_ERR_TOPOLOGY);
+	MPI_Comm_create_errhandler(change, &h);
+	MPI_Comm_set_errhandler(d, h);
+	MPI_Errhandler_free(&h);
+	CHECK(MPI_Send(&x, 1, MPI_INT, 1 << 20, 0, d) == MPI_SUCCESS);
+	CHECK(MPI_Send(&x, -1, MPI_INT, 0, 0, d) == MPI_ERR_OTHER);
 	MPI_Comm_free(&d);
 	MPI_Comm_free(&c);
 

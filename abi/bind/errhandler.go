@@ -137,13 +137,21 @@ func (l *Lib) function(call string, fn uintptr) error {
 	return nil
 }
 
+// handled calls an error handler of the program. The handler gets the address of the code that the call is
+// to return, and what it leaves there is returned.
+func (l *Lib) handled(callback int, fn uintptr, object handle, e *mpi.Error) {
+	words := []uintptr{object, uintptr(e.Class)}
+	l.hooks.Invoke(callback, fn, words)
+	e.Class = mpi.Class(int32(words[1]))
+}
+
 // commErrhandler is MPI_Comm_create_errhandler.
 func (l *Lib) commErrhandler(fn uintptr) (mpi.Errhandler, error) {
 	if err := l.function("MPI_Comm_create_errhandler", fn); err != nil {
 		return mpi.Errhandler{}, err
 	}
 	return mpi.CreateCommErrhandler(func(c *mpi.Comm, e *mpi.Error) {
-		l.hooks.Invoke(callComm_errhandler_function, fn, []uintptr{l.commHandle(c), uintptr(e.Class)})
+		l.handled(callComm_errhandler_function, fn, l.commHandle(c), e)
 	}), nil
 }
 
@@ -153,7 +161,7 @@ func (l *Lib) winErrhandler(fn uintptr) (mpi.Errhandler, error) {
 		return mpi.Errhandler{}, err
 	}
 	return mpi.CreateWinErrhandler(func(w *mpi.Window, e *mpi.Error) {
-		l.hooks.Invoke(callWin_errhandler_function, fn, []uintptr{l.winHandle(w), uintptr(e.Class)})
+		l.handled(callWin_errhandler_function, fn, l.winHandle(w), e)
 	}), nil
 }
 
@@ -163,7 +171,7 @@ func (l *Lib) sessionErrhandler(fn uintptr) (mpi.Errhandler, error) {
 		return mpi.Errhandler{}, err
 	}
 	return mpi.CreateSessionErrhandler(func(s *mpi.Session, e *mpi.Error) {
-		l.hooks.Invoke(callSession_errhandler_function, fn, []uintptr{l.sessions.handleOf(s, sessionNull), uintptr(e.Class)})
+		l.handled(callSession_errhandler_function, fn, l.sessions.handleOf(s, sessionNull), e)
 	}), nil
 }
 

@@ -61,7 +61,7 @@ func (l *Lib) fileErrhandler(fn uintptr) (mpi.Errhandler, error) {
 		return mpi.Errhandler{}, err
 	}
 	return mpi.CreateFileErrhandler(func(f *mpi.File, e *mpi.Error) {
-		l.hooks.Invoke(callFile_errhandler_function, fn, []uintptr{l.fileHandle(f), uintptr(e.Class)})
+		l.handled(callFile_errhandler_function, fn, l.fileHandle(f), e)
 	}), nil
 }
 
