@@ -122,6 +122,9 @@ static void errors(void) {
 	/* The default handler of files returns, whatever that of communicators. */
 	OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL));
 	OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL));
+	OK(MPI_File_get_errhandler(MPI_FILE_NULL, &got));
+	CHECK(got == MPI_ERRORS_RETURN, "another default handler");
+	OK(MPI_Errhandler_free(&got));
 	FAILS(MPI_File_open(MPI_COMM_WORLD, "/none/such", MPI_MODE_RDONLY, MPI_INFO_NULL, &f), MPI_ERR_NO_SUCH_FILE);
 	FAILS(MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_RDONLY | MPI_MODE_CREATE, MPI_INFO_NULL, &f), MPI_ERR_AMODE);
 	FAILS(MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_EXCL | MPI_MODE_RDWR, MPI_INFO_NULL, &f), MPI_ERR_FILE_EXISTS);
@@ -154,6 +157,12 @@ static void errors(void) {
 	CHECK(here == MPI_ERR_IO, "handler got %d", here);
 	OK(MPI_File_set_errhandler(MPI_FILE_NULL, h));
 	FAILS(MPI_File_open(MPI_COMM_WORLD, "/none/such", MPI_MODE_RDONLY, MPI_INFO_NULL, (MPI_File[1]){0}), MPI_ERR_NO_SUCH_FILE);
+	CHECK(here == -1, "the default handler was not called");
+	OK(MPI_File_get_errhandler(MPI_FILE_NULL, &got));
+	CHECK(got == h, "another default handler");
+	OK(MPI_Errhandler_free(&got));
+	here = 0;
+	OK(MPI_File_call_errhandler(MPI_FILE_NULL, MPI_ERR_IO));
 	CHECK(here == -1, "the default handler was not called");
 	OK(MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN));
 	OK(MPI_Errhandler_free(&h));

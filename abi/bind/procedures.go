@@ -2664,9 +2664,6 @@ func doMPI_Fetch_and_op(l *Lib, a args) error {
 }
 
 func doMPI_File_call_errhandler(l *Lib, a args) error {
-	if _, err := l.file(a.word(0), "MPI_File_call_errhandler"); err != nil {
-		return err
-	}
 	return l.callFileErrhandler(a.word(0), a.int(1))
 }
 
@@ -2738,9 +2735,6 @@ func doMPI_File_get_byte_offset(l *Lib, a args) error {
 
 func doMPI_File_get_errhandler(l *Lib, a args) error {
 	if err := l.need("MPI_File_get_errhandler", a, "errhandler", 1); err != nil {
-		return err
-	}
-	if _, err := l.file(a.word(0), "MPI_File_get_errhandler"); err != nil {
 		return err
 	}
 	v0, err := l.getFileErrhandler(a.word(0))

@@ -154,7 +154,9 @@ func function(p *abi.Procedure) (string, error) {
 	}
 	f := &writer{p: p, index: index, made: map[string]bool{}}
 	expression = handleOf.ReplaceAllStringFunc(strings.TrimSpace(expression), func(s string) string {
-		return fmt.Sprintf("a.word(%d)", index[handleOf.FindStringSubmatch(s)[1]])
+		name := handleOf.FindStringSubmatch(s)[1]
+		f.made[name] = true
+		return fmt.Sprintf("a.word(%d)", index[name])
 	})
 	expression = identifier.ReplaceAllStringFunc(expression, f.value)
 	if !allArguments.MatchString(expression) && !strings.HasPrefix(p.Name, "MPI_T_") {
