@@ -88,7 +88,7 @@ type writer struct {
 	arguments     []string // of the call of C
 	before, after strings.Builder
 	views         []string        // of sections
-	handles       string          // communicator or window on which an error is raised
+	handles       string          // communicator, window or file on which an error is raised
 	local         map[string]bool // counts and datatypes that a section replaces
 }
 
@@ -177,7 +177,7 @@ func integerType(base string) string {
 // after it.
 func (w *writer) param(k int, x Param, c abi.Param) {
 	name, array := x.Name, x.Length != "" && !x.Is("string")
-	if (c.Base == "MPI_Comm" || c.Base == "MPI_Win") && c.Stars == 0 && w.handles == "" {
+	if (c.Base == "MPI_Comm" || c.Base == "MPI_Win" || c.Base == "MPI_File") && c.Stars == 0 && w.handles == "" {
 		w.handles = fmt.Sprintf("HALO_%s, *%s", strings.ToUpper(c.Base[4:]), name)
 	}
 	switch {

@@ -142,7 +142,7 @@ enum {
 	HALO_LATER = 4,   /* the call uses the buffer after it has returned */
 	HALO_REQUEST = 8, /* and a request tells when it no longer does */
 };
-enum { HALO_NONE, HALO_COMM, HALO_WIN };
+enum { HALO_NONE, HALO_COMM, HALO_WIN, HALO_FILE };
 
 /* A section that a call of C accesses as count elements of a datatype. If the view is then mapped, C
  * gets one element of the datatype that is stored instead. */

@@ -34,6 +34,9 @@ int halo_raise(int kind, MPI_Fint handle, int class, const char *format, ...) {
 	case HALO_WIN:
 		PMPI_Win_call_errhandler(in_MPI_Win(handle), code);
 		break;
+	case HALO_FILE:
+		PMPI_File_call_errhandler(in_MPI_File(handle), code);
+		break;
 	default:
 		PMPI_Comm_call_errhandler(MPI_COMM_SELF, code);
 	}
