@@ -234,6 +234,9 @@ int main(int argc, char **argv) {
 	OK(MPI_Comm_free(&world));
 	OK(MPI_Session_finalize(&first));
 	CHECK(first == MPI_SESSION_NULL);
+	MPI_Session third = opened(); /* where the first was: its integer gives this one, not the first */
+	CHECK(MPI_Session_fromint(MPI_Session_toint(third)) == third && MPI_Session_fromint(MPI_Session_toint(second)) == second);
+	OK(MPI_Session_finalize(&third));
 
 	/* The world model begins and ends beside a session. */
 	begin(&argc, &argv);

@@ -5873,7 +5873,7 @@ func doMPI_Request_fromint(l *Lib, a args) error {
 }
 
 func doMPI_Session_fromint(l *Lib, a args) error {
-	a.setFromInt(handle(uint32(a.int(0))))
+	a.setFromInt(l.sessions.fromInt(int32(a.int(0))))
 	return nil
 }
 
