@@ -104,5 +104,13 @@ int main(int argc, char **argv) {
 	OK(MPIX_Delete_error_class(class));
 	gone = MPIX_Delete_error_class(class);
 	CHECK(gone != MPI_SUCCESS, "a class is removed twice");
+
+	MPI_File f;
+	MPIO_Request r = MPIO_REQUEST_NULL;
+	OK(MPI_File_open(MPI_COMM_SELF, "/dev/zero", MPI_MODE_RDONLY, MPI_INFO_NULL, &f));
+	OK(MPI_File_iread_at(f, 0, &length, 1, MPI_INT, &r));
+	OK(MPIO_Wait(&r, MPI_STATUS_IGNORE));
+	CHECK(length == 0 && r == MPIO_REQUEST_NULL, "read %d", length);
+	OK(MPI_File_close(&f));
 	return done();
 }

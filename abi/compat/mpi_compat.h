@@ -1,5 +1,6 @@
 /* mpi_compat.h: procedures and types of MPI-1 that MPI-3.0 has removed and that the standard ABI
- * lacks, and older names of MPI_Remove_error_class and the like. Programs that still use them include this file and link with -lmpi_compat. */
+ * lacks, and older names of MPI_Remove_error_class and the like, and of requests of files. Programs that
+ * still use them include this file and link with -lmpi_compat. */
 #ifndef MPI_COMPAT_H
 #define MPI_COMPAT_H
 
@@ -33,6 +34,13 @@ int MPI_Type_ub(MPI_Datatype datatype, MPI_Aint *displacement);
 int MPIX_Delete_error_class(int errorclass);
 int MPIX_Delete_error_code(int errorcode);
 int MPIX_Delete_error_string(int errorcode);
+
+/* The names of ROMIO for requests of files, from before MPI_File_iread and the like had an MPI_Request. */
+#define MPIO_USES_MPI_REQUEST
+#define MPIO_Request MPI_Request
+#define MPIO_REQUEST_NULL MPI_REQUEST_NULL
+#define MPIO_Wait MPI_Wait
+#define MPIO_Test MPI_Test
 
 /* These replacements handle the markers, and call the procedure that they stand for otherwise. */
 int mpi_compat_create_struct(int count, const int array_of_blocklengths[], const MPI_Aint array_of_displacements[], const MPI_Datatype array_of_types[], MPI_Datatype *newtype);
