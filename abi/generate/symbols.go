@@ -46,9 +46,11 @@ func (t *tables) body(p, q *abi.Procedure) string {
 	var b strings.Builder
 	if strings.HasSuffix(q.Name, "_fromint") { // the number of a predefined handle is its value
 		fmt.Fprintf(&b, "\tif ((unsigned)%s < 0x1000)\n\t\treturn (%s)(uintptr_t)(unsigned)%s;\n", q.Params[0].Name, q.Returns, q.Params[0].Name)
+		known := "halo_from_int(" + q.Params[0].Name + ")"
 		if table := knownHandles[q.Returns]; table != "" {
-			fmt.Fprintf(&b, "\tuintptr_t known = halo_known(&%s, %s);\n\tif (known != 0)\n\t\treturn (%s)known;\n", table, q.Params[0].Name, q.Returns)
+			known = fmt.Sprintf("halo_known(&%s, %s)", table, q.Params[0].Name)
 		}
+		fmt.Fprintf(&b, "\tuintptr_t known = %s;\n\tif (known != 0)\n\t\treturn (%s)known;\n", known, q.Returns)
 	}
 	if q.Returns != "int" { // MPI_X_fromint
 		fmt.Fprintf(&b, "\t%s result = 0;\n", q.Returns)
@@ -90,16 +92,20 @@ var inC = func() map[string]string {
 		"MPI_Aint_diff": "\treturn (MPI_Aint)((uintptr_t)addr1 - (uintptr_t)addr2);\n",
 	}
 	for name, param := range map[string]string{
-		"Comm": "comm", "Errhandler": "errhandler", "File": "file", "Group": "group", "Info": "info", "Message": "message",
-		"Op": "op", "Request": "request", "Session": "session", "Type": "datatype", "Win": "win",
+		"Errhandler": "errhandler", "File": "file", "Group": "group", "Info": "info", "Message": "message", "Op": "op",
+		"Request": "request", "Session": "session",
 	} {
+		m["MPI_"+name+"_toint"] = "\treturn halo_to_int((uintptr_t)" + param + ");\n"
+	}
+	for name, param := range map[string]string{"Comm": "comm", "Type": "datatype", "Win": "win"} { // C has tables of them
 		m["MPI_"+name+"_toint"] = "\treturn (int)((uintptr_t)" + param + " & 0x7fffffff);\n"
 	}
 	return m
 }()
 
 // knownHandles maps kinds of handles to the tables of those that C knows: their integers, which
-// Fortran has, are converted without entering Go.
+// Fortran has, are converted without entering Go. So are those of all other kinds that were made from
+// handles last (halo_from_int).
 var knownHandles = map[string]string{"MPI_Comm": "halo_comms", "MPI_Datatype": "halo_datatypes", "MPI_Win": "halo_wins"}
 
 // inline maps procedures, by the name of the form with small counts, to their fast paths in C. The

@@ -7,6 +7,7 @@ struct halo_type halo_types[256];
 uint8_t halo_kernel_rows[256];
 const void *halo_kernels[HALO_ROWS][HALO_ROW];
 struct halo_entry halo_world;
+uintptr_t halo_converted[HALO_CONVERTED];
 
 /* Returns the entry for a new handle, or NULL if there is no memory for it. */
 static struct halo_entry *open_entry(struct halo_table *table, uintptr_t handle) {

@@ -291,6 +291,7 @@ static inline int halo_fast_win_sync(MPI_Win win) {
 	return 1;
 }
 
+#include "fast_integer.h"
 #include "fast_request.h"
 
 HALO_HIDDEN extern struct halo_entry halo_world; /* size is 0 before MPI_Init and after MPI_Finalize */

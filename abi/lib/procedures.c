@@ -5004,6 +5004,9 @@ ALIAS(MPI_Comm_toint)
 MPI_Errhandler PMPI_Errhandler_fromint(int errhandler) {
 	if ((unsigned)errhandler < 0x1000)
 		return (MPI_Errhandler)(uintptr_t)(unsigned)errhandler;
+	uintptr_t known = halo_from_int(errhandler);
+	if (known != 0)
+		return (MPI_Errhandler)known;
 	MPI_Errhandler result = 0;
 	word words[] = {W(errhandler), W(&result)};
 	haloCall(434, 0, words);
@@ -5012,13 +5015,16 @@ MPI_Errhandler PMPI_Errhandler_fromint(int errhandler) {
 ALIAS(MPI_Errhandler_fromint)
 
 int PMPI_Errhandler_toint(MPI_Errhandler errhandler) {
-	return (int)((uintptr_t)errhandler & 0x7fffffff);
+	return halo_to_int((uintptr_t)errhandler);
 }
 ALIAS(MPI_Errhandler_toint)
 
 MPI_File PMPI_File_fromint(int file) {
 	if ((unsigned)file < 0x1000)
 		return (MPI_File)(uintptr_t)(unsigned)file;
+	uintptr_t known = halo_from_int(file);
+	if (known != 0)
+		return (MPI_File)known;
 	MPI_File result = 0;
 	word words[] = {W(file), W(&result)};
 	haloCall(436, 0, words);
@@ -5027,13 +5033,16 @@ MPI_File PMPI_File_fromint(int file) {
 ALIAS(MPI_File_fromint)
 
 int PMPI_File_toint(MPI_File file) {
-	return (int)((uintptr_t)file & 0x7fffffff);
+	return halo_to_int((uintptr_t)file);
 }
 ALIAS(MPI_File_toint)
 
 MPI_Group PMPI_Group_fromint(int group) {
 	if ((unsigned)group < 0x1000)
 		return (MPI_Group)(uintptr_t)(unsigned)group;
+	uintptr_t known = halo_from_int(group);
+	if (known != 0)
+		return (MPI_Group)known;
 	MPI_Group result = 0;
 	word words[] = {W(group), W(&result)};
 	haloCall(438, 0, words);
@@ -5042,13 +5051,16 @@ MPI_Group PMPI_Group_fromint(int group) {
 ALIAS(MPI_Group_fromint)
 
 int PMPI_Group_toint(MPI_Group group) {
-	return (int)((uintptr_t)group & 0x7fffffff);
+	return halo_to_int((uintptr_t)group);
 }
 ALIAS(MPI_Group_toint)
 
 MPI_Info PMPI_Info_fromint(int info) {
 	if ((unsigned)info < 0x1000)
 		return (MPI_Info)(uintptr_t)(unsigned)info;
+	uintptr_t known = halo_from_int(info);
+	if (known != 0)
+		return (MPI_Info)known;
 	MPI_Info result = 0;
 	word words[] = {W(info), W(&result)};
 	haloCall(440, 0, words);
@@ -5057,13 +5069,16 @@ MPI_Info PMPI_Info_fromint(int info) {
 ALIAS(MPI_Info_fromint)
 
 int PMPI_Info_toint(MPI_Info info) {
-	return (int)((uintptr_t)info & 0x7fffffff);
+	return halo_to_int((uintptr_t)info);
 }
 ALIAS(MPI_Info_toint)
 
 MPI_Message PMPI_Message_fromint(int message) {
 	if ((unsigned)message < 0x1000)
 		return (MPI_Message)(uintptr_t)(unsigned)message;
+	uintptr_t known = halo_from_int(message);
+	if (known != 0)
+		return (MPI_Message)known;
 	MPI_Message result = 0;
 	word words[] = {W(message), W(&result)};
 	haloCall(442, 0, words);
@@ -5072,13 +5087,16 @@ MPI_Message PMPI_Message_fromint(int message) {
 ALIAS(MPI_Message_fromint)
 
 int PMPI_Message_toint(MPI_Message message) {
-	return (int)((uintptr_t)message & 0x7fffffff);
+	return halo_to_int((uintptr_t)message);
 }
 ALIAS(MPI_Message_toint)
 
 MPI_Op PMPI_Op_fromint(int op) {
 	if ((unsigned)op < 0x1000)
 		return (MPI_Op)(uintptr_t)(unsigned)op;
+	uintptr_t known = halo_from_int(op);
+	if (known != 0)
+		return (MPI_Op)known;
 	MPI_Op result = 0;
 	word words[] = {W(op), W(&result)};
 	haloCall(444, 0, words);
@@ -5087,13 +5105,16 @@ MPI_Op PMPI_Op_fromint(int op) {
 ALIAS(MPI_Op_fromint)
 
 int PMPI_Op_toint(MPI_Op op) {
-	return (int)((uintptr_t)op & 0x7fffffff);
+	return halo_to_int((uintptr_t)op);
 }
 ALIAS(MPI_Op_toint)
 
 MPI_Request PMPI_Request_fromint(int request) {
 	if ((unsigned)request < 0x1000)
 		return (MPI_Request)(uintptr_t)(unsigned)request;
+	uintptr_t known = halo_from_int(request);
+	if (known != 0)
+		return (MPI_Request)known;
 	MPI_Request result = 0;
 	word words[] = {W(request), W(&result)};
 	haloCall(446, 0, words);
@@ -5102,13 +5123,16 @@ MPI_Request PMPI_Request_fromint(int request) {
 ALIAS(MPI_Request_fromint)
 
 int PMPI_Request_toint(MPI_Request request) {
-	return (int)((uintptr_t)request & 0x7fffffff);
+	return halo_to_int((uintptr_t)request);
 }
 ALIAS(MPI_Request_toint)
 
 MPI_Session PMPI_Session_fromint(int session) {
 	if ((unsigned)session < 0x1000)
 		return (MPI_Session)(uintptr_t)(unsigned)session;
+	uintptr_t known = halo_from_int(session);
+	if (known != 0)
+		return (MPI_Session)known;
 	MPI_Session result = 0;
 	word words[] = {W(session), W(&result)};
 	haloCall(448, 0, words);
@@ -5117,7 +5141,7 @@ MPI_Session PMPI_Session_fromint(int session) {
 ALIAS(MPI_Session_fromint)
 
 int PMPI_Session_toint(MPI_Session session) {
-	return (int)((uintptr_t)session & 0x7fffffff);
+	return halo_to_int((uintptr_t)session);
 }
 ALIAS(MPI_Session_toint)
 

@@ -634,6 +634,24 @@ static void requests(void) {
 	SET(uint32_t, target, HALO_TARGET_GATE, gate);
 }
 
+/* A handle comes back from its integer as long as no other one has its place. */
+static void integers(void) {
+	uintptr_t first = (uintptr_t)3 << 31 | 0x300 << 4 | 5, second = first + ((uintptr_t)1 << 31), other = first + 1, far = first + HALO_CONVERTED * 16;
+	EXPECT(0, halo_from_int((int)(first & 0x7fffffff)));
+	int n = halo_to_int(first);
+	EXPECT(0x3005, n);
+	EXPECT(1, halo_from_int(n) == first);
+	EXPECT(0, halo_from_int(n + 1));
+	EXPECT(0, halo_from_int(-n));
+	EXPECT(1, halo_to_int(second) == n); /* the same slot, used again */
+	EXPECT(1, halo_from_int(n) == second);
+	EXPECT(1, halo_from_int(halo_to_int(other)) == other); /* another kind, in the same place */
+	EXPECT(0, halo_from_int(n));
+	EXPECT(1, halo_from_int(halo_to_int(second)) == second);
+	EXPECT(1, halo_from_int(halo_to_int(far)) == far);
+	EXPECT(0, halo_from_int(n));
+}
+
 static void handles(void) {
 	int n = -1;
 	reset();
@@ -710,6 +728,7 @@ int main(void) {
 	elements();
 	rows();
 	handles();
+	integers();
 	know();
 	long_rows();
 	return failed != 0;
