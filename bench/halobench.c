@@ -26,8 +26,11 @@
  * reduce_local  Reduce_local of doubles by a sum, at every rank by itself
  * partitioned  see partitioned.h; the size is that of a partition
  * pack, unpack  Pack and Unpack of six layouts with the size as data
+ * section    see fortran.h; the size is that of a side
  * put, get, acc, getacc, fop, cas, fence, pscw, lock, mtflush, passive  see onesided.h
  * init       only Init and Finalize: the program that starts the job takes the time
+ *
+ * With -DFORTRAN the loops of latency, allreduce and put are those of fortran.f90.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -121,9 +124,11 @@ static double measure(void (*loop)(long))
 }
 
 #include "packing.h"
+#include "fortran.h"
 
 static void latency(long n)
 {
+    IN_FORTRAN(fortran_latency(n, rank, size, sendbuf, recvbuf));
     for (long i = 0; i < n; i++) {
         if (rank == 0) {
             MPI_Send(sendbuf, size, MPI_BYTE, 1, 1, MPI_COMM_WORLD);
@@ -178,6 +183,7 @@ static void barrier(long n)
 
 static void allreduce(long n)
 {
+    IN_FORTRAN(fortran_allreduce(n, size / sizeof(double), sendbuf, recvbuf));
     for (long i = 0; i < n; i++)
         MPI_Allreduce(sendbuf, recvbuf, size / sizeof(double), MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
 }
@@ -300,6 +306,9 @@ int main(int argc, char **argv)
         {"rput", "8", rput_wait, 2},
         {"mtflush", "1", put_in_threads, 2},
         {"passive", "1", NULL, 2},
+#ifdef FORTRAN
+        {"section", "1000", NULL, 2},
+#endif
         {"init", "0", NULL, 0},
     };
     unsigned b = 0;
@@ -355,6 +364,12 @@ int main(int argc, char **argv)
             neighboring(name);
             continue;
         }
+#ifdef FORTRAN
+        if (!strcmp(name, "section")) {
+            sections(name);
+            continue;
+        }
+#endif
         if (table[b].loop == make_types) {
             if (size < 1 || size > 90)
                 fail(name, " takes sizes from 1 to 90");

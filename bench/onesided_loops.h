@@ -7,6 +7,7 @@ static void put_flush(long n)
 {
     if (rank)
         return;
+    IN_FORTRAN(fortran_put(n, size, sendbuf, base, MPI_Win_toint(win)));
     for (long i = 0; i < n; i++) {
         MPI_Put(sendbuf, size, MPI_BYTE, 1, base, size, MPI_BYTE, win);
         MPI_Win_flush(1, win);

@@ -23,7 +23,7 @@ const (
 )
 
 func marks() map[string]string {
-	return map[string]string{"halo": "#0b63c5", clibrary: "#5b9be0", "mpich": "#d9730d", "openmpi": "#2f8f4e"}
+	return map[string]string{"halo": "#0b63c5", clibrary: "#5b9be0", fortran: "#8a4fbf", "mpich": "#d9730d", "openmpi": "#2f8f4e"}
 }
 
 // position maps a ratio to pixels.
@@ -131,8 +131,8 @@ func (r *results) chartRow(p func(string, ...any), i int, y float64) {
 	p(`<text x="%d" y="%.1f">%s %s</text>`, chartWidth-chartRight+16, y+4, strings.Join(figures, " | "), rw.unit)
 }
 
-// mark is a disc for Halo, a ring for its C library, a square for MPICH and a diamond for Open MPI, so
-// that they differ without colours.
+// mark is a disc for Halo, a ring for its C library and a small one for that in Fortran, a square for
+// MPICH and a diamond for Open MPI, so that they differ without colours.
 func mark(p func(string, ...any), column string, x, y float64) {
 	colour := marks()[column]
 	switch column {
@@ -140,6 +140,8 @@ func mark(p func(string, ...any), column string, x, y float64) {
 		p(`<circle cx="%.1f" cy="%.1f" r="5.5" fill="%s"/>`, x, y, colour)
 	case clibrary:
 		p(`<circle cx="%.1f" cy="%.1f" r="4" fill="#fff" stroke="%s" stroke-width="2"/>`, x, y, colour)
+	case fortran:
+		p(`<circle cx="%.1f" cy="%.1f" r="2.5" fill="#fff" stroke="%s" stroke-width="2"/>`, x, y, colour)
 	case "mpich":
 		p(`<rect x="%.1f" y="%.1f" width="9" height="9" fill="#fff" stroke="%s" stroke-width="2"/>`, x-4.5, y-4.5, colour)
 	default:

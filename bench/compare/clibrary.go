@@ -18,7 +18,7 @@ const clibrary = "halo-c"
 const perCall = 0.13
 
 // isPeer reports whether a column is that of another MPI.
-func isPeer(column string) bool { return column != "halo" && column != clibrary }
+func isPeer(column string) bool { return column != "halo" && column != clibrary && column != fortran }
 
 // buildLibrary builds Halo's launcher and C library in bin, and the program with them.
 func buildLibrary(root, bin, program string) error {
@@ -63,7 +63,7 @@ func (r *row) calls() float64 {
 		return each * math.Ceil(float64(r.ranks)/float64(runtime.NumCPU()))
 	case "reduce_local", "pack", "unpack":
 		return 1
-	case "latency": // a Send and a Recv on both sides, halved
+	case "latency", "section": // a Send and a Recv on both sides, halved
 		return 2
 	case "put", "get", "acc", "getacc", "fop", "cas", "mtflush", "passive", "fence":
 		if r.unit == "us" {

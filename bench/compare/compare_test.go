@@ -19,7 +19,7 @@ import (
 func sample() *results {
 	r := newResults(baseRows(), columns())
 	r.machine = []string{"2 cores, sample", "Halo, MPICH 4.0.2, Open MPI 4.1.4"}
-	factor := map[string]float64{"halo": 0.7, clibrary: 0.8, "mpich": 1.5, "openmpi": 1}
+	factor := map[string]float64{"halo": 0.7, clibrary: 0.8, fortran: 0.85, "mpich": 1.5, "openmpi": 1}
 	for round := range 3 {
 		r.startRound()
 		for i := range r.rows {

@@ -40,7 +40,7 @@ type implementation struct {
 	stuck   map[string]bool // jobs that did not end: they are not tried again
 }
 
-func columns() []string { return []string{"halo", clibrary, "mpich", "openmpi"} }
+func columns() []string { return []string{"halo", clibrary, fortran, "mpich", "openmpi"} }
 
 func isColumn(name string) bool {
 	for _, c := range columns() {
@@ -73,6 +73,22 @@ func prepare(name, root, bin string, log io.Writer) (*implementation, error) {
 			return nil, err
 		}
 		m.version = "Halo's C library"
+		m.command = func(j job, cores int) []string { return launchLibrary(bin, j, cores) }
+		return m, nil
+	}
+	if name == fortran {
+		if err := install([]string{"gcc", "gfortran"}, []string{"gcc", "libc6-dev", "gfortran"}, log); err != nil {
+			return nil, err
+		}
+		if _, err := os.Stat(filepath.Join(bin, "libmpi_abi.so.1")); err != nil { // it is no column of this run
+			if err := buildLibrary(root, bin, filepath.Join(bin, "halobench-"+clibrary)); err != nil {
+				return nil, err
+			}
+		}
+		if err := buildFortran(root, bin, m.program); err != nil {
+			return nil, err
+		}
+		m.version = "Halo's Fortran library"
 		m.command = func(j job, cores int) []string { return launchLibrary(bin, j, cores) }
 		return m, nil
 	}
@@ -133,6 +149,9 @@ func bindTo(j job, cores int) string {
 func (m *implementation) about(j job) (remark string, runs bool) {
 	if m.stuck[j.String()] {
 		return "", false // a failure that has been reported
+	}
+	if m.name == fortran && !inFortran(j) || m.name != fortran && j.bench == "section" {
+		return "", false
 	}
 	if m.name != "openmpi" || !j.oneSided() {
 		return "", true

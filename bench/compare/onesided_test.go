@@ -103,7 +103,7 @@ func TestOperationsThatWaitForTheTarget(t *testing.T) {
 			t.Errorf("halo %v, mpich %v: %q, want %q", c.halo, c.mpich, got, c.want)
 		}
 		line := r.table(false)[1+i]
-		if (line[2] == "none") != math.IsInf(c.halo, 1) || (line[4] == "none") != math.IsInf(c.mpich, 1) {
+		if (line[2] == "none") != math.IsInf(c.halo, 1) || (line[5] == "none") != math.IsInf(c.mpich, 1) {
 			t.Errorf("halo %v, mpich %v: %q", c.halo, c.mpich, line)
 		}
 		if s := r.svg(); strings.Contains(s, "NaN") || strings.Contains(s, "Inf") {

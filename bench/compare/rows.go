@@ -47,7 +47,7 @@ func (r *row) barText(b bar) string {
 // allRows are the figures in the order of the report. Rows of the same benchmark, fabric,
 // ranks and arguments that follow each other share one run.
 func allRows() []row {
-	return slices.Concat(baseRows(), neighborRows(), partitionedRows(), oneSidedRows())
+	return slices.Concat(baseRows(), neighborRows(), partitionedRows(), oneSidedRows(), fortranRows())
 }
 
 // partitionedRows are messages of 64 partitions of 4 KiB that several goroutines, or threads, fill:
