@@ -140,6 +140,10 @@ func include(list []constant) string {
 	var b strings.Builder
 	line := func(format string, a ...any) { fmt.Fprintf(&b, "      "+format+"\n", a...) }
 	b.WriteString("! mpif.h: MPI for Fortran without modules. " + notice + "\n")
+	// Without interfaces nothing else tells that a compiler option has made INTEGERs longer.
+	b.WriteString("! An error here: INTEGERs of this library have 32 bits.\n")
+	line("INTEGER MPI_INTEGERS_HAVE_32_BITS")
+	line("PARAMETER (MPI_INTEGERS_HAVE_32_BITS=32/MOD(BIT_SIZE(0),64))")
 	for _, c := range slices.Concat(list, removed, support(mpi)) {
 		line("%s %s", c.kind, c.name)
 		line("PARAMETER (%s=%s)", c.name, c.value)

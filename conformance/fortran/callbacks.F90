@@ -191,6 +191,12 @@ CONTAINS
     CALL MPI_COMM_SET_ATTR(second, keyval, 1_MPI_ADDRESS_KIND, code)
     CALL MPI_COMM_DELETE_ATTR(second, keyval, code)
     CALL MPI_COMM_FREE(second, code)
+    CALL MPI_COMM_DUP(MPI_COMM_SELF, comm, code)
+    CALL MPI_COMM_SET_ERRHANDLER(comm, MPI_ERRORS_RETURN, code)
+    CALL MPI_COMM_SET_ATTR(comm, keyval, 55_MPI_ADDRESS_KIND, code)
+    CALL MPI_COMM_DUP(comm, second, code)
+    CALL must(code == MPI_ERR_OTHER .AND. second == MPI_COMM_NULL, 311)
+    CALL MPI_COMM_FREE(comm, code)
     CALL MPI_COMM_FREE_KEYVAL(keyval, code)
     CALL MPI_COMM_FREE_KEYVAL(other, code)
     CALL must(keyval == MPI_KEYVAL_INVALID, 310)
@@ -359,7 +365,7 @@ SUBROUTINE noted_win(object, error_code)
   called = error_code
 END SUBROUTINE noted_win
 
-! The copy is one more than the original.
+! The copy is one more than the original; 55 cannot be copied.
 SUBROUTINE copied(oldcomm, comm_keyval, extra_state, attribute_val_in, attribute_val_out, flag, ierror)
   USE_MPI
   USE record
@@ -375,6 +381,7 @@ SUBROUTINE copied(oldcomm, comm_keyval, extra_state, attribute_val_in, attribute
   attribute_val_out = attribute_val_in + 1
   flag = .TRUE.
   ierror = MPI_SUCCESS
+  IF (attribute_val_in == 55) ierror = MPI_ERR_OTHER
 END SUBROUTINE copied
 
 ! 99 must not be deleted.

@@ -1,4 +1,4 @@
-! The examples of section 16.2.9: datatypes for kinds by precision and range, and by size (DT-17, DT-19, DT-29).
+! The examples of section 16.2.9: datatypes for kinds by precision and range, and by size (DT-17, DT-19, DT-24, DT-29).
 #include "method.inc"
 PROGRAM ex_16_2_9
   USE_MPI

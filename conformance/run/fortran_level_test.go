@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
 	bindings "github.com/halo-mpi/halo/abi/fortran"
@@ -48,8 +49,8 @@ func TestFTN12_LevelsOfTheLanguage(t *testing.T) {
 	}
 }
 
-// The modules compile in Fortran 2018 with all warnings, and have none but that COMMON blocks are
-// obsolescent.
+// The modules, and the loops of the benchmark, compile in Fortran 2018 with all warnings, and have none but
+// that COMMON blocks are obsolescent.
 func TestModulesHaveNoWarnings(t *testing.T) {
 	needFortran(t)
 	files, err := bindings.Files()
@@ -57,7 +58,12 @@ func TestModulesHaveNoWarnings(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	for _, name := range []string{"mpi_types.f90", "mpi_callbacks.f90", "mpi_sizes.F90", "mpi.f90", "mpi_f08.f90"} {
+	loops, err := os.ReadFile("../../bench/fortran.f90")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files["loops.f90"] = loops
+	for _, name := range []string{"mpi_types.f90", "mpi_callbacks.f90", "mpi_sizes.F90", "mpi.f90", "mpi_f08.f90", "loops.f90"} {
 		if err := os.WriteFile(filepath.Join(dir, name), files[name], 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -67,5 +73,42 @@ func TestModulesHaveNoWarnings(t *testing.T) {
 		if left := obsolescent.ReplaceAll(out, nil); err != nil || bytes.Contains(left, []byte("Warning: ")) {
 			t.Errorf("%s: %v\n%s", name, err, out)
 		}
+	}
+}
+
+// long is a program for compilers whose INTEGERs have been made longer: it names the kind of all that MPI gets.
+const long = "PROGRAM p\n  USE mpi_f08\n  IMPLICIT NONE\n  INTEGER, PARAMETER :: k = MPI_INTEGER_KIND\n  INTEGER(k) :: i, n\n" +
+	"  IF (STORAGE_SIZE(0) /= 64 .OR. STORAGE_SIZE(0_k) /= 32) ERROR STOP 1\n  CALL MPI_Init()\n  CALL MPI_Comm_size(MPI_COMM_WORLD, n)\n  i = 1_k\n" +
+	"  CALL MPI_Allreduce(MPI_IN_PLACE, i, 1_k, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD)\n  IF (i /= n) ERROR STOP 2\n  CALL MPI_Finalize()\nEND PROGRAM p\n"
+
+// INTEGERs of 8 bytes (-fdefault-integer-8) are an error of the compiler by every method, unless a program
+// with a module passes those that MPI has.
+func TestLongIntegersDoNotCompile(t *testing.T) {
+	needFortran(t)
+	dir := t.TempDir()
+	build := func(name, text string) (program, out string, err error) {
+		source := filepath.Join(dir, name)
+		if err := os.WriteFile(source, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		b, err := exec.Command(bin("mpifort"), "-fdefault-integer-8", "-o", source+".out", source).CombinedOutput()
+		return source + ".out", string(b), err
+	}
+	for name, says := range map[string]string{
+		"include.f":   "mpif.h:4:45:", // a comment there says why
+		"include.f90": "mpif.h:4:45:",
+		"mpi.f90":     "passed INTEGER(8) to INTEGER(4)",
+		"f08.f90":     "There is no specific subroutine for the generic ‘mpi_bcast’",
+	} {
+		if _, out, err := build(name, ofLevel[name]); err == nil || !strings.Contains(out, says) {
+			t.Errorf("%s: %v\n%s", name, err, out)
+		}
+	}
+	program, out, err := build("long.f90", long)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if r := launched(t, "shm", 2, nil, program); r != (result{}) {
+		t.Errorf("%+v", r)
 	}
 }

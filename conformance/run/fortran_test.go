@@ -56,8 +56,8 @@ func needFortran(t *testing.T) {
 	}
 }
 
-// Every program runs over each fabric, by each method (TRM-17), and compiles without a warning. A
-// program checks itself and prints "no errors".
+// Every program runs over each fabric, by each method (TRM-17), and compiles without a warning, and without flags of its
+// own but those of its list (ENV-11). A program checks itself and prints "no errors".
 func TestFortranPrograms(t *testing.T) {
 	needFortran(t)
 	dir := t.TempDir()
@@ -181,9 +181,25 @@ var refused = []struct{ name, use, declaration, statement, message string }{
 	{"FTN-27 the name of an argument", "mpi_f08", "TYPE(MPI_Op) :: op\n  EXTERNAL f", "CALL MPI_Op_create(function=f, commute=.TRUE., op=op)",
 		"There is no specific subroutine for the generic ‘mpi_op_create’"},
 	{"FTN-03 without ierror in mpi", "mpi", "", "CALL MPI_BARRIER(MPI_COMM_WORLD)", "Missing actual argument for argument ‘ierror’"},
+	{"a displacement of another kind", "mpi_f08", "INTEGER :: b(2)\n  TYPE(MPI_Win) :: w", "CALL MPI_Put(b, 1, MPI_INTEGER, 0, 0, 1, MPI_INTEGER, w)",
+		"There is no specific subroutine for the generic ‘mpi_put’"},
+	{"a displacement of another kind, in mpi", "mpi", "INTEGER :: b(2), w, e", "CALL MPI_PUT(b, 1, MPI_INTEGER, 0, 0, 1, MPI_INTEGER, w, e)",
+		"Type mismatch in argument ‘target_disp’ at (1); passed INTEGER(4) to INTEGER(8)"},
+	{"a tag of another kind", "mpi_f08", "INTEGER :: b(2)", "CALL MPI_Send(b, 1, MPI_INTEGER, 0, 1_8, MPI_COMM_WORLD)",
+		"There is no specific subroutine for the generic ‘mpi_send’"},
+	{"a count that is a real", "mpi", "INTEGER :: b(2), e", "CALL MPI_SEND(b, 1.0, MPI_INTEGER, 0, 1, MPI_COMM_WORLD, e)",
+		"Type mismatch in argument ‘count’ at (1); passed REAL(4) to INTEGER(4)"},
+	{"an integer for a logical", "mpi_f08", "INTEGER :: f\n  TYPE(MPI_Request) :: r", "CALL MPI_Test(r, f, MPI_STATUS_IGNORE)",
+		"There is no specific subroutine for the generic ‘mpi_test’"},
+	{"a status of mpi in mpi_f08", "mpi_f08", "INTEGER :: b(2), s(MPI_STATUS_SIZE)", "CALL MPI_Recv(b, 1, MPI_INTEGER, 0, 1, MPI_COMM_WORLD, s)",
+		"There is no specific subroutine for the generic ‘mpi_recv’"},
+	{"counts of two kinds in one call", "mpi_f08", "INTEGER :: b(2), n(2)\n  INTEGER(KIND=MPI_ADDRESS_KIND) :: d(2)",
+		"CALL MPI_Gatherv(b, 1, MPI_INTEGER, b, n, d, MPI_INTEGER, 0, MPI_COMM_WORLD)", "There is no specific subroutine for the generic ‘mpi_gatherv’"},
+	{"a constant for a result", "mpi_f08", "", "CALL MPI_Comm_rank(MPI_COMM_WORLD, 5)", "There is no specific subroutine for the generic ‘mpi_comm_rank’"},
+	{"a handle that is no operation, compared", "mpi_f08", "", "IF (MPI_SUM == MPI_INTEGER) STOP", "Operands of comparison operator ‘==’ at (1)"},
 }
 
-// Wrong arguments are errors of the compiler (FTN-03, FTN-17, FTN-20, FTN-27).
+// Wrong arguments are errors of the compiler (FTN-03, FTN-17, FTN-20, FTN-27, TRM-06).
 func TestWrongArgumentsDoNotCompile(t *testing.T) {
 	needFortran(t)
 	for _, r := range refused {

@@ -66,7 +66,7 @@ HALO_HANDLE(MPIX_Sync, MPIX_Sync_c2f, MPIX_Sync_f2c)
 #define HALO_FEW 32
 #define HALO_ARRAY(type, name, n, over) \
 	size_t n_##name = halo_count(n); \
-	type few_##name[HALO_FEW], *name = n_##name <= HALO_FEW && (over) ? few_##name : halo_malloc(n_##name * sizeof(type)); \
+	type few_##name[HALO_FEW], *name = n_##name <= HALO_FEW && (over) ? few_##name : halo_malloc((n_##name + 1) * sizeof(type)); \
 	name[0] = 0
 #define HALO_ARRAY_END(name) \
 	if (name != few_##name) \
