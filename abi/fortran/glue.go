@@ -15,6 +15,7 @@ type variant struct {
 	names    []string // without prefix and underscore: "mpi_send_f08ts"
 	large    bool
 	sections bool // choice arguments are descriptors
+	plain    bool // of memory without gaps
 	module   bool // the caller is mpi_f08, which gets detached addresses
 }
 
@@ -92,11 +93,50 @@ type writer struct {
 	local         map[string]bool // counts and datatypes that a section replaces
 }
 
+// function returns the function of C with its other names. If it takes sections, one that has none runs
+// through a short function, which calls the other one for all else.
 func (w *writer) function() string {
-	c := w.p.C
-	if w.v.large {
-		c = c.Large
+	signature, body := w.body()
+	result, main := "void", "p"+w.v.names[0]+"_"
+	if w.p.Function() {
+		result = w.c().Returns
 	}
+	var b strings.Builder
+	if len(w.views) > 0 {
+		short := writer{p: w.p, v: w.v}
+		short.v.plain = true
+		_, plain := short.body()
+		var names, conditions []string
+		for _, x := range append(w.signature, w.hidden...) {
+			names = append(names, strings.TrimLeft(x[strings.LastIndexAny(x, " *"):], " *"))
+		}
+		for _, v := range w.views {
+			conditions = append(conditions, "halo_plain("+v[2:]+")")
+		}
+		fmt.Fprintf(&b, "\nstatic __attribute__((noinline, cold)) void sections_%s(%s) {\n%s}\n", main, signature, body)
+		body = fmt.Sprintf("\tif (!(%s)) {\n\t\tsections_%s(%s);\n\t\treturn;\n\t}\n%s", strings.Join(conditions, " && "), main, strings.Join(names, ", "), plain)
+	}
+	fmt.Fprintf(&b, "\n%s %s(%s) {\n%s}\n", result, main, signature, body)
+	for i, n := range w.v.names {
+		fmt.Fprintf(&b, "HALO_ALIAS(%s_, %s)\n", n, main)
+		if i > 0 {
+			fmt.Fprintf(&b, "HALO_ALIAS(p%s_, %s)\n", n, main)
+		}
+	}
+	return b.String()
+}
+
+// c returns the procedure of C.
+func (w *writer) c() *abi.Procedure {
+	if w.v.large {
+		return w.p.C.Large
+	}
+	return w.p.C
+}
+
+// body returns the parameters of a function, and its statements.
+func (w *writer) body() (signature, body string) {
+	c := w.c()
 	w.locals()
 	k := 0
 	for _, x := range c.Params {
@@ -110,19 +150,17 @@ func (w *writer) function() string {
 		k++
 	}
 	w.endViews()
-	result := "void"
-	var body strings.Builder
+	var b strings.Builder
 	call := fmt.Sprintf("%s(%s)", c.Name, strings.Join(w.arguments, ", "))
 	switch {
 	case w.p.Function():
-		result = c.Returns
-		fmt.Fprintf(&body, "\treturn %s;\n", call)
+		fmt.Fprintf(&b, "\treturn %s;\n", call)
 	default:
 		w.signature = append(w.signature, "MPI_Fint *ierror")
 		if extension(c.Name) {
-			fmt.Fprintf(&body, "\tif (!%s) {\n\t\tHALO_RETURN(MPI_ERR_UNSUPPORTED_OPERATION);\n\t}\n", c.Name)
+			fmt.Fprintf(&b, "\tif (!%s) {\n\t\tHALO_RETURN(MPI_ERR_UNSUPPORTED_OPERATION);\n\t}\n", c.Name)
 		}
-		body.WriteString(w.before.String())
+		b.WriteString(w.before.String())
 		if len(w.views) > 0 {
 			if w.handles == "" {
 				w.handles = "HALO_NONE, 0"
@@ -134,27 +172,18 @@ func (w *writer) function() string {
 			}
 			last := w.views[len(w.views)-1]
 			code, argument = code+last+".code", argument+strconv.Quote(last[2:])
-			fmt.Fprintf(&body, "\tint code = halo_views(%s, %s, %q, %s);\n\tif (code == MPI_SUCCESS)\n\t\tcode = %s;\n", w.handles, code, w.p.Name, argument, call)
+			fmt.Fprintf(&b, "\tint code = halo_views(%s, %s, %q, %s);\n\tif (code == MPI_SUCCESS)\n\t\tcode = %s;\n", w.handles, code, w.p.Name, argument, call)
 		} else {
-			fmt.Fprintf(&body, "\tint code = %s;\n", call)
+			fmt.Fprintf(&b, "\tint code = %s;\n", call)
 		}
-		body.WriteString(w.after.String())
-		body.WriteString("\tHALO_RETURN(code);\n")
+		b.WriteString(w.after.String())
+		b.WriteString("\tHALO_RETURN(code);\n")
 	}
-	signature := append(w.signature, w.hidden...)
-	if len(signature) == 0 {
-		signature = []string{"void"}
+	all := append(w.signature, w.hidden...)
+	if len(all) == 0 {
+		all = []string{"void"}
 	}
-	var b strings.Builder
-	main := "p" + w.v.names[0] + "_"
-	fmt.Fprintf(&b, "\n%s %s(%s) {\n%s}\n", result, main, strings.Join(signature, ", "), body.String())
-	for i, n := range w.v.names {
-		fmt.Fprintf(&b, "HALO_ALIAS(%s_, %s)\n", n, main)
-		if i > 0 {
-			fmt.Fprintf(&b, "HALO_ALIAS(p%s_, %s)\n", n, main)
-		}
-	}
-	return b.String()
+	return strings.Join(all, ", "), b.String()
 }
 
 func (w *writer) take(declaration, argument string) {

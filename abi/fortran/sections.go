@@ -64,7 +64,7 @@ func (w *writer) choice(k int, x Param, c abi.Param) {
 		return
 	}
 	access := w.p.access(k)
-	if access == address {
+	if access == address || w.v.plain {
 		w.first("void *c_%s = halo_base(%s);", name, name)
 		w.take("const halo_descriptor *"+name, "c_"+name)
 		return
@@ -162,7 +162,7 @@ func (p *Procedure) needed() string {
 // locals declares variables for the counts and datatypes that are replaced if a buffer is a section.
 func (w *writer) locals() {
 	w.local = map[string]bool{}
-	if !w.v.sections {
+	if !w.v.sections || w.v.plain {
 		return
 	}
 	for k, x := range w.p.Params {

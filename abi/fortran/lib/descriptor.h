@@ -51,11 +51,9 @@ static inline ptrdiff_t halo_stride(const halo_descriptor *d, int k) { return d-
 
 #endif
 
-/* Whether the elements of an array follow each other in memory. So do those of an assumed-size array,
- * whose last extent is not known. */
-static inline int halo_plain(const halo_descriptor *d) {
-	ptrdiff_t next = halo_length(d);
-	for (int k = 0; k < halo_rank(d); k++) {
+/* halo_plain for the dimensions from k on; neighbours in it must be `next` bytes apart. */
+static inline int halo_plain_from(const halo_descriptor *d, int k, ptrdiff_t next) {
+	for (; k < halo_rank(d); k++) {
 		ptrdiff_t n = halo_extent(d, k);
 		if (n <= 0)
 			return 1;
@@ -64,6 +62,14 @@ static inline int halo_plain(const halo_descriptor *d) {
 		next *= n;
 	}
 	return 1;
+}
+
+/* Whether the elements of an array follow each other in memory. So do those of an assumed-size array,
+ * whose last extent is not known. Most arrays have one dimension, and need no loop. */
+static inline int halo_plain(const halo_descriptor *d) {
+	if (__builtin_expect(halo_rank(d) == 1, 1))
+		return halo_stride(d, 0) == halo_length(d) || halo_extent(d, 0) <= 1;
+	return halo_plain_from(d, 0, halo_length(d));
 }
 
 #endif
