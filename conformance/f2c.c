@@ -1,4 +1,4 @@
-/* Handles and statuses, also null and invalid ones, are converted to INTEGERs of Fortran and back
+/* Handles and statuses, also null and invalid ones, and many, are converted to INTEGERs of Fortran and back
  * (LNG-01, LNG-04, LNG-06, X-ABI-02). */
 #include "check.h"
 
@@ -143,9 +143,36 @@ static void statuses(void) {
 		&& MPI_F08_STATUS_IGNORE != MPI_F08_STATUSES_IGNORE && MPI_F_STATUS_IGNORE != NULL, "constants that are one");
 }
 
+/* More requests than C remembers the handles of, and their numbers again for others. */
+static void many(void) {
+	enum { MANY = 3000 };
+	static MPI_Request r[MANY];
+	static MPI_Fint f[MANY];
+	static int got[MANY];
+	for (int turn = 0; turn < 2; turn++) {
+		for (int i = 0; i < MANY; i++) {
+			OK(MPI_Irecv(&got[i], 1, MPI_INT, rank, i, MPI_COMM_WORLD, &r[i]));
+			f[i] = MPI_Request_c2f(r[i]);
+		}
+		for (int i = 0; i < MANY; i++) {
+			int v = MANY * turn + i;
+			OK(MPI_Send(&v, 1, MPI_INT, rank, i, MPI_COMM_WORLD));
+		}
+		for (int i = MANY - 1; i >= 0; i--) {
+			MPI_Request back = MPI_Request_f2c(f[i]);
+			CHECK(back == r[i] && MPI_Request_c2f(back) == f[i], "request %d of turn %d", i, turn);
+			OK(MPI_Wait(&back, MPI_STATUS_IGNORE));
+			CHECK(got[i] == MANY * turn + i, "message %d: %d", i, got[i]);
+		}
+		MPI_Request stale = MPI_Request_f2c(f[0]);
+		FAILS(MPI_Wait(&stale, MPI_STATUS_IGNORE), MPI_ERR_REQUEST);
+	}
+}
+
 int main(int argc, char **argv) {
 	begin(&argc, &argv);
 	handles();
+	many();
 	statuses();
 	return done();
 }
