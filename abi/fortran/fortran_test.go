@@ -1,6 +1,8 @@
 package fortran
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -79,6 +81,39 @@ func TestFTN10_PMP05_NamesOfTheLinker(t *testing.T) {
 			if !strings.Contains(text, "HALO_ALIAS("+name+", p") || !strings.Contains(text, "p"+name) {
 				t.Errorf("%s does not define %s and p%s", file, name, name)
 			}
+		}
+	}
+}
+
+// Buffers that a call uses after it has returned are ASYNCHRONOUS in mpi_f08: those of calls with a request, of
+// one-sided and split operations, and of calls that attach memory. Others are not, so that expressions and vector
+// subscripts can be passed (FTN-05).
+func TestFTN05_BuffersOfOperationsInProgressAreAsynchronous(t *testing.T) {
+	files, err := Files()
+	if err != nil {
+		t.Fatal(err)
+	}
+	after := regexp.MustCompile(`(?i)^P?MPIX?_(Put|Get|Accumulate|Get_accumulate|Fetch_and_op|Compare_and_swap)(_notify)?(_c)?$|_(begin|end)(_c)?$|^P?MPI_(Get_address|F_sync_reg|Free_mem)$` +
+		`|attach|_Win_(create|detach|change)|Memhandle_create`)
+	subroutine := regexp.MustCompile(`(?s)SUBROUTINE (\w+)_f08ts\((.*?)END SUBROUTINE`)
+	all := subroutine.FindAllStringSubmatch(string(files["mpi_f08.f90"]), -1)
+	if len(all) < 300 {
+		t.Fatalf("%d procedures with buffers", len(all))
+	}
+	for _, m := range all {
+		name, body := m[1], m[2]
+		want := strings.Contains(body, "TYPE(MPI_Request), INTENT(OUT)") || after.MatchString(name)
+		for line := range strings.Lines(body) {
+			if strings.Contains(line, "TYPE(*), DIMENSION(..)") && !strings.HasSuffix(strings.TrimSpace(line), ":: memhandle") && strings.Contains(line, "ASYNCHRONOUS") != want {
+				t.Errorf("%s: %s", name, strings.TrimSpace(line))
+			}
+		}
+	}
+	// Buffers of calls that receive are not INTENT(IN).
+	for _, name := range []string{"MPI_Recv", "MPI_Irecv", "MPI_Precv_init", "MPI_Get", "MPI_Bcast", "MPI_Recv_init"} {
+		i := slices.IndexFunc(all, func(m []string) bool { return m[1] == name })
+		if i < 0 || strings.Contains(all[i][2], "DIMENSION(..), INTENT(IN)") {
+			t.Errorf("%s stores in a buffer that is INTENT(IN)", name)
 		}
 	}
 }

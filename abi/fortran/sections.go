@@ -14,6 +14,7 @@ const (
 	whole   = "whole"   // the call needs the memory itself: a section is an error
 	one     = "one"     // count elements of a datatype: C gets a datatype that describes them in the section
 	many    = "many"    // blocks of elements: C gets a datatype whose extent steps through the section
+	parts   = "parts"   // partitions: the same, and never a copy
 	copied  = "copied"  // C gets a contiguous copy
 )
 
@@ -37,7 +38,9 @@ func (p *Procedure) access(k int) string {
 		return one
 	case has("reduce", "scan", "alltoallw"):
 		return copied
-	case has("alltoall", "_psend", "_precv"), has("gather") && x.Name == "recvbuf", has("scatter") && x.Name == "sendbuf":
+	case has("_psend", "_precv"):
+		return parts
+	case has("alltoall"), has("gather") && x.Name == "recvbuf", has("scatter") && x.Name == "sendbuf":
 		return many
 	case k+2 < len(p.Params) && p.Params[k+2].C.Base == "MPI_Datatype" && p.Params[k+1].C.Stars == 0:
 		return one
@@ -86,10 +89,13 @@ func (w *writer) choice(k int, x Param, c abi.Param) {
 		open = fmt.Sprintf("halo_copy(&v_%s, %s, %s, %s)", name, name, flow, w.p.needed())
 	default:
 		count, datatype := w.p.described(k)
-		if access == one {
+		switch access {
+		case parts:
+			open = fmt.Sprintf("halo_parts(&v_%s, %s, &c_%s, &c_%s)", name, name, w.p.Params[k+2].Name, datatype)
+		case one:
 			open = fmt.Sprintf("halo_one(&v_%s, %s, %s, c_%s, &c_%s)", name, name, flow, count, datatype)
 			defer w.first("if (v_%s.mapped)\n\t\tc_%s = 1;", name, count)
-		} else {
+		default:
 			open = fmt.Sprintf("halo_many(&v_%s, %s, %s, &c_%s)", name, name, flow, datatype)
 		}
 	}
@@ -170,17 +176,20 @@ func (w *writer) locals() {
 			continue
 		}
 		access := w.p.access(k)
-		if access != one && access != many {
+		if access != one && access != many && access != parts {
 			continue
 		}
 		count, datatype := w.p.described(k)
+		if access == parts {
+			count = w.p.Params[k+2].Name
+		}
 		for _, y := range w.p.Params {
 			switch {
 			case w.local[y.Name]:
 			case y.Name == datatype:
 				w.first("MPI_Datatype c_%s = in_MPI_Datatype(*%s);", datatype, datatype)
 				w.local[datatype] = true
-			case y.Name == count && access == one:
+			case y.Name == count && access != many:
 				w.first("%s c_%s = *%s;", y.c(w.v.large).Base, count, count)
 				w.local[count] = true
 			}

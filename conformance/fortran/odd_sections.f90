@@ -38,6 +38,7 @@ PROGRAM odd_sections
   b = a
   CALL MPI_Sendrecv(a(6:1:-1, 6:1:-1), 36, MPI_INTEGER, 0, 1, b, 36, MPI_INTEGER, 0, 1, MPI_COMM_SELF, status)
   IF (ANY(b /= a(6:1:-1, 6:1:-1))) ERROR STOP 5
+  CALL partitions()
   bad = odd_descriptors()
   IF (bad /= 0) THEN
     PRINT *, 'descriptor', bad
@@ -45,4 +46,47 @@ PROGRAM odd_sections
   END IF
   PRINT '(A)', 'no errors'
   CALL MPI_Finalize()
+
+CONTAINS
+
+  ! Partitions are columns, or parts of a section with one stride: each is sent as it is when it is marked ready, and is
+  ! in the section when it has arrived. What ends within a column would need a copy, and is refused.
+  SUBROUTINE partitions()
+    TYPE(MPI_Request) :: pair(2), none
+    LOGICAL :: flag
+    INTEGER :: k, turn, code
+    INTEGER(KIND=MPI_COUNT_KIND), PARAMETER :: two = 2, three = 3, four = 4
+    CALL MPI_Psend_init(a(2:5, 1:3), 3, four, MPI_INTEGER, 0, 2, MPI_COMM_SELF, MPI_INFO_NULL, pair(1))
+    CALL MPI_Precv_init(b(2:3, :), 6, two, MPI_INTEGER, 0, 2, MPI_COMM_SELF, MPI_INFO_NULL, pair(2))
+    DO turn = 1, 2
+      b = -1
+      a = 0
+      CALL MPI_Startall(2, pair)
+      DO k = 3, 1, -1
+        a(:, k) = [(100 * turn + 10 * k + i, i = 1, 6)]
+        CALL MPI_Pready(k - 1, pair(1))
+      END DO
+      flag = .FALSE.
+      DO WHILE (.NOT. flag)
+        CALL MPI_Parrived(pair(2), 5, flag)
+      END DO
+      IF (ANY(b(2:3, 6) /= a(4:5, 3))) ERROR STOP 7
+      CALL MPI_Waitall(2, pair, MPI_STATUSES_IGNORE)
+      IF (ANY(RESHAPE(b(2:3, :), [12]) /= RESHAPE(a(2:5, 1:3), [12])) .OR. COUNT(b /= -1) /= 12) ERROR STOP 8
+    END DO
+    CALL MPI_Request_free(pair(1))
+    CALL MPI_Request_free(pair(2))
+    CALL MPI_Psend_init(a(::2, :), 6, three, MPI_INTEGER, 0, 2, MPI_COMM_SELF, MPI_INFO_NULL, pair(1))
+    CALL MPI_Precv_init(b(::3, :), 4, three, MPI_INTEGER, 0, 2, MPI_COMM_SELF, MPI_INFO_NULL, pair(2), code)
+    IF (code /= MPI_SUCCESS) ERROR STOP 9
+    CALL MPI_Request_free(pair(1))
+    CALL MPI_Request_free(pair(2))
+    CALL MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN)
+    CALL MPI_Psend_init(a(2:5, 1:3), 4, three, MPI_INTEGER, 0, 2, MPI_COMM_SELF, MPI_INFO_NULL, none, code)
+    IF (code /= MPI_ERR_BUFFER .OR. none /= MPI_REQUEST_NULL) ERROR STOP 10
+    CALL MPI_Precv_init(b(2:5, 1:3), 4, three, MPI_INTEGER, 0, 2, MPI_COMM_SELF, MPI_INFO_NULL, none, code)
+    IF (code /= MPI_ERR_BUFFER .OR. none /= MPI_REQUEST_NULL) ERROR STOP 11
+    CALL MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL)
+  END SUBROUTINE partitions
+
 END PROGRAM odd_sections

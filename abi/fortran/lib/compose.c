@@ -214,7 +214,8 @@ static int nest(const struct section *s, int k, ptrdiff_t bytes, MPI_Datatype ba
 	return ok;
 }
 
-int halo_compose(const struct section *s, MPI_Datatype type, MPI_Count count, MPI_Datatype *made) {
+/* Makes the datatype for count elements of a datatype, which must be inside of the section if bounded. */
+static int compose(const struct section *s, MPI_Datatype type, MPI_Count count, int bounded, MPI_Datatype *made) {
 	MPI_Count ni, na, nl, nt, lb, extent, size;
 	int combiner;
 	if (PMPI_Type_get_envelope_c(type, &ni, &na, &nl, &nt, &combiner) != MPI_SUCCESS)
@@ -222,27 +223,27 @@ int halo_compose(const struct section *s, MPI_Datatype type, MPI_Count count, MP
 	PMPI_Type_get_extent_c(type, &lb, &extent);
 	PMPI_Type_size_c(type, &size);
 	if (size == 0)
-		return PMPI_Type_contiguous_c(0, MPI_BYTE, made) == MPI_SUCCESS && PMPI_Type_commit(made) == MPI_SUCCESS;
-	if (named(combiner) && size == extent && s->length % size == 0) {
-		if (count > s->total / size || !nest(s, s->rank - 1, count * size, type, size, made))
-			return 0;
-	} else {
-		struct blocks b = {.s = s, .bounded = 1};
-		if (!finish(&b, walk(&b, type, count, 0), made))
-			return 0;
-	}
-	return PMPI_Type_commit(made) == MPI_SUCCESS;
+		return PMPI_Type_contiguous_c(0, MPI_BYTE, made) == MPI_SUCCESS;
+	if (named(combiner) && size == extent && s->length % size == 0)
+		return count <= s->total / size && nest(s, s->rank - 1, count * size, type, size, made);
+	struct blocks b = {.s = s, .bounded = bounded};
+	return finish(&b, walk(&b, type, count, 0), made);
 }
 
-int halo_compose_element(const struct section *s, MPI_Datatype type, MPI_Datatype *made) {
-	MPI_Count lb, extent;
+int halo_compose(const struct section *s, MPI_Datatype type, MPI_Count count, MPI_Datatype *made) {
+	return compose(s, type, count, 1, made) && PMPI_Type_commit(made) == MPI_SUCCESS;
+}
+
+int halo_compose_block(const struct section *s, MPI_Datatype type, MPI_Count count, MPI_Datatype *made) {
+	MPI_Count lb, extent, column = s->length;
 	MPI_Datatype inner;
-	if (PMPI_Type_get_extent_c(type, &lb, &extent) != MPI_SUCCESS || extent % s->length != 0)
+	for (int k = 0; k < s->rank - 1; k++)
+		column *= s->n[k];
+	if (PMPI_Type_get_extent_c(type, &lb, &extent) != MPI_SUCCESS || column == 0 || count * extent % column != 0)
 		return 0;
-	struct blocks b = {.s = s};
-	if (!finish(&b, walk(&b, type, 1, 0), &inner))
+	if (!compose(s, type, count, 0, &inner))
 		return 0;
-	int ok = PMPI_Type_create_resized_c(inner, 0, extent / s->length * s->stride[0], made) == MPI_SUCCESS;
+	int ok = PMPI_Type_create_resized_c(inner, 0, count * extent / column * s->stride[s->rank - 1], made) == MPI_SUCCESS;
 	PMPI_Type_free(&inner);
 	return ok && PMPI_Type_commit(made) == MPI_SUCCESS;
 }

@@ -150,6 +150,9 @@ HALO_HIDDEN void *halo_one(struct halo_view *v, const halo_descriptor *d, int fl
 /* A section that a call of C accesses as blocks of elements of a datatype, whose places are multiples
  * of its extent. */
 HALO_HIDDEN void *halo_many(struct halo_view *v, const halo_descriptor *d, int flow, MPI_Datatype *type);
+/* A section that a call of C accesses as partitions of count elements of a datatype. Partitions are filled and read
+ * while the operation goes on, so that a copy would be too early or too late: what no datatype describes is refused. */
+HALO_HIDDEN void *halo_parts(struct halo_view *v, const halo_descriptor *d, MPI_Count *count, MPI_Datatype *type);
 /* A section of which C gets a copy. It must have as many bytes as the call needs; 0: that is not known. */
 HALO_HIDDEN void *halo_copy(struct halo_view *v, const halo_descriptor *d, int flow, MPI_Count needed);
 /* The bytes from the beginning of a contiguous buffer to the end of count elements of a datatype. */

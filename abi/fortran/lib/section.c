@@ -5,7 +5,7 @@
  * - a datatype that describes the elements where they are (compose.c): for calls with one count and
  *   datatype, also if they use the buffer after they have returned;
  * - a datatype whose extent steps through the section, for calls with several blocks: these find their
- *   blocks by multiples of the extent, if the section has one dimension;
+ *   blocks by multiples of the extent, if the section has one dimension, or elements are whole columns;
  * - a copy, for all others, among them reductions, where the operation must see the datatype that the
  *   program passes. If the call is not over when it returns, its request moves the data (later.c).
  */
@@ -127,8 +127,24 @@ void *halo_many(struct halo_view *v, const halo_descriptor *d, int flow, MPI_Dat
 	if (*type == MPI_DATATYPE_NULL)
 		return halo_base(d);
 	halo_simplify(&s, d);
-	if (s.rank > 1 || !halo_compose_element(&s, *type, &v->type))
+	if (!halo_compose_block(&s, *type, 1, &v->type))
 		return halo_copy(v, d, flow, 0);
+	v->used = v->mapped = 1;
+	*type = v->type;
+	return halo_base(d);
+}
+
+void *halo_parts(struct halo_view *v, const halo_descriptor *d, MPI_Count *count, MPI_Datatype *type) {
+	struct section s;
+	if (*count <= 0 || *type == MPI_DATATYPE_NULL)
+		return halo_base(d);
+	halo_simplify(&s, d);
+	/* Elements one by one make the smaller datatype. */
+	if (!halo_compose_block(&s, *type, 1, &v->type)) {
+		if (!halo_compose_block(&s, *type, *count, &v->type))
+			return halo_refuse(v);
+		*count = 1;
+	}
 	v->used = v->mapped = 1;
 	*type = v->type;
 	return halo_base(d);

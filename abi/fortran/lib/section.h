@@ -30,8 +30,11 @@ HALO_HIDDEN void halo_move(const struct section *s, char *first, char *memory, p
  * section, or the datatype is a distributed array.
  */
 HALO_HIDDEN int halo_compose(const struct section *s, MPI_Datatype type, MPI_Count count, MPI_Datatype *made);
-/* The same for one element, which may be anywhere, with the extent that the element has in the section.
- * The section must have one dimension. */
-HALO_HIDDEN int halo_compose_element(const struct section *s, MPI_Datatype type, MPI_Datatype *made);
+/*
+ * The same for a block of count elements, which may be anywhere, with the extent that leads from it to the next
+ * one: the k-th of such datatypes is the k-th block. 0 as well if blocks do not begin with the lowest index in all
+ * dimensions but the last.
+ */
+HALO_HIDDEN int halo_compose_block(const struct section *s, MPI_Datatype type, MPI_Count count, MPI_Datatype *made);
 
 #endif
