@@ -31,6 +31,12 @@ func TestBarsOfTheFortranLibrary(t *testing.T) {
 	if n := newResults(allRows(), []string{"halo", clibrary}).fortranNotes(); n != nil {
 		t.Errorf("without the column: %v", n)
 	}
+	// The two libraries alone have no rows to decide.
+	two := newResults(allRows(), []string{clibrary, fortran})
+	two.startRound()
+	if u := two.undecided(); len(u) > 0 {
+		t.Errorf("undecided without halo: %v", rowNames(u))
+	}
 }
 
 // Only the Fortran library runs what is in Fortran alone, and it runs no loops in C.

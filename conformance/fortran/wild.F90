@@ -1,5 +1,5 @@
-! FTN-03, TRM-06, CST-11: arguments that mean nothing, from Fortran: handles that are null, invented or stale, negative counts, sizes and
-! ranks, strings that do not fit, by each method.
+! FTN-03, TRM-06, CST-11: arguments that mean nothing, by each method: handles that are null, invented or stale, negative counts,
+! sizes and ranks, strings that do not fit.
 #include "method.inc"
 #ifdef METHOD_F08
 #define HANDLE(kind, value) kind(value)
