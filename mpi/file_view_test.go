@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/gob"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -155,11 +156,56 @@ func TestIO19_DT13_DT14_Types(t *testing.T) {
 			t.Error(err)
 		}
 		none := committed(mpi.TypeContiguous(0, element))
-		wantClass(t, f.SetView(0, element, none, "native"), mpi.ErrArg)
+		wantClass(t, f.SetView(0, none, element, "native"), mpi.ErrArg)
 		ok(t, f.Close())
 		_, err = mpi.ReadAt(f, 0, buf)
 		wantClass(t, err, mpi.ErrFile)
 		wantClass(t, f.Close(), mpi.ErrFile)
+	})
+}
+
+// IO-04, IO-22: a member that has no element of a distributed array has a file type without data. It takes part in
+// collective accesses with none, and cannot access anything.
+func TestIO04_IO22_MembersThatSeeNothing(t *testing.T) {
+	onFile(t, 3, func(t testing.TB, c *mpi.Comm, path string) {
+		element := typeOf[int16]()
+		part := committed(mpi.TypeDarray(3, c.Rank(), []mpi.Distribute{{5, mpi.DistributeCyclic, 4, 3}}, mpi.OrderC, element))
+		mine := [][]int16{{0, 1, 2, 3}, {4}, {}}[c.Rank()]
+		f := openFile(t, c, path, newFile)
+		for _, representation := range []string{"native", "external32"} {
+			ok(t, f.SetView(2, element, part, representation))
+			for _, choice := range []string{"enable", "disable"} {
+				ok(t, f.SetInfo(pairs(t, "romio_cb_write", choice, "romio_cb_read", choice)))
+				_, err := mpi.WriteAtAll(f, 0, mine)
+				ok(t, err)
+				ok(t, c.Barrier())
+				got := make([]int16, len(mine))
+				st, err := mpi.ReadAtAll(f, 0, got)
+				ok(t, err)
+				if !slices.Equal(got, mine) || st.Bytes() != int64(2*len(mine)) {
+					t.Errorf("rank %d reads %v of %v", c.Rank(), got, mine)
+				}
+			}
+		}
+		if c.Rank() == 2 {
+			_, err := mpi.ReadAt(f, 0, make([]int16, 1))
+			wantClass(t, err, mpi.ErrArg)
+			if err == nil || !strings.Contains(err.Error(), "has no data: 2 bytes cannot be accessed") {
+				t.Error(err)
+			}
+			_, err = mpi.WriteAt(f, 0, []int16{})
+			ok(t, err)
+			if at, err := f.Seek(0, mpi.SeekEnd); at != 0 || err != nil {
+				t.Errorf("the end is at %d, %v", at, err)
+			}
+			if at, err := f.ByteOffset(0); at != 2 || err != nil {
+				t.Errorf("offset 0 is at byte %d, %v", at, err)
+			}
+		}
+		ok(t, f.Close())
+		if size := len(content(t, path)); size != 12 {
+			t.Errorf("%d bytes", size)
+		}
 	})
 }
 

@@ -69,6 +69,10 @@ func newView(disp int64, etype, filetype *dtype.Type, rep string, writes bool, b
 	if v.unit = etype.Size(); v.unit == 0 {
 		return nil, fail(class.Arg, "elementary type %s has no data", etype)
 	}
+	if filetype.Size() == 0 { // a distributed array may have no element for a member
+		v.first, v.dense = disp, true
+		return v, nil
+	}
 	if err := filetype.Ascends(); err != nil {
 		return nil, err
 	}
@@ -99,6 +103,8 @@ func (v *View) position(unit, offset int64, n int) (int64, error) {
 	switch {
 	case offset < 0:
 		return 0, fail(class.Arg, "offset %d is negative", offset)
+	case v.most == 0 && n > 0:
+		return 0, fail(class.Arg, "file type %s has no data: %d bytes cannot be accessed", v.Filetype, n)
 	case offset > v.most/unit || offset*unit > v.most-int64(n):
 		return 0, fail(class.Arg, "offset %d: the access would end beyond 64 bits", offset)
 	case int64(n)%unit != 0:
