@@ -19,7 +19,9 @@
 //	taskqueue      ordered views: a queue of tasks for goroutines of all ranks
 //	pagerank       one-sided: contributions to vertices of others, accumulated
 //	life3d         neighbourhood collectives: Conway's game in a cube, a datatype for each face
-//	heat           a whole application: diffusion on a picture, cut into blocks
+//	records        files: a log of all ranks by the shared pointer, sorted by an ordered write
+//	matrixfile     files: a distributed matrix in one file, read back transposed
+//	heat           a whole application: diffusion on a picture, cut into blocks, with checkpoints
 //
 // Each runs with
 //

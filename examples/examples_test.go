@@ -116,7 +116,7 @@ func fabrics() []string {
 // TestLaunchedProgramsGiveTheSerialResult runs each program on 1 to 4 ranks over
 // each fabric.
 func TestLaunchedProgramsGiveTheSerialResult(t *testing.T) {
-	l := build(t, "hello", "ring", "pi", "masterworker", "wordcount", "samplesort", "heat", "columns", "particles", "hashtable", "mcslock", "mpmcqueue", "worksteal", "globalarray", "signals", "taskqueue", "pagerank", "life3d", "pipeline")
+	l := build(t, "hello", "ring", "pi", "masterworker", "wordcount", "samplesort", "heat", "columns", "particles", "hashtable", "mcslock", "mpmcqueue", "worksteal", "globalarray", "signals", "taskqueue", "pagerank", "life3d", "pipeline", "matrixfile", "records")
 	alone := func(program string, args ...string) string {
 		out, errs, status := l.run(t, l.path(program), args...)
 		if status != 0 {
@@ -136,6 +136,8 @@ func TestLaunchedProgramsGiveTheSerialResult(t *testing.T) {
 	alive := regexp.MustCompile(`\d+ alive, checksum .*\n`).FindString(alone("life3d", life...))
 	l.write(t, "links", "a b\nb c\nc a\nd a\nd c\n")
 	links := strings.SplitAfter(alone("pagerank", "links"), " on ")[0]
+	alone("matrixfile", "-rows", "50", "-cols", "70", "-o", "matrix")
+	matrix := l.read(t, "matrix")
 	const primes = "78498 primes below 1000000," // as every table has it
 	story, sorted := l.story(t)
 	counted := fmt.Sprintf("%8d  halo\n%d words, ", 2*strings.Count(story, "Halo"), 2*len(strings.Fields(story)))
@@ -198,6 +200,13 @@ func TestLaunchedProgramsGiveTheSerialResult(t *testing.T) {
 
 				contains(l.launched(t, n, fabric, "life3d", life...), alive)
 
+				contains(l.launched(t, n, fabric, "matrixfile", "-rows", "50", "-cols", "70", "-block", "8", "-o", "matrix"), "; read transposed in ")
+				if !bytes.Equal(l.read(t, "matrix"), matrix) {
+					t.Error("the file with the matrix differs from that of one rank")
+				}
+
+				contains(l.launched(t, n, fabric, "records", "-records", "500"), fmt.Sprintf("%d records of %d ranks, appended by ", 500*n, n))
+
 				halos := []string{"messages"}
 				if n == 4 {
 					halos = append(halos, "rma-fence", "rma-pscw", "rma-lock", "notify", "sync-counters", "neighbor", "neighbor-persistent")
@@ -255,7 +264,7 @@ func (l launcher) story(t *testing.T) (text, sorted string) {
 
 // TestBadInputEndsAllRanksWithStatus1 says what is wrong once, not once a rank.
 func TestBadInputEndsAllRanksWithStatus1(t *testing.T) {
-	l := build(t, "heat", "wordcount", "samplesort", "columns", "particles", "hashtable", "mcslock", "mpmcqueue", "worksteal", "globalarray", "signals", "taskqueue", "pagerank", "life3d", "pipeline")
+	l := build(t, "heat", "wordcount", "samplesort", "columns", "particles", "hashtable", "mcslock", "mpmcqueue", "worksteal", "globalarray", "signals", "taskqueue", "pagerank", "life3d", "pipeline", "matrixfile", "records")
 	for _, c := range []struct{ program, arg, want string }{
 		{"heat", "none.png", "heat: open none.png: "},
 		{"heat", "-steps=-1", "heat: -steps is -1"},
@@ -274,6 +283,11 @@ func TestBadInputEndsAllRanksWithStatus1(t *testing.T) {
 		{"taskqueue", "-workers=0", "taskqueue: -workers is 0, "},
 		{"pagerank", "none.txt", "pagerank: open none.txt: "},
 		{"life3d", "-cells=0", "life3d: -cells is 0 and -steps is 100: "},
+		{"matrixfile", "-block=0", "matrixfile: -rows is 1000, -cols is 600 and -block is 0, "},
+		{"matrixfile", "-o=none/out", "none/out: open with MPI_MODE_CREATE|MPI_MODE_RDWR: no such file or directory (MPI_ERR_NO_SUCH_FILE)"},
+		{"records", "-records=-1", "records: -records is -1, "},
+		{"heat", "-restart=none.ck", "heat: open none.ck: "},
+		{"heat", "-checkpoint=none/ck", "heat: open none/ck.part: "},
 		{"heat", "-halo=smoke", "want one of messages, rma-fence, "},
 		{"samplesort", "-o=none/out", "samplesort: open none/out.part: "},
 	} {

@@ -2,12 +2,14 @@
 // cuts the picture into blocks, one a rank, and in every step each rank swaps
 // the edges of its block with its neighbours.
 //
-//	go run ./cmd/halo run -n 4 ./examples/heat [-steps N] [-tol X] [-halo HOW] [-o heat.png] [picture.png]
+//	go run ./cmd/halo run -n 4 ./examples/heat [-steps N] [-tol X] [-halo HOW] [-checkpoint FILE] [-o heat.png] [picture.png]
+//	go run ./cmd/halo run -n 4 ./examples/heat -restart FILE [...]
 //
 // The edges travel as messages, by a neighbourhood collective (-halo neighbor and
 // neighbor-persistent), or are put into a window of the neighbour: rma-fence, rma-pscw and
 // rma-lock are the three ways of the standard to synchronise that, notify and sync-counters
-// two of Halo's.
+// two of Halo's. With -checkpoint all ranks write the state to a file every now and then, from which
+// any number of ranks continues (-restart) when the program has been killed.
 //
 // Any number of ranks computes the same bits; the checksum at the end shows it.
 package main
@@ -15,7 +17,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"math"
 	"os"
 
 	"github.com/halo-mpi/halo/mpi"
@@ -32,26 +33,23 @@ func main() {
 func run(world *mpi.Comm, args []string, out io.Writer) error {
 	var opt options
 	var pic picture
+	var p plan
 	if world.Rank() == 0 {
 		var err error
 		if opt, err = parse(args, out); err != nil {
 			return err
 		}
 		if !opt.help {
-			if pic, err = load(opt.in); err != nil {
+			if pic, p, err = begin(opt); err != nil {
 				return err
 			}
 		}
 	}
-	plan := []int{pic.w, pic.h, opt.steps, int(opt.halo)}
-	tol := []float64{opt.tol}
-	if err := mpi.Bcast(world, plan, 0); err != nil {
+	p, err := p.share(world)
+	if err != nil {
 		return err
 	}
-	if err := mpi.Bcast(world, tol, 0); err != nil {
-		return err
-	}
-	pic.w, pic.h = plan[0], plan[1]
+	pic.w, pic.h = p.w, p.h
 	if pic.w == 0 {
 		return nil // rank 0 was asked for help only
 	}
@@ -63,7 +61,7 @@ func run(world *mpi.Comm, args []string, out io.Writer) error {
 	}
 	defer plate.Free()
 
-	result, err := diffuse(plate, parts, pic, way(plan[3]), plan[2], tol[0], out)
+	result, err := diffuse(plate, parts, pic, p, out)
 	if err != nil || world.Rank() != 0 {
 		return err
 	}
@@ -104,34 +102,39 @@ func newExchange(plate *mpi.Comm, l layout, b *block, how way) (exchange, error)
 	return newOneSided(plate, l, b, how)
 }
 
-// interval is the number of steps between two computations of the residual: an allreduce
-// after each step would cost more than the step.
+// interval is the number of steps between two computations of the residual, and between two
+// checkpoints: an allreduce after each step would cost more than the step.
 const interval = 50
 
-// diffuse runs steps steps, or fewer if no pixel changes by more than tol any
+// diffuse runs until step p.steps, or less far if no pixel changes by more than p.tol any
 // more, and returns the new picture on rank 0.
-func diffuse(plate *mpi.Comm, parts layout, pic picture, how way, steps int, tol float64, out io.Writer) (picture, error) {
+func diffuse(plate *mpi.Comm, parts layout, pic picture, p plan, out io.Writer) (picture, error) {
 	b, err := newBlock(parts, plate)
 	if err != nil {
 		return pic, err
 	}
-	if err := deal(plate, parts, pic, b); err != nil {
+	if p.restart != "" {
+		err = restore(plate, parts, b, p.restart)
+	} else {
+		err = deal(plate, parts, pic, b)
+	}
+	if err != nil {
 		return pic, err
 	}
-	halo, err := newExchange(plate, parts, b, how)
+	halo, err := newExchange(plate, parts, b, p.halo)
 	if err != nil {
 		return pic, err
 	}
 
 	start := mpi.Wtime()
-	step, residual := 0, math.Inf(1)
-	for step < steps && residual > tol {
+	step, residual := p.step, p.residual
+	for step < p.steps && residual > p.tol {
 		if err := halo.exchange(); err != nil {
 			return pic, err
 		}
 		change := []float64{b.step()}
 		step++
-		if step%interval != 0 && step != steps {
+		if step%interval != 0 && step != p.steps {
 			continue
 		}
 		// Send and receive slice are the same: the maximum replaces it.
@@ -142,6 +145,11 @@ func diffuse(plate *mpi.Comm, parts layout, pic picture, how way, steps int, tol
 		if plate.Rank() == 0 {
 			fmt.Fprintf(out, "step %5d  residual %.6f\n", step, residual)
 		}
+		if p.checkpoint != "" && step%interval == 0 {
+			if err := checkpoint(plate, parts, b, p.checkpoint, step, residual); err != nil {
+				return pic, err
+			}
+		}
 	}
 	seconds := mpi.Wtime() - start
 	if err := halo.free(); err != nil {
@@ -150,9 +158,10 @@ func diffuse(plate *mpi.Comm, parts layout, pic picture, how way, steps int, tol
 
 	result, err := collect(plate, parts, b)
 	if err == nil && plate.Rank() == 0 {
-		rate := float64(step) * float64(pic.w) * float64(pic.h) / max(seconds, mpi.Wtick())
+		steps := step - p.step
+		rate := float64(steps) * float64(pic.w) * float64(pic.h) / max(seconds, mpi.Wtick())
 		fmt.Fprintf(out, "%d steps of %d x %d cells on %d x %d ranks: %.2f s, %.3g cells/s, checksum %016x\n",
-			step, pic.w, pic.h, parts.columns, parts.rows, seconds, rate, result.checksum())
+			steps, pic.w, pic.h, parts.columns, parts.rows, seconds, rate, result.checksum())
 	}
 	return result, err
 }

@@ -82,7 +82,7 @@ func inProcess(t *testing.T, fabric string, n int, pic picture, how way, steps i
 			return err
 		}
 		defer plate.Free()
-		got, err := diffuse(plate, parts, mine, how, steps, tol, &out)
+		got, err := diffuse(plate, parts, mine, plan{halo: how, steps: steps, tol: tol, residual: math.Inf(1)}, &out)
 		if world.Rank() == 0 {
 			result = got
 		}
@@ -218,6 +218,11 @@ func TestBadArgumentsSayWhatIsWrong(t *testing.T) {
 		{"short.png: ", []string{short}},
 		{"huge.png: ", []string{huge}},
 		{"-steps is -1", []string{"-steps", "-1"}},
+		{"-restart has the picture", []string{"-restart", text, text}},
+		{"none.ck: no such file", []string{"-restart", filepath.Join(dir, "none.ck")}},
+		{"text.png is no checkpoint", []string{"-restart", text}},
+		{"short.png is no checkpoint", []string{"-restart", short}},
+		{"ck.part: no such file", []string{"-checkpoint", filepath.Join(dir, "none", "ck")}},
 		{"-tol is NaN", []string{"-tol", "nan"}},
 		{"one picture at a time", []string{text, text}},
 		{"-frames", []string{"-frames", "7"}},

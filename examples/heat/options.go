@@ -15,12 +15,15 @@ type options struct {
 	tol     float64
 	halo    way
 	help    bool // was asked for and has been printed
+
+	checkpoint, restart string
 }
 
-const usage = `Usage: heat [-steps N] [-tol X] [-halo HOW] [-o FILE] [PICTURE]
+const usage = `Usage: heat [-steps N] [-tol X] [-halo HOW] [-checkpoint FILE] [-o FILE] [PICTURE]
+       heat -restart FILE [...]
 
 Lets the brightness of a PNG or JPEG spread like heat. Without PICTURE it takes
-one of its own.
+one of its own. With -restart it continues from a checkpoint.
 `
 
 // ways are the names of the ways to fill the halo.
@@ -44,6 +47,8 @@ func parse(args []string, out io.Writer) (options, error) {
 		o.halo = way(how)
 		return nil
 	})
+	flags.StringVar(&o.checkpoint, "checkpoint", "", "write the state to `FILE` every 50 steps")
+	flags.StringVar(&o.restart, "restart", "", "begin with the state in `FILE`, which any number of ranks has written")
 	flags.StringVar(&o.out, "o", "heat.png", "write the result to `FILE`")
 
 	err := flags.Parse(args)
@@ -57,6 +62,8 @@ func parse(args []string, out io.Writer) (options, error) {
 	case err != nil:
 	case flags.NArg() > 1:
 		err = fmt.Errorf("one picture at a time, not %d: options come before it", flags.NArg())
+	case o.restart != "" && flags.NArg() > 0:
+		err = errors.New("-restart has the picture: name no other one")
 	case o.steps < 0:
 		err = fmt.Errorf("-steps is %d, must not be negative", o.steps)
 	case !(o.tol >= 0): // so that NaN is caught too
