@@ -94,12 +94,12 @@ func (l *Lib) setFileErrhandler(a args) error {
 	return f.SetErrhandler(h)
 }
 
-// getFileErrhandler is MPI_File_get_errhandler.
-func (l *Lib) getFileErrhandler(h handle) (mpi.Errhandler, error) {
-	if h == fileNull {
+// getFileErrhandler is MPI_File_get_errhandler. MPI_FILE_NULL has the default error handler of files.
+func (l *Lib) getFileErrhandler(a args) (mpi.Errhandler, error) {
+	if a.word(0) == fileNull {
 		return mpi.DefaultFileErrhandler(), nil
 	}
-	f, err := l.file(h, "MPI_File_get_errhandler")
+	f, err := l.file(a.word(0), "MPI_File_get_errhandler")
 	if err != nil {
 		return mpi.Errhandler{}, err
 	}
@@ -107,13 +107,14 @@ func (l *Lib) getFileErrhandler(h handle) (mpi.Errhandler, error) {
 }
 
 // callFileErrhandler is MPI_File_call_errhandler. The call succeeds whatever the handler gets.
-func (l *Lib) callFileErrhandler(h handle, code int) error {
+func (l *Lib) callFileErrhandler(a args) error {
 	const call = "MPI_File_call_errhandler"
-	if h == fileNull {
+	code := a.int(1)
+	if a.word(0) == fileNull {
 		l.failFile(nil, mpi.Class(code), call, "%s", mpi.ErrorString(mpi.Class(code)))
 		return nil
 	}
-	f, err := l.file(h, call)
+	f, err := l.file(a.word(0), call)
 	if err != nil {
 		return err
 	}

@@ -666,7 +666,7 @@ func init() {
 		97:  doMPI_Exscan,
 		98:  doMPI_Exscan_init,
 		99:  doMPI_Fetch_and_op,
-		100: doMPI_File_call_errhandler,
+		100: (*Lib).callFileErrhandler,
 		101: (*Lib).fileClose,
 		102: doMPI_File_create_errhandler,
 		103: doMPI_File_delete,
@@ -2663,10 +2663,6 @@ func doMPI_Fetch_and_op(l *Lib, a args) error {
 	return l.scope(win).Untyped().FetchAndOp(l.buf(a.word(0), 1, l.datatype(a.word(2))), l.buf(a.word(1), 1, l.datatype(a.word(2))), a.int(3), a.long(4), l.operation(a, 5))
 }
 
-func doMPI_File_call_errhandler(l *Lib, a args) error {
-	return l.callFileErrhandler(a.word(0), a.int(1))
-}
-
 func doMPI_File_create_errhandler(l *Lib, a args) error {
 	if err := l.need("MPI_File_create_errhandler", a, "errhandler", 1); err != nil {
 		return err
@@ -2737,7 +2733,7 @@ func doMPI_File_get_errhandler(l *Lib, a args) error {
 	if err := l.need("MPI_File_get_errhandler", a, "errhandler", 1); err != nil {
 		return err
 	}
-	v0, err := l.getFileErrhandler(a.word(0))
+	v0, err := l.getFileErrhandler(a)
 	if err != nil {
 		a.setWord(1, errhandlerNull)
 		return err
