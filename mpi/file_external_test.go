@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -248,5 +250,86 @@ func TestIO14_IO15_IO16_RegisteredRepresentations(t *testing.T) {
 			t.Error(err)
 		}
 		ok(t, f.Close())
+	})
+}
+
+// IO-16, IO-07: where the file ends within an element of the memory's type, the functions of the program convert the
+// basic elements of it that the file has as a whole; the status counts them, and the others keep what they had.
+// Without functions the same holds, and sizes that differ are an error.
+func TestIO16_PartOfAnElementAtTheEnd(t *testing.T) {
+	// In the file each basic element follows a byte with its size.
+	tagged := mpi.Datarep{
+		Extent: func(d mpi.Datatype) (int, error) {
+			n, err := d.Size()
+			return 1 + n, err
+		},
+		Read: func(b mpi.Buffer, file []byte, count, position int) error {
+			all, err := mpi.Pack(nil, b)
+			if err != nil {
+				return err
+			}
+			to := 0
+			for range count {
+				n := int(file[0])
+				to += copy(all[to:], file[1:1+n])
+				file = file[1+n:]
+			}
+			if position != 0 || len(file) > 8 { // the function gets what the file has of the next one, too
+				return fmt.Errorf("position %d, %d bytes too many", position, len(file))
+			}
+			_, err = mpi.Unpack(all, b)
+			return err
+		},
+		Write: func(b mpi.Buffer, file []byte, count, position int) error { return errors.New("is not called") },
+	}
+	name := strconv.Itoa(rand.Int()) // -count 2 registers others
+	var once sync.Once
+	onFile(t, 1, func(t testing.TB, c *mpi.Comm, path string) {
+		once.Do(func() {
+			ok(t, mpi.RegisterDatarep(c, "tagged-"+name, tagged))
+			ok(t, mpi.RegisterDatarep(c, "same-"+name, mpi.Datarep{Extent: func(d mpi.Datatype) (int, error) { return d.Size() }}))
+			ok(t, mpi.RegisterDatarep(c, "none-"+name, mpi.Datarep{Extent: tagged.Extent}))
+		})
+		type pair struct {
+			Wide  int64
+			Short int16
+		}
+		one := map[string][]byte{"tagged-": {8, 1, 0, 0, 0, 0, 0, 0, 0, 2, 3, 0}, "same-": {1, 0, 0, 0, 0, 0, 0, 0, 3, 0}}
+		for _, x := range []struct {
+			representation string
+			bytes          int // of the file
+			status         int64
+			elements       int
+			want           []pair
+		}{
+			{"tagged-", 24, 20, 4, []pair{{1, 3}, {1, 3}}},
+			{"tagged-", 23, 18, 3, []pair{{1, 3}, {1, -1}}},
+			{"tagged-", 21, 18, 3, []pair{{1, 3}, {1, -1}}},
+			{"tagged-", 20, 10, 2, []pair{{1, 3}, {-1, -1}}},
+			{"tagged-", 11, 8, 1, []pair{{1, -1}, {-1, -1}}},
+			{"tagged-", 8, 0, 0, []pair{{-1, -1}, {-1, -1}}},
+			{"same-", 20, 20, 4, []pair{{1, 3}, {1, 3}}},
+			{"same-", 19, 18, 3, []pair{{1, 3}, {1, -1}}},
+			{"same-", 9, 8, 1, []pair{{1, -1}, {-1, -1}}},
+		} {
+			file := slices.Concat(one[x.representation], one[x.representation])
+			ok(t, os.WriteFile(path, file[:x.bytes], 0o600))
+			f := openFile(t, c, path, mpi.ModeReadWrite)
+			ok(t, f.SetView(0, mpi.Byte(), mpi.Byte(), x.representation+name))
+			got := []pair{{-1, -1}, {-1, -1}}
+			st, err := f.ReadAt(0, mpi.Buf(got))
+			ok(t, err)
+			elements, err := st.Elements(typeOf[pair]())
+			ok(t, err)
+			if st.Bytes() != x.status || elements != x.elements || !slices.Equal(got, x.want) {
+				t.Errorf("%s, %d bytes: read %v, %d elements of %d bytes, want %v, %d of %d", x.representation, x.bytes, got, elements, st.Bytes(), x.want, x.elements, x.status)
+			}
+			ok(t, f.SetView(0, mpi.Byte(), mpi.Byte(), "none-"+name))
+			_, err = f.ReadAt(0, mpi.Buf(got))
+			wantClass(t, err, mpi.ErrConversion)
+			_, err = f.WriteAt(0, mpi.Buf(got))
+			wantClass(t, err, mpi.ErrConversion)
+			ok(t, f.Close())
+		}
 	})
 }

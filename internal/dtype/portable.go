@@ -1,6 +1,9 @@
 package dtype
 
-import "github.com/halo-mpi/halo/internal/class"
+import (
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/planted"
+)
 
 // External returns the type that describes where elements of t are in a file in external32: see InFile.
 func (t *Type) External(bytes *Type) (*Type, error) {
@@ -75,23 +78,37 @@ func (t *Type) inFile(bytes *Type, size func(basic *Type) (int64, error)) (*Type
 	return nil, fail(class.Type, "type %s has no form in a file", t)
 }
 
-// NativeSize is how many bytes the basic elements take in memory of which the first n bytes of an
-// element of t consist in external32; a basic element in part does not count.
-func (t *Type) NativeSize(n int64) int64 { return t.sig.native(n) }
+// Within is how many basic elements, and how many bytes of them in memory, the first n bytes of the form
+// of an element of t in a file consist in; file is what InFile has returned for t. A basic element in part does
+// not count.
+func (t *Type) Within(file *Type, n int64) (elements, bytes int64) { return t.sig.within(file.sig, n) }
 
-func (s *sig) native(external int64) (n int64) {
-	if external >= s.external {
-		return s.bytes
+// within relies on the fact that the signature of a type and that of its form in a file are trees of the same
+// shape down to the basic types. Where a basic type takes no bytes in the file they are not: a part
+// counts as a whole, or not at all.
+func (s *sig) within(file *sig, n int64) (elements, bytes int64) {
+	switch {
+	case n >= file.bytes:
+		return s.n, s.bytes
+	case s.elem != nil || len(s.parts) != len(file.parts) || planted.PartForgotten:
+		return 0, 0
 	}
-	for _, p := range s.parts {
-		if all := p.count * p.external; external >= all {
-			n += p.count * p.bytes
-			external -= all
+	for i, p := range s.parts {
+		q := file.parts[i]
+		if p.count != q.count {
+			return elements, bytes
+		}
+		if all := q.count * q.bytes; n >= all {
+			elements += p.count * p.n
+			bytes += p.count * p.bytes
+			n -= all
 			continue
 		}
-		return n + external/p.external*p.bytes + p.native(external%p.external)
+		whole := n / q.bytes
+		k, b := p.within(q.sig, n%q.bytes)
+		return elements + whole*p.n + k, bytes + whole*p.bytes + b
 	}
-	return n
+	return elements, bytes
 }
 
 // Part returns the Buffer of count elements of b from element first on, which b must have.

@@ -2,6 +2,7 @@ package dtype_test
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/halo-mpi/halo/internal/dtype"
@@ -64,4 +65,47 @@ func ascending(offsets []int64) bool {
 		}
 	}
 	return true
+}
+
+// The first bytes of the form of an element in a file consist in as many basic elements as fit into them, one
+// after the other (IO-16, IO-17): random types, with basic types of other sizes in the file.
+func TestIO16_IO17_ElementsWithinAFile(t *testing.T) {
+	set := dtype.Predefined()
+	raw := set.Type(dtype.Byte)
+	inFile := func(basic int64) int64 { return 3*basic + 1 }
+	// Pairs are one basic type of the file, and two elements of the typemap.
+	basics := slices.DeleteFunc(dtypetest.AllSizes(), func(id dtype.ID) bool { return id == dtype.DoubleInt || id == dtype.ShortInt })
+	tested := 0
+	for seed := uint64(1); tested < 300; seed++ {
+		r := rand.New(rand.NewPCG(seed, 4))
+		s := dtypetest.Generator{Basics: basics}.Spec(r, 1+int(seed%5))
+		m := s.Typemap(set, tooLong)
+		if m == nil || len(m.Entries) == 0 || len(m.Entries) > 1000 {
+			continue
+		}
+		tested++
+		typ, err := s.Build(set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		form, err := typ.InFile(raw, func(basic *dtype.Type) (int64, error) { return inFile(basic.Size()), nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		elements, bytes, end := int64(0), int64(0), int64(0)
+		for _, e := range m.Entries {
+			size := e.Elem.Size
+			for n := end; n < end+inFile(size); n++ {
+				if k, b := typ.Within(form, n); k != elements || b != bytes {
+					t.Fatalf("seed %d: type %v: %d bytes of %d in the file are %d elements of %d bytes, want %d of %d", seed, typ, n, form.Size(), k, b, elements, bytes)
+				}
+			}
+			end += inFile(size)
+			elements++
+			bytes += size
+		}
+		if k, b := typ.Within(form, end); k != elements || b != bytes || end != form.Size() {
+			t.Fatalf("seed %d: type %v: all %d bytes in the file are %d elements of %d bytes, want %d of %d", seed, typ, end, k, b, elements, bytes)
+		}
+	}
 }

@@ -33,6 +33,14 @@ func external32() *Representation { return &Representation{Name: External32} }
 // standard reports whether r is external32.
 func (r *Representation) standard() bool { return r.Extent == nil }
 
+// function is the conversion function for accesses in a direction, nil if there is none.
+func (r *Representation) function(d Direction) func(b *dtype.Buffer, file []byte, count, position int64) error {
+	if d == Write {
+		return r.Write
+	}
+	return r.Read
+}
+
 // inFile describes where elements of t are in the file.
 func (r *Representation) inFile(t, bytes *dtype.Type) (*dtype.Type, error) {
 	if r.standard() {
@@ -49,8 +57,8 @@ func (r *Representation) inFile(t, bytes *dtype.Type) (*dtype.Type, error) {
 type conversion struct {
 	r      *Representation
 	native dtype.Buffer
+	form   *dtype.Type // of an element in the file
 	file   []byte
-	one    int64 // bytes of an element in the file
 	d      Direction
 }
 
@@ -68,10 +76,14 @@ func (v *View) converted(d Direction, x Data) (mem.Mem, *conversion, error) {
 	if err != nil {
 		return x.Mem, nil, err
 	}
+	if f := v.converts.function(d); !v.converts.standard() && f == nil && t.Size() != x.Type.Size() {
+		return x.Mem, nil, fail(class.Conversion, "representation %q has no function for it, but an element of %s has %d bytes in memory and %d in the file",
+			v.Rep, x.Type, x.Type.Size(), t.Size())
+	}
 	if t.Size() > math.MaxInt/max(b.Count(), 1) {
 		return x.Mem, nil, fail(class.Count, "%s take more than %d bytes in the file", x.Type.Describe(b.Count()), math.MaxInt)
 	}
-	c := &conversion{v.converts, b, make([]byte, t.Size()*b.Count()), t.Size(), d}
+	c := &conversion{v.converts, b, t, make([]byte, t.Size()*b.Count()), d}
 	if d == Write {
 		if err := c.write(); err != nil {
 			return x.Mem, nil, err
@@ -112,49 +124,70 @@ func (c *conversion) basic(n int64) int64 {
 func (c *conversion) byProgram() bool { return c != nil && c.d == Read && c.r.Read != nil }
 
 // done stores what has been read, n bytes in the file, and returns how many bytes of data that is in
-// memory.
+// memory. The file may end within an element: of that one the basic elements count that the file has as a
+// whole.
 func (c *conversion) done(n int64, err error) (int64, error) {
-	if c == nil || n == 0 || c.one == 0 {
+	if c == nil || n == 0 || c.form.Size() == 0 {
 		return n, err
 	}
 	t := c.native.Type()
-	whole, part := n/c.one, n%c.one
-	if !c.r.standard() {
-		part = 0 // elements of the program are converted as a whole
-	}
+	whole, part := n/c.form.Size(), n%c.form.Size()
+	elements, bytes := t.Within(c.form, part)
 	var failed error
 	if c.d == Read {
-		failed = c.read(whole, part)
+		failed = c.read(whole, part, elements, bytes)
 	}
-	return whole*t.Size() + t.NativeSize(part), firstError(err, failed)
+	return whole*t.Size() + bytes, firstError(err, failed)
 }
 
-// read converts whole elements, and the first part bytes of the next one, from the file.
-func (c *conversion) read(whole, part int64) error {
-	b, err := c.native.Part(0, whole)
-	file := c.file[:whole*c.one]
-	switch {
-	case err != nil || whole == 0:
-	case c.r.standard():
-		_, err = b.UnpackExternal(file)
-	case c.r.Read != nil:
-		err = c.called(c.r.Read(&b, file, c.basic(whole), 0))
-	default:
-		b.UnpackAll(file)
+// read converts whole elements from the file, and of the next one the basic elements that are in its first
+// part bytes in the file; in memory they take so many bytes.
+func (c *conversion) read(whole, part, elements, bytes int64) error {
+	at := whole * c.form.Size()
+	if whole > 0 {
+		b, err := c.native.Part(0, whole)
+		if err == nil {
+			err = c.convert(&b, c.file[:at], c.basic(whole))
+		}
+		if err != nil {
+			return err
+		}
 	}
-	if err != nil || part == 0 {
-		return err
+	if elements == 0 {
+		return nil
 	}
-	// The rest of an element that the file has in part keeps what it has.
 	last, err := c.native.Part(whole, 1)
 	if err != nil {
 		return err
 	}
-	room := make([]byte, c.one)
-	if _, err := last.PackExternal(room); err != nil {
-		return err
+	file := c.file[at : at+part]
+	switch {
+	case c.r.standard():
+		// The rest of the element keeps what it has.
+		room := make([]byte, c.form.Size())
+		if _, err := last.PackExternal(room); err != nil {
+			return err
+		}
+		copy(room, file)
+		file = room
+	case c.r.Read == nil:
+		room := make([]byte, c.form.Size())
+		last.PackAll(room)
+		copy(room, file[:bytes])
+		file = room
 	}
-	copy(room, c.file[whole*c.one:whole*c.one+part])
-	_, err = last.UnpackExternal(room)
-	return err
+	return c.convert(&last, file, elements)
+}
+
+// convert stores count basic elements of the file in b, from its first one on.
+func (c *conversion) convert(b *dtype.Buffer, file []byte, count int64) error {
+	switch {
+	case c.r.standard():
+		_, err := b.UnpackExternal(file)
+		return err
+	case c.r.Read != nil:
+		return c.called(c.r.Read(b, file, count, 0))
+	}
+	b.UnpackAll(file)
+	return nil
 }

@@ -221,6 +221,12 @@ const (
 	SieveByOne = false
 	// PositionByOne takes an offset in a hole of a view for the run before the hole.
 	PositionByOne = false
+	// PartForgotten takes an element that a file has in part for none.
+	PartForgotten = false
+	// BirthIgnored takes files of one number on several hosts for the same.
+	BirthIgnored = false
+	// TypesIgnored has checking mode take data of any type for that of the view.
+	TypesIgnored = false
 	// EveryoneCreates has all members create a file, not rank 0 alone.
 	EveryoneCreates = false
 	// PointerStays leaves the file pointer where an access that does not block begins.
