@@ -76,14 +76,18 @@ func OpenFile(c *Comm, path string, mode FileMode, hints ...FileHint) (*File, er
 	if err := c.intra(k); err != nil {
 		return nil, err
 	}
-	h := file.DefaultHints()
-	applyFileHints(&h, hints)
-	e, err := c.w.File.Open(c.core, path, file.Mode(mode), types().Type(dtype.Byte), h, nil)
+	o := fileOptions{Hints: file.DefaultHints()}
+	if i := hintsOfEnvironment(); i != nil {
+		i.fileHint(&o)
+	}
+	o.with(hints)
+	e, err := c.w.File.Open(c.core, path, file.Mode(mode), types().Type(dtype.Byte), o.Hints, nil)
 	if err != nil {
 		return nil, noFile(c).wrong(err, k, path)
 	}
 	f := &File{f: e, c: standsForFile(c, e.Path())}
 	f.c.file = f
+	f.c.asserted.set(o.kinds, f.c.self.kinds)
 	f.enter()
 	return f, nil
 }

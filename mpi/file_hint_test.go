@@ -2,6 +2,8 @@ package mpi_test
 
 import (
 	"bytes"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/halo-mpi/halo/mpi"
@@ -66,5 +68,82 @@ func TestIO01_HintsThatDiffer(t *testing.T) {
 			}
 			ok(t, f.Close())
 		}
+	})
+}
+
+// hintsOfFile fails the test unless Info of the file has the values of keys; "" stands for a key that it does not
+// have.
+func hintsOfFile(t testing.TB, f *mpi.File, want ...string) {
+	t.Helper()
+	got, err := f.Info()
+	ok(t, err)
+	for ; len(want) > 0; want = want[2:] {
+		if v, found := got.Get(want[0]); v != want[1] || found != (want[1] != "") {
+			t.Errorf("%s is %q, want %q", want[0], v, want[1])
+		}
+	}
+}
+
+// INF-02, INF-04, IO-23: keys of the standard, and of ROMIO, that describe storage, or a way of access that Halo
+// does not have, are kept and returned, and change no byte; those whose values make no sense are ignored. The
+// path is the key filename, and no program can set it.
+func TestINF02_INF04_IO23_HintsThatAreKept(t *testing.T) {
+	known := []string{"access_style", "read_once, random", "cb_block_size", "4096", "chunked", "100,200", "chunked_item", "8", "chunked_size", "10,20",
+		"io_node_list", "a,b", "nb_proc", "4", "num_io_nodes", "2", "striping_factor", "3", "striping_unit", "65536",
+		"cb_config_list", "*:1", "ind_wr_buffer_size", "1", "romio_ds_write", "enable", "romio_no_indep_rw", "true", "collective_buffering", "false"}
+	onFile(t, 2, func(t testing.TB, c *mpi.Comm, path string) {
+		f := openFile(t, c, "nfs:"+path, newFile, pairs(t, append([]string{"filename", "other"}, known...)...))
+		hintsOfFile(t, f, append([]string{"filename", path, "romio_cb_write", "disable", "romio_cb_read", "disable"}, known...)...)
+		ok(t, f.SetView(int64(3*c.Rank()), typeOf[byte](), blocks(t, 3, 2), "native"))
+		_, err := mpi.WriteAtAll(f, 0, []byte{1, 2, 3, 4, 5, 6})
+		ok(t, err)
+		ok(t, c.Barrier())
+		if b := content(t, path); !bytes.Equal(b, []byte{1, 2, 3, 1, 2, 3, 4, 5, 6, 4, 5, 6}) {
+			t.Errorf("file %v", b)
+		}
+		ok(t, f.SetInfo(pairs(t, "access_style", "sometimes", "chunked", "1,x", "nb_proc", "0", "striping_unit", "-1", "io_node_list", "",
+			"romio_ds_write", "perhaps", "romio_no_indep_rw", "1", "collective_buffering", "TRUE")))
+		hintsOfFile(t, f, known...)
+		ok(t, f.SetInfo(mpi.AccessStyle("sequential"), pairs(t, "collective_buffering", "true", "romio_cb_read", "enable")))
+		hintsOfFile(t, f, "access_style", "sequential", "collective_buffering", "true", "romio_cb_write", "automatic", "romio_cb_read", "enable")
+		ok(t, f.Close())
+		f = openFile(t, c, path, mpi.ModeReadOnly|mpi.ModeDeleteOnClose)
+		hintsOfFile(t, f, "access_style", "", "striping_unit", "", "collective_buffering", "", "filename", path)
+		ok(t, f.Close())
+	})
+}
+
+// INF-04: the file that ROMIO_HINTS names has hints for all files; those of the program take precedence. Lines that
+// are no hint are ignored, and so is a file that does not exist.
+func TestINF04_HintsOfTheEnvironment(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "hints")
+	ok(t, os.WriteFile(name, []byte("# cb_nodes 9\ncb_nodes 3\n\n cb_buffer_size\t65536 \nromio_cb_write enable now\nstriping_unit 512\nromio_ds_read\nfile_perm x\n"), 0o600))
+	t.Setenv("ROMIO_HINTS", name)
+	onFile(t, 2, func(t testing.TB, c *mpi.Comm, path string) {
+		f := openFile(t, c, path, newFile, mpi.CbBufferSize(4096))
+		hintsOfFile(t, f, "cb_nodes", "3", "cb_buffer_size", "4096", "romio_cb_write", "automatic", "romio_ds_read", "automatic", "striping_unit", "512", "file_perm", "666")
+		ok(t, f.Close())
+	})
+	t.Setenv("ROMIO_HINTS", name+"-missing")
+	onFile(t, 1, func(t testing.TB, c *mpi.Comm, path string) {
+		f := openFile(t, c, path, newFile)
+		hintsOfFile(t, f, "cb_nodes", "0")
+		ok(t, f.Close())
+	})
+}
+
+// X-MEM-01: a file tells the kinds of memory that are supported, or that the program has asserted for it.
+func TestXMEM01_KindsOfFiles(t *testing.T) {
+	onFile(t, 1, func(t testing.TB, c *mpi.Comm, path string) {
+		f := openFile(t, c, path, newFile)
+		hintsOfFile(t, f, "mpi_memory_alloc_kinds", "mpi,system", "mpi_assert_memory_alloc_kinds", "")
+		ok(t, f.SetInfo(mpi.AssertMemoryAllocKinds("system")))
+		hintsOfFile(t, f, "mpi_memory_alloc_kinds", "system", "mpi_assert_memory_alloc_kinds", "system")
+		ok(t, f.Close())
+		f = openFile(t, c, path, newFile, pairs(t, "mpi_assert_memory_alloc_kinds", "mpi:alloc_mem"))
+		hintsOfFile(t, f, "mpi_memory_alloc_kinds", "mpi:alloc_mem", "mpi_assert_memory_alloc_kinds", "mpi:alloc_mem")
+		ok(t, f.SetInfo(mpi.AssertMemoryAllocKinds("cuda")))
+		hintsOfFile(t, f, "mpi_assert_memory_alloc_kinds", "mpi:alloc_mem")
+		ok(t, f.Close())
 	})
 }

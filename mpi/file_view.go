@@ -39,9 +39,7 @@ func (f *File) SetView(disp int64, etype, filetype Datatype, representation stri
 	if err := f.f.SetView(v, own); err != nil {
 		return f.done(err, k)
 	}
-	h := f.f.Hints()
-	applyFileHints(&h, hints)
-	f.f.SetHints(h)
+	f.setHints(hints)
 	return nil
 }
 

@@ -9,7 +9,7 @@ import (
 
 // MemoryAllocKinds requests support for kinds of memory in a session: a list such as
 // "system,mpi:alloc_mem,cuda:device". Kinds and restrictions that Halo does not support are
-// dropped. Info of the session, and of its communicators and windows, tells the others.
+// dropped. Info of the session, and of its communicators, windows and files, tells the others.
 //
 // C: info key mpi_memory_alloc_kinds, section 11.4.3.
 type MemoryAllocKinds string
@@ -17,7 +17,7 @@ type MemoryAllocKinds string
 func (v MemoryAllocKinds) sessionHint(s *Session) { s.kinds = supportedKinds(string(v)) }
 
 // AssertMemoryAllocKinds asserts that all memory that this process passes to calls on the
-// communicator or window is of kinds in a list such as "system,mpi:alloc_mem"; an empty list
+// communicator, window or file is of kinds in a list such as "system,mpi:alloc_mem"; an empty list
 // means that it passes none. Info returns the list as it was given, also as the value of
 // mpi_memory_alloc_kinds. Halo ignores the assertion if the list has a kind that
 // mpi_memory_alloc_kinds of the session, or of the world model, does not include. Halo does not

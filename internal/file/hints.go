@@ -1,5 +1,7 @@
 package file
 
+import "maps"
+
 // Hints are what a program prefers for a file. Package mpi reads them.
 type Hints struct {
 	Perm       uint32 // of a file that is created
@@ -9,6 +11,42 @@ type Hints struct {
 	SieveReads bool   // independent reads may read holes
 	CbRead     Choice // two phases in collective reads
 	CbWrite    Choice // and in collective writes
+	Style      Style  // of the accesses of this process
+
+	// Kept are the hints that Halo knows and has no use for, by key. Info tells them. It is immutable.
+	Kept map[string]string
+}
+
+// Keep adds a hint to Kept.
+func (h *Hints) Keep(key, value string) {
+	kept := maps.Clone(h.Kept)
+	if kept == nil {
+		kept = make(map[string]string)
+	}
+	kept[key] = value
+	h.Kept = kept
+}
+
+// Style is what the kernel is told about the accesses of a process, which reads ahead accordingly.
+type Style uint8
+
+// The styles.
+const (
+	Ordinary Style = iota
+	Sequentially
+	Randomly
+)
+
+// advised is a store that the kernel can be told about. Advice never fails: it is a hint.
+type advised interface {
+	Advise(sequential, random bool)
+}
+
+// advise tells the kernel how the process accesses the file.
+func (f *File) advise(h *Hints) {
+	if s, ok := f.store.(advised); ok {
+		s.Advise(h.Style == Sequentially, h.Style == Randomly)
+	}
 }
 
 // Choice says whether a way of access is used.

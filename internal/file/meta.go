@@ -28,7 +28,11 @@ func (f *File) Members() []int32 { return f.c.Members }
 func (f *File) Hints() Hints { return *f.hints.Load() }
 
 // SetHints changes the hints: collective, without communication.
-func (f *File) SetHints(h Hints) { f.hints.Store(&h) }
+func (f *File) SetHints(h Hints) {
+	if was := f.hints.Swap(&h); was != nil && was.Style != h.Style {
+		f.advise(&h)
+	}
+}
 
 // NewView checks the arguments of a view for this file. disp is Current in a sequential file: where
 // the shared pointer is.

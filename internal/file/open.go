@@ -135,6 +135,9 @@ func (f *File) openHere(creates bool) error {
 		return failed(err, "open with %v", f.mode)
 	}
 	f.store = s
+	if h := f.hints.Load(); h.Style != Ordinary {
+		f.advise(h)
+	}
 	return nil
 }
 

@@ -81,6 +81,19 @@ func (f *File) allocateByWriting(size int64) error {
 	return nil
 }
 
+// Advise tells the kernel how this File is read: from the beginning to the end, so that reading ahead pays,
+// or at random, so that it does not. It is a hint: errors do not matter.
+func (f *File) Advise(sequential, random bool) {
+	advice := unix.FADV_NORMAL
+	switch {
+	case random:
+		advice = unix.FADV_RANDOM
+	case sequential:
+		advice = unix.FADV_SEQUENTIAL
+	}
+	_ = unix.Fadvise(int(f.f.Fd()), 0, 0, advice)
+}
+
 // Lock waits until no other File has a conflicting lock on the bytes [off, off+n), and locks them,
 // for this File alone or shared with others that only read. The lock is of the open file
 // description (F_OFD_SETLKW): it excludes other Files of this process and of other processes, and

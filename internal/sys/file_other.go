@@ -63,5 +63,11 @@ func (f *File) Unlock(off, n int64) error { return f.Lock(off, n, false) }
 // Identity is not available on this platform: all files have the same.
 func (f *File) Identity() (device, number uint64, err error) { return 0, 0, nil }
 
+// Advise is not available on this platform: the kernel decides by itself.
+func (f *File) Advise(sequential, random bool) {}
+
+// Birth is not available on this platform.
+func (f *File) Birth() (ns int64, ok bool) { return 0, false }
+
 // LimitOfSize finds no limit.
 func LimitOfSize() (n uint64, ok bool) { return 0, false }
