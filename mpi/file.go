@@ -108,6 +108,14 @@ func (f *File) enter() {
 	if l := f.c.self.left; l != nil {
 		l.file(f)
 	}
+	if s := f.c.self.session; s != nil {
+		s.addFile(f)
+	}
+}
+
+// stillOpen is the error of Finalize of a session, or of the world model, of which a file is open.
+func stillOpen(f *File, self *Comm) *Error {
+	return newError(ErrPending, callFinalize.String(), self, "file %s is open: Close it first", f.Path())
 }
 
 // wrong is an error of the engine in a call on the file, with the path if the call has one.
@@ -156,8 +164,10 @@ func (f *File) Close() error {
 		return err
 	}
 	err := f.f.Close()
-	if f.f.Closed() {
-		f.c.freed.Store(true)
+	if f.f.Closed() && f.c.freed.CompareAndSwap(false, true) {
+		if s := f.c.self.session; s != nil {
+			s.removeFile(f)
+		}
 	}
 	return f.done(err, callFileClose)
 }

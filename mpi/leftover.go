@@ -68,6 +68,24 @@ func (l *leftovers) file(f *File) {
 	l.swept()
 }
 
+// openFile returns an error, which is not raised, if a file of the world model of c is open; nil outside of checking
+// mode. The program must close all files before Finalize (MPI-5, 14.2.1).
+func (l *leftovers) openFile(c *Comm) *Error {
+	if l == nil {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for f, at := range l.files {
+		if !f.c.freed.Load() && f.c.self == c.self {
+			e := stillOpen(f, c)
+			e.Detail += " (" + placeOf(&at) + ")"
+			return e
+		}
+	}
+	return nil
+}
+
 func (l *leftovers) swept() {
 	if len(l.comms)+len(l.windows)+len(l.files) < l.sweep {
 		return

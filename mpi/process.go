@@ -239,6 +239,9 @@ func (c *Comm) finalize() error {
 		if err := c.self.attrs.clear(c.self, callFinalize); err != nil {
 			return err
 		}
+		if e := c.self.left.openFile(c); e != nil { // which a callback above may have closed
+			return e.raised()
+		}
 		c.reportLeftovers(false)
 		err = c.w.Close()
 	}

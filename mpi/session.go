@@ -1,6 +1,7 @@
 package mpi
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -16,7 +17,7 @@ import (
 
 // Session is a use of MPI that depends on no other one: a library opens one for itself, whether
 // the program has called Init or not. A session names sets of processes (Psets), a set gives a
-// Group, and CommFromGroup makes a communicator of a group. All of its communicators and windows
+// Group, and CommFromGroup makes a communicator of a group. All of its communicators, windows and files
 // belong to it, as do the groups, and no call takes objects of two sessions, or of a session and
 // the world model of Init: ErrSession. Datatypes, operations, attribute keys, Infos and error
 // handlers belong to the process, and can be used with every session.
@@ -36,6 +37,7 @@ type Session struct {
 	comms   map[*Comm]*comm.Comm // that are not freed, with the one that each descends from
 	roots   []*comm.Comm         // those made of groups, and others whose root was disconnected; freed ones, too
 	windows map[*Window]bool     // that are not freed
+	files   map[*File]bool       // that are not closed
 }
 
 // SessionHint is a hint for OpenSession: StrictFinalize, MemoryAllocKinds, or an *Info with their
@@ -110,7 +112,7 @@ func newSession(h Errhandler, hints []SessionHint) (*Session, *Error) {
 	if err := h.fits(callOpenSession, aSession); err != nil {
 		return nil, err
 	}
-	s := &Session{comms: map[*Comm]*comm.Comm{}, windows: map[*Window]bool{}, kinds: defaultKinds}
+	s := &Session{comms: map[*Comm]*comm.Comm{}, windows: map[*Window]bool{}, files: map[*File]bool{}, kinds: defaultKinds}
 	for _, h := range hints {
 		if h != nil {
 			h.sessionHint(s)
@@ -250,13 +252,36 @@ func (s *Session) removeWindow(w *Window) {
 	delete(s.windows, w)
 }
 
+func (s *Session) addFile(f *File) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.files[f] = true
+}
+
+func (s *Session) removeFile(f *File) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.files, f)
+}
+
+// openFile returns an error, which is not raised, if a file of the session is open: other members may be in
+// calls on it that need this process.
+func (s *Session) openFile() *Error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for f := range s.files {
+		return stillOpen(f, s.self)
+	}
+	return nil
+}
+
 // Finalize ends the session; its communicators and windows cannot be used any more. It may wait
 // until the other members of its communicators do the same, or have disconnected these. Other
 // sessions and the world model go on. A session can be opened again.
 //
 // All operations of the session must be complete: ErrPending, without any effect, if there are
-// active requests, or, with StrictFinalize, if communicators or windows are not freed; ErrRMASync if
-// an epoch of a window is open.
+// active requests, if a file is open, or, with StrictFinalize, if communicators or windows are not freed;
+// ErrRMASync if an epoch of a window is open.
 //
 // C: MPI_Session_finalize, section 11.3.1.
 func (s *Session) Finalize() error {
@@ -269,7 +294,7 @@ func (s *Session) Finalize() error {
 		s.self.reportLeftovers(true)
 		return wrap(err, k, s.self, Undefined, Undefined)
 	}
-	if err := s.openEpoch(); err != nil {
+	if err := cmp.Or(s.openFile(), s.openEpoch()); err != nil {
 		return err.raised()
 	}
 	s.mu.Lock()

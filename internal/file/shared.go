@@ -26,7 +26,7 @@ type window struct{ view *rma.View }
 
 // open makes the window: collective.
 func (w *window) open(e *rma.Engine, c *comm.Comm) error {
-	s := rma.Spec{Flavor: rma.Allocated, DispUnit: 1, Options: rma.Options{Ordering: rma.Ordered}}
+	s := rma.Spec{Flavor: rma.Allocated, DispUnit: 1, Own: true, Options: rma.Options{Ordering: rma.Ordered}}
 	if c.Rank == 0 {
 		s.Size = 8
 	}

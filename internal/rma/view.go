@@ -70,6 +70,7 @@ type Spec struct {
 	Align     int64  // of Allocated and Shared: a power of two, 0 for the default
 	Noncontig bool   // of Shared: the members' memory need not be contiguous
 	Options   Options
+	Own       bool  // of the library itself: checking mode does not watch it
 	Refused   error // an error of the caller: all members get it, and no window is made
 }
 

@@ -32,7 +32,9 @@ func (e *Engine) Create(c *comm.Comm, s Spec) (*View, error) {
 		return nil, err
 	}
 	w := e.newWindow(d, d.Ctx, s.Flavor)
-	w.check = w.checker(d)
+	if !s.Own {
+		w.check = w.checker(d)
+	}
 	mine, own := w.prepare(c, &s)
 	if own == nil {
 		e.p.Lock()
