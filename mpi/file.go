@@ -1,6 +1,8 @@
 package mpi
 
 import (
+	"reflect"
+
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/file"
 	"github.com/halo-mpi/halo/internal/mem"
@@ -192,7 +194,7 @@ func (f *File) access(k call, d file.Direction, offset int64, x file.Data) (Stat
 	if err := f.usable(k); err != nil {
 		return emptyStatus(), err
 	}
-	n, err := f.f.Do(d, offset, x)
+	n, err := f.f.Do(d, offset, f.checked(x))
 	return f.status(k, n, err)
 }
 
@@ -211,7 +213,7 @@ func (f *File) start(k call, d file.Direction, offset int64, x file.Data) Reques
 	if err := f.usable(k); err != nil {
 		return Request{err: err}
 	}
-	r, err := f.f.Start(d, offset, x, k.String())
+	r, err := f.f.Start(d, offset, f.checked(x), k.String())
 	return f.request(k, r, err)
 }
 
@@ -231,7 +233,11 @@ func fileData[T any](f *File, buf []T) file.Data {
 		return b.fileSource()
 	}
 	x := file.Data{Mem: mem.Of(memory(buf))}
-	if f != nil && f.f.Converts() {
+	switch {
+	case f == nil:
+	case f.c.checks():
+		x.Type = checkedType(reflect.TypeFor[T]())
+	case f.f.Converts():
 		x.Type, _ = golang[T]() // numbers have a type
 	}
 	return x
@@ -256,7 +262,7 @@ func (f *File) accessAll(k call, d file.Direction, offset int64, x file.Data) (S
 	if err := f.usable(k); err != nil {
 		return emptyStatus(), err
 	}
-	n, err := f.f.DoAll(d, offset, x, k.String())
+	n, err := f.f.DoAll(d, offset, f.checked(x), k.String())
 	return f.status(k, n, err)
 }
 
@@ -265,7 +271,7 @@ func (f *File) startAll(k call, d file.Direction, offset int64, x file.Data) Req
 	if err := f.usable(k); err != nil {
 		return Request{err: err}
 	}
-	r, err := f.f.StartAll(d, offset, x, k.String())
+	r, err := f.f.StartAll(d, offset, f.checked(x), k.String())
 	return f.request(k, r, err)
 }
 
@@ -274,7 +280,7 @@ func (f *File) begin(k call, d file.Direction, offset int64, x file.Data) error 
 	if err := f.usable(k); err != nil {
 		return err
 	}
-	return f.done(f.f.Begin(d, offset, x, k.String()), k)
+	return f.done(f.f.Begin(d, offset, f.checked(x), k.String()), k)
 }
 
 // end ends the split collective access that the call begun has begun.

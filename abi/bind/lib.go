@@ -68,6 +68,7 @@ type Lib struct {
 	fortran     fortran
 	allOnes     bool // Fortran's true has all bits set: see setBooleans. Constant after prepare
 	hooked      requestHooks
+	splits      sync.Map // *mpi.File to splitBegun, in checking mode
 	generalized sync.Map // handle to mpi.Request, of incomplete generalized requests
 
 	tools   tools

@@ -3050,7 +3050,7 @@ func doMPI_File_read_all_begin(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	return fh.ReadAllBegin(l.buf(a.word(1), a.int(2), l.datatype(a.word(3))))
+	return l.splitBegun(fh, a.word(1), fh.ReadAllBegin(l.buf(a.word(1), a.int(2), l.datatype(a.word(3)))))
 }
 
 func doMPI_File_read_all_end(l *Lib, a args) error {
@@ -3058,7 +3058,7 @@ func doMPI_File_read_all_end(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	v0, err := fh.ReadAllEnd()
+	v0, err := l.splitEnded(fh, a.word(1), "MPI_File_read_all_end", fh.ReadAllEnd)
 	a.setStatus(2, v0)
 	if err != nil {
 		return err
@@ -3097,7 +3097,7 @@ func doMPI_File_read_at_all_begin(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	return fh.ReadAtAllBegin(a.long(1), l.buf(a.word(2), a.int(3), l.datatype(a.word(4))))
+	return l.splitBegun(fh, a.word(2), fh.ReadAtAllBegin(a.long(1), l.buf(a.word(2), a.int(3), l.datatype(a.word(4)))))
 }
 
 func doMPI_File_read_at_all_end(l *Lib, a args) error {
@@ -3105,7 +3105,7 @@ func doMPI_File_read_at_all_end(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	v0, err := fh.ReadAtAllEnd()
+	v0, err := l.splitEnded(fh, a.word(1), "MPI_File_read_at_all_end", fh.ReadAtAllEnd)
 	a.setStatus(2, v0)
 	if err != nil {
 		return err
@@ -3131,7 +3131,7 @@ func doMPI_File_read_ordered_begin(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	return fh.ReadOrderedBegin(l.buf(a.word(1), a.int(2), l.datatype(a.word(3))))
+	return l.splitBegun(fh, a.word(1), fh.ReadOrderedBegin(l.buf(a.word(1), a.int(2), l.datatype(a.word(3)))))
 }
 
 func doMPI_File_read_ordered_end(l *Lib, a args) error {
@@ -3139,7 +3139,7 @@ func doMPI_File_read_ordered_end(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	v0, err := fh.ReadOrderedEnd()
+	v0, err := l.splitEnded(fh, a.word(1), "MPI_File_read_ordered_end", fh.ReadOrderedEnd)
 	a.setStatus(2, v0)
 	if err != nil {
 		return err
@@ -3255,7 +3255,7 @@ func doMPI_File_write_all_begin(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	return fh.WriteAllBegin(l.buf(a.word(1), a.int(2), l.datatype(a.word(3))))
+	return l.splitBegun(fh, a.word(1), fh.WriteAllBegin(l.buf(a.word(1), a.int(2), l.datatype(a.word(3)))))
 }
 
 func doMPI_File_write_all_end(l *Lib, a args) error {
@@ -3263,7 +3263,7 @@ func doMPI_File_write_all_end(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	v0, err := fh.WriteAllEnd()
+	v0, err := l.splitEnded(fh, a.word(1), "MPI_File_write_all_end", fh.WriteAllEnd)
 	a.setStatus(2, v0)
 	if err != nil {
 		return err
@@ -3302,7 +3302,7 @@ func doMPI_File_write_at_all_begin(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	return fh.WriteAtAllBegin(a.long(1), l.buf(a.word(2), a.int(3), l.datatype(a.word(4))))
+	return l.splitBegun(fh, a.word(2), fh.WriteAtAllBegin(a.long(1), l.buf(a.word(2), a.int(3), l.datatype(a.word(4)))))
 }
 
 func doMPI_File_write_at_all_end(l *Lib, a args) error {
@@ -3310,7 +3310,7 @@ func doMPI_File_write_at_all_end(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	v0, err := fh.WriteAtAllEnd()
+	v0, err := l.splitEnded(fh, a.word(1), "MPI_File_write_at_all_end", fh.WriteAtAllEnd)
 	a.setStatus(2, v0)
 	if err != nil {
 		return err
@@ -3336,7 +3336,7 @@ func doMPI_File_write_ordered_begin(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	return fh.WriteOrderedBegin(l.buf(a.word(1), a.int(2), l.datatype(a.word(3))))
+	return l.splitBegun(fh, a.word(1), fh.WriteOrderedBegin(l.buf(a.word(1), a.int(2), l.datatype(a.word(3)))))
 }
 
 func doMPI_File_write_ordered_end(l *Lib, a args) error {
@@ -3344,7 +3344,7 @@ func doMPI_File_write_ordered_end(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	v0, err := fh.WriteOrderedEnd()
+	v0, err := l.splitEnded(fh, a.word(1), "MPI_File_write_ordered_end", fh.WriteOrderedEnd)
 	a.setStatus(2, v0)
 	if err != nil {
 		return err

@@ -147,6 +147,21 @@ func TestCheckingComparesCollectives(t *testing.T) {
 	}
 }
 
+// IO-13, IO-19: in checking mode data of files has the types of the view, and ends of split accesses repeat the
+// buffer and the thread of the begin. Without it programs that work anyway get no error.
+func TestCheckingComparesFiles(t *testing.T) {
+	need(t)
+	t.Parallel()
+	program := compile(t, "mpicc", "../check_files.c", "-pthread")
+	for _, fabric := range []string{"shm", "tcp"} {
+		for _, env := range [][]string{{"HALO_CHECK=1"}, nil} {
+			if r := launched(t, fabric, 2, env, program); r.status != 0 {
+				t.Errorf("over %s with %q: status %d\n%s%s", fabric, env, r.status, r.out, r.err)
+			}
+		}
+	}
+}
+
 // Checking mode reports each unknown info key that begins with mpi_ once, with the line of the call
 // that gets it and the nearest known key. Without checking mode there is no report (issue 20,
 // section 5).

@@ -5,6 +5,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/planted"
 )
 
 // View is what a process sees of a file (MPI-5, 14.3): the data of elements of the file type, one
@@ -111,6 +112,20 @@ func (v *View) position(unit, offset int64, n int) (int64, error) {
 		return 0, fail(class.Type, "%d bytes are no whole number of elements of the elementary type %s (%d bytes)", n, v.Etype, v.unit)
 	}
 	return offset * unit, nil
+}
+
+// Matches returns an error if x, which has a type, is not a whole number of elements of the elementary type
+// (MPI-5, 14.6.5). In every representation the elements of memory and of the view must be of the same types.
+func (v *View) Matches(x Data) error {
+	size, etype := x.Type.Size(), v.Etype.Size()
+	if size == 0 || etype == 0 || planted.TypesIgnored {
+		return nil
+	}
+	count := int64(x.Len()) / size
+	if err := x.Type.Signature(count).Check(v.Etype, (int64(x.Len())+etype-1)/etype); err != nil {
+		return fail(class.Type, "%s in memory, but the view has elements of type %s", x.Type.Describe(count), v.Etype.Describe(1))
+	}
+	return nil
 }
 
 // Offset returns the offset in the file of a position.
