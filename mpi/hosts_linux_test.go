@@ -150,9 +150,11 @@ func (j *hostJobs) processes() map[int]string {
 	return found
 }
 
-// X-COM-01, 7.4.2: SplitType over hosts that are network namespaces.
-func TestXCOM01_SplitTypeOverNamespacedHosts(t *testing.T) {
+// X-COM-01, 7.4.2: SplitType over hosts that are network namespaces. IO-21: a file in a directory that each of them
+// has for itself is another one on each, though its path is the same, and mostly its number.
+func TestXCOM01_IO21_NamespacedHosts(t *testing.T) {
 	j := newHostJobs(t, 3)
+	j.start(t, "files", "tcp@01", "-host", "host0:1,host1:1").wait(t, 0)
 	for _, job := range []struct {
 		places  string
 		options []string

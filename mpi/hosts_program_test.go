@@ -27,6 +27,33 @@ func splitsProgram() error {
 	return mpi.Finalize()
 }
 
+// differentFilesProgram opens one path on hosts that do not share its directory.
+func differentFilesProgram() error {
+	world, err := mpi.Init()
+	if err != nil {
+		return err
+	}
+	const path = "/dev/shm/halo-test-file"
+	_, err = mpi.OpenFile(world, path, newFile) // rank 0 creates it
+	if err := says(err, mpi.ErrNoSuchFile, "OpenFile on "+path+": "); err != nil {
+		return err
+	}
+	if world.Rank() > 0 {
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			return err
+		}
+	}
+	if err := world.Barrier(); err != nil {
+		return err
+	}
+	_, err = mpi.OpenFile(world, path, newFile)
+	if err := says(err, mpi.ErrNotSame, "OpenFile on "+path+": rank 0 has ", ", rank 1 "); err != nil {
+		return err
+	}
+	fmt.Println("right:", err)
+	return mpi.Finalize()
+}
+
 // endlessProgram does collectives of all ranks until one fails. A surviving rank reports whether
 // the error is the right one, and waits to be ended.
 func endlessProgram() error {

@@ -42,6 +42,7 @@ func programs() map[string]func() error {
 		"finalizing": finalizing,
 		"splits":     splitsProgram,
 		"endless":    endlessProgram,
+		"files":      differentFilesProgram,
 		"abortingop": abortingOperation,
 		"main": func() error {
 			mpi.Main(func(world *mpi.Comm) error {
@@ -84,6 +85,16 @@ func program(t *testing.T, name string) (stdout, stderr string, status int) {
 		t.Fatal(err)
 	}
 	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
+}
+
+// says returns an error unless err has the class and the words.
+func says(err error, class mpi.Class, words ...string) error {
+	for _, w := range words {
+		if !errors.Is(err, class) || !strings.Contains(err.Error(), w) {
+			return fmt.Errorf("error is %v, want %q of class %v", err, words, class)
+		}
+	}
+	return nil
 }
 
 // expect returns an error unless err has the class and the text.

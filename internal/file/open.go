@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/comm"
@@ -67,7 +68,8 @@ func trimmed(name string) string {
 // Rank 0 creates the file, so that with Excl one member does; the others open what exists then. All
 // compare what they have opened.
 //
-// Cost: a duplicate of the communicator and three allgathers of 256 bytes, and a window of 8 bytes.
+// Cost: a duplicate of the communicator and three allgathers of 256 bytes, on several hosts one more of 16, and a
+// window of 8 bytes.
 func (e *Engine) Open(c *comm.Comm, name string, mode Mode, bytes *dtype.Type, h Hints, own error) (*File, error) {
 	d, err := e.colls.Dup(c)
 	if err != nil {
@@ -125,7 +127,10 @@ func (f *File) open(bytes *dtype.Type, own error) error {
 	if own == nil {
 		which, own = f.identity()
 	}
-	return f.e.agree(f.c, call, which, own)
+	if err := f.e.agree(f.c, call, which, own); err != nil || len(f.e.p.Job().Hosts) == 1 || planted.BirthIgnored {
+		return err
+	}
+	return f.sameBirth(call)
 }
 
 // openHere opens the file in this process.
@@ -172,6 +177,39 @@ func (f *File) identity() (string, error) {
 		return fmt.Sprintf("file number %d under this name", number), nil
 	}
 	return fmt.Sprintf("file number %d of device %#x under this name", number, device), nil
+}
+
+// born is a store that knows when its file was made.
+type born interface {
+	Birth() (ns int64, ok bool)
+}
+
+// sameBirth compares the times at which the files of the members were made, where file systems tell: on hosts
+// that do not share a directory, files of one name may have the same number, too. Collective.
+func (f *File) sameBirth(call string) error {
+	var mine [2]int64
+	if s, ok := f.store.(born); ok {
+		if ns, ok := s.Birth(); ok {
+			mine = [2]int64{1, ns}
+		}
+	}
+	x := &exchange{f: f, call: call}
+	told, err := x.allgather(mine[:])
+	if err != nil {
+		return err
+	}
+	first := -1
+	for r := 0; 2*r < len(told); r++ {
+		switch {
+		case told[2*r] == 0:
+		case first < 0:
+			first = r
+		case told[2*r+1] != told[2*first+1]:
+			at := func(r int) string { return time.Unix(0, told[2*r+1]).UTC().Format(time.RFC3339Nano) }
+			return fail(class.NotSame, "rank %d has a file that was made at %s, rank %d one that was made at %s: their hosts do not share it", first, at(first), r, at(r))
+		}
+	}
+	return nil
 }
 
 // firstError is the first error that is not nil.

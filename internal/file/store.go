@@ -75,7 +75,7 @@ func classOf(err error) class.Class {
 		return class.Buffer
 	case syscall.ENOMEM:
 		return class.NoMem
-	case syscall.EOPNOTSUPP, syscall.ENOSYS:
+	case syscall.EOPNOTSUPP, syscall.ENOSYS, syscall.ESPIPE: // of pipes, which have no offsets
 		return class.UnsupportedOperation
 	}
 	return class.IO

@@ -3,6 +3,8 @@ package file
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"syscall"
 	"testing"
@@ -220,6 +222,37 @@ func TestIO06_ErrorsOfTheSystem(t *testing.T) {
 	f.view.Store(v)
 	if n, err := f.Do(Write, 20, Data{Mem: mem.Of(make([]byte, 100))}); n != 30 || classOf(err) != class.Quota {
 		t.Errorf("beyond the limit of the process: %d bytes, %v", n, err)
+	}
+}
+
+// ERR-15: every error number of the system has the class that the standard has for it, whatever function reports it;
+// those without a class of their own are MPI_ERR_IO.
+func TestERR15_ClassesOfErrorNumbers(t *testing.T) {
+	for want, list := range map[class.Class][]syscall.Errno{
+		class.NoSuchFile:           {syscall.ENOENT},
+		class.FileExists:           {syscall.EEXIST},
+		class.FileInUse:            {syscall.EBUSY, syscall.ETXTBSY},
+		class.BadFile:              {syscall.ENAMETOOLONG, syscall.ENOTDIR, syscall.EISDIR, syscall.ELOOP},
+		class.Access:               {syscall.EACCES, syscall.EPERM},
+		class.ReadOnly:             {syscall.EROFS},
+		class.NoSpace:              {syscall.ENOSPC},
+		class.Quota:                {syscall.EDQUOT, syscall.EFBIG},
+		class.Buffer:               {syscall.EFAULT},
+		class.NoMem:                {syscall.ENOMEM},
+		class.UnsupportedOperation: {syscall.EOPNOTSUPP, syscall.ENOSYS, syscall.ESPIPE},
+		class.IO:                   {syscall.EIO, syscall.ESTALE, syscall.EINVAL, syscall.ENXIO, syscall.EMFILE, syscall.ENOLCK},
+	} {
+		for _, no := range list {
+			for _, cause := range []error{no, &fs.PathError{Op: "open", Path: "/a/path", Err: no}} {
+				err := failed(cause, "open with %v", ReadOnly)
+				if classOf(err) != want || err.Error() != "open with MPI_MODE_RDONLY: "+no.Error() || !errors.Is(err, no) {
+					t.Errorf("%v: class %v of %q, want %v", no, classOf(err), err, want)
+				}
+			}
+		}
+	}
+	if c := classOf(fmt.Errorf("locks: %w", errors.ErrUnsupported)); c != class.UnsupportedOperation {
+		t.Errorf("what the platform lacks is %v", c)
 	}
 }
 

@@ -128,6 +128,17 @@ func (f *File) Identity() (device, number uint64, err error) {
 	return uint64(s.Dev), s.Ino, nil
 }
 
+// Birth is the time at which the file was made, in nanoseconds since 1970; ok is false where the file system does
+// not tell. It never changes, and is the same on all hosts that share the file system.
+func (f *File) Birth() (ns int64, ok bool) {
+	var s unix.Statx_t
+	err := unix.Statx(int(f.f.Fd()), "", unix.AT_EMPTY_PATH, unix.STATX_BTIME, &s)
+	if err != nil || s.Mask&unix.STATX_BTIME == 0 {
+		return 0, false
+	}
+	return s.Btime.Sec*1e9 + int64(s.Btime.Nsec), true
+}
+
 // LimitOfSize returns how long files may become that this process writes; ok is false if there is no
 // limit. A write that begins beyond it raises SIGXFSZ, which ends a program in C.
 func LimitOfSize() (n uint64, ok bool) { return limit(unix.RLIMIT_FSIZE) }
