@@ -166,10 +166,10 @@ func TestDT25_IO17_ViewsInExternal32(t *testing.T) {
 	})
 }
 
-// IO-14, IO-15, IO-16: a representation of the program: its names are taken once, its extent function is
+// IO-14, IO-15, IO-16, E2-04: a representation of the program: its names are taken once, its extent function is
 // called with predefined types, and its conversion functions get the elements of the access, with their
 // type, and the bytes of the file. Other implementations have none.
-func TestIO14_IO15_IO16_RegisteredRepresentations(t *testing.T) {
+func TestIO14_IO15_IO16_E2_04_RegisteredRepresentations(t *testing.T) {
 	swap := func(dst, src []byte) {
 		for i := range src {
 			dst[len(src)-1-i] = src[i]
