@@ -91,6 +91,41 @@ func ExampleWriteOrdered() {
 	// <nil>
 }
 
+// Hints are types in Go, or keys of an Info, which may be for other implementations, too. Info tells those in use.
+func ExampleFile_Info() {
+	path, clean := temporary()
+	defer clean()
+	err := mpi.Run(2, func(c *mpi.Comm) error {
+		site := mpi.NewInfo()
+		if err := site.Set("striping_unit", "1048576"); err != nil {
+			return err
+		}
+		f, err := mpi.OpenFile(c, path, mpi.ModeCreate|mpi.ModeReadWrite, site, mpi.CbNodes(1), mpi.AccessStyle("random"))
+		if err != nil {
+			return err
+		}
+		info, err := f.Info()
+		if err != nil {
+			return err
+		}
+		if c.Rank() == 0 {
+			for _, key := range []string{"cb_nodes", "cb_buffer_size", "access_style", "striping_unit"} {
+				value, _ := info.Get(key)
+				fmt.Println(key, value)
+			}
+		}
+		return f.Close()
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// cb_nodes 1
+	// cb_buffer_size 4194304
+	// access_style random
+	// striping_unit 1048576
+}
+
 // A rank reads its part of a file with what the standard library reads by.
 func ExampleFile_Stream() {
 	path, clean := temporary()
