@@ -291,3 +291,7 @@ func (f *File) end(k, begun call) (Status, error) {
 	n, err := f.f.End(begun.String())
 	return f.status(k, n, err)
 }
+
+// WrapFiles has files that the process of c opens from now on use what wrap returns: a layer of a test below
+// all accesses.
+func (internals) WrapFiles(c *Comm, wrap func(file.Store) file.Store) { c.w.File.Wrap(wrap) }

@@ -20,6 +20,7 @@ type Engine struct {
 	workers workers
 	buffers buffers
 	open    atomic.Int64 // files; when the last one is closed, the buffers are dropped
+	wrap    func(Store) Store
 }
 
 // New makes the engine of a process. It costs nothing until a file is opened.

@@ -143,6 +143,9 @@ func (f *File) openHere(creates bool) error {
 	if h := f.hints.Load(); h.Style != Ordinary {
 		f.advise(h)
 	}
+	if f.e.wrap != nil {
+		f.store = f.e.wrap(s)
+	}
 	return nil
 }
 

@@ -1,10 +1,12 @@
 // Package histories tests package mpi by random programs. A seed determines a program, which is
 // the same on every fabric and is correct in MPI. An oracle that is independent of Halo says
-// which outcomes the standard allows. There are three families:
+// which outcomes the standard allows. There are these families:
 //
 //   - messages: point-to-point communication in several goroutines of each rank;
 //   - layouts: messages between derived datatypes, by every call that sends or receives;
-//   - onesided: windows, epochs, accesses, and the extensions of one-sided communication.
+//   - onesided: windows, epochs, accesses, and the extensions of one-sided communication;
+//   - partitioned: partitioned messages, marked by several goroutines;
+//   - files: several handles of one file, views, and accesses of all families.
 //
 // The package contains only tests, which use what a program can use. A failure prints the
 // command that runs its program again:
