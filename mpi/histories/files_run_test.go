@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"sync"
@@ -134,7 +135,7 @@ func (r *fileRank) round(i int, round *fileRound) error {
 	}
 	if r.rank == 0 {
 		b, err := os.ReadFile(r.path)
-		if err != nil {
+		if err != nil && !errors.Is(err, fs.ErrNotExist) { // nobody has opened it yet
 			return err
 		}
 		r.after[i] = b
@@ -211,14 +212,16 @@ func (r *fileRank) change(c *fileChange) (err error) {
 			err = errors.Join(err, filetype.Free())
 		}
 		return err
-	case changeSize, changeAllocate:
-		if c.h.group(r.rank) != 0 {
-			return nil
+	case changeSize, changeAllocate: // by one group, in the order of all changes
+		err = r.world.Barrier()
+		if c.h.group(r.rank) == 0 && err == nil {
+			set := f.SetSize
+			if c.do == changeAllocate {
+				set = f.Preallocate
+			}
+			err = set(c.n)
 		}
-		if c.do == changeSize {
-			return f.SetSize(c.n)
-		}
-		return f.Preallocate(c.n)
+		return errors.Join(err, r.world.Barrier())
 	case changeAtomic:
 		return f.SetAtomicity(c.on)
 	case changeSeekShared:
