@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/halo-mpi/halo/mpi"
@@ -87,6 +88,9 @@ func do(world *mpi.Comm, what string) error {
 	case "offers":
 		return offers(world, next)
 	default:
+		if path, found := strings.CutPrefix(what, "files:"); found {
+			return files(world, path)
+		}
 		return fmt.Errorf("unknown task %q", what)
 	}
 	return nil
