@@ -197,7 +197,7 @@ func TestXIO01_Atomicity(t *testing.T) {
 				ok(t, err)
 				continue
 			}
-			st, err := mpi.ReadAt(f, 0, buf)
+			st, err := mpi.ReadAt(f, int64(i), buf) // the lock begins elsewhere
 			ok(t, err)
 			for _, b := range buf[:st.Bytes()] {
 				if b != buf[0] {

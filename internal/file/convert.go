@@ -7,6 +7,7 @@ import (
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/mem"
+	"github.com/halo-mpi/halo/internal/planted"
 )
 
 // Data is the memory of an access, and the type of its elements: in representations other than native
@@ -132,6 +133,9 @@ func (c *conversion) done(n int64, err error) (int64, error) {
 	}
 	t := c.native.Type()
 	whole, part := n/c.form.Size(), n%c.form.Size()
+	if planted.ElementRounded && part > 0 && c.r.standard() {
+		whole, part = whole+1, 0
+	}
 	elements, bytes := t.Within(c.form, part)
 	var failed error
 	if c.d == Read {

@@ -270,6 +270,9 @@ func (f *File) lock(v *View, d Direction, at, n int64) (unlock func(), err error
 	if planted.AtomicUnlocked {
 		return f.atomic.mu.Unlock, nil
 	}
+	if planted.LockOfTheFirst {
+		size = 1
+	}
 	if err := f.store.Lock(first, size, shared); err != nil {
 		f.atomic.mu.Unlock()
 		return nil, failed(err, "lock of %d bytes at byte %d", size, first)

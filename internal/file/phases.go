@@ -116,7 +116,7 @@ func (x *exchange) phases(a *collectiveAccess, p plan) (int64, error) {
 	}
 	// Each member returns an error if any aggregator has failed: it does not know whose data it were.
 	word := int64(0)
-	if failure != nil {
+	if failure != nil && !planted.FailureUntold {
 		word = int64(classOf(failure))
 	}
 	told, err := x.allgather([]int64{word})
@@ -173,14 +173,16 @@ func (s *shares) round(round int, failed error) (moved int64, err error) {
 		return 0, err
 	}
 	parcels, err := s.parcels(words, metaCounts, theirs)
-	if err == nil {
-		err = s.check(round, parcels)
-	}
 	if err != nil {
 		return 0, err
 	}
+	// An aggregator that cannot use a parcel takes part in the exchange all the same: others wait for it.
+	s.failure = s.check(round, parcels)
+	if planted.ParcelAbandoned && s.failure != nil {
+		return 0, s.failure
+	}
 	if a.d == Write {
-		return s.write(from, to, parcels, failed)
+		return s.write(from, to, parcels, firstError(failed, s.failure))
 	}
 	return s.read(from, to, parcels)
 }
@@ -316,7 +318,11 @@ func (s *shares) write(from, to []int64, list []parcel, failed error) (int64, er
 	if failed != nil || total == 0 {
 		return moved, nil
 	}
-	lo, hi, runs := extent(list, 0)
+	hole := int64(0)
+	if planted.HoleWritten {
+		hole = 8
+	}
+	lo, hi, runs := extent(list, hole)
 	buf := f.e.buffers.get(int(hi - lo))
 	defer f.e.buffers.put(buf)
 	rest := got
@@ -338,6 +344,9 @@ func (s *shares) read(from, to []int64, list []parcel) (int64, error) {
 	hole := int64(0)
 	if s.a.h.SieveReads {
 		hole = sieveHole
+	}
+	if s.failure != nil {
+		list = make([]parcel, s.n) // nobody gets anything
 	}
 	lo, hi, runs := extent(list, hole)
 	buf := f.e.buffers.get(int(hi - lo))

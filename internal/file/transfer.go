@@ -66,6 +66,9 @@ func (f *File) span(b []byte, off int64, write bool) (int64, error) {
 		} else if n, err = f.store.ReadAt(rest, off+int64(done)); n == 0 && err == nil {
 			break // the end of the file
 		}
+		if planted.ShortTaken && write && n > 0 {
+			n = len(rest)
+		}
 		done += n
 		if err != nil {
 			return int64(done), f.accessError(err, len(rest), off+int64(done), write)

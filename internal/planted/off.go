@@ -239,4 +239,16 @@ const (
 	SharedTwice = false
 	// AtomicUnlocked does not lock the file in atomic mode.
 	AtomicUnlocked = false
+	// ShortTaken takes a write that was short for a whole one.
+	ShortTaken = false
+	// LockOfTheFirst has an access in atomic mode lock its first byte only.
+	LockOfTheFirst = false
+	// HoleWritten has aggregators write short holes between runs, too.
+	HoleWritten = false
+	// FailureUntold has an aggregator keep its error to itself.
+	FailureUntold = false
+	// ParcelAbandoned has an aggregator that finds a parcel outside of its domain leave the exchange.
+	ParcelAbandoned = false
+	// ElementRounded counts an element of external32 that the file has in part as a whole one.
+	ElementRounded = false
 )

@@ -100,6 +100,12 @@ var (
 	DomainByOne           = chosen("DomainByOne")
 	SharedTwice           = chosen("SharedTwice")
 	AtomicUnlocked        = chosen("AtomicUnlocked")
+	ShortTaken            = chosen("ShortTaken")
+	LockOfTheFirst        = chosen("LockOfTheFirst")
+	HoleWritten           = chosen("HoleWritten")
+	FailureUntold         = chosen("FailureUntold")
+	ParcelAbandoned       = chosen("ParcelAbandoned")
+	ElementRounded        = chosen("ElementRounded")
 )
 
 // known is how many of them were chosen.

@@ -110,5 +110,11 @@ func faults() []sought {
 		by("DomainByOne", mpi, "TestIO01_RandomCollectives"),
 		by("SharedTwice", mpi, "TestXIO01_SharedPointer"),
 		by("AtomicUnlocked", mpi, "TestXIO01_Atomicity"),
+		by("ShortTaken", histories, "TestFileHistoriesOfShortTransfers"),
+		by("LockOfTheFirst", mpi, "TestXIO01_Atomicity"),
+		by("HoleWritten", mpi, "TestIO01_XIO01_CollectiveForms"),
+		by("FailureUntold", file, "TestIO06_ErrorsInEveryCall"),
+		by("ParcelAbandoned", file, "TestIO01_ParcelsOutsideOfTheDomain"),
+		by("ElementRounded", histories, "TestFileHistories$"),
 	}
 }

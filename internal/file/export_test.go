@@ -1,0 +1,14 @@
+package file
+
+import "github.com/halo-mpi/halo/internal/mem"
+
+// InPhases accesses m at the beginning of the view, by aggregators with domains of the bytes [lo, hi). All members
+// must pass the same.
+func (f *File) InPhases(d Direction, m mem.Mem, lo, hi int64, aggregators int) (int64, error) {
+	a, err := f.prepare(d, 0, Data{Mem: m}, false)
+	if err != nil {
+		return 0, err
+	}
+	x := &exchange{f: f, call: "InPhases"}
+	return x.phases(&a, plan{lo: lo, hi: hi, phases: true, aggregators: aggregators, buffer: int64(a.h.CbBuffer)})
+}
