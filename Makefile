@@ -160,7 +160,7 @@ faults:
 
 # Hostile peers, kills and cuts: tests that are named after promises S1-S7 and F1-F6
 # of the design, or after what they do. Most draw the moment at random. Then random
-# programs of one-sided communication, SOAKTIME seconds for each fabric.
+# programs of one-sided communication and of files, SOAKTIME seconds each for each fabric.
 soak:
 	@out=$$(mktemp) && trap 'rm -f "$$out"' EXIT || exit 1; \
 	for p in $(SOAK); do \
@@ -171,7 +171,7 @@ soak:
 		done; \
 		echo "soak $$p: $$n times without a finding"; \
 	done; \
-	HALO_HISTORY_SECONDS=$(SOAKTIME) $(GO) test -count=1 -timeout 0 -run 'TestWindowHistories$$' -v ./mpi/histories >"$$out" 2>&1 || { cat "$$out"; exit 1; }; \
+	HALO_HISTORY_SECONDS=$(SOAKTIME) $(GO) test -count=1 -timeout 0 -run 'Test(Window|File)Histories$$' -v ./mpi/histories >"$$out" 2>&1 || { cat "$$out"; exit 1; }; \
 	grep -o '[0-9]* programs over .*' "$$out"
 
 # Each program checks itself. In one process, where the race detector sees everything, and

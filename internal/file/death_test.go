@@ -218,7 +218,10 @@ func TestF3_IO02_DeathInEveryCall(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	list, deaths := fabrics(), 0
 	for _, c := range calls() {
-		for _, dead := range []int{0, 1} {
+		for _, dead := range []int{1, 0} {
+			if dead == 0 && c.alone && c.name != "Atomic" {
+				break // all ranks are alike
+			}
 			for at := -1; ; at++ {
 				v := &victim{rank: dead, at: at}
 				fabric := list[deaths%len(list)]
@@ -232,7 +235,7 @@ func TestF3_IO02_DeathInEveryCall(t *testing.T) {
 			}
 		}
 	}
-	if deaths < 80 {
+	if deaths < 70 {
 		t.Errorf("only %d deaths", deaths)
 	}
 }

@@ -109,6 +109,9 @@ func (r *faultRun) run(w *world.World) error {
 	numbers := []syscall.Errno{syscall.ENOSPC, syscall.EIO, syscall.ESTALE, syscall.EDQUOT, syscall.EFBIG}
 	for _, c := range calls() {
 		for _, rank := range []int{0, faultRanks - 1} {
+			if rank > 0 && c.alone && c.name != "Atomic" {
+				break // all ranks are alike
+			}
 			for at := 0; ; at++ {
 				if w.Comm.Rank == 0 {
 					r.fault = &fault{rank: rank, at: at, no: numbers[r.failures%len(numbers)]}
