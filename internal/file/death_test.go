@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -160,7 +161,7 @@ func third(x file.Data) file.Data {
 // where it is, if that is not one of the engine, or else finds that all others have failed.
 type victim struct {
 	rank  int
-	at    int // it dies before this system call in the tested call; -1: before the tested call
+	at    int // it dies before this system call in the tested call; -1: before the tested call, anyTime: at any time
 	ranks []*world.World
 
 	goroutine uintptr
@@ -169,6 +170,9 @@ type victim struct {
 	calls     atomic.Int32
 	died      atomic.Bool
 }
+
+// anyTime stands for a random time, which may also be before or after the call.
+const anyTime = -2
 
 // wrap has the rank die in a system call.
 func (v *victim) wrap(w *world.World) {
@@ -240,6 +244,24 @@ func TestF3_IO02_DeathInEveryCall(t *testing.T) {
 	}
 }
 
+// The same at random times, so that ranks die between the system calls, too: in the exchanges of a collective
+// access, and while they wait for others.
+func TestF3_IO02_DeathAtAnyTime(t *testing.T) {
+	defer awake(t)()
+	path := filepath.Join(t.TempDir(), "file")
+	for _, fabric := range fabrics() {
+		for _, c := range calls() {
+			if c.alone && c.name != "Atomic" {
+				continue
+			}
+			v := &victim{rank: rand.IntN(2), at: anyTime}
+			if err := dieIn(fabric, c, v, path); err != nil {
+				t.Errorf("over %s: rank %d dies in %s: %v", fabric, v.rank, c.name, err)
+			}
+		}
+	}
+}
+
 // dieIn runs three ranks, of which one dies in a call.
 func dieIn(fabric string, c fileCall, v *victim, path string) error {
 	const n = 3
@@ -273,12 +295,21 @@ func dieIn(fabric string, c fileCall, v *victim, path string) error {
 		data := bytes.Repeat([]byte{byte(rank + 1)}, share)
 		if rank == v.rank {
 			v.armed.Store(true)
-			if v.at < 0 {
+			switch v.at {
+			case -1:
 				v.dies()
+			case anyTime:
+				killed := make(chan bool)
+				defer func() { <-killed }()
+				go func() {
+					time.Sleep(time.Duration(rand.IntN(1000)) * time.Microsecond)
+					v.dies()
+					close(killed)
+				}()
 			}
 		}
 		err = c.do(w, f, file.Data{Mem: mem.Of(data)})
-		if rank == v.rank && v.died.Load() {
+		if rank == v.rank && (v.died.Load() || v.at == anyTime) {
 			return errDies
 		}
 		told[rank] = err == nil && c.writes && c.whole
