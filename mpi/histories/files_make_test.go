@@ -147,7 +147,7 @@ func (g *fileMaker) step(r *fileRound) {
 			if g.chance(3) {
 				n = g.amount()
 			}
-			n = min((n+per-1)/per*per, 24<<10/v.unit*per)
+			n = min((n+per-1)/per*per, 500<<10/v.unit*per)
 			a := &fileAccess{number: g.number + len(s.parts), rank: rank, offset: together, basic: v.basic, memory: memoryOf(g.r, v.basic, n), seed: g.r.Uint64()}
 			if g.chance(4) {
 				a.offset = int64(g.r.IntN(far))
@@ -174,7 +174,10 @@ func (g *fileMaker) amount() int64 {
 	case 1, 2, 3:
 		return int64(g.r.IntN(400))
 	case 4:
-		return int64(g.r.IntN(5000))
+		if g.chance(6) {
+			return int64(1+g.r.IntN(100)) * 3000
+		}
+		return int64(g.r.IntN(3000))
 	}
 	return int64(1 + g.r.IntN(40))
 }

@@ -204,7 +204,7 @@ func memoryOf(r *rand.Rand, basic dtype.ID, n int64) half {
 		k /= d
 	}
 	if n/k > 300 && r.IntN(2) == 0 || n/k > 4000 {
-		return half{spec: named, count: n, m: named.Typemap(types, 1)}
+		return blocksOf(r, named, n, e.Size)
 	}
 	seq := make([]*dtype.Elem, k)
 	for i := range seq {
@@ -212,6 +212,23 @@ func memoryOf(r *rand.Rand, basic dtype.ID, n int64) half {
 	}
 	s := dtypetest.Regroup(r, types, seq, 1)
 	return half{spec: s, count: n / k, m: s.Typemap(types, 1<<20)}
+}
+
+// blocksOf makes a simple layout of many elements: in blocks that may be longer than a page, which the kernel
+// gets as they are, or single.
+func blocksOf(r *rand.Rand, named *dtypetest.Spec, n, size int64) half {
+	block := []int64{1, 1, 7, 1000, 3000}[r.IntN(5)]
+	if n%block != 0 {
+		block = 1
+	}
+	s := named
+	if block > 1 {
+		s = dtypetest.Contiguous(block, named)
+	}
+	if gap := int64(r.IntN(3)); gap > 0 {
+		s = dtypetest.Resized(s, 0, (block+gap)*size)
+	}
+	return half{spec: s, count: n / block, m: s.Typemap(types, 1<<20)}
 }
 
 // elements is the number of basic elements of an access.

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/dtype/dtypetest"
 	"github.com/halo-mpi/halo/internal/file"
 	"github.com/halo-mpi/halo/internal/file/filetest"
@@ -146,6 +147,7 @@ func TestFileHistoriesHaveEverything(t *testing.T) {
 				seen[fmt.Sprintf("atomic %v", x.atomic)]++
 				seen[fmt.Sprintf("tangled %v, raced %v", x.tangled, x.raced)]++
 				seen[fmt.Sprintf("empty %v", x.n == 0)]++
+				seen[fmt.Sprintf("longer than a piece %v, blocks in memory %v", x.n > 256<<10, x.memory.spec.Combiner == dtype.CombinerResized)]++
 				seen[fmt.Sprintf("%s, raw memory %v", x.view.rep, x.memory.id == 0)]++
 				if x.at >= 0 && !x.write {
 					seen[fmt.Sprintf("reads behind the end %v", within(x.runs, plan.sizes[i]) < x.n)]++
@@ -154,7 +156,7 @@ func TestFileHistoriesHaveEverything(t *testing.T) {
 		}
 	}
 	want := []string{"view native", "view internal", "view external32", "view without overlaps false", "atomic true", "tangled true, raced false",
-		"tangled true, raced true", "empty true", "reads behind the end true", "native, raw memory false", "external32, raw memory false", "external32, raw memory true"}
+		"tangled true, raced true", "empty true", "longer than a piece true, blocks in memory true", "reads behind the end true", "native, raw memory false", "external32, raw memory false", "external32, raw memory true"}
 	for c := range changeKinds {
 		if c != changeClose { // at the end of rounds
 			want = append(want, fmt.Sprintf("change %d", c))

@@ -63,9 +63,9 @@ const never = 1 << 30
 
 // Limits of what the oracle takes on.
 const (
-	fileMax    = 300 << 10 // bytes of the file
-	tangledMax = 7         // accesses whose order it searches
-	sharedRoom = 3000      // bytes of data by which a shared pointer moves in a round
+	fileMax    = 1 << 20 // bytes of the file
+	tangledMax = 7       // accesses whose order it searches
+	sharedRoom = 3000    // bytes of data by which a shared pointer moves in a round
 )
 
 func newFileTracker(n int) *fileTracker {
