@@ -319,7 +319,7 @@ func (s *shares) write(from, to []int64, list []parcel, failed error) (int64, er
 		return moved, nil
 	}
 	hole := int64(0)
-	if planted.HoleWritten {
+	if planted.HoleJoined {
 		hole = 8
 	}
 	lo, hi, runs := extent(list, hole)

@@ -243,8 +243,8 @@ const (
 	ShortTaken = false
 	// LockOfTheFirst has an access in atomic mode lock its first byte only.
 	LockOfTheFirst = false
-	// HoleWritten has aggregators write short holes between runs, too.
-	HoleWritten = false
+	// HoleJoined has aggregators write short holes between runs, too.
+	HoleJoined = false
 	// FailureUntold has an aggregator keep its error to itself.
 	FailureUntold = false
 	// ParcelAbandoned has an aggregator that finds a parcel outside of its domain leave the exchange.

@@ -102,7 +102,7 @@ var (
 	AtomicUnlocked        = chosen("AtomicUnlocked")
 	ShortTaken            = chosen("ShortTaken")
 	LockOfTheFirst        = chosen("LockOfTheFirst")
-	HoleWritten           = chosen("HoleWritten")
+	HoleJoined            = chosen("HoleJoined")
 	FailureUntold         = chosen("FailureUntold")
 	ParcelAbandoned       = chosen("ParcelAbandoned")
 	ElementRounded        = chosen("ElementRounded")

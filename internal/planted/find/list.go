@@ -112,7 +112,7 @@ func faults() []sought {
 		by("AtomicUnlocked", mpi, "TestXIO01_Atomicity"),
 		by("ShortTaken", histories, "TestFileHistoriesOfShortTransfers"),
 		by("LockOfTheFirst", mpi, "TestXIO01_Atomicity"),
-		by("HoleWritten", mpi, "TestIO01_XIO01_CollectiveForms"),
+		by("HoleJoined", mpi, "TestIO01_XIO01_CollectiveForms"),
 		by("FailureUntold", file, "TestIO06_ErrorsInEveryCall"),
 		by("ParcelAbandoned", file, "TestIO01_ParcelsOutsideOfTheDomain"),
 		by("ElementRounded", histories, "TestFileHistories$"),
