@@ -63,7 +63,7 @@ func build(t *testing.T, programs ...string) launcher {
 
 func (l launcher) build(t *testing.T, to string, what ...string) {
 	t.Helper()
-	cmd := exec.Command("go", append([]string{"build", "-buildvcs=false", "-o", to}, what...)...)
+	cmd := exec.Command("go", append([]string{"build", "-buildvcs=false", "-ldflags=-w", "-o", to}, what...)...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("go build %s: %v\n%s", what, err, out)
 	}

@@ -30,7 +30,7 @@ func newHostJobs(t *testing.T, hosts int) *hostJobs {
 	t.Helper()
 	j := &hostJobs{t: t, h: hosttest.Start(t, hosts), dir: t.TempDir()}
 	j.halo, j.program = filepath.Join(j.dir, "halo"), filepath.Join(j.dir, "program")
-	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", j.halo, "github.com/halo-mpi/halo/cmd/halo").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-w", "-o", j.halo, "github.com/halo-mpi/halo/cmd/halo").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	exe, err := os.Executable()

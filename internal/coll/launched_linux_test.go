@@ -20,7 +20,7 @@ func TestCollectivesOverNamespacedHosts(t *testing.T) {
 	h := hosttest.Start(t, 3)
 	dir := t.TempDir()
 	halo := filepath.Join(dir, "halo")
-	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", halo, "github.com/halo-mpi/halo/cmd/halo").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-w", "-o", halo, "github.com/halo-mpi/halo/cmd/halo").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	exe, err := os.Executable()
