@@ -25,6 +25,7 @@
  * neighbor   see neighbor.h; the size is that of one block
  * reduce_local  Reduce_local of doubles by a sum, at every rank by itself
  * partitioned  see partitioned.h; the size is that of a partition
+ * file-at and so on  see files.h
  * pack, unpack  Pack and Unpack of six layouts with the size as data
  * section    see fortran.h; the size is that of a side
  * put, get, acc, getacc, fop, cas, fence, pscw, lock, mtflush, passive  see onesided.h
@@ -232,6 +233,7 @@ static int parse_sizes(const char *list, long *sizes)
 
 #include "onesided.h"
 #include "partitioned.h"
+#include "files.h"
 
 int main(int argc, char **argv)
 {
@@ -268,6 +270,8 @@ int main(int argc, char **argv)
             ops = atol(argv[i + 1]);
         else if (i + 1 < argc && !strcmp(argv[i], "-busy-ms") && atol(argv[i + 1]) > 0)
             busy_ms = atol(argv[i + 1]);
+        else if (i + 1 < argc && !strcmp(argv[i], "-dir"))
+            directory = argv[i + 1];
         else
             fail("no such option, or a bad value of it: ", argv[i]);
     }
@@ -309,6 +313,14 @@ int main(int argc, char **argv)
 #ifdef FORTRAN
         {"section", "1000", NULL, 2},
 #endif
+        {"file-at", "1024,65536,1048576,67108864", NULL, 0},
+        {"file-rows", "64,256,1024", NULL, 0},
+        {"file-gap", "1048576", NULL, 0},
+        {"file-array", "128", NULL, 0},
+        {"file-blocks", "1024,4096", NULL, 0},
+        {"file-strided", "64,512", NULL, 0},
+        {"file-shared", "100", NULL, 0},
+        {"file-overlap", "67108864", NULL, 0},
         {"init", "0", NULL, 0},
     };
     unsigned b = 0;
@@ -352,6 +364,13 @@ int main(int argc, char **argv)
             if (size < 1)
                 fail("partitioned takes sizes from 1", "");
             partitioning(workers ? workers : "1,2,8");
+            continue;
+        }
+        if (!strncmp(name, "file-", 5)) {
+            int unit = !strcmp(name, "file-gap") ? 1024 : !strcmp(name, "file-array") ? 8 : 1;
+            if (size < unit || size % unit)
+                fail(name, " takes no such size");
+            filing(name);
             continue;
         }
         if (table[b].loop == pack || table[b].loop == unpack) {

@@ -48,6 +48,12 @@ func launchLibrary(bin string, j job, cores int) []string {
 // if it is not defined.
 func (r *row) calls() float64 {
 	switch r.bench {
+	case "file-at", "file-rows", "file-strided":
+		return 1
+	case "file-gap", "file-array", "file-blocks", "file-shared":
+		return math.Ceil(float64(r.ranks) / float64(runtime.NumCPU()))
+	case "file-overlap":
+		return 2
 	case "barrier", "bcast", "allreduce", "allgather", "alltoall": // one on each rank, of which some share a core
 		return math.Ceil(float64(r.ranks) / float64(runtime.NumCPU()))
 	case "neighbor":

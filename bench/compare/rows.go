@@ -47,7 +47,7 @@ func (r *row) barText(b bar) string {
 // allRows are the figures in the order of the report. Rows of the same benchmark, fabric,
 // ranks and arguments that follow each other share one run.
 func allRows() []row {
-	return slices.Concat(baseRows(), neighborRows(), partitionedRows(), oneSidedRows(), fortranRows())
+	return slices.Concat(baseRows(), neighborRows(), partitionedRows(), oneSidedRows(), fortranRows(), fileRows())
 }
 
 // partitionedRows are messages of 64 partitions of 4 KiB that several goroutines, or threads, fill:
@@ -223,7 +223,7 @@ func (j job) oneSided() bool {
 
 // spreads says whether a rank uses several cores at once, and is bound to none.
 func (j job) spreads() bool {
-	return j.bench == "mtflush" || j.bench == "partitioned" || j.bench == "passive"
+	return j.bench == "mtflush" || j.bench == "partitioned" || j.bench == "passive" || j.bench == "file-overlap"
 }
 
 func (j job) sizeList() string {

@@ -49,6 +49,7 @@ func planFlags(fs *flag.FlagSet, p *benchmark.Plan) *lists {
 	fs.BoolVar(&p.Order, "order", false, "mtflush: the same, in order")
 	fs.IntVar(&p.Ops, "ops", 0, "passive: `N` operations of each kind (default 20000)")
 	fs.IntVar(&p.BusyMS, "busy-ms", 0, "passive: the target computes for `N` ms at most (default 500)")
+	fs.StringVar(&p.Dir, "dir", "", "file-...: the file is in `DIR` (default in memory, /dev/shm)")
 	fs.BoolVar(&p.JSON, "json", false, "print one JSON object a line")
 	return l
 }
@@ -84,7 +85,7 @@ func parseBench(args []string, stderr io.Writer) (*benchPlan, error) {
 	}
 	fs.IntVar(&p.ranks, "n", 2, "start `N` ranks")
 	fs.StringVar(&p.Fabric, "fabric", "", "`shm` or tcp: what carries the messages (default "+defaultFabric()+", for passive and seeds both)")
-	fs.StringVar(&p.bind, "bind", "", "`core` or none (default core as long as there is one for each rank,\nbut none for mtflush, partitioned and passive)")
+	fs.StringVar(&p.bind, "bind", "", "`core` or none (default core as long as there is one for each rank,\nbut none for mtflush, partitioned, passive and file-overlap)")
 	fs.BoolVar(&p.peers, "peers", false, "seeds: run MPICH and Open MPI, too, where they are installed")
 	fs.StringVar(&p.svg, "svg", "", "seeds: write figures into `DIR`")
 	fs.StringVar(&p.note, "note", "", "seeds: `TEXT` to stand beside the description of the machine")

@@ -40,7 +40,8 @@ type Plan struct {
 	Ops     int      // passive: operations of a cell
 	BusyMS  int      // passive: how long the target computes at most
 
-	Partitions int // partitioned: of a message; 0 means the default
+	Partitions int    // partitioned: of a message; 0 means the default
+	Dir        string // file-...: where the file is; "" means in memory
 
 	// For tests, whose ranks share their memory: shorten divides the time of measurements, and
 	// the last field ends the computation of passive's target when the origin is done.
@@ -62,7 +63,7 @@ func kinds() []kind {
 	summed := []int{8, 64, 512, 4 << 10, 32 << 10, 64 << 10, 256 << 10}
 	rates := []int{64, 512, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20}
 	packs := []int{1 << 10, 64 << 10, 4 << 20}
-	return []kind{
+	return slices.Concat([]kind{
 		{"latency", "half a round trip of one message", []int{0, 8, 64, 512, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20}, 2},
 		{"notify", "half a round trip of one notified put", []int{0, 8, 64, 512, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20}, 2},
 		{"bw", "bandwidth one way, 64 messages in flight", rates, 2},
@@ -95,7 +96,7 @@ func kinds() []kind {
 		{"passive", "operations on a target that computes and does not call Halo", []int{1}, 2},
 		{"seeds", "the experiments of the paper on extensions: see -peers and -svg", []int{1}, 2},
 		{"init", "launch, Init, Finalize and exit of all ranks", []int{0}, 0},
-	}
+	}, fileKinds())
 }
 
 // Describe lists the benchmarks, one per line.
@@ -152,6 +153,9 @@ func (p *Plan) Check(ranks int) error {
 		return err
 	}
 	for _, s := range p.Sizes {
+		if err := checkFile(p.Name, s); err != nil {
+			return err
+		}
 		switch {
 		case p.Name == "matching" && (s < 1 || s > maxDepth):
 			return fmt.Errorf("matching takes depths from 1 to %d, not %d", maxDepth, s)
@@ -201,7 +205,11 @@ func Run(world *mpi.Comm, p *Plan, out io.Writer) error {
 		case "type":
 			err = typing(world, p, size, report)
 		default:
-			err = timing(world, p, size, report)
+			measured := timing
+			if isFile(p.Name) {
+				measured = filing
+			}
+			err = measured(world, p, size, report)
 		}
 		if err != nil {
 			return err

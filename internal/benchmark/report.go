@@ -13,7 +13,7 @@ type Result struct {
 	Ranks  int
 	Size   int    // bytes; the depth for matching; meaningless for barrier and init
 	Queue  string // matching: unexpected or posted
-	Layout string // pack and unpack; neighbor: the stencil, and how; partitioned: the way and the memory
+	Layout string // pack and unpack; neighbor: the stencil, and how; partitioned: the way and the memory; file-...: the access
 	US     float64
 	MBps   float64 // 10^6 bytes a second
 	Rate   float64 // messages or operations a second
@@ -35,10 +35,10 @@ type Result struct {
 // JSON returns the result as one object without a newline, in the format of bench/halobench.c.
 func (r Result) JSON() string {
 	s := fmt.Sprintf(`{"bench":%q,"fabric":%q,"ranks":%d`, r.Bench, r.Fabric, r.Ranks)
-	switch r.Bench {
+	switch form(r.Bench) {
 	case "matching":
 		s += fmt.Sprintf(`,"depth":%d,"queue":%q`, r.Size, r.Queue)
-	case "pack", "unpack", "type", "neighbor":
+	case "pack", "unpack", "type", "neighbor", "file":
 		s += fmt.Sprintf(`,"size":%d,"layout":%q`, r.Size, r.Layout)
 	case "partitioned":
 		s += fmt.Sprintf(`,"size":%d,"layout":%q,"workers":%d`, r.Size, r.Layout, r.Workers)
@@ -102,8 +102,16 @@ func (p *Report) Add(r Result) error {
 	return err
 }
 
+// form is the benchmark, "file" for all of files.
+func form(bench string) string {
+	if isFile(bench) {
+		return "file"
+	}
+	return bench
+}
+
 func head(bench string) string {
-	switch bench {
+	switch form(bench) {
 	case "bw", "bibw":
 		return fmt.Sprintf("%12s %12s", "bytes", "MB/s")
 	case "msgrate":
@@ -112,8 +120,8 @@ func head(bench string) string {
 		return fmt.Sprintf("%12s %12s %12s", "queue", "depth", "us")
 	case "partitioned":
 		return fmt.Sprintf("%-18s %8s %12s %12s", "way", "workers", "bytes", "us")
-	case "pack", "unpack", "type", "neighbor":
-		return fmt.Sprintf("%-20s %12s %12s", "layout", "bytes", "us")
+	case "pack", "unpack", "type", "neighbor", "file":
+		return fmt.Sprintf("%-24s %12s %12s", "layout", "bytes", "us")
 	case "put", "get":
 		return fmt.Sprintf("%-14s %12s %12s %12s %12s", "window", "bytes", "us", "MB/s", bench+"s/s")
 	case "acc", "getacc", "fop", "cas":
@@ -135,7 +143,7 @@ func head(bench string) string {
 }
 
 func (r Result) row() string {
-	switch r.Bench {
+	switch form(r.Bench) {
 	case "bw", "bibw":
 		return fmt.Sprintf("%12d %12.1f", r.Size, r.MBps)
 	case "msgrate":
@@ -144,8 +152,8 @@ func (r Result) row() string {
 		return fmt.Sprintf("%12s %12d %12.3f", r.Queue, r.Size, r.US)
 	case "partitioned":
 		return fmt.Sprintf("%-18s %8d %12d %12.3f", r.Layout, r.Workers, r.Size, r.US)
-	case "pack", "unpack", "type", "neighbor":
-		return fmt.Sprintf("%-20s %12d %12.3f", r.Layout, r.Size, r.US)
+	case "pack", "unpack", "type", "neighbor", "file":
+		return fmt.Sprintf("%-24s %12d %12.3f", r.Layout, r.Size, r.US)
 	case "put", "get":
 		return fmt.Sprintf("%-14s %12d %12.3f %12.1f %12.0f", r.Win, r.Size, r.US, r.MBps, r.Rate)
 	case "acc", "getacc", "fop", "cas":
