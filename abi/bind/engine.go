@@ -28,6 +28,7 @@ var engine = unexported.Get[interface {
 	// Records that compiled code reads, and functions through which it enters Go.
 	CommDescriptor(c *mpi.Comm) (address uintptr, layout uint64)
 	WinDescriptor(w *mpi.Window) (address uintptr, layout uint64)
+	FileDescriptor(f *mpi.File) (address uintptr, layout uint64)
 	ShareType(d mpi.Datatype, record *shmfmt.Type) bool
 	ShareProgram(d mpi.Datatype, record *shmfmt.Type)
 	UnshareType(d mpi.Datatype, record *shmfmt.Type)

@@ -33,6 +33,10 @@ type Fast interface {
 	// CloseType tells C that the handle ends.
 	OpenType(h, record uintptr, layout uint64)
 	CloseType(h uintptr)
+	// OpenFile tells C of the record of a file: see FileDescriptor in package mpi. CloseFile tells C
+	// that the handle ends.
+	OpenFile(h, descriptor uintptr, layout uint64)
+	CloseFile(h uintptr)
 	// CloseAll ends all handles and types.
 	CloseAll()
 }
@@ -112,6 +116,11 @@ func (l *Lib) startFast() {
 		f.OpenWin(h, descriptor, layout)
 	}
 	l.wins.closed = func(h handle, _ *mpi.Window) { f.CloseWin(h) }
+	l.files.opened = func(h handle, file *mpi.File) {
+		descriptor, layout := engine.FileDescriptor(file)
+		f.OpenFile(h, descriptor, layout)
+	}
+	l.files.closed = func(h handle, _ *mpi.File) { f.CloseFile(h) }
 	typeLayout := engine.TypeLayout()
 	l.types.opened = func(h handle, d mpi.Datatype) {
 		if r := l.typeRecords.open(h, d); r != nil {

@@ -19,12 +19,13 @@ type told struct {
 	comms map[uintptr][2]int
 	slots map[uintptr]uintptr
 	wins  map[uintptr]uintptr
+	files map[uintptr]uintptr
 	made  map[uintptr]*shmfmt.Type // derived types
 	ends  int
 }
 
 func newTold() *told {
-	return &told{map[uintptr]FastKind{}, map[[2]uintptr]uintptr{}, map[uintptr][2]int{}, map[uintptr]uintptr{}, map[uintptr]uintptr{}, map[uintptr]*shmfmt.Type{}, 0}
+	return &told{map[uintptr]FastKind{}, map[[2]uintptr]uintptr{}, map[uintptr][2]int{}, map[uintptr]uintptr{}, map[uintptr]uintptr{}, map[uintptr]uintptr{}, map[uintptr]*shmfmt.Type{}, 0}
 }
 
 func (x *told) Watched() bool                                                   { return false }
@@ -45,9 +46,11 @@ func (x *told) CloseWin(h uintptr)                           { delete(x.wins, h)
 func (x *told) OpenType(h, record uintptr, layout uint64) {
 	x.made[h] = *(**shmfmt.Type)(unsafe.Pointer(&record))
 }
-func (x *told) CloseType(h uintptr)  { delete(x.made, h) }
-func (x *told) CloseAll()            { x.ends++ }
-func (l *Lib) testStart(c *mpi.Comm) { l.startTypes(); l.startFlat(); l.world.Store(c); l.startFast() }
+func (x *told) CloseType(h uintptr)                           { delete(x.made, h) }
+func (x *told) OpenFile(h, descriptor uintptr, layout uint64) { x.files[h] = descriptor }
+func (x *told) CloseFile(h uintptr)                           { delete(x.files, h) }
+func (x *told) CloseAll()                                     { x.ends++ }
+func (l *Lib) testStart(c *mpi.Comm)                          { l.startTypes(); l.startFlat(); l.world.Store(c); l.startFast() }
 func ok(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/file"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/rma"
@@ -29,6 +30,8 @@ func fastLayout() []byte {
 	layout(&b, "HALO_COLL_LAYOUT", coll.DescriptorLayout())
 	b.WriteString("/* Offsets of fields in records of internal/shmfmt, and constants of internal/dtype. */\n")
 	layout(&b, "HALO_TYPE_LAYOUT", dtype.DescriptorLayout())
+	b.WriteString("/* Offsets of fields in the record of a file, and bits in it, of internal/shmfmt. */\n")
+	layout(&b, "HALO_FILE_LAYOUT", file.DescriptorLayout())
 	b.WriteString("#endif\n")
 	return b.Bytes()
 }

@@ -126,5 +126,6 @@ var inline = map[string]string{
 	"MPI_Rput":         "halo_fast_rput", "MPI_Rget": "halo_fast_rget", "MPI_Raccumulate": "halo_fast_raccumulate",
 	"MPI_Rget_accumulate": "halo_fast_rget_accumulate", "MPI_Wait": "halo_fast_wait", "MPI_Test": "halo_fast_test",
 	"MPI_Waitall": "halo_fast_waitall", "MPI_Testall": "halo_fast_testall",
+	"MPI_File_write_at": "halo_fast_file_write_at", "MPI_File_read_at": "halo_fast_file_read_at",
 	"MPI_Pack": "halo_fast_pack", "MPI_Unpack": "halo_fast_unpack",
 }

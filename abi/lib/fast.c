@@ -2,7 +2,7 @@
 
 #include "fast.h"
 
-struct halo_table halo_wins, halo_comms, halo_datatypes;
+struct halo_table halo_wins, halo_comms, halo_datatypes, halo_files;
 struct halo_type halo_types[256];
 uint8_t halo_kernel_rows[256];
 const void *halo_kernels[HALO_ROWS][HALO_ROW];
@@ -35,6 +35,10 @@ static void open_known(struct halo_table *table, uintptr_t handle, uintptr_t des
 
 void halo_open_win(uintptr_t handle, uintptr_t descriptor, uint64_t layout) {
 	open_known(&halo_wins, handle, descriptor, layout == HALO_LAYOUT);
+}
+
+void halo_open_file(uintptr_t handle, uintptr_t descriptor, uint64_t layout) {
+	open_known(&halo_files, handle, descriptor, layout == HALO_FILE_LAYOUT);
 }
 
 void halo_open_type(uintptr_t handle, uintptr_t record, uint64_t layout) {
@@ -81,6 +85,7 @@ static void close_entry(struct halo_table *table, uintptr_t handle) {
 
 void halo_close_win(uintptr_t handle) { close_entry(&halo_wins, handle); }
 void halo_close_comm(uintptr_t handle) { close_entry(&halo_comms, handle); }
+void halo_close_file(uintptr_t handle) { close_entry(&halo_files, handle); }
 
 static void close_table(struct halo_table *table) {
 	for (size_t i = 0; i < table->used; i++)
@@ -94,6 +99,7 @@ void halo_close_all(void) {
 	close_table(&halo_wins);
 	close_table(&halo_comms);
 	close_table(&halo_datatypes);
+	close_table(&halo_files);
 	__atomic_store_n(&halo_world.size, 0, __ATOMIC_SEQ_CST);
 	memset(halo_types, 0, sizeof halo_types);
 	memset(halo_kernel_rows, 0, sizeof halo_kernel_rows);

@@ -84,4 +84,11 @@ func typeEntry(h uintptr) *C.struct_halo_entry {
 	return (*C.struct_halo_entry)(unsafe.Add(chunk, number&inChunk*unsafe.Sizeof(C.struct_halo_entry{})))
 }
 
+// OpenFile passes the address of a record that is not on the Go heap: see file.File.Descriptor.
+func (fast) OpenFile(h, descriptor uintptr, layout uint64) {
+	C.halo_open_file(C.uintptr_t(h), C.uintptr_t(descriptor), C.uint64_t(layout))
+}
+
+func (fast) CloseFile(h uintptr) { C.halo_close_file(C.uintptr_t(h)) }
+
 func (fast) CloseAll() { C.halo_close_all() }

@@ -41,7 +41,7 @@
 /* A valid handle and its object. */
 struct halo_entry {
 	uintptr_t handle; /* stored last, cleared first */
-	char *descriptor; /* window: shmfmt.ViewRecord; communicator: shmfmt.SlotState or NULL; type: shmfmt.Type */
+	char *descriptor; /* window: shmfmt.ViewRecord; communicator: shmfmt.SlotState or NULL; type: shmfmt.Type; file: shmfmt.File */
 	int rank, size;   /* of a communicator */
 	int inter;        /* the communicator is an intercommunicator */
 };
@@ -57,7 +57,7 @@ struct halo_table {
 	size_t used; /* all chunks from this index on are NULL */
 };
 
-HALO_HIDDEN extern struct halo_table halo_wins, halo_comms, halo_datatypes; /* halo_datatypes: derived types */
+HALO_HIDDEN extern struct halo_table halo_wins, halo_comms, halo_files, halo_datatypes; /* halo_datatypes: derived types */
 
 /* The entry of the slot in a handle, or NULL. */
 static inline struct halo_entry *halo_slot_entry(struct halo_table *table, uintptr_t handle) {
@@ -429,6 +429,9 @@ HALO_HIDDEN int64_t halo_unpack(const void *packed, int64_t bytes, int64_t at, v
 #define halo_fast_unpack(packed, bytes, position, memory, count, datatype, comm) \
 	HALO_MOVED(position, halo_unpack(packed, bytes, *(position), memory, count, datatype, comm))
 
+HALO_HIDDEN int halo_fast_file_write_at(MPI_File file, MPI_Offset offset, const void *buf, int64_t count, MPI_Datatype datatype, MPI_Status *status);
+HALO_HIDDEN int halo_fast_file_read_at(MPI_File file, MPI_Offset offset, void *buf, int64_t count, MPI_Datatype datatype, MPI_Status *status); /* see fast_file.c */
+
 /* Whether the process runs under valgrind. */
 HALO_HIDDEN int halo_on_valgrind(void);
 
@@ -441,6 +444,8 @@ HALO_HIDDEN void halo_know_kernels(uintptr_t datatype, const uintptr_t functions
 HALO_HIDDEN void halo_open_type(uintptr_t handle, uintptr_t record, uint64_t layout);
 HALO_HIDDEN void halo_close_win(uintptr_t handle);
 HALO_HIDDEN void halo_close_comm(uintptr_t handle);
+HALO_HIDDEN void halo_open_file(uintptr_t handle, uintptr_t descriptor, uint64_t layout);
+HALO_HIDDEN void halo_close_file(uintptr_t handle);
 HALO_HIDDEN void halo_close_all(void);
 
 #endif

@@ -147,4 +147,17 @@
 /* The number of this layout. C uses a record only if Go passes the same number. */
 #define HALO_TYPE_LAYOUT 0xdabc6082cfbae618u
 
+/* Offsets of fields in the record of a file, and bits in it, of internal/shmfmt. */
+#define HALO_FILE_OPEN                0
+#define HALO_FILE_DESCRIPTOR          4
+#define HALO_FILE_FIRST               8
+#define HALO_FILE_UNIT                16
+#define HALO_FILE_MOST                24
+#define HALO_FILE_LIMIT               32
+#define HALO_FILE_READS               1
+#define HALO_FILE_WRITES              2
+
+/* The number of this layout. C uses a record only if Go passes the same number. */
+#define HALO_FILE_LAYOUT 0xb9dd7c59eb7fe9au
+
 #endif

@@ -1744,12 +1744,16 @@ int PMPI_File_read_all_end(MPI_File fh, void *buf, MPI_Status *status) {
 ALIAS(MPI_File_read_all_end)
 
 int PMPI_File_read_at(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype, MPI_Status *status) {
+	if (halo_fast_file_read_at(fh, offset, buf, count, datatype, status))
+		return MPI_SUCCESS;
 	word words[] = {W(fh), W(offset), W(buf), W(count), W(datatype), W(status)};
 	return haloCall(131, 0, words);
 }
 ALIAS(MPI_File_read_at)
 
 int PMPI_File_read_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status) {
+	if (halo_fast_file_read_at(fh, offset, buf, count, datatype, status))
+		return MPI_SUCCESS;
 	word words[] = {W(fh), W(offset), W(buf), W(count), W(datatype), W(status)};
 	return haloCall(131, 1, words);
 }
@@ -1918,12 +1922,16 @@ int PMPI_File_write_all_end(MPI_File fh, const void *buf, MPI_Status *status) {
 ALIAS(MPI_File_write_all_end)
 
 int PMPI_File_write_at(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status) {
+	if (halo_fast_file_write_at(fh, offset, buf, count, datatype, status))
+		return MPI_SUCCESS;
 	word words[] = {W(fh), W(offset), W(buf), W(count), W(datatype), W(status)};
 	return haloCall(151, 0, words);
 }
 ALIAS(MPI_File_write_at)
 
 int PMPI_File_write_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Status *status) {
+	if (halo_fast_file_write_at(fh, offset, buf, count, datatype, status))
+		return MPI_SUCCESS;
 	word words[] = {W(fh), W(offset), W(buf), W(count), W(datatype), W(status)};
 	return haloCall(151, 1, words);
 }

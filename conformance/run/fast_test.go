@@ -18,7 +18,7 @@ func TestFastPathOnAndOff(t *testing.T) {
 	need(t)
 	t.Parallel()
 	seed := rand.Uint32N(1 << 30)
-	at := programs(t, []entry{{name: "fast_random"}, {name: "fast_mixed"}, {name: "fast_litmus"}, {name: "pack_random"}, {name: "rma_done"}})
+	at := programs(t, []entry{{name: "fast_random"}, {name: "fast_mixed"}, {name: "fast_litmus"}, {name: "pack_random"}, {name: "rma_done"}, {name: "file_fast"}})
 	for _, c := range []struct {
 		fabric, program string
 		ranks           int
@@ -31,6 +31,7 @@ func TestFastPathOnAndOff(t *testing.T) {
 		{"shm", "fast_litmus", 2, []string{"1500"}},
 		{"shm", "pack_random", 1, []string{fmt.Sprint(seed), "1000"}},
 		{"shm", "rma_done", 2, nil},
+		{"shm", "file_fast", 2, nil},
 		{"tcp", "fast_random", 2, []string{fmt.Sprint(seed + 2), "150"}},
 		{"tcp", "fast_mixed", 2, []string{"100"}},
 		{"tcp", "fast_litmus", 2, []string{"100"}},

@@ -216,5 +216,6 @@ func (f *File) SetView(v *View, own error) error {
 	f.view.Store(v)
 	f.pointer.at = 0
 	f.pointer.mu.Unlock()
+	f.tell()
 	return f.placeShared(0)
 }

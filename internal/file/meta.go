@@ -254,6 +254,7 @@ func (f *File) SetAtomicity(on bool) error {
 		return err
 	}
 	f.atomic.on.Store(on)
+	f.tell()
 	return nil
 }
 

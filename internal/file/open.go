@@ -12,6 +12,7 @@ import (
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/planted"
+	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
@@ -36,6 +37,7 @@ type File struct {
 	split   split
 	atomic  atomicity
 	closed  atomic.Bool
+	record  atomic.Pointer[shmfmt.File] // for C; nil if C does not know the file
 }
 
 // pointer is a file pointer: a position in the view. An access that moves it holds the lock, so that
@@ -237,6 +239,7 @@ func (f *File) Close() error {
 		return fail(class.Request, "%s has begun and has not been ended", f.split.call)
 	}
 	f.queue.wait()
+	f.forget()
 	unshared := f.shared.close()
 	own := f.store.Close()
 	if own != nil {

@@ -4,7 +4,10 @@ import "os"
 
 // File is a file on a disk, accessed at offsets. Each method is one system call, repeated only if a
 // signal has interrupted it: reads and writes may transfer less than they are asked for.
-type File struct{ f *os.File }
+type File struct {
+	f  *os.File
+	fd int // of f, which lives as long as this File
+}
 
 // OpenFile is os.OpenFile.
 func OpenFile(path string, flag int, perm os.FileMode) (*File, error) {
@@ -12,8 +15,11 @@ func OpenFile(path string, flag int, perm os.FileMode) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &File{f}, nil
+	return &File{f, int(f.Fd())}, nil
 }
+
+// Descriptor is the descriptor of the operating system.
+func (f *File) Descriptor() int { return f.fd }
 
 // Sync returns when what has been written is on the disk.
 func (f *File) Sync() error { return f.f.Sync() }

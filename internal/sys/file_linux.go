@@ -13,7 +13,7 @@ const FileVectors = 1024 // IOV_MAX
 // ReadAt reads into b from offset off. It returns 0 at the end of the file.
 func (f *File) ReadAt(b []byte, off int64) (int, error) {
 	for {
-		if n, err := syscall.Pread(int(f.f.Fd()), b, off); err != syscall.EINTR {
+		if n, err := syscall.Pread(f.fd, b, off); err != syscall.EINTR {
 			return max(n, 0), err
 		}
 	}
@@ -22,7 +22,7 @@ func (f *File) ReadAt(b []byte, off int64) (int, error) {
 // WriteAt writes b at offset off.
 func (f *File) WriteAt(b []byte, off int64) (int, error) {
 	for {
-		if n, err := syscall.Pwrite(int(f.f.Fd()), b, off); err != syscall.EINTR {
+		if n, err := syscall.Pwrite(f.fd, b, off); err != syscall.EINTR {
 			return max(n, 0), err
 		}
 	}
@@ -31,7 +31,7 @@ func (f *File) WriteAt(b []byte, off int64) (int, error) {
 // ReadVectors reads from offset off into one slice after the other.
 func (f *File) ReadVectors(list [][]byte, off int64) (int, error) {
 	for {
-		if n, err := unix.Preadv(int(f.f.Fd()), list, off); err != unix.EINTR {
+		if n, err := unix.Preadv(f.fd, list, off); err != unix.EINTR {
 			return max(n, 0), err
 		}
 	}
@@ -40,7 +40,7 @@ func (f *File) ReadVectors(list [][]byte, off int64) (int, error) {
 // WriteVectors writes one slice after the other at offset off.
 func (f *File) WriteVectors(list [][]byte, off int64) (int, error) {
 	for {
-		if n, err := unix.Pwritev(int(f.f.Fd()), list, off); err != unix.EINTR {
+		if n, err := unix.Pwritev(f.fd, list, off); err != unix.EINTR {
 			return max(n, 0), err
 		}
 	}
@@ -50,7 +50,7 @@ func (f *File) WriteVectors(list [][]byte, off int64) (int, error) {
 // as long.
 func (f *File) Allocate(size int64) error {
 	for {
-		err := unix.Fallocate(int(f.f.Fd()), 0, 0, size)
+		err := unix.Fallocate(f.fd, 0, 0, size)
 		switch {
 		case errors.Is(err, unix.EINTR):
 		case errors.Is(err, unix.EOPNOTSUPP):
@@ -111,7 +111,7 @@ func (f *File) Unlock(off, n int64) error { return f.lock(unix.F_UNLCK, off, n) 
 
 func (f *File) lock(kind int16, off, n int64) error {
 	for {
-		err := unix.FcntlFlock(f.f.Fd(), unix.F_OFD_SETLKW, &unix.Flock_t{Type: kind, Start: off, Len: n})
+		err := unix.FcntlFlock(uintptr(f.fd), unix.F_OFD_SETLKW, &unix.Flock_t{Type: kind, Start: off, Len: n})
 		if !errors.Is(err, unix.EINTR) {
 			return err
 		}
@@ -122,7 +122,7 @@ func (f *File) lock(kind int16, off, n int64) error {
 // every host.
 func (f *File) Identity() (device, number uint64, err error) {
 	var s unix.Stat_t
-	if err := unix.Fstat(int(f.f.Fd()), &s); err != nil {
+	if err := unix.Fstat(f.fd, &s); err != nil {
 		return 0, 0, err
 	}
 	return uint64(s.Dev), s.Ino, nil
