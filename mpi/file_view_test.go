@@ -238,3 +238,48 @@ func TestStream(t *testing.T) {
 		ok(t, f.Close())
 	})
 }
+
+// IO-04, DT-13: the extent of a type of several subarrays is shorter than its data if it begins with
+// elements without markers of bounds. Such a type is a view of one element: an access within it
+// moves the bytes of the typemap, one beyond it is an error.
+func TestIO04_DT13_FileTypeOfOneElement(t *testing.T) {
+	onFile(t, 2, func(t testing.TB, c *mpi.Comm, path string) {
+		n, me := c.Size(), c.Rank()
+		const rows, columns, parts = 4, 3, 2
+		part, err := mpi.TypeSubarray([]int{rows, columns * n}, []int{rows, columns}, []int{0, columns * me}, mpi.OrderC, typeOf[byte]())
+		ok(t, err)
+		lengths, displs, types := []int{rows}, []int{rows * me}, []mpi.Datatype{typeOf[byte]()}
+		for i := range parts {
+			lengths, displs, types = append(lengths, 1), append(displs, rows*n+rows*columns*n*i), append(types, part)
+		}
+		view, err := mpi.TypeStruct(lengths, displs, types)
+		ok(t, err)
+		f := openFile(t, c, path, newFile)
+		ok(t, f.SetView(0, typeOf[byte](), committed(view, err), "native"))
+		mine := make([]byte, rows+parts*rows*columns)
+		for i := range mine {
+			mine[i] = byte(100*me + i)
+		}
+		_, err = mpi.WriteAtAll(f, 0, mine)
+		ok(t, err)
+		ok(t, c.Barrier())
+		whole := content(t, path)
+		if len(whole) != n*len(mine) {
+			t.Fatalf("the file has %d bytes", len(whole))
+		}
+		for i, b := range mine {
+			at := rows*me + i
+			if k := i - rows; k >= 0 {
+				at = rows*n + k/columns*columns*n + columns*me + k%columns
+			}
+			if whole[at] != b {
+				t.Errorf("byte %d is %d, want %d", at, whole[at], b)
+			}
+		}
+		if me > 0 {
+			_, err := mpi.ReadAt(f, 1, mine)
+			wantClass(t, err, mpi.ErrArg)
+		}
+		ok(t, f.Close())
+	})
+}

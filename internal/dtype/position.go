@@ -11,13 +11,25 @@ import (
 // bits: its offsets are offsets in the file. Runs maps positions of the packed form to offsets, and
 // Position maps back. Both take a division or a binary search for each level of the type.
 
-// Tile returns the Buffer of elements of t at address 0, as many as fit into 64 bits. t has data.
+// Tile returns the Buffer of elements of t at address 0, as many as fit into 64 bits, or of one if
+// offsets would descend from each to the next. t has data.
 func Tile(t *Type) (b Buffer, err error) {
 	if t == nil {
 		return b, fail(class.Type, "type is MPI_DATATYPE_NULL")
 	}
-	err = b.At(nil, t, t.most)
+	count := t.most
+	if !t.Tiles() {
+		count = 1
+	}
+	err = b.At(nil, t, count)
 	return b, err
+}
+
+// Tiles reports whether offsets ascend from each element of t to the next. Markers of bounds may make the
+// extent of a type shorter than its data: such a type describes one element of a view only.
+func (t *Type) Tiles() bool {
+	p := t.program()
+	return t.lay.extent() > 0 && p.last(0) <= t.lay.extent()+p.first(0)
 }
 
 // Dense reports whether the elements are one run of bytes, and returns its offset.
@@ -84,23 +96,18 @@ func repetitionsBelow(sub *node, stride int64, offs []int64, n, off int64) int64
 	return i*sub.size + sub.below(off-offset(stride, offs, i))
 }
 
-// Ascends checks that t can be the file type of a view: it has data, offsets are not negative and
-// do not descend, within an element and from each element to the next.
+// Ascends checks that t can be the file type of a view: it has data, and the offsets of an element are not
+// negative and do not descend.
 func (t *Type) Ascends() error {
-	p, extent := t.program(), t.lay.extent()
+	p := t.program()
 	switch {
 	case p.size == 0:
 		return fail(class.Arg, "type %s has no data", t)
-	case extent <= 0:
-		return fail(class.Arg, "the extent of type %s is %d, want more than 0", t, extent)
 	case t.lay.trueLB < 0:
 		return fail(class.Arg, "type %s begins at displacement %d, which is negative", t, t.lay.trueLB)
 	}
 	if at, after, ok := p.descent(0); !ok {
 		return fail(class.Arg, "displacements of type %s descend: %d comes after %d", t, after, at)
-	}
-	if at, after := p.last(0), extent+p.first(0); after < at {
-		return fail(class.Arg, "displacements of type %s descend from one element to the next: %d comes after %d", t, after, at)
 	}
 	return nil
 }

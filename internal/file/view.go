@@ -80,10 +80,15 @@ func newView(disp int64, etype, filetype *dtype.Type, rep string, writes bool, b
 	if size := filetype.Size(); size%v.unit != 0 {
 		return nil, fail(class.Arg, "file type %s has %d bytes of data, which are no whole number of elements of %s (%d bytes)", filetype, size, etype, v.unit)
 	}
-	if writes && filetype.Overlaps(2) {
+	elements := int64(2)
+	if !filetype.Tiles() {
+		elements = 1
+	}
+	overlaps := filetype.Overlaps(elements)
+	if writes && overlaps {
 		return nil, fail(class.Arg, "elements of file type %s overlap, but the file may be written", filetype)
 	}
-	v.twice = !writes && filetype.Overlaps(2)
+	v.twice = overlaps
 	if v.tiles, err = dtype.Tile(filetype); err != nil {
 		return nil, err
 	}
@@ -106,6 +111,8 @@ func (v *View) position(unit, offset int64, n int) (int64, error) {
 		return 0, fail(class.Arg, "offset %d is negative", offset)
 	case v.most == 0 && n > 0:
 		return 0, fail(class.Arg, "file type %s has no data: %d bytes cannot be accessed", v.Filetype, n)
+	case (offset > v.most/unit || offset*unit > v.most-int64(n)) && v.tiles.Count() == 1:
+		return 0, fail(class.Arg, "offset %d: the view has %d bytes, since a second element of file type %s would begin before the end of the first", offset, v.most, v.Filetype)
 	case offset > v.most/unit || offset*unit > v.most-int64(n):
 		return 0, fail(class.Arg, "offset %d: the access would end beyond 64 bits", offset)
 	case int64(n)%unit != 0:
