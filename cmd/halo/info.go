@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/halo-mpi/halo/internal/boot"
+	"github.com/halo-mpi/halo/internal/file"
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
@@ -60,7 +61,7 @@ func facts() []fact {
 	if host, err := os.Hostname(); err == nil {
 		all = append(all, fact{"host", host})
 	}
-	all = append(all, fact{"cores", cores()}, fact{"fabrics", fabrics()}, fact{"single copy", singleCopy()})
+	all = append(all, fact{"cores", cores()}, fact{"fabrics", fabrics()}, fact{"single copy", singleCopy()}, fact{"files", file.Ways()})
 	return all
 }
 

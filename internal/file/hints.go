@@ -1,6 +1,9 @@
 package file
 
-import "maps"
+import (
+	"fmt"
+	"maps"
+)
 
 // Hints are what a program prefers for a file. Package mpi reads them.
 type Hints struct {
@@ -48,6 +51,15 @@ func (f *File) advise(h *Hints) {
 		s.Advise(h.Style == Sequentially, h.Style == Randomly)
 	}
 }
+
+// Ways describes how accesses are made, as far as hints do not say it: for halo info.
+func Ways() string {
+	return fmt.Sprintf("collective accesses that interleave go through aggregators if their runs are shorter than %s (writes) or %s (reads), on several hosts %s; "+
+		"independent reads also read holes of up to %s between runs of up to %s",
+		kib(longWrite), kib(longRead), kib(longFar), kib(sieveHole), kib(sieveRun))
+}
+
+func kib(n int) string { return fmt.Sprintf("%d KiB", n>>10) }
 
 // Choice says whether a way of access is used.
 type Choice uint8

@@ -5,8 +5,9 @@ import "os"
 // File is a file on a disk, accessed at offsets. Each method is one system call, repeated only if a
 // signal has interrupted it: reads and writes may transfer less than they are asked for.
 type File struct {
-	f  *os.File
-	fd int // of f, which lives as long as this File
+	f    *os.File
+	fd   int  // of f, which lives as long as this File
+	near bool // short accesses do not wait: see shortAccess
 }
 
 // OpenFile is os.OpenFile.
@@ -15,7 +16,8 @@ func OpenFile(path string, flag int, perm os.FileMode) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &File{f, int(f.Fd())}, nil
+	fd := int(f.Fd())
+	return &File{f, fd, inMemory(fd)}, nil
 }
 
 // Descriptor is the descriptor of the operating system.

@@ -9,6 +9,8 @@ import (
 	"runtime"
 )
 
+func inMemory(int) bool { return false }
+
 // FileVectors is the largest number of slices that ReadVectors and WriteVectors take.
 const FileVectors = 1024
 
