@@ -96,6 +96,40 @@ func repetitionsBelow(sub *node, stride int64, offs []int64, n, off int64) int64
 	return i*sub.size + sub.below(off-offset(stride, offs, i))
 }
 
+// Grain is a number that a power of two divides if it divides the ends of all runs. Its lower bits are those
+// of all sizes and offsets.
+func (b *Buffer) Grain() int64 {
+	if b.size == 0 {
+		return 0
+	}
+	if b.dense {
+		return b.lowest()
+	}
+	sub, stride, _, off := b.repetitions()
+	return stride | off | sub.grain()
+}
+
+func (n *node) grain() int64 {
+	bits := n.off | n.size
+	switch n.kind {
+	case loop:
+		bits |= n.stride | n.sub.grain()
+	case list:
+		bits |= n.sub.grain()
+	case seq:
+		for _, s := range n.subs {
+			bits |= s.grain()
+		}
+	}
+	for _, off := range n.offs {
+		bits |= off
+	}
+	for _, at := range n.cum {
+		bits |= at
+	}
+	return bits
+}
+
 // Ascends checks that t can be the file type of a view: it has data, and the offsets of an element are not
 // negative and do not descend.
 func (t *Type) Ascends() error {

@@ -12,7 +12,7 @@ import (
 // DoAll is Do by all members: collective. If the arguments of one member are wrong, all fail and
 // nothing moves.
 //
-// First all members tell each other what they access: an allgather of 56 bytes. If their accesses
+// First all members tell each other what they access: an allgather of 88 bytes. If their accesses
 // do not interleave, or consist of long runs, each member makes its own access. Else they go
 // through aggregators: see phases.go.
 func (f *File) DoAll(d Direction, offset int64, x Data, call string) (int64, error) {
@@ -125,7 +125,8 @@ type plan struct {
 	lo, hi int64 // the accesses are in [lo, hi) of the file
 	phases bool  // they go through aggregators
 
-	aggregators int   // as the hint says; 0: chosen
+	shift       uint8 // of the grain: see coverage
+	aggregators int   // as many as the hint says, else all members
 	buffer      int64 // bytes of the buffer of each
 }
 
@@ -136,6 +137,7 @@ const (
 	planEnd
 	planBytes
 	planRun    // average length of the first runs
+	planGrain  // a number with the lower bits of all ends of runs
 	planTwice  // 1 if bytes of the file occur twice in the view
 	planLong   // see File.long
 	planChoice // of the hints, of which those of rank 0 count: whether to go through aggregators
@@ -174,7 +176,7 @@ func (x *exchange) amongAll(a collectiveAccess, own error) (int64, error) {
 		mine[planClass] = int64(classOf(own))
 	} else if size > 0 {
 		mine[planFirst], mine[planEnd] = a.v.Offset(a.at), a.v.Offset(a.at+size-1)+1
-		mine[planBytes], mine[planRun] = size, a.v.average(a.at, size)
+		mine[planBytes], mine[planRun], mine[planGrain] = size, a.v.average(a.at, size), a.v.grain|a.at|size
 		if a.v.twice {
 			mine[planTwice] = 1
 		}
@@ -216,7 +218,7 @@ func (v *View) average(at, size int64) int64 {
 func (f *File) plan(told []int64) (p plan, err error) {
 	type extent struct{ lo, hi int64 }
 	var list []extent
-	run, twice := told[planLong], false
+	run, twice, grain := told[planLong], false, int64(0)
 	for r := 0; r*planWords < len(told); r++ {
 		x := told[r*planWords:]
 		if err := notTaken(r, x[planClass]); err != nil {
@@ -226,6 +228,7 @@ func (f *File) plan(told []int64) (p plan, err error) {
 			list = append(list, extent{x[planFirst], x[planEnd]})
 			run = min(run, x[planRun])
 			twice = twice || x[planTwice] != 0
+			grain |= x[planGrain]
 		}
 	}
 	slices.SortFunc(list, func(a, b extent) int { return cmp.Compare(a.lo, b.lo) })
@@ -237,7 +240,11 @@ func (f *File) plan(told []int64) (p plan, err error) {
 		interleaved = interleaved || i > 0 && e.lo < p.hi
 		p.hi = max(p.hi, e.hi)
 	}
-	p.aggregators, p.buffer = int(told[planNodes]), max(1, told[planBuffer])
+	p.shift = shiftOf(grain)
+	p.aggregators, p.buffer = len(told)/planWords, max(1, told[planBuffer])
+	if k := told[planNodes]; k > 0 {
+		p.aggregators = int(min(k, int64(p.aggregators)))
+	}
 	choice := Choice(told[planChoice])
 	switch {
 	case f.atomic.on.Load() || twice || len(list) == 0 || choice == Disable:

@@ -5,6 +5,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/p2p"
+	"github.com/halo-mpi/halo/internal/planted"
 )
 
 // exchange carries out collectives of a file: in a call of the program, or in the file's goroutine, which
@@ -42,6 +43,33 @@ type signal chan error
 
 // PartDone implements p2p.Whole.
 func (s signal) PartDone(part *p2p.Request) { s <- part.Status.Err }
+
+// barrier returns when all members have called it.
+func (x *exchange) barrier() error {
+	if !x.apart {
+		return x.f.e.colls.Barrier(x.f.c)
+	}
+	return x.do(coll.Barrier, &coll.Args{})
+}
+
+// outcome ends an access in which some members have made system calls for all. Each member returns an
+// error if any of them has failed: it does not know whose data it were.
+func (x *exchange) outcome(failure error) error {
+	word := int64(0)
+	if failure != nil && !planted.FailureUntold {
+		word = int64(classOf(failure))
+	}
+	told, err := x.allgather([]int64{word})
+	if err != nil || failure != nil {
+		return firstError(failure, err)
+	}
+	for r, c := range told {
+		if c != 0 {
+			return fail(toldClass(c), "rank %d, which accesses a part of the file for all members, has failed (%s)", r, className(toldClass(c)))
+		}
+	}
+	return nil
+}
 
 // allgather gives the numbers of all members to all.
 func (x *exchange) allgather(mine []int64) ([]int64, error) {

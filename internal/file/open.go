@@ -33,6 +33,7 @@ type File struct {
 	view    atomic.Pointer[View]
 	pointer pointer   // the individual file pointer
 	shared  window    // with the shared file pointer
+	stage   stage     // of collective accesses in two phases
 	queue   callQueue // of collective accesses that do not block
 	split   split
 	atomic  atomicity
@@ -240,7 +241,7 @@ func (f *File) Close() error {
 	}
 	f.queue.wait()
 	f.forget()
-	unshared := f.shared.close()
+	unshared := firstError(f.stage.close(), f.shared.close())
 	own := f.store.Close()
 	if own != nil {
 		own = failed(own, "close")

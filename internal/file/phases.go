@@ -74,15 +74,15 @@ type domains struct {
 	members     int
 }
 
-// domains returns the domains of a plan. Aggregators are as many as the hint says, else all members.
-func (f *File) domains(p plan) domains {
-	n := f.c.Size()
-	d := domains{lo: p.lo &^ (pageSize - 1), aggregators: n, members: n}
-	if k := p.aggregators; k > 0 {
-		d.aggregators = min(k, n)
-	}
-	each := (p.hi - d.lo + int64(d.aggregators) - 1) / int64(d.aggregators)
-	d.size = (min(each, p.buffer) + pageSize - 1) &^ (pageSize - 1)
+// each is how many bytes of the file an aggregator has in all.
+func (p *plan) each() int64 {
+	return (p.hi - p.lo&^(pageSize-1) + int64(p.aggregators) - 1) / int64(p.aggregators)
+}
+
+// domains returns the domains of a plan.
+func (p *plan) domains(members int) domains {
+	d := domains{lo: p.lo &^ (pageSize - 1), aggregators: p.aggregators, members: members}
+	d.size = (min(p.each(), p.buffer) + pageSize - 1) &^ (pageSize - 1)
 	round := d.size * int64(d.aggregators)
 	d.rounds = int((p.hi - d.lo + round - 1) / round)
 	return d
@@ -102,8 +102,17 @@ func (d *domains) begin(round, i int) int64 {
 
 // phases makes an access in two phases.
 func (x *exchange) phases(a *collectiveAccess, p plan) (int64, error) {
-	d := x.f.domains(p)
-	s := &shares{x: x, a: a, d: d, n: x.f.c.Size()}
+	members := x.f.c.Size()
+	room, err := x.stageFor(p.each(), p.buffer)
+	if err != nil {
+		return 0, err
+	}
+	if room > 0 {
+		p.buffer = room
+		return x.staged(a, p.domains(members), p.shift)
+	}
+	d := p.domains(members)
+	s := &shares{x: x, a: a, d: d, n: members}
 	var total int64
 	var failure error
 	for round := range d.rounds {
@@ -114,21 +123,7 @@ func (x *exchange) phases(a *collectiveAccess, p plan) (int64, error) {
 		total += moved
 		failure = firstError(failure, s.failure)
 	}
-	// Each member returns an error if any aggregator has failed: it does not know whose data it were.
-	word := int64(0)
-	if failure != nil && !planted.FailureUntold {
-		word = int64(classOf(failure))
-	}
-	told, err := x.allgather([]int64{word})
-	if err != nil || failure != nil {
-		return total, firstError(failure, err)
-	}
-	for r, c := range told {
-		if c != 0 {
-			return total, fail(toldClass(c), "rank %d, which accesses a part of the file for all members, has failed (%s)", r, className(toldClass(c)))
-		}
-	}
-	return total, nil
+	return total, x.outcome(failure)
 }
 
 // shares is what a member exchanges with the others in a round.

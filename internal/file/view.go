@@ -22,6 +22,7 @@ type View struct {
 	tiles    dtype.Buffer    // elements of the file type at offset 0, as many as fit into 64 bits
 	dense    bool            // position p is at byte first+p of the file
 	first    int64
+	grain    int64 // has the lower bits of all ends of runs
 	twice    bool  // bytes of the file occur twice in the view
 	most     int64 // positions, so that all offsets fit into 64 bits
 }
@@ -94,6 +95,9 @@ func newView(disp int64, etype, filetype *dtype.Type, rep string, writes bool, b
 	}
 	v.first, v.dense = v.tiles.Dense()
 	v.first += disp
+	if v.grain = v.first; !v.dense {
+		v.grain = disp | v.tiles.Grain()
+	}
 	v.most = v.tiles.Size()
 	if v.dense {
 		v.most = min(v.most, math.MaxInt64-v.first)

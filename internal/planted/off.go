@@ -233,6 +233,8 @@ const (
 	PointerStays = false
 	// EndByOne takes the end of a file for one element farther.
 	EndByOne = false
+	// HoleWritten lets an aggregator also write the byte before a run of its stage.
+	HoleWritten = false
 	// DomainByOne lets the domain of an aggregator begin one byte behind the end of the previous one.
 	DomainByOne = false
 	// SharedTwice gives the next access at the shared file pointer the same place.

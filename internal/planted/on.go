@@ -97,6 +97,7 @@ var (
 	EveryoneCreates       = chosen("EveryoneCreates")
 	PointerStays          = chosen("PointerStays")
 	EndByOne              = chosen("EndByOne")
+	HoleWritten           = chosen("HoleWritten")
 	DomainByOne           = chosen("DomainByOne")
 	SharedTwice           = chosen("SharedTwice")
 	AtomicUnlocked        = chosen("AtomicUnlocked")

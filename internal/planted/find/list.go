@@ -108,6 +108,7 @@ func faults() []sought {
 		by("PointerStays", mpi, "TestIO05_IO02_Requests"),
 		by("EndByOne", mpi, "TestIO22_Seek"),
 		by("DomainByOne", mpi, "TestIO01_RandomCollectives"),
+		by("HoleWritten", mpi, "TestIO01_XIO01_CollectiveForms"),
 		by("SharedTwice", mpi, "TestXIO01_SharedPointer"),
 		by("AtomicUnlocked", mpi, "TestXIO01_Atomicity"),
 		by("ShortTaken", histories, "TestFileHistoriesOfShortTransfers"),
