@@ -110,6 +110,22 @@ func (e *emitter) repetitions(sub *node, stride int64, offs []int64, n, off, fro
 			return false
 		}
 		from = 0
+		if sub.kind == run && offs == nil && stride != sub.size {
+			i += e.evenly(off+sub.off+(i+1)*stride, sub.size, stride, n-i-1)
+		}
 	}
 	return true
+}
+
+// evenly adds up to n whole runs of a size, stride apart, from off on, behind a run that does not touch
+// the first one. It returns how many.
+func (e *emitter) evenly(off, size, stride, n int64) int64 {
+	n = min(n, int64(len(e.runs)-e.n), e.left/size)
+	for i := range e.runs[e.n : e.n+int(n)] {
+		e.runs[e.n+i] = Run{off + int64(i)*stride, size}
+	}
+	e.n += int(n)
+	e.next += n * size
+	e.left -= n * size
+	return n
 }

@@ -33,6 +33,22 @@ type marker struct {
 	mask uint64
 }
 
+// runs sets the bits of runs in a domain from byte base on.
+func (m *marker) runs(list []run, base int64) {
+	shift, word, mask := m.c.shift&63, m.word, m.mask
+	for _, r := range list {
+		lo, hi := (r.Off-base)>>shift, (r.Off+r.Len-base)>>shift
+		if lo>>6 == word && hi>>6 == word {
+			mask |= (1<<(uint64(hi-lo)&63) - 1) << (uint64(lo) & 63)
+			continue
+		}
+		m.mask = mask
+		m.mark(r.Off-base, r.Off+r.Len-base)
+		word, mask = m.word, m.mask
+	}
+	m.mask = mask
+}
+
 // mark sets the bits of the bytes [lo, hi) of the domain.
 func (m *marker) mark(lo, hi int64) {
 	lo, hi = lo>>m.c.shift, hi>>m.c.shift

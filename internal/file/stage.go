@@ -249,20 +249,32 @@ func (s *staged) pieces(h *half, m *marker, lo, from, to int64) {
 	whole, contiguous := s.a.m.Bytes()
 	for at := from; at < to; {
 		n, next := s.a.v.runs(runs[:], at, to-at)
+		if m != nil {
+			m.runs(runs[:n], lo)
+		}
+		switch {
+		case contiguous && m != nil:
+			rest := whole[at-s.a.at:]
+			for _, r := range runs[:n] {
+				copy(h.data[r.Off-lo:], rest[:r.Len])
+				rest = rest[r.Len:]
+			}
+			at = next
+			continue
+		case contiguous:
+			rest := whole[at-s.a.at:]
+			for _, r := range runs[:n] {
+				copy(rest[:r.Len], h.data[r.Off-lo:])
+				rest = rest[r.Len:]
+			}
+			at = next
+			continue
+		}
 		for _, r := range runs[:n] {
 			part := h.data[r.Off-lo : r.Off-lo+r.Len]
-			if m != nil {
-				m.mark(r.Off-lo, r.Off-lo+r.Len)
-			}
 			pos := int(at - s.a.at)
 			at += r.Len
 			switch {
-			case contiguous && m != nil:
-				copy(part, whole[pos:])
-				continue
-			case contiguous:
-				copy(whole[pos:], part)
-				continue
 			case s.pack && m != nil:
 				s.a.m.Pack(part, pos)
 				continue
@@ -297,9 +309,7 @@ func (s *staged) marks(m *marker, lo, from, to int64) {
 	var runs [batch]run
 	for at := from; at < to; {
 		n, next := s.a.v.runs(runs[:], at, to-at)
-		for _, r := range runs[:n] {
-			m.mark(r.Off-lo, r.Off-lo+r.Len)
-		}
+		m.runs(runs[:n], lo)
 		at = next
 	}
 }
