@@ -24,8 +24,8 @@ func BenchmarkStage(b *testing.B) {
 				b.Fatal(err)
 			}
 			a := &collectiveAccess{v: v, d: Write, m: mem.Of(make([]byte, domain/4))}
-			s := &staged{a: a, shift: shiftOf(v.grain), end: domain / 4}
-			h := &half{cover: coverage{make([]uint64, coverageBytes(domain)/8), s.shift}, data: make([]byte, domain)}
+			s := &staged{a: a, end: domain / 4}
+			h := &half{cover: coverage{make([]uint64, coverageBytes(domain)/8), shiftOf(v.grain)}, data: make([]byte, domain)}
 			b.SetBytes(domain / 4)
 			for b.Loop() {
 				m := marker{c: &h.cover}

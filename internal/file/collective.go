@@ -12,7 +12,7 @@ import (
 // DoAll is Do by all members: collective. If the arguments of one member are wrong, all fail and
 // nothing moves.
 //
-// First all members tell each other what they access: an allgather of 88 bytes. If their accesses
+// First all members tell each other what they access: an allgather of 96 bytes. If their accesses
 // do not interleave, or consist of long runs, each member makes its own access. Else they go
 // through aggregators: see phases.go.
 func (f *File) DoAll(d Direction, offset int64, x Data, call string) (int64, error) {
@@ -125,6 +125,7 @@ type plan struct {
 	lo, hi int64 // the accesses are in [lo, hi) of the file
 	phases bool  // they go through aggregators
 
+	whole       bool  // reads take the holes between the accesses, too: these are most of the file from lo to hi
 	shift       uint8 // of the grain: see coverage
 	aggregators int   // as many as the hint says, else all members
 	buffer      int64 // bytes of the buffer of each
@@ -141,6 +142,7 @@ const (
 	planTwice  // 1 if bytes of the file occur twice in the view
 	planLong   // see File.long
 	planChoice // of the hints, of which those of rank 0 count: whether to go through aggregators
+	planSieve  // 1 if reads may read holes
 	planNodes
 	planBuffer
 	planWords // the number of these numbers
@@ -152,10 +154,15 @@ const (
 // and 69 %; data sieving makes short reads cheap. Members on several hosts share a file system over a network, where a call takes as
 // long as 100 KiB.
 const (
-	longWrite = 8 << 10
-	longRead  = 1 << 10
-	longFar   = 256 << 10
+	longWrite  = 8 << 10
+	longRead   = 1 << 10
+	longStaged = 4 << 10 // of reads through stages, which copy less than data sieving
+	longFar    = 256 << 10
 )
+
+// wholeShare is the part of the bytes between the first and the last of a collective read from which on
+// aggregators read all of them: to mark what members want takes longer than to read the rest.
+const wholeShare = 0.75
 
 // long is that length for an access. The members use what rank 0 says.
 func (f *File) long(d Direction) int64 {
@@ -164,6 +171,8 @@ func (f *File) long(d Direction) int64 {
 		return longFar
 	case d == Write:
 		return longWrite
+	case !f.stage.refused:
+		return longStaged
 	}
 	return longRead
 }
@@ -185,6 +194,9 @@ func (x *exchange) amongAll(a collectiveAccess, own error) (int64, error) {
 	choice := a.h.CbWrite
 	if a.d == Read {
 		choice = a.h.CbRead
+	}
+	if a.h.SieveReads {
+		mine[planSieve] = 1
 	}
 	mine[planChoice], mine[planNodes], mine[planBuffer] = int64(choice), int64(a.h.CbNodes), int64(a.h.CbBuffer)
 	told, err := x.allgather(mine[:])
@@ -218,7 +230,7 @@ func (v *View) average(at, size int64) int64 {
 func (f *File) plan(told []int64) (p plan, err error) {
 	type extent struct{ lo, hi int64 }
 	var list []extent
-	run, twice, grain := told[planLong], false, int64(0)
+	run, twice, grain, total := told[planLong], false, int64(0), 0.0
 	for r := 0; r*planWords < len(told); r++ {
 		x := told[r*planWords:]
 		if err := notTaken(r, x[planClass]); err != nil {
@@ -229,6 +241,7 @@ func (f *File) plan(told []int64) (p plan, err error) {
 			run = min(run, x[planRun])
 			twice = twice || x[planTwice] != 0
 			grain |= x[planGrain]
+			total += float64(x[planBytes]) // whose sum may exceed 64 bits
 		}
 	}
 	slices.SortFunc(list, func(a, b extent) int { return cmp.Compare(a.lo, b.lo) })
@@ -241,6 +254,7 @@ func (f *File) plan(told []int64) (p plan, err error) {
 		p.hi = max(p.hi, e.hi)
 	}
 	p.shift = shiftOf(grain)
+	p.whole = told[planSieve] != 0 && total > wholeShare*float64(p.hi-p.lo)
 	p.aggregators, p.buffer = len(told)/planWords, max(1, told[planBuffer])
 	if k := told[planNodes]; k > 0 {
 		p.aggregators = int(min(k, int64(p.aggregators)))

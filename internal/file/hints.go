@@ -56,7 +56,7 @@ func (f *File) advise(h *Hints) {
 func Ways() string {
 	return fmt.Sprintf("collective accesses that interleave go through aggregators if their runs are shorter than %s (writes) or %s (reads), on several hosts %s; "+
 		"independent reads also read holes of up to %s between runs of up to %s",
-		kib(longWrite), kib(longRead), kib(longFar), kib(sieveHole), kib(sieveRun))
+		kib(longWrite), kib(longStaged), kib(longFar), kib(sieveHole), kib(sieveRun))
 }
 
 func kib(n int) string { return fmt.Sprintf("%d KiB", n>>10) }

@@ -109,7 +109,7 @@ func (x *exchange) phases(a *collectiveAccess, p plan) (int64, error) {
 	}
 	if room > 0 {
 		p.buffer = room
-		return x.staged(a, p.domains(members), p.shift)
+		return x.staged(a, p)
 	}
 	d := p.domains(members)
 	s := &shares{x: x, a: a, d: d, n: members}

@@ -132,20 +132,20 @@ func (s *stage) half(rank, i int, shift uint8) half {
 
 // staged is an access in two phases through stages.
 type staged struct {
-	x     *exchange
-	a     *collectiveAccess
-	d     domains
-	shift uint8 // of the grain
-	end   int64 // position
-	pack  bool  // memory is in so short blocks that it is packed run by run
+	x    *exchange
+	a    *collectiveAccess
+	d    domains
+	p    plan
+	end  int64 // position
+	pack bool  // memory is in so short blocks that it is packed run by run
 }
 
 // stagedBlock is the average length of blocks of memory from which on they are copied one by one.
 const stagedBlock = 64
 
 // staged makes an access through the stages.
-func (x *exchange) staged(a *collectiveAccess, d domains, shift uint8) (int64, error) {
-	s := &staged{x: x, a: a, d: d, shift: shift, end: a.at + int64(a.m.Len())}
+func (x *exchange) staged(a *collectiveAccess, p plan) (int64, error) {
+	s := &staged{x: x, a: a, d: p.domains(x.f.c.Size()), p: p, end: a.at + int64(a.m.Len())}
 	if !a.m.Contiguous() && a.m.Len() > 0 {
 		var list [batch][]byte
 		k, next := a.m.Blocks(list[:], 0, a.m.Len())
@@ -175,24 +175,23 @@ func (s *staged) write() (int64, error) {
 }
 
 // read reads the domains of a round while members copy what was read in the round before. What
-// members want of a round they mark one round earlier.
+// members want of a round they mark one round earlier, unless the plan is to read all.
 func (s *staged) read() (moved int64, err error) {
 	var failure error
 	mark := func(round int) {
-		if round < s.d.rounds {
+		if round < s.d.rounds && !s.p.whole {
 			s.each(round, func(_ *half, m *marker, lo, from, to int64) { s.marks(m, lo, from, to) })
 		}
 	}
 	mark(0)
 	for round := range s.d.rounds {
-		if round == 0 {
+		if round == 0 && !s.p.whole {
 			if err := s.x.barrier(); err != nil {
 				return 0, err
 			}
 		}
 		if h, lo, hi, mine := s.own(round); mine {
 			failure = firstError(failure, s.fill(&h, lo, hi))
-			h.cover.clear(hi - lo)
 		}
 		mark(round + 1)
 		if err := s.x.barrier(); err != nil {
@@ -213,7 +212,7 @@ func (s *staged) own(round int) (h half, lo, hi int64, mine bool) {
 	for i := range s.d.aggregators {
 		if s.d.rank(i) == rank {
 			lo = s.d.begin(round, i)
-			return s.x.f.stage.half(rank, round%2, s.shift), lo, lo + s.d.size, true
+			return s.x.f.stage.half(rank, round%2, s.p.shift), lo, lo + s.d.size, true
 		}
 	}
 	return half{}, 0, 0, false
@@ -232,7 +231,7 @@ func (s *staged) each(round int, do func(h *half, m *marker, lo, from, to int64)
 		if from >= to {
 			continue
 		}
-		h := s.x.f.stage.half(s.d.rank(i), round%2, s.shift)
+		h := s.x.f.stage.half(s.d.rank(i), round%2, s.p.shift)
 		m := marker{c: &h.cover}
 		do(&h, &m, lo, from, to)
 		m.flush()
@@ -354,6 +353,15 @@ func (s *staged) fill(h *half, lo, hi int64) error {
 	}
 	size := hi - lo
 	h.state.end.Store(hi)
+	if s.p.whole {
+		from, to := min(max(s.p.lo-lo, 0), size), min(max(s.p.hi-lo, 0), size)
+		n, err := s.x.f.span(h.data[from:to], lo+from, false)
+		if err != nil || n < to-from {
+			h.state.end.Store(lo + from + n)
+		}
+		return err
+	}
+	defer h.cover.clear(size)
 	for at := int64(0); at < size; {
 		from, to := h.cover.next(at, size, hole)
 		if from < to {
