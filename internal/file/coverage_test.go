@@ -20,7 +20,7 @@ func TestIO04_CoverageIsTheUnionOfRuns(t *testing.T) {
 			for range r.IntN(30) {
 				lo := r.Int64N(size / grain)
 				hi := lo + r.Int64N(min(200, size/grain-lo)+1)
-				m.runs([]run{{1<<40 + lo*grain, (hi - lo) * grain}}, 1<<40)
+				m.runs([]run{{Off: 1<<40 + lo*grain, Len: (hi - lo) * grain}}, 1<<40)
 				for i := lo; i < hi; i++ {
 					want[i] = true
 				}

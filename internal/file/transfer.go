@@ -22,9 +22,10 @@ import (
 // written meanwhile.
 
 const (
-	// pieceSize is the number of bytes that are packed at a time: they stay in the second-level
-	// cache until they are written.
-	pieceSize = 256 << 10
+	// pieceSize is the number of bytes that are packed at a time: they stay near the core until they
+	// are written. Rows of 256 bytes take 1.5 x the time of contiguous memory; with 256 KiB 1.9 x, and by
+	// vectors of the kernel 5 x.
+	pieceSize = 64 << 10
 	// batch is the number of runs that an access looks at together.
 	batch = 64
 	// sieveHole and sieveRun are the longest hole, and the longest run, that are read together with
