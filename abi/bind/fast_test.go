@@ -2,6 +2,7 @@ package bind
 
 import (
 	"errors"
+	"path/filepath"
 	"sync/atomic"
 	"testing"
 	"unsafe"
@@ -75,9 +76,11 @@ func TestFastHearsOfHandles(t *testing.T) {
 			ok(t, err)
 			w, err := world.WinAllocate(64, 1)
 			ok(t, err)
-			hc, hw := l.addComm(c), l.addWin(w)
+			file, err := mpi.OpenFile(world, filepath.Join(t.TempDir(), "file"), mpi.ModeCreate|mpi.ModeReadWrite)
+			ok(t, err)
+			hc, hw, hf := l.addComm(c), l.addWin(w), l.addFile(file)
 			if !on {
-				if len(x.types)+len(x.ops)+len(x.comms)+len(x.wins) > 0 {
+				if len(x.types)+len(x.ops)+len(x.comms)+len(x.wins)+len(x.files) > 0 {
 					t.Errorf("told in spite of HALO_C_FAST=0: %+v", x)
 				}
 			} else {
@@ -88,17 +91,25 @@ func TestFastHearsOfHandles(t *testing.T) {
 				if address == 0 || layout == 0 || x.wins[hw] != address {
 					t.Errorf("window at %#x, told is %v", address, x.wins)
 				}
+				if address, layout := engine.FileDescriptor(file); address == 0 || layout == 0 || x.files[hf] != address {
+					t.Errorf("file at %#x, told is %v", address, x.files)
+				}
 				if len(x.types) != len(predefinedTypes) {
 					t.Errorf("%d types, told are %d", len(predefinedTypes), len(x.types))
 				}
 			}
 			l.comms.drop(hc)
 			l.wins.drop(hw)
-			if len(x.wins) != 0 || x.comms[hc] != [2]int{} {
+			l.files.drop(hf)
+			if len(x.wins)+len(x.files) != 0 || x.comms[hc] != [2]int{} {
 				t.Errorf("handles that have ended: %v, %v", x.wins, x.comms)
 			}
 			ok(t, c.Free())
 			ok(t, w.Free())
+			ok(t, file.Close())
+			if address, _ := engine.FileDescriptor(file); address != 0 {
+				t.Error("a file that was closed has a descriptor")
+			}
 			if address, _ := engine.WinDescriptor(w); address != 0 {
 				t.Error("a window that was freed has a descriptor")
 			}

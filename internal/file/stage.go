@@ -48,8 +48,7 @@ func halfBytes(n int64) int64 { return halfHeader + coverageBytes(n) + n }
 
 // roomOf is the room of a stage that takes at most n bytes, at least a page.
 func roomOf(n int64) int64 {
-	room := max((n-2*halfHeader)*4/9&^(pageSize-1), pageSize)
-	return room
+	return max((n-2*halfHeader)*4/9&^(pageSize-1), pageSize)
 }
 
 // stageFor returns the room of the stage that an access uses whose aggregators have up to each bytes,
