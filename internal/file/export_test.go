@@ -9,6 +9,7 @@ func (f *File) InPhases(d Direction, m mem.Mem, lo, hi int64, aggregators int) (
 	if err != nil {
 		return 0, err
 	}
+	f.stage.refused = true // the exchange of parcels
 	x := &exchange{f: f, call: "InPhases"}
 	return x.phases(&a, plan{lo: lo, hi: hi, phases: true, aggregators: aggregators, buffer: int64(a.h.CbBuffer)})
 }
