@@ -239,6 +239,32 @@ func TestStream(t *testing.T) {
 	})
 }
 
+// A file type of a header and an array behind it has the bounds of the array, whose type has markers. One element is one
+// run of bytes, and a second one would overlap it: the view has one element, in a file that may be written, too (IO-04,
+// DT-13). PnetCDF makes such types.
+func TestIO04_DT13_HeaderAndArray(t *testing.T) {
+	onFile(t, 2, func(t testing.TB, c *mpi.Comm, path string) {
+		const header, rows, columns = 12, 2, 5
+		array, err := mpi.TypeSubarray([]int{rows, columns}, []int{rows, columns}, []int{0, 0}, mpi.OrderC, typeOf[byte]())
+		ok(t, err)
+		view, err := mpi.TypeStruct([]int{header, 1}, []int{0, header}, []mpi.Datatype{typeOf[byte](), array})
+		ok(t, err)
+		f := openFile(t, c, path, newFile)
+		ok(t, f.SetView(int64(100*c.Rank()), typeOf[byte](), committed(view, err), "native"))
+		mine := bytes.Repeat([]byte{byte(c.Rank() + 1)}, header+rows*columns)
+		_, err = mpi.WriteAtAll(f, 0, mine)
+		ok(t, err)
+		got := make([]byte, len(mine))
+		_, err = mpi.ReadAtAll(f, 0, got)
+		if ok(t, err); !bytes.Equal(got, mine) {
+			t.Errorf("read %d, want %d", got, mine)
+		}
+		_, err = mpi.WriteAt(f, 1, mine)
+		wantClass(t, err, mpi.ErrArg)
+		ok(t, f.Close())
+	})
+}
+
 // IO-04, DT-13: the extent of a type of several subarrays is shorter than its data if it begins with
 // elements without markers of bounds. Such a type is a view of one element: an access within it
 // moves the bytes of the typemap, one beyond it is an error.

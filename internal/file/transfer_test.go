@@ -93,7 +93,7 @@ func TestIO04_RandomViews(t *testing.T) {
 		}
 		tested++
 		tiles := int64(40)
-		if !filetype.Tiles() {
+		if v.tiles.Count() == 1 {
 			tiles = 1
 		}
 		offsets := m.Times(tiles).Offsets()

@@ -81,8 +81,11 @@ func newView(disp int64, etype, filetype *dtype.Type, rep string, writes bool, b
 	if size := filetype.Size(); size%v.unit != 0 {
 		return nil, fail(class.Arg, "file type %s has %d bytes of data, which are no whole number of elements of %s (%d bytes)", filetype, size, etype, v.unit)
 	}
+	// Only what a file type itself says twice is refused: its extent may be shorter than its data, if the view
+	// is to have one element.
+	once := !filetype.Tiles() || writes && filetype.Overlaps(2)
 	elements := int64(2)
-	if !filetype.Tiles() {
+	if once {
 		elements = 1
 	}
 	overlaps := filetype.Overlaps(elements)
@@ -90,7 +93,10 @@ func newView(disp int64, etype, filetype *dtype.Type, rep string, writes bool, b
 		return nil, fail(class.Arg, "elements of file type %s overlap, but the file may be written", filetype)
 	}
 	v.twice = overlaps
-	if v.tiles, err = dtype.Tile(filetype); err != nil {
+	if v.tiles, err = dtype.Tile(filetype); err == nil && once {
+		err = v.tiles.At(nil, filetype, 1)
+	}
+	if err != nil {
 		return nil, err
 	}
 	v.first, v.dense = v.tiles.Dense()
