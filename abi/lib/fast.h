@@ -291,6 +291,7 @@ static inline int halo_fast_win_sync(MPI_Win win) {
 	return 1;
 }
 
+#include "fast_file.h"
 #include "fast_integer.h"
 #include "fast_request.h"
 
@@ -428,9 +429,6 @@ HALO_HIDDEN int64_t halo_unpack(const void *packed, int64_t bytes, int64_t at, v
 	HALO_MOVED(position, halo_pack(memory, count, datatype, packed, bytes, *(position), comm))
 #define halo_fast_unpack(packed, bytes, position, memory, count, datatype, comm) \
 	HALO_MOVED(position, halo_unpack(packed, bytes, *(position), memory, count, datatype, comm))
-
-HALO_HIDDEN int halo_fast_file_write_at(MPI_File file, MPI_Offset offset, const void *buf, int64_t count, MPI_Datatype datatype, MPI_Status *status);
-HALO_HIDDEN int halo_fast_file_read_at(MPI_File file, MPI_Offset offset, void *buf, int64_t count, MPI_Datatype datatype, MPI_Status *status); /* see fast_file.c */
 
 /* Whether the process runs under valgrind. */
 HALO_HIDDEN int halo_on_valgrind(void);
