@@ -4,17 +4,17 @@ package mpi
 // caller's own rank.
 func (k call) awaits() bool { return k >= callWaitNotify && k <= callNotifyReach }
 
-// receives reports whether the peer of the call is a source.
-func (k call) receives() bool {
-	switch k {
-	case callRecv, callIrecv, callRecvInit, callPrecvInit, callParrived, callRecvSlice, callMrecv, callImrecv,
-		callProbe, callIprobe, callMprobe, callImprobe,
-		callSendrecv, callIsendrecv, callSendrecvReplace, callIsendrecvReplace,
-		callGet, callRget, callGetNotify, callRgetNotify:
-		return true
-	}
-	return false
+// receiving are the calls whose peer is a source.
+var receiving = [callCollective]bool{
+	callRecv: true, callIrecv: true, callRecvInit: true, callPrecvInit: true, callParrived: true,
+	callRecvSlice: true, callMrecv: true, callImrecv: true,
+	callProbe: true, callIprobe: true, callMprobe: true, callImprobe: true,
+	callSendrecv: true, callIsendrecv: true, callSendrecvReplace: true, callIsendrecvReplace: true,
+	callGet: true, callRget: true, callGetNotify: true, callRgetNotify: true,
 }
+
+// receives reports whether the peer of the call is a source.
+func (k call) receives() bool { return k < callCollective && receiving[k] }
 
 // oneSided reports whether the call is a one-sided one, as opposed to those that every object
 // has.

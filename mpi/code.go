@@ -16,8 +16,9 @@ func elementCode[T any]() dtype.Code { return kindCode(reflect.TypeFor[T]().Kind
 
 // isNumber reports whether T is a number or a boolean, or a type defined as one. Slices of such
 // elements are memory without gaps.
-func isNumber[T any]() bool {
-	k := reflect.TypeFor[T]().Kind()
+func isNumber[T any]() bool { return isNumberKind(reflect.TypeFor[T]().Kind()) }
+
+func isNumberKind(k reflect.Kind) bool {
 	return k >= reflect.Bool && k <= reflect.Complex128 && k != reflect.Uintptr
 }
 

@@ -38,12 +38,7 @@ func differentFilesProgram() error {
 	if err := says(err, mpi.ErrNoSuchFile, "OpenFile on "+path+": "); err != nil {
 		return err
 	}
-	if world.Rank() > 0 {
-		if err := os.WriteFile(path, nil, 0o600); err != nil {
-			return err
-		}
-	}
-	if err := world.Barrier(); err != nil {
+	if err := makeLater(world, path); err != nil {
 		return err
 	}
 	_, err = mpi.OpenFile(world, path, newFile)
@@ -52,6 +47,37 @@ func differentFilesProgram() error {
 	}
 	fmt.Println("right:", err)
 	return mpi.Finalize()
+}
+
+// makeLater has all ranks but 0 make a file at another time than the one of rank 0 was made at: the clock of
+// file systems advances by some milliseconds at once.
+func makeLater(world *mpi.Comm, path string) error {
+	made := func() (int64, error) {
+		info, err := os.Stat(path)
+		if err != nil {
+			return 0, err
+		}
+		return info.ModTime().UnixNano(), nil
+	}
+	first := make([]int64, 1)
+	var err error
+	if world.Rank() == 0 {
+		if first[0], err = made(); err != nil {
+			return err
+		}
+	}
+	if err := mpi.Bcast(world, first, 0); err != nil {
+		return err
+	}
+	for own := first[0]; world.Rank() > 0 && own == first[0]; {
+		if err := errors.Join(os.RemoveAll(path), os.WriteFile(path, nil, 0o600)); err != nil {
+			return err
+		}
+		if own, err = made(); err != nil {
+			return err
+		}
+	}
+	return world.Barrier()
 }
 
 // endlessProgram does collectives of all ranks until one fails. A surviving rank reports whether

@@ -21,11 +21,12 @@ type signature struct {
 
 // dataOf is the memory and the signature of a slice of plain data.
 func dataOf[T any](c *Comm, buf []T) (mem.Mem, signature) {
-	if !isNumber[T]() {
+	k := reflect.TypeFor[T]().Kind()
+	if !isNumberKind(k) {
 		b := Buf(buf)
 		return b.sent(c)
 	}
-	e := signature{code: elementCode[T]()}
+	e := signature{code: kindCode(k)}
 	if c.checks() {
 		e.typ, e.count = checkedType(reflect.TypeFor[T]()), int64(len(buf))
 	}
@@ -67,16 +68,15 @@ func (c *Comm) checkMessage(k call, m mem.Mem, peer, tag int, receives bool) *Er
 	return nil
 }
 
-// mode is the send mode of a call.
-func (k call) mode() p2p.Mode {
-	switch k {
-	case callSsend, callIssend, callSsendInit:
-		return p2p.Synchronous
-	case callBsend, callIbsend, callBsendInit:
-		return p2p.Buffered
-	}
-	return p2p.Standard
+// modes are the send modes of calls. Like receiving it is a table, since sends and receives alternate, so
+// that the processor would mispredict the jumps of a switch.
+var modes = [callCollective]p2p.Mode{
+	callSsend: p2p.Synchronous, callIssend: p2p.Synchronous, callSsendInit: p2p.Synchronous,
+	callBsend: p2p.Buffered, callIbsend: p2p.Buffered, callBsendInit: p2p.Buffered,
 }
+
+// mode is the send mode of a call that is no collective.
+func (k call) mode() p2p.Mode { return modes[k] }
 
 // persistent reports whether a call makes a request that can be started many times.
 func (k call) persistent() bool { return k >= callSendInit && k <= callRecvInit }
