@@ -77,9 +77,13 @@ func (p places) mover() (rank int) {
 }
 
 // emptier returns the core with the fewest members among those that mover may use, if it has fewer
-// there than it leaves behind, else -1.
+// there than it leaves behind, else -1. Nobody moves from a core that is not known.
 func (p places) emptier(allowed []int) int {
-	best, least := -1, p.on(p[p.mover()])-1
+	crowded := p[p.mover()]
+	if crowded < 0 {
+		return -1
+	}
+	best, least := -1, p.on(crowded)-1
 	for _, core := range allowed {
 		if n := p.on(int32(core)); n < least {
 			best, least = core, n

@@ -40,6 +40,7 @@ func TestMembersSpreadOverCores(t *testing.T) {
 		{"all on one", []int64{4, 4, 4, 4, 4, 4}, [][]int{all, all, all, all, all, all}, []int{3, 3}, 3},
 		{"even", []int64{4, 9, 4, 9}, [][]int{all, all, all, all}, []int{2, 2}, 0},
 		{"odd", []int64{4, 9, 4}, [][]int{all, all, all}, []int{2, 1}, 0},
+		{"unknown", []int64{-1, -1, -1, -1}, [][]int{all, all, all, all}, []int{0, 0}, 0},
 		{"bound", []int64{4, 4, 4, 4}, [][]int{{4}, {4}, {4}, {4}}, []int{4, 0}, 0},
 	} {
 		for _, near := range both {
@@ -63,7 +64,9 @@ func TestMembersSpreadOverCores(t *testing.T) {
 			}
 			got, moves := []int{0, 0}, 0
 			for _, p := range cores {
-				got[slices.Index(all, p.Current())]++
+				if i := slices.Index(all, p.Current()); i >= 0 {
+					got[i]++
+				}
 				moves += p.moves
 			}
 			if !slices.Equal(got, x.want) || moves != x.moves {

@@ -123,7 +123,7 @@ func (f *File) Advise(sequential, random bool) {
 	case sequential:
 		advice = unix.FADV_SEQUENTIAL
 	}
-	_ = unix.Fadvise(int(f.f.Fd()), 0, 0, advice)
+	_ = unix.Fadvise(f.fd, 0, 0, advice)
 }
 
 // Lock waits until no other File has a conflicting lock on the bytes [off, off+n), and locks them,
