@@ -94,6 +94,7 @@ func TestXSES01_FinalizeWithOpenEpochs(t *testing.T) {
 				if access && w.Local()[0] != int64(peer)+1 {
 					t.Errorf("%s: the window has %d", e.says, w.Local()[0])
 				}
+				ok(t, c.Barrier()) // the peer's next Put waits until the value has been read
 			}
 			ok(t, w.Free())
 			ok(t, c.Free())
