@@ -2,12 +2,13 @@
  * A part of halobench.c: accesses of a file in -dir, which is in the page cache, and the same by hand.
  *
  * file-at       a write and a read of size contiguous bytes
- * file-rows     a write of ROWS rows of size bytes with gaps in memory, contiguous in the file
+ * file-rows     a write of ROWS rows of size bytes with gaps in memory, contiguous in the file; by hand,
+ *               packed into a buffer of PACKED bytes
  * file-gap      the access of mpich#6985: a collective write of size bytes of each rank, with a gap in
  *               memory, by a view of many subarrays with rows of 16 bytes
  * file-array    collective accesses of parts of an array of size x size x size doubles, in three and in
- *               four dimensions; alone, the same views without collectives; by hand, an Alltoallv and
- *               one system call
+ *               four dimensions; alone, the same views by independent accesses and a barrier after each;
+ *               by hand, an Alltoallv and one system call
  * file-blocks   collective accesses of BLOCKS blocks of size bytes of each rank, interleaved
  * file-strided  a read of STRIDED blocks of size bytes, each rank by itself
  * file-shared   a write of size bytes at the shared file pointer
@@ -17,6 +18,7 @@
 
 #define CYCLE (1L << 20)
 #define ROWS 10000
+#define PACKED (1L << 18)
 #define BLOCKS 1024
 #define STRIDED 4096
 
@@ -92,6 +94,22 @@ FILE_LOOP(file_write_all_typed, MPI_File_write_at_all(file.f, file.first, sendbu
 FILE_LOOP(file_write_all, MPI_File_write_at_all(file.f, file.first, sendbuf, file.count, MPI_BYTE, MPI_STATUS_IGNORE))
 FILE_LOOP(file_read_all, MPI_File_read_at_all(file.f, file.first, sendbuf, file.count, MPI_BYTE, MPI_STATUS_IGNORE))
 FILE_LOOP(file_write_shared, MPI_File_write_shared(file.f, sendbuf, size, MPI_BYTE, MPI_STATUS_IGNORE))
+
+static int rows_by_hand(void)
+{
+    static char packed[PACKED];
+    MPI_Offset at = file.first;
+    for (long row = 0; row < ROWS;) {
+        long k = 0;
+        for (; k + size <= PACKED && row < ROWS; k += size, row++)
+            memcpy(packed + k, sendbuf + 2 * row * size, size);
+        if (pwrite(file.hand, packed, k, at) != k)
+            return MPI_ERR_IO;
+        at += k;
+    }
+    return MPI_SUCCESS;
+}
+FILE_LOOP(file_rows_by_hand, rows_by_hand())
 
 static volatile unsigned long computed;
 
@@ -196,6 +214,7 @@ static void filing(const char *name)
         file.type = type;
         file_report(name, "contiguous", file_write_bytes);
         file_report(name, "rows", file_write_typed);
+        file_report(name, "rows by hand", file_rows_by_hand);
     } else if (!strcmp(name, "file-gap")) {
         file.type = type = file_gap();
         file_report(name, "contiguous", file_write_all);

@@ -27,6 +27,7 @@ func fileRows() []row {
 	for _, size := range []int{64, 256, 1 << 10} {
 		add("file-rows", "contiguous", 1, size)
 		add("file-rows", "rows", 1, size, bar{factor: 1.2, of: fileRowName("file-rows", "contiguous", 1, size)})
+		add("file-rows", "rows by hand", 1, size)
 	}
 	for _, ranks := range []int{4, 8} {
 		add("file-gap", "contiguous", ranks, 1<<20)

@@ -17,6 +17,7 @@ import (
 const (
 	fileCycle   = 1 << 20 // bytes of the file in which short independent accesses cycle
 	fileRows    = 10000   // rows in memory of file-rows
+	filePacked  = 1 << 18 // bytes that file-rows packs by hand before it writes them
 	fileBlocks  = 1024    // interleaved blocks of a rank in file-blocks
 	fileStrided = 4096    // blocks that file-strided reads in one access; it skips three times as much
 	gapBlock    = 16      // bytes of a block in the file of file-gap
@@ -45,7 +46,7 @@ type files struct {
 func fileKinds() []kind {
 	return []kind{
 		{"file-at", "a write and a read of that many contiguous bytes, and the same by hand", []int{1 << 10, 64 << 10, 1 << 20, 64 << 20}, 0},
-		{"file-rows", "a write of 10000 rows of that many bytes with gaps in memory, contiguous in the file", []int{64, 256, 1 << 10}, 0},
+		{"file-rows", "a write of 10000 rows of that many bytes with gaps in memory, contiguous in the file; the same contiguous in memory, and packed by hand", []int{64, 256, 1 << 10}, 0},
 		{"file-gap", "a collective write of that many bytes of each rank, with a gap in memory, in blocks of 16", []int{1 << 20}, 0},
 		{"file-array", "collective accesses of parts of n x n x n doubles, in three and four dimensions, and the same by hand", []int{128}, 0},
 		{"file-blocks", "collective accesses of 1024 blocks of that size of each rank, interleaved", []int{1 << 10, 4 << 10}, 0},
@@ -206,7 +207,28 @@ func (x *files) rows() ([]fileLoop, error) {
 	return []fileLoop{
 		{name: "contiguous", body: x.repeat(func() (mpi.Status, error) { return mpi.WriteAt(x.f, first, whole) })},
 		{name: "rows", body: x.repeat(func() (mpi.Status, error) { return x.f.WriteAt(first, rows) })},
+		{name: "rows by hand", body: x.rowsByHand(first)},
 	}, err
+}
+
+// rowsByHand packs rows into a buffer, and writes it whenever it is full.
+func (x *files) rowsByHand(first int64) func(n int) error {
+	buf := make([]byte, max(1, filePacked/x.size)*x.size)
+	return func(n int) error {
+		for range n {
+			for at, row := first, 0; row < fileRows; {
+				k := 0
+				for ; k < len(buf) && row < fileRows; k, row = k+x.size, row+1 {
+					copy(buf[k:k+x.size], x.mem[2*row*x.size:])
+				}
+				if _, err := x.hand.WriteAt(buf[:k], at); err != nil {
+					return err
+				}
+				at += int64(k)
+			}
+		}
+		return nil
+	}
 }
 
 // gap are the loops of file-gap. The access is that of mpich#6985: a view of many subarrays with

@@ -27,7 +27,7 @@ func TestFileBenchmarksPrintALineForEachLoop(t *testing.T) {
 		want []string
 	}{
 		{"file-at", 1000, []string{"write", "write by hand", "read", "read by hand"}},
-		{"file-rows", 8, []string{"contiguous", "rows"}},
+		{"file-rows", 8, []string{"contiguous", "rows", "rows by hand"}},
 		{"file-gap", 2048, []string{"contiguous", "gap"}},
 		{"file-array", 8, arrays},
 		{"file-blocks", 16, []string{"write", "read"}},

@@ -26,8 +26,11 @@ const (
 	// are written. Rows of 256 bytes take 1.5 x the time of contiguous memory; with 256 KiB 1.9 x, and by
 	// vectors of the kernel 5 x.
 	pieceSize = 64 << 10
-	// batch is the number of runs that an access looks at together.
-	batch = 64
+	// batch is the number of runs that an access looks at first, and longBatch the number that it looks at
+	// together from then on. 4096 runs of 64 bytes with holes of 192 bytes are read in 116 us by 64 at a time,
+	// and in 91 us by 512.
+	batch     = 64
+	longBatch = 512
 	// sieveHole and sieveRun are the longest hole, and the longest run, that are read together with
 	// others: a system call takes as long as some 8 KiB more take to read from the page cache.
 	sieveHole = 8 << 10
@@ -160,26 +163,45 @@ func (f *File) pieces(v *View, m mem.Mem, at int64, write bool) (int64, error) {
 // runs moves contiguous memory to or from the runs of the view.
 func (f *File) runs(v *View, b []byte, at int64, write bool) (int64, error) {
 	var list [batch]dtype.Run
-	done := int64(0)
-	for done < int64(len(b)) {
+	k, next := v.tiles.Runs(list[:], at, int64(len(b)))
+	done, err := f.each(v, list[:k], b[:next-at], write)
+	if err == nil && done == next-at && done < int64(len(b)) {
+		var more int64
+		more, err = f.manyRuns(v, b[done:], next, write)
+		done += more
+	}
+	return done, err
+}
+
+// manyRuns is runs with a longer list, which a short access would clear in vain.
+func (f *File) manyRuns(v *View, b []byte, at int64, write bool) (int64, error) {
+	var list [longBatch]dtype.Run
+	for done := int64(0); ; {
 		k, next := v.tiles.Runs(list[:], at+done, int64(len(b))-done)
-		part := b[done : next-at]
-		for runs := list[:k]; len(runs) > 0; {
-			n, want, together := int64(0), runs[0].Len, 1
-			var err error
-			if !write {
-				together, want = f.sieved(runs)
-			}
-			if together > 1 {
-				n, err = f.sieve(v, runs[:together], part)
-			} else {
-				n, err = f.span(part[:want], v.Disp+runs[0].Off, write)
-			}
-			if done += n; err != nil || n < want {
-				return done, err
-			}
-			part, runs = part[want:], runs[together:]
+		want := next - at
+		n, err := f.each(v, list[:k], b[done:want], write)
+		if done += n; err != nil || done < want || done == int64(len(b)) {
+			return done, err
 		}
+	}
+}
+
+// each moves b to or from these runs.
+func (f *File) each(v *View, runs []dtype.Run, b []byte, write bool) (done int64, err error) {
+	for len(runs) > 0 {
+		n, want, together := int64(0), runs[0].Len, 1
+		if !write {
+			together, want = f.sieved(runs)
+		}
+		if together > 1 {
+			n, err = f.sieve(v, runs[:together], b)
+		} else {
+			n, err = f.span(b[:want], v.Disp+runs[0].Off, write)
+		}
+		if done += n; err != nil || n < want {
+			return done, err
+		}
+		b, runs = b[want:], runs[together:]
 	}
 	return done, nil
 }
@@ -211,7 +233,7 @@ func (f *File) sieve(v *View, runs []dtype.Run, b []byte) (done int64, err error
 	n, err := f.span(buf, v.Disp+first.Off, false)
 	for _, r := range runs {
 		from := r.Off - first.Off
-		if planted.SieveByOne && len(runs) == batch {
+		if planted.SieveByOne && len(runs) >= batch {
 			from++
 		}
 		k := int64(copy(b[:r.Len], buf[min(from, n):min(from+r.Len, n)]))

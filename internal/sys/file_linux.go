@@ -11,10 +11,11 @@ import (
 // FileVectors is the largest number of slices that ReadVectors and WriteVectors take.
 const FileVectors = 1024 // IOV_MAX
 
-// shortAccess is the length in bytes up to which an access of a file system in memory takes a few
+// shortAccess is the length in bytes up to which an access of a file system in memory takes at most some 100
 // microseconds and does not wait. The scheduler is not told of such a system call, which takes 60 ns less
-// then; a collection of garbage waits for it.
-const shortAccess = 64 << 10
+// then; and from 20 microseconds on, it would give the processor to another thread, which takes 10 of 75
+// microseconds for 1 MiB. A collection of garbage waits for the call.
+const shortAccess = 1 << 20
 
 // inMemory reports whether a file is in a file system without a device.
 func inMemory(fd int) bool {
