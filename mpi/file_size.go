@@ -67,9 +67,8 @@ func (f *File) Sync() error {
 }
 
 // SetAtomicity sets atomic mode, or ends it: accesses that overlap, of members of this file, have the
-// result of some order of them. Halo locks the bytes from the first to the last one of an access.
-// ErrUnsupportedOperation or ErrIO if the file system has no locks. All members pass the same value.
-// Collective over the file.
+// result of some order of them. Halo locks the bytes from the first to the last one of an access, in memory on one
+// node, and on several nodes by the file system: ErrUnsupportedOperation or ErrIO if that has no locks. All members pass the same value. Collective over the file.
 //
 // C: MPI_File_set_atomicity, section 14.6.1.
 func (f *File) SetAtomicity(on bool) error {

@@ -194,6 +194,10 @@ func TestXIO01_Atomicity(t *testing.T) {
 					buf[k] = byte(i)
 				}
 				_, err := mpi.WriteAt(f, 0, buf)
+				if i%2 == 0 { // a worker waits for the lock
+					q := mpi.IwriteAt(f, 0, buf)
+					_, err = q.Wait()
+				}
 				ok(t, err)
 				continue
 			}

@@ -73,7 +73,7 @@ func (f *File) do(v *View, unit int64, d Direction, offset int64, m mem.Mem) (in
 	if err != nil {
 		return 0, err
 	}
-	return f.move(v, d, m, at)
+	return f.move(v, d, m, at, false)
 }
 
 // check returns an error of the arguments of an access.
@@ -92,7 +92,7 @@ func (f *File) atPointer(v *View, unit int64, d Direction, m mem.Mem) (int64, er
 	if _, err := v.position(unit, p.at/unit, m.Len()); err != nil {
 		return 0, err
 	}
-	n, err := f.move(v, d, m, p.at)
+	n, err := f.move(v, d, m, p.at, false)
 	p.at += n / unit * unit
 	return n, err
 }
@@ -113,14 +113,11 @@ func (f *File) reserve(v *View, n int) (int64, error) {
 	return at, nil
 }
 
-// move is transfer, of which others see all or nothing in atomic mode.
-func (f *File) move(v *View, d Direction, m mem.Mem, at int64) (int64, error) {
+// move is transfer, of which others see all or nothing in atomic mode. apart says that the goroutine is none of
+// the program's.
+func (f *File) move(v *View, d Direction, m mem.Mem, at int64, apart bool) (int64, error) {
 	if f.atomic.on.Load() && m.Len() > 0 {
-		unlock, err := f.lock(v, d, at, int64(m.Len()))
-		if err != nil {
-			return 0, err
-		}
-		defer unlock()
+		return f.atomically(v, d, m, at, apart)
 	}
 	return f.transfer(v, m, at, d == Write)
 }
@@ -151,7 +148,7 @@ func (f *File) Start(d Direction, offset int64, x Data, call string) (*p2p.Reque
 	}
 	r := f.request(call)
 	f.e.workers.do(func() {
-		n, err := f.move(v, d, m, at)
+		n, err := f.move(v, d, m, at, true)
 		f.converted(r, c, n, err)
 	})
 	return r, nil

@@ -104,7 +104,7 @@ func (x *exchange) carryOut(a collectiveAccess, own error) (n int64, err error) 
 	f := x.f
 	if f.c.Size() == 1 && !a.ordered {
 		if own == nil {
-			n, err = f.move(a.v, a.d, a.m, a.at)
+			n, err = f.move(a.v, a.d, a.m, a.at, x.apart)
 		}
 		err = firstError(own, err)
 	} else if a.ordered {
@@ -210,7 +210,7 @@ func (x *exchange) amongAll(a collectiveAccess, own error) (int64, error) {
 	if p.phases {
 		return x.phases(&a, p)
 	}
-	return x.f.move(a.v, a.d, a.m, a.at)
+	return x.f.move(a.v, a.d, a.m, a.at, x.apart)
 }
 
 // average is the average length of the first runs of an access.

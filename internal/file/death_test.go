@@ -202,6 +202,7 @@ func (v *victim) dies() {
 		}
 	}
 	if sys.Goroutine() == v.goroutine {
+		v.end() // before others wait for a lock that the kernel has given the rank
 		runtime.Goexit()
 	}
 }

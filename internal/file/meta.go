@@ -3,8 +3,6 @@ package file
 import (
 	"fmt"
 	"math"
-	"sync"
-	"sync/atomic"
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/dtype"
@@ -228,58 +226,4 @@ func (f *File) ByteOffset(offset int64) (int64, error) {
 		return 0, err
 	}
 	return v.Offset(at), nil
-}
-
-// atomicity is the atomic mode of a file. Locks exclude other Files: those of other processes, and
-// those of other goroutines that are ranks. mu excludes other accesses of this File.
-type atomicity struct {
-	on atomic.Bool
-	mu sync.Mutex
-}
-
-// SetAtomicity sets atomic mode: collective.
-func (f *File) SetAtomicity(on bool) error {
-	var own error
-	if on { // where files cannot be locked this fails
-		const last = math.MaxInt64 - 1
-		if own = f.store.Lock(last, 1, !f.mode.has(WriteOnly)); own == nil {
-			own = f.store.Unlock(last, 1)
-		}
-		if own != nil {
-			own = failed(own, "lock of the file")
-		}
-	}
-	f.queue.wait()
-	if err := f.e.agree(f.c, "SetAtomicity", fmt.Sprintf("atomicity %v", on), own); err != nil {
-		return err
-	}
-	f.atomic.on.Store(on)
-	f.tell()
-	return nil
-}
-
-// Atomicity reports whether the file is in atomic mode.
-func (f *File) Atomicity() bool { return f.atomic.on.Load() }
-
-// lock locks the bytes of the file from the first to the last one of an access. The lock also covers
-// the holes, which is correct and needs no list.
-func (f *File) lock(v *View, d Direction, at, n int64) (unlock func(), err error) {
-	first := v.Offset(at)
-	size := v.Offset(at+n-1) + 1 - first
-	f.atomic.mu.Lock()
-	shared := d == Read && !f.mode.has(WriteOnly)
-	if planted.AtomicUnlocked {
-		return f.atomic.mu.Unlock, nil
-	}
-	if planted.LockOfTheFirst {
-		size = 1
-	}
-	if err := f.store.Lock(first, size, shared); err != nil {
-		f.atomic.mu.Unlock()
-		return nil, failed(err, "lock of %d bytes at byte %d", size, first)
-	}
-	return func() {
-		_ = f.store.Unlock(first, size) // the kernel releases what it has granted
-		f.atomic.mu.Unlock()
-	}, nil
 }

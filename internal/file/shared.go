@@ -106,7 +106,7 @@ func (x *exchange) inOrder(a collectiveAccess, own error) (int64, error) {
 	if base < 0 {
 		return 0, fail(toldClass(-base), "rank 0 cannot access the shared file pointer, which is in its memory")
 	}
-	return f.move(a.v, a.d, a.m, base+before)
+	return f.move(a.v, a.d, a.m, base+before, x.apart)
 }
 
 // SeekShared moves the shared pointer: collective. All members pass the same arguments. It returns the

@@ -39,6 +39,8 @@ const (
 	SleepUnannounced = false
 	// HolderNotReported does not report to the next holder of a lock that the last one died.
 	HolderNotReported = false
+	// RangeByOne takes ranges of a lock that have one number in common for ranges that have none.
+	RangeByOne = false
 	// WakesOneReader wakes one of several that have a lock when it is released.
 	WakesOneReader = false
 	// AttachByOne finds one byte more than what is attached.
@@ -55,6 +57,8 @@ const (
 	BellNotRung = false
 	// WatcherForgotten does not wake who watches a word when a process dies.
 	WatcherForgotten = false
+	// ApartAsked leaves tasks and polling to a goroutine that waits apart, which does neither.
+	ApartAsked = false
 	// NameStale takes answers to the name of an operation that is over.
 	NameStale = false
 )
@@ -241,6 +245,8 @@ const (
 	SharedTwice = false
 	// AtomicUnlocked does not lock the file in atomic mode.
 	AtomicUnlocked = false
+	// AtomicShared has writes in atomic mode share the lock in memory.
+	AtomicShared = false
 	// ShortTaken takes a write that was short for a whole one.
 	ShortTaken = false
 	// LockOfTheFirst has an access in atomic mode lock its first byte only.

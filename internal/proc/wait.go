@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"sync/atomic"
 
+	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
@@ -14,6 +15,7 @@ import (
 type Event struct {
 	done  bool
 	noted bool // in Proc.sleepers
+	apart bool // in WaitApart
 	park  *park
 	also  *Event
 
@@ -101,6 +103,23 @@ func (p *Proc) Wait(e *Event, hint int) {
 	if e.noted {
 		p.noteWake(e)
 	}
+}
+
+// WaitApart is Wait of a goroutine that is none of the program's: it runs no tasks, and never becomes the
+// poller. It sleeps until a poller, or a service, finds that e has happened.
+func (p *Proc) WaitApart(e *Event) {
+	e.apart = true
+	for !e.happened() {
+		if !p.polling && !p.arm() {
+			continue // what the poll has found may be the event
+		}
+		p.noteSleep(e)
+		p.parkFor(e)
+	}
+	if e.noted {
+		p.noteWake(e)
+	}
+	e.apart = false
 }
 
 // pollFor polls until e has happened or there is a task, and reports true; or until it is time
@@ -209,10 +228,10 @@ func (p *Proc) wakeWanted() {
 	}
 }
 
-// wakeOne wakes a parked waiter whose event has not happened, if there is one.
+// wakeOne wakes a parked waiter whose event has not happened, if there is one that polls and runs tasks.
 func (p *Proc) wakeOne() bool {
 	for _, e := range p.parked {
-		if !e.done {
+		if !e.done && (!e.apart || planted.ApartAsked) {
 			e.park.unpark()
 			return true
 		}

@@ -16,7 +16,8 @@ import (
 //	128    counters: the offsets of their chunks, see Counter
 //	320    lock: see Lock; lockHeadSize(n) bytes
 //	...    a line for each of the n processes, and one for the target's service:
-//	       its claim to the lock, and how many of its access epochs are complete
+//	       its claim to the lock, how many of its access epochs are complete, and
+//	       the range of the claim, if the lock is one of ranges
 //	...    a word for each process: how many times the target has posted to it
 //	...    Stripes of the accumulates, StripesSize(n) bytes
 //
@@ -36,7 +37,7 @@ const (
 	// windowMark marks a control block: "HALOWIN" and the version of this layout.
 	windowMark = uint64(0x484c4f57494e0000) | windowVersion
 	// windowVersion changes with the layout.
-	windowVersion = 2
+	windowVersion = 3
 
 	windowTable    = Line
 	windowCounters = 2 * Line
@@ -54,7 +55,9 @@ type windowHeader struct {
 type windowLine struct {
 	claim     atomic.Uint64
 	completed atomic.Uint64
-	_         [Line - 16]byte
+	first     atomic.Uint64 // of a claim to a range: see Lock.ClaimRange
+	end       atomic.Uint64
+	_         [Line - 32]byte
 }
 
 type windowTableHead struct {

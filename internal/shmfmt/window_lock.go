@@ -28,6 +28,10 @@ import (
 // exclusive claimant, or the readers that are next. A claimant that publishes its claim rings those
 // that have found only its bit (claimStalled).
 //
+// The lock may also be one of ranges: all claims are made by ClaimRange then, and only those conflict that
+// have a number in common. A claimant writes its range before its claim, so that one who reads claim,
+// range and the same claim again has the range of that claim.
+//
 // Rejected: a mutex with a queue in memory, since a death in the middle of a change leaves a broken
 // queue; and one word of counts, since it does not say who held the lock.
 //
@@ -115,6 +119,18 @@ func (l *Lock) Claim(i int, exclusive bool, ring func(claimant int)) {
 	}
 }
 
+// ClaimRange makes a claim for claimant i to the numbers [first, end), of which there is at least one.
+func (l *Lock) ClaimRange(i int, exclusive bool, first, end uint64, ring func(claimant int)) {
+	l.setRange(i, first, end)
+	l.Claim(i, exclusive, ring)
+}
+
+func (l *Lock) setRange(i int, first, end uint64) {
+	line := l.line(i)
+	line.first.Store(first)
+	line.end.Store(end) // pairs with the load in apart, after that of a later claim
+}
+
 func (l *Lock) announce(i int) { l.bits[i/64].Or(1 << (i % 64)) }
 
 func (l *Lock) draw() (ticket uint64) { return l.head.next.Add(1) }
@@ -180,12 +196,31 @@ func (l *Lock) Look(i int, dead Dead) LockState {
 				if l.bits[w].Load()&(1<<(o%64)) != 0 && !planted.DrawerPassed {
 					state = LockUnclear
 				}
-			case c/claimTicket < own/claimTicket && (c|own)&claimExclusive != 0 && !(planted.LockTwice && c&claimTrying == 0):
+			case l.conflicts(i, own, o, c) && !(planted.LockTwice && c&claimTrying == 0):
 				return LockTaken
 			}
 		}
 	}
 	return state
+}
+
+// conflicts reports whether claim c of claimant o is before the claim own of claimant i and excludes it.
+func (l *Lock) conflicts(i int, own uint64, o int, c uint64) bool {
+	return c/claimTicket < own/claimTicket && (c|own)&claimExclusive != 0 && !l.apart(i, o, c)
+}
+
+// apart reports whether the ranges of claimant i and of claim c of claimant o have no number in common, or claim c
+// has ended. Claims without a range have all numbers.
+func (l *Lock) apart(i, o int, c uint64) bool {
+	a, b := l.line(i), l.line(o)
+	if a.end.Load() == 0 {
+		return false
+	}
+	apart := a.end.Load() <= b.first.Load() || b.end.Load() <= a.first.Load()
+	if planted.RangeByOne {
+		apart = a.end.Load() <= b.first.Load()+1 || b.end.Load() <= a.first.Load()+1
+	}
+	return apart || b.claim.Load()/claimTicket != c/claimTicket
 }
 
 // Hold records that claimant i, for which Look has returned LockFree, holds the lock.
@@ -228,6 +263,10 @@ func (l *Lock) leave(i int) { l.bits[i/64].And(^(uint64(1) << (i % 64))) }
 // wake rings the sleepers that can hold the lock now. It does not wait for claimants that are drawing a
 // ticket: they ring the stalled sleepers themselves.
 func (l *Lock) wake(i int, dead Dead, ring func(claimant int)) {
+	if l.line(i).end.Load() != 0 {
+		l.wakeRanges(i, dead, ring)
+		return
+	}
 	oldest, oldestExclusive := ^uint64(0), ^uint64(0)
 	for _, c := range l.claims(i, dead) {
 		oldest = min(oldest, c/claimTicket)
@@ -247,6 +286,31 @@ func (l *Lock) wake(i int, dead Dead, ring func(claimant int)) {
 		}
 		ring(o)
 	}
+}
+
+// wakeRanges is wake of a lock of ranges.
+func (l *Lock) wakeRanges(i int, dead Dead, ring func(claimant int)) {
+	moved := false
+	for o, own := range l.claims(i, dead) {
+		if own&claimAsleep == 0 || l.waits(o, own, i, dead) {
+			continue
+		}
+		if !moved {
+			moved = true
+			l.head.moves.Add(1) // as in wake
+		}
+		ring(o)
+	}
+}
+
+// waits reports whether claim own of claimant o waits for that of another claimant than i.
+func (l *Lock) waits(o int, own uint64, i int, dead Dead) bool {
+	for p, c := range l.claims(i, dead) {
+		if p != o && l.conflicts(o, own, p, c) {
+			return true
+		}
+	}
+	return false
 }
 
 // claims iterates over the claims of all claimants except i and the dead.

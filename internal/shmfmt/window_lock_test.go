@@ -16,6 +16,8 @@ type actor struct {
 	step      int
 	exclusive bool
 	ticket    uint64
+	first     uint64 // its range
+	end       uint64
 	seen      uint64 // of Moves
 	deaths    int    // known at the last look: what tells of them cannot come between a look and sleep
 	found     LockState
@@ -50,6 +52,7 @@ type simulation struct {
 	dead   Dead
 	killed int   // claimants that died as the holder
 	told   int   // how many of these deaths were reported
+	ranges bool  // of a lock of ranges
 	order  []int // claimants whose ticket is drawn and who have not got the lock
 	waits  int
 	deaths int
@@ -60,6 +63,11 @@ func (s *simulation) fail(format string, args ...any) {
 }
 
 func (s *simulation) ring(i int) { s.actors[i].rung = true }
+
+// excludes reports whether a and b cannot both have the lock.
+func (a *actor) excludes(b *actor) bool {
+	return (a.exclusive || b.exclusive) && a.first < b.end && b.first < a.end
+}
 
 // forget removes i from the claimants that wait in order.
 func (s *simulation) forget(i int) {
@@ -77,7 +85,7 @@ func (s *simulation) enter(i int) {
 	a := &s.actors[i]
 	for o := range s.actors {
 		b := &s.actors[o]
-		if o != i && !b.dead && b.step == actHeld && (a.exclusive || b.exclusive) {
+		if o != i && !b.dead && b.step == actHeld && a.excludes(b) {
 			s.fail("claimants %d and %d both have the lock", i, o)
 		}
 	}
@@ -85,7 +93,7 @@ func (s *simulation) enter(i int) {
 		if o == i {
 			break
 		}
-		if b := &s.actors[o]; !b.dead && (a.exclusive || b.exclusive) {
+		if b := &s.actors[o]; !b.dead && a.excludes(b) {
 			s.fail("claimant %d overtakes %d", i, o)
 		}
 	}
@@ -97,7 +105,14 @@ func (s *simulation) act(i int) {
 	a := &s.actors[i]
 	switch a.step {
 	case actIdle:
-		*a = actor{exclusive: s.g.IntN(2) == 0, rest: s.g.IntN(4)}
+		*a = actor{exclusive: s.g.IntN(2) == 0, rest: s.g.IntN(4), end: ^uint64(0)}
+		if s.ranges {
+			if s.g.IntN(5) > 0 {
+				a.first = s.g.Uint64N(6)
+				a.end = a.first + 1 + s.g.Uint64N(3)
+			}
+			s.l.setRange(i, a.first, a.end)
+		}
 		s.l.announce(i)
 		a.step = actAnnounced
 	case actAnnounced:
@@ -200,7 +215,7 @@ func simulate(t *testing.T, seed uint64, deaths bool) *simulation {
 	if seed%50 == 0 {
 		n = 64 + g.IntN(3)
 	}
-	s := &simulation{t: t, seed: seed, g: g, l: heapWindow(t, n).Lock(), actors: make([]actor, n+1), dead: NewDead(n)}
+	s := &simulation{t: t, seed: seed, g: g, ranges: seed%3 == 1, l: heapWindow(t, n).Lock(), actors: make([]actor, n+1), dead: NewDead(n)}
 	for range 400 {
 		i := g.IntN(n + 1)
 		if s.actors[i].dead {
