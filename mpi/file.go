@@ -1,6 +1,8 @@
 package mpi
 
 import (
+	"fmt"
+	"os"
 	"reflect"
 
 	"github.com/halo-mpi/halo/internal/dtype"
@@ -86,6 +88,9 @@ func OpenFile(c *Comm, path string, mode FileMode, hints ...FileHint) (*File, er
 	e, err := c.w.File.Open(c.core, path, file.Mode(mode), types().Type(dtype.Byte), o.Hints, nil)
 	if err != nil {
 		return nil, noFile(c).wrong(err, k, path)
+	}
+	if os.Getenv(envVerbose) == "1" {
+		e.Report(func(line string) { fmt.Fprintf(os.Stderr, "halo: %s\n", line) })
 	}
 	f := &File{f: e, c: standsForFile(c, e.Path())}
 	f.c.file = f

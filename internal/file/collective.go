@@ -2,6 +2,7 @@ package file
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/halo-mpi/halo/internal/class"
@@ -129,6 +130,9 @@ type plan struct {
 	shift       uint8 // of the grain: see coverage
 	aggregators int   // as many as the hint says, else all members
 	buffer      int64 // bytes of the buffer of each
+
+	why        reason
+	run, limit int64 // the shortest average length of runs, and that from which on each member makes its own access
 }
 
 // The numbers that a member tells the others for a plan.
@@ -210,6 +214,7 @@ func (x *exchange) amongAll(a collectiveAccess, own error) (int64, error) {
 	if p.phases {
 		return x.phases(&a, p)
 	}
+	x.f.tellPlan(a.d, &p, 0)
 	return x.f.move(a.v, a.d, a.m, a.at, x.apart)
 }
 
@@ -230,7 +235,7 @@ func (v *View) average(at, size int64) int64 {
 func (f *File) plan(told []int64) (p plan, err error) {
 	type extent struct{ lo, hi int64 }
 	var list []extent
-	run, twice, grain, total := told[planLong], false, int64(0), 0.0
+	run, twice, grain, total := int64(math.MaxInt64), false, int64(0), 0.0
 	for r := 0; r*planWords < len(told); r++ {
 		x := told[r*planWords:]
 		if err := notTaken(r, x[planClass]); err != nil {
@@ -259,13 +264,29 @@ func (f *File) plan(told []int64) (p plan, err error) {
 	if k := told[planNodes]; k > 0 {
 		p.aggregators = int(min(k, int64(p.aggregators)))
 	}
-	choice := Choice(told[planChoice])
-	switch {
-	case f.atomic.on.Load() || twice || len(list) == 0 || choice == Disable:
-	case choice == Enable:
-		p.phases = true
-	default:
-		p.phases = interleaved && run < told[planLong]
-	}
+	p.run, p.limit = run, told[planLong]
+	p.why = f.choose(Choice(told[planChoice]), &p, len(list) > 0, twice, interleaved)
+	p.phases = p.why == becauseEnabled || p.why == becauseShort
 	return p, nil
+}
+
+// choose decides how an access is made: the reason says which way.
+func (f *File) choose(choice Choice, p *plan, any, twice, interleaved bool) reason {
+	switch {
+	case !any:
+		return becauseEmpty
+	case f.atomic.on.Load():
+		return becauseAtomic
+	case twice:
+		return becauseTwice
+	case choice == Disable:
+		return becauseDisabled
+	case choice == Enable:
+		return becauseEnabled
+	case !interleaved:
+		return becauseApart
+	case p.run >= p.limit:
+		return becauseLong
+	}
+	return becauseShort
 }

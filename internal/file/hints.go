@@ -54,12 +54,10 @@ func (f *File) advise(h *Hints) {
 
 // Ways describes how accesses are made, as far as hints do not say it: for halo info.
 func Ways() string {
-	return fmt.Sprintf("collective accesses that interleave go through aggregators if their runs are shorter than %s (writes) or %s (reads), on several hosts %s; "+
-		"independent reads also read holes of up to %s between runs of up to %s",
-		kib(longWrite), kib(longStaged), kib(longFar), kib(sieveHole), kib(sieveRun))
+	return fmt.Sprintf("collective accesses that interleave go through all members as aggregators, with up to %s in a round, if their runs are shorter than %s (writes) or %s (reads), "+
+		"on several hosts %s; independent reads also read holes of up to %s between runs of up to %s; halo run -v says what is chosen",
+		size(int64(DefaultHints().CbBuffer)), size(longWrite), size(longStaged), size(longFar), size(sieveHole), size(sieveRun))
 }
-
-func kib(n int) string { return fmt.Sprintf("%d KiB", n>>10) }
 
 // Choice says whether a way of access is used.
 type Choice uint8

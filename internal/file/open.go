@@ -39,6 +39,7 @@ type File struct {
 	atomic  atomicity
 	closed  atomic.Bool
 	record  atomic.Pointer[shmfmt.File] // for C; nil if C does not know the file
+	report  *report                     // nil unless the job is verbose
 }
 
 // pointer is a file pointer: a position in the view. An access that moves it holds the lock, so that

@@ -107,6 +107,7 @@ func (x *exchange) phases(a *collectiveAccess, p plan) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
+	x.f.tellPlan(a.d, &p, room)
 	if room > 0 {
 		p.buffer = room
 		return x.staged(a, p)

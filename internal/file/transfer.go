@@ -43,6 +43,9 @@ func (f *File) transfer(v *View, m mem.Mem, at int64, write bool) (int64, error)
 	if m.Len() == 0 {
 		return 0, nil
 	}
+	if f.report != nil {
+		f.tellTransfer(v, m, at, Direction(write))
+	}
 	b, row := m.Bytes()
 	switch {
 	case row && v.dense:

@@ -124,7 +124,7 @@ func options() []option {
 			help: "write [rank] before each line of output",
 			set:  func(p *parser, _ []string) error { p.spec.Tag = true; return nil }},
 		{names: []string{"v", "verbose"},
-			help: "say what is started, where, and how it ends; and what reordering a topology gains (HALO_VERBOSE=1 for the ranks)",
+			help: "say what is started, where, and how it ends; what reordering a topology gains, and which way accesses of files take (HALO_VERBOSE=1 for the ranks)",
 			set:  func(p *parser, _ []string) error { p.spec.Verbose = true; return nil }},
 	}, peerOptions()...)
 }

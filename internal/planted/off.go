@@ -247,6 +247,8 @@ const (
 	AtomicUnlocked = false
 	// AtomicShared has writes in atomic mode share the lock in memory.
 	AtomicShared = false
+	// ToldAgain has a verbose job tell the way of every access, not of each kind once.
+	ToldAgain = false
 	// ShortTaken takes a write that was short for a whole one.
 	ShortTaken = false
 	// LockOfTheFirst has an access in atomic mode lock its first byte only.

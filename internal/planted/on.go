@@ -104,6 +104,7 @@ var (
 	SharedTwice           = chosen("SharedTwice")
 	AtomicUnlocked        = chosen("AtomicUnlocked")
 	AtomicShared          = chosen("AtomicShared")
+	ToldAgain             = chosen("ToldAgain")
 	ShortTaken            = chosen("ShortTaken")
 	LockOfTheFirst        = chosen("LockOfTheFirst")
 	HoleJoined            = chosen("HoleJoined")

@@ -114,6 +114,7 @@ func faults() []sought {
 		by("SharedTwice", mpi, "TestXIO01_SharedPointer"),
 		by("AtomicUnlocked", mpi, "TestXIO01_Atomicity"),
 		by("AtomicShared", mpi, "TestXIO01_Atomicity"),
+		by("ToldAgain", file, "TestIO01_ChoicesAreTold"),
 		by("ShortTaken", histories, "TestFileHistoriesOfShortTransfers"),
 		by("LockOfTheFirst", mpi, "TestXIO01_Atomicity"),
 		by("HoleJoined", mpi, "TestIO01_XIO01_CollectiveForms"),
