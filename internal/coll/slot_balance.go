@@ -11,7 +11,7 @@ import (
 // run all of them. The scheduler of the kernel does not see that: members that wait for each other
 // are busy on every core, and it leaves three of four on one of two cores for a tenth of a second and
 // more, in which each barrier takes twice as long. So the members tell each other now and then on
-// which cores they are, and one of the most crowded core goes to the emptiest one. It only moves: its
+// which cores they are, and one of the most crowded core, in turn, goes to the emptiest one. It only moves: its
 // affinity remains what it was, and the scheduler may move it again.
 //
 // Members publish their cores in the turns that are multiples of balanceEvery, and look at those of
@@ -40,7 +40,7 @@ func (s *slot) balance() {
 	for r := range s.cells {
 		s.places = append(s.places, s.door(r).Core.Load())
 	}
-	if s.places.mover() == s.c.Rank {
+	if s.places.mover(int(s.Turns/balanceEvery)) == s.c.Rank {
 		cores.Move(s.places.emptier)
 	}
 }
@@ -64,13 +64,28 @@ func (p places) on(core int32) (n int) {
 	return n
 }
 
-// mover returns the member that has to move if a core is crowded: the last one on a core with the most
-// members. All members find the same one.
-func (p places) mover() (rank int) {
+// crowded returns the core with the most members, of several the one of the highest rank.
+func (p places) crowded() (core int32) {
 	most := 0
-	for r, core := range p {
-		if n := p.on(core); n >= most {
-			rank, most = r, n
+	for _, c := range p {
+		if n := p.on(c); n >= most {
+			core, most = c, n
+		}
+	}
+	return core
+}
+
+// mover returns the member of the crowded core that has to move if it can. All members find the same one. They do
+// not know whether it is bound to that core, so each member of the core is asked in one round after the other.
+func (p places) mover(round int) (rank int) {
+	core := p.crowded()
+	skip := round % p.on(core)
+	if planted.BoundAsked {
+		skip = 0
+	}
+	for rank = len(p) - 1; p[rank] != core || skip > 0; rank-- {
+		if p[rank] == core {
+			skip--
 		}
 	}
 	return rank
@@ -79,7 +94,7 @@ func (p places) mover() (rank int) {
 // emptier returns the core with the fewest members among those that mover may use, if it has fewer
 // there than it leaves behind, else -1. Nobody moves from a core that is not known.
 func (p places) emptier(allowed []int) int {
-	crowded := p[p.mover()]
+	crowded := p.crowded()
 	if crowded < 0 {
 		return -1
 	}

@@ -42,6 +42,8 @@ func TestMembersSpreadOverCores(t *testing.T) {
 		{"odd", []int64{4, 9, 4}, [][]int{all, all, all}, []int{2, 1}, 0},
 		{"unknown", []int64{-1, -1, -1, -1}, [][]int{all, all, all, all}, []int{0, 0}, 0},
 		{"bound", []int64{4, 4, 4, 4}, [][]int{{4}, {4}, {4}, {4}}, []int{4, 0}, 0},
+		{"the last bound", []int64{4, 4, 4, 4}, [][]int{all, all, all, {4}}, []int{2, 2}, 2},
+		{"all but the first bound", []int64{4, 4, 4, 4}, [][]int{all, {4}, {4}, {4}}, []int{3, 1}, 1},
 	} {
 		for _, near := range both {
 			n := len(x.at)

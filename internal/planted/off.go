@@ -152,6 +152,8 @@ const (
 	ReadUnmet = false
 	// EntryOfTheFirst takes the entry of the first of several edges from a member for all of them.
 	EntryOfTheFirst = false
+	// BoundAsked asks the same member of a crowded core to move again and again, though it cannot.
+	BoundAsked = false
 	// CrowdedForEver leaves members where they are, however uneven they are on the cores.
 	CrowdedForEver = false
 )

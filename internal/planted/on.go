@@ -71,6 +71,7 @@ var (
 	EdgesBackwards        = chosen("EdgesBackwards")
 	ReadUnmet             = chosen("ReadUnmet")
 	EntryOfTheFirst       = chosen("EntryOfTheFirst")
+	BoundAsked            = chosen("BoundAsked")
 	CrowdedForEver        = chosen("CrowdedForEver")
 	ShunnedOnce           = chosen("ShunnedOnce")
 	HandleStale           = chosen("HandleStale")

@@ -82,6 +82,7 @@ func faults() []sought {
 		by("ReadUnmet", coll, "TestXNBC01_LongBlocksIntoLayouts"),
 		by("EntryOfTheFirst", mpi, "TestXNBC01_TOP05_NeighborsInDistGraphs"),
 		by("CrowdedForEver", coll, "TestMembersSpreadOverCores"),
+		by("BoundAsked", coll, "TestMembersSpreadOverCores"),
 		by("ShunnedOnce", p2p, "TestERR04_MessagesOfRefusedCollectives"),
 		by("HandleStale", mpi, "TestQV32_S5_NothingAfterTheRelease"),
 		by("HandleKept", rma, "TestS5_QV32_ForgedKeys"),
