@@ -157,7 +157,7 @@ func (c *conversion) read(whole, part, elements, bytes int64) error {
 			return err
 		}
 	}
-	if elements == 0 {
+	if elements == 0 || planted.PartUnconverted && !c.r.standard() {
 		return nil
 	}
 	last, err := c.native.Part(whole, 1)

@@ -48,7 +48,9 @@ func (f *File) NewView(disp int64, etype, filetype *dtype.Type, rep string, own 
 		if err != nil {
 			return nil, err
 		}
-		disp = f.view.Load().Offset(at)
+		if disp = f.view.Load().Offset(at); planted.HolesForgotten {
+			disp = at
+		}
 	}
 	return newView(disp, etype, filetype, rep, !f.mode.has(ReadOnly), f.bytes, own)
 }

@@ -261,6 +261,11 @@ const (
 	FailureUntold = false
 	// ParcelAbandoned has an aggregator that finds a parcel outside of its domain leave the exchange.
 	ParcelAbandoned = false
+	// PartUnconverted does not convert the basic elements of an element that the file has in part, in a
+	// representation of the program.
+	PartUnconverted = false
+	// HolesForgotten takes the displacement of a view at the shared pointer as if the view before had no holes.
+	HolesForgotten = false
 	// ElementRounded counts an element of external32 that the file has in part as a whole one.
 	ElementRounded = false
 )

@@ -111,6 +111,8 @@ var (
 	HoleJoined            = chosen("HoleJoined")
 	FailureUntold         = chosen("FailureUntold")
 	ParcelAbandoned       = chosen("ParcelAbandoned")
+	PartUnconverted       = chosen("PartUnconverted")
+	HolesForgotten        = chosen("HolesForgotten")
 	ElementRounded        = chosen("ElementRounded")
 )
 

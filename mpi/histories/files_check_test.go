@@ -141,7 +141,7 @@ func (o *fileOracle) access(p *placement, runs []run) error {
 	} else {
 		n = within(runs, int64(len(o.content)))
 		whole := n / p.view.one * p.view.one
-		if want := o.read(runs, n); !bytes.Equal(got.data[:whole], want[:whole]) {
+		if want := canonical(p.view, o.read(runs, whole)); !bytes.Equal(got.data[:whole], want) {
 			k := 0
 			for got.data[k] == want[k] {
 				k++
@@ -151,7 +151,7 @@ func (o *fileOracle) access(p *placement, runs []run) error {
 	}
 	one := inFile(p.basic, "native")
 	low, high := n/p.view.one*one, (n+p.view.one-1)/p.view.one*one
-	if p.view.rep != external32 {
+	if !converts(p.view.rep) {
 		low, high = n, n
 	}
 	if got.bytes < low || got.bytes > high {

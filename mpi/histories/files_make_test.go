@@ -3,6 +3,7 @@ package histories_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/halo-mpi/halo/mpi"
 )
@@ -47,8 +48,13 @@ func (g *fileMaker) round(last bool) {
 		change(&fileChange{do: changeOpen, h: h})
 	}
 	for _, h := range g.open {
-		if g.chance(2) {
-			change(&fileChange{do: changeView, h: h, views: makeFileViews(g.r, g.n, h.mode&mpi.ModeReadOnly == 0)})
+		if h.sequential() || g.chance(2) {
+			views := makeFileViews(g.r, g.n, h.mode&mpi.ModeReadOnly == 0)
+			if h.sequential() {
+				v := views[0]
+				views = slices.Repeat([]*fileView{newFileView(v.basic, g.t.handles[h].current(), v.etype, v.filetype, v.rep)}, g.n)
+			}
+			change(&fileChange{do: changeView, h: h, views: views})
 		}
 		if g.chance(3) {
 			change(&fileChange{do: changeAtomic, h: h, on: g.chance(2)})
@@ -84,6 +90,9 @@ func (g *fileMaker) round(last bool) {
 func (g *fileMaker) handle() *fileHandle {
 	h := &fileHandle{number: len(g.handles), on: []int{onWorld, onWorld, onWorld, onHalves, onSelf}[g.r.IntN(5)]}
 	h.mode = []mpi.FileMode{mpi.ModeReadWrite, mpi.ModeReadWrite, mpi.ModeReadWrite | mpi.ModeAppend, mpi.ModeReadOnly, mpi.ModeWriteOnly}[g.r.IntN(5)]
+	if g.chance(4) {
+		h.on, h.mode = onWorld, []mpi.FileMode{mpi.ModeReadOnly, mpi.ModeWriteOnly, mpi.ModeWriteOnly | mpi.ModeAppend}[g.r.IntN(3)]|mpi.ModeSequential
+	}
 	if len(g.handles) == 0 {
 		h.on, h.mode = onWorld, mpi.ModeReadWrite|mpi.ModeCreate
 	}
@@ -130,6 +139,9 @@ func (g *fileMaker) step(r *fileRound) {
 	}
 	for range 6 { // most proposals that are refused overlap with others
 		s := &fileStep{do: stepAccess, h: h, rank: rank, family: family(g.r.IntN(int(families))), write: g.chance(2)}
+		if h.sequential() {
+			s.family = []family{atShared, laterAtShared, allOrdered, splitOrdered}[g.r.IntN(4)]
+		}
 		ranks := []int{rank}
 		if s.family.collective() {
 			ranks = h.members(g.n, h.group(rank))

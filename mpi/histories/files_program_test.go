@@ -29,6 +29,9 @@ type fileHandle struct {
 	hints  []string // keys and values
 }
 
+// sequential reports whether the file is accessed at the shared pointer only.
+func (h *fileHandle) sequential() bool { return h.mode&mpi.ModeSequential != 0 }
+
 // The communicators of handles.
 const (
 	onWorld  = iota

@@ -101,7 +101,7 @@ func (x *fileExecution) run(world *mpi.Comm) error {
 	r := &fileRank{fileExecution: x, world: world, rank: world.Rank(), files: map[*fileHandle]*mpi.File{},
 		views: map[*fileHandle]*fileView{}, active: map[*fileAccess]*fileMove{}}
 	halves, err := world.Split(r.rank%2, 0)
-	if err != nil {
+	if err = errors.Join(err, register(world)); err != nil {
 		return err
 	}
 	r.comms = [handlesOn]*mpi.Comm{world, halves, world.Self()}
@@ -194,6 +194,10 @@ func (r *fileRank) change(c *fileChange) (err error) {
 	case changeView:
 		v := c.views[r.rank]
 		r.views[c.h] = v
+		disp := v.disp
+		if c.h.sequential() {
+			disp = mpi.DisplacementCurrent
+		}
 		etype, err := datatypeOf(v.etype)
 		if err != nil {
 			return err
@@ -202,7 +206,7 @@ func (r *fileRank) change(c *fileChange) (err error) {
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(etype.Commit(), filetype.Commit(), f.SetView(v.disp, etype, filetype, v.rep)); err != nil {
+		if err := errors.Join(etype.Commit(), filetype.Commit(), f.SetView(disp, etype, filetype, v.rep)); err != nil {
 			return err
 		}
 		if v.etype.Combiner != dtype.CombinerNamed { // the view keeps what it needs (IO-20)
@@ -297,8 +301,11 @@ func (m *fileMove) each(do func(at int64)) {
 
 // inFile is the data in memory as it is in the file.
 func (m *fileMove) inFile() []byte {
-	if m.view.rep != external32 {
+	switch {
+	case !converts(m.view.rep):
 		return m.placed.data()
+	case m.view.rep != external32:
+		return toFile(m.view.rep, inFile(m.basic, "native"), m.placed.data())
 	}
 	var out []byte
 	m.each(func(at int64) { out = append(out, m.m.External(m.mem, at)...) })

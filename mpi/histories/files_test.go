@@ -22,7 +22,7 @@ import (
 const filesBatch = 20
 
 // TestFileHistories is the metamorphic test of chapter 14 (issue 23, section 3): of IO-01, IO-02, IO-03,
-// IO-04, IO-05, IO-06, IO-07, IO-09, IO-10, IO-11, IO-17, IO-18, IO-19, IO-20, IO-22, IO-23, X-IO-01 and
+// IO-04, IO-05, IO-06, IO-07, IO-08, IO-09, IO-10, IO-11, IO-14, IO-15, IO-16, IO-17, IO-18, IO-19, IO-20, IO-22, IO-23, X-IO-01 and
 // DT-30. Random programs open a file several times, with views of all kinds, and access it by all
 // families; an array of bytes is the oracle. A failure says how to replay it, and prints the shortest
 // program that fails.
@@ -133,7 +133,7 @@ func TestFileHistoriesHaveEverything(t *testing.T) {
 			for _, c := range r.changes {
 				seen[fmt.Sprintf("change %d", c.do)]++
 				for _, v := range c.views {
-					seen["view "+v.rep]++
+					seen["view "+repKind(v.rep)]++
 					countCombiners(seen, v.filetype)
 					seen[fmt.Sprintf("view without overlaps %v", v.apart)]++
 				}
@@ -144,19 +144,20 @@ func TestFileHistoriesHaveEverything(t *testing.T) {
 			for _, x := range plan.rounds[i] {
 				seen[fmt.Sprintf("family %v, write %v", x.family, x.write)]++
 				seen[fmt.Sprintf("handle %d, write %v", x.handle.on, x.write)]++
+				seen[fmt.Sprintf("sequential %v, write %v", x.handle.sequential(), x.write)]++
 				seen[fmt.Sprintf("atomic %v", x.atomic)]++
 				seen[fmt.Sprintf("tangled %v, raced %v", x.tangled, x.raced)]++
 				seen[fmt.Sprintf("empty %v", x.n == 0)]++
 				seen[fmt.Sprintf("longer than a piece %v, blocks in memory %v", x.n > 256<<10, x.memory.spec.Combiner == dtype.CombinerResized)]++
-				seen[fmt.Sprintf("%s, raw memory %v", x.view.rep, x.memory.id == 0)]++
+				seen[fmt.Sprintf("%s, raw memory %v", repKind(x.view.rep), x.memory.id == 0)]++
 				if x.at >= 0 && !x.write {
 					seen[fmt.Sprintf("reads behind the end %v", within(x.runs, plan.sizes[i]) < x.n)]++
 				}
 			}
 		}
 	}
-	want := []string{"view native", "view internal", "view external32", "view without overlaps false", "atomic true", "tangled true, raced false",
-		"tangled true, raced true", "empty true", "longer than a piece true, blocks in memory true", "reads behind the end true", "native, raw memory false", "external32, raw memory false", "external32, raw memory true"}
+	want := []string{"view native", "view internal", "view external32", "view " + inverted, "view " + stamped, "sequential true, write true", "sequential true, write false", "view without overlaps false", "atomic true", "tangled true, raced false",
+		"tangled true, raced true", "empty true", "longer than a piece true, blocks in memory true", "reads behind the end true", "native, raw memory false", "external32, raw memory false", "external32, raw memory true", "stamped, raw memory false"}
 	for c := range changeKinds {
 		if c != changeClose { // at the end of rounds
 			want = append(want, fmt.Sprintf("change %d", c))

@@ -17,6 +17,7 @@ type fileTracker struct {
 	round   []*placement
 	step    int  // number of the step in the round
 	looked  bool // a step of the round has asked for the end of the file
+	made    bool // there is a file
 	plan    fileRun
 }
 
@@ -40,6 +41,9 @@ type handleState struct {
 	same     bool        // all ranks have the same view
 	atomic   bool
 }
+
+// current is the byte of a sequential file at which its shared pointer is.
+func (h *handleState) current() int64 { return h.views[0].runs(h.shared[0], 1)[0].off }
 
 // placement is where an access is, and when.
 type placement struct {
@@ -81,6 +85,9 @@ func (t *fileTracker) change(c *fileChange) bool {
 	groups := c.h.groups(t.n)
 	switch c.do {
 	case changeOpen:
+		if t.made = t.made || c.h.mode&mpi.ModeCreate != 0; !t.made {
+			return false
+		}
 		bytes := bytesView()
 		h = &handleState{pointer: make([]int64, t.n), shared: make([]int64, groups), splits: make([]*fileStep, groups), reserved: make([]int64, groups), same: true}
 		for rank := range t.n {
@@ -97,11 +104,14 @@ func (t *fileTracker) change(c *fileChange) bool {
 		if c.h.mode&mpi.ModeReadOnly == 0 && slices.ContainsFunc(c.views, func(v *fileView) bool { return !v.apart }) {
 			return false
 		}
+		if c.h.sequential() && c.views[0].disp != h.current() { // after a step has been left out
+			return false
+		}
 		h.views, h.same = c.views, !slices.ContainsFunc(c.views, func(v *fileView) bool { return v != c.views[0] })
 		clear(h.pointer)
 		clear(h.shared)
 	case changeSize, changeAllocate:
-		if c.h.mode&mpi.ModeReadOnly != 0 || c.n > fileMax {
+		if c.h.mode&mpi.ModeReadOnly != 0 || c.h.sequential() || c.n > fileMax {
 			return false
 		}
 		if c.do == changeSize || c.n > t.size {
@@ -110,7 +120,7 @@ func (t *fileTracker) change(c *fileChange) bool {
 	case changeAtomic:
 		h.atomic = c.on
 	case changeSeekShared:
-		if !h.same {
+		if !h.same || c.h.sequential() {
 			return false
 		}
 		for g := range h.shared {
@@ -141,7 +151,7 @@ func (t *fileTracker) close() bool {
 	t.plan.sizes = append(t.plan.sizes, t.size)
 	pointers := map[*fileHandle][]int64{}
 	for handle, h := range t.handles {
-		if h.same {
+		if h.same && !handle.sequential() { // of a sequential file the pointer cannot be asked for
 			for _, at := range h.shared {
 				pointers[handle] = append(pointers[handle], at/h.views[0].unit)
 			}
@@ -154,7 +164,7 @@ func (t *fileTracker) close() bool {
 // add makes a step. It returns false, and changes nothing, if it is not allowed.
 func (t *fileTracker) add(s *fileStep) bool {
 	h := t.handles[s.h]
-	if h == nil {
+	if h == nil || s.h.sequential() && (s.do == stepSeek || s.do == stepTell) {
 		return false
 	}
 	ok := false
@@ -229,7 +239,7 @@ func (t *fileTracker) access(s *fileStep, h *handleState) bool {
 	if s.h.mode&mpi.ModeReadOnly != 0 && s.write || s.h.mode&mpi.ModeWriteOnly != 0 && !s.write {
 		return false
 	}
-	if s.family.collective() && h.splits[group] != nil || s.family.shared() && !h.same {
+	if s.h.sequential() && !s.family.shared() || s.family.collective() && h.splits[group] != nil || s.family.shared() && !h.same {
 		return false
 	}
 	shared := h.shared[group]

@@ -46,14 +46,14 @@ func inFile(id dtype.ID, rep string) int64 {
 		}
 		return n
 	}
-	return t.Size()
+	return t.Size() + stamps(rep)
 }
 
 const external32 = "external32"
 
 // asInFile replaces the basic types of a spec by bytes: the layout in the file.
 func asInFile(s *dtypetest.Spec, rep string) *dtypetest.Spec {
-	if rep != external32 {
+	if !converts(rep) {
 		return s
 	}
 	if s.Combiner == dtype.CombinerNamed {
@@ -196,8 +196,11 @@ func sorted(list []run) []run {
 
 // makeFileViews makes views of n ranks. apart says that no byte may occur twice in one.
 func makeFileViews(r *rand.Rand, n int, apart bool) []*fileView {
-	same, rep := r.IntN(2) == 0, []string{"native", "native", "native", "internal", external32, external32}[r.IntN(6)]
+	same, rep := r.IntN(2) == 0, []string{"native", "native", "native", "internal", external32, external32, inverted, stamped}[r.IntN(8)]
 	basic := fileBasics()[r.IntN(len(fileBasics()))]
+	if rep == inverted || rep == stamped {
+		rep = registered(rep, basic)
+	}
 	if rep == external32 && basic == dtype.LongDouble {
 		basic = dtype.Double // conversions of any bytes of a file to long doubles would round
 	}
@@ -285,7 +288,7 @@ func fileTypes(r *rand.Rand, n int, basic dtype.ID, etype *dtypetest.Spec, rep s
 	return func(int) *dtypetest.Spec {
 		for {
 			s := random.Spec(r, 1+r.IntN(3))
-			if rep != external32 || !inBytes(s) {
+			if !converts(rep) || !inBytes(s) {
 				return s
 			}
 		}

@@ -121,6 +121,8 @@ func faults() []sought {
 		by("HoleJoined", mpi, "TestIO01_XIO01_CollectiveForms"),
 		by("FailureUntold", file, "TestIO06_ErrorsInEveryCall"),
 		by("ParcelAbandoned", file, "TestIO01_ParcelsOutsideOfTheDomain"),
+		by("PartUnconverted", histories, "TestFileHistories$"),
+		by("HolesForgotten", histories, "TestFileHistories$"),
 		by("ElementRounded", histories, "TestFileHistories$"),
 	}
 }
