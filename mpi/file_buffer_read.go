@@ -6,28 +6,28 @@ import "github.com/halo-mpi/halo/internal/file"
 //
 // C: MPI_File_read_at, section 14.4.2.
 func (f *File) ReadAt(offset int64, b Buffer) (Status, error) {
-	return f.access(callReadAt, file.Read, offset, b.fileTarget())
+	return f.access(callReadAt, file.Read, file.At(offset), b.fileTarget())
 }
 
 // IreadAt is the function IreadAt for a Buffer.
 //
 // C: MPI_File_iread_at, section 14.4.2.
 func (f *File) IreadAt(offset int64, b Buffer) Request {
-	return f.start(callIreadAt, file.Read, offset, b.fileTarget())
+	return f.start(callIreadAt, file.Read, file.At(offset), b.fileTarget())
 }
 
 // ReadAtAll is the function ReadAtAll for a Buffer.
 //
 // C: MPI_File_read_at_all, section 14.4.2.
 func (f *File) ReadAtAll(offset int64, b Buffer) (Status, error) {
-	return f.accessAll(callReadAtAll, file.Read, offset, b.fileTarget())
+	return f.accessAll(callReadAtAll, file.Read, file.At(offset), b.fileTarget())
 }
 
 // IreadAtAll is the function IreadAtAll for a Buffer.
 //
 // C: MPI_File_iread_at_all, section 14.4.2.
 func (f *File) IreadAtAll(offset int64, b Buffer) Request {
-	return f.startAll(callIreadAtAll, file.Read, offset, b.fileTarget())
+	return f.startAll(callIreadAtAll, file.Read, file.At(offset), b.fileTarget())
 }
 
 // Read is the function Read for a Buffer.

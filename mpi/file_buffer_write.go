@@ -6,28 +6,28 @@ import "github.com/halo-mpi/halo/internal/file"
 //
 // C: MPI_File_write_at, section 14.4.2.
 func (f *File) WriteAt(offset int64, b Buffer) (Status, error) {
-	return f.access(callWriteAt, file.Write, offset, b.fileSource())
+	return f.access(callWriteAt, file.Write, file.At(offset), b.fileSource())
 }
 
 // IwriteAt is the function IwriteAt for a Buffer.
 //
 // C: MPI_File_iwrite_at, section 14.4.2.
 func (f *File) IwriteAt(offset int64, b Buffer) Request {
-	return f.start(callIwriteAt, file.Write, offset, b.fileSource())
+	return f.start(callIwriteAt, file.Write, file.At(offset), b.fileSource())
 }
 
 // WriteAtAll is the function WriteAtAll for a Buffer.
 //
 // C: MPI_File_write_at_all, section 14.4.2.
 func (f *File) WriteAtAll(offset int64, b Buffer) (Status, error) {
-	return f.accessAll(callWriteAtAll, file.Write, offset, b.fileSource())
+	return f.accessAll(callWriteAtAll, file.Write, file.At(offset), b.fileSource())
 }
 
 // IwriteAtAll is the function IwriteAtAll for a Buffer.
 //
 // C: MPI_File_iwrite_at_all, section 14.4.2.
 func (f *File) IwriteAtAll(offset int64, b Buffer) Request {
-	return f.startAll(callIwriteAtAll, file.Write, offset, b.fileSource())
+	return f.startAll(callIwriteAtAll, file.Write, file.At(offset), b.fileSource())
 }
 
 // Write is the function Write for a Buffer.

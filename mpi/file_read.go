@@ -7,28 +7,28 @@ import "github.com/halo-mpi/halo/internal/file"
 //
 // C: MPI_File_read_at, section 14.4.2.
 func ReadAt[T any](f *File, offset int64, buf []T) (Status, error) {
-	return f.access(callReadAt, file.Read, offset, fileData(f, buf))
+	return f.access(callReadAt, file.Read, file.At(offset), fileData(f, buf))
 }
 
 // IreadAt starts a ReadAt. The program must not access buf until the request is complete.
 //
 // C: MPI_File_iread_at, section 14.4.2.
 func IreadAt[T any](f *File, offset int64, buf []T) Request {
-	return f.start(callIreadAt, file.Read, offset, fileData(f, buf))
+	return f.start(callIreadAt, file.Read, file.At(offset), fileData(f, buf))
 }
 
 // ReadAtAll is ReadAt by all members, which may make it faster together. Collective over the file.
 //
 // C: MPI_File_read_at_all, section 14.4.2.
 func ReadAtAll[T any](f *File, offset int64, buf []T) (Status, error) {
-	return f.accessAll(callReadAtAll, file.Read, offset, fileData(f, buf))
+	return f.accessAll(callReadAtAll, file.Read, file.At(offset), fileData(f, buf))
 }
 
 // IreadAtAll starts a ReadAtAll.
 //
 // C: MPI_File_iread_at_all, section 14.4.2.
 func IreadAtAll[T any](f *File, offset int64, buf []T) Request {
-	return f.startAll(callIreadAtAll, file.Read, offset, fileData(f, buf))
+	return f.startAll(callIreadAtAll, file.Read, file.At(offset), fileData(f, buf))
 }
 
 // Read reads into buf at the individual file pointer, and moves the pointer behind what it has

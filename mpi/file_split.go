@@ -7,14 +7,14 @@ import "github.com/halo-mpi/halo/internal/file"
 //
 // C: MPI_File_read_at_all_begin, section 14.4.5.
 func ReadAtAllBegin[T any](f *File, offset int64, buf []T) error {
-	return f.begin(callReadAtAllBegin, file.Read, offset, fileData(f, buf))
+	return f.begin(callReadAtAllBegin, file.Read, file.At(offset), fileData(f, buf))
 }
 
 // ReadAtAllBegin is the function ReadAtAllBegin for a Buffer.
 //
 // C: MPI_File_read_at_all_begin, section 14.4.5.
 func (f *File) ReadAtAllBegin(offset int64, b Buffer) error {
-	return f.begin(callReadAtAllBegin, file.Read, offset, b.fileTarget())
+	return f.begin(callReadAtAllBegin, file.Read, file.At(offset), b.fileTarget())
 }
 
 // ReadAtAllEnd waits for the access that ReadAtAllBegin has begun. ErrRequest if that is not what has
@@ -72,14 +72,14 @@ func (f *File) ReadOrderedEnd() (Status, error) {
 //
 // C: MPI_File_write_at_all_begin, section 14.4.5.
 func WriteAtAllBegin[T any](f *File, offset int64, buf []T) error {
-	return f.begin(callWriteAtAllBegin, file.Write, offset, fileData(f, buf))
+	return f.begin(callWriteAtAllBegin, file.Write, file.At(offset), fileData(f, buf))
 }
 
 // WriteAtAllBegin is the function WriteAtAllBegin for a Buffer.
 //
 // C: MPI_File_write_at_all_begin, section 14.4.5.
 func (f *File) WriteAtAllBegin(offset int64, b Buffer) error {
-	return f.begin(callWriteAtAllBegin, file.Write, offset, b.fileSource())
+	return f.begin(callWriteAtAllBegin, file.Write, file.At(offset), b.fileSource())
 }
 
 // WriteAtAllEnd waits for the access that WriteAtAllBegin has begun. ErrRequest if that is not what has

@@ -43,7 +43,7 @@ func (s Stream) Write(p []byte) (int, error) {
 //
 // C: MPI_File_read_at, section 14.4.2.
 func (s Stream) ReadAt(p []byte, off int64) (int, error) {
-	n, err := s.move(callReadAt, file.Read, off, p)
+	n, err := s.move(callReadAt, file.Read, file.At(off), p)
 	if err == nil && n < len(p) {
 		err = io.EOF
 	}
@@ -54,7 +54,7 @@ func (s Stream) ReadAt(p []byte, off int64) (int, error) {
 //
 // C: MPI_File_write_at, section 14.4.2.
 func (s Stream) WriteAt(p []byte, off int64) (int, error) {
-	return s.move(callWriteAt, file.Write, off, p)
+	return s.move(callWriteAt, file.Write, file.At(off), p)
 }
 
 func (s Stream) move(k call, d file.Direction, off int64, p []byte) (int, error) {

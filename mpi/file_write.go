@@ -7,14 +7,14 @@ import "github.com/halo-mpi/halo/internal/file"
 //
 // C: MPI_File_write_at, section 14.4.2.
 func WriteAt[T any](f *File, offset int64, buf []T) (Status, error) {
-	return f.access(callWriteAt, file.Write, offset, fileData(f, buf))
+	return f.access(callWriteAt, file.Write, file.At(offset), fileData(f, buf))
 }
 
 // IwriteAt starts a WriteAt. The program must not change buf until the request is complete.
 //
 // C: MPI_File_iwrite_at, section 14.4.2.
 func IwriteAt[T any](f *File, offset int64, buf []T) Request {
-	return f.start(callIwriteAt, file.Write, offset, fileData(f, buf))
+	return f.start(callIwriteAt, file.Write, file.At(offset), fileData(f, buf))
 }
 
 // WriteAtAll is WriteAt by all members, which may make it faster together. Collective over the
@@ -22,14 +22,14 @@ func IwriteAt[T any](f *File, offset int64, buf []T) Request {
 //
 // C: MPI_File_write_at_all, section 14.4.2.
 func WriteAtAll[T any](f *File, offset int64, buf []T) (Status, error) {
-	return f.accessAll(callWriteAtAll, file.Write, offset, fileData(f, buf))
+	return f.accessAll(callWriteAtAll, file.Write, file.At(offset), fileData(f, buf))
 }
 
 // IwriteAtAll starts a WriteAtAll.
 //
 // C: MPI_File_iwrite_at_all, section 14.4.2.
 func IwriteAtAll[T any](f *File, offset int64, buf []T) Request {
-	return f.startAll(callIwriteAtAll, file.Write, offset, fileData(f, buf))
+	return f.startAll(callIwriteAtAll, file.Write, file.At(offset), fileData(f, buf))
 }
 
 // Write writes buf at the individual file pointer, and moves the pointer behind what it has

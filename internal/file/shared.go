@@ -21,6 +21,9 @@ import (
 // Shared is the value of an offset that stands for the shared file pointer.
 const Shared = Individual + 1
 
+// At is an offset that a program gives: none of the two that stand for a pointer.
+func At(offset int64) int64 { return max(offset, Shared+1) }
+
 // window is the window with the shared pointer.
 type window struct{ view *rma.View }
 
@@ -60,7 +63,8 @@ func (w *window) update(o op.Op, n int64) (int64, error) {
 	return int64(binary.NativeEndian.Uint64(r)), err
 }
 
-// take moves the shared pointer by n bytes, and returns where it was.
+// take moves the shared pointer by n bytes, and returns where it was. It also moves if the access would end behind the
+// view, which is an error: others may have moved it further already.
 func (f *File) take(v *View, n int) (int64, error) {
 	if _, err := v.position(v.unit, 0, n); err != nil {
 		return 0, err
@@ -69,7 +73,11 @@ func (f *File) take(v *View, n int) (int64, error) {
 	if planted.SharedTwice {
 		by = 0
 	}
-	return f.shared.update(op.Sum, by)
+	at, err := f.shared.update(op.Sum, by)
+	if err == nil {
+		_, err = v.position(1, at, n)
+	}
+	return at, err
 }
 
 // inOrder makes an access at the shared pointer, in the order of the ranks: each member begins behind
@@ -105,6 +113,9 @@ func (x *exchange) inOrder(a collectiveAccess, own error) (int64, error) {
 	}
 	if base < 0 {
 		return 0, fail(toldClass(-base), "rank 0 cannot access the shared file pointer, which is in its memory")
+	}
+	if _, err := a.v.position(1, base, int(total)); err != nil { // all have it
+		return 0, err
 	}
 	return f.move(a.v, a.d, a.m, base+before, x.apart)
 }
