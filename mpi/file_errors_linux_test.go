@@ -53,6 +53,7 @@ func TestERR15_ErrorsOfOpen(t *testing.T) {
 		wantClass(t, mpi.DeleteFile(c, at("none")), mpi.ErrNoSuchFile)
 		wantClass(t, mpi.DeleteFile(c, at("file/x")), mpi.ErrBadFile)
 		wantClass(t, mpi.DeleteFile(c, ""), mpi.ErrBadFile)
+		wantClass(t, mpi.DeleteFile(c, "ufs:"), mpi.ErrBadFile)
 	})
 }
 

@@ -146,9 +146,13 @@ func (f *File) Start(d Direction, offset int64, x Data, call string) (*p2p.Reque
 	if err != nil {
 		return nil, err
 	}
+	if err := f.pending.begin(); err != nil {
+		return nil, err
+	}
 	r := f.request(call)
 	f.e.workers.do(func() {
 		n, err := f.move(v, d, m, at, true)
+		f.pending.end()
 		f.converted(r, c, n, err)
 	})
 	return r, nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -208,4 +209,49 @@ func (c *fileCall) told() bool {
 		return true
 	}
 	return false
+}
+
+// A file that the program closes too early, with accesses that do not block under way, is closed behind them: their
+// system calls would otherwise find the descriptor of another file (IO-05).
+func TestIO05_CloseWaitsForWorkers(t *testing.T) {
+	defer awake(t)()
+	path := filepath.Join(t.TempDir(), "file")
+	err := world.RunGoroutines(fabrics()[0], 1, func(w *world.World) error {
+		writing, closing := make(chan struct{}), make(chan struct{})
+		var closed atomic.Bool
+		early := false
+		faults := &filetest.Faults{Before: func(c filetest.Call, _ int64, _ int) error {
+			switch c {
+			case filetest.Close:
+				closed.Store(true)
+			case filetest.Write:
+				close(writing)
+				<-closing
+				for range 1000 {
+					runtime.Gosched()
+				}
+				early = closed.Load()
+			}
+			return nil
+		}}
+		w.File.Wrap(faults.Wrap)
+		f, err := w.File.Open(w.Comm, path, file.ReadWrite|file.Create, dtype.Predefined().Named("MPI_BYTE"), file.DefaultHints(), nil)
+		if err != nil {
+			return err
+		}
+		r, err := f.Start(file.Write, 0, file.Data{Mem: mem.Of([]byte("abc"))}, "IwriteAt")
+		if err != nil {
+			return err
+		}
+		<-writing
+		close(closing)
+		err = errors.Join(f.Close(), wait(w, r, nil))
+		if early {
+			err = errors.Join(err, errors.New("the file was closed during a write"))
+		}
+		return err
+	})
+	if b, read := os.ReadFile(path); err != nil || read != nil || string(b) != "abc" {
+		t.Errorf("the file has %q: %v, %v", b, err, read)
+	}
 }

@@ -35,6 +35,7 @@ type File struct {
 	shared  window    // with the shared file pointer
 	stage   stage     // of collective accesses in two phases
 	queue   callQueue // of collective accesses that do not block
+	pending pending   // accesses of workers
 	split   split
 	atomic  atomicity
 	closed  atomic.Bool
@@ -80,7 +81,7 @@ func (e *Engine) Open(c *comm.Comm, name string, mode Mode, bytes *dtype.Type, h
 		return nil, err
 	}
 	f := &File{e: e, c: d, path: trimmed(name), mode: mode, bytes: bytes}
-	f.queue.empty.L = &f.queue.mu
+	f.queue.empty.L, f.pending.none.L = &f.queue.mu, &f.pending.mu
 	f.hints.Store(&h)
 	if n, ok := sys.LimitOfSize(); ok {
 		f.limit = int64(n)
@@ -241,6 +242,7 @@ func (f *File) Close() error {
 		return fail(class.Request, "%s has begun and has not been ended", f.split.call)
 	}
 	f.queue.wait()
+	f.pending.wait()
 	f.forget()
 	unshared := firstError(f.stage.close(), f.shared.close())
 	own := f.store.Close()
@@ -264,10 +266,11 @@ func (f *File) Close() error {
 
 // Delete deletes a file that is not open (MPI_FILE_DELETE).
 func Delete(name string) error {
-	if name == "" {
+	path := trimmed(name)
+	if path == "" {
 		return fail(class.BadFile, "file name is empty")
 	}
-	if err := os.Remove(trimmed(name)); err != nil {
+	if err := os.Remove(path); err != nil {
 		return failed(err, "delete")
 	}
 	return nil

@@ -251,6 +251,8 @@ const (
 	AtomicShared = false
 	// ToldAgain has a verbose job tell the way of every access, not of each kind once.
 	ToldAgain = false
+	// ClosedEarly closes a file while workers access it.
+	ClosedEarly = false
 	// ShortTaken takes a write that was short for a whole one.
 	ShortTaken = false
 	// LockOfTheFirst has an access in atomic mode lock its first byte only.

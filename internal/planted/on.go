@@ -106,6 +106,7 @@ var (
 	AtomicUnlocked        = chosen("AtomicUnlocked")
 	AtomicShared          = chosen("AtomicShared")
 	ToldAgain             = chosen("ToldAgain")
+	ClosedEarly           = chosen("ClosedEarly")
 	ShortTaken            = chosen("ShortTaken")
 	LockOfTheFirst        = chosen("LockOfTheFirst")
 	HoleJoined            = chosen("HoleJoined")

@@ -165,7 +165,7 @@ func (f *File) Identity() (device, number uint64, err error) {
 // not tell. It never changes, and is the same on all hosts that share the file system.
 func (f *File) Birth() (ns int64, ok bool) {
 	var s unix.Statx_t
-	err := unix.Statx(int(f.f.Fd()), "", unix.AT_EMPTY_PATH, unix.STATX_BTIME, &s)
+	err := unix.Statx(f.fd, "", unix.AT_EMPTY_PATH, unix.STATX_BTIME, &s)
 	if err != nil || s.Mask&unix.STATX_BTIME == 0 {
 		return 0, false
 	}
