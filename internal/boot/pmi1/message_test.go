@@ -68,8 +68,8 @@ func TestStreams(t *testing.T) {
 // What is no message, or longer than any, is an error that quotes it.
 func TestNoMessages(t *testing.T) {
 	for text, want := range map[string]string{
-		"hello\n":                                       `no message: "hello"`,
-		"cmd=get =x\n":                                  "field without a key",
+		"hello\n":      `no message: "hello"`,
+		"cmd=get =x\n": "field without a key",
 		"cmd=" + strings.Repeat("x", MaxLine) + "\n":    "more than 8192 bytes",
 		"mcmd=spawn\n" + strings.Repeat("a=1\n", 1<<16): "more than 65536 lines",
 	} {
