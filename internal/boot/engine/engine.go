@@ -55,17 +55,20 @@ type Client interface {
 	// is none.
 	Get(key string, rank int) (value string, ok bool, err error)
 
-	// Publish makes a value known to the job by a name, without the other processes. The error is an
-	// ErrUnsupported if the engine has no such store.
+	// Publish makes the value of this process for a name known to the others, without a Fence. The error
+	// is an ErrUnsupported if the engine has no such store.
 	Publish(name, value string) error
 
-	// Lookup returns the value that was published by a name. It waits until there is one, or until
+	// Lookup returns the value that rank has published for a name. It waits until there is one, or until
 	// ctx ends.
-	Lookup(ctx context.Context, name string) (string, error)
+	Lookup(ctx context.Context, name string, rank int) (string, error)
 
 	// Abort ends the job, with the exit status of code where the engine keeps it.
 	Abort(code int, reason string) error
 
 	// Finalize tells the engine that the end of this process is no failure, and ends the connection.
 	Finalize() error
+
+	// Lost is closed when the connection to the server has ended.
+	Lost() <-chan struct{}
 }
