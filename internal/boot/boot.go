@@ -39,6 +39,7 @@ package boot
 
 import (
 	"context"
+	"crypto/ecdh"
 	"errors"
 	"os"
 )
@@ -97,6 +98,10 @@ type Job struct {
 	Secret [32]byte // job secret; never printed, never in argv, environment or a log
 	AppNum int      // which block of an MPMD command line this process belongs to
 	Blocks []Block  // the blocks of the command line, in the order of their ranks; nil: one without names
+
+	// Key is the own key of this process in a job that has no Secret, because a job engine started it. Each
+	// two processes share a secret of their own then, by the public keys in their addresses.
+	Key *ecdh.PrivateKey
 }
 
 // Block is a block of an MPMD command line.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/halo-mpi/halo/internal/boot"
+	"github.com/halo-mpi/halo/internal/boot/segment"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/sys"
 )
@@ -40,7 +41,7 @@ type agent struct {
 	ranks   []int // of this host
 	procs   []*process
 	server  *boot.Server
-	memory  *memory
+	memory  *segment.Memory
 	running int
 	linked  map[int]string // by app: the library of another MPI, see linkedWith
 }
@@ -96,9 +97,8 @@ func (a *agent) open(mark string) (err error) {
 // take accepts the agent's share of the job.
 func (a *agent) take(s *share) {
 	a.share, a.ranks = s, s.ranks()
-	a.memory = &memory{shared: s.fabric == "shm", ranks: a.ranks, made: map[int]*os.File{}}
-	a.memory.notes = newNotes(&shmfmt.NotesHeader{Size: len(s.where), Started: time.Now(), Job: s.id, Fabric: s.fabric,
-		Command: s.command()}, a.ranks)
+	a.memory = segment.New(s.fabric == "shm", a.ranks, segment.NewNotes(&shmfmt.NotesHeader{Size: len(s.where), Started: time.Now(),
+		Job: s.id, Fabric: s.fabric, Command: s.command()}, a.ranks))
 	a.server = boot.NewServer(a.ranks, (*asHost)(a))
 	for _, r := range a.ranks {
 		a.procs = append(a.procs, &process{rank: r, app: s.app(r)})
@@ -185,7 +185,7 @@ func (a *agent) startOne(p *process, env []string, cpus []int, stdin *os.File) e
 	}
 	p.pid = pid
 	a.running++
-	a.memory.notes.started(p.rank, pid)
+	a.memory.Notes().Started(p.rank, pid)
 	a.warden.started(pid)
 	p.session = a.server.Session(p.rank, link)
 	a.up.started(p.rank, pid, cpus, ends)
@@ -241,7 +241,7 @@ func (a *agent) reap() {
 			continue
 		}
 		p.ended = true
-		a.memory.notes.ended(p.rank, status)
+		a.memory.Notes().Ended(p.rank, status)
 		a.warden.ended(pid)
 		a.running--
 		p.session.Ended()
@@ -255,7 +255,7 @@ func (a *agent) reap() {
 						a.up.other(d.p.rank, lib, false)
 					}
 				}
-				a.up.ended(d.p.rank, d.status, a.memory.note(d.p.rank))
+				a.up.ended(d.p.rank, d.status, a.memory.Notes().Last(d.p.rank))
 			}
 		}
 	}
@@ -343,7 +343,7 @@ func (a *agent) retire() {
 	}
 	a.spawner.close()
 	if a.memory != nil {
-		a.memory.close()
+		a.memory.Close()
 	}
 }
 
@@ -355,7 +355,7 @@ func (h *asHost) Hello(rank int, inC, world bool) (*boot.Job, error) {
 	a := (*agent)(h)
 	a.post(func() {
 		if inC {
-			a.memory.notes.inC(rank)
+			a.memory.Notes().InC(rank)
 		}
 		for _, p := range a.procs {
 			if p.rank == rank {
@@ -394,7 +394,7 @@ func (h *asHost) Lookup(rank, of int) {
 }
 
 // Segment returns shared memory.
-func (h *asHost) Segment(which int) (*os.File, error) { return h.memory.segment(which) }
+func (h *asHost) Segment(which int) (*os.File, error) { return h.memory.Segment(which) }
 
 // Exchanged is called with the values of all ranks of this host.
 func (h *asHost) Exchanged(values [][]byte) {

@@ -162,7 +162,7 @@ func (s *agentProcess) do(kind uint8, b frame.Body) error {
 			c.took(int(b.U32()))
 		}
 	case kindShow:
-		s.out.send(frame.New(kindShown).Raw([]byte(a.memory.notes.table())).Bytes())
+		s.out.send(frame.New(kindShown).Raw([]byte(notesTable(a.memory.Notes()))).Bytes())
 	case kindFinish:
 		s.finish()
 	default:

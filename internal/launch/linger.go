@@ -78,7 +78,7 @@ func (j *job) alive() string {
 			}
 			list = append(list, r.index)
 			if h.remote == nil && call == "" {
-				if call = j.agent.memory.note(r.index); call != "" {
+				if call = j.agent.memory.Notes().Last(r.index); call != "" {
 					call = fmt.Sprintf(" (rank %d in %s)", r.index, call)
 				}
 			}

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/halo-mpi/halo/internal/boot/segment"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
@@ -113,7 +114,7 @@ func openNotes(pid int) *os.File {
 	}
 	for _, fd := range fds {
 		path := filepath.Join(dir, "fd", fd.Name())
-		if to, err := os.Readlink(path); err != nil || !strings.HasPrefix(to, "/memfd:"+notesName+" ") {
+		if to, err := os.Readlink(path); err != nil || !strings.HasPrefix(to, "/memfd:"+segment.NotesName+" ") {
 			continue
 		}
 		// The descriptor may be another file by now, such as a pipe: do not wait for it.

@@ -5,9 +5,12 @@ package launch
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
+	"github.com/halo-mpi/halo/internal/boot/segment"
+	"github.com/halo-mpi/halo/internal/cname"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/sys"
 )
@@ -19,6 +22,25 @@ type processInfo struct {
 	stopped bool
 	busy    bool // its first thread is on a core, waits for one, or for a disk
 	cpu     time.Duration
+}
+
+// notesTable returns the table of the ranks of this host and what they do now, for people.
+func notesTable(n *segment.Notes) string {
+	h, views, err := n.Read()
+	if err != nil {
+		return fmt.Sprintf("what the ranks wait for cannot be read: %v", err)
+	}
+	var b strings.Builder
+	newJobState(h, views, time.Now()).Write(&b)
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// inWords returns a text with the names of calls in the language of the program: C if inC.
+func inWords(text string, inC bool) string {
+	if inC {
+		return cname.Text(text, false)
+	}
+	return text
 }
 
 // newJobState combines the notes and the system's reports on processes.
@@ -87,7 +109,7 @@ func newRankState(h *shmfmt.NotesHeader, v *shmfmt.NoteView) RankState {
 		r.Detail = "what it waits for was just changing"
 	}
 	for i, w := range v.Waits {
-		r.Waits = append(r.Waits, WaitState{waitsFor(v, i), w.Since})
+		r.Waits = append(r.Waits, WaitState{segment.WaitsFor(v, i), w.Since})
 	}
 	if r.Asleep > 0 && r.State == stateRunning {
 		r.State = stateWaiting

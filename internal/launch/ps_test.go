@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/halo-mpi/halo/internal/boot/segment"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/sys"
 )
@@ -340,7 +341,7 @@ func (s *JobState) check(t *testing.T) {
 func TestF6_PsKnowsNotesFromOtherThings(t *testing.T) {
 	var held []*os.File
 	hold := func(content []byte) {
-		f, err := sys.Memfd(notesName, int64(len(content)))
+		f, err := sys.Memfd(segment.NotesName, int64(len(content)))
 		if err != nil {
 			t.Fatal(err)
 		}

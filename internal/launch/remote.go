@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"time"
+	"unicode"
 
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/frame"
@@ -333,4 +334,14 @@ func (r *remote) finish() {
 		return
 	}
 	r.out.send(frame.New(kindFinish).Bytes())
+}
+
+// printable removes characters that cannot be shown in one line.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) || r == unicode.ReplacementChar {
+			return -1
+		}
+		return r
+	}, text)
 }

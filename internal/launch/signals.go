@@ -94,7 +94,7 @@ func (j *job) show(next func()) {
 		case h.remote != nil:
 			tables = append(tables, h.remote.table())
 		default:
-			text := j.agent.memory.notes.table()
+			text := notesTable(j.agent.memory.Notes())
 			tables = append(tables, func() string { return text })
 		}
 	}

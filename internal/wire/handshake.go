@@ -173,6 +173,10 @@ func NewAcceptor(p Pair, size int) *Acceptor {
 	return a
 }
 
+// HelloFrom returns the index that a Hello claims. It proves nothing: it selects the secret under which
+// Acceptor.Hello checks the claim.
+func HelloFrom(b *[HelloSize]byte) int { return int(binary.LittleEndian.Uint32(b[8:])) }
+
 // Hello checks the first message and returns the index of the dialler.
 func (a *Acceptor) Hello(b *[HelloSize]byte) (from int, err error) {
 	le := binary.LittleEndian

@@ -120,6 +120,42 @@ func (s *Sealed) Seal(dst []byte, h *Header, payload []byte) []byte {
 	return dst[:at+size+RecordOverhead]
 }
 
+// A stream of bytes is sealed in pieces, which have the form of records without a header. A connection
+// carries either frames or a stream.
+
+// PieceMax is the length of the longest piece of a stream in bytes, without its overhead.
+const PieceMax = MaxPayload
+
+// SealPiece appends a piece of a stream to dst, sealed: up to PieceMax bytes, and at least one.
+func (s *Sealed) SealPiece(dst, piece []byte) []byte {
+	at := len(dst)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(piece)))
+	s.out.next()
+	return s.out.aead.Seal(dst, s.out.nonce[:], piece, dst[at:at+recordLength])
+}
+
+// PieceSize is the size of the sealed piece that begins with b, 0 if b is too short to tell.
+func PieceSize(b []byte) (int, error) {
+	if len(b) < recordLength {
+		return 0, nil
+	}
+	size := binary.LittleEndian.Uint32(b)
+	if size == 0 || size > PieceMax {
+		return 0, fmt.Errorf("wire: a piece announces %d bytes: %w", size, ErrForged)
+	}
+	return int(size) + RecordOverhead, nil
+}
+
+// OpenPiece opens a whole sealed piece in place. After an error it must not be called again.
+func (s *Sealed) OpenPiece(b []byte) ([]byte, error) {
+	s.in.next()
+	piece, err := s.in.aead.Open(b[recordLength:recordLength], s.in.nonce[:], b[recordLength:], b[:recordLength])
+	if err != nil {
+		return nil, ErrForged
+	}
+	return piece, nil
+}
+
 // RecordSize is the size of the record that begins with b, 0 if b is too short to tell.
 func RecordSize(b []byte) (int, error) {
 	if len(b) < recordLength {

@@ -16,7 +16,7 @@ import (
 )
 
 // ErrUnsupported is the error of a request that an engine does not have.
-var ErrUnsupported = errors.ErrUnsupported
+var ErrUnsupported = errors.New("the job engine has no such service")
 
 // ErrLost is the error when the connection to the server of the engine has ended: the job is over,
 // or the server is.

@@ -139,7 +139,11 @@ func (d *connector) handshake(place int, conn *socket) (from int, h *wire.Accept
 	if err != nil {
 		return 0, nil, err
 	}
-	h = wire.NewAcceptor(d.pair(0, d.job.Rank), d.job.Size)
+	pair, err := d.acceptFrom(ctx, wire.HelloFrom(&hello))
+	if err != nil {
+		return 0, nil, err
+	}
+	h = wire.NewAcceptor(pair, d.job.Size)
 	if from, err = h.Hello(&hello); err != nil {
 		return 0, nil, err
 	}

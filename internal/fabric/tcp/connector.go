@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -41,8 +42,9 @@ type connector struct {
 	due  atomic.Bool // set by beat, cleared by the data path when it looks at its connections
 
 	mu      sync.Mutex
-	addrs   []string // of all processes, nil before start
-	lookup  Lookup   // finds addresses before start
+	addrs   []string      // of all processes, nil before start
+	lookup  Lookup        // finds addresses before start
+	known   chan struct{} // closed when either is set
 	peers   peers.Table[peer]
 	callers []caller
 	turn    uint64 // numbers callers in order of arrival
@@ -89,7 +91,7 @@ func newConnector(job *boot.Job, l limits, wake func()) (*connector, string, err
 	if job.Size < 1 || job.Rank < 0 || job.Rank >= job.Size {
 		return nil, "", fmt.Errorf("tcp: process %d in a job of %d", job.Rank, job.Size)
 	}
-	d := &connector{job: job, limits: l, wake: wake, peers: peers.Make[peer](job.Size, nil)}
+	d := &connector{job: job, limits: l, wake: wake, peers: peers.Make[peer](job.Size, nil), known: make(chan struct{})}
 	d.ctx, d.cancel = context.WithCancel(context.Background())
 	if job.Size == 1 {
 		return d, "", nil
@@ -107,6 +109,9 @@ func newConnector(job *boot.Job, l limits, wake func()) (*connector, string, err
 		d.slots <- i
 	}
 	d.wg.Go(d.answer)
+	if job.Key != nil {
+		return d, d.ln.addr() + keyMark + wire.PublicKey(job.Key), nil
+	}
 	return d, d.ln.addr(), nil
 }
 
@@ -133,6 +138,16 @@ func (d *connector) startLookup(l Lookup) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.lookup = l
+	d.know()
+}
+
+// know lets handshakes find addresses. mu is held.
+func (d *connector) know() {
+	select {
+	case <-d.known:
+	default:
+		close(d.known)
+	}
 }
 
 // start sets the addresses of all processes.
@@ -143,6 +158,7 @@ func (d *connector) start(addrs []string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.addrs = addrs
+	d.know()
 	return nil
 }
 
@@ -296,7 +312,44 @@ func (d *connector) close() {
 	}
 }
 
-// pair identifies a connection between this process and another.
-func (d *connector) pair(from, to int) wire.Pair {
-	return wire.Pair{Secret: d.job.Secret, Job: d.job.ID, From: from, To: to}
+// keyMark is between the address of a process and its public key, in a job without a secret.
+const keyMark = "/"
+
+// pair identifies a connection between this process and another. address is that of the other one.
+func (d *connector) pair(from, to int, address string) (wire.Pair, error) {
+	p := wire.Pair{Secret: d.job.Secret, Job: d.job.ID, From: from, To: to}
+	var err error
+	if d.job.Key != nil {
+		_, key, _ := strings.Cut(address, keyMark)
+		if p.Secret, err = wire.PairSecret(d.job.Key, key); err != nil {
+			err = fmt.Errorf("%w: %w", wire.ErrRefused, err)
+		}
+	}
+	return p, err
+}
+
+// acceptFrom identifies the connection of a caller that claims to be a process. In a job without a
+// secret that needs the address of the process.
+func (d *connector) acceptFrom(ctx context.Context, from int) (wire.Pair, error) {
+	if d.job.Key == nil {
+		return d.pair(0, d.job.Rank, "")
+	}
+	if from < 0 || from >= d.job.Size {
+		return wire.Pair{}, wire.ErrRefused
+	}
+	select {
+	case <-d.known:
+	case <-ctx.Done():
+		return wire.Pair{}, ctx.Err()
+	}
+	d.mu.Lock()
+	addr := d.addressOf(from)
+	d.mu.Unlock()
+	if addr == "" {
+		var err error
+		if addr, err = d.find(ctx, from); err != nil {
+			return wire.Pair{}, err
+		}
+	}
+	return d.pair(0, d.job.Rank, addr)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"syscall"
 	"time"
 
@@ -74,9 +75,9 @@ func (d *connector) fail(ctx context.Context, to int, addr string, cause error) 
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.peers.At(to).attempt == ctx && d.ctx.Err() == nil {
-		where := addr
+		where, _, _ := strings.Cut(addr, keyMark)
 		if far(d.job, to) {
-			where = hostOf(d.job, to) + ", " + addr
+			where = hostOf(d.job, to) + ", " + where
 		}
 		d.lose(to, fmt.Errorf("tcp: process %d cannot reach process %d at %s: %w", d.job.Rank, to, where, cause))
 	}
@@ -128,7 +129,12 @@ func limitCall(ctx context.Context, c syscall.RawConn, within time.Duration, giv
 func (d *connector) dial(all context.Context, to int, addr string) (_ *socket, _ *wire.Dialler, err error) {
 	ctx, cancel := context.WithTimeout(all, d.limits.handshake)
 	defer cancel()
-	conn, err := d.call(ctx, to, addr)
+	pair, err := d.pair(d.job.Rank, to, addr)
+	if err != nil {
+		return nil, nil, err
+	}
+	endpoint, _, _ := strings.Cut(addr, keyMark)
+	conn, err := d.call(ctx, to, endpoint)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -140,7 +146,7 @@ func (d *connector) dial(all context.Context, to int, addr string) (_ *socket, _
 		}
 	}()
 
-	h := wire.NewDialler(d.pair(d.job.Rank, to))
+	h := wire.NewDialler(pair)
 	var hello [wire.HelloSize]byte
 	h.Hello(&hello)
 	if _, err := conn.Write(hello[:]); err != nil {

@@ -6,6 +6,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/halo-mpi/halo/internal/address"
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
@@ -42,7 +43,7 @@ type listener struct {
 	port int
 }
 
-func listenOn(host string, a address) (*listener, error) {
+func listenOn(host string, a address.IP) (*listener, error) {
 	file, port, err := sys.TCPEndpoint(a, 0).Listen()
 	if err != nil {
 		return nil, err
@@ -51,7 +52,7 @@ func listenOn(host string, a address) (*listener, error) {
 }
 
 // addr is the address for peers.
-func (l *listener) addr() string { return join(l.host, l.port) }
+func (l *listener) addr() string { return address.Join(l.host, l.port) }
 
 // accept waits for a caller.
 func (l *listener) accept() (*socket, error) {
@@ -68,7 +69,7 @@ func (l *listener) Close() error { return l.file.Close() }
 // connect connects to an address, until ctx ends. prepare, if not nil, is called with the
 // socket before.
 func connect(ctx context.Context, addr string, prepare func(syscall.RawConn) error) (*socket, error) {
-	a, port, err := split(addr)
+	a, port, err := address.Split(addr)
 	if err != nil {
 		return nil, err
 	}

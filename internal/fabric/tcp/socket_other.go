@@ -4,6 +4,7 @@ package tcp
 
 import (
 	"context"
+	"github.com/halo-mpi/halo/internal/address"
 	"net"
 	"syscall"
 	"time"
@@ -20,8 +21,8 @@ func (s *socket) keepAlive() error {
 // listener accepts the calls of peers.
 type listener struct{ net.Listener }
 
-func listenOn(host string, _ address) (*listener, error) {
-	l, err := net.Listen("tcp", join(host, 0))
+func listenOn(host string, _ address.IP) (*listener, error) {
+	l, err := net.Listen("tcp", address.Join(host, 0))
 	if err != nil {
 		return nil, err
 	}

@@ -22,6 +22,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/halo-mpi/halo/internal/address"
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/wire"
 )
@@ -115,20 +116,20 @@ const (
 // by which they reach this host.
 func listen(j *boot.Job) (*listener, error) {
 	if j.Listen == "" || j.Listen == boot.Loopback {
-		ln, err := listenOn(boot.Loopback, address{127, 0, 0, 1})
+		ln, err := listenOn(boot.Loopback, address.IP{127, 0, 0, 1})
 		if err == nil {
 			return ln, nil
 		}
-		if six, e := listenOn("::1", address{15: 1}); e == nil {
+		if six, e := listenOn("::1", address.IP{15: 1}); e == nil {
 			return six, nil
 		}
 		return nil, err
 	}
-	a, err := parseAddress(j.Listen)
+	a, err := address.Parse(j.Listen)
 	if err != nil {
 		return nil, fmt.Errorf("the address to listen on: %w", err)
 	}
-	if a.unspecified() || a.multicast() {
+	if a.Unspecified() || a.Multicast() {
 		return nil, fmt.Errorf("told to listen on %s, which is not the address of an interface", j.Listen)
 	}
 	return listenOn(j.Listen, a)

@@ -1,4 +1,4 @@
-package tcp
+package address
 
 import (
 	"net/netip"
@@ -17,12 +17,12 @@ func addressTexts() []string {
 	}
 }
 
-// parseAddress gives the same result as package netip, except that it refuses zones and embedded
+// Parse gives the same result as package netip, except that it refuses zones and embedded
 // IPv4 addresses.
 func compareAddress(t *testing.T, text string) {
-	a, err := parseAddress(text)
+	a, err := Parse(text)
 	want, bad := netip.ParseAddr(text)
-	if err == nil && (bad != nil || !slices.Equal(a, want.AsSlice()) || a.unspecified() != want.IsUnspecified() || a.multicast() != want.IsMulticast()) {
+	if err == nil && (bad != nil || !slices.Equal(a, want.AsSlice()) || a.Unspecified() != want.IsUnspecified() || a.Multicast() != want.IsMulticast()) {
 		t.Errorf("%q: %v, want %v (%v)", text, a, want, bad)
 	}
 	if err != nil && bad == nil && want.Zone() == "" && (want.Is4() || !slices.Contains([]byte(text), '.')) {
@@ -33,11 +33,11 @@ func compareAddress(t *testing.T, text string) {
 	}
 	for _, port := range []int{0, 1, 65535} {
 		at := netip.AddrPortFrom(want, uint16(port)).String()
-		b, p, err := split(at)
+		b, p, err := Split(at)
 		if err != nil || p != port || !slices.Equal(a, b) {
 			t.Errorf("%s: %v port %d, %v", at, b, p, err)
 		}
-		if joined := join(want.String(), port); joined != at {
+		if joined := Join(want.String(), port); joined != at {
 			t.Errorf("joined to %s, want %s", joined, at)
 		}
 	}
@@ -48,7 +48,7 @@ func TestAddresses(t *testing.T) {
 		compareAddress(t, text)
 	}
 	for _, text := range []string{"", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:-1", "127.0.0.1:x", "[::1]", "::1]:80x"} {
-		if a, port, err := split(text); err == nil {
+		if a, port, err := Split(text); err == nil {
 			t.Errorf("%q: %v port %d", text, a, port)
 		}
 	}

@@ -1,4 +1,4 @@
-package launch
+package segment
 
 import (
 	"errors"
@@ -10,16 +10,12 @@ import (
 
 // Each rank of this host has one bell; ranks of other hosts have none here.
 func TestBellsAreOfTheRanksOfTheHost(t *testing.T) {
-	m := &memory{shared: true, ranks: []int{2, 5}, notes: &notes{}, made: map[int]*os.File{}}
-	defer func() {
-		for _, f := range m.made {
-			f.Close()
-		}
-	}()
+	m := New(true, []int{2, 5}, &Notes{})
+	defer m.Close()
 	made := map[*os.File]bool{}
 	for range 2 {
 		for _, rank := range m.ranks {
-			f, err := m.segment(boot.BellFile(rank))
+			f, err := m.Segment(boot.BellFile(rank))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -30,12 +26,12 @@ func TestBellsAreOfTheRanksOfTheHost(t *testing.T) {
 		t.Errorf("%d bells of 2 ranks", len(made))
 	}
 	for _, rank := range []int{0, 3, 6, 1 << 20} {
-		if _, err := m.segment(boot.BellFile(rank)); err == nil {
+		if _, err := m.Segment(boot.BellFile(rank)); err == nil {
 			t.Errorf("a bell of rank %d, which is not here", rank)
 		}
 	}
 	m.shared = false
-	if _, err := m.segment(boot.BellFile(2)); !errors.Is(err, errors.ErrUnsupported) {
+	if _, err := m.Segment(boot.BellFile(2)); !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("a bell in a job over tcp: %v", err)
 	}
 }

@@ -1,0 +1,125 @@
+//go:build unix
+
+package segment
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"syscall"
+
+	"github.com/halo-mpi/halo/internal/cname"
+	"github.com/halo-mpi/halo/internal/shmfmt"
+	"github.com/halo-mpi/halo/internal/sys"
+)
+
+// NotesName is the name of the memory of notes in /proc, by which halo ps finds jobs.
+const NotesName = "halo-notes"
+
+// Notes is the memory of the wait notes of this node, which its owner and the processes write: see
+// shmfmt.Note. It exists before the first process, so that halo ps finds the job
+// from then on.
+type Notes struct {
+	ranks []int    // of this host: the i-th note is that of ranks[i]
+	file  *os.File // the file that processes map; nil if the system has no such memory
+	mem   interface {
+		io.ReaderAt
+		io.WriterAt
+	}
+}
+
+// NewNotes makes the notes of the ranks of a job on this host. If the system has no shared
+// memory for them, the job runs without, and its processes write none.
+func NewNotes(h *shmfmt.NotesHeader, ranks []int) *Notes {
+	h.Launcher, h.Local = os.Getpid(), len(ranks)
+	size := shmfmt.NotesSize(len(ranks))
+	n := &Notes{ranks: ranks, mem: make(ownMemory, size)}
+	if file, err := sys.Memfd(NotesName, size); err == nil {
+		n.file, n.mem = file, file
+	}
+	// A write to either kind of memory does not fail, because the space is allocated.
+	shmfmt.WriteNotes(n.mem, h, ranks)
+	return n
+}
+
+// adopt replaces the memory by that of another owner.
+func (n *Notes) adopt(f *os.File) {
+	n.Close()
+	n.file, n.mem = f, f
+}
+
+// at is the offset of the note of a rank.
+func (n *Notes) at(rank int) int64 { return shmfmt.NotesSize(slices.Index(n.ranks, rank)) }
+
+// Started notes that a rank is process pid.
+func (n *Notes) Started(rank, pid int) { n.mem.WriteAt(shmfmt.NoteStarted(rank, pid), n.at(rank)) }
+
+// InC notes that the program of a rank uses the C names of calls.
+func (n *Notes) InC(rank int) { n.mem.WriteAt(shmfmt.NoteInC(), n.at(rank)+shmfmt.NoteLanguage) }
+
+// Ended notes how the process of a rank has ended.
+func (n *Notes) Ended(rank int, s syscall.WaitStatus) {
+	signal := 0
+	if s.Signaled() {
+		signal = int(s.Signal())
+	}
+	n.mem.WriteAt(shmfmt.NoteEnded(s.ExitStatus(), signal), n.at(rank)+shmfmt.NoteEnd)
+}
+
+// Last describes what a rank waits for, or waited for when it died; "" if that is not
+// known.
+func (n *Notes) Last(rank int) string {
+	v, err := shmfmt.ReadNote(n.mem, slices.Index(n.ranks, rank))
+	if err != nil || len(v.Waits) == 0 {
+		return ""
+	}
+	text := WaitsFor(&v, 0)
+	if v.Asleep > 1 {
+		text += fmt.Sprintf(" and %d other calls", v.Asleep-1)
+	}
+	return text
+}
+
+// Read returns what all notes say now.
+func (n *Notes) Read() (*shmfmt.NotesHeader, []shmfmt.NoteView, error) {
+	return shmfmt.ReadNotes(n.mem)
+}
+
+// WaitsFor describes what a goroutine of a process waits for, in the language of its program.
+func WaitsFor(v *shmfmt.NoteView, i int) string {
+	if v.InC {
+		return cname.Wait(v.Waits[i].For)
+	}
+	return v.Waits[i].For
+}
+
+// Close releases the descriptor.
+func (n *Notes) Close() {
+	if n.file != nil {
+		n.file.Close()
+	}
+}
+
+// ownMemory is memory of this process alone.
+type ownMemory []byte
+
+// ReadAt implements io.ReaderAt.
+func (m ownMemory) ReadAt(b []byte, at int64) (int, error) {
+	if at > int64(len(m)) {
+		return 0, io.EOF
+	}
+	n := copy(b, m[at:])
+	if n < len(b) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// WriteAt implements io.WriterAt.
+func (m ownMemory) WriteAt(b []byte, at int64) (int, error) {
+	if at > int64(len(m)) || copy(m[at:], b) < len(b) {
+		return 0, io.ErrShortWrite
+	}
+	return len(b), nil
+}
