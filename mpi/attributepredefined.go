@@ -26,7 +26,10 @@ func (c *Comm) WtimeIsGlobal() bool { return false }
 // processes cannot be added yet.
 //
 // C: attribute MPI_UNIVERSE_SIZE, section 11.10.1.
-func (c *Comm) UniverseSize() int { return c.w.Proc.Job().Size }
+func (c *Comm) UniverseSize() int {
+	j := c.w.Proc.Job()
+	return max(j.Size, j.Universe)
+}
 
 // AppNum is the number of the program that this process runs, among the programs that the job
 // was started with, counted from 0 in the order of the command line.

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/halo-mpi/halo/internal/boot"
+	"github.com/halo-mpi/halo/internal/boot/joined"
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/rma/check"
 	"github.com/halo-mpi/halo/internal/world"
@@ -174,7 +174,7 @@ func (p *process) open(joins bool) error {
 	if p.w != nil {
 		return nil
 	}
-	b, err := boot.Connect(p.names.Load() != nil, joins) // only bindings for C set names
+	b, err := joined.Connect(p.names.Load() != nil, joins) // only bindings for C set names
 	if err != nil {
 		return err
 	}

@@ -24,6 +24,13 @@
 //	Lookup     rank uint32                                             -> Found
 //	Abort      code int32, reason
 //
+// If a process serves its node, instead of a launcher, others connect to its socket, and tell first who
+// they are:
+//
+//	Give       number of a segment int32 as in Segment, with its descriptor attached: what this
+//	           process has from the one that served the node before
+//	Join       rank uint32, 1 if the process uses MPI uint8; a Hello follows
+//
 //	Welcome    the Job (see job.go)          Refused    text, then the launcher closes
 //	Table      per rank: length uint16, bytes
 //	Descriptor rank int32, with the descriptor attached to its first byte
@@ -31,6 +38,8 @@
 //	Found      rank uint32, 1 and what it has published, or 0 and why it publishes nothing;
 //	           sent when that is known, in any order
 //	Over       text: the job has ended; sent at any time, nothing follows
+//	Leave      1 if the process that serves the node may end from now on, 0 if not, uint8,
+//	           and the ranks that are connected, uint32 each; sent at any time
 //
 // Hello, Refused and their framing must not change in later versions, so that each
 // side can report to the other which version it needs. The end of the stream means
@@ -102,6 +111,11 @@ type Job struct {
 	// Key is the own key of this process in a job that has no Secret, because a job engine started it. Each
 	// two processes share a secret of their own then, by the public keys in their addresses.
 	Key *ecdh.PrivateKey
+	// Universe is the number of processes for which a job engine has room, 0 if it does not say.
+	Universe int
+	// Leader is how the processes that serve other nodes reach the one that serves this node, "" unless a
+	// job engine started them.
+	Leader string
 }
 
 // Block is a block of an MPMD command line.
@@ -155,8 +169,8 @@ type Boot interface {
 	// If ranks have no bells the error is an errors.ErrUnsupported.
 	Ring(rank int) error
 
-	// Finalize tells the launcher that from now on the end of this process is no
-	// failure of the job.
+	// Finalize tells the launcher that this process enters no Exchange any more. InUse follows, and tells
+	// whether from now on the end of the process is no failure of the job.
 	Finalize() error
 
 	// Abort ends the whole job; the launcher's exit status is code. It does not

@@ -27,6 +27,7 @@ type launched struct {
 	tables   chan reply
 	memories chan reply
 	found    board
+	leaving  leaving
 
 	lost chan struct{} // closed by the reader when nothing more will come
 }
@@ -58,7 +59,11 @@ func dial(link *sys.Link, own greeting) (*launched, error) {
 		return nil, fmt.Errorf("boot: launcher: %w", err)
 	}
 	r := newLinkReader(link, maxReply)
+	c := &launched{link: link, lost: make(chan struct{}), tables: make(chan reply, 1), memories: make(chan reply, 1)}
 	k, body, err := r.Next()
+	for ; err == nil && k == kindLeave; k, body, err = r.Next() {
+		c.leaving.take(body)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("boot: the launcher gave no answer: %w", err)
 	}
@@ -71,13 +76,10 @@ func dial(link *sys.Link, own greeting) (*launched, error) {
 	default:
 		return nil, fmt.Errorf("boot: the launcher answered with a frame of kind %d", k)
 	}
-	job, err := decodeJob(body)
-	if err != nil {
+	if c.job, err = decodeJob(body); err != nil {
 		return nil, err
 	}
-	c := &launched{link: link, job: job, lost: make(chan struct{}),
-		tables: make(chan reply, 1), memories: make(chan reply, 1)}
-	r.Limit = max(maxTable(job.Size), maxRequest)
+	r.Limit = max(maxTable(c.job.Size), maxRequest)
 	go c.read(r)
 	return c, nil
 }
@@ -124,7 +126,12 @@ func (c *launched) read(r *linkReader) {
 			} else {
 				answer(c.memories, reply{err: err})
 			}
-		default: // Over, or a frame that no correct launcher sends
+		case kindLeave:
+			c.leaving.take(body)
+		case kindOver:
+			c.leaving.over.Store(true)
+			return
+		default: // a frame that no correct launcher sends
 			return
 		}
 	}

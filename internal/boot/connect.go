@@ -10,22 +10,17 @@ import (
 // number of the descriptor of its link.
 const EnvFD = "HALO_BOOT_FD"
 
-// Connect finds out how this process was started and connects it to its job. It may
+// Connect connects this process to the launcher that has started it, by EnvFD. It may
 // be called once: it removes EnvFD from the environment, so that programs which this
 // one starts do not take its place in the job. inC says that the program uses the C
 // names of calls, which the launcher then uses in its messages; world that the process calls
 // Init of the world model, and not only opens a session.
 func Connect(inC, world bool) (Boot, error) {
-	if value, ok := os.LookupEnv(EnvFD); ok {
-		os.Unsetenv(EnvFD)
-		fd, err := strconv.Atoi(value)
-		if err != nil || fd < 3 {
-			return nil, fmt.Errorf("boot: %s=%q is not a descriptor of a launcher", EnvFD, value)
-		}
-		return connect(fd, inC, world)
+	value := os.Getenv(EnvFD)
+	os.Unsetenv(EnvFD)
+	fd, err := strconv.Atoi(value)
+	if err != nil || fd < 3 {
+		return nil, fmt.Errorf("boot: %s=%q is not a descriptor of a launcher", EnvFD, value)
 	}
-	if err := foreignLauncher(os.LookupEnv); err != nil {
-		return nil, err
-	}
-	return single(), nil
+	return connect(fd, inC, world)
 }

@@ -24,6 +24,8 @@ const (
 	kindInUse
 	kindPublish
 	kindLookup
+	kindJoin
+	kindGive
 )
 
 // Kinds of frames to the program.
@@ -35,6 +37,7 @@ const (
 	kindFailed
 	kindOver
 	kindFound
+	kindLeave
 )
 
 const (
@@ -103,7 +106,7 @@ type greeting struct {
 }
 
 // ProtocolVersion is the version of the frames of this package.
-const ProtocolVersion = 5
+const ProtocolVersion = 6
 
 func ownVersions() versions { return versions{ProtocolVersion, wire.Version, shmfmt.Version} }
 

@@ -89,6 +89,7 @@ type Session struct {
 	gone    chan struct{} // closed when the process has ended
 	writing sync.Mutex    // guards Link.Write and owed
 	owed    *round        // the round that the process has entered, until its answer is written
+	guest   int           // the process, if it tells its rank itself, else 0
 }
 
 // Session makes the session of rank over link.
@@ -140,6 +141,11 @@ func (c *Session) Serve() error {
 			f.Close()
 		}
 	}()
+	if c.guest != 0 {
+		if err := c.join(r); err != nil {
+			return ended(err)
+		}
+	}
 	k, body, err := r.Next()
 	if err != nil {
 		return ended(err)

@@ -8,8 +8,8 @@ import (
 // singleton is the Boot of a process that no launcher started.
 type singleton struct{ Boot }
 
-// single makes a world of one, without a launcher.
-func single() Boot {
+// Single makes a world of one, without a launcher.
+func Single() Boot {
 	b := Memory(1)[0]
 	b.Job().ID = strings.Replace(b.Job().ID, "memory", "single", 1)
 	return singleton{b}

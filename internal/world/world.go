@@ -297,8 +297,8 @@ func (w *World) close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.users--
-	w.idle = true
-	return errors.Join(w.boot.Finalize(), w.tell())
+	w.idle = w.users == 0
+	return errors.Join(w.boot.Finalize(), w.boot.InUse(!w.idle))
 }
 
 // Process reports whether the process is an OS process of its own.

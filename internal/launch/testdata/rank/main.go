@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/halo-mpi/halo/internal/boot"
+	"github.com/halo-mpi/halo/internal/boot/joined"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/sys"
 )
@@ -63,7 +64,7 @@ func (p *process) step(verb, arg string) {
 	var err error
 	switch verb {
 	case "init", "initc": // initc is the call of the C library
-		p.boot, err = boot.Connect(verb == "initc", true)
+		p.boot, err = joined.Connect(verb == "initc", true)
 	case "exchange":
 		var all [][]byte
 		all, err = p.boot.Exchange([]byte(p.rank))

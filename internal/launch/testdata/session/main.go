@@ -1,8 +1,9 @@
-// Session is a program whose ranks use sessions, for tests of the launcher. Argument 1 is what they
+// Session is a program whose ranks use sessions, for tests of the launcher and of job engines. Argument 1 is what they
 // do, argument 2 a folder for their files.
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -17,8 +18,8 @@ import (
 )
 
 var (
-	rank, _ = strconv.Atoi(os.Getenv("HALO_RANK"))
-	size, _ = strconv.Atoi(os.Getenv("HALO_SIZE"))
+	rank, _ = strconv.Atoi(cmp.Or(os.Getenv("HALO_RANK"), os.Getenv("PMI_RANK"), os.Getenv("SLURM_PROCID")))
+	size, _ = strconv.Atoi(cmp.Or(os.Getenv("HALO_SIZE"), os.Getenv("PMI_SIZE"), os.Getenv("SLURM_NTASKS")))
 )
 
 func main() {

@@ -1,0 +1,153 @@
+package joined
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/halo-mpi/halo/internal/address"
+	"github.com/halo-mpi/halo/internal/boot"
+	"github.com/halo-mpi/halo/internal/boot/engine"
+	"github.com/halo-mpi/halo/internal/boot/pmi1"
+	"github.com/halo-mpi/halo/internal/sys"
+)
+
+// envFabric is the environment variable that chooses what carries messages on a node: shm or tcp.
+const envFabric = "HALO_FABRIC"
+
+// connect joins the job of an engine.
+func connect(way string, inC, world bool) (boot.Boot, error) {
+	env := environment(os.LookupEnv)
+	set := settings{inC: inC, world: world, fabric: env.get(envFabric), iface: env.get(envInterface), engineHost: engineHost(env), cores: cores(env)}
+	switch set.fabric {
+	case "", "shm", "tcp":
+	default:
+		return nil, fmt.Errorf("%s=%s: want shm or tcp", envFabric, set.fabric)
+	}
+	client, err := clientOf(way, env)
+	if err != nil {
+		return nil, err
+	}
+	p, err := open(client, set)
+	if err != nil {
+		client.Finalize()
+		return nil, err
+	}
+	// Programs that this one starts must not take its place in the job.
+	for _, name := range []string{"PMI_FD", "PMI_PORT", "PMI_ID", "PMI_RANK", "PMI_SIZE", envAddr} {
+		os.Unsetenv(name)
+	}
+	return p, nil
+}
+
+// clientOf connects to the server of an engine.
+func clientOf(way string, env environment) (engine.Client, error) {
+	switch way {
+	case wayPMI1:
+		return pmi1Client(env)
+	}
+	return nil, fmt.Errorf("this program has no client for %s: start it with halo run -n N PROGRAM", way)
+}
+
+// pmi1Client connects to a PMI-1 server by the descriptor that this process has inherited, or by TCP.
+func pmi1Client(env environment) (engine.Client, error) {
+	if !env.has("PMI_FD") {
+		return pmi1Port(env)
+	}
+	fd, ok := env.number("PMI_FD")
+	rank, hasRank := env.number("PMI_RANK")
+	size, hasSize := env.number("PMI_SIZE")
+	if !ok || fd < 3 || !hasRank || !hasSize {
+		return nil, fmt.Errorf("PMI_FD=%q PMI_RANK=%q PMI_SIZE=%q do not describe a process of a job", env.get("PMI_FD"), env.get("PMI_RANK"), env.get("PMI_SIZE"))
+	}
+	link, err := sys.NewLink(fd)
+	if err != nil {
+		return nil, fmt.Errorf("PMI_FD names the connection with the launcher: %w: something between the launcher and this program closed it: "+
+			"let wrappers keep descriptor %d open", err, fd)
+	}
+	return pmi1.Open(stream{link}, rank, size)
+}
+
+// portTimeout bounds the time to connect to a server.
+const portTimeout = 10 * time.Second
+
+func pmi1Port(env environment) (engine.Client, error) {
+	at, id := env.get("PMI_PORT"), env.get("PMI_ID")
+	host, port, ok := strings.Cut(at, ":")
+	if !ok || id == "" {
+		return nil, fmt.Errorf("PMI_PORT=%q PMI_ID=%q do not name a server", at, id)
+	}
+	ip, err := address.Lookup(host)
+	if err != nil {
+		return nil, fmt.Errorf("PMI_PORT=%s: %w", at, err)
+	}
+	conn, err := dialEngine(ip, port)
+	if err != nil {
+		return nil, fmt.Errorf("PMI_PORT=%s: %w", at, err)
+	}
+	return pmi1.OpenPort(conn, id)
+}
+
+// dialEngine connects to an address.
+func dialEngine(ip address.IP, port string) (*os.File, error) {
+	n, err := strconv.ParseUint(port, 10, 16)
+	if err != nil {
+		return nil, fmt.Errorf("port %q: %w", port, err)
+	}
+	end := sys.TCPEndpoint(ip, int(n))
+	conn, err := end.Socket()
+	if err != nil {
+		return nil, err
+	}
+	conn.SetDeadline(time.Now().Add(portTimeout))
+	if err := end.Connect(conn); err != nil {
+		conn.Close()
+		return nil, err
+	}
+	conn.SetDeadline(time.Time{})
+	return conn, nil
+}
+
+// stream is a link as a stream of bytes.
+type stream struct{ *sys.Link }
+
+// Read implements io.Reader. An engine sends no descriptors.
+func (s stream) Read(b []byte) (int, error) {
+	n, files, err := s.Link.Read(b)
+	for _, f := range files {
+		f.Close()
+	}
+	if sys.LinkReset(err) {
+		err = io.EOF
+	}
+	return n, err
+}
+
+// Write implements io.Writer.
+func (s stream) Write(b []byte) (int, error) {
+	if err := s.Link.Write(b, nil); err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}
+
+// engineHost returns the address of a host that the engine names, by whose network the nodes reach each
+// other.
+func engineHost(env environment) string {
+	if host, _, ok := strings.Cut(env.get("PMI_PORT"), ":"); ok {
+		return host
+	}
+	return env.get("SLURM_LAUNCH_NODE_IPADDR")
+}
+
+// cores returns how many cores the processes of this node may use in all. Slurm says so. Otherwise it is
+// what the parent may use, which is a daemon of the engine, if this process itself is bound to fewer.
+func cores(env environment) int {
+	if n, ok := env.number("SLURM_CPUS_ON_NODE"); ok && n > 0 {
+		return n
+	}
+	return max(1, sys.CPUsOf(os.Getpid()), sys.CPUsOf(os.Getppid()))
+}

@@ -1,0 +1,367 @@
+package pmi1
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/halo-mpi/halo/internal/boot/engine"
+)
+
+// A Client is a process's connection to a PMI-1 server.
+//
+// One goroutine reads all answers, so that it notices the end of the server at once. The protocol has
+// one request at a time: a request holds a mutex until its answer has come. So a Lookup of another
+// goroutine waits during a Fence.
+type Client struct {
+	conn io.ReadWriteCloser
+	id   engine.Identity
+	kvs  string
+	name string // of the engine, for errors
+
+	asking  sync.Mutex // held from a request to its answer
+	answers chan Message
+	lost    chan struct{} // closed when nothing more comes
+	why     error         // set before lost is closed
+	final   bool          // Finalize was called; guarded by asking
+}
+
+const (
+	// firstPause and lastPause are the pauses between lookups of a name that is not published yet: the
+	// server answers at once. They double.
+	firstPause = 2 * time.Millisecond
+	lastPause  = 200 * time.Millisecond
+)
+
+// Open starts a conversation over the connection of a process that knows its rank and the size of its
+// job from the environment. It takes over conn.
+func Open(conn io.ReadWriteCloser, rank, size int) (*Client, error) {
+	c := &Client{conn: conn, answers: make(chan Message), lost: make(chan struct{}), name: "the PMI-1 server"}
+	c.id = engine.Identity{Rank: rank, Size: size}
+	go c.read()
+	if err := c.open(); err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// OpenPort starts a conversation over a connection to the port of a server, with the value of PMI_ID.
+// The server tells rank and size.
+func OpenPort(conn io.ReadWriteCloser, id string) (*Client, error) {
+	c := &Client{conn: conn, answers: make(chan Message), lost: make(chan struct{}), name: "the PMI-1 server"}
+	c.id = engine.Identity{Rank: -1, Size: -1}
+	go c.read()
+	err := c.introduce(id)
+	if err == nil {
+		err = c.open()
+	}
+	if err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// introduce tells the server which of its processes this one is. It answers with a message for each
+// property of the process.
+func (c *Client) introduce(id string) error {
+	if _, err := c.ask("initack", "initack", "pmiid", id); err != nil {
+		return err
+	}
+	for range 3 {
+		m, err := c.next("initack")
+		if err != nil {
+			return err
+		}
+		if n, ok := m.Int("size"); ok {
+			c.id.Size = n
+		}
+		if n, ok := m.Int("rank"); ok {
+			c.id.Rank = n
+		}
+	}
+	return nil
+}
+
+// open learns the place of the process.
+func (c *Client) open() error {
+	if r, n := c.id.Rank, c.id.Size; n < 1 || n > engine.MaxRanks || r < 0 || r >= n {
+		return fmt.Errorf("pmi1: %s gives this process rank %d of %d", c.name, r, n)
+	}
+	m, err := c.ask("init", "response_to_init", "pmi_version", "1", "pmi_subversion", "1")
+	if err != nil {
+		return err
+	}
+	version, _ := m.Int("pmi_version")
+	sub, _ := m.Int("pmi_subversion")
+	c.name = fmt.Sprintf("the PMI-1 server (version %d.%d)", version, sub)
+	if version != 1 {
+		return fmt.Errorf("pmi1: rank %d: %s does not speak version 1 of PMI", c.id.Rank, c.name)
+	}
+	c.id.Engine = fmt.Sprintf("PMI %d.%d", version, sub)
+	if m, err = c.ask("get_maxes", "maxes"); err != nil {
+		return err
+	}
+	key, _ := m.Int("keylen_max")
+	value, _ := m.Int("vallen_max")
+	if key < engine.MaxKey || value < engine.MaxValue {
+		return fmt.Errorf("pmi1: rank %d: %s has room for keys of %d bytes and values of %d, Halo needs %d and %d", c.id.Rank, c.name,
+			key, value, engine.MaxKey, engine.MaxValue)
+	}
+	if m, err = c.ask("get_my_kvsname", "my_kvsname"); err != nil {
+		return err
+	}
+	c.kvs, _ = m.Get("kvsname")
+	if c.id.Job = engine.Printable(c.kvs); c.kvs == "" || len(c.kvs) > 256 {
+		return fmt.Errorf("pmi1: rank %d: %s names the job %q", c.id.Rank, c.name, c.kvs)
+	}
+	if m, err = c.ask("get_appnum", "appnum"); err != nil {
+		return err
+	}
+	c.id.AppNum = numberOr(m, "appnum", -1)
+	if m, err = c.ask("get_universe_size", "universe_size"); err != nil {
+		return err
+	}
+	c.id.Universe = numberOr(m, "size", -1)
+	return nil
+}
+
+// numberOr returns the number of a field that is not negative, or another one.
+func numberOr(m Message, key string, other int) int {
+	if n, ok := m.Int(key); ok && n >= 0 {
+		return n
+	}
+	return other
+}
+
+// read reads all answers.
+func (c *Client) read() {
+	r := NewReader(c.conn)
+	for {
+		m, err := r.Next()
+		if err != nil {
+			if c.why = engine.ErrLost; !errors.Is(err, io.EOF) {
+				c.why = fmt.Errorf("%w: %w", engine.ErrLost, err)
+			}
+			close(c.lost)
+			return
+		}
+		select {
+		case c.answers <- m:
+		case <-time.After(strayLimit): // an answer without a request
+			c.why = fmt.Errorf("%w: %s without a request", engine.ErrLost, m.Name)
+			close(c.lost)
+			return
+		}
+	}
+}
+
+// strayLimit is how long an answer waits for the goroutine that has sent the request. It waits only for
+// the scheduler.
+const strayLimit = 10 * time.Second
+
+// Lost is closed when the server has ended, or has closed the connection after Finalize.
+func (c *Client) Lost() <-chan struct{} { return c.lost }
+
+// ask sends a request and returns its answer.
+func (c *Client) ask(name, answer string, pairs ...string) (Message, error) {
+	c.asking.Lock()
+	defer c.asking.Unlock()
+	if err := c.send(New(name, pairs...)); err != nil {
+		return Message{}, err
+	}
+	m, err := c.next(name)
+	if err == nil && m.Name != answer {
+		err = fmt.Errorf("pmi1: rank %d: %s answers %s with %s", c.id.Rank, c.name, name, m.Name)
+	}
+	return m, err
+}
+
+func (c *Client) send(m Message) error {
+	if c.final {
+		return fmt.Errorf("pmi1: rank %d: %s: this process has left %s: %w", c.id.Rank, m.Name, c.name, engine.ErrLost)
+	}
+	b, err := m.Bytes()
+	if err != nil {
+		return err
+	}
+	if _, err := c.conn.Write(b); err != nil {
+		return fmt.Errorf("pmi1: rank %d: %s to %s: %w: %w", c.id.Rank, m.Name, c.name, engine.ErrLost, err)
+	}
+	return nil
+}
+
+// next returns the next message of the server, an answer to the request.
+func (c *Client) next(request string) (Message, error) {
+	select {
+	case m := <-c.answers:
+		return m, nil
+	case <-c.lost:
+		return Message{}, fmt.Errorf("pmi1: rank %d: %s to %s: %w", c.id.Rank, request, c.name, c.why)
+	}
+}
+
+// status returns an error if the server reports one. Servers may leave out a result that is no error.
+func (c *Client) status(m Message, request string) error {
+	if rc, ok := m.Int("rc"); ok && rc != 0 {
+		text, _ := m.Get("msg")
+		return fmt.Errorf("pmi1: rank %d: %s refuses %s: rc=%d %.200s", c.id.Rank, c.name, request, rc, text)
+	}
+	return nil
+}
+
+// Identity implements engine.Client.
+func (c *Client) Identity() engine.Identity { return c.id }
+
+// Nodes implements engine.Client.
+func (c *Client) Nodes() ([]int, error) {
+	value, ok, err := c.get(engine.MappingKey)
+	if err != nil || !ok {
+		return nil, err
+	}
+	nodes, err := engine.ParseMapping(value, c.id.Size)
+	if err != nil {
+		return nil, fmt.Errorf("pmi1: rank %d: %s: %w", c.id.Rank, c.name, err)
+	}
+	return nodes, nil
+}
+
+// key returns the key by which the store, which has one name space for all processes, keeps the value of
+// a process.
+func (c *Client) key(key string, rank int) (string, error) {
+	k := key + "-" + strconv.Itoa(rank)
+	return k, engine.CheckKey(k)
+}
+
+// Put implements engine.Client.
+func (c *Client) Put(key, value string) error {
+	k, err := c.key(key, c.id.Rank)
+	if err == nil {
+		err = engine.CheckValue(value)
+	}
+	if err != nil {
+		return err
+	}
+	m, err := c.ask("put", "put_result", "kvsname", c.kvs, "key", k, "value", value)
+	if err != nil {
+		return err
+	}
+	return c.status(m, "put")
+}
+
+// Fence implements engine.Client.
+func (c *Client) Fence() error {
+	m, err := c.ask("barrier_in", "barrier_out")
+	if err != nil {
+		return err
+	}
+	return c.status(m, "barrier_in")
+}
+
+// Get implements engine.Client.
+func (c *Client) Get(key string, rank int) (value string, ok bool, err error) {
+	k, err := c.key(key, rank)
+	if err != nil {
+		return "", false, err
+	}
+	return c.get(k)
+}
+
+// get returns a value. The servers have several codes for a value that does not exist.
+func (c *Client) get(key string) (value string, ok bool, err error) {
+	m, err := c.ask("get", "get_result", "kvsname", c.kvs, "key", key)
+	if err != nil {
+		return "", false, err
+	}
+	if rc, has := m.Int("rc"); has && rc != 0 {
+		return "", false, nil
+	}
+	value, ok = m.Get("value")
+	return value, ok, nil
+}
+
+// service returns the name by which the server, which may keep names of several jobs, publishes what
+// this job calls name.
+func (c *Client) service(name string, rank int) (string, error) {
+	k, err := c.key(name, rank)
+	return "halo-" + c.kvs + "-" + k, err
+}
+
+// Publish implements engine.Client.
+func (c *Client) Publish(name, value string) error {
+	s, err := c.service(name, c.id.Rank)
+	if err == nil {
+		err = engine.CheckValue(value)
+	}
+	if err != nil {
+		return err
+	}
+	m, err := c.ask("publish_name", "publish_result", "service", s, "port", value)
+	if err != nil {
+		return err
+	}
+	if err := c.status(m, "publish_name"); err != nil {
+		return err
+	}
+	if info, ok := m.Get("info"); ok && info != "ok" {
+		return fmt.Errorf("pmi1: rank %d: %s refuses publish_name of %s: %.200s", c.id.Rank, c.name, name, info)
+	}
+	return nil
+}
+
+// Lookup implements engine.Client. The server does not wait for a name, so the client asks again and
+// again.
+func (c *Client) Lookup(ctx context.Context, name string, rank int) (string, error) {
+	s, err := c.service(name, rank)
+	if err != nil {
+		return "", err
+	}
+	for pause := firstPause; ; pause = min(2*pause, lastPause) {
+		m, err := c.ask("lookup_name", "lookup_result", "service", s)
+		if err != nil {
+			return "", err
+		}
+		if port, ok := m.Get("port"); ok && port != "" && c.status(m, "lookup_name") == nil {
+			return port, nil
+		}
+		select {
+		case <-ctx.Done():
+			return "", ctx.Err()
+		case <-c.lost:
+			return "", fmt.Errorf("pmi1: rank %d: lookup_name to %s: %w", c.id.Rank, c.name, c.why)
+		case <-time.After(pause):
+		}
+	}
+}
+
+// Abort implements engine.Client. The server does not answer. It does not wait for a request that is
+// not answered, such as a Fence.
+func (c *Client) Abort(code int, reason string) error {
+	b, err := New("abort", "exitcode", strconv.Itoa(code)).Bytes()
+	if err == nil {
+		_, err = c.conn.Write(b)
+	}
+	return err
+}
+
+// Finalize implements engine.Client.
+func (c *Client) Finalize() error {
+	m, err := c.ask("finalize", "finalize_ack")
+	c.asking.Lock()
+	done := c.final
+	c.final = true
+	c.asking.Unlock()
+	if done {
+		return nil
+	}
+	if err == nil {
+		err = c.status(m, "finalize")
+	}
+	c.conn.Close()
+	return err
+}

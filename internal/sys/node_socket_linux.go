@@ -1,0 +1,226 @@
+package sys
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// The processes of a node that no launcher has connected meet at a Unix socket with an abstract name. The
+// kernel gives the name to one of them, and takes it back when that process ends, however it does: nothing
+// has to be removed. Names are those of a network namespace.
+
+// ErrTaken is the error of ListenNode if another process has the name.
+var ErrTaken = errors.New("another process has the name")
+
+// ErrNobody is the error of DialNode if no process listens.
+var ErrNobody = errors.New("no process listens")
+
+// ListenNode returns a socket that listens at an abstract name of at most 100 bytes.
+func ListenNode(name string) (*os.File, error) {
+	fd, err := nodeSocket(name)
+	if err != nil {
+		return nil, err
+	}
+	err = unix.Bind(fd, &unix.SockaddrUnix{Name: "@" + name})
+	switch {
+	case err == unix.EADDRINUSE:
+		err = ErrTaken
+	case err == nil:
+		err = unix.Listen(fd, unix.SOMAXCONN)
+	}
+	if err != nil {
+		unix.Close(fd)
+		return nil, fmt.Errorf("socket @%s: %w", name, err)
+	}
+	return os.NewFile(uintptr(fd), "node"), nil
+}
+
+func nodeSocket(name string) (int, error) {
+	if len(name) > 100 {
+		return -1, fmt.Errorf("socket @%.40s...: name of %d bytes", name, len(name))
+	}
+	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
+	return fd, os.NewSyscallError("socket", err)
+}
+
+// DialNode connects to the process that listens at an abstract name.
+func DialNode(name string) (*Link, error) {
+	fd, err := nodeSocket(name)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		err = unix.Connect(fd, &unix.SockaddrUnix{Name: "@" + name})
+		if err != unix.EINTR {
+			break
+		}
+	}
+	if err != nil {
+		unix.Close(fd)
+		if err == unix.ECONNREFUSED || err == unix.EAGAIN { // EAGAIN: its queue is full
+			err = ErrNobody
+		}
+		return nil, fmt.Errorf("socket @%s: %w", name, err)
+	}
+	l, err := NewLink(fd)
+	if err != nil {
+		unix.Close(fd)
+	}
+	return l, err
+}
+
+// AcceptNode waits for a process that connects to a socket of ListenNode.
+func AcceptNode(l *os.File) (*Link, error) {
+	raw, err := l.SyscallConn()
+	if err != nil {
+		return nil, err
+	}
+	var fd int
+	e := raw.Read(func(listener uintptr) bool {
+		for {
+			fd, _, err = unix.Accept4(int(listener), unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC)
+			if err != unix.EINTR && err != unix.ECONNABORTED {
+				return err != unix.EAGAIN
+			}
+		}
+	})
+	switch {
+	case e != nil:
+		return nil, e
+	case err != nil:
+		return nil, os.NewSyscallError("accept", err)
+	}
+	link, err := NewLink(fd)
+	if err != nil {
+		unix.Close(fd)
+	}
+	return link, err
+}
+
+// Peer returns the process at the other end of a link, and its user. Of a socket that listens the kernel
+// keeps who made it listen.
+func (l *Link) Peer() (pid, uid int, err error) {
+	e := l.raw.Control(func(fd uintptr) {
+		var c *unix.Ucred
+		if c, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED); err == nil {
+			pid, uid = int(c.Pid), int(c.Uid)
+		}
+	})
+	return pid, uid, errors.Join(e, err)
+}
+
+// DupFile returns another descriptor of an open file.
+func DupFile(f *os.File) (dup *os.File, err error) {
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return nil, err
+	}
+	var fd int
+	e := raw.Control(func(from uintptr) { fd, err = unix.FcntlInt(from, unix.F_DUPFD_CLOEXEC, 3) })
+	if err = errors.Join(e, err); err != nil {
+		return nil, fmt.Errorf("dup of %s: %w", f.Name(), err)
+	}
+	return os.NewFile(uintptr(fd), f.Name()), nil
+}
+
+// CPUsOf returns the number of CPUs that a process may use, 0 if that is not known.
+func CPUsOf(pid int) int {
+	var set unix.CPUSet
+	if unix.SchedGetaffinity(pid, &set) != nil {
+		return 0
+	}
+	return set.Count()
+}
+
+// Addresses returns the IP addresses, of 4 or 16 bytes, of the interfaces of this host that are up, with
+// the names of the interfaces. Addresses of links and of this host alone are left out.
+func Addresses() (list []InterfaceAddress, err error) {
+	names := map[uint32]string{}
+	messages, err := netlink(syscall.RTM_GETLINK)
+	if err != nil {
+		return nil, err
+	}
+	for i := range messages {
+		if m := &messages[i]; m.Header.Type == syscall.RTM_NEWLINK && len(m.Data) >= syscall.SizeofIfInfomsg {
+			index, flags := binary.NativeEndian.Uint32(m.Data[4:]), binary.NativeEndian.Uint32(m.Data[8:])
+			attributes, _ := syscall.ParseNetlinkRouteAttr(m)
+			for _, a := range attributes {
+				if a.Attr.Type == syscall.IFLA_IFNAME && flags&syscall.IFF_UP != 0 && flags&syscall.IFF_LOOPBACK == 0 {
+					names[index] = unix.ByteSliceToString(a.Value)
+				}
+			}
+		}
+	}
+	if messages, err = netlink(syscall.RTM_GETADDR); err != nil {
+		return nil, err
+	}
+	for i := range messages {
+		m := &messages[i]
+		if m.Header.Type != syscall.RTM_NEWADDR || len(m.Data) < syscall.SizeofIfAddrmsg {
+			continue
+		}
+		bits, scope, index := int(m.Data[1]), m.Data[3], binary.NativeEndian.Uint32(m.Data[4:])
+		name := names[index]
+		if name == "" || scope != syscall.RT_SCOPE_UNIVERSE {
+			continue
+		}
+		attributes, _ := syscall.ParseNetlinkRouteAttr(m)
+		var local, address []byte
+		for _, a := range attributes {
+			switch a.Attr.Type {
+			case syscall.IFA_LOCAL:
+				local = a.Value
+			case syscall.IFA_ADDRESS:
+				address = a.Value
+			}
+		}
+		if local == nil { // IPv6 has no other
+			local = address
+		}
+		if len(local) == 4 || len(local) == 16 {
+			list = append(list, InterfaceAddress{local, bits, name})
+		}
+	}
+	return list, nil
+}
+
+// InterfaceAddress is an address of this host.
+type InterfaceAddress struct {
+	IP   []byte
+	Bits int // of its network
+	Name string
+}
+
+func netlink(kind int) ([]syscall.NetlinkMessage, error) {
+	table, err := syscall.NetlinkRIB(kind, syscall.AF_UNSPEC)
+	if err != nil {
+		return nil, os.NewSyscallError("netlink", err)
+	}
+	return syscall.ParseNetlinkMessage(table)
+}
+
+// SourceOf returns the address from which this host sends packets to another one. It sends none.
+func SourceOf(ip []byte) ([]byte, error) {
+	e := TCPEndpoint(ip, 9)
+	fd, err := unix.Socket(e.family, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, os.NewSyscallError("socket", err)
+	}
+	defer unix.Close(fd)
+	if err := unix.Connect(fd, e.address); err != nil {
+		return nil, os.NewSyscallError("connect", err)
+	}
+	own, err := unix.Getsockname(fd)
+	switch a := own.(type) {
+	case *unix.SockaddrInet4:
+		return a.Addr[:], nil
+	case *unix.SockaddrInet6:
+		return a.Addr[:], nil
+	}
+	return nil, os.NewSyscallError("getsockname", err)
+}
