@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"syscall"
 
@@ -113,6 +114,31 @@ func (l *Link) Peer() (pid, uid int, err error) {
 	})
 	return pid, uid, errors.Join(e, err)
 }
+
+// Stream returns the link as a stream of bytes. Descriptors that the other end sends are closed.
+func (l *Link) Stream() io.ReadWriteCloser { return linkStream{l} }
+
+type linkStream struct{ l *Link }
+
+func (s linkStream) Read(b []byte) (int, error) {
+	n, files, err := s.l.Read(b)
+	for _, f := range files {
+		f.Close()
+	}
+	if LinkReset(err) {
+		err = io.EOF
+	}
+	return n, err
+}
+
+func (s linkStream) Write(b []byte) (int, error) {
+	if err := s.l.Write(b, nil); err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}
+
+func (s linkStream) Close() error { return s.l.Close() }
 
 // DupFile returns another descriptor of an open file.
 func DupFile(f *os.File) (dup *os.File, err error) {

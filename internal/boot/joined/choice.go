@@ -138,4 +138,8 @@ const (
 	envAddr   = "HALO_ADDR"
 	envSecret = "HALO_SECRET_FILE"
 	envIndex  = "JOB_COMPLETION_INDEX"
+	// envLocal is the number of ranks on each node, in blocks.
+	envLocal = "HALO_LOCAL_SIZE"
+	// envTimeout is how long ranks wait for each other.
+	envTimeout = "HALO_JOIN_TIMEOUT"
 )

@@ -12,6 +12,7 @@ import (
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/boot/engine"
 	"github.com/halo-mpi/halo/internal/boot/pmi1"
+	"github.com/halo-mpi/halo/internal/boot/rendezvous"
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
@@ -27,6 +28,13 @@ func connect(way string, inC, world bool) (boot.Boot, error) {
 	default:
 		return nil, fmt.Errorf("%s=%s: want shm or tcp", envFabric, set.fabric)
 	}
+	if env.has(envLocal) {
+		n, ok := env.number(envLocal)
+		if !ok || n < 1 {
+			return nil, fmt.Errorf("%s=%s: want the number of ranks on each node", envLocal, env.get(envLocal))
+		}
+		set.local = n
+	}
 	client, err := clientOf(way, env)
 	if err != nil {
 		return nil, err
@@ -37,7 +45,7 @@ func connect(way string, inC, world bool) (boot.Boot, error) {
 		return nil, err
 	}
 	// Programs that this one starts must not take its place in the job.
-	for _, name := range []string{"PMI_FD", "PMI_PORT", "PMI_ID", "PMI_RANK", "PMI_SIZE", envAddr} {
+	for _, name := range []string{"PMI_FD", "PMI_PORT", "PMI_ID", "PMI_RANK", "PMI_SIZE", envAddr, envLocal} {
 		os.Unsetenv(name)
 	}
 	return p, nil
@@ -48,6 +56,12 @@ func clientOf(way string, env environment) (engine.Client, error) {
 	switch way {
 	case wayPMI1:
 		return pmi1Client(env)
+	case wayEnv:
+		c, err := rendezvousConfig(env)
+		if err != nil {
+			return nil, err
+		}
+		return rendezvous.Open(c)
 	}
 	return nil, fmt.Errorf("this program has no client for %s: start it with halo run -n N PROGRAM", way)
 }
@@ -68,7 +82,7 @@ func pmi1Client(env environment) (engine.Client, error) {
 		return nil, fmt.Errorf("PMI_FD names the connection with the launcher: %w: something between the launcher and this program closed it: "+
 			"let wrappers keep descriptor %d open", err, fd)
 	}
-	return pmi1.Open(stream{link}, rank, size)
+	return pmi1.Open(link.Stream(), rank, size)
 }
 
 // portTimeout bounds the time to connect to a server.
@@ -111,27 +125,63 @@ func dialEngine(ip address.IP, port string) (*os.File, error) {
 	return conn, nil
 }
 
-// stream is a link as a stream of bytes.
-type stream struct{ *sys.Link }
+const (
+	// joinTimeout is how long ranks that find each other by environment variables wait for each other.
+	joinTimeout = time.Minute
+	// secretMin and secretMax bound the length of a secret in bytes.
+	secretMin, secretMax = 16, 4096
+)
 
-// Read implements io.Reader. An engine sends no descriptors.
-func (s stream) Read(b []byte) (int, error) {
-	n, files, err := s.Link.Read(b)
-	for _, f := range files {
-		f.Close()
+// rendezvousConfig reads the place of a process from environment variables.
+func rendezvousConfig(env environment) (c rendezvous.Config, err error) {
+	rank := envRank
+	if !env.has(rank) {
+		rank = envIndex
 	}
-	if sys.LinkReset(err) {
-		err = io.EOF
+	var hasRank, hasSize bool
+	c.Rank, hasRank = env.number(rank)
+	c.Size, hasSize = env.number(envSize)
+	if !hasRank || !hasSize {
+		return c, fmt.Errorf("%s=%s needs the rank, in %s or %s, and the number of processes, in %s: they are %q, %q and %q", envAddr, env.get(envAddr),
+			envRank, envIndex, envSize, env.get(envRank), env.get(envIndex), env.get(envSize))
 	}
-	return n, err
+	c.Addr, c.Timeout = env.get(envAddr), joinTimeout
+	c.Local, _ = env.number(envLocal)
+	if env.has(envTimeout) {
+		if c.Timeout, err = time.ParseDuration(env.get(envTimeout)); err != nil || c.Timeout <= 0 {
+			return c, fmt.Errorf("%s=%s: want a time such as 90s", envTimeout, env.get(envTimeout))
+		}
+	}
+	if path := env.get(envSecret); path != "" {
+		if c.Secret, err = readSecret(path); err != nil {
+			return c, fmt.Errorf("%s=%s: %w", envSecret, path, err)
+		}
+	}
+	return c, nil
 }
 
-// Write implements io.Writer.
-func (s stream) Write(b []byte) (int, error) {
-	if err := s.Link.Write(b, nil); err != nil {
-		return 0, err
+// readSecret reads a secret from a file that nobody else may read.
+func readSecret(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
 	}
-	return len(b), nil
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if info.Mode().Perm()&0o077 != 0 {
+		return nil, fmt.Errorf("its mode is %04o, so that others can read it: want 0600", info.Mode().Perm())
+	}
+	b, err := io.ReadAll(io.LimitReader(f, secretMax+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(b) < secretMin || len(b) > secretMax {
+		return nil, fmt.Errorf("it has %d bytes, want %d to %d", len(b), secretMin, secretMax)
+	}
+	return b, nil
 }
 
 // engineHost returns the address of a host that the engine names, by whose network the nodes reach each
@@ -139,6 +189,11 @@ func (s stream) Write(b []byte) (int, error) {
 func engineHost(env environment) string {
 	if host, _, ok := strings.Cut(env.get("PMI_PORT"), ":"); ok {
 		return host
+	}
+	if addr := env.get(envAddr); addr != "" {
+		if ip, err := address.Lookup(strings.Trim(addr[:max(0, strings.LastIndexByte(addr, ':'))], "[]")); err == nil {
+			return ip.String()
+		}
 	}
 	return env.get("SLURM_LAUNCH_NODE_IPADDR")
 }

@@ -16,6 +16,9 @@ type contact struct {
 	key  string // its public key: wire.PublicKey
 }
 
+// noAddress is the address of a leader that no other node reaches, because there is none.
+const noAddress = "-"
+
 // contactMark begins each contact. The versions of the protocols follow.
 const contactMark = "halo"
 

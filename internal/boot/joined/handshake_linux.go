@@ -3,7 +3,6 @@ package joined
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"time"
 
@@ -31,56 +30,26 @@ func (t *tree) accept() {
 	}
 }
 
-// welcome runs the acceptor's side of the handshake. A caller that fails it gets no explanation.
+// welcome meets a caller. One that fails the handshake gets no explanation.
 func (t *tree) welcome(conn *os.File) {
 	conn.SetDeadline(time.Now().Add(handshakeTimeout))
-	from, h, err := t.handshake(conn)
+	node := t.server.node
+	from, seal, err := wire.Welcome(conn, t.server.count, func(from int) (wire.Pair, error) {
+		if first, end := below(node, t.server.count); from < first || from >= end {
+			return wire.Pair{}, wire.ErrRefused
+		}
+		peer, err := t.contactOf(from)
+		if err != nil {
+			return wire.Pair{}, err
+		}
+		return t.pair(0, node, peer)
+	})
 	if err != nil {
 		conn.Close()
 		return
 	}
 	conn.SetDeadline(time.Time{})
-	t.grow(from, conn, h.Sealed())
-}
-
-func (t *tree) handshake(conn *os.File) (from int, h *wire.Acceptor, err error) {
-	var hello [wire.HelloSize]byte
-	if _, err := io.ReadFull(conn, hello[:]); err != nil {
-		return 0, nil, err
-	}
-	node := t.server.node
-	from = wire.HelloFrom(&hello)
-	if first, end := below(node, t.server.count); from < first || from >= end {
-		return 0, nil, wire.ErrRefused
-	}
-	peer, err := t.contactOf(from)
-	if err != nil {
-		return 0, nil, err
-	}
-	pair, err := t.pair(0, node, peer)
-	if err != nil {
-		return 0, nil, err
-	}
-	h = wire.NewAcceptor(pair, t.server.count)
-	if from, err = h.Hello(&hello); err != nil {
-		return 0, nil, err
-	}
-	var challenge [wire.ChallengeSize]byte
-	h.Challenge(&challenge)
-	if _, err := conn.Write(challenge[:]); err != nil {
-		return 0, nil, err
-	}
-	var proof [wire.ProofSize]byte
-	if _, err := io.ReadFull(conn, proof[:]); err != nil {
-		return 0, nil, err
-	}
-	if err := h.Proof(&proof); err != nil {
-		return 0, nil, err
-	}
-	var verdict [wire.VerdictSize]byte
-	h.Verdict(&verdict, wire.Accepted)
-	_, err = conn.Write(verdict[:])
-	return from, h, err
+	t.grow(from, conn, seal)
 }
 
 // callersMax bounds the handshakes of callers at the same time, who may be anybody.
@@ -99,10 +68,10 @@ func (t *tree) open() error {
 	for pause := time.Millisecond; ; pause = min(2*pause, 100*time.Millisecond) {
 		peer, err := t.contactOf(up)
 		var conn *os.File
-		var h *wire.Dialler
+		var seal *wire.Sealed
 		if err == nil {
-			if conn, h, err = t.dial(up, peer); err == nil {
-				t.grow(up, conn, h.Sealed())
+			if conn, seal, err = t.dial(up, peer); err == nil {
+				t.grow(up, conn, seal)
 				return nil
 			}
 			err = fmt.Errorf("node %d (%s) cannot reach node %d, rank %d, at %s: %w: if that is not an address by which this host reaches the other, "+
@@ -116,7 +85,7 @@ func (t *tree) open() error {
 }
 
 // dial connects to another leader.
-func (t *tree) dial(to int, peer contact) (_ *os.File, _ *wire.Dialler, err error) {
+func (t *tree) dial(to int, peer contact) (_ *os.File, _ *wire.Sealed, err error) {
 	pair, err := t.pair(t.server.node, to, peer)
 	if err != nil {
 		return nil, nil, err
@@ -139,31 +108,10 @@ func (t *tree) dial(to int, peer contact) (_ *os.File, _ *wire.Dialler, err erro
 	if err := end.Connect(conn); err != nil {
 		return nil, nil, err
 	}
-	h := wire.NewDialler(pair)
-	var hello [wire.HelloSize]byte
-	h.Hello(&hello)
-	if _, err := conn.Write(hello[:]); err != nil {
-		return nil, nil, err
-	}
-	var challenge [wire.ChallengeSize]byte
-	if _, err := io.ReadFull(conn, challenge[:]); err != nil {
-		return nil, nil, fmt.Errorf("no answer to the greeting: %w", err)
-	}
-	if err := h.Challenge(&challenge); err != nil {
-		return nil, nil, err
-	}
-	var proof [wire.ProofSize]byte
-	h.Proof(&proof)
-	if _, err := conn.Write(proof[:]); err != nil {
-		return nil, nil, err
-	}
-	var verdict [wire.VerdictSize]byte
-	if _, err := io.ReadFull(conn, verdict[:]); err != nil {
-		return nil, nil, fmt.Errorf("no verdict: %w", err)
-	}
-	if _, err := h.Verdict(&verdict); err != nil {
+	seal, err := wire.Meet(conn, pair)
+	if err != nil {
 		return nil, nil, err
 	}
 	conn.SetDeadline(time.Time{})
-	return conn, h, nil
+	return conn, seal, nil
 }

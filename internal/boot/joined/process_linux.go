@@ -5,8 +5,8 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"io"
 	"os"
+	"strconv"
 	"sync"
 	"time"
 
@@ -48,6 +48,7 @@ type Process struct {
 
 	mu      sync.Mutex
 	guest   *boot.Guest // nil while it connects again, and when that has failed
+	pid     int         // of the leader
 	server  *server     // nil unless this process is the leader
 	changed chan struct{}
 	broken  error // why there is no leader any more
@@ -69,12 +70,18 @@ type settings struct {
 	iface      string
 	engineHost string
 	cores      int
+	local      int // ranks of each node, in blocks, whatever the engine says; 0: as it says
 }
 
 // open connects the process of an engine to its job. It takes over the client.
 func open(e engine.Client, set settings) (*Process, error) {
-	nodes, err := e.Nodes()
-	if err != nil {
+	var nodes []int
+	var err error
+	if set.local > 0 {
+		for r := range e.Identity().Size {
+			nodes = append(nodes, r/set.local)
+		}
+	} else if nodes, err = e.Nodes(); err != nil {
 		return nil, err
 	}
 	at, err := newPlace(e.Identity(), nodes)
@@ -93,158 +100,8 @@ func open(e engine.Client, set settings) (*Process, error) {
 	return p, nil
 }
 
-// nodeName is the name of the socket of the node's leader.
-func (p *Process) nodeName() string {
-	return fmt.Sprintf("halo-%d-%s-%d", os.Getuid(), p.id.Job, p.node)
-}
-
-// meet becomes the leader of the node, or connects to it. awaited are ranks that the leader before had
-// served, nil at first.
-func (p *Process) meet(world bool, awaited []int) error {
-	name := p.nodeName()
-	for end := time.Now().Add(meetTimeout); ; time.Sleep(time.Millisecond) {
-		l, err := sys.ListenNode(name)
-		if err == nil {
-			var s *server
-			if s, err = newServer(p, l, p.given(), awaited); err != nil {
-				l.Close()
-				return p.failed("lead its node", err)
-			}
-			p.mu.Lock()
-			p.server = s
-			p.mu.Unlock()
-		} else if !errors.Is(err, sys.ErrTaken) {
-			return p.failed("meet the others of its node", err)
-		}
-		link, err := sys.DialNode(name)
-		if err == nil {
-			err = p.join(link, name, world)
-		}
-		switch {
-		case err == nil:
-			return nil
-		case time.Now().Before(end) && (errors.Is(err, sys.ErrNobody) || errors.Is(err, io.EOF) || sys.LinkReset(err)): // the leader is just ending
-		default:
-			return p.failed("join the process that leads its node", err)
-		}
-	}
-}
-
-// join connects to the leader at the other end of a link.
-func (p *Process) join(link *sys.Link, name string, world bool) error {
-	pid, uid, err := link.Peer()
-	if err == nil && uid != os.Getuid() {
-		err = fmt.Errorf("process %d of user %d has the name @%s of the socket of this job", pid, uid, name)
-	}
-	var g *boot.Guest
-	if err == nil {
-		p.mu.Lock()
-		used := p.used
-		p.mu.Unlock()
-		g, err = boot.Join(link, p.id.Rank, p.inC, world, used, p.given())
-	}
-	if err != nil {
-		link.Close()
-		return err
-	}
-	p.mu.Lock()
-	p.guest = g
-	close(p.changed)
-	p.changed = make(chan struct{})
-	p.mu.Unlock()
-	go p.watch(g)
-	return nil
-}
-
-// failed describes an error of this process, with its place.
-func (p *Process) failed(what string, err error) error {
-	host, _ := os.Hostname()
-	return fmt.Errorf("rank %d of %d (pid %d on %s, started by %s) cannot %s: %w", p.id.Rank, p.id.Size, os.Getpid(), host, p.id.Engine, what, err)
-}
-
-// given returns the segments that this process has, for a leader. It is called by one goroutine at a time.
-func (p *Process) given() map[int]*os.File {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	list := map[int]*os.File{}
-	for which, f := range p.kept {
-		list[which] = f
-	}
-	return list
-}
-
-// watch waits for the end of the connection with a leader, and finds out what follows from it.
-func (p *Process) watch(g *boot.Guest) {
-	<-g.Lost()
-	over, may, ranks := g.Left()
-	p.mu.Lock()
-	p.guest = nil
-	lead := p.server != nil
-	p.mu.Unlock()
-	switch {
-	case over || lead:
-		p.end()
-	case !may:
-		// The process that gets the name of the leader reports its death.
-		if l, err := sys.ListenNode(p.nodeName()); err == nil {
-			reason := fmt.Sprintf("the process that leads node %d is lost: it was killed, or ended without mpi.Finalize; the job was ended", p.node)
-			report(p.failed("go on", errors.New(reason)).Error())
-			time.Sleep(passTime)
-			p.engine.Abort(1, reason)
-			l.Close()
-		} else {
-			time.Sleep(reportTime) // the end of this process may make the engine kill the one that reports
-		}
-		p.end()
-	default:
-		if err := p.meet(false, ranks); err != nil {
-			p.mu.Lock()
-			p.broken = err
-			close(p.changed)
-			p.changed = make(chan struct{})
-			p.mu.Unlock()
-		}
-	}
-}
-
-// watchEngine ends the process when its engine has ended.
-func (p *Process) watchEngine() {
-	<-p.engine.Lost()
-	p.mu.Lock()
-	left := p.left
-	p.mu.Unlock()
-	if !left {
-		select {
-		case <-p.lost: // the job has ended, and the engine with it
-		default:
-			report(p.failed("go on", fmt.Errorf("the connection with %s has ended: the job is over", p.id.Engine)).Error())
-			p.end()
-		}
-	}
-}
-
 // end closes Lost: the job has ended.
 func (p *Process) end() { p.once.Do(func() { close(p.lost) }) }
-
-// leader returns the connection with the leader. It waits while this process connects to another one.
-func (p *Process) leader() (*boot.Guest, *server, error) {
-	for {
-		p.mu.Lock()
-		g, s, changed, broken := p.guest, p.server, p.changed, p.broken
-		p.mu.Unlock()
-		switch {
-		case g != nil:
-			return g, s, nil
-		case broken != nil:
-			return nil, nil, broken
-		}
-		select {
-		case <-changed:
-		case <-p.lost:
-			return nil, nil, boot.ErrOver
-		}
-	}
-}
 
 // Job implements boot.Boot, as the other methods do.
 func (p *Process) Job() *boot.Job { return p.job }
@@ -257,13 +114,8 @@ func (p *Process) Lost() <-chan struct{} { return p.lost }
 func (p *Process) Exchange(mine []byte) ([][]byte, error) {
 	p.exchanging.Lock()
 	defer p.exchanging.Unlock()
-	if !p.fenced && p.count > 1 {
-		if p.first(p.node) == p.id.Rank {
-			if err := p.engine.Put(contactKey, p.job.Leader); err != nil {
-				return nil, p.afterLeaving(err)
-			}
-		}
-		if err := p.engine.Fence(); err != nil {
+	if !p.fenced && p.id.Size > 1 {
+		if err := p.fence(); err != nil {
 			return nil, p.afterLeaving(err)
 		}
 	}
@@ -273,6 +125,38 @@ func (p *Process) Exchange(mine []byte) ([][]byte, error) {
 		return nil, err
 	}
 	return g.Exchange(mine)
+}
+
+// fence makes the contacts of all leaders visible, and checks that all processes of the node have the same
+// leader. If the engine is wrong about nodes, each would wait for others that it cannot meet.
+func (p *Process) fence() error {
+	first := p.first(p.node)
+	if first == p.id.Rank {
+		if err := p.engine.Put(contactKey, p.job.Leader); err != nil {
+			return err
+		}
+	}
+	if err := p.engine.Fence(); err != nil || first == p.id.Rank {
+		return err
+	}
+	for end := time.Now().Add(reachTimeout); ; time.Sleep(time.Millisecond) {
+		theirs, ok, err := p.engine.Get(contactKey, first)
+		switch {
+		case err != nil:
+			return err
+		case ok && theirs != p.job.Leader:
+			_, bad := parseContact(theirs, p.id.Size)
+			if bad != nil {
+				return p.failed("join rank "+strconv.Itoa(first), bad)
+			}
+			return p.failed("join the job", fmt.Errorf("%s says that rank %d runs on the same node, but the two processes do not meet: "+
+				"they are on different hosts or in different containers: %s=1 makes each process a node of its own", p.id.Engine, first, envLocal))
+		case ok:
+			return nil
+		case time.Now().After(end): // a process may leave the fence before another one enters it
+			return p.failed("join the job", fmt.Errorf("rank %d has put no contact", first))
+		}
+	}
 }
 
 // Init implements boot.Boot.
@@ -360,26 +244,6 @@ func (p *Process) Segment(which int) (*os.File, error) {
 			p.keep(which, f)
 		}
 		return f, err
-	}
-}
-
-// again waits until this process has another leader than g. It reports false if the job has ended.
-func (p *Process) again(g *boot.Guest) bool {
-	for {
-		p.mu.Lock()
-		now, changed, broken := p.guest, p.changed, p.broken
-		p.mu.Unlock()
-		switch {
-		case broken != nil:
-			return true // leader returns it
-		case now != nil && now != g:
-			return true
-		}
-		select {
-		case <-changed:
-		case <-p.lost:
-			return false
-		}
 	}
 }
 

@@ -63,7 +63,8 @@ const (
 // A branch is the connection with one leader.
 type branch struct {
 	node int
-	conn *sealedConn
+	file *os.File
+	conn *wire.Stream
 	mu   sync.Mutex // guards writes
 	may  bool       // the other leader may end; guarded by tree.mu
 }
@@ -83,6 +84,7 @@ func newTree(s *server) (*tree, error) {
 		}
 	}
 	if s.count == 1 {
+		t.contact = contact{s.id.Rank, noAddress, wire.PublicKey(s.key)}.encode()
 		return t, nil
 	}
 	ip, err := address.Parse(s.listen)
@@ -142,7 +144,7 @@ func (t *tree) grow(node int, conn *os.File, seal *wire.Sealed) {
 	if raw, err := conn.SyscallConn(); err == nil {
 		raw.Control(func(fd uintptr) { sys.LimitSilence(int(fd), silence) })
 	}
-	b := &branch{node: node, conn: &sealedConn{file: conn, seal: seal}}
+	b := &branch{node: node, file: conn, conn: wire.NewStream(conn, seal)}
 	t.mu.Lock()
 	old := t.children[node]
 	if node < t.server.node {
@@ -171,7 +173,7 @@ func (t *tree) read(b *branch) {
 			err = t.take(b, kind, body)
 		}
 		if err != nil {
-			b.conn.file.Close()
+			b.file.Close()
 			t.lost(b, err)
 			return
 		}
