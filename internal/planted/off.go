@@ -270,4 +270,6 @@ const (
 	HolesForgotten = false
 	// ElementRounded counts an element of external32 that the file has in part as a whole one.
 	ElementRounded = false
+	// AnswerMixed takes the next frame of a PMI-2 server for the answer to any request.
+	AnswerMixed = false
 )

@@ -115,6 +115,7 @@ var (
 	PartUnconverted       = chosen("PartUnconverted")
 	HolesForgotten        = chosen("HolesForgotten")
 	ElementRounded        = chosen("ElementRounded")
+	AnswerMixed           = chosen("AnswerMixed")
 )
 
 // known is how many of them were chosen.

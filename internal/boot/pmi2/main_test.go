@@ -1,0 +1,9 @@
+package pmi2
+
+import (
+	"testing"
+
+	"github.com/halo-mpi/halo/internal/leak"
+)
+
+func TestMain(m *testing.M) { leak.Main(m) }
