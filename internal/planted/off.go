@@ -270,6 +270,8 @@ const (
 	HolesForgotten = false
 	// ElementRounded counts an element of external32 that the file has in part as a whole one.
 	ElementRounded = false
+	// FenceUncollected has a fence of PMIx collect no values.
+	FenceUncollected = false
 	// AnswerMixed takes the next frame of a PMI-2 server for the answer to any request.
 	AnswerMixed = false
 )

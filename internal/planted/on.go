@@ -115,6 +115,7 @@ var (
 	PartUnconverted       = chosen("PartUnconverted")
 	HolesForgotten        = chosen("HolesForgotten")
 	ElementRounded        = chosen("ElementRounded")
+	FenceUncollected      = chosen("FenceUncollected")
 	AnswerMixed           = chosen("AnswerMixed")
 )
 

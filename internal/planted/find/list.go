@@ -125,6 +125,7 @@ func faults() []sought {
 		by("PartUnconverted", histories, "TestFileHistories$"),
 		by("HolesForgotten", histories, "TestFileHistories$"),
 		by("ElementRounded", histories, "TestFileHistories$"),
+		by("FenceUncollected", "internal/boot/pmix", "TestXLCH01_NobodyLeavesAFenceBeforeTheLastEnters"),
 		by("AnswerMixed", "internal/boot/pmi2", "TestXLCH01_AnswersThatContradictTheProtocolAreErrors"),
 	}
 }

@@ -1,0 +1,342 @@
+package pmix
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// server does what the PMIx server of a job on one node does. As that of Slurm it lets a process leave
+// a fence that does not collect values at once.
+type server struct {
+	nspace string
+	size   int
+	job    func(rank int) []byte // the description of the job
+	sets   map[string][]proc     // process sets
+
+	// instead returns what the server sends instead of its answer to a command, whether it is the body of
+	// a message, or raw bytes after which the connection is closed; nil is the answer.
+	instead func(command byte) (b []byte, raw bool)
+	greet   []byte // instead of the answer to the handshake
+
+	mu       sync.Mutex
+	commands []byte // of all processes
+	values   map[proc][]kval
+	waiting  []waiter // gets for values that are not there
+	fenced   []waiter
+	entered  chan struct{} // a process has entered a fence
+	aborted  chan string
+	done     sync.WaitGroup
+}
+
+// waiter is a request without an answer.
+type waiter struct {
+	conn net.Conn
+	tag  uint32
+	of   proc
+	key  string
+}
+
+func newServer(t *testing.T, size int) *server {
+	s := &server{nspace: "test.1", size: size, values: map[proc][]kval{}, entered: make(chan struct{}, 100), aborted: make(chan string, 1)}
+	s.job = s.description
+	t.Cleanup(s.done.Wait)
+	return s
+}
+
+// description describes a job on one node as the servers of PMIx 4 do.
+func (s *server) description(rank int) []byte {
+	var w buffer
+	w.string(s.nspace)
+	w.kval(kval{keySize, value{kind: typeUint32, number: int64(s.size)}})
+	w.kval(kval{keyUniverse, value{kind: typeUint32, number: 8}})
+	for i := range s.size {
+		var blob buffer
+		blob.word(uint32(i))
+		blob.kval(kval{keyHost, value{kind: typeString, text: fmt.Sprintf("host%d", i/2)}})
+		blob.kval(kval{keyAppNum, value{kind: typeUint32, number: int64(i)}})
+		w.count(1)
+		w.text(keyBlob)
+		w.u16(typeByteObject)
+		w.number(len(blob.b))
+		w.b = append(w.b, blob.b...)
+	}
+	return w.b
+}
+
+// environ is the environment of a process.
+func (s *server) environ(rank int) map[string]string {
+	return map[string]string{"PMIX_NAMESPACE": s.nspace, "PMIX_RANK": fmt.Sprint(rank), "PMIX_VERSION": "4.2.2",
+		"PMIX_SERVER_URI21": "prterun-1.0;tcp4://127.0.0.1:1", "PMIX_SECURITY_MODE": "native"}
+}
+
+func lookup(vars map[string]string) func(string) (string, bool) {
+	return func(name string) (string, bool) {
+		v, ok := vars[name]
+		return v, ok
+	}
+}
+
+func (s *server) connect(t *testing.T, rank int) (*Client, error) {
+	p, err := ReadPlace(lookup(s.environ(rank)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours, theirs := net.Pipe()
+	t.Cleanup(func() { theirs.Close() })
+	s.done.Go(func() {
+		defer ours.Close()
+		if err := s.serve(rank, ours); err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrClosedPipe) && !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Error(err)
+		}
+	})
+	return Open(theirs, p)
+}
+
+// clients connects all ranks, and ends their connections with t.
+func (s *server) clients(t *testing.T) []*Client {
+	t.Helper()
+	all := make([]*Client, s.size)
+	for rank := range all {
+		c, err := s.connect(t, rank)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			c.conn.Close()
+			<-c.lost
+		})
+		all[rank] = c
+	}
+	return all
+}
+
+// handshake checks the first message.
+func (s *server) handshake(rank int, conn net.Conn) error {
+	var head [headSize]byte
+	if _, err := io.ReadFull(conn, head[:]); err != nil {
+		return err
+	}
+	body := make([]byte, binary.NativeEndian.Uint32(head[8:]))
+	if _, err := io.ReadFull(conn, body); err != nil {
+		return err
+	}
+	mode, rest, _ := strings.Cut(string(body), "\x00")
+	if mode != "native" || binary.BigEndian.Uint32([]byte(rest)) != 8 || rest[12] != 0 {
+		return fmt.Errorf("credentials %q", body)
+	}
+	nspace, rest, _ := strings.Cut(rest[13:], "\x00")
+	if nspace != s.nspace || binary.BigEndian.Uint32([]byte(rest)) != uint32(rank) || rest[4:] != "4.2.2\x00v21\x00\x01hash\x00" {
+		return fmt.Errorf("handshake %q", body)
+	}
+	if s.greet != nil {
+		conn.Write(s.greet)
+		return io.EOF
+	}
+	_, err := conn.Write([]byte{0, 0, 0, 0, 0, 0, 0, byte(10 + rank)})
+	return err
+}
+
+func (s *server) serve(rank int, conn net.Conn) error {
+	if err := s.handshake(rank, conn); err != nil {
+		return err
+	}
+	for {
+		var head [headSize]byte
+		if _, err := io.ReadFull(conn, head[:]); err != nil {
+			return err
+		}
+		if index := binary.BigEndian.Uint32(head[:]); index != uint32(10+rank) {
+			return fmt.Errorf("index %d of rank %d", index, rank)
+		}
+		body := make([]byte, binary.BigEndian.Uint32(head[8:]))
+		if _, err := io.ReadFull(conn, body); err != nil {
+			return err
+		}
+		r := &reader{left: body}
+		r.one()
+		command := r.u8()
+		if s.instead != nil {
+			if b, raw := s.instead(command); raw {
+				conn.Write(b)
+				return nil
+			} else if b != nil {
+				conn.Write(pack(0, binary.BigEndian.Uint32(head[4:]), b))
+				continue
+			}
+		}
+		s.answer(proc{s.nspace, uint32(rank)}, command, r, waiter{conn: conn, tag: binary.BigEndian.Uint32(head[4:])})
+		if r.err != nil || len(r.left) > 0 {
+			return fmt.Errorf("request %d of rank %d: %v, %d bytes left", command, rank, r.err, len(r.left))
+		}
+		if command == cmdFinalize || command == cmdAbort {
+			return nil
+		}
+	}
+}
+
+// takeInfos takes the two items of infos.
+func (r *reader) takeInfos() (list []kval) {
+	n := r.size()
+	if n > 0 {
+		r.u32()
+		for range n {
+			list = append(list, r.info())
+		}
+	}
+	return list
+}
+
+func (s *server) answer(from proc, command byte, r *reader, to waiter) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.commands = append(s.commands, command)
+	var w buffer
+	switch command {
+	case cmdJob:
+		conn := to.conn
+		conn.Write(pack(0, 1, []byte("an event"))) // which a client drops
+		conn.Write(pack(0, to.tag, s.job(int(from.rank))))
+	case cmdCommit:
+		for r.more() {
+			r.one()
+			scope := r.u8()
+			r.one()
+			if kind := r.u8(); kind != undescribed {
+				r.fail("buffer of kind %d", kind)
+			}
+			in := &reader{left: r.bytes()}
+			for in.more() {
+				if k := in.kval(); scope == 2 {
+					s.values[from] = append(s.values[from], k)
+				}
+			}
+		}
+		to.reply(success)
+		waiting := s.waiting
+		s.waiting = nil
+		for _, g := range waiting {
+			s.get(g, true)
+		}
+	case cmdFence:
+		n := r.size()
+		r.u32()
+		p := r.proc()
+		_, collect := find(r.takeInfos(), keyCollect)
+		if n != 1 || p != (proc{s.nspace, wildcard}) {
+			r.fail("fence of %v", p)
+		}
+		if !collect {
+			to.reply(success)
+			return
+		}
+		s.fenced = append(s.fenced, to)
+		s.entered <- struct{}{}
+		if len(s.fenced) == s.size {
+			for _, f := range s.fenced {
+				f.reply(success)
+			}
+			s.fenced = nil
+		}
+	case cmdGet:
+		r.one()
+		to.of.nspace = r.text()
+		r.one()
+		to.of.rank = r.u32()
+		_, immediate := find(r.takeInfos(), keyImmediate)
+		to.key = r.string()
+		s.get(to, !immediate)
+	case cmdAbort:
+		code, msg, n := r.status(), r.string(), r.size()
+		s.aborted <- fmt.Sprintf("%d %s %d", code, msg, n)
+	case cmdQuery:
+		r.size()
+		r.u32()
+		r.u32()
+		key := r.text()
+		var qualifier string
+		if r.number() > 0 {
+			qualifier = r.info().value.text
+		}
+		if s.sets == nil {
+			to.reply(notSupported)
+			return
+		}
+		w.word(uint32(success))
+		w.size(1)
+		w.count(1)
+		w.text(key)
+		w.u32(0)
+		if key == keyPsets {
+			w.value(value{kind: typeString, text: "a,b,empty"})
+		} else {
+			w.u16(typeDataArray)
+			w.u16(typeProc)
+			w.number(len(s.sets[qualifier]))
+			for _, p := range s.sets[qualifier] {
+				w.text(p.nspace)
+				w.u32(p.rank)
+			}
+		}
+		to.conn.Write(pack(0, to.tag, w.b))
+	case cmdFinalize:
+		to.reply(success)
+	default:
+		r.fail("command %d", command)
+	}
+}
+
+// get answers a get. If a value is not there it waits, or answers that it is not there. A process that
+// has stored something gets an answer without the key.
+func (s *server) get(g waiter, wait bool) {
+	list, stored := s.values[g.of]
+	if _, ok := find(list, g.key); !ok {
+		if wait && !stored {
+			s.waiting = append(s.waiting, g)
+			return
+		}
+		if !wait {
+			g.reply(notFound)
+			return
+		}
+	}
+	var in, w buffer
+	in.proc(g.of)
+	for _, k := range list {
+		in.kval(k)
+	}
+	w.word(uint32(success))
+	w.count(1)
+	w.number(len(in.b))
+	w.b = append(w.b, in.b...)
+	g.conn.Write(pack(0, g.tag, w.b))
+}
+
+func (g waiter) reply(s status) {
+	var w buffer
+	w.word(uint32(s))
+	g.conn.Write(pack(0, g.tag, w.b))
+}
+
+// asked reports how often the server has got a command.
+func (s *server) asked(command byte) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return bytes.Count(s.commands, []byte{command})
+}
+
+// raw has the server send bytes instead of the answer to a command, and close the connection.
+func raw(instead byte, b []byte) func(byte) ([]byte, bool) {
+	return func(command byte) ([]byte, bool) {
+		if command == instead {
+			return b, true
+		}
+		return nil, false
+	}
+}

@@ -1,0 +1,229 @@
+package enginetest
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Slurm is a cluster of two nodes, n1 and n2, on this machine.
+type Slurm struct {
+	dir     string
+	env     []string
+	daemons []*daemon
+}
+
+// Nodes is the number of nodes of a Slurm. Each has CPUs processors, whatever the machine has.
+const (
+	Nodes = 2
+	CPUs  = 4
+)
+
+// startTimeout is how long the daemons may take until both nodes are idle: a second on an idle machine.
+const startTimeout = 60 * time.Second
+
+// A daemon is a process with a shell that ends it when the pipe of the test is closed.
+type daemon struct {
+	cmd  *exec.Cmd
+	hold *os.File
+}
+
+// guard is the shell: it waits for the end of the daemon, or for that of its own input.
+const guard = `exec 3<&0; "$@" </dev/null & p=$!; { read -r _ <&3; kill -TERM $p 2>/dev/null; } & wait $p; kill $! 2>/dev/null`
+
+// Missing names what this machine lacks of programs, "" if nothing.
+func Missing(programs ...string) string {
+	for _, p := range programs {
+		if _, err := lookPath(p); err != nil {
+			return p
+		}
+	}
+	return ""
+}
+
+// lookPath also finds daemons, which need not be in the path of a user.
+func lookPath(program string) (string, error) {
+	path, err := exec.LookPath(program)
+	if err != nil {
+		path, err = exec.LookPath("/usr/sbin/" + program)
+	}
+	return path, err
+}
+
+// Need skips t, by name, where a program is missing.
+func Need(t testing.TB, programs ...string) {
+	t.Helper()
+	if p := Missing(programs...); p != "" {
+		t.Skipf("enginetest: %s is not installed", p)
+	}
+}
+
+// configuration is that of launch on one machine without munge and without cgroups: see
+// docs/engines.md.
+const configuration = `ClusterName=halo
+SlurmctldHost=%[2]s(127.0.0.1)
+SlurmUser=root
+AuthType=auth/none
+CredType=cred/none
+StateSaveLocation=%[1]s/state
+SlurmdSpoolDir=%[1]s/spool-%%n
+SlurmdPidFile=%[1]s/slurmd-%%n.pid
+SlurmctldPidFile=%[1]s/slurmctld.pid
+TmpFS=%[1]s/tmp-%%n
+SlurmctldPort=%[3]d
+ProctrackType=proctrack/linuxproc
+SlurmdParameters=config_overrides
+SelectType=select/cons_tres
+SchedulerParameters=sched_min_interval=0,batch_sched_delay=0
+ReturnToService=2
+NodeName=n1 NodeHostname=%[2]s NodeAddr=127.0.0.1 Port=%[4]d CPUs=%[6]d
+NodeName=n2 NodeHostname=%[2]s NodeAddr=127.0.0.1 Port=%[5]d CPUs=%[6]d
+PartitionName=all Nodes=ALL Default=YES
+`
+
+// StartSlurm starts a cluster, which ends with t. It needs root, and skips t without.
+func StartSlurm(t testing.TB) *Slurm {
+	t.Helper()
+	Need(t, "slurmctld", "slurmd", "srun", "salloc", "sinfo", "scancel")
+	if os.Geteuid() != 0 {
+		t.Skip("enginetest: Slurm on one machine needs root")
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := os.MkdirTemp("", "halo-slurm-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &Slurm{dir: dir, env: append(os.Environ(), "SLURM_CONF="+filepath.Join(dir, "slurm.conf"))}
+	t.Cleanup(func() { s.close(t) })
+	for _, d := range []string{"state", "spool-n1", "spool-n2", "tmp-n1", "tmp-n2"} {
+		if err := os.Mkdir(filepath.Join(dir, d), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ports := freePorts(t, 3)
+	text := fmt.Sprintf(configuration, dir, host, ports[0], ports[1], ports[2], CPUs)
+	if err := os.WriteFile(filepath.Join(dir, "slurm.conf"), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s.start(t, "slurmctld", "-D", "-c")
+	s.awaitController(t, ports[0]) // a daemon that does not find it tries again after seconds
+	s.start(t, "slurmd", "-D", "-N", "n1")
+	s.start(t, "slurmd", "-D", "-N", "n2")
+	for end := time.Now().Add(startTimeout); ; time.Sleep(20 * time.Millisecond) {
+		out, err := s.Command("sinfo", "-h", "-o", "%T %D").CombinedOutput()
+		if string(out) == fmt.Sprintf("idle %d\n", Nodes) {
+			return s
+		}
+		if time.Now().After(end) {
+			t.Fatalf("enginetest: the nodes of Slurm are not idle after %v: %s, %v\n%s", startTimeout, out, err, s.Logs())
+		}
+	}
+}
+
+// awaitController waits until the controller listens.
+func (s *Slurm) awaitController(t testing.TB, port int) {
+	t.Helper()
+	for end := time.Now().Add(startTimeout); ; time.Sleep(10 * time.Millisecond) {
+		conn, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		if err == nil {
+			conn.Close()
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("enginetest: slurmctld does not listen after %v: %v\n%s", startTimeout, err, s.Logs())
+		}
+	}
+}
+
+// freePorts returns ports on which nobody listens.
+func freePorts(t testing.TB, n int) []int {
+	t.Helper()
+	var ports []int
+	for range n {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
+	}
+	return ports
+}
+
+// start starts a daemon, with its output in a file.
+func (s *Slurm) start(t testing.TB, program string, args ...string) {
+	t.Helper()
+	path, err := lookPath(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	log, err := os.Create(filepath.Join(s.dir, fmt.Sprintf("log-%d", len(s.daemons))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	cmd := exec.Command("sh", append([]string{"-c", guard, "sh", path}, args...)...)
+	cmd.Env, cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = s.env, s.dir, r, log, log
+	if err := cmd.Start(); err != nil {
+		w.Close()
+		t.Fatal(err)
+	}
+	s.daemons = append(s.daemons, &daemon{cmd, w})
+}
+
+// Command returns a command, such as srun, that talks to this cluster.
+func (s *Slurm) Command(name string, args ...string) *exec.Cmd {
+	cmd := exec.Command(name, args...)
+	cmd.Env = s.env
+	return cmd
+}
+
+// Allocate takes all processors of both nodes for the job whose number it returns. Steps of it, of
+// srun with the option --jobid, start at once, whereas a job waits until what the one before had is
+// cleaned up.
+func (s *Slurm) Allocate(t testing.TB) string {
+	t.Helper()
+	out, err := s.Command("salloc", "--no-shell", fmt.Sprintf("-N%d", Nodes), fmt.Sprintf("-n%d", Nodes*CPUs)).CombinedOutput()
+	_, job, _ := strings.Cut(string(out), "Granted job allocation ")
+	if job, _, _ = strings.Cut(job, "\n"); err != nil || job == "" {
+		t.Fatalf("enginetest: salloc: %v, %s\n%s", err, out, s.Logs())
+	}
+	return job
+}
+
+// Logs returns the ends of what the daemons have written.
+func (s *Slurm) Logs() string {
+	var b strings.Builder
+	for i := range s.daemons {
+		text, _ := os.ReadFile(filepath.Join(s.dir, fmt.Sprintf("log-%d", i)))
+		fmt.Fprintf(&b, "%s:\n%s\n", strings.Join(s.daemons[i].cmd.Args[4:], " "), text[max(0, len(text)-4000):])
+	}
+	return b.String()
+}
+
+// close ends the steps that are left and the daemons, the controller last.
+func (s *Slurm) close(t testing.TB) {
+	if len(s.daemons) > 0 {
+		s.Command("scancel", "-s", "KILL", "-u", "root").Run()
+	}
+	for i := len(s.daemons) - 1; i >= 0; i-- {
+		s.daemons[i].hold.Close()
+		s.daemons[i].cmd.Wait()
+	}
+	if err := os.RemoveAll(s.dir); err != nil {
+		t.Error(err)
+	}
+}
