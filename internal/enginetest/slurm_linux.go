@@ -14,7 +14,6 @@ import (
 // Slurm is a cluster of two nodes, n1 and n2, on this machine.
 type Slurm struct {
 	dir     string
-	env     []string
 	daemons []*daemon
 }
 
@@ -101,7 +100,7 @@ func StartSlurm(t testing.TB) *Slurm {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Slurm{dir: dir, env: append(os.Environ(), "SLURM_CONF="+filepath.Join(dir, "slurm.conf"))}
+	s := &Slurm{dir: dir}
 	t.Cleanup(func() { s.close(t) })
 	for _, d := range []string{"state", "spool-n1", "spool-n2", "tmp-n1", "tmp-n2"} {
 		if err := os.Mkdir(filepath.Join(dir, d), 0o755); err != nil {
@@ -176,7 +175,7 @@ func (s *Slurm) start(t testing.TB, program string, args ...string) {
 	}
 	defer r.Close()
 	cmd := exec.Command("sh", append([]string{"-c", guard, "sh", path}, args...)...)
-	cmd.Env, cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = s.env, s.dir, r, log, log
+	cmd.Env, cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = append(os.Environ(), s.Environ()), s.dir, r, log, log
 	if err := cmd.Start(); err != nil {
 		w.Close()
 		t.Fatal(err)
@@ -184,10 +183,13 @@ func (s *Slurm) start(t testing.TB, program string, args ...string) {
 	s.daemons = append(s.daemons, &daemon{cmd, w})
 }
 
+// Environ is the variable by which commands find this cluster.
+func (s *Slurm) Environ() string { return "SLURM_CONF=" + filepath.Join(s.dir, "slurm.conf") }
+
 // Command returns a command, such as srun, that talks to this cluster.
 func (s *Slurm) Command(name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(name, args...)
-	cmd.Env = s.env
+	cmd.Env = append(os.Environ(), s.Environ())
 	return cmd
 }
 

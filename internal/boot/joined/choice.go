@@ -61,6 +61,8 @@ func choose(env environment) (way string, err error) {
 		return wayHalo, nil
 	case env.has("PMIX_NAMESPACE", "PMIX_RANK") && pmixServer(env):
 		return wayPMIx, nil
+	case env.has("PMI_FD", "PMI_JOBID", "SLURM_JOB_ID"): // Hydra's PMI-2 has a fence that is none
+		return wayPMI2, nil
 	case env.has("PMI_FD"), env.has("PMI_PORT", "PMI_ID"):
 		return wayPMI1, nil
 	case env.has(envAddr):

@@ -12,6 +12,8 @@ import (
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/boot/engine"
 	"github.com/halo-mpi/halo/internal/boot/pmi1"
+	"github.com/halo-mpi/halo/internal/boot/pmi2"
+	"github.com/halo-mpi/halo/internal/boot/pmix"
 	"github.com/halo-mpi/halo/internal/boot/rendezvous"
 	"github.com/halo-mpi/halo/internal/sys"
 )
@@ -45,7 +47,7 @@ func connect(way string, inC, world bool) (boot.Boot, error) {
 		return nil, err
 	}
 	// Programs that this one starts must not take its place in the job.
-	for _, name := range []string{"PMI_FD", "PMI_PORT", "PMI_ID", "PMI_RANK", "PMI_SIZE", envAddr, envLocal} {
+	for _, name := range []string{"PMI_FD", "PMI_PORT", "PMI_ID", "PMI_RANK", "PMI_SIZE", "PMI_JOBID", "PMIX_NAMESPACE", "PMIX_RANK", envAddr, envLocal} {
 		os.Unsetenv(name)
 	}
 	return p, nil
@@ -56,6 +58,10 @@ func clientOf(way string, env environment) (engine.Client, error) {
 	switch way {
 	case wayPMI1:
 		return pmi1Client(env)
+	case wayPMI2:
+		return pmi2Client(env)
+	case wayPMIx:
+		return pmixClient(env)
 	case wayEnv:
 		c, err := rendezvousConfig(env)
 		if err != nil {
@@ -71,18 +77,52 @@ func pmi1Client(env environment) (engine.Client, error) {
 	if !env.has("PMI_FD") {
 		return pmi1Port(env)
 	}
-	fd, ok := env.number("PMI_FD")
 	rank, hasRank := env.number("PMI_RANK")
 	size, hasSize := env.number("PMI_SIZE")
-	if !ok || fd < 3 || !hasRank || !hasSize {
+	if !hasRank || !hasSize {
 		return nil, fmt.Errorf("PMI_FD=%q PMI_RANK=%q PMI_SIZE=%q do not describe a process of a job", env.get("PMI_FD"), env.get("PMI_RANK"), env.get("PMI_SIZE"))
+	}
+	conn, err := inherited(env)
+	if err != nil {
+		return nil, err
+	}
+	return pmi1.Open(conn, rank, size)
+}
+
+// pmi2Client connects to a PMI-2 server by the descriptor that this process has inherited.
+func pmi2Client(env environment) (engine.Client, error) {
+	conn, err := inherited(env)
+	if err != nil {
+		return nil, err
+	}
+	return pmi2.Open(conn, env)
+}
+
+// inherited returns the connection to which PMI_FD refers.
+func inherited(env environment) (io.ReadWriteCloser, error) {
+	fd, ok := env.number("PMI_FD")
+	if !ok || fd < 3 {
+		return nil, fmt.Errorf("PMI_FD=%q is not the number of a connection", env.get("PMI_FD"))
 	}
 	link, err := sys.NewLink(fd)
 	if err != nil {
 		return nil, fmt.Errorf("PMI_FD names the connection with the launcher: %w: something between the launcher and this program closed it: "+
 			"let wrappers keep descriptor %d open", err, fd)
 	}
-	return pmi1.Open(link.Stream(), rank, size)
+	return link.Stream(), nil
+}
+
+// pmixClient connects to a PMIx server, which runs on the same node.
+func pmixClient(env environment) (engine.Client, error) {
+	place, err := pmix.ReadPlace(env)
+	if err != nil {
+		return nil, err
+	}
+	conn, err := dialEngine(place.IP, strconv.Itoa(place.Port))
+	if err != nil {
+		return nil, fmt.Errorf("the PMIx server at %s, which must run on the same node: %w", address.Join(place.IP.String(), place.Port), err)
+	}
+	return pmix.Open(conn, place)
 }
 
 // portTimeout bounds the time to connect to a server.

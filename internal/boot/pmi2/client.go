@@ -169,7 +169,7 @@ func ending(err error) error {
 
 // failed returns the error of a request.
 func (c *Client) failed(request string, err error) error {
-	return fmt.Errorf("boot: %s: %s of rank %d: %w", c.id.Engine, request, c.id.Rank, err)
+	return fmt.Errorf("pmi2: %s: %s of rank %d: %w", c.id.Engine, request, c.id.Rank, err)
 }
 
 // read reads frames until the connection ends.

@@ -177,7 +177,7 @@ func TestXLCH01_ARequestThatTheServerRefusesNamesItself(t *testing.T) {
 	}
 	c := s.clients(t)[1]
 	err := c.Put("addr", "x")
-	if err == nil || err.Error() != "boot: Slurm (PMI 2.0): kvs-put addr-1 of rank 1: the server answers rc=14 no memory" {
+	if err == nil || err.Error() != "pmi2: Slurm (PMI 2.0): kvs-put addr-1 of rank 1: the server answers rc=14 no memory" {
 		t.Error(err)
 	}
 	if err := c.Fence(); err == nil || !strings.Contains(err.Error(), "kvs-fence of rank 1") {

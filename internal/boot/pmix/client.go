@@ -116,7 +116,7 @@ func (c *Client) learn() error {
 
 // failed returns the error of a request.
 func (c *Client) failed(request string, err error) error {
-	return fmt.Errorf("boot: %s: %s of rank %d: %w", c.id.Engine, request, c.id.Rank, err)
+	return fmt.Errorf("pmix: %s: %s of rank %d: %w", c.id.Engine, request, c.id.Rank, err)
 }
 
 // read reads messages until the connection ends.

@@ -55,7 +55,7 @@ func ReadPlace(env func(string) (string, bool)) (Place, error) {
 	}
 	p := Place{nspace: get("PMIX_NAMESPACE"), engine: engineName(get), security: "native"}
 	fail := func(format string, args ...any) (Place, error) {
-		return Place{}, fmt.Errorf("boot: %s: %s", p.engine, fmt.Sprintf(format, args...))
+		return Place{}, fmt.Errorf("pmix: %s: %s", p.engine, fmt.Sprintf(format, args...))
 	}
 	if p.nspace == "" || len(p.nspace) > maxNspace || strings.Contains(p.nspace, "\x00") {
 		return fail("PMIX_NAMESPACE is %.40q, not the name of a job", p.nspace)

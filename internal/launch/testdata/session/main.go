@@ -18,8 +18,8 @@ import (
 )
 
 var (
-	rank, _ = strconv.Atoi(cmp.Or(os.Getenv("HALO_RANK"), os.Getenv("PMI_RANK"), os.Getenv("SLURM_PROCID")))
-	size, _ = strconv.Atoi(cmp.Or(os.Getenv("HALO_SIZE"), os.Getenv("PMI_SIZE"), os.Getenv("SLURM_NTASKS")))
+	rank, _ = strconv.Atoi(cmp.Or(os.Getenv("HALO_RANK"), os.Getenv("PMI_RANK"), os.Getenv("SLURM_PROCID"), os.Getenv("OMPI_COMM_WORLD_RANK")))
+	size, _ = strconv.Atoi(cmp.Or(os.Getenv("HALO_SIZE"), os.Getenv("PMI_SIZE"), os.Getenv("SLURM_STEP_NUM_TASKS"), os.Getenv("OMPI_COMM_WORLD_SIZE")))
 )
 
 func main() {
