@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -32,8 +33,10 @@ type daemon struct {
 	hold *os.File
 }
 
-// guard is the shell: it waits for the end of the daemon, or for that of its own input.
-const guard = `exec 3<&0; "$@" </dev/null & p=$!; { read -r _ <&3; kill -TERM $p 2>/dev/null; } & wait $p; kill $! 2>/dev/null`
+// guard is the shell: it waits for the end of the daemon, or for that of its own input. A daemon may
+// not end when it is asked to.
+const guard = `exec 3<&0; "$@" </dev/null & p=$!
+{ read -r _ <&3; kill -TERM $p 2>/dev/null; sleep 5; kill -KILL $p 2>/dev/null; } & wait $p; kill $! 2>/dev/null`
 
 // Missing names what this machine lacks of programs, "" if nothing.
 func Missing(programs ...string) string {
@@ -62,13 +65,12 @@ func Need(t testing.TB, programs ...string) {
 	}
 }
 
-// configuration is that of launch on one machine without munge and without cgroups: see
-// docs/engines.md.
+// configuration is that of a cluster on one machine without munge and without cgroups.
 const configuration = `ClusterName=halo
 SlurmctldHost=%[2]s(127.0.0.1)
 SlurmUser=root
-AuthType=auth/none
-CredType=cred/none
+AuthType=auth/%[7]s
+CredType=cred/%[7]s
 StateSaveLocation=%[1]s/state
 SlurmdSpoolDir=%[1]s/spool-%%n
 SlurmdPidFile=%[1]s/slurmd-%%n.pid
@@ -108,9 +110,17 @@ func StartSlurm(t testing.TB) *Slurm {
 		}
 	}
 	ports := freePorts(t, 3)
-	text := fmt.Sprintf(configuration, dir, host, ports[0], ports[1], ports[2], CPUs)
-	if err := os.WriteFile(filepath.Join(dir, "slurm.conf"), []byte(text), 0o644); err != nil {
-		t.Fatal(err)
+	auth, files := "none", map[string]string{}
+	if release(t) >= 23.11 { // which has no such plugin, but needs no munge either
+		auth = "slurm"
+		files["slurm.key"] = strings.Repeat("a key for tests ", 64)
+		files["cgroup.conf"] = "CgroupPlugin=disabled\n"
+	}
+	files["slurm.conf"] = fmt.Sprintf(configuration, dir, host, ports[0], ports[1], ports[2], CPUs, auth)
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	s.start(t, "slurmctld", "-D", "-c")
 	s.awaitController(t, ports[0]) // a daemon that does not find it tries again after seconds
@@ -125,6 +135,26 @@ func StartSlurm(t testing.TB) *Slurm {
 			t.Fatalf("enginetest: the nodes of Slurm are not idle after %v: %s, %v\n%s", startTimeout, out, err, s.Logs())
 		}
 	}
+}
+
+// release returns the year and month of the installed Slurm, such as 22.05.
+func release(t testing.TB) float64 {
+	t.Helper()
+	path, err := lookPath("slurmctld")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command(path, "-V").Output()
+	words := strings.Fields(string(out)) // slurm-wlm 22.05.8
+	if err != nil || len(words) != 2 {
+		t.Fatalf("enginetest: slurmctld -V: %q, %v", out, err)
+	}
+	parts := strings.SplitN(words[1], ".", 3)
+	n, err := strconv.ParseFloat(strings.Join(parts[:min(2, len(parts))], "."), 64)
+	if err != nil {
+		t.Fatalf("enginetest: slurmctld -V: %q", out)
+	}
+	return n
 }
 
 // awaitController waits until the controller listens.

@@ -137,6 +137,8 @@ func TestXLCH01_RecordedAnswers(t *testing.T) {
 	}{
 		{"job-openmpi4", "2069757953", description{size: 2, universe: 2, appnum: 0, nodes: []int{0, 0}}},
 		{"job-slurm22", "slurm.pmix.1.0", description{size: 4, universe: 4, appnum: 0, nodes: []int{0, 0, 1, 1}}},
+		{"job-openmpi5", "prterun-vm-2088@1", description{size: 2, universe: 2, appnum: 0, nodes: []int{0, 0}}},
+		{"job-slurm24", "slurm.pmix.1.12", description{size: 4, universe: 4, appnum: 0, nodes: []int{0, 0, 1, 1}}},
 	} {
 		d, err := describe(read(c.file), c.nspace, 1)
 		if err != nil || !reflect.DeepEqual(d, c.want) {
@@ -152,6 +154,8 @@ func TestXLCH01_RecordedAnswers(t *testing.T) {
 		{"get-openmpi4", "2069757953", "addr", 0, ""},
 		{"get-openmpi4", "2069757953", "name", 1, ""},
 		{"get-slurm22", "slurm.pmix.1.0", "addr", 1, "127.0.0.1:1001"},
+		{"get-openmpi5", "prterun-vm-2088@1", "addr", 1, "127.0.0.1:1001"},
+		{"get-slurm24", "slurm.pmix.1.12", "addr", 1, "127.0.0.1:1001"},
 		{"get-slurm22-waited", "slurm.pmix.1.0", "session", 3, "of-3"},
 		{"get-slurm22-waited", "slurm.pmix.1.0", "addr", 3, "127.0.0.1:32799"},
 		{"get-slurm22-waited", "slurm.pmix.1.0", "addr", 2, ""},

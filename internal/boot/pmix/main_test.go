@@ -14,7 +14,7 @@ import (
 
 // recordTo is the environment variable with a folder for answers of a server. The files in testdata
 // were made with it: go test -c, then mpirun -np 2 ./pmix.test, with the name of the server behind
-// the kind of the answer.
+// the kind of the answer, and without what hwloc says of the machine.
 const recordTo = "HALO_PMIX_RECORD"
 
 func TestMain(m *testing.M) {
