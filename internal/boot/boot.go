@@ -41,6 +41,8 @@
 //	Leave      1 if the process that serves the node may end from now on, 0 if not, uint8,
 //	           and the ranks that are connected, uint32 each; sent at any time
 //
+// A process that begins with the text "cmd=" instead speaks another protocol, PMI-1: see Plain.
+//
 // Hello, Refused and their framing must not change in later versions, so that each
 // side can report to the other which version it needs. The end of the stream means
 // that the other side has ended.

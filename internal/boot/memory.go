@@ -58,7 +58,7 @@ func (m *memory) Lost() <-chan struct{} { return m.world.lost }
 func (m *memory) Exchange(mine []byte) ([][]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	r, err := m.world.table.enter(m.job.Rank, mine)
+	r, err := m.world.table.enter(m.job.Rank, mine, MaxValue)
 	if err == nil {
 		err = m.world.table.wait(r, m.job.Rank, nil)
 	}

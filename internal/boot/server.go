@@ -55,6 +55,8 @@ func (e *VersionError) Error() string {
 
 // A Server is the launcher's side of all links to the processes of one host.
 type Server struct {
+	Plain Plain // serves processes that send lines of text; nil: they are refused
+
 	host  Host
 	index map[int]int // index of each rank among the ranks of the host
 	table *table
@@ -87,9 +89,10 @@ type Session struct {
 	rank    int
 	link    *sys.Link
 	gone    chan struct{} // closed when the process has ended
-	writing sync.Mutex    // guards Link.Write and owed
+	writing sync.Mutex    // guards Link.Write, owed and plain
 	owed    *round        // the round that the process has entered, until its answer is written
 	guest   int           // the process, if it tells its rank itself, else 0
+	plain   bool          // the process sends lines of text: only Write writes to it
 }
 
 // Session makes the session of rank over link.
@@ -103,6 +106,9 @@ func (s *Server) Session(rank int, link *sys.Link) *Session {
 func (c *Session) Over(reason string) {
 	c.writing.Lock()
 	defer c.writing.Unlock()
+	if c.plain {
+		return // signals tell it
+	}
 	if c.owed != nil && c.owed.complete() {
 		c.settle()
 	}
@@ -132,8 +138,9 @@ func (c *Session) write(frame []byte, file *os.File) error {
 }
 
 // Serve answers the requests of the process until the process closes the link, and then
-// returns nil. A *VersionError means that the versions differ; any other error means that
-// the host has refused the process, or that the process violates the protocol.
+// returns nil. A process that sends lines of text is served by Server.Plain. A *VersionError means
+// that the versions differ; any other error means that the host has refused the process, or that the
+// process violates the protocol.
 func (c *Session) Serve() error {
 	r := newLinkReader(c.link, maxRequest)
 	defer func() {
@@ -145,6 +152,15 @@ func (c *Session) Serve() error {
 		if err := c.join(r); err != nil {
 			return ended(err)
 		}
+	} else {
+		whole, plain, err := c.start(r)
+		if err != nil {
+			return ended(err)
+		}
+		if plain && c.server.Plain != nil {
+			return c.servePlain(whole)
+		}
+		r.Source = whole
 	}
 	k, body, err := r.Next()
 	if err != nil {
@@ -214,7 +230,7 @@ func (c *Session) Serve() error {
 
 // ended returns nil for the errors by which a link ends normally.
 func ended(err error) error {
-	if errors.Is(err, io.EOF) || errors.Is(err, os.ErrClosed) || errors.Is(err, os.ErrDeadlineExceeded) || sys.LinkReset(err) {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, os.ErrClosed) || errors.Is(err, os.ErrDeadlineExceeded) || sys.LinkReset(err) {
 		return nil
 	}
 	return err
@@ -255,7 +271,7 @@ func (c *Session) hello(body []byte) error {
 func (c *Session) enter(value []byte) (*round, error) {
 	c.writing.Lock()
 	defer c.writing.Unlock()
-	r, err := c.server.table.enter(c.server.index[c.rank], value)
+	r, err := c.server.table.enter(c.server.index[c.rank], value, MaxValue)
 	if err == nil {
 		c.owed = r
 	}

@@ -26,6 +26,10 @@ type round struct {
 	done   chan struct{} // closed when the round is complete or err is set
 	err    error         // set before done is closed
 	frame  []byte        // the Table frame of a round that deliver has ended
+
+	decode   sync.Once // guards the values in frame, for all
+	table    [][]byte
+	tableErr error
 }
 
 func newTable(n int) *table { return &table{n: n, now: newRound(n)} }
@@ -36,9 +40,9 @@ func newRound(n int) *round {
 
 // enter adds the value of the process with an index. The caller then waits for the end of the
 // round.
-func (t *table) enter(index int, value []byte) (*round, error) {
-	if len(value) > MaxValue {
-		return nil, fmt.Errorf("boot: Exchange of %d bytes, the limit is %d", len(value), MaxValue)
+func (t *table) enter(index int, value []byte, limit int) (*round, error) {
+	if len(value) > limit {
+		return nil, fmt.Errorf("boot: Exchange of %d bytes, the limit is %d", len(value), limit)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()

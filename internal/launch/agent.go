@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-	"strconv"
+	"slices"
+	"sync"
 	"syscall"
 	"time"
 
 	"github.com/halo-mpi/halo/internal/boot"
+	"github.com/halo-mpi/halo/internal/boot/pmi1"
 	"github.com/halo-mpi/halo/internal/boot/segment"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/sys"
@@ -42,6 +44,8 @@ type agent struct {
 	procs   []*process
 	server  *boot.Server
 	memory  *segment.Memory
+	pmi     *pmi1.Server // for programs of other MPIs; made with the first
+	pmiOnce sync.Once
 	running int
 	linked  map[int]string // by app: the library of another MPI, see linkedWith
 }
@@ -51,7 +55,7 @@ type agent struct {
 type reporter interface {
 	started(rank, pid int, cpus []int, pipes [2]*os.File) // pipes: its stdout and stderr, to be read and closed
 	failed(rank int, why string)                          // the agent starts no rank after this one
-	joined(rank int, inC, world bool)                     // has called Init, or opened a session if not world; inC: as a program in C
+	joined(rank int, how joining)                         // has called Init, or opened a session
 	init(rank int)                                        // has called Init after it had opened a session
 	inUse(rank int, used bool)                            // uses MPI again, or may end from now on
 	published(rank int, value []byte)
@@ -59,6 +63,7 @@ type reporter interface {
 	exchanged(values [][]byte) // all ranks of this host are in an Exchange
 	finalized(rank int)
 	aborted(rank, code int, reason string)
+	service(rank int, r pmi1.NameRequest)      // wants something of the name of a service; named answers
 	linkEnded(rank int, err error)             // all frames of the rank have been reported
 	other(rank int, library string, runs bool) // is a program of another MPI: see other.go; before ended
 	ended(rank int, status syscall.WaitStatus, note string)
@@ -72,6 +77,7 @@ type process struct {
 	session *boot.Session
 	joined  bool
 	ended   bool
+	asking  chan<- nameAnswer // takes the answer to a request about a name
 }
 
 // alive reports whether the process can be sent signals: the system does not reuse its id,
@@ -100,6 +106,7 @@ func (a *agent) take(s *share) {
 	a.memory = segment.New(s.fabric == "shm", a.ranks, segment.NewNotes(&shmfmt.NotesHeader{Size: len(s.where), Started: time.Now(),
 		Job: s.id, Fabric: s.fabric, Command: s.command()}, a.ranks))
 	a.server = boot.NewServer(a.ranks, (*asHost)(a))
+	a.server.Plain = a.servePMI
 	for _, r := range a.ranks {
 		a.procs = append(a.procs, &process{rank: r, app: s.app(r)})
 	}
@@ -174,8 +181,7 @@ func (a *agent) startOne(p *process, env []string, cpus []int, stdin *os.File) e
 		dir:   app.dir,
 		cpus:  cpus,
 		files: []*os.File{stdin, theirEnds[0], theirEnds[1], theirs},
-		env: append(env[:len(env):len(env)], boot.EnvFD+"=3", boot.EnvHalo+"="+self, envJob+"="+a.share.mark(),
-			envRank+"="+strconv.Itoa(p.rank), envSize+"="+strconv.Itoa(len(a.share.where))),
+		env:   append(env[:len(env):len(env)], a.environ(p, self)...),
 	})
 	if err != nil {
 		link.Close()
@@ -353,20 +359,24 @@ type asHost agent
 // Hello is called when rank has called Init, or opened a session.
 func (h *asHost) Hello(rank int, inC, world bool) (*boot.Job, error) {
 	a := (*agent)(h)
-	a.post(func() {
-		if inC {
-			a.memory.Notes().InC(rank)
-		}
-		for _, p := range a.procs {
-			if p.rank == rank {
-				p.joined = true
-			}
-		}
-		a.up.joined(rank, inC, world)
-	})
+	a.post(func() { a.hasJoined(rank, joining{inC: inC, world: world}) })
 	s := a.share
 	return &boot.Job{ID: s.id, Rank: rank, Size: len(s.where), Hosts: s.hosts, Host: s.where, Local: a.ranks,
 		Fabric: s.fabric, Listen: s.listen, Cores: a.cores, Secret: s.secret, AppNum: s.app(rank), Blocks: s.blocks()}, nil
+}
+
+// hasJoined notes that a rank has joined, and reports it.
+func (a *agent) hasJoined(rank int, how joining) {
+	if how.inC {
+		a.memory.Notes().InC(rank)
+	}
+	a.process(rank).joined = true
+	a.up.joined(rank, how)
+}
+
+// process is the process of a rank of this host.
+func (a *agent) process(rank int) *process {
+	return a.procs[slices.Index(a.ranks, rank)]
 }
 
 // Init is called when rank calls Init and has opened a session before.

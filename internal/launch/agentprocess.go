@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/halo-mpi/halo/internal/boot"
+	"github.com/halo-mpi/halo/internal/boot/pmi1"
 	"github.com/halo-mpi/halo/internal/frame"
 )
 
@@ -148,6 +149,9 @@ func (s *agentProcess) do(kind uint8, b frame.Body) error {
 	case kindFound:
 		rank, of, why := int(b.U32()), int(b.U32()), b.Text()
 		a.found(rank, of, b.Left, why)
+	case kindNamed:
+		rank, why := int(b.U32()), b.Text()
+		a.named(rank, nameAnswer{string(b.Left), why})
 	case kindInput:
 		if s.input == nil {
 			return errors.New("the launcher sent input to a host that does not start rank 0, or not yet")
@@ -301,14 +305,8 @@ func (s *agentProcess) started(rank, pid int, cpus []int, pipes [2]*os.File) {
 
 func (s *agentProcess) failed(rank int, why string) { s.out.send(words(kindFailed, why, rank)) }
 
-// How a rank has joined: bits of the number in kindJoined.
-const (
-	joinedInC   = 1
-	joinedWorld = 2
-)
-
-func (s *agentProcess) joined(rank int, inC, world bool) {
-	s.out.send(words(kindJoined, "", rank, joinedInC*flag(inC)|joinedWorld*flag(world)))
+func (s *agentProcess) joined(rank int, how joining) {
+	s.out.send(words(kindJoined, "", rank, how.encode()))
 }
 
 func (s *agentProcess) init(rank int) { s.out.send(words(kindInit, "", rank)) }
@@ -347,6 +345,10 @@ func (s *agentProcess) linkEnded(rank int, err error) {
 		kind = linkVersion
 	}
 	s.out.send(words(kindLinkEnded, text, rank, kind))
+}
+
+func (s *agentProcess) service(rank int, r pmi1.NameRequest) {
+	s.out.send(frame.New(kindName).U32(uint32(rank)).U8(uint8(r.Verb)).Text(r.Service).Text(r.Port).Bytes())
 }
 
 func (s *agentProcess) other(rank int, library string, runs bool) {

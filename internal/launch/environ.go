@@ -11,6 +11,9 @@ const (
 	envJob  = boot.EnvJob // the job's name, by which the warden finds processes of the job
 	envRank = "HALO_RANK" // for scripts; programs ask boot
 	envSize = "HALO_SIZE"
+
+	envLocalRank = "MPI_LOCALRANKID" // among the ranks of the host
+	envLocalSize = "MPI_LOCALNRANKS"
 )
 
 // rankEnviron is the environment of the ranks: the variables of the launcher, except for
@@ -35,7 +38,7 @@ func rankEnviron(own, block []string) []string {
 // foreign reports whether a variable describes one process of some job.
 func foreign(name string) bool {
 	switch name {
-	case boot.EnvFD, boot.EnvHalo, envJob, envRank, envSize, "MPI_LOCALRANKID", "MPI_LOCALNRANKS",
+	case boot.EnvFD, boot.EnvHalo, envJob, envRank, envSize, envLocalRank, envLocalSize,
 		"SLURM_PROCID", "SLURM_LOCALID", "SLURM_NODEID", "SLURM_TASK_PID", "SLURM_GTIDS",
 		"SLURM_LAUNCH_NODE_IPADDR", "SLURM_DISTRIBUTION", "SLURM_MPI_TYPE":
 		return true

@@ -36,7 +36,8 @@ type node interface {
 	deliver(table []byte)
 	noExchange(rank int)
 	found(rank, of int, value []byte, why string) // what another rank has published; why: it will not
-	finish()                                      // no rank is left: end the processes that ranks have left
+	named(rank int, a nameAnswer)
+	finish() // no rank is left: end the processes that ranks have left
 }
 
 // String names the host and its ranks.

@@ -56,10 +56,11 @@ type job struct {
 	messages       chan string    // of -v; has room for all of them
 	said           sync.WaitGroup // goroutines that write them
 
-	reaching    bool // hosts try whether they reach each other
-	begun       bool // ranks were started
-	running     int  // ranks that have not ended
-	firstIn     *rank
+	reaching    bool           // hosts try whether they reach each other
+	begun       bool           // ranks were started
+	running     int            // ranks that have not ended
+	first       *rank          // that has joined
+	firstIn     *rank          // that has called Init
 	interrupted syscall.Signal // the first one that came to end the job
 	otherSaid   bool           // the launcher has reported that the program is one of another MPI
 	ending      bool           // the job is being ended
@@ -68,6 +69,7 @@ type job struct {
 	reason      string // one line; "" if there is nothing to explain
 	blamed      *rank  // whom reason blames, nil if no rank
 	advice      string // the end of reason then, in parentheses: what its status suggests
+	names       names  // of services, which programs of other MPIs publish
 	abandoned   bool   // the loop no longer waits for the output or for other hosts
 }
 
@@ -195,12 +197,14 @@ func (j *job) failed(rank int, why string) {
 	}
 }
 
-// joined is called when a rank has called Init, or, if world is false, has opened a session; inC
-// says whether its program is in C.
-func (j *job) joined(rank int, inC, world bool) {
+// joined is called when a rank has called Init, or opened a session.
+func (j *job) joined(rank int, how joining) {
 	r := j.ranks[rank]
-	r.joined, r.inC = true, inC
-	if world {
+	r.joined, r.joining = true, how
+	if j.mixed(r) {
+		return
+	}
+	if how.world {
 		j.hello(r)
 	}
 }

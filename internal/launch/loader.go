@@ -106,6 +106,9 @@ func linkedMPI(file string) string {
 	return found
 }
 
+// speaksPMI reports whether a library of another MPI connects to this launcher: see pmi.go.
+func speaksPMI(library string) bool { return strings.Contains(maker(library), "MPICH") }
+
 // maker is the MPI implementation that a library belongs to, "" if its name does not tell.
 func maker(library string) string {
 	switch {

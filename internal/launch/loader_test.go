@@ -78,8 +78,8 @@ func TestProgramsOfAnotherMPIAreToldApart(t *testing.T) {
 	mpich := uses("mpich", "libmpich.so.12", calls)
 	abi := uses("abi", "libmpi_abi.so.0", calls)
 	halo(t, 0, "-n", "2", openmpi).said("halo: no rank has called Halo's Init: is "+openmpi+" built for another MPI?", "libmpi.so.40 (Open MPI)", "each of the 2 processes")
-	halo(t, 0, "-n", "2", mpich).said("halo: no rank has called Halo's Init: is "+mpich, "libmpich.so.12 (MPICH)")
-	farRun(t, 0, "-host", "a,b", "-n", "3", mpich).said("halo: no rank has called Halo's Init: is "+mpich, "each of the 3 processes")
+	halo(t, 0, "-n", "2", mpich).said("halo: no rank has joined: "+mpich+" uses libmpich.so.12 (MPICH)", "by PMI-1")
+	farRun(t, 0, "-host", "a,b", "-n", "3", mpich).said("halo: no rank has joined: "+mpich, "each of the 3 processes")
 	halo(t, 1, "-n", "1", "rank", "init", "exchange", "finalize", ":", "-n", "1", openmpi).said("rank 1 ", "it uses libmpi.so.40 (Open MPI), the library of another MPI")
 	halo(t, 0, "-n", "1", openmpi).quiet()
 	halo(t, 0, "-n", "2", abi).quiet()
@@ -104,7 +104,7 @@ int main(int n, char **v) { return !dlopen(v[1], RTLD_NOW) || pause(); }`, "-ldl
 		}
 	}
 	// A process that another launcher has started belongs to that launcher's world.
-	r, h := start("sh", "-c", "PMI_RANK=0 "+loads+" "+dir+"/libmpi.so.40; exit")
+	r, h := start("sh", "-c", "PMI_FD=9 "+loads+" "+dir+"/libmpi.so.40; exit")
 	for _, pid := range r.processesOf(loads, 2) {
 		for end := time.Now().Add(hangs); mapped(pid) == "" && time.Now().Before(end); time.Sleep(time.Millisecond) {
 		}

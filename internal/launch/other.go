@@ -9,10 +9,12 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/halo-mpi/halo/internal/boot"
 )
 
-// A program that is built for another MPI becomes n worlds of one process under this launcher,
-// and its status does not show that. The launcher reports it only with evidence, since ordinary
+// A program that is built for another MPI without PMI-1, such as Open MPI, becomes n worlds of one
+// process under this launcher, and its status does not show that. The launcher reports it only with evidence, since ordinary
 // commands are allowed too: a rank has not called Halo's Init, and its program is linked with a
 // library of another MPI or has mapped one.
 
@@ -30,7 +32,7 @@ func (a *agent) watchOthers() {
 					continue
 				}
 				seen[p.app] = true
-				if lib := mappedMPI(p.pid); lib != "" {
+				if lib := mappedMPI(p.pid); lib != "" && !speaksPMI(lib) {
 					a.up.other(p.rank, lib, true)
 				}
 			}
@@ -73,9 +75,13 @@ func mappedMPI(pid int) string {
 func launchedByOthers(pid int) bool {
 	env, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
 	for kv := range strings.SplitSeq(string(env), "\x00") {
-		switch name, _, _ := strings.Cut(kv, "="); name {
-		case "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK":
+		switch name, value, _ := strings.Cut(kv, "="); name {
+		case "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_PORT":
 			return true
+		case boot.EnvPMIFD:
+			if value != linkFD {
+				return true
+			}
 		}
 	}
 	return false
@@ -113,6 +119,11 @@ func (j *job) otherMPI() string {
 		return ""
 	}
 	for _, r := range j.ranks {
+		if speaksPMI(r.other) {
+			return fmt.Sprintf("no rank has joined: %s uses %s%s, but has not connected to this launcher by PMI-1; if it calls MPI_Init, "+
+				"each of the %d processes is a world of one: start it with the launcher of its MPI, or build that with PMI-1",
+				j.appOf(r.index).file, r.other, maker(r.other), len(j.ranks))
+		}
 		if r.other != "" {
 			return fmt.Sprintf("no rank has called Halo's Init: is %s built for another MPI? It uses %s%s, and each of the %d processes "+
 				"is a world of one: build it with Halo's mpicc, or start it with the launcher of its MPI",

@@ -18,8 +18,7 @@ type rank struct {
 	streams [2]*stream
 
 	joined    bool // has called Init, or opened a session
-	inC       bool // as a program in C
-	world     bool // has called Init
+	joining        // how
 	finalized bool // may end: has called Finalize, or finalized its sessions
 	ended     bool // the process was reaped, or is lost with its host
 	linkDone  bool // all its frames have been read

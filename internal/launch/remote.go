@@ -14,6 +14,7 @@ import (
 	"unicode"
 
 	"github.com/halo-mpi/halo/internal/boot"
+	"github.com/halo-mpi/halo/internal/boot/pmi1"
 	"github.com/halo-mpi/halo/internal/frame"
 	"github.com/halo-mpi/halo/internal/sys"
 )
@@ -154,8 +155,7 @@ func (r *remote) report(kind uint8, rank int, b *frame.Body) {
 	case kindFailed:
 		j.failed(rank, printable(string(b.Left)))
 	case kindJoined:
-		how := b.U32()
-		j.joined(rank, how&joinedInC != 0, how&joinedWorld != 0)
+		j.joined(rank, decodeJoining(int(b.U32())))
 	case kindInit:
 		j.init(rank)
 	case kindInUse:
@@ -164,6 +164,11 @@ func (r *remote) report(kind uint8, rank int, b *frame.Body) {
 		j.published(rank, b.Left)
 	case kindLookup:
 		j.lookup(rank, int(int32(b.U32())))
+	case kindName:
+		q := pmi1.NameRequest{Verb: pmi1.NameVerb(b.U8()), Service: b.Text(), Port: b.Text()}
+		if !b.Bad {
+			j.service(rank, q)
+		}
 	case kindFinalized:
 		j.finalized(rank)
 	case kindAborted:
@@ -323,6 +328,10 @@ func (r *remote) deliver(table []byte) { r.out.send(frame.New(kindTable).Raw(tab
 
 func (r *remote) found(rank, of int, value []byte, why string) {
 	r.out.send(frame.New(kindFound).U32(uint32(rank)).U32(uint32(of)).Text(why).Raw(value).Bytes())
+}
+
+func (r *remote) named(rank int, a nameAnswer) {
+	r.out.send(frame.New(kindNamed).U32(uint32(rank)).Text(a.why).Raw([]byte(a.port)).Bytes())
 }
 
 func (r *remote) noExchange(rank int) { r.out.send(words(kindNoExchange, "", rank)) }

@@ -55,6 +55,7 @@ const (
 	kindInUse
 	kindPublished
 	kindLookup
+	kindName // verb, service, port
 )
 
 // Kinds of frames to the agent.
@@ -72,6 +73,7 @@ const (
 	kindShow // what the ranks wait for
 	kindFinish
 	kindFound // an answer to kindLookup
+	kindNamed // an answer to kindName
 )
 
 // kindBeat goes both ways.
@@ -79,7 +81,7 @@ const kindBeat uint8 = 128
 
 const (
 	// agentVersion is the version of the frames between launcher and agent.
-	agentVersion = 3
+	agentVersion = 4
 	// agentMagic marks the start of the agent's frames.
 	agentMagic = "\x00halo-agent\x00\n"
 	// bannerLimit is the greatest length in bytes of text before agentMagic.

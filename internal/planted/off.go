@@ -274,4 +274,6 @@ const (
 	FenceUncollected = false
 	// AnswerMixed takes the next frame of a PMI-2 server for the answer to any request.
 	AnswerMixed = false
+	// PutsOfTheFirst has the server of PMI-1 keep what ranks put before their first barrier only.
+	PutsOfTheFirst = false
 )

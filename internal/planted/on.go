@@ -117,6 +117,7 @@ var (
 	ElementRounded        = chosen("ElementRounded")
 	FenceUncollected      = chosen("FenceUncollected")
 	AnswerMixed           = chosen("AnswerMixed")
+	PutsOfTheFirst        = chosen("PutsOfTheFirst")
 )
 
 // known is how many of them were chosen.

@@ -25,8 +25,10 @@ const (
 	// MaxLine is the length in bytes of the longest line that a Reader accepts: far more than a key and a
 	// value of the longest kind, which are 64 and 1024 bytes.
 	MaxLine = 1 << 13
-	// maxLines is the number of lines in the longest request to start processes.
+	// maxLines is the number of lines in the longest request to start processes, and maxLong the number
+	// of bytes in it.
 	maxLines = 1 << 16
+	maxLong  = 1 << 20
 
 	lines     = "spawn"  // the only name of messages of several lines
 	endOfMore = "endcmd" // their last line
@@ -174,9 +176,13 @@ func value(text string) (value, rest string) {
 // more reads a message of several lines, the first of which has been read.
 func (r *Reader) more(name string) (Message, error) {
 	m := Message{Name: name}
+	size := 0
 	for range maxLines {
 		line, err := r.line()
+		size += len(line)
 		switch {
+		case size > maxLong:
+			return m, fmt.Errorf("pmi1: %.40s of more than %d bytes", name, maxLong)
 		case err == io.EOF:
 			return m, io.ErrUnexpectedEOF
 		case err != nil:
@@ -187,5 +193,5 @@ func (r *Reader) more(name string) (Message, error) {
 		key, value, _ := strings.Cut(line, "=")
 		m.Fields = append(m.Fields, Field{key, value})
 	}
-	return m, fmt.Errorf("pmi1: %s of more than %d lines", name, maxLines)
+	return m, fmt.Errorf("pmi1: %.40s of more than %d lines", name, maxLines)
 }

@@ -70,8 +70,9 @@ func TestNoMessages(t *testing.T) {
 	for text, want := range map[string]string{
 		"hello\n":      `no message: "hello"`,
 		"cmd=get =x\n": "field without a key",
-		"cmd=" + strings.Repeat("x", MaxLine) + "\n":    "more than 8192 bytes",
-		"mcmd=spawn\n" + strings.Repeat("a=1\n", 1<<16): "more than 65536 lines",
+		"cmd=" + strings.Repeat("x", MaxLine) + "\n":                              "more than 8192 bytes",
+		"mcmd=spawn\n" + strings.Repeat("a=1\n", 1<<16):                           "more than 65536 lines",
+		"mcmd=spawn\n" + strings.Repeat("a="+strings.Repeat("x", 8000)+"\n", 132): "more than 1048576 bytes",
 	} {
 		if _, err := NewReader(strings.NewReader(text)).Next(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.40q: %v", text, err)

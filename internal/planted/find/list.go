@@ -127,5 +127,6 @@ func faults() []sought {
 		by("ElementRounded", histories, "TestFileHistories$"),
 		by("FenceUncollected", "internal/boot/pmix", "TestXLCH01_NobodyLeavesAFenceBeforeTheLastEnters"),
 		by("AnswerMixed", "internal/boot/pmi2", "TestXLCH01_AnswersThatContradictTheProtocolAreErrors"),
+		by("PutsOfTheFirst", "internal/boot/pmi1", "TestServerBarriers"),
 	}
 }

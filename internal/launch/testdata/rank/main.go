@@ -38,6 +38,8 @@ func main() {
 type process struct {
 	rank  string
 	boot  boot.Boot
+	pmi   *bufio.ReadWriter // the link of a program of another MPI
+	link  *os.File
 	spins int
 }
 
@@ -50,6 +52,27 @@ func (p *process) note() *shmfmt.Note {
 	mem, err := sys.Map(f, shmfmt.NotesSize(len(job.Local)))
 	p.check(err)
 	return shmfmt.OpenNote(mem, slices.Index(job.Local, job.Rank))
+}
+
+// ask sends a request of PMI-1, in which %R stands for the rank, and waits for the answer.
+func (p *process) ask(text string, show bool) error {
+	if p.pmi == nil {
+		fd, err := strconv.Atoi(os.Getenv("PMI_FD"))
+		if err != nil {
+			return err
+		}
+		link := os.NewFile(uintptr(fd), "link")
+		p.pmi = bufio.NewReadWriter(bufio.NewReader(link), bufio.NewWriter(link))
+	}
+	p.pmi.WriteString("cmd=" + strings.ReplaceAll(text, "%R", os.Getenv("PMI_RANK")) + "\n")
+	if err := p.pmi.Flush(); err != nil {
+		return err
+	}
+	answer, err := p.pmi.ReadString('\n')
+	if show {
+		fmt.Printf("%s %s", os.Getenv("PMI_RANK"), answer)
+	}
+	return err
 }
 
 func (p *process) check(err error) {
@@ -65,6 +88,13 @@ func (p *process) step(verb, arg string) {
 	switch verb {
 	case "init", "initc": // initc is the call of the C library
 		p.boot, err = joined.Connect(verb == "initc", true)
+	case "pmi": // sends a line of PMI-1 and prints the answer
+		err = p.ask(arg, true)
+	case "quietpmi": // the same, but prints nothing
+		err = p.ask(arg, false)
+	case "raw": // writes text to the link
+		p.link = os.NewFile(3, "link")
+		_, err = io.WriteString(p.link, arg)
 	case "exchange":
 		var all [][]byte
 		all, err = p.boot.Exchange([]byte(p.rank))
