@@ -209,6 +209,9 @@ func (s *agentProcess) plan(body []byte) error {
 	plan.listen = boot.Loopback
 	if len(plan.hosts) > 1 {
 		sshd := os.Getenv("SSH_CONNECTION")
+		if a := os.Getenv(envSrunAddress); a != "" {
+			peers = append(peers, a)
+		}
 		if plan.listen, err = listenAddress(iface, sshd, true, peers); err == nil {
 			s.probe, err = openProbe(plan.listen)
 		}

@@ -3,6 +3,7 @@
 package launch
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"os"
@@ -51,14 +52,20 @@ func (j *job) prepare(programs []*program) error {
 		if s.apps, err = elsewhere(j.apps); err != nil {
 			return err
 		}
-		if err := j.connect(h, &s); err != nil {
+		if err := j.remote(h, &s); err != nil {
 			return err
 		}
+	}
+	if err := j.dial(); err != nil {
+		return err
 	}
 	if j.several() {
 		timeout := j.spec.Reach
 		if timeout == 0 {
 			timeout = reachTimeout
+			if j.spec.Await {
+				timeout = awaitTimeout
+			}
 		}
 		time.AfterFunc(timeout, func() { j.post(func() { j.unreached(timeout) }) })
 	}
@@ -201,8 +208,8 @@ func (j *job) unreached(timeout time.Duration) {
 		switch r := h.remote; {
 		case r == nil || h.ready && (h.reached || !j.reaching):
 		case !r.greeted:
-			text := h.name + " (ssh has not connected"
-			if said := r.said.String(); said != "" {
+			text := fmt.Sprintf("%s (%s has not connected", h.name, j.starter.name)
+			if said := cmp.Or(r.said.String(), r.last); said != "" {
 				text += ": " + said
 			}
 			if banner := oneLine(r.banner); banner != "" {

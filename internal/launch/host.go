@@ -65,7 +65,7 @@ func (h *host) quiet() bool {
 func (j *job) beat() {
 	for _, h := range j.hosts {
 		r := h.remote
-		if r == nil || r.over {
+		if r == nil || r.over || r.out == nil {
 			continue
 		}
 		r.out.send(frame.New(kindBeat).Bytes())

@@ -39,6 +39,12 @@ unknown) fail 255 "ssh: Could not resolve hostname $host: Name or service not kn
 refused) fail 255 "ssh: connect to host $host port 22: Connection refused" ;;
 down) fail 255 "ssh: connect to host $host port 22: Connection timed out" ;;
 key) fail 255 "Host key verification failed." ;;
+late)
+	case $(grep -c "^late $host " "$HALO_TEST_SSH_LOG") in
+	1) fail 255 "ssh: Could not resolve hostname $host: Name or service not known" ;;
+	2) fail 255 "ssh: connect to host $host port 22: Connection refused" ;;
+	esac
+	remote "$* <&4" ;;
 hang) echo "waiting for something" >&2; sleep 1000 ;;
 yes) yes "this is no agent" ;;
 text) echo "This account is currently not available."; exit 1 ;;

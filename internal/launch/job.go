@@ -66,11 +66,14 @@ type job struct {
 	ending      bool           // the job is being ended
 	finishing   bool           // agents were told to clean up
 	status      int
-	reason      string // one line; "" if there is nothing to explain
-	blamed      *rank  // whom reason blames, nil if no rank
-	advice      string // the end of reason then, in parentheses: what its status suggests
-	names       names  // of services, which programs of other MPIs publish
-	abandoned   bool   // the loop no longer waits for the output or for other hosts
+	reason      string    // one line; "" if there is nothing to explain
+	blamed      *rank     // whom reason blames, nil if no rank
+	advice      string    // the end of reason then, in parentheses: what its status suggests
+	undialled   []*remote // whose agents are still to be started
+	dialling    int       // number of agents that are being started
+	starter     *starter  // of agents on other hosts; nil until one is needed
+	names       names     // of services, which programs of other MPIs publish
+	abandoned   bool      // the loop no longer waits for the output or for other hosts
 }
 
 // post has the loop call f.

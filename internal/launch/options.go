@@ -90,9 +90,23 @@ func options() []option {
 		{names: []string{"ssh"}, args: []string{"COMMAND"},
 			help: "what starts a program on another host, given its name and a command line; HALO_SSH does the same (default: ssh -T -x -o BatchMode=yes -o ConnectTimeout=10)",
 			set:  func(p *parser, a []string) error { return p.ssh(a[0]) }},
+		{names: []string{"agents"}, args: []string{"HOW"},
+			help: "what starts agents on other hosts: ssh, or in a job of a batch system srun (Slurm), blaunch (LSF) or qrsh (Grid Engine); HALO_RUN_AGENTS does the same (default: that of the batch system if it is installed, else ssh)",
+			set:  func(p *parser, a []string) error { return p.agents(a[0]) }},
 		{names: []string{"ssh-timeout"}, args: []string{"TIME"},
 			help: "how long to wait for all hosts to be ready (default 30s)",
 			set:  func(p *parser, a []string) (err error) { p.spec.Reach, err = parseTime(a[0]); return err }},
+		{names: []string{"ssh-limit"}, args: []string{"K"},
+			help: "how many agents on other hosts are started at the same time (default 32)",
+			set: func(p *parser, a []string) (err error) {
+				if p.spec.Dialling, err = strconv.Atoi(a[0]); err != nil || p.spec.Dialling < 1 {
+					return fmt.Errorf("%q is not a number of agents", a[0])
+				}
+				return nil
+			}},
+		{names: []string{"await-hosts"},
+			help: "try hosts again that have no address or do not accept connections yet, within -ssh-timeout (default 2m then); so it is in the launcher's pod of Kubernetes' MPI operator",
+			set:  func(p *parser, _ []string) error { p.spec.Await = true; return nil }},
 		{names: []string{"halo"}, args: []string{"PATH"},
 			help: "where halo is on the other hosts (default: where it is here)",
 			set: func(p *parser, a []string) error {

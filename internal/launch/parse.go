@@ -24,6 +24,9 @@ func Parse(args []string) (*Spec, error) {
 	if err := p.line(args); err != nil {
 		return nil, err
 	}
+	if err := p.allocate(); err != nil {
+		return nil, err
+	}
 	p.spread()
 	switch n := p.spec.Size(); {
 	case n == 0:
@@ -41,6 +44,11 @@ func Parse(args []string) (*Spec, error) {
 	if command := os.Getenv(envSSH); command != "" && p.spec.SSH == nil {
 		if err := p.ssh(command); err != nil {
 			return nil, fmt.Errorf("%s: %w", envSSH, err)
+		}
+	}
+	if how := os.Getenv(envAgents); how != "" && p.spec.Agents == "" {
+		if err := p.agents(how); err != nil {
+			return nil, fmt.Errorf("%s: %w", envAgents, err)
 		}
 	}
 	if err := p.timeoutByEnv(); err != nil {
@@ -235,6 +243,40 @@ const envVerbose = "HALO_VERBOSE"
 
 // envSSH is the variable with the default for -ssh.
 const envSSH = "HALO_SSH"
+
+// envAgents is the variable with the default for -agents.
+const envAgents = "HALO_RUN_AGENTS"
+
+// agentNames are the commands that -agents chooses from: see newStarter.
+func agentNames() []string { return []string{"ssh", "srun", "blaunch", "qrsh"} }
+
+// agents chooses what starts agents on other hosts.
+func (p *parser) agents(how string) error {
+	if !slices.Contains(agentNames(), how) {
+		return fmt.Errorf("%q is not one of %s", how, strings.Join(agentNames(), ", "))
+	}
+	p.spec.Agents = how
+	return nil
+}
+
+// allocate takes the hosts that a variable of another launcher names, or those of the batch system's
+// allocation, if the command line names none.
+func (p *parser) allocate() (err error) {
+	named := p.spec.Hosts != nil
+	for _, b := range p.spec.Blocks {
+		named = named || b.Hosts != nil
+	}
+	if len(p.spec.Blocks) == 0 {
+		return nil
+	}
+	if found, err := p.peersEnviron(named); named || found || err != nil {
+		return err
+	}
+	if p.spec.Allocation, err = allocated(os.Getenv); p.spec.Allocation != nil {
+		p.spec.Hosts = p.spec.Allocation.hosts
+	}
+	return err
+}
 
 // envTimeout is the variable with the default for -timeout. The launchers of MPICH and Open MPI
 // read the same variable, so that scripts can set it for any of them.

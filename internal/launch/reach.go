@@ -220,7 +220,10 @@ func isLocal(ctx context.Context, name, hostname string, own map[netip.Addr]stri
 	}
 	addrs, err := net.DefaultResolver.LookupNetIP(ctx, "ip", name)
 	if err != nil {
-		return false // ssh may know it by another name
+		// ssh may know it by another name. A name that begins with that of this host is its own, which
+		// DNS does not know yet: containers are started before their names are known.
+		first, _, _ := strings.Cut(name, ".")
+		return strings.EqualFold(first, hostname)
 	}
 	for _, a := range addrs {
 		if own[a.Unmap()] == "" && !a.IsLoopback() {

@@ -26,19 +26,16 @@ type remote struct {
 	host  *host
 	share *share
 	path  string // path of the agent's program on that host
-	link  *sys.Link
-	out   *outbox
+	*attempt
+	out   *outbox // nil until the agent is being started
 	pulse liveness
-	pid   int // of ssh
-	said  *tail
 
-	greeted bool // the agent has sent Hello
-	banner  string
-	status  *syscall.WaitStatus // of ssh, once it has ended
-	closed  bool                // nothing more comes from the agent
-	silent  bool                // nothing more comes from ssh itself
-	mute    time.Duration       // how long nothing had arrived when the first of these was set
-	over    bool                // the agent has ended, or was given up
+	dialling bool          // its agent is being started
+	pause    time.Duration // until the host is tried again
+	last     string        // why the attempt before this one has failed
+	greeted  bool          // the agent has sent Hello
+	mute     time.Duration // how long nothing had arrived when the end of the attempt began
+	over     bool          // the agent has ended, or was given up
 
 	feeds map[stream2]*feed
 	input *carrier
@@ -46,12 +43,12 @@ type remote struct {
 }
 
 // read reads the frames of the agent, after any text that its host prints first.
-func (r *remote) read() {
-	banner, rest, err := findMagic(plainLink{r.link})
-	r.job.post(func() { r.banner = banner })
+func (r *remote) read(a *attempt) {
+	banner, rest, err := findMagic(plainLink{a.link})
+	r.job.post(func() { a.banner = banner })
 	if err == nil {
 		r.pulse.beat()
-		frames := frame.Reader{Source: livenessReader{io.MultiReader(bytes.NewReader(rest), plainLink{r.link}), &r.pulse}, Limit: maxPlan}
+		frames := frame.Reader{Source: livenessReader{io.MultiReader(bytes.NewReader(rest), plainLink{a.link}), &r.pulse}, Limit: maxPlan}
 		for err == nil {
 			var kind uint8
 			var body []byte
@@ -65,11 +62,11 @@ func (r *remote) read() {
 		err = nil
 	}
 	r.job.post(func() {
-		r.closed = true
-		if err != nil {
+		a.closed = true
+		if err != nil && r.attempt == a {
 			r.lose(statusLauncher, "%s does not keep to the protocol: %v", r.host, err)
 		}
-		r.ended()
+		r.ended(a)
 	})
 }
 
@@ -222,6 +219,7 @@ func (r *remote) greet(b *frame.Body) {
 		return
 	}
 	r.greeted = true
+	r.dialled()
 	var peers []string
 	for _, h := range r.job.hosts {
 		if h != r.host {
@@ -240,14 +238,21 @@ func (r *remote) greet(b *frame.Body) {
 }
 
 // ended is called when ssh, the frames of the agent or the output of ssh itself have ended.
-// The host is lost when all three have, or endTimeout later, because another process that
-// ssh has started may keep its output open, or ssh may hang.
-func (r *remote) ended() {
+// The host is lost, or tried again, when all three have, or endTimeout later, because another
+// process that ssh has started may keep its output open, or ssh may hang.
+func (r *remote) ended(a *attempt) {
+	if r.attempt != a || r.over {
+		return
+	}
 	if r.mute == 0 {
 		r.mute = r.pulse.age()
 	}
-	lose := func() { r.lose(statusLauncher, "%s", r.why()) }
-	if r.closed && r.silent && r.status != nil {
+	lose := func() {
+		if r.attempt == a && !r.over && !r.again() {
+			r.lose(statusLauncher, "%s", r.why())
+		}
+	}
+	if a.closed && a.silent && a.status != nil {
 		lose()
 	} else {
 		time.AfterFunc(endTimeout, func() { r.job.post(lose) })
@@ -269,11 +274,8 @@ func (r *remote) lose(status int, format string, args ...any) {
 // finished releases an agent that has sent its last frame.
 func (r *remote) finished() {
 	r.over = true
-	r.out.close()
-	r.link.Close()
-	if r.status == nil {
-		syscall.Kill(-r.pid, syscall.SIGKILL)
-	}
+	r.hangUp()
+	r.dialled()
 	for _, f := range r.feeds {
 		f.finish()
 	}

@@ -99,7 +99,7 @@ func newJob(spec *Spec, stdout, stderr *os.File) (*job, error) {
 	for _, w := range spec.Warnings {
 		fmt.Fprintf(stderr, "halo: %s\n", w)
 	}
-	j.messages = make(chan string, 2*len(j.ranks)+2*len(j.hosts)+2) // the job, each host, its fabric, and each rank's start and end
+	j.messages = make(chan string, 2*len(j.ranks)+2*len(j.hosts)+4) // the job, the allocation, each host, its fabric, and each rank's start and end
 	j.said.Go(func() {
 		for m := range j.messages {
 			j.stderr.say(m)
@@ -127,6 +127,9 @@ func (j *job) place() error {
 	}
 	if len(names) > 0 {
 		local := areLocal(names)
+		if a := j.spec.Allocation; a != nil && a.self != "" {
+			local[a.self] = true
+		}
 		rename := func(list []HostSlots) []HostSlots {
 			list = slices.Clone(list)
 			for i := range list {

@@ -30,7 +30,12 @@ type Spec struct {
 	MapBy  string      // "node", or "slot" or "" to fill one host after the other
 	// Oversubscribe lets hosts take more ranks than they have slots.
 	Oversubscribe bool
+	Allocation    *allocation   // of a batch system, whose hosts Hosts are; nil: none, or hosts are named
+	Agents        string        // what starts agents on other hosts, one of agentNames; "": the best
 	SSH           []string      // the command that starts something on another host, and its options; nil: ssh
+	SSHArgs       []string      // more options of ssh, before those of sshCommand
+	Dialling      int           // how many agents are started at the same time; 0: maxDialling
+	Await         bool          // hosts that do not exist or do not answer yet are tried again until Reach
 	Reach         time.Duration // for all hosts to be ready; 0: reachTimeout
 	Agent         string        // path of this program on other hosts; "": the same as here
 	Iface         string        // interface, or network as address/bits, on which hosts reach each other

@@ -6,82 +6,17 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"os"
-	"os/exec"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
 // sshCommand is the command that starts a program on another host: the default asks no
-// questions, and gives up if a host does not answer.
-func sshCommand() []string {
-	return []string{"ssh", "-T", "-x", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10"}
-}
-
-// connect starts ssh, and with it the agent on the host.
-func (j *job) connect(h *host, share *share) error {
-	command := j.spec.SSH
-	if command == nil {
-		command = sshCommand()
-	}
-	file, err := exec.LookPath(command[0])
-	if err != nil {
-		return notFound("%s, which is to start agents on other hosts, was not found (-ssh names another command): %w", command[0], err)
-	}
-	r := &remote{job: j, host: h, share: share, path: j.spec.Agent, feeds: map[stream2]*feed{}}
-	if r.path == "" {
-		if r.path, err = os.Executable(); err != nil {
-			return fmt.Errorf("cannot find the path of this program: %w; name it by -halo", err)
-		}
-	}
-	link, theirs, err := sys.LinkPair()
-	if err != nil {
-		return err
-	}
-	defer theirs.Close()
-	mine, errs, err := os.Pipe()
-	if err != nil {
-		link.Close()
-		return err
-	}
-	defer errs.Close()
-	var env []string
-	for _, kv := range os.Environ() {
-		if name, _, _ := strings.Cut(kv, "="); name != envJob {
-			env = append(env, kv)
-		}
-	}
-	c := &child{file: file, argv: append(command[:len(command):len(command)], h.name, quote(r.path)+" "+agentWord),
-		env: append(env, envJob+"="+j.mark), files: []*os.File{theirs, theirs, errs}}
-	j.agent.spawner.do(func() { r.pid, err = j.agent.spawner.start(c) })
-	if err != nil {
-		link.Close()
-		mine.Close()
-		return fmt.Errorf("starting %s: %w", file, err)
-	}
-	j.agent.warden.started(r.pid)
-	j.agent.others[r.pid] = func(s syscall.WaitStatus) {
-		j.agent.warden.ended(r.pid)
-		r.status = &s
-		r.ended()
-	}
-	h.remote, h.node = r, r
-	r.link, r.out, r.said = link, newOutbox(plainLink{link}), &tail{}
-	r.pulse.beat()
-	go func() {
-		io.Copy(r.said, mine)
-		mine.Close()
-		j.post(func() {
-			r.silent = true
-			r.ended()
-		})
-	}()
-	go r.read()
-	return nil
+// questions, and gives up if a host does not answer. Of two settings of an option ssh takes the first.
+func sshCommand(args []string) []string {
+	return append(append([]string{"ssh", "-T", "-x"}, args...), "-o", "BatchMode=yes", "-o", "ConnectTimeout=10")
 }
 
 // plainLink is a link that carries bytes only.
@@ -150,13 +85,13 @@ func findMagic(from io.Reader) (banner string, rest []byte, err error) {
 // why explains the end of an agent.
 func (r *remote) why() string {
 	said := r.said.String()
-	ssh := "it ended its output"
+	ssh, name := "it ended its output", r.job.starter.name
 	code := -1
 	if s := r.status; s != nil && s.Signaled() {
-		ssh = fmt.Sprintf("ssh was killed by %s", sys.SignalName(s.Signal()))
+		ssh = fmt.Sprintf("%s was killed by %s", name, sys.SignalName(s.Signal()))
 	} else if s != nil {
 		code = s.ExitStatus()
-		ssh = fmt.Sprintf("ssh exited with status %d", code)
+		ssh = fmt.Sprintf("%s exited with status %d", name, code)
 	}
 	if said != "" {
 		ssh += ": " + said

@@ -276,4 +276,6 @@ const (
 	AnswerMixed = false
 	// PutsOfTheFirst has the server of PMI-1 keep what ranks put before their first barrier only.
 	PutsOfTheFirst = false
+	// WidthLost has nodes of a Slurm job lose the zeros before their numbers.
+	WidthLost = false
 )

@@ -118,6 +118,7 @@ var (
 	FenceUncollected      = chosen("FenceUncollected")
 	AnswerMixed           = chosen("AnswerMixed")
 	PutsOfTheFirst        = chosen("PutsOfTheFirst")
+	WidthLost             = chosen("WidthLost")
 )
 
 // known is how many of them were chosen.

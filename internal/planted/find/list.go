@@ -128,5 +128,6 @@ func faults() []sought {
 		by("FenceUncollected", "internal/boot/pmix", "TestXLCH01_NobodyLeavesAFenceBeforeTheLastEnters"),
 		by("AnswerMixed", "internal/boot/pmi2", "TestXLCH01_AnswersThatContradictTheProtocolAreErrors"),
 		by("PutsOfTheFirst", "internal/boot/pmi1", "TestServerBarriers"),
+		by("WidthLost", "internal/launch", "TestSlurmNodes"),
 	}
 }

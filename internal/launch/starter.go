@@ -1,0 +1,145 @@
+//go:build unix
+
+package launch
+
+import (
+	"cmp"
+	"fmt"
+	"os/exec"
+	"strconv"
+	"strings"
+)
+
+// A starter is the command that starts agents on other hosts: ssh, or that of a batch system, with
+// which the ranks are part of its job, and end with it. It connects its standard input and output to
+// those of the agent, and ends when the agent does.
+type starter struct {
+	name string   // for messages
+	file string   // absolute
+	argv []string // up to the name of a host
+	join string   // stands before the name in the same word, such as "--nodelist="
+	args bool     // what follows the name are arguments, not a line for a shell
+}
+
+// line is the command line that starts an agent, which is the program path, on a host.
+func (s *starter) line(host, path string) []string {
+	line := append(s.argv[:len(s.argv):len(s.argv)], s.join+host)
+	if s.args {
+		return append(line, path, agentWord)
+	}
+	return append(line, quote(path)+" "+agentWord)
+}
+
+// environ is the environment of the command, from that of the launcher.
+func (s *starter) environ(own []string) (env []string) {
+	for _, kv := range own {
+		name, _, _ := strings.Cut(kv, "=")
+		switch {
+		case name == envJob:
+		case s.args && (name == "SSH_CONNECTION" || name == "SSH_CLIENT" || name == "SSH_TTY"):
+			// A batch system passes on the environment, in which these describe another host.
+		case s.name == "srun" && strings.HasPrefix(name, "SLURM_") && !slurmKept(name):
+			// Options of srun, and the step in which the launcher runs.
+		default:
+			env = append(env, kv)
+		}
+	}
+	return env
+}
+
+// slurmKept reports whether a variable tells srun where and in which job it runs, and not how.
+func slurmKept(name string) bool {
+	switch name {
+	case "SLURM_CONF", "SLURM_JOB_ID", "SLURM_JOBID", "SLURM_CLUSTER_NAME", "SLURM_JOB_NODELIST", "SLURM_NODELIST", "SLURM_JOB_NUM_NODES", "SLURM_NNODES",
+		"SLURM_JOB_UID", "SLURM_JWT", "SLURM_DEBUG":
+		return true
+	}
+	return false
+}
+
+// newStarter chooses the command that starts agents: the one that the user names, or that of the batch
+// system if it is installed here, or ssh. why says why it is not the one of the batch system.
+func newStarter(spec *Spec) (s *starter, why string, err error) {
+	name := spec.Agents
+	if name == "" && spec.SSH == nil && spec.Allocation != nil {
+		name = spec.Allocation.agents
+		if _, err := exec.LookPath(name); err != nil {
+			name, why = "ssh", fmt.Sprintf("%s is not in PATH: agents are started by ssh", name)
+		}
+	}
+	s = &starter{name: cmp.Or(name, "ssh"), args: true}
+	switch s.name {
+	case "ssh":
+		if s.argv, s.args = spec.SSH, false; s.argv == nil {
+			s.argv = sshCommand(spec.SSHArgs)
+		}
+	case "srun":
+		s.argv, s.join = append([]string{"srun"}, srunOptions(srunVersion())...), "--nodelist="
+	case "blaunch":
+		s.argv = []string{"blaunch"}
+	case "qrsh":
+		s.argv = []string{"qrsh", "-inherit", "-V"}
+	}
+	if s.file, err = exec.LookPath(s.argv[0]); err != nil {
+		return nil, "", notFound("%s, which is to start agents on other hosts, was not found (-ssh names another command, -agents another way): %w", s.argv[0], err)
+	}
+	return s, why, nil
+}
+
+// chooseStarter chooses the command that starts agents, and tells it under -v.
+func (j *job) chooseStarter() error {
+	s, why, err := newStarter(j.spec)
+	if err != nil {
+		return err
+	}
+	j.starter = s
+	if a := j.spec.Allocation; a != nil {
+		j.verbosely("the hosts are those of the %s job (%s); agents are started by %s", a.system, describe(a.hosts), s.name)
+	}
+	if why != "" {
+		j.verbosely("%s", why)
+	}
+	return nil
+}
+
+// srunOptions are the options by which srun starts one agent beside all other steps of the job: it
+// takes no resources from them, gets all that the job has on the node, and copies bytes as they come.
+func srunOptions(year, month int) []string {
+	options := []string{"--mpi=none", "--cpu-bind=none", "--nodes=1", "--ntasks=1", "--unbuffered", "--quiet", "--kill-on-bad-exit=0", "--export=ALL"}
+	if year > 20 || year == 20 && month >= 11 { // steps were not exclusive before
+		options = append(options, "--overlap")
+	}
+	if year > 23 || year == 23 && month >= 11 {
+		options = append(options, "--external-launcher")
+	}
+	return options
+}
+
+// envSrunAddress is the variable in which Slurm tells the processes of a step the address of the srun that
+// has started them.
+const envSrunAddress = "SLURM_LAUNCH_NODE_IPADDR"
+
+// srunVersion is the version of srun, such as 23, 11; it is 0, 0 if srun does not tell.
+func srunVersion() (year, month int) {
+	out, err := exec.Command("srun", "--version").Output()
+	if err != nil {
+		return 0, 0
+	}
+	return parseSrunVersion(string(out))
+}
+
+// parseSrunVersion reads "slurm 23.11.4" and the like.
+func parseSrunVersion(text string) (year, month int) {
+	for word := range strings.FieldsSeq(text) {
+		parts := strings.Split(word, ".")
+		if len(parts) < 2 {
+			continue
+		}
+		y, err1 := strconv.Atoi(parts[0])
+		m, err2 := strconv.Atoi(parts[1])
+		if err1 == nil && err2 == nil {
+			return y, m
+		}
+	}
+	return 0, 0
+}
