@@ -16,7 +16,7 @@ type layer struct {
 // new package goes into the lowest layer that permits its imports.
 func layers() []layer {
 	return []layer{
-		{"programs", []string{"abi/...", "cmd/...", "examples/...", "bench/...", "conformance/...", "internal/planted/find"}},
+		{"programs", []string{"abi/...", "cmd/...", "deploy/...", "examples/...", "bench/...", "conformance/...", "internal/planted/find"}},
 		{"launcher", []string{"internal/launch", "internal/benchmark"}},
 		{"test support of the API", []string{"mpi/mpitest", "mpi/histories"}},
 		{"API", []string{"mpi"}},
