@@ -32,7 +32,16 @@ type agentProcess struct {
 	probe    *probe
 	carriers map[stream2]*carrier
 	carrying sync.WaitGroup
-	input    *feed // nil: rank 0 is elsewhere
+	input    *feed  // nil: rank 0 is elsewhere
+	fetch    *fetch // nil: the programs are here
+	about    addressing
+	why      string // it uses another fabric than expected, "" if it does not
+}
+
+// addressing is what the launcher says about how hosts reach each other.
+type addressing struct {
+	iface string
+	peers []string // names of other hosts
 }
 
 // stream2 names stdout or stderr of a rank.
@@ -125,6 +134,16 @@ func (s *agentProcess) do(kind uint8, b frame.Body) error {
 	switch kind {
 	case kindPlan:
 		return s.plan(b.Left)
+	case kindPiece:
+		if s.fetch == nil {
+			return errors.New("the launcher sent a program that nobody wants")
+		}
+		done, err := s.fetch.take(b.Left)
+		if err != nil || !done {
+			return err
+		}
+		s.fetch.use(a.share.apps)
+		return s.ready()
 	case kindReach:
 		var targets []target
 		list := b.Words()
@@ -178,7 +197,7 @@ func (s *agentProcess) do(kind uint8, b frame.Body) error {
 // plan takes this host's share of the job, and checks whether it can be run.
 func (s *agentProcess) plan(body []byte) error {
 	r := frame.Body{Left: body}
-	iface, peers := r.Text(), r.Words()
+	s.about = addressing{r.Text(), r.Words()}
 	plan, err := decodeShare(r.Left)
 	if err != nil || r.Bad || s.agent.share != nil {
 		return fmt.Errorf("the launcher's plan is broken: %v", err)
@@ -187,16 +206,29 @@ func (s *agentProcess) plan(body []byte) error {
 		return err
 	}
 	s.agent.warden.keep()
-	why := ""
+	s.why = ""
 	switch plan.fabric {
 	case "":
-		plan.fabric, why = defaultFabric()
+		plan.fabric, s.why = defaultFabric()
 	case "shm":
 		if err := sharedMemory(); err != nil {
 			return err
 		}
 	}
 	s.agent.take(plan)
+	if len(plan.pushes) > 0 {
+		s.fetch, err = newFetch(plan.mark(), plan.pushes, s.agent.warden, func(index int, offset int64) {
+			s.out.send(frame.New(kindWant).U32(uint32(index)).U32(uint32(offset)).U32(uint32(offset >> 32)).Bytes())
+		})
+		return err // ready follows with the last piece
+	}
+	return s.ready()
+}
+
+// ready checks whether the programs can be started, opens the address on which the other hosts reach
+// this one, and tells the launcher.
+func (s *agentProcess) ready() (err error) {
+	plan, peers := s.agent.share, s.about.peers
 	for _, r := range s.agent.ranks {
 		if err := checkApp(&plan.apps[plan.app(r)]); err != nil {
 			var start *startError
@@ -212,7 +244,7 @@ func (s *agentProcess) plan(body []byte) error {
 		if a := os.Getenv(envSrunAddress); a != "" {
 			peers = append(peers, a)
 		}
-		if plan.listen, err = listenAddress(iface, sshd, true, peers); err == nil {
+		if plan.listen, err = listenAddress(s.about.iface, sshd, true, peers); err == nil {
 			s.probe, err = openProbe(plan.listen)
 		}
 		if err != nil {
@@ -223,7 +255,7 @@ func (s *agentProcess) plan(body []byte) error {
 	if s.probe != nil {
 		addr = s.probe.addr
 	}
-	s.out.send(frame.New(kindReady).U32(uint32(s.agent.cores)).Text(addr).Text(os.Getenv("SSH_CONNECTION")).Text(why).Bytes())
+	s.out.send(frame.New(kindReady).U32(uint32(s.agent.cores)).Text(addr).Text(os.Getenv("SSH_CONNECTION")).Text(s.why).Bytes())
 	return nil
 }
 
@@ -233,7 +265,7 @@ func checkApp(a *app) error {
 	switch {
 	case err != nil && errors.Is(err, os.ErrNotExist):
 		return notFound("there is no program %s: it must be there under the same path as where halo run was started "+
-			"(copy it, or build it in a directory that all hosts share)", a.file)
+			"(copy it, let -push copy it, or build it in a directory that all hosts share)", a.file)
 	case err != nil:
 		return cannotRun("program %w", err)
 	case executable(a.file) == "":
@@ -279,6 +311,7 @@ func (s *agentProcess) finish() {
 	go func() {
 		s.carrying.Wait()
 		s.post(func() {
+			s.fetch.remove()
 			s.agent.retire()
 			s.out.send(frame.New(kindDone).Bytes())
 			s.out.flush(silence)

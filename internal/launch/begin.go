@@ -52,6 +52,11 @@ func (j *job) prepare(programs []*program) error {
 		if s.apps, err = elsewhere(j.apps); err != nil {
 			return err
 		}
+		if j.spec.Push {
+			if s.pushes, err = pushes(j.apps); err != nil {
+				return err
+			}
+		}
 		if err := j.remote(h, &s); err != nil {
 			return err
 		}

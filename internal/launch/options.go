@@ -107,6 +107,9 @@ func options() []option {
 		{names: []string{"await-hosts"},
 			help: "try hosts again that have no address or do not accept connections yet, within -ssh-timeout (default 2m then); so it is in the launcher's pod of Kubernetes' MPI operator",
 			set:  func(p *parser, _ []string) error { p.spec.Await = true; return nil }},
+		{names: []string{"push"},
+			help: "copy the programs to the other hosts, once to each, and remove them at the end; libraries that they need must be there",
+			set:  func(p *parser, _ []string) error { p.spec.Push = true; return nil }},
 		{names: []string{"halo"}, args: []string{"PATH"},
 			help: "where halo is on the other hosts (default: where it is here)",
 			set: func(p *parser, a []string) error {

@@ -95,6 +95,11 @@ func (r *remote) take(kind uint8, body []byte) {
 		}
 		j.advance()
 		return
+	case kindWant:
+		index, low := int(b.U32()), b.U32()
+		if offset := int64(low) | int64(b.U32())<<32; !b.Bad {
+			r.piece(index, offset)
+		}
 	case kindReached:
 		r.host.failures, r.host.reached = b.Words(), true
 		j.advance()

@@ -21,6 +21,7 @@ type share struct {
 	self   int32   // this host
 	listen string  // address on which its ranks listen
 	apps   []app
+	pushes []pushedFile // programs that the launcher copies to this host
 }
 
 // An app is one block of the command line, ready to be started: ranks follow
@@ -91,6 +92,7 @@ func (s *share) encode() []byte {
 	for _, a := range s.apps {
 		w.U32(uint32(a.n)).Words(append([]string{a.file, a.dir}, a.argv...)).Words(a.env).Words(a.psets)
 	}
+	encodePushes(w, s.pushes)
 	return w.Bytes()[frame.HeadSize:]
 }
 
@@ -129,6 +131,7 @@ func decodeShare(body []byte) (*share, error) {
 		s.apps = append(s.apps, a)
 		total += a.n
 	}
+	s.pushes = decodePushes(&r)
 	if !r.Done() || total != len(s.where) {
 		return bad("other ranks than programs")
 	}

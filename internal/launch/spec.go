@@ -37,6 +37,7 @@ type Spec struct {
 	Dialling      int           // how many agents are started at the same time; 0: maxDialling
 	Await         bool          // hosts that do not exist or do not answer yet are tried again until Reach
 	Reach         time.Duration // for all hosts to be ready; 0: reachTimeout
+	Push          bool          // copy the programs to the other hosts
 	Agent         string        // path of this program on other hosts; "": the same as here
 	Iface         string        // interface, or network as address/bits, on which hosts reach each other
 	Bind          string        // "core", "none", or "" to share out the cores if they suffice

@@ -56,6 +56,7 @@ const (
 	kindPublished
 	kindLookup
 	kindName // verb, service, port
+	kindWant // index of a program, offset: see push.go
 )
 
 // Kinds of frames to the agent.
@@ -74,6 +75,7 @@ const (
 	kindFinish
 	kindFound // an answer to kindLookup
 	kindNamed // an answer to kindName
+	kindPiece // an answer to kindWant
 )
 
 // kindBeat goes both ways.
