@@ -57,6 +57,10 @@ func agentMain(in io.Reader, out io.Writer) int {
 	s.pulse.beat()
 	go s.live()
 	go s.read(in)
+	if os.Getenv(envSrunAddress) != "" {
+		// scancel sends SIGTERM to all processes of a job: the ranks and the launcher decide what it means.
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM)
+	}
 	children := childSignals(signal.Notify)
 	for {
 		select {
