@@ -115,8 +115,8 @@ func ask(t *testing.T, c net.Conn, request string) string {
 	}
 }
 
-// script checks the answers to requests, which follow each other.
-func script(t *testing.T, c net.Conn, pairs ...string) {
+// dialogue checks the answers to requests, which follow each other.
+func dialogue(t *testing.T, c net.Conn, pairs ...string) {
 	t.Helper()
 	for i := 0; i < len(pairs); i += 2 {
 		if got := ask(t, c, pairs[i]); got != pairs[i+1] {
@@ -133,7 +133,7 @@ const (
 // X-LCH-01: each request of PMI-1 has its answer.
 func TestServerAnswers(t *testing.T) {
 	h, c, ends := dial(t, 1, 1<<16)
-	script(t, c[0],
+	dialogue(t, c[0],
 		initRequest, initAnswer,
 		"cmd=get_maxes", "cmd=maxes kvsname_max=256 keylen_max=64 vallen_max=1024 rc=0",
 		"cmd=get_my_kvsname", "cmd=my_kvsname kvsname=kvs rc=0",
@@ -171,16 +171,16 @@ func TestServerBarriers(t *testing.T) {
 	var all sync.WaitGroup
 	for rank := range c {
 		all.Go(func() {
-			script(t, c[rank], initRequest, initAnswer)
+			dialogue(t, c[rank], initRequest, initAnswer)
 			for round := range 20 {
-				script(t, c[rank],
+				dialogue(t, c[rank],
 					fmt.Sprintf("cmd=put kvsname=kvs key=k%d value=%d.%d", rank, rank, round), "cmd=put_result rc=0 msg=success",
 					"cmd=barrier_in", "cmd=barrier_out rc=0 msg=success")
 				for peer := range c {
-					script(t, c[rank], fmt.Sprintf("cmd=get kvsname=kvs key=k%d", peer),
+					dialogue(t, c[rank], fmt.Sprintf("cmd=get kvsname=kvs key=k%d", peer),
 						fmt.Sprintf("cmd=get_result rc=0 msg=success value=%d.%d", peer, round))
 				}
-				script(t, c[rank], "cmd=barrier_in", "cmd=barrier_out rc=0 msg=success")
+				dialogue(t, c[rank], "cmd=barrier_in", "cmd=barrier_out rc=0 msg=success")
 			}
 		})
 	}
@@ -190,12 +190,12 @@ func TestServerBarriers(t *testing.T) {
 // A process that the host calls off gets no answer, and may abort at any time.
 func TestServerEnds(t *testing.T) {
 	h, c, ends := dial(t, 1, 1<<16)
-	script(t, c[0], initRequest, initAnswer)
+	dialogue(t, c[0], initRequest, initAnswer)
 	h.mu.Lock()
 	h.over = true
 	h.mu.Unlock()
 	io.WriteString(c[0], "cmd=barrier_in\ncmd=abort exitcode=7\ncmd=abort exitcode=x message=a b\n")
-	script(t, c[0], "cmd=get_appnum", "cmd=appnum appnum=0 rc=0")
+	dialogue(t, c[0], "cmd=get_appnum", "cmd=appnum appnum=0 rc=0")
 	c[0].Close()
 	<-ends[0]
 	if got := fmt.Sprint(h.events); got != "[joined 0 aborted 0 7 aborted 0 1]" {
@@ -208,7 +208,7 @@ func TestServerEnds(t *testing.T) {
 func TestServerRefusesWhatIsTooLong(t *testing.T) {
 	_, c, _ := dial(t, 1, 3000)
 	long := strings.Repeat("x", 1024)
-	script(t, c[0],
+	dialogue(t, c[0],
 		"cmd=init pmi_version=2 pmi_subversion=0", "cmd=response_to_init rc=-1 msg=this_server_speaks_pmi_version_1.1 pmi_version=1 pmi_subversion=1",
 		initRequest, initAnswer,
 		"cmd=put kvsname=kvs key="+long[:65]+" value=1", "cmd=put_result rc=-1 msg=key_of_65_bytes_the_limit_is_64",
