@@ -91,8 +91,8 @@ func AcceptNode(l *os.File) (*Link, error) {
 		}
 	})
 	switch {
-	case e != nil:
-		return nil, e
+	case e != nil: // the poller has its own error for a file that is closed
+		return nil, errors.Join(os.ErrClosed, e)
 	case err != nil:
 		return nil, os.NewSyscallError("accept", err)
 	}

@@ -1,6 +1,7 @@
 package sys
 
 import (
+	"errors"
 	"os"
 	"syscall"
 
@@ -76,8 +77,8 @@ func Accept(l *os.File) (*os.File, error) {
 		}
 	})
 	switch {
-	case e != nil:
-		return nil, e
+	case e != nil: // the poller has its own error for a file that is closed
+		return nil, errors.Join(os.ErrClosed, e)
 	case err != nil:
 		return nil, os.NewSyscallError("accept", err)
 	}

@@ -22,7 +22,7 @@ import (
 const envFabric = "HALO_FABRIC"
 
 // connect joins the job of an engine.
-func connect(way string, inC, world bool) (boot.Boot, error) {
+func connect(way string, inC, world bool) (_ boot.Boot, err error) {
 	env := environment(os.LookupEnv)
 	set := settings{inC: inC, world: world, fabric: env.get(envFabric), iface: env.get(envInterface), engineHost: engineHost(env), cores: cores(env)}
 	switch set.fabric {
@@ -30,12 +30,24 @@ func connect(way string, inC, world bool) (boot.Boot, error) {
 	default:
 		return nil, fmt.Errorf("%s=%s: want shm or tcp", envFabric, set.fabric)
 	}
+	switch {
+	case way == wayEnv, way == wayPMIx:
+	case env.has("SLURM_STEP_ID"):
+		set.engine = "Slurm"
+	case env.has("MPI_LOCALNRANKS"), env.has("HYDI_CONTROL_FD"):
+		set.engine = "Hydra"
+	}
 	if env.has(envLocal) {
 		n, ok := env.number(envLocal)
 		if !ok || n < 1 {
 			return nil, fmt.Errorf("%s=%s: want the number of ranks on each node", envLocal, env.get(envLocal))
 		}
 		set.local = n
+	}
+	if way == wayEnv {
+		if set.patience, err = patience(env); err != nil {
+			return nil, err
+		}
 	}
 	client, err := clientOf(way, env)
 	if err != nil {
@@ -185,12 +197,10 @@ func rendezvousConfig(env environment) (c rendezvous.Config, err error) {
 		return c, fmt.Errorf("%s=%s needs the rank, in %s or %s, and the number of processes, in %s: they are %q, %q and %q", envAddr, env.get(envAddr),
 			envRank, envIndex, envSize, env.get(envRank), env.get(envIndex), env.get(envSize))
 	}
-	c.Addr, c.Timeout = env.get(envAddr), joinTimeout
+	c.Addr = env.get(envAddr)
 	c.Local, _ = env.number(envLocal)
-	if env.has(envTimeout) {
-		if c.Timeout, err = time.ParseDuration(env.get(envTimeout)); err != nil || c.Timeout <= 0 {
-			return c, fmt.Errorf("%s=%s: want a time such as 90s", envTimeout, env.get(envTimeout))
-		}
+	if c.Timeout, err = patience(env); err != nil {
+		return c, err
 	}
 	if path := env.get(envSecret); path != "" {
 		if c.Secret, err = readSecret(path); err != nil {
@@ -198,6 +208,18 @@ func rendezvousConfig(env environment) (c rendezvous.Config, err error) {
 		}
 	}
 	return c, nil
+}
+
+// patience is how long ranks that find each other by environment variables wait for each other.
+func patience(env environment) (time.Duration, error) {
+	if !env.has(envTimeout) {
+		return joinTimeout, nil
+	}
+	d, err := time.ParseDuration(env.get(envTimeout))
+	if err != nil || d <= 0 {
+		return 0, fmt.Errorf("%s=%s: want a time such as 90s", envTimeout, env.get(envTimeout))
+	}
+	return d, nil
 }
 
 // readSecret reads a secret from a file that nobody else may read.

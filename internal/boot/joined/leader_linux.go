@@ -94,6 +94,11 @@ func (p *Process) given() map[int]*os.File {
 // watch waits for the end of the connection with a leader, and finds out what follows from it.
 func (p *Process) watch(g *boot.Guest) {
 	<-g.Lost()
+	select {
+	case <-p.lost:
+		return
+	default:
+	}
 	over, may, ranks := g.Left()
 	p.mu.Lock()
 	p.guest = nil
@@ -149,7 +154,7 @@ func (p *Process) watchEngine() {
 	left := p.left
 	p.mu.Unlock()
 	if !left {
-		time.Sleep(newsTime) // the leader may report why the job has ended
+		time.Sleep(2 * newsTime) // a leader may report why the job has ended
 		select {
 		case <-p.lost: // the job has ended, and the engine with it
 		default:

@@ -87,6 +87,8 @@ const (
 	newsTime = 200 * time.Millisecond
 	// reportTime is the time for one process to report why all others end.
 	reportTime = 200 * time.Millisecond
+	// hintTime is how long a process waits for others of its node until the user is told.
+	hintTime = 30 * time.Second
 	// silence is how long another node may be out of reach.
 	silence = 3 * time.Second
 	// treeWidth is the number of leaders that each leader passes things on to.

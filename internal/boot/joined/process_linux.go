@@ -39,6 +39,7 @@ type Process struct {
 	iface      string
 	engineHost string // an address of the engine's server, "" if it is not known
 	cores      int
+	patience   time.Duration // for others of the node to join; 0: no limit, because the engine starts all
 	job        *boot.Job
 	lost       chan struct{}
 	once       sync.Once // closes lost
@@ -66,10 +67,12 @@ const (
 // settings are what the environment says beside the place of the process.
 type settings struct {
 	inC, world bool
+	engine     string // its name, if the environment tells more than the client knows
 	fabric     string
 	iface      string
 	engineHost string
 	cores      int
+	patience   time.Duration
 	local      int // ranks of each node, in blocks, whatever the engine says; 0: as it says
 }
 
@@ -84,11 +87,15 @@ func open(e engine.Client, set settings) (*Process, error) {
 	} else if nodes, err = e.Nodes(); err != nil {
 		return nil, err
 	}
-	at, err := newPlace(e.Identity(), nodes)
+	id := e.Identity()
+	if set.engine != "" {
+		id.Engine = set.engine + " (" + id.Engine + ")"
+	}
+	at, err := newPlace(id, nodes)
 	if err != nil {
 		return nil, err
 	}
-	p := &Process{place: at, engine: e, inC: set.inC, fabric: set.fabric, iface: set.iface, engineHost: set.engineHost, cores: set.cores,
+	p := &Process{place: at, engine: e, inC: set.inC, fabric: set.fabric, iface: set.iface, engineHost: set.engineHost, cores: set.cores, patience: set.patience,
 		lost: make(chan struct{}), changed: make(chan struct{}), kept: map[int]*os.File{}, used: true}
 	if err := p.meet(set.world, nil); err != nil {
 		return nil, err
@@ -114,7 +121,7 @@ func (p *Process) Lost() <-chan struct{} { return p.lost }
 func (p *Process) Exchange(mine []byte) ([][]byte, error) {
 	p.exchanging.Lock()
 	defer p.exchanging.Unlock()
-	if !p.fenced && p.id.Size > 1 {
+	if !p.fenced && p.count > 1 {
 		if err := p.fence(); err != nil {
 			return nil, p.afterLeaving(err)
 		}

@@ -1,6 +1,7 @@
 package joined
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -37,6 +38,7 @@ type server struct {
 	members  map[int]*member // by rank: those that are or were connected
 	idle     bool            // the leader has no use for MPI: others may see it end
 	over     bool            // the job has ended
+	hinting  bool            // hint was asked for
 	awaited  map[int]bool    // ranks that the leader before this one had served, and that may come back
 	returned chan struct{}   // closed when nobody is awaited any more
 }
@@ -228,7 +230,7 @@ func report(reason string) { fmt.Fprintf(os.Stderr, "halo: %s\n", reason) }
 // read it: the leader's process may end right after.
 func (s *server) tell() {
 	s.mu.Lock()
-	idle := s.idle
+	idle := s.idle && !s.over
 	var ranks []int
 	var sessions []*boot.Session
 	for rank, m := range s.members {
@@ -321,11 +323,39 @@ func (s *server) Hello(rank int, inC, world bool) (*boot.Job, error) {
 	}
 	s.mu.Lock()
 	s.members[rank].inC = inC
+	if world && !s.hinting && len(s.members) < len(s.local) {
+		s.hinting = true
+		time.AfterFunc(cmp.Or(s.owner.patience, hintTime), s.hint)
+	}
 	s.mu.Unlock()
 	j := s.job(rank, s.fabric, s.listen, s.hostname, s.cores)
 	j.Leader = s.tree.contact
 	s.tell()
 	return j, nil
+}
+
+// hint tells the user that a process waits for others of its node. They may be late, or the engine may be
+// wrong about nodes: then they never come. It ends the job if patience has a limit.
+func (s *server) hint() {
+	s.mu.Lock()
+	var missing []string
+	for _, r := range s.local {
+		if s.members[r] == nil {
+			missing = append(missing, fmt.Sprint(r))
+		}
+	}
+	over := s.over || s.idle
+	s.mu.Unlock()
+	if missing != nil && !over && s.owner.patience > 0 {
+		s.end(1, fmt.Sprintf("ranks %s of %d have not joined within %v: start all ranks, with the same size and address", strings.Join(missing, ", "),
+			s.id.Size, s.owner.patience), true)
+		return
+	}
+	if missing != nil && !over {
+		report(fmt.Sprintf("rank %d (pid %d on %s) has waited for ranks %s of its node for %v: if they have started, they do not meet, "+
+			"because they run on other hosts or in other containers than %s says: %s=1 makes each process a node of its own",
+			s.id.Rank, os.Getpid(), s.hostname, strings.Join(missing, ", "), hintTime, s.id.Engine, envLocal))
+	}
 }
 
 // Segment implements boot.Host.

@@ -37,8 +37,8 @@ type tree struct {
 	listener *os.File // nil in a job of one node
 	contact  string   // of this leader
 
-	// delivering is held while a table is passed on and delivered: a process below may have it before those
-	// of this node, call Finalize, and so make Exchanges of this node fail.
+	// delivering is held while a table is passed on and delivered: a process below may have it before others
+	// below and those of this node, call Finalize, and so make Exchanges fail.
 	delivering sync.Mutex
 
 	mu       sync.Mutex
@@ -225,8 +225,8 @@ func (t *tree) take(b *branch, kind uint8, body []byte) error {
 		return nil
 	case kind == kindNoExchange:
 		if rank := int(r.U32()); r.Done() && rank < s.id.Size {
-			t.spread(b, frame.New(kindNoExchange).U32(uint32(rank)).Bytes())
 			t.delivering.Lock()
+			t.spread(b, frame.New(kindNoExchange).U32(uint32(rank)).Bytes())
 			s.boot.Finalized(rank)
 			t.delivering.Unlock()
 			return nil
