@@ -278,4 +278,14 @@ const (
 	PutsOfTheFirst = false
 	// WidthLost has nodes of a Slurm job lose the zeros before their numbers.
 	WidthLost = false
+	// LeaveUntold has a leader end without telling the others of its node that it may.
+	LeaveUntold = false
+	// SegmentKept has a process keep its segments from the next leader of its node.
+	SegmentKept = false
+	// EndPassesTable has a leader pass an end on before the table of the Exchange before it.
+	EndPassesTable = false
+	// RankTwice lets two processes of a node join as the same rank.
+	RankTwice = false
+	// KeyIgnored gives all pairs of processes without a secret of the job the same secret.
+	KeyIgnored = false
 )

@@ -119,6 +119,11 @@ var (
 	AnswerMixed           = chosen("AnswerMixed")
 	PutsOfTheFirst        = chosen("PutsOfTheFirst")
 	WidthLost             = chosen("WidthLost")
+	LeaveUntold           = chosen("LeaveUntold")
+	SegmentKept           = chosen("SegmentKept")
+	EndPassesTable        = chosen("EndPassesTable")
+	RankTwice             = chosen("RankTwice")
+	KeyIgnored            = chosen("KeyIgnored")
 )
 
 // known is how many of them were chosen.

@@ -45,7 +45,7 @@ func connect(way string, inC, world bool) (_ boot.Boot, err error) {
 		set.local = n
 	}
 	if way == wayEnv {
-		if set.patience, err = patience(env); err != nil {
+		if set.joinLimit, err = joinLimit(env); err != nil {
 			return nil, err
 		}
 	}
@@ -199,7 +199,7 @@ func rendezvousConfig(env environment) (c rendezvous.Config, err error) {
 	}
 	c.Addr = env.get(envAddr)
 	c.Local, _ = env.number(envLocal)
-	if c.Timeout, err = patience(env); err != nil {
+	if c.Timeout, err = joinLimit(env); err != nil {
 		return c, err
 	}
 	if path := env.get(envSecret); path != "" {
@@ -210,8 +210,8 @@ func rendezvousConfig(env environment) (c rendezvous.Config, err error) {
 	return c, nil
 }
 
-// patience is how long ranks that find each other by environment variables wait for each other.
-func patience(env environment) (time.Duration, error) {
+// joinLimit is how long ranks that find each other by environment variables wait for each other.
+func joinLimit(env environment) (time.Duration, error) {
 	if !env.has(envTimeout) {
 		return joinTimeout, nil
 	}

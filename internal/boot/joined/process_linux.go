@@ -39,7 +39,7 @@ type Process struct {
 	iface      string
 	engineHost string // an address of the engine's server, "" if it is not known
 	cores      int
-	patience   time.Duration // for others of the node to join; 0: no limit, because the engine starts all
+	joinLimit   time.Duration // for others of the node to join; 0: no limit, because the engine starts all
 	job        *boot.Job
 	lost       chan struct{}
 	once       sync.Once // closes lost
@@ -72,7 +72,7 @@ type settings struct {
 	iface      string
 	engineHost string
 	cores      int
-	patience   time.Duration
+	joinLimit   time.Duration
 	local      int // ranks of each node, in blocks, whatever the engine says; 0: as it says
 }
 
@@ -95,7 +95,7 @@ func open(e engine.Client, set settings) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Process{place: at, engine: e, inC: set.inC, fabric: set.fabric, iface: set.iface, engineHost: set.engineHost, cores: set.cores, patience: set.patience,
+	p := &Process{place: at, engine: e, inC: set.inC, fabric: set.fabric, iface: set.iface, engineHost: set.engineHost, cores: set.cores, joinLimit: set.joinLimit,
 		lost: make(chan struct{}), changed: make(chan struct{}), kept: map[int]*os.File{}, used: true}
 	if err := p.meet(set.world, nil); err != nil {
 		return nil, err

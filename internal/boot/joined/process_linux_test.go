@@ -157,6 +157,25 @@ func TestXSES01_EndWithoutUse(t *testing.T) {
 	}
 }
 
+// All may end as soon as they have the values of the last Exchange: the ends of some do not overtake the
+// values of others.
+func TestXLCH01_EndsDoNotPassTables(t *testing.T) {
+	for range 20 {
+		f := newFake(counted(6, 2)...)
+		list := f.all(t)
+		for rank, err := range together(list, func(p *Process) error {
+			if _, err := p.Exchange(nil); err != nil {
+				return err
+			}
+			return errors.Join(p.Finalize(), p.InUse(false))
+		}) {
+			if err != nil {
+				t.Fatalf("rank %d: %v", rank, err)
+			}
+		}
+	}
+}
+
 // An engine that is wrong about nodes is found out.
 func TestXLCH01_EngineIsWrongAboutNodes(t *testing.T) {
 	f := newFake(0, 0, 1)

@@ -13,6 +13,7 @@ import (
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/boot/segment"
 	"github.com/halo-mpi/halo/internal/cname"
+	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/sys"
 )
@@ -242,7 +243,7 @@ func (s *server) tell() {
 		}
 	}
 	s.mu.Unlock()
-	if !idle {
+	if !idle || planted.LeaveUntold {
 		return
 	}
 	slices.Sort(ranks)
@@ -298,7 +299,7 @@ func (s *server) Join(rank int, used bool, c *boot.Session) error {
 		s.mu.Unlock()
 		return errors.New("the job has ended")
 	}
-	if old := s.members[rank]; old != nil {
+	if old := s.members[rank]; old != nil && !planted.RankTwice {
 		s.mu.Unlock()
 		if old.gone {
 			return fmt.Errorf("an earlier program of rank %d (pid %d) has already been in this job and left it: one program with mpi.Init per rank", rank, old.pid)
@@ -325,7 +326,7 @@ func (s *server) Hello(rank int, inC, world bool) (*boot.Job, error) {
 	s.members[rank].inC = inC
 	if world && !s.hinting && len(s.members) < len(s.local) {
 		s.hinting = true
-		time.AfterFunc(cmp.Or(s.owner.patience, hintTime), s.hint)
+		time.AfterFunc(cmp.Or(s.owner.joinLimit, hintTime), s.hint)
 	}
 	s.mu.Unlock()
 	j := s.job(rank, s.fabric, s.listen, s.hostname, s.cores)
@@ -335,7 +336,7 @@ func (s *server) Hello(rank int, inC, world bool) (*boot.Job, error) {
 }
 
 // hint tells the user that a process waits for others of its node. They may be late, or the engine may be
-// wrong about nodes: then they never come. It ends the job if patience has a limit.
+// wrong about nodes: then they never come. It ends the job if the owner has a joinLimit.
 func (s *server) hint() {
 	s.mu.Lock()
 	var missing []string
@@ -346,9 +347,9 @@ func (s *server) hint() {
 	}
 	over := s.over || s.idle
 	s.mu.Unlock()
-	if missing != nil && !over && s.owner.patience > 0 {
+	if missing != nil && !over && s.owner.joinLimit > 0 {
 		s.end(1, fmt.Sprintf("ranks %s of %d have not joined within %v: start all ranks, with the same size and address", strings.Join(missing, ", "),
-			s.id.Size, s.owner.patience), true)
+			s.id.Size, s.owner.joinLimit), true)
 		return
 	}
 	if missing != nil && !over {

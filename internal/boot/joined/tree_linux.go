@@ -11,6 +11,7 @@ import (
 	"github.com/halo-mpi/halo/internal/address"
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/frame"
+	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/sys"
 	"github.com/halo-mpi/halo/internal/wire"
 )
@@ -225,6 +226,9 @@ func (t *tree) take(b *branch, kind uint8, body []byte) error {
 		return nil
 	case kind == kindNoExchange:
 		if rank := int(r.U32()); r.Done() && rank < s.id.Size {
+			if planted.EndPassesTable {
+				s.boot.Finalized(rank)
+			}
 			t.delivering.Lock()
 			t.spread(b, frame.New(kindNoExchange).U32(uint32(rank)).Bytes())
 			s.boot.Finalized(rank)

@@ -129,5 +129,10 @@ func faults() []sought {
 		by("AnswerMixed", "internal/boot/pmi2", "TestXLCH01_AnswersThatContradictTheProtocolAreErrors"),
 		by("PutsOfTheFirst", "internal/boot/pmi1", "TestServerBarriers"),
 		by("WidthLost", "internal/launch", "TestSlurmNodes"),
+		by("LeaveUntold", "internal/boot/joined", "TestXSES01_MemoryOutlivesTheLeader"),
+		by("SegmentKept", "internal/boot/joined", "TestXSES01_MemoryOutlivesTheLeader"),
+		by("EndPassesTable", "internal/boot/joined", "TestXLCH01_EndsDoNotPassTables"),
+		by("RankTwice", "internal/boot/joined", "TestXLCH01_RanksThatAreTaken"),
+		by("KeyIgnored", "internal/wire", "TestXLCH01_PairsAgreeOnASecret"),
 	}
 }
