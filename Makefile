@@ -67,7 +67,9 @@ need:
 	missing() { \
 		compiles || echo gcc libc6-dev; \
 		for t in ip:iproute2 nsenter:util-linux unshare:util-linux hostname:hostname mount:mount find:findutils \
-			ssh:openssh-client ssh-keygen:openssh-client /usr/sbin/sshd:openssh-server mpicc.mpich:libmpich-dev man:man-db groff:groff-base \
+			ssh:openssh-client ssh-keygen:openssh-client /usr/sbin/sshd:openssh-server man:man-db groff:groff-base \
+			mpicc.mpich:libmpich-dev mpiexec.hydra:mpich mpirun.openmpi:openmpi-bin \
+			srun:slurm-client /usr/sbin/slurmctld:slurmctld /usr/sbin/slurmd:slurmd \
 			cmake:cmake pkg-config:pkgconf g++:g++ gfortran:gfortran valgrind:valgrind gcore:gdb gdb:gdb musl-gcc:musl-tools; do \
 			command -v $${t%:*} >/dev/null || echo $${t#*:}; \
 		done; \

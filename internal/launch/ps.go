@@ -51,6 +51,8 @@ type JobState struct {
 	Ranks    []RankState `json:"ranks"`
 	// Deadlock is the reason to suspect a deadlock, "" if there is none.
 	Deadlock string `json:"deadlock,omitempty"`
+
+	led bool // Launcher is one of the ranks: see boot/joined
 }
 
 // RankState is the state of one rank.
@@ -94,6 +96,9 @@ func (s *JobState) Write(w io.Writer) error {
 	who := "launcher"
 	if !strings.HasPrefix(s.Job, fmt.Sprint(s.Launcher, "-")) { // a job is named after its launcher
 		who = "agent"
+	}
+	if s.led {
+		who = "leader"
 	}
 	fmt.Fprintf(&b, "job %s: %s, fabric %s, %s pid %d, started %s ago: %s\n",
 		s.Job, count(s.Size, "rank"), s.Fabric, who, s.Launcher, ago(s.Seen.Sub(s.Started)), s.Command)

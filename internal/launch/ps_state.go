@@ -47,8 +47,10 @@ func inWords(text string, inC bool) string {
 func newJobState(h *shmfmt.NotesHeader, views []shmfmt.NoteView, now time.Time) *JobState {
 	s := &JobState{Job: h.Job, Launcher: h.Launcher, Size: h.Size, Fabric: h.Fabric, Command: h.Command,
 		Started: h.Started, Seen: now}
+	// Under a job engine one of the processes leads the others, which it has not started.
+	s.led = slices.ContainsFunc(views, func(v shmfmt.NoteView) bool { return v.Pid == h.Launcher })
 	for i := range views {
-		s.Ranks = append(s.Ranks, newRankState(h, &views[i]))
+		s.Ranks = append(s.Ranks, newRankState(h, &views[i], s.led))
 	}
 	slices.SortFunc(s.Ranks, func(a, b RankState) int { return a.Rank - b.Rank })
 	var outside []int // ranks that have not called Init
@@ -65,7 +67,7 @@ func newJobState(h *shmfmt.NotesHeader, views []shmfmt.NoteView, now time.Time) 
 	return s
 }
 
-func newRankState(h *shmfmt.NotesHeader, v *shmfmt.NoteView) RankState {
+func newRankState(h *shmfmt.NotesHeader, v *shmfmt.NoteView, led bool) RankState {
 	r := RankState{Rank: v.Rank, Pid: v.Pid, Waits: []WaitState{}, Asleep: v.Asleep, inC: v.InC, stage: v.Stage, changed: v.Changed}
 	switch {
 	case v.Ended:
@@ -83,7 +85,7 @@ func newRankState(h *shmfmt.NotesHeader, v *shmfmt.NoteView) RankState {
 	r.State = stateRunning
 	if seesProcesses {
 		p, ok := lookAtProcess(v.Pid)
-		if !ok || p.parent != h.Launcher || p.ended {
+		if !ok || p.parent != h.Launcher && !led || p.ended {
 			r.State, r.Detail, r.Asleep = stateEnded, "just now", 0
 			return r
 		}

@@ -392,3 +392,23 @@ func TestF6_PsLooksAtOwnJobsOnly(t *testing.T) {
 	}
 	r.stop()
 }
+
+// Under a job engine one rank leads the others of its node, which are not its children.
+func TestF6_PsShowsRanksOfAnEngine(t *testing.T) {
+	views := []shmfmt.NoteView{{Pid: os.Getpid(), Stage: shmfmt.StageRunning}, {Rank: 1, Pid: os.Getppid(), Stage: shmfmt.StageRunning}}
+	s := newJobState(&shmfmt.NotesHeader{Launcher: os.Getpid(), Job: "kvs-1"}, views, time.Now())
+	for _, r := range s.Ranks {
+		if seesProcesses && r.State == stateEnded {
+			t.Errorf("rank %d: %+v", r.Rank, r)
+		}
+	}
+	var table strings.Builder
+	s.Write(&table)
+	if !strings.Contains(table.String(), "leader pid") {
+		t.Error(table.String())
+	}
+	s = newJobState(&shmfmt.NotesHeader{Launcher: os.Getpid(), Job: "kvs-1"}, views[1:], time.Now())
+	if seesProcesses && s.Ranks[0].State != stateEnded {
+		t.Errorf("a process that the launcher has not started: %+v", s.Ranks[0])
+	}
+}

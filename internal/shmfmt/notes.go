@@ -56,6 +56,13 @@ func WriteNotes(w io.WriterAt, h *NotesHeader, ranks []int) error {
 	return nil
 }
 
+// NotesHolder returns what makes another process the holder of notes, to be written at the offset
+// NotesHolderAt.
+func NotesHolder(pid int) []byte { return binary.NativeEndian.AppendUint32(nil, uint32(pid)) }
+
+// NotesHolderAt is the offset of NotesHolder.
+const NotesHolderAt = headerLauncher
+
 // Encode returns the encoded header.
 func (h *NotesHeader) Encode() []byte {
 	b := make([]byte, NoteSize)

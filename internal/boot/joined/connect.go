@@ -15,15 +15,23 @@ func Connect(inC, world bool) (boot.Boot, error) {
 	if err != nil {
 		return nil, err
 	}
+	var b boot.Boot
 	switch way {
 	case wayHalo:
-		return boot.Connect(inC, world)
+		b, err = boot.Connect(inC, world)
 	case waySingle:
 		return boot.Single(), nil
+	default:
+		if b, err = connect(way, inC, world); err != nil {
+			err = fmt.Errorf("boot: %w", err)
+		}
 	}
-	b, err := connect(way, inC, world)
 	if err != nil {
-		return nil, fmt.Errorf("boot: %w", err)
+		return nil, err
+	}
+	// Programs that this one starts must not take its place in the job.
+	for _, name := range []string{"PMI_FD", "PMI_PORT", "PMI_ID", "PMI_RANK", "PMI_SIZE", "PMI_JOBID", "PMIX_NAMESPACE", "PMIX_RANK", envAddr, envLocal} {
+		os.Unsetenv(name)
 	}
 	return b, nil
 }

@@ -58,10 +58,6 @@ func connect(way string, inC, world bool) (_ boot.Boot, err error) {
 		client.Finalize()
 		return nil, err
 	}
-	// Programs that this one starts must not take its place in the job.
-	for _, name := range []string{"PMI_FD", "PMI_PORT", "PMI_ID", "PMI_RANK", "PMI_SIZE", "PMI_JOBID", "PMIX_NAMESPACE", "PMIX_RANK", envAddr, envLocal} {
-		os.Unsetenv(name)
-	}
 	return p, nil
 }
 

@@ -39,7 +39,7 @@ type Process struct {
 	iface      string
 	engineHost string // an address of the engine's server, "" if it is not known
 	cores      int
-	joinLimit   time.Duration // for others of the node to join; 0: no limit, because the engine starts all
+	joinLimit  time.Duration // for others of the node to join; 0: no limit, because the engine starts all
 	job        *boot.Job
 	lost       chan struct{}
 	once       sync.Once // closes lost
@@ -72,7 +72,7 @@ type settings struct {
 	iface      string
 	engineHost string
 	cores      int
-	joinLimit   time.Duration
+	joinLimit  time.Duration
 	local      int // ranks of each node, in blocks, whatever the engine says; 0: as it says
 }
 

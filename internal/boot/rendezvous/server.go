@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -129,7 +130,7 @@ func (s *server) take(p *peer, kind uint8, body []byte) bool {
 		if !b.Done() {
 			return false
 		}
-		s.enter(p, number)
+		return s.enter(p, number)
 	case kindAbort:
 		f := frame.New(kindOver).U32(b.U32()).Rest(string(b.Left)).Bytes()
 		for _, other := range s.others(p) {
@@ -188,9 +189,12 @@ func (s *server) get(p *peer, number uint32, at slot, wait bool) {
 }
 
 // enter adds a process to the fence, which ends when all are in it. If some do not even join, it fails.
-func (s *server) enter(p *peer, number uint32) {
+func (s *server) enter(p *peer, number uint32) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if slices.ContainsFunc(s.fence, func(w waiter) bool { return w.peer == p }) {
+		return false // a process is in one fence at a time
+	}
 	s.fence = append(s.fence, waiter{p, number})
 	if len(s.fence) == 1 {
 		time.AfterFunc(s.timeout, s.late)
@@ -198,6 +202,7 @@ func (s *server) enter(p *peer, number uint32) {
 	if len(s.fence) == s.size {
 		s.release(doneValue, "")
 	}
+	return true
 }
 
 // release answers all that are in the fence. mu is held.

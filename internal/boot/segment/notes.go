@@ -47,6 +47,7 @@ func NewNotes(h *shmfmt.NotesHeader, ranks []int) *Notes {
 func (n *Notes) adopt(f *os.File) {
 	n.Close()
 	n.file, n.mem = f, f
+	f.WriteAt(shmfmt.NotesHolder(os.Getpid()), shmfmt.NotesHolderAt)
 }
 
 // at is the offset of the note of a rank.
