@@ -67,6 +67,11 @@ func (p *Process) join(link *sys.Link, name string, world bool) error {
 	}
 	p.mu.Lock()
 	p.guest, p.pid = g, pid
+	if p.job == nil {
+		j := *g.Job()
+		j.Key, j.AppNum, j.Universe = p.key, max(0, p.id.AppNum), max(0, p.id.Universe)
+		p.job = &j
+	}
 	close(p.changed)
 	p.changed = make(chan struct{})
 	p.mu.Unlock()

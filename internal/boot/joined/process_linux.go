@@ -100,9 +100,6 @@ func open(e engine.Client, set settings) (*Process, error) {
 	if err := p.meet(set.world, nil); err != nil {
 		return nil, err
 	}
-	j := *p.guest.Job()
-	j.Key, j.AppNum, j.Universe = at.key, max(0, at.id.AppNum), max(0, at.id.Universe)
-	p.job = &j
 	go p.watchEngine()
 	return p, nil
 }
