@@ -2,6 +2,7 @@ package joined
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -92,6 +93,15 @@ func TestF4_HydraDeath(t *testing.T) {
 				t.Errorf("a death (%s) goes unnoticed:\n%s", when, o.out)
 			}
 		}
+	}
+}
+
+// When Hydra itself is killed, its processes end.
+func TestF4_HydraIsKilled(t *testing.T) {
+	for nodes := 1; nodes <= 2; nodes++ {
+		begun := filepath.Join(t.TempDir(), "begun")
+		line := append([]string{"bash", "-c", `"$@" & p=$!; until [ -e "$BEGUN" ]; do :; done; kill -9 $p; wait $p`, "bash"}, hydra(t, nodes, 4, program("rank"), "forever", begun)...)
+		runs(t, []string{"BEGUN=" + begun}, line...).wants(137)
 	}
 }
 

@@ -61,6 +61,16 @@ func do(args []string) error {
 			return nil
 		}
 		select {}
+	case "forever": // until somebody ends it; argument 2 is a file that is made when all have begun
+		if err := c.Barrier(); err != nil {
+			return err
+		}
+		if c.Rank() == 0 {
+			if err := os.WriteFile(args[1], nil, 0o600); err != nil {
+				return err
+			}
+		}
+		select {}
 	case "parent":
 		if err := c.Barrier(); err != nil {
 			return err
