@@ -1,12 +1,20 @@
 package joined
 
 import (
+	"bytes"
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/halo-mpi/halo/internal/enginetest"
+	"github.com/halo-mpi/halo/internal/testrun"
 )
 
 // A starter starts programs under an engine.
@@ -88,6 +96,62 @@ func (x starter) works(t *testing.T) {
 	t.Run("no MPI", func(t *testing.T) { run(t, 1, 2, program("rank"), "without").wants(0) })
 }
 
+// loses kills the daemon of the engine that has started a rank. All ranks end.
+func (x starter) loses(t *testing.T) {
+	testrun.Covered(t)
+	mark := fmt.Sprintf("HALO_TEST_RUN=loses-%d-%d", os.Getpid(), time.Now().UnixNano())
+	line := append(x.line(x.nodes, 4), program("heat"), "-steps", "100000000")
+	cmd := exec.Command(line[0], line[1:]...)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr, cmd.Dir, cmd.WaitDelay = &out, &out, t.TempDir(), time.Second
+	cmd.Env = append(append(clean(os.Environ()), mark), x.env...)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ranks := func() (pids []int) {
+		files, _ := filepath.Glob("/proc/[0-9]*/environ")
+		for _, f := range files {
+			env, _ := os.ReadFile(f)
+			exe, _ := os.Readlink(filepath.Join(filepath.Dir(f), "exe"))
+			if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(f))); err == nil && bytes.Contains(env, []byte(mark)) && exe == program("heat") {
+				pids = append(pids, pid)
+			}
+		}
+		return pids
+	}
+	await := func(n int) {
+		t.Helper()
+		for end := time.Now().Add(hangs / 2); len(ranks()) != n; time.Sleep(10 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Errorf("%d ranks run, want %d:\n%s", len(ranks()), n, out.String())
+				break
+			}
+		}
+	}
+	await(4)
+	all := ranks()
+	for !strings.Contains(out.String(), "step ") && !t.Failed() { // the ranks have met
+		time.Sleep(10 * time.Millisecond)
+	}
+	// Daemon is the parent of a rank: of the last one, so that it is not the leader of the job.
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", all[len(all)-1]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, _ := strings.Cut(string(stat), ") ")
+	daemon, err := strconv.Atoi(strings.Fields(after)[1])
+	if err != nil || daemon < 2 {
+		t.Fatalf("the parent of a rank is %d, %v", daemon, err)
+	}
+	syscall.Kill(daemon, syscall.SIGKILL)
+	await(0)
+	for _, pid := range ranks() {
+		syscall.Kill(pid, syscall.SIGKILL)
+	}
+	cmd.Process.Kill() // srun would wait for the daemon
+	cmd.Wait()
+}
+
 func TestXLCH01_XSES01_F4_ENV07_OpenMPI(t *testing.T) {
 	x := openMPI(t)
 	x.works(t)
@@ -106,4 +170,15 @@ func TestXLCH01_XSES01_F4_ENV07_Slurm(t *testing.T) {
 	x.env = append(x.env, EnvBoot+"="+wayPMI1)
 	runs(t, x.env, append(x.line(2, 4), program("rank"), "all")...).wants(0, "rank 3 of 4, 2 on its node, sum 6, app 0, universe ")
 	runs(t, x.env, append(x.line(2, 4), program("session"), "some", t.TempDir())...).wants(0)
+}
+
+// The death of a daemon of the engine ends the ranks.
+func TestF4_EngineDies(t *testing.T) {
+	t.Run("mpirun", func(t *testing.T) { openMPI(t).loses(t) })
+	for _, kind := range []string{"pmi2", "pmix"} {
+		t.Run("srun "+kind, func(t *testing.T) {
+			s := enginetest.StartSlurm(t) // which does not use the node again soon
+			srun(t, s, s.Allocate(t), kind).loses(t)
+		})
+	}
 }
