@@ -7,9 +7,11 @@
 // and the answer has the same one; what has a lower tag than requests have is an event, which this
 // client drops. Messages are arrays of typed items: see buffer and reader.
 //
-// Of the many versions of the protocol this client uses serializer v21, in which integers have a fixed
-// size and which all servers from 3.2 on have, and values that come in answers instead of shared
-// memory, whose layout changes between versions. See docs/engines.md for the servers it was tried on.
+// Of the many versions of the protocol this client uses serializer 41, which servers from 4.1 on have,
+// or else 21, which is that of 2.1 and later ones. (Open MPI 6 answers a client of 21 that it cannot
+// describe the job, because 21 lacks the type of distances to devices.) Values come in answers instead of
+// shared memory, whose layout changes between versions. See docs/engines.md for the servers that were
+// tried.
 package pmix
 
 import (
@@ -98,7 +100,7 @@ func (c *Client) reason() error {
 
 // learn asks for the description of the job.
 func (c *Client) learn() error {
-	var m buffer
+	m := c.message()
 	m.command(cmdJob)
 	answer, err := c.request(context.Background(), m)
 	if err != nil {
@@ -177,13 +179,16 @@ func (c *Client) request(ctx context.Context, m buffer) (answer []byte, err erro
 	return nil, err
 }
 
+// message returns an empty message.
+func (c *Client) message() buffer { return buffer{compact: c.place.compact} }
+
 // ask is a request whose answer begins with a status. The reader has what follows.
 func (c *Client) ask(ctx context.Context, m buffer) (status, *reader, error) {
 	answer, err := c.request(ctx, m)
 	if err != nil {
 		return 0, nil, err
 	}
-	r := &reader{left: answer}
+	r := newReader(answer)
 	s := r.status()
 	if s == succeeded {
 		s = success
@@ -238,7 +243,7 @@ func (c *Client) Put(key, value string) error {
 }
 
 func (c *Client) commit(what, key, text string) error {
-	var values, m buffer
+	values, m := c.message(), c.message()
 	values.kval(kval{key, value{kind: typeString, text: text}})
 	m.command(cmdCommit)
 	for _, scope := range []byte{1, 2} { // processes of the same node, and of others
@@ -251,7 +256,7 @@ func (c *Client) commit(what, key, text string) error {
 // Fence makes values visible. All processes enter it before one leaves: the fence of Slurm does that
 // only if it collects values.
 func (c *Client) Fence() error {
-	var m buffer
+	m := c.message()
 	m.command(cmdFence)
 	m.size(1)
 	m.proc(proc{c.place.nspace, wildcard})
@@ -277,10 +282,10 @@ func (c *Client) Get(key string, rank int) (string, bool, error) {
 
 // get asks for a value of another process. Without keyImmediate the server may wait for the value.
 func (c *Client) get(ctx context.Context, key string, rank int, infos ...kval) (text string, ok bool, err error) {
-	var m buffer
+	m := c.message()
 	m.command(cmdGet)
 	m.string(c.place.nspace)
-	m.word(uint32(rank))
+	m.rank(uint32(rank))
 	m.infos(infos...)
 	m.string(key)
 	s, r, err := c.ask(ctx, m)
@@ -297,13 +302,16 @@ func (c *Client) get(ctx context.Context, key string, rank int, infos ...kval) (
 
 // stored finds a value in the answer to a get: byte objects, each with the name of a process and keys
 // and values of it.
+//
+// The byte objects of a get that has waited are those of the server that has the value: they have its
+// own serializer, whatever the client has asked for.
 func stored(r *reader, of proc, key string) (text string, ok bool, err error) {
-	if r.more() && r.left[0] == compact {
-		return compactStored(r.left, of, key)
-	}
+	r = r.within(r.left)
+	r.compact = len(r.left) > 0 && r.left[0] != 0
 	for r.more() {
 		r.one()
-		in := &reader{left: r.bytes(), err: r.err}
+		in := r.within(r.bytes())
+		in.err = r.err
 		in.one()
 		if p := in.proc(); in.err == nil && p != of {
 			continue
@@ -363,9 +371,9 @@ func wait(ctx context.Context, pause time.Duration) error {
 
 // Abort ends the job. The engine may kill this process before the call returns.
 func (c *Client) Abort(code int, reason string) error {
-	var m buffer
+	m := c.message()
 	m.command(cmdAbort)
-	m.word(uint32(int32(code)))
+	m.status(status(code))
 	m.string(reason)
 	m.size(0) // all processes of the job
 	ctx, cancel := context.WithTimeout(context.Background(), abortTimeout)
@@ -378,7 +386,7 @@ func (c *Client) Abort(code int, reason string) error {
 
 // Finalize ends the connection.
 func (c *Client) Finalize() error {
-	var m buffer
+	m := c.message()
 	m.command(cmdFinalize)
 	err := c.do("finalize", m)
 	c.conn.Close()

@@ -14,8 +14,17 @@ import (
 	"github.com/halo-mpi/halo/internal/boot/engine"
 )
 
-func TestXLCH01_ARankLearnsItsPlace(t *testing.T) {
+// both runs a test with each serializer.
+func both(t *testing.T, test func(t *testing.T, compact bool)) {
+	t.Run("v21", func(t *testing.T) { test(t, false) })
+	t.Run("v41", func(t *testing.T) { test(t, true) })
+}
+
+func TestXLCH01_ARankLearnsItsPlace(t *testing.T) { both(t, ranksLearn) }
+
+func ranksLearn(t *testing.T, compact bool) {
 	s := newServer(t, 3)
+	s.compact = compact
 	for rank, c := range s.clients(t) {
 		want := engine.Identity{Job: "test.1", Rank: rank, Size: 3, AppNum: rank, Universe: 8, Engine: "PMIx server (PMIx 4.2.2)"}
 		if !reflect.DeepEqual(c.Identity(), want) {
@@ -27,8 +36,11 @@ func TestXLCH01_ARankLearnsItsPlace(t *testing.T) {
 	}
 }
 
-func TestXLCH01_AFenceShowsValuesOfAllRanks(t *testing.T) {
+func TestXLCH01_AFenceShowsValuesOfAllRanks(t *testing.T) { both(t, fenceShows) }
+
+func fenceShows(t *testing.T, compact bool) {
 	s := newServer(t, 3)
+	s.compact = compact
 	all := s.clients(t)
 	if _, ok, err := all[0].Get("addr", 1); ok || err != nil {
 		t.Errorf("a value before it was put: %v, %v", ok, err)
@@ -86,6 +98,7 @@ func TestXLCH01_NobodyLeavesAFenceBeforeTheLastEnters(t *testing.T) {
 func TestXSES01_LookupWaitsForPublish(t *testing.T) {
 	for _, before := range []bool{false, true} {
 		s := newServer(t, 2)
+		s.compact = before
 		all := s.clients(t)
 		if before { // then the server does not wait, and the client asks again
 			if err := all[0].Put("other", "x"); err != nil {
@@ -139,8 +152,11 @@ func TestXSES01_LookupEndsWithItsContext(t *testing.T) {
 	}
 }
 
-func TestXSES01_ProcessSetsOfTheEngine(t *testing.T) {
+func TestXSES01_ProcessSetsOfTheEngine(t *testing.T) { both(t, processSets) }
+
+func processSets(t *testing.T, compact bool) {
 	s := newServer(t, 4)
+	s.compact = compact
 	c := s.clients(t)[2]
 	if sets, err := c.Psets(); sets != nil || err != nil {
 		t.Errorf("an engine without process sets has %v, %v", sets, err)
@@ -153,8 +169,11 @@ func TestXSES01_ProcessSetsOfTheEngine(t *testing.T) {
 	}
 }
 
-func TestXLCH01_AbortDoesNotWaitForAFence(t *testing.T) {
+func TestXLCH01_AbortDoesNotWaitForAFence(t *testing.T) { both(t, abortPasses) }
+
+func abortPasses(t *testing.T, compact bool) {
 	s := newServer(t, 2)
+	s.compact = compact
 	c := s.clients(t)[0]
 	left := make(chan error, 1)
 	go func() { left <- c.Fence() }()
@@ -195,9 +214,8 @@ func TestXLCH01_ARequestThatTheServerRefusesNamesItself(t *testing.T) {
 		if command == cmdJob || command == cmdFinalize {
 			return nil, false
 		}
-		minus := noPermissions
 		var w buffer
-		w.word(uint32(minus))
+		w.status(noPermissions)
 		return w.b, false
 	}
 	c := s.clients(t)[1]

@@ -1,7 +1,6 @@
 package pmix
 
 import (
-	"encoding/binary"
 	"fmt"
 	"strconv"
 )
@@ -32,13 +31,21 @@ type value struct {
 // maxDepth is the depth to which arrays may contain arrays; servers use 2.
 const maxDepth = 8
 
-// reader takes items from a message. After the first error all results are zero, and err is set.
-// Results share the bytes of the message.
+// reader takes items from a message: see buffer. After the first error all results are zero, and err is
+// set. Results share the bytes of the message.
 type reader struct {
-	left  []byte
-	err   error
-	depth int
+	left    []byte
+	compact bool
+	err     error
+	depth   int
 }
+
+// newReader returns a reader of a message, whose serializer its first item shows: each has one element,
+// and the first byte of a fixed 1 is 0.
+func newReader(b []byte) *reader { return &reader{left: b, compact: len(b) > 0 && b[0] != 0} }
+
+// within returns a reader of a buffer that is an element of the message.
+func (r *reader) within(b []byte) *reader { return &reader{left: b, compact: r.compact, err: r.err} }
 
 // fail keeps the first error.
 func (r *reader) fail(format string, args ...any) {
@@ -69,30 +76,56 @@ func (r *reader) u8() byte {
 	return 0
 }
 
-func (r *reader) u16() uint16 {
-	if b := r.take(2); b != nil {
-		return binary.BigEndian.Uint16(b)
+// unsigned takes an integer of a number of bytes.
+func (r *reader) unsigned(bytes uint64) (n uint64) {
+	if !r.compact {
+		for _, b := range r.take(bytes) {
+			n = n<<8 | uint64(b)
+		}
+		return n
 	}
-	return 0
+	for shift := 0; shift < 56; shift += 7 {
+		b := r.u8()
+		n |= uint64(b&0x7f) << shift
+		if b < 0x80 {
+			return n
+		}
+	}
+	return n | uint64(r.u8())<<56
 }
 
-func (r *reader) u32() uint32 {
-	if b := r.take(4); b != nil {
-		return binary.BigEndian.Uint32(b)
+// signed takes an integer of a number of bytes.
+func (r *reader) signed(bytes uint64) int64 {
+	n := r.unsigned(bytes)
+	if r.compact {
+		return int64(n>>1) ^ -int64(n&1)
 	}
-	return 0
+	unused := 64 - 8*bytes
+	return int64(n<<unused) >> unused
 }
 
-func (r *reader) u64() uint64 {
-	if b := r.take(8); b != nil {
-		return binary.BigEndian.Uint64(b)
+// kind takes the type of a value.
+func (r *reader) kind() uint16 {
+	n := r.unsigned(2)
+	if n > 0xffff {
+		r.fail("a type of the number %d", n)
 	}
-	return 0
+	return uint16(n)
 }
+
+// u32 takes an integer that is a rank or a number of flags.
+func (r *reader) u32() uint32 { return uint32(r.unsigned(4)) }
 
 // text takes a string. A length of 0 is that of a null pointer.
-func (r *reader) text() string {
-	return trimNUL(r.take(uint64(r.u32())))
+func (r *reader) text() string { return trimNUL(r.take(r.length(r.signed(4)))) }
+
+// length returns a length that is not negative.
+func (r *reader) length(n int64) uint64 {
+	if n < 0 {
+		r.fail("an item of %d bytes", n)
+		return 0
+	}
+	return uint64(n)
 }
 
 // trimNUL returns a string without the NUL at its end.
@@ -103,8 +136,16 @@ func trimNUL(b []byte) string {
 	return string(b)
 }
 
-// number takes an integer of any width with its type before it.
-func (r *reader) number() int64 { return r.integer(r.u16()) }
+// number takes a size_t.
+func (r *reader) number() int64 {
+	if r.compact {
+		return int64(r.unsigned(8))
+	}
+	return r.described()
+}
+
+// described takes an integer with its type before it.
+func (r *reader) described() int64 { return r.integer(r.kind()) }
 
 // integer takes an integer of a type.
 func (r *reader) integer(kind uint16) int64 {
@@ -114,24 +155,29 @@ func (r *reader) integer(kind uint16) int64 {
 	case typeUint8, typeByte:
 		return int64(r.u8())
 	case typeInt16:
-		return int64(int16(r.u16()))
+		return r.signed(2)
 	case typeUint16:
-		return int64(r.u16())
+		return int64(r.unsigned(2))
 	case typeInt32:
-		return int64(int32(r.u32()))
+		return r.signed(4)
 	case typeUint32:
-		return int64(r.u32())
-	case typeInt64, typeUint64:
-		return int64(r.u64())
+		return int64(r.unsigned(4))
+	case typeInt64:
+		return r.signed(8)
+	case typeUint64:
+		return int64(r.unsigned(8))
 	}
 	r.fail("an integer of type %d", kind)
 	return 0
 }
 
+// count begins an item and takes the number of its elements.
+func (r *reader) count() int64 { return r.signed(4) }
+
 // one begins an item of one element.
 func (r *reader) one() {
-	if n := r.u32(); r.err == nil && n != 1 {
-		r.fail("an item of %d elements where one is due", int32(n))
+	if n := r.count(); r.err == nil && n != 1 {
+		r.fail("an item of %d elements where one is due", n)
 	}
 }
 
@@ -141,7 +187,7 @@ func (r *reader) more() bool { return r.err == nil && len(r.left) > 0 }
 // status takes an item: the result of a request.
 func (r *reader) status() status {
 	r.one()
-	return status(r.u32())
+	return status(r.signed(4))
 }
 
 // size takes an item: a size_t.
@@ -160,13 +206,7 @@ func (r *reader) string() string {
 func (r *reader) proc() proc { return proc{r.text(), r.u32()} }
 
 // bytes takes an element: a byte object.
-func (r *reader) bytes() []byte {
-	n := r.number()
-	if n < 0 {
-		r.fail("a byte object of %d bytes", n)
-	}
-	return r.take(uint64(n))
-}
+func (r *reader) bytes() []byte { return r.take(r.length(r.number())) }
 
 // kval takes an item: a key and its value.
 func (r *reader) kval() kval {
@@ -182,7 +222,7 @@ func (r *reader) info() kval {
 }
 
 // value takes an element: a value with its type before it.
-func (r *reader) value() value { return r.content(r.u16()) }
+func (r *reader) value() value { return r.content(r.kind()) }
 
 // content takes a value of a type. The type of a value does not say how long it is, so that nothing
 // behind a value of an unknown type can be read.
@@ -193,22 +233,32 @@ func (r *reader) content(kind uint16) value {
 	case typeBool, typeByte, typeUint8, typeInt8, typePersist, typePointer, typeScope, typeRange, typeCommand,
 		typeProcState, typeAllocDirective, typeJobState, typeLinkState:
 		v.number = int64(r.u8())
-	case typeString, typeFloat, typeDouble:
+	case typeString, typeFloat, typeDouble, typeNspace:
 		v.text = r.text()
-	case typeSize, typePid, typeInt, typeUint:
+	case typeSize:
 		v.number = r.number()
+	case typePid:
+		v.number = r.described()
+	case typeInt, typeUint:
+		if r.compact {
+			v.number = r.signed(4)
+		} else {
+			v.number = r.described()
+		}
 	case typeInt16, typeInt32, typeInt64, typeUint16, typeUint32, typeUint64:
 		v.number = r.integer(kind)
 	case typeTime:
 		v.number = r.integer(typeUint64)
 	case typeTimeval:
-		v.number = r.integer(typeInt64) // seconds
-		r.u64()                         // microseconds
+		v.number = r.signed(8) // seconds
+		r.signed(8)            // microseconds
 	case typeStatus:
 		v.number = r.integer(typeInt32)
 	case typeRank, typeInfoDirectives:
 		v.number = r.integer(typeUint32)
-	case typeDataType, typeIOFChannel:
+	case typeDeviceType:
+		v.number = r.integer(typeUint64)
+	case typeDataType, typeIOFChannel, typeLocality:
 		v.number = r.integer(typeUint16)
 	case typeProc:
 		v.proc = r.proc()
@@ -216,10 +266,16 @@ func (r *reader) content(kind uint16) value {
 		v.proc = r.proc()
 		v.text = r.text()        // host
 		r.text()                 // executable
-		r.number()               // process id
+		r.described()            // process id
 		v.number = int64(r.u8()) // state
 	case typeByteObject, typeCompressedString, typeCompressedBytes:
 		v.bytes = r.bytes()
+	case typeDeviceDistance:
+		v.text = r.text() // name that is unique
+		r.text()          // name in the system
+		r.unsigned(8)     // kind
+		r.unsigned(2)     // least distance
+		r.unsigned(2)     // greatest distance
 	case typeEnvar:
 		v.text = r.text() + "=" + r.text()
 		r.u8() // separator
@@ -236,16 +292,16 @@ func (r *reader) content(kind uint16) value {
 func leastSize(kind uint16) uint64 {
 	switch kind {
 	case typeInfo, typeKval:
-		return 6
+		return 3
 	case typeProc:
-		return 8
+		return 2
 	}
 	return 1
 }
 
 // array takes the elements of a data array.
 func (r *reader) array(v *value) {
-	kind, n := r.u16(), r.number()
+	kind, n := r.kind(), r.number()
 	if n == 0 || kind == typeUndef {
 		return
 	}

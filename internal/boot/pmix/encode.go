@@ -1,8 +1,6 @@
 package pmix
 
-import "encoding/binary"
-
-// Types of values, as serializer v21 numbers them.
+// Types of values, as all serializers number them.
 const (
 	typeUndef            uint16 = 0
 	typeBool             uint16 = 1
@@ -47,7 +45,11 @@ const (
 	typeEnvar            uint16 = 46
 	typeJobState         uint16 = 50
 	typeLinkState        uint16 = 51
+	typeDeviceDistance   uint16 = 54
+	typeDeviceType       uint16 = 57
+	typeLocality         uint16 = 58
 	typeCompressedBytes  uint16 = 59
+	typeNspace           uint16 = 60
 )
 
 // wildcard is the rank that stands for all ranks of a namespace.
@@ -57,29 +59,62 @@ const wildcard uint32 = 0xfffffffe
 const undescribed byte = 1
 
 // buffer is a message that is made of items. Each is an array of elements of one type, with the
-// number of elements before them. All numbers are big-endian.
-type buffer struct{ b []byte }
+// number of elements before them.
+//
+// A serializer is fixed or compact, which differs in integers of more than a byte. Those of a fixed one
+// are big-endian. Those of a compact one have 7 bits in each byte, the lowest first, and all bytes but
+// the last have the highest bit set; a ninth byte has 8 bits. Signed ones are counted 0, -1, 1, -2 and
+// so on.
+type buffer struct {
+	b       []byte
+	compact bool
+}
 
-func (w *buffer) u8(v byte)    { w.b = append(w.b, v) }
-func (w *buffer) u16(v uint16) { w.b = binary.BigEndian.AppendUint16(w.b, v) }
-func (w *buffer) u32(v uint32) { w.b = binary.BigEndian.AppendUint32(w.b, v) }
-func (w *buffer) u64(v uint64) { w.b = binary.BigEndian.AppendUint64(w.b, v) }
+func (w *buffer) u8(v byte) { w.b = append(w.b, v) }
+
+// unsigned appends an integer of a number of bytes.
+func (w *buffer) unsigned(v uint64, bytes int) {
+	if !w.compact {
+		for i := bytes - 1; i >= 0; i-- {
+			w.u8(byte(v >> (8 * i)))
+		}
+		return
+	}
+	for i := 0; v >= 0x80 && i < 8; i++ {
+		w.u8(byte(v) | 0x80)
+		v >>= 7
+	}
+	w.u8(byte(v))
+}
+
+// signed appends an integer of a number of bytes.
+func (w *buffer) signed(v int64, bytes int) {
+	if w.compact {
+		v = v<<1 ^ v>>63
+	}
+	w.unsigned(uint64(v), bytes)
+}
+
+// kind appends the type of a value.
+func (w *buffer) kind(v uint16) { w.unsigned(uint64(v), 2) }
 
 // text appends a string with its length, which counts the NUL at its end.
 func (w *buffer) text(s string) {
-	w.u32(uint32(len(s) + 1))
+	w.signed(int64(len(s)+1), 4)
 	w.b = append(w.b, s...)
 	w.u8(0)
 }
 
-// number appends a size_t, whose width is written before it.
+// number appends a size_t, before which its type is written in a fixed serializer.
 func (w *buffer) number(n int) {
-	w.u16(typeUint64)
-	w.u64(uint64(n))
+	if !w.compact {
+		w.kind(typeUint64)
+	}
+	w.unsigned(uint64(n), 8)
 }
 
 // count begins an item of n elements.
-func (w *buffer) count(n int) { w.u32(uint32(n)) }
+func (w *buffer) count(n int) { w.signed(int64(n), 4) }
 
 // command appends an item: what a message asks for.
 func (w *buffer) command(c byte) {
@@ -99,27 +134,34 @@ func (w *buffer) string(s string) {
 	w.text(s)
 }
 
-// word appends an item: a number of 4 bytes.
-func (w *buffer) word(v uint32) {
+// rank appends an item: a rank.
+func (w *buffer) rank(v uint32) {
 	w.count(1)
-	w.u32(v)
+	w.unsigned(uint64(v), 4)
+}
+
+// status appends an item: a status.
+func (w *buffer) status(v status) {
+	w.count(1)
+	w.signed(int64(v), 4)
 }
 
 // proc appends an item: the name of a process.
 func (w *buffer) proc(p proc) {
 	w.count(1)
 	w.text(p.nspace)
-	w.u32(p.rank)
+	w.unsigned(uint64(p.rank), 4)
 }
 
-// value appends the type and the content of a value: of a bool, a text or a byte of another type.
+// value appends the type and the content of a value: of a text, a number of 4 bytes, or a byte of
+// another type.
 func (w *buffer) value(v value) {
-	w.u16(v.kind)
+	w.kind(v.kind)
 	switch v.kind {
 	case typeString:
 		w.text(v.text)
-	case typeUint32, typeInt32, typeRank:
-		w.u32(uint32(v.number))
+	case typeUint32, typeRank:
+		w.unsigned(uint64(v.number), 4)
 	default:
 		w.u8(byte(v.number))
 	}
@@ -133,10 +175,15 @@ func (w *buffer) infos(list ...kval) {
 	}
 	w.count(len(list))
 	for _, i := range list {
-		w.text(i.key)
-		w.u32(0) // flags
-		w.value(i.value)
+		w.info(i)
 	}
+}
+
+// info appends an element: a key and its value, with flags.
+func (w *buffer) info(k kval) {
+	w.text(k.key)
+	w.unsigned(0, 4) // flags
+	w.value(k.value)
 }
 
 // kval appends an item: a key and its value.
@@ -146,10 +193,15 @@ func (w *buffer) kval(k kval) {
 	w.value(k.value)
 }
 
+// bytes appends an element: a byte object.
+func (w *buffer) bytes(b []byte) {
+	w.number(len(b))
+	w.b = append(w.b, b...)
+}
+
 // buffer appends an item: another buffer.
 func (w *buffer) buffer(in buffer) {
 	w.count(1)
 	w.u8(undescribed)
-	w.number(len(in.b))
-	w.b = append(w.b, in.b...)
+	w.bytes(in.b)
 }

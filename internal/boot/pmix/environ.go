@@ -14,33 +14,31 @@ type Place struct {
 	IP   address.IP // of the server, which runs on the same node
 	Port int
 
-	nspace   string
-	rank     int
-	security string // the way in which a process proves who it is
-	engine   string // name and version, for messages
+	nspace     string
+	rank       int
+	serializer string // its version
+	compact    bool   // is that of 41: see buffer
+	security   string // the way in which a process proves who it is
+	engine     string // name and version, for messages
 }
 
 // maxNspace is the longest name of a namespace in bytes: PMIX_MAX_NSLEN.
 const maxNspace = 255
 
-// uris returns the names of variables with the address of the server, the most suitable first. A
-// server sets one for each version of the serializer that it offers; this client uses 21, which all
-// servers from 3.2 on offer. They hold the same address.
-func uris() []string {
-	names := []string{}
-	for _, v := range []string{"21", "2", "3", "4", "41", "51", "61"} {
-		names = append(names, "PMIX_SERVER_URI"+v)
-	}
-	return names
-}
+// serializers returns the versions of serializers, the most suitable first. For each that a server offers
+// it sets a variable with its address; all have the same address. This client uses those of the first
+// two, and tries the second one with servers that offer neither.
+func serializers() []string { return []string{"41", "21", "4", "3", "2", "51", "61"} }
+
+const uriName = "PMIX_SERVER_URI"
 
 // Offered reports whether the environment names a PMIx server.
 func Offered(env func(string) (string, bool)) bool {
 	if v, _ := env("PMIX_NAMESPACE"); v == "" {
 		return false
 	}
-	for _, name := range uris() {
-		if v, _ := env(name); v != "" {
+	for _, version := range serializers() {
+		if v, _ := env(uriName + version); v != "" {
 			return true
 		}
 	}
@@ -65,18 +63,21 @@ func ReadPlace(env func(string) (string, bool)) (Place, error) {
 		return fail("PMIX_RANK is %.40q, not a rank", get("PMIX_RANK"))
 	}
 	p.rank = int(rank)
-	for _, name := range uris() {
-		uri := get(name)
+	for _, version := range serializers() {
+		uri := get(uriName + version)
 		if uri == "" {
 			continue
 		}
 		if p.IP, p.Port, err = parseURI(uri); err != nil {
-			return fail("%s of rank %d is %.100q: %v", name, p.rank, uri, err)
+			return fail("%s of rank %d is %.100q: %v", uriName+version, p.rank, uri, err)
+		}
+		if p.serializer = "21"; version == "41" {
+			p.serializer, p.compact = version, true
 		}
 		break
 	}
 	if p.IP == nil {
-		return fail("no PMIX_SERVER_URI21 in the environment of rank %d", p.rank)
+		return fail("no PMIX_SERVER_URI41 in the environment of rank %d", p.rank)
 	}
 	if p.security, err = chooseSecurity(get("PMIX_SECURITY_MODE")); err != nil {
 		return fail("rank %d: %v", p.rank, err)

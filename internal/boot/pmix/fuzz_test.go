@@ -32,7 +32,7 @@ func FuzzJob(f *testing.F) {
 		if rank < 0 {
 			return
 		}
-		r := &reader{left: b}
+		r := newReader(b)
 		d, err := describe(b, r.string(), rank)
 		if err == nil && (rank >= d.size || d.nodes != nil && len(d.nodes) != d.size) {
 			t.Fatalf("%x became %+v", b, d)
@@ -45,12 +45,12 @@ func FuzzValues(f *testing.F) {
 		f.Add(b)
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		r := &reader{left: b}
+		r := newReader(b)
 		if r.status() == success {
 			stored(r, proc{"slurm.pmix.1.0", 3}, "addr")
 		}
-		compactStored(b, proc{"slurm.pmix.1.0", 3}, "addr")
-		r = &reader{left: b}
+		stored(newReader(b), proc{"slurm.pmix.1.0", 3}, "addr")
+		r = newReader(b)
 		v := r.value()
 		names(v)
 		ranks(v, "a", 10)

@@ -42,7 +42,10 @@ type description struct {
 // behind a value of an unknown type is not read; it is an error if the size of the job is there.
 func describe(message []byte, nspace string, rank int) (description, error) {
 	d := description{size: -1, universe: -1, appnum: -1}
-	r := &reader{left: message}
+	if s := newReader(message).status(); s < 0 && len(message) <= 8 {
+		return d, fmt.Errorf("the server answers with %v", s)
+	}
+	r := newReader(message)
 	if name := r.string(); r.err == nil && name != nspace {
 		return d, fmt.Errorf("the server describes the job %.60q, not %.60q", name, nspace)
 	}
@@ -88,7 +91,7 @@ func describe(message []byte, nspace string, rank int) (description, error) {
 
 	hosts := make([]string, d.size)
 	for _, k := range procs {
-		about(k, rank, hosts, &d)
+		about(r, k, rank, hosts, &d)
 	}
 	var err error
 	if d.nodes, err = numberNodes(nodes, hosts); err == nil && d.nodes == nil {
@@ -115,11 +118,11 @@ func appnum(v value) (int, bool) {
 
 // about reads what is known of one process: its node, and, of this process, the number of its part of
 // the command line. What it cannot read it leaves out.
-func about(k kval, rank int, hosts []string, d *description) {
+func about(from *reader, k kval, rank int, hosts []string, d *description) {
 	var of int
 	var list []kval
 	if k.key == keyBlob {
-		r := &reader{left: k.value.bytes}
+		r := &reader{left: k.value.bytes, compact: from.compact}
 		r.one()
 		n := r.u32()
 		if r.err != nil || int64(n) >= int64(len(hosts)) {

@@ -55,12 +55,15 @@ func TestXLCH01_AJobThatContradictsItselfIsAnError(t *testing.T) {
 		return w.b
 	}
 	size := func(n int64) kval { return kval{keySize, value{kind: typeUint32, number: n}} }
+	var refused buffer
+	refused.status(typeUnknown)
 	unknown := append(job("j"), 0, 0, 0, 1, 0, 0, 0, 2, 'k', 0, 0xff, 0xff)
 	for _, c := range []struct {
 		message []byte
 		want    string
 	}{
 		{nil, "no pmix.job.size"},
+		{refused.b, "status -16 (unknown type)"},
 		{job("j"), "no pmix.job.size"},
 		{job("other", size(2)), "describes the job \"other\""},
 		{job("j", size(0)), "no pmix.job.size"},
@@ -93,25 +96,26 @@ func TestXLCH01_ThePlaceFromTheEnvironment(t *testing.T) {
 		want string // the place, or a part of the error
 		bad  bool
 	}{
-		{vars: vars(), want: "job.1 3 127.0.0.1 99 native PMIx server (PMIx)"},
-		{vars: vars("PMIX_SERVER_URI21", "", "PMIX_SERVER_URI61", "a.b.c.0;tcp6://[::1]:7"), want: "job.1 3 0:0:0:0:0:0:0:1 7 native PMIx server (PMIx)"},
-		{vars: vars("PMIX_SERVER_URI21", "a.0;tcp6://::1:7"), want: "job.1 3 0:0:0:0:0:0:0:1 7 native PMIx server (PMIx)"},
-		{vars: vars("PMIX_SECURITY_MODE", "munge,native", "OMPI_COMM_WORLD_SIZE", "2", "PMIX_VERSION", "5.0.7"), want: "job.1 3 127.0.0.1 99 native Open MPI's mpirun (PMIx 5.0.7)"},
-		{vars: vars("PMIX_SECURITY_MODE", "none", "PMIX_NAMESPACE", "slurm.pmix.6.0"), want: "slurm.pmix.6.0 3 127.0.0.1 99 none Slurm (PMIx)"},
+		{vars: vars("PMIX_SERVER_URI41", "s.0;tcp4://127.0.0.1:88"), want: "job.1 3 127.0.0.1 88 v41 native PMIx server (PMIx)"},
+		{vars: vars(), want: "job.1 3 127.0.0.1 99 v21 native PMIx server (PMIx)"},
+		{vars: vars("PMIX_SERVER_URI21", "", "PMIX_SERVER_URI61", "a.b.c.0;tcp6://[::1]:7"), want: "job.1 3 0:0:0:0:0:0:0:1 7 v21 native PMIx server (PMIx)"},
+		{vars: vars("PMIX_SERVER_URI21", "a.0;tcp6://::1:7"), want: "job.1 3 0:0:0:0:0:0:0:1 7 v21 native PMIx server (PMIx)"},
+		{vars: vars("PMIX_SECURITY_MODE", "munge,native", "OMPI_COMM_WORLD_SIZE", "2", "PMIX_VERSION", "5.0.7"), want: "job.1 3 127.0.0.1 99 v21 native Open MPI's mpirun (PMIx 5.0.7)"},
+		{vars: vars("PMIX_SECURITY_MODE", "none", "PMIX_NAMESPACE", "slurm.pmix.6.0"), want: "slurm.pmix.6.0 3 127.0.0.1 99 v21 none Slurm (PMIx)"},
 		{vars: vars("PMIX_SECURITY_MODE", "munge"), want: "srun --mpi=pmi2", bad: true},
 		{vars: vars("PMIX_NAMESPACE", ""), want: "PMIX_NAMESPACE", bad: true},
 		{vars: vars("PMIX_NAMESPACE", strings.Repeat("n", 256)), want: "PMIX_NAMESPACE", bad: true},
 		{vars: vars("PMIX_RANK", ""), want: "PMIX_RANK", bad: true},
 		{vars: vars("PMIX_RANK", "-1"), want: "PMIX_RANK", bad: true},
 		{vars: vars("PMIX_RANK", "65536"), want: "PMIX_RANK", bad: true},
-		{vars: vars("PMIX_SERVER_URI21", ""), want: "PMIX_SERVER_URI21", bad: true},
+		{vars: vars("PMIX_SERVER_URI21", ""), want: "PMIX_SERVER_URI41", bad: true},
 		{vars: vars("PMIX_SERVER_URI21", "tcp4://127.0.0.1:99"), want: "no semicolon", bad: true},
 		{vars: vars("PMIX_SERVER_URI21", "a;usock:/tmp/x"), want: "transport", bad: true},
 		{vars: vars("PMIX_SERVER_URI21", "a;tcp4://host:99"), want: "no address", bad: true},
 		{vars: vars("PMIX_SERVER_URI21", "a;tcp4://127.0.0.1:99999"), want: "no address", bad: true},
 	} {
 		p, err := ReadPlace(lookup(c.vars))
-		got := fmt.Sprint(p.nspace, " ", p.rank, " ", p.IP, " ", p.Port, " ", p.security, " ", p.engine)
+		got := fmt.Sprint(p.nspace, " ", p.rank, " ", p.IP, " ", p.Port, " v", p.serializer, " ", p.security, " ", p.engine)
 		if c.bad && (err == nil || !strings.Contains(err.Error(), c.want)) || !c.bad && (err != nil || got != c.want) {
 			t.Errorf("%v: %s, %v, want %s", c.vars, got, err, c.want)
 		}
@@ -161,7 +165,7 @@ func TestXLCH01_RecordedAnswers(t *testing.T) {
 		{"get-slurm22-waited", "slurm.pmix.1.0", "addr", 2, ""},
 		{"get-slurm22-waited", "slurm.pmix.1.0", "other", 3, ""},
 	} {
-		r := &reader{left: read(c.file)}
+		r := newReader(read(c.file))
 		if s := r.status(); s != success {
 			t.Errorf("%s: %v, %v", c.file, s, r.err)
 		}
@@ -172,18 +176,40 @@ func TestXLCH01_RecordedAnswers(t *testing.T) {
 	}
 }
 
-func TestXLCH01_CompactValuesThatContradictThemselvesAreErrors(t *testing.T) {
+func TestXLCH01_ValuesThatContradictThemselvesAreErrors(t *testing.T) {
 	proc1 := "\x02\x04a\x00\x01" // an item: rank 1 of a
 	for _, c := range []struct{ b, want string }{
 		{"\x02\x01\x02", "where 0 are left"},
-		{"\x02\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80", "more than 9 bytes"},
-		{"\x02\xff\xff\xff\xff\xff\xff\xff\xff\x7f", "where"},
+		{"\x02\xff\xff\xff\xff\xff\xff\xff\xff\x7f", "of 9223372036854775807 bytes"},
+		{"\x02\xff\xff\xff\xff\xff\xff\xff\xff\xff", "of -1 bytes"},
 		{"\x04", "where one is due"},
-		{"\x02\x07" + proc1 + "\x02\x01", "the length -1"},
-		{"\x02\x0a" + proc1 + "\x02\x04k\x00\x05", "has type 5"},
+		{"\x02\x07" + proc1 + "\x02\x01", "of -1 bytes"},
+		{"\x02\x0a" + proc1 + "\x02\x04k\x00\x7f", "unknown type 127"},
+		{"\x02\x0c" + proc1 + "\x02\x04k\x00\xff\xff\x7f", "a type of the number"},
 	} {
-		if text, ok, err := compactStored([]byte(c.b), proc{"a", 1}, "k"); ok || err == nil || !strings.Contains(err.Error(), c.want) {
+		if text, ok, err := stored(newReader([]byte(c.b)), proc{"a", 1}, "k"); ok || err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: %q, %v, %v, want %q", c.b, text, ok, err, c.want)
+		}
+	}
+}
+
+// TestXLCH01_IntegersOfBothSerializers: what is written is read again, and as long as it should be.
+func TestXLCH01_IntegersOfBothSerializers(t *testing.T) {
+	for _, compact := range []bool{false, true} {
+		for _, c := range []struct {
+			n    int64
+			size int // in bytes, in a compact serializer
+		}{{0, 1}, {1, 1}, {-1, 1}, {63, 1}, {64, 2}, {-64, 1}, {-65, 2}, {1<<31 - 1, 5}, {-1 << 31, 5}, {1<<63 - 1, 9}, {-1 << 63, 9}} {
+			w := buffer{compact: compact}
+			w.signed(c.n, 8)
+			w.unsigned(uint64(c.n), 8)
+			r := &reader{left: w.b, compact: compact}
+			if got := r.signed(8); got != c.n || compact && len(w.b)-len(r.left) != c.size {
+				t.Errorf("%d is read as %d, of %d bytes", c.n, got, len(w.b)-len(r.left))
+			}
+			if got := r.unsigned(8); got != uint64(c.n) || r.more() || r.err != nil {
+				t.Errorf("%d is read as %d, %v", uint64(c.n), got, r.err)
+			}
 		}
 	}
 }

@@ -68,7 +68,7 @@ func ranks(v value, nspace string, size int) []int {
 
 // query asks the engine for something by its key. The value is zero if the engine does not have it.
 func (c *Client) query(key string, qualifiers ...kval) (value, error) {
-	var m buffer
+	m := c.message()
 	m.command(cmdQuery)
 	m.size(1)
 	m.count(1)
@@ -76,9 +76,7 @@ func (c *Client) query(key string, qualifiers ...kval) (value, error) {
 	m.text(key)
 	m.number(len(qualifiers))
 	for _, q := range qualifiers {
-		m.text(q.key)
-		m.u32(0) // flags
-		m.value(q.value)
+		m.info(q)
 	}
 	s, r, err := c.ask(context.Background(), m)
 	switch {
@@ -90,7 +88,7 @@ func (c *Client) query(key string, qualifiers ...kval) (value, error) {
 		return value{}, fmt.Errorf("the server answers with %v", s)
 	}
 	if n := r.size(); r.err == nil && n > 0 {
-		r.u32() // the number again
+		r.count() // the number again
 		for range n {
 			k := r.info()
 			if r.err != nil {

@@ -15,10 +15,11 @@ import (
 // server does what the PMIx server of a job on one node does. As that of Slurm it lets a process leave
 // a fence that does not collect values at once.
 type server struct {
-	nspace string
-	size   int
-	job    func(rank int) []byte // the description of the job
-	sets   map[string][]proc     // process sets
+	nspace  string
+	size    int
+	compact bool                  // serializer 41 is offered, too
+	job     func(rank int) []byte // the description of the job
+	sets    map[string][]proc     // process sets
 
 	// instead returns what the server sends instead of its answer to a command, whether it is the body of
 	// a message, or raw bytes after which the connection is closed; nil is the answer.
@@ -52,28 +53,34 @@ func newServer(t *testing.T, size int) *server {
 
 // description describes a job on one node as the servers of PMIx 4 do.
 func (s *server) description(rank int) []byte {
-	var w buffer
+	w := s.message()
 	w.string(s.nspace)
 	w.kval(kval{keySize, value{kind: typeUint32, number: int64(s.size)}})
 	w.kval(kval{keyUniverse, value{kind: typeUint32, number: 8}})
 	for i := range s.size {
-		var blob buffer
-		blob.word(uint32(i))
+		blob := s.message()
+		blob.rank(uint32(i))
 		blob.kval(kval{keyHost, value{kind: typeString, text: fmt.Sprintf("host%d", i/2)}})
 		blob.kval(kval{keyAppNum, value{kind: typeUint32, number: int64(i)}})
 		w.count(1)
 		w.text(keyBlob)
-		w.u16(typeByteObject)
-		w.number(len(blob.b))
-		w.b = append(w.b, blob.b...)
+		w.kind(typeByteObject)
+		w.bytes(blob.b)
 	}
 	return w.b
 }
 
+// message returns an empty message.
+func (s *server) message() buffer { return buffer{compact: s.compact} }
+
 // environ is the environment of a process.
 func (s *server) environ(rank int) map[string]string {
-	return map[string]string{"PMIX_NAMESPACE": s.nspace, "PMIX_RANK": fmt.Sprint(rank), "PMIX_VERSION": "4.2.2",
+	vars := map[string]string{"PMIX_NAMESPACE": s.nspace, "PMIX_RANK": fmt.Sprint(rank), "PMIX_VERSION": "4.2.2",
 		"PMIX_SERVER_URI21": "prterun-1.0;tcp4://127.0.0.1:1", "PMIX_SECURITY_MODE": "native"}
+	if s.compact {
+		vars["PMIX_SERVER_URI41"] = vars["PMIX_SERVER_URI21"]
+	}
+	return vars
 }
 
 func lookup(vars map[string]string) func(string) (string, bool) {
@@ -131,8 +138,12 @@ func (s *server) handshake(rank int, conn net.Conn) error {
 	if mode != "native" || binary.BigEndian.Uint32([]byte(rest)) != 8 || rest[12] != 0 {
 		return fmt.Errorf("credentials %q", body)
 	}
+	serializer := "v21"
+	if s.compact {
+		serializer = "v41"
+	}
 	nspace, rest, _ := strings.Cut(rest[13:], "\x00")
-	if nspace != s.nspace || binary.BigEndian.Uint32([]byte(rest)) != uint32(rank) || rest[4:] != "4.2.2\x00v21\x00\x01hash\x00" {
+	if nspace != s.nspace || binary.BigEndian.Uint32([]byte(rest)) != uint32(rank) || rest[4:] != "4.2.2\x00"+serializer+"\x00\x01hash\x00" {
 		return fmt.Errorf("handshake %q", body)
 	}
 	if s.greet != nil {
@@ -159,7 +170,7 @@ func (s *server) serve(rank int, conn net.Conn) error {
 		if _, err := io.ReadFull(conn, body); err != nil {
 			return err
 		}
-		r := &reader{left: body}
+		r := newReader(body)
 		r.one()
 		command := r.u8()
 		if s.instead != nil {
@@ -185,7 +196,7 @@ func (s *server) serve(rank int, conn net.Conn) error {
 func (r *reader) takeInfos() (list []kval) {
 	n := r.size()
 	if n > 0 {
-		r.u32()
+		r.count()
 		for range n {
 			list = append(list, r.info())
 		}
@@ -197,7 +208,7 @@ func (s *server) answer(from proc, command byte, r *reader, to waiter) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.commands = append(s.commands, command)
-	var w buffer
+	w := s.message()
 	switch command {
 	case cmdJob:
 		conn := to.conn
@@ -211,14 +222,14 @@ func (s *server) answer(from proc, command byte, r *reader, to waiter) {
 			if kind := r.u8(); kind != undescribed {
 				r.fail("buffer of kind %d", kind)
 			}
-			in := &reader{left: r.bytes()}
+			in := r.within(r.bytes())
 			for in.more() {
 				if k := in.kval(); scope == 2 {
 					s.values[from] = append(s.values[from], k)
 				}
 			}
 		}
-		to.reply(success)
+		s.reply(to, success)
 		waiting := s.waiting
 		s.waiting = nil
 		for _, g := range waiting {
@@ -226,21 +237,21 @@ func (s *server) answer(from proc, command byte, r *reader, to waiter) {
 		}
 	case cmdFence:
 		n := r.size()
-		r.u32()
+		r.count()
 		p := r.proc()
 		_, collect := find(r.takeInfos(), keyCollect)
 		if n != 1 || p != (proc{s.nspace, wildcard}) {
 			r.fail("fence of %v", p)
 		}
 		if !collect {
-			to.reply(success)
+			s.reply(to, success)
 			return
 		}
 		s.fenced = append(s.fenced, to)
 		s.entered <- struct{}{}
 		if len(s.fenced) == s.size {
 			for _, f := range s.fenced {
-				f.reply(success)
+				s.reply(f, success)
 			}
 			s.fenced = nil
 		}
@@ -257,36 +268,36 @@ func (s *server) answer(from proc, command byte, r *reader, to waiter) {
 		s.aborted <- fmt.Sprintf("%d %s %d", code, msg, n)
 	case cmdQuery:
 		r.size()
-		r.u32()
-		r.u32()
+		r.count()
+		r.signed(4) // keys
 		key := r.text()
 		var qualifier string
 		if r.number() > 0 {
 			qualifier = r.info().value.text
 		}
 		if s.sets == nil {
-			to.reply(notSupported)
+			s.reply(to, notSupported)
 			return
 		}
-		w.word(uint32(success))
+		w.status(success)
 		w.size(1)
 		w.count(1)
 		w.text(key)
-		w.u32(0)
+		w.unsigned(0, 4)
 		if key == keyPsets {
 			w.value(value{kind: typeString, text: "a,b,empty"})
 		} else {
-			w.u16(typeDataArray)
-			w.u16(typeProc)
+			w.kind(typeDataArray)
+			w.kind(typeProc)
 			w.number(len(s.sets[qualifier]))
 			for _, p := range s.sets[qualifier] {
 				w.text(p.nspace)
-				w.u32(p.rank)
+				w.unsigned(uint64(p.rank), 4)
 			}
 		}
 		to.conn.Write(pack(0, to.tag, w.b))
 	case cmdFinalize:
-		to.reply(success)
+		s.reply(to, success)
 	default:
 		r.fail("command %d", command)
 	}
@@ -302,25 +313,24 @@ func (s *server) get(g waiter, wait bool) {
 			return
 		}
 		if !wait {
-			g.reply(notFound)
+			s.reply(g, notFound)
 			return
 		}
 	}
-	var in, w buffer
+	in, w := s.message(), s.message()
 	in.proc(g.of)
 	for _, k := range list {
 		in.kval(k)
 	}
-	w.word(uint32(success))
+	w.status(success)
 	w.count(1)
-	w.number(len(in.b))
-	w.b = append(w.b, in.b...)
+	w.bytes(in.b)
 	g.conn.Write(pack(0, g.tag, w.b))
 }
 
-func (g waiter) reply(s status) {
-	var w buffer
-	w.word(uint32(s))
+func (s *server) reply(g waiter, result status) {
+	w := s.message()
+	w.status(result)
 	g.conn.Write(pack(0, g.tag, w.b))
 }
 

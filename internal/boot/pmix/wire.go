@@ -26,8 +26,6 @@ const (
 	// claimed is the version of PMIx whose client this one imitates: the oldest that is not special
 	// to any server.
 	claimed = "4.2.2"
-	// serializer is the version of the serializer that this client uses.
-	serializer = "v21"
 )
 
 // commands of a client.
@@ -61,7 +59,7 @@ func greeting(p Place) []byte {
 	text(p.nspace)
 	body = binary.BigEndian.AppendUint32(body, uint32(p.rank))
 	text(claimed)
-	text(serializer)
+	text("v" + p.serializer)
 	body = append(body, undescribed)
 	text("hash") // values come in answers, not in shared memory
 
@@ -81,7 +79,7 @@ func shake(conn io.ReadWriter, p Place) (uint32, error) {
 	var reply [8]byte
 	if _, err := io.ReadFull(conn, reply[:4]); err != nil {
 		return 0, fmt.Errorf("%w: the server refuses serializer %s or the credentials of this user: start the program with srun --mpi=pmi2 if the engine is Slurm",
-			ending(err), serializer)
+			ending(err), p.serializer)
 	}
 	if s := status(binary.BigEndian.Uint32(reply[:])); s != success {
 		return 0, fmt.Errorf("the server answers with %v", s)
