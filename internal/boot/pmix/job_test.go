@@ -143,7 +143,18 @@ func TestXLCH01_RecordedAnswers(t *testing.T) {
 		{"job-slurm22", "slurm.pmix.1.0", description{size: 4, universe: 4, appnum: 0, nodes: []int{0, 0, 1, 1}}},
 		{"job-openmpi5", "prterun-vm-2088@1", description{size: 2, universe: 2, appnum: 0, nodes: []int{0, 0}}},
 		{"job-slurm24", "slurm.pmix.1.12", description{size: 4, universe: 4, appnum: 0, nodes: []int{0, 0, 1, 1}}},
+		{"job-openmpi4-v41", "608436225", description{size: 2, universe: 2, appnum: 0, nodes: []int{0, 0}}},
+		{"job-openmpi5-v41", "prterun-vm-18642@1", description{size: 2, universe: 2, appnum: 0, nodes: []int{0, 0}}},
+		{"job-openmpi6-v41", "prterun-vm-18660@1", description{size: 2, universe: 2, appnum: 1, nodes: []int{0, 0}}},
+		{"job-slurm22-v41", "slurm.pmix.1.0", description{size: 4, universe: 4, appnum: 0, nodes: []int{0, 0, 1, 1}}},
+		{"job-slurm24-v41", "slurm.pmix.1.12", description{size: 4, universe: 4, appnum: 0, nodes: []int{0, 0, 1, 1}}},
 	} {
+		r := newReader(read(c.file))
+		for r.string(); r.more(); {
+			if k := r.kval(); r.err != nil {
+				t.Errorf("%s: after %s: %v", c.file, k.key, r.err)
+			}
+		}
 		d, err := describe(read(c.file), c.nspace, 1)
 		if err != nil || !reflect.DeepEqual(d, c.want) {
 			t.Errorf("%s: %+v, %v", c.file, d, err)
@@ -160,6 +171,11 @@ func TestXLCH01_RecordedAnswers(t *testing.T) {
 		{"get-slurm22", "slurm.pmix.1.0", "addr", 1, "127.0.0.1:1001"},
 		{"get-openmpi5", "prterun-vm-2088@1", "addr", 1, "127.0.0.1:1001"},
 		{"get-slurm24", "slurm.pmix.1.12", "addr", 1, "127.0.0.1:1001"},
+		{"get-openmpi4-v41", "608436225", "addr", 1, "127.0.0.1:1001"},
+		{"get-openmpi5-v41", "prterun-vm-18642@1", "addr", 1, "127.0.0.1:1001"},
+		{"get-openmpi6-v41", "prterun-vm-18660@1", "addr", 1, "127.0.0.1:1001"},
+		{"get-slurm22-v41", "slurm.pmix.1.0", "addr", 1, "127.0.0.1:1001"},
+		{"get-slurm24-v41", "slurm.pmix.1.12", "addr", 1, "127.0.0.1:1001"},
 		{"get-slurm22-waited", "slurm.pmix.1.0", "session", 3, "of-3"},
 		{"get-slurm22-waited", "slurm.pmix.1.0", "addr", 3, "127.0.0.1:32799"},
 		{"get-slurm22-waited", "slurm.pmix.1.0", "addr", 2, ""},
