@@ -40,6 +40,11 @@ func psets(j *boot.Job) []string {
 			}
 		}
 	}
+	for _, s := range j.Sets {
+		if len(s.Name) <= boot.MaxPset && !slices.Contains(names, s.Name) {
+			names = append(names, s.Name)
+		}
+	}
 	return names
 }
 
@@ -64,7 +69,10 @@ func pset(j *boot.Job, name string) (members []int32) {
 			is := slices.Contains(b.Psets, name) || isApp && number == strconv.Itoa(i)
 			of = append(of, slices.Repeat([]bool{is}, b.Ranks)...)
 		}
-		in = func(r int) bool { return r < len(of) && of[r] }
+		set := slices.IndexFunc(j.Sets, func(s boot.Pset) bool { return s.Name == name })
+		in = func(r int) bool {
+			return r < len(of) && of[r] || set >= 0 && slices.Contains(j.Sets[set].Ranks, r)
+		}
 	}
 	for r := range j.Size {
 		if in(r) {
@@ -76,7 +84,8 @@ func pset(j *boot.Job, name string) (members []int32) {
 
 // Psets are the names of the process sets that the session knows: PsetWorld, PsetSelf, one for
 // each host of the job ("halo://host/NAME"), one for each block of the launcher's command line,
-// which colons separate ("halo://app/0", ...), and those that option -pset of halo run has named.
+// which colons separate ("halo://app/0", ...), and those that option -pset of halo run, or of mpirun
+// of Open MPI from version 5 on, has named.
 // They are the same in all sessions and do not change.
 //
 // C: MPI_Session_get_num_psets and MPI_Session_get_nth_pset, section 11.3.2.

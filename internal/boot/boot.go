@@ -53,6 +53,8 @@ import (
 	"crypto/ecdh"
 	"errors"
 	"os"
+
+	"github.com/halo-mpi/halo/internal/boot/engine"
 )
 
 // ErrOver is the error when the job or the launcher has ended.
@@ -110,6 +112,8 @@ type Job struct {
 	AppNum int      // which block of an MPMD command line this process belongs to
 	Blocks []Block  // the blocks of the command line, in the order of their ranks; nil: one without names
 
+	Sets []Pset // process sets of a job engine; no launcher sends them
+
 	// Key is the own key of this process in a job that has no Secret, because a job engine started it. Each
 	// two processes share a secret of their own then, by the public keys in their addresses.
 	Key *ecdh.PrivateKey
@@ -119,6 +123,9 @@ type Job struct {
 	// job engine started them.
 	Leader string
 }
+
+// Pset is a process set that a job engine defines.
+type Pset = engine.Pset
 
 // Block is a block of an MPMD command line.
 type Block struct {

@@ -19,6 +19,7 @@ type place struct {
 	count int   // of nodes
 	local []int // ranks of this node, ascending
 	key   *ecdh.PrivateKey
+	sets  []engine.Pset // which the engine defines
 }
 
 // newPlace returns the place of a process with an identity. nodes is what the engine says, nil if it says

@@ -95,6 +95,12 @@ func open(e engine.Client, set settings) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c, ok := e.(engine.PsetClient); ok {
+		// They are asked for now, because a process that has left its engine cannot ask.
+		if at.sets, err = c.Psets(); err != nil {
+			return nil, err
+		}
+	}
 	p := &Process{place: at, engine: e, inC: set.inC, fabric: set.fabric, iface: set.iface, engineHost: set.engineHost, cores: set.cores, joinLimit: set.joinLimit,
 		lost: make(chan struct{}), changed: make(chan struct{}), kept: map[int]*os.File{}, used: true}
 	if err := p.meet(set.world, nil); err != nil {

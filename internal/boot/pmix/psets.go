@@ -66,7 +66,7 @@ func ranks(v value, nspace string, size int) []int {
 	return list
 }
 
-// query asks the engine for something by its key. The value is zero if the engine does not have it.
+// query asks the engine for something by its key. The value is zero if the engine does not say it.
 func (c *Client) query(key string, qualifiers ...kval) (value, error) {
 	m := c.message()
 	m.command(cmdQuery)
@@ -82,10 +82,8 @@ func (c *Client) query(key string, qualifiers ...kval) (value, error) {
 	switch {
 	case err != nil:
 		return value{}, err
-	case s == notFound || s.missing():
-		return value{}, nil
 	case s != success && s != partialSuccess && s != queryPartial:
-		return value{}, fmt.Errorf("the server answers with %v", s)
+		return value{}, nil // the server of Slurm answers that it does not reach one that would know
 	}
 	if n := r.size(); r.err == nil && n > 0 {
 		r.count() // the number again

@@ -276,7 +276,7 @@ func (s *server) answer(from proc, command byte, r *reader, to waiter) {
 			qualifier = r.info().value.text
 		}
 		if s.sets == nil {
-			s.reply(to, notSupported)
+			s.reply(to, unreachable)
 			return
 		}
 		w.status(success)

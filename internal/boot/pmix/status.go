@@ -34,6 +34,3 @@ func (s status) String() string {
 	}
 	return fmt.Sprintf("status %d", int32(s))
 }
-
-// missing reports whether a server says that it does not have an operation.
-func (s status) missing() bool { return s == notSupported || s == notImplemented }
