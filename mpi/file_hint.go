@@ -19,6 +19,7 @@ const (
 	keyCbRead     = "romio_cb_read"
 	keyCbWrite    = "romio_cb_write"
 	keyCollective = "collective_buffering"
+	keyNoIndep    = "romio_no_indep_rw" // the program makes no independent accesses
 	keyStyle      = "access_style"
 	keyFilename   = "filename"
 )
@@ -135,6 +136,10 @@ func (i *Info) fileHint(o *fileOptions) {
 			}
 		}
 	}
+	v, _ = i.Get(keyNoIndep)
+	if _, ok := boolean(v); ok {
+		o.Keep(keyNoIndep, v)
+	}
 	if v, found := i.Get(keyStyle); found {
 		AccessStyle(v).fileHint(o)
 	}
@@ -151,11 +156,16 @@ func (i *Info) fileHint(o *fileOptions) {
 // choiceNames are the values of hints that are a file.Choice.
 func choiceNames() [3]string { return [3]string{"automatic", "enable", "disable"} }
 
+// with applies hints. As in ROMIO members gather if the program makes no independent accesses, whatever other hints
+// say, wherever they come from.
 func (o *fileOptions) with(list []FileHint) {
 	for _, x := range list {
 		if x != nil {
 			x.fileHint(o)
 		}
+	}
+	if only, _ := boolean(o.Kept[keyNoIndep]); only {
+		o.CbRead, o.CbWrite = file.Enable, file.Enable
 	}
 }
 

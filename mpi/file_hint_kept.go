@@ -16,7 +16,7 @@ type keptKey struct {
 }
 
 // keptKeys are those of the standard, and of ROMIO, whose programs pass them.
-func keptKeys() [13]keptKey {
+func keptKeys() [12]keptKey {
 	return [...]keptKey{
 		{"cb_block_size", isCount},
 		{"chunked", areCounts},
@@ -30,7 +30,6 @@ func keptKeys() [13]keptKey {
 		{"cb_config_list", isText},
 		{"ind_wr_buffer_size", isCount},
 		{"romio_ds_write", isChoice},
-		{"romio_no_indep_rw", isTruth},
 	}
 }
 
@@ -43,11 +42,6 @@ func items(list string) (all []string) {
 }
 
 func isText(v string) bool { return v != "" }
-
-func isTruth(v string) bool {
-	_, ok := boolean(v)
-	return ok
-}
 
 func isChoice(v string) bool {
 	for _, name := range choiceNames() {
@@ -74,9 +68,9 @@ func areCounts(v string) bool {
 	return true
 }
 
-// hintsVariable names a file with hints for all files of the process: lines of a key and a value. A line that
-// begins with # is a comment. Other lines are ignored, and so is a file that cannot be read: hints make
-// no errors.
+// hintsVariable names a file with hints for all files of the process: lines of a key and a value, of which the
+// first with a key counts. A line that begins with # is a comment. Other lines are ignored, and so is a file that
+// cannot be read: hints make no errors.
 const hintsVariable = "ROMIO_HINTS"
 
 // hintsFileMax is how much of such a file is read, in bytes.
@@ -84,7 +78,7 @@ const hintsFileMax = 64 << 10
 
 // hintsOfEnvironment is the hints in that file, nil if the variable is not set.
 func hintsOfEnvironment() *Info {
-	name := os.Getenv(hintsVariable)
+	name := variable(hintsVariable)
 	if name == "" {
 		return nil
 	}
@@ -97,8 +91,31 @@ func hintsOfEnvironment() *Info {
 	for lines := bufio.NewScanner(io.LimitReader(f, hintsFileMax)); lines.Scan(); {
 		words := strings.Fields(lines.Text())
 		if len(words) == 2 && !strings.HasPrefix(words[0], "#") && len(words[0]) <= MaxInfoKey && len(words[1]) <= MaxInfoVal {
-			_ = i.Set(words[0], words[1]) // it has been checked
+			if _, found := i.Get(words[0]); !found {
+				_ = i.Set(words[0], words[1]) // it has been checked
+			}
 		}
 	}
 	return i
+}
+
+// Environment sets a function that looks up environment variables in place of os.Getenv, which has the
+// environment of the beginning. It exists for bindings of languages whose programs change the environment
+// without Go. It applies to the whole process; nil removes it.
+//
+// C: none; setenv and putenv.
+func (internals) Environment(lookup func(name string) string) {
+	if lookup == nil {
+		current.getenv.Store(nil)
+		return
+	}
+	current.getenv.Store(&lookup)
+}
+
+// variable is the present value of an environment variable, "" if it is not set.
+func variable(name string) string {
+	if lookup := current.getenv.Load(); lookup != nil {
+		return (*lookup)(name)
+	}
+	return os.Getenv(name)
 }

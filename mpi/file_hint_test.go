@@ -93,7 +93,7 @@ func TestINF02_INF04_IO23_HintsThatAreKept(t *testing.T) {
 		"cb_config_list", "*:1", "ind_wr_buffer_size", "1", "romio_ds_write", "enable", "romio_no_indep_rw", "true", "collective_buffering", "false"}
 	onFile(t, 2, func(t testing.TB, c *mpi.Comm, path string) {
 		f := openFile(t, c, "nfs:"+path, newFile, pairs(t, append([]string{"filename", "other"}, known...)...))
-		hintsOfFile(t, f, append([]string{"filename", path, "romio_cb_write", "disable", "romio_cb_read", "disable"}, known...)...)
+		hintsOfFile(t, f, append([]string{"filename", path, "romio_cb_write", "enable", "romio_cb_read", "enable"}, known...)...)
 		ok(t, f.SetView(int64(3*c.Rank()), typeOf[byte](), blocks(t, 3, 2), "native"))
 		_, err := mpi.WriteAtAll(f, 0, []byte{1, 2, 3, 4, 5, 6})
 		ok(t, err)
@@ -104,7 +104,7 @@ func TestINF02_INF04_IO23_HintsThatAreKept(t *testing.T) {
 		ok(t, f.SetInfo(pairs(t, "access_style", "sometimes", "chunked", "1,x", "nb_proc", "0", "striping_unit", "-1", "io_node_list", "",
 			"romio_ds_write", "perhaps", "romio_no_indep_rw", "1", "collective_buffering", "TRUE")))
 		hintsOfFile(t, f, known...)
-		ok(t, f.SetInfo(mpi.AccessStyle("sequential"), pairs(t, "collective_buffering", "true", "romio_cb_read", "enable")))
+		ok(t, f.SetInfo(mpi.AccessStyle("sequential"), pairs(t, "romio_no_indep_rw", "false", "collective_buffering", "true", "romio_cb_read", "enable")))
 		hintsOfFile(t, f, "access_style", "sequential", "collective_buffering", "true", "romio_cb_write", "automatic", "romio_cb_read", "enable")
 		ok(t, f.Close())
 		f = openFile(t, c, path, mpi.ModeReadOnly|mpi.ModeDeleteOnClose)
@@ -113,11 +113,11 @@ func TestINF02_INF04_IO23_HintsThatAreKept(t *testing.T) {
 	})
 }
 
-// INF-04: the file that ROMIO_HINTS names has hints for all files; those of the program take precedence. Lines that
-// are no hint are ignored, and so is a file that does not exist.
+// INF-04: the file that ROMIO_HINTS names has hints for all files; those of the program take precedence, and of
+// equal keys the first. Lines that are no hint are ignored, and so is a file that does not exist.
 func TestINF04_HintsOfTheEnvironment(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "hints")
-	ok(t, os.WriteFile(name, []byte("# cb_nodes 9\ncb_nodes 3\n\n cb_buffer_size\t65536 \nromio_cb_write enable now\nstriping_unit 512\nromio_ds_read\nfile_perm x\n"), 0o600))
+	ok(t, os.WriteFile(name, []byte("# cb_nodes 9\ncb_nodes 3\n\n cb_buffer_size\t65536 \nromio_cb_write enable now\nstriping_unit 512\ncb_nodes 2\nromio_ds_read\nfile_perm x\n"), 0o600))
 	t.Setenv("ROMIO_HINTS", name)
 	onFile(t, 2, func(t testing.TB, c *mpi.Comm, path string) {
 		f := openFile(t, c, path, newFile, mpi.CbBufferSize(4096))

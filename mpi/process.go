@@ -57,6 +57,7 @@ type process struct {
 	places    atomic.Int32
 	texts     atomic.Pointer[func(*Error)]          // set by DescribeErrors; pairs with nothing, like names
 	fault     atomic.Pointer[func(address uintptr)] // set by OnFault
+	getenv    atomic.Pointer[func(string) string]   // set by Environment; pairs with nothing, like names
 	ending    bool                                  // Finalize is running or has completed
 	fortran   fortranSizes
 	finalized bool

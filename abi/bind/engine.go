@@ -20,6 +20,7 @@ var engine = unexported.Get[interface {
 	LocateCalls(caller func() uintptr, place func(pc uintptr) string, name func(call string) string)
 	LockedThreads(several bool, places int)
 	OnFault(f func(address uintptr))
+	Environment(lookup func(name string) string)
 	FortranSizes(logical, integer, real, doublePrecision int) error
 	InitErrhandler(h mpi.Errhandler) (*mpi.Comm, error)
 	FirstErrhandler(h mpi.Errhandler)

@@ -40,6 +40,9 @@ type Hooks struct {
 	// left to return to.
 	Fault      func(address uintptr, store bool)
 	EndByFault func()
+	// Variable returns the value of an environment variable as C sees it, "" if it is not set. nil: as Go
+	// sees it, which has the environment in which the process began.
+	Variable func(name string) string
 	// Places is the value of GOMAXPROCS before package abi/oneplace lowered it until MPI_Init.
 	// 0: nothing lowered it.
 	Places int

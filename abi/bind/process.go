@@ -47,6 +47,9 @@ func (l *Lib) prepare(required mpi.ThreadLevel) error {
 	if l.hooks.EndByFault != nil {
 		engine.OnFault(l.ServiceFault)
 	}
+	if l.hooks.Variable != nil {
+		engine.Environment(l.hooks.Variable)
+	}
 	if err := l.startFortran(); err != nil {
 		return err
 	}

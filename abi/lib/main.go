@@ -26,7 +26,7 @@ import (
 
 var lib = bind.New(bind.Hooks{
 	Malloc: malloc, Invoke: invoke, Thread: thread, Caller: caller, Fast: newFast(), Fault: fault, EndByFault: endByFault,
-	Places: oneplace.Usual(),
+	Variable: variable, Places: oneplace.Usual(),
 })
 
 // The first argument of the exported functions is the frame of the calling C function, for
@@ -88,6 +88,13 @@ func fault(address uintptr, store bool) {
 		written = 1
 	}
 	C.halo_fault_at(C.uintptr_t(address), written)
+}
+
+// variable is getenv: programs change their environment by setenv and putenv, which os.Getenv does not see.
+func variable(name string) string {
+	n := C.CString(name)
+	defer C.free(unsafe.Pointer(n))
+	return C.GoString(C.getenv(n))
 }
 
 func endByFault() { C.halo_end_by_fault() }
