@@ -1,24 +1,19 @@
 ! FTN-04, FTN-18, IO-01, IO-05, IO-11, X-IO-01: sections of arrays that are not contiguous, in every family of
 ! accesses to files. A split or nonblocking access uses the section itself, or moves a copy when it completes.
+INCLUDE 'of_process.inc'
 PROGRAM file_sections
-  USE, INTRINSIC :: ISO_C_BINDING, ONLY : C_INT
   USE mpi_f08
+  USE of_process
   IMPLICIT NONE
-  INTERFACE
-    FUNCTION getpid() BIND(C)
-      IMPORT :: C_INT
-      INTEGER(KIND=C_INT) :: getpid
-    END FUNCTION getpid
-  END INTERFACE
   INTEGER, PARAMETER :: families = 14, n = 20
-  INTEGER :: rank, size, k
+  INTEGER :: k
   INTEGER(KIND=MPI_OFFSET_KIND) :: mine
   CHARACTER(LEN=80) :: name
   TYPE(MPI_File) :: file
   CALL MPI_Init()
   CALL MPI_Comm_rank(MPI_COMM_WORLD, rank)
   CALL MPI_Comm_size(MPI_COMM_WORLD, size)
-  WRITE (name, '(A,I0)') '/tmp/conformance-sections-', getpid()
+  name = file_name('sections')
   CALL MPI_Bcast(name, LEN(name), MPI_CHARACTER, 0, MPI_COMM_WORLD)
   CALL MPI_File_open(MPI_COMM_WORLD, TRIM(name), MPI_MODE_CREATE + MPI_MODE_RDWR + MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, file)
   CALL MPI_File_set_view(file, 0_MPI_OFFSET_KIND, MPI_INTEGER, MPI_INTEGER, 'native', MPI_INFO_NULL)
@@ -32,15 +27,6 @@ PROGRAM file_sections
   CALL MPI_Finalize()
 
 CONTAINS
-
-  SUBROUTINE must(holds, case)
-    LOGICAL, INTENT(IN) :: holds
-    INTEGER, INTENT(IN) :: case
-    IF (.NOT. holds) THEN
-      PRINT *, 'rank', rank, 'case', case
-      ERROR STOP 1
-    END IF
-  END SUBROUTINE must
 
   ! Writes a section and reads it as a contiguous array, then reads the section.
   SUBROUTINE family(k)

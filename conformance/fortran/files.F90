@@ -14,26 +14,21 @@ MODULE record
   INTEGER(KIND=wide) :: passed = 0
 END MODULE record
 
+INCLUDE 'of_process.inc'
+
 PROGRAM files
-  USE, INTRINSIC :: ISO_C_BINDING, ONLY : C_INT
   USE_MPI
+  USE of_process
   USE record
   IMPLICIT NONE
   INCLUDE_MPI
-  INTERFACE
-    FUNCTION getpid() BIND(C)
-      IMPORT :: C_INT
-      INTEGER(KIND=C_INT) :: getpid
-    END FUNCTION getpid
-  END INTERFACE
   INTEGER, PARAMETER :: rows = 30
   INTEGER(KIND=MPI_OFFSET_KIND), PARAMETER :: start = 0
-  INTEGER :: rank, size, code
   CHARACTER(LEN=80) :: name
   CALL MPI_INIT(code)
   CALL MPI_COMM_RANK(MPI_COMM_WORLD, rank, code)
   CALL MPI_COMM_SIZE(MPI_COMM_WORLD, size, code)
-  WRITE (name, '(A,I0)') '/tmp/conformance-fortran-', getpid()
+  name = file_name('fortran')
   CALL MPI_BCAST(name, LEN(name), MPI_CHARACTER, 0, MPI_COMM_WORLD, code)
   CALL views()
   CALL pointers()
@@ -45,15 +40,6 @@ PROGRAM files
   CALL MPI_FINALIZE(code)
 
 CONTAINS
-
-  SUBROUTINE must(holds, n)
-    LOGICAL, INTENT(IN) :: holds
-    INTEGER, INTENT(IN) :: n
-    IF (.NOT. holds) THEN
-      PRINT *, 'rank', rank, 'case', n, 'code', code
-      ERROR STOP 1
-    END IF
-  END SUBROUTINE must
 
   ! Each rank has a column of a matrix of the file.
   SUBROUTINE views()
