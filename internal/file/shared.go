@@ -2,6 +2,7 @@ package file
 
 import (
 	"encoding/binary"
+	"fmt"
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/comm"
@@ -133,7 +134,7 @@ func (f *File) SeekShared(offset int64, whence int) (int64, error) {
 		to, own = f.target(v, v.unit, now, offset, whence)
 	}
 	f.queue.wait()
-	if err := f.e.agree(f.c, "SeekShared", seekText(offset, whence), own); err != nil {
+	if err := f.e.agree(f.c, "SeekShared", fmt.Sprintf("offset %d from %d", offset, whence), own); err != nil {
 		return 0, err
 	}
 	return to / v.unit, f.placeShared(to)

@@ -1,7 +1,6 @@
 package file
 
 import (
-	"fmt"
 	"sync"
 
 	"github.com/halo-mpi/halo/internal/class"
@@ -58,8 +57,4 @@ func (f *File) End(call string) (int64, error) {
 	err := f.e.p2p.Take(s.r)
 	s.r = nil
 	return n, err
-}
-
-func seekText(offset int64, whence int) string {
-	return fmt.Sprintf("offset %d from %d", offset, whence)
 }

@@ -106,7 +106,7 @@ func (p *Proc) Wait(e *Event, hint int) {
 }
 
 // WaitApart is Wait of a goroutine that is none of the program's: it runs no tasks, and never becomes the
-// poller. It sleeps until a poller, or a service, finds that e has happened.
+// poller. It sleeps until a poller, or a service, finds that e has happened: in polling mode up to two ticks later.
 func (p *Proc) WaitApart(e *Event) {
 	e.apart = true
 	for !e.happened() {
