@@ -65,6 +65,9 @@ func objects() []Chapter {
 			{"IO-21", "opening, closing, views, modes"},
 			{"IO-22", "seeking, and arrays that are distributed"},
 			{"IO-23", "views do not depend on the layout on disk"},
+			{"E2-04", "forms of data of the program, which a draft also calls types"},
+			{"E2-11", "the example of external32, in which a draft writes to a file that is open for reading"},
+			{"E2-12", "reals of 16 bytes in external32 have a bias of 16383, which a draft misprints"},
 		}},
 		{Title: "Profiling interface", Features: []Feature{
 			{"PMP-01", "every procedure has a second name, and can be replaced"},
