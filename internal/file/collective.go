@@ -8,14 +8,15 @@ import (
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/p2p"
+	"github.com/halo-mpi/halo/internal/planted"
 )
 
 // DoAll is Do by all members: collective. If the arguments of one member are wrong, all fail and
 // nothing moves.
 //
 // First all members tell each other what they access: an allgather of 96 bytes. If their accesses
-// do not interleave, or consist of long runs, each member makes its own access. Else they go
-// through aggregators: see phases.go.
+// do not interleave, consist of long runs, or have fewer runs than aggregators would have domains, each member makes
+// its own access. Else they go through aggregators: see phases.go.
 func (f *File) DoAll(d Direction, offset int64, x Data, call string) (int64, error) {
 	if err := f.together(call); err != nil {
 		return 0, err
@@ -133,6 +134,7 @@ type plan struct {
 
 	why        reason
 	run, limit int64 // the shortest average length of runs, and that from which on each member makes its own access
+	runs, all  int64 // the number of runs, if all are as short, and of domains in all rounds
 }
 
 // The numbers that a member tells the others for a plan.
@@ -265,6 +267,10 @@ func (f *File) plan(told []int64) (p plan, err error) {
 		p.aggregators = int(min(k, int64(p.aggregators)))
 	}
 	p.run, p.limit = run, told[planLong]
+	if interleaved {
+		d := p.domains(len(told) / planWords)
+		p.runs, p.all = int64(min(total, 1<<62))/max(1, run), int64(d.rounds)*int64(d.aggregators)
+	}
 	p.why = f.choose(Choice(told[planChoice]), &p, len(list) > 0, twice, interleaved)
 	p.phases = p.why == becauseEnabled || p.why == becauseShort
 	return p, nil
@@ -287,6 +293,8 @@ func (f *File) choose(choice Choice, p *plan, any, twice, interleaved bool) reas
 		return becauseApart
 	case p.run >= p.limit:
 		return becauseLong
+	case p.runs < p.all && !planted.FarTogether:
+		return becauseFew
 	}
 	return becauseShort
 }

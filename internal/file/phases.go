@@ -76,7 +76,7 @@ type domains struct {
 
 // each is how many bytes of the file an aggregator has in all.
 func (p *plan) each() int64 {
-	return (p.hi - p.lo&^(pageSize-1) + int64(p.aggregators) - 1) / int64(p.aggregators)
+	return (p.hi-p.lo&^(pageSize-1)-1)/int64(p.aggregators) + 1
 }
 
 // domains returns the domains of a plan.
@@ -84,7 +84,7 @@ func (p *plan) domains(members int) domains {
 	d := domains{lo: p.lo &^ (pageSize - 1), aggregators: p.aggregators, members: members}
 	d.size = (min(p.each(), p.buffer) + pageSize - 1) &^ (pageSize - 1)
 	round := d.size * int64(d.aggregators)
-	d.rounds = int((p.hi - d.lo + round - 1) / round)
+	d.rounds = int((p.hi-d.lo-1)/round) + 1
 	return d
 }
 

@@ -39,6 +39,7 @@ const (
 	becauseEnabled
 	becauseApart
 	becauseLong
+	becauseFew
 	becauseShort
 
 	kindVectors uint = iota // from here on: independent accesses
@@ -86,6 +87,8 @@ func (p *plan) because() string {
 		return "the parts of members do not interleave"
 	case becauseLong:
 		return fmt.Sprintf("the parts interleave, with runs of %s and more", size(p.limit))
+	case becauseFew:
+		return fmt.Sprintf("the parts interleave, but with %d runs in %d domains of aggregators", p.runs, p.all)
 	}
 	return fmt.Sprintf("the parts interleave, with runs of %s, less than %s", size(p.run), size(p.limit))
 }

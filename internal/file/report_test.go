@@ -77,3 +77,49 @@ func TestIO01_ChoicesAreTold(t *testing.T) {
 		}
 	}
 }
+
+// Interleaved accesses of few short runs that are far apart go through no aggregators, which would pass through all of
+// the file between them (IO-01).
+func TestIO01_FewRunsFarApart(t *testing.T) {
+	defer awake(t)()
+	const far, length, runs = 1 << 30, 100, 20
+	for _, fabric := range fabrics() {
+		path := filepath.Join(t.TempDir(), "file")
+		var mu sync.Mutex
+		var told []string
+		err := world.RunGoroutines(fabric, 2, func(w *world.World) error {
+			b, rank := dtype.Predefined().Named("MPI_BYTE"), w.Comm.Rank
+			f, err := w.File.Open(w.Comm, path, file.ReadWrite|file.Create, b, file.DefaultHints(), nil)
+			if err != nil {
+				return err
+			}
+			f.Report(func(line string) {
+				mu.Lock()
+				defer mu.Unlock()
+				told = append(told, line)
+			})
+			filetype, err := dtype.Vector(runs, length, far, b)
+			if err != nil {
+				return err
+			}
+			filetype.Commit()
+			v, err := f.NewView(int64(rank*far/2), b, filetype, file.Native, nil)
+			err = f.SetView(v, err)
+			mine, got := bytes.Repeat([]byte{byte(rank + 1)}, runs*length), make([]byte, runs*length)
+			_, wrote := f.DoAll(file.Write, 0, file.Data{Mem: mem.Of(mine)}, "WriteAtAll")
+			_, read := f.DoAll(file.Read, 0, file.Data{Mem: mem.Of(got)}, "ReadAtAll")
+			if !bytes.Equal(got, mine) {
+				err = errors.Join(err, errors.New("what is read is not what was written"))
+			}
+			return errors.Join(err, wrote, read, f.Close())
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range []string{"reads", "writes"} {
+			if want := path + ": collective " + d + " are made by each member for itself: the parts interleave, but with 40 runs in 4994 domains of aggregators"; !slices.Contains(told, want) {
+				t.Errorf("over %s a file tells %q, and not %q", fabric, told, want)
+			}
+		}
+	}
+}

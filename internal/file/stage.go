@@ -61,7 +61,7 @@ func (x *exchange) stageFor(each, buffer int64) (int64, error) {
 	}
 	most := roomOf(buffer)
 	want := int64(stageLeast)
-	for want < each {
+	for want < min(each, most) {
 		want *= 2
 	}
 	want = min(want, most)

@@ -253,6 +253,8 @@ const (
 	ToldAgain = false
 	// ClosedEarly closes a file while workers access it.
 	ClosedEarly = false
+	// FarTogether has accesses of few runs that are far apart go through aggregators.
+	FarTogether = false
 	// ShortTaken takes a write that was short for a whole one.
 	ShortTaken = false
 	// LockOfTheFirst has an access in atomic mode lock its first byte only.

@@ -107,6 +107,7 @@ var (
 	AtomicShared          = chosen("AtomicShared")
 	ToldAgain             = chosen("ToldAgain")
 	ClosedEarly           = chosen("ClosedEarly")
+	FarTogether           = chosen("FarTogether")
 	ShortTaken            = chosen("ShortTaken")
 	LockOfTheFirst        = chosen("LockOfTheFirst")
 	HoleJoined            = chosen("HoleJoined")
