@@ -61,7 +61,7 @@ func TestIO07_SparseFile(t *testing.T) {
 	})
 }
 
-// Contiguous accesses at an offset and at the file pointers allocate nothing.
+// Contiguous accesses at an offset and at the file pointers allocate nothing, in atomic mode neither.
 func TestFileAccessesAllocateNothing(t *testing.T) {
 	unchecked(t)
 	testrun.PlainOnly(t, "it allocates")
@@ -77,12 +77,15 @@ func TestFileAccessesAllocateNothing(t *testing.T) {
 			"Read":        func() (mpi.Status, error) { return mpi.Read(f, buf) },
 			"WriteShared": func() (mpi.Status, error) { return mpi.WriteShared(f, buf) },
 		} {
-			if n := testing.AllocsPerRun(runs, func() {
-				if _, err := access(); err != nil {
-					t.Error(err)
+			for _, atomic := range []bool{false, true} {
+				ok(t, f.SetAtomicity(atomic))
+				if n := testing.AllocsPerRun(runs, func() {
+					if _, err := access(); err != nil {
+						t.Error(err)
+					}
+				}); n >= 1 {
+					t.Errorf("%s, atomic mode %v: %v allocations", name, atomic, n)
 				}
-			}); n >= 1 {
-				t.Errorf("%s: %v allocations", name, n)
 			}
 		}
 		ok(t, f.Close())
