@@ -173,6 +173,7 @@ soak:
 		done; \
 		echo "soak $$p: $$n times without a finding"; \
 	done; \
+	HALO_TEST_HOSTS=64 $(GO) test -count=1 -run TestManyHosts ./internal/launch >"$$out" 2>&1 || { cat "$$out"; exit 1; }; \
 	HALO_HISTORY_SECONDS=$(SOAKTIME) $(GO) test -count=1 -timeout 0 -run 'Test(Window|File)Histories$$' -v ./mpi/histories >"$$out" 2>&1 || { cat "$$out"; exit 1; }; \
 	grep -o '[0-9]* programs over .*' "$$out"
 

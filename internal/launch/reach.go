@@ -23,8 +23,11 @@ const (
 	resolveTime = 3 * time.Second
 	// dialTime bounds an attempt to reach another host over tcp.
 	dialTime = 3 * time.Second
-	// maxDials is the largest number of hosts that each host tries to reach before the ranks start.
-	maxDials = 32
+	// allPairs is the largest number of hosts of which each tries to reach each other one before the
+	// ranks start. With more hosts the attempts of all would take longer than the rest of the start.
+	allPairs = 16
+	// maxPeers is the largest number of other hosts whose names an agent gets, for listenAddress.
+	maxPeers = 32
 )
 
 // ownAddresses returns the addresses of this host, each with its interface.
@@ -177,11 +180,15 @@ func tryAll(targets []target) (failures []string) {
 	return failures
 }
 
-// others returns the hosts that host i tries to reach: those that follow it in the list.
+// others returns the hosts that host i tries to reach: all that follow it in the list, or with many
+// hosts those at distances 1, 2, 4 and so on. Each host is then tried by as many others.
 func others(all []target, i int) (list []target) {
-	for k := 1; k < len(all) && len(list) < maxDials; k++ {
+	for k, step := 1, 1; k < len(all); k += step {
 		if t := all[(i+k)%len(all)]; t.addr != "" {
 			list = append(list, t)
+		}
+		if len(all) > allPairs {
+			step = k
 		}
 	}
 	return list

@@ -234,7 +234,7 @@ func (r *remote) greet(b *frame.Body) {
 			}
 			peers = append(peers, name)
 		}
-		if len(peers) == maxDials {
+		if len(peers) == maxPeers {
 			break
 		}
 	}

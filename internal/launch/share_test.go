@@ -4,9 +4,11 @@ package launch
 
 import (
 	"bytes"
+	"fmt"
 	"net"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -127,6 +129,24 @@ func TestHostsTryToReachEachOther(t *testing.T) {
 	all := []target{{"a", "1"}, {"b", "2"}, {"c", ""}, {"d", "4"}}
 	if got, want := others(all, 1), []target{{"d", "4"}, {"a", "1"}}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
+	}
+	many := make([]target, 64)
+	tried := make([]int, len(many))
+	for i := range many {
+		many[i] = target{fmt.Sprint(i), "x"}
+	}
+	for i := range many {
+		list := others(many, i)
+		if len(list) != 6 {
+			t.Fatalf("host %d tries %v", i, list)
+		}
+		for _, x := range list {
+			k, _ := strconv.Atoi(x.name)
+			tried[k]++
+		}
+	}
+	if want := slices.Repeat([]int{6}, len(many)); !slices.Equal(tried, want) {
+		t.Errorf("hosts are tried by %v", tried)
 	}
 	if got := others(make([]target, 100), 3); len(got) != 0 {
 		t.Errorf("%v", got)
