@@ -18,6 +18,9 @@ type allocation struct {
 	agents string // how agents are best started: see agentCommands
 }
 
+// envNode is the variable in which Slurm tells a process its node.
+const envNode = "SLURMD_NODENAME"
+
 // allocated reads the allocation from the environment; nil if there is none. The variables are those
 // that Slurm, PBS (and Torque), LSF and Grid Engine document.
 func allocated(env func(string) string) (*allocation, error) {
@@ -109,7 +112,7 @@ func queueLine(line string) (HostSlots, error) {
 
 // slurmAllocation reads the nodes of a Slurm job, and of all components of a heterogeneous one.
 func slurmAllocation(env func(string) string) (*allocation, error) {
-	a := &allocation{system: "Slurm", self: env("SLURMD_NODENAME"), agents: "srun"}
+	a := &allocation{system: "Slurm", self: env(envNode), agents: "srun"}
 	suffixes := []string{""}
 	if size, err := strconv.Atoi(env("SLURM_HET_SIZE")); err == nil && size > 0 && size <= maxHosts {
 		suffixes = nil

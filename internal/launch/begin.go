@@ -65,16 +65,21 @@ func (j *job) prepare(programs []*program) error {
 		return err
 	}
 	if j.several() {
-		timeout := j.spec.Reach
-		if timeout == 0 {
-			timeout = reachTimeout
-			if j.spec.Await {
-				timeout = awaitTimeout
-			}
-		}
+		timeout := j.reachLimit()
 		time.AfterFunc(timeout, func() { j.post(func() { j.unreached(timeout) }) })
 	}
 	return nil
+}
+
+// reachLimit is how long all hosts may take to be ready.
+func (j *job) reachLimit() time.Duration {
+	switch {
+	case j.spec.Reach != 0:
+		return j.spec.Reach
+	case j.spec.Await:
+		return awaitTimeout
+	}
+	return reachTimeout
 }
 
 // stay gives the agent of this host its share.

@@ -30,8 +30,9 @@ const (
 
 // An attempt is one process, such as ssh, that is to start the agent of a host.
 type attempt struct {
-	link   *sys.Link
-	pid    int // 0: not started
+	link   io.ReadWriteCloser // to the agent; nil: there is none yet
+	pid    int                // 0: not started
+	step   *step              // instead of pid, of a process for several hosts
 	said   *tail
 	banner string
 	status *syscall.WaitStatus // once it has ended
@@ -60,6 +61,11 @@ func (j *job) remote(h *host, s *share) error {
 
 // dial starts agents until enough of them are being started.
 func (j *job) dial() error {
+	if len(j.undialled) > 0 && j.starter.all {
+		list := j.undialled
+		j.undialled = nil
+		return j.dialAll(list)
+	}
 	for len(j.undialled) > 0 && j.dialling < cmp.Or(j.spec.Dialling, maxDialling) {
 		r := j.undialled[0]
 		j.undialled = j.undialled[1:]
@@ -104,7 +110,7 @@ func (r *remote) dial() error {
 	defer errs.Close()
 	c := &child{file: j.starter.file, argv: j.starter.line(r.host.name, r.path),
 		env: append(j.starter.environ(os.Environ()), envJob+"="+j.mark), files: []*os.File{theirs, theirs, errs}}
-	a := &attempt{link: link, said: &tail{}}
+	a := &attempt{link: plainLink{link}, said: &tail{}}
 	j.agent.spawner.do(func() { a.pid, err = j.agent.spawner.start(c) })
 	if err != nil {
 		link.Close()
@@ -117,7 +123,7 @@ func (r *remote) dial() error {
 		a.status = &s
 		r.ended(a)
 	}
-	r.attempt, r.out, r.dialling = a, newOutbox(plainLink{link}), true
+	r.attempt, r.out, r.dialling = a, newOutbox(a.link), true
 	j.dialling++
 	r.pulse.beat()
 	go func() {
@@ -165,6 +171,9 @@ func (r *remote) hangUp() {
 	if r.out != nil {
 		r.out.close()
 		r.link.Close()
+	}
+	if r.step != nil {
+		r.step.hangUp()
 	}
 	if r.pid != 0 && r.status == nil {
 		syscall.Kill(-r.pid, syscall.SIGKILL)

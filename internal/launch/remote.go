@@ -44,11 +44,11 @@ type remote struct {
 
 // read reads the frames of the agent, after any text that its host prints first.
 func (r *remote) read(a *attempt) {
-	banner, rest, err := findMagic(plainLink{a.link})
+	banner, rest, err := findMagic(a.link)
 	r.job.post(func() { a.banner = banner })
 	if err == nil {
 		r.pulse.beat()
-		frames := frame.Reader{Source: livenessReader{io.MultiReader(bytes.NewReader(rest), plainLink{a.link}), &r.pulse}, Limit: maxPlan}
+		frames := frame.Reader{Source: livenessReader{io.MultiReader(bytes.NewReader(rest), a.link), &r.pulse}, Limit: maxPlan}
 		for err == nil {
 			var kind uint8
 			var body []byte
@@ -257,9 +257,12 @@ func (r *remote) ended(a *attempt) {
 			r.lose(statusLauncher, "%s", r.why())
 		}
 	}
-	if a.closed && a.silent && a.status != nil {
+	switch {
+	case a.closed && a.silent && a.status != nil:
 		lose()
-	} else {
+	case a.closed && a.step != nil: // the step goes on for other hosts
+		time.AfterFunc(stepEndTimeout, func() { r.job.post(lose) })
+	default:
 		time.AfterFunc(endTimeout, func() { r.job.post(lose) })
 	}
 }

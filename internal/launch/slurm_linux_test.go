@@ -63,7 +63,7 @@ func TestSlurmJobs(t *testing.T) {
 			}
 		}
 		// The launcher learns of its own signal or of that of a rank first.
-		if text, _ := os.ReadFile(out); !strings.Contains(string(text), "\nhalo: ") || !strings.Contains(string(text), "SIGTERM") {
+		if text, _ := os.ReadFile(out); !strings.Contains(string(text), "halo: ") || !strings.Contains(string(text), "SIGTERM") {
 			t.Errorf("the job says %s", text)
 		}
 	})

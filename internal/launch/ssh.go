@@ -32,6 +32,9 @@ func (l plainLink) Read(b []byte) (int, error) {
 	return n, err
 }
 
+// Close implements io.Closer.
+func (l plainLink) Close() error { return l.link.Close() }
+
 // A tail keeps the end of what is written to it.
 type tail struct {
 	mu   sync.Mutex

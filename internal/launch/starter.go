@@ -12,22 +12,29 @@ import (
 
 // A starter is the command that starts agents on other hosts: ssh, or that of a batch system, with
 // which the ranks are part of its job, and end with it. It connects its standard input and output to
-// those of the agent, and ends when the agent does.
+// those of the agent, and ends when the agent does; or it starts all agents, which then call: see call.go.
 type starter struct {
 	name string   // for messages
 	file string   // absolute
 	argv []string // up to the name of a host
-	join string   // stands before the name in the same word, such as "--nodelist="
+	all  bool     // one process starts the agents of all hosts: see step
 	args bool     // what follows the name are arguments, not a line for a shell
 }
 
 // line is the command line that starts an agent, which is the program path, on a host.
 func (s *starter) line(host, path string) []string {
-	line := append(s.argv[:len(s.argv):len(s.argv)], s.join+host)
+	line := append(s.argv[:len(s.argv):len(s.argv)], host)
 	if s.args {
 		return append(line, path, agentWord)
 	}
 	return append(line, quote(path)+" "+agentWord)
+}
+
+// step is the command line that starts the agents of all hosts.
+func (s *starter) step(hosts []string, path string) []string {
+	n := len(hosts)
+	return append(s.argv[:len(s.argv):len(s.argv)], fmt.Sprintf("--nodes=%d", n), fmt.Sprintf("--ntasks=%d", n), "--ntasks-per-node=1",
+		"--nodelist="+strings.Join(hosts, ","), path, agentWord, callWord)
 }
 
 // environ is the environment of the command, from that of the launcher.
@@ -74,7 +81,7 @@ func newStarter(spec *Spec) (s *starter, why string, err error) {
 			s.argv = sshCommand(spec.SSHArgs)
 		}
 	case "srun":
-		s.argv, s.join = append([]string{"srun"}, srunOptions(srunVersion())...), "--nodelist="
+		s.argv, s.all = append([]string{"srun"}, srunOptions(srunVersion())...), true
 	case "blaunch":
 		s.argv = []string{"blaunch"}
 	case "qrsh":
@@ -102,10 +109,10 @@ func (j *job) chooseStarter() error {
 	return nil
 }
 
-// srunOptions are the options by which srun starts one agent beside all other steps of the job: it
-// takes no resources from them, gets all that the job has on the node, and copies bytes as they come.
+// srunOptions are the options by which srun starts agents beside all other steps of the job: they take no
+// resources from these, and get all that the job has on their nodes.
 func srunOptions(year, month int) []string {
-	options := []string{"--mpi=none", "--cpu-bind=none", "--nodes=1", "--ntasks=1", "--unbuffered", "--quiet", "--kill-on-bad-exit=0", "--export=ALL"}
+	options := []string{"--mpi=none", "--cpu-bind=none", "--quiet", "--kill-on-bad-exit=0", "--export=ALL"}
 	if year > 20 || year == 20 && month >= 11 { // steps were not exclusive before
 		options = append(options, "--overlap")
 	}

@@ -43,9 +43,10 @@ func TestStarters(t *testing.T) {
 		}
 	}
 	t.Setenv("PATH", bin+":/usr/bin:/bin")
+	hosts := []string{"n1", "n2"}
 	lines := map[string]string{
 		"ssh":     "ssh -T -x -o BatchMode=yes -o ConnectTimeout=10 n1 '/a b' agent",
-		"srun":    "srun --mpi=none --cpu-bind=none --nodes=1 --ntasks=1 --unbuffered --quiet --kill-on-bad-exit=0 --export=ALL --overlap --nodelist=n1 /a b agent",
+		"srun":    "srun --mpi=none --cpu-bind=none --quiet --kill-on-bad-exit=0 --export=ALL --overlap --nodes=2 --ntasks=2 --ntasks-per-node=1 --nodelist=n1,n2 /a b agent call",
 		"blaunch": "blaunch n1 /a b agent",
 		"qrsh":    "qrsh -inherit -V n1 /a b agent",
 	}
@@ -55,7 +56,11 @@ func TestStarters(t *testing.T) {
 			t.Errorf("%s: %v %s", name, err, why)
 			continue
 		}
-		if got := strings.Join(s.line("n1", "/a b"), " "); got != lines[name] || s.file != filepath.Join(bin, name) {
+		line := s.line("n1", "/a b")
+		if s.all {
+			line = s.step(hosts, "/a b")
+		}
+		if got := strings.Join(line, " "); got != lines[name] || s.file != filepath.Join(bin, name) {
 			t.Errorf("%s: %s as %s", name, got, s.file)
 		}
 	}

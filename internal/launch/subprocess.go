@@ -16,6 +16,7 @@ const (
 	wardenName = "halo-warden"
 	takeWord   = "halo-take-binary"
 	agentWord  = "agent" // in the command line of ssh
+	callWord   = "call"  // after agentWord: the agent calls the launcher
 )
 
 // Subprocess runs the task for which a launcher has started this process, and reports whether
@@ -30,6 +31,8 @@ func Subprocess(args []string) bool {
 		}
 	case len(args) == 2 && args[1] == agentWord:
 		os.Exit(agentMain(os.Stdin, os.Stdout))
+	case len(args) == 3 && args[1] == agentWord && args[2] == callWord:
+		os.Exit(callMain(os.Stdin))
 	case len(args) == 4 && args[1] == takeWord:
 		if err := takeBinary(args[2], args[3]); err != nil {
 			fmt.Fprintf(os.Stderr, "halo: %v\n", err)

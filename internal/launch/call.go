@@ -1,0 +1,287 @@
+//go:build unix
+
+package launch
+
+import (
+	"crypto/ecdh"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/halo-mpi/halo/internal/frame"
+	"github.com/halo-mpi/halo/internal/planted"
+	"github.com/halo-mpi/halo/internal/wire"
+)
+
+// The agents that one step of srun starts on all nodes call the launcher, which waits for them at a port:
+// the step has one input and one output for all of them, without encryption, and slow. Its input is an
+// invitation: who may call, where, and a key. An agent and the launcher agree on a secret of their own
+// (X25519), which takes the key in, prove it to each other, and seal all that follows. So somebody who
+// reads the input of the step cannot read the job's secret, nor call without it.
+
+// An invitation is what the agents of a step read.
+type invitation struct {
+	job       string
+	public    string // the launcher's key: see wire.PublicKey
+	key       [32]byte
+	names     []string // of the nodes
+	addresses []string // of the launcher
+}
+
+const (
+	// callTimeout bounds the time in which an agent reaches the launcher, and that of a handshake.
+	callTimeout = 10 * time.Second
+	// maxCallers bounds handshakes at the same time, with callers who may be anybody.
+	maxCallers = 64
+	// maxInvitation bounds an invitation, in bytes.
+	maxInvitation = 4 << 20
+	// publicSize is the length of wire.PublicKey, which a caller sends first.
+	publicSize = 43
+)
+
+func (v *invitation) encode() []byte {
+	return frame.New(kindPlan).Text(v.job).Text(v.public).Raw(v.key[:]).Words(v.names).Words(v.addresses).Bytes()
+}
+
+func decodeInvitation(body []byte) (*invitation, error) {
+	r := frame.Body{Left: slices.Clone(body)}
+	v := &invitation{job: r.Text(), public: r.Text(), key: [32]byte(r.Take(32)), names: r.Words(), addresses: r.Words()}
+	if !r.Done() || len(v.names) == 0 || len(v.addresses) == 0 {
+		return nil, fmt.Errorf("invitation of %d bytes with %d nodes and %d addresses", len(body), len(v.names), len(v.addresses))
+	}
+	return v, nil
+}
+
+// secret is what caller and launcher prove to each other.
+func (v *invitation) secret(own *ecdh.PrivateKey, public string) ([32]byte, error) {
+	pair, err := wire.PairSecret(own, public)
+	m := hmac.New(sha256.New, pair[:])
+	if !planted.KeyIgnored {
+		m.Write(v.key[:])
+	}
+	return [32]byte(m.Sum(nil)), err
+}
+
+// pair describes the connection of the node with an index to the launcher.
+func (v *invitation) pair(secret [32]byte, index int) wire.Pair {
+	return wire.Pair{Secret: secret, Job: "halo/agent/" + v.job, From: 1 + index}
+}
+
+// A sealedStream is the connection of an agent that has called. One goroutine at a time may read, and one
+// may write.
+type sealedStream struct {
+	net.Conn
+	seal   *wire.Sealed
+	in     []byte // of the piece that is read
+	opened []byte // what is left of it
+	out    []byte
+}
+
+// Read implements io.Reader.
+func (s *sealedStream) Read(b []byte) (int, error) {
+	if len(s.opened) == 0 {
+		s.in = slices.Grow(s.in[:0], 4)[:4]
+		if _, err := io.ReadFull(s.Conn, s.in); err != nil {
+			return 0, err
+		}
+		n, err := wire.PieceSize(s.in)
+		if err != nil {
+			return 0, err
+		}
+		s.in = slices.Grow(s.in, n-4)[:n]
+		if _, err := io.ReadFull(s.Conn, s.in[4:]); err != nil {
+			return 0, err
+		}
+		if s.opened, err = s.seal.OpenPiece(s.in); err != nil {
+			return 0, err
+		}
+	}
+	n := copy(b, s.opened)
+	s.opened = s.opened[n:]
+	return n, nil
+}
+
+// Write implements io.Writer.
+func (s *sealedStream) Write(b []byte) (n int, err error) {
+	for n < len(b) && err == nil {
+		piece := b[n:min(n+wire.PieceMax, len(b))]
+		s.out = s.seal.SealPiece(s.out[:0], piece)
+		if _, err = s.Conn.Write(s.out); err == nil {
+			n += len(piece)
+		}
+	}
+	return n, err
+}
+
+// call is the caller's side of a connection to the launcher.
+func (v *invitation) call(c net.Conn, index int) (*sealedStream, error) {
+	own, err := ecdh.X25519().GenerateKey(rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	secret, err := v.secret(own, v.public)
+	if err != nil {
+		return nil, err
+	}
+	c.SetDeadline(time.Now().Add(callTimeout))
+	h := wire.NewDialler(v.pair(secret, index))
+	var hello [wire.HelloSize]byte
+	h.Hello(&hello)
+	if _, err := c.Write(append([]byte(wire.PublicKey(own)), hello[:]...)); err != nil {
+		return nil, err
+	}
+	var challenge [wire.ChallengeSize]byte
+	if _, err := io.ReadFull(c, challenge[:]); err != nil {
+		return nil, err
+	}
+	if err := h.Challenge(&challenge); err != nil {
+		return nil, err
+	}
+	var proof [wire.ProofSize]byte
+	h.Proof(&proof)
+	if _, err := c.Write(proof[:]); err != nil {
+		return nil, err
+	}
+	var verdict [wire.VerdictSize]byte
+	if _, err := io.ReadFull(c, verdict[:]); err != nil {
+		return nil, err
+	}
+	if _, err := h.Verdict(&verdict); err != nil {
+		return nil, err
+	}
+	c.SetDeadline(time.Time{})
+	return &sealedStream{Conn: c, seal: h.Sealed()}, nil
+}
+
+// answer is the launcher's side of a connection. own is the key of v.public. A caller that fails gets no
+// explanation.
+func (v *invitation) answer(c net.Conn, own *ecdh.PrivateKey) (index int, _ *sealedStream, err error) {
+	c.SetDeadline(time.Now().Add(callTimeout))
+	var first [publicSize + wire.HelloSize]byte
+	if _, err := io.ReadFull(c, first[:]); err != nil {
+		return 0, nil, err
+	}
+	secret, err := v.secret(own, string(first[:publicSize]))
+	if err != nil {
+		return 0, nil, err
+	}
+	h := wire.NewAcceptor(v.pair(secret, -1), 1+len(v.names))
+	from, err := h.Hello((*[wire.HelloSize]byte)(first[publicSize:]))
+	if err != nil {
+		return 0, nil, err
+	}
+	var challenge [wire.ChallengeSize]byte
+	h.Challenge(&challenge)
+	if _, err := c.Write(challenge[:]); err != nil {
+		return 0, nil, err
+	}
+	var proof [wire.ProofSize]byte
+	if _, err := io.ReadFull(c, proof[:]); err != nil {
+		return 0, nil, err
+	}
+	if err := h.Proof(&proof); err != nil {
+		return 0, nil, err
+	}
+	var verdict [wire.VerdictSize]byte
+	h.Verdict(&verdict, wire.Accepted)
+	if _, err := c.Write(verdict[:]); err != nil {
+		return 0, nil, err
+	}
+	c.SetDeadline(time.Time{})
+	return from - 1, &sealedStream{Conn: c, seal: h.Sealed()}, nil
+}
+
+// callMain is the main function of an agent that calls the launcher.
+func callMain(in io.Reader) int {
+	stream, err := answerInvitation(in)
+	if err != nil {
+		name, _ := os.Hostname()
+		fmt.Fprintf(os.Stderr, "halo agent on %s: %v\n", name, err)
+		return 1
+	}
+	return agentMain(stream, stream)
+}
+
+// answerInvitation reads an invitation and calls the launcher.
+func answerInvitation(in io.Reader) (*sealedStream, error) {
+	r := frame.Reader{Source: in, Limit: maxInvitation}
+	_, body, err := r.Next()
+	if err != nil {
+		return nil, fmt.Errorf("no invitation from the launcher: %w", err)
+	}
+	v, err := decodeInvitation(body)
+	if err != nil {
+		return nil, err
+	}
+	index := ownIndex(v.names)
+	if index < 0 {
+		return nil, fmt.Errorf("this node is none of %s", strings.Join(v.names[:min(len(v.names), 8)], ", "))
+	}
+	for end := time.Now().Add(callTimeout); ; time.Sleep(100 * time.Millisecond) {
+		for _, a := range v.addresses {
+			c, e := net.DialTimeout("tcp", a, dialTime)
+			if e == nil {
+				var s *sealedStream
+				if s, e = v.call(c, index); e == nil {
+					return s, nil
+				}
+				c.Close()
+			}
+			err = e
+		}
+		if time.Now().After(end) || errors.Is(err, wire.ErrRefused) {
+			return nil, fmt.Errorf("cannot reach the launcher at %s: %w: -iface names the network by which its host is reached",
+				strings.Join(v.addresses, ", "), err)
+		}
+	}
+}
+
+// ownIndex is the index of this node in a list of names that Slurm has for nodes; -1 if it is not there.
+func ownIndex(names []string) int {
+	name := os.Getenv(envNode)
+	if name == "" {
+		name, _ = os.Hostname()
+	}
+	if i := slices.Index(names, name); i >= 0 {
+		return i
+	}
+	short, _, _ := strings.Cut(name, ".")
+	return slices.IndexFunc(names, func(n string) bool { return strings.EqualFold(n, short) })
+}
+
+// callAddresses returns the addresses by which agents reach a port of this host: that of -iface, or all that
+// are no loopback, or the loopback if there is no other.
+func callAddresses(iface, port string) ([]string, error) {
+	if iface != "" {
+		a, err := addressOn(iface)
+		return []string{net.JoinHostPort(a, port)}, err
+	}
+	own, err := ownAddresses()
+	if err != nil {
+		return nil, err
+	}
+	var four, six []string
+	for a := range own {
+		switch {
+		case a.IsLoopback() || a.IsLinkLocalUnicast():
+		case a.Is4():
+			four = append(four, net.JoinHostPort(a.String(), port))
+		default:
+			six = append(six, net.JoinHostPort(a.String(), port))
+		}
+	}
+	slices.Sort(four)
+	slices.Sort(six)
+	if list := append(four, six...); len(list) > 0 {
+		return list, nil
+	}
+	return []string{net.JoinHostPort("127.0.0.1", port)}, nil
+}

@@ -1,0 +1,161 @@
+//go:build unix
+
+package launch
+
+import (
+	"crypto/ecdh"
+	"crypto/rand"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/halo-mpi/halo/internal/wire"
+)
+
+// A step is the process, such as srun, that starts the agents of several hosts.
+type step struct {
+	pid  int
+	left int // hosts that have not hung up
+	over bool
+}
+
+// hangUp is called when a host needs the step no more. The step ends by itself when all agents have, but
+// for those that do not.
+func (s *step) hangUp() {
+	if s.left--; s.left == 0 && !s.over {
+		syscall.Kill(-s.pid, syscall.SIGKILL)
+	}
+}
+
+// stepEndTimeout is how long after the end of an agent the step may still say why.
+const stepEndTimeout = 100 * time.Millisecond
+
+// dialAll starts the agents of all hosts by one process, and waits for their calls.
+func (j *job) dialAll(all []*remote) error {
+	own, err := ecdh.X25519().GenerateKey(rand.Reader)
+	if err != nil {
+		return err
+	}
+	listener, err := net.Listen("tcp", ":0")
+	if err != nil {
+		return fmt.Errorf("cannot wait for agents: %w", err)
+	}
+	v := &invitation{job: j.id, public: wire.PublicKey(own)}
+	rand.Read(v.key[:])
+	for _, r := range all {
+		v.names = append(v.names, r.host.name)
+	}
+	_, port, _ := net.SplitHostPort(listener.Addr().String())
+	if v.addresses, err = callAddresses(j.spec.Iface, port); err != nil {
+		listener.Close()
+		return err
+	}
+	s := &step{left: len(all)}
+	said := &tail{}
+	if err := j.startStep(s, said, v, all); err != nil {
+		listener.Close()
+		return err
+	}
+	for _, r := range all {
+		r.attempt, r.dialling = &attempt{said: said, step: s}, true
+		j.dialling++
+	}
+	j.awaitCalls(listener, own, v, all)
+	return nil
+}
+
+// startStep starts the process of a step.
+func (j *job) startStep(s *step, said *tail, v *invitation, all []*remote) error {
+	in, give, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	mine, errs, err := os.Pipe()
+	if err != nil {
+		give.Close()
+		return err
+	}
+	defer errs.Close()
+	c := &child{file: j.starter.file, argv: j.starter.step(v.names, all[0].path),
+		env: append(j.starter.environ(os.Environ()), envJob+"="+j.mark), files: []*os.File{in, errs, errs}}
+	j.agent.spawner.do(func() { s.pid, err = j.agent.spawner.start(c) })
+	if err != nil {
+		give.Close()
+		mine.Close()
+		return fmt.Errorf("starting %s: %w", j.starter.file, err)
+	}
+	j.agent.warden.started(s.pid)
+	j.agent.others[s.pid] = func(status syscall.WaitStatus) {
+		j.agent.warden.ended(s.pid)
+		s.over = true
+		for _, r := range all {
+			r.attempt.status = &status
+			r.attempt.closed = r.attempt.closed || r.attempt.link == nil
+			r.ended(r.attempt)
+		}
+	}
+	go func() {
+		give.Write(v.encode())
+		give.Close()
+	}()
+	go func() {
+		io.Copy(said, mine)
+		mine.Close()
+		j.post(func() {
+			for _, r := range all {
+				r.attempt.silent = true
+				r.ended(r.attempt)
+			}
+		})
+	}()
+	return nil
+}
+
+// awaitCalls answers the calls of agents until all have called, or the time for it is over.
+func (j *job) awaitCalls(listener net.Listener, own *ecdh.PrivateKey, v *invitation, all []*remote) {
+	missing := len(all)
+	time.AfterFunc(j.reachLimit(), func() { listener.Close() })
+	slots := make(chan struct{}, maxCallers)
+	go func() {
+		for {
+			c, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			slots <- struct{}{}
+			go func() {
+				defer func() { <-slots }()
+				index, stream, err := v.answer(c, own)
+				if err != nil {
+					c.Close()
+					return
+				}
+				j.post(func() {
+					if !all[index].called(stream) {
+						return
+					}
+					if missing--; missing == 0 {
+						listener.Close()
+					}
+				})
+			}()
+		}
+	}()
+}
+
+// called is called when the agent has called. It reports whether that is the first time.
+func (r *remote) called(stream *sealedStream) bool {
+	a := r.attempt
+	if r.over || a.closed || a.link != nil {
+		stream.Close()
+		return false
+	}
+	a.link, r.out = stream, newOutbox(stream)
+	r.pulse.beat()
+	go r.read(a)
+	return true
+}
