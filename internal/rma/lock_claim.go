@@ -33,12 +33,6 @@ func (w *Window) claim(t *target, exclusive bool) bool {
 	if serve {
 		w.serveNow()
 	}
-	return e.holdNow(l)
-}
-
-// holdNow takes a lock that was claimed if it need not wait, and reports whether it has. The engine's lock is not
-// held.
-func (e *Engine) holdNow(l *shmfmt.Lock) bool {
 	if l.Look(e.me, e.deadLocals) != shmfmt.LockFree {
 		return false
 	}

@@ -42,7 +42,10 @@ func (l *NodeLock) Lock(exclusive bool, first, end uint64, apart bool) {
 	w, e := l.t.w, l.t.w.e
 	s := l.t.control.Lock()
 	s.ClaimRange(e.me, exclusive, first, end, func(c int) { w.ring(l.t, c) })
-	if !e.holdNow(s) && !e.spin(func() bool { return e.holdNow(s) }) {
+	free := func() bool { return s.Look(e.me, e.deadLocals) == shmfmt.LockFree }
+	if free() || e.spin(free) {
+		s.Hold(e.me)
+	} else {
 		l.wait(s.Moves(), apart)
 	}
 	s.ReapDead(e.deadLocals)
