@@ -159,8 +159,8 @@ func (f *File) usable(k call) *Error {
 }
 
 // Close closes the file. All accesses must be complete: ErrRequest, and the file remains open, if a split
-// collective access has not been ended. With ModeDeleteOnClose it also deletes the
-// file. Collective over the file.
+// collective access has not been ended. It waits until those that do not block have moved their data. With
+// ModeDeleteOnClose it also deletes the file. Collective over the file.
 //
 // What has been written is with the operating system then, and survives the end of all processes; on
 // the disk it is after a Sync.

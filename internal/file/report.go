@@ -48,6 +48,7 @@ const (
 	kindSieved
 )
 
+// String is the accesses of a direction, in the middle of a sentence.
 func (d Direction) String() string {
 	if d == Write {
 		return "writes"
