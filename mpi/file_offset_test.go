@@ -74,3 +74,26 @@ func TestIO03_NegativeOffsets(t *testing.T) {
 		ok(t, f.Close())
 	})
 }
+
+// A view of a sequential file whose last byte has been accessed ends there: the next view at the shared pointer begins
+// behind it (IO-08, IO-04).
+func TestIO08_IO04_NextViewOfASequentialFile(t *testing.T) {
+	onFile(t, 2, func(t testing.TB, c *mpi.Comm, path string) {
+		f := openFile(t, c, path, mpi.ModeCreate|mpi.ModeWriteOnly|mpi.ModeSequential)
+		b := typeOf[byte]()
+		two := committed(mpi.TypeVector(2, 1, 2, b)) // bytes 0 and 2; a second element would overlap it
+		ok(t, f.SetView(mpi.DisplacementCurrent, b, committed(mpi.TypeResized(two, 0, 1)), "native"))
+		_, err := mpi.WriteOrdered(f, []byte{byte(c.Rank() + 1)})
+		ok(t, err)
+		if at, err := f.ByteOffset(2); at != 3 || err != nil {
+			t.Errorf("the view ends at byte %d, %v", at, err)
+		}
+		ok(t, f.SetView(mpi.DisplacementCurrent, b, b, "native"))
+		_, err = mpi.WriteOrdered(f, []byte{byte(c.Rank() + 3)})
+		ok(t, err)
+		ok(t, f.Close())
+		if got := content(t, path); !bytes.Equal(got, []byte{1, 0, 2, 3, 4}) {
+			t.Errorf("the file has %v", got)
+		}
+	})
+}

@@ -145,16 +145,19 @@ func (v *View) Matches(x Data) error {
 	return nil
 }
 
-// Offset returns the offset in the file of a position.
+// Offset returns the offset in the file of a position, and at the end of the view that behind its last byte.
 func (v *View) Offset(at int64) int64 {
 	if v.dense {
 		return v.first + at
 	}
 	var r [1]dtype.Run
-	if n, _ := v.tiles.Runs(r[:], at, 1); n == 0 {
-		return math.MaxInt64
+	if n, _ := v.tiles.Runs(r[:], at, 1); n > 0 {
+		return v.Disp + r[0].Off
 	}
-	return v.Disp + r[0].Off
+	if n, _ := v.tiles.Runs(r[:], at-1, 1); n > 0 {
+		return v.Disp + r[0].Off + 1
+	}
+	return math.MaxInt64
 }
 
 // Position returns the position of the first byte that is at the offset in the file or after it.
