@@ -22,17 +22,22 @@ func (c *Comm) IO() int { return AnySource }
 // C: attribute MPI_WTIME_IS_GLOBAL, section 9.1.2.
 func (c *Comm) WtimeIsGlobal() bool { return false }
 
-// UniverseSize is the total number of processes that can run. It is the size of the job, since
-// processes cannot be added yet.
+// UniverseSize is the total number of processes that can run. Under halo run it is the size of the job, since
+// processes cannot be added yet. A job engine may have room for more. It is -1 if the engine does not say;
+// in C the attribute is not set then.
 //
 // C: attribute MPI_UNIVERSE_SIZE, section 11.10.1.
 func (c *Comm) UniverseSize() int {
 	j := c.w.Proc.Job()
-	return max(j.Size, j.Universe)
+	if j.Universe == 0 {
+		return j.Size
+	}
+	return j.Universe
 }
 
 // AppNum is the number of the program that this process runs, among the programs that the job
-// was started with, counted from 0 in the order of the command line.
+// was started with, counted from 0 in the order of the command line. It is -1 if a job engine does not say; in
+// C the attribute is not set then.
 //
 // C: attribute MPI_APPNUM, section 11.10.3.
 func (c *Comm) AppNum() int { return c.w.Proc.Job().AppNum }

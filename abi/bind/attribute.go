@@ -229,6 +229,7 @@ func getAttr[O mpi.Attributed](l *Lib, a args, call string, fortran bool, o O, k
 			word = v.as(fortran)
 		}
 	}
+	found = found && !value.unset
 	if found {
 		a.setWord(2, word)
 	}

@@ -38,6 +38,7 @@ type attributes struct {
 type constant struct {
 	address uintptr
 	number  int64
+	unset   bool // the attribute exists and has no value
 }
 
 func (v constant) as(fortran bool) uintptr {
@@ -69,11 +70,15 @@ func (l *Lib) commAttribute(c *mpi.Comm, number int) (constant, bool) {
 			value = 1
 		}
 	case appNum:
-		value = c.AppNum()
+		if value = c.AppNum(); value < 0 {
+			return constant{unset: true}, true
+		}
 	case lastUsedCode:
 		value = int(mpi.LastUsedCode())
 	case universeSize:
-		value = c.UniverseSize()
+		if value = c.UniverseSize(); value < 0 {
+			return constant{unset: true}, true
+		}
 	default:
 		return constant{}, false
 	}
@@ -85,7 +90,7 @@ func (l *Lib) commAttribute(c *mpi.Comm, number int) (constant, bool) {
 	}
 	at := &s.comm[number-tagUB]
 	*at = int32(value)
-	return constant{uintptr(unsafe.Pointer(at)), int64(value)}, true
+	return constant{address: uintptr(unsafe.Pointer(at)), number: int64(value)}, true
 }
 
 // codeAdded updates the value of MPI_LASTUSEDCODE, because the program may hold its address.
@@ -117,7 +122,7 @@ func (l *Lib) winAttribute(w *mpi.Window, number int) (constant, bool) {
 	}
 	if number == winBase {
 		base := uintptr(unsafe.Pointer(unsafe.SliceData(w.Untyped().Local())))
-		return constant{base, int64(base)}, true
+		return constant{address: base, number: int64(base)}, true
 	}
 	s := &l.attributes
 	s.mu.Lock()
@@ -137,13 +142,13 @@ func (l *Lib) winAttribute(w *mpi.Window, number int) (constant, bool) {
 	}
 	switch number {
 	case winSize:
-		return constant{uintptr(unsafe.Pointer(&v.size)), v.size}, true
+		return constant{address: uintptr(unsafe.Pointer(&v.size)), number: v.size}, true
 	case winDispUnit:
-		return constant{uintptr(unsafe.Pointer(&v.unit)), int64(v.unit)}, true
+		return constant{address: uintptr(unsafe.Pointer(&v.unit)), number: int64(v.unit)}, true
 	case winFlavor:
-		return constant{uintptr(unsafe.Pointer(&v.flavor)), int64(v.flavor)}, true
+		return constant{address: uintptr(unsafe.Pointer(&v.flavor)), number: int64(v.flavor)}, true
 	}
-	return constant{uintptr(unsafe.Pointer(&v.model)), int64(v.model)}, true
+	return constant{address: uintptr(unsafe.Pointer(&v.model)), number: int64(v.model)}, true
 }
 
 // dropWin removes the handle of a freed window and recycles the values of its attributes.

@@ -2,17 +2,31 @@
 
 package run
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
-// A program in C runs under Hydra as it is, on one node and on two.
-func TestXLCH01_RingUnderHydra(t *testing.T) {
+// Programs in C run under Hydra as they are, on one node and on two.
+func TestXLCH01_ENV05_ProgramsUnderHydra(t *testing.T) {
 	need(t, "mpiexec.hydra")
 	t.Parallel()
-	program := programs(t, []entry{{name: "ring"}})["ring"]
+	list := programs(t, []entry{{name: "ring"}, {name: "engine_attributes"}})
+	program := list["ring"]
 	for _, nodes := range []string{"127.0.0.1", "127.0.0.1,127.0.0.2"} {
 		r := command(t, nil, "mpiexec.hydra", "-launcher", "fork", "-hosts", nodes, "-n", "4", program)
 		if r.status != 0 || r.out != "the token is 6 after 4 ranks\n" {
 			t.Errorf("on %s: status %d\n%s%s", nodes, r.status, r.out, r.err)
 		}
+	}
+	// Hydra knows the number of the program, and the size of the universe if it is told.
+	program = list["engine_attributes"]
+	r := command(t, nil, "mpiexec.hydra", "-n", "1", program, ":", "-n", "1", program)
+	if r.status != 0 || !strings.Contains(r.out, "rank 0: appnum 0 universe not set\n") || !strings.Contains(r.out, "rank 1: appnum 1 universe not set\n") {
+		t.Errorf("attributes: status %d\n%s%s", r.status, r.out, r.err)
+	}
+	r = command(t, nil, "mpiexec.hydra", "-usize", "5", "-n", "1", program)
+	if r.status != 0 || r.out != "rank 0: appnum 0 universe 5\n" {
+		t.Errorf("attributes with -usize 5: status %d\n%s%s", r.status, r.out, r.err)
 	}
 }

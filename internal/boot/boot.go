@@ -117,7 +117,8 @@ type Job struct {
 	// Key is the own key of this process in a job that has no Secret, because a job engine started it. Each
 	// two processes share a secret of their own then, by the public keys in their addresses.
 	Key *ecdh.PrivateKey
-	// Universe is the number of processes for which a job engine has room, 0 if it does not say.
+	// Universe is the number of processes for which a job engine has room, -1 if it does not say, and 0 if there
+	// is no engine. AppNum is -1 if an engine does not say.
 	Universe int
 	// Leader is how the processes that serve other nodes reach the one that serves this node, "" unless a
 	// job engine started them.

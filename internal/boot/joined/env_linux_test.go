@@ -64,7 +64,7 @@ func outside(t *testing.T) string {
 func TestXLCH01_RanksFindEachOther(t *testing.T) {
 	var p ports
 	at := func() string { return fmt.Sprint("127.0.0.1:", p.next()) }
-	ranks(t, environ(4, at()), 4, 0, program("rank"), "all").wants(0, "rank 3 of 4, 4 on its node, sum 6, app 0, universe 4")
+	ranks(t, environ(4, at()), 4, 0, program("rank"), "all").wants(0, "rank 3 of 4, 4 on its node, sum 6, app -1, universe -1")
 	ranks(t, environ(4, at(), envLocal+"=2"), 4, 0, program("rank"), "all").wants(0, "rank 3 of 4, 2 on its node, sum 6")
 	ranks(t, append(environ(3, at()), "RANK="+envIndex), 3, 0, program("rank"), "all").wants(0, "rank 2 of 3, 3 on its node, sum 3")
 	ranks(t, environ(1, at()), 1, 0, program("rank"), "all").wants(0, "rank 0 of 1, 1 on its node, sum 0")

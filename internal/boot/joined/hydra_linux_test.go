@@ -31,7 +31,7 @@ func TestXLCH01_HydraStartsAJob(t *testing.T) {
 		for r := range x.ranks {
 			o.has(fmt.Sprintf("rank %d of %d, ", r, x.ranks))
 		}
-		o.has(fmt.Sprintf("%d on its node, sum %d, app 0, universe %d", x.share, x.ranks*(x.ranks-1)/2, x.ranks))
+		o.has(fmt.Sprintf("%d on its node, sum %d, app 0, universe -1", x.share, x.ranks*(x.ranks-1)/2)) // Hydra does not say how large
 	}
 }
 

@@ -69,7 +69,7 @@ func (p *Process) join(link *sys.Link, name string, world bool) error {
 	p.guest, p.pid = g, pid
 	if p.job == nil {
 		j := *g.Job()
-		j.Key, j.AppNum, j.Universe = p.key, max(0, p.id.AppNum), max(0, p.id.Universe)
+		j.Key, j.AppNum, j.Universe = p.key, p.id.AppNum, p.id.Universe
 		j.Sets = p.sets
 		p.job = &j
 	}

@@ -168,7 +168,7 @@ func TestXLCH01_XSES01_F4_ENV07_Slurm(t *testing.T) {
 	// The plugin of PMI-2 also speaks PMI-1.
 	x := srun(t, s, job, "pmi2")
 	x.env = append(x.env, EnvBoot+"="+wayPMI1)
-	runs(t, x.env, append(x.line(2, 4), program("rank"), "all")...).wants(0, "rank 3 of 4, 2 on its node, sum 6, app 0, universe ")
+	runs(t, x.env, append(x.line(2, 4), program("rank"), "all")...).wants(0, "rank 3 of 4, 2 on its node, sum 6, app -1, universe ")
 	runs(t, x.env, append(x.line(2, 4), program("session"), "some", t.TempDir())...).wants(0)
 }
 
