@@ -55,14 +55,15 @@ func connect(fd int, inC, world bool) (Boot, error) {
 
 // dial sends Hello over link and receives the Job.
 func dial(link *sys.Link, own greeting) (*launched, error) {
-	if err := link.Write(own.encode(), nil); err != nil {
-		return nil, fmt.Errorf("boot: launcher: %w", err)
-	}
+	unsent := link.Write(own.encode(), nil) // the other end may have refused before
 	r := newLinkReader(link, maxReply)
 	c := &launched{link: link, lost: make(chan struct{}), tables: make(chan reply, 1), memories: make(chan reply, 1)}
 	k, body, err := r.Next()
 	for ; err == nil && k == kindLeave; k, body, err = r.Next() {
 		c.leaving.take(body)
+	}
+	if err != nil && unsent != nil {
+		return nil, fmt.Errorf("boot: launcher: %w", unsent)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("boot: the launcher gave no answer: %w", err)

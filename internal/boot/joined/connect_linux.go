@@ -6,6 +6,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/halo-mpi/halo/internal/address"
@@ -229,8 +230,14 @@ func readSecret(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if info.Mode().Perm()&0o077 != 0 {
-		return nil, fmt.Errorf("its mode is %04o, so that others can read it: want 0600", info.Mode().Perm())
+	// Kubernetes has root own the files of a Secret, and lets a process that is not root read them by their
+	// group.
+	mode, open := info.Mode().Perm(), os.FileMode(0o077)
+	if s, ok := info.Sys().(*syscall.Stat_t); ok && s.Uid == 0 && os.Getuid() != 0 {
+		open = 0o037
+	}
+	if mode&open != 0 {
+		return nil, fmt.Errorf("its mode is %04o, so that others can read it: want 0600", mode)
 	}
 	b, err := io.ReadAll(io.LimitReader(f, secretMax+1))
 	if err != nil {

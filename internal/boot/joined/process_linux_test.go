@@ -265,19 +265,32 @@ func TestS2_LeadersRefuseStrangers(t *testing.T) {
 	exchange(t, list, 1)
 }
 
-// A leader refuses a process that claims a rank of another node, or one that is taken.
+// A leader refuses a process that claims a rank of another node, or one that is taken, and takes no memory
+// from it.
 func TestXLCH01_RanksThatAreTaken(t *testing.T) {
 	f := newFake(0, 0, 1)
 	list := f.all(t)
+	foreign, err := sys.Memfd("halo-foreign", 4096)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer foreign.Close()
+	info, err := foreign.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
 	for rank, want := range map[int]string{2: "rank 2 is none of the 2 ranks of this node", 1: "is rank 1 already"} {
 		link, err := sys.DialNode(list[0].nodeName())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := boot.Join(link, rank, false, true, true, nil); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := boot.Join(link, rank, false, true, true, map[int]*os.File{0: foreign}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("rank %d: %v", rank, err)
 		}
 		link.Close()
+	}
+	if os.SameFile(segmentOf(t, list[1], 0), info) {
+		t.Error("the segment of rank 0 is that of a stranger")
 	}
 	exchange(t, list, 1)
 }

@@ -40,6 +40,7 @@ type server struct {
 	idle     bool            // the leader has no use for MPI: others may see it end
 	over     bool            // the job has ended
 	hinting  bool            // hint was asked for
+	follows  bool            // there was a leader before; set once
 	awaited  map[int]bool    // ranks that the leader before this one had served, and that may come back
 	returned chan struct{}   // closed when nobody is awaited any more
 }
@@ -95,7 +96,7 @@ func newServer(p *Process, listener *os.File, given map[int]*os.File, awaited []
 		s.awaited[r] = r != s.id.Rank
 	}
 	s.settle(s.id.Rank)
-	if len(given) > 0 || len(awaited) > 0 {
+	if s.follows = len(given) > 0 || len(awaited) > 0; s.follows {
 		s.boot.Fail(errors.New("boot: no Exchange can complete: the process that served this node has ended"))
 		time.AfterFunc(returnTimeout, func() { s.settle(s.local...) })
 	}
@@ -314,8 +315,14 @@ func (s *server) Join(rank int, used bool, c *boot.Session) error {
 	return nil
 }
 
-// Given implements boot.Guests.
-func (s *server) Given(which int, f *os.File) { s.memory.Give(which, f) }
+// Given implements boot.Guests. Only a leader that follows another one takes segments.
+func (s *server) Given(which int, f *os.File) {
+	if !s.follows {
+		f.Close()
+		return
+	}
+	s.memory.Give(which, f)
+}
 
 // Hello implements boot.Host.
 func (s *server) Hello(rank int, inC, world bool) (*boot.Job, error) {
