@@ -142,6 +142,4 @@ const (
 	envIndex  = "JOB_COMPLETION_INDEX"
 	// envLocal is the number of ranks on each node, in blocks.
 	envLocal = "HALO_LOCAL_SIZE"
-	// envTimeout is how long ranks wait for each other.
-	envTimeout = "HALO_JOIN_TIMEOUT"
 )

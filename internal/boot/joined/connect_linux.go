@@ -19,6 +19,10 @@ import (
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
+// envTimeout is the environment variable that says how long ranks that find each other by themselves wait for
+// each other.
+const envTimeout = "HALO_JOIN_TIMEOUT"
+
 // envFabric is the environment variable that chooses what carries messages on a node: shm or tcp.
 const envFabric = "HALO_FABRIC"
 

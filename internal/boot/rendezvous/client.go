@@ -79,7 +79,7 @@ func (r refusal) Error() string { return string(r) }
 func (c *Client) read(r *frame.Reader) {
 	err := c.take(r)
 	c.mu.Lock()
-	if c.ended = fmt.Errorf("%w: rank 0 at %s has closed the connection", engine.ErrLost, c.at); err != nil && !errors.Is(err, io.EOF) {
+	if c.ended = fmt.Errorf("%w: rank 0 at %s has closed the connection", engine.ErrLost, c.at); !errors.Is(err, io.EOF) {
 		c.ended = fmt.Errorf("%w: %w", engine.ErrLost, err)
 	}
 	for n, to := range c.requests {
@@ -93,6 +93,7 @@ func (c *Client) read(r *frame.Reader) {
 	}
 }
 
+// take takes frames until one cannot be read or makes no sense, and returns why.
 func (c *Client) take(r *frame.Reader) error {
 	for {
 		kind, body, err := r.Next()
