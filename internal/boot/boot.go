@@ -39,7 +39,7 @@
 //	           sent when that is known, in any order
 //	Over       text: the job has ended; sent at any time, nothing follows
 //	Leave      1 if the process that serves the node may end from now on, 0 if not, uint8,
-//	           and the ranks that are connected, uint32 each; sent at any time
+//	           and the other ranks that are connected, uint32 each; sent at any time
 //
 // A process that begins with the text "cmd=" instead speaks another protocol, PMI-1: see Plain.
 //

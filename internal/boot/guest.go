@@ -78,7 +78,7 @@ func (c *Session) join(r *linkReader) error {
 	return fmt.Errorf("boot: a process has more than %d segments", c.server.maxGiven())
 }
 
-// Leave tells the process whether the one that serves it may end, and which ranks are connected.
+// Leave tells the process whether the one that serves it may end, and which other ranks are connected.
 func (c *Session) Leave(may bool, ranks []int) {
 	w := frame.New(kindLeave).U8(flag(may))
 	for _, r := range ranks {

@@ -236,11 +236,9 @@ func (s *server) tell() {
 	var ranks []int
 	var sessions []*boot.Session
 	for rank, m := range s.members {
-		if !m.gone {
+		if !m.gone && rank != s.id.Rank {
 			ranks = append(ranks, rank)
-			if rank != s.id.Rank {
-				sessions = append(sessions, m.session)
-			}
+			sessions = append(sessions, m.session)
 		}
 	}
 	s.mu.Unlock()
