@@ -100,7 +100,8 @@ func (x starter) works(t *testing.T) {
 func (x starter) loses(t *testing.T) {
 	testrun.Covered(t)
 	mark := fmt.Sprintf("HALO_TEST_RUN=loses-%d-%d", os.Getpid(), time.Now().UnixNano())
-	line := append(x.line(x.nodes, 4), program("heat"), "-steps", "100000000")
+	begun := filepath.Join(t.TempDir(), "begun")
+	line := append(x.line(x.nodes, 4), program("rank"), "forever", begun)
 	cmd := exec.Command(line[0], line[1:]...)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr, cmd.Dir, cmd.WaitDelay = &out, &out, t.TempDir(), time.Second
@@ -113,25 +114,31 @@ func (x starter) loses(t *testing.T) {
 		for _, f := range files {
 			env, _ := os.ReadFile(f)
 			exe, _ := os.Readlink(filepath.Join(filepath.Dir(f), "exe"))
-			if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(f))); err == nil && bytes.Contains(env, []byte(mark)) && exe == program("heat") {
+			if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(f))); err == nil && bytes.Contains(env, []byte(mark)) && exe == program("rank") {
 				pids = append(pids, pid)
 			}
 		}
 		return pids
 	}
-	await := func(n int) {
+	t.Cleanup(func() {
+		for _, pid := range ranks() {
+			syscall.Kill(pid, syscall.SIGKILL)
+		}
+		cmd.Process.Kill()
+	})
+	await := func(what string, is func() bool) {
 		t.Helper()
-		for end := time.Now().Add(hangs / 2); len(ranks()) != n; time.Sleep(10 * time.Millisecond) {
+		for end := time.Now().Add(hangs / 2); !is(); time.Sleep(10 * time.Millisecond) {
 			if time.Now().After(end) {
-				t.Errorf("%d ranks run, want %d:\n%s", len(ranks()), n, out.String())
+				t.Errorf("not %s", what)
 				break
 			}
 		}
 	}
-	await(4)
+	await("begun", func() bool { _, err := os.Stat(begun); return err == nil })
 	all := ranks()
-	for !strings.Contains(out.String(), "step ") && !t.Failed() { // the ranks have met
-		time.Sleep(10 * time.Millisecond)
+	if len(all) != 4 {
+		t.Fatalf("ranks are the processes %v", all)
 	}
 	// Daemon is the parent of a rank: of the last one, so that it is not the leader of the job.
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", all[len(all)-1]))
@@ -144,12 +151,12 @@ func (x starter) loses(t *testing.T) {
 		t.Fatalf("the parent of a rank is %d, %v", daemon, err)
 	}
 	syscall.Kill(daemon, syscall.SIGKILL)
-	await(0)
-	for _, pid := range ranks() {
-		syscall.Kill(pid, syscall.SIGKILL)
-	}
+	await("ended", func() bool { return len(ranks()) == 0 })
 	cmd.Process.Kill() // srun would wait for the daemon
 	cmd.Wait()
+	if t.Failed() {
+		t.Log(out.String())
+	}
 }
 
 func TestXLCH01_XSES01_F4_ENV07_OpenMPI(t *testing.T) {
