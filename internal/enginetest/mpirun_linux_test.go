@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/halo-mpi/halo/internal/enginetest"
+	"github.com/halo-mpi/halo/internal/testrun"
 )
 
 // mpirun runs the probe, which PROBE stands for in args, under Open MPI's mpirun.
@@ -27,6 +28,7 @@ func mpirun(t *testing.T, what string, args ...string) (string, error) {
 // TestXLCH01_OpenMPI: what the PMIx service of mpirun does. Values are exchanged by processes of two
 // blocks of the command line.
 func TestXLCH01_OpenMPI(t *testing.T) {
+	testrun.Covered(t)
 	t.Run("late", func(t *testing.T) {
 		out, err := mpirun(t, "late", "-np", "1", "PROBE", ":", "-np", "3", "PROBE")
 		if err != nil {

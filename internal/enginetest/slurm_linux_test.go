@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/halo-mpi/halo/internal/enginetest"
+	"github.com/halo-mpi/halo/internal/testrun"
 )
 
 // srun runs the probe in a step of a job, two processes on each node.
@@ -21,6 +22,7 @@ func srun(t *testing.T, s *enginetest.Slurm, job, kind, what string, args ...str
 
 // TestXLCH01_Slurm: what the PMI-2 and PMIx services of Slurm do for processes on two nodes.
 func TestXLCH01_Slurm(t *testing.T) {
+	testrun.Covered(t)
 	s := enginetest.StartSlurm(t)
 	job := s.Allocate(t)
 	for _, c := range []struct {

@@ -98,7 +98,6 @@ func (x starter) works(t *testing.T) {
 
 // loses kills the daemon of the engine that has started a rank. All ranks end.
 func (x starter) loses(t *testing.T) {
-	testrun.Covered(t)
 	mark := fmt.Sprintf("HALO_TEST_RUN=loses-%d-%d", os.Getpid(), time.Now().UnixNano())
 	begun := filepath.Join(t.TempDir(), "begun")
 	line := append(x.line(x.nodes, 4), program("rank"), "forever", begun)
@@ -167,6 +166,7 @@ func TestXLCH01_XSES01_F4_ENV07_OpenMPI(t *testing.T) {
 }
 
 func TestXLCH01_XSES01_F4_ENV07_Slurm(t *testing.T) {
+	testrun.Covered(t)
 	s := enginetest.StartSlurm(t)
 	job := s.Allocate(t)
 	for _, kind := range []string{"pmi2", "pmix"} {
@@ -181,6 +181,7 @@ func TestXLCH01_XSES01_F4_ENV07_Slurm(t *testing.T) {
 
 // The death of a daemon of the engine ends the ranks.
 func TestF4_EngineDies(t *testing.T) {
+	testrun.Covered(t)
 	t.Run("mpirun", func(t *testing.T) { openMPI(t).loses(t) })
 	for _, kind := range []string{"pmi2", "pmix"} {
 		t.Run("srun "+kind, func(t *testing.T) {
