@@ -1,6 +1,7 @@
 package enginetest
 
 import (
+	"bytes"
 	"fmt"
 	"net"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -255,7 +257,23 @@ func (s *Slurm) close(t testing.TB) {
 		s.daemons[i].hold.Close()
 		s.daemons[i].cmd.Wait()
 	}
+	s.killSteps()
 	if err := os.RemoveAll(s.dir); err != nil {
 		t.Error(err)
+	}
+}
+
+// killSteps ends the daemons of steps, which do not end with those of their nodes.
+func (s *Slurm) killSteps() {
+	files, _ := filepath.Glob("/proc/[0-9]*/environ")
+	for _, f := range files {
+		env, err := os.ReadFile(f)
+		if err != nil || !bytes.Contains(env, []byte(s.Environ()+"\x00")) {
+			continue
+		}
+		line, _ := os.ReadFile(filepath.Join(filepath.Dir(f), "cmdline"))
+		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(f))); err == nil && bytes.HasPrefix(line, []byte("slurmstepd")) {
+			syscall.Kill(pid, syscall.SIGKILL)
+		}
 	}
 }
