@@ -64,7 +64,7 @@ func decodeInvitation(body []byte) (*invitation, error) {
 func (v *invitation) secret(own *ecdh.PrivateKey, public string) ([32]byte, error) {
 	pair, err := wire.PairSecret(own, public)
 	m := hmac.New(sha256.New, pair[:])
-	if !planted.KeyIgnored {
+	if !planted.InvitationIgnored {
 		m.Write(v.key[:])
 	}
 	return [32]byte(m.Sum(nil)), err

@@ -289,6 +289,7 @@ const (
 	// RankTwice lets two processes of a node join as the same rank.
 	RankTwice = false
 	// KeyIgnored gives all pairs of processes without a secret of the job the same secret.
-	// KeyIgnored lets agents call the launcher without the key of their invitation.
 	KeyIgnored = false
+	// InvitationIgnored lets agents call the launcher without the key of their invitation.
+	InvitationIgnored = false
 )

@@ -125,6 +125,7 @@ var (
 	EndPassesTable        = chosen("EndPassesTable")
 	RankTwice             = chosen("RankTwice")
 	KeyIgnored            = chosen("KeyIgnored")
+	InvitationIgnored     = chosen("InvitationIgnored")
 )
 
 // known is how many of them were chosen.

@@ -135,6 +135,6 @@ func faults() []sought {
 		by("EndPassesTable", "internal/boot/joined", "TestXLCH01_EndsDoNotPassTables"),
 		by("RankTwice", "internal/boot/joined", "TestXLCH01_RanksThatAreTaken"),
 		by("KeyIgnored", "internal/wire", "TestXLCH01_PairsAgreeOnASecret"),
-		by("KeyIgnored", "internal/launch", "TestStrangersCannotCall"),
+		by("InvitationIgnored", "internal/launch", "TestStrangersCannotCall"),
 	}
 }
