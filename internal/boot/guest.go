@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/halo-mpi/halo/internal/frame"
 	"github.com/halo-mpi/halo/internal/planted"
@@ -68,7 +69,7 @@ func (c *Session) join(r *linkReader) error {
 			}
 			if err != nil {
 				c.rank = -1
-				c.write(frame.New(kindRefused).Rest(err.Error()).Bytes(), nil)
+				c.refuse(r, err.Error())
 			}
 			return err
 		default:
@@ -76,6 +77,22 @@ func (c *Session) join(r *linkReader) error {
 		}
 	}
 	return fmt.Errorf("boot: a process has more than %d segments", c.server.maxGiven())
+}
+
+// refusedTimeout bounds the time that a process which is refused has to read why.
+const refusedTimeout = time.Second
+
+// refuse tells the process why it is refused, and reads until it disconnects. If the connection was closed with
+// frames that were not read, the process might be told that it is broken, and nothing else.
+func (c *Session) refuse(r *linkReader, why string) {
+	c.write(frame.New(kindRefused).Rest(why).Bytes(), nil)
+	limit := time.AfterFunc(refusedTimeout, c.link.Expire)
+	defer limit.Stop()
+	for {
+		if _, _, err := r.Next(); err != nil {
+			return
+		}
+	}
 }
 
 // Leave tells the process whether the one that serves it may end, and which other ranks are connected.

@@ -24,7 +24,8 @@ exit $status`
 // ports numbers the addresses of tests, so that they do not meet.
 type ports struct{ n atomic.Int32 }
 
-func (p *ports) next() int { return 21000 + os.Getpid()%4000*8 + int(p.n.Add(1)) }
+// next is a port below those that the kernel gives to connections.
+func (p *ports) next() int { return 21000 + os.Getpid()%1400*8 + int(p.n.Add(1)) }
 
 // environ returns the variables of a job of size processes.
 func environ(size int, addr string, more ...string) []string {

@@ -299,8 +299,9 @@ func (s *server) Join(rank int, used bool, c *boot.Session) error {
 		return errors.New("the job has ended")
 	}
 	if old := s.members[rank]; old != nil && !planted.RankTwice {
+		gone := old.gone
 		s.mu.Unlock()
-		if old.gone {
+		if gone {
 			return fmt.Errorf("an earlier program of rank %d (pid %d) has already been in this job and left it: one program with mpi.Init per rank", rank, old.pid)
 		}
 		return fmt.Errorf("process %d is rank %d already: the engine has given two processes the same rank, or the program has started another one that inherited its environment",

@@ -39,6 +39,7 @@ type Client struct {
 	leaving  bool  // the server may end
 	once     sync.Once
 	lost     chan struct{}
+	read     chan struct{} // closed when all frames of the server have been taken
 }
 
 // answer is the answer to a request.
@@ -64,9 +65,9 @@ func open(conn io.ReadWriteCloser, c Config, at string) (*Client, error) {
 	case kind != kindWelcome || engine.CheckKey(string(body)) != nil:
 		return nil, refusal(fmt.Sprintf("%s answers rank %d with a frame of kind %d", at, c.Rank, kind))
 	}
-	p := &Client{conn: conn, at: at, local: c.Local, requests: map[uint32]chan answer{}, lost: make(chan struct{})}
+	p := &Client{conn: conn, at: at, local: c.Local, requests: map[uint32]chan answer{}, lost: make(chan struct{}), read: make(chan struct{})}
 	p.id = engine.Identity{Job: string(body), Rank: c.Rank, Size: c.Size, AppNum: -1, Universe: -1, Engine: "the environment"}
-	go p.read(r)
+	go p.takeAll(r)
 	return p, nil
 }
 
@@ -75,8 +76,9 @@ type refusal string
 
 func (r refusal) Error() string { return string(r) }
 
-// read takes all frames of the server.
-func (c *Client) read(r *frame.Reader) {
+// takeAll takes all frames of the server.
+func (c *Client) takeAll(r *frame.Reader) {
+	defer close(c.read)
 	err := c.take(r)
 	c.mu.Lock()
 	if c.ended = fmt.Errorf("%w: rank 0 at %s has closed the connection", engine.ErrLost, c.at); !errors.Is(err, io.EOF) {
@@ -244,6 +246,9 @@ func (c *Client) Finalize() error {
 		return nil
 	}
 	err := c.write(frame.New(kindBye))
+	if err != nil {
+		<-c.read // the connection has ended: rank 0 may have said before that it leaves
+	}
 	c.conn.Close()
 	if errors.Is(err, engine.ErrLost) {
 		c.mu.Lock()
