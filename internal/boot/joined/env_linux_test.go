@@ -100,10 +100,10 @@ func TestF5_DeathWithoutAnEngine(t *testing.T) {
 func TestXLCH01_RanksThatDoNotFindEachOther(t *testing.T) {
 	var p ports
 	at := fmt.Sprint("127.0.0.1:", p.next())
-	soon := envTimeout + "=300ms"
-	ranks(t, environ(4, at, soon), 2, 0, program("rank"), "all").wants(1, "ranks 2, 3 of 4 have not joined within 300ms: start all ranks")
-	ranks(t, environ(4, at, soon, envLocal+"=2"), 2, 0, program("rank"), "all").wants(1, "ranks 2-3 of 4 have not joined within 300ms: start all ranks")
-	ranks(t, environ(4, at, soon), 1, 2, program("rank"), "all").wants(1, "rank 2 of 4", "has not reached rank 0 at HALO_ADDR="+at+" within 300ms", "HALO_JOIN_TIMEOUT")
+	soon := envTimeout + "=1500ms"
+	ranks(t, environ(4, at, soon), 2, 0, program("rank"), "all").wants(1, "ranks 2, 3 of 4 have not joined within 1.5s: start all ranks")
+	ranks(t, environ(4, at, soon, envLocal+"=2"), 2, 0, program("rank"), "all").wants(1, "ranks 2-3 of 4 have not joined within 1.5s: start all ranks")
+	ranks(t, environ(4, at, soon), 1, 2, program("rank"), "all").wants(1, "rank 2 of 4", "has not reached rank 0 at HALO_ADDR="+at+" within 1.5s", "HALO_JOIN_TIMEOUT")
 	ranks(t, environ(2, at, soon), 1, 2, program("rank"), "all").wants(1, "rank 2 of 2 is no place in a job")
 	ranks(t, environ(2, "nowhere", soon), 1, 0, program("rank"), "all").wants(1, "HALO_ADDR=nowhere: want HOST:PORT")
 	ranks(t, environ(2, at, "RANK=NOBODY"), 1, 0, program("rank"), "all").wants(1, "needs the rank, in HALO_RANK or JOB_COMPLETION_INDEX")
