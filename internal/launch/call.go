@@ -75,51 +75,14 @@ func (v *invitation) pair(secret [32]byte, index int) wire.Pair {
 	return wire.Pair{Secret: secret, Job: "halo/agent/" + v.job, From: 1 + index}
 }
 
-// A sealedStream is the connection of an agent that has called. One goroutine at a time may read, and one
-// may write.
+// A sealedStream is the connection of an agent that has called.
 type sealedStream struct {
-	net.Conn
-	seal   *wire.Sealed
-	in     []byte // of the piece that is read
-	opened []byte // what is left of it
-	out    []byte
+	*wire.Stream
+	conn net.Conn
 }
 
-// Read implements io.Reader.
-func (s *sealedStream) Read(b []byte) (int, error) {
-	if len(s.opened) == 0 {
-		s.in = slices.Grow(s.in[:0], 4)[:4]
-		if _, err := io.ReadFull(s.Conn, s.in); err != nil {
-			return 0, err
-		}
-		n, err := wire.PieceSize(s.in)
-		if err != nil {
-			return 0, err
-		}
-		s.in = slices.Grow(s.in, n-4)[:n]
-		if _, err := io.ReadFull(s.Conn, s.in[4:]); err != nil {
-			return 0, err
-		}
-		if s.opened, err = s.seal.OpenPiece(s.in); err != nil {
-			return 0, err
-		}
-	}
-	n := copy(b, s.opened)
-	s.opened = s.opened[n:]
-	return n, nil
-}
-
-// Write implements io.Writer.
-func (s *sealedStream) Write(b []byte) (n int, err error) {
-	for n < len(b) && err == nil {
-		piece := b[n:min(n+wire.PieceMax, len(b))]
-		s.out = s.seal.SealPiece(s.out[:0], piece)
-		if _, err = s.Conn.Write(s.out); err == nil {
-			n += len(piece)
-		}
-	}
-	return n, err
-}
+// Close ends the connection.
+func (s *sealedStream) Close() error { return s.conn.Close() }
 
 // call is the caller's side of a connection to the launcher.
 func (v *invitation) call(c net.Conn, index int) (*sealedStream, error) {
@@ -132,71 +95,35 @@ func (v *invitation) call(c net.Conn, index int) (*sealedStream, error) {
 		return nil, err
 	}
 	c.SetDeadline(time.Now().Add(callTimeout))
-	h := wire.NewDialler(v.pair(secret, index))
-	var hello [wire.HelloSize]byte
-	h.Hello(&hello)
-	if _, err := c.Write(append([]byte(wire.PublicKey(own)), hello[:]...)); err != nil {
+	if _, err := io.WriteString(c, wire.PublicKey(own)); err != nil {
 		return nil, err
 	}
-	var challenge [wire.ChallengeSize]byte
-	if _, err := io.ReadFull(c, challenge[:]); err != nil {
-		return nil, err
-	}
-	if err := h.Challenge(&challenge); err != nil {
-		return nil, err
-	}
-	var proof [wire.ProofSize]byte
-	h.Proof(&proof)
-	if _, err := c.Write(proof[:]); err != nil {
-		return nil, err
-	}
-	var verdict [wire.VerdictSize]byte
-	if _, err := io.ReadFull(c, verdict[:]); err != nil {
-		return nil, err
-	}
-	if _, err := h.Verdict(&verdict); err != nil {
+	seal, err := wire.Meet(c, v.pair(secret, index))
+	if err != nil {
 		return nil, err
 	}
 	c.SetDeadline(time.Time{})
-	return &sealedStream{Conn: c, seal: h.Sealed()}, nil
+	return &sealedStream{wire.NewStream(c, seal), c}, nil
 }
 
 // answer is the launcher's side of a connection. own is the key of v.public. A caller that fails gets no
 // explanation.
 func (v *invitation) answer(c net.Conn, own *ecdh.PrivateKey) (index int, _ *sealedStream, err error) {
 	c.SetDeadline(time.Now().Add(callTimeout))
-	var first [publicSize + wire.HelloSize]byte
-	if _, err := io.ReadFull(c, first[:]); err != nil {
+	var public [publicSize]byte
+	if _, err := io.ReadFull(c, public[:]); err != nil {
 		return 0, nil, err
 	}
-	secret, err := v.secret(own, string(first[:publicSize]))
+	secret, err := v.secret(own, string(public[:]))
 	if err != nil {
 		return 0, nil, err
 	}
-	h := wire.NewAcceptor(v.pair(secret, -1), 1+len(v.names))
-	from, err := h.Hello((*[wire.HelloSize]byte)(first[publicSize:]))
+	from, seal, err := wire.Welcome(c, 1+len(v.names), func(int) (wire.Pair, error) { return v.pair(secret, -1), nil })
 	if err != nil {
-		return 0, nil, err
-	}
-	var challenge [wire.ChallengeSize]byte
-	h.Challenge(&challenge)
-	if _, err := c.Write(challenge[:]); err != nil {
-		return 0, nil, err
-	}
-	var proof [wire.ProofSize]byte
-	if _, err := io.ReadFull(c, proof[:]); err != nil {
-		return 0, nil, err
-	}
-	if err := h.Proof(&proof); err != nil {
-		return 0, nil, err
-	}
-	var verdict [wire.VerdictSize]byte
-	h.Verdict(&verdict, wire.Accepted)
-	if _, err := c.Write(verdict[:]); err != nil {
 		return 0, nil, err
 	}
 	c.SetDeadline(time.Time{})
-	return from - 1, &sealedStream{Conn: c, seal: h.Sealed()}, nil
+	return from - 1, &sealedStream{wire.NewStream(c, seal), c}, nil
 }
 
 // callMain is the main function of an agent that calls the launcher.

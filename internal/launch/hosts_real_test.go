@@ -43,19 +43,29 @@ func overSSH(t *testing.T, h *hosttest.Hosts, options []string, args ...string) 
 	return r
 }
 
-// onHosts returns the command lines of the processes of halo and the test program on all hosts, by
-// process id. It recognises them by their network namespace, since agents do not have the run's
-// marker.
-func onHosts() map[int]string {
+// onHosts returns the command lines of the processes of halo and the test program on these hosts, by
+// process id. It recognises them by their network namespace: agents do not have the run's marker, and
+// other tests have hosts of their own at the same time.
+func onHosts(t *testing.T, h *hosttest.Hosts) map[int]string {
+	t.Helper()
+	network := map[string]bool{}
+	for i := range h.Len() {
+		if err := h.Inside(i, func() error {
+			name, err := os.Readlink("/proc/thread-self/ns/net")
+			network[name] = true
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
 	all := map[int]string{}
-	here, _ := os.Readlink("/proc/self/ns/net")
 	dirs, _ := filepath.Glob("/proc/[0-9]*")
 	for _, dir := range dirs {
 		exe, _ := os.Readlink(filepath.Join(dir, "exe"))
 		if exe != haloPath && exe != rankPath {
 			continue
 		}
-		if net, err := os.Readlink(filepath.Join(dir, "ns", "net")); err != nil || net == here {
+		if name, err := os.Readlink(filepath.Join(dir, "ns", "net")); err != nil || !network[name] {
 			continue // the process has ended, or belongs to another test
 		}
 		line, _ := os.ReadFile(filepath.Join(dir, "cmdline"))
@@ -66,11 +76,11 @@ func onHosts() map[int]string {
 }
 
 // nothingRuns checks that no process of a job is left on any host.
-func nothingRuns(t *testing.T) {
+func nothingRuns(t *testing.T, h *hosttest.Hosts) {
 	t.Helper()
 	var left map[int]string
 	for end := time.Now().Add(silence + beatInterval + leftover); ; time.Sleep(5 * time.Millisecond) {
-		if left = onHosts(); len(left) == 0 {
+		if left = onHosts(t, h); len(left) == 0 {
 			return
 		}
 		if time.Now().After(end) {
@@ -81,9 +91,9 @@ func nothingRuns(t *testing.T) {
 }
 
 // agentsOnHosts returns the process ids of the agents on all hosts.
-func agentsOnHosts(t *testing.T) (pids []int) {
+func agentsOnHosts(t *testing.T, h *hosttest.Hosts) (pids []int) {
 	t.Helper()
-	for pid, line := range onHosts() {
+	for pid, line := range onHosts(t, h) {
 		if line == haloPath+" "+agentWord+" " {
 			pids = append(pids, pid)
 		}
@@ -107,7 +117,7 @@ func TestRealHosts(t *testing.T) {
 			"rank 1 of 4 local [1 2] fabric shm app 0 secret true",
 			"rank 2 of 4 local [1 2] fabric shm app 0 secret true",
 			"rank 3 of 4 local [3] fabric shm app 0 secret true")
-		nothingRuns(t)
+		nothingRuns(t, h)
 	})
 	t.Run("MPICH", func(t *testing.T) { // X-LCH-01
 		// The job ends by MPI_Abort: MPI_Finalize of MPICH 4.0.2 hangs over tcp of UCX in every other run,
@@ -115,7 +125,7 @@ func TestRealHosts(t *testing.T) {
 		over(t, h, "-host", "host1:2,host2:2", mpichWorld(t), "abort").start().wait(7).said("rank 3 ", "host2", "called MPI_Abort(7)").printed(
 			"rank 0 of 4 app 0 with 2 on the node", "rank 1 of 4 app 0 with 2 on the node",
 			"rank 2 of 4 app 0 with 2 on the node", "rank 3 of 4 app 0 with 2 on the node")
-		nothingRuns(t)
+		nothingRuns(t, h)
 	})
 	t.Run("addresses", func(t *testing.T) {
 		over(t, h, "-host", h.Addr(0)+","+h.Addr(1), "-n", "2", "rank", "init", "exchange", "hosts", "finalize").start().wait(0).quiet().printed(
@@ -155,7 +165,7 @@ func TestRealHosts(t *testing.T) {
 		h.Cut(1)
 		overSSH(t, h, []string{"-o", "ConnectTimeout=1"}, "-host", "host0,host1", "-n", "2", "rank").start().wait(125).said("on host1", "timed out")
 		h.Join(1)
-		nothingRuns(t)
+		nothingRuns(t, h)
 	})
 	t.Run("firewall", func(t *testing.T) {
 		if _, err := exec.LookPath("nft"); err != nil {
@@ -183,7 +193,7 @@ func TestRealHosts(t *testing.T) {
 			h.Cut(1)
 			r.end()
 			t.Logf("the launcher ended %v after the cut", time.Since(cut).Round(time.Millisecond))
-			nothingRuns(t)
+			nothingRuns(t, h)
 			t.Logf("nothing was left %v after the cut", time.Since(cut).Round(time.Millisecond))
 			r.wait(125).said("halo: host1 (ranks 2-3) has sent nothing for", "the job was ended")
 			h.Join(1)
@@ -194,11 +204,11 @@ func TestRealHosts(t *testing.T) {
 		ready := filepath.Join(t.TempDir(), "ready")
 		r := over(t, h, "-host", "host0,host1", "-n", "4", "rank", "orphan", "init", "exchange", "ready:"+ready, "forever").start()
 		r.ready(ready, 4)
-		for _, pid := range agentsOnHosts(t) {
+		for _, pid := range agentsOnHosts(t, h) {
 			syscall.Kill(pid, syscall.SIGSTOP)
 		}
 		r.end()
-		nothingRuns(t)
+		nothingRuns(t, h)
 		r.wait(125).said("halo: host1 (ranks 2-3) has sent nothing for", "the job was ended")
 	})
 	t.Run("short cut", func(t *testing.T) {
@@ -235,14 +245,14 @@ func killPoint(t *testing.T, h *hosttest.Hosts, i int) {
 			clients = append(clients, pid)
 		}
 	}
-	victims := map[string][]int{"launcher": {r.cmd.Process.Pid}, "rank": pids, "agent": agentsOnHosts(t), "ssh": clients}
+	victims := map[string][]int{"launcher": {r.cmd.Process.Pid}, "rank": pids, "agent": agentsOnHosts(t, h), "ssh": clients}
 	kind := []string{"launcher", "rank", "agent", "ssh"}[i%4]
 	if len(victims[kind]) == 0 {
 		t.Fatalf("no %s to kill", kind)
 	}
 	syscall.Kill(victims[kind][rand.IntN(len(victims[kind]))], syscall.SIGKILL)
 	r.end()
-	nothingRuns(t)
+	nothingRuns(t, h)
 	switch kind {
 	case "launcher":
 		r.wait(137)

@@ -171,5 +171,5 @@ func TestOperatorsPods(t *testing.T) {
 	p.run("mpirun", intel, steps...).start().wait(0).quiet().printed(want...)
 	p.run("mpiexec", mpich, append([]string{"-n", "4"}, steps...)...).start().wait(0).quiet().printed(want...)
 	p.run("mpirun", openmpi, "rank", "init", "exchange", "3@exit:3", "forever").start().wait(3).said("rank 3 ", p.pod(2), "exited with status 3")
-	nothingRuns(t)
+	nothingRuns(t, p.Hosts)
 }

@@ -41,5 +41,5 @@ func TestManyHosts(t *testing.T) {
 	if want := fmt.Sprintf("1 laps round %d ranks: the token is %d, ", 4*n, 2*n*(4*n+1)); !strings.Contains(r.stdout.String(), want) {
 		t.Errorf("the ring says %.200s, want %s", r.stdout.String(), want)
 	}
-	nothingRuns(t)
+	nothingRuns(t, h)
 }

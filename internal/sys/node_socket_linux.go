@@ -77,24 +77,9 @@ func DialNode(name string) (*Link, error) {
 
 // AcceptNode waits for a process that connects to a socket of ListenNode.
 func AcceptNode(l *os.File) (*Link, error) {
-	raw, err := l.SyscallConn()
+	fd, err := accept(l)
 	if err != nil {
 		return nil, err
-	}
-	var fd int
-	e := raw.Read(func(listener uintptr) bool {
-		for {
-			fd, _, err = unix.Accept4(int(listener), unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC)
-			if err != unix.EINTR && err != unix.ECONNABORTED {
-				return err != unix.EAGAIN
-			}
-		}
-	})
-	switch {
-	case e != nil: // the poller has its own error for a file that is closed
-		return nil, errors.Join(os.ErrClosed, e)
-	case err != nil:
-		return nil, os.NewSyscallError("accept", err)
 	}
 	link, err := NewLink(fd)
 	if err != nil {

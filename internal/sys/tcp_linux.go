@@ -63,11 +63,19 @@ func (e Endpoint) listen(fd int) (port int, err error) {
 
 // Accept waits for a connection to a listener.
 func Accept(l *os.File) (*os.File, error) {
-	raw, err := l.SyscallConn()
+	fd, err := accept(l)
 	if err != nil {
 		return nil, err
 	}
-	var fd int
+	return os.NewFile(uintptr(fd), "connection"), nil
+}
+
+// accept is Accept for a descriptor, which is not blocking.
+func accept(l *os.File) (fd int, err error) {
+	raw, err := l.SyscallConn()
+	if err != nil {
+		return -1, err
+	}
 	e := raw.Read(func(listener uintptr) bool {
 		for {
 			fd, _, err = unix.Accept4(int(listener), unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC)
@@ -78,11 +86,11 @@ func Accept(l *os.File) (*os.File, error) {
 	})
 	switch {
 	case e != nil: // the poller has its own error for a file that is closed
-		return nil, errors.Join(os.ErrClosed, e)
+		return -1, errors.Join(os.ErrClosed, e)
 	case err != nil:
-		return nil, os.NewSyscallError("accept", err)
+		return -1, os.NewSyscallError("accept", err)
 	}
-	return os.NewFile(uintptr(fd), "connection"), nil
+	return fd, nil
 }
 
 // Socket returns a socket for a connection to e.

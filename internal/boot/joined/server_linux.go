@@ -184,12 +184,7 @@ func (s *server) end(status int, reason string, loud bool) {
 	s.mu.Lock()
 	first := !s.over
 	s.over = true
-	var others []*boot.Session
-	for rank, m := range s.members {
-		if !m.gone && rank != s.id.Rank {
-			others = append(others, m.session)
-		}
-	}
+	others, _ := s.others()
 	s.mu.Unlock()
 	if !first {
 		return
@@ -209,6 +204,16 @@ func (s *server) end(status int, reason string, loud bool) {
 		s.owner.engine.Abort(status, reason)
 	}
 	s.owner.end()
+}
+
+// others are the processes of the node that have not disconnected, without the leader itself. mu is held.
+func (s *server) others() (sessions []*boot.Session, ranks []int) {
+	for rank, m := range s.members {
+		if !m.gone && rank != s.id.Rank {
+			sessions, ranks = append(sessions, m.session), append(ranks, rank)
+		}
+	}
+	return sessions, ranks
 }
 
 // tellTimeout bounds the time to tell processes of the node that the job has ended: a stopped one does not
@@ -233,14 +238,7 @@ func report(reason string) { fmt.Fprintf(os.Stderr, "halo: %s\n", reason) }
 func (s *server) tell() {
 	s.mu.Lock()
 	idle := s.idle && !s.over
-	var ranks []int
-	var sessions []*boot.Session
-	for rank, m := range s.members {
-		if !m.gone && rank != s.id.Rank {
-			ranks = append(ranks, rank)
-			sessions = append(sessions, m.session)
-		}
-	}
+	sessions, ranks := s.others()
 	s.mu.Unlock()
 	if !idle || planted.LeaveUntold {
 		return
@@ -271,12 +269,7 @@ func (s *server) lead(used bool) {
 	if m := s.members[s.id.Rank]; m != nil {
 		m.used = used
 	}
-	var sessions []*boot.Session
-	for rank, m := range s.members {
-		if !m.gone && rank != s.id.Rank {
-			sessions = append(sessions, m.session)
-		}
-	}
+	sessions, _ := s.others()
 	s.mu.Unlock()
 	if !changed {
 		return
