@@ -45,6 +45,10 @@ func (e Endpoint) Listen() (l *os.File, port int, err error) {
 }
 
 func (e Endpoint) listen(fd int) (port int, err error) {
+	// The kernel keeps connections of a process that has ended for a minute, which shall not keep the port.
+	if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1); err != nil {
+		return 0, os.NewSyscallError("setsockopt", err)
+	}
 	if err := unix.Bind(fd, e.address); err != nil {
 		return 0, os.NewSyscallError("bind", err)
 	}

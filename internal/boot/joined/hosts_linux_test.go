@@ -2,7 +2,7 @@ package joined
 
 import (
 	"fmt"
-	"os/exec"
+	"os"
 	"strings"
 	"sync"
 	"syscall"
@@ -13,12 +13,13 @@ import (
 )
 
 // onHosts runs a process of a job on each of some hosts, and returns how each ended. between is called while they
-// run.
-func onHosts(t *testing.T, h *hosttest.Hosts, env []string, between func(), args ...string) []outcome {
+// run; ended is closed when one of them has ended.
+func onHosts(t *testing.T, h *hosttest.Hosts, env []string, between func(ended <-chan struct{}), args ...string) []outcome {
 	t.Helper()
 	list := make([]outcome, h.Len())
 	outs := make([]strings.Builder, h.Len())
 	var all sync.WaitGroup
+	ended, end := make(chan struct{}), sync.Once{}
 	for i := range h.Len() {
 		line := append(append([]string{}, env...), fmt.Sprint(envRank, "=", i), fmt.Sprint(envSize, "=", h.Len()))
 		cmd := h.Command(i, "env", append(line, args...)...)
@@ -29,11 +30,12 @@ func onHosts(t *testing.T, h *hosttest.Hosts, env []string, between func(), args
 		limit := time.AfterFunc(hangs, func() { cmd.Process.Signal(syscall.SIGKILL) })
 		all.Go(func() {
 			cmd.Wait()
+			end.Do(func() { close(ended) })
 			limit.Stop()
 			list[i] = outcome{t, "", cmd.ProcessState.ExitCode()}
 		})
 	}
-	between()
+	between(ended)
 	all.Wait()
 	for i := range list {
 		list[i].out = outs[i].String()
@@ -51,14 +53,21 @@ func TestXLCH01_F4_RanksOnHosts(t *testing.T) {
 		addrs = append(addrs, "["+six+"]:29502")
 	}
 	for _, addr := range addrs {
-		for i, o := range onHosts(t, h, []string{envAddr + "=" + addr, secret}, func() {}, program("rank"), "all") {
+		for i, o := range onHosts(t, h, []string{envAddr + "=" + addr, secret}, func(<-chan struct{}) {}, program("rank"), "all") {
 			o.wants(0, fmt.Sprintf("rank %d of 3, 1 on its node, sum 3", i))
 		}
 	}
 	begun := t.TempDir() + "/begun"
-	cut := func() {
-		if err := exec.Command("bash", "-c", `until [ -e "$0" ]; do :; done`, begun).Run(); err != nil {
-			t.Error(err)
+	cut := func(ended <-chan struct{}) {
+		for {
+			if _, err := os.Stat(begun); err == nil {
+				break
+			}
+			select {
+			case <-ended: // too early: the test shows what the ranks say
+				return
+			case <-time.After(10 * time.Millisecond):
+			}
 		}
 		h.Cut(2)
 	}
