@@ -26,3 +26,6 @@ const (
 
 // Wanted reports whether another goroutine wants the lock.
 func (p *Proc) Wanted() bool { return p.want.Load() != 0 }
+
+// RaisePs makes the number of Ps at least n.
+func (p *Proc) RaisePs(n int) { p.threads.raisePs(n) }

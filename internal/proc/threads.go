@@ -37,6 +37,8 @@ type threadQueue struct {
 	pending    []*park // to be woken after it
 	ps         int     // Ps
 	yieldsLeft int     // how often the poller still yields for threads that may call soon
+
+	raising sync.Mutex // orders calls of raisePs; held without the lock
 }
 
 const (
@@ -122,7 +124,7 @@ func (l *threadQueue) sleep(p *Proc, k *park) {
 	}
 	p.Unlock()
 	if more > 0 {
-		runtime.GOMAXPROCS(more)
+		l.raisePs(more)
 	}
 	for k.woken.Load() == 0 {
 		sys.FutexWaitPrivate(&k.woken, 0)
@@ -150,4 +152,14 @@ func (l *threadQueue) growPs(sleepers int) int {
 	}
 	l.ps = min(2*psPerThread*sleepers, psMax)
 	return l.ps
+}
+
+// raisePs makes the number of Ps at least n. Threads that begin to sleep at the same time raise
+// it to different numbers, in any order: the largest stays.
+func (l *threadQueue) raisePs(n int) {
+	l.raising.Lock()
+	defer l.raising.Unlock()
+	if n > runtime.GOMAXPROCS(0) {
+		runtime.GOMAXPROCS(n)
+	}
 }

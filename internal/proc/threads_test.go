@@ -67,6 +67,28 @@ func TestThreadsWaitTogether(t *testing.T) {
 	}
 }
 
+// Threads that raise the number of Ps at the same time never lower it.
+func TestPsAreNeverLowered(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(3))
+	p, _ := pairOf(t, proc.Policy{Loads: 4, Yields: forever, Yield: runtime.Gosched, Threads: true}, nil)
+	for range 50 {
+		runtime.GOMAXPROCS(3)
+		var all sync.WaitGroup
+		start := make(chan struct{})
+		for i := range 16 {
+			all.Go(func() {
+				<-start
+				p.RaisePs(4 + i)
+			})
+		}
+		close(start)
+		all.Wait()
+		if n := runtime.GOMAXPROCS(0); n != 19 {
+			t.Fatalf("%d Ps after raising to 4 to 19 at the same time", n)
+		}
+	}
+}
+
 // A thread that is woken to take over as the poller, and finds that its own event has happened,
 // wakes the next.
 func TestWakeUpIsPassedOnAmongThreads(t *testing.T) {
