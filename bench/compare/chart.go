@@ -104,7 +104,7 @@ func (r *results) chartRow(p func(string, ...any), i int, y float64) {
 		c := r.columns[len(r.columns)-1-k] // Halo's mark ends up on top
 		q := r.timeRatios(c, i)
 		m := median(q)
-		figures = append([]string{number(median(r.figures[c][i]))}, figures...)
+		figures = append([]string{number(median(r.figuresOf(c, i)))}, figures...)
 		times := number(m) + "x"
 		if math.IsInf(m, 1) {
 			times = "never"

@@ -144,12 +144,12 @@ func (r *results) clibraryNotes() []string {
 // morePerCall is what a call from C took beyond one from Go, in each round; nil of rows that
 // are not made of calls.
 func (r *results) morePerCall(i int) (more []float64) {
-	c, halo, n := r.figures[clibrary][i], r.figures["halo"], r.rows[i].calls()
+	c, halo, n := r.figuresOf(clibrary, i), r.figuresOf("halo", i), r.rows[i].calls()
 	if n == 0 || r.rows[i].more || halo == nil {
 		return nil
 	}
 	for k := range c {
-		more = append(more, (c[k]-halo[i][k])/n)
+		more = append(more, (c[k]-halo[k])/n)
 	}
 	return more
 }

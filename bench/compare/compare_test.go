@@ -40,8 +40,8 @@ func sample() *results {
 				}
 				r.figures[c][i][round] = v
 			}
-			if rw.limit != "" && len(r.limits[rw.limit]) == round {
-				r.addLimit(rw.limit, 0.6*float64(1+i))
+			if rw.limit != "" {
+				r.limits[i][round] = 0.6 * float64(1+i)
 			}
 		}
 	}

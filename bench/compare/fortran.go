@@ -54,25 +54,24 @@ func fortranRows() []row {
 // fortranNotes say whether the Fortran library meets its bars: a short call takes at most
 // perFortranCall more than from C, and a section is as fast as the datatype.
 func (r *results) fortranNotes() []string {
-	f, c := r.figures[fortran], r.figures[clibrary]
-	if f == nil {
+	if r.figures[fortran] == nil {
 		return nil
 	}
 	var notes, calls []string
 	direct := -1
 	for i := range r.rows {
-		rw := &r.rows[i]
+		rw, f, c := &r.rows[i], r.figuresOf(fortran, i), r.figuresOf(clibrary, i)
 		switch {
 		case rw.name == "section 1000 x 1000":
 			direct = i
 		case rw.name == "section 1000 x 1000, datatype" && direct >= 0:
-			if q := over(f[direct], f[i]); !math.IsNaN(median(q)) {
+			if q := over(r.figuresOf(fortran, direct), f); !math.IsNaN(median(q)) {
 				notes = append(notes, fmt.Sprintf("%s: a section takes %s x the time of the datatype (%s), the bar is 1.", fortran, number(median(q)), ranged(q)))
 			}
 		case c != nil && rw.size == 8 && !rw.more:
 			var more []float64
-			for k := range f[i] {
-				more = append(more, 1e3*(f[i][k]-c[i][k])/rw.calls())
+			for k := range f {
+				more = append(more, 1e3*(f[k]-c[k])/rw.calls())
 			}
 			if m := median(more); !math.IsNaN(m) {
 				calls = append(calls, fmt.Sprintf("%s %s (%s)", rw.name, number(m), ranged(more)))

@@ -14,11 +14,11 @@ import (
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
-// measureLimits measures what the hardware and the kernel allow at the moment,
-// for the limits that the rows name. A limit that cannot be measured is NaN.
-func measureLimits(rows []row) map[string]float64 {
+// measureHere measures what the hardware and the kernel allow at the moment, in this process. Limits that
+// cannot be measured are missing.
+func measureHere(names []string) map[string]float64 {
 	known := map[string]func() float64{
-		"cache line":             func() float64 { return perOp(cacheLine) / 2 },
+		line64:                   func() float64 { return perOp(cacheLine) / 2 },
 		"copy 64 KiB":            func() float64 { return perOp(copying(64 << 10)) },
 		"copy 1 MiB":             func() float64 { return (1 << 20) / perOp(copying(1<<20)) },
 		"copy 4 MiB":             func() float64 { return perOp(copying(4 << 20)) },
@@ -37,10 +37,10 @@ func measureLimits(rows []row) map[string]float64 {
 		"exec 4":        func() float64 { return perOp(execute(4)) / 1e3 },
 	}
 	limits := map[string]float64{}
-	for _, r := range rows {
-		if f := known[r.limit]; f != nil {
-			if _, done := limits[r.limit]; !done {
-				limits[r.limit] = f()
+	for _, name := range names {
+		if f := known[name]; f != nil {
+			if v := f(); !math.IsNaN(v) {
+				limits[name] = v
 			}
 		}
 	}

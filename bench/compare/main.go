@@ -1,13 +1,14 @@
 // Compare runs Halo's benchmarks beside the same loops in C, under Halo's C library,
 // MPICH and Open MPI, and reports ratios.
 //
-//	go run ./bench/compare [-rounds N] [-more N] [-only TEXT] [-quick] [-mpi LIST] [-o DIR]
+//	go run ./bench/compare [-rounds N] [-more N] [-only TEXT] [-quick] [-mpi LIST] [-o DIR] [-page FILE]
 //
 // A single figure has no meaning, because the speed of the machine changes by the minute. So
-// every benchmark runs with each MPI in turn, A B C A B C, and each round also
-// measures the limits of the hardware. A figure is the median of its rounds, and
-// so is a ratio, whose two figures are always of the same round. If a bar is between the ratios of a
-// row, the row is undecided after a few rounds and gets more of them.
+// every benchmark runs with each MPI in turn, A B C A B C, and beside each the limits
+// of the hardware are measured. A figure is the median of its rounds, and
+// so is a ratio, whose two figures are always of the same round. Only rounds of one phase of the machine
+// count (see phase), and the row names it. If a bar is between the ratios of a
+// row, or most rounds do not count, the row is undecided after a few rounds and gets more of them.
 package main
 
 import (
@@ -19,9 +20,14 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"time"
 )
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == limitsArg {
+		printLimits(os.Args[2:], os.Stdout)
+		return
+	}
 	os.Exit(compare(os.Args[1:], os.Stdout, os.Stderr))
 }
 
@@ -31,6 +37,7 @@ type options struct {
 	only   string
 	mpis   []string
 	dir    string
+	page   string // also written as a page of the documentation
 }
 
 func parseOptions(args []string, stderr io.Writer) (*options, error) {
@@ -46,6 +53,7 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	if err := fs.Parse(args); err != nil {
 		return nil, err
 	}
+	fs.StringVar(&o.page, "page", "", "write the report to the page `FILE` of the documentation, with the date, and the chart beside it")
 	if fs.NArg() > 0 {
 		return nil, fmt.Errorf("compare takes no arguments but flags, not %q", fs.Arg(0))
 	}
@@ -120,14 +128,15 @@ func (o *options) run(stdout, stderr io.Writer) error {
 		mpis = append(mpis, m)
 	}
 	r := newResults(selectRows(allRows(), o.only), o.mpis)
-	r.machine, r.load = describeMachine(mpis), load
+	r.machine, r.load, r.began = describeMachine(mpis), load, time.Now()
 	measure := func(rows []row, what string) error {
 		r.startRound()
-		for name, v := range measureLimits(rows) {
-			r.addLimit(name, v)
-		}
 		for _, j := range jobsOf(rows) {
 			fmt.Fprintf(stderr, "%s: %s\n", what, j)
+			before, err := measureLimits(limitNames(rows, j))
+			if err != nil {
+				r.remark(err.Error())
+			}
 			for _, m := range mpis {
 				remark, runs := m.about(j)
 				if r.remark(remark); !runs {
@@ -145,6 +154,11 @@ func (o *options) run(stdout, stderr io.Writer) error {
 				}
 				r.add(m.name, lines)
 			}
+			after, err := measureLimits([]string{line64})
+			if err != nil {
+				r.remark(err.Error())
+			}
+			r.addLimits(j, before, after)
 		}
 		return r.write(o.dir) // whatever may happen in the next round
 	}
@@ -163,7 +177,12 @@ func (o *options) run(stdout, stderr io.Writer) error {
 		}
 	}
 	fmt.Fprint(stdout, r.text())
-	fmt.Fprintf(stdout, "\nwritten: %s\n", filepath.Join(o.dir, "{results.md,ratios.svg,rounds.jsonl}"))
+	if o.page != "" {
+		if err := r.writePage(o.page); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(stdout, "\nwritten: %s\nall of it took %v\n", filepath.Join(o.dir, "{results.md,ratios.svg,rounds.jsonl}"), time.Since(r.began).Round(time.Second))
 	if failures := r.unexcused(); len(failures) > 0 {
 		return fmt.Errorf("%d runs failed, the first: %s", len(failures), failures[0])
 	}

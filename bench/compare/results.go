@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 )
 
 // results holds every figure of every round. A figure that a round did not
@@ -14,12 +15,15 @@ import (
 type results struct {
 	machine  []string
 	load     float64 // of the machine before the start; 0 where the kernel does not tell
+	began    time.Time
 	rows     []row
 	columns  []string
 	rounds   int
 	further  int                    // of the rounds, those of undecided rows alone
 	figures  map[string][][]float64 // by column: [row][round]
-	limits   map[string][]float64   // by limit: [round]
+	limits   [][]float64            // [row][round]
+	probes   [][]probe              // [row][round]
+	least    float64                // the least time of a cache line in all probes; NaN if none is known
 	attempts map[run]int
 	failures []failure
 	remarks  []string // notes about a column
@@ -40,7 +44,8 @@ func (f failure) String() string {
 }
 
 func newResults(rows []row, columns []string) *results {
-	r := &results{rows: rows, columns: columns, figures: map[string][][]float64{}, limits: map[string][]float64{}, attempts: map[run]int{}}
+	r := &results{rows: rows, columns: columns, figures: map[string][][]float64{}, attempts: map[run]int{},
+		limits: make([][]float64, len(rows)), probes: make([][]probe, len(rows)), least: math.NaN()}
 	for _, c := range columns {
 		r.figures[c] = make([][]float64, len(rows))
 	}
@@ -49,10 +54,12 @@ func newResults(rows []row, columns []string) *results {
 
 func (r *results) startRound() {
 	r.rounds++
-	for _, c := range r.columns {
-		for i := range r.rows {
+	for i := range r.rows {
+		for _, c := range r.columns {
 			r.figures[c][i] = append(r.figures[c][i], math.NaN())
 		}
+		r.limits[i] = append(r.limits[i], math.NaN())
+		r.probes[i] = append(r.probes[i], probe{math.NaN(), math.NaN()})
 	}
 }
 
@@ -67,12 +74,33 @@ func (r *results) add(column string, lines []line) {
 	}
 }
 
-// addLimit records a limit in the current round.
-func (r *results) addLimit(name string, v float64) {
-	for len(r.limits[name]) < r.rounds-1 {
-		r.limits[name] = append(r.limits[name], math.NaN())
+// addLimits records what was measured before the run of a job and after it, in the current round: limits, and
+// with them the time of a cache line.
+func (r *results) addLimits(j job, before, after map[string]float64) {
+	p := probe{known(before, line64), known(after, line64)}
+	r.least = least(r.least, least(p.before, p.after))
+	for i := range r.rows {
+		if rw := &r.rows[i]; rw.of(j) {
+			r.probes[i][r.rounds-1] = p
+			r.limits[i][r.rounds-1] = known(before, rw.limit)
+		}
 	}
-	r.limits[name] = append(r.limits[name], v)
+}
+
+// known is a limit that was measured, or NaN.
+func known(limits map[string]float64, name string) float64 {
+	if v, ok := limits[name]; ok {
+		return v
+	}
+	return math.NaN()
+}
+
+// least is the lesser of two values of which each may be NaN.
+func least(a, b float64) float64 {
+	if math.IsNaN(a) || b < a {
+		return b
+	}
+	return a
 }
 
 func (r *results) attempt(column string, j job) { r.attempts[run{column, j.String()}]++ }
@@ -95,17 +123,15 @@ func (r *results) unexcused() []failure {
 }
 
 // undecided are the rows with a bar between their second smallest and second largest
-// ratio: more rounds might move the median across it. Rows that their bars refer to
-// are included.
+// ratio: more rounds might move the median across it; and rows of which at most half of the rounds
+// are of one phase. Rows that their bars refer to are included.
 func (r *results) undecided() []row {
 	wanted := map[string]bool{}
-	if r.figures["halo"] == nil {
-		return nil
-	}
 	for i := range r.rows {
 		for _, b := range r.rows[i].bars {
-			q := numbers(over(r.figures["halo"][i], r.reference(i, b)))
-			if slices.Sort(q); len(q) > 2 && q[1] < b.factor && b.factor < q[len(q)-2] {
+			q := numbers(over(r.figuresOf("halo", i), r.reference(i, b)))
+			slices.Sort(q)
+			if len(q) > 2 && q[1] < b.factor && b.factor < q[len(q)-2] || len(q) > 0 && r.phase(i) != unknown && len(q) <= r.rounds/2 {
 				wanted[r.rows[i].name], wanted[b.of] = true, true
 			}
 		}
@@ -160,7 +186,7 @@ func numbers(values []float64) []float64 {
 func (r *results) bestPeer(i int) string {
 	best, name := math.NaN(), ""
 	for _, c := range r.columns {
-		m := median(r.figures[c][i])
+		m := median(r.figuresOf(c, i))
 		if !isPeer(c) || math.IsNaN(m) {
 			continue
 		}
@@ -174,10 +200,10 @@ func (r *results) bestPeer(i int) string {
 // ratios is a column's figure over the best peer's, round by round.
 func (r *results) ratios(column string, i int) []float64 {
 	best := r.bestPeer(i)
-	if best == "" || r.figures[column] == nil {
+	if best == "" {
 		return nil
 	}
-	return over(r.figures[column][i], r.figures[best][i])
+	return over(r.figuresOf(column, i), r.figuresOf(best, i))
 }
 
 func over(a, b []float64) []float64 {
@@ -201,10 +227,7 @@ func (r *results) verdicts(i int) []verdict {
 	var all []verdict
 	rw := &r.rows[i]
 	for _, b := range rw.bars {
-		v := verdict{text: rw.barText(b), ratio: math.NaN()}
-		if r.figures["halo"] != nil {
-			v.ratio = median(over(r.figures["halo"][i], r.reference(i, b)))
-		}
+		v := verdict{text: rw.barText(b), ratio: median(over(r.figuresOf("halo", i), r.reference(i, b)))}
 		if rw.more {
 			v.miss = max(0, b.factor/v.ratio-1)
 		} else {
@@ -220,16 +243,16 @@ func (r *results) reference(i int, b bar) []float64 {
 	switch b.of {
 	case "best":
 		if best := r.bestPeer(i); best != "" {
-			return r.figures[best][i]
+			return r.figuresOf(best, i)
 		}
 	case "limit":
-		return r.limits[r.rows[i].limit]
+		return r.limits[i]
 	case "us":
 		return slices.Repeat([]float64{1}, r.rounds)
 	default:
 		for k := range r.rows {
-			if r.rows[k].name == b.of {
-				return raised(r.figures["halo"][k], b)
+			if r.rows[k].name == b.of && r.figures["halo"] != nil {
+				return raised(r.within(r.figures["halo"][k], k, r.phase(i)), b)
 			}
 		}
 	}

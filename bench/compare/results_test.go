@@ -21,7 +21,7 @@ func TestRowsThatAreUndecidedAreRunAgain(t *testing.T) {
 	r := newResults(rows, []string{"halo", "mpich"})
 	for round := range 5 {
 		r.startRound()
-		r.addLimit("copy", 1)
+		r.limits[slices.Index(rowNames(rows), "by limit")][round] = 1
 		for i, halo := range [][]float64{
 			{0.7, 0.8, 0.9, 0.7, 0.8},
 			{0.7, 0.8, 1.9, 0.7, 0.8},
@@ -41,13 +41,14 @@ func TestRowsThatAreUndecidedAreRunAgain(t *testing.T) {
 
 // Limits that a further round does not measure leave no gap: what follows keeps its round.
 func TestLimitsKeepTheirRound(t *testing.T) {
-	r := newResults(nil, nil)
+	j := job{bench: "bw", fabric: "shm", ranks: 2}
+	r := newResults([]row{{name: "bw", bench: "bw", fabric: "shm", ranks: 2, limit: "copy"}}, nil)
 	r.startRound()
-	r.addLimit("copy", 1)
+	r.addLimits(j, map[string]float64{"copy": 1, line64: 0.1}, nil)
 	r.startRound()
 	r.startRound()
-	r.addLimit("copy", 3)
-	if v := r.limits["copy"]; len(v) != 3 || v[0] != 1 || !math.IsNaN(v[1]) || v[2] != 3 {
+	r.addLimits(j, map[string]float64{"copy": 3}, nil)
+	if v := r.limits[0]; len(v) != 3 || v[0] != 1 || !math.IsNaN(v[1]) || v[2] != 3 {
 		t.Errorf("limits of three rounds, the second without: %v", v)
 	}
 }

@@ -216,6 +216,11 @@ func (j job) String() string {
 	return s
 }
 
+// of reports whether a row has its figure from a job.
+func (r *row) of(j job) bool {
+	return r.bench == j.bench && r.fabric == j.fabric && r.ranks == j.ranks && r.args == j.args
+}
+
 // oneSided says whether it is one of one-sided communication.
 func (j job) oneSided() bool {
 	return slices.Contains([]string{"put", "get", "acc", "getacc", "fop", "cas", "fence", "pscw", "lock", "lockget", "rput", "mtflush", "passive"}, j.bench)
@@ -240,7 +245,7 @@ func jobsOf(rows []row) []job {
 	var jobs []job
 	for _, r := range rows {
 		n := len(jobs) - 1
-		if n < 0 || jobs[n].bench != r.bench || jobs[n].fabric != r.fabric || jobs[n].ranks != r.ranks || jobs[n].args != r.args {
+		if n < 0 || !r.of(jobs[n]) {
 			jobs = append(jobs, job{bench: r.bench, fabric: r.fabric, ranks: r.ranks, args: r.args})
 			n++
 		}

@@ -120,14 +120,14 @@ func (r *results) table(long bool) [][]string {
 			head = append(head, "min-max")
 		}
 	}
-	t := [][]string{append(head, "ratio to best peer", "min-max", "limit here", "bar", "met")}
+	t := [][]string{append(head, "ratio to best peer", "min-max", "limit here", "phase", "bar", "met")}
 	for i := range r.rows {
 		rw := &r.rows[i]
 		cells := []string{rw.name, rw.unit}
 		for _, c := range r.columns {
-			cells = append(cells, number(median(r.figures[c][i])))
+			cells = append(cells, number(median(r.figuresOf(c, i))))
 			if long {
-				cells = append(cells, ranged(r.figures[c][i]))
+				cells = append(cells, ranged(r.figuresOf(c, i)))
 			}
 		}
 		q := r.ratios("halo", i)
@@ -135,7 +135,7 @@ func (r *results) table(long bool) [][]string {
 		if rw.behind(median(q)) {
 			ratio = behindMark + ratio
 		}
-		cells = append(cells, ratio, ranged(q), number(median(r.limits[rw.limit])))
+		cells = append(cells, ratio, ranged(q), number(median(r.within(r.limits[i], i, r.phase(i)))), r.phaseText(i))
 		var bars []string
 		for _, b := range rw.bars {
 			bars = append(bars, rw.barText(b))
@@ -160,6 +160,9 @@ func (r *results) notes() []string {
 		s += fmt.Sprintf(" The machine was busy, load %.1f before the start: not for quoting.", r.load)
 	}
 	notes = append(notes, s)
+	if s := r.phaseNote(); s != "" {
+		notes = append(notes, s)
+	}
 	for _, rw := range r.rows {
 		if rw.fabric == "tcp" {
 			notes = append(notes, "TCP runs were seen to send their packets through the loopback interface.")
@@ -191,7 +194,7 @@ func (r *results) text() string {
 			width[k] = max(width[k], len(c))
 		}
 	}
-	last := len(width) - 2 // bar and met are words, as the first two columns
+	last := len(width) - 3 // phase, bar and met are words, as the first two columns
 	var b strings.Builder
 	for _, cells := range t {
 		var s strings.Builder
@@ -210,14 +213,18 @@ func (r *results) text() string {
 
 // markdown is the report as a page.
 func (r *results) markdown() string {
+	return "# Halo beside its peers\n\nWritten by `make bench`. " + r.report("ratios.svg")
+}
+
+// report is the chart, the table and the notes.
+func (r *results) report(chart string) string {
 	var b strings.Builder
-	b.WriteString("# Halo beside its peers\n\n")
-	b.WriteString("Written by `make bench`. Below 1 Halo is better where the bar says <=, above 1 where it says >=.\n\n")
-	b.WriteString("![ratios to the best peer](ratios.svg)\n\n")
+	b.WriteString("Below 1 Halo is better where the bar says <=, above 1 where it says >=.\n\n")
+	b.WriteString("![ratios to the best peer](" + chart + ")\n\n")
 	for k, cells := range r.table(true) {
 		b.WriteString("| " + strings.Join(cells, " | ") + " |\n")
 		if k == 0 {
-			b.WriteString("|---|---" + strings.Repeat("|--:", len(cells)-4) + "|---|---|\n")
+			b.WriteString("|---|---" + strings.Repeat("|--:", len(cells)-5) + "|---|---|---|\n")
 		}
 	}
 	b.WriteString("\n")
@@ -225,6 +232,18 @@ func (r *results) markdown() string {
 		b.WriteString("- " + n + "\n")
 	}
 	return b.String()
+}
+
+// writePage writes the report as a page of the documentation, and the chart into the same folder.
+func (r *results) writePage(path string) error {
+	about := fmt.Sprintf("# Performance\n\nMeasured on %s: %s. `make bench` measures again, "+
+		"[contributing.md](contributing.md) says how. ", r.began.Format("2 January 2006"), r.machine[0])
+	chart := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)) + ".svg"
+	page := about + r.report(chart)
+	if err := os.WriteFile(path, []byte(page), 0o644); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(filepath.Dir(path), chart), []byte(r.svg()), 0o644)
 }
 
 // lines is every figure of every round, one JSON object a line.
@@ -240,7 +259,7 @@ func (r *results) lines() (string, error) {
 	e := json.NewEncoder(&b)
 	for i := range r.rows {
 		for _, c := range append(append([]string(nil), r.columns...), "limit") {
-			values := r.limits[r.rows[i].limit]
+			values := r.limits[i]
 			if c != "limit" {
 				values = r.figures[c][i]
 			}
