@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/halo-mpi/halo/internal/boot"
+	"github.com/halo-mpi/halo/internal/planted"
 )
 
 const (
@@ -61,6 +62,7 @@ type job struct {
 	running     int            // ranks that have not ended
 	first       *rank          // that has joined
 	firstIn     *rank          // that has called Init
+	leaving     bool           // a rank may end: no Exchange completes any more
 	interrupted syscall.Signal // the first one that came to end the job
 	otherSaid   bool           // the launcher has reported that the program is one of another MPI
 	ending      bool           // the job is being ended
@@ -231,11 +233,13 @@ func (j *job) exchanged(values [][]byte) {
 // are, it sends all values to all.
 func (j *job) gather(h *host, values [][]byte) {
 	h.values = values
-	all := make([][]byte, len(j.ranks))
 	for _, h := range j.hosts {
 		if h.values == nil {
 			return
 		}
+	}
+	all := make([][]byte, len(j.ranks))
+	for _, h := range j.hosts {
 		for i, r := range h.ranks {
 			all[r.index] = h.values[i]
 		}
@@ -247,10 +251,15 @@ func (j *job) gather(h *host, values [][]byte) {
 	}
 }
 
-// finalized is called when a rank may end from now on.
+// finalized is called when a rank may end from now on. Other hosts are told of the first one, with which
+// Exchanges cease to complete.
 func (j *job) finalized(rank int) {
 	r := j.ranks[rank]
 	r.finalized = true
+	if j.leaving && !planted.FinalizedAgain {
+		return
+	}
+	j.leaving = true
 	for _, h := range j.hosts {
 		if h != r.host {
 			h.node.noExchange(rank)

@@ -292,4 +292,6 @@ const (
 	KeyIgnored = false
 	// InvitationIgnored lets agents call the launcher without the key of their invitation.
 	InvitationIgnored = false
+	// FinalizedAgain has the launcher tell all hosts of each rank that may end, not of the first one alone.
+	FinalizedAgain = false
 )

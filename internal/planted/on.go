@@ -126,6 +126,7 @@ var (
 	RankTwice             = chosen("RankTwice")
 	KeyIgnored            = chosen("KeyIgnored")
 	InvitationIgnored     = chosen("InvitationIgnored")
+	FinalizedAgain        = chosen("FinalizedAgain")
 )
 
 // known is how many of them were chosen.

@@ -136,5 +136,6 @@ func faults() []sought {
 		by("RankTwice", "internal/boot/joined", "TestXLCH01_RanksThatAreTaken"),
 		by("KeyIgnored", "internal/wire", "TestXLCH01_PairsAgreeOnASecret"),
 		by("InvitationIgnored", "internal/launch", "TestStrangersCannotCall"),
+		by("FinalizedAgain", "internal/launch", "TestXLCH01_HostsCostTheLauncherTheSame"),
 	}
 }
