@@ -161,7 +161,8 @@ faults:
 	$(GO) run ./internal/planted/find -faults '$(FAULTS)' -limit $(FAULTLIMIT)
 
 # Hostile peers, kills and cuts: tests that are named after promises S1-S7 and F1-F6
-# of the design, or after what they do. Most draw the moment at random. Then random
+# of the design, or after what they do. Most draw the moment at random. Then many hosts, real and simulated;
+# what the controller of Kubernetes' MPI operator makes of our manifest, which needs a build of minutes; and random
 # programs of one-sided communication and of files, SOAKTIME seconds each for each fabric.
 soak:
 	@out=$$(mktemp) && trap 'rm -f "$$out"' EXIT || exit 1; \
@@ -173,7 +174,9 @@ soak:
 		done; \
 		echo "soak $$p: $$n times without a finding"; \
 	done; \
-	HALO_TEST_HOSTS=64 $(GO) test -count=1 -run TestManyHosts ./internal/launch >"$$out" 2>&1 || { cat "$$out"; exit 1; }; \
+	HALO_TEST_HOSTS=64 HALO_TEST_SIMULATED_HOSTS=1000 $(GO) test -count=1 -v -run 'TestManyHosts|HostsCostTheLauncher' ./internal/launch >"$$out" 2>&1 || { cat "$$out"; exit 1; }; \
+	grep -o '[0-9]* \(ranks on .* took\|hosts of\) .*' "$$out"; \
+	(cd deploy/kubernetes/operator && $(GO) test -count=1 -vet=off .) >"$$out" 2>&1 || { cat "$$out"; exit 1; }; \
 	HALO_HISTORY_SECONDS=$(SOAKTIME) $(GO) test -count=1 -timeout 0 -run 'Test(Window|File)Histories$$' -v ./mpi/histories >"$$out" 2>&1 || { cat "$$out"; exit 1; }; \
 	grep -o '[0-9]* programs over .*' "$$out"
 

@@ -1,10 +1,13 @@
 package launch
 
 import (
+	"encoding/json"
+	"encoding/pem"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,164 +15,298 @@ import (
 	"github.com/halo-mpi/halo/internal/hosttest"
 )
 
-// operatorUser is the user of the containers of an MPIJob, who is not root.
+// operatorUser is a user who is not root.
 const operatorUser = 23456
 
-// pods are hosts that look like the pods of an MPIJob as Kubernetes' MPI operator makes them: a user
-// who is not root, keys in ~/.ssh from a Secret, an sshd of that user on port 2222 in the workers, a file
-// of hosts by their names in a headless service, and /etc/ssh/ssh_config of the operator's images.
+// operatorObjects are what Kubernetes' MPI operator makes of deploy/kubernetes/mpijob.yaml. Its own controller
+// has made the files that have them: deploy/kubernetes/operator.
+type operatorObjects struct {
+	Config   struct{ Data map[string]string }
+	Secret   struct{ StringData map[string]string } // the kinds of its keys
+	Launcher struct {
+		Spec struct{ Template struct{ Spec podSpec } }
+	}
+	Workers []struct {
+		Metadata struct{ Name, Namespace string }
+		Spec     podSpec
+	}
+}
+
+// A podSpec is the part of the specification of a pod that a host can play.
+type podSpec struct {
+	Hostname, Subdomain string
+	Containers          []struct {
+		Command         []string
+		WorkingDir      string
+		Env             []struct{ Name, Value string }
+		SecurityContext struct{ RunAsUser int }
+		VolumeMounts    []struct{ Name, MountPath string }
+	}
+	Volumes []struct {
+		Name   string
+		Secret *struct {
+			DefaultMode os.FileMode
+			Items       []volumeItem
+		}
+		ConfigMap *struct{ Items []volumeItem }
+	}
+}
+
+// A volumeItem is a file of a volume.
+type volumeItem struct {
+	Key, Path string
+	Mode      os.FileMode
+}
+
+// volumeMode is the mode of the files of a volume that has none.
+const volumeMode = 0o644
+
+// readObjects returns the objects of a mode of the operator.
+func readObjects(t *testing.T, mode string) *operatorObjects {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("../../deploy/kubernetes/testdata/mpijob", mode+".json"))
+	o := &operatorObjects{}
+	if err == nil {
+		err = json.Unmarshal(text, o)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// pods are hosts that play the pods of an MPIJob, first the launcher's and then the workers'. Image and names are
+// those of deploy/kubernetes/Dockerfile and of a headless service.
 type pods struct {
 	*hosttest.Hosts
 	t     *testing.T
-	home  string
-	names string // the file /etc/hosts of all pods
+	dir   string // what pods see of it is in the folders bin, etc and those of volumes
+	pod   []podSpec
+	names []string
 }
 
-func newPods(t *testing.T, n int) *pods {
+func newPods(t *testing.T, o *operatorObjects) *pods {
 	t.Helper()
-	for _, tool := range []string{"setpriv", "ssh-keygen"} {
+	for _, tool := range []string{"setpriv", "ssh-keygen", "cp"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			t.Skip(tool + " is missing")
 		}
 	}
-	p := &pods{Hosts: hosttest.Start(t, n), t: t}
-	dir, err := os.MkdirTemp("", "halo-pods-")
-	if err != nil {
+	p := &pods{Hosts: hosttest.Start(t, 1+len(o.Workers)), t: t, pod: []podSpec{o.Launcher.Spec.Template.Spec}, names: []string{""}}
+	for _, w := range o.Workers {
+		p.pod = append(p.pod, w.Spec)
+		p.names = append(p.names, fmt.Sprintf("%s.%s.%s.svc", w.Spec.Hostname, w.Spec.Subdomain, w.Metadata.Namespace))
+	}
+	var err error
+	if p.dir, err = os.MkdirTemp("", "halo-pods-"); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	p.home, p.names = filepath.Join(dir, "mpiuser"), filepath.Join(dir, "hosts")
-	keys := filepath.Join(p.home, ".ssh")
-	if err := os.MkdirAll(keys, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", filepath.Join(keys, "id_ed25519")).CombinedOutput(); err != nil {
-		t.Fatalf("ssh-keygen: %v: %s", err, out)
-	}
-	public, err := os.ReadFile(filepath.Join(keys, "id_ed25519.pub"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	passwd, err := os.ReadFile("/etc/passwd")
-	if err != nil {
-		t.Fatal(err)
-	}
-	files := map[string]string{
-		filepath.Join(keys, "authorized_keys"):    string(public),
-		filepath.Join(p.home, ".sshd_config"):     fmt.Sprintf("PidFile %[1]s/sshd.pid\nHostKey %[1]s/.ssh/id_ed25519\nStrictModes no\nPort 2222\n", p.home),
-		filepath.Join(dir, "ssh_config"):          "Host *\n    StrictHostKeyChecking no\n    UserKnownHostsFile /dev/null\n    LogLevel ERROR\n    Port 2222\n",
-		filepath.Join(dir, "passwd"):              string(passwd) + fmt.Sprintf("mpiuser:x:%[1]d:%[1]d::%[2]s:/bin/sh\n", operatorUser, p.home),
-		p.names:                                   "127.0.0.1 localhost\n",
-		filepath.Join(p.home, "hostfile.openmpi"): "",
-		filepath.Join(p.home, "hostfile.mpich"):   "",
-	}
-	for i := 1; i < n; i++ {
-		files[filepath.Join(p.home, "hostfile.openmpi")] += p.pod(i) + " slots=2\n"
-		files[filepath.Join(p.home, "hostfile.mpich")] += p.pod(i) + ":2\n"
-	}
-	for name, text := range files {
-		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, name := range []string{p.home, keys, filepath.Join(keys, "id_ed25519")} {
-		if err := os.Chown(name, operatorUser, operatorUser); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, public := range []string{dir, filepath.Dir(haloPath)} { // the user finds what root has made
-		if err := os.Chmod(public, 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for i := range n {
-		for file, at := range map[string]string{p.names: "/etc/hosts", filepath.Join(dir, "passwd"): "/etc/passwd", filepath.Join(dir, "ssh_config"): "/etc/ssh/ssh_config"} {
-			if out, err := p.Command(i, "mount", "--bind", file, at).CombinedOutput(); err != nil {
-				t.Fatalf("mount: %v: %s", err, out)
-			}
-		}
+	t.Cleanup(func() { os.RemoveAll(p.dir) })
+	p.image()
+	keys := p.keys(o.Secret.StringData)
+	for i := range p.pod {
+		p.setUp(i, o, keys)
 	}
 	return p
 }
 
-// pod is the name of worker i of the job in its service. Pod 0 is the launcher.
-func (p *pods) pod(i int) string { return fmt.Sprintf("pi-worker-%d.pi.default.svc", i-1) }
-
-// as is a command of the user in a pod.
-func (p *pods) as(i int, words ...string) *exec.Cmd {
-	return p.CommandIn(i, p.home, "setpriv", append([]string{fmt.Sprintf("--reuid=%d", operatorUser), fmt.Sprintf("--regid=%d", operatorUser), "--clear-groups"}, words...)...)
-}
-
-// serve starts the sshd of a worker.
-func (p *pods) serve(i int) {
+// must fails the test if err is not nil.
+func (p *pods) must(err error) {
 	p.t.Helper()
-	daemon := p.as(i, "/usr/sbin/sshd", "-De", "-f", filepath.Join(p.home, ".sshd_config"))
-	if err := daemon.Start(); err != nil {
+	if err != nil {
 		p.t.Fatal(err)
 	}
+}
+
+// image makes the folders of the image: programs, and a copy of /etc with the user and what ssh needs.
+func (p *pods) image() {
+	p.t.Helper()
+	p.must(os.Chmod(p.dir, 0o755))
+	p.must(os.Mkdir(filepath.Join(p.dir, "bin"), 0o755))
+	for name, program := range map[string]string{"halo": haloPath, "rank": rankPath} {
+		p.must(os.Link(program, filepath.Join(p.dir, "bin", name)))
+	}
+	for _, name := range []string{"mpirun", "mpiexec"} {
+		p.must(os.Symlink("halo", filepath.Join(p.dir, "bin", name)))
+	}
+	if !build(filepath.Join(p.dir, "bin", "heat"), "github.com/halo-mpi/halo/examples/heat") {
+		p.t.Fatal("no heat")
+	}
+	etc := filepath.Join(p.dir, "etc")
+	if out, err := exec.Command("cp", "-a", "/etc", etc).CombinedOutput(); err != nil {
+		p.t.Fatalf("cp: %v: %s", err, out)
+	}
+	c := p.pod[0].Containers[0]
+	for name, text := range map[string]string{
+		"passwd":         fmt.Sprintf("root:x:0:0::/root:/bin/sh\nmpiuser:x:%[1]d:%[1]d::%[2]s:/bin/sh\n", c.SecurityContext.RunAsUser, c.WorkingDir),
+		"hosts":          "127.0.0.1 localhost\n",
+		"ssh/ssh_config": "Host *\n    StrictHostKeyChecking no\n    UserKnownHostsFile /dev/null\n    LogLevel ERROR\n    Port 2222\n",
+	} {
+		os.Remove(filepath.Join(etc, name))
+		p.must(os.WriteFile(filepath.Join(etc, name), []byte(text), 0o644))
+	}
+	p.must(os.MkdirAll(filepath.Join(etc, "mpi"), 0o755))
+}
+
+// keys makes the keys of the Secret, which are of the kinds that the controller makes.
+func (p *pods) keys(kinds map[string]string) map[string]string {
+	p.t.Helper()
+	file := filepath.Join(p.dir, "key")
+	if out, err := exec.Command("ssh-keygen", "-q", "-t", "ecdsa", "-b", "521", "-m", "PEM", "-N", "", "-f", file).CombinedOutput(); err != nil {
+		p.t.Fatalf("ssh-keygen: %v: %s", err, out)
+	}
+	private, err := os.ReadFile(file)
+	p.must(err)
+	public, err := os.ReadFile(file + ".pub")
+	p.must(err)
+	block, _ := pem.Decode(private)
+	kind, _, _ := strings.Cut(string(public), " ")
+	if block == nil || block.Type != kinds["ssh-privatekey"] || kind != kinds["ssh-publickey"] || len(kinds) != 2 {
+		p.t.Fatalf("ssh-keygen makes keys of kinds %+v and %s, the operator %v", block, kind, kinds)
+	}
+	return map[string]string{"ssh-privatekey": string(private), "ssh-publickey": string(public)}
+}
+
+// setUp makes host i a pod: its name, the image, the home of its user, and its volumes, which belong to root.
+func (p *pods) setUp(i int, o *operatorObjects, keys map[string]string) {
+	p.t.Helper()
+	spec := &p.pod[i]
+	c := spec.Containers[0]
+	home, user := c.WorkingDir, c.SecurityContext.RunAsUser
+	sshd := fmt.Sprintf("PidFile %[1]s/sshd.pid\nHostKey %[1]s/.ssh/id_rsa\nStrictModes no\nPort 2222\n", home)
+	script := fmt.Sprintf("hostname %s\nmount --bind %[2]s/bin /usr/local/bin\nmount --bind %[2]s/etc /etc\nmount -t tmpfs -o mode=755 tmpfs /home\n"+
+		"mkdir %[3]s\nprintf '%%s' '%[4]s' >%[3]s/.sshd_config\nchown %[5]d:%[5]d %[3]s\n", spec.Hostname, p.dir, home, sshd, user)
+	for _, m := range c.VolumeMounts {
+		folder := filepath.Join(p.dir, fmt.Sprintf("pod%d-%s", i, m.Name))
+		p.must(os.Mkdir(folder, 0o755))
+		for _, v := range spec.Volumes {
+			switch {
+			case v.Name != m.Name:
+			case v.Secret != nil:
+				p.files(folder, v.Secret.Items, keys, v.Secret.DefaultMode)
+			case v.ConfigMap != nil:
+				p.files(folder, v.ConfigMap.Items, o.Config.Data, 0)
+			}
+		}
+		script += fmt.Sprintf("mkdir -p %[1]s\nmount --bind %[2]s %[1]s\n", m.MountPath, folder)
+	}
+	if out, err := p.Command(i, "sh", "-ec", script).CombinedOutput(); err != nil {
+		p.t.Fatalf("pod %d: %v: %s", i, err, out)
+	}
+}
+
+// files makes the files of a volume.
+func (p *pods) files(folder string, items []volumeItem, data map[string]string, mode os.FileMode) {
+	p.t.Helper()
+	if mode == 0 {
+		mode = volumeMode
+	}
+	for _, item := range items {
+		text, ok := data[item.Key]
+		if !ok {
+			p.t.Fatalf("%s has no %s", folder, item.Key)
+		}
+		if item.Mode == 0 {
+			item.Mode = mode
+		}
+		file := filepath.Join(folder, item.Path)
+		p.must(os.WriteFile(file, []byte(text), 0o600))
+		p.must(os.Chmod(file, item.Mode))
+	}
+}
+
+// as is a command of the user of a pod, in its folder and with its variables.
+func (p *pods) as(i int, words ...string) *exec.Cmd {
+	c := p.pod[i].Containers[0]
+	line := []string{fmt.Sprintf("--reuid=%d", c.SecurityContext.RunAsUser), fmt.Sprintf("--regid=%d", c.SecurityContext.RunAsUser), "--clear-groups"}
+	cmd := p.CommandIn(i, c.WorkingDir, "setpriv", append(line, words...)...)
+	cmd.Env = append(os.Environ(), "HOME="+c.WorkingDir, "USER=mpiuser", "PATH=/usr/local/bin:/usr/bin:/bin")
+	for _, e := range c.Env {
+		cmd.Env = append(cmd.Env, e.Name+"="+e.Value)
+	}
+	return cmd
+}
+
+// serve starts the command of a worker, its sshd.
+func (p *pods) serve(i int) {
+	p.t.Helper()
+	daemon := p.as(i, p.pod[i].Containers[0].Command...)
+	p.must(daemon.Start())
 	p.t.Cleanup(func() { // the process is nsenter's successor: exec keeps its id
 		daemon.Process.Kill()
 		daemon.Wait()
 	})
 }
 
-// run is a run of mpirun in the launcher's pod.
-func (p *pods) run(name string, env []string, args ...string) *run {
+// play takes the objects of another mode: the launcher's pod gets its variables and files.
+func (p *pods) play(o *operatorObjects) {
 	p.t.Helper()
-	command := filepath.Join(p.home, name)
-	if err := os.Symlink(haloPath, command); err != nil && !os.IsExist(err) {
-		p.t.Fatal(err)
+	p.pod[0] = o.Launcher.Spec.Template.Spec
+	for _, v := range p.pod[0].Volumes {
+		if v.ConfigMap != nil {
+			p.files(filepath.Join(p.dir, "pod0-"+v.Name), v.ConfigMap.Items, o.Config.Data, 0)
+		}
 	}
-	r := newRun(p.t, args...)
-	environ, attr := r.cmd.Env, r.cmd.SysProcAttr
-	r.cmd = p.as(0, append([]string{command}, r.cmd.Args[2:]...)...)
-	r.cmd.Stdout, r.cmd.Stderr = &r.stdout, &r.stderr
-	r.cmd.Env = append(append(environ, "HOME="+p.home, "USER=mpiuser", envRole+"=launcher"), env...)
+}
+
+// launch is the command of the launcher's pod, which runs heat for a few steps, or another one.
+func (p *pods) launch(words ...string) *run {
+	p.t.Helper()
+	if words == nil {
+		words = append(slices.Clone(p.pod[0].Containers[0].Command), "-steps", "20")
+	}
+	r := newRun(p.t)
+	attr := r.cmd.SysProcAttr
+	r.cmd = p.as(0, words...)
+	r.cmd.Env = append(r.cmd.Env, r.marker, "GORACE=atexit_sleep_ms=0")
+	r.cmd.Stdout, r.cmd.Stderr, r.cmd.WaitDelay = &r.stdout, &r.stderr, 5*time.Second
 	if r.cmd.SysProcAttr == nil {
 		r.cmd.SysProcAttr = attr
 	}
-	r.cmd.WaitDelay = 5 * time.Second
 	return r
 }
 
-// X-LCH-01: mpirun and mpiexec do in the launcher's pod of an MPIJob what the operator expects, as a user
-// who is not root, before the names and daemons of the workers are there.
+// X-LCH-01: in each of the operator's modes the pods that its controller makes of our MPIJob run the job to the
+// end, as a user who is not root, also if the launcher starts before the names and daemons of the workers are
+// there. The status of the launcher is that of the job.
 func TestOperatorsPods(t *testing.T) {
 	t.Parallel()
-	p := newPods(t, 3)
-	openmpi := []string{"OMPI_MCA_orte_default_hostfile=" + filepath.Join(p.home, "hostfile.openmpi"), "OMPI_MCA_orte_keep_fqdn_hostnames=true",
-		"OMPI_MCA_orte_set_default_slots=2", "OMPI_MCA_plm_rsh_args=-o ConnectionAttempts=10"}
-	intel := []string{"I_MPI_HYDRA_HOST_FILE=" + filepath.Join(p.home, "hostfile.mpich"), "I_MPI_PERHOST=2", "I_MPI_HYDRA_BOOTSTRAP_EXEC_EXTRA_ARGS=-o ConnectionAttempts=10"}
-	mpich := []string{"HYDRA_HOST_FILE=" + filepath.Join(p.home, "hostfile.mpich"), "HYDRA_LAUNCH_EXTRA_ARGS=-o ConnectionAttempts=10"}
-	want := []string{
-		"rank 0 of 4 local [0 1] fabric shm app 0 secret true", "rank 1 of 4 local [0 1] fabric shm app 0 secret true",
-		"rank 2 of 4 local [2 3] fabric shm app 0 secret true", "rank 3 of 4 local [2 3] fabric shm app 0 secret true"}
-	steps := []string{"rank", "init", "exchange", "job", "finalize"}
-
-	early, h := p.run("mpirun", openmpi, append([]string{"-n", "4", "--allow-run-as-root", "-bind-to", "none", "-map-by", "slot", "-mca", "pml", "ob1", "-x", "PATH"}, steps...)...), &heard{}
+	o := readObjects(t, "OpenMPI")
+	p := newPods(t, o)
+	early, h := p.launch(), &heard{}
 	early.cmd.Stderr = h
 	early.start()
-	h.await(t, "halo: waiting for "+p.pod(1)+": ssh: Could not resolve hostname ")
-	names, err := os.OpenFile(p.names, os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h.await(t, "halo: waiting for "+p.names[1]+": ssh: Could not resolve hostname ")
+	names, err := os.OpenFile(filepath.Join(p.dir, "etc", "hosts"), os.O_APPEND|os.O_WRONLY, 0)
+	p.must(err)
 	for i := 1; i < p.Len(); i++ {
-		fmt.Fprintf(names, "%s %s\n", p.Addr(i), p.pod(i))
+		fmt.Fprintf(names, "%s %s\n", p.Addr(i), p.names[i])
 	}
 	names.Close()
 	for i := 1; i < p.Len(); i++ {
 		p.serve(i)
 	}
-	early.wait(0).printed(want...)
-	for line := range strings.Lines(h.String()) {
-		if !strings.HasPrefix(line, "halo: waiting for ") {
-			t.Errorf("stderr: %s", line)
+	early.wait(0)
+	ranks := fmt.Sprintf("%d ranks on %d hosts", 2*len(o.Workers), len(o.Workers))
+	if !strings.Contains(h.String(), ranks) {
+		t.Errorf("no %q in %s", ranks, h.String())
+	}
+	checksum := func(r *run) string {
+		_, after, ok := strings.Cut(r.stdout.String(), ", checksum ")
+		if !ok {
+			t.Errorf("heat says %q", r.stdout.String())
+		}
+		return after
+	}
+	result := checksum(early)
+	for _, mode := range []string{"Intel", "MPICH"} {
+		p.play(readObjects(t, mode))
+		r := p.launch().start().wait(0).said(ranks)
+		if got := checksum(r); got != result {
+			t.Errorf("%s: the checksum of heat is %q, in the mode OpenMPI it is %q", mode, got, result)
 		}
 	}
-
-	p.run("mpirun", intel, steps...).start().wait(0).quiet().printed(want...)
-	p.run("mpiexec", mpich, append([]string{"-n", "4"}, steps...)...).start().wait(0).quiet().printed(want...)
-	p.run("mpirun", openmpi, "rank", "init", "exchange", "3@exit:3", "forever").start().wait(3).said("rank 3 ", p.pod(2), "exited with status 3")
+	p.launch("mpiexec", "-n", "4", "--allow-run-as-root", "-bind-to", "none", "-map-by", "slot", "/usr/local/bin/rank", "init", "exchange", "3@exit:3", "forever").
+		start().wait(3).said("rank 3 ", p.names[2], "exited with status 3")
 	nothingRuns(t, p.Hosts)
 }
