@@ -1,7 +1,6 @@
 package mpi
 
 import (
-	"fmt"
 	"os"
 	"reflect"
 
@@ -90,7 +89,7 @@ func OpenFile(c *Comm, path string, mode FileMode, hints ...FileHint) (*File, er
 		return nil, noFile(c).wrong(err, k, path)
 	}
 	if os.Getenv(envVerbose) == "1" {
-		e.Report(func(line string) { fmt.Fprintf(os.Stderr, "halo: %s\n", line) })
+		e.Report(verbosely)
 	}
 	f := &File{f: e, c: standsForFile(c, e.Path())}
 	f.c.file = f

@@ -70,6 +70,9 @@ func (c *Comm) hosts(n int) []int32 {
 // envVerbose is set to 1 by the launcher with -v.
 const envVerbose = "HALO_VERBOSE"
 
+// verbosely says something to the user of a verbose job.
+func verbosely(line string) { fmt.Fprintf(os.Stderr, "halo: %s\n", line) }
+
 // logGain says at rank 0, if the job is verbose, what reordering has gained: edges between hosts, or
 // their weight, before and after.
 func (c *Comm) logGain(k call, before, after int64) {

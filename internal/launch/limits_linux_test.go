@@ -138,12 +138,19 @@ func TestThreadsOfGoRanksAreNamed(t *testing.T) {
 	}
 }
 
-// If a system call filter denies shared memory, ranks use sockets, and -fabric shm is an error.
-func TestDeniedMemoryFallsBackToSockets(t *testing.T) {
+// denier returns the path of a program that denies system calls to another one.
+func denier(t *testing.T) string {
+	t.Helper()
 	deny := filepath.Join(filepath.Dir(haloPath), "deny")
 	if !build(deny, "./testdata/deny") {
 		t.Fatal("no filter")
 	}
+	return deny
+}
+
+// If a system call filter denies shared memory, ranks use sockets, and -fabric shm is an error.
+func TestDeniedMemoryFallsBackToSockets(t *testing.T) {
+	deny := denier(t) + " memfd_create"
 	run := func(args ...string) *run {
 		return newRun(t, args...).through(`exec ` + deny + ` "$0" "$@"`).start()
 	}

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"errors"
 	"fmt"
 	"sync/atomic"
 
@@ -25,11 +26,28 @@ func (n *Node) CanRead(peer int) bool {
 	if d := p.door; p.read == unknown && d.Pid.Load() != 0 { // 0: the process has not opened its node yet
 		p.read = denied
 		var got [len(d.Probe)]byte
-		if n.backend.Read(p.local, d, [][]byte{got[:]}, d.ProbeAddr) == nil && got == d.Probe {
+		switch err := n.backend.Read(p.local, d, [][]byte{got[:]}, d.ProbeAddr); {
+		case err == nil && got == d.Probe:
 			p.read = granted
+		case err == nil: // the id is that of another process here
+			n.tellDenied(peer, errors.New("it is in another pid namespace"))
+		default:
+			n.tellDenied(peer, err)
 		}
 	}
 	return p.read == granted
+}
+
+// Report has the node say once that the kernel does not let this process read the memory of another one,
+// so that long messages between them are copied twice.
+func (n *Node) Report(write func(line string)) { n.report = write }
+
+func (n *Node) tellDenied(peer int, why error) {
+	if n.report != nil {
+		n.report(fmt.Sprintf("long messages between processes of this node are copied twice: process %d may not read the memory of process %d: %v",
+			n.members[n.me], peer, why))
+		n.report = nil
+	}
 }
 
 // Read implements fabric.Reader.

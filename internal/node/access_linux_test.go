@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"os"
+	"strings"
 	"testing"
 	"unsafe"
 
@@ -113,6 +114,31 @@ func TestPidIsPublished(t *testing.T) {
 	for i := range 2 {
 		if got := f[0].Control().Door(i).Pid.Load(); got != int32(os.Getpid()) {
 			t.Errorf("door %d has pid %d, want %d", i, got, os.Getpid())
+		}
+	}
+}
+
+// A node that reports says once why it may not read another process's memory.
+func TestReportOfDeniedMemory(t *testing.T) {
+	for name, x := range map[string]struct {
+		spoil func(d *shmfmt.Door)
+		want  string
+	}{
+		"probe": {func(d *shmfmt.Door) { d.Probe[0]++ }, "it is in another pid namespace"},
+		"pid":   {func(d *shmfmt.Door) { d.Pid.Store(1 << 30) }, "pid 1073741824: no such process"},
+	} {
+		f := nodetest.New(t, 3).Start(t)
+		var lines []string
+		f[1].Report(func(line string) { lines = append(lines, line) })
+		if !f[1].CanRead(2) || lines != nil {
+			t.Errorf("%s: memory that may be read: %q", name, lines)
+		}
+		x.spoil(f[1].Control().Door(0))
+		for range 2 {
+			f[1].CanRead(0)
+		}
+		if len(lines) != 1 || !strings.HasPrefix(lines[0], "long messages between processes of this node are copied twice: process 1 may not read the memory of process 0: ") || !strings.HasSuffix(lines[0], x.want) {
+			t.Errorf("%s: %q", name, lines)
 		}
 	}
 }

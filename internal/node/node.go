@@ -52,7 +52,8 @@ type Node struct {
 	members []int   // job index by local index
 	local   []int32 // local index by job index, -1 for processes elsewhere
 	seg     *shmfmt.Segment
-	peers   []*peer // by local index, nil until the first use
+	peers   []*peer           // by local index, nil until the first use
+	report  func(line string) // nil: nothing is told, or has been
 
 	taker   Taker      // of offers; nil: none are taken
 	offers  []offering // those of peers in offered

@@ -35,6 +35,11 @@ func TestXLCH01_HydraStartsAJob(t *testing.T) {
 	}
 }
 
+// Where a container denies shared memory to the processes of a node they use sockets.
+func TestXLCH01_NoSharedMemoryUnderHydra(t *testing.T) {
+	runs(t, nil, hydra(t, 1, 4, program("deny"), "memfd_create", program("rank"), "all")...).wants(0, "rank 3 of 4, 1 on its node, sum 6, app 0")
+}
+
 // Hydra also gives the address of its server, and the blocks of an MPMD command line.
 func TestXLCH01_HydraByPort(t *testing.T) {
 	args := hydra(t, 1, 2, program("rank"), "all", ":", "-n", "1", program("rank"), "all")

@@ -32,7 +32,7 @@ func (b built) Run() int {
 	}
 	defer os.RemoveAll(dir)
 	programs = dir
-	cmd := exec.Command("go", "build", "-buildvcs=false", "-o", dir, "./testdata/rank", "../../launch/testdata/session", "../../../examples/heat")
+	cmd := exec.Command("go", "build", "-buildvcs=false", "-o", dir, "./testdata/rank", "../../launch/testdata/session", "../../launch/testdata/deny", "../../../examples/heat")
 	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
 	if err := cmd.Run(); err != nil {
 		fmt.Fprintln(os.Stderr, "building the programs under test:", err)

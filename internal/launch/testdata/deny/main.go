@@ -1,13 +1,14 @@
 //go:build linux
 
-// Deny executes a command with a seccomp filter that denies memfd_create, as the default filters of
-// some containers do.
+// Deny executes a command with a seccomp filter that denies system calls, whose names are its first
+// argument, separated by commas, as the filters of some containers do.
 package main
 
 import (
 	"fmt"
 	"os"
 	"runtime"
+	"strings"
 	"syscall"
 	"unsafe"
 )
@@ -19,6 +20,13 @@ type instruction struct {
 	k      uint32
 }
 
+// numbers are the numbers of system calls by their names and the architecture.
+var numbers = map[string]map[string]uint32{
+	"memfd_create":      {"amd64": 319, "arm64": 279},
+	"process_vm_readv":  {"amd64": 310, "arm64": 270},
+	"process_vm_writev": {"amd64": 311, "arm64": 271},
+}
+
 func main() {
 	const (
 		load, equal, give = 0x20, 0x15, 0x06 // BPF_LD|W|ABS, BPF_JMP|JEQ|K, BPF_RET|K
@@ -27,12 +35,20 @@ func main() {
 		setSeccomp        = 22 // PR_SET_SECCOMP
 		filterMode        = 2
 	)
-	number := map[string]uint32{"amd64": 319, "arm64": 279}[runtime.GOARCH]
-	if number == 0 || len(os.Args) < 2 {
-		fmt.Fprintln(os.Stderr, "deny: want a command, on a known architecture")
+	if len(os.Args) < 3 {
+		fmt.Fprintln(os.Stderr, "deny: want names of system calls and a command")
 		os.Exit(99)
 	}
-	code := []instruction{{load, 0, 0, 0}, {equal, 0, 1, number}, {give, 0, 0, refuse}, {give, 0, 0, allow}}
+	code := []instruction{{load, 0, 0, 0}}
+	for name := range strings.SplitSeq(os.Args[1], ",") {
+		number := numbers[name][runtime.GOARCH]
+		if number == 0 {
+			fmt.Fprintf(os.Stderr, "deny: the number of %q on %s is not known\n", name, runtime.GOARCH)
+			os.Exit(99)
+		}
+		code = append(code, instruction{equal, 0, 1, number}, instruction{give, 0, 0, refuse})
+	}
+	code = append(code, instruction{give, 0, 0, allow})
 	program := struct {
 		n    uint16
 		code *instruction
@@ -48,6 +64,6 @@ func main() {
 			os.Exit(99)
 		}
 	}
-	fmt.Fprintln(os.Stderr, "deny:", syscall.Exec(os.Args[1], os.Args[1:], os.Environ()))
+	fmt.Fprintln(os.Stderr, "deny:", syscall.Exec(os.Args[2], os.Args[2:], os.Environ()))
 	os.Exit(99)
 }

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -58,6 +59,8 @@ func do(world *mpi.Comm, what string) error {
 		time.Sleep(time.Hour)
 	case "barrier":
 		return world.Barrier()
+	case "long": // passes long messages round, and ends
+		return long(world, next)
 	case "bcast":
 		return mpi.Bcast(world, one, next)
 	case "allreduce":
@@ -123,4 +126,30 @@ func offers(world *mpi.Comm, next int) error {
 			return fmt.Errorf("round %d: fetched %d and %d, got %d", n, old, mem[3], got[0])
 		}
 	}
+}
+
+// long passes a long message to the next rank, by sending and by a put, and checks the ones that arrive.
+func long(world *mpi.Comm, next int) error {
+	const n = 1 << 18
+	previous := (world.Rank() + world.Size() - 1) % world.Size()
+	out, in, memory := make([]int, n), make([]int, n), make([]int, n)
+	for i := range out {
+		out[i] = world.Rank()*n + i
+	}
+	if _, err := mpi.Sendrecv(world, out, next, 1, in, previous, 1); err != nil {
+		return err
+	}
+	w, err := mpi.WinCreate(world, memory)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(w.Fence(0), w.Put(out, next, 0), w.Fence(0), w.Free()); err != nil {
+		return err
+	}
+	for i := range n {
+		if want := previous*n + i; in[i] != want || memory[i] != want {
+			return fmt.Errorf("element %d is %d by a message and %d by a put, want %d", i, in[i], memory[i], want)
+		}
+	}
+	return nil
 }
