@@ -82,7 +82,7 @@ SlurmctldPort=%[3]d
 ProctrackType=proctrack/linuxproc
 SlurmdParameters=config_overrides
 SelectType=select/cons_tres
-SchedulerParameters=sched_min_interval=0,batch_sched_delay=0
+SchedulerParameters=sched_min_interval=0,batch_sched_delay=0,bf_interval=1
 ReturnToService=2
 NodeName=n1 NodeHostname=%[2]s NodeAddr=127.0.0.1 Port=%[4]d CPUs=%[6]d
 NodeName=n2 NodeHostname=%[2]s NodeAddr=127.0.0.1 Port=%[5]d CPUs=%[6]d
