@@ -5,6 +5,7 @@
 //	ring           send and receive: a token on its way round
 //	pi             reduce: an integral cut into strips
 //	masterworker   probe and receive from anybody: tasks on demand
+//	mandelbrot     a pool: rows of a picture are tasks for whichever worker is free
 //	wordcount      gather: files shared out, what each counts put together
 //	samplesort     alltoallv: lines sorted that no rank has room for alone
 //	pipeline       partitioned messages: goroutines pass partitions on as they come

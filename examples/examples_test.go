@@ -116,7 +116,7 @@ func fabrics() []string {
 // TestLaunchedProgramsGiveTheSerialResult runs each program on 1 to 4 ranks over
 // each fabric.
 func TestLaunchedProgramsGiveTheSerialResult(t *testing.T) {
-	l := build(t, "hello", "ring", "pi", "masterworker", "wordcount", "samplesort", "heat", "columns", "particles", "hashtable", "mcslock", "mpmcqueue", "worksteal", "globalarray", "signals", "taskqueue", "pagerank", "life3d", "pipeline", "matrixfile", "records")
+	l := build(t, "hello", "ring", "pi", "masterworker", "wordcount", "samplesort", "heat", "columns", "particles", "hashtable", "mcslock", "mpmcqueue", "worksteal", "globalarray", "signals", "taskqueue", "pagerank", "life3d", "pipeline", "matrixfile", "records", "mandelbrot")
 	alone := func(program string, args ...string) string {
 		out, errs, status := l.run(t, l.path(program), args...)
 		if status != 0 {
@@ -138,6 +138,9 @@ func TestLaunchedProgramsGiveTheSerialResult(t *testing.T) {
 	links := strings.SplitAfter(alone("pagerank", "links"), " on ")[0]
 	alone("matrixfile", "-rows", "50", "-cols", "70", "-o", "matrix")
 	matrix := l.read(t, "matrix")
+	fractal := []string{"-width", "60", "-height", "40", "-o", "mandelbrot.png"}
+	fractalSum := regexp.MustCompile(`^60 x 40 pixels, checksum [0-9a-f]{16}, `).FindString(alone("mandelbrot", fractal...))
+	fractalPNG := l.read(t, "mandelbrot.png")
 	const primes = "78498 primes below 1000000," // as every table has it
 	story, sorted := l.story(t)
 	counted := fmt.Sprintf("%8d  halo\n%d words, ", 2*strings.Count(story, "Halo"), 2*len(strings.Fields(story)))
@@ -207,6 +210,11 @@ func TestLaunchedProgramsGiveTheSerialResult(t *testing.T) {
 
 				contains(l.launched(t, n, fabric, "records", "-records", "500"), fmt.Sprintf("%d records of %d ranks, appended by ", 500*n, n))
 
+				contains(l.launched(t, n, fabric, "mandelbrot", fractal...), fractalSum)
+				if !bytes.Equal(l.read(t, "mandelbrot.png"), fractalPNG) {
+					t.Error("the picture of the set differs from that of one rank")
+				}
+
 				halos := []string{"messages"}
 				if n == 4 {
 					halos = append(halos, "rma-fence", "rma-pscw", "rma-lock", "notify", "sync-counters", "neighbor", "neighbor-persistent")
@@ -264,7 +272,7 @@ func (l launcher) story(t *testing.T) (text, sorted string) {
 
 // TestBadInputEndsAllRanksWithStatus1 says what is wrong once, not once a rank.
 func TestBadInputEndsAllRanksWithStatus1(t *testing.T) {
-	l := build(t, "heat", "wordcount", "samplesort", "columns", "particles", "hashtable", "mcslock", "mpmcqueue", "worksteal", "globalarray", "signals", "taskqueue", "pagerank", "life3d", "pipeline", "matrixfile", "records")
+	l := build(t, "heat", "wordcount", "samplesort", "columns", "particles", "hashtable", "mcslock", "mpmcqueue", "worksteal", "globalarray", "signals", "taskqueue", "pagerank", "life3d", "pipeline", "matrixfile", "records", "mandelbrot")
 	for _, c := range []struct{ program, arg, want string }{
 		{"heat", "none.png", "heat: open none.png: "},
 		{"heat", "-steps=-1", "heat: -steps is -1"},
@@ -286,6 +294,8 @@ func TestBadInputEndsAllRanksWithStatus1(t *testing.T) {
 		{"matrixfile", "-block=0", "matrixfile: -rows is 1000, -cols is 600 and -block is 0, "},
 		{"matrixfile", "-o=none/out", "none/out: open with MPI_MODE_CREATE|MPI_MODE_RDWR: no such file or directory (MPI_ERR_NO_SUCH_FILE)"},
 		{"records", "-records=-1", "records: -records is -1, "},
+		{"mandelbrot", "-width=0", "mandelbrot: -width is 0, -height is 400 "},
+		{"mandelbrot", "-o=none/out", "mandelbrot: open none/out: "},
 		{"heat", "-restart=none.ck", "heat: open none.ck: "},
 		{"heat", "-checkpoint=none/ck", "heat: open none/ck.part: "},
 		{"heat", "-halo=smoke", "want one of messages, rma-fence, "},

@@ -19,6 +19,7 @@ func layers() []layer {
 		{"programs", []string{"abi/...", "cmd/...", "deploy/...", "examples/...", "bench/...", "conformance/...", "internal/planted/find"}},
 		{"launcher", []string{"internal/launch", "internal/benchmark"}},
 		{"test support of the API", []string{"mpi/mpitest", "mpi/histories"}},
+		{"pool", []string{"mpi/pool"}},
 		{"API", []string{"mpi"}},
 		{"assembly", []string{"internal/world"}},
 		{"semantics", []string{"internal/p2p", "internal/part", "internal/coll", "internal/file", "internal/file/filetest", "internal/rma", "internal/rma/attach", "internal/rma/check", "internal/rma/memhandle", "internal/rma/syncobject"}},

@@ -294,4 +294,8 @@ const (
 	InvitationIgnored = false
 	// FinalizedAgain has the launcher tell all hosts of each rank that may end, not of the first one alone.
 	FinalizedAgain = false
+	// TasksReadAhead has a pool read all arguments before it yields a result.
+	TasksReadAhead = false
+	// DeadTakesTasks has a worker of a pool that has died take further tasks.
+	DeadTakesTasks = false
 )

@@ -127,6 +127,8 @@ var (
 	KeyIgnored            = chosen("KeyIgnored")
 	InvitationIgnored     = chosen("InvitationIgnored")
 	FinalizedAgain        = chosen("FinalizedAgain")
+	TasksReadAhead        = chosen("TasksReadAhead")
+	DeadTakesTasks        = chosen("DeadTakesTasks")
 )
 
 // known is how many of them were chosen.

@@ -137,5 +137,7 @@ func faults() []sought {
 		by("KeyIgnored", "internal/wire", "TestXLCH01_PairsAgreeOnASecret"),
 		by("InvitationIgnored", "internal/launch", "TestStrangersCannotCall"),
 		by("FinalizedAgain", "internal/launch", "TestXLCH01_HostsCostTheLauncherTheSame"),
+		by("TasksReadAhead", "mpi/pool", "TestArgumentsAreNotReadFarAhead"),
+		by("DeadTakesTasks", "mpi/pool", "TestTasksOfTheDead"),
 	}
 }

@@ -1,0 +1,3 @@
+package pool_test
+
+func lone() bool { return false }
