@@ -12,8 +12,6 @@ import (
 // has died. errors.Is finds the class of an error of package mpi, also if the error comes from a
 // worker: a worker that has died is mpi.ErrProcFailed. It finds context.Canceled and
 // context.DeadlineExceeded, too. Other errors arrive as their text.
-//
-// C: none; Halo's pool.
 type Error struct {
 	Func   string // name of the function
 	Worker int    // rank of the worker; in a pool without ranks, its number from 0; -1 if no worker has the task
@@ -24,8 +22,6 @@ type Error struct {
 }
 
 // Error says function, worker and what has happened, with the stack of a panic.
-//
-// C: none; Halo's pool.
 func (e *Error) Error() string {
 	on := ""
 	if e.Worker >= 0 {
@@ -38,8 +34,6 @@ func (e *Error) Error() string {
 }
 
 // Unwrap returns the class of an error of package mpi, or the error of a context, or nil.
-//
-// C: none; Halo's pool.
 func (e *Error) Unwrap() error { return e.cause }
 
 // A cause of an error that travels, beside the classes of errors of package mpi.

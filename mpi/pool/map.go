@@ -11,8 +11,6 @@ import (
 )
 
 // A Future is the result of a task that Submit has started.
-//
-// C: none; Halo's pool.
 type Future[R any] struct {
 	t     *task
 	ctx   context.Context // that Submit got
@@ -26,8 +24,6 @@ type Future[R any] struct {
 // Submit starts a task: f with arg, which is encoded before Submit returns. Submit does not wait; the task does,
 // until a worker has room for it. When ctx ends, so do a task that waits and the context of one that runs.
 // Any goroutine may call Submit, as long as the pool exists; later the error of the task says so.
-//
-// C: none; Halo's pool.
 func Submit[A, R any](ctx context.Context, p *Pool, f *Func[A, R], arg A) *Future[R] {
 	return submit(ctx, p, f, arg, nil)
 }
@@ -47,14 +43,10 @@ func submit[A, R any](ctx context.Context, p *Pool, f *Func[A, R], arg A, ended 
 }
 
 // Done is closed when the task has ended.
-//
-// C: none; Halo's pool.
 func (f *Future[R]) Done() <-chan struct{} { return f.t.done }
 
 // Wait waits for the task and returns its result or an *Error. When the context that Submit got ends, Wait does
 // not wait until the function has noticed.
-//
-// C: none; Halo's pool.
 func (f *Future[R]) Wait() (R, error) {
 	select {
 	case <-f.t.done:
@@ -85,8 +77,6 @@ func contextError(ctx context.Context, name string) error {
 
 // Map runs f with each of args, and returns the results in the same order. The first error, in the order of
 // args, ends the contexts of the other tasks and is returned.
-//
-// C: none; Halo's pool.
 func Map[A, R any](ctx context.Context, p *Pool, f *Func[A, R], args []A) ([]R, error) {
 	results := make([]R, 0, len(args))
 	for r, err := range MapSeq(ctx, p, f, slices.Values(args)) {
@@ -102,8 +92,6 @@ func Map[A, R any](ctx context.Context, p *Pool, f *Func[A, R], args []A) ([]R, 
 // its own goroutine, and not far ahead: at most twice as many as the workers run at once have been read and
 // not yielded, so that args may be endless. Leaving the loop ends the contexts of tasks that run. The end of ctx
 // is the last error.
-//
-// C: none; Halo's pool.
 func MapSeq[A, R any](ctx context.Context, p *Pool, f *Func[A, R], args iter.Seq[A]) iter.Seq2[R, error] {
 	return func(yield func(R, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -140,8 +128,6 @@ func (p *Pool) ahead() int {
 }
 
 // A Result is what a task of MapUnordered has found.
-//
-// C: none; Halo's pool.
 type Result[R any] struct {
 	Index int // of the argument, from 0; -1 if the context has ended
 	Value R
@@ -150,8 +136,6 @@ type Result[R any] struct {
 
 // MapUnordered is MapSeq that yields results as soon as they come, in any order: a task that takes long delays no
 // others.
-//
-// C: none; Halo's pool.
 func MapUnordered[A, R any](ctx context.Context, p *Pool, f *Func[A, R], args iter.Seq[A]) iter.Seq[Result[R]] {
 	return func(yield func(Result[R]) bool) {
 		ctx, cancel := context.WithCancel(ctx)

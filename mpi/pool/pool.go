@@ -16,8 +16,6 @@ import (
 // leaves the queue only when a worker has room for it, and the death of a worker is an error of
 // the receives from it, and of no others. One goroutine that receives from any source would need
 // a way to wake it for a new task, and its receive would fail for every rank that has died before.
-//
-// C: none; Halo's pool.
 type Pool struct {
 	options options
 	queue   queue
@@ -29,21 +27,15 @@ type Pool struct {
 type options struct{ inFlight, retries int }
 
 // An Option changes how a pool works.
-//
-// C: none; Halo's pool.
 type Option func(o *options)
 
 // InFlight lets n tasks be with each worker at once, which runs them in goroutines of their own; 1
 // unless set. With 2 a worker computes while an answer and the next task travel, which pays for
 // tasks of microseconds; with the number of its cores, a worker uses them all.
-//
-// C: none; Halo's pool.
 func InFlight(n int) Option { return func(o *options) { o.inFlight = n } }
 
 // Retry runs a task again whose worker has died, at most n times; 0 unless set, since the task may
 // have had effects, and may be what has killed the worker.
-//
-// C: none; Halo's pool.
 func Retry(n int) Option { return func(o *options) { o.retries = n } }
 
 // Over makes a pool of the ranks of c: rank 0 calls run with it, and the others are its workers.
@@ -53,8 +45,6 @@ func Retry(n int) Option { return func(o *options) { o.retries = n } }
 // others. Collective over c, which must not be an intercommunicator.
 //
 // Errors: those of Comm.Dup; ErrArg for options out of range; ErrProcFailed on a worker if rank 0 is lost.
-//
-// C: none; Halo's pool.
 func Over(c *mpi.Comm, run func(p *Pool) error, with ...Option) error {
 	p, err := newPool(with)
 	if err != nil {
@@ -95,8 +85,6 @@ func Over(c *mpi.Comm, run func(p *Pool) error, with ...Option) error {
 
 // Local calls run with a pool of n workers that are goroutines of this process, without MPI: for tests of
 // what tasks do. Arguments and results are encoded all the same. It returns as Over does on rank 0.
-//
-// C: none; Halo's pool.
 func Local(n int, run func(p *Pool) error, with ...Option) error {
 	p, err := newPool(with)
 	if err != nil {

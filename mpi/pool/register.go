@@ -13,8 +13,6 @@ import (
 )
 
 // A Codec turns arguments and results into bytes and back, as json.Marshal and json.Unmarshal do.
-//
-// C: none; Halo's pool.
 type Codec struct {
 	Marshal   func(v any) ([]byte, error)
 	Unmarshal func(data []byte, v any) error // v points to the value
@@ -22,8 +20,6 @@ type Codec struct {
 
 // Gob is the codec of encoding/gob, which Register uses if it gets none. Values of types without
 // size, such as struct{}, are empty.
-//
-// C: none; Halo's pool.
 func Gob() Codec {
 	return Codec{
 		Marshal: func(v any) ([]byte, error) {
@@ -44,8 +40,6 @@ func Gob() Codec {
 }
 
 // A Func is a function that workers can run: Register makes it.
-//
-// C: none; Halo's pool.
 type Func[A, R any] struct {
 	name  string
 	codec Codec
@@ -56,8 +50,6 @@ type Func[A, R any] struct {
 // variable. ctx ends when the context of the task does, or when the rank that has the pool is lost.
 // Arguments and results are encoded by gob, or by a codec that the call names. Register panics if the
 // name is taken.
-//
-// C: none; Halo's pool.
 func Register[A, R any](name string, fn func(ctx context.Context, arg A) (R, error), codec ...Codec) *Func[A, R] {
 	f := &Func[A, R]{name: name, codec: append(codec, Gob())[0]}
 	functions.add(name, func(ctx context.Context, data []byte) ([]byte, error) {
