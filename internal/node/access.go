@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/halo-mpi/halo/internal/fabric"
+	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
 // permission says whether the kernel permits an access, as one attempt has shown.
@@ -26,13 +27,11 @@ func (n *Node) CanRead(peer int) bool {
 	if d := p.door; p.read == unknown && d.Pid.Load() != 0 { // 0: the process has not opened its node yet
 		p.read = denied
 		var got [len(d.Probe)]byte
-		switch err := n.backend.Read(p.local, d, [][]byte{got[:]}, d.ProbeAddr); {
-		case err == nil && got == d.Probe:
+		err := n.backend.Read(p.local, d, [][]byte{got[:]}, d.ProbeAddr)
+		if err == nil && got == d.Probe {
 			p.read = granted
-		case err == nil: // the id is that of another process here
-			n.tellDenied(peer, errors.New("it is in another pid namespace"))
-		default:
-			n.tellDenied(peer, err)
+		} else {
+			n.tellDenied(peer, d, err)
 		}
 	}
 	return p.read == granted
@@ -42,12 +41,17 @@ func (n *Node) CanRead(peer int) bool {
 // so that long messages between them are copied twice.
 func (n *Node) Report(write func(line string)) { n.report = write }
 
-func (n *Node) tellDenied(peer int, why error) {
-	if n.report != nil {
-		n.report(fmt.Sprintf("long messages between processes of this node are copied twice: process %d may not read the memory of process %d: %v",
-			n.members[n.me], peer, why))
-		n.report = nil
+// tellDenied says why the memory of the peer with a door may not be read, which err is if it is not nil.
+func (n *Node) tellDenied(peer int, d *shmfmt.Door, err error) {
+	if n.report == nil {
+		return
 	}
+	if err == nil || d.Pid.Load() == n.door.Pid.Load() { // the id is that of another process here
+		err = errors.New("it is in another pid namespace")
+	}
+	n.report(fmt.Sprintf("long messages between processes of this node are copied twice: process %d may not read the memory of process %d: %v",
+		n.members[n.me], peer, err))
+	n.report = nil
 }
 
 // Read implements fabric.Reader.

@@ -126,6 +126,7 @@ func TestReportOfDeniedMemory(t *testing.T) {
 	}{
 		"probe": {func(d *shmfmt.Door) { d.Probe[0]++ }, "it is in another pid namespace"},
 		"pid":   {func(d *shmfmt.Door) { d.Pid.Store(1 << 30) }, "pid 1073741824: no such process"},
+		"first": {func(d *shmfmt.Door) { d.ProbeAddr = 0 }, "it is in another pid namespace"}, // has the own id
 	} {
 		f := nodetest.New(t, 3).Start(t)
 		var lines []string
