@@ -23,6 +23,7 @@
 //	Publish    at most MaxValue bytes, for Lookup
 //	Lookup     rank uint32                                             -> Found
 //	Abort      code int32, reason
+//	Spawn      a new job: see spawn.go                                 -> Spawned, in any order
 //
 // If a process serves its node, instead of a launcher, others connect to its socket, and tell first who
 // they are:
@@ -117,12 +118,15 @@ type Job struct {
 	// Key is the own key of this process in a job that has no Secret, because a job engine started it. Each
 	// two processes share a secret of their own then, by the public keys in their addresses.
 	Key *ecdh.PrivateKey
-	// Universe is the number of processes for which a job engine has room, -1 if it does not say, and 0 if there
-	// is no engine. AppNum is -1 if an engine does not say.
+	// Universe is the number of processes for which launcher or job engine have room, this job included, -1 if
+	// an engine does not say, and 0 for ranks that are goroutines. AppNum is -1 if an engine does not say.
 	Universe int
 	// Leader is how the processes that serve other nodes reach the one that serves this node, "" unless a
 	// job engine started them.
 	Leader string
+	// Parent is what the process that has asked for this job has in Spawn.Parent; "" if the launcher was asked
+	// for it.
+	Parent string
 }
 
 // Pset is a process set that a job engine defines.
@@ -178,6 +182,11 @@ type Boot interface {
 	// that has no descriptor of the bell. It does not wait for the launcher.
 	// If ranks have no bells the error is an errors.ErrUnsupported.
 	Ring(rank int) error
+
+	// Spawn starts a new job, and returns when all its processes have called Init. If the launcher has answered
+	// that it has started none, the error is nil and Spawned says why. It gives up when ctx ends. Several calls
+	// may be in progress. If this job cannot start others the error is an errors.ErrUnsupported.
+	Spawn(ctx context.Context, s *Spawn) (*Spawned, error)
 
 	// Finalize tells the launcher that this process enters no Exchange any more. InUse follows, and tells
 	// whether from now on the end of the process is no failure of the job.

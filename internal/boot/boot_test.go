@@ -20,6 +20,8 @@ type testHost struct {
 	memory func(which int) (*os.File, error)
 	after  func() // called as soon as an Exchange is complete
 	lookup func(rank, of int)
+	spawn  func(rank int, number uint32, body []byte)
+	giveUp func(rank int, number uint32)
 
 	server *Server
 	mu     sync.Mutex
@@ -54,7 +56,8 @@ func (h *testHost) Hello(rank int, inC, world bool) (*Job, error) {
 	}
 	return &Job{ID: "test", Rank: rank, Size: h.size, Hosts: []string{"a", "b"}, Host: host, Local: local,
 		Fabric: "tcp", Listen: "10.0.0.1", Cores: 2,
-		Secret: [32]byte{1, 2, 3}, AppNum: rank / 2, Blocks: []Block{{1, nil}, {h.size - 1, []string{"ocean", "ice"}}}[:min(2, h.size)]}, nil
+		Secret: [32]byte{1, 2, 3}, AppNum: rank / 2, Blocks: []Block{{1, nil}, {h.size - 1, []string{"ocean", "ice"}}}[:min(2, h.size)],
+		Universe: 7, Parent: "a port"}, nil
 }
 
 func (h *testHost) Segment(which int) (*os.File, error) { return h.memory(which) }
@@ -72,7 +75,9 @@ func (h *testHost) Exchanged(values [][]byte) {
 		after()
 	}
 }
-func (h *testHost) Aborted(rank, code int, why string) { h.note("aborted %d %d %s", rank, code, why) }
+func (h *testHost) Spawn(rank int, number uint32, body []byte) { h.spawn(rank, number, body) }
+func (h *testHost) GiveUp(rank int, number uint32)             { h.giveUp(rank, number) }
+func (h *testHost) Aborted(rank, code int, why string)         { h.note("aborted %d %d %s", rank, code, why) }
 
 // world starts a server and n clients that are connected to it.
 type world struct {

@@ -28,6 +28,7 @@ type launched struct {
 	memories chan reply
 	found    board
 	leaving  leaving
+	spawning spawning
 
 	lost chan struct{} // closed by the reader when nothing more will come
 }
@@ -80,7 +81,7 @@ func dial(link *sys.Link, own greeting) (*launched, error) {
 	if c.job, err = decodeJob(body); err != nil {
 		return nil, err
 	}
-	r.Limit = max(maxTable(c.job.Size), maxRequest)
+	r.Limit = max(maxTable(c.job.Size), maxSpawned)
 	go c.read(r)
 	return c, nil
 }
@@ -129,6 +130,10 @@ func (c *launched) read(r *linkReader) {
 			}
 		case kindLeave:
 			c.leaving.take(body)
+		case kindSpawned:
+			if c.spawning.take(body) != nil {
+				return
+			}
 		case kindOver:
 			c.leaving.over.Store(true)
 			return

@@ -6,7 +6,7 @@ import (
 )
 
 func TestSingleIsAWorldOfOne(t *testing.T) {
-	b := Single()
+	b := Single(false)
 	if j := b.Job(); j.Size != 1 || j.Rank != 0 || len(j.Local) != 1 || j.Fabric != "inproc" || j.Cores < 1 {
 		t.Errorf("job %+v", j)
 	}

@@ -26,6 +26,8 @@ const (
 	kindLookup
 	kindJoin
 	kindGive
+	kindSpawn
+	kindGiveUp
 )
 
 // Kinds of frames to the program.
@@ -38,6 +40,7 @@ const (
 	kindOver
 	kindFound
 	kindLeave
+	kindSpawned
 )
 
 const (
@@ -47,7 +50,7 @@ const (
 )
 
 const (
-	// maxRequest bounds the length of frames to the launcher: the longest Exchange fits.
+	// maxRequest bounds the length of frames before a process has joined.
 	maxRequest = 1100
 	// maxReply bounds the length of frames to a program that does not know the job's size
 	// yet: a Welcome with the greatest number of hosts, and of runs of ranks on them, and as
@@ -106,7 +109,7 @@ type greeting struct {
 }
 
 // ProtocolVersion is the version of the frames of this package.
-const ProtocolVersion = 6
+const ProtocolVersion = 7
 
 func ownVersions() versions { return versions{ProtocolVersion, wire.Version, shmfmt.Version} }
 

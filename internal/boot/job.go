@@ -14,7 +14,7 @@ import (
 //	Hosts: count uint32, then length uint16 and bytes each |
 //	Host as runs: count uint32, then host and number of ranks uint32 each |
 //	Blocks: count uint32, then ranks uint32 and the names as words each |
-//	Leader: length uint16, bytes
+//	Universe int32 | Leader, Parent: length uint16, bytes each
 //
 // Local is not sent: it is the ranks that have the same Host as this one.
 
@@ -42,7 +42,7 @@ func (j *Job) encode() []byte {
 	for _, b := range j.Blocks {
 		w.U32(uint32(b.Ranks)).Words(b.Psets)
 	}
-	return w.Text(j.Leader).Bytes()
+	return w.U32(uint32(int32(j.Universe))).Text(j.Leader).Text(j.Parent).Bytes()
 }
 
 func decodeJob(body []byte) (*Job, error) {
@@ -82,7 +82,8 @@ func decodeJob(body []byte) (*Job, error) {
 	if j.Blocks != nil && ranks != j.Size {
 		r.Bad = true
 	}
-	j.Leader = r.Text()
+	j.Universe = int(int32(r.U32()))
+	j.Leader, j.Parent = r.Text(), r.Text()
 	if !r.Done() || len(j.Host) != j.Size {
 		return nil, fmt.Errorf("boot: job description of %d bytes that places %d of %d ranks on %d hosts", len(body), len(j.Host), size, hosts)
 	}

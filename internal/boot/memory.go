@@ -108,6 +108,11 @@ func (m *memory) Ring(int) error {
 	return fmt.Errorf("boot: bell of ranks that are goroutines: %w", errors.ErrUnsupported)
 }
 
+// Spawn implements Boot.
+func (m *memory) Spawn(context.Context, *Spawn) (*Spawned, error) {
+	return nil, fmt.Errorf("boot: a job beside ranks that are goroutines: %w", errors.ErrUnsupported)
+}
+
 func (m *memory) Finalize() error {
 	m.world.table.stop(finalized(m.job.Rank))
 	return nil

@@ -172,6 +172,7 @@ func (c *Session) Serve() error {
 	if err := c.hello(body); err != nil {
 		return err
 	}
+	r.Limit = maxSpawn
 	final := false
 	for {
 		k, body, err := r.Next()
@@ -192,6 +193,8 @@ func (c *Session) Serve() error {
 			err = c.exchange(body)
 		case kindSegment:
 			err = c.segment(body)
+		case kindSpawn, kindGiveUp:
+			err = c.spawn(k, body)
 		case kindRing:
 			err = c.ring(body)
 		case kindInit:

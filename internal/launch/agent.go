@@ -30,16 +30,12 @@ import (
 // starts and reaps all processes and sends all signals, so that it never signals a
 // process id that the system has reused. Sessions of ranks post functions to the loop.
 type agent struct {
-	up   reporter
-	post func(func())
-
-	spawner *spawner
-	warden  *wardenPipe
-	others  map[int]func(syscall.WaitStatus) // children that are no ranks, and functions to call at their end
+	up        reporter
+	post      func(func())
+	*children // from open on
 
 	// From take on.
 	share   *share
-	cores   int
 	ranks   []int // of this host
 	procs   []*process
 	server  *boot.Server
@@ -67,6 +63,8 @@ type reporter interface {
 	linkEnded(rank int, err error)             // all frames of the rank have been reported
 	other(rank int, library string, runs bool) // is a program of another MPI: see other.go; before ended
 	ended(rank int, status syscall.WaitStatus, note string)
+	spawn(rank int, number uint32, body []byte) // asks for a job: see boot.DecodeSpawn
+	giveUp(rank int, number uint32)             // no longer waits for that
 }
 
 // A process is a rank as its agent sees it.
@@ -84,11 +82,13 @@ type process struct {
 // and that of its group, before it is reaped.
 func (p *process) alive() bool { return p.pid != 0 && !p.ended }
 
+// connected reports whether the process can be sent frames.
+func (p *process) connected() bool { return p.session != nil && !p.ended }
+
 // open prepares this process to start the ranks of job id on a host.
 func (a *agent) open(mark string) (err error) {
 	sys.Subreaper() // on systems without it, the warden ends orphans
-	a.others = map[int]func(syscall.WaitStatus){}
-	a.spawner = newSpawner()
+	a.children = &children{others: map[int]func(syscall.WaitStatus){}, mark: mark, spawner: newSpawner(), agents: []*agent{a}}
 	if a.warden, err = startWarden(mark); err != nil {
 		a.spawner.close()
 		return err
@@ -219,64 +219,6 @@ func cannotStart(rank int, file string, err error) string {
 	return fmt.Sprintf("cannot start rank %d, %s: %v%s", rank, file, err, hint)
 }
 
-// reap reaps all processes that have ended. It reports those that were killed first, since
-// others may have exited because of them.
-func (a *agent) reap() {
-	byPid := map[int]*process{}
-	for _, p := range a.procs {
-		if p.alive() {
-			byPid[p.pid] = p
-		}
-	}
-	type death struct {
-		p      *process
-		status syscall.WaitStatus
-	}
-	var gone []death
-	for {
-		pid, status, err := sys.WaitChild(false)
-		if err != nil || pid == 0 {
-			break
-		}
-		p := byPid[pid]
-		if p == nil { // else an orphan that we adopted, or the warden
-			if told := a.others[pid]; told != nil {
-				delete(a.others, pid)
-				told(status)
-			}
-			continue
-		}
-		p.ended = true
-		a.memory.Notes().Ended(p.rank, status)
-		a.warden.ended(pid)
-		a.running--
-		p.session.Ended()
-		gone = append(gone, death{p, status})
-	}
-	for _, signaled := range []bool{true, false} {
-		for _, d := range gone {
-			if d.status.Signaled() == signaled {
-				if !d.p.joined {
-					if lib := a.linkedWith(d.p.app); lib != "" {
-						a.up.other(d.p.rank, lib, false)
-					}
-				}
-				a.up.ended(d.p.rank, d.status, a.memory.Notes().Last(d.p.rank))
-			}
-		}
-	}
-}
-
-// dying reports whether a rank is exiting but not reaped yet.
-func (a *agent) dying() bool {
-	for _, p := range a.procs {
-		if p.alive() && sys.Exiting(p.pid) {
-			return true
-		}
-	}
-	return false
-}
-
 // signal sends s to all ranks and the processes that they have started.
 func (a *agent) signal(s syscall.Signal) {
 	for _, p := range a.procs {
@@ -290,7 +232,7 @@ func (a *agent) signal(s syscall.Signal) {
 func (a *agent) tell(reason string) {
 	a.server.Stop()
 	for _, p := range a.procs {
-		if p.joined && p.alive() {
+		if p.joined && p.connected() {
 			go p.session.Over(reason)
 		}
 	}
@@ -302,7 +244,7 @@ func (a *agent) deliver(table []byte) { a.server.Deliver(table) }
 // found tells a rank what another one has published.
 func (a *agent) found(rank, of int, value []byte, why string) {
 	for _, p := range a.procs {
-		if p.rank == rank && p.alive() {
+		if p.rank == rank && p.connected() {
 			go p.session.Found(of, value, why)
 		}
 	}
@@ -311,8 +253,25 @@ func (a *agent) found(rank, of int, value []byte, why string) {
 // noExchange makes every Exchange fail: rank, on another host, has finalized.
 func (a *agent) noExchange(rank int) { a.server.Finalized(rank) }
 
-// finish cleans up when no rank is left.
-func (a *agent) finish() { a.sweep() }
+// spawned answers the request of a rank for a job.
+func (a *agent) spawned(rank int, number uint32, s *boot.Spawned) {
+	for _, p := range a.procs {
+		if p.rank == rank && p.connected() {
+			go p.session.Spawned(number, s)
+		}
+	}
+}
+
+// finish cleans up when no rank is left. What ranks of this job have left is not told from what ranks of
+// other jobs have left, so it is removed with the last of these jobs.
+func (a *agent) finish() {
+	for _, b := range a.agents {
+		if b.running > 0 {
+			return
+		}
+	}
+	a.sweep()
+}
 
 // sweep kills the processes that ended ranks have left. It repeats this when this process
 // becomes the parent of more of them. It does not kill wardens of launchers inside the
@@ -362,7 +321,20 @@ func (h *asHost) Hello(rank int, inC, world bool) (*boot.Job, error) {
 	a.post(func() { a.hasJoined(rank, joining{inC: inC, world: world}) })
 	s := a.share
 	return &boot.Job{ID: s.id, Rank: rank, Size: len(s.where), Hosts: s.hosts, Host: s.where, Local: a.ranks,
-		Fabric: s.fabric, Listen: s.listen, Cores: a.cores, Secret: s.secret, AppNum: s.app(rank), Blocks: s.blocks()}, nil
+		Fabric: s.fabric, Listen: s.listen, Cores: max(1, a.cores-s.busy), Secret: s.secret, AppNum: s.app(rank), Blocks: s.blocks(),
+		Universe: s.universe, Parent: s.parent}, nil
+}
+
+// Spawn is called when rank asks for a job.
+func (h *asHost) Spawn(rank int, number uint32, body []byte) {
+	a := (*agent)(h)
+	a.post(func() { a.up.spawn(rank, number, body) })
+}
+
+// GiveUp is called when rank no longer waits for a job.
+func (h *asHost) GiveUp(rank int, number uint32) {
+	a := (*agent)(h)
+	a.post(func() { a.up.giveUp(rank, number) })
 }
 
 // hasJoined notes that a rank has joined, and reports it.

@@ -175,6 +175,9 @@ func (s *agentProcess) do(kind uint8, b frame.Body) error {
 	case kindNamed:
 		rank, why := int(b.U32()), b.Text()
 		a.named(rank, nameAnswer{string(b.Left), why})
+	case kindSpawned:
+		rank, number := int(b.U32()), b.U32()
+		a.spawned(rank, number, boot.DecodeSpawned(&b))
 	case kindInput:
 		if s.input == nil {
 			return errors.New("the launcher sent input to a host that does not start rank 0, or not yet")
@@ -360,6 +363,14 @@ func (s *agentProcess) published(rank int, value []byte) {
 }
 
 func (s *agentProcess) lookup(rank, of int) { s.out.send(words(kindLookup, "", rank, of)) }
+
+func (s *agentProcess) spawn(rank int, _ uint32, body []byte) {
+	s.out.send(frame.New(kindSpawn).U32(uint32(rank)).Raw(body).Bytes())
+}
+
+func (s *agentProcess) giveUp(rank int, number uint32) {
+	s.out.send(words(kindGiveUp, "", rank, int(number)))
+}
 
 func (s *agentProcess) exchanged(values [][]byte) {
 	w := frame.New(kindExchanged)

@@ -31,13 +31,13 @@ func (j *job) prepare(programs []*program) error {
 			env: append(slices.Clone(settings), b.Env...), psets: b.Psets})
 	}
 	plan := share{id: j.id, secret: j.secret, fabric: j.fabric, bind: j.spec.Bind,
-		where: j.where, listen: boot.Loopback}
+		where: j.where, listen: boot.Loopback, universe: j.universe(), parent: j.port}
 	for _, h := range j.hosts {
 		plan.hosts = append(plan.hosts, h.name)
 	}
 	for _, h := range j.hosts {
 		s := plan
-		s.self = h.index
+		s.self, s.busy = h.index, j.busy(h.name, j)
 		if h.index == j.here {
 			s.apps = j.apps
 			if err := j.stay(h, &s); err != nil {
@@ -65,6 +65,7 @@ func (j *job) prepare(programs []*program) error {
 		return err
 	}
 	if j.several() {
+		j.startBeats()
 		timeout := j.reachLimit()
 		time.AfterFunc(timeout, func() { j.post(func() { j.unreached(timeout) }) })
 	}
@@ -118,7 +119,7 @@ func elsewhere(apps []app) ([]app, error) {
 
 // advance begins the next step of the start when every host is ready for it.
 func (j *job) advance() {
-	if j.begun || j.ending {
+	if j.begun || j.ends() {
 		return
 	}
 	for _, h := range j.hosts {
@@ -210,7 +211,7 @@ func (j *job) listen(here *host) (err error) {
 
 // unreached ends a job because some hosts are not ready after timeout.
 func (j *job) unreached(timeout time.Duration) {
-	if j.begun || j.ending {
+	if j.begun || j.ends() {
 		return
 	}
 	var silent []string
@@ -242,7 +243,10 @@ func (j *job) begin() error {
 	defer func() {
 		go func() {
 			j.copying.Wait()
-			close(j.copied)
+			j.post(func() {
+				j.copied = true
+				j.drain()
+			})
 		}()
 	}()
 	input, startInput, err := inputFor(j.stdin)

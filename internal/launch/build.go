@@ -26,6 +26,7 @@ import (
 // program of go run is this program as a subprocess that copies the binary.
 type builder struct {
 	dir    string // private; made at the first build
+	mark   string // in the environment of the go command
 	stderr io.Writer
 
 	mu      sync.Mutex
@@ -92,7 +93,7 @@ func (b *builder) one(p *program, out string) error {
 	}
 	cmd := exec.Command("go", args...)
 	cmd.Dir = p.dir
-	cmd.Env = append(os.Environ(), "GOTMPDIR="+b.dir)
+	cmd.Env = append(os.Environ(), "GOTMPDIR="+b.dir, envJob+"="+b.mark)
 	cmd.Stdout, cmd.Stderr = b.stderr, b.stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	sys.DieWithParent(cmd.SysProcAttr)

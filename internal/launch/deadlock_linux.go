@@ -61,9 +61,12 @@ func (s *JobState) judge(before []float64) {
 	s.Deadlock = fmt.Sprintf("All ranks have been asleep in calls for %s and compute nothing: this looks like a deadlock.", ago(d))
 }
 
-// suspect observes the jobs whose ranks are all asleep a second time, and judges them.
+// suspect observes the jobs whose ranks are all asleep a second time, and judges them. A job may wait for one
+// that it has spawned, or that has spawned it, so it is judged only if these are asleep, too.
 func suspect(jobs []*JobState, notes []*os.File) {
-	asleep := func(s *JobState) bool { return s.asleep() >= deadlockAfter }
+	asleep := func(s *JobState) bool {
+		return !slices.ContainsFunc(jobs, func(k *JobState) bool { return k.family() == s.family() && k.asleep() < deadlockAfter })
+	}
 	if !slices.ContainsFunc(jobs, asleep) {
 		return
 	}

@@ -86,7 +86,7 @@ func (r *remote) dialled() {
 	}
 	r.dialling = false
 	r.job.dialling--
-	if r.job.ending {
+	if r.job.ends() {
 		return
 	}
 	if err := r.job.dial(); err != nil {
@@ -141,7 +141,7 @@ func (r *remote) dial() error {
 // again reports whether the host of an agent that could not be started is tried again.
 func (r *remote) again() bool {
 	j, said := r.job, r.said.String()
-	if !j.spec.Await || r.greeted || j.ending || !notYet(said) {
+	if !j.spec.Await || r.greeted || j.ends() || !notYet(said) {
 		return false
 	}
 	if r.last == "" {
@@ -152,7 +152,7 @@ func (r *remote) again() bool {
 	r.attempt, r.out = &attempt{said: &tail{}}, nil
 	time.AfterFunc(r.pause, func() {
 		j.post(func() {
-			if r.over || j.ending {
+			if r.over || j.ends() {
 				return
 			}
 			j.undialled = append(j.undialled, r)

@@ -110,7 +110,7 @@ func TestVersionMismatchIsExplainedOnBothSides(t *testing.T) {
 	// A program of another version sends Hello, and reads why it was refused.
 	hello := `\013\000\000\000\001HALO\001\000\001\000\001\000`
 	r := halo(t, 126, "-n", "1", "bash", "-c", `printf '`+hello+`' >&$HALO_BOOT_FD; head -c 150 <&$HALO_BOOT_FD; sleep 5`)
-	r.said("halo: rank 0", "cannot join the job", "different versions of Halo", "program: of unknown version, launcher protocol 1", "launcher: "+boot.Build()+", launcher protocol 6")
+	r.said("halo: rank 0", "cannot join the job", "different versions of Halo", "program: of unknown version, launcher protocol 1", "launcher: "+boot.Build()+", launcher protocol 7")
 	if !strings.Contains(r.stdout.String(), "different versions") {
 		t.Errorf("the program was told %q", r.stdout.String())
 	}

@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/frame"
 )
 
@@ -37,7 +38,8 @@ type node interface {
 	noExchange(rank int)
 	found(rank, of int, value []byte, why string) // what another rank has published; why: it will not
 	named(rank int, a nameAnswer)
-	finish() // no rank is left: end the processes that ranks have left
+	spawned(rank int, number uint32, s *boot.Spawned) // an answer to spawn
+	finish()                                          // no rank is left: end the processes that ranks have left
 }
 
 // String names the host and its ranks.
@@ -62,16 +64,18 @@ func (h *host) quiet() bool {
 
 // beat sends a heartbeat to the agents of all hosts, and marks hosts as lost whose own
 // heartbeats have been overdue for too long.
-func (j *job) beat() {
-	for _, h := range j.hosts {
-		r := h.remote
-		if r == nil || r.over || r.out == nil {
-			continue
-		}
-		r.out.send(frame.New(kindBeat).Bytes())
-		if silent := r.pulse.since(); r.greeted && silent > silence {
-			r.lose(statusLauncher, "%s has sent nothing for %v: it is down, or the connection is cut",
-				h, silent.Round(100*time.Millisecond))
+func (f *family) beat() {
+	for _, j := range f.jobs {
+		for _, h := range j.hosts {
+			r := h.remote
+			if r == nil || r.over || r.out == nil {
+				continue
+			}
+			r.out.send(frame.New(kindBeat).Bytes())
+			if silent := r.pulse.since(); r.greeted && silent > silence {
+				r.lose(statusLauncher, "%s has sent nothing for %v: it is down, or the connection is cut",
+					h, silent.Round(100*time.Millisecond))
+			}
 		}
 	}
 }

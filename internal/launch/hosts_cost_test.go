@@ -179,11 +179,7 @@ func simulate(t *testing.T, hosts int) (c cost) {
 	}
 	j.undialled = nil
 	hang := time.After(hangs)
-	for drained, began := false, false; !j.over(drained); {
-		copied := j.copied
-		if !j.begun || j.running > 0 || drained {
-			copied = nil
-		}
+	for began := false; !j.family.over(); {
 		if !began && int(running.Load()) == len(j.ranks) {
 			began = true
 			c.took = time.Since(begin)
@@ -195,9 +191,6 @@ func simulate(t *testing.T, hosts int) (c cost) {
 		case f := <-j.events:
 			f()
 		case <-time.After(time.Millisecond):
-		case <-copied:
-			drained = true
-			j.finish()
 		case <-hang:
 			t.Fatalf("%d hosts: %d ranks are running after %v; %s", hosts, running.Load(), hangs, j.reason)
 		}

@@ -15,7 +15,13 @@ import (
 // inputFor returns what rank 0 reads. It is the launcher's own stdin, unless
 // that is a terminal: rank 0 is not in the terminal's foreground group, and the
 // kernel would stop it when it reads. So the launcher reads for it, from the start.
+//
+// A spawned job has none, so that its rank 0 reads nothing.
 func inputFor(stdin *os.File) (forRank *os.File, start func(), err error) {
+	if stdin == nil {
+		null, err := noInput()
+		return null, func() {}, err
+	}
 	if !sys.Terminal(stdin) {
 		return stdin, func() {}, nil
 	}

@@ -35,6 +35,15 @@ const (
 // agents of other hosts post functions to it. The loop never writes output and never waits
 // for a rank.
 type job struct {
+	*family
+	parent  *job     // that has asked for it; nil: the launcher was asked
+	asked   *request // that the job is started for, until it is answered
+	refused bool     // the start of the job has failed, and it ends alone
+	port    string   // of the parent: boot.Job.Parent
+	spawned int      // number of jobs that its ranks have asked for
+	builder *builder // of a spawned job
+	adopted bool     // its only process has started the launcher
+
 	spec   *Spec
 	id     string
 	mark   string // in the environment of its processes on this host
@@ -50,59 +59,41 @@ type job struct {
 	probe  *probe   // while hosts try to reach each other
 	stdin  *os.File // what rank 0 reads
 
-	stdout, stderr *sink
-	copying        sync.WaitGroup // streams
-	copied         chan struct{}  // closed when all streams have ended
-	events         chan func()
-	messages       chan string    // of -v; has room for all of them
-	said           sync.WaitGroup // goroutines that write them
+	copying sync.WaitGroup // streams
+	copied  bool           // all streams have ended
+	drained bool           // and all ranks
 
-	reaching    bool           // hosts try whether they reach each other
-	begun       bool           // ranks were started
-	running     int            // ranks that have not ended
-	first       *rank          // that has joined
-	firstIn     *rank          // that has called Init
-	leaving     bool           // a rank may end: no Exchange completes any more
-	interrupted syscall.Signal // the first one that came to end the job
-	otherSaid   bool           // the launcher has reported that the program is one of another MPI
-	ending      bool           // the job is being ended
-	finishing   bool           // agents were told to clean up
-	status      int
-	reason      string    // one line; "" if there is nothing to explain
-	blamed      *rank     // whom reason blames, nil if no rank
-	advice      string    // the end of reason then, in parentheses: what its status suggests
-	undialled   []*remote // whose agents are still to be started
-	dialling    int       // number of agents that are being started
-	starter     *starter  // of agents on other hosts; nil until one is needed
-	names       names     // of services, which programs of other MPIs publish
-	abandoned   bool      // the loop no longer waits for the output or for other hosts
+	reaching  bool      // hosts try whether they reach each other
+	begun     bool      // ranks were started
+	running   int       // ranks that have not ended
+	firstRank *rank     // that has joined
+	firstIn   *rank     // that has called Init
+	leaving   bool      // a rank may end: no Exchange completes any more
+	otherSaid bool      // the launcher has reported that the program is one of another MPI
+	finishing bool      // agents were told to clean up
+	undialled []*remote // whose agents are still to be started
+	dialling  int       // number of agents that are being started
+	abandoned bool      // the loop no longer waits for the output or for other hosts
 }
 
-// post has the loop call f.
-func (j *job) post(f func()) { j.events <- f }
+// ends reports whether the job is being ended.
+func (j *job) ends() bool { return j.ending || j.refused }
 
 // several reports whether the job has other hosts than this one.
 func (j *job) several() bool {
-	return len(j.hosts) > 1 || j.hosts[0].remote != nil
+	return len(j.hosts) > 1 || len(j.hosts) == 1 && j.hosts[0].remote != nil
 }
 
-// loop runs the job until all ranks and their output have ended.
+// loop runs the family of the job until all ranks and their output have ended.
 func (j *job) loop(signals <-chan os.Signal) {
 	children := childSignals(signal.Notify)
 	if j.spec.Timeout > 0 {
 		defer time.AfterFunc(j.spec.Timeout, func() { j.post(j.timeout) }).Stop()
 	}
-	var beats <-chan time.Time
-	if j.several() {
-		t := time.NewTicker(beatInterval)
-		defer t.Stop()
-		beats = t.C
-	}
-	drained := false
-	for !j.over(drained) {
-		copied := j.copied
-		if !j.begun || j.running > 0 || drained {
-			copied = nil
+	for !j.family.over() {
+		var beats <-chan time.Time
+		if j.beats != nil {
+			beats = j.beats.C
 		}
 		select {
 		case f := <-j.events:
@@ -113,23 +104,30 @@ func (j *job) loop(signals <-chan os.Signal) {
 			j.signal(s.(syscall.Signal))
 		case <-beats:
 			j.beat()
-		case <-copied:
-			drained = true
-			j.finish()
 		}
+		j.forget()
 	}
 }
 
-// over reports whether no further events can arrive.
-func (j *job) over(drained bool) bool {
+// drain is called when all streams or all ranks have ended. When both have, nothing more comes from the
+// ranks.
+func (j *job) drain() {
+	if j.copied && j.running == 0 && !j.drained {
+		j.drained = true
+		j.finish()
+	}
+}
+
+// over reports whether no further events of the job can arrive.
+func (j *job) over() bool {
 	switch {
 	case j.running > 0:
 		return false
 	case j.abandoned:
 		return true
-	case !j.begun && !j.ending:
-		return false // on the way to other hosts
-	case j.begun && !(drained && j.allJudged()):
+	case !j.begun && !j.ends():
+		return false // its programs are being built, or on the way to other hosts
+	case j.begun && !(j.drained && j.allJudged()):
 		return false
 	}
 	for _, h := range j.hosts {
@@ -165,6 +163,9 @@ func (j *job) carry(r *rank, which int, from source) {
 	tag := ""
 	if j.spec.Tag {
 		tag = fmt.Sprintf("[%d] ", r.index)
+		if j.parent != nil {
+			tag = fmt.Sprintf("[%s:%d] ", j.number(), r.index)
+		}
 	}
 	s := &stream{pipe: from, sink: []*sink{j.stdout, j.stderr}[which], tag: tag, errors: which == 1}
 	r.streams[which] = s
@@ -277,7 +278,7 @@ func (j *job) ended(rank int, status syscall.WaitStatus, note string) {
 	r.ended, r.status, r.note = true, status, note
 	j.answerAll(r)
 	j.running--
-	j.verbosely("rank %d (pid %d) %s", r.index, r.pid, r.how())
+	j.verbosely("rank %d%s (pid %d) %s", r.index, j.of(), r.pid, r.how())
 	if r.status.Signaled() {
 		r.linkDone = true // the frames of the rank do not matter
 	}
@@ -299,7 +300,8 @@ func (j *job) linkEnded(rank int, err error) {
 
 // lastEnded cleans up when no rank is left.
 func (j *job) lastEnded() {
-	if j.ending {
+	j.drain()
+	if j.ends() {
 		j.finish()
 	} else {
 		time.AfterFunc(leftoverTimeout, func() { j.post(j.finish) })
@@ -314,7 +316,7 @@ func (j *job) finish() {
 	}
 	j.finishing = true
 	for _, h := range j.hosts {
-		if h.node != nil && !h.over() || h.remote == nil {
+		if h.node != nil && (!h.over() || h.remote == nil) {
 			h.node.finish()
 		}
 		for _, r := range h.ranks {
@@ -328,30 +330,6 @@ func (j *job) finish() {
 	if j.several() {
 		time.AfterFunc(finishTimeout, func() { j.post(func() { j.abandoned = true }) })
 	}
-}
-
-// end ends the job: ranks get Over, then SIGTERM, then SIGKILL. The first call sets status and
-// reason.
-func (j *job) end(status int, format string, args ...any) {
-	if j.ending {
-		return
-	}
-	j.ending, j.status = true, status
-	if format != "" {
-		j.reason = fmt.Sprintf(format, args...)
-	}
-	if !j.begun {
-		j.finish()
-		return
-	}
-	for _, h := range j.hosts {
-		if !h.gone() {
-			h.node.tell(j.reason)
-		}
-	}
-	j.forward(syscall.SIGTERM)
-	j.forward(syscall.SIGCONT) // a stopped process does not receive SIGTERM
-	time.AfterFunc(grace, func() { j.post(func() { j.forward(syscall.SIGKILL) }) })
 }
 
 // forward sends s to all ranks and the processes that they have started.
@@ -368,6 +346,9 @@ func (j *job) forward(s syscall.Signal) {
 
 func (j *job) verbosely(format string, args ...any) {
 	if j.spec.Verbose {
-		j.messages <- "halo: " + fmt.Sprintf(format, args...)
+		select {
+		case j.messages <- "halo: " + fmt.Sprintf(format, args...):
+		default: // a spawned job's, while nobody reads the output
+		}
 	}
 }

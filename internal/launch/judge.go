@@ -22,8 +22,10 @@ func (j *job) decideExit(r *rank) {
 	}
 	r.judged = true
 	switch {
-	case j.ending:
+	case j.ends():
 	case j.deferDecision(r):
+	case j.asked != nil && r.fault == "":
+		j.end(0, "%s %s before all had called %s", j.name(r), r.how(), j.nameOfInit(r))
 	case j.interrupted != 0 && r.exitStatus() != 0: // perhaps it aborts because others were killed
 		j.endInterrupted(r.exitStatus())
 	case r.fault != "":
@@ -105,7 +107,7 @@ func (j *job) blame(r *rank, status int, advice string, args ...any) {
 	if r.note != "" {
 		last = fmt.Sprintf(" in %s", r.note)
 	}
-	if !j.ending {
+	if !j.ends() {
 		j.blamed, j.advice = r, fmt.Sprintf(advice, args...)
 	}
 	j.end(status, "%s %s%s; the job was ended (%s)", j.name(r), r.how(), last, j.advice)
@@ -113,7 +115,7 @@ func (j *job) blame(r *rank, status int, advice string, args ...any) {
 
 // name describes the process of r in messages.
 func (j *job) name(r *rank) string {
-	return fmt.Sprintf("rank %d (pid %d on %s)", r.index, r.pid, r.host.name)
+	return fmt.Sprintf("rank %d%s (pid %d on %s)", r.index, j.of(), r.pid, r.host.name)
 }
 
 // signalAdvice tells the user what to check after a signal has killed a process.
@@ -140,6 +142,9 @@ func (j *job) hello(r *rank) {
 			j.early(other)
 			return
 		}
+	}
+	if j.asked != nil {
+		j.complete()
 	}
 }
 
@@ -193,18 +198,24 @@ func (j *job) timeout() {
 	if !j.begun {
 		j.end(statusTimeout, "the hosts of the job were not ready within %s", j.spec.limit())
 	}
-	if j.running == 0 {
+	if j.family.alive() == 0 {
 		return
 	}
-	var alive []int
-	for _, r := range j.ranks {
-		if !r.ended {
-			alive = append(alive, r.index)
+	var parts []string
+	for _, k := range j.jobs {
+		var alive []int
+		for _, r := range k.ranks {
+			if !r.ended {
+				alive = append(alive, r.index)
+			}
+		}
+		if alive != nil {
+			parts = append(parts, numbered("rank", alive)+k.of())
 		}
 	}
 	j.show(func() {
 		j.end(statusTimeout, "the job did not end within %s, and was ended; still running: %s",
-			j.spec.limit(), numbered("rank", alive))
+			j.spec.limit(), strings.Join(parts, ", "))
 	})
 }
 

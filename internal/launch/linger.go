@@ -39,7 +39,7 @@ func (j *job) awaitEnd(s syscall.Signal) {
 
 // linger reports which ranks have not ended, and how to force them.
 func (j *job) linger(s syscall.Signal, grace time.Duration) {
-	if j.ending || j.running == 0 {
+	if j.ending || j.family.alive() == 0 {
 		return
 	}
 	again := "send it again"
@@ -53,16 +53,16 @@ func (j *job) linger(s syscall.Signal, grace time.Duration) {
 	if left := (grace - lingerDelay).Round(100 * time.Millisecond); s == syscall.SIGTERM && left > 0 {
 		force = fmt.Sprintf("they are killed in %v, or send it again to force their end now", left)
 	}
-	j.say(fmt.Sprintf("%s was passed on, waiting for %s to end; %s", sys.SignalName(s), j.alive(), force))
+	j.say(fmt.Sprintf("%s was passed on, waiting for %s to end; %s", sys.SignalName(s), j.living(), force))
 }
 
 // escalate kills the ranks that have not ended within the grace time after s.
 func (j *job) escalate(s syscall.Signal, grace time.Duration) {
-	if j.ending || j.running == 0 {
+	if j.ending || j.family.alive() == 0 {
 		return
 	}
-	j.end(statusSignalBase+int(s), "the job was killed: %s did not end within %v of %s (-grace)", j.alive(), grace, sys.SignalName(s))
-	j.forward(syscall.SIGKILL)
+	j.end(statusSignalBase+int(s), "the job was killed: %s did not end within %v of %s (-grace)", j.living(), grace, sys.SignalName(s))
+	j.forwardAll(syscall.SIGKILL)
 }
 
 // alive returns a text with the ranks that have not ended, with their hosts if there are
@@ -77,7 +77,7 @@ func (j *job) alive() string {
 				continue
 			}
 			list = append(list, r.index)
-			if h.remote == nil && call == "" {
+			if h.remote == nil && call == "" && j.agent.memory != nil {
 				if call = j.agent.memory.Notes().Last(r.index); call != "" {
 					call = fmt.Sprintf(" (rank %d in %s)", r.index, call)
 				}
@@ -86,7 +86,7 @@ func (j *job) alive() string {
 		if list == nil {
 			continue
 		}
-		text := numbered("rank", list)
+		text := numbered("rank", list) + j.of()
 		if j.several() {
 			text += " on " + h.name
 		}

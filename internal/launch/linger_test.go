@@ -130,7 +130,7 @@ func TestGraceIsLeftToRanks(t *testing.T) {
 // the report.
 func TestReportOfAnAbandonedJob(t *testing.T) {
 	newReport := func(stderr *os.File) *job {
-		j := &job{messages: make(chan string), ending: true, abandoned: true, status: 137, reason: "rank 0 was killed",
+		j := &job{abandoned: true, family: &family{messages: make(chan string), ending: true, status: 137, reason: "rank 0 was killed"},
 			hosts: []*host{{name: "a"}, {name: "b", remote: &remote{}}}}
 		j.stdout, j.stderr = newSinks(&Spec{}, os.Stdout, stderr, func(error) {})
 		return j

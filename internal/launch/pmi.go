@@ -51,7 +51,7 @@ const linkFD = "3"
 func (a *agent) environ(p *process, self string) []string {
 	rank, size := strconv.Itoa(p.rank), strconv.Itoa(len(a.share.where))
 	return []string{
-		boot.EnvFD + "=" + linkFD, boot.EnvHalo + "=" + self, envJob + "=" + a.share.mark(),
+		boot.EnvFD + "=" + linkFD, boot.EnvHalo + "=" + self, envJob + "=" + a.mark,
 		envRank + "=" + rank, envSize + "=" + size,
 		boot.EnvPMIFD + "=" + linkFD, boot.EnvPMIRank + "=" + rank, boot.EnvPMISize + "=" + size,
 		envLocalRank + "=" + strconv.Itoa(slices.Index(a.ranks, p.rank)), envLocalSize + "=" + strconv.Itoa(len(a.ranks)),
@@ -170,12 +170,12 @@ func (j *job) service(rank int, r pmi1.NameRequest) {
 // mixed ends a job in which r and a rank before it use different implementations of MPI: their ranks
 // would wait for each other.
 func (j *job) mixed(r *rank) bool {
-	if j.first == nil {
-		j.first = r
+	if j.firstRank == nil {
+		j.firstRank = r
 	}
-	halo, mpich := r, j.first
+	halo, mpich := r, j.firstRank
 	if r.pmi {
-		halo, mpich = j.first, r
+		halo, mpich = j.firstRank, r
 	}
 	if halo.pmi == mpich.pmi {
 		return false

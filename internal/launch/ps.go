@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"time"
 
@@ -41,7 +42,7 @@ func PS(w io.Writer, asJSON bool, name string) (n int, unread []string, err erro
 
 // JobState is the state of the part of a job on this host at one moment.
 type JobState struct {
-	Job      string      `json:"job"`
+	Job      string      `json:"job"`      // a job that another one has spawned has its name, a dot and a number
 	Launcher int         `json:"launcher"` // process id of the launcher, or of its agent on this host
 	Size     int         `json:"size"`     // ranks on all hosts
 	Fabric   string      `json:"fabric"`
@@ -100,8 +101,12 @@ func (s *JobState) Write(w io.Writer) error {
 	if s.led {
 		who = "leader"
 	}
-	fmt.Fprintf(&b, "job %s: %s, fabric %s, %s pid %d, started %s ago: %s\n",
-		s.Job, count(s.Size, "rank"), s.Fabric, who, s.Launcher, ago(s.Seen.Sub(s.Started)), s.Command)
+	spawned := ""
+	if parent := s.parent(); parent != "" {
+		spawned = ", spawned by job " + parent
+	}
+	fmt.Fprintf(&b, "job %s: %s, fabric %s, %s pid %d, started %s ago%s: %s\n",
+		s.Job, count(s.Size, "rank"), s.Fabric, who, s.Launcher, ago(s.Seen.Sub(s.Started)), spawned, s.Command)
 	fmt.Fprintf(&b, "%5s %8s  %-8s %9s  %7s  %s\n", "RANK", "PID", "STATE", "CPU", "SINCE", "WAITS FOR")
 	for i := range s.Ranks {
 		r := &s.Ranks[i]
@@ -142,6 +147,28 @@ func (s *JobState) Write(w io.Writer) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// parent is the job that has spawned this one, "" if none has: a job that is spawned has the name of the other
+// one, a dot and a number.
+func (s *JobState) parent() string {
+	at := strings.LastIndexByte(s.Job, '.')
+	if at < 0 || s.led { // job engines have names with dots, too
+		return ""
+	}
+	if _, err := strconv.Atoi(s.Job[at+1:]); err != nil {
+		return ""
+	}
+	return s.Job[:at]
+}
+
+// family is the name of the job that the launcher was asked for.
+func (s *JobState) family() string {
+	first := JobState{Job: s.Job, led: s.led}
+	for first.parent() != "" {
+		first.Job = first.parent()
+	}
+	return first.Job
 }
 
 // count returns a text such as "1 thing" or "2 things".

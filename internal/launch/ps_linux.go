@@ -75,17 +75,15 @@ func findJobs(name string) (jobs []*JobState, unread []string, err error) {
 		if err != nil {
 			continue
 		}
-		f := openNotes(pid)
-		if f == nil {
-			continue
-		}
-		defer f.Close()
-		s, err := look(f, pid)
-		switch {
-		case s != nil && s.means(name):
-			jobs, notes = append(jobs, s), append(notes, f)
-		case err != nil && !errors.Is(err, shmfmt.ErrNoNotes):
-			unread = append(unread, fmt.Sprintf("process %d: %v", pid, err))
+		for _, f := range openNotes(pid) {
+			defer f.Close()
+			s, err := look(f, pid)
+			switch {
+			case s != nil && s.means(name):
+				jobs, notes = append(jobs, s), append(notes, f)
+			case err != nil && !errors.Is(err, shmfmt.ErrNoNotes):
+				unread = append(unread, fmt.Sprintf("process %d: %v", pid, err))
+			}
 		}
 	}
 	suspect(jobs, notes)
@@ -98,8 +96,9 @@ func (s *JobState) means(name string) bool {
 	return strings.HasPrefix(s.Job, name) || fmt.Sprint(s.Launcher) == name
 }
 
-// openNotes returns the notes that a process of this user holds, nil if it holds none.
-func openNotes(pid int) *os.File {
+// openNotes returns the notes that a process of this user holds, which a launcher holds for each of its
+// jobs.
+func openNotes(pid int) (notes []*os.File) {
 	dir := filepath.Join(procDir, strconv.Itoa(pid))
 	info, err := os.Stat(dir)
 	if err != nil {
@@ -122,12 +121,17 @@ func openNotes(pid int) *os.File {
 		if err != nil {
 			continue
 		}
-		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
-			return f
+		info, err := f.Stat()
+		if err != nil || !info.Mode().IsRegular() || slices.ContainsFunc(notes, func(n *os.File) bool {
+			other, err := n.Stat()
+			return err == nil && os.SameFile(info, other)
+		}) {
+			f.Close()
+			continue
 		}
-		f.Close()
+		notes = append(notes, f)
 	}
-	return nil
+	return notes
 }
 
 // look reads the notes that process pid holds. It returns nil if they are not

@@ -166,6 +166,14 @@ func (r *remote) report(kind uint8, rank int, b *frame.Body) {
 		j.published(rank, b.Left)
 	case kindLookup:
 		j.lookup(rank, int(int32(b.U32())))
+	case kindSpawn:
+		if number, _, err := boot.DecodeSpawn(b.Left); err == nil {
+			j.spawn(rank, number, b.Left)
+		} else {
+			b.Bad = true
+		}
+	case kindGiveUp:
+		j.giveUp(rank, b.U32())
 	case kindName:
 		q := pmi1.NameRequest{Verb: pmi1.NameVerb(b.U8()), Service: b.Text(), Port: b.Text()}
 		if !b.Bad {
@@ -342,6 +350,10 @@ func (r *remote) found(rank, of int, value []byte, why string) {
 
 func (r *remote) named(rank int, a nameAnswer) {
 	r.out.send(frame.New(kindNamed).U32(uint32(rank)).Text(a.why).Raw([]byte(a.port)).Bytes())
+}
+
+func (r *remote) spawned(rank int, number uint32, s *boot.Spawned) {
+	r.out.send(s.Encode(frame.New(kindSpawned).U32(uint32(rank)).U32(number)).Bytes())
 }
 
 func (r *remote) noExchange(rank int) { r.out.send(words(kindNoExchange, "", rank)) }

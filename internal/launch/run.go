@@ -68,8 +68,9 @@ func sharedMemory() error {
 }
 
 func newJob(spec *Spec, stdout, stderr *os.File) (*job, error) {
-	j := &job{spec: spec, id: fmt.Sprintf("%d-%s", os.Getpid(), strings.ToLower(rand.Text())),
-		fabric: spec.Fabric, events: make(chan func(), 64), copied: make(chan struct{})}
+	j := &job{family: &family{events: make(chan func(), 64)}, spec: spec, fabric: spec.Fabric,
+		id: fmt.Sprintf("%d-%s", os.Getpid(), strings.ToLower(rand.Text()))}
+	j.jobs = []*job{j}
 	switch {
 	case j.fabric == "":
 		j.fabric, j.why = defaultFabric()
@@ -110,10 +111,7 @@ func newJob(spec *Spec, stdout, stderr *os.File) (*job, error) {
 
 // place makes the hosts of the job and places its ranks on them.
 func (j *job) place() error {
-	here, _ := os.Hostname()
-	if here == "" {
-		here = "localhost"
-	}
+	here := hostName()
 	s := *j.spec
 	lists := [][]HostSlots{s.Hosts}
 	for _, b := range s.Blocks {
@@ -130,18 +128,9 @@ func (j *job) place() error {
 		if a := j.spec.Allocation; a != nil && a.self != "" {
 			local[a.self] = true
 		}
-		rename := func(list []HostSlots) []HostSlots {
-			list = slices.Clone(list)
-			for i := range list {
-				if local[list[i].Host] {
-					list[i].Host = here
-				}
-			}
-			return mergeHosts(list)
-		}
-		s.Hosts, s.Blocks = rename(s.Hosts), slices.Clone(s.Blocks)
+		s.Hosts, s.Blocks = renamed(s.Hosts, local), slices.Clone(s.Blocks)
 		for i := range s.Blocks {
-			s.Blocks[i].Hosts = rename(s.Blocks[i].Hosts)
+			s.Blocks[i].Hosts = renamed(s.Blocks[i].Hosts, local)
 		}
 	}
 	if s.Hosts == nil {
@@ -151,7 +140,57 @@ func (j *job) place() error {
 	if err != nil {
 		return &startError{statusUsage, err}
 	}
-	j.here = -1
+	j.slots = s.room()
+	j.settle(hosts, where, here)
+	j.mark = mark(j.id, j.here)
+	return nil
+}
+
+// hostName is the name of this host.
+func hostName() string {
+	if name, err := os.Hostname(); err == nil && name != "" {
+		return name
+	}
+	return "localhost"
+}
+
+// renamed returns hosts with the name of this host for all its names, which local has.
+func renamed(list []HostSlots, local map[string]bool) []HostSlots {
+	list = slices.Clone(list)
+	for i := range list {
+		if local[list[i].Host] {
+			list[i].Host = hostName()
+		}
+	}
+	return mergeHosts(list)
+}
+
+// room returns all hosts of the command line, each with the largest number of slots that it has in one
+// list.
+func (s *Spec) room() (all []HostSlots) {
+	lists := [][]HostSlots{s.Hosts}
+	for _, b := range s.Blocks {
+		lists = append(lists, b.Hosts)
+	}
+	for i, list := range lists {
+		if i == 0 && len(s.Blocks) > 0 && !slices.ContainsFunc(s.Blocks, func(b Block) bool { return b.Hosts == nil }) {
+			continue // every block names its own
+		}
+		for _, h := range list {
+			at := slices.IndexFunc(all, func(k HostSlots) bool { return k.Host == h.Host })
+			if at < 0 {
+				all = append(all, h)
+			} else {
+				all[at].Slots = max(all[at].Slots, h.Slots)
+			}
+		}
+	}
+	return all
+}
+
+// settle makes the hosts and ranks of the job; where[rank] is an index into hosts.
+func (j *job) settle(hosts []string, where []int32, here string) {
+	j.here, j.where = -1, where
 	for i, name := range hosts {
 		h := &host{index: int32(i), name: name}
 		if name == here {
@@ -164,8 +203,6 @@ func (j *job) place() error {
 		r.host.ranks = append(r.host.ranks, r)
 		j.ranks = append(j.ranks, r)
 	}
-	j.where, j.mark = where, mark(j.id, j.here)
-	return nil
 }
 
 // run starts the ranks and returns when nothing of the job is left.
@@ -217,8 +254,7 @@ func (j *job) build(programs []*program, signals <-chan os.Signal) (dir string, 
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return "", fmt.Errorf("cannot make a directory to build in: %w (TMPDIR names another place)", err)
 	}
-	os.Setenv(envJob, j.mark) // for processes of the go command; ranks get the variable separately
-	b := &builder{dir: dir, stderr: j.stderr.file, running: map[int]bool{}}
+	b := &builder{dir: dir, stderr: j.stderr.file, running: map[int]bool{}, mark: j.mark}
 	done := make(chan error, 1)
 	go func() { done <- b.build(programs) }()
 	for {
@@ -243,7 +279,7 @@ func (j *job) build(programs []*program, signals <-chan os.Signal) (dir string, 
 // report writes how the job ended, as the last output.
 func (j *job) report() {
 	close(j.messages)
-	if j.abandoned {
+	if j.abandoned || j.givenUp != nil {
 		j.conclude()
 		j.say(j.unfinished(), j.reason)
 		said := make(chan struct{})
@@ -284,21 +320,27 @@ func (j *job) conclude() {
 			return
 		}
 	}
+	j.status = j.lateStatus
 }
 
 // unfinished names the hosts whose ranks have ended but whose agents were given up.
 func (j *job) unfinished() string {
-	var names []string
-	for _, h := range j.hosts {
-		if !h.over() {
-			names = append(names, h.name)
-		}
-	}
+	names := append(j.awaited(), j.givenUp...)
 	if names == nil {
 		return ""
 	}
 	return fmt.Sprintf("clean-up has not ended within %v: %s; processes or files of the job may be left there",
 		finishTimeout, strings.Join(names, ", "))
+}
+
+// awaited returns the hosts from which more may come.
+func (j *job) awaited() (names []string) {
+	for _, h := range j.hosts {
+		if !h.over() {
+			names = append(names, h.name)
+		}
+	}
+	return names
 }
 
 // say writes lines of the launcher without waiting for their reader.

@@ -22,6 +22,10 @@ type share struct {
 	listen string  // address on which its ranks listen
 	apps   []app
 	pushes []pushedFile // programs that the launcher copies to this host
+
+	universe int    // ranks for which the hosts have room: boot.Job.Universe
+	parent   string // boot.Job.Parent
+	busy     int    // ranks of other jobs on this host
 }
 
 // An app is one block of the command line, ready to be started: ranks follow
@@ -93,6 +97,7 @@ func (s *share) encode() []byte {
 		w.U32(uint32(a.n)).Words(append([]string{a.file, a.dir}, a.argv...)).Words(a.env).Words(a.psets)
 	}
 	encodePushes(w, s.pushes)
+	w.U32(uint32(s.universe)).Text(s.parent).U32(uint32(s.busy))
 	return w.Bytes()[frame.HeadSize:]
 }
 
@@ -132,6 +137,7 @@ func decodeShare(body []byte) (*share, error) {
 		total += a.n
 	}
 	s.pushes = decodePushes(&r)
+	s.universe, s.parent, s.busy = int(r.U32()), r.Text(), int(r.U32())
 	if !r.Done() || total != len(s.where) {
 		return bad("other ranks than programs")
 	}

@@ -47,8 +47,10 @@ func (j *job) signal(s syscall.Signal) {
 	case syscall.SIGINT, syscall.SIGTERM:
 		if j.interrupted != 0 {
 			j.end(statusSignalBase+int(s), "the job was killed by a second signal, %s", sys.SignalName(s))
-			j.forward(syscall.SIGKILL)
-			j.abandoned = j.running == 0
+			j.forwardAll(syscall.SIGKILL)
+			for _, k := range j.jobs {
+				k.abandoned = k.running == 0
+			}
 			return
 		}
 		fallthrough
@@ -62,14 +64,16 @@ func (j *job) signal(s syscall.Signal) {
 		}
 	}
 	if s == syscall.SIGQUIT && j.begun { // users send it to a program that hangs
-		j.show(func() { j.forward(s) })
+		j.show(func() { j.forwardAll(s) })
 		return
 	}
-	j.forward(s)
+	j.forwardAll(s)
 	if s == syscall.SIGTSTP {
-		for _, h := range j.hosts {
-			if !h.over() {
-				h.remote.out.flush(stopTimeout) // so that the agents know
+		for _, k := range j.jobs {
+			for _, h := range k.hosts {
+				if !h.over() && h.remote.out != nil {
+					h.remote.out.flush(stopTimeout) // so that the agents know
+				}
 			}
 		}
 		syscall.Kill(os.Getpid(), syscall.SIGSTOP)
@@ -88,14 +92,19 @@ const showTimeout = time.Second
 // loop, does next.
 func (j *job) show(next func()) {
 	var tables []func() string
-	for _, h := range j.hosts {
-		switch {
-		case h.gone():
-		case h.remote != nil:
-			tables = append(tables, h.remote.table())
-		default:
-			text := notesTable(j.agent.memory.Notes())
-			tables = append(tables, func() string { return text })
+	for _, k := range j.jobs {
+		if !k.begun {
+			continue
+		}
+		for _, h := range k.hosts {
+			switch {
+			case h.gone():
+			case h.remote != nil:
+				tables = append(tables, h.remote.table())
+			default:
+				text := notesTable(k.agent.memory.Notes())
+				tables = append(tables, func() string { return text })
+			}
 		}
 	}
 	shown := make(chan struct{})

@@ -33,6 +33,8 @@ func Subprocess(args []string) bool {
 		os.Exit(agentMain(os.Stdin, os.Stdout))
 	case len(args) == 3 && args[1] == agentWord && args[2] == callWord:
 		os.Exit(callMain(os.Stdin))
+	case len(args) == 3 && args[1] == boot.AdoptWord:
+		os.Exit(adopt(args[2]))
 	case len(args) == 4 && args[1] == takeWord:
 		if err := takeBinary(args[2], args[3]); err != nil {
 			fmt.Fprintf(os.Stderr, "halo: %v\n", err)

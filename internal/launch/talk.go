@@ -57,6 +57,8 @@ const (
 	kindLookup
 	kindName // verb, service, port
 	kindWant // index of a program, offset: see push.go
+	kindSpawn
+	kindGiveUp
 )
 
 // Kinds of frames to the agent.
@@ -76,6 +78,7 @@ const (
 	kindFound // an answer to kindLookup
 	kindNamed // an answer to kindName
 	kindPiece // an answer to kindWant
+	kindSpawned
 )
 
 // kindBeat goes both ways.
@@ -83,7 +86,7 @@ const kindBeat uint8 = 128
 
 const (
 	// agentVersion is the version of the frames between launcher and agent.
-	agentVersion = 4
+	agentVersion = 5
 	// agentMagic marks the start of the agent's frames.
 	agentMagic = "\x00halo-agent\x00\n"
 	// bannerLimit is the greatest length in bytes of text before agentMagic.

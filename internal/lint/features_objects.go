@@ -32,13 +32,14 @@ func objects() []Chapter {
 			{"TOP-04", "which topology a communicator has"},
 			{"TOP-05", "distributed graphs, with and without weights"},
 		}},
-		{Title: "Dynamic processes", Planned: []Plan{
+		{Title: "Dynamic processes", Features: []Feature{
+			{"DYN-01", "all processes start, or none, unless asked for some"},
+			{"DYN-04", "a code for each process"},
+			{"DYN-05", "spawning one or several programs"},
+		}, Planned: []Plan{
 			{withProcesses, []Feature{
-				{"DYN-01", "all processes start, or none, unless asked for some"},
 				{"DYN-02", "hints of how to start them"},
 				{"DYN-03", "arguments that matter at the root"},
-				{"DYN-04", "a code for each process"},
-				{"DYN-05", "spawning one or several programs"},
 			}},
 		}},
 		{Title: "Files", Features: []Feature{

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"syscall"
 )
 
 // A Link does not exist on this platform.
@@ -39,3 +40,6 @@ func LinkReset(error) bool { return false }
 
 // Inherit is not supported on this platform.
 func Inherit(*os.File) (int, error) { return -1, noLink() }
+
+// OwnGroup is nothing on this platform.
+func OwnGroup() *syscall.SysProcAttr { return nil }

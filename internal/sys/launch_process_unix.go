@@ -60,3 +60,6 @@ func onDescriptor(f *os.File, fn func(fd int)) {
 		raw.Control(func(fd uintptr) { fn(int(fd)) })
 	}
 }
+
+// OwnGroup makes a child the first process of a process group, so that the terminal sends it no signals.
+func OwnGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }

@@ -20,7 +20,7 @@ func Connect(inC, world bool) (boot.Boot, error) {
 	case wayHalo:
 		b, err = boot.Connect(inC, world)
 	case waySingle:
-		return boot.Single(), nil
+		return boot.Single(inC), nil
 	default:
 		if b, err = connect(way, inC, world); err != nil {
 			err = fmt.Errorf("boot: %w", err)

@@ -278,6 +278,12 @@ func (p *Process) Ring(rank int) error {
 	return g.Ring(rank)
 }
 
+// Spawn implements boot.Boot. No engine starts jobs for Halo.
+func (p *Process) Spawn(context.Context, *boot.Spawn) (*boot.Spawned, error) {
+	return nil, fmt.Errorf("%s has started this job, and does not start others for it; start the program by halo run, which does, also inside an allocation (%w)",
+		p.id.Engine, errors.ErrUnsupported)
+}
+
 // Finalize implements boot.Boot. InUse follows.
 func (p *Process) Finalize() error {
 	g, s, err := p.leader()

@@ -173,6 +173,9 @@ func (p *Process) Ring(rank int) error {
 	return sys.RingBell(p.Host.Bells[rank])
 }
 
+func (p *Process) Spawn(context.Context, *boot.Spawn) (*boot.Spawned, error) {
+	return nil, errors.ErrUnsupported
+}
 func (p *Process) Init() error          { return nil }
 func (p *Process) InUse(bool) error     { return nil }
 func (p *Process) Publish([]byte) error { return nil }

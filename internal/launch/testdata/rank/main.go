@@ -24,7 +24,8 @@ import (
 func main() {
 	p := &process{rank: os.Getenv("HALO_RANK")}
 	for _, step := range os.Args[1:] {
-		if who, rest, ok := strings.Cut(step, "@"); ok {
+		who, rest, _ := strings.Cut(step, "@")
+		if _, err := strconv.Atoi(who); err == nil {
 			if who != p.rank {
 				continue
 			}
@@ -105,6 +106,14 @@ func (p *process) step(verb, arg string) {
 		}
 	case "finalize":
 		err = p.boot.Finalize()
+	case "spawn":
+		err = p.spawn(arg)
+	case "spawnall":
+		err = p.spawnAll(arg)
+	case "parent":
+		fmt.Printf("rank %d of %d has the parent %q\n", p.boot.Job().Rank, p.boot.Job().Size, p.boot.Job().Parent)
+	case "universe":
+		fmt.Println("universe", p.boot.Job().Universe)
 	case "job":
 		j := p.boot.Job()
 		fmt.Printf("rank %d of %d local %v fabric %s app %d secret %v\n",
@@ -167,6 +176,13 @@ func (p *process) step(verb, arg string) {
 		}
 	case "ready": // tells the test by a file that this rank has reached the step
 		err = os.WriteFile(arg+"."+p.rank, []byte(strconv.Itoa(os.Getpid())), 0o600)
+	case "when": // waits until the test has made a file
+		for {
+			if _, e := os.Stat(arg); e == nil {
+				break
+			}
+			time.Sleep(time.Millisecond)
+		}
 	case "head": // prints the first line of the input
 		var line string
 		line, err = bufio.NewReader(os.Stdin).ReadString('\n')

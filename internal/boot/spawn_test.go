@@ -1,0 +1,111 @@
+package boot
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/halo-mpi/halo/internal/frame"
+)
+
+// A request for a job arrives as it was made, and several may be in progress: each gets its own answer,
+// whatever the order.
+func TestDYN05_RequestsAndAnswersOfSpawns(t *testing.T) {
+	type asked struct {
+		number uint32
+		what   *Spawn
+	}
+	requests := make(chan asked, 8)
+	h := &testHost{size: 1, spawn: func(_ int, number uint32, body []byte) {
+		n, what, err := DecodeSpawn(body)
+		if err != nil || n != number {
+			t.Errorf("request %d: %d, %v", number, n, err)
+		}
+		requests <- asked{number, what}
+	}}
+	w := newWorld(t, h)
+	want := []*Spawn{
+		{Parent: "a port", Timeout: 1500 * time.Millisecond, Blocks: []SpawnBlock{
+			{Program: "a", Args: []string{"", "x y"}, Max: 3, Soft: "1:3", Dir: "/", Path: []string{"/bin", "b"}, Env: []string{"A=1"}, Hosts: "h:2", HostFile: "f", Arch: "amd64", Bind: "core"},
+			{Program: "b", Max: 1}}},
+		{Blocks: []SpawnBlock{{Program: "c", Max: MaxRanks}}},
+		{Blocks: []SpawnBlock{{Program: "long", Max: 1, Args: []string{string(make([]byte, 1<<20))}}}},
+	}
+	answers := []*Spawned{{Job: "x.1", Counts: []int{3, 1}}, {Why: "no room"}, {Job: "x.2", Counts: []int{1}, Why: "because"}}
+	var all sync.WaitGroup
+	for i, what := range want {
+		all.Go(func() {
+			got, err := w.ranks[0].Spawn(t.Context(), what)
+			if err != nil || !reflect.DeepEqual(got, answers[i]) {
+				t.Errorf("answer to request %d: %+v, %v", i, got, err)
+			}
+		})
+	}
+	var list []asked
+	for range want {
+		list = append(list, <-requests)
+	}
+	for k := len(list) - 1; k >= 0; k-- {
+		at := -1
+		for i, what := range want {
+			if reflect.DeepEqual(list[k].what, what) {
+				at = i
+			}
+		}
+		if at < 0 {
+			t.Fatalf("request %+v", list[k].what)
+		}
+		w.sessions[0].Spawned(list[k].number, answers[at])
+	}
+	all.Wait()
+}
+
+// Who gives up tells the launcher, and gets the answer to that. The end of the job ends all requests.
+func TestDYN05_WhoGivesUpASpawn(t *testing.T) {
+	var w *world
+	begun := make(chan struct{}, 1)
+	h := &testHost{size: 1, spawn: func(int, uint32, []byte) { begun <- struct{}{} }}
+	h.giveUp = func(_ int, number uint32) { w.sessions[0].Spawned(number, &Spawned{Why: "given up"}) }
+	w = newWorld(t, h)
+	what := &Spawn{Blocks: []SpawnBlock{{Program: "a", Max: 1}}}
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		<-begun
+		cancel()
+	}()
+	if _, err := w.ranks[0].Spawn(ctx, what); !errors.Is(err, context.Canceled) {
+		t.Errorf("a spawn that was given up: %v", err)
+	}
+	go func() {
+		<-begun
+		w.sessions[0].Over("the end")
+	}()
+	if _, err := w.ranks[0].Spawn(t.Context(), what); !errors.Is(err, ErrOver) {
+		t.Errorf("a spawn at the end of the job: %v", err)
+	}
+}
+
+// Ranks that are goroutines cannot spawn, and say so.
+func TestDYN05_WhoCannotSpawn(t *testing.T) {
+	if _, err := Memory(1)[0].Spawn(t.Context(), &Spawn{}); !errors.Is(err, errors.ErrUnsupported) {
+		t.Error(err)
+	}
+}
+
+func FuzzSpawn(f *testing.F) {
+	f.Add((&Spawn{Parent: "p", Blocks: []SpawnBlock{{Program: "a", Max: 2, Args: []string{"b"}}, {Max: 1}}}).encode(7)[frame.HeadSize:])
+	f.Add([]byte{1, 2, 3})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		number, s, err := DecodeSpawn(b)
+		if err != nil {
+			return
+		}
+		n, again, err := DecodeSpawn(s.encode(number)[frame.HeadSize:])
+		if err != nil || n != number || !reflect.DeepEqual(s, again) {
+			t.Fatalf("%+v became %+v, %v", s, again, err)
+		}
+	})
+}

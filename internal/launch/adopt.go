@@ -1,0 +1,91 @@
+//go:build unix
+
+package launch
+
+import (
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/halo-mpi/halo/internal/boot"
+	"github.com/halo-mpi/halo/internal/sys"
+)
+
+// A program that was started without a launcher starts one with its first Spawn: see boot.Single. The first
+// job of that launcher is the program itself, a job of one process that the launcher has not started, and to
+// which it sends no signals. When the program ends, all that it has spawned ends; when something that it has
+// spawned fails, the program ends, too.
+
+// adopt runs the launcher for the process of a program at the other end of boot.AdoptFD. It returns the exit
+// status, which nobody reads.
+func adopt(program string) int {
+	link, err := sys.NewLink(boot.AdoptFD)
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "halo: %v\n", err)
+		return statusLauncher
+	}
+	// What the environment says of hosts, such as the allocation of a batch system, holds for what is spawned.
+	spec, err := Parse([]string{"-n", "1", "-path", "/", "--", program})
+	if err != nil {
+		spec = &Spec{Blocks: []Block{{N: 1, Program: program}}}
+	}
+	hosts := spec.Hosts
+	spec.Hosts, spec.Timeout = nil, 0
+	j, err := newJob(spec, os.Stdout, os.Stderr)
+	if err == nil {
+		err = j.agent.open(j.mark)
+	}
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "halo: %v\n", err)
+		return statusLauncher
+	}
+	defer j.agent.retire()
+	if a := spec.Allocation; hosts != nil {
+		local := areLocal(hostNames(hosts))
+		if a != nil && a.self != "" {
+			local[a.self] = true
+		}
+		j.slots = renamed(hosts, local)
+	}
+	j.adopted, j.begun, j.copied, j.running = true, true, true, 1
+	j.apps = []app{{n: 1, file: program, argv: []string{program}, env: passedOn(os.Environ())}}
+	h := j.hosts[0]
+	h.node, h.ready, h.reached = j.agent, true, true
+	j.agent.take(&share{id: j.id, secret: j.secret, fabric: j.fabric, where: j.where, hosts: []string{h.name}, listen: boot.Loopback,
+		apps: j.apps, universe: j.universe()})
+	p := j.agent.procs[0]
+	j.agent.running, p.session = 1, j.agent.server.Session(0, link)
+	signals := notifySignals()
+	go func() {
+		p.session.Serve()
+		p.session.Close()
+		j.post(j.orphaned)
+	}()
+	j.loop(signals)
+	j.agent.sweep()
+	j.report()
+	return j.status
+}
+
+// orphaned is called when the program that has started the launcher has ended, or has closed the link. What
+// it has spawned gets leftoverTimeout to end by itself, if the program has called Finalize.
+func (j *job) orphaned() {
+	r, p := j.ranks[0], j.agent.procs[0]
+	p.ended, r.ended, r.linkDone, r.judged = true, true, true, true
+	j.agent.running--
+	j.running--
+	j.drain()
+	if !r.finalized {
+		j.end(statusLauncher, "")
+		return
+	}
+	time.AfterFunc(leftoverTimeout, func() { j.post(func() { j.end(0, "") }) })
+}
+
+// hostNames returns the names of hosts.
+func hostNames(list []HostSlots) (names []string) {
+	for _, h := range list {
+		names = append(names, h.Host)
+	}
+	return names
+}

@@ -1,0 +1,288 @@
+//go:build unix
+
+package launch
+
+import (
+	"crypto/rand"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/halo-mpi/halo/internal/boot"
+)
+
+// A process of the family asks for a job: the launcher looks for its programs, and builds those that are
+// packages, in a goroutine; then the loop places the processes on free slots, and starts them as it has
+// started the first job. The request is answered when all of them have called Init. Until then the end of
+// one of them ends the new job only.
+
+// A request is what a job was started for.
+type request struct {
+	rank   int // of the parent
+	number uint32
+	what   *boot.Spawn
+	counts []int // by block: how many processes are started
+	short  string
+	timer  *time.Timer // of the timeout; nil: none
+}
+
+// spawn is called when a rank asks for a job.
+func (j *job) spawn(rank int, number uint32, body []byte) {
+	if j.ends() {
+		return
+	}
+	_, what, err := boot.DecodeSpawn(body)
+	if err != nil { // the server of the rank has decoded it before
+		j.linkFailed(j.ranks[rank], err)
+		return
+	}
+	j.spawned++
+	c := &job{family: j.family, parent: j, asked: &request{rank: rank, number: number, what: what}, here: -1,
+		id: fmt.Sprintf("%s.%d", j.id, j.spawned), mark: j.mark, fabric: j.fabric, port: what.Parent}
+	rand.Read(c.secret[:])
+	spec := *j.first().spec
+	spec.Blocks, spec.Hosts, spec.Timeout, spec.Warnings, spec.Ignored, spec.Bind = nil, nil, 0, nil, nil, "none"
+	for i, b := range what.Blocks {
+		if i == 0 && b.Bind != "" {
+			spec.Bind = strings.TrimPrefix(b.Bind, "auto")
+		}
+		spec.Blocks = append(spec.Blocks, Block{Dir: b.Dir, Path: b.Path, Program: b.Program, Args: b.Args,
+			Env: append(slices.Clone(j.appOf(rank).env), b.Env...)})
+	}
+	c.spec = &spec
+	c.agent = j.agent.beside(c)
+	j.jobs = append(j.jobs, c)
+	if what.Timeout > 0 {
+		c.asked.timer = time.AfterFunc(what.Timeout, func() {
+			j.post(func() {
+				c.end(statusTimeout, "not all processes have called Init within %v: %s", what.Timeout, c.late())
+			})
+		})
+	}
+	c.builder = &builder{stderr: j.stderr.file, running: map[int]bool{}, mark: j.mark}
+	warden := j.agent.warden
+	go func() {
+		programs, err := c.find(what, warden)
+		j.post(func() { c.start(programs, err) })
+	}()
+}
+
+// find finds the programs of the job, and the hosts that its blocks name. It does not change anything that
+// the loop uses.
+func (j *job) find(what *boot.Spawn, warden *wardenPipe) (programs []*program, err error) {
+	for i := range what.Blocks {
+		b, to := &what.Blocks[i], &j.spec.Blocks[i]
+		if b.Arch != "" && b.Arch != runtime.GOARCH {
+			return nil, fmt.Errorf("no host of the architecture %s: they are %s", b.Arch, runtime.GOARCH)
+		}
+		if to.Hosts, err = hostsOf(b); err != nil {
+			return nil, err
+		}
+		if info, err := os.Stat(b.Dir); b.Dir != "" && len(to.Hosts) == 0 && (err != nil || !info.IsDir()) {
+			return nil, fmt.Errorf("there is no directory %s", b.Dir)
+		}
+		if name := filepath.Join(b.Dir, b.Program); b.Dir != "" && !filepath.IsAbs(b.Program) {
+			if _, err := os.Stat(name); err == nil {
+				to.Program = name
+			}
+		}
+		p, err := find(to)
+		if err != nil {
+			return nil, err
+		}
+		to.Program = b.Program // argv[0] is the name that the parent has given
+		programs = append(programs, p)
+	}
+	if !slices.ContainsFunc(programs, func(p *program) bool { return p.pkg != "" }) {
+		return programs, nil
+	}
+	j.builder.dir = filepath.Join(os.TempDir(), "halo-"+j.id)
+	warden.directory(j.builder.dir)
+	if err := os.Mkdir(j.builder.dir, 0o700); err != nil {
+		return nil, err
+	}
+	return programs, j.builder.build(programs)
+}
+
+// hostsOf returns the hosts that a block names, this one by its own name.
+func hostsOf(b *boot.SpawnBlock) (list []HostSlots, err error) {
+	if b.HostFile != "" {
+		file := b.HostFile
+		if !filepath.IsAbs(file) {
+			file = filepath.Join(b.Dir, file)
+		}
+		if list, err = parseHostFile(file); err != nil {
+			return nil, err
+		}
+	}
+	if b.Hosts != "" {
+		if list, err = parseHosts(b.Hosts); err != nil {
+			return nil, err
+		}
+	}
+	if list == nil {
+		return nil, nil
+	}
+	return renamed(list, areLocal(hostNames(list))), nil
+}
+
+// start places the processes of the job when its programs are known, and starts them.
+func (j *job) start(programs []*program, err error) {
+	if j.ends() {
+		return
+	}
+	if err == nil {
+		err = j.placeFree()
+	}
+	if err == nil {
+		err = j.prepare(programs)
+	}
+	if err != nil {
+		j.end(statusLauncher, "%v", err)
+		return
+	}
+	j.advance()
+}
+
+// placeFree places the ranks of a spawned job on free slots.
+func (j *job) placeFree() error {
+	free := map[string]int{} // hosts with a number of slots
+	for _, h := range j.slots {
+		if h.Slots > 0 {
+			free[h.Host] = max(0, h.Slots-j.busy(h.Host, nil))
+		}
+	}
+	q := j.asked
+	var hosts []string
+	var where []int32
+	for i := range j.spec.Blocks {
+		b, asks := &j.spec.Blocks[i], &q.what.Blocks[i]
+		among := b.Hosts
+		if among == nil {
+			among = j.slots
+		}
+		var list []HostSlots
+		fits, limited := 0, !j.spec.Oversubscribe
+		for _, h := range among {
+			left, stated := free[h.Host]
+			switch {
+			case !stated && h.Slots == 0:
+				limited = false
+			case stated && (h.Slots == 0 || left < h.Slots || b.Hosts == nil):
+				h.Slots = left
+			}
+			if fits += h.Slots; h.Slots > 0 || !stated {
+				list = append(list, h)
+			}
+		}
+		room := fits
+		if !limited {
+			room = asks.Max
+		}
+		b.N = min(asks.Max, room)
+		if asks.Soft != "" {
+			set, err := parseSoft(asks.Soft)
+			if err != nil {
+				return fmt.Errorf("soft: %w", err)
+			}
+			b.N = set.within(b.N)
+		}
+		switch {
+		case b.N == 0 || b.N < asks.Max && asks.Soft == "":
+			numbers := fmt.Sprint(asks.Max)
+			if asks.Soft != "" {
+				numbers = fmt.Sprintf("%d, or as many as %q allows,", asks.Max, asks.Soft)
+			}
+			return fmt.Errorf("no room for %s processes of %s: %s free of those of the hosts (%s); name more hosts, or allow it by -oversubscribe",
+				numbers, b.Program, count(fits, "slot"), describe(among))
+		case b.N < asks.Max && q.short == "":
+			q.short = fmt.Sprintf("%d of %d processes of %s were started: %d slots are free, and the set of numbers is %q", b.N, asks.Max, b.Program, room, asks.Soft)
+		}
+		q.counts = append(q.counts, b.N)
+		if len(list) == 0 { // all are full, and may get more
+			list = slices.Clone(among)
+		}
+		p, err := newPlacer(list, b.N, j.spec.MapBy == "node", j.spec.Oversubscribe)
+		if err != nil {
+			return err
+		}
+		for range b.N {
+			name := p.next()
+			at := slices.Index(hosts, name)
+			if at < 0 {
+				at, hosts = len(hosts), append(hosts, name)
+			}
+			where = append(where, int32(at))
+			if n, stated := free[name]; stated {
+				free[name] = max(0, n-1)
+			}
+		}
+	}
+	j.settle(hosts, where, hostName())
+	return nil
+}
+
+// late describes what a job that has not been started completely waits for.
+func (j *job) late() string {
+	if !j.begun {
+		return "its processes have not been started"
+	}
+	var list []int
+	for _, r := range j.ranks {
+		if !r.world {
+			list = append(list, r.index)
+		}
+	}
+	return numbered("rank", list) + " did not"
+}
+
+// complete answers the request for the job, when all its ranks have called Init.
+func (j *job) complete() {
+	for _, r := range j.ranks {
+		if !r.world {
+			return
+		}
+	}
+	j.answer(&boot.Spawned{Job: j.id, Counts: j.asked.counts, Why: j.asked.short})
+}
+
+// refuse answers that the job was not started, and ends what there is of it.
+func (j *job) refuse(reason string) {
+	j.refused = true
+	j.builder.stop()
+	j.answer(&boot.Spawned{Why: reason})
+	j.stop(reason)
+}
+
+func (j *job) answer(s *boot.Spawned) {
+	q := j.asked
+	j.asked = nil
+	if q.timer != nil {
+		q.timer.Stop()
+	}
+	if r := j.parent.ranks[q.rank]; !r.ended && !r.host.gone() {
+		r.host.node.spawned(q.rank, q.number, s)
+	}
+}
+
+// giveUp is called when a rank no longer waits for a job.
+func (j *job) giveUp(rank int, number uint32) {
+	for _, c := range j.jobs {
+		if q := c.asked; c.parent == j && q != nil && q.rank == rank && q.number == number {
+			c.end(0, "rank %d does not wait for it any longer", rank)
+			return
+		}
+	}
+}
+
+// release lets go of a spawned job of which nothing is left.
+func (j *job) release() {
+	j.agent.leave()
+	if dir := j.builder.dir; dir != "" {
+		os.RemoveAll(dir)
+	}
+}
