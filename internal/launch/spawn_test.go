@@ -291,3 +291,30 @@ func TestDYN05_SpawnWithoutALauncher(t *testing.T) {
 	}
 	r.nothingLeft()
 }
+
+// Processes are spawned on other hosts by agents of their own; a host without ranks until then gets one.
+// Requests and answers travel through the agent of the parent, and failures there are those of the family.
+func TestDYN05_SpawnOnOtherHosts(t *testing.T) {
+	t.Parallel()
+	far(t, "run", "-host", "a:2,b:2", "-n", "2", "rank", "init", "exchange", "0@spawn:2|init|exchange|hosts|finalize", "exchange", "finalize").
+		start().wait(0).quiet().printed("spawned [2]", "rank 0 hosts [b] host [0 0] listen 127.0.0.1", "rank 1 hosts [b] host [0 0] listen 127.0.0.1")
+	far(t, "run", "-host", "a:2,b:2", "-n", "1", "rank", "init", "spawn:3|init|exchange|cat|finalize", "finalize").
+		start().wait(0).quiet().printed("spawned [3]")
+	far(t, "run", "-host", "a:1,b:2", "-n", "1", "rank", "init", "spawn:1;host=b|init|spawn:1;host=b^init^exchange^finalize|finalize", "finalize").
+		start().wait(0).quiet().printed("spawned [1]", "spawned [1]")
+	far(t, "run", "-host", "a:1,b:2", "-n", "1", "rank", "init", "spawn:2;host=b|init|exchange|1@abort:6|forever", "forever").
+		start().wait(6).said("rank 1 of spawned job 1 (pid ", "on b) called Abort(6)")
+	far(t, "run", "-host", "a:1,b:2", "-n", "1", "rank", "init", "spawn:1|init|exchange|forever", "exit:3").
+		start().wait(3).said("rank 0 (pid ", "on a) exited with status 3")
+	r := far(t, "run", "-host", "a:1,b:2", "-n", "1", "rank", "init", "spawn:2;prog=/no/such/file|init", "spawn:1;wdir=/no/such/dir;host=b|init", "finalize").start().wait(0).quiet()
+	for _, want := range []string{"not spawned: program \"/no/such/file\" not found", "not spawned: b: there is no directory /no/such/dir"} {
+		if !strings.Contains(r.stdout.String(), want) {
+			t.Errorf("no %q in %s", want, r.stdout.String())
+		}
+	}
+	// A host of which nobody knows.
+	r = far(t, "refused", "-n", "1", "rank", "init", "spawn:1;host=c|init", "finalize").start().wait(0)
+	if out := r.stdout.String(); !strings.Contains(out, "not spawned: ") || !strings.Contains(out, "Connection refused") {
+		t.Errorf("a host that refuses: %s", out)
+	}
+}
