@@ -30,7 +30,7 @@ func standardName(c coll.Call) string {
 	case coll.CallIntercommCreate, coll.CallFinalize:
 	case coll.CallMerge:
 		b = append(b, "Intercomm_"...)
-	case coll.CallDup, coll.CallIdup, coll.CallSplit, coll.CallCreate, coll.CallFree:
+	case coll.CallDup, coll.CallIdup, coll.CallSplit, coll.CallCreate, coll.CallFree, coll.CallAccept, coll.CallConnect:
 		b = append(b, "Comm_"...)
 	case coll.CallWinFree:
 		b = append(b, "Win_"...)

@@ -111,6 +111,7 @@ func (d *Comm) enter(c *Comm) {
 	if s := d.self.session; s != nil {
 		s.add(d, c)
 	}
+	d.w.Meet.Link(d.core)
 }
 
 // Rank is the rank of the calling process in the communicator, from 0.

@@ -213,6 +213,11 @@ func (c *Comm) free(k call, first func()) error {
 		return c.notFreed(k, err)
 	}
 	c.freed.Store(true)
+	if k == callDisconnect {
+		c.w.Meet.Unlink(c.core)
+	} else {
+		c.w.Meet.Keep(c.core)
+	}
 	if s := c.self.session; s != nil {
 		s.remove(c, k == callDisconnect)
 	}

@@ -17,7 +17,7 @@ func (f *File) Group() (Group, error) {
 	if err := f.usable(callGroup); err != nil {
 		return Group{}, err
 	}
-	return Group{f.c.core.Members, f.c.self}, nil
+	return f.c.group(f.c.core.Members), nil
 }
 
 // Size is the size of the file in bytes.

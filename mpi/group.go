@@ -30,7 +30,18 @@ func (c *Comm) Group() (Group, error) {
 	if err := c.usable(callGroup); err != nil {
 		return Group{}, err
 	}
-	return Group{c.core.Own().Members, c.self}, nil
+	return c.group(c.core.Own().Members), nil
+}
+
+// group returns the group of some members of c. Their numbers stay those of the same processes, even
+// when c is gone.
+func (c *Comm) group(members []int32) Group {
+	if p := c.w.Proc; p.Met() {
+		p.Lock()
+		p.Pin(members)
+		p.Unlock()
+	}
+	return Group{members, c.self}
 }
 
 // Size is the number of members.

@@ -86,7 +86,7 @@ func (c *Comm) RemoteGroup() (Group, error) {
 	if err := c.between(callRemoteGroup); err != nil {
 		return Group{}, err
 	}
-	return Group{c.core.Members, c.self}, nil
+	return c.group(c.core.Members), nil
 }
 
 // Merge makes an intracommunicator of both groups of an intercommunicator. The group whose

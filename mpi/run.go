@@ -1,6 +1,8 @@
 package mpi
 
 import (
+	"context"
+
 	"github.com/halo-mpi/halo/internal/world"
 )
 
@@ -44,5 +46,17 @@ func (internals) RunProcesses(fabric string, n int, fn func(rank int, open func(
 			return c, nil
 		}
 		return fn(w.Proc.Job().Rank, open, init, func() error { return c.finalize() })
+	})
+}
+
+// RunJobs is RunOver of several jobs at the same time, of sizes ranks: job numbers them from 0. When a
+// job fails, ctx ends for the others.
+func (internals) RunJobs(fabric string, sizes []int, fn func(ctx context.Context, job int, world *Comm) error) error {
+	return world.RunJobs(fabric, sizes, func(ctx context.Context, job int, w *world.World) error {
+		c := firstComms(w, newEngine(w))
+		if err := fn(ctx, job, c); err != nil {
+			return err
+		}
+		return c.finalize()
 	})
 }

@@ -209,7 +209,10 @@ func (s *Session) add(d, c *Comm) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	root := s.comms[c]
-	if root == nil {
+	switch crosses := d.w.Meet.Crosses(d.core); {
+	case crosses: // package meet waits for its members
+		root = d.core
+	case root == nil || d.w.Meet.Crosses(root):
 		root = d.core
 		s.roots = append(s.roots, root)
 	}
@@ -225,7 +228,7 @@ func (s *Session) remove(c *Comm, disconnected bool) {
 	s.mu.Lock()
 	root := s.comms[c]
 	delete(s.comms, c)
-	if !disconnected || root != c.core {
+	if !disconnected || root != c.core || c.w.Meet.Crosses(root) {
 		s.mu.Unlock()
 		return
 	}
@@ -308,6 +311,7 @@ func (s *Session) Finalize() error {
 	}
 	s.self.reportLeftovers(false)
 	if !planted.SessionLeavesAtOnce {
+		w.Meet.Finish(s.self.core.Session)
 		w.Coll.Close(roots)
 	}
 	_, _ = w.P2P.Detach(s.self.core.Session) // an error only means that no buffer is attached

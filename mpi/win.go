@@ -131,7 +131,7 @@ func (w *Window) Group() (Group, error) {
 	if err := w.usable(callGroup); err != nil {
 		return Group{}, err
 	}
-	return Group{w.c.core.Members, w.c.self}, nil
+	return w.c.group(w.c.core.Members), nil
 }
 
 // Free frees the window and the memory that it allocated: no call on it may follow in this

@@ -26,6 +26,8 @@ const (
 	CallFree
 	CallWinFree
 	CallFinalize
+	CallAccept
+	CallConnect
 )
 
 var _ [callsOfForm - 1 - kinds]struct{} // callsOfForm is large enough for all kinds
@@ -52,6 +54,10 @@ func (c Call) String() string {
 		return "Free"
 	case CallFinalize:
 		return "Finalize"
+	case CallAccept:
+		return "Accept"
+	case CallConnect:
+		return "Connect"
 	}
 	name := Kind((c - 1) % callsOfForm).String()
 	switch Form((c - 1) / callsOfForm) {

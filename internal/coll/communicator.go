@@ -59,6 +59,7 @@ func (e *Engine) attach(c *comm.Comm, slot int) {
 	}
 	c.Coll = s
 	e.register(c)
+	e.p.Hold(c.Members)
 }
 
 // shared reports whether all the given processes share memory.
@@ -406,5 +407,8 @@ func (e *Engine) Drop(c *comm.Comm) {
 		e.Drop(c.Inter.Union)
 		return
 	}
-	delete(e.comms, c.Ctx)
+	if _, here := e.comms[c.Ctx]; here { // else it has been dropped before
+		delete(e.comms, c.Ctx)
+		e.p.Release(c.Members)
+	}
 }

@@ -34,6 +34,9 @@ type Comm struct {
 	// the failure of any process of Within ends the agreement.
 	Within *Comm
 
+	// Watched says that this process learns of the end of the other jobs whose processes are members.
+	Watched bool
+
 	// Neighbors are those of this process in the topology, nil without one. They do not change.
 	Neighbors *Neighbors
 

@@ -189,6 +189,7 @@ func later() []Chapter {
 			{"X-MEM-01", "kinds of memory, as sessions, communicators and windows tell them"},
 			{"X-IO-01", "collective accesses that do not block, shared file pointers, atomic mode"},
 			{"X-LCH-01", "what users expect of a launcher"},
+			{"X-DYN-01", "servers and clients"},
 			{"X-DOC-01", "documentation of every call"},
 			{"X-CONF-01", "gaps of other implementations"},
 			{"X-FTN-01", "the bindings as MPI-5 has them"},
@@ -197,7 +198,6 @@ func later() []Chapter {
 				{"X-TOO-01", "variables, events and categories of the tools interface"},
 				{"X-TOO-02", "several tools at once"},
 			}},
-			{withProcesses, []Feature{{"X-DYN-01", "servers and clients"}}},
 			{"none: it is not standard", []Feature{
 				{"X-ULF-01", "programs that go on after failures"},
 				{"X-MPX-01", "extensions of MPICH"},

@@ -93,6 +93,7 @@ func (e *Engine) Frame(from int, h *wire.Header, payload []byte) {
 		e.receiveClaim(from, payload)
 	default:
 		switch {
+		case h.Kind == wire.Leave && e.p.PeerLeft(from):
 		case e.oneSided != nil && h.Kind.OneSided():
 			e.oneSided.Frame(from, h, payload)
 		case e.partitioned != nil && h.Kind.Partitioned():

@@ -98,6 +98,9 @@ func (e *Engine) startRecv(r *Request) {
 // sourceFailed returns an error if the source of a receive or probe that has found no message
 // has failed. With any source that is so if any member of the communicator has failed.
 func (e *Engine) sourceFailed(c *comm.Comm, source int32) error {
+	if e.p.Met() {
+		e.watch(c, source)
+	}
 	for _, d := range e.dead {
 		if d == source || source < 0 && c.RankOf(d) >= 0 {
 			return peerFailed(c, d, e.p.DownCause(int(d)))

@@ -80,6 +80,9 @@ func (e *Engine) start() {
 	}
 }
 
+// Forget implements proc.Forgetter.
+func (e *Engine) Forget(peer int) { e.peers.Forget(peer) }
+
 // tell sends a frame to a process, which may be this one.
 func (e *Engine) tell(to int32, h wire.Header, payload []byte) {
 	h.Size = uint32(len(payload))

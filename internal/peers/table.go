@@ -61,6 +61,17 @@ func (t *Table[T]) add(number int) *T {
 	return &p[number%pageSize]
 }
 
+// Forget makes the entry of a peer that is not used any more as it was first. Pointers to it must not
+// be used.
+func (t *Table[T]) Forget(number int) {
+	if e := t.Find(number); e != nil {
+		*e = *new(T)
+		if t.init != nil {
+			t.init(number, e)
+		}
+	}
+}
+
 // All yields the entries that exist: those that were asked for, and their neighbours.
 func (t *Table[T]) All() iter.Seq2[int, *T] {
 	return func(yield func(int, *T) bool) {

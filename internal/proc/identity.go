@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/frame"
 	"github.com/halo-mpi/halo/internal/planted"
 )
@@ -25,86 +24,17 @@ type ID struct {
 // JobsMax is the largest number of other jobs whose processes a process can meet.
 const JobsMax = 1 << 12
 
-// others are the processes of other jobs that this process has met.
-type others struct {
-	jobs    []string
-	ids     []otherID // by local number less the size of the own job
-	numbers map[otherID]int
-}
-
-// otherID is the identity of a process of another job; job is an index into others.jobs.
-type otherID struct{ job, index int32 }
-
-// jobNumber is the index of a job in o.jobs, -1 if none of its processes has been met.
-func (o *others) jobNumber(id string) int {
-	for i, j := range o.jobs {
-		if j == id {
-			return i
-		}
-	}
-	return -1
-}
-
 // Identity returns the identity of a process.
 func (p *Proc) Identity(number int) ID {
 	if number < p.job.Size {
 		return ID{p.job.ID, number}
 	}
-	o := p.others.ids[number-p.job.Size]
-	return ID{p.others.jobs[o.job], int(o.index)}
+	o := &p.others.list[number-p.job.Size]
+	if !o.met {
+		return ID{} // it has been forgotten
+	}
+	return ID{p.others.jobs[o.job].id, int(o.index)}
 }
-
-// Number returns the local number of a process, -1 if this process has not met it.
-func (p *Proc) Number(id ID) int {
-	switch {
-	case id.Index < 0 || id.Index >= boot.MaxRanks:
-		return -1
-	case id.Job != p.job.ID && !planted.IndexAsNumber:
-		if j := p.others.jobNumber(id.Job); j >= 0 {
-			if n, met := p.others.numbers[otherID{int32(j), int32(id.Index)}]; met {
-				return n
-			}
-		}
-		return -1
-	case id.Index >= p.job.Size:
-		return -1
-	}
-	return id.Index
-}
-
-// Meet returns the local number of a process, which it gets now if it has none. The caller has
-// proof that the process exists; frames reach it through the fabric to other hosts.
-func (p *Proc) Meet(id ID) (int, error) {
-	if n := p.Number(id); n >= 0 {
-		return n, nil
-	}
-	o := &p.others
-	j := o.jobNumber(id.Job)
-	switch {
-	case id.Job == p.job.ID:
-		return -1, fmt.Errorf("proc: process %d of the own job, which has %d", id.Index, p.job.Size)
-	case id.Job == "" || id.Index < 0 || id.Index >= boot.MaxRanks:
-		return -1, fmt.Errorf("proc: process %d of job %q: a job has a name and at most %d processes", id.Index, id.Job, boot.MaxRanks)
-	case p.far == nil:
-		return -1, fmt.Errorf("proc: no fabric reaches process %d of job %q", id.Index, id.Job)
-	case j < 0 && len(o.jobs) == JobsMax:
-		return -1, fmt.Errorf("proc: process %d of job %q: processes of %d other jobs have been met, the limit", id.Index, id.Job, JobsMax)
-	case j < 0:
-		j = len(o.jobs)
-		o.jobs = append(o.jobs, id.Job)
-	}
-	if o.numbers == nil {
-		o.numbers = make(map[otherID]int)
-	}
-	n := p.Known()
-	other := otherID{int32(j), int32(id.Index)}
-	o.ids, o.numbers[other] = append(o.ids, other), n
-	return n, nil
-}
-
-// Known is how many processes have a local number: all of the own job and those of other jobs that
-// this process has met. The numbers are all below it.
-func (p *Proc) Known() int { return p.job.Size + len(p.others.ids) }
 
 // Foreign returns the place of the first of some processes that is of another job, -1 if there is
 // none. A process knows the hosts of its own job only, so what follows from hosts must be the same
@@ -157,9 +87,8 @@ func (p *Proc) IDsMax() int {
 	return 8 + 8*p.Known() + (1+len(p.others.jobs))*(2+frame.MaxText)
 }
 
-// NumbersOf returns the local numbers of a list of processes that another process has sent. It
-// refuses processes that this process has not met, and lists in which one appears twice.
-func (p *Proc) NumbersOf(b []byte) ([]int32, error) {
+// DecodeIDs decodes a list of processes from AppendIDs. It refuses lists in which one appears twice.
+func DecodeIDs(b []byte) ([]ID, error) {
 	r := frame.Body{Left: b}
 	jobs := make([]string, 0, 1)
 	for n := r.U32(); n > 0 && !r.Bad; n-- {
@@ -169,20 +98,35 @@ func (p *Proc) NumbersOf(b []byte) ([]int32, error) {
 	if r.Bad || uint64(count)*8 != uint64(len(r.Left)) {
 		return nil, fmt.Errorf("a list of processes of %d bytes that does not decode", len(b))
 	}
-	numbers, seen := make([]int32, count), make(map[int32]bool, count)
-	for i := range numbers {
+	ids, seen := make([]ID, count), make(map[ID]bool, count)
+	for i := range ids {
 		job, index := r.U32(), r.U32()
 		if job >= uint32(len(jobs)) {
 			return nil, fmt.Errorf("a list of processes of %d jobs with one of job %d", len(jobs), job)
 		}
-		n := p.Number(ID{jobs[job], int(index)})
+		id := ID{jobs[job], int(index)}
+		if seen[id] {
+			return nil, fmt.Errorf("process %d of job %q is listed twice", id.Index, id.Job)
+		}
+		ids[i], seen[id] = id, true
+	}
+	return ids, nil
+}
+
+// NumbersOf returns the local numbers of a list of processes that another process has sent. It
+// refuses processes that this process has not met, and lists in which one appears twice.
+func (p *Proc) NumbersOf(b []byte) ([]int32, error) {
+	ids, err := DecodeIDs(b)
+	if err != nil {
+		return nil, err
+	}
+	numbers := make([]int32, len(ids))
+	for i, id := range ids {
+		n := p.Number(id)
 		if n < 0 {
-			return nil, fmt.Errorf("process %d of job %q, which this process has not met", index, jobs[job])
+			return nil, fmt.Errorf("process %d of job %q, which this process has not met", id.Index, id.Job)
 		}
-		if seen[int32(n)] {
-			return nil, fmt.Errorf("process %d of job %q is listed twice", index, jobs[job])
-		}
-		numbers[i], seen[int32(n)] = int32(n), true
+		numbers[i] = int32(n)
 	}
 	return numbers, nil
 }

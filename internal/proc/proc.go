@@ -32,6 +32,8 @@ type Proc struct {
 	transports []*transport      // all fabrics
 	far        fabric.Fabric     // to all other processes, nil if there is none
 	others     others            // processes of other jobs
+	met        atomic.Bool       // there have been such; stored by Meet
+	ended      []int             // some of these, with which there is no connection any more
 	near       []bool            // by index in the job: another process that shares the memory of the node
 	peers      peers.Table[peer] // by local number
 	sink       fabric.Sink
@@ -171,7 +173,7 @@ func (p *Proc) LoseAll(cause error) {
 	p.Lock()
 	defer p.Unlock()
 	for i := range p.Known() {
-		if i != p.job.Rank && p.DownCause(i) == nil {
+		if i != p.job.Rank && p.DownCause(i) == nil && (i < p.job.Size || p.other(i) != nil) {
 			p.sink.Down(i, cause)
 		}
 	}
@@ -293,6 +295,9 @@ func (p *Proc) DownCause(peer int) error {
 func (p *Proc) SetDown(peer int, cause error) {
 	p.peers.At(peer).down = cause
 	p.dropQueue(peer)
+	if o := p.other(peer); o != nil && o.holds == 0 {
+		p.ended = append(p.ended, peer)
+	}
 	for _, w := range p.work {
 		if m, ok := w.(FailureObserver); ok {
 			m.PeerFailed(peer)

@@ -287,6 +287,9 @@ func (p *Proc) poll(hint int) int {
 		// awaited, or when there is no other fabric.
 		if l.sockets && (p.node == nil || p.turns%socketTurns == 0 || hint >= 0 && !p.Near(hint)) {
 			n += l.fab.Poll(p.sink, hint)
+			if len(p.ended) > 0 {
+				p.forgetEnded()
+			}
 		}
 	}
 	if p.turns%noteTurns == 0 {

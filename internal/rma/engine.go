@@ -71,6 +71,12 @@ func (e *Engine) PeerFailed(peer int) {
 	e.workSyncs()
 }
 
+// Forget implements proc.Forgetter.
+func (e *Engine) Forget(peer int) {
+	e.peers.Forget(peer)
+	e.offers.Forget(peer)
+}
+
 // locals returns the number of processes that share memory with this one, including itself, and
 // the index of this one among them.
 func (e *Engine) locals() (n, me int) {

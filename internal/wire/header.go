@@ -19,7 +19,7 @@ import (
 )
 
 // Version is the version of the frame layout; it is exchanged in every handshake.
-const Version = 9
+const Version = 10
 
 const (
 	// HeaderSize is the encoded size of a Header in bytes.
@@ -140,6 +140,9 @@ const (
 	// PartFail ends the send Name, or with ToReceive the receive Name, with an error of class Aux.
 	// The payload is the text.
 	PartFail
+	// Leave says that the sender sends no more frames on this connection with a process of another
+	// job. When both have said so, both close it; a later frame opens another one.
+	Leave
 	// User is for tests and layers without kinds of their own; package p2p refuses it.
 	// It is the last kind: a new kind goes before it and needs a new Version.
 	User

@@ -38,10 +38,10 @@ func TestKindsAreGolden(t *testing.T) {
 	var values [][]byte
 	for i, name := range []string{"Eager", "EagerSync", "Ready", "Clear", "Data", "Ack", "Credit", "Check", "WinPut", "WinGet", "WinAcc", "WinCas",
 		"WinReply", "WinFlush", "WinDone", "WinLock", "WinGrant", "WinUnlock", "WinPost", "WinComplete", "WinNotify", "WinSpan", "WinFault", "WinCheck", "WinLeave", "WinEpoch", "Revoke", "Revoked",
-		"PartInit", "PartMatch", "PartStart", "PartData", "PartFail", "User"} {
+		"PartInit", "PartMatch", "PartStart", "PartData", "PartFail", "Leave", "User"} {
 		k := []Kind{Eager, EagerSync, Ready, Clear, Data, Ack, Credit, Check, WinPut, WinGet, WinAcc, WinCas,
 			WinReply, WinFlush, WinDone, WinLock, WinGrant, WinUnlock, WinPost, WinComplete, WinNotify, WinSpan, WinFault, WinCheck, WinLeave, WinEpoch, Revoke, Revoked,
-			PartInit, PartMatch, PartStart, PartData, PartFail, User}[i]
+			PartInit, PartMatch, PartStart, PartData, PartFail, Leave, User}[i]
 		names, values = append(names, name), append(values, []byte{byte(k)})
 		if want := strings.HasPrefix(name, "Win"); k.OneSided() != want {
 			t.Errorf("kind %s is one-sided: %v", name, !want)

@@ -11,7 +11,6 @@ import (
 
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/fabric"
-	"github.com/halo-mpi/halo/internal/fabric/tcp"
 	"github.com/halo-mpi/halo/internal/node"
 	"github.com/halo-mpi/halo/internal/node/inproc"
 	"github.com/halo-mpi/halo/internal/proc"
@@ -209,7 +208,7 @@ func openRemote(b boot.Boot, near func(i int) (*node.Node, error), i int) (way w
 		}
 	}
 	if near == nil || len(job.Local) < job.Size {
-		way.far, way.addr, err = tcp.Listen(tcp.Config{Job: job})
+		way.far, way.addr, err = way.listen(job)
 	}
 	return way, err
 }

@@ -129,6 +129,9 @@ func (w *World) learn(members []int32) error {
 		return nil
 	}
 	for _, m := range members {
+		if int(m) >= w.Proc.Job().Size { // of another job: its collectives are not checked
+			continue
+		}
 		if value, err := w.boot.Lookup(context.Background(), int(m)); err != nil {
 			return err
 		} else if strings.HasSuffix(string(value), checksMark) {

@@ -19,6 +19,7 @@ import (
 	"github.com/halo-mpi/halo/internal/fabric"
 	"github.com/halo-mpi/halo/internal/fabric/tcp"
 	"github.com/halo-mpi/halo/internal/file"
+	"github.com/halo-mpi/halo/internal/meet"
 	"github.com/halo-mpi/halo/internal/memory"
 	"github.com/halo-mpi/halo/internal/node"
 	"github.com/halo-mpi/halo/internal/p2p"
@@ -40,6 +41,7 @@ type World struct {
 	RMA  *rma.Engine
 	Part *part.Engine
 	File *file.Engine
+	Meet *meet.Engine
 	// Memory is what windows and AllocMem take memory from.
 	Memory *memory.Store
 
@@ -51,6 +53,7 @@ type World struct {
 	slow    atomic.Bool // closed, or checking: see SlowPath
 
 	way      ways
+	out      ways   // far and addr: to other jobs, under the engine's lock
 	checkers []bool // processes that are known to check; nil if this one does not. The engines share it, under the lock
 	mu       sync.Mutex
 	users    int  // the world model, from Join to Close, and the sessions
@@ -63,6 +66,8 @@ type ways struct {
 	near *node.Node  // through memory; nil if there is none
 	far  *tcp.Fabric // nil if there is none
 	addr string      // where far listens
+
+	leaver *leaver // of far
 }
 
 // fabric returns far as a fabric.
@@ -161,7 +166,7 @@ func reach(b boot.Boot) (way ways, err error) {
 		}
 	}
 	if way.near == nil || len(job.Local) < job.Size {
-		way.far, way.addr, err = tcp.Listen(tcp.Config{Job: job})
+		way.far, way.addr, err = way.listen(job)
 	}
 	return way, err
 }
@@ -218,6 +223,9 @@ func startOver(b boot.Boot, way ways, far fabric.Fabric, check bool, policy proc
 		return nil, err
 	}
 	p.SetNote(note)
+	if way.leaver != nil {
+		way.leaver.p = p
+	}
 	w := &World{Proc: p, P2P: p2p.New(p), Memory: memory.New(way.near), boot: b, note: note, way: way}
 	w.Coll = coll.New(p, w.P2P, choice)
 	if n := p.Node(); n != nil && n.Name() == "shm" {
@@ -229,6 +237,7 @@ func startOver(b boot.Boot, way ways, far fabric.Fabric, check bool, policy proc
 	w.RMA = rma.New(p, w.P2P, w.Coll, w.Memory)
 	w.Part = part.New(p, w.P2P, w.Memory)
 	w.File = file.New(p, w.P2P, w.Coll, w.RMA)
+	w.Meet = meet.New(p, w.Coll, w.abroad)
 	me := b.Job().Rank
 	if check {
 		w.checks, w.checkers = true, make([]bool, b.Job().Size)
@@ -274,6 +283,7 @@ func (w *World) close() error {
 	if err := w.Coll.Claim(w.Comm, coll.CallFinalize); err != nil {
 		return err
 	}
+	w.Meet.Finish(0)
 	// A context of its own keeps the end apart from collectives of the world: a Barrier that a
 	// member has left out must not end with that member's Finalize.
 	last := comm.New(w.Proc, w.Proc.LastContext(), w.Comm.Rank, w.Comm.Members)

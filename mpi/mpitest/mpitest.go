@@ -3,6 +3,7 @@
 package mpitest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -85,5 +86,32 @@ func ProcessesOn(t testing.TB, fabric string, n int, fn func(t testing.TB, p *Pr
 	})
 	if err != nil {
 		t.Errorf("%d processes over %s: %v", n, fabric, err)
+	}
+}
+
+// Jobs runs fn in the ranks of several jobs at the same time, over every fabric: sizes are the numbers
+// of their ranks, and job is the number of a job. When a job fails, ctx ends for the others.
+func Jobs(t *testing.T, sizes []int, fn func(ctx context.Context, t testing.TB, job int, world *mpi.Comm)) {
+	t.Helper()
+	for _, fabric := range Fabrics() {
+		t.Run(fmt.Sprintf("%s-%v", fabric, sizes), func(t *testing.T) { JobsOn(t, fabric, sizes, fn) })
+	}
+}
+
+// JobsOn is Jobs over one fabric.
+func JobsOn(t testing.TB, fabric string, sizes []int, fn func(ctx context.Context, t testing.TB, job int, world *mpi.Comm)) {
+	t.Helper()
+	type api interface {
+		RunJobs(fabric string, sizes []int, fn func(ctx context.Context, job int, world *mpi.Comm) error) error
+	}
+	err := unexported.Get[api]().RunJobs(fabric, sizes, func(ctx context.Context, job int, world *mpi.Comm) error {
+		fn(ctx, t, job, world)
+		if t.Failed() {
+			return errors.New("the test has failed")
+		}
+		return nil
+	})
+	if err != nil {
+		t.Errorf("jobs of %v ranks over %s: %v", sizes, fabric, err)
 	}
 }

@@ -22,12 +22,12 @@ type caller struct {
 	dropped bool // to free its slot
 }
 
-// answer accepts calls until close.
-func (d *connector) answer() {
+// answer accepts calls until ln is closed.
+func (d *connector) answer(ln *listener) {
 	for {
-		conn, err := d.ln.accept()
+		conn, err := ln.accept()
 		if err != nil {
-			if d.ctx.Err() != nil {
+			if d.ctx.Err() != nil || ln.closed.Load() {
 				return
 			}
 			select { // out of descriptors, or the caller has closed already
@@ -102,7 +102,11 @@ func (d *connector) dropOldest() {
 func (d *connector) serve(place int, conn *socket) {
 	from, h, err := d.handshake(place, conn)
 	if err == nil {
-		d.established(from, conn, h)
+		if from.port != nil {
+			from.port.called(conn, h)
+		} else {
+			d.established(from, conn, h)
+		}
 		return
 	}
 	conn.Close()
@@ -124,8 +128,37 @@ func (d *connector) serve(place int, conn *socket) {
 	}
 }
 
+// A visitor is a caller that has proved who it is: a process, or a client of a port.
+type visitor struct {
+	peer   int
+	name   string // of a process of another job: Remote.Name
+	sealed bool
+	port   *Port // nil if it is a process
+}
+
+// greeted checks a Hello, and returns who sends it.
+func (d *connector) greeted(ctx context.Context, hello *[wire.HelloSize]byte) (from visitor, h *wire.Acceptor, err error) {
+	claimed := wire.HelloFrom(hello)
+	if wire.IsTag(claimed) {
+		for _, g := range d.guests(claimed) { // several have the same tag by accident only
+			h = wire.NewTagAcceptor(g.pair)
+			if _, err := h.Hello(hello); err == nil {
+				return g.visitor, h, nil
+			}
+		}
+		return from, nil, wire.ErrRefused
+	}
+	pair, err := d.acceptFrom(ctx, claimed)
+	if err != nil {
+		return from, nil, err
+	}
+	h = wire.NewAcceptor(pair, d.job.Size)
+	peer, err := h.Hello(hello)
+	return visitor{peer: peer, sealed: err == nil && far(d.job, peer)}, h, err
+}
+
 // handshake runs the handshake and decides which connection of the pair stays.
-func (d *connector) handshake(place int, conn *socket) (from int, h *wire.Acceptor, err error) {
+func (d *connector) handshake(place int, conn *socket) (from visitor, h *wire.Acceptor, err error) {
 	ctx, cancel := context.WithTimeout(d.ctx, d.limits.handshake)
 	defer cancel()
 	defer interrupt(ctx, conn)()
@@ -137,15 +170,10 @@ func (d *connector) handshake(place int, conn *socket) (from int, h *wire.Accept
 		err = context.DeadlineExceeded
 	}
 	if err != nil {
-		return 0, nil, err
+		return from, nil, err
 	}
-	pair, err := d.acceptFrom(ctx, wire.HelloFrom(&hello))
-	if err != nil {
-		return 0, nil, err
-	}
-	h = wire.NewAcceptor(pair, d.job.Size)
-	if from, err = h.Hello(&hello); err != nil {
-		return 0, nil, err
+	if from, h, err = d.greeted(ctx, &hello); err != nil {
+		return from, nil, err
 	}
 	d.mu.Lock()
 	g := &d.callers[place]
@@ -153,31 +181,34 @@ func (d *connector) handshake(place int, conn *socket) (from int, h *wire.Accept
 	out := g.dropped
 	d.mu.Unlock()
 	if out {
-		return 0, nil, context.DeadlineExceeded
+		return from, nil, context.DeadlineExceeded
 	}
 	var challenge [wire.ChallengeSize]byte
 	h.Challenge(&challenge)
 	if _, err := conn.Write(challenge[:]); err != nil {
-		return 0, nil, err
+		return from, nil, err
 	}
 	var proof [wire.ProofSize]byte
 	if _, err := io.ReadFull(conn, proof[:]); err != nil {
-		return 0, nil, err
+		return from, nil, err
 	}
 	if err := h.Proof(&proof); err != nil {
-		return 0, nil, err
+		return from, nil, err
 	}
-	v := d.admit(from)
+	v := wire.Accepted
+	if from.port == nil {
+		v = d.admit(from)
+	}
 	if v == 0 {
-		return 0, nil, wire.ErrRefused
+		return from, nil, wire.ErrRefused
 	}
 	var verdict [wire.VerdictSize]byte
 	h.Verdict(&verdict, v)
 	_, err = conn.Write(verdict[:])
 	switch {
 	case v == wire.Crossed:
-		return 0, nil, errCrossed
-	case err != nil:
+		return from, nil, errCrossed
+	case err != nil && from.port == nil:
 		d.revokeAdmission(from)
 	}
 	return from, h, err

@@ -29,7 +29,7 @@ import (
 type connector struct {
 	job    *boot.Job
 	limits limits
-	ln     *listener // nil in a job of one
+	ln     *listener // nil in a job of one that has not met another
 	wake   func()
 
 	ctx     context.Context // ends with close
@@ -46,6 +46,8 @@ type connector struct {
 	lookup  Lookup        // finds addresses before start
 	known   chan struct{} // closed when either is set
 	peers   peers.Table[peer]
+	abroad  abroad // processes of other jobs
+	ports   []*Port
 	callers []caller
 	turn    uint64 // numbers callers in order of arrival
 	results []result
@@ -87,13 +89,19 @@ type result struct {
 // A sealer is either end of a successful handshake.
 type sealer interface{ Sealed() *wire.Sealed }
 
-func newConnector(job *boot.Job, l limits, wake func()) (*connector, string, error) {
+// newConnector opens the port of a process. That of a job of one listens only if alone is set.
+func newConnector(job *boot.Job, alone bool, l limits, wake func()) (*connector, string, error) {
 	if job.Size < 1 || job.Rank < 0 || job.Rank >= job.Size {
 		return nil, "", fmt.Errorf("tcp: process %d in a job of %d", job.Rank, job.Size)
 	}
 	d := &connector{job: job, limits: l, wake: wake, peers: peers.Make[peer](job.Size, nil), known: make(chan struct{})}
 	d.ctx, d.cancel = context.WithCancel(context.Background())
-	if job.Size == 1 {
+	d.callers = make([]caller, l.callers)
+	d.slots = make(chan int, l.callers)
+	for i := range l.callers {
+		d.slots <- i
+	}
+	if job.Size == 1 && !alone {
 		return d, "", nil
 	}
 	err := l.inside(func() (err error) {
@@ -103,20 +111,18 @@ func newConnector(job *boot.Job, l limits, wake func()) (*connector, string, err
 	if err != nil {
 		return nil, "", fmt.Errorf("tcp: process %d: %w", job.Rank, err)
 	}
-	d.callers = make([]caller, l.callers)
-	d.slots = make(chan int, l.callers)
-	for i := range l.callers {
-		d.slots <- i
-	}
-	d.wg.Go(d.answer)
+	d.wg.Go(func() { d.answer(d.ln) })
 	if job.Key != nil {
-		return d, d.ln.addr() + keyMark + wire.PublicKey(job.Key), nil
+		return d, d.ln.addr() + KeyMark + wire.PublicKey(job.Key), nil
 	}
 	return d, d.ln.addr(), nil
 }
 
 // addressOf returns the address of a process, "" if it has to be looked up. mu is held.
 func (d *connector) addressOf(to int) string {
+	if to >= d.job.Size {
+		return d.abroad.find(to).Addr
+	}
 	if d.addrs != nil {
 		return d.addrs[to]
 	}
@@ -171,7 +177,7 @@ func (d *connector) open(to int) {
 		return
 	}
 	addr := d.addressOf(to)
-	if addr == "" && d.lookup == nil {
+	if addr == "" && (d.lookup == nil || to >= d.job.Size) {
 		d.lose(to, errors.New("tcp: Send before Start"))
 		return
 	}
@@ -227,12 +233,15 @@ func (d *connector) peerFailed(p int, cause error) {
 
 // admit decides about a caller that has proved to be process from. Zero means that it has a
 // connection already, or is lost.
-func (d *connector) admit(from int) wire.Verdict {
+func (d *connector) admit(who visitor) wire.Verdict {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	p := d.peers.At(from)
+	if !d.is(who) {
+		return 0
+	}
+	p := d.peers.At(who.peer)
 	switch {
-	case p.state == dialling && d.job.Rank < from:
+	case p.state == dialling && d.first(who.peer):
 		return wire.Crossed
 	case p.state == unconnected || p.state == dialling:
 		p.state = connected
@@ -242,24 +251,31 @@ func (d *connector) admit(from int) wire.Verdict {
 }
 
 // revokeAdmission undoes an admission whose verdict could not be sent to the caller.
-func (d *connector) revokeAdmission(from int) {
+func (d *connector) revokeAdmission(who visitor) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.peers.At(from).state = unconnected
-	d.peers.At(from).drop()
-	d.announce(result{peer: from})
+	if !d.is(who) {
+		return
+	}
+	d.peers.At(who.peer).state = unconnected
+	d.peers.At(who.peer).drop()
+	d.announce(result{peer: who.peer})
 }
 
 // established hands a connection to the data path.
-func (d *connector) established(with int, conn *socket, by sealer) {
-	r := result{peer: with, conn: conn}
-	if far(d.job, with) {
+func (d *connector) established(with visitor, conn *socket, by sealer) {
+	r := result{peer: with.peer, conn: conn}
+	if with.sealed {
 		r.seal = by.Sealed()
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.peers.At(with).state = connected
-	d.peers.At(with).drop()
+	if !d.is(with) { // it was forgotten meanwhile
+		conn.Close()
+		return
+	}
+	d.peers.At(with.peer).state = connected
+	d.peers.At(with.peer).drop()
 	if d.ctx.Err() != nil {
 		conn.Close()
 		return
@@ -304,6 +320,7 @@ func (d *connector) close() {
 	if d.ln != nil {
 		d.ln.Close()
 	}
+	d.closePorts()
 	d.wg.Wait()
 	for _, r := range d.take() {
 		if r.conn != nil {
@@ -312,15 +329,18 @@ func (d *connector) close() {
 	}
 }
 
-// keyMark is between the address of a process and its public key, in a job without a secret.
-const keyMark = "/"
+// KeyMark is between the address of a process and its public key, in a job without a secret.
+const KeyMark = "/"
 
 // pair identifies a connection between this process and another. address is that of the other one.
 func (d *connector) pair(from, to int, address string) (wire.Pair, error) {
+	if to >= d.job.Size {
+		return d.abroad.find(to).Out, nil
+	}
 	p := wire.Pair{Secret: d.job.Secret, Job: d.job.ID, From: from, To: to}
 	var err error
 	if d.job.Key != nil {
-		_, key, _ := strings.Cut(address, keyMark)
+		_, key, _ := strings.Cut(address, KeyMark)
 		if p.Secret, err = wire.PairSecret(d.job.Key, key); err != nil {
 			err = fmt.Errorf("%w: %w", wire.ErrRefused, err)
 		}

@@ -35,9 +35,10 @@ func (d *connector) dialLoop(ctx, attempt context.Context, to int, addr string) 
 	var silent time.Duration // how long the peer's host has not answered, while this process was running
 	var last error           // of an attempt that was not cancelled
 	for looked := time.Now(); ; {
+		who := d.visitor(to)
 		conn, h, err := d.dial(ctx, to, addr)
 		if err == nil {
-			d.established(to, conn, h)
+			d.established(who, conn, h)
 			return
 		}
 		// An attempt that took longer than a host has to answer shows that this process was
@@ -49,7 +50,7 @@ func (d *connector) dialLoop(ctx, attempt context.Context, to int, addr string) 
 		if last == nil || ctx.Err() == nil && time.Now().Before(end) { // a socket may reach its deadline before ctx does
 			last = err
 		}
-		if permanent(err) || far(d.job, to) && silent >= d.limits.silence {
+		if permanent(err) || d.far(to) && silent >= d.limits.silence {
 			break
 		}
 		select {
@@ -75,11 +76,11 @@ func (d *connector) fail(ctx context.Context, to int, addr string, cause error) 
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.peers.At(to).attempt == ctx && d.ctx.Err() == nil {
-		where, _, _ := strings.Cut(addr, keyMark)
-		if far(d.job, to) {
-			where = hostOf(d.job, to) + ", " + where
+		where, _, _ := strings.Cut(addr, KeyMark)
+		if d.far(to) {
+			where = d.hostOf(to) + ", " + where
 		}
-		d.lose(to, fmt.Errorf("tcp: process %d cannot reach process %d at %s: %w", d.job.Rank, to, where, cause))
+		d.lose(to, fmt.Errorf("tcp: process %d cannot reach %s at %s: %w", d.job.Rank, d.called(to), where, cause))
 	}
 }
 
@@ -90,7 +91,7 @@ func (d *connector) fail(ctx context.Context, to int, addr string, cause error) 
 func (d *connector) call(all context.Context, to int, addr string) (conn *socket, err error) {
 	var prepare func(syscall.RawConn) error
 	ctx := all
-	if far(d.job, to) {
+	if d.far(to) {
 		var giveUp context.CancelFunc
 		ctx, giveUp = context.WithCancel(all)
 		defer giveUp()
@@ -126,14 +127,19 @@ func limitCall(ctx context.Context, c syscall.RawConn, within time.Duration, giv
 // dial makes one attempt. An acceptor that has the proof may have accepted the call.
 // Therefore only its verdict or the end of all attempts ends the attempt from then on, and
 // not a delay of either process.
-func (d *connector) dial(all context.Context, to int, addr string) (_ *socket, _ *wire.Dialler, err error) {
-	ctx, cancel := context.WithTimeout(all, d.limits.handshake)
-	defer cancel()
+func (d *connector) dial(all context.Context, to int, addr string) (*socket, *wire.Dialler, error) {
 	pair, err := d.pair(d.job.Rank, to, addr)
 	if err != nil {
 		return nil, nil, err
 	}
-	endpoint, _, _ := strings.Cut(addr, keyMark)
+	return d.dialAs(all, to, addr, pair)
+}
+
+// dialAs is dial with the secret of the connection.
+func (d *connector) dialAs(all context.Context, to int, addr string, pair wire.Pair) (_ *socket, _ *wire.Dialler, err error) {
+	ctx, cancel := context.WithTimeout(all, d.limits.handshake)
+	defer cancel()
+	endpoint, _, _ := strings.Cut(addr, KeyMark)
 	conn, err := d.call(ctx, to, endpoint)
 	if err != nil {
 		return nil, nil, err
@@ -180,7 +186,7 @@ func (d *connector) dial(all context.Context, to int, addr string) (_ *socket, _
 	if v == wire.Crossed {
 		return nil, nil, errCrossed
 	}
-	if far(d.job, to) {
+	if d.far(to) {
 		if err := unlimit(conn); err != nil {
 			return nil, nil, err
 		}

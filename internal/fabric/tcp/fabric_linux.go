@@ -1,6 +1,7 @@
 package tcp
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -32,6 +33,7 @@ type Fabric struct {
 	turns  uint
 	broken bool // a link is broken and Poll has not reported it yet
 	bufs   [][]byte
+	parted func(peer int) // Config.Parted
 
 	detached []*link // of the active ones: not in set, see countFind
 	arms     uint    // how often the fabric was armed
@@ -53,12 +55,12 @@ const (
 // Listen opens the port of a process and accepts its peers from then on. The peers need the
 // address for Start.
 func Listen(c Config) (*Fabric, string, error) {
-	f := &Fabric{limits: c.limits.defaults()}
+	f := &Fabric{limits: c.limits.defaults(), parted: c.Parted}
 	if err := f.sleep.open(); err != nil {
 		return nil, "", fmt.Errorf("tcp: %w", err)
 	}
 	f.set = f.sleep.set
-	d, addr, err := newConnector(c.Job, f.limits, f.Wake)
+	d, addr, err := newConnector(c.Job, c.Alone, f.limits, f.Wake)
 	if err != nil {
 		f.sleep.close()
 		return nil, "", err
@@ -92,14 +94,79 @@ func (f *Fabric) ChunkMax() int { return chunkMax }
 // Send implements fabric.Fabric: one system call.
 func (f *Fabric) Send(to int, h *wire.Header, payload []byte) bool {
 	r := f.routes.At(to)
-	if r.link != nil {
-		return r.link.send(f, h, payload)
+	if l := r.link; l != nil {
+		if l.left { // a new connection follows
+			return false
+		}
+		if !l.send(f, h, payload) {
+			return false
+		}
+		if h.Kind == wire.Leave && f.connector.abroad.has(to) {
+			l.left = true
+			f.endLeft(l)
+		}
+		return true
 	}
-	if !r.down && !r.asked {
+	if h.Kind == wire.Leave && !r.asked && f.connector.abroad.has(to) { // there is nothing to leave
+		return true
+	}
+	f.Reach(to)
+	return r.down
+}
+
+// Reach opens the connection with a peer if there is none, so that this process learns of the peer's
+// failure.
+func (f *Fabric) Reach(to int) {
+	if r := f.routes.At(to); r.link == nil && !r.down && !r.asked {
 		r.asked = true
 		f.connector.open(to)
 	}
-	return r.down
+}
+
+// Introduce makes a process of another job known by its local number.
+func (f *Fabric) Introduce(number int, r Remote) { f.connector.introduce(number, r) }
+
+// Connected reports whether there is a connection with a peer, or one is being opened.
+func (f *Fabric) Connected(to int) bool {
+	r := f.routes.At(to)
+	return r.link != nil || r.asked && !r.down
+}
+
+// Forget ends what the fabric knows of a process of another job that has been left.
+func (f *Fabric) Forget(number int) {
+	f.connector.forget(number)
+	if l := f.routes.At(number).link; l != nil {
+		f.release(l)
+	}
+	f.routes.Forget(number)
+}
+
+// OpenPort opens a port at which clients prove secret. host is the IP address at which it listens and
+// port the number, if they are not "" and 0; otherwise it is where the process listens.
+func (f *Fabric) OpenPort(secret [32]byte, host string, port int) (*Port, error) {
+	return f.connector.openPort(secret, host, port)
+}
+
+// CallPort calls a port at an address. It waits until the process that serves the port has proved the
+// secret, but not until it accepts.
+func (f *Fabric) CallPort(ctx context.Context, addr string, secret [32]byte) (*Call, error) {
+	return f.connector.callPort(ctx, addr, secret)
+}
+
+// Left records that a peer sends no more frames on the connection on which its Leave has arrived.
+func (f *Fabric) Left(from int) {
+	if l := f.routes.At(from).link; l != nil {
+		l.heard = true
+		f.endLeft(l)
+	}
+}
+
+// endLeft ends a connection that both processes have left, at the next Poll: the caller may be using
+// it.
+func (f *Fabric) endLeft(l *link) {
+	if l.left && l.heard && l.broken == nil {
+		l.broken, f.broken = errLeft, true
+	}
 }
 
 // Poll implements fabric.Fabric.
@@ -181,7 +248,7 @@ func (f *Fabric) adopt(s fabric.Sink) int {
 				}
 			}
 			if err != nil {
-				f.report(s, r.peer, fmt.Errorf("tcp: connection with process %d: %w", r.peer, err))
+				f.report(s, r.peer, fmt.Errorf("tcp: connection with %s: %w", f.connector.called(r.peer), err))
 				continue
 			}
 			q.link = l
@@ -224,7 +291,13 @@ func (f *Fabric) reportBroken(s fabric.Sink) int {
 // drop ends a connection and reports its peer.
 func (f *Fabric) drop(s fabric.Sink, l *link, cause error) {
 	f.release(l)
-	f.report(s, l.peer, fmt.Errorf("tcp: connection with process %d: %w", l.peer, cause))
+	if l.left && l.heard {
+		f.connector.part(l.peer)
+		f.routes.At(l.peer).asked = false
+		f.parted(l.peer)
+		return
+	}
+	f.report(s, l.peer, fmt.Errorf("tcp: connection with %s: %w", f.connector.called(l.peer), cause))
 }
 
 // release closes a connection and removes it.

@@ -33,7 +33,7 @@ func TestXLCH01_KeysInAddresses(t *testing.T) {
 			t.Parallel()
 			fs, addrs := open(t, mk, keyed(t, 3)...)
 			for _, a := range addrs {
-				if _, key, ok := strings.Cut(a, keyMark); !ok || len(key) != 43 {
+				if _, key, ok := strings.Cut(a, KeyMark); !ok || len(key) != 43 {
 					t.Errorf("address %q has no key", a)
 				}
 			}
@@ -56,8 +56,8 @@ func TestS2ProcessWithAnotherKeyIsKeptOut(t *testing.T) {
 			t.Parallel()
 			fs, addrs := open(t, mk, keyed(t, 2)...)
 			other := keyed(t, 1)[0].Job.Key
-			endpoint, _, _ := strings.Cut(addrs[0], keyMark)
-			start(t, []string{endpoint + keyMark + wire.PublicKey(other), addrs[1]}, fs[1])
+			endpoint, _, _ := strings.Cut(addrs[0], KeyMark)
+			start(t, []string{endpoint + KeyMark + wire.PublicKey(other), addrs[1]}, fs[1])
 			start(t, addrs, fs[0])
 			s := newInbox(t)
 			fs[0].Send(1, &wire.Header{Kind: wire.User}, nil)
@@ -65,7 +65,7 @@ func TestS2ProcessWithAnotherKeyIsKeptOut(t *testing.T) {
 				t.Error("process 0 reached one that knows it by another key")
 			}
 			fs, addrs = open(t, mk, keyed(t, 2)...)
-			endpoint, _, _ = strings.Cut(addrs[1], keyMark)
+			endpoint, _, _ = strings.Cut(addrs[1], KeyMark)
 			start(t, []string{addrs[0], endpoint}, fs[0])
 			fs[0].Send(1, &wire.Header{Kind: wire.User}, nil)
 			if err := awaitDown(fs[0], newInbox(t), 1); err == nil || !strings.Contains(err.Error(), "public key") {

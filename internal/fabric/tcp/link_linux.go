@@ -39,6 +39,9 @@ type link struct {
 	broken  error  // a write failed, or the peer is lost: all frames are dropped, Poll reports it
 	last    int    // turns of receiving since then
 
+	left  bool // this process has sent Leave, and sends no more frames
+	heard bool // the peer's Leave has arrived
+
 	detached bool // it is not in the epoll set
 	finds    int  // frames found by direct reads since the fabric was armed arms times
 	arms     uint

@@ -84,7 +84,7 @@ func (f *Fabric) beat() {
 		})
 		switch {
 		case dead:
-			l.broken = fmt.Errorf("%s has not answered for %v and cannot be reached", hostOf(f.connector.job, l.peer), k.Heard.Round(100*time.Millisecond))
+			l.broken = fmt.Errorf("%s has not answered for %v and cannot be reached", f.connector.hostOf(l.peer), k.Heard.Round(100*time.Millisecond))
 			f.broken = true // what has arrived is delivered first
 		case ask:
 			l.sendKeepalive(f)

@@ -3,6 +3,7 @@ package tcp
 import (
 	"context"
 	"os"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -16,6 +17,11 @@ type socket struct{ *os.File }
 // keepAlive makes the kernel detect within seconds that the other host cannot be reached.
 func (s *socket) keepAlive() error {
 	return s.control(func(fd int) error { return sys.LimitSilence(fd, 3*time.Second) })
+}
+
+// hurry makes the kernel send short writes at once.
+func (s *socket) hurry() error {
+	return s.control(func(fd int) error { return sys.TuneSocket(fd, 0) })
 }
 
 // CloseWrite ends the stream to the other side.
@@ -38,17 +44,18 @@ func control(c syscall.RawConn, work func(fd int) error) (err error) {
 
 // listener accepts the calls of peers.
 type listener struct {
-	file *os.File
-	host string
-	port int
+	file   *os.File
+	host   string
+	port   int
+	closed atomic.Bool // stored by Close, loaded by who has got an error of accept
 }
 
-func listenOn(host string, a address.IP) (*listener, error) {
-	file, port, err := sys.TCPEndpoint(a, 0).Listen()
+func listenAt(host string, a address.IP, port int) (*listener, error) {
+	file, port, err := sys.TCPEndpoint(a, port).Listen()
 	if err != nil {
 		return nil, err
 	}
-	return &listener{file, host, port}, nil
+	return &listener{file: file, host: host, port: port}, nil
 }
 
 // addr is the address for peers.
@@ -64,7 +71,10 @@ func (l *listener) accept() (*socket, error) {
 }
 
 // Close ends accept.
-func (l *listener) Close() error { return l.file.Close() }
+func (l *listener) Close() error {
+	l.closed.Store(true)
+	return l.file.Close()
+}
 
 // connect connects to an address, until ctx ends. prepare, if not nil, is called with the
 // socket before.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"github.com/halo-mpi/halo/internal/address"
 	"net"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -18,15 +19,28 @@ func (s *socket) keepAlive() error {
 	return s.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: time.Second, Interval: time.Second, Count: 3})
 }
 
-// listener accepts the calls of peers.
-type listener struct{ net.Listener }
+// hurry makes the kernel send short writes at once, which is so from the start.
+func (s *socket) hurry() error { return nil }
 
-func listenOn(host string, _ address.IP) (*listener, error) {
-	l, err := net.Listen("tcp", address.Join(host, 0))
+// listener accepts the calls of peers.
+type listener struct {
+	net.Listener
+	host   string
+	closed atomic.Bool // stored by Close, loaded by who has got an error of accept
+}
+
+func listenAt(host string, _ address.IP, port int) (*listener, error) {
+	l, err := net.Listen("tcp", address.Join(host, port))
 	if err != nil {
 		return nil, err
 	}
-	return &listener{l}, nil
+	return &listener{Listener: l, host: host}, nil
+}
+
+// Close ends accept.
+func (l *listener) Close() error {
+	l.closed.Store(true)
+	return l.Listener.Close()
 }
 
 // addr is the address for peers.

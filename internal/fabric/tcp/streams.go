@@ -1,7 +1,9 @@
 package tcp
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"runtime"
 	"slices"
 	"sync"
@@ -29,8 +31,9 @@ type streams struct {
 	// Under the engine's lock.
 	routes peers.Table[route[stream]]
 	active []*stream
-	h      wire.Header // of the current frame
-	idle   int         // turns in a row that found nothing
+	h      wire.Header    // of the current frame
+	parted func(peer int) // Config.Parted
+	idle   int            // turns in a row that found nothing
 
 	mu      sync.Mutex // guards what the goroutines share
 	room    sync.Cond  // a buffer has changed, or closing
@@ -39,17 +42,20 @@ type streams struct {
 
 // stream is one connection.
 type stream struct {
-	peer int
-	conn *socket
-	at   []byte       // taken from in, not yet delivered; under the engine's lock
-	seal *wire.Sealed // not nil: the peer is on another host; under the engine's lock
-	last int          // turns of receiving since the peer was lost; under the engine's lock
+	peer  int
+	conn  *socket
+	at    []byte       // taken from in, not yet delivered; under the engine's lock
+	seal  *wire.Sealed // not nil: the peer is on another host; under the engine's lock
+	last  int          // turns of receiving since the peer was lost; under the engine's lock
+	heard bool         // the peer's Leave has arrived; under the engine's lock
 
 	// Under streams.mu.
 	in      []byte // read, not yet taken by Poll
 	err     error  // why the reader has ended
 	out     []byte // accepted by Send, not yet taken by the writer
 	refused bool   // a Send waits for room
+	left    bool   // Leave is in out, or was: this process sends no more frames
+	flushed bool   // Leave is sent
 	ended   bool   // the writer has ended
 }
 
@@ -69,9 +75,9 @@ const (
 )
 
 func listenStreams(c Config) (*streams, string, error) {
-	f := &streams{limits: c.limits.defaults(), bell: make(chan struct{}, 1)}
+	f := &streams{limits: c.limits.defaults(), parted: c.Parted, bell: make(chan struct{}, 1)}
 	f.room.L = &f.mu
-	d, addr, err := newConnector(c.Job, f.limits, f.Wake)
+	d, addr, err := newConnector(c.Job, c.Alone, f.limits, f.Wake)
 	if err != nil {
 		return nil, "", err
 	}
@@ -104,15 +110,18 @@ func (f *streams) ChunkMax() int { return chunkMax }
 func (f *streams) Send(to int, h *wire.Header, payload []byte) bool {
 	q := f.routes.At(to)
 	if q.link == nil {
-		if !q.down && !q.asked {
-			q.asked = true
-			f.connector.open(to)
+		if h.Kind == wire.Leave && !q.asked && f.connector.abroad.has(to) { // there is nothing to leave
+			return true
 		}
+		f.Reach(to)
 		return q.down
 	}
 	l := q.link
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if l.left { // a new connection follows
+		return false
+	}
 	if l.refused = len(l.out) >= bufferMax && !l.ended; l.refused {
 		return false
 	}
@@ -126,8 +135,62 @@ func (f *streams) Send(to int, h *wire.Header, payload []byte) bool {
 		h.Encode(b[:])
 		l.out = append(append(l.out, b[:]...), payload...)
 	}
+	l.left = h.Kind == wire.Leave && f.connector.abroad.has(to)
 	f.room.Broadcast()
 	return true
+}
+
+// Reach opens the connection with a peer if there is none, so that this process learns of the peer's
+// failure.
+func (f *streams) Reach(to int) {
+	if q := f.routes.At(to); q.link == nil && !q.down && !q.asked {
+		q.asked = true
+		f.connector.open(to)
+	}
+}
+
+// Introduce makes a process of another job known by its local number.
+func (f *streams) Introduce(number int, r Remote) { f.connector.introduce(number, r) }
+
+// Connected reports whether there is a connection with a peer, or one is being opened.
+func (f *streams) Connected(to int) bool {
+	q := f.routes.At(to)
+	return q.link != nil || q.asked && !q.down
+}
+
+// Forget ends what the fabric knows of a process of another job that has been left.
+func (f *streams) Forget(number int) {
+	f.connector.forget(number)
+	if l := f.routes.At(number).link; l != nil {
+		f.release(l)
+	}
+	f.routes.Forget(number)
+}
+
+// Left records that a peer sends no more frames on the connection on which its Leave has arrived. The
+// connection ends when this process has sent its own, and the peer has ended the stream behind its
+// Leave.
+func (f *streams) Left(from int) {
+	if l := f.routes.At(from).link; l != nil {
+		l.heard = true
+	}
+}
+
+// release closes a connection and removes it.
+func (f *streams) release(l *stream) {
+	l.conn.Close()
+	f.routes.At(l.peer).link = nil
+	f.active = slices.DeleteFunc(f.active, func(a *stream) bool { return a == l })
+}
+
+// OpenPort opens a port: see Fabric.
+func (f *streams) OpenPort(secret [32]byte, host string, port int) (*Port, error) {
+	return f.connector.openPort(secret, host, port)
+}
+
+// CallPort calls a port: see Fabric.
+func (f *streams) CallPort(ctx context.Context, addr string, secret [32]byte) (*Call, error) {
+	return f.connector.callPort(ctx, addr, secret)
 }
 
 // Poll implements fabric.Fabric.
@@ -211,16 +274,24 @@ func (f *streams) receive(s fabric.Sink, l *stream) (did int) {
 		did++
 	}
 	l.at = l.at[:copy(l.at, l.at[r:])]
-	if err == nil {
+	f.mu.Lock()
+	flushed := l.flushed
+	f.mu.Unlock()
+	if err == nil || err == io.EOF && l.heard && !flushed { // this process leaves next
 		return did
 	}
 	if l.last++; did == turnMax && l.last <= lastTurns {
 		return did
 	}
-	l.conn.Close()
-	*f.routes.At(l.peer) = route[stream]{down: true}
-	f.active = slices.DeleteFunc(f.active, func(a *stream) bool { return a == l })
-	s.Down(l.peer, fmt.Errorf("tcp: connection with process %d: %w", l.peer, err))
+	f.release(l)
+	if flushed && l.heard {
+		f.connector.part(l.peer)
+		f.routes.At(l.peer).asked = false
+		f.parted(l.peer)
+		return did + 1
+	}
+	f.routes.At(l.peer).down = true
+	s.Down(l.peer, fmt.Errorf("tcp: connection with %s: %w", f.connector.called(l.peer), err))
 	return did + 1
 }
 
@@ -255,7 +326,8 @@ func (f *streams) read(l *stream) {
 			l.in = append(l.in, b[:n]...)
 		}
 		if err != nil {
-			l.err, l.ended = err, true
+			l.err = err
+			l.ended = l.ended || err != io.EOF // else the writer may still have to send Leave
 			f.room.Broadcast()
 		}
 		f.mu.Unlock()
@@ -263,7 +335,9 @@ func (f *streams) read(l *stream) {
 			f.Wake()
 		}
 		if err != nil {
-			l.conn.Close()
+			if err != io.EOF {
+				l.conn.Close()
+			}
 			return
 		}
 	}
@@ -276,6 +350,12 @@ func (f *streams) write(l *stream) {
 	var b []byte
 	for !l.ended {
 		if len(l.out) == 0 {
+			if l.left {
+				l.conn.CloseWrite()
+				l.flushed = true
+				f.Wake()
+				return
+			}
 			if f.closing {
 				l.conn.CloseWrite()
 				l.conn.SetReadDeadline(time.Now().Add(closeWait))
@@ -336,5 +416,8 @@ func (f *streams) Close() error {
 		l.conn.SetWriteDeadline(time.Now().Add(f.limits.linger))
 	}
 	f.wg.Wait()
+	for _, l := range f.active {
+		l.conn.Close()
+	}
 	return nil
 }

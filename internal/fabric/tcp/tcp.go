@@ -19,6 +19,7 @@ package tcp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -34,6 +35,11 @@ type Lookup func(ctx context.Context, process int) (string, error)
 // Config describes the process for which a fabric is made.
 type Config struct {
 	Job *boot.Job
+	// Alone opens the port of a process that is alone in its job, too: it meets others.
+	Alone bool
+	// Parted is called in Poll when a connection with a process of another job has ended because
+	// both have left it.
+	Parted func(peer int)
 
 	limits limits // tests set what is not zero
 }
@@ -96,6 +102,9 @@ func (l limits) defaults() limits {
 	return l
 }
 
+// errLeft ends a connection that both processes have left.
+var errLeft = errors.New("both processes have left the connection")
+
 // lastTurns is for how many turns at most a lost peer is still read: that is far more
 // than its credit and the kernels can hold of what it sent before. A peer that sends more
 // has not failed but is hostile.
@@ -116,11 +125,11 @@ const (
 // by which they reach this host.
 func listen(j *boot.Job) (*listener, error) {
 	if j.Listen == "" || j.Listen == boot.Loopback {
-		ln, err := listenOn(boot.Loopback, address.IP{127, 0, 0, 1})
+		ln, err := listenAt(boot.Loopback, address.IP{127, 0, 0, 1}, 0)
 		if err == nil {
 			return ln, nil
 		}
-		if six, e := listenOn("::1", address.IP{15: 1}); e == nil {
+		if six, e := listenAt("::1", address.IP{15: 1}, 0); e == nil {
 			return six, nil
 		}
 		return nil, err
@@ -132,5 +141,5 @@ func listen(j *boot.Job) (*listener, error) {
 	if a.Unspecified() || a.Multicast() {
 		return nil, fmt.Errorf("told to listen on %s, which is not the address of an interface", j.Listen)
 	}
-	return listenOn(j.Listen, a)
+	return listenAt(j.Listen, a, 0)
 }

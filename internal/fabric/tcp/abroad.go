@@ -1,0 +1,173 @@
+package tcp
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/halo-mpi/halo/internal/wire"
+)
+
+// A Remote is how a process of another job is reached, and recognised when it calls. Two processes
+// that meet again, by another port, get another Remote: each of them accepts calls by all that it has,
+// and calls by the latest.
+type Remote struct {
+	Name   string    // in errors
+	Addr   string    // where it listens
+	Host   string    // its host, in errors
+	Out    wire.Pair // identifies connections that this process opens, from wire.Between
+	In     wire.Pair // identifies connections that the other one opens
+	Sealed bool      // frames are sealed: both ends have the same
+	First  bool      // of two connections that the processes open at the same time, that of this process stays
+}
+
+// abroad are the processes of other jobs that this process has met.
+type abroad struct {
+	mu   sync.Mutex
+	all  map[int]*Remote // by local number; the latest
+	tags map[int][]guest // by tag of a caller
+}
+
+// A guest is who may call with a tag.
+type guest struct {
+	pair wire.Pair
+	visitor
+}
+
+// find returns how a process is reached; it has no address if this process has forgotten it.
+func (a *abroad) find(number int) *Remote {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if r := a.all[number]; r != nil {
+		return r
+	}
+	return &Remote{Name: fmt.Sprintf("process %d of another job", number)}
+}
+
+// has reports whether a process is of another job.
+func (a *abroad) has(number int) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.all[number] != nil
+}
+
+// invite lets callers with a pair in.
+func (a *abroad) invite(p wire.Pair, v visitor) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.tags == nil {
+		a.tags = map[int][]guest{}
+	}
+	a.tags[p.From] = append(a.tags[p.From], guest{p, v})
+}
+
+// dismiss undoes invite for all guests that gone selects.
+func (a *abroad) dismiss(gone func(g guest) bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for tag, list := range a.tags {
+		if list = slices.DeleteFunc(list, gone); len(list) == 0 {
+			delete(a.tags, tag)
+		} else {
+			a.tags[tag] = list
+		}
+	}
+}
+
+// guests returns who may call with a tag.
+func (d *connector) guests(tag int) []guest {
+	d.abroad.mu.Lock()
+	defer d.abroad.mu.Unlock()
+	return slices.Clone(d.abroad.tags[tag])
+}
+
+// introduce makes a process of another job known by its local number.
+func (d *connector) introduce(number int, r Remote) {
+	d.abroad.mu.Lock()
+	if d.abroad.all == nil {
+		d.abroad.all = map[int]*Remote{}
+	}
+	d.abroad.all[number] = &r
+	d.abroad.mu.Unlock()
+	d.abroad.invite(r.In, visitor{peer: number, name: r.Name, sealed: r.Sealed})
+}
+
+// forget undoes all introductions of a process, and ends attempts to reach it.
+func (d *connector) forget(number int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.abroad.dismiss(func(g guest) bool { return g.port == nil && g.peer == number })
+	d.abroad.mu.Lock()
+	delete(d.abroad.all, number)
+	d.abroad.mu.Unlock()
+	d.peers.At(number).drop()
+	d.peers.Forget(number)
+	d.results = slices.DeleteFunc(d.results, func(r result) bool {
+		if r.peer == number && r.conn != nil {
+			r.conn.Close()
+		}
+		return r.peer == number
+	})
+}
+
+// part lets a process of another job be reached by a new connection.
+func (d *connector) part(number int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.peers.At(number).drop()
+	*d.peers.At(number) = peer{}
+}
+
+// visitor describes a peer that this process calls.
+func (d *connector) visitor(peer int) visitor {
+	if peer < d.job.Size {
+		return visitor{peer: peer, sealed: far(d.job, peer)}
+	}
+	r := d.abroad.find(peer)
+	return visitor{peer: peer, name: r.Name, sealed: r.Sealed}
+}
+
+// is reports whether the number of a visitor is still that of the same process: numbers of processes
+// that have been forgotten are used again.
+func (d *connector) is(v visitor) bool {
+	if v.peer < d.job.Size {
+		return true
+	}
+	d.abroad.mu.Lock()
+	defer d.abroad.mu.Unlock()
+	r := d.abroad.all[v.peer]
+	return r != nil && r.Name == v.name
+}
+
+// far reports whether frames to a peer are sealed and its host is watched.
+func (d *connector) far(peer int) bool {
+	if peer >= d.job.Size {
+		return d.abroad.find(peer).Sealed
+	}
+	return far(d.job, peer)
+}
+
+// first reports whether this process comes before a peer in the order by which crossed calls are
+// decided.
+func (d *connector) first(peer int) bool {
+	if peer >= d.job.Size {
+		return d.abroad.find(peer).First
+	}
+	return d.job.Rank < peer
+}
+
+// hostOf names the host of a peer in errors.
+func (d *connector) hostOf(peer int) string {
+	if peer >= d.job.Size {
+		return "host " + d.abroad.find(peer).Host
+	}
+	return hostOf(d.job, peer)
+}
+
+// called names a peer in errors.
+func (d *connector) called(peer int) string {
+	if peer >= d.job.Size {
+		return d.abroad.find(peer).Name
+	}
+	return fmt.Sprintf("process %d", peer)
+}

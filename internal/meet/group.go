@@ -1,0 +1,155 @@
+package meet
+
+import (
+	"encoding/binary"
+	"errors"
+
+	"github.com/halo-mpi/halo/internal/address"
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/frame"
+	"github.com/halo-mpi/halo/internal/p2p"
+	"github.com/halo-mpi/halo/internal/proc"
+)
+
+// What members tell their root, and roots tell each other, as bytes.
+
+// place describes where this process listens.
+func (m *meeting) place() []byte {
+	b := make([]byte, placeSize)
+	_, addr, err := m.e.far()
+	host := hostName(m.e.p)
+	switch {
+	case err != nil:
+		b[0] = noPlace
+		copy(b[1:], err.Error())
+	case 2+len(addr) > placeSize:
+		b[0] = noPlace
+		copy(b[1:], "an address of too many bytes: "+addr)
+	default:
+		b[0], b[1] = byte(len(addr)), byte(min(len(host), placeSize-2-len(addr)))
+		copy(b[2:], addr)
+		copy(b[2+len(addr):], host)
+	}
+	return b
+}
+
+// hostName is the name of this host.
+func hostName(p *proc.Proc) string {
+	j := p.Job()
+	if len(j.Host) > j.Rank && int(j.Host[j.Rank]) < len(j.Hosts) {
+		return j.Hosts[j.Host[j.Rank]]
+	}
+	return "localhost"
+}
+
+// placeError returns the error of a member that cannot be reached.
+func (m *meeting) placeError() error {
+	for r := range m.local.Size() {
+		if b := m.places[r*placeSize : (r+1)*placeSize]; b[0] == noPlace {
+			return wrong(class.Other, "rank %d: %s", r, p2p.Printable(trim(b[1:])))
+		}
+	}
+	return nil
+}
+
+func trim(b []byte) []byte {
+	for i, c := range b {
+		if c == 0 {
+			return b[:i]
+		}
+	}
+	return b
+}
+
+// decodePlace returns what place has described.
+func decodePlace(b []byte) (addr, host string, err error) {
+	a, h := int(b[0]), int(b[1])
+	if 2+a+h > len(b) {
+		return "", "", wrong(class.Intern, "a place of %d and %d bytes", a, h)
+	}
+	addr, host = string(b[2:2+a]), string(b[2+a:2+a+h])
+	if _, _, err := address.Split(addr); err != nil {
+		return "", "", wrong(class.Intern, "a process that listens nowhere: %v", err)
+	}
+	return addr, p2p.Printable([]byte(host)), nil
+}
+
+// describe is the body of kindGroup: the version of the protocol, the secret, the serial number of the
+// context and the rank of the root, and the members.
+func (m *meeting) describe() []byte {
+	le := binary.LittleEndian
+	w := frame.New(kindGroup).U32(protocol).Raw(m.secret[:])
+	w.Raw(le.AppendUint64(nil, m.serial)).U32(uint32(m.root))
+	spread := byte(0)
+	if len(m.e.p.Job().Hosts) > 1 {
+		spread = 1
+	}
+	w.U8(spread)
+	m.e.p.Lock()
+	ids := m.e.p.AppendIDs(nil, m.local.Members)
+	m.e.p.Unlock()
+	return w.U32(uint32(len(ids))).Raw(ids).Raw(m.places).Bytes()
+}
+
+// A member is a process of the other group.
+type member struct {
+	id         proc.ID
+	addr, host string
+}
+
+// decodeGroup decodes the body of kindGroup.
+func decodeGroup(b []byte) (all []member, serial uint64, root int, spread bool, err error) {
+	r := frame.Body{Left: b}
+	r.U32()
+	r.Take(32)
+	if s := r.Take(8); len(s) == 8 {
+		serial = binary.LittleEndian.Uint64(s)
+	}
+	root = int(r.U32())
+	spread = r.U8() != 0
+	ids, err := proc.DecodeIDs(r.Take(int(min(r.U32(), groupMax))))
+	if err != nil {
+		return nil, 0, 0, false, wrong(class.Intern, "the other group: %v", err)
+	}
+	if r.Bad || len(ids) == 0 || len(r.Left) != placeSize*len(ids) || root >= len(ids) {
+		return nil, 0, 0, false, wrong(class.Intern, "the other group of %d processes, root %d, in %d bytes", len(ids), root, len(b))
+	}
+	for i, id := range ids {
+		m := member{id: id}
+		if m.addr, m.host, err = decodePlace(r.Left[i*placeSize : (i+1)*placeSize]); err != nil {
+			return nil, 0, 0, false, err
+		}
+		all = append(all, m)
+	}
+	return all, serial, root, spread, nil
+}
+
+// encodeVerdict describes an error, nil for none.
+func encodeVerdict(err error) []byte {
+	b := make([]byte, verdictSize)
+	if err == nil {
+		return b
+	}
+	told := class.Other
+	var ce *class.Error
+	if errors.As(err, &ce) {
+		told = ce.Class
+	}
+	binary.LittleEndian.PutUint32(b, uint32(told))
+	copy(b[4:], err.Error())
+	return b
+}
+
+func decodeVerdict(b []byte) error {
+	if len(b) != verdictSize {
+		return wrong(class.Intern, "a verdict of %d bytes", len(b))
+	}
+	told := class.Class(binary.LittleEndian.Uint32(b))
+	if told == 0 {
+		return nil
+	}
+	if name, _ := class.Describe(told); name == "" {
+		told = class.Other
+	}
+	return &class.Error{Class: told, Text: p2p.Printable(trim(b[4:]))}
+}

@@ -1,0 +1,323 @@
+// Package meet connects groups of processes of different jobs: ports, accept and connect.
+//
+// A port is an address at which a process listens, and a secret (package fabric/tcp). Its name has
+// both, so whoever has the name may connect, and nobody else. The roots of the two groups meet there
+// over a sealed stream. They exchange who the members of their groups are and where they listen, and
+// the accepting root makes a secret for the pairs of their members. Each root tells its group, all
+// make themselves known to their fabric, and when both groups have done so the new intercommunicator
+// exists at all of them.
+//
+// The trap: a process of another job is reached as long as a communicator has it. Meeting holds it
+// until the communicator does (proc.Hold).
+package meet
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/halo-mpi/halo/internal/address"
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/coll"
+	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/fabric/tcp"
+	"github.com/halo-mpi/halo/internal/proc"
+)
+
+// Fabric is the fabric to processes of other jobs, and the address at which it listens.
+type Fabric func() (f *tcp.Fabric, addr string, err error)
+
+// Engine is what one process needs to meet others.
+type Engine struct {
+	p     *proc.Proc
+	colls *coll.Engine
+	far   Fabric // opens the fabric at the first call
+
+	mu    sync.Mutex
+	ports map[string]*tcp.Port // by name
+	links map[*comm.Comm]bool  // communicators with processes of other jobs that have not been disconnected
+}
+
+// New returns the engine of p.
+func New(p *proc.Proc, colls *coll.Engine, far Fabric) *Engine {
+	return &Engine{p: p, colls: colls, far: far, ports: map[string]*tcp.Port{}, links: map[*comm.Comm]bool{}}
+}
+
+// Options say where a port listens; zero values leave it to Halo.
+type Options struct {
+	Address string // an IP address of this host
+	Port    int
+}
+
+// answerWithin is how long a root that has met the other one waits for each of its answers, which
+// need no call of a program but of members that have made the call already.
+const answerWithin = 20 * time.Second
+
+// wrong makes an error of a class.
+func wrong(c class.Class, format string, args ...any) error {
+	return &class.Error{Class: c, Text: fmt.Sprintf(format, args...)}
+}
+
+// Open opens a port and returns its name. It is local.
+func (e *Engine) Open(o Options) (name string, err error) {
+	if o.Address != "" {
+		if _, err := address.Parse(o.Address); err != nil {
+			return "", wrong(class.Arg, "ip_address: %v", err)
+		}
+	}
+	if o.Port < 0 || o.Port > 65535 {
+		return "", wrong(class.Arg, "ip_port: %d is no port", o.Port)
+	}
+	f, _, err := e.far()
+	if err != nil {
+		return "", &class.Error{Class: class.Other, Text: err.Error(), Cause: err}
+	}
+	var secret [32]byte
+	rand.Read(secret[:])
+	p, err := f.OpenPort(secret, o.Address, o.Port)
+	if err != nil {
+		return "", &class.Error{Class: class.Port, Text: err.Error(), Cause: err}
+	}
+	name = formatName(p.Addr(), secret)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.ports[name] = p
+	return name, nil
+}
+
+// ClosePort closes a port that this process has opened. Who waits to be accepted is turned away.
+func (e *Engine) ClosePort(name string) error {
+	e.mu.Lock()
+	p := e.ports[name]
+	delete(e.ports, name)
+	e.mu.Unlock()
+	if p == nil {
+		return notOpen(name)
+	}
+	p.Close()
+	return nil
+}
+
+func notOpen(name string) error {
+	if _, _, err := parseName(name); err != nil {
+		return err
+	}
+	return wrong(class.Port, "this process has not opened the port %s, or has closed it", hidden(name))
+}
+
+// A port name:
+//
+//	halo://ADDRESS:PORT/SECRET
+const nameMark = "halo://"
+
+func formatName(addr string, secret [32]byte) string {
+	return nameMark + addr + "/" + base64.RawURLEncoding.EncodeToString(secret[:])
+}
+
+// parseName returns the address and the secret of a port.
+func parseName(name string) (addr string, secret [32]byte, err error) {
+	bad := func(why string) error {
+		return wrong(class.Port, "%q is no name of a port: %s", hidden(name), why)
+	}
+	rest, ok := strings.CutPrefix(name, nameMark)
+	if !ok {
+		return "", secret, bad("it does not begin with " + nameMark)
+	}
+	addr, key, ok := strings.Cut(rest, "/")
+	if !ok {
+		return "", secret, bad("it has no secret")
+	}
+	if _, port, err := address.Split(addr); err != nil || port == 0 {
+		return "", secret, bad("it has no address and port")
+	}
+	b, err := base64.RawURLEncoding.DecodeString(key)
+	if err != nil || len(b) != len(secret) {
+		return "", secret, bad("its secret is not whole")
+	}
+	return addr, [32]byte(b), nil
+}
+
+// hidden is a name of a port for errors, which must not tell its secret.
+func hidden(name string) string {
+	if rest, ok := strings.CutPrefix(name, nameMark); ok {
+		addr, _, _ := strings.Cut(rest, "/")
+		return nameMark + printable(addr) + "/..."
+	}
+	return printable(name)
+}
+
+func printable(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' {
+			return '?'
+		}
+		return r
+	}, text)
+	return text[:min(len(text), 100)]
+}
+
+// Accept waits at a port for a group that connects, and returns the intercommunicator with it. It is
+// collective over local; only the root reads ctx and name. It takes the lock.
+func (e *Engine) Accept(ctx context.Context, name string, local *comm.Comm, root int) (*comm.Comm, error) {
+	m := &meeting{e: e, local: local, root: root, call: coll.CallAccept, accepts: true}
+	return m.run(func() error { return m.accept(ctx, name) })
+}
+
+// Connect connects to the group that accepts at a port, and returns the intercommunicator with it. It
+// is collective over local; only the root reads ctx and name. It takes the lock.
+func (e *Engine) Connect(ctx context.Context, name string, local *comm.Comm, root int) (*comm.Comm, error) {
+	m := &meeting{e: e, local: local, root: root, call: coll.CallConnect}
+	return m.run(func() error { return m.connect(ctx, name) })
+}
+
+// Refuse is Accept or Connect at a root whose arguments are wrong: all members get err.
+func (e *Engine) Refuse(local *comm.Comm, root int, call coll.Call, err error) error {
+	m := &meeting{e: e, local: local, root: root, call: call}
+	_, err = m.run(func() error { return err })
+	return err
+}
+
+// ended is the error of a call that ends with its context: the cause if it has a class.
+func ended(ctx context.Context, what string) error {
+	cause := context.Cause(ctx)
+	var ce *class.Error
+	switch {
+	case errors.As(cause, &ce):
+		return ce
+	case errors.Is(cause, context.DeadlineExceeded):
+		return &class.Error{Class: class.Port, Text: what + " before the time was over", Cause: cause}
+	}
+	return &class.Error{Class: class.Port, Text: fmt.Sprintf("%s before the call was cancelled: %v", what, cause), Cause: cause}
+}
+
+// accept is the part of the root of Accept until it knows the other group.
+func (m *meeting) accept(ctx context.Context, name string) error {
+	m.e.mu.Lock()
+	p := m.e.ports[name]
+	m.e.mu.Unlock()
+	if p == nil {
+		return notOpen(name)
+	}
+	for {
+		call, err := p.Accept(ctx)
+		switch {
+		case ctx.Err() != nil:
+			if call != nil {
+				call.Close()
+			}
+			return ended(ctx, "nobody has connected to "+hidden(name))
+		case err != nil:
+			return &class.Error{Class: class.Port, Text: err.Error(), Cause: err}
+		}
+		m.call2 = call
+		if err = m.offer(); err == nil {
+			return nil
+		}
+		call.Close() // the client has died, or given up: the next one may be alive
+		if m.fatal != nil {
+			return m.fatal
+		}
+	}
+}
+
+// connect is the part of the root of Connect until it knows the other group.
+func (m *meeting) connect(ctx context.Context, name string) error {
+	addr, secret, err := parseName(name)
+	if err != nil {
+		return err
+	}
+	f, _, err := m.e.far()
+	if err != nil {
+		return &class.Error{Class: class.Other, Text: err.Error(), Cause: err}
+	}
+	call, err := f.CallPort(ctx, addr, secret)
+	switch {
+	case ctx.Err() != nil:
+		if call != nil {
+			call.Close()
+		}
+		return ended(ctx, "nobody has accepted at "+hidden(name))
+	case err != nil:
+		return &class.Error{Class: class.Port, Text: fmt.Sprintf("%s: %v", hidden(name), err), Cause: err}
+	}
+	m.call2 = call
+	stop := call.Interrupt(ctx)
+	err = m.receive()
+	stop()
+	switch {
+	case err == nil:
+		return m.answer()
+	case ctx.Err() != nil:
+		return ended(ctx, "nobody has accepted at "+hidden(name))
+	}
+	return &class.Error{Class: class.Port, Text: fmt.Sprintf("%s: the port was closed, or the process that serves it has ended, before it accepted: %v", hidden(name), err), Cause: err}
+}
+
+// Crosses reports whether a communicator has members of other jobs.
+func (e *Engine) Crosses(c *comm.Comm) bool {
+	return e.p.Met() && e.p.Foreign(c.Whole().Members) >= 0
+}
+
+// Link records a communicator, if it has members of other jobs: until it is disconnected, the world
+// model or session that it belongs to ends only together with those of all its members.
+func (e *Engine) Link(c *comm.Comm) {
+	if e.Crosses(c) {
+		e.mu.Lock()
+		e.links[c] = true
+		e.mu.Unlock()
+	}
+}
+
+// Unlink waits until all members of a linked communicator are about to disconnect it. Free of the
+// communicator follows. It does nothing for other communicators.
+func (e *Engine) Unlink(c *comm.Comm) {
+	e.mu.Lock()
+	linked := e.links[c]
+	delete(e.links, c)
+	e.mu.Unlock()
+	if linked {
+		e.colls.Close([]*comm.Comm{c})
+	}
+}
+
+// Keep keeps the members of a linked communicator that is freed, and not disconnected, from being left.
+func (e *Engine) Keep(c *comm.Comm) {
+	if e.Crosses(c) {
+		e.p.Lock()
+		e.p.Hold(c.Whole().Members)
+		e.p.Unlock()
+	}
+}
+
+// Finish waits until all members of the linked communicators of a session, 0 for the world model, are
+// about to end it, or have ended.
+func (e *Engine) Finish(session uint64) {
+	var all []*comm.Comm
+	e.mu.Lock()
+	for c := range e.links {
+		if c.Session == session {
+			all = append(all, c)
+			delete(e.links, c)
+		}
+	}
+	e.mu.Unlock()
+	if len(all) > 0 {
+		e.colls.Close(all)
+	}
+}
+
+// ClosePorts closes all ports.
+func (e *Engine) ClosePorts() {
+	e.mu.Lock()
+	ports := e.ports
+	e.ports = map[string]*tcp.Port{}
+	e.mu.Unlock()
+	for _, p := range ports {
+		p.Close()
+	}
+}

@@ -1,0 +1,36 @@
+package p2p
+
+import (
+	"slices"
+
+	"github.com/halo-mpi/halo/internal/comm"
+)
+
+// watch makes this process learn of the failure of a process of another job that it waits for, or of
+// one that others wait for whom it waits for. source may be AnySource.
+func (e *Engine) watch(c *comm.Comm, source int32) {
+	if source >= 0 {
+		e.p.Watch(int(source))
+	}
+	if c.Within != nil {
+		c = c.Within
+	}
+	if c = c.Whole(); !c.Watched {
+		c.Watched = true
+		e.p.WatchJobs(c.Members, c.Rank)
+	}
+}
+
+// Forget implements proc.Forgetter.
+func (e *Engine) Forget(number int) {
+	src := int32(number)
+	e.dead = slices.DeleteFunc(e.dead, func(d int32) bool { return d == src })
+	for n := range e.table.Messages() {
+		if n.Src == src {
+			e.table.Remove(n)
+			e.freeMessage(n.Owner)
+		}
+	}
+	e.peers.Forget(number)
+	e.peerClaims.Forget(number)
+}

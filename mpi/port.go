@@ -1,0 +1,204 @@
+package mpi
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/halo-mpi/halo/internal/coll"
+	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/meet"
+)
+
+// Port is an address at which groups of processes of other jobs can connect. Its name is a
+// capability: whoever has it can connect, and nobody else. It contains a secret, so it is passed on
+// as a password is.
+//
+// C: MPI_Open_port, section 11.9.2.
+type Port struct {
+	c    *Comm // self
+	name string
+}
+
+// PortHint is a hint for OpenPort: PortAddress, PortNumber, or an *Info with their keys.
+//
+// C: MPI_Info, section 11.9.5.
+type PortHint interface{ portHint(o *meet.Options) error }
+
+// PortAddress is an IP address of this host, at which the port listens. Without it a port of a job of
+// one host listens on the loopback address, and that of a job of several hosts where the processes
+// reach each other.
+//
+// C: info key ip_address, section 11.9.5.
+type PortAddress string
+
+// PortNumber is the number of the TCP port at which the port listens. Without it the kernel chooses.
+//
+// C: info key ip_port, section 11.9.5.
+type PortNumber int
+
+// The keys of an Info for OpenPort, and for Accept and Connect in C.
+const (
+	keyIPAddress = "ip_address"
+	keyIPPort    = "ip_port"
+	keyTimeout   = "timeout" // seconds
+)
+
+func (v PortAddress) portHint(o *meet.Options) error {
+	o.Address = string(v)
+	return nil
+}
+
+func (v PortNumber) portHint(o *meet.Options) error {
+	o.Port = int(v)
+	return nil
+}
+
+func (i *Info) portHint(o *meet.Options) error {
+	if v, ok := i.Get(keyIPAddress); ok {
+		o.Address = v
+	}
+	if v, ok := i.Get(keyIPPort); ok {
+		n, err := strconv.Atoi(v)
+		if err != nil {
+			return wrong(ErrArg, "%s: %q is no number", keyIPPort, v)
+		}
+		o.Port = n
+	}
+	return nil
+}
+
+// OpenPort opens a port of the process. c is any communicator of it. ErrArg if a hint is no address or
+// number, ErrPort if the process cannot listen there. It is local.
+//
+// C: MPI_Open_port, section 11.9.2.
+func OpenPort(c *Comm, hints ...PortHint) (*Port, error) {
+	const k = callOpenPort
+	if err := c.usable(k); err != nil {
+		return nil, err
+	}
+	var o meet.Options
+	for _, h := range hints {
+		if h != nil {
+			if err := h.portHint(&o); err != nil {
+				return nil, wrap(err, k, c, Undefined, Undefined)
+			}
+		}
+	}
+	name, err := c.w.Meet.Open(o)
+	if err != nil {
+		return nil, wrap(err, k, c, Undefined, Undefined)
+	}
+	return &Port{c, name}, nil
+}
+
+// Name is the text by which other jobs connect: less than 256 printable characters. It contains the
+// secret of the port.
+//
+// C: MPI_Open_port, section 11.9.2.
+func (p *Port) Name() string {
+	if p == nil {
+		return ""
+	}
+	return p.name
+}
+
+// Close closes the port. Groups that wait to be accepted get ErrPort, and so do later ones. Those that
+// are connected stay so. ErrPort if it has been closed. It is local.
+//
+// C: MPI_Close_port, section 11.9.2.
+func (p *Port) Close() error {
+	if p == nil {
+		return fail(ErrPort, callClosePort.String(), nil, "port is nil")
+	}
+	return wrap(p.c.w.Meet.ClosePort(p.name), callClosePort, p.c, Undefined, Undefined)
+}
+
+// Accept waits at the port for a group of processes that connects, and returns the intercommunicator
+// with it. Only the root of c uses p and ctx: the port is its own; the others may pass nil.
+//
+// When ctx ends before a group has connected, all members get ErrPort, which wraps the cause of ctx. A
+// group that dies while it waits is passed over. ErrComm if a process of the other group is in this one.
+// Any number of goroutines may accept at a port, each with a communicator of its own. The new communicator has
+// the error handler of c. Collective over c.
+//
+// C: MPI_Comm_accept, section 11.9.2.
+func (p *Port) Accept(ctx context.Context, c *Comm, root int) (*Comm, error) {
+	return meets(ctx, p.Name(), c, root, callAccept)
+}
+
+// Connect connects to the group that accepts at the port of that name, and returns the
+// intercommunicator with it. Only the root of c uses ctx and port. It waits until the other group
+// accepts.
+//
+// ErrPort, at all members, if nobody serves the port, or the port is closed or its process ends before
+// it accepts, if the name is none of a port, or when ctx ends: then the error wraps the cause of ctx.
+// The new communicator has the error handler of c. Collective over c.
+//
+// C: MPI_Comm_connect, section 11.9.3.
+func Connect(ctx context.Context, port string, c *Comm, root int) (*Comm, error) {
+	return meets(ctx, port, c, root, callConnect)
+}
+
+// meets is Accept and Connect.
+func meets(ctx context.Context, port string, c *Comm, root int, k call) (*Comm, error) {
+	if err := c.usable(k); err != nil {
+		return nil, err
+	}
+	if err := c.intra(k); err != nil {
+		return nil, err
+	}
+	if root < 0 || root >= c.Size() {
+		return nil, fail(ErrRoot, k.String(), c, "root %d in a communicator of %d", root, c.Size())
+	}
+	meet := c.w.Meet.Connect
+	if k == callAccept {
+		meet = c.w.Meet.Accept
+	}
+	core, err := meet(ctx, port, c.core, root)
+	return c.created(k, core, err)
+}
+
+// ClosePort is MPI_Close_port: it names the port.
+//
+// C: MPI_Close_port, section 11.9.2.
+func (internals) ClosePort(c *Comm, name string) error {
+	return (&Port{c, name}).Close()
+}
+
+// AcceptAt is MPI_Comm_accept: it names the port, and has a limit of time in the Info of the root.
+//
+// C: MPI_Comm_accept, section 11.9.2.
+func (internals) AcceptAt(name string, info *Info, c *Comm, root int) (*Comm, error) {
+	return meetsWithin(name, info, c, root, callAccept, coll.CallAccept)
+}
+
+// ConnectTo is MPI_Comm_connect, like AcceptAt.
+//
+// C: MPI_Comm_connect, section 11.9.3.
+func (internals) ConnectTo(name string, info *Info, c *Comm, root int) (*Comm, error) {
+	return meetsWithin(name, info, c, root, callConnect, coll.CallConnect)
+}
+
+func meetsWithin(name string, info *Info, c *Comm, root int, k call, inColl coll.Call) (*Comm, error) {
+	ctx := context.Background()
+	if c != nil && c.Rank() == root {
+		if v, ok := info.Get(keyTimeout); ok {
+			s, err := strconv.ParseFloat(v, 64)
+			if err != nil || s < 0 || s > maxTimeout {
+				if e := c.usable(k); e != nil {
+					return nil, e
+				}
+				err := c.w.Meet.Refuse(c.core, root, inColl, wrong(ErrArg, "%s: %q is no number of seconds", keyTimeout, v))
+				return c.created(k, (*comm.Comm)(nil), err)
+			}
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(ctx, time.Duration(s*float64(time.Second)))
+			defer cancel()
+		}
+	}
+	return meets(ctx, name, c, root, k)
+}
+
+// maxTimeout is the longest limit of time in seconds: a century.
+const maxTimeout = 3e9
