@@ -22,9 +22,10 @@ func (c *Comm) IO() int { return AnySource }
 // C: attribute MPI_WTIME_IS_GLOBAL, section 9.1.2.
 func (c *Comm) WtimeIsGlobal() bool { return false }
 
-// UniverseSize is the total number of processes that can run. Under halo run it is the size of the job, since
-// processes cannot be added yet. A job engine may have room for more. It is -1 if the engine does not say;
-// in C the attribute is not set then.
+// UniverseSize is the number of processes for which there is room, those of the job included, when the process
+// was started. Under halo run it is the number of slots of the hosts; hosts that are given without a number have
+// as many as cores, or as ranks of the job if these are more. Among ranks that are goroutines it is the size of
+// the job. It is -1 if a job engine does not say; in C the attribute is not set then.
 //
 // C: attribute MPI_UNIVERSE_SIZE, section 11.10.1.
 func (c *Comm) UniverseSize() int {

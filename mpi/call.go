@@ -49,6 +49,8 @@ const (
 	callSplit
 	callFree
 	callDisconnect
+	callSpawn
+	callSpawnMultiple
 	callFinalize
 	callCompare
 	callSetErrhandler

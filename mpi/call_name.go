@@ -49,6 +49,8 @@ func (k call) String() string {
 		callDup:                     "Dup",
 		callSplit:                   "Split",
 		callDisconnect:              "Disconnect",
+		callSpawn:                   "Spawn",
+		callSpawnMultiple:           "SpawnMultiple",
 		callFree:                    "Free",
 		callFinalize:                "Finalize",
 		callCompare:                 "Compare",

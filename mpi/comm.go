@@ -58,6 +58,7 @@ type own struct {
 	*engine
 	world   *Comm    // the communicator of all processes; nil in a session
 	session *Session // nil in the world model
+	parent  *Comm    // the processes that have spawned this one; nil: none have
 	kinds   string   // memory allocation kinds
 	always  bool     // its self stands for the process, whatever begins and ends: see ProcessComm
 }
@@ -90,6 +91,11 @@ func firstComms(w *world.World, e *engine) *Comm {
 	}{{c, "world"}, {self, "self"}} {
 		k.c.core.Name.Store(&k.name)
 		k.c.handler.Store(initialErrhandler())
+	}
+	if w.Parent != nil {
+		self.parent = c.derive(w.Parent)
+		name := "parent"
+		self.parent.core.Name.Store(&name)
 	}
 	return c
 }

@@ -52,9 +52,6 @@ func (l *Lib) intercommCreate(a args) error {
 	return nil
 }
 
-// noParent is MPI_Comm_get_parent. It returns nil, because Halo cannot spawn processes yet.
-func noParent() *mpi.Comm { return nil }
-
 // commName is MPI_Comm_get_name, which also accepts the null handle.
 func (l *Lib) commName(a args) error {
 	const call = "MPI_Comm_get_name"

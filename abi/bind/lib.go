@@ -83,8 +83,9 @@ type Lib struct {
 	flats      [lastPredefined - firstPredefined + 1]*flat // nil for types other than numbers
 	basics     [lastPredefined - firstPredefined + 1]basic
 
-	state atomic.Int32
-	world atomic.Pointer[mpi.Comm] // nil before Init
+	state  atomic.Int32
+	world  atomic.Pointer[mpi.Comm] // nil before Init
+	parent handle                   // of the processes that have spawned this one; set before state is running
 
 	starting sync.Mutex               // guards prepared and begun
 	prepared bool                     // prepare was called

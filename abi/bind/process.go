@@ -24,6 +24,10 @@ func (l *Lib) join(required mpi.ThreadLevel) error {
 	}
 	c.SetName("MPI_COMM_WORLD") // this call and the next cannot fail
 	c.Self().SetName("MPI_COMM_SELF")
+	if p := c.Parent(); p != nil {
+		p.SetName("MPI_COMM_PARENT")
+		l.parent = l.comms.put(p)
+	}
 	l.world.Store(c)
 	if !l.begin() {
 		l.openFirst()

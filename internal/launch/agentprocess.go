@@ -246,7 +246,7 @@ func (s *agentProcess) ready() (err error) {
 		}
 	}
 	plan.listen = boot.Loopback
-	if len(plan.hosts) > 1 {
+	if len(plan.hosts) > 1 || plan.far {
 		sshd := os.Getenv("SSH_CONNECTION")
 		if a := os.Getenv(envSrunAddress); a != "" {
 			peers = append(peers, a)

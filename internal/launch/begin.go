@@ -31,7 +31,7 @@ func (j *job) prepare(programs []*program) error {
 			env: append(slices.Clone(settings), b.Env...), psets: b.Psets})
 	}
 	plan := share{id: j.id, secret: j.secret, fabric: j.fabric, bind: j.spec.Bind,
-		where: j.where, listen: boot.Loopback, universe: j.universe(), parent: j.port}
+		where: j.where, listen: boot.Loopback, universe: j.universe(), parent: j.port, far: j.far()}
 	for _, h := range j.hosts {
 		plan.hosts = append(plan.hosts, h.name)
 	}
@@ -40,6 +40,9 @@ func (j *job) prepare(programs []*program) error {
 		s.self, s.busy = h.index, j.busy(h.name, j)
 		if h.index == j.here {
 			s.apps = j.apps
+			if s.far && len(j.hosts) == 1 {
+				s.listen = j.listenFar()
+			}
 			if err := j.stay(h, &s); err != nil {
 				return err
 			}

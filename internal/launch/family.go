@@ -5,10 +5,13 @@ package launch
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/halo-mpi/halo/internal/boot"
 )
 
 // A family is the job that the launcher was asked for, which is its first one, and all jobs that processes
@@ -34,6 +37,7 @@ type family struct {
 	starter     *starter // of agents on other hosts; nil until one is needed
 
 	lateStatus int      // the status of the first spawned job that has ended with another one than 0
+	listens    string   // the result of listenFar
 	givenUp    []string // hosts of spawned jobs that were not awaited
 }
 
@@ -105,6 +109,33 @@ func (f *family) universe() (n int) {
 		n += room
 	}
 	return max(n, len(j.ranks))
+}
+
+// far reports whether jobs of the family may have ranks on other hosts than this one.
+func (f *family) far() bool {
+	return slices.ContainsFunc(f.slots, func(h HostSlots) bool { return h.Host != hostName() })
+}
+
+// listenFar returns the address on which ranks of this host listen whose job has no other hosts: other jobs of the
+// family may have some. If it cannot be told, processes there do not reach these ranks.
+func (f *family) listenFar() string {
+	if f.listens == "" {
+		var peers []string
+		for _, h := range f.slots {
+			if h.Host != hostName() {
+				_, name, ok := strings.Cut(h.Host, "@")
+				if !ok {
+					name = h.Host
+				}
+				peers = append(peers, name)
+			}
+		}
+		var err error
+		if f.listens, err = listenAddress(f.first().spec.Iface, "", false, peers[:min(len(peers), maxPeers)]); err != nil {
+			f.listens = boot.Loopback
+		}
+	}
+	return f.listens
 }
 
 // busy is the number of ranks on a host that have not ended, but for those of one job.

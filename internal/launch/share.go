@@ -26,6 +26,7 @@ type share struct {
 	universe int    // ranks for which the hosts have room: boot.Job.Universe
 	parent   string // boot.Job.Parent
 	busy     int    // ranks of other jobs on this host
+	far      bool   // other jobs may have ranks on other hosts
 }
 
 // An app is one block of the command line, ready to be started: ranks follow
@@ -97,7 +98,7 @@ func (s *share) encode() []byte {
 		w.U32(uint32(a.n)).Words(append([]string{a.file, a.dir}, a.argv...)).Words(a.env).Words(a.psets)
 	}
 	encodePushes(w, s.pushes)
-	w.U32(uint32(s.universe)).Text(s.parent).U32(uint32(s.busy))
+	w.U32(uint32(s.universe)).Text(s.parent).U32(uint32(s.busy)).U8(uint8(flag(s.far)))
 	return w.Bytes()[frame.HeadSize:]
 }
 
@@ -137,7 +138,7 @@ func decodeShare(body []byte) (*share, error) {
 		total += a.n
 	}
 	s.pushes = decodePushes(&r)
-	s.universe, s.parent, s.busy = int(r.U32()), r.Text(), int(r.U32())
+	s.universe, s.parent, s.busy, s.far = int(r.U32()), r.Text(), int(r.U32()), r.U8() != 0
 	if !r.Done() || total != len(s.where) {
 		return bad("other ranks than programs")
 	}

@@ -23,9 +23,8 @@ type Plan struct {
 
 // Why features have no test.
 const (
-	withTools     = "planned with the tools interface"
-	withProcesses = "planned with dynamic processes"
-	noCXX         = "none: MPI-3.0 removed the C++ bindings"
+	withTools = "planned with the tools interface"
+	noCXX     = "none: MPI-3.0 removed the C++ bindings"
 )
 
 // Chapters returns the chapters of docs/conformance.md.

@@ -34,13 +34,10 @@ func objects() []Chapter {
 		}},
 		{Title: "Dynamic processes", Features: []Feature{
 			{"DYN-01", "all processes start, or none, unless asked for some"},
+			{"DYN-02", "hints of how to start them"},
+			{"DYN-03", "arguments that matter at the root"},
 			{"DYN-04", "a code for each process"},
 			{"DYN-05", "spawning one or several programs"},
-		}, Planned: []Plan{
-			{withProcesses, []Feature{
-				{"DYN-02", "hints of how to start them"},
-				{"DYN-03", "arguments that matter at the root"},
-			}},
 		}},
 		{Title: "Files", Features: []Feature{
 			{"IO-01", "collective and shared forms of all accesses"},

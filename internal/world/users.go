@@ -33,6 +33,9 @@ func (w *World) Join() error {
 	if err == nil {
 		err = w.attachWorld()
 	}
+	if err == nil {
+		err = w.meetParent()
+	}
 	w.note.SetStage(shmfmt.StageRunning)
 	return err
 }

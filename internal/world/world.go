@@ -42,6 +42,8 @@ type World struct {
 	Part *part.Engine
 	File *file.Engine
 	Meet *meet.Engine
+	// Parent is the communicator with the processes that have spawned this job; nil if none have.
+	Parent *comm.Comm
 	// Memory is what windows and AllocMem take memory from.
 	Memory *memory.Store
 
