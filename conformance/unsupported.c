@@ -36,16 +36,13 @@ int main(int argc, char **argv) {
 	OK(MPI_Comm_set_errhandler(c, h));
 
 	ASKS(MPI_Comm_connect(text, MPI_INFO_NULL, 0, c, &d));
-	ASKS(MPI_Comm_spawn("none", MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, c, &d, MPI_ERRCODES_IGNORE));
 	ASKS(MPI_Comm_accept(text, MPI_INFO_NULL, 0, c, &d));
 	LACKS(MPI_Open_port(MPI_INFO_NULL, text));
 	LACKS(MPI_Lookup_name("none", MPI_INFO_NULL, text));
 	LACKS(MPI_Comm_connect(text, MPI_INFO_NULL, 0, (MPI_Comm)MPI_INT, &d));
 
 	MPI_Comm_set_errhandler(c, MPI_ERRORS_RETURN);
-	MAKES(MPI_Comm_spawn("none", MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, c, &d, MPI_ERRCODES_IGNORE), d, MPI_COMM_NULL);
 	MAKES(MPI_Comm_join(0, &d), d, MPI_COMM_NULL);
-	LACKS(MPI_Comm_spawn("none", MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, c, NULL, MPI_ERRCODES_IGNORE));
 
 	OK(MPI_Topo_test(c, &n));
 	CHECK(n == MPI_UNDEFINED, "topology %d", n);

@@ -116,7 +116,7 @@ func fabrics() []string {
 // TestLaunchedProgramsGiveTheSerialResult runs each program on 1 to 4 ranks over
 // each fabric.
 func TestLaunchedProgramsGiveTheSerialResult(t *testing.T) {
-	l := build(t, "hello", "ring", "pi", "masterworker", "wordcount", "samplesort", "heat", "columns", "particles", "hashtable", "mcslock", "mpmcqueue", "worksteal", "globalarray", "signals", "taskqueue", "pagerank", "life3d", "pipeline", "matrixfile", "records", "mandelbrot")
+	l := build(t, "hello", "ring", "pi", "masterworker", "wordcount", "samplesort", "heat", "columns", "particles", "hashtable", "mcslock", "mpmcqueue", "worksteal", "globalarray", "signals", "taskqueue", "pagerank", "life3d", "pipeline", "matrixfile", "records", "mandelbrot", "spawn")
 	alone := func(program string, args ...string) string {
 		out, errs, status := l.run(t, l.path(program), args...)
 		if status != 0 {
@@ -164,6 +164,7 @@ func TestLaunchedProgramsGiveTheSerialResult(t *testing.T) {
 					contains(line, fmt.Sprintf("Hello from rank %d of %d on ", rank, n))
 				}
 
+				contains(l.launched(t, n, fabric, "spawn", "-workers", "2"), "2 workers: the sum of the numbers up to 1000 is 500500\n")
 				contains(l.launched(t, n, fabric, "ring", "-laps", "30"),
 					fmt.Sprintf("30 laps round %d ranks: the token is %d,", n, 30*n*(n+1)/2))
 

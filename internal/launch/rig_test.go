@@ -10,6 +10,8 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -42,6 +44,9 @@ func TestMain(m *testing.M) {
 	if testrun.Race {
 		// The tests are programs of this kind, so that packages are compiled once for both.
 		halo = []string{"-race", "-buildmode=exe", halo[0]}
+	}
+	if info, ok := debug.ReadBuildInfo(); ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-tags", Value: "faults"}) {
+		halo = append([]string{"-tags", "faults"}, halo...)
 	}
 	if build(haloPath, halo...) && build(dir, "./testdata/rank", "./testdata/hang", "./testdata/session") {
 		code = m.Run()

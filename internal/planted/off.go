@@ -280,6 +280,12 @@ const (
 	PutsOfTheFirst = false
 	// WidthLost has nodes of a Slurm job lose the zeros before their numbers.
 	WidthLost = false
+	// AnsweredEarly answers a spawn when the first of the processes has called Init.
+	AnsweredEarly = false
+	// SlotsUncounted does not count the slots that ranks occupy when processes are spawned.
+	SlotsUncounted = false
+	// StatusUntold has the launcher ignore the statuses of spawned jobs.
+	StatusUntold = false
 	// LeaveUntold has a leader end without telling the others of its node that it may.
 	LeaveUntold = false
 	// SegmentKept has a process keep its segments from the next leader of its node.
