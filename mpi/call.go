@@ -224,5 +224,9 @@ const (
 	callClosePort
 	callAccept
 	callConnect
+	callJoin
+	callPublish
+	callUnpublish
+	callLookupName
 	callCollective // the first of the collectives
 )

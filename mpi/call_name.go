@@ -224,6 +224,10 @@ func (k call) String() string {
 		callClosePort:               "Close",
 		callAccept:                  "Accept",
 		callConnect:                 "Connect",
+		callJoin:                    "Join",
+		callPublish:                 "Publish",
+		callUnpublish:               "Unpublish",
+		callLookupName:              "LookupName",
 		callWriteOrderedEnd:         "WriteOrderedEnd",
 	}[k]
 }

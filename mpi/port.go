@@ -3,10 +3,7 @@ package mpi
 import (
 	"context"
 	"strconv"
-	"time"
 
-	"github.com/halo-mpi/halo/internal/coll"
-	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/meet"
 )
 
@@ -37,11 +34,10 @@ type PortAddress string
 // C: info key ip_port, section 11.9.5.
 type PortNumber int
 
-// The keys of an Info for OpenPort, and for Accept and Connect in C.
+// The keys of an Info for OpenPort.
 const (
 	keyIPAddress = "ip_address"
 	keyIPPort    = "ip_port"
-	keyTimeout   = "timeout" // seconds
 )
 
 func (v PortAddress) portHint(o *meet.Options) error {
@@ -158,47 +154,3 @@ func meets(ctx context.Context, port string, c *Comm, root int, k call) (*Comm, 
 	core, err := meet(ctx, port, c.core, root)
 	return c.created(k, core, err)
 }
-
-// ClosePort is MPI_Close_port: it names the port.
-//
-// C: MPI_Close_port, section 11.9.2.
-func (internals) ClosePort(c *Comm, name string) error {
-	return (&Port{c, name}).Close()
-}
-
-// AcceptAt is MPI_Comm_accept: it names the port, and has a limit of time in the Info of the root.
-//
-// C: MPI_Comm_accept, section 11.9.2.
-func (internals) AcceptAt(name string, info *Info, c *Comm, root int) (*Comm, error) {
-	return meetsWithin(name, info, c, root, callAccept, coll.CallAccept)
-}
-
-// ConnectTo is MPI_Comm_connect, like AcceptAt.
-//
-// C: MPI_Comm_connect, section 11.9.3.
-func (internals) ConnectTo(name string, info *Info, c *Comm, root int) (*Comm, error) {
-	return meetsWithin(name, info, c, root, callConnect, coll.CallConnect)
-}
-
-func meetsWithin(name string, info *Info, c *Comm, root int, k call, inColl coll.Call) (*Comm, error) {
-	ctx := context.Background()
-	if c != nil && c.Rank() == root {
-		if v, ok := info.Get(keyTimeout); ok {
-			s, err := strconv.ParseFloat(v, 64)
-			if err != nil || s < 0 || s > maxTimeout {
-				if e := c.usable(k); e != nil {
-					return nil, e
-				}
-				err := c.w.Meet.Refuse(c.core, root, inColl, wrong(ErrArg, "%s: %q is no number of seconds", keyTimeout, v))
-				return c.created(k, (*comm.Comm)(nil), err)
-			}
-			var cancel context.CancelFunc
-			ctx, cancel = context.WithTimeout(ctx, time.Duration(s*float64(time.Second)))
-			defer cancel()
-		}
-	}
-	return meets(ctx, name, c, root, k)
-}
-
-// maxTimeout is the longest limit of time in seconds: a century.
-const maxTimeout = 3e9

@@ -58,6 +58,12 @@ var engine = unexported.Get[interface {
 	PackTo(c *mpi.Comm, dst []byte, p unsafe.Pointer, count int, d mpi.Datatype) int
 	UnpackFrom(c *mpi.Comm, src []byte, p unsafe.Pointer, count int, d mpi.Datatype) int
 	WinFromMemhandle(parent *mpi.Window, handle []byte, size int64, unit, target int, info *mpi.Info) (*mpi.Window, error)
+	ClosePort(c *mpi.Comm, name string) error
+	AcceptAt(name string, info *mpi.Info, c *mpi.Comm, root int) (*mpi.Comm, error)
+	ConnectTo(name string, info *mpi.Info, c *mpi.Comm, root int) (*mpi.Comm, error)
+	JoinFD(c *mpi.Comm, fd int) (*mpi.Comm, error)
+	PublishName(c *mpi.Comm, service, name string) error
+	UnpublishName(c *mpi.Comm, service, name string) error
 	DupWithInfo(c *mpi.Comm, info *mpi.Info) (*mpi.Comm, error)
 	IdupWithInfo(c *mpi.Comm, info *mpi.Info) (*mpi.Comm, mpi.Request)
 	WinDup(w *mpi.Window) (*mpi.Window, error)

@@ -53,11 +53,11 @@ var procedures = [...]procedure{
 	44:  {text: 1346, name: 12, buffers: 13, comm: 1},
 	45:  {text: 1371, name: 15, comm: 1},
 	46:  {text: 1386, name: 14},
-	47:  {text: 1400, name: 15, comm: 4, makes: 1},
+	47:  {text: 1400, name: 15, comm: 4},
 	48:  {text: 1415, name: 22, buffers: 8, comm: 1},
 	49:  {text: 1445, name: 24, comm: 1},
 	50:  {text: 1469, name: 16, comm: 1},
-	51:  {text: 1485, name: 16, comm: 4, makes: 1},
+	51:  {text: 1485, name: 16, comm: 4},
 	52:  {text: 1501, name: 15, comm: 1},
 	53:  {text: 1516, name: 26, always: true},
 	54:  {text: 1542, name: 26, handler: 4},
@@ -80,7 +80,7 @@ var procedures = [...]procedure{
 	71:  {text: 1914, name: 13, comm: 1},
 	72:  {text: 1927, name: 23, comm: 1},
 	73:  {text: 1950, name: 22, comm: 1},
-	74:  {text: 1972, name: 13, makes: 2},
+	74:  {text: 1972, name: 13},
 	75:  {text: 1985, name: 13, comm: 1},
 	76:  {text: 1998, name: 21, comm: 1},
 	77:  {text: 2019, name: 20, comm: 1},
@@ -618,9 +618,12 @@ func init() {
 		43:  doMPI_Cart_shift,
 		44:  doMPI_Cart_sub,
 		45:  doMPI_Cartdim_get,
+		46:  doMPI_Close_port,
+		47:  doMPI_Comm_accept,
 		48:  doMPI_Comm_attach_buffer,
 		49:  doMPI_Comm_call_errhandler,
 		50:  doMPI_Comm_compare,
+		51:  doMPI_Comm_connect,
 		52:  doMPI_Comm_create,
 		53:  doMPI_Comm_create_errhandler,
 		54:  (*Lib).commFromGroup,
@@ -643,6 +646,7 @@ func init() {
 		71:  doMPI_Comm_idup,
 		72:  doMPI_Comm_idup_with_info,
 		73:  doMPI_Comm_iflush_buffer,
+		74:  doMPI_Comm_join,
 		75:  doMPI_Comm_rank,
 		76:  doMPI_Comm_remote_group,
 		77:  doMPI_Comm_remote_size,
@@ -817,6 +821,7 @@ func init() {
 		246: doMPI_Issend,
 		247: doMPI_Keyval_create,
 		248: doMPI_Keyval_free,
+		249: (*Lib).lookupName,
 		250: (*Lib).mprobe,
 		251: (*Lib).mrecv,
 		252: doMPI_Neighbor_allgather,
@@ -832,6 +837,7 @@ func init() {
 		262: doMPI_Op_commutative,
 		263: (*Lib).createOp,
 		264: (*Lib).freeOp,
+		265: (*Lib).openPort,
 		266: (*Lib).pack,
 		267: (*Lib).packExternal,
 		268: doMPI_Pack_external_size,
@@ -844,6 +850,7 @@ func init() {
 		275: doMPI_Precv_init,
 		276: doMPI_Probe,
 		277: doMPI_Psend_init,
+		278: doMPI_Publish_name,
 		279: doMPI_Put,
 		280: doMPI_Query_thread,
 		281: doMPI_Raccumulate,
@@ -951,6 +958,7 @@ func init() {
 		383: doMPI_Type_vector,
 		384: (*Lib).unpack,
 		385: (*Lib).unpackExternal,
+		386: doMPI_Unpublish_name,
 		387: (*Lib).wait,
 		388: (*Lib).waitall,
 		389: (*Lib).waitany,
@@ -1112,10 +1120,7 @@ func init() {
 }
 
 // outcomes are the handles that procedures without a call return, by procedure.makes.
-var outcomes = [...][]made{
-	1: {{4, commNull}},
-	2: {{1, commNull}},
-}
+var outcomes = [...][]made{}
 
 // texts are the names of the procedures, each followed by the names of its addresses.
 const texts = "" +
@@ -2107,6 +2112,14 @@ func doMPI_Cartdim_get(l *Lib, a args) error {
 	return nil
 }
 
+func doMPI_Close_port(l *Lib, a args) error {
+	return engine.ClosePort(l.base(), text(a.word(0)))
+}
+
+func doMPI_Comm_accept(l *Lib, a args) error {
+	return l.meets(a, "MPI_Comm_accept", engine.AcceptAt)
+}
+
 func doMPI_Comm_attach_buffer(l *Lib, a args) error {
 	comm, err := l.comm(a.word(0), "MPI_Comm_attach_buffer")
 	if err != nil {
@@ -2142,6 +2155,10 @@ func doMPI_Comm_compare(l *Lib, a args) error {
 	}
 	a.setInt(2, int(v0))
 	return nil
+}
+
+func doMPI_Comm_connect(l *Lib, a args) error {
+	return l.meets(a, "MPI_Comm_connect", engine.ConnectTo)
 }
 
 func doMPI_Comm_create(l *Lib, a args) error {
@@ -2375,6 +2392,19 @@ func doMPI_Comm_iflush_buffer(l *Lib, a args) error {
 	}
 	v0 := comm.IflushBuffer()
 	return l.setRequest(a, 1, v0)
+}
+
+func doMPI_Comm_join(l *Lib, a args) error {
+	if err := l.need("MPI_Comm_join", a, "intercomm", 1); err != nil {
+		return err
+	}
+	v0, err := engine.JoinFD(l.base(), a.int(0))
+	if err != nil {
+		a.setWord(1, commNull)
+		return err
+	}
+	a.setWord(1, l.addComm(v0))
+	return nil
 }
 
 func doMPI_Comm_rank(l *Lib, a args) error {
@@ -4502,6 +4532,13 @@ func doMPI_Psend_init(l *Lib, a args) error {
 	return l.setRequest(a, 8, v0)
 }
 
+func doMPI_Publish_name(l *Lib, a args) error {
+	if _, err := l.info(a.word(1), "MPI_Publish_name"); err != nil {
+		return err
+	}
+	return engine.PublishName(l.base(), text(a.word(0)), text(a.word(2)))
+}
+
 func doMPI_Put(l *Lib, a args) error {
 	win, err := l.win(a.word(7), "MPI_Put")
 	if err != nil {
@@ -5447,6 +5484,13 @@ func doMPI_Type_vector(l *Lib, a args) error {
 	}
 	a.setWord(4, l.addType(v0))
 	return nil
+}
+
+func doMPI_Unpublish_name(l *Lib, a args) error {
+	if _, err := l.info(a.word(1), "MPI_Unpublish_name"); err != nil {
+		return err
+	}
+	return engine.UnpublishName(l.base(), text(a.word(0)), text(a.word(2)))
 }
 
 func doMPI_Win_allocate(l *Lib, a args) error {

@@ -25,7 +25,8 @@ type Args struct {
 	Root                   int
 	SendCounts, SendDispls []int // of a ReduceScatter: how Send is divided among the members
 	RecvCounts, RecvDispls []int
-	Wrong                  int // 1 + the bytes of Send where an error has taken the place of its memory; 0 if they are not known
+	Outlasts               bool // it goes on when a member has died, as if that had taken part
+	Wrong                  int  // 1 + the bytes of Send where an error has taken the place of its memory; 0 if they are not known
 }
 
 // WithRoot returns a with a root.

@@ -151,7 +151,7 @@ func (e *Engine) PeerFailed(int) {
 func (e *Engine) failLost() int {
 	n := 0
 	for i := len(e.live) - 1; i >= 0; i-- {
-		if s := e.live[i]; !s.failed {
+		if s := e.live[i]; !s.failed && !s.Outlasts {
 			if err := e.lost(s.c); err != nil {
 				s.fail(err)
 				n++

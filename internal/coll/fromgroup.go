@@ -112,8 +112,8 @@ func (e *Engine) JoinGroups(local []int32, leader int, remoteLeader int32, tag s
 
 // Close returns when no member of the given communicators uses them any more: each member calls
 // Close when it has done so, with other communicators too, or in another order. A process that has
-// returned from Close may end while others are still in Close, so one that has ended counts as one
-// that has called it. It takes the lock.
+// returned from Close may end, or let go of the others, while they are still in Close, so one that has
+// ended counts as one that has called it, and they go on. It takes the lock.
 func (e *Engine) Close(list []*comm.Comm) {
 	e.p.Lock()
 	defer e.p.Unlock()
@@ -122,7 +122,7 @@ func (e *Engine) Close(list []*comm.Comm) {
 		c = c.Whole()
 		last := comm.New(e.p, c.Ctx+closingContext, c.Rank, c.Members)
 		last.Coll = newState(site{ranks: c.Size(), runs: true})
-		all = append(all, e.begin(last, Barrier, &Args{Call: "Finalize"}))
+		all = append(all, e.begin(last, Barrier, &Args{Call: "Finalize", Outlasts: true}))
 	}
 	for _, r := range all {
 		_ = e.wait(r) // the error is that a member has ended

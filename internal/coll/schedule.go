@@ -135,7 +135,7 @@ func (s *schedule) Begin() {
 		s.recall()
 	}
 	switch err := e.lost(s.c); {
-	case err != nil:
+	case err != nil && !s.Outlasts:
 		s.fail(err)
 	case s.agreement != nil:
 		s.step = agreeing

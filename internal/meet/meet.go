@@ -38,14 +38,15 @@ type Engine struct {
 	colls *coll.Engine
 	far   Fabric // opens the fabric at the first call
 
-	mu    sync.Mutex
-	ports map[string]*tcp.Port // by name
-	links map[*comm.Comm]bool  // communicators with processes of other jobs that have not been disconnected
+	mu       sync.Mutex
+	ports    map[string]*tcp.Port // by name
+	services map[string]*service  // that this process has published, by name
+	links    map[*comm.Comm]bool  // communicators with processes of other jobs that have not been disconnected
 }
 
 // New returns the engine of p.
 func New(p *proc.Proc, colls *coll.Engine, far Fabric) *Engine {
-	return &Engine{p: p, colls: colls, far: far, ports: map[string]*tcp.Port{}, links: map[*comm.Comm]bool{}}
+	return &Engine{p: p, colls: colls, far: far, ports: map[string]*tcp.Port{}, services: map[string]*service{}, links: map[*comm.Comm]bool{}}
 }
 
 // Options say where a port listens; zero values leave it to Halo.
@@ -308,16 +309,5 @@ func (e *Engine) Finish(session uint64) {
 	e.mu.Unlock()
 	if len(all) > 0 {
 		e.colls.Close(all)
-	}
-}
-
-// ClosePorts closes all ports.
-func (e *Engine) ClosePorts() {
-	e.mu.Lock()
-	ports := e.ports
-	e.ports = map[string]*tcp.Port{}
-	e.mu.Unlock()
-	for _, p := range ports {
-		p.Close()
 	}
 }

@@ -86,13 +86,14 @@ func (m *meeting) run(meet func() error) (c *comm.Comm, err error) {
 		}
 		var head [12]byte
 		var body []byte
+		var failed error // of the root
 		if isRoot {
-			err := m.placeError()
-			if err == nil {
-				err = meet()
+			failed = m.placeError()
+			if failed == nil {
+				failed = meet()
 			}
-			if err != nil {
-				body = encodeVerdict(err)
+			if failed != nil {
+				body = encodeVerdict(failed)
 			} else {
 				body = m.table()
 				head[0] = 1
@@ -111,7 +112,10 @@ func (m *meeting) run(meet func() error) (c *comm.Comm, err error) {
 		if err := e.colls.Tell(local, body, m.root, m.call); err != nil {
 			return err
 		}
-		if head[0] == 0 {
+		switch {
+		case failed != nil:
+			return failed
+		case head[0] == 0:
 			return decodeVerdict(body)
 		}
 		theirs, ctx, err := m.introduce(body)

@@ -132,6 +132,10 @@ var (
 	FinalizedAgain        = chosen("FinalizedAgain")
 	TasksReadAhead        = chosen("TasksReadAhead")
 	DeadTakesTasks        = chosen("DeadTakesTasks")
+	ForeignUnwatched      = chosen("ForeignUnwatched")
+	PinIgnored            = chosen("PinIgnored")
+	NumberKept            = chosen("NumberKept")
+	TagEnough             = chosen("TagEnough")
 )
 
 // known is how many of them were chosen.

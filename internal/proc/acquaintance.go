@@ -48,6 +48,8 @@ type Far interface {
 	Reach(number int)
 	// Connected reports whether there is a connection, or one is being opened.
 	Connected(number int) bool
+	// Abandon ends attempts of this process to open a connection, and reports whether there were any.
+	Abandon(number int) bool
 	// Left records that the peer has left its connection.
 	Left(number int)
 	// Forget ends what the fabric knows of a process.
@@ -174,7 +176,7 @@ func (p *Proc) other(number int) *other {
 // leave leaves a process of another job.
 func (p *Proc) leave(number int) {
 	f, ok := p.far.(Far)
-	if !ok || !f.Connected(number) || p.DownCause(number) != nil {
+	if !ok || p.DownCause(number) != nil || !f.Connected(number) || p.peers.At(number).queue.count() == 0 && f.Abandon(number) {
 		p.forget(number)
 		return
 	}
@@ -232,7 +234,7 @@ func (p *Proc) forget(number int) {
 		*j = otherJob{}
 		s.spare = append(s.spare, o.job)
 	}
-	if !o.pinned {
+	if (!o.pinned || planted.PinIgnored) && !planted.NumberKept {
 		s.free = append(s.free, int32(number))
 	}
 	*o = other{}
@@ -256,7 +258,7 @@ func (p *Proc) resetPeer(number int) {
 // Watch opens the connection with a process of another job, so that this process learns of its
 // failure: nobody else reports it.
 func (p *Proc) Watch(number int) {
-	if f, ok := p.far.(Far); ok && p.other(number) != nil && p.DownCause(number) == nil {
+	if f, ok := p.far.(Far); ok && p.other(number) != nil && p.DownCause(number) == nil && !planted.ForeignUnwatched {
 		f.Reach(number)
 	}
 }

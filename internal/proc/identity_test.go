@@ -204,3 +204,41 @@ func TestContexts(t *testing.T) {
 		}
 	}
 }
+
+// A process of another job that nothing holds any more is forgotten, and its number and that of its job
+// are used again, but for the number of a process that a group contains.
+func TestForget(t *testing.T) {
+	p := alone(t, boot.Memory(2)[0])
+	a, b := proc.ID{Job: "a", Index: 0}, proc.ID{Job: "a", Index: 1}
+	meet := func(id proc.ID) int32 {
+		n, err := p.Meet(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return int32(n)
+	}
+	both := []int32{meet(a), meet(b)}
+	p.Hold(both)
+	p.Hold(both[:1])
+	p.Release(both)
+	if p.Number(a) != 2 || p.Number(b) != -1 || p.Identity(3) != (proc.ID{}) {
+		t.Errorf("the numbers are %d and %d, of which the first is held", p.Number(a), p.Number(b))
+	}
+	if n := meet(b); n != 3 {
+		t.Errorf("a process that is met again has the number %d, want 3", n)
+	}
+	p.Pin(both[1:])
+	p.Hold(both[1:])
+	p.Release(both[1:])
+	if n := meet(b); n != 4 {
+		t.Errorf("the number of a process in a group is used again: %d", n)
+	}
+	for i := range 3 * proc.JobsMax { // far more jobs than a process can know at the same time
+		c := []int32{meet(proc.ID{Job: fmt.Sprint("c", i), Index: 7})}
+		p.Hold(c)
+		p.Release(c)
+	}
+	if p.Known() > 6 {
+		t.Errorf("%d numbers are in use", p.Known())
+	}
+}

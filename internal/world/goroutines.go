@@ -76,6 +76,7 @@ func RunProcesses(name string, n int, fn func(*World) error) error {
 	failed := errors.Join(errs...) != nil
 	for _, w := range g.ranks {
 		if w != nil {
+			w.Meet.End()
 			if failed {
 				w.Proc.LoseAll(errRunOver)
 			}

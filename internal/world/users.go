@@ -101,6 +101,7 @@ func (w *World) Leave() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.users--; w.users == 0 {
+		w.Meet.End()
 		w.note.SetStage(shmfmt.StageFinalized)
 	}
 	return w.tell()

@@ -309,7 +309,9 @@ func (w *World) close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.users--
-	w.idle = w.users == 0
+	if w.idle = w.users == 0; w.idle {
+		w.Meet.End()
+	}
 	return errors.Join(w.boot.Finalize(), w.boot.InUse(!w.idle))
 }
 

@@ -101,10 +101,7 @@ func Jobs(t *testing.T, sizes []int, fn func(ctx context.Context, t testing.TB, 
 // JobsOn is Jobs over one fabric.
 func JobsOn(t testing.TB, fabric string, sizes []int, fn func(ctx context.Context, t testing.TB, job int, world *mpi.Comm)) {
 	t.Helper()
-	type api interface {
-		RunJobs(fabric string, sizes []int, fn func(ctx context.Context, job int, world *mpi.Comm) error) error
-	}
-	err := unexported.Get[api]().RunJobs(fabric, sizes, func(ctx context.Context, job int, world *mpi.Comm) error {
+	err := RunJobs(fabric, sizes, func(ctx context.Context, job int, world *mpi.Comm) error {
 		fn(ctx, t, job, world)
 		if t.Failed() {
 			return errors.New("the test has failed")
@@ -114,4 +111,12 @@ func JobsOn(t testing.TB, fabric string, sizes []int, fn func(ctx context.Contex
 	if err != nil {
 		t.Errorf("jobs of %v ranks over %s: %v", sizes, fabric, err)
 	}
+}
+
+// RunJobs is RunOver of several jobs at the same time. It returns the first error of a job.
+func RunJobs(fabric string, sizes []int, fn func(ctx context.Context, job int, world *mpi.Comm) error) error {
+	type api interface {
+		RunJobs(fabric string, sizes []int, fn func(ctx context.Context, job int, world *mpi.Comm) error) error
+	}
+	return unexported.Get[api]().RunJobs(fabric, sizes, fn)
 }

@@ -25,6 +25,8 @@ type Remote struct {
 type abroad struct {
 	mu   sync.Mutex
 	all  map[int]*Remote // by local number; the latest
+	eras map[int]uint64  // by local number; another one each time that the number is given to a process
+	last uint64          // era
 	tags map[int][]guest // by tag of a caller
 }
 
@@ -85,11 +87,16 @@ func (d *connector) guests(tag int) []guest {
 func (d *connector) introduce(number int, r Remote) {
 	d.abroad.mu.Lock()
 	if d.abroad.all == nil {
-		d.abroad.all = map[int]*Remote{}
+		d.abroad.all, d.abroad.eras = map[int]*Remote{}, map[int]uint64{}
+	}
+	if d.abroad.all[number] == nil {
+		d.abroad.last++
+		d.abroad.eras[number] = d.abroad.last
 	}
 	d.abroad.all[number] = &r
+	era := d.abroad.eras[number]
 	d.abroad.mu.Unlock()
-	d.abroad.invite(r.In, visitor{peer: number, name: r.Name, sealed: r.Sealed})
+	d.abroad.invite(r.In, visitor{peer: number, era: era, sealed: r.Sealed})
 }
 
 // forget undoes all introductions of a process, and ends attempts to reach it.
@@ -99,6 +106,7 @@ func (d *connector) forget(number int) {
 	d.abroad.dismiss(func(g guest) bool { return g.port == nil && g.peer == number })
 	d.abroad.mu.Lock()
 	delete(d.abroad.all, number)
+	delete(d.abroad.eras, number)
 	d.abroad.mu.Unlock()
 	d.peers.At(number).drop()
 	d.peers.Forget(number)
@@ -108,6 +116,28 @@ func (d *connector) forget(number int) {
 		}
 		return r.peer == number
 	})
+}
+
+// abandon ends the attempts to reach a process, and reports whether there were any.
+func (d *connector) abandon(number int) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	p := d.peers.At(number)
+	if p.state != dialling {
+		return false
+	}
+	p.drop()
+	p.state = unconnected
+	return true
+}
+
+// connecting reports whether a connection with a process is about to be handed to the data path, or is
+// being opened.
+func (d *connector) connecting(number int) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s := d.peers.At(number).state
+	return s == dialling || s == connected
 }
 
 // part lets a process of another job be reached by a new connection.
@@ -123,20 +153,24 @@ func (d *connector) visitor(peer int) visitor {
 	if peer < d.job.Size {
 		return visitor{peer: peer, sealed: far(d.job, peer)}
 	}
-	r := d.abroad.find(peer)
-	return visitor{peer: peer, name: r.Name, sealed: r.Sealed}
+	d.abroad.mu.Lock()
+	defer d.abroad.mu.Unlock()
+	v := visitor{peer: peer, era: d.abroad.eras[peer]}
+	if r := d.abroad.all[peer]; r != nil {
+		v.sealed = r.Sealed
+	}
+	return v
 }
 
-// is reports whether the number of a visitor is still that of the same process: numbers of processes
-// that have been forgotten are used again.
+// is reports whether the process of a visitor has not been forgotten since: its number may be that of
+// another process, or that of the same one after the two have met again.
 func (d *connector) is(v visitor) bool {
 	if v.peer < d.job.Size {
 		return true
 	}
 	d.abroad.mu.Lock()
 	defer d.abroad.mu.Unlock()
-	r := d.abroad.all[v.peer]
-	return r != nil && r.Name == v.name
+	return v.era != 0 && d.abroad.eras[v.peer] == v.era
 }
 
 // far reports whether frames to a peer are sealed and its host is watched.

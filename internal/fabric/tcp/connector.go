@@ -262,15 +262,15 @@ func (d *connector) revokeAdmission(who visitor) {
 	d.announce(result{peer: who.peer})
 }
 
-// established hands a connection to the data path.
-func (d *connector) established(with visitor, conn *socket, by sealer) {
+// established hands a connection to the data path, unless the attempts to open it have been given up.
+func (d *connector) established(with visitor, conn *socket, by sealer, attempt context.Context) {
 	r := result{peer: with.peer, conn: conn}
 	if with.sealed {
 		r.seal = by.Sealed()
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if !d.is(with) { // it was forgotten meanwhile
+	if !d.is(with) || attempt.Err() != nil {
 		conn.Close()
 		return
 	}

@@ -107,7 +107,7 @@ func (f *Fabric) Send(to int, h *wire.Header, payload []byte) bool {
 		}
 		return true
 	}
-	if h.Kind == wire.Leave && !r.asked && f.connector.abroad.has(to) { // there is nothing to leave
+	if h.Kind == wire.Leave && f.connector.abroad.has(to) && !f.connector.connecting(to) { // there is nothing to leave
 		return true
 	}
 	f.Reach(to)
@@ -129,7 +129,13 @@ func (f *Fabric) Introduce(number int, r Remote) { f.connector.introduce(number,
 // Connected reports whether there is a connection with a peer, or one is being opened.
 func (f *Fabric) Connected(to int) bool {
 	r := f.routes.At(to)
-	return r.link != nil || r.asked && !r.down
+	return r.link != nil || !r.down && f.connector.connecting(to)
+}
+
+// Abandon ends attempts of this process to open a connection, and reports whether there were any.
+func (f *Fabric) Abandon(to int) bool {
+	r := f.routes.At(to)
+	return r.link == nil && f.connector.abandon(to)
 }
 
 // Forget ends what the fabric knows of a process of another job that has been left.

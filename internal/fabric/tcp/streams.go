@@ -110,7 +110,7 @@ func (f *streams) ChunkMax() int { return chunkMax }
 func (f *streams) Send(to int, h *wire.Header, payload []byte) bool {
 	q := f.routes.At(to)
 	if q.link == nil {
-		if h.Kind == wire.Leave && !q.asked && f.connector.abroad.has(to) { // there is nothing to leave
+		if h.Kind == wire.Leave && f.connector.abroad.has(to) && !f.connector.connecting(to) { // there is nothing to leave
 			return true
 		}
 		f.Reach(to)
@@ -155,7 +155,13 @@ func (f *streams) Introduce(number int, r Remote) { f.connector.introduce(number
 // Connected reports whether there is a connection with a peer, or one is being opened.
 func (f *streams) Connected(to int) bool {
 	q := f.routes.At(to)
-	return q.link != nil || q.asked && !q.down
+	return q.link != nil || !q.down && f.connector.connecting(to)
+}
+
+// Abandon ends attempts of this process to open a connection, and reports whether there were any.
+func (f *streams) Abandon(to int) bool {
+	q := f.routes.At(to)
+	return q.link == nil && f.connector.abandon(to)
 }
 
 // Forget ends what the fabric knows of a process of another job that has been left.

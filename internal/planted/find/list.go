@@ -142,5 +142,9 @@ func faults() []sought {
 		by("FinalizedAgain", "internal/launch", "TestXLCH01_HostsCostTheLauncherTheSame"),
 		by("TasksReadAhead", "mpi/pool", "TestArgumentsAreNotReadFarAhead"),
 		by("DeadTakesTasks", "mpi/pool", "TestTasksOfTheDead"),
+		by("ForeignUnwatched", "internal/world", "TestDeathWithoutAConnection"),
+		by("PinIgnored", "internal/proc", "TestForget"),
+		by("NumberKept", "internal/proc", "TestForget"),
+		by("TagEnough", "internal/fabric/tcp", "TestS8_CallersOfPorts"),
 	}
 }

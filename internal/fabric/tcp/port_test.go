@@ -1,0 +1,145 @@
+package tcp
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/halo-mpi/halo/internal/boot"
+	"github.com/halo-mpi/halo/internal/wire"
+)
+
+// lone opens the fabric of a process that is alone in its job.
+func lone(t *testing.T, l limits) *Fabric {
+	t.Helper()
+	f, _, err := Listen(Config{Job: boot.Memory(1)[0].Job(), Alone: true, Parted: func(int) {}, limits: l})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+// S8, X-DYN-01: callers of a port that do not prove its secret get no byte, or only what who replays a Hello gets, and
+// never reach who accepts; meanwhile clients with the secret do.
+func TestS8_CallersOfPorts(t *testing.T) {
+	server, client := lone(t, limits{callers: 4, hello: 50 * time.Millisecond, penalty: time.Millisecond}), lone(t, limits{})
+	p, err := server.OpenPort(secret(7), "", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pair := wire.Between(secret(7), clientEnd, portEnd)
+	forged := wire.Between(secret(8), clientEnd, portEnd)
+	known := forged
+	known.From = pair.From // the tag may have been heard
+	hello := greeting(pair)
+	attacks := map[string][]byte{
+		"another secret":               greeting(forged),
+		"another secret, known tag":    greeting(known),
+		"truncated":                    hello[:len(hello)-1],
+		"silent":                       nil,
+		"a process of the job":         greeting(wire.Pair{Secret: secret(7), Job: server.connector.job.ID, From: 0, To: 0}),
+		"text":                         []byte(strings.Repeat("GET / HTTP/1.0\r\n", 10)),
+		"replayed, and a forged proof": append(append([]byte(nil), hello...), make([]byte, wire.ProofSize)...),
+	}
+	for what, b := range attacks {
+		conn, err := net.Dial("tcp", p.Addr())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		if _, err := conn.Write(b); err != nil {
+			t.Fatal(err)
+		}
+		conn.SetReadDeadline(time.Now().Add(20 * time.Second))
+		got, _ := io.ReadAll(conn)
+		if want := 0; strings.HasPrefix(what, "replayed") {
+			if want = wire.ChallengeSize; len(got) != want {
+				t.Errorf("%s: %d bytes, want %d", what, len(got), want)
+			}
+		} else if len(got) != want {
+			t.Errorf("%s: %d bytes, want none", what, len(got))
+		}
+	}
+	for range 20 { // callers that send nothing, more than there are slots
+		conn, err := net.Dial("tcp", p.Addr())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+	}
+	call, err := client.CallPort(context.Background(), p.Addr(), secret(7))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer call.Close()
+	served, err := p.Accept(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer served.Close()
+	if _, err := call.Write([]byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	b := make([]byte, 1)
+	if _, err := io.ReadFull(served, b); err != nil || b[0] != 'x' {
+		t.Fatal(b, err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if c, err := p.Accept(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("somebody else has been accepted: %v, %v", c, err)
+	}
+	if _, err := client.CallPort(context.Background(), p.Addr(), secret(8)); !errors.Is(err, ErrNoPort) {
+		t.Errorf("a call with another secret: %v", err)
+	}
+	p.Close()
+	if _, err := client.CallPort(context.Background(), p.Addr(), secret(7)); !errors.Is(err, ErrNoPort) {
+		t.Errorf("a call to a closed port: %v", err)
+	}
+	if _, err := p.Accept(context.Background()); !errors.Is(err, ErrNoPort) {
+		t.Errorf("accept at a closed port: %v", err)
+	}
+}
+
+// X-DYN-01: whoever closes a port turns away the clients that wait there.
+func TestClosedPortsTurnClientsAway(t *testing.T) {
+	server, client := lone(t, limits{}), lone(t, limits{})
+	p, err := server.OpenPort(secret(7), "", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	call, err := client.CallPort(context.Background(), p.Addr(), secret(7))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer call.Close()
+	p.Close()
+	if n, err := call.Read(make([]byte, 1)); err == nil {
+		t.Errorf("%d bytes of a port that is closed", n)
+	}
+}
+
+// S8, X-DYN-01: a process of another job that has been forgotten cannot call any more, and another one that has got its
+// number is not taken for it.
+func TestS8_ForgottenProcesses(t *testing.T) {
+	f := lone(t, limits{penalty: time.Millisecond})
+	in := wire.Between(secret(3), "x/0", "y/0")
+	f.Introduce(1, Remote{Name: "x", Addr: "127.0.0.1:1", In: in, Out: wire.Between(secret(3), "y/0", "x/0")})
+	if g := f.connector.guests(in.From); len(g) != 1 || !f.connector.is(g[0].visitor) {
+		t.Fatal("a process that has been introduced is no guest")
+	}
+	old := f.connector.guests(in.From)[0].visitor
+	f.Forget(1)
+	if len(f.connector.guests(in.From)) != 0 || f.connector.is(old) {
+		t.Error("a forgotten process may call")
+	}
+	f.Introduce(1, Remote{Name: "z", Addr: "127.0.0.1:1", In: wire.Between(secret(4), "z/0", "y/0")})
+	if f.connector.is(old) || f.connector.admit(old) != 0 {
+		t.Error("a forgotten process takes the place of the one that has its number")
+	}
+}
