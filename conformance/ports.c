@@ -28,14 +28,14 @@ int main(int argc, char **argv) {
 	begin(&argc, &argv);
 	OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
 	low = rank < size / 2;
-	char port[MPI_MAX_PORT_NAME] = "", found[MPI_MAX_PORT_NAME], service[100];
+	char port[MPI_MAX_PORT_NAME] = "", looked[MPI_MAX_PORT_NAME], service[100];
 	int id = getpid();
 	OK(MPI_Bcast(&id, 1, MPI_INT, 0, MPI_COMM_WORLD));
 	snprintf(service, sizeof service, "halo ports %d", id);
 	MPI_Comm half, c;
 	OK(MPI_Comm_split(MPI_COMM_WORLD, low, rank, &half));
 
-	FAILS(MPI_Lookup_name(service, MPI_INFO_NULL, found), MPI_ERR_NAME);
+	FAILS(MPI_Lookup_name(service, MPI_INFO_NULL, looked), MPI_ERR_NAME);
 	OK(MPI_Barrier(MPI_COMM_WORLD));
 	if (rank == 0) {
 		OK(MPI_Open_port(MPI_INFO_NULL, port));
@@ -86,7 +86,7 @@ int main(int argc, char **argv) {
 	OK(MPI_Barrier(MPI_COMM_WORLD));
 	if (!low)
 		FAILS(MPI_Comm_connect(port, MPI_INFO_NULL, 0, half, &c), MPI_ERR_PORT);
-	FAILS(MPI_Lookup_name(service, MPI_INFO_NULL, found), MPI_ERR_NAME);
+	FAILS(MPI_Lookup_name(service, MPI_INFO_NULL, looked), MPI_ERR_NAME);
 	FAILS(MPI_Comm_join(-1, &c), MPI_ERR_ARG);
 	CHECK(c == MPI_COMM_NULL, "a communicator of a call that has failed");
 	OK(MPI_Comm_free(&half));
