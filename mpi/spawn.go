@@ -17,7 +17,7 @@ import (
 
 // Command is a program that Spawn starts, and how.
 //
-// C: the arguments of MPI_Comm_spawn, section 11.8.2.
+// C: MPI_Comm_spawn, section 11.8.2.
 type Command struct {
 	// Program is a file, or a name that is looked up in the keys path of Info and in PATH, or a Go package,
 	// which is built, as for halo run. A relative path is one in Dir.
