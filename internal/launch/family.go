@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/halo-mpi/halo/internal/boot"
-	"github.com/halo-mpi/halo/internal/planted"
 )
 
 // A family is the job that the launcher was asked for, which is its first one, and all jobs that processes
@@ -37,9 +36,8 @@ type family struct {
 	advice      string   // the end of reason then, in parentheses: what its status suggests
 	starter     *starter // of agents on other hosts; nil until one is needed
 
-	lateStatus int      // the status of the first spawned job that has ended with another one than 0
-	listens    string   // the result of listenFar
-	givenUp    []string // hosts of spawned jobs that were not awaited
+	listens string   // the result of listenFar
+	givenUp []string // hosts of spawned jobs that were not awaited
 }
 
 // post has the loop call f.
@@ -76,11 +74,6 @@ func (f *family) forget() {
 		}
 		if j.abandoned {
 			f.givenUp = append(f.givenUp, j.awaited()...)
-		}
-		for _, r := range j.ranks {
-			if !j.refused && f.lateStatus == 0 && !planted.StatusUntold {
-				f.lateStatus = r.exitStatus()
-			}
 		}
 		j.release()
 	}

@@ -320,7 +320,6 @@ func (j *job) conclude() {
 			return
 		}
 	}
-	j.status = j.lateStatus
 }
 
 // unfinished names the hosts whose ranks have ended but whose agents were given up.

@@ -122,7 +122,7 @@ func TestF5_AFamilyEndsTogether(t *testing.T) {
 	}
 }
 
-// The status of the launcher is that of the first job, and else the first other one of a job that was spawned.
+// The status of the launcher is that of the failure, of whichever job.
 func TestStatusOfAFamily(t *testing.T) {
 	t.Parallel()
 	spawning(t, "1|init|finalize|exit:0", "finalize", "exit:0").start().wait(0)

@@ -284,8 +284,6 @@ const (
 	AnsweredEarly = false
 	// SlotsUncounted does not count the slots that ranks occupy when processes are spawned.
 	SlotsUncounted = false
-	// StatusUntold has the launcher ignore the statuses of spawned jobs.
-	StatusUntold = false
 	// LeaveUntold has a leader end without telling the others of its node that it may.
 	LeaveUntold = false
 	// SegmentKept has a process keep its segments from the next leader of its node.

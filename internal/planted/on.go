@@ -122,7 +122,6 @@ var (
 	WidthLost             = chosen("WidthLost")
 	AnsweredEarly         = chosen("AnsweredEarly")
 	SlotsUncounted        = chosen("SlotsUncounted")
-	StatusUntold          = chosen("StatusUntold")
 	LeaveUntold           = chosen("LeaveUntold")
 	SegmentKept           = chosen("SegmentKept")
 	EndPassesTable        = chosen("EndPassesTable")

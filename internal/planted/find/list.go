@@ -132,7 +132,6 @@ func faults() []sought {
 		by("WidthLost", "internal/launch", "TestSlurmNodes"),
 		by("AnsweredEarly", "internal/launch", "TestDYN05_SpawnReturnsWhenAllHaveCalledInit"),
 		by("SlotsUncounted", "internal/launch", "TestDYN01_SlotsAndSoftSets"),
-		by("StatusUntold", "internal/launch", "TestStatusOfAFamily"),
 		by("LeaveUntold", "internal/boot/joined", "TestXSES01_MemoryOutlivesTheLeader"),
 		by("SegmentKept", "internal/boot/joined", "TestXSES01_MemoryOutlivesTheLeader"),
 		by("EndPassesTable", "internal/boot/joined", "TestXLCH01_EndsDoNotPassTables"),
