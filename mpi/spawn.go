@@ -26,6 +26,10 @@ type Command struct {
 	N       int      // how many processes
 	Dir     string   // working directory; "": that of this process
 	Env     []string // NAME=value, in addition to the environment of the job of this process
+	// Apart has the new job end alone, once it is started: if one of its processes fails, other jobs go on, and
+	// calls that need the new processes fail with ErrProcFailed. When its parents end, it ends, too. The first command
+	// has it for all.
+	Apart bool
 	// Info has other keys of the standard (host, hostfile, arch, wdir, path, file, soft, mpi_initial_errhandler,
 	// mpi_memory_alloc_kinds) and of Halo (env, bind, timeout): docs/dynamic.md. Other keys are ignored.
 	Info *Info
@@ -103,7 +107,7 @@ func (c *Comm) asks(ctx context.Context, commands []Command) (*boot.Spawn, *clas
 	if ctx == nil {
 		return bad(class.Arg, "the context is nil")
 	}
-	what := &boot.Spawn{}
+	what := &boot.Spawn{Apart: commands[0].Apart}
 	total := 0
 	here, _ := os.Getwd()
 	for i := range commands {

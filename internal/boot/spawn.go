@@ -12,10 +12,11 @@ import (
 )
 
 // A Spawn asks the launcher for a new job, whose processes the launcher watches with those of the job that
-// asks: if one of them fails, all end.
+// asks: if one of them fails, all end, but for Apart.
 type Spawn struct {
 	Parent  string        // what the new processes find in Job.Parent
 	Timeout time.Duration // for all of them to call Init; 0: none
+	Apart   bool          // once all have called Init, the end of the new job ends no other
 	Blocks  []SpawnBlock
 }
 
@@ -43,7 +44,7 @@ type Spawned struct {
 
 // A Spawn in a frame:
 //
-//	number, milliseconds of the timeout, blocks uint32 | Parent as words |
+//	number, milliseconds of the timeout uint32, Apart uint8, blocks uint32 | Parent as words |
 //	for each block: Max uint32, words of its texts, Args, Path and Env as words
 //
 // The other requests and answers about it:
@@ -52,7 +53,11 @@ type Spawned struct {
 //	Spawned   number uint32, Job as text, count of blocks uint32, processes started uint32 each, Why as rest
 
 func (s *Spawn) encode(number uint32) []byte {
-	w := frame.New(kindSpawn).U32(number).U32(uint32(min(s.Timeout.Milliseconds(), 1<<31))).U32(uint32(len(s.Blocks))).Words([]string{s.Parent})
+	apart := uint8(0)
+	if s.Apart {
+		apart = 1
+	}
+	w := frame.New(kindSpawn).U32(number).U32(uint32(min(s.Timeout.Milliseconds(), 1<<31))).U8(apart).U32(uint32(len(s.Blocks))).Words([]string{s.Parent})
 	for _, b := range s.Blocks {
 		w.U32(uint32(b.Max)).Words([]string{b.Program, b.Soft, b.Dir, b.Hosts, b.HostFile, b.Arch, b.Bind})
 		w.Words(b.Args).Words(b.Path).Words(b.Env)
@@ -64,7 +69,7 @@ func (s *Spawn) encode(number uint32) []byte {
 func DecodeSpawn(body []byte) (number uint32, s *Spawn, err error) {
 	r := frame.Body{Left: body}
 	number = r.U32()
-	s = &Spawn{Timeout: time.Duration(r.U32()) * time.Millisecond}
+	s = &Spawn{Timeout: time.Duration(r.U32()) * time.Millisecond, Apart: r.U8() == 1}
 	blocks, parent := r.U32(), r.Words()
 	if len(parent) != 1 || len(parent[0]) > frame.MaxText {
 		r.Bad = true

@@ -28,7 +28,7 @@ func TestDYN05_RequestsAndAnswersOfSpawns(t *testing.T) {
 	}}
 	w := newWorld(t, h)
 	want := []*Spawn{
-		{Parent: "a port", Timeout: 1500 * time.Millisecond, Blocks: []SpawnBlock{
+		{Parent: "a port", Timeout: 1500 * time.Millisecond, Apart: true, Blocks: []SpawnBlock{
 			{Program: "a", Args: []string{"", "x y"}, Max: 3, Soft: "1:3", Dir: "/", Path: []string{"/bin", "b"}, Env: []string{"A=1"}, Hosts: "h:2", HostFile: "f", Arch: "amd64", Bind: "core"},
 			{Program: "b", Max: 1}}},
 		{Blocks: []SpawnBlock{{Program: "c", Max: MaxRanks}}},

@@ -16,7 +16,8 @@ import (
 
 // A family is the job that the launcher was asked for, which is its first one, and all jobs that processes
 // of the family have spawned. They share the loop, the launcher's output, and their end: if one fails, all
-// are ended. A job whose start fails ends alone, and the process that has asked for it learns why.
+// are ended. A job whose start fails ends alone, and the process that has asked for it learns why; so does a job
+// that is apart, but together with its parents.
 type family struct {
 	stdout, stderr *sink
 	events         chan func()
@@ -150,7 +151,7 @@ func (f *family) busy(host string, but *job) (n int) {
 }
 
 // end ends the family: ranks get Over, then SIGTERM, then SIGKILL. The first call sets status and reason. If
-// the start of j is not complete, only j ends.
+// the start of j is not complete, or j is apart, only j ends.
 func (j *job) end(status int, format string, args ...any) {
 	reason := ""
 	if format != "" {
@@ -161,6 +162,10 @@ func (j *job) end(status int, format string, args ...any) {
 		return
 	case j.asked != nil:
 		j.refuse(reason)
+		return
+	case j.apart:
+		j.refused = true
+		j.stop(reason)
 		return
 	}
 	j.ending, j.status, j.reason = true, status, reason

@@ -38,7 +38,8 @@ type job struct {
 	*family
 	parent  *job     // that has asked for it; nil: the launcher was asked
 	asked   *request // that the job is started for, until it is answered
-	refused bool     // the start of the job has failed, and it ends alone
+	apart   bool     // once it is started, its end ends no other job
+	refused bool     // it ends alone: its start has failed, or it is apart
 	port    string   // of the parent: boot.Job.Parent
 	spawned int      // number of jobs that its ranks have asked for
 	builder *builder // of a spawned job

@@ -107,10 +107,11 @@ func (j *job) blame(r *rank, status int, advice string, args ...any) {
 	if r.note != "" {
 		last = fmt.Sprintf(" in %s", r.note)
 	}
-	if !j.ends() {
-		j.blamed, j.advice = r, fmt.Sprintf(advice, args...)
+	because := fmt.Sprintf(advice, args...)
+	if !j.ends() && !j.apart {
+		j.blamed, j.advice = r, because
 	}
-	j.end(status, "%s %s%s; the job was ended (%s)", j.name(r), r.how(), last, j.advice)
+	j.end(status, "%s %s%s; the job was ended (%s)", j.name(r), r.how(), last, because)
 }
 
 // name describes the process of r in messages.

@@ -43,7 +43,7 @@ func (j *job) spawn(rank int, number uint32, body []byte) {
 	}
 	j.spawned++
 	c := &job{family: j.family, parent: j, asked: &request{rank: rank, number: number, what: what}, here: -1,
-		id: fmt.Sprintf("%s.%d", j.id, j.spawned), mark: j.mark, fabric: j.fabric, port: what.Parent}
+		id: fmt.Sprintf("%s.%d", j.id, j.spawned), mark: j.mark, fabric: j.fabric, port: what.Parent, apart: what.Apart}
 	rand.Read(c.secret[:])
 	spec := *j.first().spec
 	spec.Blocks, spec.Hosts, spec.Timeout, spec.Warnings, spec.Ignored, spec.Bind = nil, nil, 0, nil, nil, "none"

@@ -122,6 +122,15 @@ func TestF5_AFamilyEndsTogether(t *testing.T) {
 	}
 }
 
+// A job that is apart ends alone when one of its processes fails, and together with its parents.
+func TestF5_JobsThatAreApart(t *testing.T) {
+	t.Parallel()
+	for _, end := range []string{"kill:9", "abort:7", "exit:3"} {
+		spawning(t, "2;apart|init|exchange|1@"+end+"|forever", "spawn:1|init|finalize", "finalize").start().wait(0)
+	}
+	spawning(t, "1;apart|init|ignore:15|forever", "kill:9").start().wait(137).said("rank 0 (pid ")
+}
+
 // The status of the launcher is that of the failure, of whichever job.
 func TestStatusOfAFamily(t *testing.T) {
 	t.Parallel()

@@ -42,6 +42,8 @@ func (p *process) spawn(arg string) error {
 			b.Arch = value
 		case "env":
 			b.Env = append(b.Env, strings.Replace(value, ":", "=", 1))
+		case "apart":
+			what.Apart = true
 		case "timeout":
 			what.Timeout, err = time.ParseDuration(value)
 		case "cancel":
