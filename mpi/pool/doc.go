@@ -19,6 +19,8 @@
 // of a function and an encoded argument, and the result comes back encoded, so that worker and caller
 // share no memory, also where both are goroutines of one process.
 //
+// Over uses the other ranks of a communicator, Spawn starts processes, and Local goroutines.
+//
 // Submit starts one task; Map, MapSeq and MapUnordered run many. The context of the call reaches the
 // function, so that its end can end the task. An error or a panic of a function, and the death of
 // a worker, are an *Error, which names the function and the worker.

@@ -9,7 +9,7 @@ import (
 )
 
 // A Pool is workers, and the tasks that wait for them. Any goroutine may start tasks. It exists while
-// the function that has got it from Over or Local runs.
+// the function that has got it from Over, Spawn or Local runs.
 //
 // Each worker has slots, as many as tasks may be with it at once, and each slot a goroutine: it takes
 // a task from the queue, sends it, and sleeps in the receive of the answer. So nothing polls, a task
@@ -20,11 +20,16 @@ type Pool struct {
 	options options
 	queue   queue
 	slots   sync.WaitGroup
-	room    int // how many tasks run at once, when all workers live
+	room    int                  // how many tasks run at once, when all workers live
+	spawn   func() (link, error) // starts a worker in the place of one that has died; nil: none is replaced
+	stop    func()               // ends spawn; nil if spawn is
 }
 
 // options are what Options set.
-type options struct{ inFlight, retries int }
+type options struct {
+	inFlight, retries int
+	info              *mpi.Info
+}
 
 // An Option changes how a pool works.
 type Option func(o *options)
@@ -115,36 +120,60 @@ func newPool(with []Option) (*Pool, error) {
 // serve calls run while the slots of all workers do tasks.
 func (p *Pool) serve(links []link, run func(p *Pool) error) error {
 	p.room = len(links) * p.options.inFlight
-	p.queue.slots = p.room
+	p.queue.expect(p.room)
 	for _, l := range links {
-		m := &member{link: l}
-		for slot := range p.options.inFlight {
-			p.slots.Go(func() { p.work(m, slot+1) })
-		}
+		p.join(l)
 	}
 	returned := false
 	defer func() {
 		if !returned { // run has panicked: nobody waits for tasks
-			p.queue.abort()
+			p.abort()
 			p.queue.close()
 		}
 	}()
 	err := run(p)
 	returned = true
 	if err != nil {
-		p.queue.abort()
+		p.abort()
 	}
 	p.queue.close()
 	p.slots.Wait()
-	for _, l := range links {
-		l.close()
+	for _, m := range p.queue.members {
+		m.close(m.dead)
 	}
 	return err
 }
 
+// join adds a worker, for whose slots the queue waits.
+func (p *Pool) join(l link) {
+	m := &member{link: l}
+	p.queue.join(m)
+	for slot := range p.options.inFlight {
+		p.slots.Go(func() { p.work(m, slot+1) })
+	}
+}
+
+// abort ends all tasks.
+func (p *Pool) abort() {
+	if p.stop != nil {
+		p.stop()
+	}
+	p.queue.abort()
+}
+
+// replace starts a worker in the place of one that has died.
+func (p *Pool) replace() {
+	l, err := p.spawn()
+	if err != nil {
+		p.queue.lack(p.options.inFlight, err)
+		return
+	}
+	p.join(l)
+}
+
 // work does tasks in one slot of a worker, until the pool is closed or the worker has died.
 func (p *Pool) work(m *member, slot int) {
-	defer p.queue.leave()
+	defer p.queue.lack(1, nil)
 	for t := p.queue.take(m); t != nil; t = p.queue.take(m) {
 		answer, err := m.do(slot, t)
 		died := errors.Is(err, mpi.ErrProcFailed)
@@ -152,7 +181,9 @@ func (p *Pool) work(m *member, slot int) {
 			t.deaths++
 		}
 		again := died && t.deaths <= p.options.retries
-		p.queue.done(t, m, died, again)
+		if first := p.queue.done(t, m, died, again); first && p.spawn != nil && p.queue.needs(p.options.inFlight) {
+			p.slots.Go(p.replace)
+		}
 		switch {
 		case err == nil:
 			t.finish(m.worker(), answer)
@@ -176,7 +207,7 @@ type link interface {
 	// it. The error is mpi.ErrProcFailed if the worker has died.
 	do(slot int, t *task) (answer []byte, err error)
 	// close is called when no task runs.
-	close()
+	close(dead bool)
 	// worker is the number of the worker in errors.
 	worker() int
 }
@@ -185,6 +216,7 @@ type link interface {
 type remote struct {
 	c            *mpi.Comm
 	rank, number int
+	spawned      bool // c is an intercommunicator with the worker alone
 }
 
 func (r *remote) do(slot int, t *task) ([]byte, error) {
@@ -196,8 +228,19 @@ func (r *remote) do(slot int, t *task) ([]byte, error) {
 	return answer, err
 }
 
-func (r *remote) close()      { mpi.Send(r.c, []byte{controlClose}, r.rank, tagControl) }
 func (r *remote) worker() int { return r.number }
+
+func (r *remote) close(dead bool) {
+	if !dead {
+		mpi.Send(r.c, []byte{controlClose}, r.rank, tagControl)
+	}
+	switch {
+	case r.spawned && dead:
+		r.c.Free()
+	case r.spawned:
+		r.c.Disconnect()
+	}
+}
 
 // local is a worker that is goroutines of this process.
 type local struct {
@@ -212,5 +255,5 @@ func (l *local) do(_ int, t *task) ([]byte, error) {
 	return <-answers, nil
 }
 
-func (l *local) close()      { l.w.tasks.Wait() }
+func (l *local) close(bool)  { l.w.tasks.Wait() }
 func (l *local) worker() int { return l.number }

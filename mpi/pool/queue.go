@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -81,7 +82,9 @@ type queue struct {
 	waiting []*task
 	running map[*task]bool
 	number  uint64 // of the last task
-	slots   int    // that take tasks
+	slots   int    // that take tasks, or will when a worker has been started
+	members []*member
+	lost    error // why there are no slots; nil: workers have died
 	closed  bool
 	aborted bool
 }
@@ -111,9 +114,34 @@ func (q *queue) refuses() error {
 	case q.closed || q.aborted:
 		return errClosed
 	case q.slots == 0:
-		return errDeserted
+		return cmp.Or(q.lost, errDeserted)
 	}
 	return nil
+}
+
+// expect adds slots, whose workers join later.
+func (q *queue) expect(slots int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.slots += slots
+}
+
+// join adds a worker whose slots are expected.
+func (q *queue) join(m *member) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.members = append(q.members, m)
+}
+
+// needs reports whether a worker is to be started in the place of one that has died, and expects its slots.
+func (q *queue) needs(slots int) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.aborted || q.closed && len(q.waiting) == 0 {
+		return false
+	}
+	q.slots += slots
+	return true
 }
 
 // take waits for a task for a worker. It is nil when the worker has died, or the queue is closed and no task
@@ -142,11 +170,12 @@ func (q *queue) take(m *member) *task {
 }
 
 // done is called when a worker no longer has a task. If that runs again, it is the next one, since it has
-// waited already.
-func (q *queue) done(t *task, m *member, died, again bool) {
+// waited already. It reports whether the death of the worker is news.
+func (q *queue) done(t *task, m *member, died, again bool) (first bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	delete(q.running, t)
+	first = died && !m.dead
 	m.dead = m.dead || died && !planted.DeadTakesTasks
 	if again {
 		q.waiting = slices.Insert(q.waiting, 0, t)
@@ -154,18 +183,22 @@ func (q *queue) done(t *task, m *member, died, again bool) {
 	if died || q.closed {
 		q.news.Broadcast()
 	}
+	return first
 }
 
-// leave is called when a slot takes no tasks any more. With the last one, all tasks that wait fail.
-func (q *queue) leave() {
+// lack is called when slots take no tasks any more, with the reason if no worker could be started for them.
+// With the last one, all tasks that wait fail.
+func (q *queue) lack(slots int, why error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.slots--
-	if q.slots > 0 {
+	if why != nil {
+		q.lost = fmt.Errorf("no worker is left: all have died, and none could be started: %w", why)
+	}
+	if q.slots -= slots; q.slots > 0 {
 		return
 	}
 	for _, t := range q.waiting {
-		t.fail(-1, errDeserted)
+		t.fail(-1, cmp.Or(q.lost, errDeserted))
 	}
 	q.waiting = nil
 }

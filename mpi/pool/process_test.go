@@ -1,3 +1,0 @@
-package pool_test
-
-func lone() bool { return false }
