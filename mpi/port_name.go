@@ -8,6 +8,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/proc"
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
@@ -86,10 +87,15 @@ func (internals) JoinFD(c *Comm, fd int) (*Comm, error) {
 
 func (c *Comm) join(ctx context.Context, swap func(ctx context.Context, out, in []byte) error) (*Comm, error) {
 	w := c.w
-	alone := comm.New(w.Proc, w.Proc.SelfContext(), 0, []int32{int32(w.Proc.Job().Rank)})
-	if err := w.Coll.Attach(alone, coll.NoSlot); err != nil {
+	w.Proc.Lock()
+	_, own := w.Proc.NewContext(proc.InSession(c.core.Ctx))
+	alone := comm.New(w.Proc, own, 0, []int32{int32(w.Proc.Job().Rank)})
+	err := w.Coll.Attach(alone, coll.NoSlot)
+	w.Proc.Unlock()
+	if err != nil {
 		return nil, wrap(err, callJoin, c, Undefined, Undefined)
 	}
+	defer w.Coll.Free(alone)
 	core, err := w.Meet.Join(ctx, alone, func(ctx context.Context, out, in []byte) error {
 		err := swap(ctx, out, in)
 		if sys.NoSocket(err) {

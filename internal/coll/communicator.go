@@ -26,7 +26,7 @@ const (
 )
 
 // Attach prepares collectives on c, a communicator that exists from the start,
-// with slot WorldSlot or NoSlot.
+// with slot WorldSlot or NoSlot. The lock is held.
 func (e *Engine) Attach(c *comm.Comm, slot int) error {
 	world := slot == WorldSlot
 	if slot == WorldSlot && (e.node == nil || c.Size() == 1 || !e.shared(c.Members)) {

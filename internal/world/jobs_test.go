@@ -130,9 +130,10 @@ func twoJobs(n int, fn func(w *World, all *comm.Comm) error) error {
 		for r, id := range ids {
 			members[r] = int32(w.Proc.Number(id))
 		}
-		w.Proc.Unlock()
 		comms[rank] = comm.New(w.Proc, ctx, rank, members)
-		if err := w.Coll.Attach(comms[rank], coll.NoSlot); err != nil {
+		err := w.Coll.Attach(comms[rank], coll.NoSlot)
+		w.Proc.Unlock()
+		if err != nil {
 			return err
 		}
 	}

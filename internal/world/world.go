@@ -251,7 +251,10 @@ func startOver(b boot.Boot, way ways, far fabric.Fabric, check bool, policy proc
 		w.RMA.Check(w.checkers)
 	}
 	w.Self = comm.New(p, p.SelfContext(), 0, []int32{int32(me)})
-	if err := w.Coll.Attach(w.Self, coll.NoSlot); err != nil {
+	p.Lock()
+	err = w.Coll.Attach(w.Self, coll.NoSlot)
+	p.Unlock()
+	if err != nil {
 		return nil, err
 	}
 	p.Start(w.P2P, w.P2P, w.Coll, w.RMA, w.Part)
@@ -290,7 +293,9 @@ func (w *World) close() error {
 	// member has left out must not end with that member's Finalize.
 	last := comm.New(w.Proc, w.Proc.LastContext(), w.Comm.Rank, w.Comm.Members)
 	last.Name.Store(w.Comm.Name.Load())
+	w.Proc.Lock()
 	err := w.Coll.Attach(last, coll.NoSlot)
+	w.Proc.Unlock()
 	if err == nil {
 		err = w.Coll.LastBarrier(w.Comm, last)
 	}
