@@ -57,5 +57,5 @@
 //	g, err := s.Group(mpi.PsetWorld)
 //	c, err := mpi.CommFromGroup(g, "my library", mpi.ErrorsReturn)
 //
-// Not implemented yet, by chapter of the standard: spawning processes (11.8), files (14).
+// Not implemented yet: the tool information interface (chapter 15), which is empty in C.
 package mpi
