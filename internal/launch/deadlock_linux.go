@@ -82,3 +82,12 @@ func suspect(jobs []*JobState, notes []*os.File) {
 		}
 	}
 }
+
+// family is the name of the job that the launcher was asked for.
+func (s *JobState) family() string {
+	first := JobState{Job: s.Job, led: s.led}
+	for first.parent() != "" {
+		first.Job = first.parent()
+	}
+	return first.Job
+}

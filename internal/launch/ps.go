@@ -162,15 +162,6 @@ func (s *JobState) parent() string {
 	return s.Job[:at]
 }
 
-// family is the name of the job that the launcher was asked for.
-func (s *JobState) family() string {
-	first := JobState{Job: s.Job, led: s.led}
-	for first.parent() != "" {
-		first.Job = first.parent()
-	}
-	return first.Job
-}
-
 // count returns a text such as "1 thing" or "2 things".
 func count(n int, thing string) string {
 	if n == 1 {

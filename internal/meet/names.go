@@ -5,9 +5,6 @@ import (
 	"github.com/halo-mpi/halo/internal/fabric/tcp"
 )
 
-// maxPortName is the length of the longest name of a port in bytes: MPI_MAX_PORT_NAME without its NUL.
-const maxPortName = 1023
-
 // Publish publishes a port under the name of a service, for processes of the same user on this host. It
 // is local.
 func (e *Engine) Publish(name, port string) error {

@@ -2,6 +2,7 @@ package tcp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -11,6 +12,9 @@ import (
 	"github.com/halo-mpi/halo/internal/sys"
 	"github.com/halo-mpi/halo/internal/wire"
 )
+
+// errLeft ends a connection that both processes have left.
+var errLeft = errors.New("both processes have left the connection")
 
 var _ fabric.Fabric = (*Fabric)(nil)
 

@@ -19,7 +19,6 @@ package tcp
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -101,9 +100,6 @@ func (l limits) defaults() limits {
 	}
 	return l
 }
-
-// errLeft ends a connection that both processes have left.
-var errLeft = errors.New("both processes have left the connection")
 
 // lastTurns is for how many turns at most a lost peer is still read: that is far more
 // than its credit and the kernels can hold of what it sent before. A peer that sends more
