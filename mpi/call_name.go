@@ -221,7 +221,7 @@ func (k call) String() string {
 		callWriteAllEnd:             "WriteAllEnd",
 		callWriteOrderedBegin:       "WriteOrderedBegin",
 		callOpenPort:                "OpenPort",
-		callClosePort:               "Close",
+		callClosePort:               "ClosePort",
 		callAccept:                  "Accept",
 		callConnect:                 "Connect",
 		callJoin:                    "Join",

@@ -12,12 +12,12 @@ import (
 // The exceptions are calls that exist only in Go, and names that also occur in texts as ordinary
 // words; abi/bind knows the procedure of these by the entry of the call.
 func TestCallsHaveNamesInC(t *testing.T) {
-	exceptions := []string{"RecvSlice", "Errhandler", "Merge", "Info", "Shared", "FetchOp", "CompareSwap", "Load", "Store", "Reading", "Writing"}
+	exceptions := []string{"RecvSlice", "Errhandler", "Merge", "Info", "Shared", "FetchOp", "CompareSwap", "Load", "Store", "Reading", "Writing", "Publish", "Unpublish"}
 	end := callCollective + call(coll.Kinds)*call(coll.Forms)
 	for k := call(0); k < end; k++ {
 		name := k.String()
 		kinds := []string{"", "win", "comm", "type", "get", "create"}
-		if k >= callOpenFile && k < callCollective {
+		if k >= callOpenFile && k < callOpenPort {
 			kinds = []string{"", "file", "fileget"}
 		}
 		found := slices.ContainsFunc(kinds, func(of string) bool { return cname.Find(of+name) != "" })

@@ -77,3 +77,16 @@ func (l *Lib) setName(a args, call, name string) error {
 	a.setInt(2, setText(a.word(1), maxName, name))
 	return nil
 }
+
+// commOf returns the communicator of a handle, nil if the handle is invalid.
+func (l *Lib) commOf(h handle) *mpi.Comm {
+	switch world := l.world.Load(); {
+	case world == nil:
+	case h == commWorld:
+		return world
+	case h == commSelf:
+		return world.Self()
+	}
+	c, _ := l.comms.get(h)
+	return c
+}

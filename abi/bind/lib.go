@@ -123,13 +123,11 @@ type procedure struct {
 	always        bool   // also allowed before Init and after Finalize
 
 	// 1 + the number of the argument that is: the communicator on which errors of the call are
-	// raised, the window, file or session on which they are, the error handler for a new object. 0: none.
-	comm, win, file, session, handler uint8
-
-	makes uint8 // if the engine lacks the procedure: its resulting handles, in outcomes
+	// raised, the window, file or session on which they are. 0: none.
+	comm, win, file, session uint8
 }
 
-// call implements a procedure; it is nil for those that the engine does not have yet.
+// call implements a procedure; it is nil for those that C does alone.
 type call func(l *Lib, a args) error
 
 // String returns the name of p.
@@ -138,12 +136,6 @@ func (p *procedure) String() string { return texts[p.text:][:p.name] }
 // addresses returns the names of the parameters of p that are addresses of the program's
 // memory, with "-" for other parameters, in their order. It is "" if there are none.
 func (p *procedure) addresses() string { return texts[int(p.text)+int(p.name):][:p.buffers] }
-
-// made is the number of an output argument for a handle, and the null handle of its kind.
-type made struct {
-	i    int
-	null handle
-}
 
 // Call calls a procedure by its number in the table, and returns the error code, or Fatal.
 func (l *Lib) Call(number int, large bool, words unsafe.Pointer) int {
@@ -158,7 +150,7 @@ func (l *Lib) CallIn(env op.Env, number int, large bool, words unsafe.Pointer) (
 	case l.state.Load() != running && !p.always && l.open.Load() == 0:
 		return code(l.idle(p.String()))
 	case do == nil:
-		return code(l.unsupported(p, args{words, large, env}))
+		return code(l.fail(mpi.ErrUnsupportedOperation, p.String(), "C does this without the engine"))
 	}
 	return code(do(l, args{words, large, env}))
 }

@@ -60,7 +60,7 @@ var procedures = [...]procedure{
 	51:  {text: 1485, name: 16, comm: 4},
 	52:  {text: 1501, name: 15, comm: 1},
 	53:  {text: 1516, name: 26, always: true},
-	54:  {text: 1542, name: 26, handler: 4},
+	54:  {text: 1542, name: 26},
 	55:  {text: 1568, name: 21, comm: 1},
 	56:  {text: 1589, name: 22, buffers: 17},
 	57:  {text: 1628, name: 20, comm: 1},
@@ -85,7 +85,7 @@ var procedures = [...]procedure{
 	76:  {text: 1998, name: 21, comm: 1},
 	77:  {text: 2019, name: 20, comm: 1},
 	78:  {text: 2039, name: 17, buffers: 17, comm: 1},
-	79:  {text: 2073, name: 23, comm: 1, handler: 2},
+	79:  {text: 2073, name: 23, comm: 1},
 	80:  {text: 2096, name: 17, comm: 1},
 	81:  {text: 2113, name: 17, comm: 1},
 	82:  {text: 2130, name: 13, comm: 1},
@@ -148,7 +148,7 @@ var procedures = [...]procedure{
 	139: {text: 3732, name: 13, file: 1},
 	140: {text: 3745, name: 20, file: 1},
 	141: {text: 3765, name: 22, file: 1},
-	142: {text: 3787, name: 23, file: 1, handler: 2},
+	142: {text: 3787, name: 23, file: 1},
 	143: {text: 3810, name: 17, file: 1},
 	144: {text: 3827, name: 17, file: 1},
 	145: {text: 3844, name: 17, file: 1},
@@ -237,7 +237,7 @@ var procedures = [...]procedure{
 	228: {text: 6117, name: 15, always: true},
 	229: {text: 6132, name: 15, always: true},
 	230: {text: 6147, name: 20, comm: 1},
-	231: {text: 6167, name: 32, handler: 7},
+	231: {text: 6167, name: 32},
 	232: {text: 6199, name: 19, comm: 1},
 	233: {text: 6218, name: 10, comm: 3},
 	234: {text: 6228, name: 9, buffers: 3, comm: 6},
@@ -333,8 +333,8 @@ var procedures = [...]procedure{
 	324: {text: 8901, name: 25, always: true, session: 1},
 	325: {text: 8926, name: 25, always: true, session: 1},
 	326: {text: 8951, name: 25, always: true, session: 1},
-	327: {text: 8976, name: 16, always: true, handler: 2},
-	328: {text: 8992, name: 26, always: true, session: 1, handler: 2},
+	327: {text: 8976, name: 16, always: true},
+	328: {text: 8992, name: 26, always: true, session: 1},
 	329: {text: 9018, name: 9, buffers: 3, comm: 6},
 	330: {text: 9030, name: 14, buffers: 3, comm: 6},
 	331: {text: 9047, name: 9},
@@ -424,7 +424,7 @@ var procedures = [...]procedure{
 	415: {text: 11403, name: 16, win: 2},
 	416: {text: 11419, name: 12, win: 3},
 	417: {text: 11431, name: 16, buffers: 17, win: 1},
-	418: {text: 11464, name: 22, win: 1, handler: 2},
+	418: {text: 11464, name: 22, win: 1},
 	419: {text: 11486, name: 16, win: 1},
 	420: {text: 11502, name: 16, win: 1},
 	421: {text: 11518, name: 20, buffers: 15, win: 1},
@@ -441,7 +441,7 @@ var procedures = [...]procedure{
 	432: {text: 11677, name: 16, always: true},
 	433: {text: 11693, name: 14, comm: 1},
 	434: {text: 11707, name: 22, always: true},
-	435: {text: 11729, name: 20, handler: 1},
+	435: {text: 11729, name: 20},
 	436: {text: 11749, name: 16, always: true},
 	437: {text: 11765, name: 14, file: 1},
 	438: {text: 11779, name: 17, always: true},
@@ -567,7 +567,7 @@ var procedures = [...]procedure{
 	558: {text: 15098, name: 22, buffers: 19},
 }
 
-// calls implement the procedures, by number; nil if the engine does not have one.
+// calls implement the procedures, by number; nil for those that C does alone.
 var calls [len(procedures)]call
 
 func init() {
@@ -1118,9 +1118,6 @@ func init() {
 		558: (*Lib).addHooks,
 	}
 }
-
-// outcomes are the handles that procedures without a call return, by procedure.makes.
-var outcomes = [...][]made{}
 
 // texts are the names of the procedures, each followed by the names of its addresses.
 const texts = "" +

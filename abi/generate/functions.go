@@ -12,8 +12,8 @@ import (
 
 // functions returns the Go file with the implementations of the procedures.
 func (t *tables) functions() ([]byte, error) {
-	var b, list, texts, calls, outcomes bytes.Buffer
-	length, kinds := 0, map[string]int{}
+	var b, list, texts, calls bytes.Buffer
+	length := 0
 	for _, p := range t.procedures {
 		buffers := addresses(p)
 		entry := fmt.Sprintf("text: %d, name: %d", length, len(p.Name))
@@ -39,13 +39,6 @@ func (t *tables) functions() ([]byte, error) {
 			fmt.Fprintf(&calls, "\t\t%d: %s,\n", p.Number, call)
 		}
 		entry += hearers(p)
-		if makes := outcome(p); makes != "" {
-			if kinds[makes] == 0 {
-				kinds[makes] = len(kinds) + 1
-				fmt.Fprintf(&outcomes, "\t%d: {%s},\n", kinds[makes], makes)
-			}
-			entry += fmt.Sprintf(", makes: %d", kinds[makes])
-		}
 		fmt.Fprintf(&list, "\t%d: {%s},\n", p.Number, entry)
 	}
 	imports := "import \"github.com/halo-mpi/halo/mpi\"\n\n"
@@ -54,10 +47,9 @@ func (t *tables) functions() ([]byte, error) {
 	}
 	text := fmt.Sprintf("// %s\n\npackage bind\n\n%s"+
 		"// procedures are the procedures of the table, by number.\nvar procedures = [...]procedure{\n%s}\n\n"+
-		"// calls implement the procedures, by number; nil if the engine does not have one.\nvar calls [len(procedures)]call\n\nfunc init() {\n\tcalls = [...]call{\n%s\t}\n}\n\n"+
-		"// outcomes are the handles that procedures without a call return, by procedure.makes.\nvar outcomes = [...][]made{\n%s}\n\n"+
+		"// calls implement the procedures, by number; nil for those that C does alone.\nvar calls [len(procedures)]call\n\nfunc init() {\n\tcalls = [...]call{\n%s\t}\n}\n\n"+
 		"// texts are the names of the procedures, each followed by the names of its addresses.\nconst texts = \"\"%s\n%s",
-		notice, imports, list.String(), calls.String(), outcomes.String(), texts.String(), b.String())
+		notice, imports, list.String(), calls.String(), texts.String(), b.String())
 	out, err := format.Source([]byte(text))
 	if err != nil {
 		return nil, fmt.Errorf("procedures.go: %w\n%s", err, text)
@@ -68,7 +60,7 @@ func (t *tables) functions() ([]byte, error) {
 // hearers returns the fields of a procedure that say on which object errors of the call are
 // raised.
 func hearers(p *abi.Procedure) (fields string) {
-	for _, of := range [][2]string{{"MPI_Comm", "comm"}, {"MPI_Win", "win"}, {"MPI_File", "file"}, {"MPI_Session", "session"}, {"MPI_Errhandler", "handler"}} {
+	for _, of := range [][2]string{{"MPI_Comm", "comm"}, {"MPI_Win", "win"}, {"MPI_File", "file"}, {"MPI_Session", "session"}} {
 		for i, x := range p.Params {
 			if x.Base == of[0] && x.Stars == 0 {
 				fields += fmt.Sprintf(", %s: %d", of[1], 1+i)
@@ -77,26 +69,6 @@ func hearers(p *abi.Procedure) (fields string) {
 		}
 	}
 	return fields
-}
-
-// outcome returns which arguments of a procedure without a call become null handles: those for
-// handles that the procedure would return. Procedures that free an object return none.
-func outcome(p *abi.Procedure) string {
-	if p.Call != "" {
-		return ""
-	}
-	for _, suffix := range []string{"_close", "_disconnect", "_finalize", "_free"} {
-		if strings.HasSuffix(p.Name, suffix) {
-			return ""
-		}
-	}
-	var list []string
-	for i, x := range p.Params {
-		if null := nulls[x.Base]; null != "" && x.Stars == 1 && !x.Const && !x.Array {
-			list = append(list, fmt.Sprintf("{%d, %s}", i, null))
-		}
-	}
-	return strings.Join(list, ", ")
 }
 
 // addresses returns the names of the parameters of a procedure that are addresses of the program's

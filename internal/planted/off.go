@@ -302,12 +302,12 @@ const (
 	TasksReadAhead = false
 	// DeadTakesTasks has a worker of a pool that has died take further tasks.
 	DeadTakesTasks = false
-	// TagEnough lets a caller in whose tag is known, whatever it proves.
-	TagEnough = false
-	// NumberKept keeps the numbers of processes of other jobs for ever.
-	NumberKept = false
-	// PinIgnored uses the number of a process again that a group still contains.
-	PinIgnored = false
 	// ForeignUnwatched opens no connection with a process of another job that it waits for.
 	ForeignUnwatched = false
+	// PinIgnored uses the number of a process again that a group still contains.
+	PinIgnored = false
+	// NumberKept keeps the numbers of processes of other jobs for ever.
+	NumberKept = false
+	// TagEnough lets a caller in whose tag is known, whatever it proves.
+	TagEnough = false
 )
