@@ -66,10 +66,14 @@ func TestDYN05_RequestsAndAnswersOfSpawns(t *testing.T) {
 // Who gives up tells the launcher, and gets the answer to that. The end of the job ends all requests.
 func TestDYN05_WhoGivesUpASpawn(t *testing.T) {
 	var w *world
-	begun := make(chan struct{}, 1)
+	begun, made := make(chan struct{}, 1), make(chan struct{})
 	h := &testHost{size: 1, spawn: func(int, uint32, []byte) { begun <- struct{}{} }}
-	h.giveUp = func(_ int, number uint32) { w.sessions[0].Spawned(number, &Spawned{Why: "given up"}) }
+	h.giveUp = func(_ int, number uint32) {
+		<-made
+		w.sessions[0].Spawned(number, &Spawned{Why: "given up"})
+	}
 	w = newWorld(t, h)
+	close(made)
 	what := &Spawn{Blocks: []SpawnBlock{{Program: "a", Max: 1}}}
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
