@@ -7,6 +7,7 @@ import (
 	"os"
 	"runtime"
 	"testing"
+	"time"
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/comm"
@@ -126,6 +127,7 @@ func TestDeathWithoutAConnection(t *testing.T) {
 	died := errors.New("it has died")
 	for _, fabric := range fabrics() {
 		names := make(chan string, 1)
+		hang := time.AfterFunc(30*time.Second, func() { panic(fabric + ": a receive from a process that has died does not end") })
 		err := world.RunJobs(fabric, []int{2, 2}, func(ctx context.Context, job int, w *world.World) error {
 			if job == 1 {
 				if _, err := connect(ctx, w, names); err != nil {
@@ -153,6 +155,7 @@ func TestDeathWithoutAConnection(t *testing.T) {
 			disconnect(w, c)
 			return nil
 		})
+		hang.Stop()
 		if !errors.Is(err, died) {
 			t.Errorf("%s: %v", fabric, err)
 		}

@@ -85,6 +85,7 @@ func TestS8_CallersOfPorts(t *testing.T) {
 	if _, err := call.Write([]byte("x")); err != nil {
 		t.Fatal(err)
 	}
+	served.SetDeadline(time.Now().Add(20 * time.Second)) // if it is another caller's
 	b := make([]byte, 1)
 	if _, err := io.ReadFull(served, b); err != nil || b[0] != 'x' {
 		t.Fatal(b, err)
