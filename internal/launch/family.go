@@ -16,8 +16,8 @@ import (
 
 // A family is the job that the launcher was asked for, which is its first one, and all jobs that processes
 // of the family have spawned. They share the loop, the launcher's output, and their end: if one fails, all
-// are ended. A job whose start fails ends alone, and the process that has asked for it learns why; so does a job
-// that is apart, but together with its parents.
+// are ended. A job whose start fails ends alone, and the process that has asked for it learns why. The failure of a
+// job that is apart ends that job alone; the end of any other one ends it, too.
 type family struct {
 	stdout, stderr *sink
 	events         chan func()
@@ -57,7 +57,7 @@ func (f *family) over() bool {
 	return true
 }
 
-// running is the number of ranks that have not ended.
+// alive is the number of ranks that have not ended.
 func (f *family) alive() (n int) {
 	for _, j := range f.jobs {
 		n += j.running

@@ -215,7 +215,7 @@ func (m *meeting) accept(ctx context.Context, name string) error {
 		case err != nil:
 			return &class.Error{Class: class.Port, Text: err.Error(), Cause: err}
 		}
-		m.call2 = call
+		m.stream = call
 		if err = m.offer(); err == nil {
 			return nil
 		}
@@ -246,7 +246,7 @@ func (m *meeting) connect(ctx context.Context, name string) error {
 	case err != nil:
 		return &class.Error{Class: class.Port, Text: fmt.Sprintf("%s: %v", hidden(name), err), Cause: err}
 	}
-	m.call2 = call
+	m.stream = call
 	stop := call.Interrupt(ctx)
 	err = m.receive()
 	stop()

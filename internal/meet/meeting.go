@@ -38,7 +38,7 @@ type meeting struct {
 
 	// At the root only.
 	places []byte    // placeSize of each member
-	call2  *tcp.Call // the stream with the other root
+	stream *tcp.Call // with the other root
 	secret [32]byte
 	serial uint64 // of the context, among those of the accepting root
 	fatal  error  // of accept: no other client can do better
@@ -70,8 +70,8 @@ func (m *meeting) run(meet func() error) (c *comm.Comm, err error) {
 	e, local := m.e, m.local
 	err = e.colls.Among(local, m.call, func() error {
 		defer func() {
-			if m.call2 != nil {
-				m.call2.Close()
+			if m.stream != nil {
+				m.stream.Close()
 			}
 			e.p.Lock()
 			e.p.Release(m.held)
@@ -131,7 +131,7 @@ func (m *meeting) run(meet func() error) (c *comm.Comm, err error) {
 }
 
 // limit bounds reads and writes of the stream.
-func (m *meeting) limit() { m.call2.SetDeadline(time.Now().Add(answerWithin)) }
+func (m *meeting) limit() { m.stream.SetDeadline(time.Now().Add(answerWithin)) }
 
 // offer tells the client the group of this process, and learns that of the client.
 func (m *meeting) offer() error {
@@ -140,7 +140,7 @@ func (m *meeting) offer() error {
 	m.serial, _ = m.e.p.NewContext(proc.InSession(m.local.Ctx))
 	m.e.p.Unlock()
 	m.limit()
-	if _, err := m.call2.Write(m.describe()); err != nil {
+	if _, err := m.stream.Write(m.describe()); err != nil {
 		return err
 	}
 	if err := m.receive(); err != nil {
@@ -167,7 +167,7 @@ func (m *meeting) answer() error {
 	}
 	copy(m.secret[:], r.Take(len(m.secret)))
 	m.limit()
-	if _, err := m.call2.Write(m.describe()); err != nil {
+	if _, err := m.stream.Write(m.describe()); err != nil {
 		return wrong(class.ProcFailed, "the process that has accepted has ended: %v", err)
 	}
 	return m.overlap()
@@ -176,7 +176,7 @@ func (m *meeting) answer() error {
 // next receives a frame of the other root.
 func (m *meeting) next(kind uint8, limit int) ([]byte, error) {
 	var head [frame.HeadSize]byte
-	if _, err := io.ReadFull(m.call2, head[:]); err != nil {
+	if _, err := io.ReadFull(m.stream, head[:]); err != nil {
 		return nil, err
 	}
 	n := int64(binary.LittleEndian.Uint32(head[:])) - 1
@@ -187,7 +187,7 @@ func (m *meeting) next(kind uint8, limit int) ([]byte, error) {
 	for int64(len(body)) < n { // what has not arrived takes no memory
 		k := min(n-int64(len(body)), 1<<20)
 		body = append(body, make([]byte, k)...)
-		if _, err := io.ReadFull(m.call2, body[int64(len(body))-k:]); err != nil {
+		if _, err := io.ReadFull(m.stream, body[int64(len(body))-k:]); err != nil {
 			return nil, err
 		}
 	}
@@ -308,7 +308,7 @@ func (m *meeting) agree(own error) error {
 // exchange tells the other root the verdict of this group, and returns that of both.
 func (m *meeting) exchange(own error) error {
 	m.limit()
-	if _, err := m.call2.Write(frame.New(kindVerdict).Raw(encodeVerdict(own)).Bytes()); err != nil && own == nil {
+	if _, err := m.stream.Write(frame.New(kindVerdict).Raw(encodeVerdict(own)).Bytes()); err != nil && own == nil {
 		own = wrong(class.ProcFailed, "the root of the other group has failed: %v", err)
 	}
 	body, err := m.next(kindVerdict, verdictSize)

@@ -6,8 +6,9 @@ import (
 	"github.com/halo-mpi/halo/internal/comm"
 )
 
-// watch makes this process learn of the failure of a process of another job that it waits for, or of
-// one that others wait for whom it waits for. source may be AnySource.
+// watch makes this process learn when a process of another job fails, before it waits for a receive on
+// c. source is the process that it waits for, or AnySource. That process may wait in turn for others of
+// c, so one process of each other job is watched as well.
 func (e *Engine) watch(c *comm.Comm, source int32) {
 	if source >= 0 {
 		e.p.Watch(int(source))

@@ -38,7 +38,7 @@ type threadQueue struct {
 	ps         int     // Ps
 	yieldsLeft int     // how often the poller still yields for threads that may call soon
 
-	raising sync.Mutex // orders calls of raisePs; held without the lock
+	raising sync.Mutex // orders changes of the number of Ps; the lock is not taken while it is held
 }
 
 const (
@@ -152,6 +152,13 @@ func (l *threadQueue) growPs(sleepers int) int {
 	}
 	l.ps = min(2*psPerThread*sleepers, psMax)
 	return l.ps
+}
+
+// AddP makes one P more, for a service that has begun. It may be called with the lock held.
+func (p *Proc) AddP() {
+	p.threads.raising.Lock()
+	defer p.threads.raising.Unlock()
+	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
 }
 
 // raisePs makes the number of Ps at least n. Threads that begin to sleep at the same time raise

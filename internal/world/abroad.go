@@ -1,7 +1,6 @@
 package world
 
 import (
-	"runtime"
 	"strings"
 
 	"github.com/halo-mpi/halo/internal/boot"
@@ -39,7 +38,7 @@ func (w *World) abroad() (*tcp.Fabric, string, error) {
 		w.out.far = f
 		w.out.addr, _, _ = strings.Cut(addr, tcp.KeyMark)
 		if w.process {
-			runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1) // its service needs a P while the program computes
+			w.Proc.AddP() // its service needs one while the program computes
 		}
 		w.Proc.AddFar(f)
 	}
