@@ -21,7 +21,9 @@ func openSlot[T any](e *Engine, owner *T, s *slot, c *comm.Comm, i int) {
 	s.forgotten = runtime.AddCleanup(owner, hot.FreeBytes, s.record)
 	s.SlotState = (*shmfmt.SlotState)(unsafe.Pointer(&s.record[0]))
 	s.short = unsafe.Slice((*[shmfmt.SlotShort]byte)(unsafe.Pointer(&s.record[unsafe.Sizeof(*s.SlotState)])), c.Size())
-	s.Busy.Store((c.Ctx + 1) << callBits) // unique, since contexts are; and not 0
+	// Unique in the process of the operating system: contexts are, and one communicator has a record
+	// for each of its ranks that are goroutines there.
+	s.Busy.Store((c.Ctx + 1 + uint64(c.Rank)) << callBits)
 	s.Head = uintptr(unsafe.Pointer(s.head))
 	s.Form, s.Loads, s.Yields = uint8(SlotCounter), 4, yields
 	for r, m := range c.Members {
