@@ -7,16 +7,21 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 )
 
 // function is the symbol of the function that changes from the thread's stack to a goroutine's.
 const function = "runtime.cgocallback"
 
-// frames is the name of the section with the unwind tables of Go's functions.
-const frames = ".debug_frame"
+// Names of sections.
+const (
+	frames        = ".debug_frame"  // the unwind tables of Go's functions
+	units         = ".debug_info"   // the functions of each unit, a package of Go or a file of C
+	abbreviations = ".debug_abbrev" // the forms of entries in units
+)
 
-// rewrite rewrites the unwind table of a library. For machines other than amd64 it does nothing.
+// rewrite rewrites a library. For machines other than amd64 it does nothing.
 func rewrite(name string) error {
 	data, err := os.ReadFile(name)
 	if err != nil {
@@ -38,7 +43,7 @@ func rewrite(name string) error {
 	return os.Rename(fresh, name)
 }
 
-// rewritten returns the library with the new table, nil if nothing changes.
+// rewritten returns the library with the new sections, nil if nothing changes.
 func rewritten(data []byte) ([]byte, error) {
 	f, err := elf.NewFile(bytes.NewReader(data))
 	if err != nil {
@@ -47,38 +52,56 @@ func rewritten(data []byte) ([]byte, error) {
 	if f.Machine != elf.EM_X86_64 || f.Class != elf.ELFCLASS64 {
 		return nil, nil
 	}
+	var out []byte
+	for _, section := range []struct {
+		name    string
+		content func(f *elf.File, old []byte) (content []byte, changed bool, err error)
+	}{
+		{frames, withCallerOf},
+		{abbreviations, withoutInlined},
+	} {
+		s := f.Section(section.name)
+		switch {
+		case s == nil:
+			return nil, fmt.Errorf("there is no section %s: was the library stripped?", section.name)
+		case s.Flags&elf.SHF_COMPRESSED != 0:
+			return nil, fmt.Errorf("section %s is compressed: link with -ldflags=-compressdwarf=false", section.name)
+		}
+		old, err := s.Data()
+		if err != nil {
+			return nil, err
+		}
+		content, changed, err := section.content(f, old)
+		if err != nil {
+			return nil, err
+		}
+		if changed {
+			data = replaced(data, f, s, content)
+			out = data
+		}
+	}
+	return out, nil
+}
+
+// withCallerOf returns the unwind table with the caller of function.
+func withCallerOf(f *elf.File, table []byte) ([]byte, bool, error) {
 	start, size, err := place(f)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	code, err := f.Section(".text").Data()
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	begin := start - f.Section(".text").Addr
 	if begin+size > uint64(len(code)) {
-		return nil, fmt.Errorf("%s is not in .text", function)
+		return nil, false, fmt.Errorf("%s is not in .text", function)
 	}
 	call, after, err := crossing(code[begin : begin+size])
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	s := f.Section(frames)
-	switch {
-	case s == nil:
-		return nil, fmt.Errorf("there is no section %s: was the library stripped?", frames)
-	case s.Flags&elf.SHF_COMPRESSED != 0:
-		return nil, fmt.Errorf("section %s is compressed: link with -ldflags=-compressdwarf=false", frames)
-	}
-	table, err := s.Data()
-	if err != nil {
-		return nil, err
-	}
-	table, changed, err := withCaller(bytes.Clone(table), start, call, after)
-	if err != nil || !changed {
-		return nil, err
-	}
-	return replaced(data, f, s, table)
+	return withCaller(bytes.Clone(table), start, call, after)
 }
 
 // place returns the address and the size of the function.
@@ -119,9 +142,14 @@ func crossing(code []byte) (call, after uint64, err error) {
 	return uint64(from + next), uint64(from + next + 2), nil
 }
 
-// replaced returns the file with a new content for a section, which it appends to the file.
-func replaced(data []byte, f *elf.File, s *elf.Section, content []byte) ([]byte, error) {
+// replaced returns the file with a new content for section s, which it appends to the file unless it
+// has the length of the old one.
+func replaced(data []byte, f *elf.File, s *elf.Section, content []byte) []byte {
 	out := bytes.Clone(data)
+	if uint64(len(content)) == s.FileSize {
+		copy(out[s.Offset:], content)
+		return out
+	}
 	for len(out)%8 != 0 {
 		out = append(out, 0)
 	}
@@ -129,13 +157,8 @@ func replaced(data []byte, f *elf.File, s *elf.Section, content []byte) ([]byte,
 	out = append(out, content...)
 	headers := binary.LittleEndian.Uint64(data[0x28:]) // e_shoff
 	each := uint64(binary.LittleEndian.Uint16(data[0x3a:]))
-	for i, x := range f.Sections {
-		if x == s {
-			h := out[headers+uint64(i)*each:]
-			binary.LittleEndian.PutUint64(h[0x18:], offset)
-			binary.LittleEndian.PutUint64(h[0x20:], uint64(len(content)))
-			return out, nil
-		}
-	}
-	return nil, errors.New("the section has no header")
+	h := out[headers+uint64(slices.Index(f.Sections, s))*each:]
+	binary.LittleEndian.PutUint64(h[0x18:], offset)
+	binary.LittleEndian.PutUint64(h[0x20:], uint64(len(content)))
+	return out
 }

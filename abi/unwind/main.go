@@ -1,4 +1,5 @@
-// Unwind makes debuggers show the frames of the C program that has called the library.
+// Unwind makes debuggers show the frames of the C program that has called the library, and valgrind
+// name the functions of C in which a program's errors appear.
 //
 //	go run ./abi/unwind LIBRARY...
 //
@@ -7,7 +8,11 @@
 // function in .debug_frame of a linked library, so that backtraces of running processes and of core
 // dumps continue in the calling function of abi/lib/enter.c, and then in the program.
 //
-// Unwind changes only .debug_frame, which is not loaded: libraries work without it. It does not
+// Valgrind 3.19 takes addresses in functions of C for functions that Go has inlined elsewhere. The
+// list of suppressions then hides errors there as Go's. So unwind makes the entries of functions
+// that Go has inlined entries of blocks without a name, in .debug_abbrev.
+//
+// Unwind changes only these sections, which are not loaded: libraries work without it. It does not
 // change a library again that it has rewritten before.
 package main
 

@@ -65,3 +65,28 @@ func TestUnknownTables(t *testing.T) {
 		t.Error("a function without the call has one")
 	}
 }
+
+// The tag of an abbreviation for inlined functions becomes that of blocks; other bytes do not
+// change, and a table that is cut off is an error.
+func TestInlinedFunctionsBecomeBlocks(t *testing.T) {
+	table := []byte{
+		1, 0x11, 1, 0x13, 0x0b, 0, 0, // a unit, with an attribute
+		2, 0x1d, 1, 0x31, 0x10, 0x1d, 0x0b, 0, 0,
+		0x80, 0x01, 0x1d, 0, 0, 0,
+		0,
+		3, 0x1d, // of the next table
+	}
+	want := bytes.Clone(table)
+	want[8], want[18] = 0x0b, 0x0b
+	if changed, err := blocksForInlined(table); !changed || err != nil || !bytes.Equal(table, want) {
+		t.Errorf("%v, %v: % x", changed, err, table)
+	}
+	if changed, err := blocksForInlined(table); changed || err != nil {
+		t.Errorf("again: %v, %v", changed, err)
+	}
+	for n := range table[:22] {
+		if _, err := blocksForInlined(table[:n]); err == nil {
+			t.Errorf("a table of %d bytes has no error", n)
+		}
+	}
+}
