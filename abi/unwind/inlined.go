@@ -39,7 +39,7 @@ func withoutInlined(f *elf.File, old []byte) ([]byte, bool, error) {
 		}
 		header := info[unit.Offset-unitHeader:]
 		if version := binary.LittleEndian.Uint16(header[4:]); version != 4 {
-			return nil, false, fmt.Errorf("Go has written DWARF %d: build with GOEXPERIMENT=nodwarf5", version)
+			return nil, false, fmt.Errorf("the units of Go are DWARF %d: build with GOEXPERIMENT=nodwarf5", version)
 		}
 		table := binary.LittleEndian.Uint32(header[tableAt:])
 		if done[table] {
