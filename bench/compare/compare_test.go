@@ -383,6 +383,14 @@ func TestBadArguments(t *testing.T) {
 	}
 }
 
+// Every option that the program documents is one that it takes.
+func TestArguments(t *testing.T) {
+	o, err := parseOptions([]string{"-rounds", "2", "-more", "3", "-only", "latency", "-mpi", columns()[0], "-o", "d", "-page", "p.md"}, io.Discard)
+	if err != nil || o.rounds != 2 || o.more != 3 || o.only != "latency" || len(o.mpis) != 1 || o.dir != "d" || o.page != "p.md" {
+		t.Errorf("%+v, %v", o, err)
+	}
+}
+
 func TestRowsWithAFasterPeerAreMarked(t *testing.T) {
 	r := sample()
 	time, rate := rowIndex(t, r, "bcast 4 KiB 2 ranks"), rowIndex(t, r, "bw shm 1 MiB")

@@ -50,10 +50,10 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	quick := fs.Bool("quick", false, "one round, to see that everything works")
 	mpis := fs.String("mpi", strings.Join(columns(), ","), "the columns, a `LIST` of names with commas between them")
 	fs.StringVar(&o.dir, "o", "", "write results.md, ratios.svg and rounds.jsonl to `DIR` (default bench/results)")
+	fs.StringVar(&o.page, "page", "", "write the report to the page `FILE` of the documentation, with the date, and the chart beside it")
 	if err := fs.Parse(args); err != nil {
 		return nil, err
 	}
-	fs.StringVar(&o.page, "page", "", "write the report to the page `FILE` of the documentation, with the date, and the chart beside it")
 	if fs.NArg() > 0 {
 		return nil, fmt.Errorf("compare takes no arguments but flags, not %q", fs.Arg(0))
 	}
