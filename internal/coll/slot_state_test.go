@@ -116,7 +116,7 @@ func TestSlotStatesAreRecycled(t *testing.T) {
 // differ in their values for idle.
 func TestRanksHaveDifferentSlotStates(t *testing.T) {
 	var idle [2]uint64
-	run(t, "shm", len(idle), auto(), func(w *world.World) error {
+	run(t, "inproc", len(idle), auto(), func(w *world.World) error {
 		s, err := stateFor(w, w.Comm)
 		if err == nil {
 			idle[w.Comm.Rank] = s.Busy.Load()
