@@ -3,6 +3,7 @@ package mpi
 import (
 	"context"
 
+	"github.com/halo-mpi/halo/internal/fabric/sim"
 	"github.com/halo-mpi/halo/internal/world"
 )
 
@@ -55,6 +56,18 @@ func (internals) RunJobs(fabric string, sizes []int, fn func(ctx context.Context
 	return world.RunJobs(fabric, sizes, func(ctx context.Context, job int, w *world.World) error {
 		c := firstComms(w, newEngine(w))
 		if err := fn(ctx, job, c); err != nil {
+			return err
+		}
+		return c.finalize()
+	})
+}
+
+// Simulate is RunOver a model network, which mpitest.Simulate describes: host has the number of the host of
+// each rank.
+func (internals) Simulate(host []int32, near, far sim.Link, fn func(world *Comm) error) error {
+	return world.RunSimulated(sim.New(host, near, far), len(host), func(w *world.World) error {
+		c := firstComms(w, newEngine(w))
+		if err := fn(c); err != nil {
 			return err
 		}
 		return c.finalize()

@@ -24,6 +24,7 @@ func commands() []command {
 		{"run", "start a program as the ranks of a job, on this host or several", runMain},
 		{"bench", "measure this machine: latency, bandwidth, matching, collectives, launch", benchMain},
 		{"ps", "show what the ranks of running jobs do and wait for", psMain},
+		{"sim", "predict how long collectives take with many ranks, on a model network", simMain},
 		{"info", "describe this build, this machine, and what they can do", infoMain},
 		{"version", "print the version", versionMain},
 	}

@@ -138,6 +138,18 @@ func (c *Choice) algorithm(k Kind, size int, on site, ordered bool) Algorithm {
 	return a
 }
 
+// Apart returns the algorithm for n members that are alone on their hosts, and for operands of any order.
+// size is as for NewTracer.
+func (c *Choice) Apart(k Kind, n, size int) Algorithm {
+	switch k {
+	case Barrier:
+		size = 0
+	case ReduceScatterBlock:
+		size *= n
+	}
+	return c.algorithm(k, size, site{ranks: n, runs: true}, false)
+}
+
 // slot reports whether short collectives of the kind may go through a slot.
 func (c *Choice) slot(k Kind) bool { return c.Slot != SlotNone && !c.Forced[k] }
 

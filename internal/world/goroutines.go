@@ -11,6 +11,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/fabric"
+	"github.com/halo-mpi/halo/internal/fabric/sim"
 	"github.com/halo-mpi/halo/internal/node"
 	"github.com/halo-mpi/halo/internal/node/inproc"
 	"github.com/halo-mpi/halo/internal/proc"
@@ -56,6 +57,28 @@ func RunProcesses(name string, n int, fn func(*World) error) error {
 		return err
 	}
 	defer release()
+	return g.runAll(open, fn)
+}
+
+// RunSimulated is RunGoroutines over a simulated network. In a bubble of package testing/synctest it takes
+// virtual time.
+func RunSimulated(net *sim.Network, n int, fn func(*World) error) error {
+	g := &goroutines{ranks: make([]*World, n)}
+	boots := boot.Memory(n)
+	return g.runAll(func(i int) (*World, error) {
+		// A rank never polls in vain, since no time passes then.
+		return startOver(boots[i], ways{}, net.Fabric(i), false, proc.Policy{Yield: runtime.Gosched}, false, nil)
+	}, func(w *World) error {
+		if err := w.Join(); err != nil {
+			return err
+		}
+		return fn(w)
+	})
+}
+
+// runAll runs fn in all processes, which open returns.
+func (g *goroutines) runAll(open func(i int) (*World, error), fn func(*World) error) error {
+	n := len(g.ranks)
 	errs := make([]error, n)
 	var all, opened sync.WaitGroup
 	opened.Add(n)

@@ -1,0 +1,155 @@
+// Package sim carries frames between ranks that are goroutines, with the delays of a model network.
+//
+// The model is LogGP (Alexandrov, Ionescu, Schauser, Scheiman: LogGP, 1995): the processor of a rank is
+// busy for the overhead o of each frame that it sends or takes, a frame of k bytes leaves at the earliest
+// max(g, k G) after the one before, and arrives after the latency L:
+//
+//	leaves  = max(now, processor free) + o, and not before the one before + max(g, k G)
+//	arrives = leaves + k G + L
+//	taken   = max(arrives, processor free) + o
+//
+// Time is that of package time. In a bubble of package testing/synctest time is virtual: it advances
+// when all goroutines wait, computation takes none, and a run measures what the model says, on any
+// machine. Elsewhere the delays are real ones and at least those of the model.
+//
+// The overhead delays the frames of a rank, not its goroutines: a program that sends without ever
+// waiting sees no time pass. Ranks have no shared memory, whichever hosts they are on.
+package sim
+
+import (
+	"cmp"
+	"sync"
+	"time"
+
+	"github.com/halo-mpi/halo/internal/fabric"
+	"github.com/halo-mpi/halo/internal/wire"
+)
+
+const (
+	// eagerMax and chunkMax are the limits of frames, as of sockets.
+	eagerMax = 16 << 10
+	chunkMax = wire.MaxPayload
+	// window is how many bytes of frames from one rank to another may be on the way.
+	window = 1 << 20
+	// pollMax bounds the frames of one Poll.
+	pollMax = 32
+)
+
+// Link is the model of the way between two ranks.
+type Link struct {
+	Latency  time.Duration // L
+	Overhead time.Duration // o
+	Gap      time.Duration // g
+	PerByte  float64       // G, nanoseconds for each byte
+}
+
+// occupies returns how long n bytes occupy the link.
+func (l *Link) occupies(n int) time.Duration { return time.Duration(float64(n) * l.PerByte) }
+
+// Port is the state of a rank in the model. The zero Port is idle.
+type Port struct {
+	busy   time.Duration // when the processor is free
+	leaves time.Duration // when the last frame has left, and its gap is over
+}
+
+// Send returns when a frame of size bytes arrives that the rank sends now.
+func (p *Port) Send(now time.Duration, l *Link, size int) (arrives time.Duration) {
+	p.busy = max(now, p.busy) + l.Overhead
+	at, k := max(p.busy, p.leaves), l.occupies(size)
+	p.leaves = at + max(l.Gap, k)
+	return at + k + l.Latency
+}
+
+// Taken returns when the rank can take a frame that arrives.
+func (p *Port) Taken(arrives time.Duration, l *Link) time.Duration {
+	return max(arrives, p.busy) + l.Overhead
+}
+
+// Take makes the rank one that has taken a frame at a time that Taken has returned.
+func (p *Port) Take(at time.Duration) { p.busy = at }
+
+// Network connects ranks.
+type Network struct {
+	start     time.Time
+	near, far Link
+	host      []int32
+	ranks     []*Fabric
+
+	mu   sync.Mutex
+	free []*frame
+}
+
+// New returns a network for ranks, for each of which host has the number of its host: near connects the
+// ranks of a host, and far the others.
+func New(host []int32, near, far Link) *Network {
+	n := &Network{start: time.Now(), near: near, far: far, host: host, ranks: make([]*Fabric, len(host))}
+	for i := range n.ranks {
+		n.ranks[i] = newFabric(n, i)
+	}
+	return n
+}
+
+// Fabric returns the fabric of a rank.
+func (n *Network) Fabric(rank int) *Fabric { return n.ranks[rank] }
+
+// Now returns the time since New.
+func (n *Network) Now() time.Duration { return time.Since(n.start) }
+
+// link returns the model of the way between two ranks.
+func (n *Network) link(a, b int) *Link {
+	if n.host[a] == n.host[b] {
+		return &n.near
+	}
+	return &n.far
+}
+
+// frame is a frame on the way.
+type frame struct {
+	from    int
+	arrives time.Duration
+	serial  uint64 // of the frames of a receiver
+	header  wire.Header
+	payload []byte
+	down    bool // no frame: from has ended
+}
+
+// Before implements the order of a Queue: by arrival, then by sender, so that runs in virtual time are alike.
+func (f *frame) Before(o *frame) bool {
+	return cmp.Or(cmp.Compare(f.arrives, o.arrives), cmp.Compare(f.from, o.from), cmp.Compare(f.serial, o.serial)) < 0
+}
+
+// bytes is what the frame counts in a window, and on the link.
+func (f *frame) bytes() int { return wire.HeaderSize + len(f.payload) }
+
+// fresh returns a frame with a copy of a payload.
+func (n *Network) fresh(h *wire.Header, payload []byte) *frame {
+	n.mu.Lock()
+	var f *frame
+	if last := len(n.free) - 1; last >= 0 {
+		f, n.free = n.free[last], n.free[:last]
+	} else {
+		f = &frame{}
+	}
+	n.mu.Unlock()
+	f.header, f.payload = *h, append(f.payload[:0], payload...)
+	return f
+}
+
+// release makes a frame available for the next one.
+func (n *Network) release(f *frame) {
+	f.down = false
+	n.mu.Lock()
+	n.free = append(n.free, f)
+	n.mu.Unlock()
+}
+
+// Name implements fabric.Fabric.
+func (f *Fabric) Name() string { return "sim" }
+
+// EagerMax implements fabric.Fabric.
+func (f *Fabric) EagerMax() int { return eagerMax }
+
+// ChunkMax implements fabric.Fabric.
+func (f *Fabric) ChunkMax() int { return chunkMax }
+
+var _ fabric.Fabric = (*Fabric)(nil)
