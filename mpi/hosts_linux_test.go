@@ -29,10 +29,7 @@ type hostJobs struct {
 func newHostJobs(t *testing.T, hosts int) *hostJobs {
 	t.Helper()
 	j := &hostJobs{t: t, h: hosttest.Start(t, hosts), dir: t.TempDir()}
-	j.halo, j.program = filepath.Join(j.dir, "halo"), filepath.Join(j.dir, "program")
-	if out, err := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-w", "-o", j.halo, "github.com/halo-mpi/halo/cmd/halo").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	j.halo, j.program = testrun.Halo(t, j.dir), filepath.Join(j.dir, "program")
 	exe, err := os.Executable()
 	ok(t, err)
 	from, err := os.Open(exe)
@@ -55,13 +52,19 @@ type hostJob struct {
 	ended     chan struct{}
 }
 
-// start runs a program with options of halo run.
+// start runs a program with options of halo run on host 0.
 func (j *hostJobs) start(t *testing.T, program string, places string, options ...string) *hostJob {
+	t.Helper()
+	return j.startOn(t, 0, program, places, options...)
+}
+
+// startOn is start on a host.
+func (j *hostJobs) startOn(t *testing.T, host int, program string, places string, options ...string) *hostJob {
 	t.Helper()
 	r := &hostJob{j: j, ready: filepath.Join(t.TempDir(), "ready"), ended: make(chan struct{})}
 	args := append([]string{"run", "-ssh", "'" + strings.Join(j.h.SSH(), "' '") + "'", "-n", fmt.Sprint(len(places[strings.Index(places, "@")+1:]))}, options...)
 	args = append(args, "-env", programVariable, program, "-env", placesVariable, places, "-env", readyVariable, r.ready, j.program)
-	r.cmd = j.h.CommandIn(0, j.dir, j.halo, args...)
+	r.cmd = j.h.CommandIn(host, j.dir, j.halo, args...)
 	r.cmd.Env = os.Environ()
 	r.cmd.WaitDelay = 10 * time.Second
 	r.cmd.Stdout, r.cmd.Stderr = &r.out, &r.errs

@@ -3,7 +3,6 @@ package coll_test
 import (
 	"bytes"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -19,10 +18,7 @@ import (
 func TestCollectivesOverNamespacedHosts(t *testing.T) {
 	h := hosttest.Start(t, 3)
 	dir := t.TempDir()
-	halo := filepath.Join(dir, "halo")
-	if out, err := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-w", "-o", halo, "github.com/halo-mpi/halo/cmd/halo").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	halo := testrun.Halo(t, dir)
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

@@ -177,11 +177,7 @@ var programs = map[string]func(world *mpi.Comm) error{
 // launcher is halo, which the tests of this file build.
 func launcher(t *testing.T) string {
 	t.Helper()
-	halo := filepath.Join(t.TempDir(), "halo")
-	if out, err := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-w", "-o", halo, "github.com/halo-mpi/halo/cmd/halo").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	return halo
+	return testrun.Halo(t, t.TempDir())
 }
 
 // process is a command that runs a program under halo or, if fabric is empty, by itself.
