@@ -13,11 +13,15 @@ import (
 
 // What members tell their root, and roots tell each other, as bytes.
 
-// place describes where this process listens.
-func (m *meeting) place() []byte {
+// place describes where this process listens. from is the address of a process on another host that is to
+// reach it, or nil.
+func (m *meeting) place(from address.IP) []byte {
 	b := make([]byte, placeSize)
-	_, addr, err := m.e.far()
-	host := hostName(m.e.p)
+	f, err := m.e.far()
+	if err == nil {
+		m.addr, err = f.Place(from)
+	}
+	addr, host := m.addr, hostName(m.e.p)
 	switch {
 	case err != nil:
 		b[0] = noPlace
@@ -52,6 +56,51 @@ func (m *meeting) placeError() error {
 	return nil
 }
 
+// listenFor has the members listen where a process of the other group on another host reaches them, and tell
+// where, if there is one and some of them listen on the loopback address. from is the address of one, or nil;
+// otherwise it is the other root.
+func (m *meeting) listenFor(from address.IP) error {
+	if len(from) != 4 && len(from) != 16 || from.Loopback() {
+		from = m.stream.Remote()
+	}
+	if from == nil {
+		return nil
+	}
+	for r := range m.local.Size() {
+		addr, _, err := decodePlace(m.places[r*placeSize : (r+1)*placeSize])
+		if err != nil {
+			return err
+		}
+		if !local(addr) {
+			continue
+		}
+		if _, _, err := m.tell(toldHost, from); err != nil {
+			return err
+		}
+		if err := m.collect(from); err != nil {
+			return err
+		}
+		return m.placeError()
+	}
+	return nil
+}
+
+// beyond returns the first address of places that processes of other hosts reach, nil if there is none.
+func beyond(places []string) address.IP {
+	for _, p := range places {
+		if ip, _, err := address.Split(p); err == nil && !ip.Loopback() {
+			return ip
+		}
+	}
+	return nil
+}
+
+// local reports whether only processes of the same host reach an address.
+func local(addr string) bool {
+	ip, _, err := address.Split(addr)
+	return err == nil && ip.Loopback()
+}
+
 func trim(b []byte) []byte {
 	for i, c := range b {
 		if c == 0 {
@@ -80,11 +129,6 @@ func (m *meeting) describe() []byte {
 	le := binary.LittleEndian
 	w := frame.New(kindGroup).U32(protocol).Raw(m.secret[:])
 	w.Raw(le.AppendUint64(nil, m.serial)).U32(uint32(m.root))
-	spread := byte(0)
-	if len(m.e.p.Job().Hosts) > 1 {
-		spread = 1
-	}
-	w.U8(spread)
 	m.e.p.Lock()
 	ids := m.e.p.AppendIDs(nil, m.local.Members)
 	m.e.p.Unlock()
@@ -98,7 +142,7 @@ type member struct {
 }
 
 // decodeGroup decodes the body of kindGroup.
-func decodeGroup(b []byte) (all []member, serial uint64, root int, spread bool, err error) {
+func decodeGroup(b []byte) (all []member, serial uint64, root int, err error) {
 	r := frame.Body{Left: b}
 	r.U32()
 	r.Take(32)
@@ -106,22 +150,21 @@ func decodeGroup(b []byte) (all []member, serial uint64, root int, spread bool, 
 		serial = binary.LittleEndian.Uint64(s)
 	}
 	root = int(r.U32())
-	spread = r.U8() != 0
 	ids, err := proc.DecodeIDs(r.Take(int(min(r.U32(), groupMax))))
 	if err != nil {
-		return nil, 0, 0, false, wrong(class.Intern, "the other group: %v", err)
+		return nil, 0, 0, wrong(class.Intern, "the other group: %v", err)
 	}
 	if r.Bad || len(ids) == 0 || len(r.Left) != placeSize*len(ids) || root >= len(ids) {
-		return nil, 0, 0, false, wrong(class.Intern, "the other group of %d processes, root %d, in %d bytes", len(ids), root, len(b))
+		return nil, 0, 0, wrong(class.Intern, "the other group of %d processes, root %d, in %d bytes", len(ids), root, len(b))
 	}
 	for i, id := range ids {
 		m := member{id: id}
 		if m.addr, m.host, err = decodePlace(r.Left[i*placeSize : (i+1)*placeSize]); err != nil {
-			return nil, 0, 0, false, err
+			return nil, 0, 0, err
 		}
 		all = append(all, m)
 	}
-	return all, serial, root, spread, nil
+	return all, serial, root, nil
 }
 
 // encodeVerdict describes an error, nil for none.

@@ -29,8 +29,8 @@ import (
 	"github.com/halo-mpi/halo/internal/proc"
 )
 
-// Fabric is the fabric to processes of other jobs, and the address at which it listens.
-type Fabric func() (f *tcp.Fabric, addr string, err error)
+// Fabric is the fabric to processes of other jobs.
+type Fabric func() (*tcp.Fabric, error)
 
 // Engine is what one process needs to meet others.
 type Engine struct {
@@ -55,8 +55,9 @@ type Options struct {
 	Port    int
 }
 
-// answerWithin is how long a root that has met the other one waits for each of its answers, which
-// need no call of a program but of members that have made the call already.
+// answerWithin is how long an accepting root waits for a client to describe its group while other clients
+// wait to be accepted. Otherwise roots wait for each other as long as the connection lives, since a debugger
+// may have stopped a process, and the calls end with their contexts.
 const answerWithin = 20 * time.Second
 
 // wrong makes an error of a class.
@@ -74,7 +75,7 @@ func (e *Engine) Open(o Options) (name string, err error) {
 	if o.Port < 0 || o.Port > 65535 {
 		return "", wrong(class.Arg, "ip_port: %d is no port", o.Port)
 	}
-	f, _, err := e.far()
+	f, err := e.far()
 	if err != nil {
 		return "", &class.Error{Class: class.Other, Text: err.Error(), Cause: err}
 	}
@@ -216,12 +217,21 @@ func (m *meeting) accept(ctx context.Context, name string) error {
 			return &class.Error{Class: class.Port, Text: err.Error(), Cause: err}
 		}
 		m.stream = call
-		if err = m.offer(); err == nil {
+		attending, turn := context.WithCancel(ctx)
+		go p.Crowded(attending, answerWithin, turn)
+		stop := call.Interrupt(attending)
+		err = m.offer()
+		stop()
+		turn()
+		if err == nil {
 			return nil
 		}
 		call.Close() // the client has died, or given up: the next one may be alive
-		if m.fatal != nil {
+		switch {
+		case m.fatal != nil:
 			return m.fatal
+		case ctx.Err() != nil:
+			return ended(ctx, "a client of "+hidden(name)+" has not answered")
 		}
 	}
 }
@@ -232,7 +242,7 @@ func (m *meeting) connect(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	f, _, err := m.e.far()
+	f, err := m.e.far()
 	if err != nil {
 		return &class.Error{Class: class.Other, Text: err.Error(), Cause: err}
 	}
@@ -247,13 +257,16 @@ func (m *meeting) connect(ctx context.Context, name string) error {
 		return &class.Error{Class: class.Port, Text: fmt.Sprintf("%s: %v", hidden(name), err), Cause: err}
 	}
 	m.stream = call
-	stop := call.Interrupt(ctx)
-	err = m.receive()
-	stop()
-	switch {
-	case err == nil:
-		return m.answer()
-	case ctx.Err() != nil:
+	defer call.Interrupt(ctx)()
+	if err = m.hello(); err == nil {
+		err = m.receive()
+	}
+	if err == nil {
+		if err = m.answer(); err == nil || ctx.Err() == nil {
+			return err
+		}
+	}
+	if ctx.Err() != nil {
 		return ended(ctx, "nobody has accepted at "+hidden(name))
 	}
 	return &class.Error{Class: class.Port, Text: fmt.Sprintf("%s: the port was closed, or the process that serves it has ended, before it accepted: %v", hidden(name), err), Cause: err}

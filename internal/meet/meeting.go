@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/halo-mpi/halo/internal/address"
 	"github.com/halo-mpi/halo/internal/class"
@@ -21,8 +20,10 @@ import (
 // second while the others wait in the third:
 //
 //  1. All members tell the root where they listen.
-//  2. The roots meet. They exchange frames of kind kindGroup: a secret (of the accepting one), the
-//     members and where they listen.
+//  2. The roots meet. The connecting one says at which address of another host its group listens, if it does
+//     (kindHello). They exchange frames of kind kindGroup: a secret (of the accepting one), the members and
+//     where they listen. Before a root sends its own, it repeats the first step if processes of the other group
+//     are on another host and some of its members listen on the loopback address.
 //  3. The root tells its members the other group, or the error.
 //  4. All members introduce the processes of the other group to their fabric, and tell the root
 //     whether that has succeeded. The roots tell each other, by kindVerdict, and then their members.
@@ -35,6 +36,7 @@ type meeting struct {
 	call    coll.Call
 	accepts bool
 	held    []int32 // processes of the other group that the meeting holds
+	addr    string  // where this process listens, as the other group is told
 
 	// At the root only.
 	places []byte    // placeSize of each member
@@ -49,15 +51,25 @@ type meeting struct {
 const (
 	kindGroup = 1 + iota
 	kindVerdict
+	kindHello
+)
+
+// What a root tells its members.
+const (
+	toldError = iota
+	toldGroup
+	toldHost // the address of a process on another host, which is to reach them
 )
 
 const (
 	// protocol is the version of the frames between roots, and of the descriptions of places.
-	protocol = 1
+	protocol = 2
 	// placeSize is the length of the description of where a process listens: the lengths of address
 	// and name of the host, and those; or noPlace and the text of an error.
 	placeSize = 160
 	noPlace   = 255
+	// addressMax is the length of the longest address of a host.
+	addressMax = 16
 	// verdictSize is the length of what a member tells its root, and roots tell each other: a class,
 	// 0 for none, and the text of an error.
 	verdictSize = 4 + 252
@@ -81,10 +93,10 @@ func (m *meeting) run(meet func() error) (c *comm.Comm, err error) {
 		if isRoot {
 			m.places = make([]byte, placeSize*local.Size())
 		}
-		if err := e.colls.Collect(local, m.place(), m.places, m.root, m.call); err != nil {
+		if err := m.collect(nil); err != nil {
 			return err
 		}
-		var head [12]byte
+		kind := uint8(toldGroup)
 		var body []byte
 		var failed error // of the root
 		if isRoot {
@@ -93,29 +105,27 @@ func (m *meeting) run(meet func() error) (c *comm.Comm, err error) {
 				failed = meet()
 			}
 			if failed != nil {
-				body = encodeVerdict(failed)
+				kind, body = toldError, encodeVerdict(failed)
 			} else {
 				body = m.table()
-				head[0] = 1
 			}
-			binary.LittleEndian.PutUint64(head[4:], uint64(len(body)))
 		}
-		if err := e.colls.Tell(local, head[:], m.root, m.call); err != nil {
-			return err
-		}
-		if n := binary.LittleEndian.Uint64(head[4:]); !isRoot {
-			if n > groupMax+64 {
-				return wrong(class.Intern, "the root describes the other group by %d bytes", n)
+		for {
+			var err error
+			if kind, body, err = m.tell(kind, body); err != nil {
+				return err
 			}
-			body = make([]byte, n)
-		}
-		if err := e.colls.Tell(local, body, m.root, m.call); err != nil {
-			return err
+			if kind != toldHost {
+				break
+			}
+			if err := m.collect(body); err != nil {
+				return err
+			}
 		}
 		switch {
 		case failed != nil:
 			return failed
-		case head[0] == 0:
+		case kind == toldError:
 			return decodeVerdict(body)
 		}
 		theirs, ctx, err := m.introduce(body)
@@ -130,8 +140,28 @@ func (m *meeting) run(meet func() error) (c *comm.Comm, err error) {
 	return c, err
 }
 
-// limit bounds reads and writes of the stream.
-func (m *meeting) limit() { m.stream.SetDeadline(time.Now().Add(answerWithin)) }
+// tell is the step in which the root tells the others something, which all return.
+func (m *meeting) tell(kind uint8, body []byte) (uint8, []byte, error) {
+	var head [12]byte
+	head[0] = kind
+	binary.LittleEndian.PutUint64(head[4:], uint64(len(body)))
+	if err := m.e.colls.Tell(m.local, head[:], m.root, m.call); err != nil {
+		return 0, nil, err
+	}
+	if n := binary.LittleEndian.Uint64(head[4:]); m.local.Rank != m.root {
+		if n > groupMax+64 {
+			return 0, nil, wrong(class.Intern, "the root tells %d bytes about the other group", n)
+		}
+		body = make([]byte, n)
+	}
+	return head[0], body, m.e.colls.Tell(m.local, body, m.root, m.call)
+}
+
+// collect is the step in which all members tell the root where they listen. from is the address of a process
+// on another host that is to reach them, or nil.
+func (m *meeting) collect(from address.IP) error {
+	return m.e.colls.Collect(m.local, m.place(from), m.places, m.root, m.call)
+}
 
 // offer tells the client the group of this process, and learns that of the client.
 func (m *meeting) offer() error {
@@ -139,7 +169,13 @@ func (m *meeting) offer() error {
 	m.e.p.Lock()
 	m.serial, _ = m.e.p.NewContext(proc.InSession(m.local.Ctx))
 	m.e.p.Unlock()
-	m.limit()
+	from, err := m.next(kindHello, addressMax)
+	if err != nil {
+		return err
+	}
+	if m.fatal = m.listenFor(from); m.fatal != nil {
+		return m.fatal
+	}
 	if _, err := m.stream.Write(m.describe()); err != nil {
 		return err
 	}
@@ -148,6 +184,20 @@ func (m *meeting) offer() error {
 	}
 	m.fatal = m.overlap()
 	return m.fatal
+}
+
+// hello tells the accepting root at which address of another host this group listens.
+func (m *meeting) hello() error {
+	var places []string
+	for r := range m.local.Size() {
+		addr, _, err := decodePlace(m.places[r*placeSize : (r+1)*placeSize])
+		if err != nil {
+			return err
+		}
+		places = append(places, addr)
+	}
+	_, err := m.stream.Write(frame.New(kindHello).Raw(beyond(places)).Bytes())
+	return err
 }
 
 // receive receives the group of the other root.
@@ -166,7 +216,17 @@ func (m *meeting) answer() error {
 		return wrong(class.Port, "the process at the port has version %d of the protocol, this one %d: build both from the same version of Halo", version, protocol)
 	}
 	copy(m.secret[:], r.Take(len(m.secret)))
-	m.limit()
+	all, _, _, err := decodeGroup(m.group)
+	if err != nil {
+		return err
+	}
+	var places []string
+	for _, o := range all {
+		places = append(places, o.addr)
+	}
+	if err := m.listenFor(beyond(places)); err != nil {
+		return err
+	}
 	if _, err := m.stream.Write(m.describe()); err != nil {
 		return wrong(class.ProcFailed, "the process that has accepted has ended: %v", err)
 	}
@@ -203,7 +263,7 @@ func (m *meeting) table() []byte {
 
 // overlap returns an error if the other group has a process of this one.
 func (m *meeting) overlap() error {
-	all, _, _, _, err := decodeGroup(m.group)
+	all, _, _, err := decodeGroup(m.group)
 	if err != nil {
 		return err
 	}
@@ -228,11 +288,11 @@ func (m *meeting) introduce(table []byte) (theirs []int32, ctx uint64, err error
 		return nil, 0, wrong(class.Intern, "a table of %d bytes", len(table))
 	}
 	secret, serial := [32]byte(table[:32]), binary.LittleEndian.Uint64(table[32:])
-	all, heard, root, spread, err := decodeGroup(table[40:])
+	all, heard, root, err := decodeGroup(table[40:])
 	if err != nil {
 		return nil, 0, err
 	}
-	f, addr, err := m.e.far()
+	f, err := m.e.far()
 	if err != nil {
 		return nil, 0, err
 	}
@@ -240,7 +300,6 @@ func (m *meeting) introduce(table []byte) (theirs []int32, ctx uint64, err error
 	p.Lock()
 	defer p.Unlock()
 	me := p.Identity(p.Job().Rank)
-	spread = spread || len(p.Job().Hosts) > 1
 	for _, o := range all {
 		n, err := p.Meet(o.id)
 		if err != nil {
@@ -258,7 +317,7 @@ func (m *meeting) introduce(table []byte) (theirs []int32, ctx uint64, err error
 		f.Introduce(n, tcp.Remote{
 			Name: fmt.Sprintf("process %d of job %s", o.id.Index, o.id.Job), Addr: o.addr, Host: o.host,
 			Out: wire.Between(secret, text(me), text(o.id)), In: wire.Between(secret, text(o.id), text(me)),
-			Sealed: spread || !local(addr) || !local(o.addr), First: text(me) < text(o.id),
+			Sealed: !local(m.addr) || !local(o.addr), First: text(me) < text(o.id),
 		})
 	}
 	leader := p.Job().Rank
@@ -273,12 +332,6 @@ func (m *meeting) introduce(table []byte) (theirs []int32, ctx uint64, err error
 		return nil, 0, wrong(class.Intern, "context %d is none of the root that has accepted", serial)
 	}
 	return theirs, ctx, nil
-}
-
-// local reports whether only processes of the same host reach an address.
-func local(addr string) bool {
-	ip, _, err := address.Split(addr)
-	return err == nil && ip.Loopback()
 }
 
 // agree returns the error of any member of the two groups.
@@ -307,7 +360,6 @@ func (m *meeting) agree(own error) error {
 
 // exchange tells the other root the verdict of this group, and returns that of both.
 func (m *meeting) exchange(own error) error {
-	m.limit()
 	if _, err := m.stream.Write(frame.New(kindVerdict).Raw(encodeVerdict(own)).Bytes()); err != nil && own == nil {
 		own = wrong(class.ProcFailed, "the root of the other group has failed: %v", err)
 	}

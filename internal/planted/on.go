@@ -134,6 +134,7 @@ var (
 	ForeignUnwatched      = chosen("ForeignUnwatched")
 	PinIgnored            = chosen("PinIgnored")
 	NumberKept            = chosen("NumberKept")
+	FarUnheard            = chosen("FarUnheard")
 	TagEnough             = chosen("TagEnough")
 )
 

@@ -1,8 +1,6 @@
 package world
 
 import (
-	"strings"
-
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/fabric/tcp"
 	"github.com/halo-mpi/halo/internal/proc"
@@ -20,29 +18,26 @@ func (w *ways) listen(job *boot.Job) (*tcp.Fabric, string, error) {
 	return tcp.Listen(tcp.Config{Job: job, Alone: job.Size == 1, Parted: w.leaver.parted})
 }
 
-// abroad returns the fabric to processes of other jobs, and where it listens. A process that has had no
-// use for sockets opens it now.
-func (w *World) abroad() (*tcp.Fabric, string, error) {
+// abroad returns the fabric to processes of other jobs. A process that has had no use for sockets opens it now.
+func (w *World) abroad() (*tcp.Fabric, error) {
 	w.Proc.Lock()
 	defer w.Proc.Unlock()
 	if w.out.far == nil && w.way.far != nil {
 		w.out.far = w.way.far
-		w.out.addr, _, _ = strings.Cut(w.way.addr, tcp.KeyMark)
 	}
 	if w.out.far == nil {
-		f, addr, err := w.out.listen(w.Proc.Job())
+		f, _, err := w.out.listen(w.Proc.Job())
 		if err != nil {
-			return nil, "", err
+			return nil, err
 		}
 		w.out.leaver.p = w.Proc
 		w.out.far = f
-		w.out.addr, _, _ = strings.Cut(addr, tcp.KeyMark)
 		if w.process {
 			w.Proc.AddP() // its service needs one while the program computes
 		}
 		w.Proc.AddFar(f)
 	}
-	return w.out.far, w.out.addr, nil
+	return w.out.far, nil
 }
 
 var _ proc.Far = (*tcp.Fabric)(nil)

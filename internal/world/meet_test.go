@@ -2,15 +2,21 @@ package world_test
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/fabric/tcp"
+	"github.com/halo-mpi/halo/internal/frame"
 	"github.com/halo-mpi/halo/internal/meet"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/p2p"
@@ -197,6 +203,55 @@ func TestGroupsSendAtOnce(t *testing.T) {
 				}
 				w.Proc.Unlock()
 				disconnect(w, c)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Errorf("%s: %v", fabric, err)
+		}
+	}
+}
+
+// A client that has been accepted and does not answer keeps an acceptor until the context of the call ends
+// (X-DYN-01).
+func TestClientsThatDoNotAnswer(t *testing.T) {
+	client, _, err := tcp.Listen(tcp.Config{Job: boot.Memory(1)[0].Job(), Alone: true, Parted: func(int) {}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	for _, fabric := range fabrics() {
+		ctx, cancel := context.WithCancel(context.Background())
+		names := make(chan string, 1)
+		go func() {
+			defer cancel()
+			addr, key, _ := strings.Cut(strings.TrimPrefix(<-names, "halo://"), "/")
+			secret, err := base64.RawURLEncoding.DecodeString(key)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			call, err := client.CallPort(ctx, addr, [32]byte(secret))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer call.Close()
+			const hello = 3
+			if _, err := call.Write(frame.New(hello).Bytes()); err != nil {
+				t.Error(err)
+			}
+			if _, err := call.Read(make([]byte, 1)); err != nil { // the group of the acceptor
+				t.Error(err)
+			}
+			cancel()
+			io.Copy(io.Discard, call) // until the acceptor ends the connection
+		}()
+		err := world.RunGoroutines(fabric, 2, func(w *world.World) error {
+			_, err := accept(ctx, w, names)
+			var ce *class.Error
+			if !errors.As(err, &ce) || ce.Class != class.Port || !strings.Contains(err.Error(), "has not answered before the call was cancelled") {
+				t.Errorf("%s: rank %d: %v", fabric, w.Comm.Rank, err)
 			}
 			return nil
 		})

@@ -55,7 +55,7 @@ type World struct {
 	slow    atomic.Bool // closed, or checking: see SlowPath
 
 	way      ways
-	out      ways   // far and addr: to other jobs, under the engine's lock
+	out      ways   // far: to other jobs, under the engine's lock
 	checkers []bool // processes that are known to check; nil if this one does not. The engines share it, under the lock
 	mu       sync.Mutex
 	users    int  // the world model, from Join to Close, and the sessions

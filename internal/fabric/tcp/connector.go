@@ -48,6 +48,7 @@ type connector struct {
 	peers   peers.Table[peer]
 	abroad  abroad // processes of other jobs
 	ports   []*Port
+	wide    []*listener // of a job that listens on the loopback address, for processes of other hosts
 	callers []caller
 	turn    uint64 // numbers callers in order of arrival
 	results []result
@@ -321,6 +322,11 @@ func (d *connector) close() {
 		d.ln.Close()
 	}
 	d.closePorts()
+	d.mu.Lock()
+	for _, ln := range d.wide {
+		ln.Close()
+	}
+	d.mu.Unlock()
 	d.wg.Wait()
 	for _, r := range d.take() {
 		if r.conn != nil {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/halo-mpi/halo/internal/address"
 	"github.com/halo-mpi/halo/internal/fabric"
 	"github.com/halo-mpi/halo/internal/peers"
 	"github.com/halo-mpi/halo/internal/sys"
@@ -150,6 +151,10 @@ func (f *Fabric) Forget(number int) {
 	}
 	f.routes.Forget(number)
 }
+
+// Place returns the address at which processes of other jobs reach this one: for a process at an address of
+// another host, or, for nil, as far as is known.
+func (f *Fabric) Place(from address.IP) (string, error) { return f.connector.place(from) }
 
 // OpenPort opens a port at which clients prove secret. host is the IP address at which it listens and
 // port the number, if they are not "" and 0; otherwise it is where the process listens.

@@ -29,6 +29,10 @@ type Port struct {
 // again.
 const waitingMax = 256
 
+// callSilence is how long the other end's host may be silent. Its kernel answers also while a process is stopped,
+// unless the process has left so much unread that its kernel takes no more.
+const callSilence = 20 * time.Second
+
 // The ends of a stream with a port, for wire.Between.
 const (
 	clientEnd = "client"
@@ -47,6 +51,7 @@ type Call struct {
 // newCall makes the stream of a connection whose handshake is complete.
 func newCall(conn *socket, by sealer) *Call {
 	_ = conn.hurry() // an error only means that the exchange takes longer
+	_ = conn.keepAlive(callSilence)
 	return &Call{wire.NewStream(conn, by.Sealed()), conn}
 }
 
@@ -124,6 +129,22 @@ func (p *Port) Accept(ctx context.Context) (*Call, error) {
 		return nil, fmt.Errorf("the port has been closed: %w", ErrNoPort)
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
+	}
+}
+
+// Crowded calls crowded each time that the interval has passed and clients wait to be accepted, until ctx ends.
+func (p *Port) Crowded(ctx context.Context, interval time.Duration, crowded func()) {
+	tick := time.NewTicker(interval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			if len(p.queue) > 0 {
+				crowded()
+			}
+		case <-ctx.Done():
+			return
+		}
 	}
 }
 

@@ -125,6 +125,28 @@ func TestClosedPortsTurnClientsAway(t *testing.T) {
 	}
 }
 
+// X-DYN-01: a port is crowded while clients wait to be accepted, and at no other time.
+func TestCrowdedPorts(t *testing.T) {
+	server, client := lone(t, limits{}), lone(t, limits{})
+	p, err := server.OpenPort(secret(7), "", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	short, end := context.WithTimeout(context.Background(), 20*time.Millisecond)
+	defer end()
+	p.Crowded(short, time.Millisecond, func() { t.Error("a port is crowded that nobody has called") })
+	call, err := client.CallPort(context.Background(), p.Addr(), secret(7))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer call.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	p.Crowded(ctx, time.Millisecond, cancel)
+	if !errors.Is(ctx.Err(), context.Canceled) {
+		t.Error("a port is not crowded though a client waits")
+	}
+}
+
 // S8, X-DYN-01: a process of another job that has been forgotten cannot call any more, and another one that has got its
 // number is not taken for it.
 func TestS8_ForgottenProcesses(t *testing.T) {

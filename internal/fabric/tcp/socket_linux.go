@@ -14,15 +14,28 @@ import (
 // socket is a connection of the connector and of streams.
 type socket struct{ *os.File }
 
-// keepAlive makes the kernel detect within seconds that the other host cannot be reached.
-func (s *socket) keepAlive() error {
-	return s.control(func(fd int) error { return sys.LimitSilence(fd, 3*time.Second) })
+// keepAlive makes the kernel detect that the other host has not answered for that long.
+func (s *socket) keepAlive(silence time.Duration) error {
+	return s.control(func(fd int) error { return sys.LimitSilence(fd, silence) })
 }
 
 // hurry makes the kernel send short writes at once.
 func (s *socket) hurry() error {
 	return s.control(func(fd int) error { return sys.TuneSocket(fd, 0) })
 }
+
+// ends returns the addresses of this end and of the other one.
+func (s *socket) ends() (own, peer address.IP, err error) {
+	err = s.control(func(fd int) error {
+		a, b, err := sys.Ends(fd)
+		own, peer = a, b
+		return err
+	})
+	return own, peer, err
+}
+
+// sourceOf returns the address of this host from which packets to another address are sent.
+func sourceOf(to address.IP) (address.IP, error) { return sys.Route(to) }
 
 // CloseWrite ends the stream to the other side.
 func (s *socket) CloseWrite() error { return s.control(sys.ShutdownWrite) }

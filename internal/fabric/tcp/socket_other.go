@@ -14,13 +14,32 @@ import (
 // socket is a connection of the connector and of streams.
 type socket struct{ *net.TCPConn }
 
-// keepAlive makes the kernel detect within seconds that the other host cannot be reached.
-func (s *socket) keepAlive() error {
-	return s.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: time.Second, Interval: time.Second, Count: 3})
+// keepAlive makes the kernel detect that the other host has not answered for that long.
+func (s *socket) keepAlive(silence time.Duration) error {
+	return s.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: time.Second, Interval: time.Second, Count: int(silence / time.Second)})
 }
 
 // hurry makes the kernel send short writes at once, which is so from the start.
 func (s *socket) hurry() error { return nil }
+
+// ends returns the addresses of this end and of the other one.
+func (s *socket) ends() (own, peer address.IP, err error) {
+	if own, _, err = address.Split(s.LocalAddr().String()); err == nil {
+		peer, _, err = address.Split(s.RemoteAddr().String())
+	}
+	return own, peer, err
+}
+
+// sourceOf returns the address of this host from which packets to another address are sent.
+func sourceOf(to address.IP) (address.IP, error) {
+	c, err := net.Dial("udp", address.Join(to.String(), 9))
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	own, _, err := address.Split(c.LocalAddr().String())
+	return own, err
+}
 
 // listener accepts the calls of peers.
 type listener struct {

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/halo-mpi/halo/internal/address"
 	"github.com/halo-mpi/halo/internal/fabric"
 	"github.com/halo-mpi/halo/internal/peers"
 	"github.com/halo-mpi/halo/internal/wire"
@@ -189,6 +190,9 @@ func (f *streams) release(l *stream) {
 	f.active = slices.DeleteFunc(f.active, func(a *stream) bool { return a == l })
 }
 
+// Place returns the address for processes of other jobs: see Fabric.
+func (f *streams) Place(from address.IP) (string, error) { return f.connector.place(from) }
+
 // OpenPort opens a port: see Fabric.
 func (f *streams) OpenPort(secret [32]byte, host string, port int) (*Port, error) {
 	return f.connector.openPort(secret, host, port)
@@ -232,7 +236,7 @@ func (f *streams) adopt(s fabric.Sink) int {
 		case r.conn != nil:
 			l := &stream{peer: r.peer, conn: r.conn, seal: r.seal}
 			if r.seal != nil {
-				_ = r.conn.keepAlive() // without it the failure of a host is detected later
+				_ = r.conn.keepAlive(3 * time.Second) // without it the failure of a host is detected later
 			}
 			q.link = l
 			f.active = append(f.active, l)
