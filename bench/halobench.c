@@ -29,6 +29,7 @@
  * pack, unpack  Pack and Unpack of six layouts with the size as data
  * section    see fortran.h; the size is that of a side
  * put, get, acc, getacc, fop, cas, fence, pscw, lock, mtflush, passive  see onesided.h
+ * spawn, connect, across  see dynamic.h
  * init       only Init and Finalize: the program that starts the job takes the time
  *
  * With -DFORTRAN the loops of latency, allreduce and put are those of fortran.f90.
@@ -234,6 +235,7 @@ static int parse_sizes(const char *list, long *sizes)
 #include "onesided.h"
 #include "partitioned.h"
 #include "files.h"
+#include "dynamic.h"
 
 int main(int argc, char **argv)
 {
@@ -253,6 +255,8 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
 
+    if (serves_parent(argv[0]))
+        return 0;
     for (int i = 2; i < argc; i += 2) {
         if (i + 1 < argc && !strcmp(argv[i], "-fabric"))
             fabric = argv[i + 1];
@@ -279,7 +283,7 @@ int main(int argc, char **argv)
     static const struct {
         const char *name, *sizes;
         void (*loop)(long);
-        int ranks; /* 2: exactly two; -2: an even number; 0: any */
+        int ranks; /* 1, 2: exactly so many; -2: an even number; 0: any */
     } table[] = {
         {"latency", "0,8,64,512,4096,16384,65536,262144,1048576", latency, 2},
         {"bw", "64,512,4096,16384,65536,262144,1048576,4194304", stream, 2},
@@ -321,6 +325,9 @@ int main(int argc, char **argv)
         {"file-strided", "64,512", NULL, 0},
         {"file-shared", "100", NULL, 0},
         {"file-overlap", "67108864", NULL, 0},
+        {"spawn", "1,4", spawns, 1},
+        {"connect", "0", connections, 2},
+        {"across", "0,8,64,512,4096,16384,65536,262144,1048576", echoes, 1},
         {"init", "0", NULL, 0},
     };
     unsigned b = 0;
@@ -328,6 +335,8 @@ int main(int argc, char **argv)
         b++;
     if (b == sizeof table / sizeof *table)
         fail("the table at the end of halobench.c has no benchmark ", name);
+    if (table[b].ranks == 1 && ranks != 1)
+        fail(name, " takes exactly one rank");
     if ((table[b].ranks == 2 && ranks != 2) || (table[b].ranks == -2 && ranks % 2))
         fail(name, table[b].ranks == 2 ? " takes exactly two ranks" : " takes an even number of ranks");
     if (!strcmp(name, "init")) {
@@ -336,7 +345,7 @@ int main(int argc, char **argv)
     }
     if (count == 0)
         count = parse_sizes(table[b].sizes, sizes);
-    if (!strcmp(name, "barrier"))
+    if (!strcmp(name, "barrier") || !strcmp(name, "connect"))
         count = 1;
 
     if (is_onesided(name)) {
@@ -389,6 +398,12 @@ int main(int argc, char **argv)
             continue;
         }
 #endif
+        if (table[b].loop == spawns || table[b].loop == connections || table[b].loop == echoes) {
+            if ((table[b].loop == spawns && (size < 1 || size > MAX_SPAWNED)) || size > MAX_ECHO)
+                fail(name, " takes no such size");
+            dynamic(name, table[b].loop);
+            continue;
+        }
         if (table[b].loop == make_types) {
             if (size < 1 || size > 90)
                 fail(name, " takes sizes from 1 to 90");

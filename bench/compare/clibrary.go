@@ -69,6 +69,8 @@ func (r *row) calls() float64 {
 		return each * math.Ceil(float64(r.ranks)/float64(runtime.NumCPU()))
 	case "reduce_local", "pack", "unpack":
 		return 1
+	case "across", "connect":
+		return 2
 	case "latency", "section": // a Send and a Recv on both sides, halved
 		return 2
 	case "put", "get", "acc", "getacc", "fop", "cas", "mtflush", "passive", "fence":

@@ -153,6 +153,9 @@ func (m *implementation) about(j job) (remark string, runs bool) {
 	if m.name == fortran && !inFortran(j) || m.name != fortran && j.bench == "section" {
 		return "", false
 	}
+	if m.name == "mpich" && j.dynamic() {
+		return "Debian's MPICH has no ports and no spawn: \"currently not supported with ucx netmod\".", false
+	}
 	if m.name != "openmpi" || !j.oneSided() {
 		return "", true
 	}

@@ -47,7 +47,24 @@ func (r *row) barText(b bar) string {
 // allRows are the figures in the order of the report. Rows of the same benchmark, fabric,
 // ranks and arguments that follow each other share one run.
 func allRows() []row {
-	return slices.Concat(baseRows(), neighborRows(), partitionedRows(), oneSidedRows(), fortranRows(), fileRows())
+	return slices.Concat(baseRows(), neighborRows(), partitionedRows(), dynamicRows(), oneSidedRows(), fortranRows(), fileRows())
+}
+
+// dynamicRows are processes that are started or connected while a program runs, and messages to them.
+func dynamicRows() []row {
+	rows := []row{
+		{name: "spawn 1 process", bench: "spawn", fabric: "shm", ranks: 1, size: 1, unit: "ms", bars: []bar{{factor: 0.5, of: "best"}}},
+		{name: "spawn 4 processes", bench: "spawn", fabric: "shm", ranks: 1, size: 4, unit: "ms", bars: []bar{{factor: 0.5, of: "best"}}},
+		{name: "connect", bench: "connect", fabric: "shm", ranks: 2, size: -1, unit: "us", bars: []bar{{factor: 0.5, of: "best"}}},
+	}
+	for _, size := range []int{8, 4 << 10} {
+		r := row{name: "across jobs " + bytesText(size), bench: "across", fabric: "shm", ranks: 1, size: size, unit: "us"}
+		if size == 8 {
+			r.bars = []bar{{factor: 1.1, of: "latency shm 8 B"}}
+		}
+		rows = append(rows, r)
+	}
+	return rows
 }
 
 // partitionedRows are messages of 64 partitions of 4 KiB that several goroutines, or threads, fill:
@@ -228,8 +245,11 @@ func (j job) oneSided() bool {
 
 // spreads says whether a rank uses several cores at once, and is bound to none.
 func (j job) spreads() bool {
-	return j.bench == "mtflush" || j.bench == "partitioned" || j.bench == "passive" || j.bench == "file-overlap"
+	return j.bench == "mtflush" || j.bench == "partitioned" || j.bench == "passive" || j.bench == "file-overlap" || j.dynamic()
 }
+
+// dynamic reports whether the job starts or connects processes.
+func (j job) dynamic() bool { return j.bench == "spawn" || j.bench == "connect" || j.bench == "across" }
 
 func (j job) sizeList() string {
 	var s []string

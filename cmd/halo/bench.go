@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/benchmark"
 	"github.com/halo-mpi/halo/mpi"
+	"github.com/halo-mpi/halo/mpi/pool"
 )
 
 // initRuns is how often `halo bench init` starts the job; the median counts.
@@ -83,7 +85,7 @@ func parseBench(args []string, stderr io.Writer) (*benchPlan, error) {
 		fmt.Fprintf(stderr, "usage: halo bench [flags] NAME\n\nMeasures this machine. NAME is one of\n\n%s\nFlags:\n", benchmark.Describe())
 		fs.PrintDefaults()
 	}
-	fs.IntVar(&p.ranks, "n", 2, "start `N` ranks")
+	fs.IntVar(&p.ranks, "n", 0, "start `N` ranks (default 2, for spawn, across and pool 1)")
 	fs.StringVar(&p.Fabric, "fabric", "", "`shm` or tcp: what carries the messages (default "+defaultFabric()+", for passive and seeds both)")
 	fs.StringVar(&p.bind, "bind", "", "`core` or none (default core as long as there is one for each rank,\nbut none for mtflush, partitioned, passive and file-overlap)")
 	fs.BoolVar(&p.peers, "peers", false, "seeds: run MPICH and Open MPI, too, where they are installed")
@@ -104,6 +106,11 @@ func parseBench(args []string, stderr io.Writer) (*benchPlan, error) {
 	}
 	if fs.NArg() > 0 {
 		return nil, fmt.Errorf("two benchmarks are given, want one: %s or %s", p.Name, fs.Arg(0))
+	}
+	given := false
+	fs.Visit(func(f *flag.Flag) { given = given || f.Name == "n" })
+	if !given {
+		p.ranks = p.Plan.Ranks()
 	}
 	switch p.Fabric {
 	case "shm", "tcp":
@@ -210,9 +217,13 @@ func (p *benchPlan) timeInit(self string, out io.Writer) error {
 	return report.Add(benchmark.Result{Bench: p.Name, Fabric: p.Fabric, Ranks: p.ranks, US: float64(ms[initRuns/2]) / 1e3})
 }
 
+// echo is what the workers of the benchmark pool do.
+var echo = pool.Register("echo", func(_ context.Context, x int) (int, error) { return x, nil })
+
 // benchRank is one rank of `halo bench`.
 func benchRank(args []string) int {
-	p := benchmark.Plan{}
+	p := benchmark.Plan{Echo: echo}
+	pool.Worker() // of the benchmark pool
 	fs := flag.NewFlagSet("halo bench -rank", flag.ContinueOnError)
 	fs.StringVar(&p.Fabric, "fabric", defaultFabric(), "label of the output")
 	l := planFlags(fs, &p)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/halo-mpi/halo/mpi"
+	"github.com/halo-mpi/halo/mpi/pool"
 )
 
 const (
@@ -43,6 +44,8 @@ type Plan struct {
 	Partitions int    // partitioned: of a message; 0 means the default
 	Dir        string // file-...: where the file is; "" means in memory
 
+	Echo *pool.Func[int, int] // pool: what the workers do; every process of the program registers it
+
 	// For tests, whose ranks share their memory: shorten divides the time of measurements, and
 	// the last field ends the computation of passive's target when the origin is done.
 	shorten time.Duration
@@ -54,7 +57,7 @@ type kind struct {
 	name  string
 	does  string
 	sizes []int
-	ranks int // 2: exactly two; -2: an even number; 0: any
+	ranks int // 1, 2: exactly so many; -2: an even number; 0: any
 }
 
 func kinds() []kind {
@@ -96,6 +99,10 @@ func kinds() []kind {
 		{"passive", "operations on a target that computes and does not call Halo", []int{1}, 2},
 		{"seeds", "the experiments of the paper on extensions: see -peers and -svg", []int{1}, 2},
 		{"init", "launch, Init, Finalize and exit of all ranks", []int{0}, 0},
+		{"spawn", "time until that many spawned processes have sent a message, and have ended", []int{1, 4}, 1},
+		{"connect", "time in which two processes connect at a port, and disconnect", []int{0}, 2},
+		{"across", "half a round trip of one message to a spawned process", []int{0, 8, 64, 512, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20}, 1},
+		{"pool", "time in which a pool of that many processes starts, does a task for each, and ends", []int{4}, 1},
 	}, fileKinds())
 }
 
@@ -121,6 +128,14 @@ func ParseSizes(list string) ([]int, error) {
 	return sizes, nil
 }
 
+// Ranks is how many ranks the benchmark has if the user does not say.
+func (p *Plan) Ranks() int {
+	if i := slices.IndexFunc(kinds(), func(k kind) bool { return k.name == p.Name }); i >= 0 && kinds()[i].ranks == 1 {
+		return 1
+	}
+	return 2
+}
+
 // Check returns an error if the plan cannot be run with so many ranks, and fills in
 // the default sizes if the plan has none.
 func (p *Plan) Check(ranks int) error {
@@ -136,6 +151,9 @@ func (p *Plan) Check(ranks int) error {
 	k := all[i]
 	if ranks < 1 {
 		return fmt.Errorf("%s wants at least one rank, not %d", p.Name, ranks)
+	}
+	if k.ranks == 1 && ranks != 1 {
+		return fmt.Errorf("%s takes exactly one rank, not %d", p.Name, ranks)
 	}
 	if k.ranks == 2 && ranks != 2 {
 		return fmt.Errorf("%s takes exactly two ranks, not %d", p.Name, ranks)
@@ -163,6 +181,10 @@ func (p *Plan) Check(ranks int) error {
 			return fmt.Errorf("%s takes sizes that are multiples of 8 from 8, not %d", p.Name, s)
 		case strings.HasSuffix(p.Name, "pack") && (s < 64 || s%64 != 0 || s > maxPacked):
 			return fmt.Errorf("%s takes sizes that are multiples of 64 from 64 to %d, not %d", p.Name, maxPacked, s)
+		case (p.Name == "spawn" || p.Name == "pool") && (s < 1 || s > maxSpawned):
+			return fmt.Errorf("%s takes numbers of processes from 1 to %d, not %d", p.Name, maxSpawned, s)
+		case p.Name == "across" && s > maxEcho:
+			return fmt.Errorf("across takes sizes to %d, not %d", maxEcho, s)
 		case p.Name == "type" && (s < 1 || s > maxPart):
 			return fmt.Errorf("type takes sizes from 1 to %d, not %d", maxPart, s)
 		case (p.Name == "acc" || p.Name == "getacc") && (s < 8 || s%8 != 0):
@@ -177,8 +199,12 @@ func (p *Plan) Check(ranks int) error {
 }
 
 // Run runs the plan on all ranks of world; rank 0 writes each result to out at once. The
-// program that launches the ranks measures the benchmark init, not Run.
+// program that launches the ranks measures the benchmark init, not Run. In processes that a benchmark
+// has spawned Run serves their parents.
 func Run(world *mpi.Comm, p *Plan, out io.Writer) error {
+	if parent := world.Parent(); parent != nil {
+		return serve(parent)
+	}
 	if err := p.Check(world.Size()); err != nil {
 		return err
 	}
@@ -206,6 +232,9 @@ func Run(world *mpi.Comm, p *Plan, out io.Writer) error {
 			err = typing(world, p, size, report)
 		default:
 			measured := timing
+			if isDynamic(p.Name) {
+				measured = dynamic
+			}
 			if isFile(p.Name) {
 				measured = filing
 			}

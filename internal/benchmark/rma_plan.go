@@ -34,7 +34,7 @@ func oneSidedNames() []string {
 
 // Spreads reports whether a rank uses several cores at once, so that it should not be bound to one.
 func (p *Plan) Spreads() bool {
-	return p.Name == "mtflush" || p.Name == "partitioned" || p.Name == "passive" || p.Name == "seeds" || p.Name == "file-overlap"
+	return p.Name == "mtflush" || p.Name == "partitioned" || p.Name == "passive" || p.Name == "seeds" || p.Name == "file-overlap" || isDynamic(p.Name)
 }
 
 // checkOneSided checks the fields that only one-sided communication uses, and fills in defaults.
