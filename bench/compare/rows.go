@@ -17,7 +17,7 @@ type row struct {
 	args    string // further arguments of the run
 	size    int    // bytes, or the depth for matching; -1 when there is none
 	variant string // what else tells its line from others of the run
-	unit    string // of the figure: us, ms, MB/s or M/s
+	unit    string // of the figure: us, ms, MB/s, M/s or KiB
 	more    bool   // more is better
 	limit   string // the physical limit beside it, or ""
 	bars    []bar
@@ -47,7 +47,19 @@ func (r *row) barText(b bar) string {
 // allRows are the figures in the order of the report. Rows of the same benchmark, fabric,
 // ranks and arguments that follow each other share one run.
 func allRows() []row {
-	return slices.Concat(baseRows(), neighborRows(), partitionedRows(), dynamicRows(), oneSidedRows(), fortranRows(), fileRows())
+	return slices.Concat(baseRows(), neighborRows(), partitionedRows(), dynamicRows(), memoryRows(), oneSidedRows(), fortranRows(), fileRows())
+}
+
+// memoryRows are the memory of a rank among 64.
+func memoryRows() (rows []row) {
+	for _, step := range []string{"init", "ring", "alltoall"} {
+		for _, kind := range []string{"private", "in all"} {
+			what := step + " " + kind
+			rows = append(rows, row{name: "memory 64 ranks " + what, bench: "memory", fabric: "shm", ranks: 64, size: 8, variant: what, unit: "KiB",
+				bars: []bar{{factor: 0.5, of: "best"}}})
+		}
+	}
+	return rows
 }
 
 // dynamicRows are processes that are started or connected while a program runs, and messages to them.
@@ -292,6 +304,7 @@ type line struct {
 	US     float64 `json:"us,omitempty"`
 	MBps   float64 `json:"mbps,omitempty"`
 	MRate  float64 `json:"mrate,omitempty"`
+	KiB    float64 `json:"kib,omitempty"`
 
 	Win         string  `json:"win,omitempty"`
 	Type        string  `json:"type,omitempty"`
@@ -349,6 +362,8 @@ func (r *row) figure(l line) (float64, bool) {
 		v = l.MBps
 	case "M/s":
 		v = l.MRate / 1e6
+	case "KiB":
+		v = l.KiB
 	}
 	return v, v > 0
 }

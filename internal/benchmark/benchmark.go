@@ -98,6 +98,7 @@ func kinds() []kind {
 		{"mtflush", "puts of one byte and flushes in many goroutines at once", []int{1}, 2},
 		{"passive", "operations on a target that computes and does not call Halo", []int{1}, 2},
 		{"seeds", "the experiments of the paper on extensions: see -peers and -svg", []int{1}, 2},
+		{"memory", "memory of a rank after Init, a ring, and an exchange of that many bytes between all", []int{8}, 0},
 		{"init", "launch, Init, Finalize and exit of all ranks", []int{0}, 0},
 		{"spawn", "time until that many spawned processes have sent a message, and have ended", []int{1, 4}, 1},
 		{"connect", "time in which two processes connect at a port, and disconnect", []int{0}, 2},
@@ -228,6 +229,8 @@ func Run(world *mpi.Comm, p *Plan, out io.Writer) error {
 			err = neighboring(world, p, size, report)
 		case "partitioned":
 			err = partitioning(world, p, size, report)
+		case "memory":
+			err = memory(world, p, size, report)
 		case "type":
 			err = typing(world, p, size, report)
 		default:

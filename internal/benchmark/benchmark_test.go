@@ -59,6 +59,7 @@ func TestJSONOfEveryBenchmark(t *testing.T) {
 		{"allreduce", 3, []int{8}, []string{`{"bench":"allreduce","fabric":"X","ranks":3,"size":8,"us":F}`}},
 		{"allgather", 3, []int{8}, []string{`{"bench":"allgather","fabric":"X","ranks":3,"size":8,"us":F}`}},
 		{"alltoall", 3, []int{8}, []string{`{"bench":"alltoall","fabric":"X","ranks":3,"size":8,"us":F}`}},
+		{"memory", 2, nil, memoryLines()},
 		{"pack", 1, []int{192}, packed("pack", 192)},
 		{"unpack", 2, []int{64}, packed("unpack", 64)},
 		{"type", 1, []int{4}, []string{
@@ -87,6 +88,16 @@ func TestJSONOfEveryBenchmark(t *testing.T) {
 			})
 		}
 	}
+}
+
+// memoryLines returns the lines that memory prints.
+func memoryLines() (lines []string) {
+	for _, step := range []string{"init", "ring", "alltoall"} {
+		for _, kind := range []string{"private", "in all"} {
+			lines = append(lines, fmt.Sprintf(`{"bench":"memory","fabric":"X","ranks":2,"size":8,"layout":"%s %s","kib":F}`, step, kind))
+		}
+	}
+	return lines
 }
 
 // partitionedLines returns the lines that partitioned prints.

@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// A Result is one line of output. A benchmark sets the one of US, MBps and Rate that it
+// A Result is one line of output. A benchmark sets the one of US, MBps, Rate and KiB that it
 // measures.
 type Result struct {
 	Bench  string
@@ -17,6 +17,7 @@ type Result struct {
 	US     float64
 	MBps   float64 // 10^6 bytes a second
 	Rate   float64 // messages or operations a second
+	KiB    float64 // memory: of a rank
 
 	Win     string // one-sided communication: the kind of window
 	Type    string // acc, getacc, fop and cas: of the elements
@@ -38,7 +39,7 @@ func (r Result) JSON() string {
 	switch form(r.Bench) {
 	case "matching":
 		s += fmt.Sprintf(`,"depth":%d,"queue":%q`, r.Size, r.Queue)
-	case "pack", "unpack", "type", "neighbor", "file":
+	case "pack", "unpack", "type", "neighbor", "file", "memory":
 		s += fmt.Sprintf(`,"size":%d,"layout":%q`, r.Size, r.Layout)
 	case "partitioned":
 		s += fmt.Sprintf(`,"size":%d,"layout":%q,"workers":%d`, r.Size, r.Layout, r.Workers)
@@ -68,6 +69,8 @@ func (r Result) JSON() string {
 		return s + fmt.Sprintf(`,"us":%.4f,"mbps":%.1f,"mrate":%.0f}`, r.US, r.MBps, r.Rate)
 	case "bw", "bibw":
 		return s + fmt.Sprintf(`,"mbps":%.1f}`, r.MBps)
+	case "memory":
+		return s + fmt.Sprintf(`,"kib":%.1f}`, r.KiB)
 	case "msgrate":
 		return s + fmt.Sprintf(`,"mrate":%.0f}`, r.Rate)
 	}
@@ -122,6 +125,8 @@ func head(bench string) string {
 		return fmt.Sprintf("%-18s %8s %12s %12s", "way", "workers", "bytes", "us")
 	case "pack", "unpack", "type", "neighbor", "file":
 		return fmt.Sprintf("%-24s %12s %12s", "layout", "bytes", "us")
+	case "memory":
+		return fmt.Sprintf("%-24s %12s", "after", "KiB")
 	case "put", "get":
 		return fmt.Sprintf("%-14s %12s %12s %12s %12s", "window", "bytes", "us", "MB/s", bench+"s/s")
 	case "acc", "getacc", "fop", "cas":
@@ -156,6 +161,8 @@ func (r Result) row() string {
 		return fmt.Sprintf("%-18s %8d %12d %12.3f", r.Layout, r.Workers, r.Size, r.US)
 	case "pack", "unpack", "type", "neighbor", "file":
 		return fmt.Sprintf("%-24s %12d %12.3f", r.Layout, r.Size, r.US)
+	case "memory":
+		return fmt.Sprintf("%-24s %12.1f", r.Layout, r.KiB)
 	case "put", "get":
 		return fmt.Sprintf("%-14s %12d %12.3f %12.1f %12.0f", r.Win, r.Size, r.US, r.MBps, r.Rate)
 	case "acc", "getacc", "fop", "cas":
