@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -199,21 +200,43 @@ var refused = []struct{ name, use, declaration, statement, message string }{
 	{"a handle that is no operation, compared", "mpi_f08", "", "IF (MPI_SUM == MPI_INTEGER) STOP", "Operands of comparison operator ‘==’ at (1)"},
 }
 
-// Wrong arguments are errors of the compiler (FTN-03, FTN-17, FTN-20, FTN-27, TRM-06).
+// Wrong arguments are errors of the compiler (FTN-03, FTN-17, FTN-20, FTN-27, TRM-06). Those of a module are
+// procedures of one file, since the compiler takes longest to read the module; each error is that of its line.
 func TestWrongArgumentsDoNotCompile(t *testing.T) {
 	needFortran(t)
-	for _, r := range refused {
-		t.Run(r.name, func(t *testing.T) {
+	for _, module := range []string{"mpi_f08", "mpi"} {
+		t.Run(module, func(t *testing.T) {
 			t.Parallel()
+			lines := []string{"MODULE wrong", "  USE " + module, "  IMPLICIT NONE", "CONTAINS"}
+			at := map[string]int{} // names, and the line of the statement
+			for i, r := range refused {
+				if r.use != module {
+					continue
+				}
+				lines = append(lines, fmt.Sprintf("  SUBROUTINE s%d()", i))
+				lines = append(lines, strings.Split(r.declaration, "\n")...)
+				lines = append(lines, r.statement, "  END SUBROUTINE")
+				at[r.name] = len(lines) - 1
+			}
 			dir := t.TempDir()
 			source := filepath.Join(dir, "wrong.f90")
-			text := fmt.Sprintf("PROGRAM wrong\n  USE %s\n  IMPLICIT NONE\n  %s\n  %s\nEND PROGRAM wrong\n", r.use, r.declaration, r.statement)
-			if err := os.WriteFile(source, []byte(text), 0o644); err != nil {
+			if err := os.WriteFile(source, []byte(strings.Join(append(lines, "END MODULE wrong\n"), "\n")), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			out, err := exec.Command(bin("mpifort"), "-c", "-o", filepath.Join(dir, "wrong.o"), source).CombinedOutput()
-			if err == nil || !strings.Contains(string(out), r.message) {
-				t.Errorf("%v\n%s", err, out)
+			out, err := exec.Command(bin("mpifort"), "-fmax-errors=0", "-J"+dir, "-c", "-o", filepath.Join(dir, "wrong.o"), source).CombinedOutput()
+			said := map[int]string{}
+			for _, part := range regexp.MustCompile(`(?m)^`+regexp.QuoteMeta(source)+`:`).Split(string(out), -1)[1:] {
+				number, _, _ := strings.Cut(part, ":")
+				line, _ := strconv.Atoi(number)
+				said[line] += part
+			}
+			if err == nil || len(at) == 0 || len(said) != len(at) {
+				t.Errorf("%v, errors in %d lines, not in %d\n%s", err, len(said), len(at), out)
+			}
+			for _, r := range refused {
+				if r.use == module && !strings.Contains(said[at[r.name]], "Error: "+r.message) {
+					t.Errorf("%s: %q, want %q", r.name, said[at[r.name]], r.message)
+				}
 			}
 		})
 	}
