@@ -154,7 +154,7 @@ func TestSlotsComeBack(t *testing.T) {
 // the first member of that group may have left because of the death.
 func TestF1_DeathAmidSplit(t *testing.T) {
 	var over sync.WaitGroup
-	for _, fabric := range []string{"inproc", "shm", "tcp"} {
+	for _, fabric := range testrun.Fabrics("inproc", "shm", "tcp") {
 		over.Add(1)
 		err := world.RunGoroutines(fabric, 3, func(w *world.World) error {
 			if w.Comm.Rank == 1 {

@@ -253,7 +253,7 @@ func TestStreamOfLengthsThatDisagree(t *testing.T) {
 // F1: a member dies while the root is ahead of it: the root gets an error when the stream is
 // full, the others when there is no more data to read.
 func TestF1_DeathBehindTheRoot(t *testing.T) {
-	for _, fabric := range both {
+	for _, fabric := range testrun.Fabrics(both...) {
 		for _, dead := range []int{0, 2} {
 			for _, size := range []int{8, 100_000} {
 				err := world.RunGoroutines(fabric, 4, func(w *world.World) error {
