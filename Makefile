@@ -122,8 +122,12 @@ TESTFLAGS = -vet=off -ldflags=-w $(BESIDE)
 
 # Each test runs over each fabric once (internal/testrun): over shm in a plain build, over inproc
 # and tcp in one with the race detector. What a build with it cannot run covers all fabrics here.
+#
+# DETECTED are packages of which a plain build shows no more than one with the detector: their tests are
+# not about shared memory, allocations or time. Over shared memory ./examples runs the example programs.
+DETECTED = /deploy/kubernetes$$|/examples/[a-z0-9]+$$|/internal/(boot|boot/(engine|joined|pmi1|pmi2|pmix|rendezvous|segment)|enginetest|leak|node/inproc|p2p|part|rma/attach|rma/check)$$
 unit:
-	HALO_TEST_ONCE=1 $(GO) test $(TESTFLAGS) -timeout 20m $$($(call first,./conformance/run ./mpi ./examples ./internal/coll ./internal/rma ./internal/shmfmt ./mpi/histories) | grep -vE '/internal/lint$$')
+	HALO_TEST_ONCE=1 $(GO) test $(TESTFLAGS) -timeout 20m $$($(call first,./conformance/run ./mpi ./examples ./internal/coll ./internal/rma ./internal/shmfmt ./mpi/histories) | grep -vE '$(DETECTED)|/internal/lint$$')
 	cd vet && $(GO) test -count=1 -vet=off ./...
 
 # UNDETECTED are packages in which the detector has nothing to watch: their tests start programs
@@ -132,7 +136,7 @@ unit:
 # none is (internal/leak).
 UNDETECTED = /abi$$|/abi/(generate|lib|unwind)$$|/bench/compare$$|/cmd/halo$$|/conformance/run$$|/examples$$|/gen$$|/internal/(cname|dtype/dtypetest|frame|leftover|lines|lint|match|peers|planted/find|rma/memhandle|rma/syncobject|topology|wire)$$
 race:
-	GORACE=atexit_sleep_ms=0 $(GO) test -race -buildmode=exe $(TESTFLAGS) -timeout 30m $$($(call first,./mpi ./internal/launch ./internal/coll ./internal/fabric/tcp ./internal/rma ./internal/p2p ./mpi/histories) | grep -vE '$(UNDETECTED)')
+	GORACE=atexit_sleep_ms=0 $(GO) test -race -buildmode=exe $(TESTFLAGS) -timeout 30m $$($(call first,./mpi ./internal/launch ./internal/coll ./internal/fabric/tcp ./internal/rma ./internal/p2p ./internal/shmfmt ./mpi/histories) | grep -vE '$(UNDETECTED)')
 
 short:
 	$(GO) vet ./...

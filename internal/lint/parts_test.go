@@ -1,0 +1,45 @@
+package lint
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// Two lists in the Makefile leave packages out of the plain run of the tests, and out of the one with the race
+// detector. No package is in both.
+func TestEveryPackageIsInAPartOfMakeTest(t *testing.T) {
+	root := filepath.Join("..", "..")
+	text, err := os.ReadFile(filepath.Join(root, "Makefile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := func(name string) *regexp.Regexp {
+		m := regexp.MustCompile(`(?m)^` + name + ` = (.*)$`).FindSubmatch(text)
+		if m == nil {
+			t.Fatalf("the Makefile has no list %s", name)
+		}
+		return regexp.MustCompile(strings.ReplaceAll(string(m[1]), "$$", "$"))
+	}
+	files, err := Load(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	detected, undetected := list("DETECTED"), list("UNDETECTED")
+	plain, raced := map[string]bool{}, map[string]bool{}
+	for _, f := range files {
+		dir := "/" + filepath.ToSlash(filepath.Dir(f.Path))
+		if !strings.HasSuffix(f.Path, "_test.go") {
+			continue
+		}
+		raced[dir], plain[dir] = detected.MatchString(dir), undetected.MatchString(dir)
+		if raced[dir] && plain[dir] {
+			t.Errorf("make test runs no test of %s: it is in both lists", dir)
+		}
+	}
+	if !raced["/internal/p2p"] || !raced["/examples/ring"] || raced["/examples"] || !plain["/examples"] || !plain["/internal/wire"] || plain["/mpi"] || raced["/mpi"] {
+		t.Errorf("only with the detector: %v, only without: %v", raced, plain)
+	}
+}
