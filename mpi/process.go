@@ -1,6 +1,7 @@
 package mpi
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/halo-mpi/halo/internal/boot/joined"
+	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/rma/check"
 	"github.com/halo-mpi/halo/internal/world"
@@ -200,7 +202,12 @@ func (p *process) open(joins bool) error {
 }
 
 func initError(err error) *Error {
-	e := newError(ErrOther, "Init", nil, "%v", err)
+	c := ErrOther
+	var known *class.Error
+	if errors.As(err, &known) {
+		c = Class(known.Class)
+	}
+	e := newError(c, "Init", nil, "%v", err)
 	e.cause = err
 	return e
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/mpi"
 )
@@ -30,6 +31,10 @@ func init() {
 		what, known := spawnRoles[role]
 		if !known {
 			return fmt.Errorf("no role %q", role)
+		}
+		if role == "vanish" { // after it has told the launcher that it calls Init
+			boot.Connect(false, true)
+			os.Exit(5)
 		}
 		world, err := mpi.Init()
 		if err == nil {
@@ -51,9 +56,10 @@ const caseVariable = "HALO_TEST_CASE"
 
 func init() {
 	spawnRoles = map[string]func(world *mpi.Comm) error{
-		"first": func(world *mpi.Comm) error { return spawnCases[os.Getenv(caseVariable)](world) },
-		"leave": func(world *mpi.Comm) error { return world.Parent().Disconnect() },
-		"keep":  func(world *mpi.Comm) error { return world.Barrier() },
+		"first":  func(world *mpi.Comm) error { return spawnCases[os.Getenv(caseVariable)](world) },
+		"vanish": nil,
+		"leave":  func(world *mpi.Comm) error { return world.Parent().Disconnect() },
+		"keep":   func(world *mpi.Comm) error { return world.Barrier() },
 		"exit": func(world *mpi.Comm) error {
 			os.Exit(5)
 			return nil
@@ -361,6 +367,7 @@ func spawnErrors(world *mpi.Comm) error {
 		{ctx, []mpi.Command{{N: 1}}, mpi.ErrArg, []string{"no program"}},
 		{ctx, []mpi.Command{{Program: "/no/such/program", N: 2}}, mpi.ErrSpawn, []string{"no such file", "/no/such/program"}},
 		{ctx, []mpi.Command{role("exit", 2)}, mpi.ErrSpawn, nil},
+		{ctx, []mpi.Command{{Program: os.Args[0], N: 1, Apart: true, Env: []string{roleVariable + "=vanish"}}}, mpi.ErrSpawn, []string{"rank 0 of spawned job", "exited with status 5"}},
 		{ctx, []mpi.Command{{Program: "true", N: 1}}, mpi.ErrSpawn, []string{"rank 0 of spawned job", "exited with status 0", "Init"}},
 		{ctx, []mpi.Command{{Program: "sleep", Args: []string{"100"}, N: 1, Info: role("", 1, "timeout", "0.05").Info}}, mpi.ErrSpawn, []string{"within 50ms", "rank 0 did not"}},
 		{short, []mpi.Command{{Program: "sleep", Args: []string{"100"}, N: 1}}, mpi.ErrSpawn, []string{"deadline"}},
@@ -414,13 +421,9 @@ func (s *spawnTests) run(t *testing.T, fabric string, n int, name string, option
 
 // Processes spawn others, over each fabric, under the launcher and without one.
 func TestDYN01_DYN02_DYN03_DYN04_DYN05_INF04_SpawnedProcesses(t *testing.T) {
-	s := &spawnTests{halo: filepath.Join(t.TempDir(), "halo")}
-	out, err := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-w", "-o", s.halo, "github.com/halo-mpi/halo/cmd/halo").CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	s.self, err = os.Executable()
+	self, err := os.Executable()
 	ok(t, err)
+	s := &spawnTests{halo: testrun.Halo(t, t.TempDir()), self: self}
 	host, _ := os.Hostname()
 	for _, fabric := range append(testrun.Fabrics("shm", "tcp"), "") {
 		for _, c := range []struct {

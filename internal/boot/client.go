@@ -88,6 +88,7 @@ func dial(link *sys.Link, own greeting) (*launched, error) {
 
 // read reads frames until the launcher has ended or reports that the job is over.
 func (c *launched) read(r *linkReader) {
+	defer c.spawning.lost()
 	defer close(c.lost)
 	for {
 		k, body, err := r.Next()

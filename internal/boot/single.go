@@ -64,6 +64,9 @@ func (s *singleton) Spawn(ctx context.Context, what *Spawn) (*Spawned, error) {
 		s.launcher = l
 		go func() {
 			<-l.lost
+			if !l.leaving.over.Load() { // otherwise it has said why the job is over
+				fmt.Fprintf(os.Stderr, "halo: process %d ends, because the launcher that it had started to spawn others has ended; was that killed?\n", os.Getpid())
+			}
 			close(s.lost)
 		}()
 	}

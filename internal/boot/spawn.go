@@ -18,6 +18,9 @@ type Spawn struct {
 	Timeout time.Duration // for all of them to call Init; 0: none
 	Apart   bool          // once all have called Init, the end of the new job ends no other
 	Blocks  []SpawnBlock
+	// Ended, if not nil, is called when the job that was started ends, or fails, or the launcher is lost: what
+	// waits for its processes waits for nothing then.
+	Ended func(why string)
 }
 
 // A SpawnBlock is one program of a Spawn.
@@ -40,6 +43,9 @@ type Spawned struct {
 	Job    string // the new job; "" if none was started
 	Counts []int  // by block: how many processes were started
 	Why    string // why the others, or all, were not; "" if all were
+	// Listen is not "" if nothing was started because processes on other hosts would not reach the parent. The
+	// parent opens its port at this address, and asks again.
+	Listen string
 }
 
 // A Spawn in a frame:
@@ -50,7 +56,8 @@ type Spawned struct {
 // The other requests and answers about it:
 //
 //	GiveUp    number uint32: end what has been started, and answer
-//	Spawned   number uint32, Job as text, count of blocks uint32, processes started uint32 each, Why as rest
+//	Spawned   number uint32, Job and Listen as texts, count of blocks uint32, processes started uint32 each, Why as rest;
+//	          once more without Job when the job ends, with the reason as Why
 
 func (s *Spawn) encode(number uint32) []byte {
 	apart := uint8(0)
@@ -96,7 +103,7 @@ func DecodeSpawn(body []byte) (number uint32, s *Spawn, err error) {
 
 // Encode appends the answer to a frame.
 func (s *Spawned) Encode(w *frame.Writer) *frame.Writer {
-	w.Text(s.Job).U32(uint32(len(s.Counts)))
+	w.Text(s.Job).Text(s.Listen).U32(uint32(len(s.Counts)))
 	for _, n := range s.Counts {
 		w.U32(uint32(n))
 	}
@@ -105,7 +112,7 @@ func (s *Spawned) Encode(w *frame.Writer) *frame.Writer {
 
 // DecodeSpawned decodes what Encode has appended.
 func DecodeSpawned(r *frame.Body) *Spawned {
-	s := &Spawned{Job: r.Text()}
+	s := &Spawned{Job: r.Text(), Listen: r.Text()}
 	for n := r.U32(); n > 0 && !r.Bad; n-- {
 		s.Counts = append(s.Counts, int(r.U32()))
 	}
@@ -128,7 +135,7 @@ type Spawner interface {
 const maxSpawn = 8 << 20
 
 // maxSpawned bounds the length of the answer.
-const maxSpawned = 64 + 2*frame.MaxText + 4*MaxRanks
+const maxSpawned = 64 + 3*frame.MaxText + 4*MaxRanks
 
 // spawn handles the requests about a Spawn.
 func (c *Session) spawn(kind uint8, body []byte) error {
@@ -161,17 +168,25 @@ type spawning struct {
 	mu      sync.Mutex
 	last    uint32
 	waiting map[uint32]chan *Spawned
+	ended   map[uint32]func(why string) // of requests, and of jobs that have not ended
 }
 
-func (s *spawning) begin() (number uint32, answer chan *Spawned) {
+func (s *spawning) begin(ended func(why string)) (number uint32, answer chan *Spawned) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.waiting == nil {
 		s.waiting = map[uint32]chan *Spawned{}
 	}
+	if s.ended == nil {
+		s.ended = map[uint32]func(string){}
+	}
 	s.last++
 	answer = make(chan *Spawned, 1)
 	s.waiting[s.last] = answer
+	if ended == nil {
+		ended = func(string) {}
+	}
+	s.ended[s.last] = ended
 	return s.last, answer
 }
 
@@ -180,19 +195,37 @@ func (s *spawning) take(body []byte) error {
 	r := frame.Body{Left: body}
 	number, a := r.U32(), DecodeSpawned(&r)
 	s.mu.Lock()
-	answer := s.waiting[number]
+	answer, ended := s.waiting[number], s.ended[number]
 	delete(s.waiting, number)
-	s.mu.Unlock()
-	if r.Bad || answer == nil {
-		return fmt.Errorf("boot: answer of %d bytes to request %d", len(body), number)
+	if answer == nil || a.Job == "" {
+		delete(s.ended, number)
 	}
-	answer <- a
+	s.mu.Unlock()
+	switch {
+	case r.Bad || ended == nil:
+		return fmt.Errorf("boot: answer of %d bytes to request %d", len(body), number)
+	case answer == nil:
+		ended(a.Why)
+	default:
+		answer <- a
+	}
 	return nil
+}
+
+// lost ends all jobs, since the launcher is lost. The requests that wait end by themselves.
+func (s *spawning) lost() {
+	s.mu.Lock()
+	all := s.ended
+	s.ended = nil
+	s.mu.Unlock()
+	for _, ended := range all {
+		ended(ErrOver.Error())
+	}
 }
 
 // Spawn implements Boot.
 func (c *launched) Spawn(ctx context.Context, s *Spawn) (*Spawned, error) {
-	number, answer := c.spawning.begin()
+	number, answer := c.spawning.begin(s.Ended)
 	if err := c.write(s.encode(number)); err != nil {
 		return nil, err
 	}

@@ -34,7 +34,7 @@ func TestDYN05_RequestsAndAnswersOfSpawns(t *testing.T) {
 		{Blocks: []SpawnBlock{{Program: "c", Max: MaxRanks}}},
 		{Blocks: []SpawnBlock{{Program: "long", Max: 1, Args: []string{string(make([]byte, 1<<20))}}}},
 	}
-	answers := []*Spawned{{Job: "x.1", Counts: []int{3, 1}}, {Why: "no room"}, {Job: "x.2", Counts: []int{1}, Why: "because"}}
+	answers := []*Spawned{{Job: "x.1", Counts: []int{3, 1}}, {Why: "no room", Listen: "10.0.0.1"}, {Job: "x.2", Counts: []int{1}, Why: "because"}}
 	var all sync.WaitGroup
 	for i, what := range want {
 		all.Go(func() {
@@ -61,6 +61,30 @@ func TestDYN05_RequestsAndAnswersOfSpawns(t *testing.T) {
 		w.sessions[0].Spawned(list[k].number, answers[at])
 	}
 	all.Wait()
+}
+
+// Who has started a job learns of its end, and of that of the launcher.
+func TestDYN05_EndsOfSpawnedJobs(t *testing.T) {
+	var w *world
+	h := &testHost{size: 1, spawn: func(_ int, number uint32, _ []byte) {
+		go w.sessions[0].Spawned(number, &Spawned{Job: "x", Counts: []int{1}})
+	}}
+	w = newWorld(t, h)
+	reasons := make(chan string, 1)
+	what := &Spawn{Blocks: []SpawnBlock{{Program: "a", Max: 1}}, Ended: func(why string) { reasons <- why }}
+	for range 2 {
+		if _, err := w.ranks[0].Spawn(t.Context(), what); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.sessions[0].Spawned(1, &Spawned{Why: "it has ended"})
+	if why := <-reasons; why != "it has ended" {
+		t.Errorf("the first job: %s", why)
+	}
+	w.sessions[0].Over("the end")
+	if why := <-reasons; why != ErrOver.Error() {
+		t.Errorf("the second job: %s", why)
+	}
 }
 
 // Who gives up tells the launcher, and gets the answer to that. The end of the job ends all requests.

@@ -31,7 +31,7 @@ func (j *job) prepare(programs []*program) error {
 			env: append(slices.Clone(settings), b.Env...), psets: b.Psets})
 	}
 	plan := share{id: j.id, secret: j.secret, fabric: j.fabric, bind: j.spec.Bind,
-		where: j.where, listen: boot.Loopback, universe: j.universe(), parent: j.port, far: j.far()}
+		where: j.where, listen: boot.Loopback, universe: j.universe(), parent: j.port, far: j.far() || j.beyond()}
 	for _, h := range j.hosts {
 		plan.hosts = append(plan.hosts, h.name)
 	}

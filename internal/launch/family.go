@@ -115,22 +115,27 @@ func (f *family) far() bool {
 // family may have some. If it cannot be told, processes there do not reach these ranks.
 func (f *family) listenFar() string {
 	if f.listens == "" {
-		var peers []string
-		for _, h := range f.slots {
-			if h.Host != hostName() {
-				_, name, ok := strings.Cut(h.Host, "@")
-				if !ok {
-					name = h.Host
-				}
-				peers = append(peers, name)
-			}
-		}
 		var err error
-		if f.listens, err = listenAddress(f.first().spec.Iface, "", false, peers[:min(len(peers), maxPeers)]); err != nil {
+		if f.listens, err = f.listenFor(hostNames(f.slots)); err != nil {
 			f.listens = boot.Loopback
 		}
 	}
 	return f.listens
+}
+
+// listenFor returns the address on which ranks of this host listen for those of other hosts.
+func (f *family) listenFor(hosts []string) (string, error) {
+	var peers []string
+	for _, h := range hosts {
+		if h != hostName() && len(peers) < maxPeers {
+			_, name, ok := strings.Cut(h, "@")
+			if !ok {
+				name = h
+			}
+			peers = append(peers, name)
+		}
+	}
+	return listenAddress(f.first().spec.Iface, "", false, peers)
 }
 
 // busy is the number of ranks on a host that have not ended, but for those of one job.
@@ -165,6 +170,7 @@ func (j *job) end(status int, format string, args ...any) {
 		return
 	case j.apart:
 		j.refused = true
+		j.depart(reason)
 		j.stop(reason)
 		return
 	}

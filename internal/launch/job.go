@@ -38,6 +38,7 @@ type job struct {
 	*family
 	parent  *job     // that has asked for it; nil: the launcher was asked
 	asked   *request // that the job is started for, until it is answered
+	lasts   *request // the same from then on, until the parent is told of the end
 	apart   bool     // once it is started, its end ends no other job
 	refused bool     // it ends alone: its start has failed, or it is apart
 	port    string   // of the parent: boot.Job.Parent

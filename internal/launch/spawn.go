@@ -5,6 +5,7 @@ package launch
 import (
 	"crypto/rand"
 	"fmt"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -139,6 +140,10 @@ func (j *job) start(programs []*program, err error) {
 	if err == nil {
 		err = j.placeFree()
 	}
+	if listen := j.parentFar(); err == nil && listen != "" {
+		j.turnDown(&boot.Spawned{Listen: listen}, "")
+		return
+	}
 	if err == nil {
 		err = j.prepare(programs)
 	}
@@ -255,11 +260,37 @@ func (j *job) complete() {
 }
 
 // refuse answers that the job was not started, and ends what there is of it.
-func (j *job) refuse(reason string) {
+func (j *job) refuse(reason string) { j.turnDown(&boot.Spawned{Why: reason}, reason) }
+
+func (j *job) turnDown(answer *boot.Spawned, reason string) {
 	j.refused = true
 	j.builder.stop()
-	j.answer(&boot.Spawned{Why: reason})
+	j.answer(answer)
 	j.stop(reason)
+}
+
+// parentFar returns where the parent has to open its port, if that is at the loopback address and processes of the
+// job are on other hosts: they were not among the hosts when the parent was started.
+func (j *job) parentFar() string {
+	rest, _ := strings.CutPrefix(j.asked.what.Parent, "halo://")
+	port, _, _ := strings.Cut(rest, "/")
+	if a, err := netip.ParseAddrPort(port); err != nil || !a.Addr().IsLoopback() || !j.beyond() {
+		return ""
+	}
+	var names []string
+	for _, h := range j.hosts {
+		names = append(names, h.name)
+	}
+	listen, err := j.listenFor(names)
+	if err != nil {
+		return "" // the reason will be that the processes do not reach the port
+	}
+	return listen
+}
+
+// beyond reports whether processes of the job are on other hosts than this one.
+func (j *job) beyond() bool {
+	return slices.ContainsFunc(j.hosts, func(h *host) bool { return h.index != j.here })
 }
 
 func (j *job) answer(s *boot.Spawned) {
@@ -268,8 +299,24 @@ func (j *job) answer(s *boot.Spawned) {
 	if q.timer != nil {
 		q.timer.Stop()
 	}
+	if s.Job != "" {
+		j.lasts = q
+	}
+	j.tellParent(q, s)
+}
+
+func (j *job) tellParent(q *request, s *boot.Spawned) {
 	if r := j.parent.ranks[q.rank]; !r.ended && !r.host.gone() {
 		r.host.node.spawned(q.rank, q.number, s)
+	}
+}
+
+// depart tells the parent that the job has ended, or ends because of a failure: the parent may wait for processes
+// that have not reached its port.
+func (j *job) depart(reason string) {
+	if q := j.lasts; q != nil && !planted.EndUntold {
+		j.lasts = nil
+		j.tellParent(q, &boot.Spawned{Why: reason})
 	}
 }
 
@@ -285,6 +332,7 @@ func (j *job) giveUp(rank int, number uint32) {
 
 // release lets go of a spawned job of which nothing is left.
 func (j *job) release() {
+	j.depart("all its processes have ended")
 	j.agent.leave()
 	if dir := j.builder.dir; dir != "" {
 		os.RemoveAll(dir)

@@ -131,6 +131,20 @@ func TestF5_JobsThatAreApart(t *testing.T) {
 	spawning(t, "1;apart|init|ignore:15|forever", "kill:9").start().wait(137).said("rank 0 (pid ")
 }
 
+// Who has asked for a job learns of its end: whoever waits for processes of it would wait for ever.
+func TestDYN05_TheParentLearnsOfTheEnd(t *testing.T) {
+	t.Parallel()
+	spawning(t, "1;ended|init|finalize", "finalize").start().wait(0).quiet().printed("spawned [1]", "ended: all its processes have ended")
+	r := spawning(t, "2;apart;ended|init|exchange|1@exit:3|forever", "finalize").start().wait(0)
+	for _, want := range []string{"ended: rank 1 of spawned job 1 (pid ", " exited with status 3"} {
+		if !strings.Contains(r.stdout.String(), want) {
+			t.Errorf("no %q in %s", want, r.stdout.String())
+		}
+	}
+	far(t, "run", "-host", "a:1,b:2", "-n", "1", "rank", "init", "spawn:1;host=b|init|spawn:1;host=b;ended^init^finalize|finalize", "finalize").
+		start().wait(0).quiet().printed("spawned [1]", "spawned [1]", "ended: all its processes have ended")
+}
+
 // The status of the launcher is that of the failure, of whichever job.
 func TestStatusOfAFamily(t *testing.T) {
 	t.Parallel()

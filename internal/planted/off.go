@@ -308,6 +308,8 @@ const (
 	PinIgnored = false
 	// NumberKept keeps the numbers of processes of other jobs for ever.
 	NumberKept = false
+	// EndUntold has the launcher not tell a process of the end of a job that it has spawned.
+	EndUntold = false
 	// FarUnheard has a process tell processes of other hosts the loopback address.
 	FarUnheard = false
 	// TagEnough lets a caller in whose tag is known, whatever it proves.

@@ -134,6 +134,7 @@ var (
 	ForeignUnwatched      = chosen("ForeignUnwatched")
 	PinIgnored            = chosen("PinIgnored")
 	NumberKept            = chosen("NumberKept")
+	EndUntold             = chosen("EndUntold")
 	FarUnheard            = chosen("FarUnheard")
 	TagEnough             = chosen("TagEnough")
 )

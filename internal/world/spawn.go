@@ -22,20 +22,29 @@ func (w *World) Spawn(ctx context.Context, over *comm.Comm, root int, what *boot
 	if bad != nil {
 		return nil, nil, w.Meet.Refuse(over, root, coll.CallAccept, bad)
 	}
-	port, err := w.Meet.Open(meet.Options{})
-	if err != nil {
-		return nil, nil, w.Meet.Refuse(over, root, coll.CallAccept, err)
+	living, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	what.Ended = func(why string) { end(&class.Error{Class: class.Spawn, Text: why}) }
+	var answer *boot.Spawned
+	ask := func(address string) (err error) {
+		if what.Parent, err = w.Meet.Open(meet.Options{Address: address}); err == nil {
+			answer, err = w.boot.Spawn(ctx, what)
+		}
+		return err
 	}
-	defer w.Meet.ClosePort(port)
-	what.Parent = port
-	answer, err := w.boot.Spawn(ctx, what)
+	err := ask("")
+	if err == nil && answer.Listen != "" { // the processes will be on other hosts, which do not reach the loopback address
+		w.Meet.ClosePort(what.Parent)
+		err = ask(answer.Listen)
+	}
+	defer w.Meet.ClosePort(what.Parent)
 	if err == nil && answer.Job == "" {
 		err = errors.New(answer.Why)
 	}
 	if err != nil {
 		return nil, nil, w.Meet.Refuse(over, root, coll.CallAccept, &class.Error{Class: class.Spawn, Text: cmp.Or(err.Error(), "the launcher gives no reason"), Cause: err})
 	}
-	core, err := w.Meet.Accept(ctx, port, over, root)
+	core, err := w.Meet.Accept(living, what.Parent, over, root)
 	return core, answer, err
 }
 
@@ -43,7 +52,9 @@ func (w *World) Spawn(ctx context.Context, over *comm.Comm, root int, what *boot
 // over the job.
 func (w *World) meetParent() (err error) {
 	if port := w.boot.Job().Parent; port != "" {
-		w.Parent, err = w.Meet.Connect(context.Background(), port, w.Comm, 0)
+		if w.Parent, err = w.Meet.Connect(context.Background(), port, w.Comm, 0); err != nil {
+			return &class.Error{Class: class.ProcFailed, Text: "the processes that have spawned this job have ended, or given up: " + err.Error(), Cause: err}
+		}
 	}
-	return err
+	return nil
 }

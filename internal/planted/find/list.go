@@ -144,6 +144,7 @@ func faults() []sought {
 		by("ForeignUnwatched", "internal/world", "TestDeathWithoutAConnection"),
 		by("PinIgnored", "internal/proc", "TestForget"),
 		by("NumberKept", "internal/proc", "TestForget"),
+		by("EndUntold", "internal/launch", "TestDYN05_TheParentLearnsOfTheEnd"),
 		by("FarUnheard", "mpi", "TestXDYN01_JobsOfOneHostEach"),
 		by("TagEnough", "internal/fabric/tcp", "TestS8_CallersOfPorts"),
 	}

@@ -27,6 +27,7 @@ func (p *process) spawn(arg string) error {
 	b := boot.SpawnBlock{Program: self, Max: n, Dir: dir}
 	what := &boot.Spawn{Parent: "the port"}
 	ctx := context.Background()
+	var ended chan string // nil: nobody waits for the end of the job
 	for _, kv := range words[1:] {
 		key, value, _ := strings.Cut(kv, "=")
 		switch key {
@@ -44,6 +45,9 @@ func (p *process) spawn(arg string) error {
 			b.Env = append(b.Env, strings.Replace(value, ":", "=", 1))
 		case "apart":
 			what.Apart = true
+		case "ended":
+			ended = make(chan string, 1)
+			what.Ended = func(why string) { ended <- why }
 		case "timeout":
 			what.Timeout, err = time.ParseDuration(value)
 		case "cancel":
@@ -80,6 +84,14 @@ func (p *process) spawn(arg string) error {
 		fmt.Println("spawned", a.Counts, a.Why)
 	default:
 		fmt.Println("spawned", a.Counts)
+	}
+	if ended != nil {
+		select {
+		case why := <-ended:
+			fmt.Println("ended:", why)
+		case <-time.After(20 * time.Second):
+			fmt.Println("nobody tells of the end")
+		}
 	}
 	return nil
 }
