@@ -2,10 +2,15 @@ package mpi
 
 import (
 	"encoding/binary"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"os"
 	"slices"
 
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
@@ -60,7 +65,7 @@ func (c *Comm) SplitType(kind CommType, key int, hints ...SplitHint) (*Comm, err
 	}
 	checkKeys(c, callSplitType, hints...)
 	mine := sharer{kind: kind, key: int64(key), level: -1}
-	host := int64(hostOf(c.w.Proc.Job()))
+	host := c.hostNumber()
 	switch kind {
 	case CommTypeShared:
 		mine.level, host = 0, c.memoryOf(host)
@@ -157,14 +162,46 @@ func resourceNames() []string {
 	return names
 }
 
+// severalJobs reports whether members are of several jobs. All members agree.
+func (c *Comm) severalJobs() bool {
+	return c.w.Proc.Foreign(c.core.Whole().Members) >= 0 && !planted.HostsOfTheOwnJob
+}
+
+// hostNumber is a number for the host of this process: of those of its job or, if the members are of several jobs,
+// which number their hosts differently, of all there are.
+func (c *Comm) hostNumber() int64 {
+	if !c.severalJobs() {
+		return int64(hostOf(c.w.Proc.Job()))
+	}
+	name, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		host, _ := os.Hostname()
+		name = []byte(host)
+	}
+	return hashed(string(name))
+}
+
 // memoryOf is a number for the set of processes that share memory with this process: the number
-// of the host, or a unique one if its fabric shares no memory.
+// of the host, or a unique one if its fabric shares no memory. Processes of several jobs share none.
 func (c *Comm) memoryOf(host int64) int64 {
 	job := c.w.Proc.Job()
-	if c.w.Proc.Node() != nil || len(job.Local) == 1 {
+	shares := c.w.Proc.Node() != nil || len(job.Local) == 1
+	switch {
+	case c.severalJobs() && shares:
+		return hashed(fmt.Sprint(job.ID, " host ", hostOf(job)))
+	case c.severalJobs():
+		return hashed(fmt.Sprint(job.ID, " process ", job.Rank))
+	case shares:
 		return host
 	}
 	return int64(job.Size + job.Rank) // there are fewer hosts than processes
+}
+
+// hashed is a number for a text, at least 0.
+func hashed(text string) int64 {
+	h := fnv.New64a()
+	io.WriteString(h, text)
+	return int64(h.Sum64() >> 1)
 }
 
 // hostOf is a number for the host of this process.

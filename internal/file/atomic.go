@@ -50,7 +50,7 @@ func (f *File) SetAtomicity(on bool) error {
 func (f *File) chooseLock(call string) error {
 	mapped := int64(0)
 	node, ok := f.shared.view.NodeLock(0, lockWait{f.path})
-	if ok && len(f.e.p.Job().Hosts) == 1 {
+	if ok && !f.far() {
 		mapped = 1
 	}
 	x := &exchange{f: f, call: call}

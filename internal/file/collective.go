@@ -173,7 +173,7 @@ const wholeShare = 0.75
 // long is that length for an access. The members use what rank 0 says.
 func (f *File) long(d Direction) int64 {
 	switch {
-	case len(f.e.p.Job().Hosts) > 1:
+	case f.far():
 		return longFar
 	case d == Write:
 		return longWrite

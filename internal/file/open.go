@@ -132,10 +132,17 @@ func (f *File) open(bytes *dtype.Type, own error) error {
 	if own == nil {
 		which, own = f.identity()
 	}
-	if err := f.e.agree(f.c, call, which, own); err != nil || len(f.e.p.Job().Hosts) == 1 || planted.BirthIgnored {
+	if err := f.e.agree(f.c, call, which, own); err != nil || !f.far() || planted.BirthIgnored {
 		return err
 	}
 	return f.sameBirth(call)
+}
+
+// far reports whether members may be on several hosts. All members decide the same: a process knows the hosts of its
+// own job only.
+func (f *File) far() bool {
+	p := f.e.p
+	return len(p.Job().Hosts) > 1 || p.Foreign(f.c.Members) >= 0 && !planted.HostsOfTheOwnJob
 }
 
 // openHere opens the file in this process.
@@ -181,7 +188,7 @@ func (f *File) identity() (string, error) {
 	switch {
 	case err != nil:
 		return "", failed(err, "identity of the file")
-	case len(f.e.p.Job().Hosts) > 1:
+	case f.far():
 		return fmt.Sprintf("file number %d under this name", number), nil
 	}
 	return fmt.Sprintf("file number %d of device %#x under this name", number, device), nil

@@ -56,7 +56,7 @@ func roomOf(n int64) int64 {
 func (x *exchange) stageFor(each, buffer int64) (int64, error) {
 	f := x.f
 	s := &f.stage
-	if s.refused || len(f.e.p.Job().Hosts) > 1 {
+	if s.refused || f.far() {
 		return 0, nil
 	}
 	most := roomOf(buffer)

@@ -113,8 +113,13 @@ func (n *Node) Members() []int { return n.members }
 // Locals returns the local index of each process of the job, -1 for those on other nodes.
 func (n *Node) Locals() []int32 { return n.local }
 
-// LocalIndex returns the local index of a process of the job, -1 if it is on another node.
-func (n *Node) LocalIndex(peer int) int { return int(n.local[peer]) }
+// LocalIndex returns the local index of a process, -1 if it is on another node or of another job.
+func (n *Node) LocalIndex(peer int) int {
+	if uint(peer) >= uint(len(n.local)) {
+		return -1
+	}
+	return int(n.local[peer])
+}
 
 // Close ends a Sleep in progress and all later ones. The memory stays usable.
 func (n *Node) Close() error {

@@ -184,6 +184,12 @@ const (
 	ContextOfNobody = false
 	// IndexAsNumber takes the index of a process of another job for a local number.
 	IndexAsNumber = false
+	// BriefOfTheIndex has handles name a process by its index alone, not by its job.
+	BriefOfTheIndex = false
+	// DeathKept takes a process of another job for dead that has the number of one which has died.
+	DeathKept = false
+	// HostsOfTheOwnJob takes processes of another job for ones of the hosts of the own one.
+	HostsOfTheOwnJob = false
 	// TagIgnored has calls that make communicators from groups share a context whatever their tags.
 	TagIgnored = false
 )

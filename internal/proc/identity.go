@@ -4,7 +4,9 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"hash/fnv"
 
+	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/frame"
 	"github.com/halo-mpi/halo/internal/planted"
 )
@@ -34,6 +36,20 @@ func (p *Proc) Identity(number int) ID {
 		return ID{} // it has been forgotten
 	}
 	return ID{p.others.jobs[o.job].id, int(o.index)}
+}
+
+// Brief is the identity of a process in 32 bits, for handles that travel and have no room for the name of a
+// job: the index is the lower half, and a hash of the job the upper one. Two processes of one job have different
+// ones; two of different jobs that have the same index have the same one with probability 2^-16. So a Brief
+// tells mistakes from what is right, and proves nothing.
+func (p *Proc) Brief(number int) uint32 {
+	id := p.Identity(number)
+	if planted.BriefOfTheIndex {
+		return uint32(id.Index)
+	}
+	h := fnv.New32a()
+	h.Write([]byte(id.Job))
+	return h.Sum32()&^(boot.MaxRanks-1) | uint32(id.Index)
 }
 
 // Foreign returns the place of the first of some processes that is of another job, -1 if there is

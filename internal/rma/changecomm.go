@@ -2,6 +2,7 @@ package rma
 
 import (
 	"encoding/binary"
+	"maps"
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/coll"
@@ -340,16 +341,9 @@ func (w *Window) renumber(d *comm.Comm, t table, checked bool) {
 
 // disown drops the state of a process that leaves. The lock is held.
 func (w *Window) disown(process int32) {
-	for k := range w.faults {
-		if k.process == process {
-			delete(w.faults, k)
-		}
-	}
-	for k := range w.broken {
-		if k.process == process {
-			delete(w.broken, k)
-		}
-	}
+	maps.DeleteFunc(w.faults, func(k faultKey, _ fault) bool { return k.process == process })
+	maps.DeleteFunc(w.denied, func(k faultKey, _ fault) bool { return k.process == process })
+	maps.DeleteFunc(w.broken, func(k faultKey, _ bool) bool { return k.process == process })
 	if w.e.node == nil {
 		return
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/halo-mpi/halo/internal/node"
 	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/peers"
+	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/proc"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
@@ -21,6 +22,7 @@ type Engine struct {
 	colls    *coll.Engine
 	mem      *memory.Store
 	node     *node.Node // nil if no process is reached through memory
+	brief    uint32     // proc.Brief of this process
 
 	closed  *shmfmt.WindowRecord // record of all freed windows: it has no targets and never changes
 	windows map[uint64]*Window   // those that exist here, by id; under the engine's lock
@@ -44,6 +46,7 @@ func New(p *proc.Proc, messages *p2p.Engine, colls *coll.Engine, mem *memory.Sto
 	e := &Engine{
 		p: p, messages: messages, colls: colls, mem: mem, node: p.Node(),
 		windows: make(map[uint64]*Window),
+		brief:   p.Brief(p.Job().Rank),
 	}
 	e.closed = hot.Owned[shmfmt.WindowRecord](e)
 	e.startSync()
@@ -75,6 +78,9 @@ func (e *Engine) PeerFailed(peer int) {
 func (e *Engine) Forget(peer int) {
 	e.peers.Forget(peer)
 	e.offers.Forget(peer)
+	if !planted.DeathKept {
+		e.lost.Delete(int32(peer))
+	}
 }
 
 // locals returns the number of processes that share memory with this one, including itself, and

@@ -1,6 +1,8 @@
 package rma
 
 import (
+	"slices"
+
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/rma/memhandle"
@@ -21,22 +23,37 @@ import (
 // (MPI_MAX_MEMORY_HANDLE_SIZE).
 const HandleMax = 512
 
-// parseHandle reads the bytes of a handle of window w; it ignores what follows. It checks all that
-// needs no other process.
-func (w *Window) parseHandle(b []byte) (x memhandle.Handle, err error) {
+// parseHandle reads the bytes of a handle of window w, and finds the rank of the process that it names; likely is
+// tried first. It ignores what follows. It checks all that needs no other process.
+func (w *Window) parseHandle(b []byte, likely int) (x memhandle.Handle, rank int, err error) {
 	if len(b) < memhandle.Size {
-		return x, fail(class.Arg, "%d bytes are no memory handle, which has %d", len(b), memhandle.Size)
+		return x, -1, fail(class.Arg, "%d bytes are no memory handle, which has %d", len(b), memhandle.Size)
 	}
 	x, ok := memhandle.Parse(b)
 	switch {
 	case !ok:
-		return x, fail(class.Arg, "these bytes are no memory handle")
+		return x, -1, fail(class.Arg, "these bytes are no memory handle")
 	case x.Window != w.id:
-		return x, fail(class.Win, "the memory handle was made for another window")
-	case w.Comm.RankOf(x.Process) < 0:
-		return x, fail(class.Arg, "the memory handle names a process that is not in the window")
+		return x, -1, fail(class.Win, "the memory handle was made for another window")
 	}
-	return x, nil
+	if rank = w.named(x.Process, likely); rank < 0 {
+		return x, -1, fail(class.Arg, "the memory handle names a process that is not in the window")
+	}
+	return x, rank, nil
+}
+
+// named returns the rank of the member with a brief identity, -1 if there is none. likely is tried first.
+func (w *Window) named(brief uint32, likely int) int {
+	p, members := w.e.p, w.Comm.Members
+	if p.Met() { // else the identities do not change
+		p.Lock()
+		defer p.Unlock()
+	}
+	is := func(m int32) bool { return p.Brief(int(m)) == brief }
+	if uint(likely) < uint(len(members)) && is(members[likely]) {
+		return likely
+	}
+	return slices.IndexFunc(members, is)
 }
 
 // handles is the memory of this process that handles of a window name. All is under the engine's
@@ -61,9 +78,6 @@ func (v *View) AppendHandle(b, mem []byte) ([]byte, error) {
 	if err := v.entire(); err != nil {
 		return b, err
 	}
-	if err := w.ownJob("memory handles"); err != nil {
-		return b, err
-	}
 	if w.dynamic == nil {
 		return b, fail(class.RMAFlavor, "memory handles belong to dynamic windows, this one is %v", w.flavor)
 	}
@@ -85,7 +99,7 @@ func (v *View) AppendHandle(b, mem []byte) ([]byte, error) {
 		x.Off = off
 	}
 	r.Shown.Fill(r.Key, x)
-	h := memhandle.Handle{Process: w.Comm.Members[w.Comm.Rank], Window: w.id, Key: r.Key, Size: x.Size, Slot: uint32(max(r.Slot, 0))}
+	h := memhandle.Handle{Process: e.brief, Window: w.id, Key: r.Key, Size: x.Size, Slot: uint32(max(r.Slot, 0))}
 	return h.Append(b), nil
 }
 
@@ -99,12 +113,13 @@ func (v *View) ReleaseHandle(b []byte) error {
 	if w.dynamic == nil {
 		return fail(class.RMAFlavor, "memory handles belong to dynamic windows, this one is %v", w.flavor)
 	}
-	x, err := w.parseHandle(b)
+	me := w.Comm.Rank
+	x, rank, err := w.parseHandle(b, me)
 	if err != nil {
 		return err
 	}
-	if me := w.Comm.Rank; x.Process != w.Comm.Members[me] {
-		return fail(class.Rank, "the memory handle is of rank %d, and this is rank %d", w.Comm.RankOf(x.Process), me)
+	if rank != me {
+		return fail(class.Rank, "the memory handle is of rank %d, and this is rank %d", rank, me)
 	}
 	w.e.p.Lock()
 	defer w.e.p.Unlock()

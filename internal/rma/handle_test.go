@@ -32,7 +32,7 @@ func TestQV32_TablesThatCannotBeMapped(t *testing.T) {
 	}
 	e.node = &node.Node{} // maps nothing
 	to.view = e.node.View(int(to.process))
-	handle := (&memhandle.Handle{Process: to.process, Window: w.id, Key: memhandle.Space | 5<<32, Size: 64}).Append(nil)
+	handle := (&memhandle.Handle{Process: to.brief, Window: w.id, Key: memhandle.Space | 5<<32, Size: 64}).Append(nil)
 	v := newView(w)
 	v.options.Store(&Options{})
 	_, err = v.FromHandle(handle, -1, 1, 1)
@@ -56,7 +56,7 @@ func TestS5_QV32_ForgedKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := w.parseHandle(handle)
+	x, _, err := w.parseHandle(handle, victim)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestS5_QV32_ForgedKeys(t *testing.T) {
 	other.Key ^= 1 << 40
 	failedWith(t, own(other), class.RMARange)
 	foreign := x
-	foreign.Process = stranger
+	foreign.Process = e.p.Brief(stranger)
 	failedWith(t, own(foreign), class.Arg)
 	e.p.Unlock()
 	err = v.ReleaseHandle(handle)
@@ -127,7 +127,7 @@ func TestQV35_HandlesSendWhatOtherWindowsSend(t *testing.T) {
 		defer e.p.Lock()
 		err := v.LockAll(ModeNoCheck)
 		if flavor == Dynamic && err == nil {
-			h := memhandle.Handle{Process: enemy, Window: w.id, Key: memhandle.Space | 1<<40, Size: 1 << 20}
+			h := memhandle.Handle{Process: e.p.Brief(enemy), Window: w.id, Key: memhandle.Space | 1<<40, Size: 1 << 20}
 			v, err = v.FromHandle(h.Append(nil), -1, 1, w.Comm.RankOf(enemy))
 		}
 		const target = 1

@@ -53,12 +53,12 @@ func (v *View) FromHandle(b []byte, size, unit int64, target int) (*View, error)
 	if unit <= 0 {
 		return nil, fail(class.Disp, "displacement unit %d is not positive", unit)
 	}
-	x, err := w.parseHandle(b)
+	x, rank, err := w.parseHandle(b, target)
 	if err != nil {
 		return nil, err
 	}
-	if r := w.Comm.RankOf(x.Process); r != target {
-		return nil, fail(class.Rank, "the memory handle is of rank %d, not of target %d", r, target)
+	if rank != target {
+		return nil, fail(class.Rank, "the memory handle is of rank %d, not of target %d", rank, target)
 	}
 	if size < 0 {
 		size = int64(x.Size)

@@ -1,6 +1,7 @@
 package rma
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/halo-mpi/halo/internal/class"
@@ -14,12 +15,9 @@ func (v *View) AllocSync(n int) ([]syncobject.Handle, error) {
 	if err := v.entire(); err != nil {
 		return nil, err
 	}
-	if err := w.ownJob("synchronisation objects"); err != nil {
-		return nil, err
-	}
 	w.e.p.Lock()
 	defer w.e.p.Unlock()
-	list, err := w.objects.Alloc(n, w.id, w.e.p.Job().Rank, &w.e.serial)
+	list, err := w.objects.Alloc(n, w.id, brief16(w.e.brief), &w.e.serial)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +51,6 @@ func (w *Window) checkHandle(h syncobject.Handle) error {
 	switch {
 	case h == 0:
 		return fail(class.Arg, "the synchronisation object is null")
-	case int(h.Process()) >= w.e.p.Job().Size:
 	case h.Of(w.id):
 		return nil
 	default:
@@ -66,14 +63,27 @@ func (w *Window) checkHandle(h syncobject.Handle) error {
 	return fail(class.Arg, "this is no synchronisation object: none of a window of this process")
 }
 
+// brief16 is proc.Brief in 16 bits. Those of two processes of one job differ.
+func brief16(brief uint32) uint16 { return uint16(brief) ^ uint16(brief>>16) }
+
+// ofWhom says for errors whose object h is. The lock is held.
+func (w *Window) ofWhom(h syncobject.Handle) string {
+	for rank, m := range w.Comm.Members {
+		if brief16(w.e.p.Brief(int(m))) == h.Process() {
+			return fmt.Sprintf("that of rank %d", rank)
+		}
+	}
+	return "that of a process outside of the window"
+}
+
 // checkLocal returns an error unless h names an object of this process. The lock is held.
 func (w *Window) checkLocal(h syncobject.Handle) error {
 	if err := w.checkHandle(h); err != nil {
 		return err
 	}
 	switch {
-	case int(h.Process()) != w.e.p.Job().Rank:
-		return fail(class.Arg, "the synchronisation object is that of rank %d: only its own process can wait for it", w.Comm.RankOf(h.Process()))
+	case h.Process() != brief16(w.e.brief):
+		return fail(class.Arg, "the synchronisation object is %s: only its own process can wait for it", w.ofWhom(h))
 	case w.objects.Find(h) == nil:
 		return fail(class.Arg, "the synchronisation object has been freed")
 	}

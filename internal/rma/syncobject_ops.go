@@ -103,8 +103,8 @@ func (w *Window) checkRemote(t *target, h syncobject.Handle) error {
 		return err
 	}
 	switch {
-	case h.Process() != t.process:
-		return fail(class.Rank, "the synchronisation object is that of rank %d, not of %d", w.Comm.RankOf(h.Process()), t.rank)
+	case h.Process() != brief16(t.brief):
+		return fail(class.Rank, "the synchronisation object is %s, not of %d", w.ofWhom(h), t.rank)
 	case t.rank == w.Comm.Rank:
 		return w.checkLocal(h)
 	}

@@ -24,7 +24,8 @@ const (
 type target struct {
 	w       *Window
 	rank    int
-	process int32 // its index in the job
+	process int32  // its local number
+	brief   uint32 // proc.Brief of it
 	path    path
 
 	// rec is the record that operations load, in the array of the window. Its Gate is stored under
@@ -90,6 +91,7 @@ func (w *Window) targetLocked(rank int) (*target, error) {
 	}
 	e, x := w.e, w.table.at(rank)
 	t := &target{w: w, rank: rank, process: w.Comm.Members[rank], rec: w.rec.Target(rank)}
+	t.brief = e.p.Brief(int(t.process))
 	if rank == w.Comm.Rank {
 		t.control, t.region, t.path = w.control, w.own, pathMapped
 		if w.flavor == Dynamic {

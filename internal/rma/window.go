@@ -74,16 +74,6 @@ func (w *Window) live() error {
 	return nil
 }
 
-// ownJob returns an error if a member of the window belongs to another job. Calls that name a process
-// only by its index in the job are not possible then.
-func (w *Window) ownJob(what string) error {
-	if rank := w.e.p.Foreign(w.Comm.Members); rank >= 0 {
-		job := w.e.p.Identity(int(w.Comm.Members[rank])).Job
-		return fail(class.UnsupportedOperation, "%s of a window of several jobs: rank %d is of job %q", what, rank, job)
-	}
-	return nil
-}
-
 // Free ends the window (MPI_WIN_FREE) when all members have called it and all operations are
 // complete. It is collective, and returns an error at a process with an open epoch. Free of a
 // duplicate is local, and can fail only if the duplicate was the last view of the window. It takes

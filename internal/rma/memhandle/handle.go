@@ -24,7 +24,7 @@ const mark = 0x484d4801
 // in little-endian words. The check detects bytes that have changed in transit. A process that has a
 // handle can make other handles from it, but only to parts of the same memory.
 type Handle struct {
-	Process int32
+	Process uint32 // proc.Brief of it
 	Window  uint64
 	Key     uint64
 	Size    uint64
@@ -36,7 +36,7 @@ func (x *Handle) Append(b []byte) []byte {
 	le := binary.LittleEndian
 	from := len(b)
 	b = le.AppendUint32(b, mark)
-	b = le.AppendUint32(b, uint32(x.Process))
+	b = le.AppendUint32(b, x.Process)
 	for _, w := range [...]uint64{x.Window, x.Key, x.Size} {
 		b = le.AppendUint64(b, w)
 	}
@@ -48,7 +48,7 @@ func (x *Handle) Append(b []byte) []byte {
 // the handle. It reports false for bytes that Append never writes.
 func Parse(b []byte) (x Handle, ok bool) {
 	le := binary.LittleEndian
-	x = Handle{int32(le.Uint32(b[4:])), le.Uint64(b[8:]), le.Uint64(b[16:]), le.Uint64(b[24:]), le.Uint32(b[32:])}
+	x = Handle{le.Uint32(b[4:]), le.Uint64(b[8:]), le.Uint64(b[16:]), le.Uint64(b[24:]), le.Uint32(b[32:])}
 	ok = le.Uint32(b) == mark && le.Uint32(b[36:]) == crc32.ChecksumIEEE(b[:36]) && x.Key >= Space && x.Size <= Space/2 && x.Slot < shmfmt.HandleSlots
 	return x, ok
 }

@@ -26,9 +26,9 @@ type Object struct {
 	freed  bool
 }
 
-// Alloc makes n objects of a window at a process. serial counts the objects that the process has
-// made.
-func (t *Table) Alloc(n int, window uint64, process int, serial *uint64) ([]Handle, error) {
+// Alloc makes n objects of a window at a process, of whose identity these are 16 bits. serial counts the objects
+// that the process has made.
+func (t *Table) Alloc(n int, window uint64, process uint16, serial *uint64) ([]Handle, error) {
 	if n < 0 {
 		return nil, fail(class.Count, "%d synchronisation objects", n)
 	}
