@@ -58,7 +58,6 @@ type own struct {
 	*engine
 	world   *Comm    // the communicator of all processes; nil in a session
 	session *Session // nil in the world model
-	parent  *Comm    // the processes that have spawned this one; nil: none have
 	kinds   string   // memory allocation kinds
 	always  bool     // its self stands for the process, whatever begins and ends: see ProcessComm
 }
@@ -68,6 +67,7 @@ type engine struct {
 	left   *leftovers   // in checking mode; else nil
 	keys   *infoKeys    // like left
 	opened atomic.Int64 // sessions, for their names
+	spawns spawns
 }
 
 func newEngine(w *world.World) *engine {
@@ -93,9 +93,9 @@ func firstComms(w *world.World, e *engine) *Comm {
 		k.c.handler.Store(initialErrhandler())
 	}
 	if w.Parent != nil {
-		self.parent = c.derive(w.Parent)
-		name := "parent"
-		self.parent.core.Name.Store(&name)
+		parent, name := c.derive(w.Parent), "parent"
+		parent.core.Name.Store(&name)
+		e.spawns.parent.Store(parent)
 	}
 	return c
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"github.com/halo-mpi/halo/internal/boot"
 )
@@ -16,6 +18,17 @@ import (
 const (
 	PsetWorld = "mpi://WORLD"
 	PsetSelf  = "mpi://SELF"
+)
+
+// PsetParent and PsetChildren are the names of process sets of other jobs: the processes that have spawned this one,
+// until the communicator with them (Comm.Parent) is freed or disconnected, and those that this process has spawned and
+// whose communicators are not freed, in the order of the calls. They exist in a session once Init has returned, or
+// Spawn, while they have members. IntercommFromGroups and CommFromGroup take them, at both sides.
+//
+// C: none; names of process sets are the implementation's, section 11.3.2.
+const (
+	PsetParent   = "halo://parent"
+	PsetChildren = "halo://children"
 )
 
 // Prefixes of the names of process sets that follow from how the job was launched.
@@ -82,18 +95,75 @@ func pset(j *boot.Job, name string) (members []int32) {
 	return members
 }
 
+// spawns are the communicators between a process, its parents, and what it has spawned.
+type spawns struct {
+	parent atomic.Pointer[Comm] // nil: none have spawned this process
+	mu     sync.Mutex
+	list   []*Comm // with children
+}
+
+// add records a communicator with children.
+func (s *spawns) add(c *Comm) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.list = append(slices.DeleteFunc(s.list, func(c *Comm) bool { return c.freed.Load() }), c)
+}
+
+// pset returns the members of a process set of other jobs, nil if there are none.
+func (s *spawns) pset(name string) (members []int32) {
+	list := []*Comm{s.parent.Load()}
+	switch name {
+	case PsetParent:
+	case PsetChildren:
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		list = s.list
+	default:
+		return nil
+	}
+	for _, c := range list {
+		if c != nil && !c.freed.Load() {
+			members = append(members, c.core.Members...)
+		}
+	}
+	return members
+}
+
+// psets returns the names of all process sets.
+func (s *Session) psets() []string {
+	names := psets(s.self.w.Proc.Job())
+	for _, name := range []string{PsetParent, PsetChildren} {
+		if s.self.own.spawns.pset(name) != nil {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// pset returns the group of a process set, which is empty if there is none.
+func (s *Session) pset(name string) (g Group, found bool) {
+	members := pset(s.self.w.Proc.Job(), name)
+	if members == nil {
+		members = s.self.own.spawns.pset(name)
+	}
+	if members == nil {
+		return Group{}, false
+	}
+	return s.self.group(members), true
+}
+
 // Psets are the names of the process sets that the session knows: PsetWorld, PsetSelf, one for
 // each host of the job ("halo://host/NAME"), one for each block of the launcher's command line,
 // which colons separate ("halo://app/0", ...), and those that option -pset of halo run, or of mpirun
 // of Open MPI from version 5 on, has named.
-// They are the same in all sessions and do not change.
+// They are the same in all sessions and do not change. PsetParent and PsetChildren follow while they have members.
 //
 // C: MPI_Session_get_num_psets and MPI_Session_get_nth_pset, section 11.3.2.
 func (s *Session) Psets() ([]string, error) {
 	if err := s.usable(callPsets); err != nil {
 		return nil, err
 	}
-	return psets(s.self.w.Proc.Job()), nil
+	return s.psets(), nil
 }
 
 // PsetInfo describes a process set: the key mpi_size has the number of its processes. ErrArg, with
@@ -104,17 +174,17 @@ func (s *Session) PsetInfo(name string) (*Info, error) {
 	if err := s.usable(callPsetInfo); err != nil {
 		return nil, err
 	}
-	members := pset(s.self.w.Proc.Job(), name)
-	if members == nil {
+	g, found := s.pset(name)
+	if !found {
 		return nil, s.noPset(callPsetInfo, name)
 	}
-	return infoOf("mpi_size", strconv.Itoa(len(members))), nil
+	return infoOf("mpi_size", strconv.Itoa(g.Size())), nil
 }
 
 // noPset is the error of a call with a name that no process set has.
 func (s *Session) noPset(k call, name string) *Error {
 	var known []string
-	for _, n := range psets(s.self.w.Proc.Job()) {
+	for _, n := range s.psets() {
 		known = append(known, fmt.Sprintf("%q", n))
 	}
 	if most := 20; len(known) > most {
@@ -130,8 +200,8 @@ func (internals) PsetGroup(s *Session, name string) (g Group, found bool, err er
 	if err := s.usable(callGroup); err != nil {
 		return Group{}, false, err
 	}
-	members := pset(s.self.w.Proc.Job(), name)
-	return Group{members, s.self}, members != nil, nil
+	g, found = s.pset(name)
+	return g, found, nil
 }
 
 // Group is the group of the processes of a process set, in the order of their ranks in the job.
@@ -142,9 +212,9 @@ func (s *Session) Group(name string) (Group, error) {
 	if err := s.usable(callGroup); err != nil {
 		return Group{}, err
 	}
-	members := pset(s.self.w.Proc.Job(), name)
-	if members == nil {
+	g, found := s.pset(name)
+	if !found {
 		return Group{}, s.noPset(callGroup, name)
 	}
-	return Group{members, s.self}, nil
+	return g, nil
 }

@@ -93,6 +93,7 @@ func (c *Comm) spawn(k call, ctx context.Context, root int, commands []Command, 
 	if err != nil {
 		return nil, nil, wrap(err, k, c, Undefined, Undefined)
 	}
+	c.self.own.spawns.add(d)
 	return d, errs, nil
 }
 
@@ -206,10 +207,10 @@ func (c *Comm) started(root int, commands []Command, answer *boot.Spawned) ([]er
 //
 // C: MPI_Comm_get_parent, section 11.8.2.
 func (c *Comm) Parent() *Comm {
-	if c == nil || c.self.own == nil {
+	if c == nil || c.self.own == nil || c.self.own.session != nil {
 		return nil
 	}
-	p := c.self.own.parent
+	p := c.self.own.spawns.parent.Load()
 	if p == nil || p.freed.Load() {
 		return nil
 	}

@@ -420,7 +420,7 @@ func (s *spawnTests) run(t *testing.T, fabric string, n int, name string, option
 }
 
 // Processes spawn others, over each fabric, under the launcher and without one.
-func TestDYN01_DYN02_DYN03_DYN04_DYN05_INF04_SpawnedProcesses(t *testing.T) {
+func TestDYN01_DYN02_DYN03_DYN04_DYN05_INF04_SYN35_EX05_SpawnedProcesses(t *testing.T) {
 	self, err := os.Executable()
 	ok(t, err)
 	s := &spawnTests{halo: testrun.Halo(t, t.TempDir()), self: self}
@@ -430,7 +430,7 @@ func TestDYN01_DYN02_DYN03_DYN04_DYN05_INF04_SpawnedProcesses(t *testing.T) {
 			name string
 			n    []int
 		}{{"messages", []int{3}}, {"keys", []int{1}}, {"handlers", []int{1}}, {"errors", []int{1, 2}}, {"depth", []int{1}}, {"merge", []int{1, 2}},
-			{"goroutines", []int{1, 2}}, {"rounds", []int{1}}, {"connected", []int{1, 2}}, {"free", []int{1}}} {
+			{"goroutines", []int{1, 2}}, {"rounds", []int{1}}, {"connected", []int{1, 2}}, {"free", []int{1}}, {"window", []int{1, 2}}, {"sets", []int{1, 2}}} {
 			for _, n := range c.n {
 				if fabric != "" || n == 1 {
 					t.Run(fmt.Sprintf("%s-%s-%d", c.name, fabric, n), func(t *testing.T) { s.run(t, fabric, n, c.name) })
