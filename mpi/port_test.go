@@ -177,6 +177,51 @@ func TestXDYN01_EverythingAcross(t *testing.T) {
 	})
 }
 
+// X-DYN-01: collectives of all lengths on a communicator of two jobs. Messages that are split between the processes of a
+// node are not split between those of two jobs.
+func TestXDYN01_LongCollectivesAcross(t *testing.T) {
+	serve(t, []int{2, 3}, func(t testing.TB, job int, world, inter *mpi.Comm) {
+		merged, err := inter.Merge(job == 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range []int{100, 2 << 10, 5 << 10, 19 << 10, 40 << 10} {
+			all := make([]int64, n)
+			for root := range merged.Size() {
+				if merged.Rank() == root {
+					all[0], all[n-1] = int64(n), int64(root)
+				}
+				if err := mpi.Bcast(merged, all, root); err != nil {
+					t.Fatal(err)
+				}
+				if all[0] != int64(n) || all[n-1] != int64(root) {
+					t.Errorf("%d and %d of %d from root %d", all[0], all[n-1], n, root)
+				}
+			}
+			sum := make([]int64, n)
+			if err := mpi.Allreduce(merged, all, sum, mpi.Sum); err != nil {
+				t.Fatal(err)
+			}
+			if want := int64(merged.Size()) * int64(n); sum[0] != want {
+				t.Errorf("the sum of %d is %d, want %d", n, sum[0], want)
+			}
+			every := make([]int64, n*merged.Size())
+			if err := mpi.Allgather(merged, all, every); err != nil {
+				t.Fatal(err)
+			}
+			if every[n] != int64(n) || every[len(every)-1] != int64(merged.Size()-1) {
+				t.Errorf("gathered %d and %d of %d", every[n], every[len(every)-1], n)
+			}
+		}
+		if err := merged.Disconnect(); err != nil {
+			t.Error(err)
+		}
+		if err := inter.Disconnect(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // X-DYN-01: two jobs connect and disconnect again and again.
 func TestXDYN01_Rounds(t *testing.T) {
 	for _, fabric := range mpitest.Fabrics() {

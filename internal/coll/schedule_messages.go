@@ -89,7 +89,7 @@ const eagerPieces = 4
 // a rank. Sender and receiver compute the same length.
 func (s *schedule) eager(rank, n int) int {
 	peer := int(s.c.Members[rank])
-	if k := s.e.p.EagerMax(peer); n > k && n <= eagerPieces*k && s.e.node != nil && s.e.node.LocalIndex(peer) >= 0 {
+	if k := s.e.p.EagerMax(peer); n > k && n <= eagerPieces*k && s.e.p.Here(peer) {
 		return k
 	}
 	return max(n, 1)
