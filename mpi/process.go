@@ -192,9 +192,12 @@ func (p *process) open(joins bool) error {
 	if l := p.locator.Load(); l != nil {
 		w.RMA.Locate(check.Locator{Place: l.place, Name: l.name})
 	}
-	if n := w.Proc.Node(); n != nil && os.Getenv(envVerbose) == "1" {
+	if os.Getenv(envVerbose) == "1" {
 		w.Proc.Lock()
-		n.Report(verbosely)
+		w.Proc.Report(verbosely)
+		if n := w.Proc.Node(); n != nil {
+			n.Report(verbosely)
+		}
 		w.Proc.Unlock()
 	}
 	p.w, p.engine = w, newEngine(w)

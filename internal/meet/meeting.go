@@ -301,7 +301,8 @@ func (m *meeting) introduce(table []byte) (theirs []int32, ctx uint64, err error
 	defer p.Unlock()
 	me := p.Identity(p.Job().Rank)
 	for _, o := range all {
-		n, err := p.Meet(o.id)
+		sealed := !local(m.addr) || !local(o.addr)
+		n, err := p.Meet(o.id, !sealed)
 		if err != nil {
 			return nil, 0, wrong(class.Other, "%v", err)
 		}
@@ -317,7 +318,7 @@ func (m *meeting) introduce(table []byte) (theirs []int32, ctx uint64, err error
 		f.Introduce(n, tcp.Remote{
 			Name: fmt.Sprintf("process %d of job %s", o.id.Index, o.id.Job), Addr: o.addr, Host: o.host,
 			Out: wire.Between(secret, text(me), text(o.id)), In: wire.Between(secret, text(o.id), text(me)),
-			Sealed: !local(m.addr) || !local(o.addr), First: text(me) < text(o.id),
+			Sealed: sealed, First: text(me) < text(o.id),
 		})
 	}
 	leader := p.Job().Rank

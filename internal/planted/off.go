@@ -310,6 +310,11 @@ const (
 	DeadTakesTasks = false
 	// ForeignUnwatched opens no connection with a process of another job that it waits for.
 	ForeignUnwatched = false
+	// MemoryUndrained takes the end of a connection with a process of another job for the end of what the process has
+	// sent through memory.
+	MemoryUndrained = false
+	// ForeignNotRung does not wake a process of another job that sleeps when a frame for it is in memory.
+	ForeignNotRung = false
 	// PinIgnored uses the number of a process again that a group still contains.
 	PinIgnored = false
 	// NumberKept keeps the numbers of processes of other jobs for ever.

@@ -135,6 +135,8 @@ var (
 	TasksReadAhead        = chosen("TasksReadAhead")
 	DeadTakesTasks        = chosen("DeadTakesTasks")
 	ForeignUnwatched      = chosen("ForeignUnwatched")
+	MemoryUndrained       = chosen("MemoryUndrained")
+	ForeignNotRung        = chosen("ForeignNotRung")
 	PinIgnored            = chosen("PinIgnored")
 	NumberKept            = chosen("NumberKept")
 	EndUntold             = chosen("EndUntold")

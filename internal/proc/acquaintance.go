@@ -7,7 +7,6 @@ import (
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/fabric"
 	"github.com/halo-mpi/halo/internal/planted"
-	"github.com/halo-mpi/halo/internal/wire"
 )
 
 // others are the processes of other jobs that this process has met and not forgotten.
@@ -36,6 +35,7 @@ type otherID struct{ job, index int32 }
 type other struct {
 	otherID
 	met     bool
+	here    bool  // a connection with it may come with memory
 	pinned  bool  // the number is not used again
 	leaving bool  // Leave is sent, or in the send queue
 	holds   int32 // communicators that have it, and meetings in progress
@@ -54,6 +54,10 @@ type Far interface {
 	Left(number int)
 	// Forget ends what the fabric knows of a process.
 	Forget(number int)
+	// Ring wakes a process to which frames travel through memory.
+	Ring(number int)
+	// Lose reports that a process has failed.
+	Lose(number int, cause error)
 }
 
 // Forgetter is a Worker with state of peers.
@@ -81,8 +85,9 @@ func (p *Proc) Number(id ID) int {
 }
 
 // Meet returns the local number of a process, which it gets now if it has none. The caller has
-// proof that the process exists; frames reach it through the fabric to other hosts.
-func (p *Proc) Meet(id ID) (int, error) {
+// proof that the process exists; frames reach it through the fabric to other hosts. here says that a connection with
+// it may come with memory.
+func (p *Proc) Meet(id ID, here bool) (int, error) {
 	if n := p.Number(id); n >= 0 {
 		return n, nil
 	}
@@ -111,7 +116,7 @@ func (p *Proc) Meet(id ID) (int, error) {
 	}
 	o.jobs[j].met++
 	p.met.Store(true)
-	e := other{otherID: otherID{j, int32(id.Index)}, met: true}
+	e := other{otherID: otherID{j, int32(id.Index)}, met: true, here: here}
 	var n int
 	if k := len(o.free); k > 0 {
 		n, o.free = int(o.free[k-1]), o.free[:k-1]
@@ -182,7 +187,7 @@ func (p *Proc) leave(number int) {
 	}
 	if o := p.other(number); !o.leaving {
 		o.leaving = true
-		p.Queue(number, &wire.Header{Kind: wire.Leave}, nil, nil)
+		p.queueLeave(number)
 	}
 }
 
@@ -196,7 +201,7 @@ func (p *Proc) PeerLeft(number int) bool {
 	p.far.(Far).Left(number)
 	if !o.leaving {
 		o.leaving = true
-		p.Queue(number, &wire.Header{Kind: wire.Leave}, nil, nil)
+		p.queueLeave(number)
 	}
 	return true
 }
@@ -290,7 +295,10 @@ func (p *Proc) Far() fabric.Fabric { return p.far }
 // AddFar adds a fabric to the processes of other jobs to a process that has had no use for one.
 func (p *Proc) AddFar(f fabric.Fabric) {
 	p.far = f
-	t := &transport{fab: f, sockets: true}
+	p.addTransport(&transport{fab: f, sockets: true})
+}
+
+func (p *Proc) addTransport(t *transport) {
 	p.transports = append(p.transports, t)
 	p.services.Add(1)
 	go p.serve(t)

@@ -35,7 +35,7 @@ func TestMeet(t *testing.T) {
 			t.Errorf("%v has the number %d before it is met", id, n)
 		}
 		for range 2 {
-			n, err := p.Meet(id)
+			n, err := p.Meet(id, false)
 			if err != nil || n != 3+i {
 				t.Errorf("Meet(%v) = %d, %v, want %d", id, n, err, 3+i)
 			}
@@ -61,7 +61,7 @@ func TestMeetBeyondTheLimits(t *testing.T) {
 	refused := func(id proc.ID, want string) {
 		t.Helper()
 		known := p.Known()
-		if n, err := p.Meet(id); err == nil || !strings.Contains(err.Error(), want) || n != -1 || p.Known() != known {
+		if n, err := p.Meet(id, false); err == nil || !strings.Contains(err.Error(), want) || n != -1 || p.Known() != known {
 			t.Errorf("Meet(%v) = %d, %v, want an error with %q", id, n, err, want)
 		}
 	}
@@ -70,19 +70,19 @@ func TestMeetBeyondTheLimits(t *testing.T) {
 	refused(proc.ID{Job: "x", Index: -1}, "process -1")
 	refused(proc.ID{Index: 1}, "a job has a name")
 	for i := range proc.JobsMax {
-		if _, err := p.Meet(proc.ID{Job: fmt.Sprint("job ", i)}); err != nil {
+		if _, err := p.Meet(proc.ID{Job: fmt.Sprint("job ", i)}, false); err != nil {
 			t.Fatalf("job %d of %d: %v", i, proc.JobsMax, err)
 		}
 	}
 	refused(proc.ID{Job: "one more"}, "processes of 4096 other jobs have been met, the limit")
-	if n, err := p.Meet(proc.ID{Job: "job 4095", Index: 5}); err != nil || n != 2+proc.JobsMax {
+	if n, err := p.Meet(proc.ID{Job: "job 4095", Index: 5}, false); err != nil || n != 2+proc.JobsMax {
 		t.Errorf("a second process of the last job: %d, %v", n, err)
 	}
 	unreachable, err := proc.New(boot.Memory(1)[0], nil, nil, proc.Policy{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := unreachable.Meet(proc.ID{Job: "x"}); err == nil || !strings.Contains(err.Error(), "no fabric") {
+	if _, err := unreachable.Meet(proc.ID{Job: "x"}, false); err == nil || !strings.Contains(err.Error(), "no fabric") {
 		t.Errorf("a process without sockets has met another job: %v", err)
 	}
 }
@@ -99,7 +99,7 @@ func TestListsOfProcessesTravel(t *testing.T) {
 			p  *proc.Proc
 			id proc.ID
 		}{{p, ids[i]}, {q, ids[len(ids)-1-i]}} {
-			if _, err := m.p.Meet(m.id); err != nil {
+			if _, err := m.p.Meet(m.id, false); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -211,7 +211,7 @@ func TestForget(t *testing.T) {
 	p := alone(t, boot.Memory(2)[0])
 	a, b := proc.ID{Job: "a", Index: 0}, proc.ID{Job: "a", Index: 1}
 	meet := func(id proc.ID) int32 {
-		n, err := p.Meet(id)
+		n, err := p.Meet(id, false)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -28,13 +28,16 @@ type Proc struct {
 	policy Policy
 
 	node       *node.Node        // memory shared with peers on this node, nil if there is none
-	rings      *shm.Fabric       // frames through that memory
+	rings      *shm.Fabric       // frames through that memory, and that shared with foreign processes; nil if there is none
 	transports []*transport      // all fabrics
 	far        fabric.Fabric     // to all other processes, nil if there is none
 	others     others            // processes of other jobs
 	met        atomic.Bool       // there have been such; stored by Meet
 	ended      []int             // some of these, with which there is no connection any more
 	near       []bool            // by index in the job: another process that shares the memory of the node
+	ringed     []bool            // by local number: near, or a foreign process to which rings leads
+	opening    opening           // to foreign processes of this node without a connection
+	report     func(line string) // of Report
 	peers      peers.Table[peer] // by local number
 	sink       fabric.Sink
 	work       []Worker
@@ -104,7 +107,7 @@ type FailureObserver interface {
 // peer is the state of the connection to one process. Its number is its index in the job, or for
 // a process of another job what Meet has returned.
 type peer struct {
-	near  bool          // reached through memory
+	near  bool          // reached through memory: fab is rings
 	fab   fabric.Fabric // nil for the process itself
 	queue sendQueue
 	down  error
@@ -127,6 +130,7 @@ func New(b boot.Boot, node *node.Node, far fabric.Fabric, policy Policy) (*Proc,
 		for _, i := range node.Members() {
 			p.near[i] = i != job.Rank
 		}
+		p.ringed = p.near
 	}
 	if far != nil {
 		p.transports = append(p.transports, &transport{fab: far, sockets: true})
@@ -147,6 +151,8 @@ func (p *Proc) fabricTo(peer int) fabric.Fabric {
 		return nil
 	case p.Near(peer):
 		return p.rings
+	case p.shares(peer):
+		return &p.opening
 	}
 	return p.far
 }
@@ -205,6 +211,9 @@ func (p *Proc) Boot() boot.Boot { return p.boot }
 // Near reports whether another process is reached through memory.
 func (p *Proc) Near(peer int) bool { return uint(peer) < uint(len(p.near)) && p.near[peer] }
 
+// ThroughRings reports whether frames to a process travel through memory.
+func (p *Proc) ThroughRings(peer int) bool { return uint(peer) < uint(len(p.ringed)) && p.ringed[peer] }
+
 // Here reports whether a process shares the memory of the node: this one, or one that is near.
 func (p *Proc) Here(peer int) bool { return p.Near(peer) || p.node != nil && peer == p.job.Rank }
 
@@ -262,7 +271,8 @@ func (p *Proc) SetBusy(n int) {
 // Later is SetBusy for operations that can wait until somebody polls: it wakes nobody.
 func (p *Proc) Later(n int) { p.busy += n }
 
-// EagerMax is the largest payload of an eager message to a peer, 0 if no fabric reaches it.
+// EagerMax is the largest payload of an eager message to a peer, 0 if no fabric reaches it. That of a foreign process
+// stays as it is before there is a connection.
 func (p *Proc) EagerMax(to int) int {
 	if f := p.fabricTo(to); f != nil {
 		return f.EagerMax()
@@ -275,7 +285,13 @@ func (p *Proc) ChunkMax(to int) int { return p.peers.At(to).fab.ChunkMax() }
 
 // Reader returns what can read the peer's memory, nil if there is none.
 func (p *Proc) Reader(from int) fabric.Reader {
-	if e := p.peers.At(from); e.near && p.node.CanRead(from) {
+	switch e := p.peers.At(from); {
+	case !e.near:
+	case from >= p.job.Size:
+		if p.rings.CanRead(from) {
+			return p.rings
+		}
+	case p.node.CanRead(from):
 		return p.node
 	}
 	return nil
@@ -330,7 +346,7 @@ func (p *Proc) Lose(peer int, cause error) {
 // without Send, otherwise nil. It inlines: it tests whether any peer has frames in its send queue,
 // which costs less than finding the entry of this peer.
 func (p *Proc) Direct(to int) *shm.Fabric {
-	if len(p.queuedPeers) == 0 && p.Near(to) {
+	if len(p.queuedPeers) == 0 && p.ThroughRings(to) {
 		return p.rings
 	}
 	return nil

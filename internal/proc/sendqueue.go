@@ -72,7 +72,11 @@ func (p *Proc) flushQueues() int {
 		e := p.peers.At(to)
 		for burst := 0; burst < flushBurst && e.queue.count() > 0; burst++ {
 			q := &e.queue.frames[e.queue.first]
-			if !e.fab.Send(to, &q.hdr, q.payload) {
+			if q.hdr.Kind == wire.Leave {
+				if !p.sendLeave(to, &q.hdr) {
+					break
+				}
+			} else if !e.fab.Send(to, &q.hdr, q.payload) {
 				break
 			}
 			owner := q.owner

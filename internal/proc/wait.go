@@ -277,15 +277,17 @@ func (p *Proc) pollAll(hint int) int {
 // poll polls memory, and sockets only in some turns. It reports how much it did.
 func (p *Proc) poll(hint int) int {
 	n := 0
-	if p.node != nil {
+	if p.rings != nil {
 		n = p.rings.Poll(p.sink, hint)
-		n += p.node.PollOffers(n == 0)
+		if p.node != nil {
+			n += p.node.PollOffers(n == 0)
+		}
 	}
 	p.turns++
 	for _, l := range p.transports {
 		// Polling sockets is a system call: every turn only when a frame from there is
 		// awaited, or when there is no other fabric.
-		if l.sockets && (p.node == nil || p.turns%socketTurns == 0 || hint >= 0 && !p.Near(hint)) {
+		if l.sockets && (p.rings == nil || p.turns%socketTurns == 0 || hint >= 0 && !p.ThroughRings(hint)) {
 			n += l.fab.Poll(p.sink, hint)
 			if len(p.ended) > 0 {
 				p.forgetEnded()
@@ -319,13 +321,13 @@ func (p *Proc) poll(hint int) int {
 // returns nil once every socketTurns calls, so that a full poll follows. Consume consumes the
 // frame; otherwise the next poll delivers it.
 func (p *Proc) Peek(from int) (*wire.Header, []byte) {
-	if p.turns%socketTurns == socketTurns-1 || !p.Near(from) ||
+	if p.turns%socketTurns == socketTurns-1 || !p.ThroughRings(from) ||
 		!p.pollingMode || p.polling || len(p.parked) != 0 || p.busy != 0 || len(p.queuedPeers) != 0 || len(p.tasks) != 0 {
 		return nil, nil
 	}
 	p.turns++
 	p.activity++
-	p.node.Disarm()
+	p.rings.Doorbell.Disarm()
 	return p.rings.Peek(from, min(peekMax, p.policy.Loads), &p.want)
 }
 

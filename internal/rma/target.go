@@ -170,7 +170,7 @@ func (w *Window) unmap() {
 // canCopy reports whether the kernel copies from and to the memory of a process. The
 // lock is held.
 func (e *Engine) canCopy(process int32) bool {
-	return e.p.Reader(int(process)) != nil && e.node.CanWrite(int(process))
+	return e.p.Near(int(process)) && e.node.CanWrite(int(process))
 }
 
 // Query returns the memory of a rank as it is mapped here, nil if it is not, and its

@@ -121,7 +121,7 @@ func twoJobs(n int, fn func(w *World, all *comm.Comm) error) error {
 	for rank, w := range worlds {
 		w.Proc.Lock()
 		for k := range ids { // in an order of its own
-			if _, err := w.Proc.Meet(ids[(rank*3+k)%len(ids)]); err != nil {
+			if _, err := w.Proc.Meet(ids[(rank*3+k)%len(ids)], false); err != nil {
 				return err
 			}
 		}

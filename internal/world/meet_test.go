@@ -64,6 +64,12 @@ func linked(w *world.World) func(c *comm.Comm, err error) (*comm.Comm, error) {
 	}
 }
 
+// mappings is how many segments shared with processes of other jobs this process has mapped.
+func mappings() int {
+	b, _ := os.ReadFile("/proc/self/maps")
+	return strings.Count(string(b), "halo-pair")
+}
+
 // A server meets one job after the other: numbers, descriptors and goroutines do not grow, and no process that has
 // left counts as failed (X-DYN-01).
 func TestJobsMeetAgainAndAgain(t *testing.T) {
@@ -103,6 +109,9 @@ func TestJobsMeetAgainAndAgain(t *testing.T) {
 				if i == 5 {
 					before, goroutines = files(), runtime.NumGoroutine()
 				}
+			}
+			if n := mappings(); n > 2 { // those of the last job
+				return fmt.Errorf("%d segments of two jobs are mapped after 40 jobs", n)
 			}
 			w.Proc.Lock()
 			defer w.Proc.Unlock()

@@ -29,17 +29,20 @@ const (
 
 // Fabric implements fabric.Fabric over the rings of a node.
 type Fabric struct {
-	*node.Doorbell // for Arm, Disarm, Sleep and Wake
+	*node.Doorbell // for Sleep and Wake
 	node           *node.Node
 	seg            *shmfmt.Segment // own
 	members        []int           // job index by local index
-	local          []int32         // local index by job index, as in the node
+	local          []int32         // place in out by number of the peer: its local index, as in the node
 
-	out   []*outgoing // by local index, nil until the first Send
+	out   []*outgoing // by local index, nil until the first Send; those of foreign processes follow
 	in    []incoming
 	seen  []uint64 // bits of the bitmap whose rings are in `in`
 	hdr   wire.Header
 	turns uint32 // of Poll
+
+	foreigners []*foreign // processes of other jobs
+	armed      bool       // by Arm, and not disarmed since
 
 	peeked int           // index in `in` of the ring whose frame Peek returned
 	spin   atomic.Uint64 // not read: adding to it is a fence between two loads of Peek
@@ -49,16 +52,20 @@ type Fabric struct {
 type outgoing struct {
 	ring  shmfmt.Producer
 	door  *shmfmt.Door
-	local int  // local index of the peer
+	local int  // local index of the peer, -1 if it is foreign
 	dead  bool // frames are accepted and dropped
+
+	foreign *foreign // nil for processes of the node
 }
 
 // incoming is the way from one peer.
 type incoming struct {
 	ring  shmfmt.Consumer
-	local int // local index of the peer
-	job   int
+	local int // local index of the peer, -1 if it is foreign
+	job   int // number of the peer
 	busy  int // polls in a row that found a frame
+
+	foreign *foreign // nil for processes of the node
 }
 
 // New returns the fabric over the rings of n. Its Close closes n.
@@ -100,7 +107,7 @@ func (f *Fabric) Send(to int, h *wire.Header, payload []byte) bool {
 	// Put is a full fence: either this process sees the peer armed, or the peer sees
 	// the frame in the poll that follows its Arm.
 	if o.door.Armed.Load() != 0 {
-		f.node.Ring(o.local)
+		f.ring(o)
 	}
 	return true
 }
@@ -186,7 +193,11 @@ func (f *Fabric) drain(c *incoming, limit int, s fabric.Sink) int {
 	for n < limit {
 		payload, ok, err := c.ring.Next(&f.hdr)
 		if err != nil {
-			f.drop(c.job, err, s)
+			if c.foreign != nil {
+				f.breaks(c.foreign, err)
+			} else {
+				f.drop(c.job, err, s)
+			}
 			return n + 1
 		}
 		if !ok {
@@ -195,7 +206,7 @@ func (f *Fabric) drain(c *incoming, limit int, s fabric.Sink) int {
 		s.Frame(c.job, &f.hdr, payload)
 		n++
 		if c.ring.Done() {
-			f.node.RingUnarmed(c.local) // its frame was refused, and there is room
+			f.ringUnarmed(c) // its frame was refused, and there is room
 		}
 	}
 	return n
@@ -239,4 +250,9 @@ func (f *Fabric) drop(job int, cause error, s fabric.Sink) {
 
 // Close implements fabric.Fabric. Accepted frames are in shared memory: there is nothing
 // to flush.
-func (f *Fabric) Close() error { return f.node.Close() }
+func (f *Fabric) Close() error {
+	for len(f.foreigners) > 0 {
+		f.Detach(f.foreigners[0].peer)
+	}
+	return f.node.Close()
+}

@@ -53,6 +53,6 @@ func (f *Fabric) Peek(peer, n int, want *atomic.Int32) (*wire.Header, []byte) {
 // Consume consumes the frame that Peek has just returned.
 func (f *Fabric) Consume() {
 	if c := &f.in[f.peeked]; c.ring.Done() {
-		f.node.RingUnarmed(c.local)
+		f.ringUnarmed(c)
 	}
 }

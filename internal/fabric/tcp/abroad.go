@@ -111,8 +111,8 @@ func (d *connector) forget(number int) {
 	d.peers.At(number).drop()
 	d.peers.Forget(number)
 	d.results = slices.DeleteFunc(d.results, func(r result) bool {
-		if r.peer == number && r.conn != nil {
-			r.conn.Close()
+		if r.peer == number {
+			r.close()
 		}
 		return r.peer == number
 	})

@@ -103,10 +103,17 @@ func (d *connector) dropOldest() {
 func (d *connector) serve(place int, conn *socket) {
 	from, h, err := d.handshake(place, conn)
 	if err == nil {
-		if from.port != nil {
+		switch {
+		case from.port != nil:
 			from.port.called(conn, h)
-		} else {
-			d.established(from, conn, h, d.ctx)
+		case from.peer >= d.job.Size: // which waits for the caller: others may have the slot
+			d.mu.Lock()
+			d.callers[place].dropped = true
+			d.mu.Unlock()
+			conn.SetDeadline(time.Time{})
+			d.wg.Go(func() { d.established(from, conn, h, d.ctx, false) })
+		default:
+			d.established(from, conn, h, d.ctx, false)
 		}
 		return
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/halo-mpi/halo/internal/boot"
+	"github.com/halo-mpi/halo/internal/pairmem"
 	"github.com/halo-mpi/halo/internal/peers"
 	"github.com/halo-mpi/halo/internal/wire"
 )
@@ -31,6 +32,7 @@ type connector struct {
 	limits limits
 	ln     *listener // nil in a job of one that has not met another
 	wake   func()
+	shares bool // Config.Rings is not nil
 
 	ctx     context.Context // ends with close
 	cancel  context.CancelFunc
@@ -85,24 +87,39 @@ type result struct {
 	conn *socket
 	seal *wire.Sealed // nil between processes of one host
 	err  error
+
+	// Of a connection with a process of another job:
+	mem    *pairmem.Memory // for its frames, nil if there is none
+	memWhy error           // why there is none
+}
+
+// close closes a connection that nobody uses.
+func (r *result) close() {
+	if r.conn != nil {
+		r.conn.Close()
+	}
+	if r.mem != nil {
+		r.mem.Close()
+	}
 }
 
 // A sealer is either end of a successful handshake.
 type sealer interface{ Sealed() *wire.Sealed }
 
-// newConnector opens the port of a process. That of a job of one listens only if alone is set.
-func newConnector(job *boot.Job, alone bool, l limits, wake func()) (*connector, string, error) {
+// newConnector opens the port of a process. That of a job of one listens only if Config.Alone is set.
+func newConnector(c *Config, l limits, wake func()) (*connector, string, error) {
+	job := c.Job
 	if job.Size < 1 || job.Rank < 0 || job.Rank >= job.Size {
 		return nil, "", fmt.Errorf("tcp: process %d in a job of %d", job.Rank, job.Size)
 	}
-	d := &connector{job: job, limits: l, wake: wake, peers: peers.Make[peer](job.Size, nil), known: make(chan struct{})}
+	d := &connector{job: job, limits: l, wake: wake, shares: c.Rings != nil, peers: peers.Make[peer](job.Size, nil), known: make(chan struct{})}
 	d.ctx, d.cancel = context.WithCancel(context.Background())
 	d.callers = make([]caller, l.callers)
 	d.slots = make(chan int, l.callers)
 	for i := range l.callers {
 		d.slots <- i
 	}
-	if job.Size == 1 && !alone {
+	if job.Size == 1 && !c.Alone {
 		return d, "", nil
 	}
 	err := l.inside(func() (err error) {
@@ -263,8 +280,9 @@ func (d *connector) revokeAdmission(who visitor) {
 	d.announce(result{peer: who.peer})
 }
 
-// established hands a connection to the data path, unless the attempts to open it have been given up.
-func (d *connector) established(with visitor, conn *socket, by sealer, attempt context.Context) {
+// established hands a connection to the data path, unless the attempts to open it have been given up. calls says that
+// this process has opened it.
+func (d *connector) established(with visitor, conn *socket, by sealer, attempt context.Context, calls bool) {
 	r := result{peer: with.peer, conn: conn}
 	if with.sealed {
 		r.seal = by.Sealed()
@@ -272,13 +290,18 @@ func (d *connector) established(with visitor, conn *socket, by sealer, attempt c
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if !d.is(with) || attempt.Err() != nil {
-		conn.Close()
+		r.close()
 		return
 	}
 	d.peers.At(with.peer).state = connected
 	d.peers.At(with.peer).drop()
-	if d.ctx.Err() != nil {
-		conn.Close()
+	if with.peer >= d.job.Size && !with.sealed {
+		d.mu.Unlock()
+		d.share(&r, calls)
+		d.mu.Lock()
+	}
+	if d.ctx.Err() != nil || !d.is(with) {
+		r.close()
 		return
 	}
 	if r.seal != nil && !d.beating {
@@ -329,9 +352,7 @@ func (d *connector) close() {
 	d.mu.Unlock()
 	d.wg.Wait()
 	for _, r := range d.take() {
-		if r.conn != nil {
-			r.conn.Close()
-		}
+		r.close()
 	}
 }
 

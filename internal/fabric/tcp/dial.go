@@ -38,7 +38,7 @@ func (d *connector) dialLoop(ctx, attempt context.Context, to int, addr string) 
 		who := d.visitor(to)
 		conn, h, err := d.dial(ctx, to, addr)
 		if err == nil {
-			d.established(who, conn, h, attempt)
+			d.established(who, conn, h, attempt, true)
 			return
 		}
 		// An attempt that took longer than a host has to answer shows that this process was

@@ -10,6 +10,7 @@ import (
 	"github.com/halo-mpi/halo/internal/address"
 	"github.com/halo-mpi/halo/internal/fabric"
 	"github.com/halo-mpi/halo/internal/peers"
+	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/sys"
 	"github.com/halo-mpi/halo/internal/wire"
 )
@@ -39,6 +40,7 @@ type Fabric struct {
 	broken bool // a link is broken and Poll has not reported it yet
 	bufs   [][]byte
 	parted func(peer int) // Config.Parted
+	rings  Rings          // Config.Rings
 
 	detached []*link // of the active ones: not in set, see countFind
 	arms     uint    // how often the fabric was armed
@@ -60,12 +62,12 @@ const (
 // Listen opens the port of a process and accepts its peers from then on. The peers need the
 // address for Start.
 func Listen(c Config) (*Fabric, string, error) {
-	f := &Fabric{limits: c.limits.defaults(), parted: c.Parted}
+	f := &Fabric{limits: c.limits.defaults(), parted: c.Parted, rings: c.Rings}
 	if err := f.sleep.open(); err != nil {
 		return nil, "", fmt.Errorf("tcp: %w", err)
 	}
 	f.set = f.sleep.set
-	d, addr, err := newConnector(c.Job, c.Alone, f.limits, f.Wake)
+	d, addr, err := newConnector(&c, f.limits, f.Wake)
 	if err != nil {
 		f.sleep.close()
 		return nil, "", err
@@ -254,7 +256,7 @@ func (f *Fabric) adopt(s fabric.Sink) int {
 		q := f.routes.At(r.peer)
 		switch {
 		case r.conn != nil && q.down:
-			r.conn.Close()
+			r.close()
 		case r.conn != nil:
 			l, err := newLink(r.peer, r.conn, r.seal, f.limits.buffer)
 			if err == nil {
@@ -263,11 +265,16 @@ func (f *Fabric) adopt(s fabric.Sink) int {
 				}
 			}
 			if err != nil {
+				r.close()
 				f.report(s, r.peer, fmt.Errorf("tcp: connection with %s: %w", f.connector.called(r.peer), err))
 				continue
 			}
 			q.link = l
 			f.active = append(f.active, l)
+			if f.rings != nil && r.peer >= f.connector.job.Size {
+				l.mem = r.mem != nil
+				f.rings.Attach(r.peer, r.mem, r.memWhy)
+			}
 		case r.err != nil && q.link != nil: // what has arrived is delivered first
 			q.link.broken, f.broken = r.err, true
 		case r.err != nil:
@@ -305,6 +312,9 @@ func (f *Fabric) reportBroken(s fabric.Sink) int {
 
 // drop ends a connection and reports its peer.
 func (f *Fabric) drop(s fabric.Sink, l *link, cause error) {
+	if l.mem && !planted.MemoryUndrained {
+		f.rings.Drain(l.peer, s)
+	}
 	f.release(l)
 	if l.left && l.heard {
 		f.connector.part(l.peer)
@@ -320,6 +330,9 @@ func (f *Fabric) release(l *link) {
 	f.removeFromSet(l)
 	sys.CloseFD(l.fd)
 	l.abandon(f)
+	if l.mem {
+		f.rings.Detach(l.peer)
+	}
 	f.routes.At(l.peer).link = nil
 	f.active = slices.DeleteFunc(f.active, func(a *link) bool { return a == l })
 }

@@ -42,6 +42,8 @@ type link struct {
 	left  bool // this process has sent Leave, and sends no more frames
 	heard bool // the peer's Leave has arrived
 
+	mem bool // frames travel through memory: see shared_linux.go
+
 	detached bool // it is not in the epoll set
 	finds    int  // frames found by direct reads since the fabric was armed arms times
 	arms     uint
@@ -97,6 +99,9 @@ func (l *link) send(f *Fabric, h *wire.Header, payload []byte) bool {
 	}
 	if l.broken != nil {
 		return true
+	}
+	if l.mem {
+		return l.sendLeave(f, h)
 	}
 	if l.sent > 0 && l.pending != h.Word0() {
 		panic("tcp: another frame offered while one is sent in part")
@@ -171,9 +176,12 @@ func (l *link) receive(f *Fabric, s fabric.Sink) (did int, err error) {
 			l.placed(f, s)
 		}
 		k := 0
-		if l.seal != nil {
+		switch {
+		case l.mem:
+			k, err = l.heed(f, s)
+		case l.seal != nil:
 			k, err = l.open(s)
-		} else if l.place == nil {
+		case l.place == nil:
 			k, err = l.deliver(f, s)
 		}
 		if did += k; err != nil || n < asked {

@@ -34,6 +34,7 @@ type streams struct {
 	active []*stream
 	h      wire.Header    // of the current frame
 	parted func(peer int) // Config.Parted
+	rings  Rings          // Config.Rings; there is no memory on these platforms
 	idle   int            // turns in a row that found nothing
 
 	mu      sync.Mutex // guards what the goroutines share
@@ -76,9 +77,9 @@ const (
 )
 
 func listenStreams(c Config) (*streams, string, error) {
-	f := &streams{limits: c.limits.defaults(), parted: c.Parted, bell: make(chan struct{}, 1)}
+	f := &streams{limits: c.limits.defaults(), parted: c.Parted, rings: c.Rings, bell: make(chan struct{}, 1)}
 	f.room.L = &f.mu
-	d, addr, err := newConnector(c.Job, c.Alone, f.limits, f.Wake)
+	d, addr, err := newConnector(&c, f.limits, f.Wake)
 	if err != nil {
 		return nil, "", err
 	}
@@ -193,6 +194,9 @@ func (f *streams) release(l *stream) {
 // Place returns the address for processes of other jobs: see Fabric.
 func (f *streams) Place(from address.IP) (string, error) { return f.connector.place(from) }
 
+// Ring wakes a peer whose frames travel through memory. There is none on these platforms.
+func (f *streams) Ring(int) {}
+
 // OpenPort opens a port: see Fabric.
 func (f *streams) OpenPort(secret [32]byte, host string, port int) (*Port, error) {
 	return f.connector.openPort(secret, host, port)
@@ -232,8 +236,11 @@ func (f *streams) adopt(s fabric.Sink) int {
 		q := f.routes.At(r.peer)
 		switch {
 		case r.conn != nil && q.down:
-			r.conn.Close()
+			r.close()
 		case r.conn != nil:
+			if f.rings != nil && r.peer >= f.connector.job.Size {
+				f.rings.Attach(r.peer, nil, r.memWhy)
+			}
 			l := &stream{peer: r.peer, conn: r.conn, seal: r.seal}
 			if r.seal != nil {
 				_ = r.conn.keepAlive(3 * time.Second) // without it the failure of a host is detected later

@@ -24,6 +24,8 @@ import (
 
 	"github.com/halo-mpi/halo/internal/address"
 	"github.com/halo-mpi/halo/internal/boot"
+	"github.com/halo-mpi/halo/internal/fabric"
+	"github.com/halo-mpi/halo/internal/pairmem"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
@@ -39,8 +41,25 @@ type Config struct {
 	// Parted is called in Poll when a connection with a process of another job has ended because
 	// both have left it.
 	Parted func(peer int)
+	// Rings carry frames with processes of other jobs on this node through memory; nil: sockets do.
+	Rings Rings
 
 	limits limits // tests set what is not zero
+}
+
+// Rings carry the frames of connections with processes of other jobs on this node through memory that the two
+// processes share (package pairmem). The connection then only wakes the peer, and shows its end. The methods are called
+// in Poll and Close.
+type Rings interface {
+	// Attach is called when a connection with a process of another job has been opened, and before it carries any
+	// frame. m is the memory for its frames, which the callee closes; it is nil if frames travel through the
+	// connection itself, and then why says why.
+	Attach(peer int, m *pairmem.Memory, why error)
+	// Drain delivers what has arrived in memory. It is called when the peer has rung, has sent its Leave or has
+	// failed.
+	Drain(peer int, s fabric.Sink) int
+	// Detach ends the use of the memory: the connection has ended.
+	Detach(peer int)
 }
 
 // limits bounds what unauthenticated callers, slow peers and failed peers can cost.

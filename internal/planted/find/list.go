@@ -145,6 +145,8 @@ func faults() []sought {
 		by("TasksReadAhead", "mpi/pool", "TestArgumentsAreNotReadFarAhead"),
 		by("DeadTakesTasks", "mpi/pool", "TestTasksOfTheDead"),
 		by("ForeignUnwatched", "internal/world", "TestDeathWithoutAConnection"),
+		by("MemoryUndrained", "internal/world", "TestLastMessagesOfAnotherJobArrive"),
+		by("ForeignNotRung", "internal/world", "TestMessagesOfTwoJobsWakeSleepers"),
 		by("PinIgnored", "internal/proc", "TestForget"),
 		by("NumberKept", "internal/proc", "TestForget"),
 		by("EndUntold", "internal/launch", "TestDYN05_TheParentLearnsOfTheEnd"),
