@@ -178,6 +178,7 @@ soak:
 		done; \
 		echo "soak $$p: $$n times without a finding"; \
 	done; \
+	HALO_TEST_KILLS_SECONDS=$(SOAKTIME) $(GO) test -count=1 -timeout 0 -run 'Kills' ./mpi >"$$out" 2>&1 || { cat "$$out"; exit 1; }; \
 	HALO_TEST_HOSTS=64 HALO_TEST_SIMULATED_HOSTS=1000 $(GO) test -count=1 -v -run 'TestManyHosts|HostsCostTheLauncher' ./internal/launch >"$$out" 2>&1 || { cat "$$out"; exit 1; }; \
 	grep -o '[0-9]* \(ranks on .* took\|hosts of\) .*' "$$out"; \
 	(cd deploy/kubernetes/operator && $(GO) test -count=1 -vet=off .) >"$$out" 2>&1 || { cat "$$out"; exit 1; }; \

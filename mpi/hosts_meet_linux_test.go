@@ -104,8 +104,9 @@ func across(inter *mpi.Comm, high bool) error {
 }
 
 // X-DYN-01: jobs of one host each connect from one host to another, by IPv4 and IPv6, and so do a job of one host and
-// one of both, though a process of one host listens on the loopback address at first.
-func TestXDYN01_JobsOfOneHostEach(t *testing.T) {
+// one of both, though a process of one host listens on the loopback address at first. DYN-05, DYN-02: so do processes
+// that are spawned on a host of which the launcher was not told, and their parents.
+func TestXDYN01_DYN05_DYN02_JobsOfOneHostEach(t *testing.T) {
 	j := newHostJobs(t, 2)
 	for _, c := range []struct {
 		name              string
@@ -133,4 +134,5 @@ func TestXDYN01_JobsOfOneHostEach(t *testing.T) {
 			b.wait(t, 0)
 		})
 	}
+	t.Run("spawn", func(t *testing.T) { j.start(t, "spawnfar", "0", "-env", farVariable, "host1").wait(t, 0) })
 }

@@ -2,6 +2,8 @@ package mpi_test
 
 import (
 	"context"
+	"os"
+	"strconv"
 	"sync"
 	"testing"
 
@@ -222,13 +224,21 @@ func TestXDYN01_LongCollectivesAcross(t *testing.T) {
 	})
 }
 
+// repeated is how often a test repeats something: n times, unless HALO_TEST_ROUNDS says another number.
+func repeated(n int) int {
+	if many, err := strconv.Atoi(os.Getenv("HALO_TEST_ROUNDS")); err == nil {
+		return many
+	}
+	return n
+}
+
 // X-DYN-01: two jobs connect and disconnect again and again.
 func TestXDYN01_Rounds(t *testing.T) {
 	for _, fabric := range mpitest.Fabrics() {
 		t.Run(fabric, func(t *testing.T) {
 			names := make(chan string, 1)
 			mpitest.JobsOn(t, fabric, []int{2, 1}, func(ctx context.Context, t testing.TB, job int, world *mpi.Comm) {
-				for i := range 30 {
+				for i := range repeated(30) {
 					inter, err := meet(ctx, names, job == i%2, world, 0)
 					if err != nil {
 						t.Fatal(err)

@@ -317,7 +317,7 @@ func init() {
 		// DYN-05: nothing grows.
 		"rounds": func(world *mpi.Comm) error {
 			var before int
-			for i := range 30 {
+			for i := range repeated(30) {
 				p, _, err := world.Spawn(ctx, 0, role("leave", 1))
 				if err != nil {
 					return err
@@ -325,11 +325,10 @@ func init() {
 				if err := p.Disconnect(); err != nil {
 					return err
 				}
-				fds, _ := os.ReadDir("/proc/self/fd")
-				if i == 5 {
-					before = len(fds)
-				} else if i > 5 && len(fds) > before+3 {
-					return fmt.Errorf("%d descriptors after round 5, %d after round %d", before, len(fds), i)
+				if held := heldByProcess(); i == 5 {
+					before = held
+				} else if i > 5 && held > before+3 {
+					return fmt.Errorf("%d descriptors and mappings of files after round 5, %d after round %d", before, held, i)
 				}
 			}
 			return nil

@@ -150,7 +150,7 @@ func faults() []sought {
 		by("PinIgnored", "internal/proc", "TestForget"),
 		by("NumberKept", "internal/proc", "TestForget"),
 		by("EndUntold", "internal/launch", "TestDYN05_TheParentLearnsOfTheEnd"),
-		by("FarUnheard", "mpi", "TestXDYN01_JobsOfOneHostEach"),
+		by("FarUnheard", "mpi", "TestXDYN01_DYN05_DYN02_JobsOfOneHostEach"),
 		by("TagEnough", "internal/fabric/tcp", "TestS8_CallersOfPorts"),
 	}
 }

@@ -1,0 +1,176 @@
+//go:build linux
+
+package mpi_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/halo-mpi/halo/mpi"
+)
+
+// Programs for kills_linux_test.go: they meet, or spawn others, again and again, while processes are killed, until
+// the test says stop. Their parameters are in the environment.
+const (
+	killRole    = "HALO_TEST_KILL_ROLE"    // which of killRoles
+	killStop    = "HALO_TEST_KILL_STOP"    // a file; the programs end soon after it exists
+	killService = "HALO_TEST_KILL_SERVICE" // the name of the server
+	killApart   = "HALO_TEST_KILL_APART"   // set: what is spawned is apart
+	killHost    = "HALO_TEST_KILL_HOST"    // where to spawn; "": wherever
+)
+
+func init() { linuxPrograms["kills"] = killsProgram }
+
+// killRoles are the rounds of the programs.
+var killRoles = map[string]func(ctx context.Context, world *mpi.Comm, round int) error{
+	"server": serverRound,
+	"client": clientRound,
+	"parent": parentRound,
+}
+
+func killsProgram() error {
+	ctx, stop := context.WithCancel(context.Background())
+	go func() {
+		for {
+			if _, err := os.Stat(os.Getenv(killStop)); err == nil {
+				stop()
+				return
+			}
+			time.Sleep(5 * time.Millisecond)
+		}
+	}()
+	world, err := mpi.Init()
+	if err != nil {
+		return err // the job ends
+	}
+	role := os.Getenv(killRole)
+	if world.Parent() != nil {
+		if err := wrongUnlessKilled(childLife(ctx, world, role == "child")); err != nil {
+			return err
+		}
+		return mpi.Finalize()
+	}
+	for round := 0; ; round++ {
+		err := killRoles[role](ctx, world, round)
+		if err != nil && ctx.Err() == nil {
+			if err = wrongUnlessKilled(err); err != nil {
+				return err
+			}
+		}
+		// All of the job stop in the same round.
+		over := []int32{0}
+		if ctx.Err() != nil {
+			over[0] = 1
+		}
+		if err := mpi.Allreduce(world, over, over, mpi.Max); err != nil {
+			return wrongUnlessKilled(err)
+		}
+		if over[0] == 1 {
+			return mpi.Finalize()
+		}
+	}
+}
+
+// wrongUnlessKilled returns an error unless err is nil, or one that the death of a process causes.
+func wrongUnlessKilled(err error) error {
+	for _, c := range []mpi.Class{mpi.ErrProcFailed, mpi.ErrPort, mpi.ErrName, mpi.ErrSpawn} {
+		if errors.Is(err, c) {
+			return nil
+		}
+	}
+	if err != nil {
+		err = fmt.Errorf("wrong: %s %d: %w", os.Getenv(killRole), os.Getpid(), err)
+	}
+	return err
+}
+
+// together uses an intercommunicator, and disconnects it whatever happens.
+func together(inter *mpi.Comm, high bool) error {
+	use := func() error {
+		if err := inter.Barrier(); err != nil {
+			return err
+		}
+		c, err := inter.Merge(high)
+		if err != nil {
+			return err
+		}
+		sum := []int64{1}
+		err = mpi.Allreduce(c, sum, sum, mpi.Sum)
+		if err == nil && sum[0] != int64(c.Size()) {
+			err = fmt.Errorf("the sum over %d processes is %d", c.Size(), sum[0])
+		}
+		return errors.Join(err, c.Disconnect())
+	}
+	return errors.Join(use(), inter.Disconnect())
+}
+
+func serverRound(ctx context.Context, world *mpi.Comm, _ int) error {
+	var port *mpi.Port
+	if world.Rank() == 0 {
+		var err error
+		if port, err = mpi.OpenPort(world); err == nil {
+			err = port.Publish(os.Getenv(killService))
+		}
+		if err != nil {
+			return err // that is none of a kill, and ends the job
+		}
+	}
+	inter, err := port.Accept(ctx, world, 0)
+	if world.Rank() == 0 {
+		err = errors.Join(err, port.Unpublish(os.Getenv(killService)), port.Close())
+	}
+	if err != nil {
+		return err
+	}
+	return together(inter, false)
+}
+
+func clientRound(ctx context.Context, world *mpi.Comm, _ int) error {
+	name := ""
+	for world.Rank() == 0 && name == "" && ctx.Err() == nil {
+		var err error
+		if name, err = mpi.LookupName(world, os.Getenv(killService)); err != nil {
+			if !errors.Is(err, mpi.ErrName) {
+				return err
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}
+	inter, err := mpi.Connect(ctx, name, world, 0)
+	if err != nil {
+		return err
+	}
+	return together(inter, true)
+}
+
+// spawnRole spawns processes with a role.
+func spawnRole(ctx context.Context, world *mpi.Comm, role string, n int) error {
+	self, _ := os.Executable()
+	m := mpi.Command{Program: self, N: n, Apart: os.Getenv(killApart) != "", Env: []string{killRole + "=" + role}}
+	if at := os.Getenv(killHost); at != "" {
+		m.Info = mpi.NewInfo()
+		m.Info.Set("host", at)
+	}
+	inter, _, err := world.Spawn(ctx, 0, m)
+	if err != nil {
+		return err
+	}
+	return together(inter, false)
+}
+
+func parentRound(ctx context.Context, world *mpi.Comm, round int) error {
+	if round%3 == 2 {
+		return spawnRole(ctx, world, "grandchild", 1)
+	}
+	return spawnRole(ctx, world, "child", 2)
+}
+
+func childLife(ctx context.Context, world *mpi.Comm, spawns bool) (err error) {
+	if spawns {
+		err = spawnRole(ctx, world, "grandchild", 1)
+	}
+	return errors.Join(err, together(world.Parent(), true))
+}
