@@ -94,7 +94,7 @@ func TestSYN35_EX05_WindowsTakeOtherJobsIn(t *testing.T) {
 					for round := range 3 {
 						j := join(t, ctx, names, world, job == 0, (job+round)%2 == 1)
 						first := 2 * (round % 2) // rank of the first process of the first job
-						if round == 0 { // a duplicate of one member is an error at all, newcomers included
+						if round == 0 {          // a duplicate of one member is an error at all, newcomers included
 							var dup mpi.Win[int64]
 							if job == 0 && world.Rank() == 1 {
 								dup, err = (mpi.Win[int64]{Window: m.win}).Dup()
