@@ -11,7 +11,7 @@ import (
 )
 
 // keyed returns the configurations of a job of n processes that has no secret: each has a key.
-func keyed(t *testing.T, n int) (list []Config) {
+func keyed(t *testing.T, n int, l limits) (list []Config) {
 	t.Helper()
 	for i := range n {
 		j := job(i, n)
@@ -20,7 +20,7 @@ func keyed(t *testing.T, n int) (list []Config) {
 		if j.Key, err = ecdh.X25519().GenerateKey(rand.Reader); err != nil {
 			t.Fatal(err)
 		}
-		list = append(list, Config{Job: j, limits: quick()})
+		list = append(list, Config{Job: j, limits: l})
 	}
 	return list
 }
@@ -31,7 +31,7 @@ func TestXLCH01_KeysInAddresses(t *testing.T) {
 	for name, mk := range makers() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			fs, addrs := open(t, mk, keyed(t, 3)...)
+			fs, addrs := open(t, mk, keyed(t, 3, limits{})...)
 			for _, a := range addrs {
 				if _, key, ok := strings.Cut(a, KeyMark); !ok || len(key) != 43 {
 					t.Errorf("address %q has no key", a)
@@ -40,7 +40,7 @@ func TestXLCH01_KeysInAddresses(t *testing.T) {
 			start(t, addrs, fs...)
 			meet(t, fs)
 
-			fs, addrs = open(t, mk, keyed(t, 3)...)
+			fs, addrs = open(t, mk, keyed(t, 3, limits{})...)
 			for _, f := range fs {
 				f.Connector().startLookup(func(_ context.Context, of int) (string, error) { return addrs[of], nil })
 			}
@@ -54,8 +54,8 @@ func TestS2ProcessWithAnotherKeyIsKeptOut(t *testing.T) {
 	for name, mk := range makers() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			fs, addrs := open(t, mk, keyed(t, 2)...)
-			other := keyed(t, 1)[0].Job.Key
+			fs, addrs := open(t, mk, keyed(t, 2, quick())...)
+			other := keyed(t, 1, quick())[0].Job.Key
 			endpoint, _, _ := strings.Cut(addrs[0], KeyMark)
 			start(t, []string{endpoint + KeyMark + wire.PublicKey(other), addrs[1]}, fs[1])
 			start(t, addrs, fs[0])
@@ -64,7 +64,7 @@ func TestS2ProcessWithAnotherKeyIsKeptOut(t *testing.T) {
 			if err := awaitDown(fs[0], s, 1); err == nil {
 				t.Error("process 0 reached one that knows it by another key")
 			}
-			fs, addrs = open(t, mk, keyed(t, 2)...)
+			fs, addrs = open(t, mk, keyed(t, 2, quick())...)
 			endpoint, _, _ = strings.Cut(addrs[1], KeyMark)
 			start(t, []string{addrs[0], endpoint}, fs[0])
 			fs[0].Send(1, &wire.Header{Kind: wire.User}, nil)
