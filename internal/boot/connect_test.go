@@ -7,7 +7,7 @@ import (
 
 func TestSingleIsAWorldOfOne(t *testing.T) {
 	b := Single(false)
-	if j := b.Job(); j.Size != 1 || j.Rank != 0 || len(j.Local) != 1 || j.Fabric != "inproc" || j.Cores < 1 {
+	if j := b.Job(); j.Size != 1 || j.Rank != 0 || len(j.Local) != 1 || j.Fabric != "shm" || j.Cores < 1 {
 		t.Errorf("job %+v", j)
 	}
 	exchangeAll(t, []Boot{b}, 1)

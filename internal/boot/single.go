@@ -27,6 +27,7 @@ type singleton struct {
 func Single(inC bool) Boot {
 	b := Memory(1)[0]
 	b.Job().ID = strings.Replace(b.Job().ID, "memory", "single", 1)
+	b.Job().Fabric = "shm" // to processes of other jobs on this node
 	return &singleton{Boot: b, inC: inC, lost: make(chan struct{})}
 }
 
