@@ -399,7 +399,10 @@ int main(int argc, char **argv) {
 					uint64_t seed = (uint64_t)(i * 1000 + k * 100 + n * 10 + op);
 					int length = lengths[n];
 					if (op > 1 && i != 0 && i != 2 && i != 4) continue; /* comparisons do not depend on rounding */
-					if (length == most_n && (op > 1 || (k > 1 && op > 0))) continue; /* saves time */
+					/* These save time. In long rows of other types than float and double, which take the same ways,
+					 * elements are computed one by one: there "up", and the precisions for long double, are enough. */
+					if (length == most_n && (op > 1 || (k > 1 && op > 0))) continue;
+					if (length == most_n && k > 1 && i != 2 && !(k == 2 && i >= 8)) continue;
 					if (length == most_n) length = size > 2 ? most_n / size : most_n;
 					try_collectives(&environments[i], e, op, length / (length > 1000 ? 2 : 1), seed);
 					if (!defined(&environments[i], e, op)) continue;

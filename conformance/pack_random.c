@@ -176,6 +176,7 @@ static struct made grow(struct made old)
 }
 
 static unsigned char *memory, *expected, *packed, *seen;
+static unsigned char *before, *behind; /* what memory has before MPI_Unpack, and what is unpacked */
 static long low, high; /* bounds of the bytes of memory in use */
 
 static void check(int ok, const char *what, long type, long count, long at)
@@ -205,8 +206,7 @@ static void try(const struct made *t, long number, long count)
     if (count * t->bytes > MOST_BYTES || !fits(t, count))
         return;
     memset(memory + REACH + low - 1, 0xa5, (size_t)(high - low + 2));
-    for (long i = low; i < high; i++)
-        memory[REACH + i] = (unsigned char)(i * 7 + i / 256 + number);
+    memcpy(memory + REACH + low, before + REACH + low + (number & 255), (size_t)(high - low));
     memset(seen + REACH + low, 0, (size_t)(high - low));
     memset(packed, 0x5a, (size_t)room + 64);
     MPI_Pack(memory + REACH, (int)count, t->type, packed, (int)room, &position, MPI_COMM_WORLD);
@@ -226,8 +226,7 @@ static void try(const struct made *t, long number, long count)
     if (twice) /* overlapping elements cannot be unpacked */
         return;
 
-    for (long i = 0; i < bytes; i++)
-        packed[at + i] = (unsigned char)(i * 11 + i / 256 + 3);
+    memcpy(packed + at, behind, (size_t)bytes);
     memcpy(expected + REACH + low, memory + REACH + low, (size_t)(high - low));
     p = at;
     for (long e = 0; e < count; e++)
@@ -265,6 +264,12 @@ int main(int argc, char **argv)
     expected = malloc(2 * REACH + 2);
     seen = malloc(2 * REACH + 2);
     packed = malloc(2 * MOST_BYTES + 300);
+    before = malloc(2 * REACH + 256);
+    behind = malloc(MOST_BYTES);
+    for (long i = 0; i < 2 * REACH + 256; i++)
+        before[i] = (unsigned char)(i * 7 + i / 256);
+    for (long i = 0; i < MOST_BYTES; i++)
+        behind[i] = (unsigned char)(i * 11 + i / 256 + 3);
     const long counts[] = {1, 9, 24, 50, 700, 5000}, lengths[] = {1, 2, 3, 5, 7, 8, 11, 16, 33, 70, 250, 1100, 3500};
     const long gaps[] = {1, 8, 1000};
     for (int k = 0; k < 4; k++)
