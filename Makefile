@@ -40,7 +40,7 @@ export GOFLAGS := $(GOFLAGS) -buildvcs=false
 # The code of the library in C can be at any address. Other programs of these parts are of the same
 # kind, so that they and the library use the same compiled packages: to compile all of them takes half
 # a minute. Programs with the race detector are not, since on some kernels it wants fixed addresses.
-PARTS = analyze platforms rules unit race short examples
+PARTS = analyze platforms rules unit race short
 $(PARTS): export GOFLAGS += '-toolexec=env GOGC=off GOMEMLIMIT=600MiB'
 ifeq ($(shell uname -s),Linux)
 $(PARTS): export GOFLAGS += -buildmode=pie
@@ -52,7 +52,7 @@ STAMP      = $(if $(shell git rev-parse --verify HEAD 2>/dev/null),-buildvcs=tru
 .PHONY: test quick short need lint gofmt analyze platforms rules unit race examples fuzz faults soak stress sanitize bench install
 
 test: need
-	@MAKE="$(MAKE)" tools/parts gofmt analyze platforms rules unit race examples
+	@MAKE="$(MAKE)" tools/parts gofmt analyze platforms rules unit race
 	@echo "make test: everything passed"
 
 quick:
@@ -142,6 +142,7 @@ short:
 	$(GO) vet ./...
 	HALO_TEST_FABRICS=shm $(GO) test $(TESTFLAGS) -short -timeout 10m $$($(GO) list ./... | grep -vE '/conformance/run$$|/examples$$|/internal/lint$$')
 
+# The tests of ./examples run the programs so, too.
 examples:
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && $(GO) build -ldflags=-w -o "$$dir/" ./cmd/halo $(addprefix ./,$(EXAMPLES)) || exit 1; \
 	for e in $(notdir $(EXAMPLES)); do \

@@ -234,6 +234,24 @@ func TestLaunchedProgramsGiveTheSerialResult(t *testing.T) {
 	}
 }
 
+// TestProgramsRunAsTheyAre starts each program as its documentation does first, without arguments.
+func TestProgramsRunAsTheyAre(t *testing.T) {
+	sources, err := filepath.Glob("*/main.go")
+	if err != nil || len(sources) < 20 {
+		t.Fatalf("%d programs, %v", len(sources), err)
+	}
+	var programs []string
+	for _, s := range sources {
+		programs = append(programs, filepath.Dir(s))
+	}
+	l := build(t, programs...)
+	for _, p := range programs {
+		if _, errs, status := l.run(t, l.path("halo"), "run", "-n", "4", l.path(p)); status != 0 {
+			t.Errorf("%s: status %d\n%s", p, status, errs)
+		}
+	}
+}
+
 func (l launcher) read(t *testing.T, name string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(l.dir, name))
