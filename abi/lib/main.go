@@ -10,6 +10,7 @@ package main
 /*
 #cgo CFLAGS: -O2 -std=gnu11 -Wall -fno-strict-aliasing
 #include <stdlib.h>
+#include <string.h>
 #include "shim.h"
 */
 import "C"
@@ -94,7 +95,12 @@ func fault(address uintptr, store bool) {
 func variable(name string) string {
 	n := C.CString(name)
 	defer C.free(unsafe.Pointer(n))
-	return C.GoString(C.getenv(n))
+	value := C.getenv(n)
+	if value == nil {
+		return ""
+	}
+	// C.GoString would read words behind the end, which valgrind takes for an error of the program.
+	return C.GoStringN(value, C.int(C.strlen(value)))
 }
 
 func endByFault() { C.halo_end_by_fault() }
