@@ -125,7 +125,7 @@ TESTFLAGS = -vet=off -ldflags=-w $(BESIDE)
 #
 # DETECTED are packages of which a plain build shows no more than one with the detector: their tests are
 # not about shared memory, allocations or time. Over shared memory ./examples runs the example programs.
-DETECTED = /deploy/kubernetes$$|/examples/[a-z0-9]+$$|/internal/(boot|boot/(engine|joined|pmi1|pmi2|pmix|rendezvous|segment)|enginetest|leak|node/inproc|p2p|part|rma/attach|rma/check)$$
+DETECTED = /deploy/kubernetes$$|/examples/[a-z0-9]+$$|/internal/(boot|boot/(engine|joined|pmi1|pmi2|pmix|rendezvous|segment)|enginetest|leak|node/inproc|rma/attach|rma/check)$$
 unit:
 	HALO_TEST_ONCE=1 $(GO) test $(TESTFLAGS) -timeout 20m $$($(call first,./conformance/run ./mpi ./examples ./internal/coll ./internal/rma ./internal/shmfmt ./mpi/histories) | grep -vE '$(DETECTED)|/internal/lint$$')
 	cd vet && $(GO) test -count=1 -vet=off ./...

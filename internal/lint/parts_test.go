@@ -39,7 +39,7 @@ func TestEveryPackageIsInAPartOfMakeTest(t *testing.T) {
 			t.Errorf("make test runs no test of %s: it is in both lists", dir)
 		}
 	}
-	if !raced["/internal/p2p"] || !raced["/examples/ring"] || raced["/examples"] || !plain["/examples"] || !plain["/internal/wire"] || plain["/mpi"] || raced["/mpi"] {
+	if !raced["/internal/boot"] || raced["/internal/p2p"] || !raced["/examples/ring"] || raced["/examples"] || !plain["/examples"] || !plain["/internal/wire"] || plain["/mpi"] || raced["/mpi"] {
 		t.Errorf("only with the detector: %v, only without: %v", raced, plain)
 	}
 }
