@@ -55,20 +55,10 @@ func publish(name, port string) (*service, error) {
 
 // serve answers lookups until withdraw.
 func (s *service) serve() {
-	for {
-		link, err := sys.AcceptNode(s.at)
-		if err != nil {
-			if errors.Is(err, os.ErrClosed) {
-				return
-			}
-			time.Sleep(10 * time.Millisecond) // out of descriptors
-			continue
-		}
-		if _, uid, err := link.Peer(); err == nil && uid == os.Getuid() {
-			_ = link.Write([]byte(s.port), nil) // there is room in a new socket; an error concerns who asks
-		}
+	sys.ServeNode(s.at, func(link *sys.Link, _ int) {
+		_ = link.Write([]byte(s.port), nil) // there is room in a new socket; an error concerns who asks
 		link.Close()
-	}
+	})
 }
 
 func (s *service) withdraw() {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -75,8 +76,28 @@ func DialNode(name string) (*Link, error) {
 	return l, err
 }
 
-// AcceptNode waits for a process that connects to a socket of ListenNode.
-func AcceptNode(l *os.File) (*Link, error) {
+// ServeNode calls serve for each process of this user that connects to a socket of ListenNode, until l is
+// closed. serve closes the link. Others are turned away.
+func ServeNode(l *os.File, serve func(link *Link, pid int)) {
+	for {
+		link, err := acceptNode(l)
+		if err != nil {
+			if errors.Is(err, os.ErrClosed) {
+				return
+			}
+			time.Sleep(10 * time.Millisecond) // out of descriptors
+			continue
+		}
+		pid, uid, err := link.Peer()
+		if err != nil || uid != os.Getuid() {
+			link.Close()
+			continue
+		}
+		serve(link, pid)
+	}
+}
+
+func acceptNode(l *os.File) (*Link, error) {
 	fd, err := accept(l)
 	if err != nil {
 		return nil, err

@@ -122,22 +122,7 @@ func (s *server) settle(ranks ...int) {
 
 // accept accepts the processes of the node until the process ends.
 func (s *server) accept() {
-	for {
-		link, err := sys.AcceptNode(s.listener)
-		if err != nil {
-			if errors.Is(err, os.ErrClosed) {
-				return
-			}
-			time.Sleep(10 * time.Millisecond) // out of descriptors
-			continue
-		}
-		pid, uid, err := link.Peer()
-		if err != nil || uid != os.Getuid() {
-			link.Close()
-			continue
-		}
-		go s.serve(link, pid)
-	}
+	sys.ServeNode(s.listener, func(link *sys.Link, pid int) { go s.serve(link, pid) })
 }
 
 // serve serves a process until it disconnects.

@@ -126,21 +126,7 @@ func (w *way) listen(s *server) (stop func(), err error) {
 
 // acceptNear accepts processes of this user.
 func (w *way) acceptNear(l *os.File, s *server) {
-	for {
-		link, err := sys.AcceptNode(l)
-		if err != nil {
-			if errors.Is(err, os.ErrClosed) {
-				return
-			}
-			time.Sleep(lastPause) // out of descriptors
-			continue
-		}
-		if _, uid, err := link.Peer(); err != nil || uid != os.Getuid() {
-			link.Close()
-			continue
-		}
-		go s.serve(link.Stream(), -1)
-	}
+	sys.ServeNode(l, func(link *sys.Link, _ int) { go s.serve(link.Stream(), -1) })
 }
 
 // acceptFar accepts processes that know the secret.
