@@ -174,7 +174,7 @@ soak:
 	for p in $(SOAK); do \
 		end=$$(($$(date +%s) + $(SOAKTIME))); n=0; \
 		while [ $$(date +%s) -lt $$end ]; do \
-			$(GO) test -count=1 -run '[SF][1-7]|Hostile|Kill|Death|Left|Conformance' "$$p" >"$$out" 2>&1 || { cat "$$out"; exit 1; }; \
+			$(GO) test -count=1 -run '[SF][1-8]|Hostile|Kill|Death|Left|Conformance' "$$p" >"$$out" 2>&1 || { cat "$$out"; exit 1; }; \
 			n=$$((n + 1)); \
 		done; \
 		echo "soak $$p: $$n times without a finding"; \

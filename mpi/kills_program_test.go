@@ -3,10 +3,13 @@
 package mpi_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/halo-mpi/halo/mpi"
@@ -102,7 +105,7 @@ func together(inter *mpi.Comm, high bool) error {
 		if err == nil && sum[0] != int64(c.Size()) {
 			err = fmt.Errorf("the sum over %d processes is %d", c.Size(), sum[0])
 		}
-		return errors.Join(err, c.Disconnect())
+		return errors.Join(err, c.Free()) // Disconnect would wait for members at which Merge has failed
 	}
 	return errors.Join(use(), inter.Disconnect())
 }
@@ -139,11 +142,32 @@ func clientRound(ctx context.Context, world *mpi.Comm, _ int) error {
 			time.Sleep(time.Millisecond)
 		}
 	}
+	if world.Rank() == 0 && name != "" {
+		defer hostile(name)()
+	}
 	inter, err := mpi.Connect(ctx, name, world, 0)
 	if err != nil {
 		return err
 	}
 	return together(inter, true)
+}
+
+// hostile calls a port without its secret: with nothing, a part of a handshake, and what is none. It returns a function
+// that ends the calls.
+func hostile(port string) (end func()) {
+	addr, _, _ := strings.Cut(strings.TrimPrefix(port, "halo://"), "/")
+	var calls []net.Conn
+	for _, b := range [][]byte{nil, {1, 2, 3}, bytes.Repeat([]byte{0xff}, 4096)} {
+		if c, err := net.Dial("tcp", addr); err == nil {
+			c.Write(b)
+			calls = append(calls, c)
+		}
+	}
+	return func() {
+		for _, c := range calls {
+			c.Close()
+		}
+	}
 }
 
 // spawnRole spawns processes with a role.
