@@ -304,3 +304,23 @@ func TestF5_DYN05_KillsOfSpawnsOnAnotherHost(t *testing.T) {
 		r.wait(t, -1)
 	}
 }
+
+// F6, X-DYN-01: halo ps shows that a root waits for a client.
+func TestF6_XDYN01_WaitsForAnotherJob(t *testing.T) {
+	testrun.Covered(t)
+	r := newKillRun(t, testrun.Halo(t, t.TempDir()))
+	j := r.start("server", 2)
+	for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+		out, _ := exec.Command(r.halo, "ps", strconv.Itoa(j.cmd.Process.Pid)).CombinedOutput()
+		if strings.Contains(string(out), "Accept at halo://127.0.0.1:") && strings.Contains(string(out), "for another job") {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("halo ps: %s", out)
+		}
+	}
+	ok(t, os.WriteFile(r.stop, nil, 0o600))
+	if status := r.wait(j); status != 0 {
+		t.Errorf("status %d\n%s", status, j.out.String())
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/halo-mpi/halo/internal/shmfmt"
@@ -20,7 +21,8 @@ const (
 )
 
 // asleep is for how long all ranks have been asleep in the same calls; 0 if one is not.
-// Ranks that have ended or have called Finalize do not count.
+// Ranks that have ended or have called Finalize do not count. A rank that waits for another job is not asleep:
+// a client may come.
 func (s *JobState) asleep() time.Duration {
 	shortest := time.Duration(-1)
 	for i := range s.Ranks {
@@ -28,7 +30,7 @@ func (s *JobState) asleep() time.Duration {
 		if r.State == stateEnded || r.stage == shmfmt.StageFinalized {
 			continue
 		}
-		if r.State != stateWaiting || r.busy {
+		if r.State != stateWaiting || r.busy || slices.ContainsFunc(r.Waits, func(w WaitState) bool { return strings.HasSuffix(w.For, shmfmt.ForAnotherJob) }) {
 			return 0
 		}
 		if d := s.Seen.Sub(r.changed); shortest < 0 || d < shortest {

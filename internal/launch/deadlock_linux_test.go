@@ -50,6 +50,8 @@ func TestF6_WhoCountsForADeadlock(t *testing.T) {
 		return RankState{State: state, stage: stage, changed: now.Add(-asleep)}
 	}
 	waits := rank(stateWaiting, shmfmt.StageRunning, time.Minute)
+	accepts := waits
+	accepts.Waits = []WaitState{{"Accept at halo://127.0.0.1:4000/..." + shmfmt.ForAnotherJob, now}}
 	for _, c := range []struct {
 		ranks []RankState
 		size  int
@@ -63,6 +65,7 @@ func TestF6_WhoCountsForADeadlock(t *testing.T) {
 		{[]RankState{waits, rank(stateStopped, shmfmt.StageRunning, time.Minute)}, 2, ""},
 		{[]RankState{waits, rank(stateWaiting, shmfmt.StageInit, time.Second)}, 2, ""},
 		{[]RankState{rank(stateEnded, shmfmt.StageRunning, 0)}, 1, ""},
+		{[]RankState{waits, accepts}, 2, ""},
 	} {
 		s := &JobState{Seen: now, Size: c.size, Ranks: c.ranks}
 		if s.judge(s.cpu()); (c.want == "") != (s.Deadlock == "") || !strings.Contains(s.Deadlock, c.want) {

@@ -27,6 +27,7 @@ import (
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/fabric/tcp"
 	"github.com/halo-mpi/halo/internal/proc"
+	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
 // Fabric is the fabric to processes of other jobs.
@@ -184,6 +185,18 @@ func (e *Engine) Refuse(local *comm.Comm, root int, call coll.Call, err error) e
 	return err
 }
 
+// waiting describes, for halo ps, what a root waits for that no process of its job does.
+type waiting string
+
+// AppendAbout implements proc.About.
+func (w waiting) AppendAbout(b []byte) []byte {
+	const room = shmfmt.NoteText - len(shmfmt.ForAnotherJob)
+	return append(append(b, w[:min(len(w), room)]...), shmfmt.ForAnotherJob...)
+}
+
+// Waiting notes that the root of a call waits for another job, until done is called.
+func (e *Engine) Waiting(what string) (done func()) { return e.p.Outside(waiting(what)) }
+
 // ended is the error of a call that ends with its context: the cause if it has a class.
 func ended(ctx context.Context, what string) error {
 	cause := context.Cause(ctx)
@@ -206,7 +219,9 @@ func (m *meeting) accept(ctx context.Context, name string) error {
 		return notOpen(name)
 	}
 	for {
+		done := m.e.Waiting("Accept at " + hidden(name))
 		call, err := p.Accept(ctx)
+		done()
 		switch {
 		case ctx.Err() != nil:
 			if call != nil {
@@ -246,6 +261,7 @@ func (m *meeting) connect(ctx context.Context, name string) error {
 	if err != nil {
 		return &class.Error{Class: class.Other, Text: err.Error(), Cause: err}
 	}
+	defer m.e.Waiting("Connect to " + hidden(name))()
 	call, err := f.CallPort(ctx, addr, secret)
 	switch {
 	case ctx.Err() != nil:

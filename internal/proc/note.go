@@ -34,6 +34,21 @@ func (p *Proc) noteSleep(e *Event) {
 	p.note.End(len(p.sleepers), now)
 }
 
+// Outside notes that a goroutine waits outside of the engine, until done is called.
+func (p *Proc) Outside(what About) (done func()) {
+	e := &Event{About: what}
+	p.Lock()
+	p.noteSleep(e)
+	p.Unlock()
+	return func() {
+		p.Lock()
+		if e.noted {
+			p.noteWake(e)
+		}
+		p.Unlock()
+	}
+}
+
 // noteParked notes all parked waits.
 func (p *Proc) noteParked() {
 	for _, e := range p.parked {

@@ -76,6 +76,24 @@ func TestF6_NoteTellsWhoSleepsLongest(t *testing.T) {
 	}
 }
 
+// A wait outside of the engine is noted until it is over, beside others.
+func TestF6_WaitsOutsideAreNoted(t *testing.T) {
+	p, _ := pair(t, shortly, nil)
+	read := withNote(t, p)
+	first, second := p.Outside(label("one")), p.Outside(label("two"))
+	if v := read(); v.Asleep != 2 || v.Waits[0].For != "one" || v.Waits[1].For != "two" {
+		t.Errorf("two waits: %+v", v)
+	}
+	first()
+	if v := read(); v.Asleep != 1 || v.Waits[0].For != "two" {
+		t.Errorf("one wait: %+v", v)
+	}
+	second()
+	if v := read(); v.Asleep != 0 {
+		t.Errorf("no wait: %+v", v)
+	}
+}
+
 // A goroutine that sleeps in Wait is in the note until Wait returns, with the time
 // at which it first fell asleep, although it is woken to poll in between.
 func TestF6_WaitIsNotedUntilItReturns(t *testing.T) {

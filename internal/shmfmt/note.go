@@ -33,6 +33,8 @@ const (
 	// NoteText is the longest description in bytes: an operation, a communicator's name, peer
 	// and tag.
 	NoteText = 104
+	// ForAnotherJob is the end of descriptions of waits that a process outside of the job ends.
+	ForAnotherJob = ", for another job"
 
 	// noteMagic marks notes: "HNOTE" and the version of this layout.
 	noteMagic = uint64(0x484e4f5445000000) | noteVersion

@@ -28,7 +28,9 @@ func (w *World) Spawn(ctx context.Context, over *comm.Comm, root int, what *boot
 	var answer *boot.Spawned
 	ask := func(address string) (err error) {
 		if what.Parent, err = w.Meet.Open(meet.Options{Address: address}); err == nil {
+			done := w.Meet.Waiting("Spawn of " + what.Blocks[0].Program)
 			answer, err = w.boot.Spawn(ctx, what)
+			done()
 		}
 		return err
 	}
