@@ -37,7 +37,11 @@ int main(int argc, char **argv) {
 
 	FAILS(MPI_Lookup_name(service, MPI_INFO_NULL, looked), MPI_ERR_NAME);
 	OK(MPI_Barrier(MPI_COMM_WORLD));
-	if (rank == 0) {
+	if (rank == 0) { /* what is published is not opened */
+		OK(MPI_Publish_name(service, MPI_INFO_NULL, "otherhost:122"));
+		OK(MPI_Lookup_name(service, MPI_INFO_NULL, looked));
+		CHECK(!strcmp(looked, "otherhost:122"), "%s", looked);
+		OK(MPI_Unpublish_name(service, MPI_INFO_NULL, "otherhost:122"));
 		OK(MPI_Open_port(MPI_INFO_NULL, port));
 		OK(MPI_Publish_name(service, MPI_INFO_NULL, port));
 		FAILS(MPI_Publish_name(service, MPI_INFO_NULL, port), MPI_ERR_SERVICE);

@@ -120,6 +120,10 @@ func (internals) AcceptAt(name string, info *Info, c *Comm, root int) (*Comm, er
 	return meetsWithin(name, info, c, root, callAccept, coll.CallAccept)
 }
 
+// connectTimeout is the limit of time of MPI_Comm_connect in seconds, if the Info has none. The standard says that
+// a connect that nobody accepts ends at some time.
+const connectTimeout = 120.0
+
 // ConnectTo is MPI_Comm_connect, like AcceptAt.
 //
 // C: MPI_Comm_connect, section 11.9.3.
@@ -130,15 +134,19 @@ func (internals) ConnectTo(name string, info *Info, c *Comm, root int) (*Comm, e
 func meetsWithin(name string, info *Info, c *Comm, root int, k call, inColl coll.Call) (*Comm, error) {
 	ctx := context.Background()
 	if c != nil && c.Rank() == root {
+		s, limited := connectTimeout, k == callConnect
 		if v, ok := info.Get(keyTimeout); ok {
-			s, err := strconv.ParseFloat(v, 64)
-			if err != nil || s < 0 || s > maxTimeout {
+			var err error
+			s, err = strconv.ParseFloat(v, 64)
+			if limited = true; err != nil || s < 0 || s > maxTimeout {
 				if e := c.usable(k); e != nil {
 					return nil, e
 				}
 				err := c.w.Meet.Refuse(c.core, root, inColl, wrong(ErrArg, "%s: %q is no number of seconds", keyTimeout, v))
 				return c.created(k, (*comm.Comm)(nil), err)
 			}
+		}
+		if limited {
 			var cancel context.CancelFunc
 			ctx, cancel = context.WithTimeout(ctx, time.Duration(s*float64(time.Second)))
 			defer cancel()

@@ -46,7 +46,8 @@ type Command struct {
 //
 // The context and the commands count at the root only; the others may pass any. If the context ends first,
 // Spawn fails at all members, and ends what has been started. The new communicator has the error handler of c.
-// Collective over c. Several goroutines may spawn at the same time, each over a communicator of its own.
+// Collective over c. Several goroutines may spawn at the same time, each over a communicator of its
+// own, or over that of this process alone.
 //
 // The new processes are watched together with those of c: if one of them fails, or calls Abort, all end.
 //

@@ -8,8 +8,12 @@ import (
 // the intercommunicator in the end.
 
 // Among runs fn, which is the part of this member in a call on c that is collective over it. fn uses
-// Tell and Collect.
+// Tell and Collect. A member that is alone needs no others, so several threads may make such calls on one
+// communicator at the same time.
 func (e *Engine) Among(c *comm.Comm, call Call, fn func() error) error {
+	if c.Size() == 1 {
+		return fn()
+	}
 	return occupied(c, call, fn)
 }
 

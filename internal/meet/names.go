@@ -5,11 +5,14 @@ import (
 	"github.com/halo-mpi/halo/internal/fabric/tcp"
 )
 
-// Publish publishes a port under the name of a service, for processes of the same user on this host. It
-// is local.
+// maxPortName is the length of the longest name of a port in bytes: MPI_MAX_PORT_NAME without its NUL.
+const maxPortName = 1023
+
+// Publish publishes the name of a port under that of a service, for processes of the same user on this host. It
+// may be any text: what connects to it checks it. It is local.
 func (e *Engine) Publish(name, port string) error {
-	if _, _, err := parseName(port); err != nil {
-		return err
+	if port == "" || len(port) > maxPortName {
+		return wrong(class.Port, "a name of a port with %d bytes, want 1 to %d", len(port), maxPortName)
 	}
 	s, err := publish(name, port)
 	if err != nil {
@@ -40,12 +43,7 @@ func (e *Engine) Unpublish(name, port string) error {
 }
 
 // Lookup returns the name of the port that is published under the name of a service.
-func (e *Engine) Lookup(name string) (port string, err error) {
-	if port, err = lookup(name); err == nil {
-		_, _, err = parseName(port)
-	}
-	return port, err
-}
+func (e *Engine) Lookup(name string) (port string, err error) { return lookup(name) }
 
 // End closes all ports and withdraws all names of services, when the process uses MPI no more.
 func (e *Engine) End() {

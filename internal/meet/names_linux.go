@@ -14,9 +14,6 @@ import (
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
-// maxPortName is the length of the longest name of a port in bytes: MPI_MAX_PORT_NAME without its NUL.
-const maxPortName = 1023
-
 // A service is a published name. The process that has published it listens at a Unix socket whose
 // abstract name follows from the user and the service, and gives the name of the port to processes of
 // the same user. The kernel lets one process of a host have that name, and takes it back when the
