@@ -30,6 +30,8 @@ type Engine struct {
 	checkers peers.Set // processes that check collectives; nil if this one does not
 	tells    bool      // members tell their roots
 
+	strangers Strangers // nil if all processes know each other
+
 	// learner finds out which of some processes check; nil if all that check are known.
 	learner func(members []int32) error
 

@@ -107,7 +107,11 @@ func (e *Engine) JoinGroups(local []int32, leader int, remoteLeader int32, tag s
 		}
 		return nil, err
 	}
-	return e.join(group, leader, &b)
+	c, _, err := e.join(group, leader, &b)
+	if c == nil && err == nil {
+		err = wrong(class.Group, "a process of one group has not met one of the other, which is of another job")
+	}
+	return c, err
 }
 
 // Close returns when no member of the given communicators uses them any more: each member calls

@@ -10,6 +10,7 @@ import (
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/p2p"
+	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/proc"
 )
 
@@ -35,7 +36,8 @@ type introduction struct {
 	Serial        uint64 // the number of the context among those of the leader of the first group
 	Leader        uint32 // rank of that leader in its group
 	First         bool   // the receivers are in the first group
-	_             [3]byte
+	Several       bool   // the groups have processes of several jobs, which may not know each other
+	_             [2]byte
 }
 
 const introductionSize = 24
@@ -43,23 +45,41 @@ const introductionSize = 24
 // Join makes an intercommunicator between the members of local and those of another group. Each
 // leader knows its own group; the leaders exchange the lists of members over the bridge. The
 // leader that comes first in the order of all processes chooses the context, and its group is
-// the first one. Then each leader tells its group. Join is collective over both groups and takes
+// the first one. Then each leader tells its group. If a member does not know one of the other group, which is of another
+// job, the groups meet (Strangers). Join is collective over both groups and takes
 // the lock. Only the leader reads b.
 func (e *Engine) Join(local *comm.Comm, leader int, b *Bridge) (c *comm.Comm, err error) {
+	var first bool
 	err = occupied(local, CallIntercommCreate, func() error {
-		c, err = e.join(local, leader, b)
+		c, first, err = e.join(local, leader, b)
 		return err
 	})
-	return c, err
+	if err != nil || c != nil {
+		return c, err
+	}
+	return e.strangers(local, leader, first, func(out, in []byte) error {
+		e.p.Lock()
+		defer e.p.Unlock()
+		return e.swap(b, out, in)
+	})
 }
 
-func (e *Engine) join(local *comm.Comm, leader int, b *Bridge) (*comm.Comm, error) {
+// Strangers makes an intercommunicator between two groups whose members do not all know each other. swap sends
+// out to the leader of the other group, and receives as much from it. first says that this group is the first one.
+// It is collective over both groups.
+type Strangers func(local *comm.Comm, leader int, first bool, swap func(out, in []byte) error) (*comm.Comm, error)
+
+// Introduce has Join connect processes that do not know each other by s. It is called before communicators are attached.
+func (e *Engine) Introduce(s Strangers) { e.strangers = s }
+
+// join returns the intercommunicator, or nil if the groups have to meet, and whether this is the first group then.
+func (e *Engine) join(local *comm.Comm, leader int, b *Bridge) (*comm.Comm, bool, error) {
 	head := make([]byte, introductionSize)
 	var body []byte
 	if local.Rank == leader {
 		var x introduction
 		e.p.Lock()
-		theirs, err := e.introduce(local, b, &x)
+		list, err := e.introduce(local, b, &x)
 		e.p.Unlock()
 		if err != nil {
 			var ce *class.Error
@@ -69,7 +89,7 @@ func (e *Engine) join(local *comm.Comm, leader int, b *Bridge) (*comm.Comm, erro
 			}
 			body = []byte(err.Error())
 		} else {
-			body = e.p.AppendIDs(nil, theirs)
+			body = list
 		}
 		x.Length = uint32(len(body))
 		put(head, &x)
@@ -78,48 +98,84 @@ func (e *Engine) join(local *comm.Comm, leader int, b *Bridge) (*comm.Comm, erro
 		return e.do(local, Bcast, &Args{Recv: Bytes(buf), Width: 1, Root: leader, Call: "IntercommCreate"})
 	}
 	if err := tell(head); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	var x introduction
 	get(head, &x)
 	if local.Rank != leader {
-		if int(x.Length) > max(maxIntroduction, e.p.IDsMax()) {
-			return nil, wrong(class.Intern, "introduction of %d bytes", x.Length)
+		if x.Length > listMax {
+			return nil, false, wrong(class.Intern, "introduction of %d bytes", x.Length)
 		}
 		body = make([]byte, x.Length)
 	}
 	if len(body) > 0 {
 		if err := tell(body); err != nil {
-			return nil, err
+			return nil, false, err
 		}
 	}
 	if x.Class != 0 {
-		return nil, &class.Error{Class: classOf(x.Class), Text: p2p.Printable(body)}
+		return nil, false, &class.Error{Class: classOf(x.Class), Text: p2p.Printable(body)}
 	}
 	theirs, err := e.membersFrom(body)
+	if x.Several && e.strangers != nil {
+		if met, failed := e.allMet(local, leader, b, err == nil); failed != nil || !met {
+			return nil, x.First, failed
+		}
+	}
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	ctx, err := e.contextOf(&x, local.Members, theirs)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if err := e.learn(theirs); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	c := comm.NewInter(e.p, ctx, local.Rank, local.Members, theirs, x.First)
 	e.p.Lock()
 	defer e.p.Unlock()
 	e.attachInter(c)
-	return c, nil
+	return c, false, nil
 }
 
-// maxIntroduction is the longest text of an introduction in bytes.
-const maxIntroduction = 4096
+// listMax is the length of the longest list of members in bytes, which may be of processes that this one does not know.
+const listMax = 8 << 20
+
+// allMet reports whether all members of both groups know those of the other group; met says whether this one does.
+// All members of both groups get the same answer, unless a leader dies.
+func (e *Engine) allMet(local *comm.Comm, leader int, b *Bridge, met bool) (bool, error) {
+	const known, strange, failed = 1, 2, 3
+	answer := []byte{strange}
+	if met || planted.StrangersMet {
+		answer[0] = known
+	}
+	all := make([]byte, local.Size())
+	if err := e.Collect(local, answer, all, leader, CallIntercommCreate); err != nil {
+		return false, err
+	}
+	var lost error
+	if local.Rank == leader {
+		worst, its := []byte{slices.Max(all)}, []byte{0}
+		e.p.Lock()
+		lost = e.swap(b, worst, its)
+		e.p.Unlock()
+		if answer[0] = max(worst[0], its[0]); lost != nil {
+			answer[0] = failed
+		}
+	}
+	if err := e.Tell(local, answer, leader, CallIntercommCreate); err != nil || lost != nil {
+		return false, first(lost, err)
+	}
+	if answer[0] == failed {
+		return false, wrong(class.ProcFailed, "the leader of the other group has failed")
+	}
+	return answer[0] == known, nil
+}
 
 // introduce exchanges the lists of members of local and of the group of the other leader over b,
-// and fills in x. The lock is held.
-func (e *Engine) introduce(local *comm.Comm, b *Bridge, x *introduction) ([]int32, error) {
+// and fills in x. It returns the list of the members of that group, which decodes. The lock is held.
+func (e *Engine) introduce(local *comm.Comm, b *Bridge, x *introduction) ([]byte, error) {
 	if b.Err != nil {
 		return nil, b.Err
 	}
@@ -140,32 +196,34 @@ func (e *Engine) introduce(local *comm.Comm, b *Bridge, x *introduction) ([]int3
 		c := classOf(uint32(n))
 		return nil, wrong(c, "the other group has failed: %v", c)
 	}
-	if n > uint64(e.p.IDsMax()) {
-		return nil, wrong(class.Intern, "a remote group in %d bytes: of the %d processes that this one knows it has %d at most", n, e.p.Known(), e.p.IDsMax())
+	if n > listMax {
+		return nil, wrong(class.Intern, "a remote group in %d bytes: at most %d are possible", n, listMax)
 	}
 	list := make([]byte, n)
 	if err := e.swap(b, ours, list); err != nil {
 		return nil, err
 	}
-	theirs, err := e.membersFrom(list)
+	theirs, err := proc.DecodeIDs(list)
 	if err != nil {
-		return nil, err
+		return nil, wrong(class.Intern, "the remote group: %v", err)
 	}
-	first, leader := local.Members, int32(me)
+	x.Leader = uint32(local.Rank)
 	if !x.First {
-		x.Serial, first, leader = binary.LittleEndian.Uint64(its[8:]), theirs, other
+		rank := slices.Index(theirs, e.p.Identity(int(other)))
+		if rank < 0 {
+			return nil, wrong(class.Intern, "the leader of the remote group is none of its members")
+		}
+		x.Serial, x.Leader = binary.LittleEndian.Uint64(its[8:]), uint32(rank)
 	}
-	rank := slices.Index(first, leader)
-	if rank < 0 {
-		return nil, wrong(class.Intern, "the leader of the remote group is none of its members")
-	}
-	x.Leader = uint32(rank)
-	for r, m := range theirs {
-		if k := local.RankOf(m); k >= 0 {
+	x.Several = e.p.Foreign(local.Members) >= 0
+	for r, id := range theirs {
+		n := e.p.Number(id)
+		if k := local.RankOf(int32(n)); n >= 0 && k >= 0 {
 			return nil, wrong(class.Comm, "the groups overlap: rank %d of the local group is rank %d of the remote one", k, r)
 		}
+		x.Several = x.Several || id.Job != e.p.Job().ID
 	}
-	return theirs, nil
+	return list, nil
 }
 
 // joinRefused marks a class of errors in place of the length of a list of members.

@@ -47,7 +47,9 @@ type Engine struct {
 
 // New returns the engine of p.
 func New(p *proc.Proc, colls *coll.Engine, far Fabric) *Engine {
-	return &Engine{p: p, colls: colls, far: far, ports: map[string]*tcp.Port{}, services: map[string]*service{}, links: map[*comm.Comm]bool{}}
+	e := &Engine{p: p, colls: colls, far: far, ports: map[string]*tcp.Port{}, services: map[string]*service{}, links: map[*comm.Comm]bool{}}
+	colls.Introduce(e.strangers)
+	return e
 }
 
 // Options say where a port listens; zero values leave it to Halo.

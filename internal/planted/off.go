@@ -186,6 +186,8 @@ const (
 	IndexAsNumber = false
 	// BriefOfTheIndex has handles name a process by its index alone, not by its job.
 	BriefOfTheIndex = false
+	// StrangersMet takes processes of two groups for ones that know each other.
+	StrangersMet = false
 	// DeathKept takes a process of another job for dead that has the number of one which has died.
 	DeathKept = false
 	// HostsOfTheOwnJob takes processes of another job for ones of the hosts of the own one.

@@ -82,6 +82,7 @@ var (
 	ContextOfNobody       = chosen("ContextOfNobody")
 	IndexAsNumber         = chosen("IndexAsNumber")
 	BriefOfTheIndex       = chosen("BriefOfTheIndex")
+	StrangersMet          = chosen("StrangersMet")
 	DeathKept             = chosen("DeathKept")
 	HostsOfTheOwnJob      = chosen("HostsOfTheOwnJob")
 	TagIgnored            = chosen("TagIgnored")

@@ -92,6 +92,7 @@ func faults() []sought {
 		by("ContextOfNobody", proc, "TestContexts"),
 		by("IndexAsNumber", proc, "TestListsOfProcessesTravel"),
 		by("BriefOfTheIndex", mpi, "TestSYN35_ObjectsAcrossJobs"),
+		by("StrangersMet", mpi, "TestXDYN01_COM01_GroupsThatHaveNotMet"),
 		by("DeathKept", mpi, "TestXDYN01_SYN35_AfterTheDead"),
 		by("HostsOfTheOwnJob", mpi, "TestXDYN01_XCOM01_SplitsOfSeveralJobs"),
 		by("TagIgnored", mpi, "TestXSES01_TagsTellCallsApart"),
