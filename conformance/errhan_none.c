@@ -21,6 +21,7 @@ int main(int argc, char **argv)
 	MPI_Group g;
 	MPI_Errhandler h;
 	int x;
+	char name[MPI_MAX_PORT_NAME];
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_group(MPI_COMM_WORLD, &g);
@@ -31,6 +32,11 @@ int main(int argc, char **argv)
 	CHECK(calls == 1 && heard == MPI_COMM_WORLD);
 	FAILS(MPI_Type_commit(NULL), MPI_ERR_ARG);
 	CHECK(calls == 2 && heard == MPI_COMM_WORLD);
+	FAILS(MPI_Lookup_name("halo: no such service", MPI_INFO_NULL, name), MPI_ERR_NAME);
+	CHECK(calls == 3 && heard == MPI_COMM_WORLD);
+	FAILS(MPI_Unpublish_name("halo: no such service", MPI_INFO_NULL, "none"), MPI_ERR_SERVICE);
+	CHECK(calls == 4 && heard == MPI_COMM_WORLD);
+	calls = 2;
 
 	MPI_Comm_dup(MPI_COMM_WORLD, &c);
 	FAILS(MPI_Comm_size(c, NULL), MPI_ERR_ARG);

@@ -106,11 +106,15 @@ func (c *Comm) join(ctx context.Context, swap func(ctx context.Context, out, in 
 	return c.created(callJoin, core, err)
 }
 
+// OfNone is called with the communicator of the process alone. It returns the one whose handler gets errors of calls
+// without an object: see ofNone.
+func (internals) OfNone(c *Comm) *Comm { return c.ofNone() }
+
 // ClosePort is MPI_Close_port: it names the port.
 //
 // C: MPI_Close_port, section 11.9.2.
 func (internals) ClosePort(c *Comm, name string) error {
-	return (&Port{c, name}).Close()
+	return (&Port{c.ofNone(), name}).Close()
 }
 
 // AcceptAt is MPI_Comm_accept: it names the port, and has a limit of time in the Info of the root.
@@ -165,12 +169,12 @@ const (
 //
 // C: MPI_Publish_name, section 11.9.4.
 func (internals) PublishName(c *Comm, service, name string) error {
-	return (&Port{c, name}).Publish(service)
+	return (&Port{c.ofNone(), name}).Publish(service)
 }
 
 // UnpublishName is MPI_Unpublish_name: it names the port.
 //
 // C: MPI_Unpublish_name, section 11.9.4.
 func (internals) UnpublishName(c *Comm, service, name string) error {
-	return (&Port{c, name}).Unpublish(service)
+	return (&Port{c.ofNone(), name}).Unpublish(service)
 }

@@ -58,6 +58,7 @@ var engine = unexported.Get[interface {
 	PackTo(c *mpi.Comm, dst []byte, p unsafe.Pointer, count int, d mpi.Datatype) int
 	UnpackFrom(c *mpi.Comm, src []byte, p unsafe.Pointer, count int, d mpi.Datatype) int
 	WinFromMemhandle(parent *mpi.Window, handle []byte, size int64, unit, target int, info *mpi.Info) (*mpi.Window, error)
+	OfNone(c *mpi.Comm) *mpi.Comm
 	ClosePort(c *mpi.Comm, name string) error
 	AcceptAt(name string, info *mpi.Info, c *mpi.Comm, root int) (*mpi.Comm, error)
 	ConnectTo(name string, info *mpi.Info, c *mpi.Comm, root int) (*mpi.Comm, error)

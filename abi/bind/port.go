@@ -19,7 +19,7 @@ func (l *Lib) openPort(a args) error {
 	if info != nil {
 		hints = append(hints, info)
 	}
-	p, err := mpi.OpenPort(l.base(), hints...)
+	p, err := mpi.OpenPort(engine.OfNone(l.base()), hints...)
 	if err != nil {
 		return err
 	}
@@ -36,7 +36,7 @@ func (l *Lib) lookupName(a args) error {
 	if err := l.need(call, a, "port_name", 2); err != nil {
 		return err
 	}
-	name, err := mpi.LookupName(l.base(), text(a.word(0)))
+	name, err := mpi.LookupName(engine.OfNone(l.base()), text(a.word(0)))
 	if err != nil {
 		return err
 	}
