@@ -38,6 +38,7 @@ type other struct {
 	here    bool  // a connection with it may come with memory
 	pinned  bool  // the number is not used again
 	leaving bool  // Leave is sent, or in the send queue
+	again   bool  // it was held again while this process was leaving it
 	holds   int32 // communicators that have it, and meetings in progress
 }
 
@@ -141,6 +142,7 @@ func (p *Proc) Hold(members []int32) {
 	for _, m := range members {
 		if o := p.other(int(m)); o != nil {
 			o.holds++
+			o.again = o.again || o.leaving
 		}
 	}
 }
@@ -216,12 +218,19 @@ func (p *Proc) Parted(number int) {
 }
 
 // forgetEnded forgets the processes of other jobs that nothing holds and to which there is no
-// connection any more. It runs between polls, since the caller of Parted or SetDown may use the state
-// of the peer.
+// connection any more. Those that were met again meanwhile get a new one: the old one, which this process was
+// leaving, does not count as watched. It runs between polls, since the caller of Parted or SetDown may use
+// the state of the peer.
 func (p *Proc) forgetEnded() {
 	for _, n := range p.ended {
-		if o := p.other(n); o != nil && o.holds == 0 {
+		o := p.other(n)
+		switch {
+		case o == nil:
+		case o.holds == 0:
 			p.forget(n)
+		case o.again:
+			o.again = false
+			p.Watch(n)
 		}
 	}
 	p.ended = p.ended[:0]
