@@ -123,7 +123,7 @@ func parseSimulation(args []string, get func(string) string) (*simulation, error
 func (s *simulation) choose(kind, algorithm string) error {
 	for k := range coll.Kinds {
 		s.kind = coll.Kind(k)
-		if strings.ToLower(s.kind.String()) != strings.ToLower(kind) {
+		if !strings.EqualFold(s.kind.String(), kind) {
 			continue
 		}
 		if algorithm == "" {

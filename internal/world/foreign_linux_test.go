@@ -31,8 +31,8 @@ func met(fabric string, sizes []int, fn func(ctx context.Context, job int, w *wo
 	})
 }
 
-// ended is the error of a job that is to fail.
-var ended = errors.New("it has ended")
+// errEnded is the error of a job that is to fail.
+var errEnded = errors.New("it has ended")
 
 // guard panics if a test hangs.
 func guard(what string) *time.Timer {
@@ -154,7 +154,7 @@ func TestLastMessagesOfAnotherJobArrive(t *testing.T) {
 						return err
 					}
 				}
-				return ended
+				return errEnded
 			}
 			w.P2P.Recv(c, b, 0, 1, &s) // there is a connection
 			w.Proc.Lock()
@@ -182,7 +182,7 @@ func TestLastMessagesOfAnotherJobArrive(t *testing.T) {
 			return nil
 		})
 		hang.Stop()
-		if !errors.Is(err, ended) {
+		if !errors.Is(err, errEnded) {
 			t.Errorf("%s: %v", fabric, err)
 		}
 		if n := mappings(); n != 0 {
