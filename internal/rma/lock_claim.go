@@ -64,6 +64,21 @@ func (w *Window) unclaim(t *target) (serve bool) {
 	return serve
 }
 
+// bereave wakes processes that can hold locks of w since another one is known to be dead.
+func (w *Window) bereave() {
+	for i := range w.targets {
+		t := w.targets[i].Load()
+		if t == nil || t.control == nil {
+			continue
+		}
+		serve := false
+		t.control.Lock().Bereave(w.e.deadLocals, func(c int) { serve = w.ring(t, c) || serve })
+		if serve {
+			w.serve()
+		}
+	}
+}
+
 // release is unclaim where the engine's lock is not held.
 func (w *Window) release(t *target) {
 	if !t.bare && w.unclaim(t) {

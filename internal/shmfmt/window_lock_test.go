@@ -376,3 +376,43 @@ func BenchmarkLockUncontended(b *testing.B) {
 		l.Release(1, dead, ring)
 	}
 }
+
+// F3: a holder that does not know of the death of another one does not wake who waits for both when it
+// releases the lock. It does so when it learns of the death.
+func TestF3_LateNewsOfADeath(t *testing.T) {
+	for _, ranges := range []bool{false, true} {
+		const n, waits, holds, dies = 3, 0, 1, 2
+		l := heapWindow(t, n).Lock()
+		rung := 0
+		ring := func(int) { rung++ }
+		claim := func(i int, exclusive bool) {
+			if ranges {
+				l.ClaimRange(i, exclusive, 0, 8, ring)
+			} else {
+				l.Claim(i, exclusive, ring)
+			}
+		}
+		for _, i := range []int{holds, dies} {
+			claim(i, false)
+			l.Hold(i)
+		}
+		claim(waits, true)
+		early, late := NewDead(n), NewDead(n)
+		early.Add(dies)
+		if found := l.Look(waits, early); found != LockTaken {
+			t.Fatalf("the waiter finds %v", found)
+		}
+		l.AnnounceSleep(waits, LockTaken)
+		if found := l.Look(waits, early); found != LockTaken {
+			t.Fatalf("the waiter finds %v", found)
+		}
+		if l.Release(holds, late, ring); rung != 0 {
+			t.Errorf("a release by who believes another holder alive rings %d times", rung)
+		}
+		before := l.Moves().Load()
+		late.Add(dies)
+		if l.Bereave(late, ring); rung != 1 || l.Moves().Load() == before || l.Look(waits, early) != LockFree {
+			t.Errorf("ranges %t: the news of the death ring %d times, and the waiter finds %v", ranges, rung, l.Look(waits, early))
+		}
+	}
+}
