@@ -3,7 +3,6 @@ package mpi
 import (
 	"context"
 
-	"github.com/halo-mpi/halo/internal/fabric/sim"
 	"github.com/halo-mpi/halo/internal/world"
 )
 
@@ -22,14 +21,7 @@ func (internals) RunOver(fabric string, n int, fn func(world *Comm) error) error
 	if n < 1 {
 		return fail(ErrArg, "Run", nil, "%d ranks, want at least 1", n)
 	}
-	err := world.RunGoroutines(fabric, n, func(w *world.World) error {
-		c := firstComms(w, newEngine(w))
-		if err := fn(c); err != nil {
-			return err
-		}
-		return c.finalize()
-	})
-	return err
+	return internals{}.RunBy(func(rank func(w *world.World) error) error { return world.RunGoroutines(fabric, n, rank) }, fn)
 }
 
 // RunProcesses is RunOver of processes that have not called Init. fn gets what stands for the
@@ -62,10 +54,10 @@ func (internals) RunJobs(fabric string, sizes []int, fn func(ctx context.Context
 	})
 }
 
-// Simulate is RunOver a model network, which mpitest.Simulate describes: host has the number of the host of
-// each rank.
-func (internals) Simulate(host []int32, near, far sim.Link, fn func(world *Comm) error) error {
-	return world.RunSimulated(sim.New(host, near, far), len(host), func(w *world.World) error {
+// RunBy is RunOver with the ranks that run starts. So programs that start none on a model network do not
+// contain it.
+func (internals) RunBy(run func(rank func(w *world.World) error) error, fn func(world *Comm) error) error {
+	return run(func(w *world.World) error {
 		c := firstComms(w, newEngine(w))
 		if err := fn(c); err != nil {
 			return err

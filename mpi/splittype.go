@@ -182,7 +182,8 @@ func (c *Comm) hostNumber() int64 {
 }
 
 // memoryOf is a number for the set of processes that share memory with this process: the number
-// of the host, or a unique one if its fabric shares no memory. Processes of several jobs share none.
+// of the host, or a unique one if its fabric shares no memory. Processes of different jobs map no
+// windows of each other.
 func (c *Comm) memoryOf(host int64) int64 {
 	job := c.w.Proc.Job()
 	shares := c.w.Proc.Node() != nil || len(job.Local) == 1

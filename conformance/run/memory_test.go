@@ -13,7 +13,7 @@ import (
 // A rank takes 1.8 MiB of private memory, of which an empty Go library takes 0.8 MiB, and 1.9 MiB with
 // GOMAXPROCS=2 in the environment; it was 2.7 MiB. 0.8 MiB are tables that the loader relocates, which
 // grow with the library: sessions, partitioned communication and neighbourhood collectives took 50 KiB,
-// the clients of job engines and their keys 70 KiB.
+// the clients of job engines and their keys 70 KiB, what connects jobs 15 KiB.
 // The assignment of work to Ps adds up to 100 KiB, so the test uses the minimum of several runs.
 func TestMemoryOfARank(t *testing.T) {
 	need(t)
@@ -36,7 +36,7 @@ func TestMemoryOfARank(t *testing.T) {
 		}
 		return best
 	}
-	if kib, most := least("GOMAXPROCS=2"), 1970; kib > most {
+	if kib, most := least("GOMAXPROCS=2"), 1990; kib > most {
 		t.Errorf("with GOMAXPROCS=2 rank 0 has %d KiB of its own, %d are expected at most", kib, most)
 	}
 	if runtime.NumCPU() > 2 { // the runtime starts with a P for each core

@@ -8,6 +8,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/fabric/sim"
 	"github.com/halo-mpi/halo/internal/unexported"
+	"github.com/halo-mpi/halo/internal/world"
 	"github.com/halo-mpi/halo/mpi"
 )
 
@@ -38,7 +39,7 @@ type Network struct {
 func Simulate(t *testing.T, network Network, n int, fn func(t testing.TB, world *mpi.Comm)) {
 	t.Helper()
 	type api interface {
-		Simulate(host []int32, near, far sim.Link, fn func(world *mpi.Comm) error) error
+		RunBy(run func(rank func(w *world.World) error) error, fn func(world *mpi.Comm) error) error
 	}
 	host := make([]int32, n)
 	for i := range host {
@@ -48,7 +49,9 @@ func Simulate(t *testing.T, network Network, n int, fn func(t testing.TB, world 
 		}
 	}
 	synctest.Test(t, func(t *testing.T) {
-		if err := unexported.Get[api]().Simulate(host, sim.Link(network.Node), sim.Link(network.Net), func(world *mpi.Comm) error {
+		net := sim.New(host, sim.Link(network.Node), sim.Link(network.Net))
+		simulated := func(rank func(w *world.World) error) error { return world.RunSimulated(net, n, rank) }
+		if err := unexported.Get[api]().RunBy(simulated, func(world *mpi.Comm) error {
 			fn(t, world)
 			if t.Failed() {
 				return errors.New("the test has failed")
