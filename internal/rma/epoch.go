@@ -294,6 +294,6 @@ func (e *Engine) lostSync(peer int) {
 	}
 	for _, w := range e.windows {
 		w.lostOrigin(int32(peer))
-		w.bereave()
+		w.wakeAfterDeath()
 	}
 }

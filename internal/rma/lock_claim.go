@@ -64,15 +64,15 @@ func (w *Window) unclaim(t *target) (serve bool) {
 	return serve
 }
 
-// bereave wakes processes that can hold locks of w since another one is known to be dead.
-func (w *Window) bereave() {
+// wakeAfterDeath wakes processes that can hold locks of w since another one is known to be dead.
+func (w *Window) wakeAfterDeath() {
 	for i := range w.targets {
 		t := w.targets[i].Load()
 		if t == nil || t.control == nil {
 			continue
 		}
 		serve := false
-		t.control.Lock().Bereave(w.e.deadLocals, func(c int) { serve = w.ring(t, c) || serve })
+		t.control.Lock().WakeAfterDeath(w.e.deadLocals, func(c int) { serve = w.ring(t, c) || serve })
 		if serve {
 			w.serve()
 		}

@@ -303,10 +303,10 @@ func (l *Lock) wakeRanges(i int, dead Dead, ring func(claimant int)) {
 	}
 }
 
-// Bereave wakes the sleepers that can hold the lock since a process is known here to be dead. Each process calls it
+// WakeAfterDeath wakes the sleepers that can hold the lock since a process is known here to be dead. Each process calls it
 // when it learns of a death: a sleeper that has learned of it before, and sleeps because of the claim of this process
 // alone, was not woken by the release of that claim, as the claim of the dead counted here.
-func (l *Lock) Bereave(dead Dead, ring func(claimant int)) { l.wakeRanges(-1, dead, ring) }
+func (l *Lock) WakeAfterDeath(dead Dead, ring func(claimant int)) { l.wakeRanges(-1, dead, ring) }
 
 // waits reports whether claim own of claimant o waits for that of another claimant than i.
 func (l *Lock) waits(o int, own uint64, i int, dead Dead) bool {

@@ -411,7 +411,7 @@ func TestF3_LateNewsOfADeath(t *testing.T) {
 		}
 		before := l.Moves().Load()
 		late.Add(dies)
-		if l.Bereave(late, ring); rung != 1 || l.Moves().Load() == before || l.Look(waits, early) != LockFree {
+		if l.WakeAfterDeath(late, ring); rung != 1 || l.Moves().Load() == before || l.Look(waits, early) != LockFree {
 			t.Errorf("ranges %t: the news of the death ring %d times, and the waiter finds %v", ranges, rung, l.Look(waits, early))
 		}
 	}
