@@ -66,10 +66,13 @@ func TestDYN05_RequestsAndAnswersOfSpawns(t *testing.T) {
 // Who has started a job learns of its end, and of that of the launcher.
 func TestDYN05_EndsOfSpawnedJobs(t *testing.T) {
 	var w *world
+	made := make(chan struct{})
 	h := &testHost{size: 1, spawn: func(_ int, number uint32, _ []byte) {
+		<-made
 		go w.sessions[0].Spawned(number, &Spawned{Job: "x", Counts: []int{1}})
 	}}
 	w = newWorld(t, h)
+	close(made)
 	reasons := make(chan string, 1)
 	what := &Spawn{Blocks: []SpawnBlock{{Program: "a", Max: 1}}, Ended: func(why string) { reasons <- why }}
 	for range 2 {

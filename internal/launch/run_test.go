@@ -101,7 +101,7 @@ func TestRanksDoNotSeeOtherJobs(t *testing.T) {
 
 func TestProgramsOfARankAreNotInItsJob(t *testing.T) {
 	halo(t, 0, "-n", "2", "rank", "init", "exchange", "0@child:init job finalize", "exchange", "finalize").quiet().printed(
-		"rank 0 of 1 local [0] fabric inproc app 0 secret true")
+		"rank 0 of 1 local [0] fabric shm app 0 secret true")
 }
 
 func TestSegmentsHaveTheirSizeOnShmOnly(t *testing.T) {

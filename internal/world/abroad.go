@@ -7,6 +7,7 @@ import (
 	"github.com/halo-mpi/halo/internal/node/inproc"
 	"github.com/halo-mpi/halo/internal/pairmem"
 	"github.com/halo-mpi/halo/internal/proc"
+	"github.com/halo-mpi/halo/internal/sys"
 )
 
 // leaver passes what the fabric to other hosts has to tell on to the process, which does not exist yet
@@ -33,8 +34,8 @@ func (w *ways) listen(job *boot.Job) (*tcp.Fabric, string, error) {
 }
 
 // shares reports whether processes of other jobs on this node are reached through memory: where those of the own job
-// are, or would be.
-func (w *ways) shares(job *boot.Job) bool { return w.near != nil || job.Fabric == "shm" }
+// are, or would be. The race detector does not see what two jobs in one process synchronise through such memory.
+func (w *ways) shares(job *boot.Job) bool { return (w.near != nil || job.Fabric == "shm") && !sys.Race }
 
 // abroad returns the fabric to processes of other jobs. A process that has had no use for sockets opens it now.
 func (w *World) abroad() (*tcp.Fabric, error) {
