@@ -380,7 +380,7 @@ func TestDYN01_DYN02_DYN03_DYN04_DYN05_INF04_SYN35_EX05_SpawnedProcesses(t *test
 			name string
 			n    []int
 		}{{"messages", []int{3}}, {"keys", []int{1}}, {"handlers", []int{1}}, {"errors", []int{1, 2}}, {"depth", []int{1}}, {"merge", []int{1, 2}},
-			{"goroutines", []int{1, 2}}, {"rounds", []int{1}}, {"connected", []int{1, 2}}, {"free", []int{1}}, {"window", []int{1, 2}}, {"sets", []int{1, 2}}, {echoes[fabric], []int{1, 2}}} {
+			{"goroutines", []int{1, 2}}, {"rounds", []int{1}}, {"connected", []int{1, 2}}, {"free", []int{1}}, {"window", []int{1, 2}}, {"sets", []int{1, 2}}, {"killed", []int{1, 2}}, {echoes[fabric], []int{1, 2}}} {
 			for _, n := range c.n {
 				if fabric != "" || n == 1 {
 					t.Run(fmt.Sprintf("%s-%s-%d", c.name, fabric, n), func(t *testing.T) { s.run(t, fabric, n, c.name) })

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/mpi"
 )
 
@@ -50,7 +51,7 @@ func init() {
 		}
 		return syscall.Kill(os.Getpid(), syscall.SIGKILL)
 	}
-	spawnCases["pair"] = func(world *mpi.Comm) error { return echo(world, true) }
+	spawnCases["pair"] = func(world *mpi.Comm) error { return echo(world, !testrun.Race) }
 	spawnCases["sockets"] = func(world *mpi.Comm) error { return echo(world, false) }
 	spawnCases["killed"] = killed
 }
