@@ -96,8 +96,9 @@ func (c *Clash) On(name string) string {
 //
 // The word of blocking calls is in the slot's record if the communicator has a slot, since C
 // code enters and leaves there in the same way. When the communicator is freed, another
-// communicator may get the record. Therefore each communicator has a number of its own for idle:
-// a call that comes too late finds a different number, and changes nothing.
+// communicator may get the record, or another rank of the same one in this process. Therefore idle
+// is another number for each communicator and rank: a call that comes too late finds a different
+// number, and changes nothing.
 type occupancy struct {
 	blocking *atomic.Uint64
 	idle     uint64 // the idle value of blocking

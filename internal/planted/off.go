@@ -37,6 +37,8 @@ const (
 	DrawerPassed = false
 	// SleepUnannounced lets a process that waits for a lock sleep without announcing it.
 	SleepUnannounced = false
+	// LateNewsSilent wakes nobody who waits for a lock when a process learns of a death.
+	LateNewsSilent = false
 	// HolderNotReported does not report to the next holder of a lock that the last one died.
 	HolderNotReported = false
 	// RangeByOne takes ranges of a lock that have one number in common for ranges that have none.
@@ -321,6 +323,8 @@ const (
 	PinIgnored = false
 	// NumberKept keeps the numbers of processes of other jobs for ever.
 	NumberKept = false
+	// MetAgainUnwatched opens no connection with a process that was met again while it was left.
+	MetAgainUnwatched = false
 	// EndUntold has the launcher not tell a process of the end of a job that it has spawned.
 	EndUntold = false
 	// FarUnheard has a process tell processes of other hosts the loopback address.

@@ -228,7 +228,7 @@ func (p *Proc) forgetEnded() {
 		case o == nil:
 		case o.holds == 0:
 			p.forget(n)
-		case o.again:
+		case o.again && !planted.MetAgainUnwatched:
 			o.again = false
 			p.Watch(n)
 		}

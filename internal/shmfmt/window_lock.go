@@ -20,8 +20,9 @@ import (
 // claimant retracts its claim and its bit.
 //
 // The lock is not handed over, so the death of a claimant blocks nobody: the others ignore its
-// claim once they know of the death. A claim without claimTrying belongs to a holder. The next
-// holder that removes such a claim of a dead process reports the death (ReapDead).
+// claim once they know of the death, and who learns of it wakes those that can hold the lock now. A
+// claim without claimTrying belongs to a holder. The next holder that removes such a claim of a dead
+// process reports the death (ReapDead).
 //
 // A claimant announces in its claim that it goes to sleep, looks once more, and sleeps until Moves
 // changes. A later release changes Moves and rings the sleepers that can hold the lock now: one
@@ -306,7 +307,11 @@ func (l *Lock) wakeRanges(i int, dead Dead, ring func(claimant int)) {
 // WakeAfterDeath wakes the sleepers that can hold the lock since a process is known here to be dead. Each process calls it
 // when it learns of a death: a sleeper that has learned of it before, and sleeps because of the claim of this process
 // alone, was not woken by the release of that claim, as the claim of the dead counted here.
-func (l *Lock) WakeAfterDeath(dead Dead, ring func(claimant int)) { l.wakeRanges(-1, dead, ring) }
+func (l *Lock) WakeAfterDeath(dead Dead, ring func(claimant int)) {
+	if !planted.LateNewsSilent {
+		l.wakeRanges(-1, dead, ring)
+	}
+}
 
 // waits reports whether claim own of claimant o waits for that of another claimant than i.
 func (l *Lock) waits(o int, own uint64, i int, dead Dead) bool {

@@ -32,12 +32,17 @@ func goroutinePolicy() proc.Policy {
 // The name may spread the ranks over pretended hosts: inproc@0010 is four ranks, of which the third is
 // on a host of its own. The fabric connects the ranks of a host; sealed tcp connects the hosts.
 func RunGoroutines(name string, n int, fn func(*World) error) error {
-	return RunProcesses(name, n, func(w *World) error {
+	return RunProcesses(name, n, joined(fn))
+}
+
+// joined joins the world model before fn.
+func joined(fn func(*World) error) func(*World) error {
+	return func(w *World) error {
 		if err := w.Join(); err != nil {
 			return err
 		}
 		return fn(w)
-	})
+	}
 }
 
 // RunProcesses is RunGoroutines of processes that have not joined the world model.
@@ -68,12 +73,7 @@ func RunSimulated(net *sim.Network, n int, fn func(*World) error) error {
 	return g.runAll(func(i int) (*World, error) {
 		// A rank never polls in vain, since no time passes then.
 		return startOver(boots[i], ways{}, net.Fabric(i), false, proc.Policy{Yield: runtime.Gosched}, false, nil)
-	}, func(w *World) error {
-		if err := w.Join(); err != nil {
-			return err
-		}
-		return fn(w)
-	})
+	}, joined(fn))
 }
 
 // runAll runs fn in all processes, which open returns.

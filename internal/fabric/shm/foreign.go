@@ -111,7 +111,7 @@ func (f *Fabric) Arm() {
 	f.armed = true
 	for _, g := range f.foreigners {
 		d := g.mem.Mine()
-		d.Armed.Store(1) // full fence; pairs with the load in Send, and the Swap in rung
+		d.Armed.Store(1) // full fence; pairs with the load in Send, and the Swaps in ring and ringUnarmed
 		if b := d.Bell.Load(); b != g.heard {
 			g.heard = b // there is room for a frame that was refused
 			f.Wake()
