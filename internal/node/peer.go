@@ -62,6 +62,13 @@ func (n *Node) Segment(peer int) *shmfmt.Segment {
 	return p.seg
 }
 
+// PiecesFrom returns the Pieces of the messages of a peer to this process.
+func (n *Node) PiecesFrom(peer int) *shmfmt.Pieces { return n.seg.Pieces(n.LocalIndex(peer)) }
+
+// PiecesTo returns the Pieces of the messages of this process to a peer for which CanWrite has returned
+// true.
+func (n *Node) PiecesTo(peer int) *shmfmt.Pieces { return n.known(peer).seg.Pieces(n.me) }
+
 // Loss is a failed peer that is not yet reported to the engine.
 type Loss struct {
 	Peer  int

@@ -60,6 +60,8 @@ type Engine struct {
 	handles  HandleTable[Request]
 
 	pulls           []*Request // receives that read from the sender's memory
+	assistances     []assistance
+	assisted        bool       // senders on the node assist
 	streams         []*Request // sends that stream Data frames
 	probes          []*probe
 	freeAnyWaits    []*anyWait
@@ -109,6 +111,9 @@ type peer struct {
 	eagerMax      int      // longest eager message
 	placedRecv    *Request // receive into which the fabric is placing a payload
 	placedMessage *Message // message into which the fabric is placing a payload
+
+	pulling *Request // receive that reads from its memory; others wait for that one
+	use     uint32   // how often it has been asked to assist
 }
 
 // New returns the engine of p. It is the sink and a worker of p.Start.
@@ -118,6 +123,7 @@ func New(p *proc.Proc) *Engine {
 		me:              int32(p.Job().Rank),
 		table:           match.New[Request, Message](rand.Uint64()),
 		unansweredLimit: unansweredMax,
+		assisted:        len(p.Job().Local) <= p.Job().Cores,
 
 		commBuffers: make(map[uint64]*Buffer),
 	}

@@ -61,16 +61,18 @@ func (e *Engine) Frame(from int, h *wire.Header, payload []byte) {
 		m.handle, m.addr, m.aux = h.Name, addr, h.Aux
 		e.addUnexpected(m)
 	case wire.Clear:
-		if r := e.handles.Find(h.Name); r != nil && r.Send && r.peer == src && r.phase == phaseReady && !r.queued {
+		if r := e.announced(src, h.Name); r != nil {
 			e.peers.At(from).unanswered--
 			e.stream(r, h.Arg, h.Ctx)
 		}
 	case wire.Ack:
-		if r := e.handles.Find(h.Name); r != nil && r.Send && r.peer == src && r.phase == phaseReady && !r.queued {
+		if r := e.announced(src, h.Name); r != nil {
 			e.peers.At(from).unanswered--
 			e.releaseHandle(r)
 			e.finish(r, nil)
 		}
+	case wire.Assist:
+		e.assist(from, h)
 	case wire.Data:
 		if r := e.findFill(src, h); r != nil {
 			r.mem.Unpack(payload, int(h.Arg))

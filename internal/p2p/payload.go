@@ -66,12 +66,12 @@ func (e *Engine) packedRest(r *Request) []byte {
 	return r.buf[r.moved-r.staged:]
 }
 
-// readRemote reads n bytes of r, from r.moved on, from the sender's memory. The memory of r
-// must gather (mem.Mem.Gathers).
-func (e *Engine) readRemote(r *Request, n uint64) error {
+// readRemote reads the bytes [at, end) of r from the sender's memory. The memory of r must gather
+// (mem.Mem.Gathers).
+func (e *Engine) readRemote(r *Request, at, end uint64) error {
 	peer := int(r.peer)
 	from := e.p.Reader(peer)
-	for at, end := r.moved, r.moved+n; at < end; {
+	for at < end {
 		blocks, next := e.gather(r, at, end)
 		err := from.Read(peer, e.iov[:blocks], r.addr+at)
 		clear(e.iov[:blocks])

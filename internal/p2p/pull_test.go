@@ -25,6 +25,8 @@ type kernel struct {
 	heap    *heap.Heap
 	parts   []*shmfmt.Segment
 	reads   atomic.Int64 // that still succeed
+
+	write func(dst, src []byte) error // nil: the kernel refuses to write
 }
 
 func newKernel(t *testing.T, n int, reads int64) *kernel {
@@ -53,7 +55,18 @@ func (k *kernel) Heap() *heap.Heap                       { return k.heap }
 
 func (k *kernel) View(int) node.View { return nil }
 
-func (k *kernel) Write(int, *shmfmt.Door, [][]byte, uint64) error { return errors.ErrUnsupported }
+func (k *kernel) Write(_ int, _ *shmfmt.Door, src [][]byte, addr uint64) error {
+	if k.write == nil {
+		return errors.ErrUnsupported
+	}
+	return k.write(at(addr, len(src[0])), src[0])
+}
+
+// at is memory at an address that is one of this process here, as the kernel would find it in another.
+func at(addr uint64, n int) []byte {
+	p := *(*unsafe.Pointer)(unsafe.Pointer(&addr))
+	return unsafe.Slice((*byte)(p), n)
+}
 
 func (k *kernel) Sleep(bell *atomic.Uint32, seen uint32) {
 	for bell.Load() == seen {
@@ -66,9 +79,7 @@ func (k *kernel) Read(_ int, _ *shmfmt.Door, dst [][]byte, addr uint64) error {
 		return errors.New("the kernel refuses")
 	}
 	for _, b := range dst {
-		// The address is one of this process here, as the kernel would find it in another.
-		p := *(*unsafe.Pointer)(unsafe.Pointer(&addr))
-		copy(b, unsafe.Slice((*byte)(p), len(b)))
+		copy(b, at(addr, len(b)))
 		addr += uint64(len(b))
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"github.com/halo-mpi/halo/internal/match"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/proc"
+	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
 // Mode is the communication mode of a send (MPI-5, 3.4).
@@ -83,6 +84,9 @@ type Request struct {
 	need         uint64 // bytes to move
 	moved        uint64 // bytes moved so far, or in the send queue
 	queued       bool   // a frame of this send is in the send queue
+
+	pieces *shmfmt.Pieces // of a message that the sender may assist with, else nil
+	use    uint32         // of pieces
 
 	starter  Starter      // of a persistent request that is neither send nor receive
 	observer WaitObserver // the starter, if it implements the interface; else nil

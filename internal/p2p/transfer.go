@@ -1,6 +1,10 @@
 package p2p
 
-import "github.com/halo-mpi/halo/internal/wire"
+import (
+	"slices"
+
+	"github.com/halo-mpi/halo/internal/wire"
+)
 
 const (
 	// pullMax is how many bytes are read from a sender's memory at a time. A longer
@@ -24,7 +28,7 @@ func (e *Engine) fetch(r *Request, name, addr, size uint64) {
 	if addr != 0 && r.mem.Gathers() && e.p.Reader(int(r.peer)) != nil {
 		r.phase = phasePull
 		r.addr = addr
-		if !e.pull(r, pullMax) {
+		if !e.advance(r) {
 			e.pulls = append(e.pulls, r)
 			e.p.SetBusy(1)
 		}
@@ -48,11 +52,29 @@ func (e *Engine) requestStream(r *Request) {
 	e.p.Queue(int(r.peer), &e.hdr, nil, nil)
 }
 
+// advance reads the next piece of r, unless an earlier message of the same sender is not complete. It
+// reports true if the pull has ended.
+func (e *Engine) advance(r *Request) bool {
+	q := e.peers.At(int(r.peer))
+	if q.pulling == nil {
+		q.pulling = r
+		e.askAssistance(q, r)
+	}
+	if q.pulling != r || !e.pull(r, pullMax) {
+		return false
+	}
+	q.pulling = nil
+	return true
+}
+
 // pull reads at most limit more bytes from the sender's memory. It reports true if the pull
 // has ended: it is complete, or the sender streams the payload instead.
 func (e *Engine) pull(r *Request, limit uint64) bool {
+	if r.pieces != nil {
+		return e.pullPiece(r)
+	}
 	n := min(limit, r.need-r.moved)
-	if err := e.readRemote(r, n); err != nil { // the kernel refuses: the sender streams instead
+	if err := e.readRemote(r, r.moved, r.moved+n); err != nil { // the kernel refuses: the sender streams instead
 		e.requestStream(r)
 		return true
 	}
@@ -74,14 +96,22 @@ func (e *Engine) stream(r *Request, to, want uint64) {
 	e.p.SetBusy(1)
 }
 
-// Work implements proc.Worker: every transfer advances by one piece, in turn.
+// Work implements proc.Worker: every transfer advances by one piece, in turn. Of several pulls from one
+// sender only the first one does, so that the sender assists with each.
 func (e *Engine) Work() int {
 	n := 0
 	for i := 0; i < len(e.pulls); i++ {
 		n++
-		if e.pull(e.pulls[i], pullMax) {
-			e.pulls = remove(e.pulls, i)
+		if e.advance(e.pulls[i]) {
+			e.pulls = slices.Delete(e.pulls, i, i+1)
 			e.p.SetBusy(-1)
+			i--
+		}
+	}
+	for i := 0; i < len(e.assistances) && len(e.pulls) == 0; i++ {
+		n++
+		if !e.copyPiece(&e.assistances[i]) {
+			e.endAssistance(i)
 			i--
 		}
 	}
@@ -148,9 +178,14 @@ func (e *Engine) failSend(r *Request, cause error) {
 
 // failPulls completes the receives that read from a process that has failed.
 func (e *Engine) failPulls(peer int32, cause error) {
+	e.peers.At(int(peer)).pulling = nil
 	for i := 0; i < len(e.pulls); i++ {
 		if r := e.pulls[i]; r.peer == peer {
-			e.pulls = remove(e.pulls, i)
+			if r.pieces != nil {
+				r.pieces.Close() // the process may live, and the memory is reused
+				r.pieces = nil
+			}
+			e.pulls = slices.Delete(e.pulls, i, i+1)
 			e.p.SetBusy(-1)
 			i--
 			e.failRecv(r, peer, cause)

@@ -61,6 +61,10 @@ const (
 	WatcherForgotten = false
 	// ApartAsked leaves tasks and polling to a goroutine that waits apart, which does neither.
 	ApartAsked = false
+	// AssistUnawaited completes a message before its sender has copied the pieces that it has claimed.
+	AssistUnawaited = false
+	// PieceOfAnother has a sender claim pieces of the message after the one that it was asked to assist with.
+	PieceOfAnother = false
 	// NameStale takes answers to the name of an operation that is over.
 	NameStale = false
 )

@@ -35,6 +35,8 @@ var (
 	BellNotRung           = chosen("BellNotRung")
 	WatcherForgotten      = chosen("WatcherForgotten")
 	ApartAsked            = chosen("ApartAsked")
+	AssistUnawaited       = chosen("AssistUnawaited")
+	PieceOfAnother        = chosen("PieceOfAnother")
 	NameStale             = chosen("NameStale")
 	FenceNotMet           = chosen("FenceNotMet")
 	FenceNotFlushed       = chosen("FenceNotFlushed")

@@ -41,6 +41,8 @@ type ringControl struct {
 	_    [Line - 8]byte
 	wait atomic.Uint32 // set by a producer that has found the ring full, cleared by the consumer
 	_    [Line - 4]byte
+
+	pieces Pieces
 }
 
 // A ring carries frames from one producer to one consumer through shared memory. An entry is one

@@ -34,7 +34,7 @@ import (
 
 // Version is the version of all layouts in this package. A process of another version refuses to map
 // a segment.
-const Version = 10
+const Version = 11
 
 // magic marks a process segment: "HALOSEG" and the version.
 const magic = uint64(0x484c4f5345470000) | Version
@@ -304,6 +304,11 @@ func (s *Segment) Offer(from int) *Offer {
 		return nil
 	}
 	return (*Offer)(unsafe.Pointer(&s.open.part(s.mem, offerStart(s.n)+int64(from)*OfferSize, OfferSize)[0]))
+}
+
+// Pieces returns the Pieces of the messages of local process from.
+func (s *Segment) Pieces(from int) *Pieces {
+	return &(*ringControl)(unsafe.Pointer(&s.Ring(from)[0])).pieces
 }
 
 // Ring returns the memory of the ring that local process from fills.

@@ -19,7 +19,7 @@ import (
 )
 
 // Version is the version of the frame layout; it is exchanged in every handshake.
-const Version = 10
+const Version = 11
 
 const (
 	// HeaderSize is the encoded size of a Header in bytes.
@@ -125,6 +125,9 @@ const (
 	// Revoked answers a Revoke: Arg is 1 if the message was unexpected and has been removed,
 	// otherwise 0.
 	Revoked
+	// Assist asks the sender's request Name to copy pieces of the first Ctx bytes of its payload to
+	// address Arg of the receiver's memory. Aux tells the uses of the pieces apart (shmfmt.Pieces).
+	Assist
 	// PartInit announces the send of a partitioned communication, request Name, with Ctx and Tag.
 	// Arg is its length in bytes, Aux the code of its elements, and the payload the number of its
 	// partitions. Package part defines the payloads of this and the next kinds.

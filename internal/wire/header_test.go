@@ -37,10 +37,10 @@ func TestKindsAreGolden(t *testing.T) {
 	var names []string
 	var values [][]byte
 	for i, name := range []string{"Eager", "EagerSync", "Ready", "Clear", "Data", "Ack", "Credit", "Check", "WinPut", "WinGet", "WinAcc", "WinCas",
-		"WinReply", "WinFlush", "WinDone", "WinLock", "WinGrant", "WinUnlock", "WinPost", "WinComplete", "WinNotify", "WinSpan", "WinFault", "WinCheck", "WinLeave", "WinEpoch", "Revoke", "Revoked",
+		"WinReply", "WinFlush", "WinDone", "WinLock", "WinGrant", "WinUnlock", "WinPost", "WinComplete", "WinNotify", "WinSpan", "WinFault", "WinCheck", "WinLeave", "WinEpoch", "Revoke", "Revoked", "Assist",
 		"PartInit", "PartMatch", "PartStart", "PartData", "PartFail", "Leave", "User"} {
 		k := []Kind{Eager, EagerSync, Ready, Clear, Data, Ack, Credit, Check, WinPut, WinGet, WinAcc, WinCas,
-			WinReply, WinFlush, WinDone, WinLock, WinGrant, WinUnlock, WinPost, WinComplete, WinNotify, WinSpan, WinFault, WinCheck, WinLeave, WinEpoch, Revoke, Revoked,
+			WinReply, WinFlush, WinDone, WinLock, WinGrant, WinUnlock, WinPost, WinComplete, WinNotify, WinSpan, WinFault, WinCheck, WinLeave, WinEpoch, Revoke, Revoked, Assist,
 			PartInit, PartMatch, PartStart, PartData, PartFail, Leave, User}[i]
 		names, values = append(names, name), append(values, []byte{byte(k)})
 		if want := strings.HasPrefix(name, "Win"); k.OneSided() != want {

@@ -45,6 +45,8 @@ func faults() []sought {
 		by("BellNotRung", node, "TestPeerThatCannotBeWokenIsLost"),
 		by("WatcherForgotten", rma, "TestF3_LockOfTheDead"),
 		by("ApartAsked", proc, "TestWaitersApartAreNotAsked"),
+		by("AssistUnawaited", p2p, "TestSendersAssist"),
+		by("PieceOfAnother", shmfmt, "TestPiecesOfAnotherUse"),
 		by("NameStale", rma, "TestS6_ForgedAnswers"),
 		by("FenceNotMet", rma, "TestRS01_FencePhases|TestRS04_RandomPhases"),
 		by("FenceNotFlushed", histories, "^TestWindowHistories$/@01"),
