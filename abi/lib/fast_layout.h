@@ -142,10 +142,11 @@
 #define HALO_SHORT_COPY               128
 #define HALO_STRING_COPY              24576
 #define HALO_STRING_BLOCK             8192
+#define HALO_STREAM_COPY              12582912
 #define HALO_SWEEP_PIECE              16384
 
 /* The number of this layout. C uses a record only if Go passes the same number. */
-#define HALO_TYPE_LAYOUT 0xdabc6082cfbae618u
+#define HALO_TYPE_LAYOUT 0xe0f56f4fdca482e0u
 
 /* Offsets of fields in the record of a file, and bits in it, of internal/shmfmt. */
 #define HALO_FILE_OPEN                0

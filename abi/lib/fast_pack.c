@@ -62,7 +62,7 @@ static void by_string(char *to, const char *from, const char *next, int64_t n) {
 /* mover.run, and mover.sweep of long runs */
 static void move(char *to, const char *from, int64_t n) {
 	int64_t skew, pieces, k, step;
-	if (n < HALO_STRING_COPY || movers.string == NULL) {
+	if (n < HALO_STRING_COPY || n >= HALO_STREAM_COPY || movers.string == NULL) {
 		memcpy(to, from, (size_t)n);
 		return;
 	}

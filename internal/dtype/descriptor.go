@@ -84,6 +84,7 @@ func DescriptorLayout() []shmfmt.Field {
 		{Name: "SHORT_COPY", Value: shortCopy},
 		{Name: "STRING_COPY", Value: stringCopy},
 		{Name: "STRING_BLOCK", Value: stringBlock},
+		{Name: "STREAM_COPY", Value: streamCopy},
 		{Name: "SWEEP_PIECE", Value: sweepPiece},
 	}...)
 }

@@ -10,12 +10,12 @@ import (
 // Move does the same as copy for every length, also if source and destination overlap.
 func TestMoveIsCopy(t *testing.T) {
 	g := rand.New(rand.NewPCG(1, 2))
-	mem := make([]byte, 3<<20)
+	mem := make([]byte, 30<<20)
 	for i := range mem {
 		mem[i] = byte(g.Uint32())
 	}
-	for _, n := range []int{0, 1, 8, 100, stringCopy - 1, stringCopy, stringCopy + 65, 1<<20 + 3} {
-		for _, at := range [][2]int{{0, 1<<20 + 100}, {1<<20 + 77, 13}, {0, 1}, {1, 0}, {0, 0}, {n / 2, 0}, {0, n / 2}, {n, 0}} {
+	for _, n := range []int{0, 1, 8, 100, stringCopy - 1, stringCopy, stringCopy + 65, 1<<20 + 3, streamCopy + 7} {
+		for _, at := range [][2]int{{0, 15<<20 + 100}, {15<<20 + 77, 13}, {0, 1}, {1, 0}, {0, 0}, {n / 2, 0}, {0, n / 2}, {n, 0}} {
 			got, want := bytes.Clone(mem), bytes.Clone(mem)
 			Move(got[at[0]:at[0]+n+5], got[at[1]:at[1]+n])
 			copy(want[at[0]:], want[at[1]:at[1]+n])

@@ -56,6 +56,9 @@ const (
 	// stringCopy is the length in bytes from which on the string instruction is faster
 	// than vectors: source and destination together exceed the first-level cache.
 	stringCopy = 24 << 10
+	// streamCopy is the length in bytes from which on Go's copy is faster: its stores do not go
+	// through the caches, which are too small for source and destination.
+	streamCopy = 12 << 20
 	// stringBlock is the same length for one of many blocks that together reach stringCopy.
 	stringBlock = 8 << 10
 	// line is the length of a cache line in bytes.
@@ -67,9 +70,9 @@ const (
 //go:nocheckptr
 func (m mover) run(d, s unsafe.Pointer, n int) {
 	switch {
-	case n >= stringCopy:
+	case n >= stringCopy && n < streamCopy:
 		m.sweep(d, s, n)
-	case m == loops || n < shortCopy:
+	case m == loops || n < shortCopy || n >= streamCopy:
 		copy(unsafe.Slice((*byte)(d), n), unsafe.Slice((*byte)(s), n))
 	default:
 		m.blocks(d, s, 0, 0, 1, n)

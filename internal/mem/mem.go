@@ -87,10 +87,22 @@ func (m Mem) From(lo int) Mem { return m.Cut(lo, m.n) }
 // First returns the Mem of the first n bytes.
 func (m Mem) First(n int) Mem { return m.Cut(0, n) }
 
+// MoveMin is the length in bytes from which on Move is the mover of package dtype, which is worth the call.
+const MoveMin = 16 << 10
+
+// Move copies src to dst as copy does. It is inlined.
+func Move(dst, src []byte) {
+	if len(src) < MoveMin {
+		copy(dst, src)
+		return
+	}
+	dtype.Move(dst, src)
+}
+
 // Pack copies bytes from byte at on to dst, until dst is full or the bytes end.
 func (m Mem) Pack(dst []byte, at int) {
 	if m.typ == nil {
-		copy(dst, m.bytes()[at:])
+		Move(dst, m.bytes()[at:])
 		return
 	}
 	m.typ.Pack(m.base, dst[:min(len(dst), m.n-at)], int64(m.at+at))
@@ -99,7 +111,7 @@ func (m Mem) Pack(dst []byte, at int) {
 // Unpack copies src to the bytes from byte at on, until src or the bytes end.
 func (m Mem) Unpack(src []byte, at int) {
 	if m.typ == nil {
-		copy(m.bytes()[at:], src)
+		Move(m.bytes()[at:], src)
 		return
 	}
 	m.typ.Unpack(m.base, src[:min(len(src), m.n-at)], int64(m.at+at))
@@ -134,7 +146,7 @@ const scratch = 4 << 10
 // result is undefined, unless both are contiguous.
 func Copy(dst, src Mem) {
 	if dst.typ == nil && src.typ == nil {
-		copy(dst.bytes(), src.bytes())
+		Move(dst.bytes(), src.bytes())
 		return
 	}
 	copyPacked(dst, src)

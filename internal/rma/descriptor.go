@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"unsafe"
 
+	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
@@ -45,7 +46,7 @@ func DescriptorLayout() []shmfmt.Field {
 		{Name: "MODE_FENCE", Value: int64(modeFence)},
 		{Name: "HOW_IN_ORDER", Value: howInOrder},
 		{Name: "HOW_INTRINSIC", Value: howIntrinsic},
-		{Name: "COPY_LESS", Value: moveMin}, // what is longer, package dtype moves faster
+		{Name: "COPY_LESS", Value: mem.MoveMin}, // what is longer, package dtype moves faster
 	}, shmfmt.StripesLayout())
 }
 

@@ -3,6 +3,7 @@ package rma
 import (
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/planted"
 )
 
@@ -118,9 +119,9 @@ func (t *target) applyRegions(a *Op, addr uint64, locked bool) (bool, error) {
 			done = hi
 			switch a.Kind {
 			case Put:
-				move(f.region.Mem[off:], give[lo:hi])
+				mem.Move(f.region.Mem[off:], give[lo:hi])
 			case Get:
-				move(take[lo:hi], f.region.Mem[off:off+x.Len])
+				mem.Move(take[lo:hi], f.region.Mem[off:off+x.Len])
 			default:
 				f.region.Accumulate(off, a.Fn, a.Elem, part(give, lo, hi), part(take, lo, hi))
 			}

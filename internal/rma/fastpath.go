@@ -5,7 +5,6 @@ import (
 	"unsafe"
 
 	"github.com/halo-mpi/halo/internal/apply"
-	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/p2p"
@@ -26,7 +25,7 @@ func (v *View) PutBytes(origin []byte, target int, disp int64) error {
 			}
 			p := unsafe.Add(rec.Mem, at)
 			runtime.KeepAlive(v) // until here v keeps the memory alive, from here on p does
-			move(unsafe.Slice((*byte)(p), len(origin)), origin)
+			mem.Move(unsafe.Slice((*byte)(p), len(origin)), origin)
 			return nil
 		}
 		if t := v.w.usedTarget(target); t != nil {
@@ -34,7 +33,7 @@ func (v *View) PutBytes(origin []byte, target int, disp int64) error {
 			var at int64
 			if h := v.handle; h == nil {
 				if f, at := t.firstFound(disp, len(origin)); f != nil && !v.inOrder() {
-					move(f.region.Mem[at:], origin)
+					mem.Move(f.region.Mem[at:], origin)
 					return nil
 				}
 				if v.putUnlocked(t, origin, disp) {
@@ -46,7 +45,7 @@ func (v *View) PutBytes(origin []byte, target int, disp int64) error {
 			}
 			if r != nil {
 				v.ordered(false)
-				move(r.Mem[at:], origin)
+				mem.Move(r.Mem[at:], origin)
 				return nil
 			}
 		}
@@ -65,7 +64,7 @@ func (v *View) GetBytes(result []byte, target int, disp int64) error {
 			}
 			p := unsafe.Add(rec.Mem, at) // as in PutBytes
 			runtime.KeepAlive(v)
-			move(result, unsafe.Slice((*byte)(p), len(result)))
+			mem.Move(result, unsafe.Slice((*byte)(p), len(result)))
 			return nil
 		}
 		if t := v.w.usedTarget(target); t != nil {
@@ -73,7 +72,7 @@ func (v *View) GetBytes(result []byte, target int, disp int64) error {
 			var at int64
 			if h := v.handle; h == nil {
 				if f, at := t.firstFound(disp, len(result)); f != nil && !v.inOrder() {
-					move(result, f.region.Mem[at:int(at)+len(result)])
+					mem.Move(result, f.region.Mem[at:int(at)+len(result)])
 					return nil
 				}
 				if v.getUnlocked(t, result, disp) {
@@ -85,25 +84,13 @@ func (v *View) GetBytes(result []byte, target int, disp int64) error {
 			}
 			if r != nil {
 				v.ordered(true)
-				move(result, r.Mem[at:int(at)+len(result)])
+				mem.Move(result, r.Mem[at:int(at)+len(result)])
 				return nil
 			}
 		}
 	}
 	_, err := v.Issue(&Op{Kind: Get, Result: mem.Of(result), Disp: disp, Call: "Get"}, target)
 	return err
-}
-
-// moveMin is the length in bytes from which on dtype.Move is worth the call.
-const moveMin = 16 << 10
-
-// move copies src to dst.
-func move(dst, src []byte) {
-	if len(src) < moveMin {
-		copy(dst, src)
-		return
-	}
-	dtype.Move(dst, src)
 }
 
 // opened returns the record of a rank that may be accessed, nil if that needs more than a few
@@ -276,14 +263,14 @@ func (v *View) PutNotify(origin []byte, target int, disp int64, counter int) err
 		if c := t.counters.known(counter); c != nil {
 			v.ordered(false)
 			if !planted.NoticeFirst {
-				move(r.Mem[at:], origin)
+				mem.Move(r.Mem[at:], origin)
 			}
 			if _, reached := c.Add(1); reached {
 				t.counterReached(false)
 			}
 			if planted.NoticeFirst {
 				runtime.Gosched()
-				move(r.Mem[at:], origin)
+				mem.Move(r.Mem[at:], origin)
 			}
 			return nil
 		}

@@ -1,6 +1,9 @@
 package rma
 
-import "github.com/halo-mpi/halo/internal/sys"
+import (
+	"github.com/halo-mpi/halo/internal/mem"
+	"github.com/halo-mpi/halo/internal/sys"
+)
 
 // # The kernel's copies without the lock
 //
@@ -19,7 +22,7 @@ import "github.com/halo-mpi/halo/internal/sys"
 
 // unlockedLess is the length from which copies take the lock, in bytes: longer ones gain nothing.
 // They may take as long as the scheduler of Go can do without the processor, see sys.CopyTo.
-const unlockedLess = moveMin
+const unlockedLess = mem.MoveMin
 
 // unlocked returns the address of n bytes at a displacement in the target's process, and whether
 // they may be copied without the lock. If so, it counts the copy.

@@ -40,11 +40,11 @@ func (o *Op) applyAt(r *apply.Region, off int64) {
 	result, also := o.Result.Bytes()
 	switch {
 	case o.Kind == Put && ok:
-		move(r.Mem[off:], origin)
+		mem.Move(r.Mem[off:], origin)
 	case o.Kind == Put:
 		o.Origin.Pack(r.Mem[off:][:o.Origin.Len()], 0)
 	case o.Kind == Get && also:
-		move(result, r.Mem[off:][:len(result)])
+		mem.Move(result, r.Mem[off:][:len(result)])
 	case o.Kind == Get:
 		o.Result.Unpack(r.Mem[off:][:o.Result.Len()], 0)
 	case o.Kind == CompareAndSwap:
