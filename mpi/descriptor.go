@@ -49,7 +49,7 @@ func (internals) Ring(c *Comm) { c.w.Coll.Ring(c.core) }
 // in the turns in which members tell each other on which cores they are.
 //
 // C: none; MPI_Barrier and others do it here.
-func (internals) Balance(c *Comm) { c.w.Coll.Balance(c.core) }
+func (internals) Balance(c *Comm) { c.w.Proc.Node().Balance() }
 
 // ShareType writes the size and the bounds of the type to a record outside of the Go heap, which
 // compiled code in C reads, and lets that code commit the type there. TypeLayout is the number

@@ -156,7 +156,7 @@ static __attribute__((noinline)) void balance(struct slot *s) {
 /* slot.arrive */
 static inline int arrive(struct slot *s) {
 	uint64_t turns = ++WORD(s, TURNS), all = turns * (uint64_t)s->size;
-	if (HALO_UNLIKELY(turns % HALO_SLOT_BALANCE_EVERY < 2) && WORD(s, CORES) > 0)
+	if (HALO_UNLIKELY(turns % HALO_SLOT_BALANCE_EVERY == 0) && WORD(s, CORES) > 0)
 		balance(s);
 	return (WORD(s, ABSENT) = all - __atomic_add_fetch(HALO_AT(uint64_t, s->head, HALO_HEAD_ARRIVED), 1, __ATOMIC_SEQ_CST)) == 0;
 }

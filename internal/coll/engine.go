@@ -15,10 +15,9 @@ import (
 
 // Engine is the collective part of one process.
 type Engine struct {
-	p     *proc.Proc
-	p2p   *p2p.Engine
-	node  *node.Node // nil if no other process is reached through memory
-	cores Cores      // nil if members do not move between cores
+	p    *proc.Proc
+	p2p  *p2p.Engine
+	node *node.Node // nil if no other process is reached through memory
 
 	live  []*schedule // in progress
 	ready []*schedule // the parts of their round are complete

@@ -33,6 +33,8 @@ const (
 	// yields is how often a member that shares its core yields before it polls. The others mostly
 	// come within one or two yields, and a poll costs a quarter of a yield.
 	yields = 8
+	// balanceEvery is after how many turns of a counter a member looks on which cores all are.
+	balanceEvery = 256
 	// spins is how often a member that shares its core loads the release while the absent
 	// members may all have cores: as long as a core takes to change to another process.
 	spins = 3000
@@ -92,7 +94,6 @@ type slot struct {
 	stages       []*shmfmt.Stages
 	pieces       *[shmfmt.StreamBytes]byte // memory of the stream; nil until needed
 	neighborhood *neighborhood             // of neighbourhood collectives; nil until needed
-	places       places                    // memory for balance
 
 	record    []byte          // the memory of the SlotState
 	forgotten runtime.Cleanup // frees it if the slot is not closed
@@ -240,8 +241,8 @@ func (s *slot) settle() error {
 // call release.
 func (s *slot) arrive() bool {
 	s.Turns++
-	if s.balances() {
-		s.balance()
+	if s.Turns%balanceEvery == 0 && s.Cores > 0 {
+		s.e.node.Balance()
 	}
 	// Add makes the writes of earlier members visible to the last one.
 	s.Absent = int64(s.Turns*uint64(len(s.cells)) - s.head.Arrived.Add(1))

@@ -61,6 +61,9 @@ type Node struct {
 	head    shmfmt.OfferHead
 	turns   uint32 // of PollOffers
 
+	cores     Cores // nil: see ShareCores
+	coreCount int
+
 	dropped []bool        // by local index: Drop was called
 	gone    []atomic.Bool // by job index: stored by Lose, loaded by Gone; and by C, so that it is in memory of records
 	losing  atomic.Bool   // lost is not empty; stored by Lose, loaded by Losing

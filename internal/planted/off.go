@@ -158,9 +158,9 @@ const (
 	ReadUnmet = false
 	// EntryOfTheFirst takes the entry of the first of several edges from a member for all of them.
 	EntryOfTheFirst = false
-	// BoundAsked asks the same member of a crowded core to move again and again, though it cannot.
-	BoundAsked = false
-	// CrowdedForEver leaves members where they are, however uneven they are on the cores.
+	// MovedAtOnce lets several processes that see the same crowded core leave it at once.
+	MovedAtOnce = false
+	// CrowdedForEver leaves processes where they are, however uneven they are on the cores.
 	CrowdedForEver = false
 )
 

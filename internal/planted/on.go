@@ -74,7 +74,7 @@ var (
 	EdgesBackwards        = chosen("EdgesBackwards")
 	ReadUnmet             = chosen("ReadUnmet")
 	EntryOfTheFirst       = chosen("EntryOfTheFirst")
-	BoundAsked            = chosen("BoundAsked")
+	MovedAtOnce           = chosen("MovedAtOnce")
 	CrowdedForEver        = chosen("CrowdedForEver")
 	ShunnedOnce           = chosen("ShunnedOnce")
 	HandleStale           = chosen("HandleStale")

@@ -155,6 +155,7 @@ func (p *Proc) pollFor(e *Event, hint int) bool {
 		}
 		if spins <= loads+yields {
 			if spins%goschedEvery == 0 {
+				p.balance()
 				p.yieldLock()
 			} else {
 				p.policy.Yield()
@@ -178,6 +179,13 @@ func (p *Proc) pollFor(e *Event, hint int) bool {
 // goroutines of its own process.
 const goschedEvery = 16
 
+// balance moves the thread to another core if too many processes of the node are on this one.
+func (p *Proc) balance() {
+	if p.node != nil {
+		p.node.Balance()
+	}
+}
+
 // parkFor sleeps until e happens, or until this goroutine is to take over polling.
 func (p *Proc) parkFor(e *Event) {
 	if e.word != nil {
@@ -195,6 +203,7 @@ func (p *Proc) parkFor(e *Event) {
 	p.parked = append(p.parked, e)
 	p.publishParked()
 	k.sleep()
+	p.balance()
 	e.park = nil
 	for i, o := range p.parked {
 		if o == e {

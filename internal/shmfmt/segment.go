@@ -68,9 +68,13 @@ type Door struct {
 	_         int32
 	ProbeAddr uint64
 	Probe     [16]byte
-	// Core is a CPU that the owner was on: see slot_balance.go of package coll.
-	Core atomic.Int32
-	_    [Line - 36]byte
+	// Core is 1 and the number of the CPU that the owner was last on, 0 if it is not known. Moves, of the
+	// door of local process 0, counts how often a process of the node has moved to another one: see
+	// balance.go of package node.
+	Core  atomic.Int32
+	_     int32
+	Moves atomic.Uint64
+	_     [Line - 48]byte
 	// Call is the text of the owner's pending call, for diagnostics.
 	Call [Line]byte
 }

@@ -230,8 +230,8 @@ func startOver(b boot.Boot, way ways, far fabric.Fabric, check bool, policy proc
 	}
 	w := &World{Proc: p, P2P: p2p.New(p), Memory: memory.New(way.near), boot: b, note: note, way: way}
 	w.Coll = coll.New(p, w.P2P, choice)
-	if n := p.Node(); n != nil && n.Name() == "shm" {
-		w.Coll.OnCores(coll.ThreadCores{})
+	if n, job := p.Node(), b.Job(); n != nil && n.Name() == "shm" && len(job.Local) > job.Cores {
+		n.ShareCores(threadCores{}, job.Cores)
 	}
 	if inC { // there many programs work although they break rules
 		w.Coll.Untell()
@@ -339,3 +339,9 @@ func (w *World) Abort(code int, reason string) {
 		os.Exit(boot.ExitStatus(code))
 	}
 }
+
+// threadCores are the cores of the machine.
+type threadCores struct{}
+
+func (threadCores) Current() int                { return sys.CurrentCPU() }
+func (threadCores) Move(choose func([]int) int) { sys.MoveThread(choose) }

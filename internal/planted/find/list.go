@@ -84,7 +84,7 @@ func faults() []sought {
 		by("EdgesBackwards", coll, "TestRandomHistories"),
 		by("ReadUnmet", coll, "TestXNBC01_LongBlocksIntoLayouts"),
 		by("EntryOfTheFirst", mpi, "TestXNBC01_TOP05_NeighborsInDistGraphs"),
-		by("BoundAsked", coll, "TestMembersSpreadOverCores"),
+		by("MovedAtOnce", node, "TestOneMovesAtATime"),
 		by("CrowdedForEver", coll, "TestMembersSpreadOverCores"),
 		by("ShunnedOnce", p2p, "TestERR04_MessagesOfRefusedCollectives"),
 		by("HandleStale", mpi, "TestQV32_S5_NothingAfterTheRelease"),

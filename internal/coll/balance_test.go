@@ -1,6 +1,7 @@
 package coll_test
 
 import (
+	"runtime"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -52,7 +53,7 @@ func TestMembersSpreadOverCores(t *testing.T) {
 				p := &pretended{allowed: x.allowed[w.Comm.Rank]}
 				p.at.Store(x.at[w.Comm.Rank])
 				cores[w.Comm.Rank] = p
-				w.Coll.OnCores(p)
+				w.Proc.Node().ShareCores(p, 2)
 				coll.ShareCores(w.Comm, 2)
 				for range 6 * coll.BalanceEvery {
 					if err := w.Coll.Barrier(w.Comm); err != nil {
@@ -74,6 +75,43 @@ func TestMembersSpreadOverCores(t *testing.T) {
 			if !slices.Equal(got, x.want) || moves != x.moves {
 				t.Errorf("%s over %s: %v members are on the cores after %d moves, not %v after %d", x.name, near, got, moves, x.want, x.moves)
 			}
+		}
+	}
+}
+
+// Members that wait for messages spread over the cores, too.
+func TestWaitersSpreadOverCores(t *testing.T) {
+	all := []int{4, 9}
+	for _, near := range both {
+		cores := make([]*pretended, 4)
+		run(t, near, 4, slots(coll.SlotNone), func(w *world.World) error {
+			p := &pretended{allowed: all}
+			p.at.Store(4)
+			cores[w.Comm.Rank] = p
+			w.Proc.Node().ShareCores(p, 2)
+			for range 4 {
+				if err := w.Coll.Barrier(w.Comm); err != nil { // through messages
+					return err
+				}
+				if w.Comm.Rank == 0 {
+					for range 10000 {
+						runtime.Gosched() // the others wait
+					}
+				}
+			}
+			return nil
+		})
+		if cores[0] == nil {
+			continue // this build runs over another fabric
+		}
+		on4 := 0
+		for _, p := range cores {
+			if p.Current() == 4 {
+				on4++
+			}
+		}
+		if on4 == 4 {
+			t.Errorf("over %s: all members are still on one core", near)
 		}
 	}
 }
