@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/halo-mpi/halo/internal/sys"
 	"github.com/halo-mpi/halo/mpi"
 )
 
@@ -161,7 +162,7 @@ func (l *partitionLoop) inWorkers(n int, begin func() error, do func(first, end 
 		all.Go(func() {
 			for k := range n {
 				for round.Load() <= int64(k) {
-					runtime.Gosched()
+					yield()
 				}
 				share(w)
 			}
@@ -174,7 +175,7 @@ func (l *partitionLoop) inWorkers(n int, begin func() error, do func(first, end 
 		round.Store(int64(k + 1))
 		share(0)
 		for done.Load() < int64((k+1)*l.workers) {
-			runtime.Gosched()
+			yield()
 		}
 		if err := end(); err != nil {
 			return err
@@ -187,4 +188,11 @@ func (l *partitionLoop) inWorkers(n int, begin func() error, do func(first, end 
 		}
 	}
 	return nil
+}
+
+// yield lets another goroutine and another process run, as sched_yield does in C: with Gosched alone
+// the workers would keep all cores from the other rank.
+func yield() {
+	runtime.Gosched()
+	sys.Yield()
 }
