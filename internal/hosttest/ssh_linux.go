@@ -51,7 +51,9 @@ func (h *Hosts) configure(n int) error {
 		"known":      "host*,10.99.0.*,fd99::* " + string(server),
 		"hosts":      names,
 		"shadow":     strings.Join(lines, "\n"),
-		"sshd_config": fmt.Sprintf("HostKey %s\nAuthorizedKeysFile %s\nPermitRootLogin yes\nPasswordAuthentication no\n"+
+		// With SHLVL the shell of a session is not the first one, and does not read the startup files of the
+		// user. These may take locks, which a test that kills the session would leave behind.
+		"sshd_config": fmt.Sprintf("SetEnv SHLVL=1\nHostKey %s\nAuthorizedKeysFile %s\nPermitRootLogin yes\nPasswordAuthentication no\n"+
 			"UsePAM no\nStrictModes no\nPidFile none\nMaxStartups 100:30:200\nUseDNS no\n", h.path("server"), h.path("authorized")),
 		"ssh_config": fmt.Sprintf("Host *\n IdentityFile %s\n IdentitiesOnly yes\n UserKnownHostsFile %s\n GlobalKnownHostsFile /dev/null\n"+
 			" StrictHostKeyChecking yes\n BatchMode yes\n LogLevel ERROR\n", h.path("client"), h.path("known")),
