@@ -59,6 +59,13 @@ func New[R, M any](seed uint64) *Table[R, M] {
 	return t
 }
 
+// Tell makes the table keep two bits of *slow: posted is set while receives are queued, and unexpected
+// while messages are. The table is empty.
+func (t *Table[R, M]) Tell(slow *uint32, posted, unexpected uint32) {
+	t.posted.slow, t.posted.filled = slow, posted
+	t.unexp.slow, t.unexp.filled = slow, unexpected
+}
+
 // Post removes and returns the oldest unexpected message that r matches. If
 // there is none, Post queues r and returns nil.
 func (t *Table[R, M]) Post(r *Node[R]) *Node[M] {

@@ -1,5 +1,7 @@
 package match
 
+import "github.com/halo-mpi/halo/internal/planted"
+
 // queue is an ordered collection of nodes, oldest first, searched by pattern.
 //
 // Entries are in a slab of slots, one cache line each, and are identified by slot
@@ -34,6 +36,11 @@ type queue[T any] struct {
 	high  uint32 // slots from here on have not been used since the queue was empty
 	seq   uint64 // of the youngest entry
 
+	// slow has the bit filled while there are entries: see Table.Tell.
+	slow   *uint32
+	filled uint32
+	none   uint32 // slow of a table that tells nobody
+
 	// active has bit c set if grouping c is kept; 0 means that the queue is
 	// scanned. A posted queue keeps grouping 0 only, for patterns of all classes.
 	active uint8
@@ -67,6 +74,7 @@ func (q *queue[T]) init(h hasher) {
 	q.slots = make([]slot[T], firstSlots)
 	q.high = 1
 	q.hash = h
+	q.slow = &q.none
 }
 
 // add adds n as the youngest entry.
@@ -95,6 +103,9 @@ func (q *queue[T]) add(n *Node[T], mask uint64) {
 	anchor.prev = s
 	n.at = s
 	q.n++
+	if !planted.FilledUntold {
+		*q.slow |= q.filled
+	}
 	if q.active != 0 {
 		q.enter(s)
 	} else if q.n > scanMax {
@@ -117,6 +128,7 @@ func (q *queue[T]) take(s uint32) *Node[T] {
 	q.n--
 	if q.n == 0 {
 		q.free, q.high = 0, 1
+		*q.slow &^= q.filled
 	}
 	if q.active != 0 && q.n <= scanMin {
 		q.unindexAll()

@@ -25,6 +25,7 @@ import (
 	"github.com/halo-mpi/halo/internal/match"
 	"github.com/halo-mpi/halo/internal/peers"
 	"github.com/halo-mpi/halo/internal/proc"
+	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
@@ -97,18 +98,16 @@ type Engine struct {
 // than a correct sender did when it sent. A peer that exceeds its limit has broken the
 // protocol (Refuse).
 type peer struct {
-	credit        int    // bytes of eager messages that this process may send now
-	unanswered    int    // sends that wait for Ack or Clear
-	eagerSent     uint64 // eager messages of requests so far
-	openRevokes   int    // Revoke frames to the peer that it has not answered
-	queuedAnswers int    // answers to Revoke frames of the peer, in its send queue
+	*shmfmt.EagerCredit
+	own           shmfmt.EagerCredit // of a process that shares no memory
+	unanswered    int                // sends that wait for Ack or Clear
+	eagerSent     uint64             // eager messages of requests so far
+	openRevokes   int                // Revoke frames to the peer that it has not answered
+	queuedAnswers int                // answers to Revoke frames of the peer, in its send queue
 
-	allowance      int // bytes of eager messages that the peer may still send: creditMax less what is held here and creditOwed
-	creditOwed     int // bytes of eager messages that are consumed and whose credit is not returned yet
 	peerUnanswered int // sends of the peer that wait for our Ack or Clear
 
 	refused       bool     // the peer has broken the protocol and is about to be down
-	eagerMax      int      // longest eager message
 	placedRecv    *Request // receive into which the fabric is placing a payload
 	placedMessage *Message // message into which the fabric is placing a payload
 
@@ -127,16 +126,20 @@ func New(p *proc.Proc) *Engine {
 
 		commBuffers: make(map[uint64]*Buffer),
 	}
+	e.table.Tell(p.Slow(), shmfmt.SlowPosted, shmfmt.SlowUnexpected)
 	e.peers = peers.Make(p.Known(), e.initPeer)
 	return e
 }
 
 // initPeer initialises what the engine keeps for a process.
 func (e *Engine) initPeer(number int, q *peer) {
-	q.credit, q.allowance = creditMax, creditMax
-	q.eagerMax = e.p.EagerMax(number)
+	if q.EagerCredit = e.p.EagerCredit(number); q.EagerCredit == nil {
+		q.EagerCredit = &q.own
+	}
+	q.Credit, q.Allowance = creditMax, creditMax
+	q.EagerMax = e.p.EagerMax(number)
 	if int32(number) == e.me {
-		q.eagerMax = wire.MaxPayload
+		q.EagerMax = wire.MaxPayload
 	}
 }
 
@@ -146,10 +149,10 @@ func (e *Engine) Proc() *proc.Proc { return e.p }
 // takeCredit takes the credit for an eager message of n bytes. It reports false if
 // there is not enough.
 func (q *peer) takeCredit(n int) bool {
-	if n > q.eagerMax || q.credit < n+messageOverhead {
+	if n > q.EagerMax || q.Credit < n+messageOverhead {
 		return false
 	}
-	q.credit -= n + messageOverhead
+	q.Credit -= n + messageOverhead
 	return true
 }
 
@@ -166,11 +169,11 @@ func (e *Engine) checkUnanswered(r *Request) error {
 // returnCredit counts the credit of an eager message of n bytes whose record is free
 // again. It returns credit to the peer in batches of half of creditMax.
 func (e *Engine) returnCredit(q *peer, from int32, n int) {
-	q.creditOwed += n + messageOverhead
-	if q.creditOwed >= creditMax/2 {
-		e.hdr = wire.Header{Kind: wire.Credit, Arg: uint64(q.creditOwed)}
-		q.allowance += q.creditOwed
-		q.creditOwed = 0
+	q.CreditOwed += n + messageOverhead
+	if q.CreditOwed >= creditMax/2 {
+		e.hdr = wire.Header{Kind: wire.Credit, Arg: uint64(q.CreditOwed)}
+		q.Allowance += q.CreditOwed
+		q.CreditOwed = 0
 		e.p.Queue(int(from), &e.hdr, nil, nil)
 	}
 }

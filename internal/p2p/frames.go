@@ -80,11 +80,11 @@ func (e *Engine) Frame(from int, h *wire.Header, payload []byte) {
 		}
 	case wire.Credit:
 		q := e.peers.At(from)
-		if h.Arg > uint64(creditMax-q.credit) {
-			e.Refuse(from, "it has returned %d bytes of eager credit, and had %d", h.Arg, creditMax-q.credit)
+		if h.Arg > uint64(creditMax-q.Credit) {
+			e.Refuse(from, "it has returned %d bytes of eager credit, and had %d", h.Arg, creditMax-q.Credit)
 			return
 		}
-		q.credit += int(h.Arg)
+		q.Credit += int(h.Arg)
 	case wire.Revoke:
 		e.answerRevoke(from, h)
 	case wire.Revoked:
@@ -117,10 +117,10 @@ func (e *Engine) SetPartitioned(s fabric.Sink) { e.partitioned = s }
 // it reports false nothing is counted, and the caller calls admit.
 func (q *peer) charge(h *wire.Header) bool {
 	cost := int(h.Size) + messageOverhead
-	if h.Tag < 0 || q.allowance < cost {
+	if h.Tag < 0 || q.Allowance < cost {
 		return false
 	}
-	q.allowance -= cost
+	q.Allowance -= cost
 	return true
 }
 
@@ -131,11 +131,11 @@ func (e *Engine) admit(from int, h *wire.Header) bool {
 	q := e.peers.At(from)
 	credited := h.Kind == wire.EagerSync && h.Flags&wire.Uncredited == 0
 	if credited || h.Kind == wire.Eager {
-		q.allowance -= int(h.Size) + messageOverhead
+		q.Allowance -= int(h.Size) + messageOverhead
 	}
 	switch {
-	case q.allowance < 0:
-		return e.Refuse(from, "it has sent %d bytes beyond its eager credit of %d", -q.allowance, creditMax)
+	case q.Allowance < 0:
+		return e.Refuse(from, "it has sent %d bytes beyond its eager credit of %d", -q.Allowance, creditMax)
 	case h.Tag < 0 && (h.Tag == AnyTag || h.Ctx&1 == 0):
 		return e.Refuse(from, "it has sent a message with tag %d", h.Tag)
 	case h.Kind == wire.Eager:
@@ -161,7 +161,7 @@ func (e *Engine) Refuse(from int, format string, args ...any) bool {
 		q.refused = true
 		e.p.Lose(from, fmt.Errorf("protocol: "+format, args...))
 	}
-	q.allowance = math.MinInt / 2 // never positive again: admit accepts nothing
+	q.Allowance = math.MinInt / 2 // never positive again: admit accepts nothing
 	return false
 }
 
@@ -324,7 +324,7 @@ func (e *Engine) Down(from int, cause error) {
 	e.p.SetDown(from, cause)
 	e.dead = append(e.dead, src)
 	q := e.peers.At(from)
-	q.credit, q.eagerMax, q.unanswered = 0, -1, 0 // no send takes the fast path any more
+	q.Credit, q.EagerMax, q.unanswered = 0, -1, 0 // no send takes the fast path any more
 	if r := q.placedRecv; r != nil {
 		q.placedRecv = nil
 		e.releaseHandle(r)

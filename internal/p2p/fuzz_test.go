@@ -151,10 +151,10 @@ func FuzzFrames(f *testing.F) {
 			e.Check([]bool{true, true, true})
 		}
 		if len(data)%3 == 0 { // little credit is left
-			e.peers.At(1).allowance, e.peers.At(2).allowance = 3000, 200
-			e.peers.At(1).credit, e.peers.At(2).credit = 500, 0
+			e.peers.At(1).Allowance, e.peers.At(2).Allowance = 3000, 200
+			e.peers.At(1).Credit, e.peers.At(2).Credit = 500, 0
 		}
-		room := [3]int{0, e.peers.At(1).allowance, e.peers.At(2).allowance}
+		room := [3]int{0, e.peers.At(1).Allowance, e.peers.At(2).Allowance}
 		for len(s.b) > 0 {
 			from := 1 + int(s.byte()%2)
 			if len(w.lost) > 0 && s.byte()%4 == 0 || down[from] {
@@ -256,8 +256,8 @@ func FuzzFrames(f *testing.F) {
 			}
 			open = kept
 			for i, q := range e.peers.All() {
-				if q.credit < 0 || q.credit > creditMax || q.unanswered < 0 {
-					t.Fatalf("with %d: credit %d of %d, %d sends unanswered", i, q.credit, creditMax, q.unanswered)
+				if q.Credit < 0 || q.Credit > creditMax || q.unanswered < 0 {
+					t.Fatalf("with %d: credit %d of %d, %d sends unanswered", i, q.Credit, creditMax, q.unanswered)
 				}
 			}
 			for i := 1; i < 3; i++ {
@@ -294,8 +294,8 @@ func (e *Engine) checkCounts(t *testing.T, peer int32, room int, placing *wire.H
 		t.Fatalf("peer %d: %d bytes of text are kept, more or less than are counted", peer, texts)
 	}
 	if q.refused {
-		if q.allowance >= 0 {
-			t.Fatalf("a peer that is refused has room for %d bytes", q.allowance)
+		if q.Allowance >= 0 {
+			t.Fatalf("a peer that is refused has room for %d bytes", q.Allowance)
 		}
 		return
 	}
@@ -328,8 +328,8 @@ func (e *Engine) checkCounts(t *testing.T, peer int32, room int, placing *wire.H
 			asked++
 		}
 	}
-	if q.allowance != room-held-q.creditOwed || q.allowance < 0 {
-		t.Fatalf("peer %d: room %d of %d, with %d bytes held and %d owed", peer, q.allowance, room, held, q.creditOwed)
+	if q.Allowance != room-held-q.CreditOwed || q.Allowance < 0 {
+		t.Fatalf("peer %d: room %d of %d, with %d bytes held and %d owed", peer, q.Allowance, room, held, q.CreditOwed)
 	}
 	if q.peerUnanswered != asked || asked > e.unansweredLimit+creditMax/messageOverhead {
 		t.Fatalf("peer %d waits for %d answers, and is counted to wait for %d", peer, asked, q.peerUnanswered)

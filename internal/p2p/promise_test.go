@@ -92,7 +92,7 @@ func acknowledgedSend(t *testing.T, e *Engine, c *comm.Comm) *Request {
 func TestS6_TooManySendsWait(t *testing.T) {
 	e, c, _ := alone(t)
 	e.unansweredLimit = 5
-	e.peers.At(1).credit = 0
+	e.peers.At(1).Credit = 0
 	if err := e.attach(1 << 20); err != nil {
 		t.Fatal(err)
 	}
@@ -182,13 +182,13 @@ func checkAgreement(t *testing.T, engines [2]*Engine) {
 		var q, o peer
 		for end := time.Now().Add(20 * time.Second); time.Now().Before(end); runtime.Gosched() { // the last frames may still arrive
 			q, o = look(i), look(1-i)
-			if q.peerUnanswered == 0 && o.unanswered == 0 && q.allowance == creditMax-q.creditOwed && o.credit == q.allowance {
+			if q.peerUnanswered == 0 && o.unanswered == 0 && q.Allowance == creditMax-q.CreditOwed && o.Credit == q.Allowance {
 				break
 			}
 		}
-		if q.peerUnanswered != 0 || o.unanswered != 0 || q.allowance != creditMax-q.creditOwed || o.credit != q.allowance {
+		if q.peerUnanswered != 0 || o.unanswered != 0 || q.Allowance != creditMax-q.CreditOwed || o.Credit != q.Allowance {
 			t.Errorf("rank %d has room for %d bytes, owes %d and %d answers; the other has credit %d and waits for %d answers",
-				i, q.allowance, q.creditOwed, q.peerUnanswered, o.credit, o.unanswered)
+				i, q.Allowance, q.CreditOwed, q.peerUnanswered, o.Credit, o.unanswered)
 		}
 	}
 }

@@ -62,7 +62,7 @@ func (e *Engine) Send(c *comm.Comm, mode Mode, code dtype.Code, buf []byte, dest
 // message of n bytes: a process that only sends, and never waits, does not poll otherwise.
 // The caller must not be the poller. The lock may be free in between.
 func (e *Engine) Replenish(to int32, n int) {
-	if q := e.peers.Find(int(to)); q != nil && q.credit < n+messageOverhead && n <= q.eagerMax && to != e.me {
+	if q := e.peers.Find(int(to)); q != nil && q.Credit < n+messageOverhead && n <= q.EagerMax && to != e.me {
 		e.p.Progress(int(to))
 	}
 }

@@ -168,6 +168,8 @@ const (
 const (
 	// ShunnedOnce discards only those messages of a refused collective that are there already.
 	ShunnedOnce = false
+	// FilledUntold does not tell the paths of short messages that receives are posted or messages unexpected.
+	FilledUntold = false
 )
 
 // Package rma: extensions.

@@ -77,6 +77,7 @@ var (
 	MovedAtOnce           = chosen("MovedAtOnce")
 	CrowdedForEver        = chosen("CrowdedForEver")
 	ShunnedOnce           = chosen("ShunnedOnce")
+	FilledUntold          = chosen("FilledUntold")
 	HandleStale           = chosen("HandleStale")
 	HandleKept            = chosen("HandleKept")
 	OrderSkipped          = chosen("OrderSkipped")

@@ -6,7 +6,7 @@ func (p *Proc) Parked() int { return len(p.parked) }
 // Armed reports whether the node's fabric is armed and nobody polls.
 func (p *Proc) Armed() bool {
 	door := p.node.Control().Door(p.node.LocalIndex(p.job.Rank))
-	return door.Armed.Load() != 0 && !p.polling
+	return door.Armed.Load() != 0 && !p.polling()
 }
 
 // NoteSleep notes that a goroutine is about to sleep until e.
@@ -16,7 +16,7 @@ func (p *Proc) NoteSleep(e *Event) { p.noteSleep(e) }
 func (p *Proc) NoteWake(e *Event) { p.noteWake(e) }
 
 // PollingMode reports whether calls leave the fabrics disarmed.
-func (p *Proc) PollingMode() bool { return p.pollingMode }
+func (p *Proc) PollingMode() bool { return p.pollingMode() }
 
 // A poller yields yieldMax times, after yieldEvery polls each, for threads that do not wait yet.
 const (
@@ -25,7 +25,7 @@ const (
 )
 
 // Wanted reports whether another goroutine wants the lock.
-func (p *Proc) Wanted() bool { return p.want.Load() != 0 }
+func (p *Proc) Wanted() bool { return p.rec.Want.Load() != 0 }
 
 // RaisePs makes the number of Ps at least n.
 func (p *Proc) RaisePs(n int) { p.threads.raisePs(n) }

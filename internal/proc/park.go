@@ -44,7 +44,7 @@ func (k *park) sleep() {
 	if p.policy.Threads {
 		p.threads.sleep(p, k)
 	} else {
-		p.mu.Unlock()
+		p.rec.Mutex.Unlock()
 		<-k.wake
 		p.Lock()
 	}

@@ -6,10 +6,12 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"unsafe"
 
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/fabric"
 	"github.com/halo-mpi/halo/internal/fabric/shm"
+	"github.com/halo-mpi/halo/internal/hot"
 	"github.com/halo-mpi/halo/internal/node"
 	"github.com/halo-mpi/halo/internal/peers"
 	"github.com/halo-mpi/halo/internal/planted"
@@ -19,9 +21,9 @@ import (
 
 // Proc is one MPI process.
 type Proc struct {
-	mu      sync.Mutex
-	want    atomic.Int32 // goroutines that wait for mu; the poller yields mu when it is not 0
-	threads threadQueue  // used if policy.Threads
+	// rec has the lock, and what C reads of this process. It is outside of the Go heap.
+	rec     *shmfmt.ProcessRecord
+	threads threadQueue // used if policy.Threads
 
 	boot   boot.Boot
 	job    *boot.Job
@@ -43,7 +45,6 @@ type Proc struct {
 	work       []Worker
 	busy       int // operations for which the workers are called at every poll
 
-	polling         bool   // a goroutine is inside Wait as the poller
 	arming          bool   // within arm
 	pollerEvent     *Event // what the poller waits for, nil if nobody polls
 	serving         int    // services that are about to poll, or do
@@ -51,16 +52,13 @@ type Proc struct {
 	tasks           []func() // the oldest first
 	takeoverPending bool     // a parked waiter was woken to take over as the poller, and nobody has polled since
 	watched         int      // events in parked that watch a word
-	activity        uint64   // counts the calls that polled
-	turns           uint64   // counts polls
 	queuedPeers     []int    // peers whose send queue is not empty
 	serials         uint64   // of contexts that this process has made
 	closed          bool
 	stopped         chan struct{} // closed when closed is set
 	armingCalls     int           // calls that armed since polling mode ended
 	servicesWoken   bool          // the services were woken, and none has polled since
-	pollingMode     bool          // calls do not arm; the watchdog checks whether they continue
-	modeSince       uint64        // activity when polling mode began
+	modeSince       uint64        // rec.Activity when polling mode began
 	modeEntered     chan struct{} // tells the watchdog that polling mode has begun; capacity 1
 	note            *shmfmt.Note  // nil if nobody reads it
 	sleepers        []sleeper     // noted waits: parked ones, and pollers that have slept; the oldest first
@@ -121,8 +119,11 @@ func New(b boot.Boot, node *node.Node, far fabric.Fabric, policy Policy) (*Proc,
 		boot: b, job: job, policy: policy, node: node, far: far,
 		stopped: make(chan struct{}), modeEntered: make(chan struct{}, 1),
 	}
+	p.rec = hot.Owned[shmfmt.ProcessRecord](p)
+	p.rec.Slow = shmfmt.SlowInterrupt
+	p.rec.Looks = int32(min(peekMax, policy.Loads))
 	p.peers = peers.Make(job.Size, p.initPeer)
-	p.threads.init(policy)
+	p.threads.init(policy, p.rec)
 	if node != nil {
 		p.rings = shm.New(node)
 		p.transports = append(p.transports, &transport{fab: p.rings})
@@ -222,24 +223,24 @@ func (p *Proc) Node() *node.Node { return p.node }
 
 // Lock takes the engine's lock. A poller yields it.
 func (p *Proc) Lock() {
-	if !p.mu.TryLock() {
+	if !p.rec.Mutex.TryLock() {
 		p.lockSlow()
 	}
 }
 
 func (p *Proc) lockSlow() {
-	p.want.Add(1)
+	p.rec.Want.Add(1)
 	if p.policy.Threads {
-		p.threads.lock(&p.mu)
+		p.threads.lock()
 	} else {
-		p.mu.Lock()
+		p.rec.Mutex.Lock()
 	}
-	p.want.Add(-1)
+	p.rec.Want.Add(-1)
 }
 
 // Unlock releases the engine's lock.
 func (p *Proc) Unlock() {
-	p.mu.Unlock()
+	p.rec.Mutex.Unlock()
 	if p.policy.Threads {
 		p.threads.wakeLocker()
 	}
@@ -253,23 +254,63 @@ func (p *Proc) yieldLock() {
 		p.Lock()
 		return
 	}
-	p.mu.Unlock()
+	p.rec.Mutex.Unlock()
 	runtime.Gosched()
-	p.mu.Lock()
+	p.rec.Mutex.Lock()
 }
 
 // SetBusy adds n to the number of operations for which the workers are called. If nobody
 // polls, and nobody would poll before a frame arrives, it wakes the services.
 func (p *Proc) SetBusy(n int) {
-	p.busy += n
-	if n <= 0 || p.polling || p.serving > 0 || p.pollingMode {
+	p.Later(n)
+	if n <= 0 || p.polling() || p.serving > 0 || p.pollingMode() {
 		return
 	}
 	p.wakeServices()
 }
 
 // Later is SetBusy for operations that can wait until somebody polls: it wakes nobody.
-func (p *Proc) Later(n int) { p.busy += n }
+func (p *Proc) Later(n int) {
+	p.busy += n
+	p.setSlow(shmfmt.SlowBusy, p.busy > 0)
+}
+
+// Slow returns the word of reasons why messages must not pass by the poller and the table: the bits of
+// shmfmt.ProcessRecord. It is used under the lock.
+func (p *Proc) Slow() *uint32 { return &p.rec.Slow }
+
+// setSlow sets or clears a reason.
+func (p *Proc) setSlow(reason uint32, on bool) {
+	if on {
+		p.rec.Slow |= reason
+	} else {
+		p.rec.Slow &^= reason
+	}
+}
+
+// polling reports whether a goroutine is inside Wait as the poller.
+func (p *Proc) polling() bool { return p.rec.Slow&shmfmt.SlowPolling != 0 }
+
+// pollingMode reports whether calls do not arm. Then the watchdog checks whether they continue.
+func (p *Proc) pollingMode() bool { return p.rec.Slow&shmfmt.SlowInterrupt == 0 }
+
+// Shared returns the record of this process and the address of those of its peers, for code in C; nil
+// where C must not use them. The callers of such a process are threads.
+func (p *Proc) Shared() (process *shmfmt.ProcessRecord, peers unsafe.Pointer) {
+	if p.rings == nil || p.node == nil || !p.policy.Threads {
+		return nil, nil
+	}
+	return p.rec, p.rings.Records()
+}
+
+// EagerCredit returns the eager credit of a process to which messages travel through the memory of the
+// node, where C finds it; nil for other processes.
+func (p *Proc) EagerCredit(peer int) *shmfmt.EagerCredit {
+	if !p.Near(peer) {
+		return nil
+	}
+	return &p.rings.Record(peer).Credit
+}
 
 // EagerMax is the largest payload of an eager message to a peer, 0 if no fabric reaches it. That of a foreign process
 // stays as it is before there is a connection.
@@ -346,7 +387,7 @@ func (p *Proc) Lose(peer int, cause error) {
 // without Send, otherwise nil. It inlines: it tests whether any peer has frames in its send queue,
 // which costs less than finding the entry of this peer.
 func (p *Proc) Direct(to int) *shm.Fabric {
-	if len(p.queuedPeers) == 0 && p.ThroughRings(to) {
+	if p.rec.Slow&shmfmt.SlowQueued == 0 && p.ThroughRings(to) {
 		return p.rings
 	}
 	return nil

@@ -1,6 +1,9 @@
 package proc
 
-import "github.com/halo-mpi/halo/internal/wire"
+import (
+	"github.com/halo-mpi/halo/internal/shmfmt"
+	"github.com/halo-mpi/halo/internal/wire"
+)
 
 // Sent is implemented by the owner of a queued frame. The method is called when the frame
 // is sent and its payload may be reused, or with an error when it never will be sent.
@@ -57,6 +60,7 @@ func (p *Proc) Push(to int, h *wire.Header, payload []byte, owner Sent) {
 	b := &p.peers.At(to).queue
 	if b.count() == 0 {
 		p.queuedPeers = append(p.queuedPeers, to)
+		p.setSlow(shmfmt.SlowQueued, true)
 	}
 	b.push(queuedFrame{*h, payload, owner})
 }
@@ -87,7 +91,7 @@ func (p *Proc) flushQueues() int {
 			}
 		}
 		if e.queue.count() == 0 {
-			p.queuedPeers = append(p.queuedPeers[:i], p.queuedPeers[i+1:]...)
+			p.unqueue(i)
 			i--
 		}
 	}
@@ -109,8 +113,14 @@ func (p *Proc) dropQueue(to int) {
 	}
 	for i, b := range p.queuedPeers {
 		if b == to {
-			p.queuedPeers = append(p.queuedPeers[:i], p.queuedPeers[i+1:]...)
+			p.unqueue(i)
 			break
 		}
 	}
+}
+
+// unqueue removes entry i of queuedPeers.
+func (p *Proc) unqueue(i int) {
+	p.queuedPeers = append(p.queuedPeers[:i], p.queuedPeers[i+1:]...)
+	p.setSlow(shmfmt.SlowQueued, len(p.queuedPeers) > 0)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/halo-mpi/halo/internal/fabric"
+	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
 const (
@@ -27,8 +28,9 @@ type transport struct {
 
 // enterPoll makes the caller the poller: peers need not ring while it polls.
 func (p *Proc) enterPoll() {
-	p.polling, p.takeoverPending = true, false
-	p.activity++
+	p.setSlow(shmfmt.SlowPolling, true)
+	p.takeoverPending = false
+	p.rec.Activity++
 	for _, l := range p.transports {
 		l.fab.Disarm()
 	}
@@ -36,8 +38,8 @@ func (p *Proc) enterPoll() {
 
 // leavePoll ends being the poller: a parked waiter takes over, or the services do.
 func (p *Proc) leavePoll() {
-	p.polling = false
-	if p.takeoverPending = p.wakeOne(); p.takeoverPending || p.pollingMode {
+	p.setSlow(shmfmt.SlowPolling, false)
+	if p.takeoverPending = p.wakeOne(); p.takeoverPending || p.pollingMode() {
 		return
 	}
 	if p.armingCalls++; p.armingCalls == pollingAfter {
@@ -98,7 +100,7 @@ func (p *Proc) serve(l *transport) {
 		p.serving++
 		p.advance()
 		// Waiters that have been woken continue, and poll if they need to.
-		for !p.closed && !p.polling && (!p.pollingMode || len(p.parked) > p.woken) {
+		for !p.closed && !p.polling() && (!p.pollingMode() || len(p.parked) > p.woken) {
 			// The lock must be held from Arm to the poll that finds nothing: a poller in
 			// between would disarm.
 			if l.fab.Arm(); p.pollAll(-1) == 0 {
@@ -111,7 +113,7 @@ func (p *Proc) serve(l *transport) {
 		// yield its P: where the program computes on all Ps, it would get one again only when the
 		// runtime preempts a goroutine, after 10 ms or more. A service that sleeps in the kernel
 		// keeps its P for a while, and serves frames in that time at once.
-		others := p.woken > 0 || p.want.Load() > 0
+		others := p.woken > 0 || p.rec.Want.Load() > 0
 		p.Unlock()
 		if others {
 			runtime.Gosched()
@@ -136,8 +138,8 @@ func (p *Proc) faulted() {
 
 // advance polls until there is nothing to do. It yields the lock to goroutines that want it.
 func (p *Proc) advance() {
-	for !p.closed && !p.polling && p.pollAll(-1) > 0 {
-		if p.want.Load() != 0 {
+	for !p.closed && !p.polling() && p.pollAll(-1) > 0 {
+		if p.rec.Want.Load() != 0 {
 			p.yieldLock()
 		}
 	}
@@ -146,7 +148,8 @@ func (p *Proc) advance() {
 // enterPollingMode begins polling mode: calls do not arm any more, until the watchdog finds that
 // there are none.
 func (p *Proc) enterPollingMode() {
-	p.pollingMode, p.armingCalls, p.modeSince = true, 0, p.activity
+	p.setSlow(shmfmt.SlowInterrupt, false)
+	p.armingCalls, p.modeSince = 0, p.rec.Activity
 	p.modeEntered <- struct{}{} // has room: the watchdog received the last one before it ended polling mode
 }
 
@@ -173,11 +176,11 @@ func (p *Proc) watchdog(timer *time.Timer) {
 				return
 			}
 			idle = min(2*idle, tickMax)
-			if p.mu.TryLock() { // else a call is in progress
-				calling = p.polling || p.activity != seen
-				seen = p.activity
+			if p.rec.Mutex.TryLock() { // else a call is in progress
+				calling = p.polling() || p.rec.Activity != seen
+				seen = p.rec.Activity
 				if !calling {
-					p.pollingMode = false
+					p.setSlow(shmfmt.SlowInterrupt, true)
 					if !p.arm() { // else nothing is left to do for the services, which may have to wait for a core
 						p.wakeServices()
 					}

@@ -4,8 +4,8 @@ import (
 	"runtime"
 	"slices"
 	"sync"
-	"sync/atomic"
 
+	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
@@ -27,11 +27,7 @@ import (
 // sleep once more. A waiter wakes the next before its call returns to the program, so no
 // waiter depends on what the program does between its calls.
 type threadQueue struct {
-	// A thread that wants the lock sleeps until freed changes; asleep counts them. The two
-	// pair with each other: a sleeper adds to asleep and then tries the lock; an unlocker
-	// unlocks and then loads asleep.
-	freed  atomic.Uint32
-	asleep atomic.Int32
+	rec *shmfmt.ProcessRecord // of the process: a thread that wants the lock sleeps until Freed changes
 
 	waking     bool    // a thread has been woken and does not have the lock yet
 	pending    []*park // to be woken after it
@@ -59,7 +55,8 @@ const (
 	yieldMax   = 1024
 )
 
-func (l *threadQueue) init(policy Policy) {
+func (l *threadQueue) init(policy Policy, rec *shmfmt.ProcessRecord) {
+	l.rec = rec
 	if policy.Threads {
 		l.ps = runtime.GOMAXPROCS(0)
 		l.yieldsLeft = yieldMax
@@ -76,30 +73,30 @@ func (l *threadQueue) shouldYield(spins int) bool {
 	return true
 }
 
-// lock takes mu, which another thread holds.
-func (l *threadQueue) lock(mu *sync.Mutex) {
+// lock takes the engine's lock, which another thread holds.
+func (l *threadQueue) lock() {
 	for range lockYields {
 		sys.Yield()
-		if mu.TryLock() {
+		if l.rec.Mutex.TryLock() {
 			return
 		}
 	}
-	l.asleep.Add(1)
+	l.rec.Asleep.Add(1)
 	for {
-		seen := l.freed.Load()
-		if mu.TryLock() {
+		seen := l.rec.Freed.Load()
+		if l.rec.Mutex.TryLock() {
 			break
 		}
-		sys.FutexWaitPrivate(&l.freed, seen)
+		sys.FutexWaitPrivate(&l.rec.Freed, seen)
 	}
-	l.asleep.Add(-1)
+	l.rec.Asleep.Add(-1)
 }
 
 // wakeLocker wakes one thread that sleeps for the lock, which has just been freed.
 func (l *threadQueue) wakeLocker() {
-	if l.asleep.Load() != 0 {
-		l.freed.Add(1)
-		sys.FutexWakePrivate(&l.freed, 1)
+	if l.rec.Asleep.Load() != 0 {
+		l.rec.Freed.Add(1)
+		sys.FutexWakePrivate(&l.rec.Freed, 1)
 	}
 }
 
@@ -119,7 +116,7 @@ func (l *threadQueue) wake(k *park) {
 // sleep sleeps until wake(k), and wakes the next sleeper. The lock is held before and after.
 func (l *threadQueue) sleep(p *Proc, k *park) {
 	more := l.growPs(len(p.parked))
-	if p.polling || len(p.parked) > 1 {
+	if p.polling() || len(p.parked) > 1 {
 		l.yieldsLeft = yieldMax
 	}
 	p.Unlock()

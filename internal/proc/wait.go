@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/halo-mpi/halo/internal/planted"
+	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
@@ -88,7 +89,7 @@ func (p *Proc) Wait(e *Event, hint int) {
 			p.runTask()
 			continue
 		}
-		if p.polling || !p.pollFor(e, hint) {
+		if p.polling() || !p.pollFor(e, hint) {
 			p.parkFor(e)
 			if p.takeoverPending && e.happened() {
 				// Woken to take over as the poller, but its own event has happened:
@@ -110,7 +111,7 @@ func (p *Proc) Wait(e *Event, hint int) {
 func (p *Proc) WaitApart(e *Event) {
 	e.apart = true
 	for !e.happened() {
-		if !p.polling && !p.arm() {
+		if !p.polling() && !p.arm() {
 			continue // what the poll has found may be the event
 		}
 		p.noteSleep(e)
@@ -142,7 +143,7 @@ func (p *Proc) pollFor(e *Event, hint int) bool {
 			spins = 0
 			continue
 		}
-		if p.want.Load() != 0 {
+		if p.rec.Want.Load() != 0 {
 			p.yieldLock()
 			continue
 		}
@@ -163,7 +164,8 @@ func (p *Proc) pollFor(e *Event, hint int) bool {
 			continue
 		}
 		if p.arm() && len(p.tasks) == 0 {
-			p.polling, p.pollerEvent = false, nil
+			p.setSlow(shmfmt.SlowPolling, false)
+			p.pollerEvent = nil
 			p.noteParked()
 			p.noteSleep(e)
 			return false
@@ -220,8 +222,9 @@ func (p *Proc) parkFor(e *Event) {
 	p.freePark(k)
 }
 
-// publishParked tells peers in memory how many waiters are parked.
+// publishParked tells peers in memory how many waiters are parked, and receives that there are some.
 func (p *Proc) publishParked() {
+	p.setSlow(shmfmt.SlowParked, len(p.parked) > 0)
 	if p.node != nil {
 		p.node.SetWaits(len(p.parked))
 	}
@@ -229,7 +232,7 @@ func (p *Proc) publishParked() {
 
 // wakeWanted wakes a parked waiter to poll, if a peer wants one to.
 func (p *Proc) wakeWanted() {
-	if p.node == nil || !p.node.WaiterWanted() || p.polling {
+	if p.node == nil || !p.node.WaiterWanted() || p.polling() {
 		return
 	}
 	if p.wakeOne() {
@@ -253,7 +256,7 @@ func (p *Proc) Woken() bool { return p.woken > 0 }
 
 // Polling reports whether there is a poller that continues until its event has happened, or that
 // hands over to another waiter: it is neither a service nor about to sleep.
-func (p *Proc) Polling() bool { return p.polling && !p.arming }
+func (p *Proc) Polling() bool { return p.polling() && !p.arming }
 
 // Progress polls once, for calls that test, and runs the queued tasks.
 func (p *Proc) Progress(hint int) {
@@ -265,12 +268,12 @@ func (p *Proc) Progress(hint int) {
 
 // progress polls once.
 func (p *Proc) progress(hint int) {
-	if p.polling {
+	if p.polling() {
 		p.yieldLock() // the poller makes progress
 		return
 	}
 	p.enterPoll()
-	if p.poll(hint) == 0 && p.want.Load() != 0 {
+	if p.poll(hint) == 0 && p.rec.Want.Load() != 0 {
 		p.yieldLock()
 	}
 	p.leavePoll()
@@ -279,7 +282,7 @@ func (p *Proc) progress(hint int) {
 // pollAll polls everything, sockets included. That is necessary after arming, since frames that
 // arrived before do not ring. After a yield of the core the cost does not matter.
 func (p *Proc) pollAll(hint int) int {
-	p.turns |= socketTurns - 1 // the next poll includes sockets
+	p.rec.Turns |= SocketTurns - 1 // the next poll includes sockets
 	return p.poll(hint)
 }
 
@@ -292,18 +295,18 @@ func (p *Proc) poll(hint int) int {
 			n += p.node.PollOffers(n == 0)
 		}
 	}
-	p.turns++
+	p.rec.Turns++
 	for _, l := range p.transports {
 		// Polling sockets is a system call: every turn only when a frame from there is
 		// awaited, or when there is no other fabric.
-		if l.sockets && (p.rings == nil || p.turns%socketTurns == 0 || hint >= 0 && !p.ThroughRings(hint)) {
+		if l.sockets && (p.rings == nil || p.rec.Turns%SocketTurns == 0 || hint >= 0 && !p.ThroughRings(hint)) {
 			n += l.fab.Poll(p.sink, hint)
 			if len(p.ended) > 0 {
 				p.forgetEnded()
 			}
 		}
 	}
-	if p.turns%noteTurns == 0 {
+	if p.rec.Turns%noteTurns == 0 {
 		p.noteParked()
 	}
 	if len(p.queuedPeers) > 0 {
@@ -326,18 +329,17 @@ func (p *Proc) poll(hint int) int {
 
 // Peek waits a short time for the next frame of a peer in memory, and returns it in place. It
 // returns nil if none arrives, or if a poller has anything else to do: other waiters, work, send
-// queues, tasks, interrupt mode. It costs little more than the transfer of the cache line. It
-// returns nil once every socketTurns calls, so that a full poll follows. Consume consumes the
+// queues, tasks, interrupt mode; or if receives are posted or messages unexpected. It costs little more than the transfer of the cache line. It
+// returns nil once every SocketTurns calls, so that a full poll follows. Consume consumes the
 // frame; otherwise the next poll delivers it.
 func (p *Proc) Peek(from int) (*wire.Header, []byte) {
-	if p.turns%socketTurns == socketTurns-1 || !p.ThroughRings(from) ||
-		!p.pollingMode || p.polling || len(p.parked) != 0 || p.busy != 0 || len(p.queuedPeers) != 0 || len(p.tasks) != 0 {
+	if p.rec.Slow != 0 || p.rec.Turns%SocketTurns == SocketTurns-1 || !p.ThroughRings(from) {
 		return nil, nil
 	}
-	p.turns++
-	p.activity++
+	p.rec.Turns++
+	p.rec.Activity++
 	p.rings.Doorbell.Disarm()
-	return p.rings.Peek(from, min(peekMax, p.policy.Loads), &p.want)
+	return p.rings.Peek(from, int(p.rec.Looks), &p.rec.Want)
 }
 
 // Consume consumes the frame that Peek has just returned.
@@ -349,10 +351,10 @@ const (
 	peekMax = 128
 	// noteTurns is after how many polls the waits that are parked while others poll are
 	// noted: tenths of a millisecond to a few.
-	noteTurns = 64 * socketTurns
-	// socketTurns is how many polls of memory, and peeks, there are for one poll of
+	noteTurns = 64 * SocketTurns
+	// SocketTurns is how many polls of memory, and peeks, there are for one poll of
 	// everything, sockets included, when nothing is awaited from sockets.
-	socketTurns = 64
+	SocketTurns = 64
 )
 
 // Yield yields the core to other processes. Callable without the lock.

@@ -184,6 +184,9 @@ func NewConsumer(mem []byte) Consumer {
 	return Consumer{ctl: (*ringControl)(unsafe.Pointer(&mem[0])), data: unsafe.Pointer(&mem[page])}
 }
 
+// Exists reports whether c is more than the zero Consumer, which has no ring.
+func (c *Consumer) Exists() bool { return c.data != nil }
+
 // Empty reports that no frame is published. It costs one load.
 func (c *Consumer) Empty() bool {
 	return atomic.LoadUint64(word(c.data, c.head%RingBytes)) == 0

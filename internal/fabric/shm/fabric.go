@@ -31,9 +31,10 @@ const (
 type Fabric struct {
 	*node.Doorbell // for Sleep and Wake
 	node           *node.Node
-	seg            *shmfmt.Segment // own
-	members        []int           // job index by local index
-	local          []int32         // place in out by number of the peer: its local index, as in the node
+	seg            *shmfmt.Segment     // own
+	members        []int               // job index by local index
+	local          []int32             // place in out by number of the peer: its local index, as in the node
+	records        []shmfmt.PeerRecord // by local index
 
 	out   []*outgoing // by local index, nil until the first Send; those of foreign processes follow
 	in    []incoming
@@ -44,23 +45,21 @@ type Fabric struct {
 	foreigners []*foreign // processes of other jobs
 	armed      bool       // by Arm, and not disarmed since
 
-	peeked int           // index in `in` of the ring whose frame Peek returned
+	peeked int           // place in out of the peer whose frame Peek returned
 	spin   atomic.Uint64 // not read: adding to it is a fence between two loads of Peek
 }
 
 // outgoing is the way to one peer.
 type outgoing struct {
-	ring  shmfmt.Producer
-	door  *shmfmt.Door
-	local int  // local index of the peer, -1 if it is foreign
-	dead  bool // frames are accepted and dropped
+	*shmfmt.PeerRecord     // while it is not open, frames are accepted and dropped
+	local              int // local index of the peer, -1 if it is foreign
 
 	foreign *foreign // nil for processes of the node
 }
 
 // incoming is the way from one peer.
 type incoming struct {
-	ring  shmfmt.Consumer
+	rec   *shmfmt.PeerRecord
 	local int // local index of the peer, -1 if it is foreign
 	job   int // number of the peer
 	busy  int // polls in a row that found a frame
@@ -71,11 +70,13 @@ type incoming struct {
 // New returns the fabric over the rings of n. Its Close closes n.
 func New(n *node.Node) *Fabric {
 	seg := n.OwnSegment()
-	return &Fabric{
+	f := &Fabric{
 		Doorbell: &n.Doorbell, node: n, seg: seg, members: n.Members(), local: n.Locals(),
 		out:  make([]*outgoing, len(n.Members())),
 		seen: make([]uint64, seg.ActiveWords()),
 	}
+	f.makeRecords()
+	return f
 }
 
 // Name implements fabric.Fabric.
@@ -98,15 +99,15 @@ func (f *Fabric) Send(to int, h *wire.Header, payload []byte) bool {
 	if o == nil {
 		o = f.connect(to)
 	}
-	if o.dead {
+	if o.Open == 0 {
 		return true
 	}
-	if !o.ring.Put(h, payload) {
+	if !o.Out.Put(h, payload) {
 		return false
 	}
 	// Put is a full fence: either this process sees the peer armed, or the peer sees
 	// the frame in the poll that follows its Arm.
-	if o.door.Armed.Load() != 0 {
+	if o.Armed.Load() != 0 {
 		f.ring(o)
 	}
 	return true
@@ -115,16 +116,17 @@ func (f *Fabric) Send(to int, h *wire.Header, payload []byte) bool {
 // connect finds the ring to a peer. The ring is part of the peer's segment from the
 // start, so the peer takes no part in it.
 func (f *Fabric) connect(to int) *outgoing {
-	o := &outgoing{local: f.node.LocalIndex(to), dead: true}
-	f.out[o.local] = o
+	local := f.node.LocalIndex(to)
+	o := &outgoing{PeerRecord: &f.records[local], local: local}
+	f.out[local] = o
 	seg := f.node.Segment(to)
 	if seg == nil {
 		return o // Down follows
 	}
-	o.dead = false
-	o.door = f.node.Control().Door(o.local)
-	o.ring = shmfmt.NewProducer(seg.Ring(f.node.Me()))
+	o.Armed = &f.node.Control().Door(local).Armed
+	o.Out = shmfmt.NewProducer(seg.Ring(f.node.Me()))
 	seg.Activate(f.node.Me())
+	o.Open = 1
 	return o
 }
 
@@ -150,14 +152,14 @@ func (f *Fabric) drainAll(s fabric.Sink) int {
 	n := 0
 	for i := 0; i < len(f.in); i++ { // drain may remove f.in[i]
 		c := &f.in[i]
-		if c.ring.Empty() {
+		if c.rec.In.Empty() {
 			c.busy = 0
 			continue
 		}
 		burst := 1
 		if c.busy++; c.busy > 2 {
 			burst = pollBurst
-			c.ring.Ahead()
+			c.rec.In.Ahead()
 		}
 		n += f.drain(c, burst, s)
 	}
@@ -183,7 +185,9 @@ func (f *Fabric) activate(w int, fresh uint64) {
 		if i >= len(f.members) || f.node.Dropped(f.members[i]) {
 			continue
 		}
-		f.in = append(f.in, incoming{ring: shmfmt.NewConsumer(f.seg.Ring(i)), local: i, job: f.members[i]})
+		rec := &f.records[i]
+		rec.In = shmfmt.NewConsumer(f.seg.Ring(i))
+		f.in = append(f.in, incoming{rec: rec, local: i, job: f.members[i]})
 	}
 }
 
@@ -191,7 +195,7 @@ func (f *Fabric) activate(w int, fresh uint64) {
 func (f *Fabric) drain(c *incoming, limit int, s fabric.Sink) int {
 	n := 0
 	for n < limit {
-		payload, ok, err := c.ring.Next(&f.hdr)
+		payload, ok, err := c.rec.In.Next(&f.hdr)
 		if err != nil {
 			if c.foreign != nil {
 				f.breaks(c.foreign, err)
@@ -205,8 +209,8 @@ func (f *Fabric) drain(c *incoming, limit int, s fabric.Sink) int {
 		}
 		s.Frame(c.job, &f.hdr, payload)
 		n++
-		if c.ring.Done() {
-			f.ringUnarmed(c) // its frame was refused, and there is room
+		if c.rec.In.Done() {
+			f.ringUnarmed(c.local, c.foreign) // its frame was refused, and there is room
 		}
 	}
 	return n
@@ -237,12 +241,13 @@ func (f *Fabric) deliverLosses(s fabric.Sink) int {
 func (f *Fabric) drop(job int, cause error, s fabric.Sink) {
 	for i := range f.in {
 		if f.in[i].job == job {
+			f.in[i].rec.In = shmfmt.Consumer{}
 			f.in = append(f.in[:i], f.in[i+1:]...)
 			break
 		}
 	}
-	if i := f.node.LocalIndex(job); i >= 0 && f.out[i] != nil {
-		f.out[i].dead = true
+	if i := f.node.LocalIndex(job); i >= 0 {
+		f.records[i].Open = 0
 	}
 	f.node.Drop(job)
 	s.Down(job, cause)

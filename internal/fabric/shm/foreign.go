@@ -46,8 +46,9 @@ func (f *Fabric) Attach(peer int, m *pairmem.Memory, ways Ways) {
 	if g.place == len(f.out) {
 		f.out = append(f.out, nil)
 	}
-	f.out[g.place] = &outgoing{ring: shmfmt.NewProducer(m.Out()), door: m.Theirs(), local: -1, foreign: g}
-	f.in = append(f.in, incoming{ring: shmfmt.NewConsumer(m.In()), local: -1, job: peer, foreign: g})
+	rec := &shmfmt.PeerRecord{Out: shmfmt.NewProducer(m.Out()), Armed: &m.Theirs().Armed, Open: 1, In: shmfmt.NewConsumer(m.In())}
+	f.out[g.place] = &outgoing{PeerRecord: rec, local: -1, foreign: g}
+	f.in = append(f.in, incoming{rec: rec, local: -1, job: peer, foreign: g})
 	f.local[peer] = int32(g.place)
 	f.foreigners = append(f.foreigners, g)
 	m.Mine().Armed.Store(1) // as if Arm had been called since: a service may sleep, armed
@@ -82,6 +83,7 @@ func (f *Fabric) Detach(peer int) {
 func (f *Fabric) remove(g *foreign) {
 	for i := range f.in {
 		if f.in[i].foreign == g {
+			f.in[i].rec.In = shmfmt.Consumer{}
 			f.in = append(f.in[:i], f.in[i+1:]...)
 			break
 		}
@@ -136,28 +138,28 @@ func (f *Fabric) Disarm() {
 func (f *Fabric) ring(o *outgoing) {
 	if o.foreign == nil {
 		f.node.Ring(o.local)
-	} else if o.door.Armed.Swap(0) != 0 && !planted.ForeignNotRung { // pairs with the store in Arm
+	} else if o.Armed.Swap(0) != 0 && !planted.ForeignNotRung { // pairs with the store in Arm
 		o.foreign.ways.Ring(o.foreign.peer)
 	}
 }
 
 // ringUnarmed makes the Sleep of a peer return whose frame was refused: see node.RingUnarmed.
-func (f *Fabric) ringUnarmed(c *incoming) {
-	if c.foreign == nil {
-		f.node.RingUnarmed(c.local)
+func (f *Fabric) ringUnarmed(local int, g *foreign) {
+	if g == nil {
+		f.node.RingUnarmed(local)
 		return
 	}
-	d := c.foreign.mem.Theirs()
+	d := g.mem.Theirs()
 	d.Bell.Add(1)
 	if d.Armed.Swap(0) != 0 { // pairs with the store in Arm
-		c.foreign.ways.Ring(c.foreign.peer)
+		g.ways.Ring(g.peer)
 	}
 }
 
 // breaks ends sending to and receiving from a foreign process that has broken the format.
 func (f *Fabric) breaks(g *foreign, cause error) {
 	f.remove(g)
-	f.out[g.place].dead = true
+	f.out[g.place].Open = 0
 	g.ways.Lose(g.peer, fmt.Errorf("the memory shared with process %d of another job: %w", g.peer, cause))
 }
 

@@ -87,6 +87,7 @@ func faults() []sought {
 		by("MovedAtOnce", node, "TestOneMovesAtATime"),
 		by("CrowdedForEver", coll, "TestMembersSpreadOverCores"),
 		by("ShunnedOnce", p2p, "TestERR04_MessagesOfRefusedCollectives"),
+		by("FilledUntold", "internal/match", "TestTellKeepsTwoBits"),
 		by("HandleStale", mpi, "TestQV32_S5_NothingAfterTheRelease"),
 		by("HandleKept", rma, "TestS5_QV32_ForgedKeys"),
 		by("OrderSkipped", mpi, "TestQV14_NothingPassesAnOrder"),

@@ -1,0 +1,141 @@
+package shmfmt
+
+import (
+	"sync"
+	"sync/atomic"
+	"unsafe"
+)
+
+// The records of messages contain what the shortest sends and receives between processes of a node
+// read and write, in Go (packages proc, fabric/shm, match and p2p) and in C (abi/lib). Both use the
+// same record, which is the only copy of its content. In processes of the operating system the records
+// are in memory of package hot. Records of ranks that are goroutines are on the Go heap, as the rings
+// that they point to are.
+//
+// The engine's lock guards all fields that are not atomic. C takes the lock only if it is free, and
+// holds it without waiting for anything but the frame of a receive.
+//
+// A change of a layout needs a new messageRecordVersion.
+
+// messageRecordVersion changes with the layout of the records, and with the meaning of their fields.
+const messageRecordVersion = 1
+
+// ProcessRecord is the part of the engine of a process that short messages use.
+type ProcessRecord struct {
+	// Mutex is the engine's lock. In processes whose callers are threads of C nobody sleeps on it: its
+	// first word is 1 while it is held and 0 while it is free, so that C can take it. A thread that
+	// finds it held sleeps until Freed changes; Asleep counts such threads. Asleep and the lock pair
+	// with each other: a sleeper adds to Asleep and then tries the lock; an unlocker unlocks and then
+	// loads Asleep.
+	Mutex  sync.Mutex
+	Freed  atomic.Uint32
+	Asleep atomic.Int32
+	Want   atomic.Int32 // goroutines and threads that wait for the lock; who polls gives it up
+	Slow   uint32       // reasons why messages must not pass by the poller and the table: the bits below
+	Looks  int32        // how many times a receive looks for the next frame before it calls the poller
+	_      int32
+	Turns  uint64 // counts polls, and receives that look for the next frame
+	// Activity counts the calls that poll, or look for the next frame.
+	Activity uint64
+	_        [Line - 48]byte
+}
+
+// The reasons in ProcessRecord.Slow. Any of them makes a receive use the poller and the table. A send
+// uses the send queue if Queued is among them.
+const (
+	SlowInterrupt  = 1 << iota // interrupt mode: calls arm the fabrics
+	SlowPolling                // there is a poller
+	SlowParked                 // waiters sleep
+	SlowBusy                   // operations need the workers
+	SlowQueued                 // frames are in send queues
+	SlowTasks                  // user-callback tasks are queued
+	SlowPosted                 // receives are posted
+	SlowUnexpected             // messages are unexpected
+)
+
+// PeerRecord is the way to and from another process through memory.
+type PeerRecord struct {
+	Out   Producer
+	Armed *atomic.Uint32 // of the peer's door
+	Open  uint32         // 1 if frames can be put into the ring: not before the first Send, nor after the peer has failed
+	_     uint32
+
+	In Consumer // zero before the first frame, and after the peer has failed
+	_  [Line - 48]byte
+
+	Credit EagerCredit
+	_      [Line - 32]byte
+}
+
+// PeerRecordSize is the size of a PeerRecord in bytes: three lines.
+const PeerRecordSize = 3 * Line
+
+// EagerCredit is the eager credit between this process and another one: see package p2p.
+type EagerCredit struct {
+	Credit     int // bytes of eager messages that this process may send now
+	EagerMax   int // longest eager message to the peer; -1 if it has failed
+	Allowance  int // bytes of eager messages that the peer may still send: its credit less what is held here and CreditOwed
+	CreditOwed int // bytes of eager messages that are consumed and whose credit is not returned yet
+}
+
+// CommRecord is what C reads of a communicator to send and receive on it. It does not change.
+type CommRecord struct {
+	Ctx     uint64         // context of messages
+	Process *ProcessRecord // of this process
+	Peers   unsafe.Pointer // PeerRecords of the processes of the node, by local index
+	Armed   *atomic.Uint32 // of the own door
+	Locals  unsafe.Pointer // local index of each member, as 32-bit numbers; -1 for other nodes and for this process
+	_       [Line - 40]byte
+}
+
+// MessageRecordLayout returns the layouts of the records, for code in other languages.
+func MessageRecordLayout() []Field {
+	var p ProcessRecord
+	var q PeerRecord
+	var c CommRecord
+	var ring ringControl
+	at := func(name string, offset uintptr) Field { return Field{name, int64(offset)} }
+	out, in, credit := unsafe.Offsetof(q.Out), unsafe.Offsetof(q.In), unsafe.Offsetof(q.Credit)
+	return []Field{
+		{"MESSAGE_RECORD_VERSION", messageRecordVersion},
+		at("PROCESS_LOCK", unsafe.Offsetof(p.Mutex)),
+		at("PROCESS_FREED", unsafe.Offsetof(p.Freed)),
+		at("PROCESS_ASLEEP", unsafe.Offsetof(p.Asleep)),
+		at("PROCESS_WANT", unsafe.Offsetof(p.Want)),
+		at("PROCESS_SLOW", unsafe.Offsetof(p.Slow)),
+		at("PROCESS_LOOKS", unsafe.Offsetof(p.Looks)),
+		at("PROCESS_TURNS", unsafe.Offsetof(p.Turns)),
+		at("PROCESS_ACTIVITY", unsafe.Offsetof(p.Activity)),
+		{"SLOW_QUEUED", SlowQueued},
+		{"PEER_BYTES", PeerRecordSize},
+		at("PEER_ARMED", unsafe.Offsetof(q.Armed)),
+		at("PEER_OPEN", unsafe.Offsetof(q.Open)),
+		at("PEER_OUT_CONTROL", out+unsafe.Offsetof(q.Out.ctl)),
+		at("PEER_OUT_DATA", out+unsafe.Offsetof(q.Out.data)),
+		at("PEER_OUT_TAIL", out+unsafe.Offsetof(q.Out.tail)),
+		at("PEER_OUT_HEAD", out+unsafe.Offsetof(q.Out.head)),
+		at("PEER_OUT_OWNED", out+unsafe.Offsetof(q.Out.owned)),
+		at("PEER_OUT_ZERO", out+unsafe.Offsetof(q.Out.zero)),
+		at("PEER_IN_CONTROL", in+unsafe.Offsetof(q.In.ctl)),
+		at("PEER_IN_DATA", in+unsafe.Offsetof(q.In.data)),
+		at("PEER_IN_HEAD", in+unsafe.Offsetof(q.In.head)),
+		at("PEER_IN_TOLD", in+unsafe.Offsetof(q.In.told)),
+		at("PEER_CREDIT", credit+unsafe.Offsetof(q.Credit.Credit)),
+		at("PEER_EAGER_MAX", credit+unsafe.Offsetof(q.Credit.EagerMax)),
+		at("PEER_ALLOWANCE", credit+unsafe.Offsetof(q.Credit.Allowance)),
+		at("PEER_CREDIT_OWED", credit+unsafe.Offsetof(q.Credit.CreditOwed)),
+		at("COMM_CTX", unsafe.Offsetof(c.Ctx)),
+		at("COMM_PROCESS", unsafe.Offsetof(c.Process)),
+		at("COMM_PEERS", unsafe.Offsetof(c.Peers)),
+		at("COMM_ARMED", unsafe.Offsetof(c.Armed)),
+		at("COMM_LOCALS", unsafe.Offsetof(c.Locals)),
+		at("RING_HEAD", unsafe.Offsetof(ring.head)),
+		at("RING_WAIT", unsafe.Offsetof(ring.wait)),
+		{"RING_BYTES", RingBytes},
+		{"RING_LINE", Line},
+		{"RING_LAG", lag},
+		{"RING_REACH", reach},
+		{"RING_FETCH_MAX", fetchMax},
+		{"RING_PAD", int64(kindPad)},
+	}
+}
