@@ -5,6 +5,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/rma"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
@@ -28,6 +29,29 @@ func (internals) CommDescriptor(c *Comm) (address uintptr, layout uint64) {
 	}
 	return address, rma.LayoutNumber(coll.DescriptorLayout())
 }
+
+// MessageDescriptor is the address of a record outside of the Go heap, by which compiled code sends and
+// receives short messages on the communicator itself, and the number of the record's layout. What
+// CommDescriptor says of its record holds for this one, too. The address is 0 also if no other member
+// is reached through shared memory.
+//
+// C: none; MPI_Send and others look at it.
+func (internals) MessageDescriptor(c *Comm) (address uintptr, layout uint64) {
+	if c.freed.Load() || c.w.SlowPath() {
+		return 0, 0
+	}
+	if address = c.w.P2P.Descriptor(c.core); address == 0 {
+		return 0, 0
+	}
+	return address, rma.LayoutNumber(p2p.DescriptorLayout())
+}
+
+// WakeMember wakes a member to which compiled code has sent a message, or, with room, from which it has
+// received one and which waits for room. Code that uses the MessageDescriptor calls it when the records
+// say that the member sleeps or waits.
+//
+// C: none; MPI_Send and others wake members here.
+func (internals) WakeMember(c *Comm, rank int, room bool) { c.w.P2P.Wake(c.core, rank, room) }
 
 // Await waits until a word that the CommDescriptor refers to is n or more. Code that uses the
 // CommDescriptor calls it if a collective that it has begun has to wait for long. Await returns

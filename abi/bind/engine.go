@@ -29,6 +29,8 @@ var engine = unexported.Get[interface {
 
 	// Records that compiled code reads, and functions through which it enters Go.
 	CommDescriptor(c *mpi.Comm) (address uintptr, layout uint64)
+	MessageDescriptor(c *mpi.Comm) (address uintptr, layout uint64)
+	WakeMember(c *mpi.Comm, rank int, room bool)
 	WinDescriptor(w *mpi.Window) (address uintptr, layout uint64)
 	FileDescriptor(f *mpi.File) (address uintptr, layout uint64)
 	ShareType(d mpi.Datatype, record *shmfmt.Type) bool

@@ -21,9 +21,9 @@ type Fast interface {
 	// type, for the predefined operations from handle 0x20 on: see Kernel in package mpi. 0
 	// stands for an operation without a kernel.
 	KnowKernels(datatype uintptr, functions *[FastOps]uintptr)
-	// OpenComm tells C of a communicator: see CommDescriptor in package mpi. CloseComm tells C
-	// that the handle ends.
-	OpenComm(h uintptr, rank, size int, inter bool, descriptor uintptr, layout uint64)
+	// OpenComm tells C of a communicator: see CommDescriptor and MessageDescriptor in package mpi.
+	// CloseComm tells C that the handle ends.
+	OpenComm(h uintptr, rank, size int, inter bool, slot, messages Descriptor)
 	CloseComm(h uintptr)
 	// OpenWin tells C of a window: see WinDescriptor in package mpi. CloseWin tells C that the
 	// handle ends.
@@ -39,6 +39,13 @@ type Fast interface {
 	CloseFile(h uintptr)
 	// CloseAll ends all handles and types.
 	CloseAll()
+}
+
+// Descriptor is the address of a record that C shares with the engine, 0 for none, and the number of its
+// layout.
+type Descriptor struct {
+	Address uintptr
+	Layout  uint64
 }
 
 // FastKind says what C may do with elements of a predefined type. Each of the first four kinds
@@ -100,11 +107,12 @@ func (l *Lib) startFast() {
 		}
 	}
 	l.comms.opened = func(h handle, c *mpi.Comm) {
-		descriptor, layout := engine.CommDescriptor(c)
-		if watched {
-			descriptor, layout = 0, 0
+		var slot, messages Descriptor
+		if !watched {
+			slot.Address, slot.Layout = engine.CommDescriptor(c)
+			messages.Address, messages.Layout = engine.MessageDescriptor(c)
 		}
-		f.OpenComm(h, c.Rank(), c.Size(), c.Inter(), descriptor, layout)
+		f.OpenComm(h, c.Rank(), c.Size(), c.Inter(), slot, messages)
 	}
 	l.comms.closed = func(h handle, _ *mpi.Comm) { f.CloseComm(h) }
 	if watched {
@@ -196,6 +204,13 @@ func (l *Lib) Ring(comm uintptr) {
 func (l *Lib) Balance(comm uintptr) {
 	if c, err := l.comm(comm, "a collective"); err == nil {
 		engine.Balance(c)
+	}
+}
+
+// WakeMember calls WakeMember of package mpi.
+func (l *Lib) WakeMember(comm uintptr, rank int, room bool) {
+	if c, err := l.comm(comm, "a message"); err == nil {
+		engine.WakeMember(c, rank, room)
 	}
 }
 

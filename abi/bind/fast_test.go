@@ -15,18 +15,19 @@ import (
 
 // told is a Fast that records the calls of its methods.
 type told struct {
-	types map[uintptr]FastKind
-	ops   map[[2]uintptr]uintptr // kernels by types and operations
-	comms map[uintptr][2]int
-	slots map[uintptr]uintptr
-	wins  map[uintptr]uintptr
-	files map[uintptr]uintptr
-	made  map[uintptr]*shmfmt.Type // derived types
-	ends  int
+	types    map[uintptr]FastKind
+	ops      map[[2]uintptr]uintptr // kernels by types and operations
+	comms    map[uintptr][2]int
+	slots    map[uintptr]uintptr
+	messages map[uintptr]Descriptor
+	wins     map[uintptr]uintptr
+	files    map[uintptr]uintptr
+	made     map[uintptr]*shmfmt.Type // derived types
+	ends     int
 }
 
 func newTold() *told {
-	return &told{map[uintptr]FastKind{}, map[[2]uintptr]uintptr{}, map[uintptr][2]int{}, map[uintptr]uintptr{}, map[uintptr]uintptr{}, map[uintptr]uintptr{}, map[uintptr]*shmfmt.Type{}, 0}
+	return &told{map[uintptr]FastKind{}, map[[2]uintptr]uintptr{}, map[uintptr][2]int{}, map[uintptr]uintptr{}, map[uintptr]Descriptor{}, map[uintptr]uintptr{}, map[uintptr]uintptr{}, map[uintptr]*shmfmt.Type{}, 0}
 }
 
 func (x *told) Watched() bool                                                   { return false }
@@ -38,8 +39,8 @@ func (x *told) KnowKernels(datatype uintptr, functions *[FastOps]uintptr) {
 		}
 	}
 }
-func (x *told) OpenComm(h uintptr, rank, size int, _ bool, descriptor uintptr, layout uint64) {
-	x.comms[h], x.slots[h] = [2]int{rank, size}, descriptor
+func (x *told) OpenComm(h uintptr, rank, size int, _ bool, slot, messages Descriptor) {
+	x.comms[h], x.slots[h], x.messages[h] = [2]int{rank, size}, slot.Address, messages
 }
 func (x *told) CloseComm(h uintptr)                          { delete(x.comms, h) }
 func (x *told) OpenWin(h, descriptor uintptr, layout uint64) { x.wins[h] = descriptor }

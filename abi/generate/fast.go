@@ -9,6 +9,7 @@ import (
 	"github.com/halo-mpi/halo/internal/file"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
+	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/rma"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
@@ -28,6 +29,8 @@ func fastLayout() []byte {
 	layout(&b, "HALO_LAYOUT", rma.DescriptorLayout())
 	b.WriteString("/* Offsets of fields in records of internal/shmfmt, and constants of internal/coll. */\n")
 	layout(&b, "HALO_COLL_LAYOUT", coll.DescriptorLayout())
+	b.WriteString("/* Offsets of fields in records of internal/shmfmt, and constants of internal/p2p. */\n")
+	layout(&b, "HALO_MESSAGE_LAYOUT", p2p.DescriptorLayout())
 	b.WriteString("/* Offsets of fields in records of internal/shmfmt, and constants of internal/dtype. */\n")
 	layout(&b, "HALO_TYPE_LAYOUT", dtype.DescriptorLayout())
 	b.WriteString("/* Offsets of fields in the record of a file, and bits in it, of internal/shmfmt. */\n")

@@ -45,11 +45,12 @@ void halo_open_type(uintptr_t handle, uintptr_t record, uint64_t layout) {
 	open_known(&halo_datatypes, handle, record, layout == HALO_TYPE_LAYOUT);
 }
 
-void halo_open_comm(uintptr_t handle, int rank, int size, int inter, uintptr_t descriptor, uint64_t layout) {
+void halo_open_comm(uintptr_t handle, int rank, int size, int inter, uintptr_t slot, uint64_t slot_layout, uintptr_t messages, uint64_t messages_layout) {
 	struct halo_entry *e = handle == (uintptr_t)MPI_COMM_WORLD ? &halo_world : open_entry(&halo_comms, handle);
 	if (e == NULL)
 		return;
-	e->descriptor = layout == HALO_COLL_LAYOUT ? (char *)descriptor : NULL;
+	e->descriptor = slot_layout == HALO_COLL_LAYOUT ? (char *)slot : NULL;
+	e->messages = messages_layout == HALO_MESSAGE_LAYOUT ? (char *)messages : NULL;
 	e->rank = rank;
 	e->inter = inter;
 	__atomic_store_n(&e->size, size, __ATOMIC_RELEASE); /* pairs with the load in halo_comm */

@@ -37,12 +37,13 @@ func (fast) KnowKernels(datatype uintptr, functions *[bind.FastOps]uintptr) {
 	C.halo_know_kernels(C.uintptr_t(datatype), (*C.uintptr_t)(unsafe.Pointer(functions)))
 }
 
-func (fast) OpenComm(h uintptr, rank, size int, inter bool, descriptor uintptr, layout uint64) {
+func (fast) OpenComm(h uintptr, rank, size int, inter bool, slot, messages bind.Descriptor) {
 	between := C.int(0)
 	if inter {
 		between = 1
 	}
-	C.halo_open_comm(C.uintptr_t(h), C.int(rank), C.int(size), between, C.uintptr_t(descriptor), C.uint64_t(layout))
+	C.halo_open_comm(C.uintptr_t(h), C.int(rank), C.int(size), between, C.uintptr_t(slot.Address), C.uint64_t(slot.Layout),
+		C.uintptr_t(messages.Address), C.uint64_t(messages.Layout))
 }
 
 func (fast) CloseComm(h uintptr) { C.halo_close_comm(C.uintptr_t(h)) }

@@ -42,6 +42,7 @@
 struct halo_entry {
 	uintptr_t handle; /* stored last, cleared first */
 	char *descriptor; /* window: shmfmt.ViewRecord; communicator: shmfmt.SlotState or NULL; type: shmfmt.Type; file: shmfmt.File */
+	char *messages;   /* communicator: shmfmt.CommRecord or NULL */
 	int rank, size;   /* of a communicator */
 	int inter;        /* the communicator is an intercommunicator */
 };
@@ -82,7 +83,6 @@ struct halo_type {
 };
 
 HALO_HIDDEN extern struct halo_type halo_types[256]; /* from handle 0x200 on */
-
 static inline struct halo_type halo_type(MPI_Datatype datatype) {
 	uintptr_t i = (uintptr_t)datatype - 0x200;
 	return i < 256 ? halo_types[i] : (struct halo_type){0, 0, 0, 0};
@@ -292,6 +292,7 @@ static inline int halo_fast_win_sync(MPI_Win win) {
 }
 
 #include "fast_file.h"
+#include "fast_message.h"
 #include "fast_integer.h"
 #include "fast_request.h"
 
@@ -435,7 +436,7 @@ HALO_HIDDEN int halo_on_valgrind(void);
 
 /* Go calls these functions, see Fast in abi/bind; calls of one function do not overlap. */
 HALO_HIDDEN void halo_open_win(uintptr_t handle, uintptr_t descriptor, uint64_t layout);
-HALO_HIDDEN void halo_open_comm(uintptr_t handle, int rank, int size, int inter, uintptr_t descriptor, uint64_t layout);
+HALO_HIDDEN void halo_open_comm(uintptr_t handle, int rank, int size, int inter, uintptr_t slot, uint64_t slot_layout, uintptr_t messages, uint64_t messages_layout);
 HALO_HIDDEN void halo_know_movers(uintptr_t sparse, uintptr_t blocks, uintptr_t string, uintptr_t every_other, uintptr_t gather);
 HALO_HIDDEN void halo_know_type(uintptr_t handle, int size, int extent, int true_extent, int kind);
 HALO_HIDDEN void halo_know_kernels(uintptr_t datatype, const uintptr_t functions[HALO_ROW]);

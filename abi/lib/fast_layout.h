@@ -108,6 +108,59 @@
 /* The number of this layout. C uses a record only if Go passes the same number. */
 #define HALO_COLL_LAYOUT 0x34f6812ad5c28a46u
 
+/* Offsets of fields in records of internal/shmfmt, and constants of internal/p2p. */
+#define HALO_MESSAGE_RECORD_VERSION   1
+#define HALO_PROCESS_LOCK             0
+#define HALO_PROCESS_FREED            8
+#define HALO_PROCESS_ASLEEP           12
+#define HALO_PROCESS_WANT             16
+#define HALO_PROCESS_SLOW             20
+#define HALO_PROCESS_LOOKS            24
+#define HALO_PROCESS_TURNS            32
+#define HALO_PROCESS_ACTIVITY         40
+#define HALO_SLOW_QUEUED              16
+#define HALO_PEER_BYTES               192
+#define HALO_PEER_ARMED               48
+#define HALO_PEER_OPEN                56
+#define HALO_PEER_OUT_CONTROL         0
+#define HALO_PEER_OUT_DATA            8
+#define HALO_PEER_OUT_TAIL            16
+#define HALO_PEER_OUT_HEAD            24
+#define HALO_PEER_OUT_OWNED           32
+#define HALO_PEER_OUT_ZERO            40
+#define HALO_PEER_IN_CONTROL          64
+#define HALO_PEER_IN_DATA             72
+#define HALO_PEER_IN_HEAD             80
+#define HALO_PEER_IN_TOLD             88
+#define HALO_PEER_CREDIT              128
+#define HALO_PEER_EAGER_MAX           136
+#define HALO_PEER_ALLOWANCE           144
+#define HALO_PEER_CREDIT_OWED         152
+#define HALO_COMM_CTX                 0
+#define HALO_COMM_PROCESS             8
+#define HALO_COMM_PEERS               16
+#define HALO_COMM_ARMED               24
+#define HALO_COMM_LOCALS              32
+#define HALO_RING_HEAD                0
+#define HALO_RING_WAIT                64
+#define HALO_RING_BYTES               65536
+#define HALO_RING_LINE                64
+#define HALO_RING_LAG                 16384
+#define HALO_RING_REACH               4
+#define HALO_RING_FETCH_MAX           20
+#define HALO_RING_PAD                 255
+#define HALO_MESSAGE_EAGER            4294967296u
+#define HALO_MESSAGE_HEADER           40
+#define HALO_MESSAGE_OVERHEAD         128
+#define HALO_MESSAGE_CREDIT_DUE       1048576
+#define HALO_MESSAGE_CODE             0
+#define HALO_MESSAGE_TURNS            64
+#define HALO_MESSAGE_WANT_EVERY       16
+#define HALO_MESSAGE_SPIN_LOOKS       32
+
+/* The number of this layout. C uses a record only if Go passes the same number. */
+#define HALO_MESSAGE_LAYOUT 0x258e420a4df83400u
+
 /* Offsets of fields in records of internal/shmfmt, and constants of internal/dtype. */
 #define HALO_TYPE_COMMITTED           0
 #define HALO_TYPE_SIZE                8

@@ -3,10 +3,13 @@
 package main
 
 import (
+	"fmt"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"testing"
+
+	"github.com/halo-mpi/halo/internal/planted"
 )
 
 // The fast paths in C have the right results, and change nothing in calls that they leave to Go
@@ -18,6 +21,24 @@ func TestFastAlone(t *testing.T) {
 	if runtime.GOARCH == "amd64" {
 		args = append(args, "kernel_amd64.S")
 	}
+	if out, err := exec.Command("gcc", args...).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if out, err := exec.Command(program).CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// Short messages in C: which calls C does and which it leaves to Go unchanged; no wake-up is lost, and a
+// receive leaves the lock to who wants it (issue 26, section 1). testdata/message_unit.c tests them on
+// records with the layouts of Go.
+func TestMessagesAlone(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "message_unit")
+	args := []string{"-O2", "-std=gnu11", "-fno-strict-aliasing", "-Wall", "-Wextra", "-Werror", "-DHALO_PLANTED(fault)=HALO_PLANTED_##fault"}
+	for fault, there := range map[string]bool{"WantIgnored": planted.WantIgnored, "ArmedFirst": planted.ArmedFirst, "SlowPassed": planted.SlowPassed} {
+		args = append(args, fmt.Sprintf("-DHALO_PLANTED_%s=%d", fault, map[bool]int{true: 1}[there]))
+	}
+	args = append(args, "-o", program, "testdata/message_unit.c", "fast.c", "fast_message.c", "fast_kernel.c", "-lpthread")
 	if out, err := exec.Command("gcc", args...).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

@@ -53,6 +53,13 @@ func haloAwait(_ unsafe.Pointer, comm C.uintptr_t, word unsafe.Pointer, n C.uint
 //export haloRing
 func haloRing(_ unsafe.Pointer, comm C.uintptr_t) { lib.Ring(uintptr(comm)) }
 
+// haloWake wakes a member of a communicator: see bind.Lib.WakeMember.
+//
+//export haloWake
+func haloWake(_ unsafe.Pointer, comm C.uintptr_t, rank, room C.int) {
+	lib.WakeMember(uintptr(comm), int(rank), room != 0)
+}
+
 // haloBalance spreads the members of a communicator over the cores.
 //
 //export haloBalance

@@ -3498,6 +3498,8 @@ int PMPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, 
 		word words[] = {W(buf), W(count), W(datatype), W(source), W(tag), W(comm), W(status)};
 		return halo_wild(282, 0, words, 0, "buf", wild, 1);
 	}
+	if (halo_fast_recv(buf, count, datatype, source, tag, comm, status))
+		return MPI_SUCCESS;
 	word words[] = {W(buf), W(count), W(datatype), W(source), W(tag), W(comm), W(status)};
 	return haloCall(282, 0, words);
 }
@@ -3509,6 +3511,8 @@ int PMPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, i
 		word words[] = {W(buf), W(count), W(datatype), W(source), W(tag), W(comm), W(status)};
 		return halo_wild(282, 1, words, 0, "buf", wild, 1);
 	}
+	if (halo_fast_recv(buf, count, datatype, source, tag, comm, status))
+		return MPI_SUCCESS;
 	word words[] = {W(buf), W(count), W(datatype), W(source), W(tag), W(comm), W(status)};
 	return haloCall(282, 1, words);
 }
@@ -3972,6 +3976,8 @@ int PMPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int t
 		word words[] = {W(buf), W(count), W(datatype), W(dest), W(tag), W(comm)};
 		return halo_wild(311, 0, words, 0, "buf", wild, 0);
 	}
+	if (halo_fast_send(buf, count, datatype, dest, tag, comm))
+		return MPI_SUCCESS;
 	word words[] = {W(buf), W(count), W(datatype), W(dest), W(tag), W(comm)};
 	return haloCall(311, 0, words);
 }
@@ -3983,6 +3989,8 @@ int PMPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int des
 		word words[] = {W(buf), W(count), W(datatype), W(dest), W(tag), W(comm)};
 		return halo_wild(311, 1, words, 0, "buf", wild, 0);
 	}
+	if (halo_fast_send(buf, count, datatype, dest, tag, comm))
+		return MPI_SUCCESS;
 	word words[] = {W(buf), W(count), W(datatype), W(dest), W(tag), W(comm)};
 	return haloCall(311, 1, words);
 }

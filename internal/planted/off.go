@@ -170,6 +170,12 @@ const (
 	ShunnedOnce = false
 	// FilledUntold does not tell the paths of short messages that receives are posted or messages unexpected.
 	FilledUntold = false
+	// WantIgnored lets a receive in C keep the engine's lock while another thread wants it.
+	WantIgnored = false
+	// ArmedFirst has a send in C look whether the receiver sleeps before the message is published.
+	ArmedFirst = false
+	// SlowPassed lets a receive in C take the next message although something speaks against it.
+	SlowPassed = false
 )
 
 // Package rma: extensions.

@@ -678,9 +678,9 @@ static void handles(void) {
 
 	EXPECT(0, halo_fast_comm_rank(MPI_COMM_WORLD, &n));
 	EXPECT(0, halo_fast_comm_rank(MPI_COMM_SELF, &n));
-	halo_open_comm((uintptr_t)MPI_COMM_WORLD, 3, 8, 0, 0, HALO_COLL_LAYOUT);
-	halo_open_comm((uintptr_t)MPI_COMM_SELF, 0, 1, 0, 0, HALO_COLL_LAYOUT);
-	halo_open_comm(0x1001, 2, 5, 0, 0, HALO_COLL_LAYOUT);
+	halo_open_comm((uintptr_t)MPI_COMM_WORLD, 3, 8, 0, 0, HALO_COLL_LAYOUT, 0, 0);
+	halo_open_comm((uintptr_t)MPI_COMM_SELF, 0, 1, 0, 0, HALO_COLL_LAYOUT, 0, 0);
+	halo_open_comm(0x1001, 2, 5, 0, 0, HALO_COLL_LAYOUT, 0, 0);
 	EXPECT(1, halo_fast_comm_rank(MPI_COMM_WORLD, &n));
 	EXPECT(3, n);
 	EXPECT(1, halo_fast_comm_size(MPI_COMM_WORLD, &n));

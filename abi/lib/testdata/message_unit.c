@@ -1,0 +1,336 @@
+/* Tests short messages in C on records with the layouts of Go: which calls C does and which it leaves to
+ * Go, and two processes that are threads here, whose receiver sleeps. Prints errors, and exits with 1 if
+ * there are any. */
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../shim.h"
+
+#define DEADLINE 30 /* s: many times what a step takes */
+
+static int failed;
+
+#define EXPECT(expected, call)                                                                   \
+	do {                                                                                         \
+		long got_ = (long)(call);                                                                \
+		if (got_ != (long)(expected)) {                                                          \
+			printf("%s:%d: %s is %ld, want %ld\n", __FILE__, __LINE__, #call, got_, (long)(expected)); \
+			failed++;                                                                            \
+		}                                                                                        \
+	} while (0)
+
+#define SET(type, base, place, value) (*HALO_AT(type, base, place) = (value))
+#define GET(type, base, place) (*HALO_AT(type, base, place))
+
+#define CREDIT 100000
+#define HANDLES {(uintptr_t)5 << 31 | 300 << 4 | 1, (uintptr_t)5 << 31 | 301 << 4 | 1}
+
+/* Two processes, ranks 0 and 1 of a communicator. Ring i is filled by process i. */
+static struct {
+	_Alignas(64) char record[64], comm[64], peers[2 * HALO_PEER_BYTES];
+	int32_t locals[2];
+	_Alignas(64) uint32_t armed;
+	_Alignas(64) uint32_t bell;
+} process[2];
+static struct {
+	_Alignas(64) char control[128], data[HALO_RING_BYTES];
+} ring[2];
+static const uintptr_t handles[2] = HANDLES;
+
+static MPI_Comm of(int i) { return (MPI_Comm)handles[i]; }
+static char *way(int i) { return process[i].peers + (1 - i) * HALO_PEER_BYTES; } /* of process i to the other one */
+
+/* What the library has elsewhere. */
+__thread int halo_attached = 1;
+int halo_forked;
+static int woken[2], rooms;
+
+void halo_attach(void) { abort(); }
+void halo_stay_begin(struct halo_stay *stay) { (void)stay; }
+void halo_stay_end(struct halo_stay *stay) { (void)stay; }
+
+/* node.Ring and node.RingUnarmed */
+void halo_enter_wake(uintptr_t comm, int rank, int room) {
+	EXPECT(handles[1 - rank], comm);
+	rooms += room;
+	if (room || __atomic_exchange_n(&process[rank].armed, 0, __ATOMIC_SEQ_CST) != 0) {
+		woken[rank]++;
+		__atomic_add_fetch(&process[rank].bell, 1, __ATOMIC_SEQ_CST);
+		syscall(SYS_futex, &process[rank].bell, FUTEX_WAKE, 1, NULL, NULL, 0);
+	}
+}
+
+static void reset(void) {
+	memset(process, 0, sizeof process);
+	memset(ring, 0, sizeof ring);
+	for (int i = 0; i < 2; i++) {
+		char *q = way(i), *c = process[i].comm;
+		SET(int32_t, process[i].record, HALO_PROCESS_LOOKS, 100);
+		SET(uint64_t, c, HALO_COMM_CTX, 40);
+		SET(char *, c, HALO_COMM_PROCESS, process[i].record);
+		SET(char *, c, HALO_COMM_PEERS, process[i].peers);
+		SET(uint32_t *, c, HALO_COMM_ARMED, &process[i].armed);
+		SET(int32_t *, c, HALO_COMM_LOCALS, process[i].locals);
+		process[i].locals[i] = -1;
+		process[i].locals[1 - i] = 1 - i;
+		SET(char *, q, HALO_PEER_OUT_CONTROL, ring[i].control);
+		SET(char *, q, HALO_PEER_OUT_DATA, ring[i].data);
+		SET(uint32_t *, q, HALO_PEER_ARMED, &process[1 - i].armed);
+		SET(uint32_t, q, HALO_PEER_OPEN, 1);
+		SET(char *, q, HALO_PEER_IN_CONTROL, ring[1 - i].control);
+		SET(char *, q, HALO_PEER_IN_DATA, ring[1 - i].data);
+		SET(int64_t, q, HALO_PEER_CREDIT, CREDIT);
+		SET(int64_t, q, HALO_PEER_EAGER_MAX, 8192);
+		SET(int64_t, q, HALO_PEER_ALLOWANCE, CREDIT);
+		halo_open_comm(handles[i], i, 2, 0, 0, 0, (uintptr_t)c, HALO_MESSAGE_LAYOUT);
+	}
+}
+
+static char in[10000], out[10000];
+
+static int send_bytes(int n) { return halo_fast_send(out, n, MPI_BYTE, 1, 3, of(0)); }
+
+/* A receive of process 1. */
+static int receive(int room, int tag) { return halo_fast_recv(in, room, MPI_BYTE, 0, tag, of(1), MPI_STATUS_IGNORE); }
+
+/* Expects that a call is left to Go and that it changes neither records nor rings but the counters of
+ * calls, and that the lock is free. */
+#define LEFT(call)                                                             \
+	do {                                                                       \
+		static char before[sizeof process], rings[sizeof ring];                \
+		memcpy(before, process, sizeof process);                               \
+		memcpy(rings, ring, sizeof ring);                                      \
+		EXPECT(0, call);                                                       \
+		for (int i_ = 0; i_ < 2; i_++) {                                       \
+			size_t at_ = (size_t)(process[i_].record - (char *)process);       \
+			memcpy(before + at_ + HALO_PROCESS_TURNS, process[i_].record + HALO_PROCESS_TURNS, 16); \
+		}                                                                      \
+		EXPECT(0, memcmp(before, process, sizeof process));                    \
+		EXPECT(0, memcmp(rings, ring, sizeof ring));                           \
+	} while (0)
+
+/* Each condition under which a send goes to Go. */
+static void sends(void) {
+	char *q = way(0);
+	reset();
+	EXPECT(1, send_bytes(8));
+	EXPECT(CREDIT - 8 - HALO_MESSAGE_OVERHEAD, GET(int64_t, q, HALO_PEER_CREDIT));
+	EXPECT(64, GET(uint64_t, q, HALO_PEER_OUT_TAIL));
+	EXPECT(1, halo_fast_send(NULL, 0, MPI_BYTE, 1, INT32_MAX, of(0)));
+	EXPECT(1, send_bytes(24));
+	EXPECT(1, send_bytes(25));
+	EXPECT(5 * 64, GET(uint64_t, q, HALO_PEER_OUT_TAIL));
+	EXPECT(1, send_bytes(8192));
+	LEFT(send_bytes(8193));
+	LEFT(halo_fast_send(out, -1, MPI_BYTE, 1, 3, of(0)));
+	LEFT(halo_fast_send(NULL, 1, MPI_BYTE, 1, 3, of(0)));
+	LEFT(halo_fast_send(out, 1, MPI_INT, 1, 3, of(0))); /* a type that C does not know here */
+	LEFT(halo_fast_send(out, 1, MPI_BYTE, 0, 3, of(0)));
+	LEFT(halo_fast_send(out, 1, MPI_BYTE, 2, 3, of(0)));
+	LEFT(halo_fast_send(out, 1, MPI_BYTE, MPI_PROC_NULL, 3, of(0)));
+	LEFT(halo_fast_send(out, 1, MPI_BYTE, 1, -1, of(0)));
+	LEFT(halo_fast_send(out, 1, MPI_BYTE, 1, 3, (MPI_Comm)(handles[0] + 64)));
+#define WITH(type, base, place, value, call)             \
+	do {                                                 \
+		type was_ = GET(type, base, HALO_##place);       \
+		SET(type, base, HALO_##place, value);            \
+		LEFT(call);                                      \
+		SET(type, base, HALO_##place, was_);             \
+		EXPECT(1, call);                                 \
+	} while (0)
+	WITH(uint32_t, process[0].record, PROCESS_LOCK, 1, send_bytes(8));
+	WITH(uint32_t, process[0].record, PROCESS_SLOW, HALO_SLOW_QUEUED, send_bytes(8));
+	WITH(uint32_t, q, PEER_OPEN, 0, send_bytes(8));
+	WITH(int64_t, q, PEER_EAGER_MAX, -1, send_bytes(0));
+	WITH(int64_t, q, PEER_CREDIT, 8 + HALO_MESSAGE_OVERHEAD - 1, send_bytes(8));
+	for (int attached = 0; attached <= HALO_HOLDS; attached++)
+		if (attached != 1) {
+			halo_attached = attached;
+			LEFT(send_bytes(8));
+			EXPECT(attached, halo_attached);
+		}
+	halo_attached = 1;
+	SET(uint32_t, process[0].record, HALO_PROCESS_SLOW, ~(uint32_t)HALO_SLOW_QUEUED); /* no reason against a send */
+	EXPECT(1, send_bytes(8));
+
+	/* Until there is no room. The last line stays free. */
+	reset();
+	SET(int64_t, q, HALO_PEER_CREDIT, 1 << 30);
+	for (int i = 0; i < HALO_RING_BYTES / HALO_RING_LINE - 1; i++)
+		EXPECT(1, send_bytes(8));
+	EXPECT(0, send_bytes(8));
+	SET(uint64_t, ring[0].control, HALO_RING_HEAD, HALO_RING_LAG);
+	EXPECT(1, send_bytes(8));
+	SET(uint64_t, q, HALO_PEER_OUT_TAIL, HALO_RING_BYTES * 3 - HALO_RING_LINE);
+	SET(uint64_t, ring[0].control, HALO_RING_HEAD, HALO_RING_BYTES * 3 - HALO_RING_LINE);
+	EXPECT(0, send_bytes(25)); /* it would need padding */
+	EXPECT(1, send_bytes(24));
+}
+
+/* Each condition under which a receive goes to Go. */
+static void receives(void) {
+	char *q = way(1);
+	MPI_Status s = {.MPI_ERROR = 7};
+	reset();
+	memcpy(out, "0123456789abcdefghijklmnopqrstuvwxyz", 36);
+	LEFT(receive(8, 3)); /* nothing has arrived */
+	EXPECT(1, GET(uint64_t, process[1].record, HALO_PROCESS_TURNS));
+	EXPECT(1, GET(uint64_t, process[1].record, HALO_PROCESS_ACTIVITY));
+	EXPECT(1, send_bytes(30));
+	EXPECT(1, halo_fast_recv(in, 100, MPI_BYTE, 0, 3, of(1), &s));
+	int64_t n;
+	memcpy(&n, &s.MPI_internal[1], sizeof n);
+	EXPECT(30, n);
+	EXPECT(0, s.MPI_internal[0]);
+	EXPECT(0, s.MPI_SOURCE);
+	EXPECT(3, s.MPI_TAG);
+	EXPECT(7, s.MPI_ERROR);
+	EXPECT(0, memcmp(in, out, 30));
+	EXPECT(0, in[30]);
+	EXPECT(CREDIT - 30 - HALO_MESSAGE_OVERHEAD, GET(int64_t, q, HALO_PEER_ALLOWANCE));
+	EXPECT(30 + HALO_MESSAGE_OVERHEAD, GET(int64_t, q, HALO_PEER_CREDIT_OWED));
+	EXPECT(128, GET(uint64_t, q, HALO_PEER_IN_HEAD));
+#define RECEIVES(type, base, place, value)                                     \
+	do {                                                                       \
+		EXPECT(1, send_bytes(8));                                              \
+		WITH(type, base, place, value, receive(8, 3));                         \
+	} while (0)
+	for (int bit = 0; bit < 8; bit++)
+		RECEIVES(uint32_t, process[1].record, PROCESS_SLOW, (uint32_t)1 << bit);
+	RECEIVES(uint32_t, process[1].record, PROCESS_LOCK, 1);
+	RECEIVES(uint64_t, process[1].record, PROCESS_TURNS, HALO_MESSAGE_TURNS - 1);
+	RECEIVES(int32_t, process[1].record, PROCESS_LOOKS, 0);
+	RECEIVES(char *, q, PEER_IN_DATA, NULL);
+	RECEIVES(int64_t, q, PEER_ALLOWANCE, 8 + HALO_MESSAGE_OVERHEAD - 1);
+	RECEIVES(int64_t, q, PEER_CREDIT_OWED, HALO_MESSAGE_CREDIT_DUE - 8 - HALO_MESSAGE_OVERHEAD);
+	RECEIVES(uint64_t, process[1].comm, COMM_CTX, 41);
+	EXPECT(1, send_bytes(8));
+	LEFT(receive(8, 4));
+	LEFT(receive(7, 3));
+	LEFT(receive(8, MPI_ANY_TAG));
+	LEFT(halo_fast_recv(in, 8, MPI_BYTE, MPI_ANY_SOURCE, 3, of(1), MPI_STATUS_IGNORE));
+	LEFT(halo_fast_recv(NULL, 8, MPI_BYTE, 0, 3, of(1), MPI_STATUS_IGNORE));
+	char *frame = ring[0].data + GET(uint64_t, q, HALO_PEER_IN_HEAD); /* of 8 bytes */
+	const uint64_t others[] = {(uint64_t)HALO_RING_PAD << 32, HALO_MESSAGE_EAGER + ((uint64_t)1 << 32) + 8, HALO_MESSAGE_EAGER + ((uint64_t)1 << 40) + 8,
+	                           HALO_MESSAGE_EAGER + ((uint64_t)1 << 48) + 8, HALO_MESSAGE_EAGER + 0x7fffffff, HALO_MESSAGE_EAGER + 0xffffffff};
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+		SET(uint64_t, frame, 0, others[i]); /* another kind, flags, a channel, sizes that cannot be */
+		LEFT(receive(10000, 3));
+	}
+	SET(uint64_t, frame, 0, HALO_MESSAGE_EAGER + 8);
+	process[1].armed = 1; /* a receive that looks for a frame disarms */
+	EXPECT(1, receive(8, 3));
+	EXPECT(0, process[1].armed);
+	EXPECT(0, process[1].bell);
+}
+
+static double now(void) {
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* A receive leaves as soon as another thread wants the lock. */
+static void *wanting(void *unused) {
+	uint32_t *lock = HALO_AT(uint32_t, process[1].record, HALO_PROCESS_LOCK);
+	while (__atomic_load_n(lock, __ATOMIC_SEQ_CST) == 0)
+		sched_yield();
+	__atomic_store_n(HALO_AT(uint32_t, process[1].record, HALO_PROCESS_WANT), 1, __ATOMIC_SEQ_CST);
+	for (double end = now() + DEADLINE; __atomic_load_n(lock, __ATOMIC_SEQ_CST) != 0; sched_yield())
+		if (now() > end) {
+			printf("a receive keeps the lock that another thread wants\n");
+			exit(1);
+		}
+	return unused;
+}
+
+static void wants(void) {
+	pthread_t t;
+	reset();
+	SET(int32_t, process[1].record, HALO_PROCESS_LOOKS, INT32_MAX);
+	pthread_create(&t, NULL, wanting, NULL);
+	EXPECT(0, receive(8, 3));
+	pthread_join(t, NULL);
+}
+
+/* A sender, and a receiver that arms and sleeps when it finds nothing, as a service does: no wake-up is
+ * lost, and messages come in order and whole. In half of the time the sender waits for the last message to
+ * be taken, and then a while, so that it sends when the receiver is about to sleep. */
+#define MESSAGES 60000
+
+static int taken;
+
+static int length_of(int i) { return (int)((unsigned)i * 2654435761u >> 28) * 3 / 2; } /* up to 22 bytes: entries of one line */
+
+static void *sender(void *unused) {
+	char data[24];
+	for (int i = 0; i < MESSAGES; i++) {
+		memset(data, i & 127, sizeof data);
+		if (i / 1000 % 2 == 0) {
+			for (int k = 0; __atomic_load_n(&taken, __ATOMIC_SEQ_CST) < i; k++)
+				if (k > 1000)
+					sched_yield();
+			for (int k = (int)((unsigned)i * 2654435761u >> 24); k > 0; k--)
+				__asm__ __volatile__("" ::: "memory");
+		}
+		while (!halo_fast_send(data, length_of(i), MPI_BYTE, 1, i, of(0))) { /* Go would wait for credit or room */
+			SET(int64_t, way(0), HALO_PEER_CREDIT, CREDIT);
+			sched_yield();
+		}
+	}
+	return unused;
+}
+
+/* Sleeps until the sender rings, unless the frame has come since the bell had the value seen. */
+static void sleep_armed(int i, const uint64_t *frame) {
+	uint32_t seen = __atomic_load_n(&process[1].bell, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&process[1].armed, 1, __ATOMIC_SEQ_CST); /* Doorbell.Arm, a poll, Doorbell.Sleep */
+	if (__atomic_load_n(frame, __ATOMIC_SEQ_CST) != 0)
+		return;
+	for (double end = now() + DEADLINE; __atomic_load_n(&process[1].bell, __ATOMIC_SEQ_CST) == seen;) {
+		struct timespec second = {1, 0};
+		syscall(SYS_futex, &process[1].bell, FUTEX_WAIT, seen, &second, NULL, 0);
+		if (now() > end) {
+			printf("the wake-up of message %d is lost, %d before were not\n", i, woken[1]);
+			exit(1);
+		}
+	}
+}
+
+static void sleeps(void) {
+	pthread_t t;
+	reset();
+	SET(int32_t, process[1].record, HALO_PROCESS_LOOKS, 1);
+	pthread_create(&t, NULL, sender, NULL);
+	for (int i = 0; i < MESSAGES; i++) {
+		char *q = way(1);
+		while (!receive(sizeof in, i)) { /* Go would poll, return credit, and arm */
+			SET(uint64_t, process[1].record, HALO_PROCESS_TURNS, 0);
+			SET(int64_t, q, HALO_PEER_ALLOWANCE, CREDIT);
+			SET(int64_t, q, HALO_PEER_CREDIT_OWED, 0);
+			sleep_armed(i, (uint64_t *)(ring[0].data + GET(uint64_t, q, HALO_PEER_IN_HEAD) % HALO_RING_BYTES));
+		}
+		for (int k = 0; k < length_of(i); k++)
+			if (in[k] != (i & 127)) {
+				printf("byte %d of message %d is %d\n", k, i, in[k]);
+				exit(1);
+			}
+		__atomic_store_n(&taken, i + 1, __ATOMIC_SEQ_CST);
+	}
+	pthread_join(t, NULL);
+}
+
+int main(void) {
+	halo_know_type((uintptr_t)MPI_BYTE, 1, 1, 1, HALO_BITS);
+	sends();
+	receives();
+	wants();
+	sleeps();
+	return failed != 0;
+}

@@ -1,0 +1,81 @@
+package p2p
+
+import (
+	"unsafe"
+
+	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/fabric/shm"
+	"github.com/halo-mpi/halo/internal/hot"
+	"github.com/halo-mpi/halo/internal/proc"
+	"github.com/halo-mpi/halo/internal/shmfmt"
+	"github.com/halo-mpi/halo/internal/wire"
+)
+
+// # Short messages from C
+//
+// A call from C to Go takes longer than a short message. So the C library itself sends and receives the
+// shortest messages between processes of a node. It does what Send and recvNext do, in the same records
+// (shmfmt.ProcessRecord and PeerRecord), under the engine's lock. It takes the lock only if it is free.
+//
+// There is one owner of matching, which is Go: C receives only what recvNext would, the next frame of a
+// peer while nothing is posted or unexpected. In all other cases C has changed nothing and calls Go: if
+// the lock is held, without credit or room, for long messages and other layouts, for errors, if credit is
+// due or a frame is not what a correct peer sends, and if the message does not arrive soon. So C never
+// waits, and raises no errors.
+
+// Descriptor returns the address of the record by which code in C sends and receives messages of c. It
+// returns 0 if C must leave all of them to this package: if no other member is reached through memory of
+// the node, or if types are checked. The address is valid as long as c is reachable.
+func (e *Engine) Descriptor(c *comm.Comm) uintptr {
+	if c.Inter != nil || e.checkers != nil {
+		return 0
+	}
+	process, peers := e.p.Shared()
+	if peers == nil {
+		return 0
+	}
+	n, any := len(c.Members), false
+	mem := hot.OwnedBytes(c, 4*n)
+	locals := unsafe.Slice((*int32)(unsafe.Pointer(unsafe.SliceData(mem))), n)
+	for r, m := range c.Members {
+		locals[r] = -1
+		if e.p.Near(int(m)) {
+			locals[r] = int32(e.p.Node().LocalIndex(int(m)))
+			any = true
+		}
+	}
+	if !any {
+		return 0
+	}
+	rec := hot.Owned[shmfmt.CommRecord](c)
+	rec.Ctx, rec.Process, rec.Peers, rec.Locals = c.Ctx, process, peers, unsafe.Pointer(unsafe.SliceData(locals))
+	rec.Armed = &e.p.Node().Control().Door(e.p.Node().Me()).Armed
+	return uintptr(unsafe.Pointer(rec))
+}
+
+// Wake wakes a member of c to which C has sent a message, or, with room, which waits for room in its ring
+// to this process. C calls it when the records say that the member sleeps or waits.
+func (e *Engine) Wake(c *comm.Comm, rank int, room bool) {
+	n := e.p.Node()
+	if local := n.LocalIndex(int(c.Members[rank])); room {
+		n.RingUnarmed(local)
+	} else {
+		n.Ring(local)
+	}
+}
+
+// DescriptorLayout lists the offsets in the records of messages, and the constants of the protocol that C
+// uses.
+func DescriptorLayout() []shmfmt.Field {
+	return append(shmfmt.MessageRecordLayout(), []shmfmt.Field{
+		{Name: "MESSAGE_EAGER", Value: int64((&wire.Header{Kind: wire.Eager}).Word0())}, // word 0 of a frame without payload
+		{Name: "MESSAGE_HEADER", Value: wire.HeaderSize},
+		{Name: "MESSAGE_OVERHEAD", Value: messageOverhead},
+		{Name: "MESSAGE_CREDIT_DUE", Value: creditMax / 2},
+		{Name: "MESSAGE_CODE", Value: int64(dtype.Mixed)},
+		{Name: "MESSAGE_TURNS", Value: proc.SocketTurns},
+		{Name: "MESSAGE_WANT_EVERY", Value: shm.WantEvery},
+		{Name: "MESSAGE_SPIN_LOOKS", Value: shm.SpinPeeks},
+	}...)
+}
