@@ -1,6 +1,6 @@
 /*
  * halobench NAME [-fabric LABEL] [-sizes N,N,...] [-win KIND,KIND,...] [-types NAME,NAME,...]
- *     [-workers N,N,...] [-partitions N] [-ops N] [-busy-ms N]
+ *     [-workers N,N,...] [-op NAME] [-partitions N] [-ops N] [-busy-ms N]
  *
  * The loops of `halo bench` (internal/benchmark) in C, to be built with the mpicc
  * of any MPI. Both follow one method, so that their figures can be compared:
@@ -214,6 +214,8 @@ int main(int argc, char **argv)
             types = argv[i + 1];
         else if (i + 1 < argc && !strcmp(argv[i], "-workers"))
             workers = argv[i + 1];
+        else if (i + 1 < argc && !strcmp(argv[i], "-op"))
+            worker_op = argv[i + 1];
         else if (i + 1 < argc && !strcmp(argv[i], "-partitions") && atol(argv[i + 1]) > 0 && atol(argv[i + 1]) <= MAX_PARTS)
             parts = atol(argv[i + 1]);
         else if (i + 1 < argc && !strcmp(argv[i], "-ops") && atol(argv[i + 1]) > 0)

@@ -8,8 +8,8 @@
  * fop, cas   one element of -types, and a flush
  * fence      one put and a fence; pscw: start, put, complete against post, wait;
  * lock       lock, put, unlock
- * mtflush    put of 1 byte and flush in -workers threads at once: us is what one of them
- *            sees, mrate what all of them do
+ * mtflush    put of 1 byte, or the operation of -op, and flush in -workers threads at once: us is
+ *            what one of them sees, mrate what all of them do
  * passive    see passive.h
  *
  * The memory is checked before and after a loop is measured.
@@ -128,6 +128,15 @@ static void close_window(const char *kind)
 /* reads says whether a benchmark moves data to rank 0. */
 static int reads(const char *name) { return !strcmp(name, "get") || !strcmp(name, "lockget"); }
 
+/* wrong_cells counts the cells of threads that are wrong when each thread has run its loop so often. */
+static int wrong_cells(const char *at, int64_t loops)
+{
+    int wrong = 0, counts = worker_op && (!strcmp(worker_op, "fop") || !strcmp(worker_op, "cas"));
+    for (int w = 0; w < crew; w++)
+        wrong += counts ? memcmp(at + w * CELL, &loops, sizeof loops) != 0 : at[w * CELL] != pattern(0);
+    return wrong;
+}
+
 /* inspect checks the contents of rank 1's memory, or of rank 0's buffer for operations
  * with a result. */
 static void inspect(const char *name)
@@ -143,8 +152,7 @@ static void inspect(const char *name)
     char *at = reads(name) ? recvbuf : exposed;
     if (rank == (reads(name) ? 0 : 1)) {
         if (!strcmp(name, "mtflush")) {
-            for (int w = 0; w < crew; w++)
-                count[1] += at[w * CELL] != pattern(0);
+            count[1] += wrong_cells(at, count[0]);
         } else if (element) {
             char want[8];
             put_number(want, count[0]);
@@ -155,6 +163,8 @@ static void inspect(const char *name)
                 count[1] += at[i] != pattern(i);
         }
     }
+    if (rank == 0 && worker_op && !strcmp(worker_op, "get"))
+        count[1] += wrong_cells(recvbuf, 0);
     if (rank == 0 && (!strcmp(name, "getacc") || !strcmp(name, "fop") || !strcmp(name, "cas"))) {
         char want[8]; /* the value before the last operation */
         put_number(want, total - 1);
@@ -188,7 +198,7 @@ static void head(const char *name, const char *kind)
 static void prepare(const char *name)
 {
     total = 0;
-    memset(recvbuf, 0, size);
+    memset(recvbuf, 0, size > MAX_WORKERS * CELL ? size : MAX_WORKERS * CELL);
     memset(exposed, 0, exposed_size);
     if (element) {
         fill(sendbuf, size, 1);
@@ -197,6 +207,8 @@ static void prepare(const char *name)
             sendbuf[i] = pattern(i);
         if (reads(name))
             memcpy(exposed, sendbuf, size);
+        for (int w = 0; worker_op && !strcmp(worker_op, "get") && w < crew; w++)
+            exposed[w * CELL] = pattern(0);
     }
     MPI_Barrier(MPI_COMM_WORLD);
 }
@@ -222,6 +234,8 @@ static void once(const char *name, const char *kind, void (*loop)(long), void (*
         printf(",\"type\":\"%s\"", element->name);
     if (locks(loop))
         printf(",\"lock\":\"%s\"", lock_type == MPI_LOCK_SHARED ? "shared" : "exclusive");
+    if (loop == put_in_threads && worker_op)
+        printf(",\"op\":\"%s\"", worker_op);
     if (loop == put_in_threads)
         printf(",\"workers\":%d,\"us\":%.4f,\"mrate\":%.0f}\n", crew, us, crew / us * 1e6);
     else if (stream)

@@ -164,10 +164,25 @@ static int crew;          /* threads, the first of them the main one */
 static long share = -1;   /* operations of each; -1: the end */
 static pthread_barrier_t begin_work, end_work;
 
-static void put_bytes(long me)
+static const char *worker_op = NULL; /* what each does before its flush: put, get, fop or cas; NULL: put */
+
+/* work is the loop of one thread, in its cell. */
+static void work(long me)
 {
+    MPI_Aint at = base + me * CELL;
+    char *in = recvbuf + me * CELL;
     for (long i = 0; i < share; i++) {
-        MPI_Put(sendbuf, 1, MPI_BYTE, 1, base + me * CELL, 1, MPI_BYTE, win);
+        int64_t value = 1, expected = total + i;
+        if (!worker_op || !strcmp(worker_op, "put")) {
+            MPI_Put(sendbuf, 1, MPI_BYTE, 1, at, 1, MPI_BYTE, win);
+        } else if (!strcmp(worker_op, "get")) {
+            MPI_Get(in, 1, MPI_BYTE, 1, at, 1, MPI_BYTE, win);
+        } else if (!strcmp(worker_op, "fop")) {
+            MPI_Fetch_and_op(&value, in, MPI_INT64_T, 1, at, MPI_SUM, win);
+        } else {
+            value = expected + 1;
+            MPI_Compare_and_swap(&value, &expected, in, MPI_INT64_T, 1, at, win);
+        }
         MPI_Win_flush(1, win);
     }
 }
@@ -178,7 +193,7 @@ static void *worker(void *me)
         pthread_barrier_wait(&begin_work);
         if (share < 0)
             return NULL;
-        put_bytes((long)me);
+        work((long)me);
         pthread_barrier_wait(&end_work);
     }
 }
@@ -189,6 +204,7 @@ static void put_in_threads(long n)
         return;
     share = n;
     pthread_barrier_wait(&begin_work);
-    put_bytes(0);
+    work(0);
     pthread_barrier_wait(&end_work);
+    total += n;
 }

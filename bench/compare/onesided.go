@@ -128,6 +128,13 @@ func workerRows(fabric string) []row {
 			rows = append(rows, r)
 		}
 		rows[3].bars = []bar{{factor: 4, of: rows[2].name}}
+		for _, op := range []string{"get", "fop", "cas"} { // their requests and answers share system calls
+			for _, workers := range []int{1, 8} {
+				rows = append(rows, row{name: fmt.Sprintf("mtflush tcp %s %d", op, workers), bench: "mtflush", fabric: fabric, ranks: 2,
+					args: "-workers 1,8 -op " + op, size: -1, variant: fmt.Sprintf("allocate %s %d", op, workers), unit: "us"})
+			}
+			rows[len(rows)-1].bars = []bar{{factor: 0.7, of: "best"}}
+		}
 	}
 	return rows
 }

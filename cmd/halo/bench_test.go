@@ -36,6 +36,8 @@ func TestBenchArguments(t *testing.T) {
 		{"-workers 65 mtflush", "not 65"},
 		{"-workers x mtflush", `-workers: want`},
 		{"-workers 4 put", "-workers is for mtflush"},
+		{"-op fop put", "-op is for mtflush"},
+		{"-op acc mtflush", `no operation "acc"; there are put, get, fop, cas`},
 		{"-scope thread put", "-scope and -order are for mtflush"},
 		{"-order latency", "none of the options of one-sided communication"},
 		{"-scope goroutine mtflush", `scope process or thread, not "goroutine"`},

@@ -38,8 +38,10 @@ type Plan struct {
 	Workers []int    // mtflush, partitioned: goroutines at once
 	Scope   string   // mtflush: of the window, process or thread; each goroutine then has a duplicate
 	Order   bool     // mtflush: in a window in order
-	Ops     int      // passive: operations of a cell
-	BusyMS  int      // passive: how long the target computes at most
+	// WorkerOp is what the goroutines of mtflush do: an entry of workerOps; "" means put.
+	WorkerOp string
+	Ops      int // passive: operations of a cell
+	BusyMS   int // passive: how long the target computes at most
 
 	Partitions int    // partitioned: of a message; 0 means the default
 	Dir        string // file-...: where the file is; "" means in memory
@@ -95,7 +97,7 @@ func kinds() []kind {
 		{"lock", "an epoch of one put between lock and unlock", []int{8}, 2},
 		{"lockget", "an epoch of one get between lock and unlock", []int{8}, 2},
 		{"rput", "a put with a request, and its wait", []int{8}, 2},
-		{"mtflush", "puts of one byte and flushes in many goroutines at once", []int{1}, 2},
+		{"mtflush", "puts of one byte, or other operations, and flushes in many goroutines at once", []int{1}, 2},
 		{"passive", "operations on a target that computes and does not call Halo", []int{1}, 2},
 		{"seeds", "the experiments of the paper on extensions: see -peers and -svg", []int{1}, 2},
 		{"memory", "memory of a rank after Init, a ring, and an exchange of that many bytes between all", []int{8}, 0},

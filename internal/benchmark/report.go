@@ -26,8 +26,9 @@ type Result struct {
 	Scope   string // mtflush: as asked for
 	Order   bool   // mtflush
 
+	Op string // passive; mtflush: as asked for
+
 	// Of passive; US is the latency with the busy target.
-	Op          string
 	Busy        int // goroutines that compute at the target
 	Ops, Early  int // operations done; operations that were complete while the target was busy
 	AttentiveUS float64
@@ -54,6 +55,9 @@ func (r Result) JSON() string {
 		}
 		if r.Order {
 			s += `,"order":true`
+		}
+		if r.Op != "" {
+			s += fmt.Sprintf(`,"op":%q`, r.Op)
 		}
 		return s + fmt.Sprintf(`,"workers":%d,"us":%.4f,"mrate":%.0f}`, r.Workers, r.US, r.Rate)
 	default:

@@ -75,7 +75,7 @@ func (o *onesided) all() error {
 			if err := o.duplicate(); err != nil {
 				return err
 			}
-			if err := o.once(o.putInWorkers, nil); err != nil {
+			if err := o.once(o.inWorkers, nil); err != nil {
 				return err
 			}
 			for _, d := range o.dups {
@@ -261,7 +261,7 @@ func (o *onesided) once(body, stream func(n int) error) error {
 		r.MBps = window * float64(o.size) / many
 	case name == "mtflush":
 		r.Workers, r.Rate = o.workers, float64(o.workers)/us*1e6
-		r.Scope, r.Order = o.plan.Scope, o.plan.Order
+		r.Scope, r.Order, r.Op = o.plan.Scope, o.plan.Order, o.plan.WorkerOp
 	case name == "lock" || name == "lockget":
 		r.Lock = o.lock.String()
 	case o.elements != nil:

@@ -1,10 +1,5 @@
 package benchmark
 
-import (
-	"errors"
-	"sync"
-)
-
 // The loops of one-sided communication. In a loop of rank 0 only, rank 1 waits in the
 // barrier after the loop meanwhile, and makes progress there.
 
@@ -169,34 +164,4 @@ func (o *onesided) rputWait(n int) error {
 		}
 	}
 	return o.win.Flush(1)
-}
-
-// putInWorkers runs all workers at the same time; each puts one byte and flushes, n times.
-func (o *onesided) putInWorkers(n int) error {
-	if o.rank != 0 {
-		return nil
-	}
-	var others sync.WaitGroup
-	for w := 1; w < o.workers; w++ {
-		others.Go(func() { o.errs[w] = o.putBytes(w, n) })
-	}
-	o.errs[0] = o.putBytes(0, n)
-	others.Wait()
-	return errors.Join(o.errs[:]...)
-}
-
-func (o *onesided) putBytes(worker, n int) error {
-	win, data, at := o.win, o.send[:1], o.base+worker*cell
-	if o.dups != nil {
-		win = o.dups[worker]
-	}
-	for range n {
-		if err := win.Put(data, 1, at); err != nil {
-			return err
-		}
-		if err := win.Flush(1); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -23,6 +23,9 @@ func (o *onesided) prepare(get bool) error {
 		if get {
 			copy(o.mem, o.send[:o.size])
 		}
+		if o.plan.WorkerOp == "get" {
+			o.prepareCells()
+		}
 	}
 	return o.world.Barrier()
 }
@@ -63,6 +66,8 @@ func (o *onesided) inspect(name string) error {
 		switch {
 		case reads(name):
 			wrong[0] = int64(o.differs(o.recv))
+		case o.plan.WorkerOp == "get":
+			wrong[0] = int64(o.inspectCells(o.recv, 0))
 		case name == "getacc" || name == "fop" || name == "cas":
 			if !o.elements.fetched(total[0] - 1) {
 				wrong[0] = 1
@@ -100,13 +105,10 @@ func (o *onesided) inspectMemory(name string, total int64) (wrong int, err error
 		}
 	}
 	switch {
+	case o.plan.WorkerOp == "get":
+		return 0, nil
 	case name == "mtflush":
-		for w := range o.workers {
-			if o.mem[w*cell] != pattern(0) {
-				wrong++
-			}
-		}
-		return wrong, nil
+		return o.inspectCells(o.mem, total), nil
 	case o.elements != nil:
 		return o.elements.differ(o.mem[:o.size], total), nil
 	case reads(name):

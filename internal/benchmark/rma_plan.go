@@ -40,7 +40,7 @@ func (p *Plan) Spreads() bool {
 // checkOneSided checks the fields that only one-sided communication uses, and fills in defaults.
 func (p *Plan) checkOneSided() error {
 	if !slices.Contains(oneSidedNames(), p.Name) {
-		if p.Wins != nil || p.Types != nil || p.Workers != nil && p.Name != "partitioned" || p.Scope != "" || p.Order || p.Ops != 0 || p.BusyMS != 0 {
+		if p.Wins != nil || p.Types != nil || p.Workers != nil && p.Name != "partitioned" || p.Scope != "" || p.Order || p.WorkerOp != "" || p.Ops != 0 || p.BusyMS != 0 {
 			return fmt.Errorf("%s takes none of the options of one-sided communication", p.Name)
 		}
 		return nil
@@ -57,6 +57,12 @@ func (p *Plan) checkOneSided() error {
 	}
 	if p.Scope != "" && p.Scope != "process" && p.Scope != "thread" {
 		return fmt.Errorf("mtflush takes scope process or thread, not %q", p.Scope)
+	}
+	if p.WorkerOp != "" && p.Name != "mtflush" {
+		return fmt.Errorf("%s has one operation: -op is for mtflush", p.Name)
+	}
+	if p.WorkerOp != "" && !slices.Contains(workerOps(), p.WorkerOp) {
+		return fmt.Errorf("mtflush has no operation %q; there are %s", p.WorkerOp, strings.Join(workerOps(), ", "))
 	}
 	if (p.Ops != 0 || p.BusyMS != 0) && p.Name != "passive" {
 		return fmt.Errorf("%s takes as long as it takes: -ops and -busy-ms are for passive", p.Name)

@@ -65,6 +65,9 @@ func TestJSONOfOneSidedBenchmarks(t *testing.T) {
 			{Plan{Name: "mtflush", Workers: []int{1, 5}}, []string{`"win":"allocate","workers":1,"us":F,"mrate":N`, `"win":"allocate","workers":5,"us":F,"mrate":N`}},
 			{Plan{Name: "mtflush", Workers: []int{3}, Scope: "thread"}, []string{`"win":"allocate","scope":"thread","workers":3,"us":F,"mrate":N`}},
 			{Plan{Name: "mtflush", Workers: []int{2}, Order: true}, []string{`"win":"allocate","order":true,"workers":2,"us":F,"mrate":N`}},
+			{Plan{Name: "mtflush", Workers: []int{3}, WorkerOp: "get"}, []string{`"win":"allocate","op":"get","workers":3,"us":F,"mrate":N`}},
+			{Plan{Name: "mtflush", Workers: []int{3}, WorkerOp: "fop"}, []string{`"win":"allocate","op":"fop","workers":3,"us":F,"mrate":N`}},
+			{Plan{Name: "mtflush", Workers: []int{3}, WorkerOp: "cas"}, []string{`"win":"allocate","op":"cas","workers":3,"us":F,"mrate":N`}},
 		} {
 			t.Run(c.plan.Name+"-"+fabric, func(t *testing.T) {
 				c.plan.Fabric = fabric
@@ -129,9 +132,10 @@ func TestPassiveTarget(t *testing.T) {
 
 // The loops detect memory that differs from the data that was put, got or summed.
 func TestOneSidedLoopsLookAtTheMemory(t *testing.T) {
-	for _, name := range []string{"put", "get", "acc", "fop", "cas", "mtflush"} {
+	for _, name := range []string{"put", "get", "acc", "fop", "cas", "mtflush", "mtflush get", "mtflush fop", "mtflush cas"} {
+		name, op, _ := strings.Cut(name, " ")
 		err := mpi.Run(2, func(world *mpi.Comm) error {
-			p := &Plan{Name: name, Fabric: "inproc"}
+			p := &Plan{Name: name, Fabric: "inproc", WorkerOp: op}
 			if err := p.Check(2); err != nil {
 				return err
 			}
@@ -145,7 +149,7 @@ func TestOneSidedLoopsLookAtTheMemory(t *testing.T) {
 			case "get":
 				body = o.getFlush
 			case "mtflush":
-				body = o.putInWorkers
+				body = o.inWorkers
 			case "acc", "fop", "cas":
 				o.elements = elementsOf[int64](o)
 				if body = o.elements.accumulate; name != "acc" {
@@ -181,7 +185,7 @@ func TestOneSidedLoopsLookAtTheMemory(t *testing.T) {
 			return o.close()
 		})
 		if err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s %s: %v", name, op, err)
 		}
 	}
 }

@@ -109,6 +109,16 @@ type Runner interface {
 	SendRun(to int, h *wire.Header, payload [][]byte) int
 }
 
+// Holder is the capability to hold short frames, so that one system call sends several of them.
+type Holder interface {
+	// Hold accepts a frame as Send does, but may leave it in the process until Release, or until the
+	// next Send to the same peer. Frames that are held leave at the latest in Arm or Close. False means
+	// that the frame is not accepted: the caller calls Send, for this frame or another one.
+	Hold(to int, h *wire.Header, payload []byte) bool
+	// Release sends the frames to a peer that are held.
+	Release(to int)
+}
+
 // Reader is the capability to read a peer's memory without its help.
 type Reader interface {
 	// CanRead reports whether Read works for this peer (probed once).

@@ -341,6 +341,14 @@ const (
 	EndUntold = false
 	// FarUnheard has a process tell processes of other hosts the loopback address.
 	FarUnheard = false
+	// HeldOvertaken sends a frame before those that are held for the same peer.
+	HeldOvertaken = false
+	// HeldAsleep leaves held frames in the process when it is about to sleep.
+	HeldAsleep = false
+	// AnswersAlone sends each answer to the frames of one read by a system call of its own.
+	AnswersAlone = false
+	// RequestsAlone sends each request of goroutines that run one after the other at once.
+	RequestsAlone = false
 	// TagEnough lets a caller in whose tag is known, whatever it proves.
 	TagEnough = false
 )

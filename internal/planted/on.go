@@ -150,6 +150,10 @@ var (
 	MetAgainUnwatched     = chosen("MetAgainUnwatched")
 	EndUntold             = chosen("EndUntold")
 	FarUnheard            = chosen("FarUnheard")
+	HeldOvertaken         = chosen("HeldOvertaken")
+	HeldAsleep            = chosen("HeldAsleep")
+	AnswersAlone          = chosen("AnswersAlone")
+	RequestsAlone         = chosen("RequestsAlone")
 	TagEnough             = chosen("TagEnough")
 )
 

@@ -414,3 +414,21 @@ func (p *Proc) SendRun(to int, h *wire.Header, payload [][]byte) int {
 	}
 	return 0
 }
+
+// SendSoon is Send of a short frame that may leave later: in SendHeld, or with the next frame to the peer. It
+// reports whether the frame is accepted; the caller must call Send if not.
+func (p *Proc) SendSoon(to int, h *wire.Header, payload []byte) bool {
+	e := p.peers.At(to)
+	if e.near || e.queue.count() != 0 {
+		return false
+	}
+	f, ok := e.fab.(fabric.Holder)
+	return ok && f.Hold(to, h, payload)
+}
+
+// SendHeld sends the frames to a peer that are held.
+func (p *Proc) SendHeld(to int) {
+	if f, ok := p.peers.At(to).fab.(fabric.Holder); ok {
+		f.Release(to)
+	}
+}

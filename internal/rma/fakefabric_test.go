@@ -33,7 +33,10 @@ type fakeFabric struct {
 	partial bool // the one on offer has been refused
 	offered wire.Header
 	sent    []sentFrame
-	lost    []int // peers that the engine has taken down, not yet told as Down
+	holds   bool        // it holds frames, as far as the engine allows
+	held    []sentFrame // accepted, and not sent yet
+	calls   int         // times that frames have been sent, one or several
+	lost    []int       // peers that the engine has taken down, not yet told as Down
 }
 
 type sentFrame struct {
@@ -56,9 +59,28 @@ func (f *fakeFabric) Send(to int, h *wire.Header, payload []byte) bool {
 		f.offered = *h
 		return false
 	}
-	f.sent = append(f.sent, sentFrame{to, *h, bytes.Clone(payload)})
+	f.held = append(f.held, sentFrame{to, *h, bytes.Clone(payload)})
+	f.Release(to)
 	return true
 }
+
+// Hold implements fabric.Holder.
+func (f *fakeFabric) Hold(to int, h *wire.Header, payload []byte) bool {
+	if !f.holds {
+		return false
+	}
+	f.held = append(f.held, sentFrame{to, *h, bytes.Clone(payload)})
+	return true
+}
+
+// Release implements fabric.Holder.
+func (f *fakeFabric) Release(int) {
+	if len(f.held) > 0 {
+		f.calls++
+		f.sent, f.held = append(f.sent, f.held...), nil
+	}
+}
+
 func (f *fakeFabric) Poll(fabric.Sink, int) int { return 0 }
 func (f *fakeFabric) Arm()                      {}
 func (f *fakeFabric) Disarm()                   {}

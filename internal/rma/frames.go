@@ -63,7 +63,7 @@ func (e *Engine) advance(o *operation) bool {
 func (e *Engine) sendFrame(q *linkPeer, o *operation, payload []byte) {
 	to := int(o.target.process)
 	e.hdr.Size = uint32(len(payload))
-	if e.p.Send(to, &e.hdr, payload) {
+	if e.holdRequest(o, payload) || e.p.Send(to, &e.hdr, payload) {
 		if o.page != nil {
 			e.givePage(o.page)
 			o.page = nil

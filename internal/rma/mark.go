@@ -58,14 +58,32 @@ func (e *Engine) requestFlush(c *channel) mark {
 // flush, or has found that a goroutine polls which waits for it: that goroutine sends it
 // (sendDueFlushes) before it may sleep.
 func (e *Engine) sendFlushSoon(c *channel) {
-	switch {
-	case !e.p.Woken():
+	if e.p.Woken() {
+		e.delay(c)
+	} else {
 		e.sendFlush(c)
-	case !c.delayed:
+	}
+}
+
+// delay has sendDueFlushes send what c holds, and the flush that is wanted then.
+func (e *Engine) delay(c *channel) {
+	if !c.delayed {
 		c.delayed, c.delays, c.seen = true, 0, c.issued
 		e.delayed = append(e.delayed, c)
 		e.p.Later(1)
 	}
+}
+
+// holdRequest holds the frame with header e.hdr, a request of o, if goroutines have been woken and have
+// not run yet: as with flushes, most of them make requests, too, and one system call then sends all. It
+// reports whether it did. Operations with a request of MPI are not held, since the caller need not wait.
+func (e *Engine) holdRequest(o *operation, payload []byte) bool {
+	c := o.channel
+	if o.awaits == 0 || o.request != nil || planted.RequestsAlone || !e.p.Woken() || !e.p.SendSoon(int(c.target.process), &e.hdr, payload) {
+		return false
+	}
+	e.delay(c)
+	return true
 }
 
 // delaysMax is for how many polls in a row, during which no operation is added, a flush is delayed
@@ -77,7 +95,8 @@ const delaysMax = 32
 // delayShiftMax leaves two polls.
 const delayShiftMax = 4
 
-// sendDueFlushes sends the flushes that have been delayed for long enough, and returns how many.
+// sendDueFlushes sends the flushes and requests that have been delayed for long enough, and returns of how
+// many channels.
 func (e *Engine) sendDueFlushes() (n int) {
 	for i := len(e.delayed) - 1; i >= 0; i-- {
 		c := e.delayed[i]
@@ -93,7 +112,9 @@ func (e *Engine) sendDueFlushes() (n int) {
 		default:
 			c.delayShift = max(c.delayShift-1, 0)
 		}
-		n += e.sendFlushNow(c)
+		e.sendFlushNow(c)
+		e.p.SendHeld(int(c.target.process))
+		n++
 		last := len(e.delayed) - 1
 		e.delayed[i], e.delayed[last] = e.delayed[last], nil
 		e.delayed = e.delayed[:last]
@@ -103,13 +124,11 @@ func (e *Engine) sendDueFlushes() (n int) {
 	return n
 }
 
-// sendFlushNow sends the flush of c if one is delayed, and returns how many it has sent.
-func (e *Engine) sendFlushNow(c *channel) int {
-	if !c.delayed || c.wanted <= c.asked || c.asked != c.done {
-		return 0
+// sendFlushNow sends the flush of c if one is delayed.
+func (e *Engine) sendFlushNow(c *channel) {
+	if c.delayed && c.wanted > c.asked && c.asked == c.done {
+		e.sendFlush(c)
 	}
-	e.sendFlush(c)
-	return 1
 }
 
 // sendFlush sends the flush that is wanted, behind or together with what was sent before.

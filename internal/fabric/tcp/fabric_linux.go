@@ -42,6 +42,10 @@ type Fabric struct {
 	parted func(peer int) // Config.Parted
 	rings  Rings          // Config.Rings
 
+	holding    []*link // of the active ones: with held frames, see held_linux.go
+	delivering bool    // the frames of a read are being delivered
+	calls      uint    // system calls that write, for tests
+
 	detached []*link // of the active ones: not in set, see countFind
 	arms     uint    // how often the fabric was armed
 
@@ -195,6 +199,9 @@ func (f *Fabric) Poll(s fabric.Sink, hint int) int {
 	if f.broken {
 		n += f.reportBroken(s)
 	}
+	if len(f.holding) > 0 {
+		n += f.sendBlocked()
+	}
 	if hint >= 0 {
 		if q := f.routes.Find(hint); q != nil && q.link != nil {
 			f.turns++
@@ -296,6 +303,10 @@ func (f *Fabric) reportBroken(s fabric.Sink) int {
 		if l.broken == nil {
 			continue
 		}
+		if l.broken == errLeft && l.held != nil && !l.flush(f) { // the peer waits for Leave
+			f.broken = true
+			continue
+		}
 		got, err := l.receive(f, s)
 		n += got
 		l.last++
@@ -345,7 +356,7 @@ func (f *Fabric) report(s fabric.Sink, peer int, cause error) {
 	}
 }
 
-// Close implements fabric.Fabric. What Send accepted is in the kernel already. But closing a
+// Close implements fabric.Fabric. What Send accepted is in the kernel already, or held. But closing a
 // socket with unread data discards what the peer has not read yet. Therefore Close ends each
 // stream first, and closes it when the peer's kernel has everything. It discards what still
 // arrives, because two processes that close at the same time must not wait for each other.
@@ -355,13 +366,17 @@ func (f *Fabric) Close() error {
 	}
 	f.connector.close()
 	for _, l := range f.active {
-		sys.ShutdownWrite(l.fd)
+		l.finish(f)
 	}
 	waste := f.buffer()
 	for end := time.Now().Add(f.limits.linger); ; {
 		for i := len(f.active) - 1; i >= 0; i-- {
 			l := f.active[i]
 			n, err := sys.UnsentBytes(l.fd)
+			if l.held != nil {
+				n += len(l.held)
+				l.finish(f)
+			}
 			for range 16 {
 				n, errno := sys.Recv(l.fd, waste)
 				if errno != 0 && !again(errno) {
@@ -403,6 +418,9 @@ func (f *Fabric) buffer() []byte {
 // Arm implements fabric.Fabric.
 func (f *Fabric) Arm() {
 	f.reattach()
+	if !planted.HeldAsleep {
+		f.sendAnswers()
+	}
 	for _, l := range f.active {
 		if l.blocked && !l.watched {
 			l.watch(f, true)

@@ -6,6 +6,7 @@ import (
 	"syscall"
 
 	"github.com/halo-mpi/halo/internal/fabric"
+	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/sys"
 	"github.com/halo-mpi/halo/internal/wire"
 )
@@ -20,7 +21,7 @@ import (
 // copied once more.
 //
 // Sending: sent is how many bytes of the current frame are sent. The caller sends the same
-// frame again until it is accepted, so nothing else is kept.
+// frame again until it is accepted, so nothing else is kept, except held frames (held_linux.go).
 type link struct {
 	peer int
 	fd   int
@@ -34,7 +35,7 @@ type link struct {
 
 	sent    int
 	pending uint64 // word 0 of the frame that was sent in part
-	blocked bool   // the last Send was refused
+	blocked bool   // there was no room for the last frame, or for held ones
 	watched bool   // the epoll set waits for room to write
 	broken  error  // a write failed, or the peer is lost: all frames are dropped, Poll reports it
 	last    int    // turns of receiving since then
@@ -48,12 +49,13 @@ type link struct {
 	finds    int  // frames found by direct reads since the fabric was armed arms times
 	arms     uint
 
+	held     []byte // accepted frames that are not sent yet; nil: none
+	heldSent int    // bytes of held that are sent
+
 	// Of a connection between hosts (see sealed_linux.go): records are gathered in
 	// stage, place and gather are not used, h is of the frame opened last.
-	seal      *wire.Sealed // nil between processes of one host
-	record    []byte       // the record being sent, sent bytes of it are sent; nil: none
-	keepalive bool         // record is an empty one, and not a refused frame
-	reach     reach
+	seal  *wire.Sealed // nil between processes of one host
+	reach reach
 }
 
 const (
@@ -94,14 +96,17 @@ func again(e syscall.Errno) bool { return e == syscall.EAGAIN || e == syscall.EI
 
 // send is Fabric.Send on this connection.
 func (l *link) send(f *Fabric, h *wire.Header, payload []byte) bool {
-	if l.seal != nil {
-		return l.sendSealed(f, h, payload)
-	}
 	if l.broken != nil {
 		return true
 	}
 	if l.mem {
 		return l.sendLeave(f, h)
+	}
+	if l.held != nil && (l.blocked || !short(payload)) && !l.flush(f) {
+		return l.refuse(f, h)
+	}
+	if l.seal != nil || l.held != nil && !planted.HeldOvertaken || f.delivering && l.sent == 0 && short(payload) {
+		return l.sendHeld(f, h, payload)
 	}
 	if l.sent > 0 && l.pending != h.Word0() {
 		panic("tcp: another frame offered while one is sent in part")
@@ -109,6 +114,7 @@ func (l *link) send(f *Fabric, h *wire.Header, payload []byte) bool {
 	total := wire.HeaderSize + len(payload)
 	var n int
 	var e syscall.Errno
+	f.calls++
 	switch {
 	case total <= packMax:
 		h.Encode(f.packed[:])
@@ -146,11 +152,17 @@ func (l *link) accept(f *Fabric) {
 
 // refuse makes Sleep return when there is room to write the rest of the refused frame.
 func (l *link) refuse(f *Fabric, h *wire.Header) bool {
-	l.pending, l.blocked = h.Word0(), true
+	l.pending = h.Word0()
+	l.block(f)
+	return false
+}
+
+// block makes Sleep return when there is room to write.
+func (l *link) block(f *Fabric) {
+	l.blocked = true
 	if !l.watched && f.sleep.armed.Load() {
 		l.watch(f, true)
 	}
-	return false
 }
 
 // watch makes the epoll set wait for room to write, or not.
@@ -169,6 +181,7 @@ func (l *link) receive(f *Fabric, s fabric.Sink) (did int, err error) {
 			return did, err
 		}
 		did++
+		f.delivering = !planted.AnswersAlone
 		if l.place == nil {
 			l.w += n
 		} else if l.filled += n; l.filled >= len(l.place) {
@@ -183,6 +196,9 @@ func (l *link) receive(f *Fabric, s fabric.Sink) (did int, err error) {
 			k, err = l.open(s)
 		case l.place == nil:
 			k, err = l.deliver(f, s)
+		}
+		if f.delivering = false; len(f.holding) > 0 {
+			f.sendAnswers()
 		}
 		if did += k; err != nil || n < asked {
 			return did, err

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/halo-mpi/halo/internal/fabric"
 	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/internal/wire"
 )
@@ -36,7 +37,8 @@ func traffic(t testing.TB, fs []made, frames, max int, place func(*wire.Header) 
 				}
 				b := pattern(seed(i, j, next[i][j]), max)
 				h := wire.Header{Kind: wire.User, Size: uint32(len(b)), Tag: int32(next[i][j]), Ctx: 5, Arg: 1 << 40, Name: uint64(i), Chan: 3}
-				if f.Send(j, &h, b) {
+				holder, _ := f.(fabric.Holder)
+				if holder != nil && h.Tag%3 == 1 && holder.Hold(j, &h, b) || f.Send(j, &h, b) {
 					next[i][j]++
 					idle = false
 				}
@@ -59,6 +61,13 @@ func traffic(t testing.TB, fs []made, frames, max int, place func(*wire.Header) 
 			}
 		}
 		if idle {
+			for i, f := range fs {
+				for j := range fs {
+					if holder, ok := f.(fabric.Holder); ok && i != j {
+						holder.Release(j)
+					}
+				}
+			}
 			runtime.Gosched()
 		}
 	}

@@ -26,6 +26,9 @@ func (f *Fabric) SendRun(to int, h *wire.Header, payload [][]byte) (taken int) {
 	if l == nil || l.seal != nil || l.sent > 0 || l.broken != nil || l.left {
 		return 0
 	}
+	if l.held != nil && !l.flush(f) {
+		return 0
+	}
 	size := 0
 	for _, b := range payload {
 		size += len(b)
@@ -34,6 +37,7 @@ func (f *Fabric) SendRun(to int, h *wire.Header, payload [][]byte) (taken int) {
 		return 0 // Send does that as well
 	}
 	size = f.frame(h, payload, size)
+	f.calls++
 	gone, e := f.run.pieces.Send(l.fd)
 	if e != 0 {
 		return 0 // Send handles the error

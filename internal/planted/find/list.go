@@ -160,6 +160,10 @@ func faults() []sought {
 		by("MetAgainUnwatched", "internal/proc", "TestMetAgainWhileLeaving"),
 		by("EndUntold", "internal/launch", "TestDYN05_TheParentLearnsOfTheEnd"),
 		by("FarUnheard", "mpi", "TestXDYN01_DYN05_DYN02_JobsOfOneHostEach"),
+		by("HeldOvertaken", "internal/fabric/tcp", "TestHeldFramesKeepTheirOrder"),
+		by("HeldAsleep", "internal/fabric/tcp", "TestHeldFramesLeaveBeforeSleep"),
+		by("AnswersAlone", "internal/fabric/tcp", "TestAnswersToOneReadLeaveTogether"),
+		by("RequestsAlone", "internal/rma", "TestRC02_RC05_RC06_RequestsOfSeveralGoroutinesLeaveTogether"),
 		by("TagEnough", "internal/fabric/tcp", "TestS8_CallersOfPorts"),
 	}
 }
