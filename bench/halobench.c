@@ -19,6 +19,7 @@
  * bibw       the same both ways at once; the sum is printed
  * msgrate    bw with small messages; with more than two ranks rank i sends to
  *            i + n/2, and the sum is printed
+ * beside     see beside.h; the size is that of the long message
  * matching   see matching.h; -sizes gives the depths
  * barrier, bcast, allreduce (sum of doubles), allgather, alltoall; the size is
  *            that of the buffer, or of one block
@@ -159,6 +160,7 @@ static void alltoall(long n)
         MPI_Alltoall(sendbuf, size, MPI_BYTE, recvbuf, size, MPI_BYTE, MPI_COMM_WORLD);
 }
 
+#include "beside.h"
 #include "matching.h"
 #include "neighbor.h"
 
@@ -236,6 +238,7 @@ int main(int argc, char **argv)
         {"latency", "0,8,64,512,4096,16384,65536,262144,1048576", latency, 2},
         {"bw", "64,512,4096,16384,65536,262144,1048576,4194304", stream, 2},
         {"bibw", "64,512,4096,16384,65536,262144,1048576,4194304", both_ways, 2},
+        {"beside", "1073741824", NULL, 2},
         {"msgrate", "8", stream, -2},
         {"matching", "10,100,1000,10000,50000,100000", NULL, 2},
         {"barrier", "0", barrier, 0},
@@ -316,6 +319,10 @@ int main(int argc, char **argv)
                 fail("matching takes depths from 1 to 1000000", "");
             matching(size, "unexpected", unexpected);
             matching(size, "posted", posted);
+            continue;
+        }
+        if (!strcmp(name, "beside")) {
+            beside(name);
             continue;
         }
         if (!strcmp(name, "memory")) {

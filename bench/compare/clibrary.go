@@ -71,6 +71,8 @@ func (r *row) calls() float64 {
 		return 1
 	case "across", "connect":
 		return 2
+	case "beside":
+		return 4
 	case "latency", "section": // a Send and a Recv on both sides, halved
 		return 2
 	case "put", "get", "acc", "getacc", "fop", "cas", "mtflush", "passive", "fence":

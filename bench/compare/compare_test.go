@@ -123,7 +123,7 @@ func TestVerdicts(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
-	if s := r.summary(); !strings.HasPrefix(s, "107 of 109 rows") || !strings.Contains(s, "two exceptions") {
+	if s := r.summary(); !strings.HasPrefix(s, "108 of 110 rows") || !strings.Contains(s, "two exceptions") {
 		t.Errorf("summary %q", s)
 	}
 	flat := rowIndex(t, r, "matching unexpected 50000")
@@ -153,7 +153,7 @@ func TestMissingFiguresAreNotMet(t *testing.T) {
 		r.figures["mpich"][i][0] = one
 	}
 	r.fail("openmpi", job{bench: "bw", fabric: "tcp", ranks: 2}, errors.New("no route"))
-	if s := r.summary(); !strings.Contains(s, "0 of 109 rows") || !strings.Contains(s, "109 have no figure") {
+	if s := r.summary(); !strings.Contains(s, "0 of 110 rows") || !strings.Contains(s, "110 have no figure") {
 		t.Errorf("summary %q", s)
 	}
 	if s := r.text(); !strings.Contains(s, "failed: round 1, openmpi, bw tcp, 2 ranks: no route") {
@@ -182,7 +182,7 @@ func TestJobsShareARunAcrossSizes(t *testing.T) {
 	}
 	want := []string{
 		"latency shm, 2 ranks, sizes 8,65536", "bw shm, 2 ranks, sizes 1048576", "msgrate shm, 2 ranks, sizes 8",
-		"latency tcp, 2 ranks, sizes 8", "bw tcp, 2 ranks, sizes 1048576", "matching shm, 2 ranks, sizes 10,1000,10000,50000",
+		"latency tcp, 2 ranks, sizes 8", "bw tcp, 2 ranks, sizes 1048576", "beside tcp, 2 ranks, sizes 1073741824", "matching shm, 2 ranks, sizes 10,1000,10000,50000",
 		"barrier shm, 2 ranks", "allreduce shm, 2 ranks, sizes 8", "barrier shm, 4 ranks", "allreduce shm, 4 ranks, sizes 8",
 		"barrier shm, 8 ranks", "allreduce shm, 8 ranks, sizes 8",
 	}

@@ -112,6 +112,7 @@ func baseRows() []row {
 		{name: "msgrate shm 8 B", bench: "msgrate", fabric: "shm", ranks: 2, size: 8, unit: "M/s", more: true},
 		{name: "latency tcp 8 B", bench: "latency", fabric: "tcp", ranks: 2, size: 8, unit: "us", limit: "sockets 8 B", bars: best(1)},
 		{name: "bw tcp 1 MiB", bench: "bw", fabric: "tcp", ranks: 2, size: 1 << 20, unit: "MB/s", more: true, limit: "sockets 1 MiB", bars: best(1)},
+		{name: "8 B beside 1 GiB tcp", bench: "beside", fabric: "tcp", ranks: 2, size: 1 << 30, unit: "us", bars: []bar{{factor: 100, of: "us"}}},
 	}
 	for _, queue := range []string{"unexpected", "posted"} {
 		for _, depth := range []int{10, 1000, 10000, 50000} {

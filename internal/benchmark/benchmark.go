@@ -73,6 +73,7 @@ func kinds() []kind {
 		{"notify", "half a round trip of one notified put", []int{0, 8, 64, 512, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20}, 2},
 		{"bw", "bandwidth one way, 64 messages in flight", rates, 2},
 		{"bibw", "bandwidth both ways at once, summed", rates, 2},
+		{"beside", "a round trip of 8 bytes while one message of that size is sent on the same way", []int{1 << 30}, 2},
 		{"msgrate", "small messages a second; rank i sends to i + n/2", []int{8}, -2},
 		{"matching", "time to match one message in a queue, worst order", []int{10, 100, 1000, 10000, 50000, 100000}, 2},
 		{"partitioned", "time of a message of 64 partitions of that size, which several goroutines fill", []int{4 << 10}, 2},
@@ -223,6 +224,8 @@ func Run(world *mpi.Comm, p *Plan, out io.Writer) error {
 		switch p.Name {
 		case "matching":
 			err = matching(world, p, size, report)
+		case "beside":
+			err = beside(world, p, size, report)
 		case "notify":
 			err = notifying(world, p, size, report)
 		case "pack", "unpack":

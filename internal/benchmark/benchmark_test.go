@@ -45,6 +45,7 @@ func TestJSONOfEveryBenchmark(t *testing.T) {
 	}{
 		{"latency", 2, []int{0, 8}, []string{`{"bench":"latency","fabric":"X","ranks":2,"size":0,"us":F}`, `{"bench":"latency","fabric":"X","ranks":2,"size":8,"us":F}`}},
 		{"notify", 2, []int{0, 8}, []string{`{"bench":"notify","fabric":"X","ranks":2,"size":0,"us":F}`, `{"bench":"notify","fabric":"X","ranks":2,"size":8,"us":F}`}},
+		{"beside", 2, []int{4 << 20}, []string{`{"bench":"beside","fabric":"X","ranks":2,"size":4194304,"us":F}`}},
 		{"bw", 2, []int{4096}, []string{`{"bench":"bw","fabric":"X","ranks":2,"size":4096,"mbps":F}`}},
 		{"bibw", 2, []int{4096}, []string{`{"bench":"bibw","fabric":"X","ranks":2,"size":4096,"mbps":F}`}},
 		{"msgrate", 4, nil, []string{`{"bench":"msgrate","fabric":"X","ranks":4,"size":8,"mrate":[0-9]+}`}},

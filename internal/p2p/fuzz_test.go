@@ -14,9 +14,10 @@ import (
 
 // scriptedFabric is a fabric that delivers only what the test delivers itself.
 type scriptedFabric struct {
-	full bool // refuses frames
-	sent int
-	lost []int // peers that the engine has taken down, before the call of Down
+	full  bool // refuses frames
+	sent  int
+	kinds []wire.Kind // of the frames that were sent
+	lost  []int       // peers that the engine has taken down, before the call of Down
 }
 
 func (w *scriptedFabric) Name() string  { return "scripted" }
@@ -30,6 +31,7 @@ func (w *scriptedFabric) Send(to int, h *wire.Header, payload []byte) bool {
 		panic("the engine sends a frame that no receiver takes")
 	}
 	w.sent++
+	w.kinds = append(w.kinds, h.Kind)
 	return true
 }
 func (w *scriptedFabric) Poll(fabric.Sink, int) int { return 0 }

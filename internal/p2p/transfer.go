@@ -3,6 +3,7 @@ package p2p
 import (
 	"slices"
 
+	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
@@ -97,7 +98,8 @@ func (e *Engine) stream(r *Request, to, want uint64) {
 }
 
 // Work implements proc.Worker: every transfer advances by one piece, in turn. Of several pulls from one
-// sender only the first one does, so that the sender assists with each.
+// sender only the first one does, so that the sender assists with each. The process polls between the
+// pieces, so that short messages do not wait for several.
 func (e *Engine) Work() int {
 	n := 0
 	for i := 0; i < len(e.pulls); i++ {
@@ -117,9 +119,11 @@ func (e *Engine) Work() int {
 	}
 	for i := 0; i < len(e.streams); i++ {
 		r := e.streams[i]
-		for burst := 0; burst < streamBurst && !r.queued && r.moved < r.need; burst++ {
-			n++
-			e.sendChunk(r)
+		for piece := 0; piece < 1 || planted.PiecesInARow && piece < 4; piece++ {
+			if !r.queued && r.moved < r.need {
+				n++
+				e.sendChunk(r)
+			}
 		}
 		if !r.queued && r.moved == r.need {
 			e.streams = remove(e.streams, i)
@@ -132,9 +136,6 @@ func (e *Engine) Work() int {
 	}
 	return n
 }
-
-// streamBurst is how many frames a stream sends before the next stream has its turn.
-const streamBurst = 4
 
 // sendChunk sends the next frames of a stream, or puts one into the send queue.
 func (e *Engine) sendChunk(r *Request) {

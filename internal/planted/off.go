@@ -349,6 +349,12 @@ const (
 	AnswersAlone = false
 	// RequestsAlone sends each request of goroutines that run one after the other at once.
 	RequestsAlone = false
+	// RunsBeside sends long messages in runs beside short ones that the process sends.
+	RunsBeside = false
+	// TurnGoesOn reads on in a turn in which a short message has been delivered.
+	TurnGoesOn = false
+	// PiecesInARow sends several pieces of a long message without polling in between.
+	PiecesInARow = false
 	// TagEnough lets a caller in whose tag is known, whatever it proves.
 	TagEnough = false
 )

@@ -154,6 +154,9 @@ var (
 	HeldAsleep            = chosen("HeldAsleep")
 	AnswersAlone          = chosen("AnswersAlone")
 	RequestsAlone         = chosen("RequestsAlone")
+	RunsBeside            = chosen("RunsBeside")
+	TurnGoesOn            = chosen("TurnGoesOn")
+	PiecesInARow          = chosen("PiecesInARow")
 	TagEnough             = chosen("TagEnough")
 )
 

@@ -49,6 +49,9 @@ type link struct {
 	finds    int  // frames found by direct reads since the fabric was armed arms times
 	arms     uint
 
+	mixed   int  // frames of long messages that are sent one by one, see mixed_linux.go
+	message bool // a short message has been delivered since the last read
+
 	held     []byte // accepted frames that are not sent yet; nil: none
 	heldSent int    // bytes of held that are sent
 
@@ -102,6 +105,7 @@ func (l *link) send(f *Fabric, h *wire.Header, payload []byte) bool {
 	if l.mem {
 		return l.sendLeave(f, h)
 	}
+	l.noteSent(h)
 	if l.held != nil && (l.blocked || !short(payload)) && !l.flush(f) {
 		return l.refuse(f, h)
 	}
@@ -200,7 +204,8 @@ func (l *link) receive(f *Fabric, s fabric.Sink) (did int, err error) {
 		if f.delivering = false; len(f.holding) > 0 {
 			f.sendAnswers()
 		}
-		if did += k; err != nil || n < asked {
+		if did += k; err != nil || n < asked || l.message {
+			l.message = false
 			return did, err
 		}
 	}
@@ -255,6 +260,7 @@ func (l *link) deliver(f *Fabric, s fabric.Sink) (did int, err error) {
 		r += wire.HeaderSize
 		size := int(l.h.Size)
 		if l.w-r >= size {
+			l.noteArrived(&l.h)
 			s.Frame(l.peer, &l.h, l.stage[r:r+size:r+size])
 			r += size
 			did++

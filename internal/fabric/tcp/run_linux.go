@@ -23,7 +23,7 @@ type run struct {
 // SendRun implements fabric.Runner.
 func (f *Fabric) SendRun(to int, h *wire.Header, payload [][]byte) (taken int) {
 	l := f.routes.At(to).link
-	if l == nil || l.seal != nil || l.sent > 0 || l.broken != nil || l.left {
+	if l == nil || l.seal != nil || l.sent > 0 || l.broken != nil || l.left || l.single() {
 		return 0
 	}
 	if l.held != nil && !l.flush(f) {

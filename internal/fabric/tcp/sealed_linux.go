@@ -32,6 +32,7 @@ func (l *link) open(s fabric.Sink) (did int, err error) {
 		}
 		r += n
 		if l.h.Kind != 0 { // else a keepalive
+			l.noteArrived(&l.h)
 			s.Frame(l.peer, &l.h, payload)
 			did++
 		}

@@ -164,6 +164,9 @@ func faults() []sought {
 		by("HeldAsleep", "internal/fabric/tcp", "TestHeldFramesLeaveBeforeSleep"),
 		by("AnswersAlone", "internal/fabric/tcp", "TestAnswersToOneReadLeaveTogether"),
 		by("RequestsAlone", "internal/rma", "TestRC02_RC05_RC06_RequestsOfSeveralGoroutinesLeaveTogether"),
+		by("RunsBeside", "internal/fabric/tcp", "TestLongMessagesAreSentByFrameBesideShortOnes"),
+		by("TurnGoesOn", "internal/fabric/tcp", "TestAShortMessageEndsATurn"),
+		by("PiecesInARow", "internal/p2p", "TestP2P06_ShortMessageBehindALongOne"),
 		by("TagEnough", "internal/fabric/tcp", "TestS8_CallersOfPorts"),
 	}
 }
