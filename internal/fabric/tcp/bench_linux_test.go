@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/halo-mpi/halo/internal/hosttest"
 	"github.com/halo-mpi/halo/internal/sys"
 	"github.com/halo-mpi/halo/internal/wire"
 )
@@ -45,8 +46,8 @@ func BenchmarkPingPong(b *testing.B) {
 		mk   maker
 		size int
 	}{
-		{"8", raw, 8}, {"1024", raw, 1024}, {"16384", raw, 16 << 10}, {"65408", raw, eagerMax},
-		{"8/sealed", apart(raw), 8}, {"1024/sealed", apart(raw), 1024}, {"16384/sealed", apart(raw), 16 << 10}, {"65408/sealed", apart(raw), eagerMax},
+		{"8", raw, 8}, {"1024", raw, 1024}, {"16384", raw, 16 << 10}, {"64000", raw, eagerMax},
+		{"8/sealed", apart(raw), 8}, {"1024/sealed", apart(raw), 1024}, {"16384/sealed", apart(raw), 16 << 10}, {"64000/sealed", apart(raw), eagerMax},
 	} {
 		size := c.size
 		b.Run(c.name, func(b *testing.B) {
@@ -155,11 +156,29 @@ const message = 16 * chunkMax
 
 // BenchmarkBandwidth sends messages in one direction in frames of the largest size; an empty
 // frame answers each message.
-func BenchmarkBandwidth(b *testing.B)       { bandwidth(b, raw) }
-func BenchmarkSealedBandwidth(b *testing.B) { bandwidth(b, apart(raw)) }
+func BenchmarkBandwidth(b *testing.B)       { bandwidth(b, ends(b, raw, 2, limits{})) }
+func BenchmarkSealedBandwidth(b *testing.B) { bandwidth(b, ends(b, apart(raw), 2, limits{})) }
 
-func bandwidth(b *testing.B, mk maker) {
-	fs := ends(b, mk, 2, limits{})
+// BenchmarkHostsBandwidth is the bandwidth between two hosts, sealed as it is, and for comparison plain.
+// Package wire has the rate of the cipher, BenchmarkSeal and BenchmarkOpen.
+func BenchmarkHostsBandwidth(b *testing.B) {
+	h := hosttest.Start(b, 2)
+	b.Run("sealed", func(b *testing.B) { bandwidth(b, spread(b, h, 2, false, limits{})) })
+	b.Run("plain", func(b *testing.B) {
+		var configs []Config
+		for i := range 2 {
+			j := job(i, 2) // without a table of hosts
+			j.Listen = h.Addr(i)
+			inside := func(work func() error) error { return h.Inside(i, work) }
+			configs = append(configs, Config{Job: j, limits: limits{inside: inside}})
+		}
+		fs, addrs := open(b, raw, configs...)
+		start(b, addrs, fs...)
+		bandwidth(b, fs)
+	})
+}
+
+func bandwidth(b *testing.B, fs []made) {
 	var stop atomic.Bool
 	var wg sync.WaitGroup
 	wg.Go(func() {
