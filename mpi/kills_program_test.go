@@ -90,8 +90,7 @@ func wrongUnlessKilled(err error) error {
 	return err
 }
 
-// together uses an intercommunicator, and disconnects it whatever happens. It makes no further communicators: that may
-// succeed at some members only when a process dies, and these would wait for the others when they let go of it.
+// together uses an intercommunicator and what is made of it, and disconnects them whatever happens.
 func together(inter *mpi.Comm) error {
 	use := func() error {
 		if err := inter.Barrier(); err != nil {
@@ -108,7 +107,19 @@ func together(inter *mpi.Comm) error {
 		}
 		return nil
 	}
-	return errors.Join(use(), inter.Disconnect())
+	err := use()
+	if all, failed := inter.Merge(false); failed == nil {
+		err = errors.Join(err, all.Barrier())
+		if dup, failed := all.Dup(); failed == nil {
+			err = errors.Join(err, dup.Barrier(), dup.Disconnect())
+		} else {
+			err = errors.Join(err, failed)
+		}
+		err = errors.Join(err, all.Disconnect())
+	} else {
+		err = errors.Join(err, failed)
+	}
+	return errors.Join(err, inter.Disconnect())
 }
 
 func serverRound(ctx context.Context, world *mpi.Comm, _ int) error {

@@ -149,6 +149,7 @@ func (e *Engine) Dup(c *comm.Comm) (d *comm.Comm, err error) {
 		} else {
 			d, err = e.dup(c)
 		}
+		d, err = e.commit(c, d, err)
 		return err
 	})
 	return d, err
@@ -213,6 +214,7 @@ func (e *Engine) Split(c *comm.Comm, color, key int) (*comm.Comm, error) {
 func (e *Engine) SplitBy(c *comm.Comm, mine []byte, group func(all []byte) ([]int, error)) (d *comm.Comm, err error) {
 	err = occupied(c, CallSplit, func() error {
 		d, err = e.splitBy(c, mine, group)
+		d, err = e.commit(c, d, err)
 		return err
 	})
 	return d, err
@@ -242,7 +244,7 @@ func (e *Engine) splitBy(c *comm.Comm, mine []byte, group func(all []byte) ([]in
 
 // Create makes a communicator of the given members of c, and returns nil at a member that is not
 // one of them. It is collective over c, but members may give different groups if the groups are
-// disjoint. A member that is in no group does not wait. It takes the lock.
+// disjoint. A member that is in no group does not wait, unless c has members of several jobs. It takes the lock.
 func (e *Engine) Create(c *comm.Comm, members []int32) (d *comm.Comm, err error) {
 	err = occupied(c, CallCreate, func() error {
 		if c.Inter != nil {
@@ -250,6 +252,7 @@ func (e *Engine) Create(c *comm.Comm, members []int32) (d *comm.Comm, err error)
 		} else {
 			d, err = e.createAmong(c, members)
 		}
+		d, err = e.commit(c, d, err)
 		return err
 	})
 	return d, err

@@ -62,14 +62,15 @@ func (e *Engine) Kernel() op.Kernel { return e.choice.Kernel }
 
 // state is what the engine keeps for a communicator.
 type state struct {
-	busy   occupancy
-	number int32 // of the last schedule started; the tag of its messages
-	terms  terms // of the last schedule started
-	inits  int32 // persistent collectives made
-	where  site
-	world  bool // the communicator may use WorldSlot
-	slot   slot // of all members; a part of the state, which saves a load
-	checks bool // all members check: collectives begin with an agreement
+	busy    occupancy
+	number  int32 // of the last schedule started; the tag of its messages
+	terms   terms // of the last schedule started
+	inits   int32 // persistent collectives made
+	commits int32 // of calls that make communicators of several jobs
+	where   site
+	world   bool // the communicator may use WorldSlot
+	slot    slot // of all members; a part of the state, which saves a load
+	checks  bool // all members check: collectives begin with an agreement
 
 	refusals map[int32][]persistentRefusal // by the tag of a persistent collective; nil until there is one
 

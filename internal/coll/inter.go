@@ -121,6 +121,7 @@ func (e *Engine) createBetween(c *comm.Comm, members []int32) (*comm.Comm, error
 func (e *Engine) Merge(c *comm.Comm, high bool) (d *comm.Comm, err error) {
 	err = occupied(c, CallMerge, func() error {
 		d, err = e.merge(c, high)
+		d, err = e.commit(c, d, err)
 		return err
 	})
 	return d, err

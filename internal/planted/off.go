@@ -202,6 +202,10 @@ const (
 	BriefOfTheIndex = false
 	// StrangersMet takes processes of two groups for ones that know each other.
 	StrangersMet = false
+	// CommitSkipped lets members keep a communicator that others have not made, because a process of another job died.
+	CommitSkipped = false
+	// CommitEarly lets the leader of a job decide although it has lost another leader.
+	CommitEarly = false
 	// DeathKept takes a process of another job for dead that has the number of one which has died.
 	DeathKept = false
 	// HostsOfTheOwnJob takes processes of another job for ones of the hosts of the own one.

@@ -90,6 +90,8 @@ var (
 	IndexAsNumber         = chosen("IndexAsNumber")
 	BriefOfTheIndex       = chosen("BriefOfTheIndex")
 	StrangersMet          = chosen("StrangersMet")
+	CommitSkipped         = chosen("CommitSkipped")
+	CommitEarly           = chosen("CommitEarly")
 	DeathKept             = chosen("DeathKept")
 	HostsOfTheOwnJob      = chosen("HostsOfTheOwnJob")
 	TagIgnored            = chosen("TagIgnored")

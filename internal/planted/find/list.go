@@ -100,6 +100,8 @@ func faults() []sought {
 		by("IndexAsNumber", proc, "TestListsOfProcessesTravel"),
 		by("BriefOfTheIndex", mpi, "TestSYN35_ObjectsAcrossJobs"),
 		by("StrangersMet", mpi, "TestXDYN01_COM01_GroupsThatHaveNotMet"),
+		by("CommitSkipped", "internal/world", "TestXDYN01_F1_SurvivorsAgree"),
+		by("CommitEarly", "internal/world", "TestXDYN01_F1_SurvivorsAgree"),
 		by("DeathKept", mpi, "TestXDYN01_SYN35_AfterTheDead"),
 		by("HostsOfTheOwnJob", mpi, "TestXDYN01_XCOM01_SplitsOfSeveralJobs"),
 		by("TagIgnored", mpi, "TestXSES01_TagsTellCallsApart"),
