@@ -9,7 +9,6 @@ import (
 
 // heldCases calls do with two ends that have met, within a host and between hosts.
 func heldCases(t *testing.T, do func(t *testing.T, from *Fabric, fs []made)) {
-	testrun.Covered(t)
 	for name, mk := range map[string]maker{"plain": raw, "sealed": apart(raw)} {
 		t.Run(name, func(t *testing.T) {
 			fs := ends(t, mk, 2, limits{})
@@ -176,5 +175,23 @@ func TestAnswersToOneReadLeaveTogether(t *testing.T) {
 		}
 		sinks := inboxes(t, 2)
 		attend(fs[:1], sinks, func() bool { return len(sinks[0].frames[1]) >= 8 })
+	})
+}
+
+// Frames that are held, and answers to them, allocate nothing.
+func TestHeldFramesAllocateNothing(t *testing.T) {
+	heldCases(t, func(t *testing.T, f *Fabric, fs []made) {
+		s, h, b := &count{}, wire.Header{Kind: wire.User, Size: 8}, make([]byte, 8)
+		if n := testing.AllocsPerRun(200, func() {
+			want := s.frames + 8
+			for range 8 {
+				f.Hold(1, &h, b)
+			}
+			for f.Release(1); s.frames < want; {
+				fs[1].Poll(s, 0)
+			}
+		}); n > 0 && !testrun.Race {
+			t.Errorf("%v allocations for 8 held frames", n)
+		}
 	})
 }
