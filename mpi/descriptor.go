@@ -53,6 +53,17 @@ func (internals) MessageDescriptor(c *Comm) (address uintptr, layout uint64) {
 // C: none; MPI_Send and others wake members here.
 func (internals) WakeMember(c *Comm, rank int, room bool) { c.w.P2P.Wake(c.core, rank, room) }
 
+// SentRequest is the request of a send that compiled code has made with a number, by the
+// MessageDescriptor. It is complete.
+//
+// C: none; for bindings whose compiled code completes MPI_Isend by itself.
+func (internals) SentRequest(c *Comm, number uint32) Request {
+	e := c.w.P2P
+	e.Proc().Lock()
+	defer e.Proc().Unlock()
+	return newRequest(callIsend, c, e.Sent(c.core, number))
+}
+
 // Await waits until a word that the CommDescriptor refers to is n or more. Code that uses the
 // CommDescriptor calls it if a collective that it has begun has to wait for long. Await returns
 // the error of the collective if the word cannot reach n because a member has died.

@@ -46,6 +46,7 @@ var engine = unexported.Get[interface {
 	Ring(c *mpi.Comm)
 	Balance(c *mpi.Comm)
 	CompletedRequest(c *mpi.Comm) mpi.Request
+	SentRequest(c *mpi.Comm, number uint32) mpi.Request
 
 	// Arguments and callbacks.
 	Degrees(c *mpi.Comm) (in, out int)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/mpi"
 )
 
@@ -50,13 +51,27 @@ func (l *Lib) noRequest(call string, h handle) error {
 // a slot.
 const requestDone handle = 0x7f5
 
-// undone returns h, or the handle of a new complete request if h is requestDone. Calls that C
-// leaves to Go need one.
+// isDone reports whether h is requestDone, or the handle of a send that C has completed. Such a handle is
+// the number of the send and kindSent. It has as many bits as the integer that stands for it in Fortran.
+func isDone(h handle) bool {
+	return h == requestDone || h&(1<<kindBits-1) == handle(kindSent) && h>>kindBits >= shmfmt.SentFirst && h>>kindBits < 1<<shmfmt.SentBits
+}
+
+// standIn returns a request for a handle that isDone: complete, and in no table.
+func (l *Lib) standIn(h handle) mpi.Request {
+	if h == requestDone {
+		return engine.CompletedRequest(l.base())
+	}
+	return engine.SentRequest(l.base(), uint32(h>>kindBits))
+}
+
+// undone returns h, or the handle of a new complete request if h isDone. Calls that C leaves to Go need
+// one.
 func (l *Lib) undone(h handle) handle {
-	if h != requestDone {
+	if !isDone(h) {
 		return h
 	}
-	return l.requests.add(engine.CompletedRequest(l.base()))
+	return l.requests.add(l.standIn(h))
 }
 
 // ended sets a handle to null if its request has ended.
@@ -125,14 +140,14 @@ type several struct {
 	requests []mpi.Request
 	statuses []mpi.Status
 	indices  []int
-	stand    bool // some requests stand for requestDone, which has no slot in the table
+	stand    bool // some requests stand for handles that are done, which have no slot in the table
 }
 
 var severals = sync.Pool{New: func() any { return new(several) }}
 
-// requestsOf collects the requests of an array of n. Unless it returns an error, the caller
-// must call done.
-func (l *Lib) requestsOf(a args, i, n int, call string) (*several, error) {
+// requestsOf collects the requests of an array of n. all says that the call completes all of them or none.
+// Unless it returns an error, the caller must call done.
+func (l *Lib) requestsOf(a args, i, n int, call string, all bool) (*several, error) {
 	if n < 0 {
 		return nil, l.fail(mpi.ErrArg, call, "%d requests", n)
 	}
@@ -150,9 +165,11 @@ func (l *Lib) requestsOf(a args, i, n int, call string) (*several, error) {
 			s.requests[k] = mpi.Request{}
 			continue
 		}
-		if h == requestDone {
-			s.requests[k] = engine.CompletedRequest(l.base())
-			s.stand = true
+		if isDone(h) {
+			if s.requests[k] = (mpi.Request{}); !all { // else it is complete, with an empty status, as the null request is
+				s.requests[k] = l.standIn(h)
+				s.stand = true
+			}
 			continue
 		}
 		q, ok := l.requests.get(h)
@@ -175,7 +192,7 @@ func (s *several) outcomes() []mpi.Status {
 func (s *several) done() {
 	if s.stand {
 		for k := range s.handles {
-			if s.handles[k] == requestDone && !s.requests[k].IsNull() {
+			if isDone(s.handles[k]) && !s.requests[k].IsNull() {
 				s.requests[k].Wait() // it is complete: Wait recycles it
 			}
 		}
@@ -194,7 +211,7 @@ func (l *Lib) back(s *several, k int) {
 	}
 	switch h := s.handles[k]; {
 	case h == requestNull:
-	case h == requestDone:
+	case isDone(h):
 		if s.requests[k].IsNull() {
 			s.handles[k] = requestNull
 		}
@@ -226,7 +243,7 @@ func (s *status) storeOne(st *mpi.Status, call error) {
 // waitall is MPI_Waitall.
 func (l *Lib) waitall(a args) error {
 	n := a.int(0)
-	s, err := l.requestsOf(a, 1, n, "MPI_Waitall")
+	s, err := l.requestsOf(a, 1, n, "MPI_Waitall", true)
 	if err != nil {
 		return err
 	}
@@ -255,7 +272,7 @@ func (l *Lib) all(a args, call string, test func([]mpi.Request, []mpi.Status) (b
 	if err := l.need(call, a, "flag", 2); err != nil {
 		return err
 	}
-	s, err := l.requestsOf(a, 1, n, call)
+	s, err := l.requestsOf(a, 1, n, call, call == "MPI_Testall")
 	if err != nil {
 		return err
 	}
@@ -278,7 +295,7 @@ func (l *Lib) waitany(a args) error {
 	if err := l.need("MPI_Waitany", a, "index", 2); err != nil {
 		return err
 	}
-	s, err := l.requestsOf(a, 1, a.int(0), "MPI_Waitany")
+	s, err := l.requestsOf(a, 1, a.int(0), "MPI_Waitany", false)
 	if err != nil {
 		return err
 	}
@@ -309,7 +326,7 @@ func (l *Lib) any(a args, call string, test func([]mpi.Request) (int, mpi.Status
 	if err := l.needs(call, a, result{2, "index"}, result{3, "flag"}); err != nil {
 		return err
 	}
-	s, err := l.requestsOf(a, 1, a.int(0), call)
+	s, err := l.requestsOf(a, 1, a.int(0), call, false)
 	if err != nil {
 		return err
 	}
@@ -336,7 +353,7 @@ func (l *Lib) some(a args, call string, wait func([]mpi.Request, []int, []mpi.St
 	if err := l.need(call, a, "outcount", 2); err != nil {
 		return err
 	}
-	s, err := l.requestsOf(a, 1, n, call)
+	s, err := l.requestsOf(a, 1, n, call, false)
 	if err != nil {
 		return err
 	}
@@ -379,7 +396,7 @@ func (l *Lib) onRequest(a args, call string, do func(*mpi.Request) error) error 
 
 // startall is MPI_Startall.
 func (l *Lib) startall(a args) error {
-	s, err := l.requestsOf(a, 1, a.int(0), "MPI_Startall")
+	s, err := l.requestsOf(a, 1, a.int(0), "MPI_Startall", false)
 	if err != nil {
 		return err
 	}
@@ -401,12 +418,12 @@ func (l *Lib) getStatus(a args) error {
 		return err
 	}
 	h := a.word(0)
-	switch h {
-	case requestNull:
+	switch {
+	case h == requestNull:
 		a.setBool(1, true)
 		a.setEmpty(2)
 		return nil
-	case requestDone:
+	case isDone(h):
 		a.setBool(1, true)
 		a.setStatus(2, mpi.Status{Source: mpi.AnySource, Tag: mpi.AnyTag})
 		return nil

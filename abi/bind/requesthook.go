@@ -39,7 +39,7 @@ func (l *Lib) addHooks(a args) error {
 		}
 	}
 	hook.active = hook.start == 0
-	if h == requestDone { // the operation is complete
+	if isDone(h) { // the operation is complete
 		l.runHook(hook.complete, hook)
 		l.runHook(hook.destroy, hook)
 		return nil

@@ -118,6 +118,8 @@
 #define HALO_PROCESS_LOOKS            24
 #define HALO_PROCESS_TURNS            32
 #define HALO_PROCESS_ACTIVITY         40
+#define HALO_PROCESS_SENT             48
+#define HALO_PROCESS_RECENT           56
 #define HALO_SLOW_QUEUED              16
 #define HALO_PEER_BYTES               192
 #define HALO_PEER_ARMED               48
@@ -136,6 +138,16 @@
 #define HALO_PEER_EAGER_MAX           136
 #define HALO_PEER_ALLOWANCE           144
 #define HALO_PEER_CREDIT_OWED         152
+#define HALO_PEER_NUMBERED            160
+#define HALO_SENT_BYTES               32
+#define HALO_SENT_CTX                 0
+#define HALO_SENT_SEQUENCE            8
+#define HALO_SENT_TAG                 16
+#define HALO_SENT_PEER                20
+#define HALO_SENT_NUMBER              24
+#define HALO_SENT_MOST                64
+#define HALO_SENT_FIRST               256
+#define HALO_SENT_BITS                27
 #define HALO_COMM_CTX                 0
 #define HALO_COMM_PROCESS             8
 #define HALO_COMM_PEERS               16
@@ -159,7 +171,7 @@
 #define HALO_MESSAGE_SPIN_LOOKS       32
 
 /* The number of this layout. C uses a record only if Go passes the same number. */
-#define HALO_MESSAGE_LAYOUT 0x258e420a4df83400u
+#define HALO_MESSAGE_LAYOUT 0x3516ae2cd583ef54u
 
 /* Offsets of fields in records of internal/shmfmt, and constants of internal/dtype. */
 #define HALO_TYPE_COMMITTED           0

@@ -123,7 +123,7 @@ static inline void fetch(char *q, char *data, uint64_t tail, uint64_t size) {
 
 /* Producer.Put of an eager message. Returns 0 if there is no room, or if the frame needs padding before
  * it. It is no fence. */
-static inline int put(char *q, uint64_t ctx, int tag, const void *payload, uint64_t n) {
+static inline int put(char *q, uint64_t ctx, int tag, uint64_t sequence, const void *payload, uint64_t n) {
 	uint64_t tail = U64(q, PEER_OUT_TAIL), at = tail % HALO_RING_BYTES, need = entry_size(n);
 	if (need > HALO_RING_BYTES - at)
 		return 0;
@@ -138,7 +138,8 @@ static inline int put(char *q, uint64_t ctx, int tag, const void *payload, uint6
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	entry[1] = ctx;
 	entry[2] = (uint64_t)(uint32_t)tag | (uint64_t)HALO_MESSAGE_CODE << 32;
-	entry[3] = entry[4] = 0;
+	entry[3] = sequence;
+	entry[4] = 0;
 	if (n > 0)
 		halo_copy((char *)entry + HALO_MESSAGE_HEADER, payload, n);
 	__atomic_store_n(&entry[0], HALO_MESSAGE_EAGER | n, __ATOMIC_RELEASE); /* publishes; pairs with the loads in Consumer.Next and look */
@@ -150,13 +151,14 @@ static inline int put(char *q, uint64_t ctx, int tag, const void *payload, uint6
 	return 1;
 }
 
-/* Engine.Send in standard mode */
-int halo_fast_send(const void *buf, int64_t count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+/* Engine.Send in standard mode. If request is not NULL the message has a sequence number, and the number of
+ * the request is stored there. */
+static inline int send_short(const void *buf, int64_t count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, uint64_t *request) {
 	struct way w;
-	uint64_t n = halo_bytes(count, datatype);
+	uint64_t n = halo_bytes(count, datatype), sequence = 0;
 	if (n >= HALO_COPY_LESS || (n > 0 && !HALO_THERE(buf)) || !find_way(&w, comm, dest, tag) || !lock(&w))
 		return 0;
-	char *q = w.peer;
+	char *p = w.process, *q = w.peer;
 	int64_t cost = (int64_t)n + HALO_MESSAGE_OVERHEAD;
 	const uint32_t *armed = (const uint32_t *)POINTER(q, PEER_ARMED);
 	uint32_t before = 0;
@@ -164,15 +166,40 @@ int halo_fast_send(const void *buf, int64_t count, MPI_Datatype datatype, int de
 		before = __atomic_load_n(armed, __ATOMIC_SEQ_CST);
 		sched_yield(); /* gives the receiver the time that otherwise is a matter of luck */
 	}
-	if (U32(w.process, PROCESS_SLOW) & HALO_SLOW_QUEUED || !U32(q, PEER_OPEN) || (int64_t)n > I64(q, PEER_EAGER_MAX) || cost > I64(q, PEER_CREDIT) ||
-	    !put(q, U64(w.comm, COMM_CTX), tag, buf, n))
+	if (request != NULL)
+		sequence = HALO_PLANTED(SentUnnumbered) ? 0 : U64(q, PEER_NUMBERED) + 1;
+	if (U32(p, PROCESS_SLOW) & HALO_SLOW_QUEUED || !U32(q, PEER_OPEN) || (int64_t)n > I64(q, PEER_EAGER_MAX) || cost > I64(q, PEER_CREDIT) ||
+	    !put(q, U64(w.comm, COMM_CTX), tag, sequence, buf, n))
 		return leave(&w);
 	I64(q, PEER_CREDIT) -= cost;
+	if (request != NULL) {
+		uint32_t number = (uint32_t)(HALO_SENT_FIRST + U64(p, PROCESS_SENT)++ % (((uint64_t)1 << HALO_SENT_BITS) - HALO_SENT_FIRST));
+		char *s = POINTER(p, PROCESS_RECENT) + (uint64_t)(number % HALO_SENT_MOST) * HALO_SENT_BYTES;
+		U64(q, PEER_NUMBERED) = U64(s, SENT_SEQUENCE) = sequence;
+		U64(s, SENT_CTX) = U64(w.comm, COMM_CTX);
+		U32(s, SENT_TAG) = (uint32_t)tag;
+		U32(s, SENT_PEER) = ((const uint32_t *)POINTER(w.comm, COMM_LOCALS))[dest];
+		U32(s, SENT_NUMBER) = number;
+		*request = number;
+	}
 	unlock(&w);
 	/* Fabric.Send: either this process sees the peer armed, or the peer sees the frame in the poll that
 	 * follows its Arm, since unlock is a full fence. */
 	if (HALO_UNLIKELY((HALO_PLANTED(ArmedFirst) ? before : __atomic_load_n(armed, __ATOMIC_SEQ_CST)) != 0))
 		wake(comm, dest, 0);
+	return 1;
+}
+
+int halo_fast_send(const void *buf, int64_t count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+	return send_short(buf, count, datatype, dest, tag, comm, NULL);
+}
+
+/* Engine.Isend in standard mode: the request is complete. */
+int halo_fast_isend(const void *buf, int64_t count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request) {
+	uint64_t number;
+	if (!HALO_THERE(request) || !send_short(buf, count, datatype, dest, tag, comm, &number))
+		return 0;
+	*request = (MPI_Request)(uintptr_t)(number << 4 | HALO_KIND_SENT);
 	return 1;
 }
 

@@ -1,8 +1,9 @@
 /*
  * Requests of operations that are complete when the call that starts them returns: MPI_Rput and
- * the like on mapped memory. They all have one handle, HALO_REQUEST_DONE, which is in no table, so
- * that the completing calls do not enter Go. If another call gets this handle, abi/bind makes a
- * request for it (Lib.undone).
+ * the like on mapped memory, and MPI_Isend of short messages. Those of one-sided operations all have one
+ * handle, HALO_REQUEST_DONE. That of a send contains its number (shmfmt.SentRecord). Such handles are in no
+ * table, so that the completing calls do not enter Go. If another call gets one, abi/bind makes a request
+ * for it (Lib.undone).
  *
  * Included by fast.h.
  */
@@ -10,6 +11,13 @@
 #define HALO_FAST_REQUEST_H
 
 #define HALO_REQUEST_DONE ((MPI_Request)0x7f5) /* requestDone of abi/bind */
+#define HALO_KIND_SENT 13                      /* kindSent of abi/bind */
+
+/* isDone of abi/bind: whether a request is complete, and no object. */
+static inline int halo_done(MPI_Request request) {
+	uintptr_t h = (uintptr_t)request;
+	return request == HALO_REQUEST_DONE || ((h & 15) == HALO_KIND_SENT && h >> 4 >= HALO_SENT_FIRST && h >> 4 < (uintptr_t)1 << HALO_SENT_BITS);
+}
 
 /* Whether a rank of a window is locked by MPI_Win_lock or MPI_Win_lock_all: only in such an epoch
  * operations with requests are allowed. */
@@ -42,7 +50,7 @@ static inline int halo_fast_rget_accumulate(const void *origin, int64_t count, M
 	return HALO_REQUESTED(halo_fast_get_accumulate(origin, count, datatype, result, result_count, result_datatype, rank, disp, target_count, target_datatype, op, win));
 }
 
-/* status.store of abi/bind, for an RMA operation: source, tag, the cancelled flag and the number of
+/* status.store of abi/bind, for a send or an RMA operation: source, tag, the cancelled flag and the number of
  * bytes. */
 static inline void halo_done_status(MPI_Status *status) {
 	if ((uintptr_t)status < HALO_FIRST_PAGE)
@@ -54,7 +62,7 @@ static inline void halo_done_status(MPI_Status *status) {
 
 /* Lib.wait and Lib.test */
 static inline int halo_fast_wait(MPI_Request *request, MPI_Status *status) {
-	if ((uintptr_t)request < HALO_FIRST_PAGE || *request != HALO_REQUEST_DONE)
+	if ((uintptr_t)request < HALO_FIRST_PAGE || !halo_done(*request))
 		return 0;
 	*request = MPI_REQUEST_NULL;
 	halo_done_status(status);
@@ -68,12 +76,12 @@ static inline int halo_fast_test(MPI_Request *request, int *flag, MPI_Status *st
 	return 1;
 }
 
-/* Lib.waitall and Lib.testall, if all requests are HALO_REQUEST_DONE. */
+/* Lib.waitall and Lib.testall, if halo_done says so of all requests. */
 static inline int halo_fast_waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
 	if (count <= 0 || (uintptr_t)requests < HALO_FIRST_PAGE)
 		return 0;
 	for (int i = 0; i < count; i++)
-		if (requests[i] != HALO_REQUEST_DONE)
+		if (!halo_done(requests[i]))
 			return 0;
 	for (int i = 0; i < count; i++)
 		halo_fast_wait(&requests[i], (uintptr_t)statuses < HALO_FIRST_PAGE ? NULL : &statuses[i]);

@@ -35,7 +35,7 @@ func TestFastAlone(t *testing.T) {
 func TestMessagesAlone(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "message_unit")
 	args := []string{"-O2", "-std=gnu11", "-fno-strict-aliasing", "-Wall", "-Wextra", "-Werror", "-DHALO_PLANTED(fault)=HALO_PLANTED_##fault"}
-	for fault, there := range map[string]bool{"WantIgnored": planted.WantIgnored, "ArmedFirst": planted.ArmedFirst, "SlowPassed": planted.SlowPassed} {
+	for fault, there := range map[string]bool{"WantIgnored": planted.WantIgnored, "ArmedFirst": planted.ArmedFirst, "SlowPassed": planted.SlowPassed, "SentUnnumbered": planted.SentUnnumbered} {
 		args = append(args, fmt.Sprintf("-DHALO_PLANTED_%s=%d", fault, map[bool]int{true: 1}[there]))
 	}
 	args = append(args, "-o", program, "testdata/message_unit.c", "fast.c", "fast_message.c", "fast_kernel.c", "-lpthread")

@@ -3012,6 +3012,8 @@ int PMPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
 		word words[] = {W(buf), W(count), W(datatype), W(dest), W(tag), W(comm), W(request)};
 		return halo_wild(243, 0, words, 0, "buf", wild, 0);
 	}
+	if (halo_fast_isend(buf, count, datatype, dest, tag, comm, request))
+		return MPI_SUCCESS;
 	word words[] = {W(buf), W(count), W(datatype), W(dest), W(tag), W(comm), W(request)};
 	return haloCall(243, 0, words);
 }
@@ -3023,6 +3025,8 @@ int PMPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
 		word words[] = {W(buf), W(count), W(datatype), W(dest), W(tag), W(comm), W(request)};
 		return halo_wild(243, 1, words, 0, "buf", wild, 0);
 	}
+	if (halo_fast_isend(buf, count, datatype, dest, tag, comm, request))
+		return MPI_SUCCESS;
 	word words[] = {W(buf), W(count), W(datatype), W(dest), W(tag), W(comm), W(request)};
 	return haloCall(243, 1, words);
 }

@@ -63,6 +63,19 @@ func TestShortMessagesLeaveErrorsToGo(t *testing.T) {
 	}
 }
 
+// Requests of short sends that C has completed can be used in all calls that take requests, and the sends
+// can be cancelled (issue 26, section 1; P2P-06, P2P-10, P2P-15, P2P-17).
+func TestShortSendsHaveRequests(t *testing.T) {
+	need(t)
+	t.Parallel()
+	program := programs(t, []entry{{name: "message_requests"}})["message_requests"]
+	for _, on := range []string{"1", "0"} {
+		if r := launched(t, "shm", 2, []string{"HALO_C_FAST=" + on}, program); r != (result{out: "no errors\n"}) {
+			t.Errorf("HALO_C_FAST=%s: status %d\n%s%s", on, r.status, r.out, r.err)
+		}
+	}
+}
+
 // A thread that is interrupted in the middle of a short message holds the engine's lock. A call of its
 // signal handler is refused, as it would wait for ever; other threads and the receiver wait; and if the
 // process is killed, nobody receives half a message (issue 26, section 1).

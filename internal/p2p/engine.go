@@ -101,7 +101,6 @@ type peer struct {
 	*shmfmt.EagerCredit
 	own           shmfmt.EagerCredit // of a process that shares no memory
 	unanswered    int                // sends that wait for Ack or Clear
-	eagerSent     uint64             // eager messages of requests so far
 	openRevokes   int                // Revoke frames to the peer that it has not answered
 	queuedAnswers int                // answers to Revoke frames of the peer, in its send queue
 

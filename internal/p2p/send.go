@@ -154,8 +154,8 @@ func (e *Engine) startSend(r *Request) {
 
 // nextSequence gives the message of r the next sequence number, for Cancel.
 func (q *peer) nextSequence(r *Request) uint64 {
-	q.eagerSent++
-	r.sequence = q.eagerSent
+	q.Numbered++
+	r.sequence = q.Numbered
 	return r.sequence
 }
 

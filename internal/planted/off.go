@@ -176,6 +176,8 @@ const (
 	ArmedFirst = false
 	// SlowPassed lets a receive in C take the next message although something speaks against it.
 	SlowPassed = false
+	// SentUnnumbered gives a send in C no number by which its message can be cancelled.
+	SentUnnumbered = false
 )
 
 // Package rma: extensions.

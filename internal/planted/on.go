@@ -81,6 +81,7 @@ var (
 	WantIgnored           = chosen("WantIgnored")
 	ArmedFirst            = chosen("ArmedFirst")
 	SlowPassed            = chosen("SlowPassed")
+	SentUnnumbered        = chosen("SentUnnumbered")
 	HandleStale           = chosen("HandleStale")
 	HandleKept            = chosen("HandleKept")
 	OrderSkipped          = chosen("OrderSkipped")

@@ -37,7 +37,8 @@ type ProcessRecord struct {
 	Turns  uint64 // counts polls, and receives that look for the next frame
 	// Activity counts the calls that poll, or look for the next frame.
 	Activity uint64
-	_        [Line - 48]byte
+	Sent     uint64         // requests of sends that C has made
+	Recent   unsafe.Pointer // SentRecords of the last of them, by number; nil if C makes none
 }
 
 // The reasons in ProcessRecord.Slow. Any of them makes a receive use the poller and the table. A send
@@ -64,7 +65,7 @@ type PeerRecord struct {
 	_  [Line - 48]byte
 
 	Credit EagerCredit
-	_      [Line - 32]byte
+	_      [Line - 40]byte
 }
 
 // PeerRecordSize is the size of a PeerRecord in bytes: three lines.
@@ -76,7 +77,29 @@ type EagerCredit struct {
 	EagerMax   int // longest eager message to the peer; -1 if it has failed
 	Allowance  int // bytes of eager messages that the peer may still send: its credit less what is held here and CreditOwed
 	CreditOwed int // bytes of eager messages that are consumed and whose credit is not returned yet
+
+	Numbered uint64 // eager messages of requests so far: the sequence number of the last one
 }
+
+// SentRecord identifies a message that C has sent by MPI_Isend, so that the program can cancel the send
+// although it is complete. The request is no object: its handle contains the number of the send.
+type SentRecord struct {
+	Ctx      uint64
+	Sequence uint64 // among the eager messages to the peer: EagerCredit.Numbered
+	Tag      int32
+	Peer     int32  // local index
+	Number   uint32 // of the send; the record is of another send if it differs
+	_        uint32
+}
+
+const (
+	// SentMost is how many of the last sends can be cancelled: a power of two. Others have been
+	// complete for long.
+	SentMost = 64
+	// SentFirst and SentBits are the least number of a send, and the bits of the greatest.
+	SentFirst = 256
+	SentBits  = 27
+)
 
 // CommRecord is what C reads of a communicator to send and receive on it. It does not change.
 type CommRecord struct {
@@ -93,6 +116,7 @@ func MessageRecordLayout() []Field {
 	var p ProcessRecord
 	var q PeerRecord
 	var c CommRecord
+	var s SentRecord
 	var ring ringControl
 	at := func(name string, offset uintptr) Field { return Field{name, int64(offset)} }
 	out, in, credit := unsafe.Offsetof(q.Out), unsafe.Offsetof(q.In), unsafe.Offsetof(q.Credit)
@@ -106,6 +130,8 @@ func MessageRecordLayout() []Field {
 		at("PROCESS_LOOKS", unsafe.Offsetof(p.Looks)),
 		at("PROCESS_TURNS", unsafe.Offsetof(p.Turns)),
 		at("PROCESS_ACTIVITY", unsafe.Offsetof(p.Activity)),
+		at("PROCESS_SENT", unsafe.Offsetof(p.Sent)),
+		at("PROCESS_RECENT", unsafe.Offsetof(p.Recent)),
 		{"SLOW_QUEUED", SlowQueued},
 		{"PEER_BYTES", PeerRecordSize},
 		at("PEER_ARMED", unsafe.Offsetof(q.Armed)),
@@ -124,6 +150,16 @@ func MessageRecordLayout() []Field {
 		at("PEER_EAGER_MAX", credit+unsafe.Offsetof(q.Credit.EagerMax)),
 		at("PEER_ALLOWANCE", credit+unsafe.Offsetof(q.Credit.Allowance)),
 		at("PEER_CREDIT_OWED", credit+unsafe.Offsetof(q.Credit.CreditOwed)),
+		at("PEER_NUMBERED", credit+unsafe.Offsetof(q.Credit.Numbered)),
+		at("SENT_BYTES", unsafe.Sizeof(s)),
+		at("SENT_CTX", unsafe.Offsetof(s.Ctx)),
+		at("SENT_SEQUENCE", unsafe.Offsetof(s.Sequence)),
+		at("SENT_TAG", unsafe.Offsetof(s.Tag)),
+		at("SENT_PEER", unsafe.Offsetof(s.Peer)),
+		at("SENT_NUMBER", unsafe.Offsetof(s.Number)),
+		{"SENT_MOST", SentMost},
+		{"SENT_FIRST", SentFirst},
+		{"SENT_BITS", SentBits},
 		at("COMM_CTX", unsafe.Offsetof(c.Ctx)),
 		at("COMM_PROCESS", unsafe.Offsetof(c.Process)),
 		at("COMM_PEERS", unsafe.Offsetof(c.Peers)),

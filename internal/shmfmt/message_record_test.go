@@ -16,6 +16,7 @@ func TestMessageRecordsAreGolden(t *testing.T) {
 	l.fields(Producer{})
 	l.fields(Consumer{})
 	l.fields(EagerCredit{})
+	l.fields(SentRecord{})
 	l.fields(CommRecord{})
 	for _, f := range MessageRecordLayout() {
 		l.line(f.Name, f.Value)

@@ -41,6 +41,7 @@ static struct {
 static struct {
 	_Alignas(64) char control[128], data[HALO_RING_BYTES];
 } ring[2];
+static _Alignas(64) char sent_records[HALO_SENT_MOST * HALO_SENT_BYTES];
 static const uintptr_t handles[2] = HANDLES;
 
 static MPI_Comm of(int i) { return (MPI_Comm)handles[i]; }
@@ -72,6 +73,7 @@ static void reset(void) {
 	for (int i = 0; i < 2; i++) {
 		char *q = way(i), *c = process[i].comm;
 		SET(int32_t, process[i].record, HALO_PROCESS_LOOKS, 100);
+		SET(char *, process[i].record, HALO_PROCESS_RECENT, sent_records);
 		SET(uint64_t, c, HALO_COMM_CTX, 40);
 		SET(char *, c, HALO_COMM_PROCESS, process[i].record);
 		SET(char *, c, HALO_COMM_PEERS, process[i].peers);
@@ -171,6 +173,42 @@ static void sends(void) {
 	SET(uint64_t, ring[0].control, HALO_RING_HEAD, HALO_RING_BYTES * 3 - HALO_RING_LINE);
 	EXPECT(0, send_bytes(25)); /* it would need padding */
 	EXPECT(1, send_bytes(24));
+}
+
+/* Requests of sends are numbers, and the last of them are remembered. */
+static void isends(void) {
+	char *p = process[0].record, *q = way(0);
+	MPI_Request r = MPI_REQUEST_NULL;
+	reset();
+	LEFT(halo_fast_isend(out, 8, MPI_BYTE, 1, 3, of(0), NULL));
+	SET(uint32_t, p, HALO_PROCESS_SLOW, HALO_SLOW_QUEUED);
+	LEFT(halo_fast_isend(out, 8, MPI_BYTE, 1, 3, of(0), &r));
+	EXPECT(MPI_REQUEST_NULL, r);
+	SET(uint32_t, p, HALO_PROCESS_SLOW, 0);
+	const uint64_t most = ((uint64_t)1 << HALO_SENT_BITS) - HALO_SENT_FIRST;
+	for (int i = 0; i < 3 * HALO_SENT_MOST; i++) {
+		if (i == HALO_SENT_MOST)
+			SET(uint64_t, p, HALO_PROCESS_SENT, most - 10); /* the numbers begin again */
+		uint64_t number = HALO_SENT_FIRST + GET(uint64_t, p, HALO_PROCESS_SENT) % most;
+		EXPECT(1, halo_fast_isend(out, 8, MPI_BYTE, 1, 3 + i, of(0), &r));
+		EXPECT(number << 4 | HALO_KIND_SENT, r);
+		EXPECT(1, halo_done(r));
+		EXPECT(r, halo_from_int(halo_to_int((uintptr_t)r)));
+		const char *s = sent_records + number % HALO_SENT_MOST * HALO_SENT_BYTES;
+		EXPECT(number, GET(uint32_t, s, HALO_SENT_NUMBER));
+		EXPECT(i + 1, GET(uint64_t, s, HALO_SENT_SEQUENCE));
+		EXPECT(3 + i, GET(int32_t, s, HALO_SENT_TAG));
+		EXPECT(1, GET(int32_t, s, HALO_SENT_PEER));
+		EXPECT(40, GET(uint64_t, s, HALO_SENT_CTX));
+		EXPECT(i + 1, *(uint64_t *)(ring[0].data + 64 * i + 24));
+		EXPECT(1, halo_fast_wait(&r, MPI_STATUS_IGNORE));
+		SET(int64_t, q, HALO_PEER_CREDIT, CREDIT);
+	}
+	EXPECT(1, send_bytes(8)); /* without a number */
+	EXPECT(0, *(uint64_t *)(ring[0].data + 64 * 3 * HALO_SENT_MOST + 24));
+	for (uintptr_t h = 0; h < 0x1000; h++)
+		EXPECT((MPI_Request)h == HALO_REQUEST_DONE, halo_done((MPI_Request)h));
+	EXPECT(0, halo_done((MPI_Request)((uintptr_t)1 << 31 | HALO_SENT_FIRST << 4 | HALO_KIND_SENT)));
 }
 
 /* Each condition under which a receive goes to Go. */
@@ -329,6 +367,7 @@ static void sleeps(void) {
 int main(void) {
 	halo_know_type((uintptr_t)MPI_BYTE, 1, 1, 1, HALO_BITS);
 	sends();
+	isends();
 	receives();
 	wants();
 	sleeps();
