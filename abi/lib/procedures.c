@@ -2902,6 +2902,8 @@ int PMPI_Irsend(const void *buf, int count, MPI_Datatype datatype, int dest, int
 		word words[] = {W(buf), W(count), W(datatype), W(dest), W(tag), W(comm), W(request)};
 		return halo_wild(238, 0, words, 0, "buf", wild, 0);
 	}
+	if (halo_fast_isend(buf, count, datatype, dest, tag, comm, request))
+		return MPI_SUCCESS;
 	word words[] = {W(buf), W(count), W(datatype), W(dest), W(tag), W(comm), W(request)};
 	return haloCall(238, 0, words);
 }
@@ -2913,6 +2915,8 @@ int PMPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int d
 		word words[] = {W(buf), W(count), W(datatype), W(dest), W(tag), W(comm), W(request)};
 		return halo_wild(238, 1, words, 0, "buf", wild, 0);
 	}
+	if (halo_fast_isend(buf, count, datatype, dest, tag, comm, request))
+		return MPI_SUCCESS;
 	word words[] = {W(buf), W(count), W(datatype), W(dest), W(tag), W(comm), W(request)};
 	return haloCall(238, 1, words);
 }
@@ -3828,6 +3832,8 @@ int PMPI_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
 		word words[] = {W(buf), W(count), W(datatype), W(dest), W(tag), W(comm)};
 		return halo_wild(303, 0, words, 0, "buf", wild, 0);
 	}
+	if (halo_fast_send(buf, count, datatype, dest, tag, comm))
+		return MPI_SUCCESS;
 	word words[] = {W(buf), W(count), W(datatype), W(dest), W(tag), W(comm)};
 	return haloCall(303, 0, words);
 }
@@ -3839,6 +3845,8 @@ int PMPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
 		word words[] = {W(buf), W(count), W(datatype), W(dest), W(tag), W(comm)};
 		return halo_wild(303, 1, words, 0, "buf", wild, 0);
 	}
+	if (halo_fast_send(buf, count, datatype, dest, tag, comm))
+		return MPI_SUCCESS;
 	word words[] = {W(buf), W(count), W(datatype), W(dest), W(tag), W(comm)};
 	return haloCall(303, 1, words);
 }
