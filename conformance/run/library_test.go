@@ -22,6 +22,7 @@ var named = map[string]bool{
 	"fast_errors": true, "abort": true, "deprecated": true, "check_sites": true, "check_leftover": true, "check_info": true, "check_collectives": true, "check_types": true, "check_files": true,
 	"fpenv": true, "frames_allreduce": true, "engine_attributes": true,
 	"stdio_kill": true, "stdio_die": true, "f2c_half": true,
+	"message_errors": true, "message_signal": true,
 	"wild_returns": true, "wild_ends": true, "waits": true, "watched": true, "process_forked": true, "process_stacks": true, "openmp": true, "rma_target_ends": true,
 }
 
