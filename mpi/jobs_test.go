@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/mpi"
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
@@ -15,7 +16,13 @@ import (
 // onTwoJobs runs fn in two jobs of those sizes, over each fabric, with the communicator of both, in which the first
 // job comes first.
 func onTwoJobs(t *testing.T, sizes []int, fn func(t testing.TB, job int, world, all *mpi.Comm)) {
-	serve(t, sizes, func(t testing.TB, job int, world, inter *mpi.Comm) {
+	for _, fabric := range mpitest.Fabrics() {
+		t.Run(fabric, func(t *testing.T) { onTwoJobsOver(t, fabric, sizes, fn) })
+	}
+}
+
+func onTwoJobsOver(t testing.TB, fabric string, sizes []int, fn func(t testing.TB, job int, world, all *mpi.Comm)) {
+	serveOn(t, fabric, sizes, func(t testing.TB, job int, world, inter *mpi.Comm) {
 		all, err := inter.Merge(job == 1)
 		ok(t, err)
 		fn(t, job, world, all)
@@ -24,32 +31,78 @@ func onTwoJobs(t *testing.T, sizes []int, fn func(t testing.TB, job int, world, 
 	})
 }
 
-// Processes of several jobs share a machine, but no memory: SplitType groups those that can make a shared window, and
-// with the others that is an error at all members (X-DYN-01, X-COM-01, X-RMA-01).
+// sharesAcross reports whether processes of several jobs share memory over a fabric.
+func sharesAcross(fabric string) bool { return fabric != "tcp" && !testrun.Race }
+
+// Processes of several jobs on a machine share memory, unless they use sockets only: SplitType groups those that can
+// make a shared window, and with others that is an error at all members (X-DYN-01, X-COM-01, X-RMA-01).
 func TestXDYN01_XCOM01_SplitsOfSeveralJobs(t *testing.T) {
-	for _, sizes := range [][]int{{1, 1}, {2, 3}} {
-		onTwoJobs(t, sizes, func(t testing.TB, job int, world, all *mpi.Comm) {
-			near, err := all.SplitType(mpi.CommTypeShared, 0)
-			ok(t, err)
-			own, err := world.SplitType(mpi.CommTypeShared, 0)
-			ok(t, err)
-			if near.Size() != own.Size() || near.Rank() != own.Rank() {
-				t.Errorf("rank %d of %d processes that share memory, of the own job %d of %d", near.Rank(), near.Size(), own.Rank(), own.Size())
-			}
-			w, err := mpi.WinAllocateShared[int64](near, 1)
-			ok(t, err)
-			ok(t, w.Free())
-			refused(t, second(mpi.WinAllocateShared[int64](all, 1)), mpi.ErrRMAShared, "")
-			same, err := all.SplitType(mpi.CommTypeHwGuided, 0, mpi.HwResourceType("hwloc://Machine"))
-			ok(t, err)
-			if same.Size() != all.Size() || same.Rank() != all.Rank() {
-				t.Errorf("rank %d of %d processes of the machine, want %d of %d", same.Rank(), same.Size(), all.Rank(), all.Size())
-			}
-			for _, c := range []*mpi.Comm{near, own, same} {
-				ok(t, c.Free())
-			}
-		})
+	for _, fabric := range mpitest.Fabrics() {
+		for _, sizes := range [][]int{{1, 1}, {2, 3}} {
+			t.Run(fmt.Sprint(fabric, sizes), func(t *testing.T) {
+				onTwoJobsOver(t, fabric, sizes, func(t testing.TB, job int, world, all *mpi.Comm) {
+					near, err := all.SplitType(mpi.CommTypeShared, 0)
+					ok(t, err)
+					want := all
+					if !sharesAcross(fabric) {
+						want, err = world.SplitType(mpi.CommTypeShared, 0)
+						ok(t, err)
+					}
+					if near.Size() != want.Size() || near.Rank() != want.Rank() {
+						t.Errorf("rank %d of %d processes that share memory, want %d of %d", near.Rank(), near.Size(), want.Rank(), want.Size())
+					}
+					for _, hint := range []mpi.WinHint{mpi.SharedNoncontig(false), mpi.SharedNoncontig(true)} {
+						w, err := mpi.WinAllocateShared[int64](near, 1+near.Rank(), hint)
+						ok(t, err)
+						sharedMemory(t, near, w)
+						ok(t, w.Free())
+						refused(t, second(mpi.WinAllocateShared[int64](near, 1<<58, hint)), mpi.ErrNoMem, "")
+						if near.Size() < all.Size() {
+							refused(t, second(mpi.WinAllocateShared[int64](all, 1, hint)), mpi.ErrRMAShared, "")
+						}
+					}
+					same, err := all.SplitType(mpi.CommTypeHwGuided, 0, mpi.HwResourceType("hwloc://Machine"))
+					ok(t, err)
+					if same.Size() != all.Size() || same.Rank() != all.Rank() {
+						t.Errorf("rank %d of %d processes of the machine, want %d of %d", same.Rank(), same.Size(), all.Rank(), all.Size())
+					}
+					ok(t, near.Free())
+					ok(t, same.Free())
+				})
+			})
+		}
 	}
+}
+
+// sharedMemory checks that the members of c load what the others store in a window, of which each has one element
+// more than the one before it.
+func sharedMemory(t testing.TB, c *mpi.Comm, w mpi.Win[int64]) {
+	ok(t, w.LockAll(0))
+	for i := range w.Local() {
+		w.Local()[i] = int64(100*c.Rank() + i)
+	}
+	ok(t, w.Sync())
+	ok(t, c.Barrier())
+	ok(t, w.Sync())
+	for r := range c.Size() {
+		mem, err := w.Shared(r)
+		ok(t, err)
+		if len(mem) != r+1 || mem[0] != int64(100*r) || mem[r] != int64(101*r) {
+			t.Errorf("the memory of rank %d of %d is %v", r, c.Size(), mem)
+		}
+	}
+	ok(t, c.Barrier())
+	next := (c.Rank() + 1) % c.Size()
+	mem, err := w.Shared(next)
+	ok(t, err)
+	mem[next] = int64(-1 - next)
+	ok(t, w.Sync())
+	ok(t, c.Barrier())
+	ok(t, w.Sync())
+	if got := w.Local()[c.Rank()]; got != int64(-1-c.Rank()) {
+		t.Errorf("the next rank has stored %d", got)
+	}
+	ok(t, w.UnlockAll())
 }
 
 // Members of several jobs open a file together, and access it collectively, by the shared pointer and in atomic

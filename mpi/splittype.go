@@ -10,6 +10,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/pairmem"
 	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/sys"
 )
@@ -22,8 +23,8 @@ type CommType int
 // The criteria of SplitType.
 //
 // CommTypeShared groups processes that can share memory, so that WinAllocateShared works: the
-// processes of a host, or each process alone if all communication goes over sockets (halo run
-// -fabric tcp).
+// processes of a host, of whatever jobs, or each process alone if all communication goes over
+// sockets (halo run -fabric tcp).
 //
 // CommTypeHwGuided and CommTypeResourceGuided group processes that run on the same piece of
 // hardware, of the type that HwResourceType names. It is one of the keys of GetHwResourceInfo,
@@ -182,12 +183,17 @@ func (c *Comm) hostNumber() int64 {
 }
 
 // memoryOf is a number for the set of processes that share memory with this process: the number
-// of the host, or a unique one if its fabric shares no memory. Processes of different jobs map no
-// windows of each other.
+// of the host, or a unique one if its fabric shares no memory. If the members are of several jobs, it is a number
+// for the processes that find memory of each other.
 func (c *Comm) memoryOf(host int64) int64 {
 	job := c.w.Proc.Job()
 	shares := c.w.Proc.Node() != nil || len(job.Local) == 1
 	switch {
+	case c.severalJobs() && c.w.Proc.SharesForeign():
+		if domain, err := pairmem.Domain(); err == nil {
+			return hashed(fmt.Sprint("domain ", domain))
+		}
+		fallthrough
 	case c.severalJobs() && shares:
 		return hashed(fmt.Sprint(job.ID, " host ", hostOf(job)))
 	case c.severalJobs():

@@ -42,8 +42,8 @@ func WinAllocate[T any](c *Comm, n int, hints ...WinHint) (Win[T], error) {
 }
 
 // WinAllocateShared is WinAllocate of memory that all members can access with loads and stores;
-// Shared returns the memory of each member. ErrRMAShared unless all members are on one host: see
-// SplitType. The memory of a rank begins where that of the previous rank ends, unless
+// Shared returns the memory of each member. ErrRMAShared unless all members are on one host, in one
+// job or in several: see SplitType. The memory of a rank begins where that of the previous rank ends, unless
 // SharedNoncontig is true.
 //
 // C: MPI_Win_allocate_shared, section 12.2.3.

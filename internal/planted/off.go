@@ -206,6 +206,8 @@ const (
 	StrangersMet = false
 	// CommitSkipped lets members keep a communicator that others have not made, because a process of another job died.
 	CommitSkipped = false
+	// BlockNotOffered does not tell members of other jobs where the memory of a window is.
+	BlockNotOffered = false
 	// CommitEarly lets the leader of a job decide although it has lost another leader.
 	CommitEarly = false
 	// DeathKept takes a process of another job for dead that has the number of one which has died.

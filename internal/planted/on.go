@@ -92,6 +92,7 @@ var (
 	BriefOfTheIndex       = chosen("BriefOfTheIndex")
 	StrangersMet          = chosen("StrangersMet")
 	CommitSkipped         = chosen("CommitSkipped")
+	BlockNotOffered       = chosen("BlockNotOffered")
 	CommitEarly           = chosen("CommitEarly")
 	DeathKept             = chosen("DeathKept")
 	HostsOfTheOwnJob      = chosen("HostsOfTheOwnJob")

@@ -41,6 +41,9 @@ func (p *Proc) ShareForeign(n *node.Node) {
 	p.opening = opening{p.far, p.rings}
 }
 
+// SharesForeign reports whether this process shares memory with foreign processes, where these do.
+func (p *Proc) SharesForeign() bool { return p.opening.rings != nil }
+
 // shares reports whether a connection with a process may come with memory.
 func (p *Proc) shares(number int) bool {
 	o := p.other(number)

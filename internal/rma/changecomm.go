@@ -344,6 +344,7 @@ func (w *Window) disown(process int32) {
 	maps.DeleteFunc(w.faults, func(k faultKey, _ fault) bool { return k.process == process })
 	maps.DeleteFunc(w.denied, func(k faultKey, _ fault) bool { return k.process == process })
 	maps.DeleteFunc(w.broken, func(k faultKey, _ bool) bool { return k.process == process })
+	delete(w.beside, process) // others may get its number
 	if w.e.node == nil {
 		return
 	}
@@ -385,7 +386,7 @@ func (e *Engine) enter(c *comm.Comm, peer int, s Spec) (*View, error) {
 	if !brings {
 		s.DispUnit = known.unit
 	}
-	mine, err := w.prepare(d, &s)
+	mine, err := w.prepare(d, &s, false)
 	if err == nil && brings && known.flavor != Created {
 		err = fail(class.RMAFlavor, "only windows made over memory of the program take memory of newcomers: this one was %v", known.flavor)
 	}

@@ -38,6 +38,7 @@ type Engine struct {
 	engineCounters
 	engineSyncs
 	engineOffers
+	engineBlocks
 }
 
 // New makes the engine of p. The caller starts p with the engine as a worker and passes the frames

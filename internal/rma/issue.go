@@ -157,6 +157,13 @@ func (v *View) Issue(a *Op, rank int) (*p2p.Request, error) {
 		if made || !inOrder && v.copy(t, a, off) {
 			return v.made(t, a)
 		}
+	case pathBeside:
+		if !inOrder && (a.Kind == Put || a.Kind == Get) {
+			if err := a.apply(&t.region, int64(off)); err != nil {
+				return nil, err
+			}
+			return v.made(t, a)
+		}
 	case pathKernel:
 		if !inOrder && w.e.copy(t, a, off) {
 			return v.made(t, a)

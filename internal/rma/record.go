@@ -55,7 +55,9 @@ func (t *target) publish(x *entry) {
 	r, g := t.rec, &t.region
 	r.Unit, r.Size, r.Addr = x.unit, x.size, uint64(x.addr)
 	r.Near, r.Fine = t.control != nil, g.Fine
-	r.Mem, r.Len = pointer(g.Mem), int64(len(g.Mem))
+	if t.path != pathBeside { // else the fast paths may not use it
+		r.Mem, r.Len = pointer(g.Mem), int64(len(g.Mem))
+	}
 	if g.Stripes != nil {
 		r.SetStripes(g.Stripes, g.Me)
 	}

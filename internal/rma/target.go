@@ -16,6 +16,7 @@ const (
 	pathFrames  path = iota // the target's service applies what is sent
 	pathMapped              // mapped here
 	pathKernel              // put and get by the kernel, the rest by frames
+	pathBeside              // of another job, mapped here: put and get there, the rest by frames
 	pathDynamic             // of a dynamic window, on the node: each operation looks the memory up
 )
 
@@ -34,8 +35,8 @@ type target struct {
 	rec *shmfmt.TargetRecord
 
 	// region is the same memory and stripes for package apply, which also serves memory without a
-	// record. It keeps alive what rec points to. Of pathMapped: Mem is all of it; of others on the
-	// node: its stripes.
+	// record. It keeps alive what rec points to. Of pathMapped and pathBeside: Mem is all of it; of
+	// others on the node: its stripes.
 	region apply.Region
 	// control is the target's control block, nil if the target is on another node.
 	control *shmfmt.Window
@@ -101,6 +102,8 @@ func (w *Window) targetLocked(rank int) (*target, error) {
 		if err := t.open(x); err != nil {
 			return nil, err
 		}
+	} else if mem, mapped := w.beside[t.process]; mapped {
+		t.path, t.region.Mem = pathBeside, mem
 	}
 	t.main.target = t
 	t.startSync()
@@ -123,9 +126,13 @@ func (t *target) open(x entry) error {
 	}
 	t.region = e.region(nil, t.control, me)
 	t.region.Fine = w.own.Fine
+	mem, mapped := w.beside[t.process]
 	switch {
 	case w.flavor == Dynamic:
 		t.path = pathDynamic
+		return nil
+	case mapped:
+		t.path, t.region.Mem = pathMapped, mem
 		return nil
 	case x.where != nowhere:
 		view := t.view
@@ -195,7 +202,7 @@ func (v *View) Query(rank int) (mem []byte, unit int64, err error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	if t.path != pathMapped {
+	if t.path != pathMapped && t.path != pathBeside {
 		return nil, t.rec.Unit, nil
 	}
 	return t.region.Mem, t.rec.Unit, nil

@@ -51,6 +51,7 @@ type Window struct {
 	host     int                      // rank whose segment has all memory; -1: each has its own
 	hosted   node.View                // of the heap of host; nil until used; under the engine's lock
 	departed []node.View              // views of heaps of processes that have left the window
+	blocks                            // memory of members of several jobs
 	freed    atomic.Bool
 	objects  syncobject.Table // synchronisation objects of this process; under the engine's lock
 	check    *check.Window    // nil unless all members check; only ChangeComm changes it
@@ -120,6 +121,7 @@ func (w *Window) discard(unused bool) {
 		w.freeCounters()
 	}
 	e.colls.Drop(w.Comm)
+	w.unmapBlocks(unused)
 	if !unused {
 		return
 	}

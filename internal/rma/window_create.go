@@ -35,14 +35,18 @@ func (e *Engine) Create(c *comm.Comm, s Spec) (*View, error) {
 	if !s.Own {
 		w.check = w.checker(d)
 	}
-	mine, own := w.prepare(c, &s)
+	across := e.crosses(c, &s)
+	mine, own := w.prepare(c, &s, across)
 	if own == nil {
 		e.p.Lock()
 		e.windows[w.id] = w // before others can know that it exists
 		e.p.Unlock()
 	}
 	err = w.agree(own, mine)
-	if err == nil && s.Flavor == Shared && !s.Noncontig {
+	switch {
+	case err == nil && across:
+		err = w.exchangeBlocks(&s)
+	case err == nil && s.Flavor == Shared && !s.Noncontig:
 		err = w.layOut(s.Align)
 	}
 	if err != nil {
@@ -62,8 +66,8 @@ func (e *Engine) Create(c *comm.Comm, s Spec) (*View, error) {
 	return v, nil
 }
 
-// prepare does the local part of this member: its memory and its control block.
-func (w *Window) prepare(c *comm.Comm, s *Spec) (mine entry, err error) {
+// prepare does the local part of this member: its memory, in a block if members are across jobs, and its control block.
+func (w *Window) prepare(c *comm.Comm, s *Spec, across bool) (mine entry, err error) {
 	e := w.e
 	mine = entry{unit: s.DispUnit, where: nowhere, control: nowhere, fine: s.Options.Granularity > 0}
 	if err = s.check(); err != nil {
@@ -77,7 +81,7 @@ func (w *Window) prepare(c *comm.Comm, s *Spec) (mine entry, err error) {
 		w.dynamic = &attached{}
 	case Shared:
 		for r, m := range c.Members {
-			if !e.near(m) {
+			if !across && !e.near(m) {
 				return mine, fail(class.RMAShared, "rank %d shares no memory with rank %d", r, c.Rank)
 			}
 		}
@@ -87,6 +91,13 @@ func (w *Window) prepare(c *comm.Comm, s *Spec) (mine entry, err error) {
 		}
 		fallthrough
 	case Allocated:
+		if across {
+			if w.mem, err = w.newBlock(s.Size, s.Align); err == nil {
+				break
+			} else if s.Flavor == Shared {
+				return mine, err
+			}
+		}
 		b, err := e.mem.Alloc(s.Size, max(s.Align, memory.Align))
 		if err != nil {
 			return mine, err

@@ -23,3 +23,8 @@ func OpenPairFile(int, int, int64) (*os.File, error) {
 func ReadProcess(int, [][]byte, uint64) error {
 	return fmt.Errorf("memory of other processes on %s: %w", runtime.GOOS, errors.ErrUnsupported)
 }
+
+// Vacate is not available on this platform.
+func Vacate([]byte, bool) error {
+	return fmt.Errorf("shared memory of two jobs on %s: %w", runtime.GOOS, errors.ErrUnsupported)
+}

@@ -109,6 +109,9 @@ func (g *goroutines) runAll(open func(i int) (*World, error), fn func(*World) er
 		}
 	}
 	for _, w := range g.ranks {
+		if w != nil {
+			errs = append(errs, w.RMA.Release(failed))
+		}
 		switch {
 		case w == nil:
 		case w.Proc.Node() != nil:

@@ -102,6 +102,7 @@ func faults() []sought {
 		by("BriefOfTheIndex", mpi, "TestSYN35_ObjectsAcrossJobs"),
 		by("StrangersMet", mpi, "TestXDYN01_COM01_GroupsThatHaveNotMet"),
 		by("CommitSkipped", "internal/world", "TestXDYN01_F1_SurvivorsAgree"),
+		by("BlockNotOffered", mpi, "TestXDYN01_XCOM01_SplitsOfSeveralJobs"),
 		by("CommitEarly", "internal/world", "TestXDYN01_F1_SurvivorsAgree"),
 		by("DeathKept", mpi, "TestXDYN01_SYN35_AfterTheDead"),
 		by("HostsOfTheOwnJob", mpi, "TestXDYN01_XCOM01_SplitsOfSeveralJobs"),
