@@ -296,9 +296,9 @@ func TestF5_DYN05_KillsOfSpawnsOnAnotherHost(t *testing.T) {
 				if suffix == "launcher" {
 					victim = pid == r.cmd.Process.Pid && len(there) > 6
 				}
-				if victim && random.IntN(20) == 0 {
-					syscall.Kill(pid, syscall.SIGKILL)
-					killed = true
+				if victim { // which may have ended meanwhile
+					time.Sleep(time.Duration(random.IntN(20)) * time.Millisecond)
+					killed = syscall.Kill(pid, syscall.SIGKILL) == nil
 					break
 				}
 			}
