@@ -64,10 +64,11 @@ type own struct {
 
 // engine is what the world model and the sessions of a process share.
 type engine struct {
-	left   *leftovers   // in checking mode; else nil
-	keys   *infoKeys    // like left
-	opened atomic.Int64 // sessions, for their names
-	spawns spawns
+	left    *leftovers   // in checking mode; else nil
+	keys    *infoKeys    // like left
+	opened  atomic.Int64 // sessions, for their names
+	crossed atomic.Bool  // in checking mode: it has been said what is not compared with other jobs
+	spawns  spawns
 }
 
 func newEngine(w *world.World) *engine {
@@ -118,6 +119,9 @@ func (d *Comm) enter(c *Comm) {
 		s.add(d, c)
 	}
 	d.w.Meet.Link(d.core)
+	if d.w.Checks() && d.core.Rank == 0 && d.w.Meet.Crosses(d.core) && d.self.crossed.CompareAndSwap(false, true) {
+		verbosely("HALO_CHECK: nothing is compared on communicators and windows with processes of other jobs")
+	}
 }
 
 // Rank is the rank of the calling process in the communicator, from 0.

@@ -389,6 +389,7 @@ func TestDYN01_DYN02_DYN03_DYN04_DYN05_INF04_SYN35_EX05_SpawnedProcesses(t *test
 		}
 		if fabric == "shm" {
 			t.Run("denied", func(t *testing.T) { testDeniedPair(t, s) })
+			t.Run("unchecked", func(t *testing.T) { testUnchecked(t, s) })
 		}
 		for n := 1; n <= 2 && fabric != ""; n++ {
 			t.Run(fmt.Sprintf("soft-%s-%d", fabric, n), func(t *testing.T) {

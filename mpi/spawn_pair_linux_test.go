@@ -129,3 +129,13 @@ func testDeniedPair(t *testing.T, s *spawnTests) {
 		t.Errorf("%v: %s", err, out)
 	}
 }
+
+// In checking mode each job says once that nothing is compared with processes of others (X-DYN-01).
+func testUnchecked(t *testing.T, s *spawnTests) {
+	cmd := exec.CommandContext(t.Context(), s.halo, "run", "-fabric", "shm", "-n", "2", s.self)
+	cmd.Env = append(os.Environ(), programVariable+"=spawner", caseVariable+"=merge", "HALO_CHECK=1")
+	out, err := cmd.CombinedOutput()
+	if err != nil || strings.Count(string(out), "nothing is compared on communicators") != 2 {
+		t.Errorf("%v: %s", err, out)
+	}
+}
