@@ -32,7 +32,7 @@ func TestENV07_XDYN01_CAndGo(t *testing.T) {
 			}
 		}
 		r := command(t, nil, bin("mpiexec"), "-fabric", fabric, "-n", "1", inC, inGo, ":", "-n", "1", inGo, inGo)
-		if r.status != 0 || r.err != "" {
+		if r.status != 0 || r.out != "no errors\n" || r.err != "" {
 			t.Errorf("ranks in C and Go over %s: status %d: %s%s", fabric, r.status, r.out, r.err)
 		}
 	}
