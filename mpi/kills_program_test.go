@@ -109,7 +109,7 @@ func together(inter *mpi.Comm) error {
 	}
 	err := use()
 	if all, failed := inter.Merge(false); failed == nil {
-		err = errors.Join(err, all.Barrier())
+		err = errors.Join(err, all.Barrier(), stored(all))
 		if dup, failed := all.Dup(); failed == nil {
 			err = errors.Join(err, dup.Barrier(), dup.Disconnect())
 		} else {
@@ -120,6 +120,19 @@ func together(inter *mpi.Comm) error {
 		err = errors.Join(err, failed)
 	}
 	return errors.Join(err, inter.Disconnect())
+}
+
+// stored stores into the memory of the next member of c, which may be of another job.
+func stored(c *mpi.Comm) error {
+	w, err := mpi.WinAllocate[int64](c, 1)
+	if err != nil {
+		return err
+	}
+	next := (c.Rank() + 1) % c.Size()
+	if mem, err := w.Shared(next); err == nil && mem != nil {
+		mem[0] = int64(c.Rank())
+	}
+	return errors.Join(c.Barrier(), w.Free())
 }
 
 func serverRound(ctx context.Context, world *mpi.Comm, _ int) error {
