@@ -103,9 +103,9 @@ func everything(w *world.World, c *comm.Comm, seed uint64, steps int, kinds ...c
 // as a serial computation, on 1 to 9 ranks: with any root and counts, also 0, in place or not.
 // COL-12: also the two reductions that are scattered.
 func TestCollectivesEqualSerial(t *testing.T) {
-	one, all, alone := 8, 30, 5
+	one, all, alone := 4, 20, 1
 	if testrun.Race {
-		one, all, alone = 2, 7, 1
+		one, all, alone = 1, 5, 1
 	}
 	fabric := "inproc"
 	if covered := testrun.Fabrics("shm", "inproc"); len(covered) > 0 {

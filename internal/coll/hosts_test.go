@@ -53,12 +53,15 @@ func TestCollectivesOverHosts(t *testing.T) {
 				for j, f := range forms() {
 					w.Coll.Choose(f.c)
 					c := []*comm.Comm{w.Comm, twin, mixed}[(i+j)%3]
-					steps := 1
+					steps, many, some := 1, 16, 5
+					if testrun.Race {
+						many, some = 8, 2
+					}
 					switch {
 					case len(f.kinds) > 1:
-						steps = 16
+						steps = many
 					case strings.HasSuffix(f.name, "leaders"):
-						steps = 5
+						steps = some
 					}
 					if err := everything(w, c, uint64(i+j), steps, f.kinds...); err != nil {
 						return fmt.Errorf("%s on %d members: %w", f.name, c.Size(), err)

@@ -11,10 +11,11 @@ import (
 	"github.com/halo-mpi/halo/internal/world"
 )
 
-// collectivesProgram is the program of ranks that a launcher has started: every collective by
-// every algorithm and form, with every root, on communicators of each number of members,
-// compared with a serial computation. Rank 0 prints the number of collectives in which it has
-// taken part.
+// collectivesProgram is the program of ranks that a launcher has started: every collective on
+// communicators of each number of members, by every algorithm and form on some of them, with every
+// root, compared with a serial computation. Each algorithm on each number of members is the matter of
+// TestCollectivesEqualSerial and TestCollectivesOverHosts. Rank 0 prints the number of collectives in
+// which it has taken part.
 func collectivesProgram() error {
 	b, err := boot.Connect(false, true)
 	if err != nil {
@@ -44,15 +45,17 @@ func collectivesProgram() error {
 	}
 	for j, f := range forms() {
 		w.Coll.Choose(f.c)
-		steps := 1
+		steps, part := 1, 6 // of the communicators
 		switch {
+		case f.name == "auto":
+			steps, part = 8, 1
 		case len(f.kinds) > 1:
 			steps = 8
 		case strings.HasSuffix(f.name, "leaders"):
-			steps = 3
+			steps, part = 2, 2
 		}
 		for i, c := range comms {
-			if c == nil || (i+j)%2 != 0 && f.name != "auto" {
+			if c == nil || (i+j)%part != 0 {
 				continue
 			}
 			if err := everything(w, c, uint64(i+100*j), steps, f.kinds...); err != nil {
