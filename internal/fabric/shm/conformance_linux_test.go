@@ -12,6 +12,7 @@ import (
 	"github.com/halo-mpi/halo/internal/fabric/shm"
 	"github.com/halo-mpi/halo/internal/node/nodetest"
 	"github.com/halo-mpi/halo/internal/shmfmt"
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
@@ -91,7 +92,11 @@ func TestConformance(t *testing.T) { conforms(t, nodetest.New) }
 func TestConformanceOversubscribed(t *testing.T) { conforms(t, nodetest.NewOversubscribed) }
 
 func conforms(t *testing.T, hosts func(testing.TB, int) *nodetest.Host) {
-	fabrictest.Run(t, func(t testing.TB, n int) []fabric.Fabric {
+	part := 1
+	if testrun.Race {
+		part = 5 // a plain run makes all
+	}
+	fabrictest.RunPart(t, part, func(t testing.TB, n int) []fabric.Fabric {
 		h := hosts(t, n)
 		var segments [][]byte
 		for i := range n {
