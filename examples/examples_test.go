@@ -113,8 +113,8 @@ func fabrics() []string {
 	return []string{"tcp"} // shm needs Linux
 }
 
-// TestLaunchedProgramsGiveTheSerialResult runs each program on 1 to 4 ranks over
-// each fabric.
+// TestLaunchedProgramsGiveTheSerialResult runs each program on 1 to 4 ranks, and over each fabric. The
+// folders' tests run it over each fabric on each number of ranks.
 func TestLaunchedProgramsGiveTheSerialResult(t *testing.T) {
 	l := build(t, "hello", "ring", "pi", "masterworker", "wordcount", "samplesort", "heat", "columns", "particles", "hashtable", "mcslock", "mpmcqueue", "worksteal", "globalarray", "signals", "taskqueue", "pagerank", "life3d", "pipeline", "matrixfile", "records", "mandelbrot", "spawn")
 	alone := func(program string, args ...string) string {
@@ -147,6 +147,9 @@ func TestLaunchedProgramsGiveTheSerialResult(t *testing.T) {
 
 	for _, fabric := range fabrics() {
 		for n := 1; n <= 4; n++ {
+			if len(fabrics()) > 1 && n < 4 && (n == 2) != (fabric == "tcp") {
+				continue // 1, 3 and 4 ranks with memory that they share, 2 and 4 without
+			}
 			t.Run(fmt.Sprintf("%s/%d", fabric, n), func(t *testing.T) {
 				contains := func(out, want string) {
 					t.Helper()
@@ -292,7 +295,7 @@ func (l launcher) story(t *testing.T) (text, sorted string) {
 // TestBadInputEndsAllRanksWithStatus1 says what is wrong once, not once a rank.
 func TestBadInputEndsAllRanksWithStatus1(t *testing.T) {
 	l := build(t, "heat", "wordcount", "samplesort", "columns", "particles", "hashtable", "mcslock", "mpmcqueue", "worksteal", "globalarray", "signals", "taskqueue", "pagerank", "life3d", "pipeline", "matrixfile", "records", "mandelbrot")
-	for _, c := range []struct{ program, arg, want string }{
+	for i, c := range []struct{ program, arg, want string }{
 		{"heat", "none.png", "heat: open none.png: "},
 		{"heat", "-steps=-1", "heat: -steps is -1"},
 		{"wordcount", "none.txt", "wordcount: stat none.txt: "},
@@ -320,13 +323,12 @@ func TestBadInputEndsAllRanksWithStatus1(t *testing.T) {
 		{"heat", "-halo=smoke", "want one of messages, rma-fence, "},
 		{"samplesort", "-o=none/out", "samplesort: open none/out.part: "},
 	} {
-		for _, fabric := range fabrics() {
-			_, errs, status := l.run(t, l.path("halo"), "run", "-n", "3", "-fabric", fabric, l.path(c.program), c.arg)
-			if status != 1 || strings.Count(errs, c.want) != 1 {
-				t.Errorf("%s %s over %s: status %d, want 1; %q, want %q in it once", c.program, c.arg, fabric, status, errs, c.want)
-			}
+		fabric := fabrics()[i%len(fabrics())]
+		_, errs, status := l.run(t, l.path("halo"), "run", "-n", "3", "-fabric", fabric, l.path(c.program), c.arg)
+		if status != 1 || strings.Count(errs, c.want) != 1 {
+			t.Errorf("%s %s over %s: status %d, want 1; %q, want %q in it once", c.program, c.arg, fabric, status, errs, c.want)
 		}
-		_, errs, status := l.run(t, l.path(c.program), c.arg)
+		_, errs, status = l.run(t, l.path(c.program), c.arg)
 		if status != 1 || strings.Count(errs, c.want) != 1 {
 			t.Errorf("%s %s without the launcher: status %d, want 1; %q, want %q in it once", c.program, c.arg, status, errs, c.want)
 		}
