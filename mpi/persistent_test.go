@@ -3,6 +3,7 @@ package mpi_test
 import (
 	"testing"
 
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/mpi"
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
@@ -38,7 +39,7 @@ func TestPER02_LifeCycle(t *testing.T) {
 	for _, size := range []int{0, 24, 9000, 70_000} {
 		mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 			turns := 1000
-			if size > 10_000 {
+			if size > 10_000 || testrun.Race {
 				turns = 100
 			}
 			peer := 1 - c.Rank()
