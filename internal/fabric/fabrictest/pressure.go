@@ -54,7 +54,7 @@ func testBackPressure(t *testing.T, open opener) {
 			}
 			j.run() // all ways exist now
 			full, other := j.ranks[0], j.ranks[2]
-			for range 3 {
+			for range open.scale(3) {
 				j.watch(func() { full.fill(1) })
 				// The way to a third rank is not blocked by that.
 				j.plan(0, 2, 100)
