@@ -57,6 +57,9 @@ func longCalls() []longCall {
 
 // unchanged expects zeros.
 func unchanged(mem []byte) error {
+	if bytes.Count(mem, []byte{0}) == len(mem) {
+		return nil // found without a check of each byte by the race detector
+	}
 	for i, b := range mem {
 		if b != 0 {
 			return fmt.Errorf("byte %d has become %d", i, b)

@@ -395,7 +395,7 @@ func history(x *window, seed uint64, sync synchroniser, epochs int) error {
 func TestHistories(t *testing.T) {
 	for _, n := range []int{1, 2, 4} {
 		epochs := 3
-		if testrun.Race && n == 4 {
+		if testrun.Race {
 			epochs = 1
 		}
 		t.Run(fmt.Sprint(n), func(t *testing.T) {

@@ -2,7 +2,6 @@ package rma
 
 import (
 	"bytes"
-	"slices"
 	"testing"
 
 	"github.com/halo-mpi/halo/internal/mem"
@@ -40,7 +39,7 @@ func flushBy(p *pair, v *View) *flushing {
 
 // arrived is how many bytes from the first on have arrived.
 func arrived(mem []byte) int {
-	if n := slices.Index(mem, 0); n >= 0 {
+	if n := bytes.IndexByte(mem, 0); n >= 0 {
 		return n
 	}
 	return len(mem)
@@ -197,16 +196,14 @@ func TestQV08_PutsStayBehindLongGets(t *testing.T) {
 	for seed := range uint64(6) {
 		for _, inOrder := range []bool{true, false} {
 			p := newPair(t, seed, long)
-			for i := range p.mem {
-				p.mem[i] = 7
-			}
+			copy(p.mem, bytes.Repeat([]byte{7}, len(p.mem)))
 			v := viewOf(p.w, Options{InOrder: inOrder})
 			got := make([]byte, long)
 			p.g.full = true // answers find no room for a while
 			q := issueBy(p.e, v, Op{Kind: Get, Result: mem.Of(got)}, true)
 			issueBy(p.e, v, Op{Kind: Put, Origin: mem.Of([]byte{9}), Disp: long - 1}, false)
 			p.until("the get", q.r.Done)
-			switch clean := !slices.Contains(got, 9); {
+			switch clean := bytes.IndexByte(got, 9) < 0; {
 			case inOrder && (!clean || q.r.Status.Err != nil || arrived(got) != long):
 				t.Errorf("seed %d: the get has read what was put after it: %v", seed, q.r.Status.Err)
 			case !clean:
