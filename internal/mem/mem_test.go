@@ -212,7 +212,7 @@ func every(memory []byte, size, stride, n int) *dtype.Buffer {
 func TestDT12RandomMemory(t *testing.T) {
 	set := dtype.Predefined()
 	n, tested := 1500, 0
-	if testing.Short() {
+	if testing.Short() || testrun.Race {
 		n = 200
 	}
 	one := func(s *dtypetest.Spec, seed uint64) error {
