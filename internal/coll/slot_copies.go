@@ -11,7 +11,10 @@ const (
 	copiesMin = 32 << 10
 	// trials is the number of collectives in which a way to copy is tried.
 	trials = 9
-	// trialPeriod is the number of collectives after which both ways are tried again.
+	// firstPeriod is the number of collectives after which both ways are tried again, and each period is twice
+	// as long as the one before, up to trialPeriod: in the first ones the members may be unevenly on the
+	// cores, and touch memory for the first time.
+	firstPeriod = 64
 	trialPeriod = 512
 )
 
@@ -27,6 +30,7 @@ type copies struct {
 	since  time.Time // the current collective of this member has begun to copy; zero if it does not
 	took   uint64    // ns of the last one; 0 if it did not
 	last   int       // the way of that collective: 0 by stages, 1 direct
+	period int       // number of collectives from trials to trials; 0 in the first period
 	turn   int       // of collectives since the trials have begun
 	tried  [2]int    // how many times of each way are known
 	times  [2][trials]uint64
@@ -62,8 +66,9 @@ func (c *copies) ended(used bool, took uint64) {
 		c.direct = true
 	case 2 * trials:
 		c.direct = c.tried[0] > 0 && c.tried[1] > 0 && c.median(1) < c.median(0)
-	case trialPeriod:
-		*c = copies{took: c.took} // what the members tell next is about this period, and is ignored
+	case max(c.period, firstPeriod):
+		// What the members tell next is about this period, and is ignored.
+		*c = copies{took: c.took, period: min(2*c.turn, trialPeriod)}
 	}
 }
 

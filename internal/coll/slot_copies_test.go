@@ -23,11 +23,15 @@ func TestXNBC01_WayToCopyByTime(t *testing.T) {
 		return way
 	}
 	for _, c := range []struct {
-		times [2]uint64
-		want  int
-	}{{[2]uint64{100, 200}, 0}, {[2]uint64{200, 100}, 1}, {[2]uint64{100, 200}, 0}} {
+		period int
+		times  [2]uint64
+		want   int
+	}{
+		{64, [2]uint64{100, 200}, 0}, {128, [2]uint64{200, 100}, 1}, {256, [2]uint64{100, 200}, 0},
+		{512, [2]uint64{200, 100}, 1}, {512, [2]uint64{100, 200}, 0},
+	} {
 		var ways [2]int
-		for i := range trialPeriod {
+		for i := range c.period {
 			times := c.times
 			switch i % trials {
 			case 1, 4: // some member got its core late
@@ -39,7 +43,7 @@ func TestXNBC01_WayToCopyByTime(t *testing.T) {
 			collective(times, false)
 		}
 		if other := ways[1-c.want]; other != trials {
-			t.Errorf("of %d collectives that take %d and %d ns, %d went the slower way, want %d", trialPeriod, c.times[0], c.times[1], other, trials)
+			t.Errorf("of %d collectives that take %d and %d ns, %d went the slower way, want %d", c.period, c.times[0], c.times[1], other, trials)
 		}
 	}
 }
