@@ -35,7 +35,7 @@ func (o *onesided) inWorker(worker, n int, start int64) error {
 	if o.dups != nil {
 		win = o.dups[worker]
 	}
-	words := mpi.Win[int64]{Window: win.Window}
+	words := mpi.Win[int64](win)
 	value := make([]int64, 3) // of an operation, expected, and fetched
 	for i := range int64(n) {
 		var err error
