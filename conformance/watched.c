@@ -35,6 +35,18 @@ int main(int argc, char **argv) {
 	MPI_Wait(&r, MPI_STATUS_IGNORE);
 	MPI_Type_free(&every);
 	if (v[2] != 1) return 2;
+	if (size == 2) { /* which the sender and the receiver could copy together */
+		char *far = malloc(1 << 20);
+		if (rank == 0) {
+			memset(far, 7, 1 << 20);
+			MPI_Send(far, 1 << 20, MPI_CHAR, 1, 3, MPI_COMM_WORLD);
+		} else {
+			MPI_Recv(far, 1 << 20, MPI_CHAR, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+			for (int i = 0; i < 1 << 20; i += 1 << 12)
+				if (far[i] != 7) return 3;
+		}
+		free(far);
+	}
 	MPI_Barrier(MPI_COMM_WORLD);
 	if (has(argc, argv, "read")) x = ((volatile int *)p)[4];
 	if (has(argc, argv, "undefined") && ((volatile int *)p)[1] == 77) x = 3;

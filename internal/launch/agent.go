@@ -15,6 +15,7 @@ import (
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/boot/pmi1"
 	"github.com/halo-mpi/halo/internal/boot/segment"
+	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/sys"
 )
@@ -76,6 +77,8 @@ type process struct {
 	joined  bool
 	ended   bool
 	asking  chan<- nameAnswer // takes the answer to a request about a name
+
+	answered chan struct{} // closed when the last answer to a request for a job is written, and those before; nil: there is none
 }
 
 // alive reports whether the process can be sent signals: the system does not reuse its id,
@@ -257,9 +260,26 @@ func (a *agent) noExchange(rank int) { a.server.Finalized(rank) }
 func (a *agent) spawned(rank int, number uint32, s *boot.Spawned) {
 	for _, p := range a.procs {
 		if p.rank == rank && p.connected() {
-			go p.session.Spawned(number, s)
+			p.tellSpawned(number, s)
 		}
 	}
+}
+
+// tellSpawned sends an answer to a request for a job, or tells of the end of the job: that comes after the
+// answer, however soon it is.
+func (p *process) tellSpawned(number uint32, s *boot.Spawned) {
+	session, before, written := p.session, p.answered, make(chan struct{})
+	p.answered = written
+	go func() { // it takes as long as the process does not read
+		defer close(written)
+		switch {
+		case planted.EndBeforeAnswer && s.Job != "":
+			time.Sleep(20 * time.Millisecond)
+		case before != nil && !planted.EndBeforeAnswer:
+			<-before
+		}
+		session.Spawned(number, s)
+	}()
 }
 
 // finish cleans up when no rank is left. What ranks of this job have left is not told from what ranks of

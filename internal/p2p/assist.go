@@ -16,7 +16,7 @@ import (
 // receiver reads all, as without Assist. The receiver sends Ack when all pieces are copied; until then
 // neither memory is reused.
 //
-// With more processes than cores nobody assists: a sender that loses its core in a piece would delay the
+// With more processes than cores nobody is asked to: a sender that loses its core in a piece would delay the
 // receiver by a time slice.
 
 const (
@@ -45,6 +45,10 @@ type assistance struct {
 	addr   uint64 // of the receiver's memory
 	need   uint64 // bytes of the message that are copied
 }
+
+// Unassisted has this process copy what it receives by itself: valgrind, which may run it, takes what another
+// process writes for memory that was never set. It is called before the first message.
+func (e *Engine) Unassisted() { e.assisted = false }
 
 // askAssistance has the sender q of r assist, if that may be faster. A sender that waits for this process to
 // send reads a message of this one by now, and does not assist.

@@ -62,7 +62,7 @@ type Engine struct {
 
 	pulls           []*Request // receives that read from the sender's memory
 	assistances     []assistance
-	assisted        bool       // senders on the node assist
+	assisted        bool       // senders on the node are asked to assist
 	streams         []*Request // sends that stream Data frames
 	probes          []*probe
 	freeAnyWaits    []*anyWait

@@ -345,6 +345,8 @@ const (
 	NumberKept = false
 	// MetAgainUnwatched opens no connection with a process that was met again while it was left.
 	MetAgainUnwatched = false
+	// EndBeforeAnswer may tell a process of the end of a job before the answer that there is one.
+	EndBeforeAnswer = false
 	// EndUntold has the launcher not tell a process of the end of a job that it has spawned.
 	EndUntold = false
 	// FarUnheard has a process tell processes of other hosts the loopback address.

@@ -152,6 +152,7 @@ var (
 	PinIgnored            = chosen("PinIgnored")
 	NumberKept            = chosen("NumberKept")
 	MetAgainUnwatched     = chosen("MetAgainUnwatched")
+	EndBeforeAnswer       = chosen("EndBeforeAnswer")
 	EndUntold             = chosen("EndUntold")
 	FarUnheard            = chosen("FarUnheard")
 	HeldOvertaken         = chosen("HeldOvertaken")

@@ -162,6 +162,7 @@ func faults() []sought {
 		by("PinIgnored", "internal/proc", "TestForget"),
 		by("NumberKept", "internal/proc", "TestForget"),
 		by("MetAgainUnwatched", "internal/proc", "TestMetAgainWhileLeaving"),
+		by("EndBeforeAnswer", "internal/launch", "TestDYN05_SpawnsAtTheSameTime"),
 		by("EndUntold", "internal/launch", "TestDYN05_TheParentLearnsOfTheEnd"),
 		by("FarUnheard", "mpi", "TestXDYN01_DYN05_DYN02_JobsOfOneHostEach"),
 		by("HeldOvertaken", "internal/fabric/tcp", "TestHeldFramesKeepTheirOrder"),
