@@ -28,7 +28,8 @@ static inline uintptr_t halo_known(struct halo_table *table, int n) {
 /*
  * 0 until the calling thread is attached to Go. Then 1, or 2 in checking mode, where every call
  * goes through halo_call_noted. HALO_HOLDS while the thread holds the engine's lock in C: then only a
- * signal handler can call, and its call is refused, since it would wait for the lock. As cheap to read as Go's own thread-local words.
+ * signal handler can call, and its call is refused, since it would wait for the lock. As cheap to read
+ * as Go's own thread-local words.
  */
 extern __thread int halo_attached __attribute__((tls_model("initial-exec")));
 

@@ -78,7 +78,7 @@ type process struct {
 	ended   bool
 	asking  chan<- nameAnswer // takes the answer to a request about a name
 
-	answered chan struct{} // closed when the last answer to a request for a job is written, and those before; nil: there is none
+	answered chan struct{} // closed when all answers to its requests for jobs are written; nil if there was none
 }
 
 // alive reports whether the process can be sent signals: the system does not reuse its id,

@@ -16,7 +16,7 @@ import (
 // receiver reads all, as without Assist. The receiver sends Ack when all pieces are copied; until then
 // neither memory is reused.
 //
-// With more processes than cores nobody is asked to: a sender that loses its core in a piece would delay the
+// With more processes than cores no sender is asked: one that loses its core in a piece would delay the
 // receiver by a time slice.
 
 const (
@@ -50,8 +50,8 @@ type assistance struct {
 // process writes for memory that was never set. It is called before the first message.
 func (e *Engine) Unassisted() { e.assisted = false }
 
-// askAssistance has the sender q of r assist, if that may be faster. A sender that waits for this process to
-// send reads a message of this one by now, and does not assist.
+// askAssistance asks the sender q of r to assist, if that may be faster. It does not ask if this process has
+// announced a message to q itself: q then reads that message, and the question would only cost a frame.
 func (e *Engine) askAssistance(q *peer, r *Request) {
 	r.pieces = nil
 	b, contiguous := r.mem.Bytes()

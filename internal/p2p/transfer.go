@@ -183,7 +183,9 @@ func (e *Engine) failPulls(peer int32, cause error) {
 	for i := 0; i < len(e.pulls); i++ {
 		if r := e.pulls[i]; r.peer == peer {
 			if r.pieces != nil {
-				r.pieces.Close() // the process may live, and the memory is reused
+				// A sender that is lost, but still lives, claims no further piece: the memory will be reused.
+				// A piece that it is copying at this moment still arrives.
+				r.pieces.Close()
 				r.pieces = nil
 			}
 			e.pulls = slices.Delete(e.pulls, i, i+1)

@@ -329,9 +329,9 @@ func (p *Proc) poll(hint int) int {
 
 // Peek waits a short time for the next frame of a peer in memory, and returns it in place. It
 // returns nil if none arrives, or if a poller has anything else to do: other waiters, work, send
-// queues, tasks, interrupt mode; or if receives are posted or messages unexpected. It costs little more than the transfer of the cache line. It
-// returns nil once every SocketTurns calls, so that a full poll follows. Consume consumes the
-// frame; otherwise the next poll delivers it.
+// queues, tasks, interrupt mode; or if receives are posted or messages unexpected. It costs little
+// more than the transfer of the cache line. It returns nil once every SocketTurns calls, so that a
+// full poll follows. Consume consumes the frame; otherwise the next poll delivers it.
 func (p *Proc) Peek(from int) (*wire.Header, []byte) {
 	if p.rec.Slow != 0 || p.rec.Turns%SocketTurns == SocketTurns-1 || !p.ThroughRings(from) {
 		return nil, nil

@@ -234,7 +234,7 @@ func startOver(b boot.Boot, way ways, far fabric.Fabric, check bool, policy proc
 	if n, job := p.Node(), b.Job(); n != nil && n.Name() == "shm" && len(job.Local) > job.Cores {
 		n.ShareCores(threadCores{}, job.Cores)
 	}
-	if strings.Contains(os.Getenv("LD_PRELOAD"), "/vgpreload_") { // valgrind runs this process
+	if strings.Contains(os.Getenv("LD_PRELOAD"), "/vgpreload_") { // valgrind runs this process, in Go or in C
 		w.P2P.Unassisted()
 	}
 	if inC { // there many programs work although they break rules
