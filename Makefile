@@ -74,6 +74,7 @@ need:
 			cmake:cmake pkg-config:pkgconf g++:g++ gfortran:gfortran valgrind:valgrind gcore:gdb gdb:gdb musl-gcc:musl-tools; do \
 			command -v $${t%:*} >/dev/null || echo $${t#*:}; \
 		done; \
+		[ -e "$$(gcc -print-file-name=libpmix.so)" ] || echo libpmix-dev; \
 	}; \
 	install=$$(missing | sort -u); \
 	if [ "$$install" ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \

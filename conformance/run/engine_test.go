@@ -52,7 +52,10 @@ func TestXLCH01_ENV05_ProgramsUnderOpenMPIAndSlurm(t *testing.T) {
 		s := enginetest.StartSlurm(t)
 		job := s.Allocate(t)
 		for _, kind := range []string{"pmi2", "pmix"} {
-			ring(t, []string{s.Environ()}, "srun", "--jobid="+job, "--mpi="+kind, "-N2", "-n4", "--ntasks-per-node=2")
+			t.Run(kind, func(t *testing.T) {
+				s.NeedService(t, job, kind)
+				ring(t, []string{s.Environ()}, "srun", "--jobid="+job, "--mpi="+kind, "-N2", "-n4", "--ntasks-per-node=2")
+			})
 		}
 	})
 }

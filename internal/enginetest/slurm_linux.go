@@ -238,6 +238,18 @@ func (s *Slurm) Allocate(t testing.TB) string {
 	return job
 }
 
+// NeedService skips t if srun cannot serve processes by a kind of --mpi in a job of Allocate: the plugin of
+// PMIx of Debian's Slurm loads libpmix.so, which only the package with the headers of PMIx has.
+func (s *Slurm) NeedService(t testing.TB, job, kind string) {
+	t.Helper()
+	if kind != "pmix" {
+		return
+	}
+	if out, err := s.Command("srun", "--jobid="+job, "--mpi="+kind, "-N1", "-n1", "true").CombinedOutput(); err != nil && strings.Contains(string(out), "can not load PMIx library") {
+		t.Skip("enginetest: there is no libpmix.so for Slurm here (package libpmix-dev)")
+	}
+}
+
 // Logs returns the ends of what the daemons have written.
 func (s *Slurm) Logs() string {
 	var b strings.Builder

@@ -34,6 +34,7 @@ func TestXLCH01_Slurm(t *testing.T) {
 	} {
 		for _, what := range []string{"late", "fence", "asleep"} {
 			t.Run(c.kind+"/"+what, func(t *testing.T) {
+				s.NeedService(t, job, c.kind)
 				out, err := srun(t, s, job, c.kind, what, "-N2", "-n4", "--ntasks-per-node=2")
 				if err != nil {
 					t.Errorf("%v: %s\n%s", err, out, s.Logs())
@@ -47,12 +48,14 @@ func TestXLCH01_Slurm(t *testing.T) {
 			})
 		}
 		t.Run(c.kind+"/one node", func(t *testing.T) {
+			s.NeedService(t, job, c.kind)
 			out, err := srun(t, s, job, c.kind, "exchange", "-N1", "-n3")
 			if err != nil || strings.Count(out, "nodes [0 0 0]") != 3 {
 				t.Errorf("%v: %s\n%s", err, out, s.Logs())
 			}
 		})
 		t.Run(c.kind+"/abort", func(t *testing.T) {
+			s.NeedService(t, job, c.kind)
 			out, err := srun(t, s, job, c.kind, "abort", "-N2", "-n4", "--ntasks-per-node=2")
 			if err == nil || err.Error() != c.killed || strings.Contains(out, "outlived") {
 				t.Errorf("%v, want %s: %s\n%s", err, c.killed, out, s.Logs())

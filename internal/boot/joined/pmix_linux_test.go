@@ -170,7 +170,10 @@ func TestXLCH01_XSES01_F4_ENV07_Slurm(t *testing.T) {
 	s := enginetest.StartSlurm(t)
 	job := s.Allocate(t)
 	for _, kind := range []string{"pmi2", "pmix"} {
-		t.Run(kind, func(t *testing.T) { srun(t, s, job, kind).works(t) })
+		t.Run(kind, func(t *testing.T) {
+			s.NeedService(t, job, kind)
+			srun(t, s, job, kind).works(t)
+		})
 	}
 	// The plugin of PMI-2 also speaks PMI-1.
 	x := srun(t, s, job, "pmi2")
@@ -186,7 +189,9 @@ func TestF4_EngineDies(t *testing.T) {
 	for _, kind := range []string{"pmi2", "pmix"} {
 		t.Run("srun "+kind, func(t *testing.T) {
 			s := enginetest.StartSlurm(t) // which does not use the node again soon
-			srun(t, s, s.Allocate(t), kind).loses(t)
+			job := s.Allocate(t)
+			s.NeedService(t, job, kind)
+			srun(t, s, job, kind).loses(t)
 		})
 	}
 }

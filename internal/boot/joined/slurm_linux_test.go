@@ -36,12 +36,14 @@ func TestXLCH01_F4_SlurmJobsAndSteps(t *testing.T) {
 	for _, kind := range []string{"pmi2", "pmix"} {
 		x := srun(t, s, job, kind)
 		t.Run(kind+"/multi-prog", func(t *testing.T) {
+			s.NeedService(t, job, kind)
 			o := runs(t, x.env, append(x.line(2, 4), "--multi-prog", programs)...).wants(0)
 			for r := range 4 {
 				o.has(fmt.Sprintf("rank %d of 4, 2 on its node, sum 6, ", r))
 			}
 		})
 		t.Run(kind+"/beside", func(t *testing.T) {
+			s.NeedService(t, job, kind)
 			line := append(x.line(2, 4), "--overlap")
 			o := runs(t, append(x.env, "RANK="+program("rank"), "BEGUN="+filepath.Join(t.TempDir(), "begun")), append([]string{"bash", "-c", beside, "bash"}, line...)...)
 			if o.has("rank 3 of 4, 2 on its node, sum 6, ", "CANCELLED"); o.status == 0 || o.status == 99 {
