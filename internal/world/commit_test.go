@@ -22,12 +22,24 @@ var calls = map[string]func(w *World, c *comm.Comm) (*comm.Comm, error){
 	"Create": func(w *World, c *comm.Comm) (*comm.Comm, error) { return w.Coll.Create(c, c.Inter.Local.Members) },
 }
 
+// alone is a Split that fails at the victim only, and only in its local part. fails is called there before the
+// members commit.
+func alone(w *World, c *comm.Comm, victim bool, fails func()) (*comm.Comm, error) {
+	return w.Coll.SplitBy(c, []byte{0}, func([]byte) ([]int, error) {
+		if !victim {
+			return nil, nil // a success without a communicator
+		}
+		fails()
+		return nil, &class.Error{Class: class.ProcFailed, Text: "a process has failed that no other member needs"}
+	})
+}
+
 // deaths is a call in which processes die, each of another job.
 type deaths struct {
-	call    string
-	sizes   []int // of the jobs
-	victims []int // their ranks, among the processes of all jobs
-	after   []int // how many frames each has sent then, since the one before it has died
+	call    string // of calls, or "": alone, and the first victim's frames count from its error on
+	sizes   []int  // of the jobs
+	victims []int  // their ranks, among the processes of all jobs
+	after   []int  // how many frames each has sent then, since the one before it has died
 }
 
 // run returns how many processes have died, and whether each survivor has got a communicator.
@@ -43,6 +55,17 @@ func (d deaths) run() (died int, made []bool, err error) {
 	portOf := func(rank int) *port {
 		p := worlds[rank].Proc
 		return m.all[p.Identity(p.Job().Rank)]
+	}
+	count := func() { // the frames of the victims, from the first call on
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		if m.victims == nil {
+			m.victims = []*port{}
+			for i, v := range d.victims {
+				m.victims = append(m.victims, portOf(v))
+				portOf(v).limit = d.after[i]
+			}
+		}
 	}
 	ended := make([]bool, len(d.sizes)) // jobs of which a process has died; guarded by m.mu
 	var ready, all sync.WaitGroup
@@ -79,16 +102,12 @@ func (d deaths) run() (died int, made []bool, err error) {
 				results[rank] = fmt.Errorf("before the call: %w", err)
 				return
 			}
-			m.mu.Lock()
-			if m.victims == nil {
-				m.victims = []*port{}
-				for i, v := range d.victims {
-					m.victims = append(m.victims, portOf(v))
-					portOf(v).limit = d.after[i]
-				}
+			if call := calls[d.call]; call != nil {
+				count()
+				_, results[rank] = call(w, inter)
+			} else {
+				_, results[rank] = alone(w, inter, rank == d.victims[0], count)
 			}
-			m.mu.Unlock()
-			_, results[rank] = calls[d.call](w, inter)
 			m.mu.Lock()
 			defer m.mu.Unlock()
 			if p := portOf(rank); ended[jobs[rank]] && !p.dead {
@@ -128,6 +147,26 @@ func (d deaths) check(t *testing.T) int {
 		t.Errorf("%+v: survivors have communicators: %v", d, made)
 	}
 	return died
+}
+
+// A process alone knows of an error, and dies after it has told some of the leaders of it: those tell the others
+// (X-DYN-01, F1, ERR-15).
+func TestXDYN01_F1_TheDeadHaveToldSome(t *testing.T) {
+	testrun.Covered(t)
+	defer time.AfterFunc(10*time.Minute, func() { panic(t.Name() + ": a process waits for ever") }).Stop()
+	points := 0
+	for _, sizes := range [][]int{{1, 1}, {2, 1}, {1, 1, 1}, {1, 2, 1}, {1, 1, 1, 1}} {
+		n := 0
+		for _, size := range sizes {
+			n += size
+		}
+		for victim := range n {
+			for after := 0; (deaths{"", sizes, []int{victim}, []int{after}}).check(t) > 0; after++ {
+				points++
+			}
+		}
+	}
+	t.Logf("a process has died at %d points", points)
 }
 
 // If a process dies while a communicator is made of members of several jobs, whatever it has sent before, and another
