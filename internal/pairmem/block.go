@@ -34,6 +34,9 @@ const BlockOfferSize = 16 + len(shmfmt.Mark{})
 // ErrTooLarge is why there is no Block of more bytes than the machine has.
 var ErrTooLarge = errors.New("more bytes than the memory of this machine")
 
+// ErrGone is why there is no Block of a process that has ended, or has closed the descriptor.
+var ErrGone = errors.New("the descriptor is gone")
+
 // blockMagic marks a Block: "HALOBK" and a version.
 const blockMagic = uint64(0x48414c4f424b0001)
 
@@ -119,6 +122,9 @@ func OpenBlock(offer []byte, size int64) (*Block, error) {
 	}
 	pid := int(le.Uint32(offer[8:]))
 	f, err := sys.OpenPairFile(pid, int(le.Uint32(offer[12:])), BlockAlign+size)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("%w: %w", ErrGone, err)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package pairmem
 
 import (
 	"encoding/binary"
+	"errors"
 	"testing"
 )
 
@@ -77,5 +78,7 @@ func TestBlocksThatAreNot(t *testing.T) {
 	if b, err := OpenBlock(offer, 100); err == nil {
 		b.Close()
 		t.Error("mapped after Settle")
+	} else if !errors.Is(err, ErrGone) {
+		t.Errorf("after Settle: %v", err)
 	}
 }

@@ -208,6 +208,8 @@ const (
 	CommitSkipped = false
 	// BlockNotOffered does not tell members of other jobs where the memory of a window is.
 	BlockNotOffered = false
+	// BlockOfTheDead takes memory that is gone with its process for memory that cannot be shared.
+	BlockOfTheDead = false
 	// CommitEarly lets the leader of a job decide although it has lost another leader.
 	CommitEarly = false
 	// DeathKept takes a process of another job for dead that has the number of one which has died.

@@ -93,6 +93,7 @@ var (
 	StrangersMet          = chosen("StrangersMet")
 	CommitSkipped         = chosen("CommitSkipped")
 	BlockNotOffered       = chosen("BlockNotOffered")
+	BlockOfTheDead        = chosen("BlockOfTheDead")
 	CommitEarly           = chosen("CommitEarly")
 	DeathKept             = chosen("DeathKept")
 	HostsOfTheOwnJob      = chosen("HostsOfTheOwnJob")

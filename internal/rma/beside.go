@@ -97,7 +97,7 @@ func (w *Window) exchangeBlocks(s *Spec) (err error) {
 	}
 	lost := e.colls.Do(w.Comm, coll.Allgather, &coll.Args{Send: coll.Bytes(give), Recv: coll.Bytes(all), Width: 1, Call: "the creation of a window"})
 	if lost != nil {
-		return firstOf(err, lost)
+		return lost
 	}
 	if failed := w.openBlocks(single, total, all); err == nil {
 		err = failed
@@ -123,10 +123,12 @@ func (w *Window) exchangeBlocks(s *Spec) (err error) {
 		b.Settle()
 	}
 	switch told := class.Class(binary.LittleEndian.Uint64(worst[:])); {
-	case lost != nil:
-		return firstOf(err, lost)
+	case lost != nil: // whatever else is wrong: others may have succeeded
+		return lost
 	case s.Flavor == Shared && err != nil:
 		return err
+	case told == class.ProcFailed:
+		return fail(told, "a member has found that another one has failed")
 	case told != class.Success:
 		return fail(told, "a member shares no memory with the others")
 	}
@@ -156,6 +158,10 @@ func (w *Window) openBlocks(single bool, total int64, offers []byte) (first erro
 				continue
 			}
 			b, err := pairmem.OpenBlock(offer, size)
+			if errors.Is(err, pairmem.ErrGone) && !planted.BlockOfTheDead { // members keep it until all have mapped it, or have lost one
+				first = firstOf(first, fail(class.ProcFailed, "a process has failed before rank %d mapped the memory of rank %d: %v", w.Comm.Rank, r, err))
+				continue
+			}
 			if err != nil {
 				first = firstOf(first, fail(class.RMAShared, "rank %d shares no memory with rank %d: %v", r, w.Comm.Rank, err))
 				continue

@@ -103,6 +103,7 @@ func faults() []sought {
 		by("StrangersMet", mpi, "TestXDYN01_COM01_GroupsThatHaveNotMet"),
 		by("CommitSkipped", "internal/world", "TestXDYN01_F1_SurvivorsAgree"),
 		by("BlockNotOffered", mpi, "TestXDYN01_XCOM01_SplitsOfSeveralJobs"),
+		by("BlockOfTheDead", mpi, "TestF5_XDYN01_KillsWhileBlocksAreMapped"),
 		by("CommitEarly", "internal/world", "TestXDYN01_F1_TheDeadHaveToldSome"),
 		by("DeathKept", mpi, "TestXDYN01_SYN35_AfterTheDead"),
 		by("HostsOfTheOwnJob", mpi, "TestXDYN01_XCOM01_SplitsOfSeveralJobs"),
