@@ -1,10 +1,13 @@
-// Command mixed is conformance/job_memory.c in Go, so that parents and children may be of either language.
+// Command mixed is conformance/job_memory.c in Go, so that parents and children, servers and clients may be of either
+// language.
 package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/halo-mpi/halo/mpi"
 )
@@ -14,11 +17,21 @@ func main() {
 		if parent := world.Parent(); parent != nil {
 			return share(parent, true, len(os.Args) > 1 && os.Args[1] == "abort")
 		}
-		inter, _, err := world.Spawn(context.Background(), 0, mpi.Command{Program: os.Args[1], Args: os.Args[2:], N: 2})
+		ctx := context.Background()
+		var inter *mpi.Comm
+		var err error
+		switch os.Args[1] {
+		case "serve":
+			inter, err = served(ctx, world, os.Args[2])
+		case "call":
+			inter, err = connected(ctx, world, os.Args[2])
+		default:
+			inter, _, err = world.Spawn(ctx, 0, mpi.Command{Program: os.Args[1], Args: os.Args[2:], N: 2})
+		}
 		if err != nil {
 			return err
 		}
-		if err := share(inter, false, false); err != nil {
+		if err := share(inter, os.Args[1] == "call", false); err != nil {
 			return err
 		}
 		wrong := []int32{0} // as in C, whose ranks may be in the same job
@@ -32,9 +45,89 @@ func main() {
 	})
 }
 
-// share shares a window with the other side of inter, and disconnects it.
-func share(inter *mpi.Comm, child, abort bool) error {
-	all, err := inter.Merge(child)
+// served returns the intercommunicator of a server with its client.
+func served(ctx context.Context, world *mpi.Comm, service string) (*mpi.Comm, error) {
+	var port *mpi.Port
+	if world.Rank() == 0 {
+		var err error
+		if port, err = mpi.OpenPort(world); err != nil {
+			return nil, err
+		}
+		defer port.Close()
+		if err := port.Publish(service); err != nil {
+			return nil, err
+		}
+	}
+	inter, err := port.Accept(ctx, world, 0)
+	if world.Rank() == 0 {
+		err = errors.Join(err, port.Unpublish(service))
+	}
+	return inter, err
+}
+
+// connected returns the intercommunicator of a client with its server, which it waits for.
+func connected(ctx context.Context, world *mpi.Comm, service string) (*mpi.Comm, error) {
+	port := ""
+	for world.Rank() == 0 && port == "" {
+		var err error
+		if port, err = mpi.LookupName(world, service); errors.Is(err, mpi.ErrName) {
+			time.Sleep(time.Millisecond)
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	return mpi.Connect(ctx, port, world, 0)
+}
+
+// longest is the number of elements of the longest message.
+const longest = 8000
+
+// talk exchanges messages of several lengths between each two ranks of both sides, and calls collectives.
+func talk(inter *mpi.Comm, high bool) error {
+	me, others, mine, theirs := inter.Rank(), inter.RemoteSize(), 0, 1000
+	if high {
+		mine, theirs = theirs, mine
+	}
+	in := make([]int64, longest)
+	for r := range others {
+		for n := 1; n <= longest; n *= 20 {
+			out := make([]int64, n)
+			for i := range out {
+				out[i] = int64(mine + 10*me + r + i)
+			}
+			s, err := mpi.Sendrecv(inter, out, r, n, in, r, n)
+			if err != nil {
+				return err
+			}
+			want := int64(theirs + 10*r + me)
+			if got := mpi.Count[int64](s); got != n || in[0] != want || in[n-1] != want+int64(n-1) {
+				return fmt.Errorf("%d of %d from %d: %d to %d", got, n, r, in[0], in[n-1])
+			}
+		}
+	}
+	sum := []int64{-1}
+	if err := mpi.Allreduce(inter, []int64{int64(me + 1)}, sum, mpi.Sum); err != nil || sum[0] != int64(others*(others+1)/2) {
+		return fmt.Errorf("the sum of %d others is %d: %v", others, sum[0], err)
+	}
+	first, root := []int64{0, 0}, 0
+	switch {
+	case !high && me == 0:
+		first[0], first[1], root = 7, 8, mpi.Root
+	case !high:
+		root = mpi.ProcNull
+	}
+	if err := mpi.Bcast(inter, first, root); err != nil || high && (first[0] != 7 || first[1] != 8) {
+		return fmt.Errorf("the root of the others sends %d: %v", first, err)
+	}
+	return nil
+}
+
+// share exchanges messages with the other side of inter, shares a window with it, and disconnects it.
+func share(inter *mpi.Comm, high, abort bool) error {
+	if err := talk(inter, high); err != nil {
+		return err
+	}
+	all, err := inter.Merge(high)
 	if err != nil {
 		return err
 	}
@@ -45,7 +138,7 @@ func share(inter *mpi.Comm, child, abort bool) error {
 	if err := store(node); err != nil {
 		return err
 	}
-	if abort && child && node.Rank() == node.Size()-1 {
+	if abort && node.Rank() == node.Size()-1 {
 		node.Abort(7)
 	}
 	for _, c := range []*mpi.Comm{node, all, inter} {

@@ -3,15 +3,17 @@
 package run
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 )
 
-// Programs in C and in Go spawn each other and share memory, and are ranks of one job. An abort of one ends them all,
-// with its status (ENV-07, X-DYN-01, X-RMA-01).
+// Programs in C and in Go spawn each other, connect to each other, exchange messages and share memory, and are ranks of
+// one job. An abort of one ends them all, with its status (ENV-07, X-DYN-01, X-RMA-01).
 func TestENV07_XDYN01_CAndGo(t *testing.T) {
 	need(t)
 	t.Parallel()
@@ -29,6 +31,19 @@ func TestENV07_XDYN01_CAndGo(t *testing.T) {
 			}
 			if r := launched(t, fabric, 1, nil, p[0], p[1], "abort"); r.status != 7 || !strings.Contains(r.err, "Abort(7)") {
 				t.Errorf("%s spawns %s, which aborts, over %s: status %d: %s%s", filepath.Base(p[0]), filepath.Base(p[1]), fabric, r.status, r.out, r.err)
+			}
+		}
+		for i, p := range [][2]string{{inC, inGo}, {inGo, inC}} {
+			service := fmt.Sprintf("%s %s %d %d", t.Name(), fabric, os.Getpid(), i)
+			var server result
+			var both sync.WaitGroup
+			both.Go(func() { server = launched(t, fabric, 2, nil, p[0], "serve", service) })
+			client := launched(t, fabric, 3, nil, p[1], "call", service)
+			both.Wait()
+			for _, r := range []result{server, client} {
+				if r.status != 0 || r.out != "no errors\n" || r.err != "" {
+					t.Errorf("%s calls %s over %s: status %d: %s%s", filepath.Base(p[1]), filepath.Base(p[0]), fabric, r.status, r.out, r.err)
+				}
 			}
 		}
 		r := command(t, nil, bin("mpiexec"), "-fabric", fabric, "-n", "1", inC, inGo, ":", "-n", "1", inGo, inGo)
