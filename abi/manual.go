@@ -12,6 +12,9 @@ var purposes []byte
 //go:embed parameters.csv
 var meanings []byte
 
+//go:embed keys.csv
+var keys []byte
+
 // Purpose is one row of purposes.csv: what the manual page of a procedure and of its form
 // with large counts says and no other table holds.
 type Purpose struct {
@@ -97,4 +100,34 @@ func (m Meaning) Flow(p Param) string {
 		return "IN"
 	}
 	return "OUT"
+}
+
+// Key is one row of keys.csv: a key of an Info that some procedures understand.
+type Key struct {
+	Procedures string // a pattern of path.Match
+	Name       string
+	Text       string
+}
+
+// Keys returns the rows in order.
+func Keys() ([]Key, error) {
+	rows, err := rows("keys.csv", keys, 3)
+	if err != nil {
+		return nil, err
+	}
+	var list []Key
+	for _, r := range rows {
+		k := Key{r[0], r[1], r[2]}
+		if _, err := path.Match(k.Procedures, ""); err != nil {
+			return nil, fmt.Errorf("keys.csv: %q: %w", k.Procedures, err)
+		}
+		list = append(list, k)
+	}
+	return list, nil
+}
+
+// Of reports whether a procedure understands the key.
+func (k Key) Of(procedure string) bool {
+	fits, _ := path.Match(k.Procedures, procedure) // Keys has checked the pattern
+	return fits
 }

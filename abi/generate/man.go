@@ -17,6 +17,7 @@ type manual struct {
 	*tables
 	purposes map[string]abi.Purpose
 	meanings []abi.Meaning
+	keys     []abi.Key
 	golang   map[string][]string       // names in package mpi of the Go equivalents of a procedure
 	together map[string][]string       // procedures by their section and each section that contains it
 	longer   map[string]*abi.Procedure // large forms with more parameters, by the small form's name
@@ -30,6 +31,9 @@ func newManual(t *tables, mpi string) (*manual, error) {
 		return nil, err
 	}
 	if m.meanings, err = abi.Meanings(); err != nil {
+		return nil, err
+	}
+	if m.keys, err = abi.Keys(); err != nil {
 		return nil, err
 	}
 	if m.golang, err = goNames(mpi); err != nil {
@@ -107,6 +111,7 @@ func (m *manual) page(p *abi.Procedure) ([]byte, error) {
 	if err := m.parameters(&b, p); err != nil {
 		return nil, err
 	}
+	m.infoKeys(&b, p)
 	b.section("DESCRIPTION")
 	if purpose.Remark != "" {
 		b.line(purpose.Remark)
@@ -180,6 +185,24 @@ func (m *manual) parameters(b *roff, p *abi.Procedure) error {
 		b.item(x.Name, m.meanings[i].Flow(x), m.meanings[i].Text)
 	}
 	return nil
+}
+
+// infoKeys writes the keys of an info object that a procedure understands.
+func (m *manual) infoKeys(b *roff, p *abi.Procedure) {
+	first := true
+	for _, k := range m.keys {
+		if !k.Of(p.Name) {
+			continue
+		}
+		if first {
+			b.section("INFO KEYS")
+			first = false
+		}
+		b.item(k.Name, "", k.Text)
+	}
+	if !first {
+		b.paragraph("Other keys are ignored.")
+	}
 }
 
 // scopes are sentences about the other processes that take part in a call.

@@ -35,6 +35,8 @@ var procedureErrors = []struct{ part, class string }{
 	{"Testall", "MPI_ERR_IN_STATUS"}, {"Testsome", "MPI_ERR_IN_STATUS"}, {"Win_attach", "MPI_ERR_RMA_ATTACH"}, {"Win_detach", "MPI_ERR_RMA_ATTACH"},
 	{"Win_shared_query", "MPI_ERR_RMA_FLAVOR"}, {"Win_allocate_shared", "MPI_ERR_RMA_SHARED"}, {"Alloc_mem", "MPI_ERR_NO_MEM"}, {"Win_allocate", "MPI_ERR_NO_MEM"},
 	{"Free_mem", "MPI_ERR_BASE"}, {"Info_delete", "MPI_ERR_INFO_NOKEY"}, {"Info_set", "MPI_ERR_INFO_VALUE"}, {"Bsend", "MPI_ERR_BUFFER"},
+	{"Comm_spawn", "MPI_ERR_SPAWN"}, {"Open_port", "MPI_ERR_PORT"}, {"Close_port", "MPI_ERR_PORT"}, {"Comm_accept", "MPI_ERR_PORT"},
+	{"Comm_connect", "MPI_ERR_PORT"}, {"ublish_name", "MPI_ERR_SERVICE"}, {"Lookup_name", "MPI_ERR_NAME"},
 	{"external", "MPI_ERR_UNSUPPORTED_DATAREP"}, {"emhandle", "MPI_ERR_RMA_FLAVOR"},
 }
 

@@ -271,3 +271,30 @@ func TestPagesAreClean(t *testing.T) {
 		t.Skip("there is neither groff nor mandoc here")
 	}
 }
+
+// The page of MPI_Comm_spawn has the keys of docs/dynamic.md, in the same order.
+func TestKeysOfSpawnAreDocumented(t *testing.T) {
+	doc, err := os.ReadFile("../../docs/dynamic.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages, err := testManual(t).pages()
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\|").FindAllStringSubmatch(string(doc), -1)
+	if len(table) < 10 {
+		t.Fatalf("%d keys in docs/dynamic.md", len(table))
+	}
+	for _, page := range []string{"MPI_Comm_spawn.3", "MPI_Comm_spawn_multiple.3"} {
+		text := parts(pages[page])["INFO KEYS"]
+		for _, row := range table {
+			_, after, found := strings.Cut(text, "\n"+row[1]+"\n")
+			if !found {
+				t.Errorf("%s has no key %s, or not at its place", page, row[1])
+				continue
+			}
+			text = "\n" + after
+		}
+	}
+}

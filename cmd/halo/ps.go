@@ -21,6 +21,10 @@ ended); the processor time it has used; and for up to four of its goroutines tha
 sleep in a call, those that sleep longest, what the call waits for and for how
 long. A rank is running while it computes, polls, or has not called Init yet.
 
+A job that another one has spawned has the name of that one, a dot and a number.
+Its parents wait in the call for its ranks that are starting: these have not
+called Init yet.
+
 If all ranks of a job have been asleep in calls for some seconds and use no
 processor time, the last line says so: then they probably wait for each other.
 

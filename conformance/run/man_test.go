@@ -20,6 +20,7 @@ func TestManual(t *testing.T) {
 		"man1/halo.1": "measure this machine", "man1/mpiexec.1": "oversubscribe", "man1/mpirun.1": ".so man1/mpiexec.1",
 		"man1/mpicc.1": "static", "man1/mpicxx.1": ".so man1/mpicc.1", "man1/mpic++.1": ".so man1/mpicc.1",
 		"man3/MPI_Send.3": "send a message", "man3/MPI_Send_c.3": ".so man3/MPI_Send.3", "man3/MPIX_Put_notify.3": "extension",
+		"man3/MPI_Comm_spawn.3": "hostfile", "man3/MPI_Comm_accept.3": "timeout", "man3/MPI_Open_port.3": "ip_address",
 		"man3/MPI_Comm_c2f.3": "between C and Fortran", "man3/MPI_Comm_f2c.3": ".so man3/MPI_Comm_c2f.3", "man3/MPI_Status_f082c.3": ".so man3/MPI_Status_c2f08.3",
 	} {
 		text, err := os.ReadFile(filepath.Join(pages, name))

@@ -41,6 +41,13 @@ On other hosts ssh starts halo, which starts the ranks; docs/hosts.md says what
 must be installed there. Ranks there get the environment of their host, the
 launcher's HALO_ variables, and what -env and -x name.
 
+Ranks can start further programs, by MPI_Comm_spawn or Spawn: on the hosts of
+this job unless they name others, on each as many as slots are free there, or
+more with -oversubscribe. MPI_UNIVERSE_SIZE is the number of slots. What is
+spawned is shown by halo ps, is ended with this job, and ends it when it fails.
+-tag-output writes [2:0] before a line of rank 0 of the second spawned job.
+docs/dynamic.md has the details, and how jobs connect to each other.
+
 HALO_RANK and HALO_SIZE are set in the environment of ranks, for scripts. Ranks
 read HALO_INITIAL_ERRHANDLER, the error handler until the program sets another
 (mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return), HALO_COLL_*, the
