@@ -51,6 +51,7 @@ const (
 	callDisconnect
 	callSpawn
 	callSpawnMultiple
+	callFreeSlots
 	callFinalize
 	callCompare
 	callSetErrhandler

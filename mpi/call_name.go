@@ -51,6 +51,7 @@ func (k call) String() string {
 		callDisconnect:              "Disconnect",
 		callSpawn:                   "Spawn",
 		callSpawnMultiple:           "SpawnMultiple",
+		callFreeSlots:               "FreeSlots",
 		callFree:                    "Free",
 		callFinalize:                "Finalize",
 		callCompare:                 "Compare",

@@ -382,3 +382,14 @@ func TestXDYN01_DeathOfTheOtherJob(t *testing.T) {
 		})
 	}
 }
+
+// DYN-02: goroutines have no launcher, so they have no slots.
+func TestDYN02_NoSlotsWithoutALauncher(t *testing.T) {
+	mpitest.On(t, "inproc", 1, func(t testing.TB, world *mpi.Comm) {
+		_, err := world.FreeSlots(context.Background())
+		portError(t, "goroutines", err, mpi.ErrSpawn, "FreeSlots on world", "goroutines")
+		var none context.Context
+		_, err = world.FreeSlots(none)
+		portError(t, "no context", err, mpi.ErrArg, "nil")
+	})
+}

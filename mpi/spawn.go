@@ -56,6 +56,27 @@ func (c *Comm) Spawn(ctx context.Context, root int, commands ...Command) (*Comm,
 	return c.spawn(callSpawn, ctx, root, commands, "")
 }
 
+// FreeSlots asks the launcher for how many more processes there is room now on the hosts of halo run: the slots that no
+// process of the job, or of jobs that are spawned, has. Hosts that are given without a number of slots take any number
+// of processes; here they have as many slots as cores. Other goroutines and processes may spawn at the same time, so a
+// Spawn may find fewer. c is any communicator of the process. ErrSpawn if the process cannot spawn others. It is local.
+//
+// C: none; the attribute MPI_UNIVERSE_SIZE, section 11.10.1, is the number of slots when the process was started.
+func (c *Comm) FreeSlots(ctx context.Context) (int, error) {
+	const k = callFreeSlots
+	if err := c.usable(k); err != nil {
+		return 0, err
+	}
+	if ctx == nil {
+		return 0, fail(ErrArg, k.String(), c, "the context is nil")
+	}
+	n, err := c.w.FreeSlots(ctx)
+	if err != nil {
+		return 0, wrap(err, k, c, Undefined, Undefined)
+	}
+	return n, nil
+}
+
 // Spawn is MPI_Comm_spawn or, if multiple, MPI_Comm_spawn_multiple. bad says what is wrong with other arguments
 // of the root.
 func (internals) Spawn(c *Comm, root int, multiple bool, commands []Command, bad string) (*Comm, []error, error) {

@@ -267,9 +267,18 @@ func init() {
 		},
 		// DYN-01, DYN-04
 		"soft": func(world *mpi.Comm) error {
+			if n, err := world.FreeSlots(ctx); n != 2 || err != nil {
+				return fmt.Errorf("%d slots are free: %v", n, err)
+			}
+			if err := world.Barrier(); err != nil {
+				return err
+			}
 			p, errs, err := world.Spawn(ctx, 0, role("leave", 4, "soft", "0:4"))
 			if err != nil {
 				return err
+			}
+			if n, err := world.FreeSlots(ctx); n != 0 || err != nil {
+				return fmt.Errorf("%d slots are free after Spawn: %v", n, err)
 			}
 			if len(errs) != 4 || errs[0] != nil || errs[1] != nil || p.RemoteSize() != 2 {
 				return fmt.Errorf("%d processes, errors %v", p.RemoteSize(), errs)

@@ -12,7 +12,7 @@ import (
 )
 
 // A Spawn asks the launcher for a new job, whose processes the launcher watches with those of the job that
-// asks: if one of them fails, all end, but for Apart.
+// asks: if one of them fails, all end, but for Apart. Without blocks it asks how many slots are free.
 type Spawn struct {
 	Parent  string        // what the new processes find in Job.Parent
 	Timeout time.Duration // for all of them to call Init; 0: none
@@ -41,7 +41,7 @@ type SpawnBlock struct {
 // Spawned is the answer to a Spawn.
 type Spawned struct {
 	Job    string // the new job; "" if none was started
-	Counts []int  // by block: how many processes were started
+	Counts []int  // by block: how many processes were started; for a Spawn without blocks the free slots
 	Why    string // why the others, or all, were not; "" if all were
 	// Listen is not "" if nothing was started because processes on other hosts would not reach the parent. The
 	// parent opens its port at this address, and asks again.
@@ -95,7 +95,7 @@ func DecodeSpawn(body []byte) (number uint32, s *Spawn, err error) {
 		b.Program, b.Soft, b.Dir, b.Hosts, b.HostFile, b.Arch, b.Bind = texts[0], texts[1], texts[2], texts[3], texts[4], texts[5], texts[6]
 		s.Blocks = append(s.Blocks, b)
 	}
-	if !r.Done() || len(s.Blocks) == 0 {
+	if !r.Done() {
 		return number, nil, fmt.Errorf("boot: a request for %d processes in %d blocks, of %d bytes, that does not decode", total, blocks, len(body))
 	}
 	return number, s, nil

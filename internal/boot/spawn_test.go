@@ -32,9 +32,10 @@ func TestDYN05_RequestsAndAnswersOfSpawns(t *testing.T) {
 			{Program: "a", Args: []string{"", "x y"}, Max: 3, Soft: "1:3", Dir: "/", Path: []string{"/bin", "b"}, Env: []string{"A=1"}, Hosts: "h:2", HostFile: "f", Arch: "amd64", Bind: "core"},
 			{Program: "b", Max: 1}}},
 		{Blocks: []SpawnBlock{{Program: "c", Max: MaxRanks}}},
+		{}, // how many slots are free
 		{Blocks: []SpawnBlock{{Program: "long", Max: 1, Args: []string{string(make([]byte, 1<<20))}}}},
 	}
-	answers := []*Spawned{{Job: "x.1", Counts: []int{3, 1}}, {Why: "no room", Listen: "10.0.0.1"}, {Job: "x.2", Counts: []int{1}, Why: "because"}}
+	answers := []*Spawned{{Job: "x.1", Counts: []int{3, 1}}, {Why: "no room", Listen: "10.0.0.1"}, {Counts: []int{5}}, {Job: "x.2", Counts: []int{1}, Why: "because"}}
 	var all sync.WaitGroup
 	for i, what := range want {
 		all.Go(func() {

@@ -90,20 +90,32 @@ func (f *family) startBeats() {
 }
 
 // universe is the number of ranks for which the hosts have room: the slots that were stated, and on hosts
-// without a number as many as it has cores, or ranks of the first job.
+// without a number as many as it has cores, or ranks.
 func (f *family) universe() (n int) {
-	j := f.first()
 	for _, h := range f.slots {
-		room := h.Slots
-		if room == 0 {
-			room = j.busy(h.Host, nil)
-			if j.agent.children != nil && h.Host == hostName() {
-				room = max(room, j.agent.cores)
-			}
-		}
-		n += room
+		n += f.room(h)
 	}
-	return max(n, len(j.ranks))
+	return max(n, len(f.first().ranks))
+}
+
+// freeSlots is the number of further ranks for which the hosts have room.
+func (f *family) freeSlots() (n int) {
+	for _, h := range f.slots {
+		n += max(0, f.room(h)-f.busy(h.Host, nil))
+	}
+	return n
+}
+
+// room is the number of ranks for which a host has room.
+func (f *family) room(h HostSlots) int {
+	if h.Slots > 0 {
+		return h.Slots
+	}
+	n := f.busy(h.Host, nil)
+	if a := f.first().agent; a.children != nil && h.Host == hostName() {
+		n = max(n, a.cores)
+	}
+	return n
 }
 
 // far reports whether jobs of the family may have ranks on other hosts than this one.

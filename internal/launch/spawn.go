@@ -42,6 +42,10 @@ func (j *job) spawn(rank int, number uint32, body []byte) {
 		j.linkFailed(j.ranks[rank], err)
 		return
 	}
+	if len(what.Blocks) == 0 {
+		j.reply(rank, number, &boot.Spawned{Counts: []int{j.freeSlots()}})
+		return
+	}
 	j.spawned++
 	c := &job{family: j.family, parent: j, asked: &request{rank: rank, number: number, what: what}, here: -1,
 		id: fmt.Sprintf("%s.%d", j.id, j.spawned), mark: j.mark, fabric: j.fabric, port: what.Parent, apart: what.Apart}
@@ -305,9 +309,12 @@ func (j *job) answer(s *boot.Spawned) {
 	j.tellParent(q, s)
 }
 
-func (j *job) tellParent(q *request, s *boot.Spawned) {
-	if r := j.parent.ranks[q.rank]; !r.ended && !r.host.gone() {
-		r.host.node.spawned(q.rank, q.number, s)
+func (j *job) tellParent(q *request, s *boot.Spawned) { j.parent.reply(q.rank, q.number, s) }
+
+// reply answers a request of a rank.
+func (j *job) reply(rank int, number uint32, s *boot.Spawned) {
+	if r := j.ranks[rank]; !r.ended && !r.host.gone() {
+		r.host.node.spawned(rank, number, s)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -177,9 +178,37 @@ func TestDYN01_SlotsAndSoftSets(t *testing.T) {
 		args := append(strings.Fields(c.options), "-n", "1", "rank", "init", "spawn:"+c.spawn, "finalize")
 		newRun(t, args...).start().wait(0).printed(c.printed)
 	}
+	// A host file names hosts, relative to the working directory.
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "hosts"), []byte(here+" slots=2\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for spawn, printed := range map[string]string{
+		"2;wdir=" + dir + ";hostfile=hosts|init|exchange|cwd|finalize": "spawned [2]",
+		"3;wdir=" + dir + ";hostfile=hosts|init" + finish:              "no room for 3 processes",
+		"1;hostfile=/no/such/file|init":                                "/no/such/file: no such file or directory",
+	} {
+		if r := spawning(t, spawn, "finalize").start().wait(0); !strings.Contains(r.stdout.String(), printed) {
+			t.Errorf("%s: %s; want %q", spawn, r.stdout.String(), printed)
+		}
+	}
 	// Slots are free again when a job has ended, and the universe is what there was room for.
 	newRun(t, "-host", here+":2", "-n", "1", "rank", "init", "universe", "spawn:1|init|universe|finalize", "sleep:300", "spawn:1|init|finalize", "finalize").
 		start().wait(0).printed("universe 2", "universe 2", "spawned [1]", "spawned [1]")
+	newRun(t, "-host", here+":4", "-n", "1", "rank", "init", "free", "spawn:2;ended|init|exchange|0@free|exchange|finalize", "finalize").
+		start().wait(0).printed("free [3] ", "free [1] ", "spawned [2]", "ended: all its processes have ended")
+}
+
+// The processes of a job run on cores of their own if it asks for that, else anywhere.
+func TestDYN02_SpawnedProcessesOnCores(t *testing.T) {
+	t.Parallel()
+	anywhere := newRun(t, "-bind", "none", "-n", "1", "rank", "init", "affinity", "finalize").start().wait(0).stdout.String()
+	for bind, want := range map[string]string{"core": `^cpus \d+\n$`, "none": "^" + regexp.QuoteMeta(anywhere) + "$", "": "^" + regexp.QuoteMeta(anywhere) + "$"} {
+		out := spawning(t, "1;bind="+bind+"|init|affinity|finalize", "finalize").start().wait(0).stdout.String()
+		if out = strings.Replace(out, "spawned [1]\n", "", 1); !regexp.MustCompile(want).MatchString(out) {
+			t.Errorf("bind %q: %q, want %s", bind, out, want)
+		}
+	}
 }
 
 // Many can spawn at the same time, also from spawned jobs.
@@ -335,6 +364,8 @@ func TestDYN05_SpawnOnOtherHosts(t *testing.T) {
 			t.Errorf("no %q in %s", want, r.stdout.String())
 		}
 	}
+	far(t, "run", "-host", "a:1,b:2", "-n", "1", "rank", "init", "free", "spawn:1;host=b;ended|init|free|finalize", "finalize").
+		start().wait(0).quiet().printed("free [2] ", "free [1] ", "spawned [1]", "ended: all its processes have ended")
 	// A host of which nobody knows.
 	r = far(t, "refused", "-n", "1", "rank", "init", "spawn:1;host=c|init", "finalize").start().wait(0)
 	if out := r.stdout.String(); !strings.Contains(out, "not spawned: ") || !strings.Contains(out, "Connection refused") {

@@ -50,6 +50,18 @@ func (w *World) Spawn(ctx context.Context, over *comm.Comm, root int, what *boot
 	return core, answer, err
 }
 
+// FreeSlots returns for how many more processes the hosts of the launcher have room.
+func (w *World) FreeSlots(ctx context.Context) (int, error) {
+	answer, err := w.boot.Spawn(ctx, &boot.Spawn{})
+	switch {
+	case err != nil:
+		return 0, &class.Error{Class: class.Spawn, Text: err.Error(), Cause: err}
+	case len(answer.Counts) != 1:
+		return 0, &class.Error{Class: class.Spawn, Text: cmp.Or(answer.Why, "the launcher gives no number")}
+	}
+	return answer.Counts[0], nil
+}
+
 // meetParent connects the processes of a job that was spawned with those that have spawned it. It is collective
 // over the job.
 func (w *World) meetParent() (err error) {

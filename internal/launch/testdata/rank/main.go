@@ -4,6 +4,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -114,6 +115,11 @@ func (p *process) step(verb, arg string) {
 		fmt.Printf("rank %d of %d has the parent %q\n", p.boot.Job().Rank, p.boot.Job().Size, p.boot.Job().Parent)
 	case "universe":
 		fmt.Println("universe", p.boot.Job().Universe)
+	case "free":
+		var a *boot.Spawned
+		if a, err = p.boot.Spawn(context.Background(), &boot.Spawn{}); err == nil {
+			fmt.Println("free", a.Counts, a.Why)
+		}
 	case "job":
 		j := p.boot.Job()
 		fmt.Printf("rank %d of %d local %v fabric %s app %d secret %v\n",

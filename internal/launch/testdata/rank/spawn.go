@@ -39,6 +39,10 @@ func (p *process) spawn(arg string) error {
 			b.Program = value
 		case "wdir":
 			b.Dir = value
+		case "hostfile":
+			b.HostFile = value
+		case "bind":
+			b.Bind = value
 		case "arch":
 			b.Arch = value
 		case "env":
