@@ -1,6 +1,9 @@
-/* Servers and clients (X-DYN-01): the halves of MPI_COMM_WORLD meet at a port whose name is published. What
- * is wrong with ports and names. */
+/* Servers and clients (X-DYN-01): the halves of MPI_COMM_WORLD meet at a port whose name is published, and two ranks by a
+ * socket. What is wrong with ports and names. */
 #include "check.h"
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 static int low; /* the first half, which serves */
@@ -22,6 +25,40 @@ static void talk(MPI_Comm c, const char *what) {
 	OK(MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, all));
 	CHECK(place == rank && sum == size * (size - 1) / 2, "%s: rank %d, the sum is %d", what, place, sum);
 	OK(MPI_Comm_disconnect(&all));
+}
+
+/* One end of a socket between ranks 0 and 1. */
+static int end_of_socket(void) {
+	struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+	socklen_t length = sizeof a;
+	int s = socket(AF_INET, SOCK_STREAM, 0), fd = s;
+	if (rank == 0) {
+		CHECK(!bind(s, (struct sockaddr *)&a, sizeof a) && !listen(s, 1) && !getsockname(s, (struct sockaddr *)&a, &length));
+		OK(MPI_Send(&a, sizeof a, MPI_BYTE, 1, 0, MPI_COMM_WORLD));
+		fd = accept(s, NULL, NULL);
+		close(s);
+	} else {
+		OK(MPI_Recv(&a, sizeof a, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+		CHECK(!connect(s, (struct sockaddr *)&a, sizeof a));
+	}
+	return fd;
+}
+
+/* The processes at the ends of a socket. It stays open, and has the bytes of the program only. */
+static void join(void) {
+	MPI_Comm c;
+	int fd = end_of_socket(), n, got = -1;
+	char before = 'a' + rank, after = 0;
+	CHECK(write(fd, &before, 1) == 1 && read(fd, &after, 1) == 1 && after == 'b' - rank);
+	OK(MPI_Comm_join(fd, &c));
+	OK(MPI_Comm_remote_size(c, &n));
+	CHECK(n == 1, "%d processes at the other end", n);
+	OK(MPI_Sendrecv(&rank, 1, MPI_INT, 0, 3, &got, 1, MPI_INT, 0, 3, c, MPI_STATUS_IGNORE));
+	CHECK(got == 1 - rank, "%d at the other end", got);
+	OK(MPI_Comm_disconnect(&c));
+	before += 2;
+	CHECK(write(fd, &before, 1) == 1 && read(fd, &after, 1) == 1 && after == 'd' - rank, "%d after MPI_Comm_join", after);
+	close(fd);
 }
 
 int main(int argc, char **argv) {
@@ -94,5 +131,6 @@ int main(int argc, char **argv) {
 	FAILS(MPI_Comm_join(-1, &c), MPI_ERR_ARG);
 	CHECK(c == MPI_COMM_NULL, "a communicator of a call that has failed");
 	OK(MPI_Comm_free(&half));
+	if (rank < 2) join();
 	return done();
 }

@@ -337,52 +337,6 @@ func TestXDYN01_JoinWithStrangers(t *testing.T) {
 	})
 }
 
-// X-DYN-01: the death of a process of the other job is an error at those who wait for it, and not the end of their job.
-func TestXDYN01_DeathOfTheOtherJob(t *testing.T) {
-	for _, fabric := range mpitest.Fabrics() {
-		t.Run(fabric, func(t *testing.T) {
-			names := make(chan string, 1)
-			died := errors.New("the process has died")
-			err := mpitest.RunJobs(fabric, []int{2, 2}, func(ctx context.Context, job int, world *mpi.Comm) error {
-				inter, err := meet(ctx, names, job == 0, world, 0)
-				if err != nil {
-					return err
-				}
-				merged, err := inter.Merge(job == 1)
-				if err != nil {
-					return err
-				}
-				buf := make([]int, 1)
-				for r := range 2 {
-					if job == 1 { // both have left Merge
-						_, err = mpi.Recv(inter, buf, r, 2)
-					} else {
-						err = mpi.Send(inter, buf, r, 2)
-					}
-					if err != nil {
-						return err
-					}
-				}
-				if job == 1 {
-					return died
-				}
-				_, err = mpi.Recv(inter, buf, world.Rank(), 1)
-				portError(t, "receive", err, mpi.ErrProcFailed)
-				_, err = mpi.Recv(inter, buf, mpi.AnySource, 1)
-				portError(t, "receive from any", err, mpi.ErrProcFailed)
-				portError(t, "collective", merged.Barrier(), mpi.ErrProcFailed)
-				if err := world.Barrier(); err != nil {
-					t.Errorf("the own job: %v", err)
-				}
-				return inter.Disconnect()
-			})
-			if !errors.Is(err, died) {
-				t.Errorf("%v", err)
-			}
-		})
-	}
-}
-
 // DYN-02: goroutines have no launcher, so they have no slots.
 func TestDYN02_NoSlotsWithoutALauncher(t *testing.T) {
 	mpitest.On(t, "inproc", 1, func(t testing.TB, world *mpi.Comm) {
