@@ -23,6 +23,7 @@
 //	records        files: a log of all ranks by the shared pointer, sorted by an ordered write
 //	matrixfile     files: a distributed matrix in one file, read back transposed
 //	spawn          spawn: workers that the program starts while it runs
+//	store          ports: a server, and clients that connect to it while it runs
 //	heat           a whole application: diffusion on a picture, cut into blocks, with checkpoints
 //
 // Each runs with

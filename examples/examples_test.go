@@ -116,7 +116,7 @@ func fabrics() []string {
 // TestLaunchedProgramsGiveTheSerialResult runs each program on 1 to 4 ranks, and over each fabric. The
 // folders' tests run it over each fabric on each number of ranks.
 func TestLaunchedProgramsGiveTheSerialResult(t *testing.T) {
-	l := build(t, "hello", "ring", "pi", "masterworker", "wordcount", "samplesort", "heat", "columns", "particles", "hashtable", "mcslock", "mpmcqueue", "worksteal", "globalarray", "signals", "taskqueue", "pagerank", "life3d", "pipeline", "matrixfile", "records", "mandelbrot", "spawn")
+	l := build(t, "hello", "ring", "pi", "masterworker", "wordcount", "samplesort", "heat", "columns", "particles", "hashtable", "mcslock", "mpmcqueue", "worksteal", "globalarray", "signals", "taskqueue", "pagerank", "life3d", "pipeline", "matrixfile", "records", "mandelbrot", "spawn", "store")
 	alone := func(program string, args ...string) string {
 		out, errs, status := l.run(t, l.path(program), args...)
 		if status != 0 {
@@ -168,6 +168,7 @@ func TestLaunchedProgramsGiveTheSerialResult(t *testing.T) {
 				}
 
 				contains(l.launched(t, n, fabric, "spawn", "-workers", "2"), "2 workers: the sum of the numbers up to 1000 is 500500\n")
+				contains(l.launched(t, n, fabric, "store"), fmt.Sprintf("%d clients have come and gone\n", n-1))
 				contains(l.launched(t, n, fabric, "ring", "-laps", "30"),
 					fmt.Sprintf("30 laps round %d ranks: the token is %d,", n, 30*n*(n+1)/2))
 
@@ -290,6 +291,35 @@ func (l launcher) story(t *testing.T) (text, sorted string) {
 	l.write(t, "story", text)
 	slices.Sort(lines)
 	return text, strings.Join(lines, "\n") + "\n"
+}
+
+// A server and its clients are programs that start one after the other, without a launcher.
+func TestServerAndClients(t *testing.T) {
+	l := build(t, "store")
+	service := fmt.Sprintf("-service=%s %d", t.Name(), os.Getpid())
+	served := make(chan int)
+	go func() {
+		_, _, status := l.run(t, l.path("store"), service, "serve")
+		served <- status
+	}()
+	for _, c := range []struct {
+		words  string
+		out    string
+		status int
+	}{
+		{"set greeting hello", "", 0}, {"get greeting", "hello\n", 0}, {"get x", "", 1}, {"set greeting bye", "", 0}, {"get greeting", "bye\n", 0},
+		{"stop", "", 0}, {"-wait=1ms get greeting", "", 1},
+	} {
+		out, errs, status := l.run(t, l.path("store"), append([]string{service}, strings.Fields(c.words)...)...)
+		if out != c.out || status != c.status {
+			t.Errorf("store %s: status %d, %q %s", c.words, status, out, errs)
+		}
+		if c.words == "stop" {
+			if status := <-served; status != 0 {
+				t.Errorf("the server ends with status %d", status)
+			}
+		}
+	}
 }
 
 // TestBadInputEndsAllRanksWithStatus1 says what is wrong once, not once a rank.
