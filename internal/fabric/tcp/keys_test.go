@@ -54,8 +54,8 @@ func TestS2ProcessWithAnotherKeyIsKeptOut(t *testing.T) {
 	for name, mk := range makers() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			fs, addrs := open(t, mk, keyed(t, 2, quick())...)
-			other := keyed(t, 1, quick())[0].Job.Key
+			fs, addrs := open(t, mk, keyed(t, 2, impatient())...)
+			other := keyed(t, 1, impatient())[0].Job.Key
 			endpoint, _, _ := strings.Cut(addrs[0], KeyMark)
 			start(t, []string{endpoint + KeyMark + wire.PublicKey(other), addrs[1]}, fs[1])
 			start(t, addrs, fs[0])
@@ -64,7 +64,7 @@ func TestS2ProcessWithAnotherKeyIsKeptOut(t *testing.T) {
 			if err := awaitDown(fs[0], s, 1); err == nil {
 				t.Error("process 0 reached one that knows it by another key")
 			}
-			fs, addrs = open(t, mk, keyed(t, 2, quick())...)
+			fs, addrs = open(t, mk, keyed(t, 2, impatient())...)
 			endpoint, _, _ = strings.Cut(addrs[1], KeyMark)
 			start(t, []string{addrs[0], endpoint}, fs[0])
 			fs[0].Send(1, &wire.Header{Kind: wire.User}, nil)
