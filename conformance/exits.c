@@ -16,11 +16,18 @@ static void *ender(void *unused) {
 int main(int argc, char **argv) {
 	const char *how = argc > 1 ? argv[1] : "";
 	const char *where = argc > 2 ? argv[2] : "recv"; /* the call in which the other ranks are meanwhile */
-	int rank, size, v = 0, sum = 0;
+	int rank, size, v = 0, sum = 0, values[3];
+	MPI_Request requests[3];
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
 	MPI_Barrier(MPI_COMM_WORLD);
+	if (strcmp(where, "waitall") == 0) /* receives that are posted, with the rings open */
+		for (int i = 0; i < 200; i++)
+			MPI_Sendrecv(&v, 1, MPI_INT, (rank + 1) % size, 6, &sum, 1, MPI_INT, (rank + size - 1) % size, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	if (strcmp(where, "waitall") == 0)
+		for (int i = 0; i < 3; i++)
+			MPI_Irecv(&values[i], 1, MPI_INT, (rank + size - 1) % size, 6, MPI_COMM_WORLD, &requests[i]);
 	if (rank == size - 1) {
 		if (strcmp(how, "thread") == 0) { /* while the main thread is in a call */
 			pthread_t t;
@@ -40,6 +47,7 @@ int main(int argc, char **argv) {
 	if (strcmp(where, "bcast") == 0) MPI_Bcast(&v, 1, MPI_INT, size - 1, MPI_COMM_WORLD);
 	if (strcmp(where, "allreduce") == 0) MPI_Allreduce(&v, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
 	if (strcmp(where, "recv") == 0) MPI_Recv(&v, 1, MPI_INT, (rank + 1) % size, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	if (strcmp(where, "waitall") == 0) MPI_Waitall(3, requests, MPI_STATUSES_IGNORE);
 	printf("not reached\n");
 	return 0;
 }

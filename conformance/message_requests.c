@@ -39,6 +39,7 @@ static MPI_Request started(int value, int tag) {
 static MPI_Request pending(int *v) {
 	MPI_Request r;
 	OK(MPI_Irecv(v, 1, MPI_INT, 1, 9, comm, &r));
+	CHECK(MPI_Request_fromint(MPI_Request_toint(r)) == r);
 	return r;
 }
 

@@ -33,15 +33,30 @@ static void ask(int t, MPI_Comm comm, int tag) {
 	}
 }
 
+/* Receives of every other burst are posted before they are waited for. */
 static void burst(int t, MPI_Comm comm, int tag) {
+	int values[BURST];
+	MPI_Request r[BURST];
 	for (int i = 0; i < turns / BURST; i++) {
 		char c = 0;
+		if (rank > peer && i % 2 == 0) {
+			for (int k = 0; k < BURST; k++)
+				OK(MPI_Irecv(&values[k], 1, MPI_INT, peer, tag, comm, &r[k]));
+			if (i % 4 == 0)
+				OK(MPI_Waitall(BURST, r, MPI_STATUSES_IGNORE));
+		}
 		for (int k = 0; k < BURST; k++) {
 			int v = i * BURST + k;
 			if (rank < peer) {
 				OK(MPI_Send(&v, 1, MPI_INT, peer, tag, comm));
 			} else {
-				OK(MPI_Recv(&v, 1, MPI_INT, peer, tag, comm, MPI_STATUS_IGNORE));
+				if (i % 2 != 0)
+					OK(MPI_Recv(&v, 1, MPI_INT, peer, tag, comm, MPI_STATUS_IGNORE));
+				else if (i % 4 != 0)
+					for (int flag = 0; !flag;)
+						OK(MPI_Test(&r[k], &flag, MPI_STATUS_IGNORE));
+				if (i % 2 == 0)
+					v = values[k];
 				CHECK(v == i * BURST + k, "%d, want %d, in thread %d", v, i * BURST + k, t);
 			}
 		}

@@ -100,6 +100,7 @@ func (c *Comm) setHints(list []CommHint) {
 		o := commOptions{hints: hints(h)}.with(list)
 		if c.hints.CompareAndSwap(h, uint32(o.hints)) {
 			c.asserted.set(o.kinds, c.self.kinds)
+			c.w.P2P.AllowAnyTag(c.core.Ctx, hints(c.hints.Load())&noAnyTag == 0)
 			return
 		}
 	}

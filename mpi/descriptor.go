@@ -40,18 +40,24 @@ func (internals) MessageDescriptor(c *Comm) (address uintptr, layout uint64) {
 	if c.freed.Load() || c.w.SlowPath() {
 		return 0, 0
 	}
-	if address = c.w.P2P.Descriptor(c.core); address == 0 {
+	if address = c.w.P2P.Descriptor(c.core, c, hints(c.hints.Load())&noAnyTag == 0); address == 0 {
 		return 0, 0
 	}
 	return address, rma.LayoutNumber(p2p.DescriptorLayout())
 }
 
-// WakeMember wakes a member to which compiled code has sent a message, or, with room, from which it has
-// received one and which waits for room. Code that uses the MessageDescriptor calls it when the records
-// say that the member sleeps or waits.
+// CloseMessages ends the use of the MessageDescriptor: compiled code does not find it any more. Receives that
+// it has posted go on.
 //
-// C: none; MPI_Send and others wake members here.
-func (internals) WakeMember(c *Comm, rank int, room bool) { c.w.P2P.Wake(c.core, rank, room) }
+// C: none; MPI_Comm_free comes here.
+func (internals) CloseMessages(c *Comm) { c.w.P2P.CloseDescriptor(c.core) }
+
+// WakeLocal wakes a process of the node, by its number there, to which compiled code has sent a message, or,
+// with room, from which it has received one and which waits for room. Code that uses a MessageDescriptor
+// calls it when the records say that the process sleeps or waits. c is any communicator of this process.
+//
+// C: none; MPI_Send and others wake processes here.
+func (internals) WakeLocal(c *Comm, local int, room bool) { c.w.P2P.Wake(local, room) }
 
 // SentRequest is the request of a send that compiled code has made with a number, by the
 // MessageDescriptor. It is complete.
@@ -62,6 +68,25 @@ func (internals) SentRequest(c *Comm, number uint32) Request {
 	e.Proc().Lock()
 	defer e.Proc().Unlock()
 	return newRequest(callIsend, c, e.Sent(c.core, number))
+}
+
+// ReceivedRequest is the request of a receive that compiled code has posted with a number, by the
+// MessageDescriptor; from then on that code leaves the request to this package. ok is false if the
+// request has ended. c stands for a communicator that has been freed.
+//
+// C: none; for bindings whose compiled code completes MPI_Irecv by itself.
+func (internals) ReceivedRequest(c *Comm, number uint32) (q Request, ok bool) {
+	e := c.w.P2P
+	e.Proc().Lock()
+	defer e.Proc().Unlock()
+	r, owner := e.Received(c.core, number)
+	if r == nil {
+		return Request{}, false
+	}
+	if of, ok := owner.(*Comm); ok {
+		c = of
+	}
+	return newRequest(callIrecv, c, r), true
 }
 
 // Await waits until a word that the CommDescriptor refers to is n or more. Code that uses the

@@ -30,7 +30,8 @@ var engine = unexported.Get[interface {
 	// Records that compiled code reads, and functions through which it enters Go.
 	CommDescriptor(c *mpi.Comm) (address uintptr, layout uint64)
 	MessageDescriptor(c *mpi.Comm) (address uintptr, layout uint64)
-	WakeMember(c *mpi.Comm, rank int, room bool)
+	CloseMessages(c *mpi.Comm)
+	WakeLocal(c *mpi.Comm, local int, room bool)
 	WinDescriptor(w *mpi.Window) (address uintptr, layout uint64)
 	FileDescriptor(f *mpi.File) (address uintptr, layout uint64)
 	ShareType(d mpi.Datatype, record *shmfmt.Type) bool
@@ -47,6 +48,7 @@ var engine = unexported.Get[interface {
 	Balance(c *mpi.Comm)
 	CompletedRequest(c *mpi.Comm) mpi.Request
 	SentRequest(c *mpi.Comm, number uint32) mpi.Request
+	ReceivedRequest(c *mpi.Comm, number uint32) (q mpi.Request, ok bool)
 
 	// Arguments and callbacks.
 	Degrees(c *mpi.Comm) (in, out int)

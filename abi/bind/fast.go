@@ -114,7 +114,10 @@ func (l *Lib) startFast() {
 		}
 		f.OpenComm(h, c.Rank(), c.Size(), c.Inter(), slot, messages)
 	}
-	l.comms.closed = func(h handle, _ *mpi.Comm) { f.CloseComm(h) }
+	l.comms.closed = func(h handle, c *mpi.Comm) {
+		f.CloseComm(h)
+		engine.CloseMessages(c)
+	}
 	if watched {
 		l.openFirst()
 		return
@@ -207,12 +210,8 @@ func (l *Lib) Balance(comm uintptr) {
 	}
 }
 
-// WakeMember calls WakeMember of package mpi.
-func (l *Lib) WakeMember(comm uintptr, rank int, room bool) {
-	if c, err := l.comm(comm, "a message"); err == nil {
-		engine.WakeMember(c, rank, room)
-	}
-}
+// WakeLocal calls WakeLocal of package mpi.
+func (l *Lib) WakeLocal(local int, room bool) { engine.WakeLocal(l.base(), local, room) }
 
 // stopFast ends the fast path in C: all further calls enter Go.
 func (l *Lib) stopFast() {

@@ -46,7 +46,8 @@ const (
 	kindSession
 	kindFile
 	kindSync
-	kindSent // a request of a send that C has completed; it is in no table
+	kindSent     // a request of a send that C has completed; it is in no table
+	kindReceived // a request of a receive that C has posted; it is in no table
 )
 
 // table is the handle table of one kind of objects. A lookup takes no lock, since slots do not

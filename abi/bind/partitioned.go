@@ -24,8 +24,8 @@ func (l *Lib) partitioned(h handle, call string) (mpi.Request, error) {
 	if h == requestNull {
 		return mpi.Request{}, l.fail(mpi.ErrRequest, call, "request is MPI_REQUEST_NULL")
 	}
-	if s := l.requests.at(l.undone(h)); s != nil {
-		return s.value, nil
+	if q, ok := l.find(l.undone(h)); ok {
+		return q, nil
 	}
 	return mpi.Request{}, l.noRequest(call, h)
 }

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/mpi"
 )
 
@@ -23,7 +22,8 @@ func (l *Lib) setRequest(a args, i int, q mpi.Request) error {
 	return nil
 }
 
-// request returns the request that argument i points to, or nil if it is the null request.
+// request returns the request that argument i points to, or nil if it is the null request. The caller must
+// call ended or giveBack.
 func (l *Lib) request(a args, i int, call string) (at *handle, q *mpi.Request, err error) {
 	at = (*handle)(a.result(i))
 	if at == nil {
@@ -33,11 +33,10 @@ func (l *Lib) request(a args, i int, call string) (at *handle, q *mpi.Request, e
 		return at, nil, nil
 	}
 	*at = l.undone(*at)
-	s := l.requests.at(*at)
-	if s == nil {
+	if q = l.borrow(*at); q == nil {
 		return nil, nil, l.noRequest(call, *at)
 	}
-	return at, &s.value, nil
+	return at, q, nil
 }
 
 // noRequest raises the error of an invalid request handle.
@@ -45,44 +44,17 @@ func (l *Lib) noRequest(call string, h handle) error {
 	return l.fail(mpi.ErrRequest, call, "%#x is no request: it was completed or freed, or never was one", h)
 }
 
-// requestDone is the handle of every request that was complete when the call that started it
-// returned. C returns it to the program, and completes such requests without entering Go
-// (abi/lib/fast_request.h). It is neither a predefined handle of the standard nor the handle of
-// a slot.
-const requestDone handle = 0x7f5
-
-// isDone reports whether h is requestDone, or the handle of a send that C has completed. Such a handle is
-// the number of the send and kindSent. It has as many bits as the integer that stands for it in Fortran.
-func isDone(h handle) bool {
-	return h == requestDone || h&(1<<kindBits-1) == handle(kindSent) && h>>kindBits >= shmfmt.SentFirst && h>>kindBits < 1<<shmfmt.SentBits
-}
-
-// standIn returns a request for a handle that isDone: complete, and in no table.
-func (l *Lib) standIn(h handle) mpi.Request {
-	if h == requestDone {
-		return engine.CompletedRequest(l.base())
-	}
-	return engine.SentRequest(l.base(), uint32(h>>kindBits))
-}
-
-// undone returns h, or the handle of a new complete request if h isDone. Calls that C leaves to Go need
-// one.
-func (l *Lib) undone(h handle) handle {
-	if !isDone(h) {
-		return h
-	}
-	return l.requests.add(l.standIn(h))
-}
-
 // ended sets a handle to null if its request has ended.
 func (l *Lib) ended(at *handle, q *mpi.Request) {
+	h := *at
 	if l.hooked.any() {
-		l.completed(*at, q)
+		l.completed(h, q)
 	}
 	if q.IsNull() {
-		l.requests.remove(*at)
+		l.requests.remove(h)
 		*at = requestNull
 	}
+	giveBack(h, q)
 }
 
 // wait is MPI_Wait.
@@ -130,6 +102,8 @@ func (l *Lib) test(a args) error {
 	if done {
 		l.ended(at, q)
 		a.setStatus(2, st)
+	} else {
+		giveBack(*at, q)
 	}
 	return err
 }
@@ -172,7 +146,7 @@ func (l *Lib) requestsOf(a args, i, n int, call string, all bool) (*several, err
 			}
 			continue
 		}
-		q, ok := l.requests.get(h)
+		q, ok := l.find(h)
 		if !ok {
 			s.done()
 			return nil, l.fail(mpi.ErrRequest, call, "element %d, %#x, is no request: it was completed or freed, or never was one", k, h)
@@ -211,7 +185,7 @@ func (l *Lib) back(s *several, k int) {
 	}
 	switch h := s.handles[k]; {
 	case h == requestNull:
-	case isDone(h):
+	case isDone(h), isReceived(h):
 		if s.requests[k].IsNull() {
 			s.handles[k] = requestNull
 		}
@@ -428,14 +402,14 @@ func (l *Lib) getStatus(a args) error {
 		a.setStatus(2, mpi.Status{Source: mpi.AnySource, Tag: mpi.AnyTag})
 		return nil
 	}
-	s := l.requests.at(h)
-	if s == nil {
+	q, ok := l.find(h)
+	if !ok {
 		return l.noRequest(call, h)
 	}
-	st, done, err := s.value.GetStatus()
+	st, done, err := q.GetStatus()
 	a.setBool(1, done)
 	if done {
-		l.completed(h, &s.value)
+		l.completed(h, &q)
 		a.setStatus(2, st)
 	}
 	return err

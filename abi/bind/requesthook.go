@@ -44,7 +44,7 @@ func (l *Lib) addHooks(a args) error {
 		l.runHook(hook.destroy, hook)
 		return nil
 	}
-	if l.requests.at(h) == nil {
+	if _, ok := l.find(h); !ok {
 		return l.noRequest(call, h)
 	}
 	s := &l.hooked

@@ -123,6 +123,7 @@ var inline = map[string]string{
 	"MPI_Barrier": "halo_coll_barrier", "MPI_Bcast": "halo_coll_bcast", "MPI_Allreduce": "halo_coll_allreduce",
 	"MPI_Allgather": "halo_coll_allgather", "MPI_Alltoall": "halo_coll_alltoall",
 	"MPI_Send": "halo_fast_send", "MPI_Isend": "halo_fast_isend", "MPI_Rsend": "halo_fast_send", "MPI_Irsend": "halo_fast_isend", "MPI_Recv": "halo_fast_recv",
+	"MPI_Irecv":        "halo_fast_irecv",
 	"MPI_Reduce_local": "halo_fast_reduce_local",
 	"MPI_Rput":         "halo_fast_rput", "MPI_Rget": "halo_fast_rget", "MPI_Raccumulate": "halo_fast_raccumulate",
 	"MPI_Rget_accumulate": "halo_fast_rget_accumulate", "MPI_Wait": "halo_fast_wait", "MPI_Test": "halo_fast_test",

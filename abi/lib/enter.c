@@ -3,7 +3,7 @@
 extern int haloRun(void *frame, int number, int large, void *words);
 extern int haloAwait(void *frame, uintptr_t comm, void *word, uint64_t n);
 extern void haloRing(void *frame, uintptr_t comm);
-extern void haloWake(void *frame, uintptr_t comm, int rank, int room);
+extern void haloWake(void *frame, int local, int room);
 extern void haloBalance(void *frame, uintptr_t comm);
 
 /*
@@ -41,7 +41,7 @@ __attribute__((noinline)) void halo_enter_balance(uintptr_t comm) {
 	STAY;
 }
 
-__attribute__((noinline)) void halo_enter_wake(uintptr_t comm, int rank, int room) {
-	haloWake(FRAME, comm, rank, room);
+__attribute__((noinline)) void halo_enter_wake(int local, int room) {
+	haloWake(FRAME, local, room);
 	STAY;
 }

@@ -21,8 +21,9 @@ HALO_HIDDEN int halo_enter_await(uintptr_t comm, void *word, uint64_t n);
 
 /* Wakes the sleeping members of a communicator. */
 HALO_HIDDEN void halo_enter_ring(uintptr_t comm);
-/* Wakes a member of a communicator: see bind.Lib.WakeMember. */
-HALO_HIDDEN void halo_enter_wake(uintptr_t comm, int rank, int room);
+
+/* Wakes a process of the node: see bind.Lib.WakeLocal. */
+HALO_HIDDEN void halo_enter_wake(int local, int room);
 
 /* Spreads the members of a communicator over the cores. */
 HALO_HIDDEN void halo_enter_balance(uintptr_t comm);

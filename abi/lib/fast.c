@@ -7,6 +7,7 @@ struct halo_type halo_types[256];
 uint8_t halo_kernel_rows[256];
 const void *halo_kernels[HALO_ROWS][HALO_ROW];
 struct halo_entry halo_world;
+char *halo_process;
 uintptr_t halo_converted[HALO_CONVERTED];
 
 /* Returns the entry for a new handle, or NULL if there is no memory for it. */
@@ -51,6 +52,8 @@ void halo_open_comm(uintptr_t handle, int rank, int size, int inter, uintptr_t s
 		return;
 	e->descriptor = slot_layout == HALO_COLL_LAYOUT ? (char *)slot : NULL;
 	e->messages = messages_layout == HALO_MESSAGE_LAYOUT ? (char *)messages : NULL;
+	if (e->messages != NULL)
+		__atomic_store_n(&halo_process, *HALO_AT(char *, e->messages, HALO_COMM_PROCESS), __ATOMIC_RELEASE); /* pairs with the load in halo_complete */
 	e->rank = rank;
 	e->inter = inter;
 	__atomic_store_n(&e->size, size, __ATOMIC_RELEASE); /* pairs with the load in halo_comm */
@@ -102,6 +105,7 @@ void halo_close_all(void) {
 	close_table(&halo_datatypes);
 	close_table(&halo_files);
 	__atomic_store_n(&halo_world.size, 0, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&halo_process, NULL, __ATOMIC_SEQ_CST);
 	memset(halo_types, 0, sizeof halo_types);
 	memset(halo_kernel_rows, 0, sizeof halo_kernel_rows);
 	memset(halo_kernels, 0, sizeof halo_kernels);

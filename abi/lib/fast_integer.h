@@ -25,7 +25,7 @@ static inline int halo_to_int(uintptr_t handle) {
 
 /* MPI_X_fromint: the handle, or 0 if it was not among the last ones that were converted. */
 static inline uintptr_t halo_from_int(int n) {
-	if ((n & 15) == 13) /* HALO_KIND_SENT: the integer is all of the handle */
+	if ((n & 15) == 13 || (n & 15) == 14) /* HALO_KIND_SENT, HALO_KIND_RECEIVED: the integer is all of the handle */
 		return (uintptr_t)n;
 	uintptr_t handle = __atomic_load_n(halo_place_of((unsigned)n), __ATOMIC_RELAXED); /* pairs with the store in halo_to_int */
 	return (handle & 0x7fffffff) == (uintptr_t)n ? handle : 0;

@@ -109,7 +109,7 @@
 #define HALO_COLL_LAYOUT 0x34f6812ad5c28a46u
 
 /* Offsets of fields in records of internal/shmfmt, and constants of internal/p2p. */
-#define HALO_MESSAGE_RECORD_VERSION   1
+#define HALO_MESSAGE_RECORD_VERSION   2
 #define HALO_PROCESS_LOCK             0
 #define HALO_PROCESS_FREED            8
 #define HALO_PROCESS_ASLEEP           12
@@ -120,6 +120,10 @@
 #define HALO_PROCESS_ACTIVITY         40
 #define HALO_PROCESS_SENT             48
 #define HALO_PROCESS_RECENT           56
+#define HALO_PROCESS_POSTED           28
+#define HALO_PROCESS_RECEIVES         64
+#define HALO_PROCESS_PEERS            72
+#define HALO_PROCESS_ARMED            80
 #define HALO_SLOW_QUEUED              16
 #define HALO_PEER_BYTES               192
 #define HALO_PEER_ARMED               48
@@ -153,6 +157,7 @@
 #define HALO_COMM_PEERS               16
 #define HALO_COMM_ARMED               24
 #define HALO_COMM_LOCALS              32
+#define HALO_COMM_ANY_TAG             40
 #define HALO_RING_HEAD                0
 #define HALO_RING_WAIT                64
 #define HALO_RING_BYTES               65536
@@ -161,6 +166,29 @@
 #define HALO_RING_REACH               4
 #define HALO_RING_FETCH_MAX           20
 #define HALO_RING_PAD                 255
+#define HALO_RECEIVES_FREE            0
+#define HALO_RECEIVES_HIGH            4
+#define HALO_RECEIVES_USED            8
+#define HALO_RECEIVES_RECORDS         64
+#define HALO_RECEIVES_MOST            256
+#define HALO_RECEIVE_BITS             27
+#define HALO_RECEIVE_BYTES            64
+#define HALO_RECEIVE_CTX              0
+#define HALO_RECEIVE_WORD             8
+#define HALO_RECEIVE_MASK             16
+#define HALO_RECEIVE_BUFFER           24
+#define HALO_RECEIVE_ROOM             32
+#define HALO_RECEIVE_NUMBER           36
+#define HALO_RECEIVE_STATE            40
+#define HALO_RECEIVE_NEXT             44
+#define HALO_RECEIVE_PREV             48
+#define HALO_RECEIVE_SOURCE           52
+#define HALO_RECEIVE_TAG              56
+#define HALO_RECEIVE_RECEIVED         60
+#define HALO_RECEIVE_FREE             0
+#define HALO_RECEIVE_POSTED           1
+#define HALO_RECEIVE_COMPLETE         2
+#define HALO_RECEIVE_IMPORTED         3
 #define HALO_MESSAGE_EAGER            4294967296u
 #define HALO_MESSAGE_HEADER           40
 #define HALO_MESSAGE_OVERHEAD         128
@@ -171,7 +199,7 @@
 #define HALO_MESSAGE_SPIN_LOOKS       32
 
 /* The number of this layout. C uses a record only if Go passes the same number. */
-#define HALO_MESSAGE_LAYOUT 0x3516ae2cd583ef54u
+#define HALO_MESSAGE_LAYOUT 0x3c3b9faea2e32280u
 
 /* Offsets of fields in records of internal/shmfmt, and constants of internal/dtype. */
 #define HALO_TYPE_COMMITTED           0

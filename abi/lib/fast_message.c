@@ -1,96 +1,9 @@
-#define _GNU_SOURCE
-#include <linux/futex.h>
 #include <sched.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
-#include "shim.h"
+#include "fast_engine.h"
+#include "fast_receive.h"
 
-/*
- * Short messages between processes of a node. The functions do step by step, in the same records, what
- * the functions of Go do that the comments name: internal/p2p/descriptor.go says when C may, and
- * internal/shmfmt/ring.go why the steps of the rings are in this order.
- *
- * A thread takes the engine's lock only if it is free, and never waits for anything else while it holds
- * the lock but the frame of a receive, for a short time. A signal handler that interrupts it finds
- * HALO_HOLDS in halo_attached, so that no call of the handler waits for the lock: see halo_call_noted.
- */
-
-/* Known bugs, for a test of the tests: see fast_test.go. */
-#ifndef HALO_PLANTED
-#define HALO_PLANTED(fault) 0
-#endif
-
-/* Fields of the records. */
-#define U64(base, place) (*HALO_AT(uint64_t, base, HALO_##place))
-#define I64(base, place) (*HALO_AT(int64_t, base, HALO_##place))
-#define U32(base, place) (*HALO_AT(uint32_t, base, HALO_##place))
-#define POINTER(base, place) (*HALO_AT(char *, base, HALO_##place))
-
-/* What a message travels between. */
-struct way {
-	char *comm;    /* its shmfmt.CommRecord */
-	char *process; /* the shmfmt.ProcessRecord */
-	char *peer;    /* the shmfmt.PeerRecord of the other process */
-};
-
-/* Finds the way to a member. Returns 0 if there is none in memory, or if an argument is not valid. */
-static inline int find_way(struct way *w, MPI_Comm comm, int rank, int tag) {
-	struct halo_entry *e = halo_comm(comm);
-	if (e == NULL || (w->comm = e->messages) == NULL || (unsigned)rank >= (unsigned)e->size || tag < 0)
-		return 0;
-	int32_t local = ((const int32_t *)POINTER(w->comm, COMM_LOCALS))[rank];
-	if (local < 0)
-		return 0;
-	w->process = POINTER(w->comm, COMM_PROCESS);
-	w->peer = POINTER(w->comm, COMM_PEERS) + (int64_t)local * HALO_PEER_BYTES;
-	return 1;
-}
-
-/* Proc.Lock, if the lock is free and the thread may enter Go afterwards. */
-static inline int lock(const struct way *w) {
-	if (HALO_UNLIKELY(halo_attached != 1))
-		return 0;
-	halo_attached = HALO_HOLDS;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	uint32_t expected = 0;
-	if (__atomic_compare_exchange_n(HALO_AT(uint32_t, w->process, HALO_PROCESS_LOCK), &expected, 1, 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
-		return 1;
-	halo_attached = 1;
-	return 0;
-}
-
-/* Proc.Unlock. It is a full fence. */
-static inline void unlock(const struct way *w) {
-	__atomic_exchange_n(HALO_AT(uint32_t, w->process, HALO_PROCESS_LOCK), 0, __ATOMIC_SEQ_CST);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	halo_attached = 1;
-	/* threadQueue.wakeLocker */
-	if (HALO_UNLIKELY(HALO_LOAD(uint32_t, w->process, HALO_PROCESS_ASLEEP) != 0)) {
-		uint32_t *freed = HALO_AT(uint32_t, w->process, HALO_PROCESS_FREED);
-		__atomic_add_fetch(freed, 1, __ATOMIC_SEQ_CST);
-		syscall(SYS_futex, freed, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, NULL, NULL, 0);
-	}
-}
-
-/* Returns 0 after giving the lock up: Go does the call. */
-static int leave(const struct way *w) {
-	unlock(w);
-	return 0;
-}
-
-/* Engine.Wake: the lock is not held. */
-static __attribute__((noinline, cold)) void wake(MPI_Comm comm, int rank, int room) {
-	struct halo_stay stay;
-	halo_prepare(&stay);
-	halo_enter_wake((uintptr_t)comm, rank, room);
-	halo_from_go(&stay);
-}
-
-static inline uint64_t entry_size(uint64_t n) { return (HALO_MESSAGE_HEADER + n + HALO_RING_LINE - 1) & ~(uint64_t)(HALO_RING_LINE - 1); }
-
-/* A word of a ring at a position. */
-#define RING_WORD(data, position) ((uint64_t *)((data) + (position) % HALO_RING_BYTES))
+/* Short messages between processes of a node: sends, and receives that wait. */
 
 /* Producer.clear */
 static inline void clear(char *q, char *data, uint64_t position) {
@@ -156,7 +69,7 @@ static inline int put(char *q, uint64_t ctx, int tag, uint64_t sequence, const v
 static inline int send_short(const void *buf, int64_t count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, uint64_t *request) {
 	struct way w;
 	uint64_t n = halo_bytes(count, datatype), sequence = 0;
-	if (n >= HALO_COPY_LESS || (n > 0 && !HALO_THERE(buf)) || !find_way(&w, comm, dest, tag) || !lock(&w))
+	if (n >= HALO_COPY_LESS || (n > 0 && !HALO_THERE(buf)) || tag < 0 || !find_way(&w, comm, dest) || !lock(w.process))
 		return 0;
 	char *p = w.process, *q = w.peer;
 	int64_t cost = (int64_t)n + HALO_MESSAGE_OVERHEAD;
@@ -170,7 +83,7 @@ static inline int send_short(const void *buf, int64_t count, MPI_Datatype dataty
 		sequence = HALO_PLANTED(SentUnnumbered) ? 0 : U64(q, PEER_NUMBERED) + 1;
 	if (U32(p, PROCESS_SLOW) & HALO_SLOW_QUEUED || !U32(q, PEER_OPEN) || (int64_t)n > I64(q, PEER_EAGER_MAX) || cost > I64(q, PEER_CREDIT) ||
 	    !put(q, U64(w.comm, COMM_CTX), tag, sequence, buf, n))
-		return leave(&w);
+		return leave(p);
 	I64(q, PEER_CREDIT) -= cost;
 	if (request != NULL) {
 		uint32_t number = (uint32_t)(HALO_SENT_FIRST + U64(p, PROCESS_SENT)++ % (((uint64_t)1 << HALO_SENT_BITS) - HALO_SENT_FIRST));
@@ -178,15 +91,15 @@ static inline int send_short(const void *buf, int64_t count, MPI_Datatype dataty
 		U64(q, PEER_NUMBERED) = U64(s, SENT_SEQUENCE) = sequence;
 		U64(s, SENT_CTX) = U64(w.comm, COMM_CTX);
 		U32(s, SENT_TAG) = (uint32_t)tag;
-		U32(s, SENT_PEER) = ((const uint32_t *)POINTER(w.comm, COMM_LOCALS))[dest];
+		I32(s, SENT_PEER) = w.local;
 		U32(s, SENT_NUMBER) = number;
 		*request = number;
 	}
-	unlock(&w);
+	unlock(p);
 	/* Fabric.Send: either this process sees the peer armed, or the peer sees the frame in the poll that
 	 * follows its Arm, since unlock is a full fence. */
 	if (HALO_UNLIKELY((HALO_PLANTED(ArmedFirst) ? before : __atomic_load_n(armed, __ATOMIC_SEQ_CST)) != 0))
-		wake(comm, dest, 0);
+		wake(w.local, 0);
 	return 1;
 }
 
@@ -203,77 +116,29 @@ int halo_fast_isend(const void *buf, int64_t count, MPI_Datatype datatype, int d
 	return 1;
 }
 
-/* Tells the processor that the caller polls: shmfmt.Pause. */
-static inline void pause_polling(void) {
-#if defined __x86_64__
-	__builtin_ia32_pause();
-#elif defined __aarch64__
-	__asm__ __volatile__("isb" ::: "memory"); /* yield does nothing on most processors */
-#endif
-}
-
-/* Fabric.Peek: word 0 of the next frame, or 0 if none arrives. */
-static inline uint64_t look(const struct way *w, const uint64_t *entry) {
-	for (int32_t k = 0, looks = *HALO_AT(int32_t, w->process, HALO_PROCESS_LOOKS); k < looks; k++) {
-		uint64_t first = __atomic_load_n(entry, __ATOMIC_ACQUIRE); /* pairs with the stores in Producer.Put and put */
-		if (first != 0)
-			return first;
-		if (k % HALO_MESSAGE_WANT_EVERY == 0 && !HALO_PLANTED(WantIgnored) && HALO_LOAD(uint32_t, w->process, HALO_PROCESS_WANT) != 0)
-			return 0;
-		if (k < HALO_MESSAGE_SPIN_LOOKS)
-			halo_fence();
-		else
-			pause_polling();
-	}
-	return 0;
-}
-
-/* Consumer.Done. Returns whether the producer waits for room and must be woken. */
-static inline int done(char *q, uint64_t size) {
-	uint64_t head = U64(q, PEER_IN_HEAD) += size;
-	if (head - U64(q, PEER_IN_TOLD) < HALO_RING_LAG)
-		return 0;
-	U64(q, PEER_IN_TOLD) = head;
-	char *control = POINTER(q, PEER_IN_CONTROL);
-	__atomic_store_n(HALO_AT(uint64_t, control, HALO_RING_HEAD), head, __ATOMIC_SEQ_CST); /* pairs with the loads in Producer.room and put */
-	return HALO_LOAD(uint32_t, control, HALO_RING_WAIT) != 0 && __atomic_exchange_n(HALO_AT(uint32_t, control, HALO_RING_WAIT), 0, __ATOMIC_SEQ_CST) != 0;
-}
-
-/* Engine.recvNext from one source with one tag */
+/* Engine.recvNext from one source. If C has posted receives the message may be for one of them. */
 int halo_fast_recv(void *buf, int64_t count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status) {
 	struct way w;
 	uint64_t room = halo_bytes(count, datatype);
-	if (room >= HALO_COPY_LESS || (room > 0 && !HALO_THERE(buf)) || !find_way(&w, comm, source, tag) || !lock(&w))
+	if (room >= HALO_COPY_LESS || (room > 0 && !HALO_THERE(buf)) || !find_way(&w, comm, source) || !may_receive(&w, tag) || !lock(w.process))
 		return 0;
 	char *p = w.process, *q = w.peer, *data = POINTER(q, PEER_IN_DATA);
-	/* Proc.Peek */
-	if ((U32(p, PROCESS_SLOW) != 0 && !HALO_PLANTED(SlowPassed)) || U64(p, PROCESS_TURNS) % HALO_MESSAGE_TURNS == HALO_MESSAGE_TURNS - 1 || data == NULL)
-		return leave(&w);
-	U64(p, PROCESS_TURNS)++;
-	U64(p, PROCESS_ACTIVITY)++;
-	uint32_t *armed = (uint32_t *)POINTER(w.comm, COMM_ARMED);
-	if (HALO_UNLIKELY(__atomic_load_n(armed, __ATOMIC_SEQ_CST) != 0))
-		__atomic_store_n(armed, 0, __ATOMIC_SEQ_CST);
+	if (HALO_UNLIKELY(U32(p, PROCESS_POSTED) != 0))
+		return halo_receive_after(&w, buf, room, source, tag, status);
+	if (data == NULL || !may_look(p, (uint32_t *)POINTER(w.comm, COMM_ARMED)))
+		return leave(p);
 	uint64_t at = U64(q, PEER_IN_HEAD) % HALO_RING_BYTES;
 	const uint64_t *entry = (const uint64_t *)(data + at);
-	uint64_t first = look(&w, entry), n = (uint32_t)first, size = entry_size(n);
-	int64_t cost = (int64_t)n + HALO_MESSAGE_OVERHEAD;
-	if (first - n != HALO_MESSAGE_EAGER || n > room || size > HALO_RING_BYTES - at || entry[1] != U64(w.comm, COMM_CTX) || (int32_t)entry[2] != tag ||
-	    cost > I64(q, PEER_ALLOWANCE) || I64(q, PEER_CREDIT_OWED) + cost >= HALO_MESSAGE_CREDIT_DUE)
-		return leave(&w);
-	I64(q, PEER_ALLOWANCE) -= cost;
-	I64(q, PEER_CREDIT_OWED) += cost;
-	if (n > 0)
-		halo_copy(buf, (const char *)entry + HALO_MESSAGE_HEADER, n);
-	int waits = done(q, size);
-	unlock(&w);
+	uint64_t first = look(p, entry, I32(p, PROCESS_LOOKS)), n = (uint32_t)first;
+	if (!may_take(q, first, at) || n > room || entry[1] != U64(w.comm, COMM_CTX))
+		return leave(p);
+	int sent = (int32_t)entry[2];
+	if (sent != tag && (tag != MPI_ANY_TAG || sent < 0))
+		return leave(p);
+	int waits = take(q, entry, n, buf);
+	unlock(p);
 	if (HALO_UNLIKELY(waits))
-		wake(comm, source, 1);
-	if ((uintptr_t)status >= HALO_FIRST_PAGE) { /* the struct status of abi/bind */
-		status->MPI_SOURCE = source;
-		status->MPI_TAG = tag;
-		status->MPI_internal[0] = 0; /* not cancelled */
-		memcpy(&status->MPI_internal[1], &n, sizeof n);
-	}
+		wake(w.local, 1);
+	store_status(status, source, sent, n);
 	return 1;
 }

@@ -3,7 +3,8 @@
  * the like on mapped memory, and MPI_Isend of short messages. Those of one-sided operations all have one
  * handle, HALO_REQUEST_DONE. That of a send contains its number (shmfmt.SentRecord). Such handles are in no
  * table, so that the completing calls do not enter Go. If another call gets one, abi/bind makes a request
- * for it (Lib.undone).
+ * for it (Lib.undone). The handle of a receive that C has posted contains its number, too
+ * (shmfmt.ReceiveRecord), and abi/bind finds the request by it (Lib.receive).
  *
  * Included by fast.h.
  */
@@ -12,11 +13,18 @@
 
 #define HALO_REQUEST_DONE ((MPI_Request)0x7f5) /* requestDone of abi/bind */
 #define HALO_KIND_SENT 13                      /* kindSent of abi/bind */
+#define HALO_KIND_RECEIVED 14                  /* kindReceived of abi/bind */
 
 /* isDone of abi/bind: whether a request is complete, and no object. */
 static inline int halo_done(MPI_Request request) {
 	uintptr_t h = (uintptr_t)request;
 	return request == HALO_REQUEST_DONE || ((h & 15) == HALO_KIND_SENT && h >> 4 >= HALO_SENT_FIRST && h >> 4 < (uintptr_t)1 << HALO_SENT_BITS);
+}
+
+/* isReceived of abi/bind: whether a request is that of a receive that C has posted. */
+static inline int halo_received(MPI_Request request) {
+	uintptr_t h = (uintptr_t)request;
+	return (h & 15) == HALO_KIND_RECEIVED && h >> 4 < (uintptr_t)1 << HALO_RECEIVE_BITS;
 }
 
 /* Whether a rank of a window is locked by MPI_Win_lock or MPI_Win_lock_all: only in such an epoch
@@ -62,7 +70,11 @@ static inline void halo_done_status(MPI_Status *status) {
 
 /* Lib.wait and Lib.test */
 static inline int halo_fast_wait(MPI_Request *request, MPI_Status *status) {
-	if ((uintptr_t)request < HALO_FIRST_PAGE || !halo_done(*request))
+	if ((uintptr_t)request < HALO_FIRST_PAGE)
+		return 0;
+	if (halo_received(*request))
+		return halo_complete(1, request, status, NULL);
+	if (!halo_done(*request))
 		return 0;
 	*request = MPI_REQUEST_NULL;
 	halo_done_status(status);
@@ -70,29 +82,43 @@ static inline int halo_fast_wait(MPI_Request *request, MPI_Status *status) {
 }
 
 static inline int halo_fast_test(MPI_Request *request, int *flag, MPI_Status *status) {
-	if ((uintptr_t)flag < HALO_FIRST_PAGE || !halo_fast_wait(request, status))
+	if ((uintptr_t)flag < HALO_FIRST_PAGE || (uintptr_t)request < HALO_FIRST_PAGE)
+		return 0;
+	if (halo_received(*request))
+		return halo_complete(1, request, status, flag);
+	if (!halo_fast_wait(request, status))
 		return 0;
 	*flag = 1;
 	return 1;
 }
 
-/* Lib.waitall and Lib.testall, if halo_done says so of all requests. */
-static inline int halo_fast_waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
+/* Lib.waitall, and with flag Lib.testall, if C knows all of the requests. */
+static inline int halo_complete_all(int count, MPI_Request requests[], MPI_Status statuses[], int *flag) {
+	int receives = 0;
 	if (count <= 0 || (uintptr_t)requests < HALO_FIRST_PAGE)
 		return 0;
 	for (int i = 0; i < count; i++)
-		if (!halo_done(requests[i]))
+		if (halo_received(requests[i]))
+			receives++;
+		else if (!halo_done(requests[i]) && requests[i] != MPI_REQUEST_NULL)
 			return 0;
-	for (int i = 0; i < count; i++)
-		halo_fast_wait(&requests[i], (uintptr_t)statuses < HALO_FIRST_PAGE ? NULL : &statuses[i]);
+	if (receives > 0)
+		return halo_complete(count, requests, statuses, flag);
+	for (int i = 0; i < count; i++) {
+		requests[i] = MPI_REQUEST_NULL;
+		halo_done_status((uintptr_t)statuses < HALO_FIRST_PAGE ? NULL : &statuses[i]);
+	}
+	if (flag != NULL)
+		*flag = 1;
 	return 1;
 }
 
+static inline int halo_fast_waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
+	return halo_complete_all(count, requests, statuses, NULL);
+}
+
 static inline int halo_fast_testall(int count, MPI_Request requests[], int *flag, MPI_Status statuses[]) {
-	if ((uintptr_t)flag < HALO_FIRST_PAGE || !halo_fast_waitall(count, requests, statuses))
-		return 0;
-	*flag = 1;
-	return 1;
+	return (uintptr_t)flag >= HALO_FIRST_PAGE && halo_complete_all(count, requests, statuses, flag);
 }
 
 #endif

@@ -53,12 +53,10 @@ func haloAwait(_ unsafe.Pointer, comm C.uintptr_t, word unsafe.Pointer, n C.uint
 //export haloRing
 func haloRing(_ unsafe.Pointer, comm C.uintptr_t) { lib.Ring(uintptr(comm)) }
 
-// haloWake wakes a member of a communicator: see bind.Lib.WakeMember.
+// haloWake wakes a process of the node: see bind.Lib.WakeLocal.
 //
 //export haloWake
-func haloWake(_ unsafe.Pointer, comm C.uintptr_t, rank, room C.int) {
-	lib.WakeMember(uintptr(comm), int(rank), room != 0)
-}
+func haloWake(_ unsafe.Pointer, local, room C.int) { lib.WakeLocal(int(local), room != 0) }
 
 // haloBalance spreads the members of a communicator over the cores.
 //

@@ -2808,6 +2808,8 @@ int PMPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag,
 		word words[] = {W(buf), W(count), W(datatype), W(source), W(tag), W(comm), W(request)};
 		return halo_wild(234, 0, words, 0, "buf", wild, 1);
 	}
+	if (halo_fast_irecv(buf, count, datatype, source, tag, comm, request))
+		return MPI_SUCCESS;
 	word words[] = {W(buf), W(count), W(datatype), W(source), W(tag), W(comm), W(request)};
 	return haloCall(234, 0, words);
 }
@@ -2819,6 +2821,8 @@ int PMPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, 
 		word words[] = {W(buf), W(count), W(datatype), W(source), W(tag), W(comm), W(request)};
 		return halo_wild(234, 1, words, 0, "buf", wild, 1);
 	}
+	if (halo_fast_irecv(buf, count, datatype, source, tag, comm, request))
+		return MPI_SUCCESS;
 	word words[] = {W(buf), W(count), W(datatype), W(source), W(tag), W(comm), W(request)};
 	return haloCall(234, 1, words);
 }

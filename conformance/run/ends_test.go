@@ -42,12 +42,13 @@ func TestEndsWithoutFinalize(t *testing.T) {
 	}
 }
 
-// Members of a collective that C has begun and in which Go waits end when one of them dies.
+// Members of a collective that C has begun and in which Go waits end when one of them dies, and so do ranks
+// that wait for receives that C has posted.
 func TestEndsInShortCollectives(t *testing.T) {
 	need(t)
 	t.Parallel()
 	program := programs(t, []entry{{name: "exits"}})["exits"]
-	for _, where := range []string{"barrier", "bcast", "allreduce"} {
+	for _, where := range []string{"barrier", "bcast", "allreduce", "waitall"} {
 		for _, n := range []int{2, 5} {
 			for _, on := range []string{"1", "0"} {
 				r := launched(t, "shm", n, []string{"HALO_C_FAST=" + on}, program, "kill", where)

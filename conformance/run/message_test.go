@@ -24,6 +24,21 @@ func TestShortMessagesOnAndOff(t *testing.T) {
 	}
 }
 
+// Receives that C posts get the messages that Go's would, whatever is called in between, and their requests
+// can be used in all calls (issue 26, section 1; P2P-02, P2P-06, P2P-15).
+func TestPostedReceivesOnAndOff(t *testing.T) {
+	need(t)
+	t.Parallel()
+	seed := rand.Uint32N(1 << 30)
+	program := programs(t, []entry{{name: "message_receives"}})["message_receives"]
+	for i, c := range []struct {
+		fabric       string
+		ranks, turns int
+	}{{"shm", 2, 1000}, {"shm", 3, 500}, {"shm", 5, 200}, {"tcp", 2, 100}} {
+		agree(t, c.fabric, c.ranks, program, []string{fmt.Sprint(seed + uint32(i)), fmt.Sprint(c.turns), "digest"}, []string{"HALO_C_FAST=1"}, []string{"HALO_C_FAST=0"})
+	}
+}
+
 // Threads that send and receive short messages at once take turns with each other and with threads that
 // wait in Go (issue 26, section 1; X-INI-01).
 func TestShortMessagesOfThreads(t *testing.T) {

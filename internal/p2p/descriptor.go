@@ -18,16 +18,17 @@ import (
 // shortest messages between processes of a node. It does what Send and recvNext do, in the same records
 // (shmfmt.ProcessRecord and PeerRecord), under the engine's lock. It takes the lock only if it is free.
 //
-// There is one owner of matching, which is Go: C receives only what recvNext would, the next frame of a
-// peer while nothing is posted or unexpected. In all other cases C has changed nothing and calls Go: if
-// the lock is held, without credit or room, for long messages and other layouts, for errors, if credit is
-// due or a frame is not what a correct peer sends, and if the message does not arrive soon. So C never
-// waits, and raises no errors.
+// There is one owner of matching at a time. C receives only while nothing is posted or unexpected in
+// the table: what recvNext would, the next frame of a peer, or frames for receives that C has posted itself
+// (received.go). In all other cases C has changed nothing and calls Go: if the lock is held, without credit
+// or room, for long messages and other layouts, for errors, if credit is due or a frame is not what a
+// correct peer sends, and if the message does not arrive soon. So C never waits, and raises no errors.
 
 // Descriptor returns the address of the record by which code in C sends and receives messages of c. It
 // returns 0 if C must leave all of them to this package: if no other member is reached through memory of
-// the node, or if types are checked. The address is valid as long as c is reachable.
-func (e *Engine) Descriptor(c *comm.Comm) uintptr {
+// the node, or if types are checked. The address is valid as long as c is reachable, and at least until
+// CloseDescriptor. Received returns the owner, which says what c is in a layer above. It takes the lock.
+func (e *Engine) Descriptor(c *comm.Comm, owner any, anyTag bool) uintptr {
 	if c.Inter != nil || e.checkers != nil {
 		return 0
 	}
@@ -48,10 +49,20 @@ func (e *Engine) Descriptor(c *comm.Comm) uintptr {
 	if !any {
 		return 0
 	}
+	e.p.Lock()
+	defer e.p.Unlock()
 	e.sentByC(process)
+	armed := &e.p.Node().Control().Door(e.p.Node().Me()).Armed
+	if process.Receives == nil {
+		process.Receives, process.Peers, process.Armed = hot.Owned[shmfmt.ReceiveQueue](e), peers, armed
+		process.Receives.Init()
+		e.posting = map[uint64]*postingComm{}
+	}
 	rec := hot.Owned[shmfmt.CommRecord](c)
 	rec.Ctx, rec.Process, rec.Peers, rec.Locals = c.Ctx, process, peers, unsafe.Pointer(unsafe.SliceData(locals))
-	rec.Armed = &e.p.Node().Control().Door(e.p.Node().Me()).Armed
+	rec.Armed = armed
+	e.posting[c.Ctx] = &postingComm{c, owner, rec}
+	e.posting[c.Ctx].allowAnyTag(anyTag)
 	return uintptr(unsafe.Pointer(rec))
 }
 
@@ -77,14 +88,14 @@ func (e *Engine) Sent(c *comm.Comm, number uint32) *Request {
 	return r
 }
 
-// Wake wakes a member of c to which C has sent a message, or, with room, which waits for room in its ring
-// to this process. C calls it when the records say that the member sleeps or waits.
-func (e *Engine) Wake(c *comm.Comm, rank int, room bool) {
-	n := e.p.Node()
-	if local := n.LocalIndex(int(c.Members[rank])); room {
-		n.RingUnarmed(local)
+// Wake wakes a process of the node, by its local index, to which C has sent a message, or, with room, which
+// waits for room in its ring to this process. C calls it when the records say that the process sleeps or
+// waits.
+func (e *Engine) Wake(local int, room bool) {
+	if room {
+		e.p.Node().RingUnarmed(local)
 	} else {
-		n.Ring(local)
+		e.p.Node().Ring(local)
 	}
 }
 

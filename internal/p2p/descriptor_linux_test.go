@@ -39,7 +39,7 @@ func TestDescriptorLeadsToWhatTheEngineUses(t *testing.T) {
 	}
 	e := opened(t, true)
 	c := [2]*comm.Comm{comm.New(e[0].p, 40, 1, []int32{1, 0}), comm.New(e[1].p, 40, 0, []int32{1, 0})}
-	d := (*shmfmt.CommRecord)(*(*unsafe.Pointer)(unsafe.Pointer(&[]uintptr{e[0].Descriptor(c[0])}[0])))
+	d := (*shmfmt.CommRecord)(*(*unsafe.Pointer)(unsafe.Pointer(&[]uintptr{e[0].Descriptor(c[0], nil, true)}[0])))
 	if d == nil {
 		t.Fatal("there is no record")
 	}
@@ -118,11 +118,11 @@ func TestDescriptorsThatCDoesNotGet(t *testing.T) {
 		world, self := comm.New(e.p, 40, 0, []int32{0, 1}), comm.New(e.p, 48, 0, []int32{0})
 		inter := comm.New(e.p, 56, 0, []int32{1})
 		inter.Inter = &comm.Inter{}
-		if got := e.Descriptor(world) != 0; got != (threads && !sys.Race) || e.Descriptor(self) != 0 || e.Descriptor(inter) != 0 {
+		if got := e.Descriptor(world, nil, true) != 0; got != (threads && !sys.Race) || e.Descriptor(self, nil, true) != 0 || e.Descriptor(inter, nil, true) != 0 {
 			t.Errorf("threads %v: a record of the world: %v", threads, got)
 		}
 		e.Check([]bool{true, true})
-		if e.Descriptor(world) != 0 {
+		if e.Descriptor(world, nil, true) != 0 {
 			t.Error("a record in checking mode")
 		}
 	}

@@ -81,6 +81,9 @@ type Engine struct {
 
 	commBuffers map[uint64]*Buffer // attached to communicators, by context
 
+	posting  map[uint64]*postingComm // communicators on which C may post receives, by context; nil if there are none
+	imported []importedReceive       // by the index of the record; nil before the first
+
 	checkers   peers.Set              // processes that check types; nil if this one does not
 	peerClaims peers.Table[peerClaim] // in checking mode only: a field of peer would enlarge it for all
 	claims     map[*Message]*claim
@@ -125,6 +128,7 @@ func New(p *proc.Proc) *Engine {
 
 		commBuffers: make(map[uint64]*Buffer),
 	}
+	p.OnPosted(e.importPosted)
 	e.table.Tell(p.Slow(), shmfmt.SlowPosted, shmfmt.SlowUnexpected)
 	e.peers = peers.Make(p.Known(), e.initPeer)
 	return e

@@ -79,6 +79,7 @@ type Request struct {
 
 	handle       uint64 // handle for the peer, 0 if the peer has none
 	remoteHandle uint64 // the peer's handle of its request; of a buffered send the handle of its copy
+	number       uint32 // of a receive that C has posted; 0 of others
 	sequence     uint64 // of a send: number of its eager message, 0 if a handle identifies it
 	addr         uint64 // address of the payload in the sender's memory
 	need         uint64 // bytes to move
@@ -135,6 +136,9 @@ func (e *Engine) Free(r *Request) {
 	if r.observer != nil {
 		r.observer = nil
 		e.observers--
+	}
+	if r.number != 0 {
+		e.releaseReceived(r)
 	}
 	r.aux, r.receivedAux = 0, 0
 	r.mem, r.typ, r.whole, r.starter, r.operation = mem.Mem{}, nil, nil, nil, ""

@@ -176,6 +176,10 @@ const (
 	ArmedFirst = false
 	// SlowPassed lets a receive in C take the next message although something speaks against it.
 	SlowPassed = false
+	// ImportForgotten has Go take the engine's lock without importing the receives that C has posted.
+	ImportForgotten = false
+	// PostedBackwards has C match a message with the youngest of the receives that it has posted.
+	PostedBackwards = false
 	// SentUnnumbered gives a send in C no number by which its message can be cancelled.
 	SentUnnumbered = false
 )

@@ -81,6 +81,8 @@ var (
 	WantIgnored           = chosen("WantIgnored")
 	ArmedFirst            = chosen("ArmedFirst")
 	SlowPassed            = chosen("SlowPassed")
+	ImportForgotten       = chosen("ImportForgotten")
+	PostedBackwards       = chosen("PostedBackwards")
 	SentUnnumbered        = chosen("SentUnnumbered")
 	HandleStale           = chosen("HandleStale")
 	HandleKept            = chosen("HandleKept")

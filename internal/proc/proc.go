@@ -42,6 +42,7 @@ type Proc struct {
 	report     func(line string) // of Report
 	peers      peers.Table[peer] // by local number
 	sink       fabric.Sink
+	onPosted   func() // of OnPosted
 	work       []Worker
 	busy       int // operations for which the workers are called at every poll
 
@@ -225,6 +226,18 @@ func (p *Proc) Node() *node.Node { return p.node }
 func (p *Proc) Lock() {
 	if !p.rec.Mutex.TryLock() {
 		p.lockSlow()
+	}
+	p.importPosted()
+}
+
+// OnPosted sets the function that imports the receives that C has posted. It is called with the lock held,
+// before anything else is done under the lock.
+func (p *Proc) OnPosted(f func()) { p.onPosted = f }
+
+// importPosted imports the receives that C has posted since the lock was last held in Go.
+func (p *Proc) importPosted() {
+	if p.rec.Posted != 0 && !planted.ImportForgotten {
+		p.onPosted()
 	}
 }
 

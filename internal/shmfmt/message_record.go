@@ -18,7 +18,7 @@ import (
 // A change of a layout needs a new messageRecordVersion.
 
 // messageRecordVersion changes with the layout of the records, and with the meaning of their fields.
-const messageRecordVersion = 1
+const messageRecordVersion = 2
 
 // ProcessRecord is the part of the engine of a process that short messages use.
 type ProcessRecord struct {
@@ -33,12 +33,17 @@ type ProcessRecord struct {
 	Want   atomic.Int32 // goroutines and threads that wait for the lock; who polls gives it up
 	Slow   uint32       // reasons why messages must not pass by the poller and the table: the bits below
 	Looks  int32        // how many times a receive looks for the next frame before it calls the poller
-	_      int32
-	Turns  uint64 // counts polls, and receives that look for the next frame
+	Posted uint32       // receives that C has posted in Receives
+	Turns  uint64       // counts polls, and receives that look for the next frame
 	// Activity counts the calls that poll, or look for the next frame.
 	Activity uint64
 	Sent     uint64         // requests of sends that C has made
 	Recent   unsafe.Pointer // SentRecords of the last of them, by number; nil if C makes none
+
+	Receives *ReceiveQueue  // nil if C posts none
+	Peers    unsafe.Pointer // PeerRecords of the processes of the node, by local index
+	Armed    *atomic.Uint32 // of the own door
+	_        [Line - 24]byte
 }
 
 // The reasons in ProcessRecord.Slow. Any of them makes a receive use the poller and the table. A send
@@ -101,14 +106,15 @@ const (
 	SentBits  = 27
 )
 
-// CommRecord is what C reads of a communicator to send and receive on it. It does not change.
+// CommRecord is what C reads of a communicator to send and receive on it. Only AnyTag changes.
 type CommRecord struct {
 	Ctx     uint64         // context of messages
 	Process *ProcessRecord // of this process
 	Peers   unsafe.Pointer // PeerRecords of the processes of the node, by local index
 	Armed   *atomic.Uint32 // of the own door
 	Locals  unsafe.Pointer // local index of each member, as 32-bit numbers; -1 for other nodes and for this process
-	_       [Line - 40]byte
+	AnyTag  atomic.Uint32  // 1 if receives with any tag are allowed
+	_       [Line - 44]byte
 }
 
 // MessageRecordLayout returns the layouts of the records, for code in other languages.
@@ -120,7 +126,7 @@ func MessageRecordLayout() []Field {
 	var ring ringControl
 	at := func(name string, offset uintptr) Field { return Field{name, int64(offset)} }
 	out, in, credit := unsafe.Offsetof(q.Out), unsafe.Offsetof(q.In), unsafe.Offsetof(q.Credit)
-	return []Field{
+	return append([]Field{
 		{"MESSAGE_RECORD_VERSION", messageRecordVersion},
 		at("PROCESS_LOCK", unsafe.Offsetof(p.Mutex)),
 		at("PROCESS_FREED", unsafe.Offsetof(p.Freed)),
@@ -132,6 +138,10 @@ func MessageRecordLayout() []Field {
 		at("PROCESS_ACTIVITY", unsafe.Offsetof(p.Activity)),
 		at("PROCESS_SENT", unsafe.Offsetof(p.Sent)),
 		at("PROCESS_RECENT", unsafe.Offsetof(p.Recent)),
+		at("PROCESS_POSTED", unsafe.Offsetof(p.Posted)),
+		at("PROCESS_RECEIVES", unsafe.Offsetof(p.Receives)),
+		at("PROCESS_PEERS", unsafe.Offsetof(p.Peers)),
+		at("PROCESS_ARMED", unsafe.Offsetof(p.Armed)),
 		{"SLOW_QUEUED", SlowQueued},
 		{"PEER_BYTES", PeerRecordSize},
 		at("PEER_ARMED", unsafe.Offsetof(q.Armed)),
@@ -165,6 +175,7 @@ func MessageRecordLayout() []Field {
 		at("COMM_PEERS", unsafe.Offsetof(c.Peers)),
 		at("COMM_ARMED", unsafe.Offsetof(c.Armed)),
 		at("COMM_LOCALS", unsafe.Offsetof(c.Locals)),
+		at("COMM_ANY_TAG", unsafe.Offsetof(c.AnyTag)),
 		at("RING_HEAD", unsafe.Offsetof(ring.head)),
 		at("RING_WAIT", unsafe.Offsetof(ring.wait)),
 		{"RING_BYTES", RingBytes},
@@ -173,5 +184,5 @@ func MessageRecordLayout() []Field {
 		{"RING_REACH", reach},
 		{"RING_FETCH_MAX", fetchMax},
 		{"RING_PAD", int64(kindPad)},
-	}
+	}, receiveLayout()...)
 }

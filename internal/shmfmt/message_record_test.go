@@ -18,6 +18,8 @@ func TestMessageRecordsAreGolden(t *testing.T) {
 	l.fields(EagerCredit{})
 	l.fields(SentRecord{})
 	l.fields(CommRecord{})
+	l.fields(ReceiveQueue{})
+	l.fields(ReceiveRecord{})
 	for _, f := range MessageRecordLayout() {
 		l.line(f.Name, f.Value)
 	}
@@ -28,8 +30,10 @@ func TestMessageRecordsAreGolden(t *testing.T) {
 // in a line each.
 func TestMessageRecordsAreLines(t *testing.T) {
 	var q PeerRecord
-	if n, m := unsafe.Sizeof(ProcessRecord{}), unsafe.Sizeof(CommRecord{}); n != Line || m != Line {
-		t.Errorf("the record of a process has %d bytes, that of a communicator %d", n, m)
+	for _, n := range []uintptr{unsafe.Sizeof(CommRecord{}), unsafe.Sizeof(ReceiveRecord{}), unsafe.Offsetof(ProcessRecord{}.Receives), unsafe.Offsetof(ReceiveQueue{}.Records)} {
+		if n != Line {
+			t.Errorf("a record, or the part of one that calls use most, has %d bytes", n)
+		}
 	}
 	if unsafe.Sizeof(q) != PeerRecordSize || unsafe.Offsetof(q.In) != Line || unsafe.Offsetof(q.Credit) != 2*Line {
 		t.Errorf("the record of a peer has %d bytes, receives begin at %d, the credit at %d", unsafe.Sizeof(q), unsafe.Offsetof(q.In), unsafe.Offsetof(q.Credit))

@@ -91,6 +91,8 @@ func faults() []sought {
 		by("WantIgnored", "abi/lib", "TestMessagesAlone"),
 		by("ArmedFirst", "abi/lib", "TestMessagesAlone"),
 		by("SlowPassed", "abi/lib", "TestMessagesAlone"),
+		by("ImportForgotten", p2p, "TestReceivesOfC"),
+		by("PostedBackwards", "abi/lib", "TestMessagesAlone"),
 		by("SentUnnumbered", "abi/lib", "TestMessagesAlone"),
 		by("HandleStale", mpi, "TestQV32_S5_NothingAfterTheRelease"),
 		by("HandleKept", rma, "TestS5_QV32_ForgedKeys"),

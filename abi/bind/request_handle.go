@@ -1,0 +1,85 @@
+package bind
+
+import (
+	"sync"
+
+	"github.com/halo-mpi/halo/internal/shmfmt"
+	"github.com/halo-mpi/halo/mpi"
+)
+
+// requestDone is the handle of every request that was complete when the call that started it
+// returned. C returns it to the program, and completes such requests without entering Go
+// (abi/lib/fast_request.h). It is neither a predefined handle of the standard nor the handle of
+// a slot.
+const requestDone handle = 0x7f5
+
+// isDone reports whether h is requestDone, or the handle of a send that C has completed. Such a handle is
+// the number of the send and kindSent. It has as many bits as the integer that stands for it in Fortran.
+func isDone(h handle) bool {
+	return h == requestDone || h&(1<<kindBits-1) == handle(kindSent) && h>>kindBits >= shmfmt.SentFirst && h>>kindBits < 1<<shmfmt.SentBits
+}
+
+// isReceived reports whether h is the handle of a receive that C has posted: the number of the receive and
+// kindReceived.
+func isReceived(h handle) bool {
+	return h&(1<<kindBits-1) == handle(kindReceived) && h>>kindBits < 1<<shmfmt.ReceiveBits
+}
+
+// receive returns the request of a receive that C has posted, if it has not ended. From then on C leaves the
+// request to Go.
+func (l *Lib) receive(h handle) (mpi.Request, bool) {
+	return engine.ReceivedRequest(l.base(), uint32(h>>kindBits))
+}
+
+// standIn returns a request for a handle that isDone: complete, and in no table.
+func (l *Lib) standIn(h handle) mpi.Request {
+	if h == requestDone {
+		return engine.CompletedRequest(l.base())
+	}
+	return engine.SentRequest(l.base(), uint32(h>>kindBits))
+}
+
+// undone returns h, or the handle of a new complete request if h isDone. Calls that C leaves to Go need
+// one.
+func (l *Lib) undone(h handle) handle {
+	if !isDone(h) {
+		return h
+	}
+	return l.requests.add(l.standIn(h))
+}
+
+// find returns the request of a handle that is not done, if there is one.
+func (l *Lib) find(h handle) (mpi.Request, bool) {
+	if isReceived(h) {
+		return l.receive(h)
+	}
+	return l.requests.get(h)
+}
+
+// borrowed are requests of receives that C has posted, which are in no table, during a call.
+var borrowed = sync.Pool{New: func() any { return new(mpi.Request) }}
+
+// borrow returns the request of a handle that is not done, nil if there is none. The caller must call giveBack.
+func (l *Lib) borrow(h handle) *mpi.Request {
+	if isReceived(h) {
+		q, ok := l.receive(h)
+		if !ok {
+			return nil
+		}
+		b := borrowed.Get().(*mpi.Request)
+		*b = q
+		return b
+	}
+	if s := l.requests.at(h); s != nil {
+		return &s.value
+	}
+	return nil
+}
+
+// giveBack ends the use of what borrow has returned for a handle.
+func giveBack(h handle, q *mpi.Request) {
+	if isReceived(h) {
+		*q = mpi.Request{}
+		borrowed.Put(q)
+	}
+}

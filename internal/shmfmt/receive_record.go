@@ -1,0 +1,125 @@
+package shmfmt
+
+import (
+	"iter"
+	"unsafe"
+)
+
+// ReceiveQueue contains the receives that C has started and that the program has not completed yet. C
+// posts receives while Go's tables of posted receives and of unexpected messages are empty, and matches
+// the frames of the rings with them in the order of the posts. So the oldest receives are here, or in
+// Go's table, but never in both: whoever takes the engine's lock in Go first imports all posted receives
+// into the table. What C does, and the import, are in package p2p and in abi/lib.
+//
+// A receive is a record. The handle of its request contains the number of the record, so the handle
+// stays the same when the receive is imported. The engine's lock guards all fields.
+type ReceiveQueue struct {
+	Free    uint32 // first record of the list of those that are free again, through Next; 0 if there is none
+	High    uint32 // records from here on have not been used since all were free; at least 1
+	Used    uint32 // records in use
+	_       [Line - 12]byte
+	Records [ReceivesMost]ReceiveRecord // record 0 is the anchor of the list of the posted ones, oldest first
+}
+
+// ReceiveRecord is one receive.
+type ReceiveRecord struct {
+	Ctx    uint64         // context
+	Word   uint64         // local index of the source, and tag in the lower half
+	Mask   uint64         // ones for the parts of Word that a message must equal
+	Buffer unsafe.Pointer // of the program
+	Room   uint32         // bytes of the buffer
+	Number uint32         // of the request: the index of the record, and above that how often it was used
+	State  uint32         // one of the constants below
+	Next   uint32         // of the posted receives, or of the free records
+	Prev   uint32         // of the posted receives
+	Source int32          // rank in the communicator
+	Tag    int32          // that was asked for; of the message, once complete
+	Bytes  uint32         // of the message, once complete
+}
+
+// The states of a ReceiveRecord.
+const (
+	ReceiveFree     = iota // no request has it
+	ReceivePosted          // in the list of posted receives
+	ReceiveComplete        // C has received the message, and the program has not completed the request
+	ReceiveImported        // Go has a request for it
+)
+
+const (
+	// ReceivesMost is the number of records, with the anchor: a power of two.
+	ReceivesMost = 256
+	// ReceiveBits are the bits of the greatest number of a request.
+	ReceiveBits = SentBits
+)
+
+// Init makes a zero queue usable.
+func (q *ReceiveQueue) Init() { q.High = 1 }
+
+// Find returns the record of the request with a number, nil if the request has ended.
+func (q *ReceiveQueue) Find(number uint32) *ReceiveRecord {
+	if r := &q.Records[number%ReceivesMost]; r.Number == number && r.State != ReceiveFree {
+		return r
+	}
+	return nil
+}
+
+// Posted yields the posted receives, oldest first.
+func (q *ReceiveQueue) Posted() iter.Seq[*ReceiveRecord] {
+	return func(yield func(*ReceiveRecord) bool) {
+		for s := q.Records[0].Next; s != 0; s = q.Records[s].Next {
+			if !yield(&q.Records[s]) {
+				return
+			}
+		}
+	}
+}
+
+// Imported empties the list of posted receives, whose states become ReceiveImported.
+func (q *ReceiveQueue) Imported() {
+	for r := range q.Posted() {
+		r.State = ReceiveImported
+	}
+	q.Records[0].Next, q.Records[0].Prev = 0, 0
+}
+
+// Release frees a record that is not posted.
+func (q *ReceiveQueue) Release(r *ReceiveRecord) {
+	r.State = ReceiveFree
+	if q.Used--; q.Used == 0 {
+		q.Free, q.High = 0, 1 // so that records are used in order, and only as many as are in use at a time
+		return
+	}
+	r.Next, q.Free = q.Free, r.Number%ReceivesMost
+}
+
+// receiveLayout returns the layout of the queue.
+func receiveLayout() []Field {
+	var q ReceiveQueue
+	var r ReceiveRecord
+	at := func(name string, offset uintptr) Field { return Field{name, int64(offset)} }
+	return []Field{
+		at("RECEIVES_FREE", unsafe.Offsetof(q.Free)),
+		at("RECEIVES_HIGH", unsafe.Offsetof(q.High)),
+		at("RECEIVES_USED", unsafe.Offsetof(q.Used)),
+		at("RECEIVES_RECORDS", unsafe.Offsetof(q.Records)),
+		{"RECEIVES_MOST", ReceivesMost},
+		{"RECEIVE_BITS", ReceiveBits},
+		at("RECEIVE_BYTES", unsafe.Sizeof(r)),
+		at("RECEIVE_CTX", unsafe.Offsetof(r.Ctx)),
+		at("RECEIVE_WORD", unsafe.Offsetof(r.Word)),
+		at("RECEIVE_MASK", unsafe.Offsetof(r.Mask)),
+		at("RECEIVE_BUFFER", unsafe.Offsetof(r.Buffer)),
+		at("RECEIVE_ROOM", unsafe.Offsetof(r.Room)),
+		at("RECEIVE_NUMBER", unsafe.Offsetof(r.Number)),
+		at("RECEIVE_STATE", unsafe.Offsetof(r.State)),
+		at("RECEIVE_NEXT", unsafe.Offsetof(r.Next)),
+		at("RECEIVE_PREV", unsafe.Offsetof(r.Prev)),
+		at("RECEIVE_SOURCE", unsafe.Offsetof(r.Source)),
+		at("RECEIVE_TAG", unsafe.Offsetof(r.Tag)),
+		at("RECEIVE_RECEIVED", unsafe.Offsetof(r.Bytes)),
+		{"RECEIVE_FREE", ReceiveFree},
+		{"RECEIVE_POSTED", ReceivePosted},
+		{"RECEIVE_COMPLETE", ReceiveComplete},
+		{"RECEIVE_IMPORTED", ReceiveImported},
+	}
+}
