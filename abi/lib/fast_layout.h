@@ -169,7 +169,6 @@
 #define HALO_RECEIVES_FREE            0
 #define HALO_RECEIVES_HIGH            4
 #define HALO_RECEIVES_USED            8
-#define HALO_RECEIVES_RECORDS         64
 #define HALO_RECEIVES_MOST            256
 #define HALO_RECEIVE_BITS             27
 #define HALO_RECEIVE_BYTES            64
@@ -199,7 +198,7 @@
 #define HALO_MESSAGE_SPIN_LOOKS       32
 
 /* The number of this layout. C uses a record only if Go passes the same number. */
-#define HALO_MESSAGE_LAYOUT 0x3c3b9faea2e32280u
+#define HALO_MESSAGE_LAYOUT 0xa1759b63c1869a2fu
 
 /* Offsets of fields in records of internal/shmfmt, and constants of internal/dtype. */
 #define HALO_TYPE_COMMITTED           0

@@ -6,18 +6,19 @@
  * of the posts. A frame that matches none of them stays in its ring, and all behind it, and C enters Go.
  */
 
-static inline char *record_at(char *queue, uint32_t slot) { return queue + HALO_RECEIVES_RECORDS + (uint64_t)slot * HALO_RECEIVE_BYTES; }
+/* Record 0 is the queue itself: the anchor of the list of posted receives. */
+static inline char *record_at(char *queue, uint32_t slot) { return queue + (uint64_t)slot * HALO_RECEIVE_BYTES; }
 
 /* The record of a request, NULL if it has ended: ReceiveQueue.Find. */
 static inline char *record_of(char *queue, MPI_Request request) {
 	uint32_t number = (uint32_t)((uintptr_t)request >> 4);
 	char *r = record_at(queue, number % HALO_RECEIVES_MOST);
-	return U32(r, RECEIVE_NUMBER) == number && U32(r, RECEIVE_STATE) != HALO_RECEIVE_FREE ? r : NULL;
+	return r != queue && U32(r, RECEIVE_NUMBER) == number && U32(r, RECEIVE_STATE) != HALO_RECEIVE_FREE ? r : NULL;
 }
 
 /* Posts a receive behind all others. Returns NULL if all records are in use. */
 static inline char *post(const struct way *w, void *buf, uint64_t room, int source, int tag) {
-	char *queue = POINTER(w->process, PROCESS_RECEIVES), *anchor = record_at(queue, 0), *r;
+	char *queue = POINTER(w->process, PROCESS_RECEIVES), *r;
 	uint32_t slot = U32(queue, RECEIVES_FREE);
 	if (slot != 0) {
 		r = record_at(queue, slot);
@@ -29,7 +30,7 @@ static inline char *post(const struct way *w, void *buf, uint64_t room, int sour
 		return NULL;
 	}
 	U32(queue, RECEIVES_USED)++;
-	uint32_t last = U32(anchor, RECEIVE_PREV), number = U32(r, RECEIVE_NUMBER) + HALO_RECEIVES_MOST;
+	uint32_t last = U32(queue, RECEIVE_PREV), number = U32(r, RECEIVE_NUMBER) + HALO_RECEIVES_MOST;
 	if (number < 2 * HALO_RECEIVES_MOST || number >> HALO_RECEIVE_BITS != 0)
 		number = HALO_RECEIVES_MOST + slot; /* the first number, and the one that follows the last */
 	U64(r, RECEIVE_CTX) = U64(w->comm, COMM_CTX);
@@ -44,7 +45,7 @@ static inline char *post(const struct way *w, void *buf, uint64_t room, int sour
 	I32(r, RECEIVE_SOURCE) = source;
 	I32(r, RECEIVE_TAG) = tag;
 	U32(record_at(queue, last), RECEIVE_NEXT) = slot;
-	U32(anchor, RECEIVE_PREV) = slot;
+	U32(queue, RECEIVE_PREV) = slot;
 	U32(w->process, PROCESS_POSTED)++;
 	return r;
 }
@@ -72,7 +73,7 @@ static inline void release(char *queue, char *r) {
 /* The oldest posted receive that a message matches, NULL if there is none. */
 static inline char *match(char *queue, uint64_t ctx, uint64_t word) {
 	const uint64_t way = HALO_PLANTED(PostedBackwards) ? HALO_RECEIVE_PREV : HALO_RECEIVE_NEXT;
-	for (uint32_t slot = *HALO_AT(uint32_t, record_at(queue, 0), way); slot != 0;) {
+	for (uint32_t slot = *HALO_AT(uint32_t, queue, way); slot != 0;) {
 		char *r = record_at(queue, slot);
 		if (((U64(r, RECEIVE_CTX) ^ ctx) | ((U64(r, RECEIVE_WORD) ^ word) & U64(r, RECEIVE_MASK))) == 0)
 			return r;
@@ -147,7 +148,7 @@ int halo_fast_irecv(void *buf, int64_t count, MPI_Datatype datatype, int source,
 		return 0;
 	char *r;
 	/* Engine.CloseDescriptor comes after the entry is closed, and takes the lock. */
-	if (U32(w.process, PROCESS_SLOW) != 0 || POINTER(w.peer, PEER_IN_DATA) == NULL || halo_comm(comm) != w.entry || (r = post(&w, buf, room, source, tag)) == NULL)
+	if (U32(w.process, PROCESS_SLOW) != 0 || POINTER(w.process, PROCESS_RECEIVES) == NULL || POINTER(w.peer, PEER_IN_DATA) == NULL || halo_comm(comm) != w.entry || (r = post(&w, buf, room, source, tag)) == NULL)
 		return leave(w.process);
 	uint64_t number = U32(r, RECEIVE_NUMBER);
 	unlock(w.process);
@@ -174,6 +175,8 @@ int halo_complete(int count, MPI_Request requests[], MPI_Status statuses[], int 
 	char *p = __atomic_load_n(&halo_process, __ATOMIC_ACQUIRE); /* pairs with the store in halo_open_comm */
 	if (p == NULL || !lock(p))
 		return 0;
+	if (POINTER(p, PROCESS_RECEIVES) == NULL) /* the handles are invalid */
+		return leave(p);
 	struct intake in = {p, POINTER(p, PROCESS_RECEIVES), -1, 0};
 	int32_t looks = flag != NULL ? 1 : I32(p, PROCESS_LOOKS);
 	int complete = 1, looked = 0;

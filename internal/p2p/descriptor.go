@@ -53,9 +53,8 @@ func (e *Engine) Descriptor(c *comm.Comm, owner any, anyTag bool) uintptr {
 	defer e.p.Unlock()
 	e.sentByC(process)
 	armed := &e.p.Node().Control().Door(e.p.Node().Me()).Armed
-	if process.Receives == nil {
-		process.Receives, process.Peers, process.Armed = hot.Owned[shmfmt.ReceiveQueue](e), peers, armed
-		process.Receives.Init()
+	process.Peers, process.Armed = peers, armed
+	if e.posting == nil {
 		e.posting = map[uint64]*postingComm{}
 	}
 	rec := hot.Owned[shmfmt.CommRecord](c)

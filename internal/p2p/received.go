@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/hot"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
@@ -26,6 +27,14 @@ type postingComm struct {
 type importedReceive struct {
 	r     *Request
 	owner any
+}
+
+// letPost lets C post receives from now on. Before the first Irecv there is no queue, which takes memory.
+func (e *Engine) letPost() {
+	if p, _ := e.p.Shared(); p.Receives == nil {
+		p.Receives = hot.Owned[shmfmt.ReceiveQueue](e)
+		p.Receives.Init()
+	}
 }
 
 // importPosted posts the receives that C has posted, in the same order.

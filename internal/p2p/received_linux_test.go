@@ -28,14 +28,17 @@ func (c *cSide) post(ctx uint64, tag int32, mask uint32) (number uint32, buf []b
 	q.Used++
 	buf = make([]byte, 8)
 	c.buffers = append(c.buffers, buf)
-	anchor := &q.Records[0]
 	number = shmfmt.ReceivesMost + slot
-	q.Records[slot] = shmfmt.ReceiveRecord{
+	*q.At(slot) = shmfmt.ReceiveRecord{
 		Ctx: ctx, Word: 1<<32 | uint64(uint32(tag)), Mask: 0xffffffff<<32 | uint64(mask), Buffer: unsafe.Pointer(&buf[0]), Room: 8,
-		Number: number, State: shmfmt.ReceivePosted, Prev: anchor.Prev, Source: 0, Tag: tag,
+		Number: number, State: shmfmt.ReceivePosted, Prev: q.Prev, Source: 0, Tag: tag,
 	}
-	q.Records[anchor.Prev].Next = slot
-	anchor.Prev = slot
+	if q.Prev == 0 {
+		q.Next = slot
+	} else {
+		q.At(q.Prev).Next = slot
+	}
+	q.Prev = slot
 	c.process.Posted++
 	return number, buf
 }
@@ -51,6 +54,9 @@ func TestReceivesOfC(t *testing.T) {
 	owner := "the owner"
 	e[0].Descriptor(c[0], &owner, true)
 	process, _ := e[0].p.Shared()
+	e[0].p.Lock()
+	e[0].letPost()
+	e[0].p.Unlock()
 	side := &cSide{process: process}
 	got := func(r *Request, buf []byte, want string, tag int32) {
 		t.Helper()
@@ -85,7 +91,7 @@ func TestReceivesOfC(t *testing.T) {
 	second, b := side.post(40, -2, 0)
 	third, d := side.post(40, 3, all)
 	e[0].p.Lock()
-	if process.Posted != 0 || process.Receives.Records[0].Next != 0 {
+	if process.Posted != 0 || process.Receives.Next != 0 {
 		e[0].p.Unlock()
 		t.Fatal("the lock is taken, and the queue of C is not empty")
 	}
@@ -143,7 +149,7 @@ func TestReceivesOfC(t *testing.T) {
 		process.Receives.High = 20
 		first, a = side.post(40, 6, all)
 		rec := process.Receives.Find(first)
-		process.Posted, process.Receives.Records[0] = 0, shmfmt.ReceiveRecord{}
+		process.Posted, process.Receives.Next, process.Receives.Prev = 0, 0, 0
 		rec.State, rec.Bytes = shmfmt.ReceiveComplete, 8
 		copy(a, texts[1])
 		if ended {
@@ -183,6 +189,9 @@ func TestReceivesOfCAreImportedByTheWatchdog(t *testing.T) {
 	c := [2]*comm.Comm{comm.New(e[0].p, 40, 1, []int32{1, 0}), comm.New(e[1].p, 40, 0, []int32{1, 0})}
 	e[0].Descriptor(c[0], nil, true)
 	process, _ := e[0].p.Shared()
+	e[0].p.Lock()
+	e[0].letPost()
+	e[0].p.Unlock()
 	side := &cSide{process: process}
 	var s Status
 	for process.Slow&shmfmt.SlowInterrupt != 0 { // until polling mode

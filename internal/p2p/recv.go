@@ -57,6 +57,9 @@ func (e *Engine) recvNext(c *comm.Comm, buf []byte, source int, tag int32, s *St
 
 // Irecv starts a receive into m and returns its request.
 func (e *Engine) Irecv(v *Envelope, m mem.Mem) *Request {
+	if e.posting != nil {
+		e.letPost()
+	}
 	r := e.RecvInit(v, m)
 	r.Active = true
 	e.startRecv(r)

@@ -40,7 +40,7 @@ type ProcessRecord struct {
 	Sent     uint64         // requests of sends that C has made
 	Recent   unsafe.Pointer // SentRecords of the last of them, by number; nil if C makes none
 
-	Receives *ReceiveQueue  // nil if C posts none
+	Receives *ReceiveQueue  // nil if C posts none, or none yet
 	Peers    unsafe.Pointer // PeerRecords of the processes of the node, by local index
 	Armed    *atomic.Uint32 // of the own door
 	_        [Line - 24]byte

@@ -35,6 +35,9 @@ func TestMessageRecordsAreLines(t *testing.T) {
 			t.Errorf("a record, or the part of one that calls use most, has %d bytes", n)
 		}
 	}
+	if r, s := (ReceiveQueue{}), (ReceiveRecord{}); unsafe.Offsetof(r.Next) != unsafe.Offsetof(s.Next) || unsafe.Offsetof(r.Prev) != unsafe.Offsetof(s.Prev) {
+		t.Error("the links of the queue are not where they are in a record")
+	}
 	if unsafe.Sizeof(q) != PeerRecordSize || unsafe.Offsetof(q.In) != Line || unsafe.Offsetof(q.Credit) != 2*Line {
 		t.Errorf("the record of a peer has %d bytes, receives begin at %d, the credit at %d", unsafe.Sizeof(q), unsafe.Offsetof(q.In), unsafe.Offsetof(q.Credit))
 	}

@@ -14,11 +14,15 @@ import (
 // A receive is a record. The handle of its request contains the number of the record, so the handle
 // stays the same when the receive is imported. The engine's lock guards all fields.
 type ReceiveQueue struct {
-	Free    uint32 // first record of the list of those that are free again, through Next; 0 if there is none
-	High    uint32 // records from here on have not been used since all were free; at least 1
-	Used    uint32 // records in use
-	_       [Line - 12]byte
-	Records [ReceivesMost]ReceiveRecord // record 0 is the anchor of the list of the posted ones, oldest first
+	Free uint32 // first record of the list of those that are free again, through Next; 0 if there is none
+	High uint32 // records from here on have not been used since all were free; at least 1
+	Used uint32 // records in use
+	_    [32]byte
+	// Next and Prev are the oldest and the youngest of the posted receives. They are where they would be in
+	// record 0, so that the list needs no special cases.
+	Next, Prev uint32
+	_          [Line - 52]byte
+	Records    [ReceivesMost - 1]ReceiveRecord // from 1 on
 }
 
 // ReceiveRecord is one receive.
@@ -46,7 +50,7 @@ const (
 )
 
 const (
-	// ReceivesMost is the number of records, with the anchor: a power of two.
+	// ReceivesMost is 1 + the number of records: a power of two.
 	ReceivesMost = 256
 	// ReceiveBits are the bits of the greatest number of a request.
 	ReceiveBits = SentBits
@@ -57,17 +61,22 @@ func (q *ReceiveQueue) Init() { q.High = 1 }
 
 // Find returns the record of the request with a number, nil if the request has ended.
 func (q *ReceiveQueue) Find(number uint32) *ReceiveRecord {
-	if r := &q.Records[number%ReceivesMost]; r.Number == number && r.State != ReceiveFree {
-		return r
+	if i := number % ReceivesMost; i != 0 {
+		if r := q.At(i); r.Number == number && r.State != ReceiveFree {
+			return r
+		}
 	}
 	return nil
 }
 
+// At returns record i, from 1 on.
+func (q *ReceiveQueue) At(i uint32) *ReceiveRecord { return &q.Records[i-1] }
+
 // Posted yields the posted receives, oldest first.
 func (q *ReceiveQueue) Posted() iter.Seq[*ReceiveRecord] {
 	return func(yield func(*ReceiveRecord) bool) {
-		for s := q.Records[0].Next; s != 0; s = q.Records[s].Next {
-			if !yield(&q.Records[s]) {
+		for i := q.Next; i != 0; i = q.At(i).Next {
+			if !yield(q.At(i)) {
 				return
 			}
 		}
@@ -79,7 +88,7 @@ func (q *ReceiveQueue) Imported() {
 	for r := range q.Posted() {
 		r.State = ReceiveImported
 	}
-	q.Records[0].Next, q.Records[0].Prev = 0, 0
+	q.Next, q.Prev = 0, 0
 }
 
 // Release frees a record that is not posted.
@@ -101,7 +110,6 @@ func receiveLayout() []Field {
 		at("RECEIVES_FREE", unsafe.Offsetof(q.Free)),
 		at("RECEIVES_HIGH", unsafe.Offsetof(q.High)),
 		at("RECEIVES_USED", unsafe.Offsetof(q.Used)),
-		at("RECEIVES_RECORDS", unsafe.Offsetof(q.Records)),
 		{"RECEIVES_MOST", ReceivesMost},
 		{"RECEIVE_BITS", ReceiveBits},
 		at("RECEIVE_BYTES", unsafe.Sizeof(r)),

@@ -35,7 +35,7 @@ static struct {
 static struct {
 	_Alignas(64) char control[128], data[HALO_RING_BYTES];
 } ring[2];
-static _Alignas(64) char sent_records[HALO_SENT_MOST * HALO_SENT_BYTES], queues[2][HALO_RECEIVES_RECORDS + HALO_RECEIVES_MOST * HALO_RECEIVE_BYTES];
+static _Alignas(64) char sent_records[HALO_SENT_MOST * HALO_SENT_BYTES], queues[2][HALO_RECEIVES_MOST * HALO_RECEIVE_BYTES];
 static const uintptr_t handles[2] = HANDLES;
 
 static MPI_Comm of(int i) { return (MPI_Comm)handles[i]; }

@@ -26,7 +26,7 @@ static int flag_of(int i) {
 }
 
 static char *record(int i) {
-	return queues[1] + HALO_RECEIVES_RECORDS + (uintptr_t)requests[i] / 16 % HALO_RECEIVES_MOST * HALO_RECEIVE_BYTES;
+	return queues[1] + (uintptr_t)requests[i] / 16 % HALO_RECEIVES_MOST * HALO_RECEIVE_BYTES;
 }
 
 static void got(int i, uint64_t value, int tag) {
@@ -56,8 +56,9 @@ static void posts(void) {
 		WITH(uint32_t, p, PROCESS_SLOW, (uint32_t)1 << bit, post(0, 8, 3));
 	WITH(uint32_t, p, PROCESS_LOCK, 1, post(0, 8, 3));
 	WITH(char *, way(1), PEER_IN_DATA, NULL, post(0, 8, 3));
+	WITH(char *, p, PROCESS_RECEIVES, NULL, post(0, 8, 3));
 	WITH(uint32_t, process[1].comm, COMM_ANY_TAG, 0, post(0, 8, MPI_ANY_TAG));
-	EXPECT(11, posted());
+	EXPECT(12, posted());
 	EXPECT(1, halo_received(requests[0]));
 	EXPECT(0, halo_done(requests[0]));
 	EXPECT(requests[0], halo_from_int(halo_to_int((uintptr_t)requests[0])));
@@ -182,6 +183,9 @@ static void waits(void) {
 	LEFT(wait_for(0));
 	requests[0] = (MPI_Request)((uintptr_t)(HALO_RECEIVES_MOST * 7) << 4 | HALO_KIND_RECEIVED); /* there never was one */
 	LEFT(wait_for(0));
+	SET(char *, p, HALO_PROCESS_RECEIVES, NULL);
+	LEFT(wait_for(0));
+	SET(char *, p, HALO_PROCESS_RECEIVES, queues[1]);
 	process[1].armed = 1; /* a wait that looks for a frame disarms */
 	EXPECT(1, post(0, 8, 3));
 	EXPECT(1, send_value(8, 3));
@@ -250,7 +254,7 @@ static void rounds(void) {
 			return;
 	}
 	reset();
-	SET(uint32_t, queues[1] + HALO_RECEIVES_RECORDS + HALO_RECEIVE_BYTES, HALO_RECEIVE_NUMBER, ((uint32_t)1 << HALO_RECEIVE_BITS) - HALO_RECEIVES_MOST + 1);
+	SET(uint32_t, queues[1] + HALO_RECEIVE_BYTES, HALO_RECEIVE_NUMBER, ((uint32_t)1 << HALO_RECEIVE_BITS) - HALO_RECEIVES_MOST + 1);
 	EXPECT(1, post(0, 8, 3)); /* the number that follows the last */
 	EXPECT((HALO_RECEIVES_MOST + 1) << 4 | HALO_KIND_RECEIVED, requests[0]);
 	first = requests[0];
