@@ -14,3 +14,9 @@ func (internals) WinDescriptor(w *Window) (address uintptr, layout uint64) {
 	}
 	return w.v.Descriptor()
 }
+
+// AfterLock does what remains of a Lock or Unlock that compiled code has made in the record of a window, and that
+// others have to do with: it wakes those that claim the lock of a target, or unlocks the mutex of the record.
+//
+// C: none; MPI_Win_lock and MPI_Win_unlock end with it.
+func (internals) AfterLock(w *Window, rank int, wake, unlock bool) { w.v.AfterC(rank, wake, unlock) }

@@ -32,6 +32,7 @@ var engine = unexported.Get[interface {
 	MessageDescriptor(c *mpi.Comm) (address uintptr, layout uint64)
 	CloseMessages(c *mpi.Comm)
 	WakeLocal(c *mpi.Comm, local int, room bool)
+	AfterLock(w *mpi.Window, rank int, wake, unlock bool)
 	WinDescriptor(w *mpi.Window) (address uintptr, layout uint64)
 	FileDescriptor(f *mpi.File) (address uintptr, layout uint64)
 	ShareType(d mpi.Datatype, record *shmfmt.Type) bool

@@ -115,7 +115,7 @@ var inline = map[string]string{
 	"MPI_Put": "halo_fast_put", "MPI_Get": "halo_fast_get", "MPI_Accumulate": "halo_fast_accumulate",
 	"MPI_Get_accumulate": "halo_fast_get_accumulate", "MPI_Fetch_and_op": "halo_fast_fetch_and_op",
 	"MPI_Compare_and_swap": "halo_fast_compare_and_swap", "MPI_Win_flush": "halo_fast_flush",
-	"MPI_Win_flush_local": "halo_fast_flush", "MPI_Win_sync": "halo_fast_win_sync", "MPI_Comm_rank": "halo_fast_comm_rank",
+	"MPI_Win_flush_local": "halo_fast_flush", "MPI_Win_sync": "halo_fast_win_sync", "MPI_Win_lock": "halo_fast_win_lock", "MPI_Win_unlock": "halo_fast_win_unlock", "MPI_Comm_rank": "halo_fast_comm_rank",
 	"MPI_Comm_size": "halo_fast_comm_size", "MPI_Type_size": "halo_fast_type_size", "MPI_Type_size_x": "halo_fast_type_size",
 	"MPI_Type_commit":     "halo_fast_type_commit",
 	"MPI_Type_get_extent": "halo_fast_type_extent", "MPI_Type_get_extent_x": "halo_fast_type_extent",

@@ -4,6 +4,7 @@ extern int haloRun(void *frame, int number, int large, void *words);
 extern int haloAwait(void *frame, uintptr_t comm, void *word, uint64_t n);
 extern void haloRing(void *frame, uintptr_t comm);
 extern void haloWake(void *frame, int local, int room);
+extern void haloAfterLock(void *frame, uintptr_t win, int rank, int what);
 extern void haloBalance(void *frame, uintptr_t comm);
 
 /*
@@ -43,5 +44,10 @@ __attribute__((noinline)) void halo_enter_balance(uintptr_t comm) {
 
 __attribute__((noinline)) void halo_enter_wake(int local, int room) {
 	haloWake(FRAME, local, room);
+	STAY;
+}
+
+__attribute__((noinline)) void halo_enter_after_lock(uintptr_t win, int rank, int what) {
+	haloAfterLock(FRAME, win, rank, what);
 	STAY;
 }

@@ -25,6 +25,9 @@ HALO_HIDDEN void halo_enter_ring(uintptr_t comm);
 /* Wakes a process of the node: see bind.Lib.WakeLocal. */
 HALO_HIDDEN void halo_enter_wake(int local, int room);
 
+/* Finishes a Lock or Unlock that C has made: see bind.Lib.AfterLock. */
+HALO_HIDDEN void halo_enter_after_lock(uintptr_t win, int rank, int what);
+
 /* Spreads the members of a communicator over the cores. */
 HALO_HIDDEN void halo_enter_balance(uintptr_t comm);
 

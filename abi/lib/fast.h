@@ -282,16 +282,8 @@ static inline int halo_fast_flush(int rank, MPI_Win win) {
 	return 1;
 }
 
-/* View.Sync, in epochs of MPI_Win_lock_all. */
-static inline int halo_fast_win_sync(MPI_Win win) {
-	char *view = halo_view(win);
-	if (view == NULL || !(HALO_LOAD(uint32_t, halo_window(view), HALO_WINDOW_MODE) & HALO_MODE_LOCK_ALL))
-		return 0;
-	halo_fence();
-	return 1;
-}
-
 #include "fast_file.h"
+#include "fast_lock.h"
 #include "fast_message.h"
 #include "fast_integer.h"
 #include "fast_request.h"

@@ -8,12 +8,19 @@
 #define HALO_KERNEL_PIECE             8192
 
 /* Offsets of fields in bytes, and constants, of internal/shmfmt and internal/rma. */
-#define HALO_WINDOW_RECORD_VERSION    1
+#define HALO_WINDOW_RECORD_VERSION    2
 #define HALO_VIEW_WINDOW              0
 #define HALO_VIEW_HOW                 8
 #define HALO_WINDOW_MODE              0
 #define HALO_WINDOW_RANKS             8
 #define HALO_WINDOW_TARGETS           16
+#define HALO_WINDOW_MUTEX             36
+#define HALO_WINDOW_EPOCH             44
+#define HALO_WINDOW_LOCKED            48
+#define HALO_WINDOW_NO_LOCKS          32
+#define HALO_WINDOW_PROCESS           24
+#define HALO_LOCKING_LAZY             0
+#define HALO_LOCKING_LOST             8
 #define HALO_TARGET_BYTES             128
 #define HALO_TARGET_GATE              0
 #define HALO_TARGET_FRAMED            4
@@ -31,10 +38,26 @@
 #define HALO_TARGET_GONE              80
 #define HALO_TARGET_PID               88
 #define HALO_TARGET_MAY               92
+#define HALO_TARGET_LOCK              96
+#define HALO_TARGET_HELD              104
+#define HALO_TARGET_BARE              108
+#define HALO_LOCK_TICKETS             0
+#define HALO_LOCK_ORPHAN              16
+#define HALO_LOCK_BITS                24
+#define HALO_LOCK_LINES               64
+#define HALO_LOCK_LINE                64
+#define HALO_LOCK_CLAIM               0
+#define HALO_CLAIM_EXCLUSIVE          1
+#define HALO_CLAIM_TRYING             2
+#define HALO_CLAIM_TICKET             16
 #define HALO_GATE_OPEN                1
 #define HALO_GATE_LOCKED              8
 #define HALO_MODE_LOCK_ALL            4
 #define HALO_MODE_FENCE               16
+#define HALO_EPOCH_NONE               0
+#define HALO_EPOCH_LOCK               3
+#define HALO_HELD_NOT                 0
+#define HALO_HELD_LOCKED              3
 #define HALO_HOW_IN_ORDER             1
 #define HALO_HOW_INTRINSIC            2
 #define HALO_COPY_LESS                16384
@@ -47,7 +70,7 @@
 #define HALO_STRIPE_BIAS_MOST         16
 
 /* The number of this layout. C uses a record only if Go passes the same number. */
-#define HALO_LAYOUT 0x79d64939f45986a9u
+#define HALO_LAYOUT 0x71170d7a48d27038u
 
 /* Offsets of fields in records of internal/shmfmt, and constants of internal/coll. */
 #define HALO_SLOT_BUSY                0

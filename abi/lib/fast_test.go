@@ -33,18 +33,36 @@ func TestFastAlone(t *testing.T) {
 // receive leaves the lock to who wants it; receives that C posts match in the order of the posts (issue 26,
 // section 1). testdata/message_unit.c and receive_unit.c test them on records with the layouts of Go.
 func TestMessagesAlone(t *testing.T) {
+	for _, name := range []string{"message_unit", "receive_unit"} {
+		runUnit(t, name, []string{"fast.c", "fast_message.c", "fast_receive.c", "fast_kernel.c"}, map[string]bool{
+			"WantIgnored": planted.WantIgnored, "ArmedFirst": planted.ArmedFirst, "SlowPassed": planted.SlowPassed,
+			"SentUnnumbered": planted.SentUnnumbered, "PostedBackwards": planted.PostedBackwards,
+		})
+	}
+}
+
+// Locks of targets in C: which calls C does and which it leaves to Go unchanged; nobody has the lock beside
+// another one, and whoever waits is woken (issue 26, section 1). testdata/lock_unit.c tests them on records with
+// the layouts of Go.
+func TestLocksAlone(t *testing.T) {
+	runUnit(t, "lock_unit", []string{"fast.c", "fast_lock.c", "fast_kernel.c"}, map[string]bool{
+		"LockUnlooked": planted.LockUnlooked, "UnlockSilent": planted.UnlockSilent,
+	})
+}
+
+// runUnit compiles a program of testdata with files of the library and faults that are planted or not, and runs it.
+func runUnit(t *testing.T, name string, files []string, faults map[string]bool) {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), name)
 	args := []string{"-O2", "-std=gnu11", "-fno-strict-aliasing", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function", "-DHALO_PLANTED(fault)=HALO_PLANTED_##fault"}
-	for fault, there := range map[string]bool{"WantIgnored": planted.WantIgnored, "ArmedFirst": planted.ArmedFirst, "SlowPassed": planted.SlowPassed,
-		"SentUnnumbered": planted.SentUnnumbered, "PostedBackwards": planted.PostedBackwards} {
+	for fault, there := range faults {
 		args = append(args, fmt.Sprintf("-DHALO_PLANTED_%s=%d", fault, map[bool]int{true: 1}[there]))
 	}
-	for _, name := range []string{"message_unit", "receive_unit"} {
-		program := filepath.Join(t.TempDir(), name)
-		if out, err := exec.Command("gcc", append(args, "-o", program, "testdata/"+name+".c", "fast.c", "fast_message.c", "fast_receive.c", "fast_kernel.c", "-lpthread")...).CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
-		if out, err := exec.Command(program).CombinedOutput(); err != nil {
-			t.Errorf("%s: %v\n%s", name, err, out)
-		}
+	args = append(append(args, "-o", program, "testdata/"+name+".c"), files...)
+	if out, err := exec.Command("gcc", append(args, "-lpthread")...).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if out, err := exec.Command(program).CombinedOutput(); err != nil {
+		t.Errorf("%s: %v\n%s", name, err, out)
 	}
 }

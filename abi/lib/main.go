@@ -58,6 +58,13 @@ func haloRing(_ unsafe.Pointer, comm C.uintptr_t) { lib.Ring(uintptr(comm)) }
 //export haloWake
 func haloWake(_ unsafe.Pointer, local, room C.int) { lib.WakeLocal(int(local), room != 0) }
 
+// haloAfterLock finishes a Lock or Unlock that C has made: see bind.Lib.AfterLock.
+//
+//export haloAfterLock
+func haloAfterLock(_ unsafe.Pointer, win C.uintptr_t, rank, what C.int) {
+	lib.AfterLock(uintptr(win), int(rank), int(what))
+}
+
 // haloBalance spreads the members of a communicator over the cores.
 //
 //export haloBalance

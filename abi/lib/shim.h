@@ -27,8 +27,8 @@ static inline uintptr_t halo_known(struct halo_table *table, int n) {
 
 /*
  * 0 until the calling thread is attached to Go. Then 1, or 2 in checking mode, where every call
- * goes through halo_call_noted. HALO_HOLDS while the thread holds the engine's lock in C: then only a
- * signal handler can call, and its call is refused, since it would wait for the lock. As cheap to read
+ * goes through halo_call_noted. HALO_HOLDS while the thread holds a lock of Go in C, the engine's or a window's: then
+ * only a signal handler can call, and its call is refused, since it could wait for the lock. As cheap to read
  * as Go's own thread-local words.
  */
 extern __thread int halo_attached __attribute__((tls_model("initial-exec")));
@@ -49,8 +49,8 @@ static inline void halo_prepare(struct halo_stay *stay) {
  * that are not attached need to check this. */
 HALO_HIDDEN extern int halo_forked;
 
-/* Reports a call in a child of fork, or in a signal handler that has interrupted a call which holds the
- * engine's lock, and returns the error code or ends the process. */
+/* Reports a call in a child of fork, or in a signal handler that has interrupted a call which holds a
+ * lock, and returns the error code or ends the process. */
 HALO_HIDDEN __attribute__((cold)) int halo_call_in_child(int number, word *words);
 HALO_HIDDEN __attribute__((cold)) int halo_call_in_handler(int number);
 

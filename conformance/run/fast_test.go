@@ -18,7 +18,7 @@ func TestFastPathOnAndOff(t *testing.T) {
 	need(t)
 	t.Parallel()
 	seed := rand.Uint32N(1 << 30)
-	at := programs(t, []entry{{name: "fast_random"}, {name: "fast_mixed"}, {name: "fast_litmus"}, {name: "pack_random"}, {name: "rma_done"}, {name: "file_fast"}})
+	at := programs(t, []entry{{name: "fast_random"}, {name: "fast_mixed"}, {name: "fast_litmus"}, {name: "pack_random"}, {name: "rma_done"}, {name: "file_fast"}, {name: "fast_lock"}})
 	for _, c := range []struct {
 		fabric, program string
 		ranks           int
@@ -32,9 +32,12 @@ func TestFastPathOnAndOff(t *testing.T) {
 		{"shm", "pack_random", 1, []string{fmt.Sprint(seed), "1000"}},
 		{"shm", "rma_done", 2, nil},
 		{"shm", "file_fast", 2, nil},
+		{"shm", "fast_lock", 2, []string{fmt.Sprint(seed), "500"}},
+		{"shm", "fast_lock", 4, []string{fmt.Sprint(seed), "200"}},
 		{"tcp", "fast_random", 2, []string{fmt.Sprint(seed + 2), "150"}},
 		{"tcp", "fast_mixed", 2, []string{"100"}},
 		{"tcp", "fast_litmus", 2, []string{"100"}},
+		{"tcp", "fast_lock", 2, []string{fmt.Sprint(seed), "50"}},
 	} {
 		for _, on := range []string{"1", "0"} {
 			name := fmt.Sprintf("%s %q on %d ranks over %s, HALO_C_FAST=%s", c.program, c.args, c.ranks, c.fabric, on)
@@ -43,6 +46,18 @@ func TestFastPathOnAndOff(t *testing.T) {
 				t.Errorf("%s: status %d\n%s%s", name, r.status, r.out, r.err)
 			}
 		}
+	}
+}
+
+// A process that locks targets in C, and one that does so in Go, exclude each other.
+func TestLocksOfCAndGo(t *testing.T) {
+	need(t)
+	t.Parallel()
+	program := programs(t, []entry{{name: "fast_lock"}})["fast_lock"]
+	line := []string{program, fmt.Sprint(rand.Uint32N(1 << 30)), "500"}
+	beside := append([]string{":", "-n", "1", "env", "HALO_C_FAST=0"}, line...)
+	if r := launched(t, "shm", 2, nil, line[0], append(line[1:], beside...)...); r.status != 0 || r.out != "no errors\n" || r.err != "" {
+		t.Errorf("%q: status %d\n%s%s", line, r.status, r.out, r.err)
 	}
 }
 

@@ -182,6 +182,10 @@ const (
 	PostedBackwards = false
 	// SentUnnumbered gives a send in C no number by which its message can be cancelled.
 	SentUnnumbered = false
+	// LockUnlooked has C take the lock of a target without a look for other claimants.
+	LockUnlooked = false
+	// UnlockSilent has C release the lock of a target without waking who waits for it.
+	UnlockSilent = false
 )
 
 // Package rma: extensions.

@@ -84,6 +84,8 @@ var (
 	ImportForgotten       = chosen("ImportForgotten")
 	PostedBackwards       = chosen("PostedBackwards")
 	SentUnnumbered        = chosen("SentUnnumbered")
+	LockUnlooked          = chosen("LockUnlooked")
+	UnlockSilent          = chosen("UnlockSilent")
 	HandleStale           = chosen("HandleStale")
 	HandleKept            = chosen("HandleKept")
 	OrderSkipped          = chosen("OrderSkipped")

@@ -120,11 +120,11 @@ func (w *Window) epochOf(t *target) check.Epoch {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
-	case w.epoch == epochFence:
+	case w.epoch() == epochFence:
 		return check.Fence
-	case w.epoch == epochStart && t.rec.Gate.Load() != gateClosed:
+	case w.epoch() == epochStart && t.rec.Gate.Load() != gateClosed:
 		return check.Start
-	case w.epoch == epochLockAll || w.epoch == epochLock && t.held == heldLocked:
+	case w.epoch() == epochLockAll || w.epoch() == epochLock && t.rec.Held == heldLocked:
 		return check.Lock
 	}
 	return check.NoEpoch

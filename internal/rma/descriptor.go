@@ -14,10 +14,11 @@ import (
 //
 // A call from C to Go costs as much as ten operations on mapped memory. So the C library reads the
 // records that the shortest paths here read (View.opened, room, View.Flush, apply.Region.FetchOp),
-// and does the same with the same memory, as far as that is a copy or atomic operations; and it
-// copies by the kernel (View.putUnlocked). For all else it calls Go. It stores two things in
-// records: that a put or get has followed a fence (admit), and how many more operations may use the
-// kernel (TargetRecord.May). All other stores go into memory of windows, and stripes.
+// and does the same with the same memory, as far as that is a copy or atomic operations; it
+// copies by the kernel (View.putUnlocked); and it locks and unlocks targets on the node whose lock nobody
+// else claims, with Window.mu held (AfterC). For all else it calls Go. Beside the state of locks it stores
+// two things in records: that a put or get has followed a fence (admit), and how many more operations may
+// use the kernel (TargetRecord.May). All other stores go into memory of windows, and stripes.
 //
 // Go computes the offsets of fields (DescriptorLayout), from which the header of C is generated.
 // Both sides compare the number of the layout when the library starts.
@@ -35,6 +36,18 @@ func (v *View) Descriptor() (address uintptr, layout uint64) {
 	return uintptr(unsafe.Pointer(v.rec)), LayoutNumber(DescriptorLayout())
 }
 
+// AfterC does what remains of a Lock or Unlock in C that others have to do with: with wake it wakes those that
+// claim the lock of the target, which C has given up, and with unlock it unlocks Window.mu, for which others wait.
+func (v *View) AfterC(target int, wake, unlock bool) {
+	w := v.w
+	if unlock {
+		w.mu.Unlock()
+	}
+	if t := w.usedTarget(target); wake && t != nil && w.wakeClaimants(t) {
+		w.serveNow()
+	}
+}
+
 // DescriptorLayout is the offsets of fields in the records of views, windows and targets, and the
 // meaning of bits. Words are atomic: a load in C pairs with the same stores as the loads of the
 // word here.
@@ -44,6 +57,10 @@ func DescriptorLayout() []shmfmt.Field {
 		{Name: "GATE_LOCKED", Value: int64(gateLocked)},
 		{Name: "MODE_LOCK_ALL", Value: int64(modeLockAll)},
 		{Name: "MODE_FENCE", Value: int64(modeFence)},
+		{Name: "EPOCH_NONE", Value: int64(epochNone)},
+		{Name: "EPOCH_LOCK", Value: int64(epochLock)},
+		{Name: "HELD_NOT", Value: heldNot},
+		{Name: "HELD_LOCKED", Value: heldLocked},
 		{Name: "HOW_IN_ORDER", Value: howInOrder},
 		{Name: "HOW_INTRINSIC", Value: howIntrinsic},
 		{Name: "COPY_LESS", Value: mem.MoveMin}, // what is longer, package dtype moves faster

@@ -23,15 +23,30 @@ func TestDescriptorLayoutIsWhereThingsAre(t *testing.T) {
 	mem := make([]byte, 24)
 	stripes := shmfmt.HeapStripes(5)
 	e := &Engine{}
+	e.locking = new(shmfmt.LockingRecord)
+	page := make([]uint64, shmfmt.WindowSize(5)/8)
+	control, err := shmfmt.FormatWindow(unsafe.Slice((*byte)(unsafe.Pointer(&page[0])), len(page)*8), 1, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
 	w := e.newWindow(&comm.Comm{Members: make([]int32, 7)}, 1, Allocated)
-	x := &target{rec: w.rec.Target(2), control: new(shmfmt.Window), region: apply.Region{Mem: mem, Stripes: stripes, Me: 4, Fine: true}}
+	x := &target{w: w, rank: 2, rec: w.rec.Target(2), control: control, region: apply.Region{Mem: mem, Stripes: stripes, Me: 4, Fine: true}}
 	r := x.rec
 	r.Gate.Store(gateOpen | gateLocked)
 	r.Framed.Store(true)
 	r.Pid, r.Gone = 78, new(atomic.Bool)
 	r.May.Store(5)
+	r.Held, r.Bare = heldLocked, true
 	x.publish(&entry{unit: 3, size: 24, addr: 77})
 	w.rec.Mode.Store(modeLockAll)
+	w.rec.Epoch, w.rec.Locked = uint32(epochLock), 6
+	w.rec.NoLocks.Store(true)
+	w.mu.Lock()
+	e.locking.Lost.Store(true)
+	e.swapLazy(nil, x)
+	l := control.Lock()
+	l.Claim(3, true, nil)
+	l.Orphaned(8)
 	v := newView(w)
 	v.rec.How.Store(howIntrinsic)
 
@@ -51,6 +66,19 @@ func TestDescriptorLayoutIsWhereThingsAre(t *testing.T) {
 	}
 	if n := load[uint64](p, at["WINDOW_RANKS"]); n != 7 {
 		t.Errorf("there are %d targets", n)
+	}
+	locking := load[unsafe.Pointer](p, at["WINDOW_PROCESS"])
+	for name, is := range map[string]bool{
+		"the mutex":     load[int32](p, at["WINDOW_MUTEX"]) == 1,
+		"the epoch":     load[uint32](p, at["WINDOW_EPOCH"]) == uint32(at["EPOCH_LOCK"]),
+		"targets":       load[int32](p, at["WINDOW_LOCKED"]) == 6,
+		"no locks":      load[uint32](p, at["WINDOW_NO_LOCKS"]) == 1,
+		"a death":       load[uint32](locking, at["LOCKING_LOST"]) == 1,
+		"the lazy lock": load[unsafe.Pointer](locking, at["LOCKING_LAZY"]) == unsafe.Pointer(x),
+	} {
+		if !is {
+			t.Errorf("%s is not where it should be", name)
+		}
 	}
 	if p = unsafe.Add(load[unsafe.Pointer](p, at["WINDOW_TARGETS"]), 2*at["TARGET_BYTES"]); p != unsafe.Pointer(r) {
 		t.Errorf("target 2 is %p, read is %p", r, p)
@@ -74,10 +102,21 @@ func TestDescriptorLayoutIsWhereThingsAre(t *testing.T) {
 		{"gone", load[*atomic.Bool](p, at["TARGET_GONE"]), r.Gone},
 		{"process", load[int32](p, at["TARGET_PID"]), int32(78)},
 		{"allowed", load[int32](p, at["TARGET_MAY"]), int32(5)},
+		{"held", load[uint32](p, at["TARGET_HELD"]), uint32(at["HELD_LOCKED"])},
+		{"bare", load[bool](p, at["TARGET_BARE"]), true},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s is %v, read is %v", c.name, c.want, c.got)
 		}
+	}
+	// So are a claim, the bit of its claimant, the tickets, and the orphan.
+	lock := load[unsafe.Pointer](p, at["TARGET_LOCK"])
+	claim := load[uint64](lock, at["LOCK_LINES"]+3*at["LOCK_LINE"]+at["LOCK_CLAIM"])
+	if want := uint64(at["CLAIM_TICKET"] | at["CLAIM_TRYING"] | at["CLAIM_EXCLUSIVE"]); claim != want {
+		t.Errorf("the claim is %#x, want %#x", claim, want)
+	}
+	if bits, tickets, orphan := load[uint64](lock, at["LOCK_BITS"]), load[uint64](lock, at["LOCK_TICKETS"]), load[uint64](lock, at["LOCK_ORPHAN"]); bits != 8 || tickets != 1 || orphan != 9 {
+		t.Errorf("bits %#x, %d tickets, orphan %d", bits, tickets, orphan)
 	}
 	// A reader's count and a writer's word are where the formula of the header has them.
 	s := load[unsafe.Pointer](p, at["TARGET_STRIPES"])

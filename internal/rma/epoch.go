@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/hot"
 	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
@@ -23,7 +24,7 @@ const (
 //
 // A fence opens an epoch only if an operation follows: the mode has gateOpen from then
 // on, and until then Lock, LockAll, Start and Post may begin another epoch. Locks of
-// several targets are one state, in which each target has its own (targetSync.held).
+// several targets are one state, in which each target has its own (TargetRecord.Held).
 //
 //	state    | Fence  Start  Complete  Lock    Unlock  LockAll  UnlockAll  Flush  operation
 //	none     | fence  start  -         lock    -       lockAll  -          -      -
@@ -72,12 +73,11 @@ const (
 // gateLocked is a bit of TargetRecord.Gate beside gateOpen: Lock, so that flushes are legal.
 const gateLocked gate = 8
 
-// windowSync is the synchronisation state of a window. All but service is guarded by Window.mu.
+// windowSync is the synchronisation state of a window that C does not need: the rest is in its record. All
+// but service is guarded by Window.mu.
 type windowSync struct {
-	epoch  epoch
-	group  []*target // of Start
-	locked int       // targets that are locked, or about to be
-	null   bool      // ProcNull is locked
+	group []*target // of Start
+	null  bool      // ProcNull is locked
 
 	posted  bool      // an exposure epoch is open
 	ending  bool      // Wait is under way
@@ -92,8 +92,6 @@ type windowSync struct {
 type targetSync struct {
 	local int // of the node, -1 elsewhere
 
-	held   held // under Window.mu
-	bare   bool // held without a claim, as ModeNoCheck says; under Window.mu
 	chosen bool // scratch of members; under Window.mu
 
 	// starts is how many access epochs of Start there were with this target: gateWaiting waits for
@@ -113,14 +111,16 @@ type targetSync struct {
 	lockSeen shmfmt.LockState // the last state of the claim that is waited for; under the engine's lock
 }
 
-type held uint8
-
+// What TargetRecord.Held says.
 const (
-	heldNot held = iota
+	heldNot = iota
 	heldChanging
 	heldLazy // an epoch is open, the lock is not held: lazyLock
 	heldLocked
 )
+
+// epoch returns which access epoch is open. Window.mu is held.
+func (w *Window) epoch() epoch { return epoch(w.rec.Epoch) }
 
 // wrong is the error of a call that the open epochs do not permit.
 func (w *Window) wrong(format string, args ...any) error {
@@ -138,15 +138,15 @@ func asserted(assert, legal int) error {
 // free returns an error unless an access epoch may begin: none is open, or that of a fence which no
 // operation has followed. Window.mu is held.
 func (w *Window) free() error {
-	if w.epoch == epochNone || w.epoch == epochFence && w.rec.Mode.Load()&gateOpen == 0 {
+	if w.epoch() == epochNone || w.epoch() == epochFence && w.rec.Mode.Load()&gateOpen == 0 {
 		return nil
 	}
-	return w.wrong("%v", w.epoch)
+	return w.wrong("%v", w.epoch())
 }
 
 // set changes the epoch and the mode. Window.mu is held.
 func (w *Window) set(x epoch, mode gate) {
-	w.epoch = x
+	w.rec.Epoch = uint32(x)
 	if w.rec.Mode.Load() != mode {
 		w.rec.Mode.Store(mode)
 	}
@@ -161,7 +161,7 @@ func (t *target) setGate(g gate) { shmfmt.Publish32(&t.rec.Gate, g) }
 func (w *Window) admit(t *target) (gate, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	switch w.epoch {
+	switch w.epoch() {
 	case epochFence:
 		w.rec.Mode.Store(gateOpen) // an operation has followed the fence
 		return gateOpen, nil
@@ -174,15 +174,15 @@ func (w *Window) admit(t *target) (gate, error) {
 			return gateOpen, nil
 		case g == gateWaiting:
 			return w.reach(t), nil
-		case t.held == heldLazy:
+		case t.rec.Held == heldLazy:
 			return gateLazy, nil
 		}
-		if w.epoch == epochStart {
+		if w.epoch() == epochStart {
 			return gateClosed, w.wrong("rank %d is not in the group of the access epoch", t.rank)
 		}
 		return gateClosed, w.wrong("rank %d is not locked", t.rank)
 	}
-	return gateClosed, w.wrong("%v", w.epoch)
+	return gateClosed, w.wrong("%v", w.epoch())
 }
 
 // reach opens the gate of t, which waits, if the post is there.
@@ -224,15 +224,14 @@ func (w *Window) idle() error {
 
 // engineSync is the synchronisation state of a process.
 type engineSync struct {
-	me          int                    // of the node
-	deadLocals  shmfmt.Dead            // of the node; added to under the engine's lock
-	anyLost     atomic.Bool            // lost is not empty
-	lost        sync.Map               // local numbers (int32) of processes that have died; stored under the engine's lock
-	looks       int                    // how often a waiter loads the word before anything else
-	yields      int                    // how often it yields the core and loads again, before the engine polls
-	lazy        atomic.Pointer[target] // whose lock the process has not asked for, in an epoch of Lock
-	serving     []*Window              // whose service waits for the lock; under the engine's lock
-	idleWaiters []*waiter              // free ones; under the engine's lock
+	me          int                   // of the node
+	deadLocals  shmfmt.Dead           // of the node; added to under the engine's lock
+	lost        sync.Map              // local numbers (int32) of processes that have died; stored under the engine's lock
+	looks       int                   // how often a waiter loads the word before anything else
+	yields      int                   // how often it yields the core and loads again, before the engine polls
+	locking     *shmfmt.LockingRecord // its Lost says that lost is not empty
+	serving     []*Window             // whose service waits for the lock; under the engine's lock
+	idleWaiters []*waiter             // free ones; under the engine's lock
 }
 
 const (
@@ -249,6 +248,7 @@ func (e *Engine) startSync() {
 	n, me := e.locals()
 	job := e.p.Job()
 	e.me, e.deadLocals = me, shmfmt.NewDead(n)
+	e.locking = hot.Owned[shmfmt.LockingRecord](e)
 	if len(job.Local) <= job.Cores {
 		e.looks = looksAlone
 	} else {
@@ -258,7 +258,7 @@ func (e *Engine) startSync() {
 
 // dead reports whether a process is known to have died. No lock is needed.
 func (e *Engine) dead(process int32) bool {
-	if !e.anyLost.Load() { // pairs with the store in lostSync
+	if !e.locking.Lost.Load() { // pairs with the store in lostSync
 		return false
 	}
 	_, dead := e.lost.Load(process)
@@ -288,7 +288,7 @@ func (e *Engine) workSync() int {
 // service.
 func (e *Engine) lostSync(peer int) {
 	e.lost.Store(int32(peer), true)
-	e.anyLost.Store(true) // pairs with the load in dead
+	e.locking.Lost.Store(true) // pairs with the load in dead
 	if e.p.Near(peer) && !planted.FallenForgotten {
 		e.deadLocals.Add(e.node.LocalIndex(peer))
 	}

@@ -19,9 +19,9 @@ func (v *View) Fence(assert int) error {
 		return err
 	}
 	w.mu.Lock()
-	if w.epoch != epochNone && w.epoch != epochFence {
+	if w.epoch() != epochNone && w.epoch() != epochFence {
 		defer w.mu.Unlock()
-		return w.wrong("%v", w.epoch)
+		return w.wrong("%v", w.epoch())
 	}
 	if w.posted {
 		defer w.mu.Unlock()

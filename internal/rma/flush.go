@@ -23,10 +23,10 @@ func (w *Window) passive(rank int, call string) (*target, error) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.epoch == epochLock {
+	if w.epoch() == epochLock {
 		return nil, w.wrong("rank %d is not locked", rank)
 	}
-	return nil, w.wrong("%v: flushes belong to epochs of Lock and LockAll", w.epoch)
+	return nil, w.wrong("%v: flushes belong to epochs of Lock and LockAll", w.epoch())
 }
 
 // locks reports whether an epoch of Lock or LockAll with t is open. It is inlined.
@@ -44,8 +44,8 @@ func (w *Window) passiveAll() error {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.epoch != epochLock {
-		return w.wrong("%v: flushes belong to epochs of Lock and LockAll", w.epoch)
+	if w.epoch() != epochLock {
+		return w.wrong("%v: flushes belong to epochs of Lock and LockAll", w.epoch())
 	}
 	return nil
 }

@@ -36,11 +36,11 @@ func (v *View) Lock(exclusive bool, target, assert int) error {
 		return err
 	}
 	w.set(epochLock, gateClosed)
-	w.locked++
+	w.rec.Locked++
 	done := true
-	if t.bare = assert&ModeNoCheck != 0; !t.bare {
+	if t.rec.Bare = assert&ModeNoCheck != 0; !t.rec.Bare {
 		if w.lazily(t, exclusive) {
-			t.held = heldLazy
+			t.rec.Held = heldLazy
 			w.mu.Unlock()
 			return nil
 		}
@@ -51,7 +51,7 @@ func (v *View) Lock(exclusive bool, target, assert int) error {
 		w.mu.Unlock()
 		return err
 	}
-	t.held = heldChanging
+	t.rec.Held = heldChanging
 	w.mu.Unlock()
 	err = w.acquire(t, exclusive, "Lock")
 	w.mu.Lock()
@@ -65,7 +65,7 @@ func (v *View) lockable(assert int) error {
 	if err := asserted(assert, ModeNoCheck); err != nil {
 		return err
 	}
-	if v.Options().NoLocks {
+	if v.w.rec.NoLocks.Load() {
 		return fail(class.RMASync, "the window was made with no_locks")
 	}
 	return nil
@@ -73,11 +73,11 @@ func (v *View) lockable(assert int) error {
 
 // mayLock returns an error unless t may be locked. Window.mu is held.
 func (w *Window) mayLock(t *target) error {
-	if w.epoch != epochLock {
+	if w.epoch() != epochLock {
 		if err := w.free(); err != nil {
 			return err
 		}
-	} else if t.held != heldNot {
+	} else if t.rec.Held != heldNot {
 		return w.wrong("rank %d is locked by this process already", t.rank)
 	}
 	if w.posted && t.rank == w.Comm.Rank {
@@ -89,14 +89,14 @@ func (w *Window) mayLock(t *target) error {
 // lockedSelf reports whether this process has locked its own memory. Window.mu is held.
 func (w *Window) lockedSelf() bool {
 	t := w.targets[w.Comm.Rank].Load()
-	return t != nil && t.held != heldNot
+	return t != nil && t.rec.Held != heldNot
 }
 
 // lockNull begins an epoch with ProcNull.
 func (w *Window) lockNull() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.epoch != epochLock {
+	if w.epoch() != epochLock {
 		if err := w.free(); err != nil {
 			return err
 		}
@@ -105,24 +105,24 @@ func (w *Window) lockNull() error {
 	}
 	w.set(epochLock, gateClosed)
 	w.null = true
-	w.locked++
+	w.rec.Locked++
 	return nil
 }
 
 // hold notes that t is locked, or that it could not be locked. Window.mu is held.
 func (w *Window) hold(t *target, err error) {
 	if err != nil {
-		t.held = heldNot
+		t.rec.Held = heldNot
 		w.unlocked()
 		return
 	}
-	t.held = heldLocked
+	t.rec.Held = heldLocked
 	t.setGate(gateOpen | gateLocked)
 }
 
 // unlocked counts one target that is unlocked. Window.mu is held.
 func (w *Window) unlocked() {
-	if w.locked--; w.locked == 0 {
+	if w.rec.Locked--; w.rec.Locked == 0 {
 		w.set(epochNone, gateClosed)
 	}
 }
@@ -142,33 +142,33 @@ func (v *View) Unlock(target int) error {
 		return err
 	}
 	w.mu.Lock()
-	if w.epoch != epochLock {
+	if w.epoch() != epochLock {
 		defer w.mu.Unlock()
-		return w.wrong("%v", w.epoch)
+		return w.wrong("%v", w.epoch())
 	}
-	if t.held == heldLazy {
+	if t.rec.Held == heldLazy {
 		if done, err := w.unlockLazy(t); done {
 			return err
 		}
 		return v.Unlock(target)
 	}
-	if t.held != heldLocked {
+	if t.rec.Held != heldLocked {
 		defer w.mu.Unlock()
 		return w.wrong("rank %d is not locked", t.rank)
 	}
 	t.setGate(gateClosed)
 	if t.settled() || planted.UnlockEarly && t.control != nil { // else frames may be in transit
 		w.release(t)
-		t.held = heldNot
+		t.rec.Held = heldNot
 		w.unlocked()
 		w.mu.Unlock()
 		return nil
 	}
-	t.held = heldChanging
+	t.rec.Held = heldChanging
 	w.mu.Unlock()
 	err = w.giveBack(t, "Unlock")
 	w.mu.Lock()
-	t.held = heldNot
+	t.rec.Held = heldNot
 	w.unlocked()
 	w.mu.Unlock()
 	return err
@@ -177,7 +177,7 @@ func (v *View) Unlock(target int) error {
 func (w *Window) unlockNull() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.epoch != epochLock || !w.null {
+	if w.epoch() != epochLock || !w.null {
 		return w.wrong("the null process is not locked")
 	}
 	w.null = false
@@ -246,13 +246,13 @@ func (w *Window) lockOne(rank int) error {
 	if w.e.dead(t.process) {
 		return nil
 	}
-	t.bare = false
+	t.rec.Bare = false
 	done, err := w.take(t, false)
 	if !done {
 		err = w.acquire(t, false, "LockAll")
 	}
 	if err == nil {
-		t.held = heldLocked
+		t.rec.Held = heldLocked
 	} else if w.e.dead(t.process) {
 		err = nil
 	}
@@ -267,9 +267,9 @@ func (v *View) UnlockAll() error {
 		return err
 	}
 	w.mu.Lock()
-	if w.epoch != epochLockAll {
+	if w.epoch() != epochLockAll {
 		defer w.mu.Unlock()
-		return w.wrong("%v", w.epoch)
+		return w.wrong("%v", w.epoch())
 	}
 	w.set(epochChanging, gateClosed)
 	w.mu.Unlock()
@@ -286,7 +286,7 @@ func (v *View) UnlockAll() error {
 func (w *Window) giveAllBack(call string) error {
 	first := w.gather(call)
 	for i := range w.targets {
-		if t := w.targets[i].Load(); t != nil && t.control == nil && t.held != heldNot {
+		if t := w.targets[i].Load(); t != nil && t.control == nil && t.rec.Held != heldNot {
 			w.e.p.Lock()
 			w.e.sendUnlock(t)
 			w.e.p.Unlock()
@@ -294,11 +294,11 @@ func (w *Window) giveAllBack(call string) error {
 	}
 	first = firstOf(first, w.settleAll(false, call))
 	for i := range w.targets {
-		if t := w.targets[i].Load(); t != nil && t.held != heldNot {
+		if t := w.targets[i].Load(); t != nil && t.rec.Held != heldNot {
 			if t.control != nil {
 				w.release(t)
 			}
-			t.held = heldNot
+			t.rec.Held = heldNot
 		}
 	}
 	return first

@@ -64,6 +64,13 @@ func (w *Window) unclaim(t *target) (serve bool) {
 	return serve
 }
 
+// wakeClaimants wakes those that claim the lock of t and can hold it now. It reports whether the caller must
+// call serve.
+func (w *Window) wakeClaimants(t *target) (serve bool) {
+	t.control.Lock().Released(w.e.me, w.e.deadLocals, func(c int) { serve = w.ring(t, c) || serve })
+	return serve
+}
+
 // wakeAfterDeath wakes processes that can hold locks of w since another one is known to be dead.
 func (w *Window) wakeAfterDeath() {
 	for i := range w.targets {
@@ -81,7 +88,7 @@ func (w *Window) wakeAfterDeath() {
 
 // release is unclaim where the engine's lock is not held.
 func (w *Window) release(t *target) {
-	if !t.bare && w.unclaim(t) {
+	if !t.rec.Bare && w.unclaim(t) {
 		w.serveNow()
 	}
 }
@@ -216,14 +223,14 @@ func (w *Window) giveBack(t *target, call string) error {
 	e := w.e
 	e.p.Lock()
 	defer e.p.Unlock()
-	if t.control == nil && !t.bare {
+	if t.control == nil && !t.rec.Bare {
 		x := w.waiter(call, t)
 		defer e.freeWaiter(x)
 		err := e.mergeChannels(t, false, x)
 		return firstOf(err, e.waitMark(&t.main, e.sendUnlock(t), false, x))
 	}
 	err := w.settleLocked(t, false, call)
-	if !t.bare && w.unclaim(t) {
+	if !t.rec.Bare && w.unclaim(t) {
 		w.serve()
 	}
 	return err

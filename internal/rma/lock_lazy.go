@@ -5,6 +5,7 @@ import (
 	"math"
 	"strconv"
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/planted"
@@ -34,7 +35,7 @@ import (
 // for the lock and waits for it (lockNow). So does Lock of another target by the same goroutine: a
 // process that locks several targets gets their locks in the order of its calls, and processes that
 // keep to an order cannot wait for each other in a circle. There is at most one lazy lock in a
-// process (engineSync.lazy). Other goroutines that lock meanwhile do not use it and do not wait for
+// process (Engine.lazy). Other goroutines that lock meanwhile do not use it and do not wait for
 // it: its owner may wait for them.
 //
 // If the lock cannot be had (a holder or the target has died), the call that has asked for it
@@ -54,14 +55,22 @@ type lazyLock struct {
 	operation *operation // the operation that is kept, or sent with the WinEpoch; nil if there is none
 	at        uint64     // number of the WinEpoch without an answer yet, 0 if there is none
 	waits     *waiter    // waits for that answer
-	// owner and exclusive are stored before engineSync.lazy, the rest under the engine's lock.
+	// owner and exclusive are stored before LockingRecord.Lazy, the rest under the engine's lock.
+}
+
+// lazy returns the target whose lock the process has not asked for, in an epoch of Lock; nil if there is none.
+func (e *Engine) lazy() *target { return (*target)(unsafe.Pointer(e.locking.Lazy.Load())) }
+
+// swapLazy makes t the result of lazy if that was old.
+func (e *Engine) swapLazy(old, t *target) bool {
+	return e.locking.Lazy.CompareAndSwap((*byte)(unsafe.Pointer(old)), (*byte)(unsafe.Pointer(t)))
 }
 
 // lazily begins an epoch with t without asking for its lock, and reports whether it may.
 // Window.mu is held.
 func (w *Window) lazily(t *target, exclusive bool) bool {
 	e := w.e
-	if t.control != nil || w.check != nil || e.dead(t.process) || e.lazy.Load() != nil {
+	if t.control != nil || w.check != nil || e.dead(t.process) || e.lazy() != nil {
 		return false
 	}
 	me := sys.Goroutine()
@@ -70,13 +79,13 @@ func (w *Window) lazily(t *target, exclusive bool) bool {
 	}
 	t.lazy.owner.Store(me)
 	t.lazy.exclusive = exclusive
-	return e.lazy.CompareAndSwap(nil, t)
+	return e.swapLazy(nil, t)
 }
 
 // lockEarlier takes the lazy lock of the calling goroutine, which is about to lock another target.
 // The next call in that epoch reports an error. No lock is held.
 func (e *Engine) lockEarlier() {
-	if t := e.lazy.Load(); t != nil && t.lazy.owner.Load() == sys.Goroutine() && !planted.LazyPassed {
+	if t := e.lazy(); t != nil && t.lazy.owner.Load() == sys.Goroutine() && !planted.LazyPassed {
 		t.w.lockNow(t, "Lock")
 	}
 }
@@ -86,7 +95,7 @@ func (e *Engine) lockEarlier() {
 func (w *Window) lockNow(t *target, call string) error {
 	e, z := w.e, &t.lazy
 	e.p.Lock()
-	if e.lazy.CompareAndSwap(t, nil) {
+	if e.swapLazy(t, nil) {
 		z.asked = true
 		t.asks++
 		if e.p.DownCause(int(t.process)) == nil {
@@ -100,7 +109,7 @@ func (w *Window) lockNow(t *target, call string) error {
 	e.p.Unlock()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if t.held != heldLazy {
+	if t.rec.Held != heldLazy {
 		return nil // another goroutine that waited has done this
 	}
 	e.p.Lock()
@@ -122,7 +131,7 @@ func (w *Window) lockNow(t *target, call string) error {
 	if o != nil {
 		e.dispatch(o)
 	}
-	z.asked, t.held = false, heldLocked
+	z.asked, t.rec.Held = false, heldLocked
 	t.setGate(gateOpen | gateLocked)
 	return nil
 }
@@ -138,7 +147,7 @@ func (w *Window) awaitTurn(t *target, call string) error {
 // lazyNow is lockNow if t has a lazy lock, and reports whether it had.
 func (w *Window) lazyNow(t *target, call string) (bool, error) {
 	w.mu.Lock()
-	lazy := t.held == heldLazy
+	lazy := t.rec.Held == heldLazy
 	w.mu.Unlock()
 	if !lazy {
 		return false, nil
@@ -172,7 +181,7 @@ func (e *Engine) keep(v *View, t *target, a *Op, off uint64) (bool, error) {
 	if cause := e.p.DownCause(int(t.process)); cause != nil {
 		return false, gone(t.rank, cause)
 	}
-	if v.number != 0 || t.lazy.operation != nil || e.lazy.Load() != t || a.size() > int64(e.p.ChunkMax(int(t.process))) {
+	if v.number != 0 || t.lazy.operation != nil || e.lazy() != t || a.size() > int64(e.p.ChunkMax(int(t.process))) {
 		return false, nil
 	}
 	t.lazy.operation = e.newOperation(v, &t.main, a, off)
@@ -185,7 +194,7 @@ func (w *Window) unlockLazy(t *target) (done bool, err error) {
 	e := w.e
 	e.p.Lock()
 	if e.launchEpoch(t) {
-		t.held = heldChanging
+		t.rec.Held = heldChanging
 		w.mu.Unlock()
 		err = w.awaitEpoch(t)
 		e.p.Unlock()
@@ -201,7 +210,7 @@ func (w *Window) unlockLazy(t *target) (done bool, err error) {
 	e.p.Lock()
 	t.lazy.reset()
 	e.p.Unlock()
-	t.held = heldNot
+	t.rec.Held = heldNot
 	w.unlocked()
 	return true, err
 }
@@ -217,7 +226,7 @@ func (e *Engine) launchEpoch(t *target) bool {
 	z, c := &t.lazy, &t.main
 	q := e.peers.At(int(t.process))
 	if len(t.others) > 0 || c.bundle != nil || !c.idle() || q.stuck || q.requests >= requestsMax ||
-		e.p.DownCause(int(t.process)) != nil || !e.lazy.CompareAndSwap(t, nil) {
+		e.p.DownCause(int(t.process)) != nil || !e.swapLazy(t, nil) {
 		return false
 	}
 	c.issued++

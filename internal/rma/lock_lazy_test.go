@@ -128,7 +128,7 @@ func TestRS03_EpochsInOneFrame(t *testing.T) {
 					t.Errorf("fetched %q, want %q", got, c.answer)
 				}
 				clear(got)
-				if q := e.peers.At(int(enemy)); q.requests != 0 || to(w).main.oldest != nil || to(w).lazy.operation != nil || e.lazy.Load() != nil {
+				if q := e.peers.At(int(enemy)); q.requests != 0 || to(w).main.oldest != nil || to(w).lazy.operation != nil || e.lazy() != nil {
 					t.Errorf("%d requests are left, or an operation", q.requests)
 				}
 			}
@@ -160,7 +160,7 @@ func TestRC18_F3_EpochsInOneFrameFail(t *testing.T) {
 			sent, ended := shortEpoch(t, e, w, f, true, put)
 			c.answer(e, f, sent[0].h.Name)
 			failedWith(t, e.result(ended), c.class)
-			if to(w).lazy.operation != nil || w.epoch != epochNone || len(f.take()) > 0 {
+			if to(w).lazy.operation != nil || w.epoch() != epochNone || len(f.take()) > 0 {
 				t.Error("the epoch is not over")
 			}
 			if e.dead(enemy) {

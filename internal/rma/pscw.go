@@ -29,9 +29,9 @@ func (v *View) Post(ranks []int32, assert int) error {
 	switch {
 	case w.posted:
 		return w.wrong("an exposure epoch of Post is open")
-	case w.epoch == epochLockAll || w.epoch == epochLock && w.lockedSelf():
+	case w.epoch() == epochLockAll || w.epoch() == epochLock && w.lockedSelf():
 		return w.wrong("the own memory is locked by this process")
-	case w.epoch != epochStart && w.epoch != epochLock:
+	case w.epoch() != epochStart && w.epoch() != epochLock:
 		if err := w.free(); err != nil {
 			return err
 		}
@@ -41,7 +41,7 @@ func (v *View) Post(ranks []int32, assert int) error {
 		return err
 	}
 	w.origins, w.posted = origins, true
-	if w.epoch == epochFence {
+	if w.epoch() == epochFence {
 		w.set(epochNone, gateClosed)
 	}
 	for _, t := range origins {
@@ -145,9 +145,9 @@ func (v *View) Complete() error {
 		return err
 	}
 	w.mu.Lock()
-	if w.epoch != epochStart {
+	if w.epoch() != epochStart {
 		defer w.mu.Unlock()
-		return w.wrong("%v", w.epoch)
+		return w.wrong("%v", w.epoch())
 	}
 	w.set(epochChanging, gateClosed)
 	w.mu.Unlock()

@@ -31,6 +31,7 @@ import (
 func (e *Engine) newWindow(c *comm.Comm, id uint64, flavor Flavor) *Window {
 	w := &Window{e: e, Comm: c, id: id, flavor: flavor, host: -1}
 	w.rec = hot.Owned[shmfmt.WindowRecord](w)
+	w.rec.Process, w.mu = e.locking, &w.rec.Mutex
 	w.seat(c.Size())
 	return w
 }
@@ -60,6 +61,9 @@ func (t *target) publish(x *entry) {
 	}
 	if g.Stripes != nil {
 		r.SetStripes(g.Stripes, g.Me)
+		if t.control != nil && t.rank != t.w.Comm.Rank { // C leaves the own lock to Go
+			r.SetLock(t.control.Lock())
+		}
 	}
 	r.End.Store(uint64(x.size/x.unit) + 1) // pairs with the loads by operations
 }

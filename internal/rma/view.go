@@ -126,6 +126,7 @@ func (v *View) setOptions(o Options) {
 		how |= howIntrinsic
 	}
 	v.rec.How.Store(how)
+	v.w.rec.NoLocks.Store(o.NoLocks)
 	v.options.Store(&o)
 }
 

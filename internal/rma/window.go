@@ -35,8 +35,8 @@ type Window struct {
 	id     uint64
 	flavor Flavor
 
-	// rec is the record that operations load. Its Mode is stored under mu, with one exception: in C
-	// the first operation after a fence stores Mode without mu, and changes nothing else.
+	// rec is the record that operations load, with the state of epochs. Its Mode is stored under mu, with one
+	// exception: in C the first operation after a fence stores Mode without mu, and changes nothing else.
 	rec *shmfmt.WindowRecord
 
 	targets  []atomic.Pointer[target] // by rank; nil until first used
@@ -56,7 +56,7 @@ type Window struct {
 	objects  syncobject.Table // synchronisation objects of this process; under the engine's lock
 	check    *check.Window    // nil unless all members check; only ChangeComm changes it
 
-	mu sync.Mutex // guards transitions of epochs; see the package comment
+	mu *sync.Mutex // of rec: guards transitions of epochs; see the package comment
 
 	windowViews
 	windowSync

@@ -251,6 +251,11 @@ func (l *Lock) Moves() *atomic.Uint64 { return &l.head.moves }
 func (l *Lock) Release(i int, dead Dead, ring func(claimant int)) {
 	l.retract(i)
 	l.leave(i)
+	l.Released(i, dead, ring)
+}
+
+// Released wakes those that can hold the lock since i has retracted its claim.
+func (l *Lock) Released(i int, dead Dead, ring func(claimant int)) {
 	if l.crowded(i) {
 		l.wake(i, dead, ring)
 	}

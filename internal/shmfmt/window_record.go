@@ -1,6 +1,7 @@
 package shmfmt
 
 import (
+	"sync"
 	"sync/atomic"
 	"unsafe"
 
@@ -18,7 +19,7 @@ import (
 // A change of a layout needs a new windowRecordVersion.
 
 // windowRecordVersion changes with the layout of the records, and with the meaning of their fields.
-const windowRecordVersion = 1
+const windowRecordVersion = 2
 
 // ViewRecord is a view of a window: the window with one set of hints.
 type ViewRecord struct {
@@ -36,7 +37,26 @@ type WindowRecord struct {
 	Mode    atomic.Uint32
 	ranks   uint64
 	targets unsafe.Pointer
-	_       [Line - 24]byte
+
+	Process *LockingRecord
+	NoLocks atomic.Bool // nobody locks a target: a hint
+
+	// Mutex guards the fields below, and TargetRecord.Held and Bare. C takes it only if it is free, and
+	// has Go unlock it if others have begun to wait: its first word is 1 while it is held and nobody
+	// waits, and 0 while it is free.
+	Mutex  sync.Mutex
+	Epoch  uint32 // kind of access epoch that is open
+	Locked int32  // targets that are locked, or about to be
+	_      [Line - 52]byte
+}
+
+// LockingRecord is what a process must know before it locks a target of any window.
+type LockingRecord struct {
+	// Lazy is a target on another node, an rma.target, whose lock the process has not asked for yet although
+	// its epoch has begun; nil if there is none.
+	Lazy atomic.Pointer[byte]
+	Lost atomic.Bool // a process has died
+	_    [Line - 12]byte
 }
 
 // TargetRecord is one member of a window as an origin sees it. A record of zeros is that of a member
@@ -65,7 +85,13 @@ type TargetRecord struct {
 	Gone *atomic.Bool // set when the process is known to have died; nil where the kernel does not copy
 	Pid  int32        // the process
 	May  atomic.Int32 // how many more operations may be copied by the kernel
-	_    [Line - 32]byte
+
+	// Lock is the passive lock of a target that C may lock, else nil: a Lock with Locals processes, at
+	// most 63, of which this one is number Me.
+	Lock unsafe.Pointer
+	Held uint32 // whether this process has the lock
+	Bare bool   // it has it without a claim, as the program has promised that nobody else wants it
+	_    [Line - 45]byte
 }
 
 // TargetRecordSize is the size of a TargetRecord in bytes: two lines.
@@ -89,6 +115,13 @@ func (t *TargetRecord) SetStripes(s *Stripes, me int) {
 	t.Stripes, t.Locals, t.Me = s.mem, uint32(s.n), uint32(me)
 }
 
+// SetLock makes l the lock of the target, for which C claims it. The stripes are set.
+func (t *TargetRecord) SetLock(l *Lock) {
+	if l.Service() == int(t.Locals) && len(l.bits) == 1 {
+		t.Lock = unsafe.Pointer(l.head)
+	}
+}
+
 // SwapBiased stores value in the word at offset at of the memory if the word is compare, and
 // returns what the word was. It reports false, and has done nothing, if the stripe is not biased to
 // this process and free, or if the word is not aligned. All arguments are in registers: copying
@@ -106,6 +139,7 @@ func (t *TargetRecord) SwapBiased(at int64, value, compare uint64) (was uint64, 
 func (t *TargetRecord) Copy(from *TargetRecord) {
 	t.Unit, t.Mem, t.Len, t.Stripes, t.Me, t.Locals = from.Unit, from.Mem, from.Len, from.Stripes, from.Me, from.Locals
 	t.Near, t.Fine, t.Size, t.Addr, t.Gone, t.Pid = from.Near, from.Fine, from.Size, from.Addr, from.Gone, from.Pid
+	t.Lock, t.Held, t.Bare = from.Lock, from.Held, from.Bare
 	t.Gate.Store(from.Gate.Load())
 	t.Framed.Store(from.Framed.Load())
 	t.May.Store(from.May.Load())
@@ -117,6 +151,9 @@ func WindowRecordLayout() []Field {
 	var v ViewRecord
 	var w WindowRecord
 	var t TargetRecord
+	var p LockingRecord
+	var head lockHead
+	var line windowLine
 	at := func(name string, offset uintptr) Field { return Field{name, int64(offset)} }
 	return []Field{
 		{"WINDOW_RECORD_VERSION", windowRecordVersion},
@@ -125,6 +162,13 @@ func WindowRecordLayout() []Field {
 		at("WINDOW_MODE", unsafe.Offsetof(w.Mode)),
 		at("WINDOW_RANKS", unsafe.Offsetof(w.ranks)),
 		at("WINDOW_TARGETS", unsafe.Offsetof(w.targets)),
+		at("WINDOW_MUTEX", unsafe.Offsetof(w.Mutex)),
+		at("WINDOW_EPOCH", unsafe.Offsetof(w.Epoch)),
+		at("WINDOW_LOCKED", unsafe.Offsetof(w.Locked)),
+		at("WINDOW_NO_LOCKS", unsafe.Offsetof(w.NoLocks)),
+		at("WINDOW_PROCESS", unsafe.Offsetof(w.Process)),
+		at("LOCKING_LAZY", unsafe.Offsetof(p.Lazy)),
+		at("LOCKING_LOST", unsafe.Offsetof(p.Lost)),
 		at("TARGET_BYTES", unsafe.Sizeof(t)),
 		at("TARGET_GATE", unsafe.Offsetof(t.Gate)),
 		at("TARGET_FRAMED", unsafe.Offsetof(t.Framed)),
@@ -142,5 +186,17 @@ func WindowRecordLayout() []Field {
 		at("TARGET_GONE", unsafe.Offsetof(t.Gone)), // the address of a word
 		at("TARGET_PID", unsafe.Offsetof(t.Pid)),
 		at("TARGET_MAY", unsafe.Offsetof(t.May)),
+		at("TARGET_LOCK", unsafe.Offsetof(t.Lock)),
+		at("TARGET_HELD", unsafe.Offsetof(t.Held)),
+		at("TARGET_BARE", unsafe.Offsetof(t.Bare)),
+		at("LOCK_TICKETS", unsafe.Offsetof(head.next)),
+		at("LOCK_ORPHAN", unsafe.Offsetof(head.orphan)),
+		{"LOCK_BITS", lockBits},
+		{"LOCK_LINES", lockHeadSize(0)}, // of locks whose bits are one word
+		{"LOCK_LINE", int64(unsafe.Sizeof(line))},
+		at("LOCK_CLAIM", unsafe.Offsetof(line.claim)),
+		{"CLAIM_EXCLUSIVE", claimExclusive},
+		{"CLAIM_TRYING", claimTrying},
+		{"CLAIM_TICKET", claimTicket},
 	}
 }

@@ -13,6 +13,7 @@ func TestWindowRecordsAreGolden(t *testing.T) {
 	l.line("version of records", windowRecordVersion)
 	l.fields(ViewRecord{})
 	l.fields(WindowRecord{})
+	l.fields(LockingRecord{})
 	l.fields(TargetRecord{})
 	for _, f := range WindowRecordLayout() {
 		l.line(f.Name, f.Value)
@@ -24,7 +25,7 @@ func TestWindowRecordsAreGolden(t *testing.T) {
 // loads.
 func TestWindowRecordsAreLines(t *testing.T) {
 	var r TargetRecord
-	for what, size := range map[string]uintptr{"view": unsafe.Sizeof(ViewRecord{}), "window": unsafe.Sizeof(WindowRecord{})} {
+	for what, size := range map[string]uintptr{"view": unsafe.Sizeof(ViewRecord{}), "window": unsafe.Sizeof(WindowRecord{}), "process": unsafe.Sizeof(LockingRecord{})} {
 		if size != Line {
 			t.Errorf("the record of a %s has %d bytes", what, size)
 		}
@@ -58,6 +59,7 @@ func TestTargetRecords(t *testing.T) {
 		r.Gate.Store(12)
 		r.Framed.Store(true)
 		r.May.Store(13)
+		r.Lock, r.Held, r.Bare = r.Mem, 15, true
 		r.End.Store(14)
 	}
 	other := heapMemory(TargetRecordSize)

@@ -94,6 +94,8 @@ func faults() []sought {
 		by("ImportForgotten", p2p, "TestReceivesOfC"),
 		by("PostedBackwards", "abi/lib", "TestMessagesAlone"),
 		by("SentUnnumbered", "abi/lib", "TestMessagesAlone"),
+		by("LockUnlooked", "abi/lib", "TestLocksAlone"),
+		by("UnlockSilent", "abi/lib", "TestLocksAlone"),
 		by("HandleStale", mpi, "TestQV32_S5_NothingAfterTheRelease"),
 		by("HandleKept", rma, "TestS5_QV32_ForgedKeys"),
 		by("OrderSkipped", mpi, "TestQV14_NothingPassesAnOrder"),
