@@ -64,7 +64,8 @@ func (s *Spawn) encode(number uint32) []byte {
 	if s.Apart {
 		apart = 1
 	}
-	w := frame.New(kindSpawn).U32(number).U32(uint32(min(s.Timeout.Milliseconds(), 1<<31))).U8(apart).U32(uint32(len(s.Blocks))).Words([]string{s.Parent})
+	limit := (s.Timeout + time.Millisecond - 1).Milliseconds() // no limit is 0
+	w := frame.New(kindSpawn).U32(number).U32(uint32(min(limit, 1<<31))).U8(apart).U32(uint32(len(s.Blocks))).Words([]string{s.Parent})
 	for _, b := range s.Blocks {
 		w.U32(uint32(b.Max)).Words([]string{b.Program, b.Soft, b.Dir, b.Hosts, b.HostFile, b.Arch, b.Bind})
 		w.Words(b.Args).Words(b.Path).Words(b.Env)

@@ -120,6 +120,16 @@ func TestDYN05_WhoGivesUpASpawn(t *testing.T) {
 	}
 }
 
+// A limit of time below a millisecond is not none.
+func TestDYN05_ShortTimeoutsOfSpawns(t *testing.T) {
+	for limit, want := range map[time.Duration]time.Duration{0: 0, 1: time.Millisecond, time.Millisecond: time.Millisecond, 1500 * time.Microsecond: 2 * time.Millisecond} {
+		_, s, err := DecodeSpawn((&Spawn{Timeout: limit}).encode(1)[frame.HeadSize:])
+		if err != nil || s.Timeout != want {
+			t.Errorf("a limit of %v arrives as %v: %v", limit, s.Timeout, err)
+		}
+	}
+}
+
 // Ranks that are goroutines cannot spawn, and say so.
 func TestDYN05_WhoCannotSpawn(t *testing.T) {
 	if _, err := Memory(1)[0].Spawn(t.Context(), &Spawn{}); !errors.Is(err, errors.ErrUnsupported) {
