@@ -59,14 +59,10 @@ func init() {
 		"vanish": nil,
 		"leave":  func(world *mpi.Comm) error { return world.Parent().Disconnect() },
 		"keep":   func(world *mpi.Comm) error { return world.Barrier() },
-		"exit": func(world *mpi.Comm) error {
-			os.Exit(5)
-			return nil
-		},
-		"talk":  talk,
-		"tell":  tell,
-		"nest":  nest,
-		"merge": func(world *mpi.Comm) error { return merged(world.Parent(), true) },
+		"talk":   talk,
+		"tell":   tell,
+		"nest":   nest,
+		"merge":  func(world *mpi.Comm) error { return merged(world.Parent(), true) },
 		"handlers": func(world *mpi.Comm) error {
 			h, err := world.Errhandler()
 			if err == nil && h != mpi.ErrorsAbort {

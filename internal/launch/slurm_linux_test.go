@@ -36,6 +36,28 @@ func TestSlurmJobs(t *testing.T) {
 			said("halo: the hosts are those of the Slurm job (n1 2, n2 2); agents are started by srun")
 		inSlurm(t, s, salloc, "-n", "2", "-map-by", "node", "rank", "init", "exchange", "1@exit:3", "forever").start().wait(3).said("rank 1 ", "on n2", "exited with status 3")
 	})
+	// DYN-02: what is spawned runs on free slots of the allocation, on a node of which the job has had no rank, too.
+	t.Run("spawn", func(t *testing.T) {
+		inSlurm(t, s, salloc, "-n", "2", "rank", "init", "exchange", "0@free", "0@spawn:2|init|exchange|hosts|finalize", "exchange", "finalize").start().wait(0).quiet().printed(
+			"free [2] ", "spawned [2]", "rank 0 hosts [n2] host [0 0] listen 127.0.0.1", "rank 1 hosts [n2] host [0 0] listen 127.0.0.1")
+		r := inSlurm(t, s, salloc, "-n", "2", "rank", "init", "exchange", "0@spawn:3|init", "exchange", "finalize").start().wait(0).quiet()
+		if out := r.stdout.String(); !strings.HasPrefix(out, "not spawned: no room for 3 processes") {
+			t.Errorf("3 processes on 2 slots: %s", out)
+		}
+		// The launcher that a program starts takes the allocation.
+		lone := s.Command(salloc[0], append(salloc[1:], rankPath, "init", "free", "finalize")...)
+		lone.Env = append(alone(t).cmd.Env, lone.Env...)
+		if out, err := lone.CombinedOutput(); err != nil || string(out) != "free [4] \n" {
+			t.Errorf("without a launcher: %v: %s", err, out)
+		}
+		// A program that srun has started is told how it could spawn.
+		srun := s.Command("srun", "-n1", "--mpi=pmi2", rankPath, "init", "spawn:1|init", "finalize")
+		srun.Env = append(newRun(t, "rank").cmd.Env, srun.Env...)
+		out, err := srun.CombinedOutput()
+		if err != nil || !strings.Contains(string(out), "spawn: ") || !strings.Contains(string(out), "start the program by halo run") {
+			t.Errorf("under srun: %v: %s", err, out)
+		}
+	})
 	t.Run("MPICH", func(t *testing.T) {
 		inSlurm(t, s, salloc, mpichWorld(t), "abort").start().wait(7).said("rank 3 ", "on n2", "called MPI_Abort(7)")
 	})
