@@ -107,7 +107,7 @@
 #define HALO_TURN_SIZE                8
 #define HALO_TURN_BITS                40
 #define HALO_TURN_SHORT               16
-#define HALO_CELL_BYTES               128
+#define HALO_CELL_BYTES               320
 #define HALO_CELL_NUMBER              0
 #define HALO_CELL_SHORT               8
 #define HALO_CELL_PASSED              64
@@ -129,7 +129,7 @@
 #define HALO_SLOT_MOST                16384
 
 /* The number of this layout. C uses a record only if Go passes the same number. */
-#define HALO_COLL_LAYOUT 0x34f6812ad5c28a46u
+#define HALO_COLL_LAYOUT 0xf1987b4cf92c4758u
 
 /* Offsets of fields in records of internal/shmfmt, and constants of internal/p2p. */
 #define HALO_MESSAGE_RECORD_VERSION   2

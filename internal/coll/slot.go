@@ -86,6 +86,7 @@ type slot struct {
 	doors             []int          // local indexes of the other members
 	event             proc.Event
 	owed              owed
+	pairwise          bool // the current collective waits for neighbours, not for all members
 	fence             atomic.Uint64
 	terms             terms // of the current collective
 	// short holds what the members have given to a short allreduce, by rank. See take.

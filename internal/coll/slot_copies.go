@@ -18,21 +18,18 @@ const (
 	trialPeriod = 512
 )
 
-// copies chooses how the neighbourhood collectives of a communicator copy blocks of a middle length. Where
+// copies chooses how a member gives blocks of a middle length to its neighbours. Where
 // cores share a cache, two copies through it take half of the time of one by the kernel; where they
 // do not, twice. The same virtual machine may have such cores and others at different times. So the
-// members try both ways again and again. Each tells all others how long its last collective has taken, and
-// all see the longest of these times, so that all make the same choice: the way with the lower median. With
+// members try both ways again and again, and each chooses the one with the lower median of the times of its
+// collectives. These are as long as those of its neighbours, so that mostly all choose the same; they need not. With
 // more members than cores a few collectives take a time slice longer, or less than any other, by how the
 // members happen to get their cores.
 type copies struct {
 	direct bool      // blocks are copied once, by the kernel
 	since  time.Time // the current collective of this member has begun to copy; zero if it does not
-	took   uint64    // ns of the last one; 0 if it did not
-	last   int       // the way of that collective: 0 by stages, 1 direct
 	period int       // number of collectives from trials to trials; 0 in the first period
 	turn   int       // of collectives since the trials have begun
-	tried  [2]int    // how many times of each way are known
 	times  [2][trials]uint64
 }
 
@@ -44,37 +41,34 @@ func (c *copies) begin() bool {
 	return c.direct
 }
 
-// ended ends a collective. Some member has used it if used is set; took is the longest time of the
-// last collective that did, if the members have told it in this one.
-func (c *copies) ended(used bool, took uint64) {
-	if took != 0 && c.turn > 0 && c.tried[c.last] < trials {
-		c.times[c.last][c.tried[c.last]] = took
-		c.tried[c.last]++
-	}
-	if c.took = 0; !c.since.IsZero() {
-		c.took, c.since = uint64(time.Since(c.since)), time.Time{}
-	}
-	if !used {
+// ended ends a collective.
+func (c *copies) ended() {
+	if c.since.IsZero() {
 		return
 	}
-	c.last = 0
-	if c.direct {
-		c.last = 1
+	c.took(uint64(time.Since(c.since)))
+	c.since = time.Time{}
+}
+
+// took notes the time of a collective in ns.
+func (c *copies) took(ns uint64) {
+	if way := c.turn / trials; way < len(c.times) {
+		c.times[way][c.turn%trials] = ns
 	}
 	switch c.turn++; c.turn {
 	case trials:
 		c.direct = true
 	case 2 * trials:
-		c.direct = c.tried[0] > 0 && c.tried[1] > 0 && c.median(1) < c.median(0)
+		c.direct = c.median(1) < c.median(0)
 	case max(c.period, firstPeriod):
-		// What the members tell next is about this period, and is ignored.
-		*c = copies{took: c.took, period: min(2*c.turn, trialPeriod)}
+		*c = copies{period: min(2*c.turn, trialPeriod)}
 	}
 }
 
-// median is the median of the known times of a way, of which there is one.
+// median is the median of the times of a way, but for the first one, in which a part of the members may still copy in
+// the other way.
 func (c *copies) median(way int) uint64 {
-	known := c.times[way][:c.tried[way]]
+	known := c.times[way][1:]
 	slices.Sort(known)
 	return known[len(known)/2]
 }

@@ -2,44 +2,56 @@ package coll
 
 import (
 	"cmp"
-	"encoding/binary"
-	"unsafe"
+	"slices"
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/comm"
-	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
-// A blocking neighbourhood collective goes through the stages of a slot, if all its blocks are short.
-// What a member sends is a parcel: an entry, which says where in the parcel the blocks are, and the
-// blocks. If they have different lengths there is an entry for each. The members copy their parcels
-// through their stages in steps. In each step all members meet, so that with more members than cores
-// one switch to the last one is enough, and each copies what it needs from the stages of its sources.
-// A member knows from the topology, or has found out at the first collective, which of the blocks of a
-// source is its own.
+// A blocking neighbourhood collective goes through the stages of a slot. What a member sends is a parcel: an
+// entry, which says where in the parcel the blocks are, and the blocks. If they have different lengths there is
+// an entry for each. A member puts its parcel into its stage, publishes its number, and waits for the numbers of
+// its sources only. So with more members than cores a member that gets a core goes through as many
+// collectives as its neighbours have entered, mostly two, before it has to yield: the others are no farther
+// behind than the topology makes them. The member knows from the topology, or has found out at the first
+// collective, which of the blocks of a source is its own.
+//
+// A parcel that is longer than a stage goes through it in steps. The first step uses the stage of the number, and
+// the further ones use both in turn. The member shows each step (Shown), and fills a stage again when its
+// destinations have taken the step that was there (Taken). A member fills its own step before it takes
+// those of its sources with the same number, so that members do not wait for each other in a circle.
 //
 // Long blocks in contiguous memory stay out of the parcel, if all members can read the memory of their
 // sources. Their entries are addresses, and each member copies such a block directly, once, by the kernel.
-// Then all members meet once more, so that none returns while its memory is read.
+// A member whose destinations have to read its memory, or further steps, returns when they have taken all.
 //
-// Lengths differ between members that are no neighbours. Therefore the first step tells all members
-// the length of the longest parcel: it determines the number of steps, in which all take part, and
-// whether the blocks go by messages instead.
+// Rejected: steps in which all members meet. There the slowest of all members holds up each, and a core switches to
+// each of its processes in each collective.
 type neighborhood struct {
-	blocks schedule        // never begun: the arguments of the current collective
-	of     *comm.Neighbors // those that the other fields are about
-	index  []int           // by source: which of its blocks is for this member
-	place  []place         // by source: where the block is
-	alone  bool            // no destination is missing, or the member itself
-	reads  bool            // all members can read the memory of their sources
-	apart  bool            // a member has too many neighbours: all collectives go by messages
-	wrong  error           // edges do not pair
-	way    copies          // of blocks of which it depends on the machine how they are copied best
-	pieces [][]byte        // memory that a block is read into
-	packed []byte          // the same for a layout
+	blocks         schedule        // never begun: the arguments of the current collective
+	of             *comm.Neighbors // those that the other fields are about
+	index          []int           // by source: which of its blocks is for this member
+	place          []place         // by source: where the block is
+	sources, dests []int           // the other members among the sources and destinations, each once
+	refused        []int           // sources that take no part in the current collective
+	alone          bool            // no destination is missing, or the member itself
+	reads          bool            // all members can read the memory of their sources
+	apart          bool            // a member has too many neighbours: all collectives go by messages
+	wrong          error           // edges do not pair
+	tells          [2]bool         // what this member tells all others of its edges: they do not pair; it can read
+	way            copies          // of blocks of which it depends on the machine how they are copied best
+	pieces         [][]byte        // memory that a block is read into
+	packed         []byte          // the same for a layout
+
+	last     uint64         // the number of the last neighbourhood collective
+	row      int            // as many collectives before the current one were neighbourhood collectives, too
+	beside   []*shmfmt.Cell // of the members on the core of this one, when it looked
+	nextLook uint64         // the number from which on it looks again
+	backoff  uint64         // as in SlotState
+	nextSpin uint64         // the number from which on it spins again
 }
 
 const (
@@ -48,27 +60,9 @@ const (
 	directMin = SlotBlock
 	// piecesMax is the number of pieces of memory in one call of the kernel.
 	piecesMax = 64
-	// parcelMax is the longest parcel in bytes.
-	parcelMax = 16 << 20
+	// stepBits is the number of bits of a step in Shown and Taken. The others are the number of the collective.
+	stepBits = 24
 )
-
-// tally is what a member tells all others in the first step, and what they find out about all.
-type tally struct {
-	length uint64 // of the parcel; of all members: of the longest
-	flags  uint64 // of all members: those that any has
-	took   uint64 // what copies tells; of all members: the longest time
-}
-
-// The flags of a tally.
-const (
-	outside = 1 << iota // blocks stay out of the parcel
-	between             // blocks have a length of which copies decides how they are copied
-)
-
-func (t *tally) add(one *tally) {
-	t.length, t.took = max(t.length, one.length), max(t.took, one.took)
-	t.flags |= one.flags
-}
 
 // amongNeighbors returns where the caller puts the arguments of a collective of a kind.
 func (s *slot) amongNeighbors(k Kind) *schedule {
@@ -83,119 +77,191 @@ func (s *slot) amongNeighbors(k Kind) *schedule {
 // exchangeNeighbors carries out the collective x, which amongNeighbors has returned. If it returns false
 // it has moved nothing, at all members, and they have to use messages.
 func (s *slot) exchangeNeighbors(x *schedule) (done bool, err error) {
-	x.divide()
-	done, err = s.throughStages(x)
+	t := s.neighborhood
+	s.Kind = uint8(x.kind)
+	if t.of != x.neighbors {
+		err = s.pairEdges(x.neighbors)
+	}
+	if err == nil && !t.apart {
+		if err = t.wrong; err == nil {
+			x.divide()
+			s.pairwise = true
+			err = s.passParcels(x)
+			s.pairwise = false
+		}
+	}
 	x.Args, x.err = Args{}, nil
 	for i := range x.pairs {
 		clear(x.pairs[i])
 		x.pairs[i] = x.pairs[i][:0]
 	}
-	return done, s.ended(err)
+	return err != nil || !t.apart, s.ended(err)
 }
 
-func (s *slot) throughStages(x *schedule) (done bool, err error) {
-	s.Kind = uint8(x.kind)
-	s.terms.say(dtype.Mixed, dtype.Mixed)
+func (s *slot) passParcels(x *schedule) error {
 	t := s.neighborhood
-	if t.of != x.neighbors {
-		if err := s.pairEdges(x.neighbors); err != nil {
-			return true, err
-		}
+	if t.row++; t.last != s.Number {
+		t.row = 0
 	}
-	if t.wrong != nil || t.apart {
-		return !t.apart, t.wrong
+	s.Number++
+	t.last = s.Number
+	if err := s.vacate(0); err != nil {
+		return err
 	}
-	own, err := s.begin()
+	parcel := s.fill(x, 0)
+	shmfmt.Publish(&s.own.Number, s.Number)
+	found, err := s.meetSources()
 	if err != nil {
-		return true, err
+		return err
 	}
-	all, err := s.count(s.fill(x, own[:], 0))
-	longest := int(all.length)
-	switch {
-	case err != nil:
-		return true, err
-	case longest > parcelMax || longest > SlotPair && len(s.cells) == 2:
-		return false, nil
-	}
-	found := s.entries(x)
-	if all.flags&outside != 0 {
-		found = cmp.Or(found, s.readDirect(x))
-	}
-	for lo := 0; ; {
-		s.empty(x, lo)
-		if lo += shmfmt.StageSize; lo >= longest {
-			break
+	last, reads, wrong := s.takeEntries(x)
+	for step := 1; step <= max(parcel.last(), last); step++ {
+		shmfmt.Publish(&s.own.Taken, s.at(step))
+		if step <= parcel.last() {
+			if err := s.vacate(step); err != nil {
+				return err
+			}
+			s.fill(x, step)
+			shmfmt.Publish(&s.own.Shown, s.at(step))
 		}
-		if own, err = s.begin(); err != nil {
-			return true, err
-		}
-		s.fill(x, own[:], lo)
-		if err = s.show(); err != nil {
-			return true, err
+		if err := s.takeStep(x, step); err != nil {
+			return err
 		}
 	}
+	if reads {
+		wrong = cmp.Or(wrong, s.readDirect(x))
+	}
+	shmfmt.Publish(&s.own.Taken, s.after())
 	if !t.alone {
 		x.ownEdges(mem.Copy)
 	}
-	if all.flags&outside != 0 && !planted.ReadUnmet {
-		if _, err = s.begin(); err == nil {
-			err = s.show()
+	if (parcel.outside || parcel.last() > 0) && !planted.ReadUnmet {
+		for _, r := range t.dests {
+			if err := s.await(&s.cells[r].Taken, s.after()); err != nil {
+				return err
+			}
 		}
 	}
-	t.way.ended(all.flags&between != 0, all.took)
-	return true, cmp.Or(err, found, x.err)
+	s.wake()
+	t.way.ended()
+	return cmp.Or(found, wrong, x.err)
 }
 
-// count publishes a tally and returns that of all members, once all have published theirs.
-func (s *slot) count(own tally) (all tally, err error) {
-	turn := s.Number & 1
-	s.own.PutShort(s.Number, s.terms.said, (*[unsafe.Sizeof(own)]byte)(unsafe.Pointer(&own))[:])
-	shmfmt.Publish(&s.own.Number, s.Number)
-	result := (*tally)(unsafe.Pointer(&s.head.Release.Data))
+// at is a step of the current collective in a word, and after is the end of the collective.
+func (s *slot) at(step int) uint64 { return s.Number<<stepBits | uint64(step) }
+func (s *slot) after() uint64      { return (s.Number + 1) << stepBits }
+
+// vacate waits until the own stage for a step of the current collective may be filled: all that may read it
+// have left the last but one collective, the last one, or the last but one step.
+func (s *slot) vacate(step int) error {
+	t := s.neighborhood
+	if planted.StageRefilled {
+		return nil
+	}
+	if step > 1 {
+		for _, r := range t.dests {
+			if err := s.await(&s.cells[r].Taken, s.at(step-1)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	entered := s.Number - 1 + uint64(step)
 	switch {
-	case s.inCells():
-		err = s.gathered(s.Number)
-		s.wake()
-	case s.arrive():
-	default:
-		if err = s.released(); err == nil {
-			all = *result
+	case t.row+step >= 2: // neighbourhood collectives, in which only destinations read the stage
+		for _, r := range t.dests {
+			if err := s.await(&s.cells[r].Number, entered); err != nil && !isRefusal(err) {
+				return err
+			}
 		}
-		return all, err
-	}
-	if err == nil {
-		for _, c := range s.cells {
-			all.add((*tally)(unsafe.Pointer(&c.Short[turn])))
+	case s.Known < entered:
+		for _, c := range s.others {
+			if err := s.await(&c.Number, entered); err != nil && !isRefusal(err) {
+				return err
+			}
 		}
-		err = s.judge()
 	}
-	if !s.inCells() {
-		*result = all
-		s.release(err)
-	}
-	return all, err
+	return nil
 }
 
-// entries finds the blocks for this member, and copies those that are in the first stages as a whole. A
-// block of another length or of other elements than are received is an error, and is not copied.
-func (s *slot) entries(x *schedule) (err error) {
+// meetSources waits until all sources have shown their parcels. It notes those that refuse the collective, and
+// returns the error of one of them.
+func (s *slot) meetSources() (found, err error) {
+	t := s.neighborhood
+	t.refused = t.refused[:0]
+	if s.Cores > 0 {
+		s.spinForSources()
+	}
+	for _, r := range t.sources {
+		if err := s.await(&s.cells[r].Number, s.Number); isRefusal(err) {
+			t.refused, found = append(t.refused, r), err
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// spinForSources is spin for sources. A yield helps only if a member on the same core is behind. So a member looks
+// now and then which members these are, and spins unless one of them is.
+func (s *slot) spinForSources() {
+	t := s.neighborhood
+	if s.Number >= t.nextLook {
+		t.nextLook = s.Number + balanceEvery
+		s.e.node.Balance()
+		t.beside = t.beside[:0]
+		for r, m := range s.c.Members {
+			if r != s.c.Rank && s.e.node.Beside(s.e.node.LocalIndex(int(m))) {
+				t.beside = append(t.beside, s.cells[r])
+			}
+		}
+	}
+	if s.Number < t.nextSpin {
+		return
+	}
+	for _, c := range t.beside {
+		if c.Number.Load() < s.Number {
+			return
+		}
+	}
+	for i, k := 0, 0; k < spins; k++ {
+		for i == len(t.sources) || s.cells[t.sources[i]].Number.Load() >= s.Number {
+			if i == len(t.sources) {
+				t.backoff = 0
+				return
+			}
+			i++
+		}
+	}
+	t.backoff = min(2*t.backoff+1, backOffMax)
+	t.nextSpin = s.Number + 1 + t.backoff
+}
+
+// takeEntries finds the blocks for this member, and copies those that are in the first step as a whole. A
+// block of another length or of other elements than are received is an error, and is not copied. last is the last step with a
+// block for this member, and reads says that blocks are outside of the parcels.
+func (s *slot) takeEntries(x *schedule) (last int, reads bool, err error) {
 	t := s.neighborhood
 	t.place = t.place[:0]
 	for i, r := range x.neighbors.Sources {
 		var later place // nothing
-		if r >= 0 && r != s.c.Rank {
-			stage, to := s.stage(r, s.Number), x.blockFrom(i)
-			p, code := blockIn(stage, t.index[i])
+		if r >= 0 && r != s.c.Rank && (len(t.refused) == 0 || !slices.Contains(t.refused, r)) {
+			to := x.blockFrom(i)
+			p, code := s.blockIn(r, t.index[i])
 			var e error
 			switch {
 			case p.size != to.Len():
 				e = wrong(lengthClass(p.size, to.Len()), "rank %d sends %d bytes where %d are received", r, p.size, to.Len())
 			case code.Differs(x.edgeCode(1, i)):
 				e = wrong(class.Type, "rank %d sends %v, rank %d receives %v", r, code, s.c.Rank, x.edgeCode(1, i))
-			case p.direct || p.at+p.size > shmfmt.StageSize:
-				later = p
+			case p.direct:
+				later, reads = p, true
+			case p.at < shmfmt.Line:
+				to.Unpack(s.cells[r].Parcels[s.Number&1][p.at:p.at+p.size], 0)
+			case p.last() > 0:
+				later, last = p, max(last, p.last())
 			default:
-				to.Unpack(stage[p.at:p.at+p.size], 0)
+				to.Unpack(s.stage(r, s.Number)[p.at-shmfmt.Line:][:p.size], 0)
 			}
 			if err == nil {
 				err = e
@@ -203,7 +269,10 @@ func (s *slot) entries(x *schedule) (err error) {
 		}
 		t.place = append(t.place, later)
 	}
-	return err
+	if last > 0 {
+		s.empty(x, 0)
+	}
+	return last, reads, err
 }
 
 // lengthClass is the class of an error of a block that is sent in another length than it is received.
@@ -214,11 +283,26 @@ func lengthClass(sent, received int) class.Class {
 	return class.Count
 }
 
-// empty copies what this member receives of the bytes of all parcels from lo on that are in the stages.
-func (s *slot) empty(x *schedule, lo int) {
+// takeStep waits for a step of all sources that have a part of a block for this member there, and copies it.
+func (s *slot) takeStep(x *schedule, step int) error {
+	for i, p := range s.neighborhood.place {
+		if !p.direct && p.size > 0 && stepOf(p.at) <= step && step <= p.last() {
+			if err := s.await(&s.cells[x.neighbors.Sources[i]].Shown, s.at(step)); err != nil {
+				return err
+			}
+		}
+	}
+	s.empty(x, step)
+	return nil
+}
+
+// empty copies what this member receives of a step from the stages.
+func (s *slot) empty(x *schedule, step int) {
+	lo := shmfmt.Line + step*shmfmt.StageSize
 	for i, p := range s.neighborhood.place {
 		if from, to := max(lo, p.at), min(lo+shmfmt.StageSize, p.at+p.size); from < to && !p.direct {
-			x.blockFrom(i).Unpack(s.stage(x.neighbors.Sources[i], s.Number)[from-lo:to-lo], from-p.at)
+			stage := s.stage(x.neighbors.Sources[i], s.Number+uint64(step))
+			x.blockFrom(i).Unpack(stage[from-lo:to-lo], from-p.at)
 		}
 	}
 }
@@ -251,120 +335,4 @@ func (s *slot) readDirect(x *schedule) (err error) {
 	}
 	clear(t.pieces[:cap(t.pieces)])
 	return err
-}
-
-// canRead reports whether this member can read the memory of all its sources, and makes what it needs
-// for that.
-func (s *slot) canRead(n *comm.Neighbors) bool {
-	s.e.p.Lock()
-	defer s.e.p.Unlock()
-	for _, r := range n.Sources {
-		if r >= 0 && r != s.c.Rank && !s.e.node.CanRead(int(s.c.Members[r])) {
-			return false
-		}
-	}
-	if s.neighborhood.packed == nil {
-		s.neighborhood.pieces, s.neighborhood.packed = make([][]byte, 0, piecesMax), make([]byte, piece)
-	}
-	return true
-}
-
-// pairEdges finds out which entries are for this member. In a grid it knows. In a graph all members
-// show their destinations, and the i-th of them that is this member pairs with the i-th source that is
-// the other one. If edges are left over, all members have the error.
-func (s *slot) pairEdges(n *comm.Neighbors) error {
-	t := s.neighborhood
-	t.of, t.index, t.apart, t.wrong, t.alone = nil, t.index[:0], false, nil, true // of is set when the members have met
-	for _, r := range n.Dests {
-		t.alone = t.alone && r >= 0 && r != s.c.Rank
-	}
-	var unpaired error
-	if n.Grid {
-		for i := range n.Sources {
-			t.index = append(t.index, n.Arrival(i))
-		}
-	} else if err := s.showDests(n); err != nil {
-		return err
-	} else {
-		unpaired = s.findEntries(n)
-	}
-	s.Number++
-	if err := s.settle(); err != nil {
-		return err
-	}
-	var own tally
-	if unpaired != nil {
-		own.length = uint64(1 + s.c.Rank)
-	}
-	if !s.canRead(n) {
-		own.flags = outside
-	}
-	all, err := s.count(own)
-	if err != nil {
-		return err
-	}
-	t.of, t.reads = n, all.flags == 0
-	if all.length > 0 {
-		t.wrong = cmp.Or(unpaired, wrong(class.Topology, "edges do not pair, as rank %d has found", all.length-1))
-	}
-	return nil
-}
-
-// word is the size in bytes of a rank, or number of ranks, that showDests shows.
-const word = 4
-
-// destsMax is the most destinations that a member can show, and have entries of.
-const destsMax = shmfmt.StageSize/entrySize - 1
-
-// showDests shows the destinations of the member to all others, by rank, after their number.
-func (s *slot) showDests(n *comm.Neighbors) error {
-	own, err := s.begin()
-	if err != nil {
-		return err
-	}
-	binary.LittleEndian.PutUint32(own[:], uint32(min(len(n.Dests), destsMax+1)))
-	if len(n.Dests) <= destsMax {
-		for i, r := range n.Dests {
-			binary.LittleEndian.PutUint32(own[(i+1)*word:], uint32(r))
-		}
-	}
-	return s.show()
-}
-
-// findEntries finds the entries for this member by what the others show. It returns an error if another
-// member has more or fewer edges to this one than this one has from there.
-func (s *slot) findEntries(n *comm.Neighbors) (unpaired error) {
-	t, me := s.neighborhood, s.c.Rank
-	for range n.Sources {
-		t.index = append(t.index, 0)
-	}
-	for r := range s.cells {
-		list := s.stage(r, s.Number)
-		dest := func(i int) int { return int(binary.LittleEndian.Uint32(list[(i+1)*word:])) }
-		k := int(binary.LittleEndian.Uint32(list[:]))
-		if t.apart = t.apart || k > destsMax; t.apart || r == me {
-			continue
-		}
-		there, here, at := 0, 0, 0
-		for i := range k {
-			if dest(i) == me {
-				there++
-			}
-		}
-		for i, source := range n.Sources {
-			if source != r {
-				continue
-			}
-			for here++; at < k && dest(at) != me; {
-				at++
-			}
-			if t.index[i] = at; !planted.EntryOfTheFirst {
-				at++
-			}
-		}
-		if there != here && unpaired == nil {
-			unpaired = wrong(class.Topology, "rank %d has %d edges to rank %d, which has %d from it", r, there, me, here)
-		}
-	}
-	return unpaired
 }

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/halo-mpi/halo/internal/class"
@@ -50,6 +52,89 @@ func TestXNBC01_NeighborsOfOtherLengths(t *testing.T) {
 				return nil
 			})
 		})
+	}
+}
+
+// 8.6: members wait for their neighbours only: two of them go through collectives of any length while those of
+// which they are no neighbours are outside.
+func TestXNBC01_OthersMayBeOutside(t *testing.T) {
+	lengths := []int{8, 300 << 10, 1 << 20}
+	for i, f := range append(forms()[:2:2], forms()[:2]...) {
+		ended := make(chan bool)
+		run(t, both[i/2], 4, f.c, func(w *world.World) error {
+			me := w.Comm.Rank
+			w.Comm.Neighbors = &comm.Neighbors{Sources: []int{me ^ 1}, Dests: []int{me ^ 1}}
+			exchange := func(n int) error {
+				send, recv := bytes.Repeat([]byte{byte(me)}, n), make([]byte, n)
+				a := coll.Args{Send: coll.Bytes(send), Recv: coll.Bytes(recv), Width: 1}
+				if err := w.Coll.Do(w.Comm, coll.NeighborAllgather, &a); err != nil {
+					return err
+				}
+				if !bytes.Equal(recv, bytes.Repeat([]byte{byte(me ^ 1)}, n)) {
+					return fmt.Errorf("rank %d: what it receives of %d bytes is wrong", me, n)
+				}
+				return nil
+			}
+			err := exchange(8) // here all members learn how edges pair
+			if me >= 2 {
+				for range 2 {
+					<-ended
+				}
+			}
+			for range 3 {
+				for _, n := range lengths {
+					err = errors.Join(err, exchange(n))
+				}
+			}
+			if me < 2 {
+				for range 2 {
+					ended <- true
+				}
+			}
+			return errors.Join(err, w.Coll.Barrier(w.Comm))
+		})
+	}
+}
+
+// 8.6: a member that only sends is at most two collectives ahead of one that receives, whose blocks it would
+// overwrite.
+func TestXNBC01_SendersAheadOfReceivers(t *testing.T) {
+	const calls = 8
+	for _, n := range []int{8, 100, 100 << 10} {
+		for i, f := range append(forms()[:2:2], forms()[:2]...) {
+			var begun atomic.Int32
+			run(t, both[i/2], 2, f.c, func(w *world.World) error {
+				w.Comm.Neighbors = []*comm.Neighbors{{Dests: []int{1}}, {Sources: []int{0}}}[w.Comm.Rank]
+				exchange := func(value byte) ([]byte, error) {
+					a := coll.Args{Width: 1}
+					b := bytes.Repeat([]byte{value}, n)
+					if w.Comm.Rank == 0 {
+						a.Send = coll.Bytes(b)
+					} else {
+						a.Recv = coll.Bytes(b)
+					}
+					err := w.Coll.Do(w.Comm, coll.NeighborAlltoall, &a)
+					return b, err
+				}
+				if _, err := exchange(0); err != nil { // here all members learn how edges pair
+					return err
+				}
+				for call := byte(1); call <= calls; call++ {
+					switch {
+					case w.Comm.Rank == 0:
+						begun.Store(int32(call))
+					case call == 1:
+						for k := 0; begun.Load() < 2 || k < 1000 && begun.Load() < calls; k++ {
+							runtime.Gosched()
+						}
+					}
+					if b, err := exchange(call); err != nil || !bytes.Equal(b, bytes.Repeat([]byte{call}, n)) {
+						return fmt.Errorf("rank %d has %d instead of %d in %d bytes: %v", w.Comm.Rank, b[0], call, n, err)
+					}
+				}
+				return nil
+			})
+		}
 	}
 }
 

@@ -15,10 +15,28 @@ type place struct {
 	direct   bool
 }
 
+// last is the last step with a part of the block.
+func (p place) last() int { return stepOf(p.at + p.size - 1) }
+
+// stepOf returns the step of a byte of a parcel. A parcel begins with a line in the cell of the member, and
+// goes on in its stages.
+func stepOf(at int) int { return max(0, at-shmfmt.Line) / shmfmt.StageSize }
+
+// parcel is what a member sends.
+type parcel struct {
+	length  int
+	outside bool // blocks stay out of it
+}
+
+// last is the last step of the parcel.
+func (p parcel) last() int { return stepOf(p.length - 1) }
+
 const (
 	// entrySize is the size of an entry in bytes: 56 bits for the place of the block and 8 for the
 	// code of its elements, and 64 for its length, of which the highest are the flags.
 	entrySize = 16
+	// entriesInLine is the number of entries in the line. Others are at the beginning of the stage.
+	entriesInLine = shmfmt.Line / entrySize
 
 	direct = 1 << 63 // the place is an address
 	equal  = 1 << 62 // there are no other entries: the blocks of this length follow each other
@@ -28,12 +46,51 @@ const (
 	placeBits  = 56
 )
 
-// fill copies the bytes of the own parcel from lo on to own, as many as it has room for.
-func (s *slot) fill(x *schedule, own []byte, lo int) tally {
+// portion is the part of a parcel that is filled in a step: the bytes from lo on are in stage. The first step has
+// the line, too.
+type portion struct {
+	line  *[shmfmt.Line]byte // nil in other steps than the first
+	stage []byte             // nil until it is needed
+	lo    int
+}
+
+// portion returns the portion for a step of the own parcel.
+func (s *slot) portion(step int) portion {
+	w := portion{lo: shmfmt.Line + step*shmfmt.StageSize}
+	if step == 0 {
+		w.line = &s.own.Parcels[s.Number&1]
+	}
+	return w
+}
+
+// stageOf returns the own stage for a portion.
+func (s *slot) stageOf(w *portion) []byte {
+	if w.stage == nil {
+		w.stage = s.stage(s.c.Rank, s.Number+uint64(stepOf(w.lo)))[:]
+	}
+	return w.stage
+}
+
+// put copies what is within a portion of a block: bytes [lo, hi) of m, whose first byte is at byte at of the parcel.
+func (s *slot) put(w *portion, m mem.Mem, at, lo, hi int) {
+	if at+lo < shmfmt.Line { // all of the block is in the line
+		if w.line != nil {
+			m.Pack(w.line[at+lo:at+hi], lo)
+		}
+		return
+	}
+	if from, to := max(w.lo, at+lo), min(w.lo+shmfmt.StageSize, at+hi); from < to {
+		m.Pack(s.stageOf(w)[from-w.lo:to-w.lo], from-at)
+	}
+}
+
+// fill fills the portion of a step with the own parcel.
+func (s *slot) fill(x *schedule, step int) parcel {
+	w := s.portion(step)
 	t, all, one, form := s.neighborhood, x.Send.Mem, x.each[0], uint64(equal)
 	switch x.kind {
 	case NeighborAlltoallv, NeighborAlltoallw:
-		return s.fillEach(x, own, lo)
+		return s.fillEach(x, &w)
 	case NeighborAllgather, NeighborAllgatherv:
 		if len(x.neighbors.Dests) == 0 {
 			all = all.First(0)
@@ -42,71 +99,69 @@ func (s *slot) fill(x *schedule, own []byte, lo int) tally {
 	}
 	at, n := entrySize, all.Len()
 	if at+n > shmfmt.Line {
-		at = shmfmt.Line // long blocks begin with a cache line
+		at = shmfmt.Line
 	}
-	address, flags := t.stayOut(all, one)
+	address := t.stayOut(all, one)
 	if address != 0 {
 		n = 0
 	}
-	if lo == 0 {
-		putEntry(own, at, address, one, x.edgeCode(0, 0), form)
+	if w.line != nil {
+		putEntry(w.line[:], at, address, one, x.edgeCode(0, 0), form)
 	}
 	if t.alone || form == common {
-		if from, to := max(lo, at), min(lo+len(own), at+n); from < to {
-			all.Pack(own[from-lo:to-lo], from-at)
-		}
+		s.put(&w, all, at, 0, n)
 	} else if n > 0 {
 		for i, r := range x.neighbors.Dests {
-			if first := at + i*one; r >= 0 && r != s.c.Rank {
-				if from, to := max(lo, first), min(lo+len(own), first+one); from < to {
-					all.Pack(own[from-lo:to-lo], from-at)
-				}
+			if r >= 0 && r != s.c.Rank {
+				s.put(&w, all, at, i*one, (i+1)*one)
 			}
 		}
 	}
-	return tally{uint64(at + n), flags, t.way.took}
+	return parcel{at + n, address != 0}
 }
 
 // fillEach is fill for blocks of different lengths.
-func (s *slot) fillEach(x *schedule, own []byte, lo int) tally {
+func (s *slot) fillEach(x *schedule, w *portion) parcel {
 	t, dests := s.neighborhood, x.neighbors.Dests
-	at, flags := aligned(len(dests)*entrySize), uint64(0)
+	at, outside := max(entrySize, aligned(len(dests)*entrySize)), false
 	for i, r := range dests {
 		var b mem.Mem
 		if r >= 0 && r != s.c.Rank {
 			b = x.blockTo(i)
 		}
 		n := b.Len()
-		address, out := t.stayOut(b, n)
-		if flags |= out; lo == 0 {
-			putEntry(own[i*entrySize:], at, address, n, x.edgeCode(0, i), 0)
+		if at < shmfmt.Line && at+n > shmfmt.Line {
+			at = shmfmt.Line
 		}
-		if address != 0 {
-			continue
+		address := t.stayOut(b, n)
+		outside = outside || address != 0
+		if w.line != nil {
+			to := w.line[:]
+			if i >= entriesInLine {
+				to = s.stageOf(w)[(i-entriesInLine)*entrySize:]
+			} else {
+				to = to[i*entrySize:]
+			}
+			putEntry(to, at, address, n, x.edgeCode(0, i), 0)
 		}
-		if from, to := max(lo, at), min(lo+len(own), at+n); from < to {
-			b.Pack(own[from-lo:to-lo], from-at)
+		if address == 0 {
+			s.put(w, b, at, 0, n)
+			at += aligned(n)
 		}
-		at += aligned(n)
 	}
-	return tally{uint64(at), flags, t.way.took}
+	return parcel{at, outside}
 }
 
 // stayOut returns the address of the memory b of blocks of n bytes, if they stay out of the parcel.
-func (t *neighborhood) stayOut(b mem.Mem, n int) (address uintptr, flags uint64) {
+func (t *neighborhood) stayOut(b mem.Mem, n int) (address uintptr) {
 	if n < copiesMin || !t.reads {
-		return 0, 0
+		return 0
 	}
 	bytes, row := b.Bytes()
-	if !row {
-		return 0, 0
+	if !row || n < directMin && !t.way.begin() {
+		return 0
 	}
-	if n < directMin {
-		if flags = between; !t.way.begin() {
-			return 0, flags
-		}
-	}
-	return uintptr(unsafe.Pointer(&bytes[0])), flags | outside
+	return uintptr(unsafe.Pointer(&bytes[0]))
 }
 
 // aligned rounds the length of a block up: long blocks begin with a cache line.
@@ -127,12 +182,17 @@ func putEntry(to []byte, at int, address uintptr, n int, code dtype.Code, form u
 	binary.LittleEndian.PutUint64(to[8:], length)
 }
 
-// blockIn returns where block i is, in the parcel that begins with stage.
-func blockIn(stage *[shmfmt.StageSize]byte, i int) (p place, code dtype.Code) {
-	e := stage[:entrySize]
+// blockIn returns where block i is, in the parcel of the member of rank r.
+func (s *slot) blockIn(r, i int) (p place, code dtype.Code) {
+	line := &s.cells[r].Parcels[s.Number&1]
+	e := line[:entrySize]
 	length := binary.LittleEndian.Uint64(e[8:])
 	if length&(equal|common) == 0 {
-		e = stage[i*entrySize:]
+		if i < entriesInLine {
+			e = line[i*entrySize:]
+		} else {
+			e = s.stage(r, s.Number)[(i-entriesInLine)*entrySize:]
+		}
 		length = binary.LittleEndian.Uint64(e[8:])
 	}
 	first := binary.LittleEndian.Uint64(e)

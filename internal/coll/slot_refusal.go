@@ -47,7 +47,8 @@ func (s *slot) miss(k Kind, root, rank int, cl class.Class) {
 		return
 	}
 	s.own.Why = reason(rank, cl)
-	s.own.Refused.Store(s.Number) // pairs with the load in without
+	shmfmt.Publish(&s.own.Taken, s.after()) // neighbours do not wait until it takes what they send
+	s.own.Refused.Store(s.Number)           // pairs with the load in without
 	s.head.Refusals.Add(1)
 	s.wake()
 	s.owed.step, s.owed.turn, s.Broken = s.Number, k != Reduce && !s.inCells(), true
@@ -104,7 +105,7 @@ func (s *slot) without(word *atomic.Uint64, n uint64) (done bool, arrivals uint6
 	piece := at >= turns && at < turns+unsafe.Sizeof(s.head.Turns)
 	left, refused, skip := uint64(0), uint64(0), piece
 	// Waits for the number of a member in the current collective, or its release, end with an error
-	// if any member refuses it. Earlier waits are for members that are still in the one before.
+	// if any member refuses it, or among neighbours if that one does. Earlier waits are for members that are still in the one before.
 	inside := word == &s.head.Release.Number
 	for _, c := range s.cells {
 		inside = inside || word == &c.Number && n >= s.Number
@@ -119,7 +120,7 @@ func (s *slot) without(word *atomic.Uint64, n uint64) (done bool, arrivals uint6
 		skip = skip && c.Skips.Load() == n
 		switch m := c.Refused.Load(); { // pairs with the store in miss
 		case m == 0:
-		case inside && m == s.Number:
+		case inside && m == s.Number && (!s.pairwise || word == &c.Number):
 			err, left = s.refusal(c.Why), m
 			refused++
 		case word == &c.Number && !inside && m >= n:

@@ -57,6 +57,12 @@ func (n *Node) Balance() {
 	}
 }
 
+// Beside reports whether local process i was on the core of this process when both last called Balance.
+func (n *Node) Beside(i int) bool {
+	core := n.door.Core.Load()
+	return core != 0 && n.backend.Control().Door(i).Core.Load() == core
+}
+
 // move moves the calling thread from its core, with so many processes, to the emptiest core that it may use,
 // if that has at least two less. Processes that see the same would move at once. So one that moves publishes
 // its new core, and then counts the move: whoever has looked before fails to count its own.

@@ -156,6 +156,8 @@ const (
 	EdgesBackwards = false
 	// ReadUnmet returns from a neighbourhood collective while others may still read the blocks.
 	ReadUnmet = false
+	// StageRefilled fills a stage again while destinations may still read what a member has sent before.
+	StageRefilled = false
 	// EntryOfTheFirst takes the entry of the first of several edges from a member for all of them.
 	EntryOfTheFirst = false
 	// MovedAtOnce lets several processes that see the same crowded core leave it at once.

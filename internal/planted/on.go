@@ -73,6 +73,7 @@ var (
 	DirectionKept         = chosen("DirectionKept")
 	EdgesBackwards        = chosen("EdgesBackwards")
 	ReadUnmet             = chosen("ReadUnmet")
+	StageRefilled         = chosen("StageRefilled")
 	EntryOfTheFirst       = chosen("EntryOfTheFirst")
 	MovedAtOnce           = chosen("MovedAtOnce")
 	CrowdedForEver        = chosen("CrowdedForEver")

@@ -52,6 +52,18 @@ type Cell struct {
 	// Skips is the number of the last piece of the stream that begins a broadcast in which the
 	// member, not its root, takes no part.
 	Skips atomic.Uint64
+	// Shown is the last step in which the member has put a part of a long parcel into its stage, and
+	// Taken is the first step of which it may still read the stages or the memory of others: steps of
+	// neighbourhood collectives, in words of package coll. Shown is stored after the part, and loaded
+	// before it by the readers. Taken is stored after the member has read, and loaded by the others before
+	// they overwrite what it has read.
+	Shown atomic.Uint64
+	Taken atomic.Uint64
+	_     [Line - 16]byte
+	// Parcels are what the member gives its neighbours, or the beginning of it, in the turns of Short. They are
+	// beside the numbers so that little memory is touched: if a core switches between processes, each page
+	// costs a walk through the page table.
+	Parcels [2][Line]byte
 }
 
 // PutShort stores a contribution of at most SlotShort bytes, and said, which the caller publishes next.
@@ -164,6 +176,8 @@ func (s Slot) Free(n int) {
 		c.RefusedPiece.Store(0)
 		c.Left.Store(0)
 		c.Skips.Store(0)
+		c.Shown.Store(0)
+		c.Taken.Store(0)
 	}
 	if streamed {
 		for i := range h.Turns {

@@ -83,6 +83,7 @@ func faults() []sought {
 		by("DirectionKept", mpi, "TestXNBC01_COL15_NeighborsInGrids"),
 		by("EdgesBackwards", coll, "TestRandomHistories"),
 		by("ReadUnmet", coll, "TestXNBC01_LongBlocksIntoLayouts"),
+		by("StageRefilled", coll, "TestXNBC01_SendersAheadOfReceivers"),
 		by("EntryOfTheFirst", mpi, "TestXNBC01_TOP05_NeighborsInDistGraphs"),
 		by("MovedAtOnce", node, "TestOneMovesAtATime"),
 		by("CrowdedForEver", coll, "TestMembersSpreadOverCores"),
