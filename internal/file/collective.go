@@ -14,9 +14,10 @@ import (
 // DoAll is Do by all members: collective. If the arguments of one member are wrong, all fail and
 // nothing moves.
 //
-// First all members tell each other what they access: an allgather of 96 bytes. If their accesses
+// First all members tell each other what they access: an allgather of 104 bytes. If their accesses
 // do not interleave, consist of long runs, or have fewer runs than aggregators would have domains, each member makes
-// its own access. Else they go through aggregators: see phases.go.
+// its own access. Else they go through aggregators: see phases.go. Where runs are neither very long nor very short, and
+// accesses are repeated, the way that takes less time is found by trials: see trialsOf.
 func (f *File) DoAll(d Direction, offset int64, x Data, call string) (int64, error) {
 	if err := f.together(call); err != nil {
 		return 0, err
@@ -135,6 +136,8 @@ type plan struct {
 	why        reason
 	run, limit int64 // the shortest average length of runs, and that from which on each member makes its own access
 	runs, all  int64 // the number of runs, if all are as short, and of domains in all rounds
+	bytes      int64 // of all members
+	trial      *trial
 }
 
 // The numbers that a member tells the others for a plan.
@@ -151,6 +154,7 @@ const (
 	planSieve  // 1 if reads may read holes
 	planNodes
 	planBuffer
+	planTook  // ns of the last access, if its time counts: see trialsOf
 	planWords // the number of these numbers
 )
 
@@ -204,8 +208,12 @@ func (x *exchange) amongAll(a collectiveAccess, own error) (int64, error) {
 	if a.h.SieveReads {
 		mine[planSieve] = 1
 	}
-	mine[planChoice], mine[planNodes], mine[planBuffer] = int64(choice), int64(a.h.CbNodes), int64(a.h.CbBuffer)
+	t := &x.f.trials
+	mine[planChoice], mine[planNodes], mine[planBuffer], mine[planTook] = int64(choice), int64(a.h.CbNodes), int64(a.h.CbBuffer), t.took
 	told, err := x.allgather(mine[:])
+	if err == nil {
+		t.told(told)
+	}
 	if err != nil || own != nil {
 		return 0, firstError(own, err)
 	}
@@ -213,11 +221,19 @@ func (x *exchange) amongAll(a collectiveAccess, own error) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
+	t.try(a.d, &p, x.apart)
+	begun := x.f.e.clock()
+	n := int64(0)
 	if p.phases {
-		return x.phases(&a, p)
+		n, err = x.phases(&a, p)
+	} else {
+		x.f.tellPlan(a.d, &p, 0)
+		n, err = x.f.move(a.v, a.d, a.m, a.at, x.apart)
 	}
-	x.f.tellPlan(a.d, &p, 0)
-	return x.f.move(a.v, a.d, a.m, a.at, x.apart)
+	if t.last != nil {
+		t.took = int64(x.f.e.clock() - begun)
+	}
+	return n, err
 }
 
 // average is the average length of the first runs of an access.
@@ -266,10 +282,10 @@ func (f *File) plan(told []int64) (p plan, err error) {
 	if k := told[planNodes]; k > 0 {
 		p.aggregators = int(min(k, int64(p.aggregators)))
 	}
-	p.run, p.limit = run, told[planLong]
+	p.run, p.limit, p.bytes = run, told[planLong], int64(min(total, 1<<62))
 	if interleaved {
 		d := p.domains(len(told) / planWords)
-		p.runs, p.all = int64(min(total, 1<<62))/max(1, run), int64(d.rounds)*int64(d.aggregators)
+		p.runs, p.all = p.bytes/max(1, run), int64(d.rounds)*int64(d.aggregators)
 	}
 	p.why = f.choose(Choice(told[planChoice]), &p, len(list) > 0, twice, interleaved)
 	p.phases = p.why == becauseEnabled || p.why == becauseShort

@@ -3,6 +3,7 @@ package file
 import (
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/p2p"
@@ -20,12 +21,14 @@ type Engine struct {
 	workers workers
 	buffers buffers
 	open    atomic.Int64 // files; when the last one is closed, the buffers are dropped
+	clock   func() time.Duration
 	wrap    func(Store) Store
 }
 
 // New makes the engine of a process. It costs nothing until a file is opened.
 func New(p *proc.Proc, messages *p2p.Engine, colls *coll.Engine, windows *rma.Engine) *Engine {
-	return &Engine{p: p, p2p: messages, colls: colls, rma: windows}
+	start := time.Now()
+	return &Engine{p: p, p2p: messages, colls: colls, rma: windows, clock: func() time.Duration { return time.Since(start) }}
 }
 
 // workersMax is how many accesses of a process that do not block are under way at a time: enough to

@@ -1,6 +1,10 @@
 package file
 
-import "github.com/halo-mpi/halo/internal/mem"
+import (
+	"time"
+
+	"github.com/halo-mpi/halo/internal/mem"
+)
 
 // InPhases accesses m at the beginning of the view, by aggregators with domains of the bytes [lo, hi). All members
 // must pass the same.
@@ -13,3 +17,9 @@ func (f *File) InPhases(d Direction, m mem.Mem, lo, hi int64, aggregators int) (
 	x := &exchange{f: f, call: "InPhases"}
 	return x.phases(&a, plan{lo: lo, hi: hi, phases: true, aggregators: aggregators, buffer: int64(a.h.CbBuffer)})
 }
+
+// SetClock sets the clock by which the engine measures accesses.
+func (e *Engine) SetClock(clock func() time.Duration) { e.clock = clock }
+
+// TrialsEnd is the number of accesses of a shape that are trials.
+const TrialsEnd = 2 * tries

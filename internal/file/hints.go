@@ -55,8 +55,8 @@ func (f *File) advise(h *Hints) {
 // Ways describes how accesses are made, as far as hints do not say it: for halo info.
 func Ways() string {
 	return fmt.Sprintf("collective accesses that interleave go through all members as aggregators, with up to %s in a round, if their runs are shorter than %s (writes) or %s (reads), "+
-		"on several hosts %s; independent reads also read holes of up to %s between runs of up to %s; halo run -v says what is chosen",
-		size(int64(DefaultHints().CbBuffer)), size(longWrite), size(longStaged), size(longFar), size(sieveHole), size(sieveRun))
+		"on several hosts %s; on one host both ways are tried if runs are from an eighth to %d times as long and accesses are repeated; independent reads also read holes of up to %s between runs of up to %s; halo run -v says what is chosen",
+		size(int64(DefaultHints().CbBuffer)), size(longWrite), size(longStaged), size(longFar), tryFactor, size(sieveHole), size(sieveRun))
 }
 
 // Choice says whether a way of access is used.

@@ -34,6 +34,7 @@ type File struct {
 	pointer pointer   // the individual file pointer
 	shared  window    // with the shared file pointer
 	stage   stage     // of collective accesses in two phases
+	trials  trialsOf  // of the ways of collective accesses
 	queue   callQueue // of collective accesses that do not block
 	pending pending   // accesses of workers
 	split   split

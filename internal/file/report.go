@@ -41,6 +41,9 @@ const (
 	becauseLong
 	becauseFew
 	becauseShort
+	becauseTried
+	becauseAlone    // as trials have shown, this takes less time
+	becauseTogether // likewise
 
 	kindVectors uint = iota // from here on: independent accesses
 	kindPacked
@@ -88,6 +91,11 @@ func (p *plan) because() string {
 		return "the parts of members do not interleave"
 	case becauseLong:
 		return fmt.Sprintf("the parts interleave, with runs of %s and more", size(p.limit))
+	case becauseTried:
+		return "accesses like this are repeated, and both ways are tried"
+	case becauseAlone, becauseTogether:
+		alone, together := p.trial.ns()
+		return fmt.Sprintf("the parts interleave, with runs of %s, and trials took %.1f us by each member for itself, %.1f us through aggregators", size(p.run), float64(alone)/1e3, float64(together)/1e3)
 	case becauseFew:
 		return fmt.Sprintf("the parts interleave, but with %d runs in %d domains of aggregators", p.runs, p.all)
 	}

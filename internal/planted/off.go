@@ -295,6 +295,8 @@ const (
 	ToldAgain = false
 	// ClosedEarly closes a file while workers access it.
 	ClosedEarly = false
+	// OwnTimes has a member choose the way of collective accesses by its own times alone.
+	OwnTimes = false
 	// FarTogether has accesses of few runs that are far apart go through aggregators.
 	FarTogether = false
 	// ShortTaken takes a write that was short for a whole one.

@@ -128,6 +128,7 @@ var (
 	AtomicShared          = chosen("AtomicShared")
 	ToldAgain             = chosen("ToldAgain")
 	ClosedEarly           = chosen("ClosedEarly")
+	OwnTimes              = chosen("OwnTimes")
 	FarTogether           = chosen("FarTogether")
 	ShortTaken            = chosen("ShortTaken")
 	LockOfTheFirst        = chosen("LockOfTheFirst")

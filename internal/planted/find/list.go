@@ -138,6 +138,7 @@ func faults() []sought {
 		by("AtomicShared", mpi, "TestXIO01_Atomicity"),
 		by("ToldAgain", file, "TestIO01_ChoicesAreTold"),
 		by("ClosedEarly", file, "TestIO05_CloseWaitsForWorkers"),
+		by("OwnTimes", file, "TestIO01_MembersTakeTheSameWay"),
 		by("FarTogether", file, "TestIO01_FewRunsFarApart"),
 		by("ShortTaken", histories, "TestFileHistoriesOfShortTransfers"),
 		by("LockOfTheFirst", mpi, "TestXIO01_Atomicity"),
