@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/halo-mpi/halo/internal/coll"
+	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/world"
 )
 
@@ -75,6 +76,43 @@ func TestMembersSpreadOverCores(t *testing.T) {
 			if !slices.Equal(got, x.want) || moves != x.moves {
 				t.Errorf("%s over %s: %v members are on the cores after %d moves, not %v after %d", x.name, near, got, moves, x.want, x.moves)
 			}
+		}
+	}
+}
+
+// Members that exchange with their neighbours only spread over the cores, too.
+func TestNeighborsSpreadOverCores(t *testing.T) {
+	all := []int{4, 9}
+	for _, near := range both {
+		cores := make([]*pretended, 4)
+		run(t, near, 4, slots(coll.SlotCounter), func(w *world.World) error {
+			me := w.Comm.Rank
+			p := &pretended{allowed: all}
+			p.at.Store(4)
+			cores[me] = p
+			w.Proc.Node().ShareCores(p, 2)
+			coll.ShareCores(w.Comm, 2)
+			list := []int{(me + 3) % 4, (me + 1) % 4}
+			w.Comm.Neighbors = &comm.Neighbors{Sources: list, Dests: list}
+			for range 6 * coll.BalanceEvery {
+				a := coll.Args{Send: coll.Bytes(make([]byte, 2)), Recv: coll.Bytes(make([]byte, 2)), Width: 1}
+				if err := w.Coll.Do(w.Comm, coll.NeighborAlltoall, &a); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if cores[0] == nil {
+			continue // this build runs over another fabric
+		}
+		on4 := 0
+		for _, p := range cores {
+			if p.Current() == 4 {
+				on4++
+			}
+		}
+		if on4 != 2 {
+			t.Errorf("over %s: %d of 4 members are on one of 2 cores", near, on4)
 		}
 	}
 }

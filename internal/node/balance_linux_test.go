@@ -60,6 +60,24 @@ func TestOneMovesAtATime(t *testing.T) {
 	}
 }
 
+// A process knows which others were on its core when both looked, and nothing of those that have not.
+func TestBesideIsOnTheSameCore(t *testing.T) {
+	nodes, places := on(t, 3, 5, 3, -1)
+	for i, want := range []bool{true, false, true, false} {
+		if nodes[0].Beside(i) != want {
+			t.Errorf("process %d is beside process 0: %v, want %v", i, !want, want)
+		}
+	}
+	if nodes[3].Beside(3) || nodes[3].Beside(0) {
+		t.Error("a process that does not know its core is beside another one")
+	}
+	places[2].at = 5
+	nodes[2].Balance()
+	if nodes[0].Beside(2) || !nodes[1].Beside(2) {
+		t.Error("a process is beside those on the core that it has left")
+	}
+}
+
 // As long as nobody knows where a process is, none moves.
 func TestUnknownCoresAreNotBalanced(t *testing.T) {
 	nodes, places := on(t, 3, 3, 3, -1)
