@@ -77,8 +77,16 @@ func killsProgram() error {
 	}
 }
 
-// wrongUnlessKilled returns an error unless err is nil, or one that the death of a process causes.
+// wrongUnlessKilled returns an error unless err is nil, or one that the death of a process causes, or several of these.
 func wrongUnlessKilled(err error) error {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, e := range joined.Unwrap() {
+			if wrong := wrongUnlessKilled(e); wrong != nil {
+				return wrong
+			}
+		}
+		return nil
+	}
 	for _, c := range []mpi.Class{mpi.ErrProcFailed, mpi.ErrPort, mpi.ErrName, mpi.ErrSpawn} {
 		if errors.Is(err, c) {
 			return nil
