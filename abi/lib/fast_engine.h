@@ -115,9 +115,10 @@ static inline void pause_polling(void) {
 #endif
 }
 
-/* The beginning of Proc.Peek: whether frames may be received without the poller now. */
-static inline int may_look(char *process, uint32_t *armed) {
-	if ((U32(process, PROCESS_SLOW) != 0 && !HALO_PLANTED(SlowPassed)) || U64(process, PROCESS_TURNS) % HALO_MESSAGE_TURNS == HALO_MESSAGE_TURNS - 1)
+/* The beginning of Proc.Peek: whether frames may be received without the poller now, if there are no other
+ * reasons against it than those given. */
+static inline int may_look(char *process, uint32_t *armed, uint32_t reasons) {
+	if (((U32(process, PROCESS_SLOW) & ~reasons) != 0 && !HALO_PLANTED(SlowPassed)) || U64(process, PROCESS_TURNS) % HALO_MESSAGE_TURNS == HALO_MESSAGE_TURNS - 1)
 		return 0;
 	U64(process, PROCESS_TURNS)++;
 	U64(process, PROCESS_ACTIVITY)++;

@@ -142,12 +142,13 @@
 #define HALO_PROCESS_TURNS            32
 #define HALO_PROCESS_ACTIVITY         40
 #define HALO_PROCESS_SENT             48
-#define HALO_PROCESS_RECENT           56
-#define HALO_PROCESS_POSTED           28
-#define HALO_PROCESS_RECEIVES         64
-#define HALO_PROCESS_PEERS            72
-#define HALO_PROCESS_ARMED            80
+#define HALO_PROCESS_REQUESTS         56
 #define HALO_SLOW_QUEUED              16
+#define HALO_SLOW_IMPORT              256
+#define HALO_REQUESTS_RECEIVES        0
+#define HALO_REQUESTS_PEERS           8
+#define HALO_REQUESTS_ARMED           16
+#define HALO_REQUESTS_RECENT          64
 #define HALO_PEER_BYTES               192
 #define HALO_PEER_ARMED               48
 #define HALO_PEER_OPEN                56
@@ -192,6 +193,7 @@
 #define HALO_RECEIVES_FREE            0
 #define HALO_RECEIVES_HIGH            4
 #define HALO_RECEIVES_USED            8
+#define HALO_RECEIVES_POSTED          12
 #define HALO_RECEIVES_MOST            256
 #define HALO_RECEIVE_BITS             27
 #define HALO_RECEIVE_BYTES            64
@@ -221,7 +223,7 @@
 #define HALO_MESSAGE_SPIN_LOOKS       32
 
 /* The number of this layout. C uses a record only if Go passes the same number. */
-#define HALO_MESSAGE_LAYOUT 0xa1759b63c1869a2fu
+#define HALO_MESSAGE_LAYOUT 0x295e932b033803c9u
 
 /* Offsets of fields in records of internal/shmfmt, and constants of internal/dtype. */
 #define HALO_TYPE_COMMITTED           0

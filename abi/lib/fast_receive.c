@@ -18,7 +18,7 @@ static inline char *record_of(char *queue, MPI_Request request) {
 
 /* Posts a receive behind all others. Returns NULL if all records are in use. */
 static inline char *post(const struct way *w, void *buf, uint64_t room, int source, int tag) {
-	char *queue = POINTER(w->process, PROCESS_RECEIVES), *r;
+	char *queue = POINTER(POINTER(w->process, PROCESS_REQUESTS), REQUESTS_RECEIVES), *r;
 	uint32_t slot = U32(queue, RECEIVES_FREE);
 	if (slot != 0) {
 		r = record_at(queue, slot);
@@ -46,7 +46,8 @@ static inline char *post(const struct way *w, void *buf, uint64_t room, int sour
 	I32(r, RECEIVE_TAG) = tag;
 	U32(record_at(queue, last), RECEIVE_NEXT) = slot;
 	U32(queue, RECEIVE_PREV) = slot;
-	U32(w->process, PROCESS_POSTED)++;
+	U32(queue, RECEIVES_POSTED)++;
+	U32(w->process, PROCESS_SLOW) |= HALO_SLOW_IMPORT;
 	return r;
 }
 
@@ -55,7 +56,8 @@ static inline void unpost(char *p, char *queue, char *r) {
 	uint32_t next = U32(r, RECEIVE_NEXT), prev = U32(r, RECEIVE_PREV);
 	U32(record_at(queue, prev), RECEIVE_NEXT) = next;
 	U32(record_at(queue, next), RECEIVE_PREV) = prev;
-	U32(p, PROCESS_POSTED)--;
+	if (--U32(queue, RECEIVES_POSTED) == 0)
+		U32(p, PROCESS_SLOW) &= ~(uint32_t)HALO_SLOW_IMPORT;
 }
 
 /* ReceiveQueue.Release */
@@ -84,7 +86,7 @@ static inline char *match(char *queue, uint64_t ctx, uint64_t word) {
 
 /* What a call receives, with the lock held. */
 struct intake {
-	char *process, *queue;
+	char *process, *requests, *queue;
 	int32_t waits; /* the process that waits for room in its ring, -1 if there is none */
 	int blocked;   /* C must not receive the next frame */
 };
@@ -92,7 +94,7 @@ struct intake {
 /* Waits a short time for a frame of a process, and receives all frames that have arrived, in order. Returns
  * 0 if none arrives, or if C must not receive the next one. */
 static int receive_frames(struct intake *in, int32_t local, int32_t looks) {
-	char *p = in->process, *q = peer_at(POINTER(p, PROCESS_PEERS), local), *data = POINTER(q, PEER_IN_DATA);
+	char *p = in->process, *q = peer_at(POINTER(in->requests, REQUESTS_PEERS), local), *data = POINTER(q, PEER_IN_DATA);
 	uint64_t at = U64(q, PEER_IN_HEAD) % HALO_RING_BYTES, *entry = (uint64_t *)(data + at), first = look(p, entry, looks);
 	if (first == 0)
 		return 0;
@@ -116,7 +118,7 @@ static int receive_frames(struct intake *in, int32_t local, int32_t looks) {
 			in->blocked = 1;
 			return 0;
 		}
-		if (U32(p, PROCESS_POSTED) == 0) /* another load would fetch a line from the sender */
+		if (U32(in->queue, RECEIVES_POSTED) == 0) /* another load would fetch a line from the sender */
 			return 1;
 		at = U64(q, PEER_IN_HEAD) % HALO_RING_BYTES;
 		entry = (uint64_t *)(data + at);
@@ -131,6 +133,11 @@ static int await_receive(struct intake *in, const char *r, int32_t looks) {
 		if (!receive_frames(in, (int32_t)(U64(r, RECEIVE_WORD) >> 32), looks))
 			break;
 	return U32(r, RECEIVE_STATE) == HALO_RECEIVE_COMPLETE;
+}
+
+static struct intake start(char *process) {
+	char *requests = POINTER(process, PROCESS_REQUESTS);
+	return (struct intake){process, requests, POINTER(requests, REQUESTS_RECEIVES), -1, 0};
 }
 
 /* Gives the lock up after frames were received. */
@@ -148,7 +155,7 @@ int halo_fast_irecv(void *buf, int64_t count, MPI_Datatype datatype, int source,
 		return 0;
 	char *r;
 	/* Engine.CloseDescriptor comes after the entry is closed, and takes the lock. */
-	if (U32(w.process, PROCESS_SLOW) != 0 || POINTER(w.process, PROCESS_RECEIVES) == NULL || POINTER(w.peer, PEER_IN_DATA) == NULL || halo_comm(comm) != w.entry || (r = post(&w, buf, room, source, tag)) == NULL)
+	if ((U32(w.process, PROCESS_SLOW) & ~(uint32_t)HALO_SLOW_IMPORT) != 0 || POINTER(POINTER(w.process, PROCESS_REQUESTS), REQUESTS_RECEIVES) == NULL || POINTER(w.peer, PEER_IN_DATA) == NULL || halo_comm(comm) != w.entry || (r = post(&w, buf, room, source, tag)) == NULL)
 		return leave(w.process);
 	uint64_t number = U32(r, RECEIVE_NUMBER);
 	unlock(w.process);
@@ -157,9 +164,9 @@ int halo_fast_irecv(void *buf, int64_t count, MPI_Datatype datatype, int source,
 }
 
 int halo_receive_after(const struct way *w, void *buf, uint64_t room, int source, int tag, MPI_Status *status) {
-	struct intake in = {w->process, POINTER(w->process, PROCESS_RECEIVES), -1, 0};
+	struct intake in = start(w->process);
 	char *r;
-	if (!may_look(in.process, (uint32_t *)POINTER(w->comm, COMM_ARMED)) || (r = post(w, buf, room, source, tag)) == NULL)
+	if (!may_look(in.process, (uint32_t *)POINTER(w->comm, COMM_ARMED), HALO_SLOW_IMPORT) || (r = post(w, buf, room, source, tag)) == NULL)
 		return leave(in.process);
 	int complete = await_receive(&in, r, I32(in.process, PROCESS_LOOKS));
 	if (!complete)
@@ -175,9 +182,9 @@ int halo_complete(int count, MPI_Request requests[], MPI_Status statuses[], int 
 	char *p = __atomic_load_n(&halo_process, __ATOMIC_ACQUIRE); /* pairs with the store in halo_open_comm */
 	if (p == NULL || !lock(p))
 		return 0;
-	if (POINTER(p, PROCESS_RECEIVES) == NULL) /* the handles are invalid */
+	struct intake in = start(p);
+	if (in.queue == NULL) /* the handles are invalid */
 		return leave(p);
-	struct intake in = {p, POINTER(p, PROCESS_RECEIVES), -1, 0};
 	int32_t looks = flag != NULL ? 1 : I32(p, PROCESS_LOOKS);
 	int complete = 1, looked = 0;
 	for (int i = 0; i < count && complete; i++) {
@@ -187,7 +194,7 @@ int halo_complete(int count, MPI_Request requests[], MPI_Status statuses[], int 
 		if (r == NULL || U32(r, RECEIVE_STATE) == HALO_RECEIVE_IMPORTED)
 			complete = 0, in.blocked = 1;
 		else if (U32(r, RECEIVE_STATE) == HALO_RECEIVE_POSTED) {
-			if (!looked && !may_look(p, (uint32_t *)POINTER(p, PROCESS_ARMED)))
+			if (!looked && !may_look(p, (uint32_t *)POINTER(in.requests, REQUESTS_ARMED), HALO_SLOW_IMPORT))
 				complete = 0, in.blocked = 1;
 			else
 				complete = await_receive(&in, r, looks);

@@ -51,10 +51,10 @@ func (e *Engine) Descriptor(c *comm.Comm, owner any, anyTag bool) uintptr {
 	}
 	e.p.Lock()
 	defer e.p.Unlock()
-	e.sentByC(process)
 	armed := &e.p.Node().Control().Door(e.p.Node().Me()).Armed
-	process.Peers, process.Armed = peers, armed
-	if e.posting == nil {
+	if process.Requests == nil {
+		process.Requests = hot.Owned[shmfmt.RequestRecords](e)
+		process.Requests.Peers, process.Requests.Armed = peers, armed
 		e.posting = map[uint64]*postingComm{}
 	}
 	rec := hot.Owned[shmfmt.CommRecord](c)
@@ -65,21 +65,13 @@ func (e *Engine) Descriptor(c *comm.Comm, owner any, anyTag bool) uintptr {
 	return uintptr(unsafe.Pointer(rec))
 }
 
-// sentByC returns the records of the last sends of C; it makes them at the first call.
-func (e *Engine) sentByC(p *shmfmt.ProcessRecord) []shmfmt.SentRecord {
-	if p.Recent == nil {
-		p.Recent = unsafe.Pointer(unsafe.SliceData(hot.OwnedBytes(e, shmfmt.SentMost*int(unsafe.Sizeof(shmfmt.SentRecord{})))))
-	}
-	return unsafe.Slice((*shmfmt.SentRecord)(p.Recent), shmfmt.SentMost)
-}
-
 // Sent returns the request of a send that C has made with a number. It is complete. If the send is one of
 // the last it can be cancelled.
 func (e *Engine) Sent(c *comm.Comm, number uint32) *Request {
 	r := e.newRequest(c)
 	r.Send, r.mode, r.phase, r.peer, r.sequence = true, Standard, phaseEager, ProcNull, 0
-	if process, _ := e.p.Shared(); process != nil {
-		if s := &e.sentByC(process)[number%shmfmt.SentMost]; s.Number == number && number != 0 {
+	if process, _ := e.p.Shared(); process != nil && process.Requests != nil {
+		if s := &process.Requests.Recent[number%shmfmt.SentMost]; s.Number == number && number != 0 {
 			r.peer, r.tag, r.ctx, r.sequence = int32(e.p.Node().Members()[s.Peer]), s.Tag, s.Ctx, s.Sequence
 		}
 	}

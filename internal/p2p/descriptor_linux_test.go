@@ -90,7 +90,7 @@ func TestDescriptorLeadsToWhatTheEngineUses(t *testing.T) {
 	// The request of a send of C names the message, if it is one of the last (P2P-15).
 	e[0].p.Lock()
 	const number = 300
-	e[0].sentByC(d.Process)[number%shmfmt.SentMost] = shmfmt.SentRecord{Ctx: 40, Sequence: 9, Tag: 5, Peer: 1, Number: number}
+	d.Process.Requests.Recent[number%shmfmt.SentMost] = shmfmt.SentRecord{Ctx: 40, Sequence: 9, Tag: 5, Peer: 1, Number: number}
 	if r := e[0].Sent(c[0], number); !r.Done() || !r.Send || r.peer != 1 || r.tag != 5 || r.ctx != 40 || r.sequence != 9 {
 		t.Errorf("a send of C is %+v", r)
 	}

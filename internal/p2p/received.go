@@ -31,17 +31,17 @@ type importedReceive struct {
 
 // letPost lets C post receives from now on. Before the first Irecv there is no queue, which takes memory.
 func (e *Engine) letPost() {
-	if p, _ := e.p.Shared(); p.Receives == nil {
-		p.Receives = hot.Owned[shmfmt.ReceiveQueue](e)
-		p.Receives.Init()
+	if p, _ := e.p.Shared(); p.Requests.Receives == nil {
+		p.Requests.Receives = hot.Owned[shmfmt.ReceiveQueue](e)
+		p.Requests.Receives.Init()
 	}
 }
 
 // importPosted posts the receives that C has posted, in the same order.
 func (e *Engine) importPosted() {
 	p, _ := e.p.Shared()
-	p.Posted = 0
-	for rec := range p.Receives.Posted() {
+	q := p.Requests.Receives
+	for rec := range q.All() {
 		c := e.posting[rec.Ctx] // it is there: C posts only as long as it is
 		v := Envelope{Comm: c.comm, Ctx: rec.Ctx, Peer: int(rec.Source), Tag: rec.Tag}
 		if uint32(rec.Mask) == 0 {
@@ -52,7 +52,7 @@ func (e *Engine) importPosted() {
 		e.adopt(rec, r, c.owner)
 		e.startRecv(r)
 	}
-	p.Receives.Imported()
+	q.Imported()
 }
 
 // adopt makes r the request of a receive of C.
@@ -69,10 +69,10 @@ func (e *Engine) adopt(rec *shmfmt.ReceiveRecord, r *Request, owner any) {
 // request to this package.
 func (e *Engine) Received(c *comm.Comm, number uint32) (r *Request, owner any) {
 	p, _ := e.p.Shared()
-	if p == nil || p.Receives == nil {
+	if p == nil || p.Requests == nil || p.Requests.Receives == nil {
 		return nil, nil
 	}
-	rec := p.Receives.Find(number)
+	rec := p.Requests.Receives.Find(number)
 	if rec == nil {
 		return nil, nil
 	}
@@ -96,7 +96,8 @@ func (e *Engine) Received(c *comm.Comm, number uint32) (r *Request, owner any) {
 func (e *Engine) releaseReceived(r *Request) {
 	p, _ := e.p.Shared()
 	e.imported[r.number%shmfmt.ReceivesMost] = importedReceive{}
-	p.Receives.Release(p.Receives.Find(r.number))
+	q := p.Requests.Receives
+	q.Release(q.Find(r.number))
 	r.number = 0
 }
 

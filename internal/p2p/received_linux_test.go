@@ -22,7 +22,7 @@ type cSide struct {
 func (c *cSide) post(ctx uint64, tag int32, mask uint32) (number uint32, buf []byte) {
 	c.process.Mutex.Lock()
 	defer c.process.Mutex.Unlock()
-	q := c.process.Receives
+	q := c.process.Requests.Receives
 	slot := q.High
 	q.High++
 	q.Used++
@@ -39,7 +39,8 @@ func (c *cSide) post(ctx uint64, tag int32, mask uint32) (number uint32, buf []b
 		q.At(q.Prev).Next = slot
 	}
 	q.Prev = slot
-	c.process.Posted++
+	q.Posted++
+	c.process.Slow |= shmfmt.SlowImport
 	return number, buf
 }
 
@@ -91,7 +92,7 @@ func TestReceivesOfC(t *testing.T) {
 	second, b := side.post(40, -2, 0)
 	third, d := side.post(40, 3, all)
 	e[0].p.Lock()
-	if process.Posted != 0 || process.Receives.Next != 0 {
+	if process.Slow&shmfmt.SlowImport != 0 || process.Requests.Receives.Next != 0 {
 		e[0].p.Unlock()
 		t.Fatal("the lock is taken, and the queue of C is not empty")
 	}
@@ -109,13 +110,13 @@ func TestReceivesOfC(t *testing.T) {
 	if r, _ := e[0].Received(c[0], first); r != nil {
 		t.Errorf("a request that has ended is %+v", r)
 	}
-	if q := process.Receives; q.Used != 0 || q.High != 1 || q.Free != 0 {
+	if q := process.Requests.Receives; q.Used != 0 || q.High != 1 || q.Free != 0 {
 		t.Errorf("records are in use: %d, %d, %d", q.Used, q.High, q.Free)
 	}
 	e[0].p.Unlock()
 
 	// A probe does not see the message of a posted receive, and a receive that is cancelled gets none.
-	process.Receives.High = 10
+	process.Requests.Receives.High = 10
 	first, _ = side.post(40, 4, all)
 	second, b = side.post(40, 4, all)
 	e[0].p.Lock()
@@ -146,10 +147,11 @@ func TestReceivesOfC(t *testing.T) {
 
 	// A receive that C has completed has a request when Go needs one, also after its communicator has ended.
 	for _, ended := range []bool{false, true} {
-		process.Receives.High = 20
+		process.Requests.Receives.High = 20
 		first, a = side.post(40, 6, all)
-		rec := process.Receives.Find(first)
-		process.Posted, process.Receives.Next, process.Receives.Prev = 0, 0, 0
+		rec := process.Requests.Receives.Find(first)
+		process.Slow &^= shmfmt.SlowImport
+		process.Requests.Receives.Imported()
 		rec.State, rec.Bytes = shmfmt.ReceiveComplete, 8
 		copy(a, texts[1])
 		if ended {
@@ -166,7 +168,7 @@ func TestReceivesOfC(t *testing.T) {
 
 	// A posted receive fails with its source.
 	e[0].Descriptor(c[0], &owner, true)
-	process.Receives.High = 30
+	process.Requests.Receives.High = 30
 	first, _ = side.post(40, 7, all)
 	e[0].p.Lose(1, errors.New("killed by the test"))
 	e[0].p.Lock()
@@ -203,7 +205,7 @@ func TestReceivesOfCAreImportedByTheWatchdog(t *testing.T) {
 	side.post(40, 3, ^uint32(0))
 	for posted := uint32(1); posted != 0; { // until the watchdog finds that there are no calls
 		process.Mutex.Lock()
-		posted = process.Posted
+		posted = process.Slow & shmfmt.SlowImport
 		process.Mutex.Unlock()
 	}
 	e[0].p.Lock()

@@ -236,7 +236,8 @@ func (p *Proc) OnPosted(f func()) { p.onPosted = f }
 
 // importPosted imports the receives that C has posted since the lock was last held in Go.
 func (p *Proc) importPosted() {
-	if p.rec.Posted != 0 && !planted.ImportForgotten {
+	if p.rec.Slow&shmfmt.SlowImport != 0 && !planted.ImportForgotten {
+		p.rec.Slow &^= shmfmt.SlowImport
 		p.onPosted()
 	}
 }

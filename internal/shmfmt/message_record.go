@@ -33,17 +33,21 @@ type ProcessRecord struct {
 	Want   atomic.Int32 // goroutines and threads that wait for the lock; who polls gives it up
 	Slow   uint32       // reasons why messages must not pass by the poller and the table: the bits below
 	Looks  int32        // how many times a receive looks for the next frame before it calls the poller
-	Posted uint32       // receives that C has posted in Receives
-	Turns  uint64       // counts polls, and receives that look for the next frame
+	_      int32
+	Turns  uint64 // counts polls, and receives that look for the next frame
 	// Activity counts the calls that poll, or look for the next frame.
 	Activity uint64
-	Sent     uint64         // requests of sends that C has made
-	Recent   unsafe.Pointer // SentRecords of the last of them, by number; nil if C makes none
+	Sent     uint64          // requests of sends that C has made
+	Requests *RequestRecords // nil if C makes none
+}
 
-	Receives *ReceiveQueue  // nil if C posts none, or none yet
+// RequestRecords are what C needs for requests.
+type RequestRecords struct {
+	Receives *ReceiveQueue  // nil before the first Irecv
 	Peers    unsafe.Pointer // PeerRecords of the processes of the node, by local index
 	Armed    *atomic.Uint32 // of the own door
 	_        [Line - 24]byte
+	Recent   [SentMost]SentRecord // the last sends of C, by number
 }
 
 // The reasons in ProcessRecord.Slow. Any of them makes a receive use the poller and the table. A send
@@ -57,6 +61,7 @@ const (
 	SlowTasks                  // user-callback tasks are queued
 	SlowPosted                 // receives are posted
 	SlowUnexpected             // messages are unexpected
+	SlowImport                 // receives are in the ReceiveQueue
 )
 
 // PeerRecord is the way to and from another process through memory.
@@ -122,6 +127,7 @@ func MessageRecordLayout() []Field {
 	var p ProcessRecord
 	var q PeerRecord
 	var c CommRecord
+	var r RequestRecords
 	var s SentRecord
 	var ring ringControl
 	at := func(name string, offset uintptr) Field { return Field{name, int64(offset)} }
@@ -137,12 +143,13 @@ func MessageRecordLayout() []Field {
 		at("PROCESS_TURNS", unsafe.Offsetof(p.Turns)),
 		at("PROCESS_ACTIVITY", unsafe.Offsetof(p.Activity)),
 		at("PROCESS_SENT", unsafe.Offsetof(p.Sent)),
-		at("PROCESS_RECENT", unsafe.Offsetof(p.Recent)),
-		at("PROCESS_POSTED", unsafe.Offsetof(p.Posted)),
-		at("PROCESS_RECEIVES", unsafe.Offsetof(p.Receives)),
-		at("PROCESS_PEERS", unsafe.Offsetof(p.Peers)),
-		at("PROCESS_ARMED", unsafe.Offsetof(p.Armed)),
+		at("PROCESS_REQUESTS", unsafe.Offsetof(p.Requests)),
 		{"SLOW_QUEUED", SlowQueued},
+		{"SLOW_IMPORT", SlowImport},
+		at("REQUESTS_RECEIVES", unsafe.Offsetof(r.Receives)),
+		at("REQUESTS_PEERS", unsafe.Offsetof(r.Peers)),
+		at("REQUESTS_ARMED", unsafe.Offsetof(r.Armed)),
+		at("REQUESTS_RECENT", unsafe.Offsetof(r.Recent)),
 		{"PEER_BYTES", PeerRecordSize},
 		at("PEER_ARMED", unsafe.Offsetof(q.Armed)),
 		at("PEER_OPEN", unsafe.Offsetof(q.Open)),

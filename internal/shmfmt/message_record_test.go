@@ -16,6 +16,7 @@ func TestMessageRecordsAreGolden(t *testing.T) {
 	l.fields(Producer{})
 	l.fields(Consumer{})
 	l.fields(EagerCredit{})
+	l.fields(RequestRecords{})
 	l.fields(SentRecord{})
 	l.fields(CommRecord{})
 	l.fields(ReceiveQueue{})
@@ -30,9 +31,9 @@ func TestMessageRecordsAreGolden(t *testing.T) {
 // in a line each.
 func TestMessageRecordsAreLines(t *testing.T) {
 	var q PeerRecord
-	for _, n := range []uintptr{unsafe.Sizeof(CommRecord{}), unsafe.Sizeof(ReceiveRecord{}), unsafe.Offsetof(ProcessRecord{}.Receives), unsafe.Offsetof(ReceiveQueue{}.Records)} {
+	for _, n := range []uintptr{unsafe.Sizeof(CommRecord{}), unsafe.Sizeof(ReceiveRecord{}), unsafe.Sizeof(ProcessRecord{}), unsafe.Offsetof(RequestRecords{}.Recent), unsafe.Offsetof(ReceiveQueue{}.Records)} {
 		if n != Line {
-			t.Errorf("a record, or the part of one that calls use most, has %d bytes", n)
+			t.Errorf("a record, or the first part of one, has %d bytes", n)
 		}
 	}
 	if r, s := (ReceiveQueue{}), (ReceiveRecord{}); unsafe.Offsetof(r.Next) != unsafe.Offsetof(s.Next) || unsafe.Offsetof(r.Prev) != unsafe.Offsetof(s.Prev) {

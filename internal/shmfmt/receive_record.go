@@ -17,7 +17,9 @@ type ReceiveQueue struct {
 	Free uint32 // first record of the list of those that are free again, through Next; 0 if there is none
 	High uint32 // records from here on have not been used since all were free; at least 1
 	Used uint32 // records in use
-	_    [32]byte
+	// Posted is how many receives are posted. SlowImport is set unless it is 0.
+	Posted uint32
+	_      [28]byte
 	// Next and Prev are the oldest and the youngest of the posted receives. They are where they would be in
 	// record 0, so that the list needs no special cases.
 	Next, Prev uint32
@@ -72,8 +74,8 @@ func (q *ReceiveQueue) Find(number uint32) *ReceiveRecord {
 // At returns record i, from 1 on.
 func (q *ReceiveQueue) At(i uint32) *ReceiveRecord { return &q.Records[i-1] }
 
-// Posted yields the posted receives, oldest first.
-func (q *ReceiveQueue) Posted() iter.Seq[*ReceiveRecord] {
+// All yields the posted receives, oldest first.
+func (q *ReceiveQueue) All() iter.Seq[*ReceiveRecord] {
 	return func(yield func(*ReceiveRecord) bool) {
 		for i := q.Next; i != 0; i = q.At(i).Next {
 			if !yield(q.At(i)) {
@@ -85,10 +87,10 @@ func (q *ReceiveQueue) Posted() iter.Seq[*ReceiveRecord] {
 
 // Imported empties the list of posted receives, whose states become ReceiveImported.
 func (q *ReceiveQueue) Imported() {
-	for r := range q.Posted() {
+	for r := range q.All() {
 		r.State = ReceiveImported
 	}
-	q.Next, q.Prev = 0, 0
+	q.Posted, q.Next, q.Prev = 0, 0, 0
 }
 
 // Release frees a record that is not posted.
@@ -110,6 +112,7 @@ func receiveLayout() []Field {
 		at("RECEIVES_FREE", unsafe.Offsetof(q.Free)),
 		at("RECEIVES_HIGH", unsafe.Offsetof(q.High)),
 		at("RECEIVES_USED", unsafe.Offsetof(q.Used)),
+		at("RECEIVES_POSTED", unsafe.Offsetof(q.Posted)),
 		{"RECEIVES_MOST", ReceivesMost},
 		{"RECEIVE_BITS", ReceiveBits},
 		at("RECEIVE_BYTES", unsafe.Sizeof(r)),

@@ -81,7 +81,7 @@ static void isends(void) {
 		EXPECT(number << 4 | HALO_KIND_SENT, r);
 		EXPECT(1, halo_done(r));
 		EXPECT(r, halo_from_int(halo_to_int((uintptr_t)r)));
-		const char *s = sent_records + number % HALO_SENT_MOST * HALO_SENT_BYTES;
+		const char *s = requests_of[0] + HALO_REQUESTS_RECENT + number % HALO_SENT_MOST * HALO_SENT_BYTES;
 		EXPECT(number, GET(uint32_t, s, HALO_SENT_NUMBER));
 		EXPECT(i + 1, GET(uint64_t, s, HALO_SENT_SEQUENCE));
 		EXPECT(3 + i, GET(int32_t, s, HALO_SENT_TAG));

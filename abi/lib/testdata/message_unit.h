@@ -27,7 +27,7 @@ static int failed;
 
 /* Two processes, ranks 0 and 1 of a communicator. Ring i is filled by process i. */
 static struct {
-	_Alignas(64) char record[128], comm[64], peers[2 * HALO_PEER_BYTES];
+	_Alignas(64) char record[64], comm[64], peers[2 * HALO_PEER_BYTES];
 	int32_t locals[2];
 	_Alignas(64) uint32_t armed;
 	_Alignas(64) uint32_t bell;
@@ -35,7 +35,7 @@ static struct {
 static struct {
 	_Alignas(64) char control[128], data[HALO_RING_BYTES];
 } ring[2];
-static _Alignas(64) char sent_records[HALO_SENT_MOST * HALO_SENT_BYTES], queues[2][HALO_RECEIVES_MOST * HALO_RECEIVE_BYTES];
+static _Alignas(64) char requests_of[2][HALO_REQUESTS_RECENT + HALO_SENT_MOST * HALO_SENT_BYTES], queues[2][HALO_RECEIVES_MOST * HALO_RECEIVE_BYTES];
 static const uintptr_t handles[2] = HANDLES;
 
 static MPI_Comm of(int i) { return (MPI_Comm)handles[i]; }
@@ -68,10 +68,10 @@ static void reset(void) {
 	for (int i = 0; i < 2; i++) {
 		char *q = way(i), *c = process[i].comm;
 		SET(int32_t, process[i].record, HALO_PROCESS_LOOKS, 100);
-		SET(char *, process[i].record, HALO_PROCESS_RECENT, sent_records);
-		SET(char *, process[i].record, HALO_PROCESS_RECEIVES, queues[i]);
-		SET(char *, process[i].record, HALO_PROCESS_PEERS, process[i].peers);
-		SET(uint32_t *, process[i].record, HALO_PROCESS_ARMED, &process[i].armed);
+		SET(char *, process[i].record, HALO_PROCESS_REQUESTS, requests_of[i]);
+		SET(char *, requests_of[i], HALO_REQUESTS_RECEIVES, queues[i]);
+		SET(char *, requests_of[i], HALO_REQUESTS_PEERS, process[i].peers);
+		SET(uint32_t *, requests_of[i], HALO_REQUESTS_ARMED, &process[i].armed);
 		SET(uint32_t, queues[i], HALO_RECEIVES_HIGH, 1);
 		SET(uint64_t, c, HALO_COMM_CTX, 40);
 		SET(uint32_t, c, HALO_COMM_ANY_TAG, 1);

@@ -14,7 +14,7 @@ static uint64_t values[MANY];
 /* Posts receive i of process 1. */
 static int post(int i, int room, int tag) { return halo_fast_irecv(&values[i], room, MPI_BYTE, 0, tag, of(1), &requests[i]); }
 static int wait_for(int i) { return halo_fast_wait(&requests[i], &statuses[i]); }
-static uint32_t posted(void) { return GET(uint32_t, process[1].record, HALO_PROCESS_POSTED); }
+static uint32_t posted(void) { return GET(uint32_t, queues[1], HALO_RECEIVES_POSTED); }
 static uint32_t used(void) { return GET(uint32_t, queues[1], HALO_RECEIVES_USED); }
 
 static int send_value(uint64_t value, int tag) { return halo_fast_send(&value, 8, MPI_BYTE, 1, tag, of(0)); }
@@ -53,10 +53,10 @@ static void posts(void) {
 	LEFT(halo_fast_irecv(in, 8, MPI_BYTE, 2, 3, of(1), &requests[0]));
 	LEFT(halo_fast_irecv(in, 8, MPI_BYTE, 0, -1, of(1), &requests[0]));
 	for (int bit = 0; bit < 8; bit++)
-		WITH(uint32_t, p, PROCESS_SLOW, (uint32_t)1 << bit, post(0, 8, 3));
+		WITH(uint32_t, p, PROCESS_SLOW, (uint32_t)1 << bit | HALO_SLOW_IMPORT, post(0, 8, 3));
 	WITH(uint32_t, p, PROCESS_LOCK, 1, post(0, 8, 3));
 	WITH(char *, way(1), PEER_IN_DATA, NULL, post(0, 8, 3));
-	WITH(char *, p, PROCESS_RECEIVES, NULL, post(0, 8, 3));
+	WITH(char *, requests_of[1], REQUESTS_RECEIVES, NULL, post(0, 8, 3));
 	WITH(uint32_t, process[1].comm, COMM_ANY_TAG, 0, post(0, 8, MPI_ANY_TAG));
 	EXPECT(12, posted());
 	EXPECT(1, halo_received(requests[0]));
@@ -85,11 +85,13 @@ static void order(void) {
 	EXPECT(1, send_value(11, 3)); /* for 0 */
 	EXPECT(0, flag_of(2));
 	EXPECT(2, posted());
+	EXPECT(HALO_SLOW_IMPORT, GET(uint32_t, process[1].record, HALO_PROCESS_SLOW));
 	EXPECT(1, send_value(12, 4)); /* for 3 */
 	EXPECT(1, send_value(13, 3)); /* for 2 */
 	EXPECT(1, wait_for(2));
 	got(2, 13, 3);
 	EXPECT(0, posted());
+	EXPECT(0, GET(uint32_t, process[1].record, HALO_PROCESS_SLOW));
 	EXPECT(1, flag_of(3));
 	got(3, 12, 4);
 	EXPECT(1, halo_fast_waitall(2, requests, statuses));
@@ -183,9 +185,9 @@ static void waits(void) {
 	LEFT(wait_for(0));
 	requests[0] = (MPI_Request)((uintptr_t)(HALO_RECEIVES_MOST * 7) << 4 | HALO_KIND_RECEIVED); /* there never was one */
 	LEFT(wait_for(0));
-	SET(char *, p, HALO_PROCESS_RECEIVES, NULL);
+	SET(char *, requests_of[1], HALO_REQUESTS_RECEIVES, NULL);
 	LEFT(wait_for(0));
-	SET(char *, p, HALO_PROCESS_RECEIVES, queues[1]);
+	SET(char *, requests_of[1], HALO_REQUESTS_RECEIVES, queues[1]);
 	process[1].armed = 1; /* a wait that looks for a frame disarms */
 	EXPECT(1, post(0, 8, 3));
 	EXPECT(1, send_value(8, 3));
