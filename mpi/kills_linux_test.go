@@ -160,9 +160,19 @@ func (r *killRun) wait(j *killJob) int {
 // nothingLeft checks that no process or file of the jobs is left soon after.
 func (r *killRun) nothingLeft() {
 	r.t.Helper()
-	began := time.Now()
+	began, own, delays := time.Now(), delayOf(os.Getpid()), map[int]time.Duration{}
+	for pid := range r.processes() {
+		delays[pid] = delayOf(pid)
+	}
 	for {
-		left := fmt.Sprint(r.processes())
+		processes := r.processes()
+		if delays != nil && time.Since(began) > 2*time.Second {
+			for pid, is := range processes {
+				r.t.Logf("%s, process %d, is left after 2 s, of which its threads have waited for a core for %v in all", is, pid, delayOf(pid)-delays[pid])
+			}
+			delays = nil
+		}
+		left := fmt.Sprint(processes)
 		entries, _ := os.ReadDir(r.tmp)
 		if left == "map[]" && len(entries) == 0 {
 			break
@@ -173,8 +183,21 @@ func (r *killRun) nothingLeft() {
 		time.Sleep(5 * time.Millisecond)
 	}
 	if took := time.Since(began); took > 2*time.Second {
-		r.t.Logf("nothing is left after %v", took.Round(time.Millisecond))
+		r.t.Logf("nothing is left after %v; the threads of the test have waited for a core for %v in all", took.Round(time.Millisecond), delayOf(os.Getpid())-own)
 	}
+}
+
+// delayOf is how long the threads of a process that live have been ready to run without a core.
+func delayOf(pid int) (sum time.Duration) {
+	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
+	for _, name := range threads {
+		text, _ := os.ReadFile(name)
+		if fields := strings.Fields(string(text)); len(fields) == 3 { // time on a core, time without, turns
+			ns, _ := strconv.ParseInt(fields[1], 10, 64)
+			sum += time.Duration(ns)
+		}
+	}
+	return sum
 }
 
 // A killPoint is a kind of process that is killed, and what becomes of the jobs.
