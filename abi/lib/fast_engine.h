@@ -19,11 +19,6 @@
 
 #include "shim.h"
 
-/* Known bugs, for a test of the tests: see fast_test.go. */
-#ifndef HALO_PLANTED
-#define HALO_PLANTED(fault) 0
-#endif
-
 /* Fields of the records. */
 #define U64(base, place) (*HALO_AT(uint64_t, base, HALO_##place))
 #define I64(base, place) (*HALO_AT(int64_t, base, HALO_##place))

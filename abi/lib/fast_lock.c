@@ -5,16 +5,15 @@
  * the same records, what View.Lock and View.Unlock of internal/rma do with the lock of
  * internal/shmfmt/window_lock.go, where it says why the steps are in this order. Where anybody else has to do
  * with the lock or with the state of the window, C has changed nothing and Go does the call.
+ *
+ * The mutex of the window is held for some instructions only. As with the engine's lock, HALO_HOLDS keeps a signal
+ * handler that interrupts them from waiting for it.
  */
-
-/* Known bugs, for a test of the tests: see fast_test.go. */
-#ifndef HALO_PLANTED
-#define HALO_PLANTED(fault) 0
-#endif
 
 /* What Go does after a call: see View.AfterC. */
 enum { WAKE = 1, UNLOCK = 2 };
 
+/* The lock of the window is not held. */
 static __attribute__((noinline, cold)) void finish(MPI_Win win, int rank, int what) {
 	struct halo_stay stay;
 	halo_prepare(&stay);

@@ -7,17 +7,7 @@
 #include <unistd.h>
 
 #include "../fast.h"
-
-static int failed;
-
-#define EXPECT(expected, call)                                                                   \
-	do {                                                                                         \
-		long got_ = (long)(call);                                                                \
-		if (got_ != (long)(expected)) {                                                          \
-			printf("%s:%d: %s is %ld, want %ld\n", __FILE__, __LINE__, #call, got_, (long)(expected)); \
-			failed++;                                                                            \
-		}                                                                                        \
-	} while (0)
+#include "expect.h"
 
 /* Requests of receives are for receive_unit.c. */
 int halo_complete(int count, MPI_Request requests[], MPI_Status statuses[], int *flag) {

@@ -7,17 +7,7 @@
 #include <unistd.h>
 
 #include "../shim.h"
-
-static int failed;
-
-#define EXPECT(expected, call)                                                                   \
-	do {                                                                                         \
-		long got_ = (long)(call);                                                                \
-		if (got_ != (long)(expected)) {                                                          \
-			printf("%s:%d: %s is %ld, want %ld\n", __FILE__, __LINE__, #call, got_, (long)(expected)); \
-			failed++;                                                                            \
-		}                                                                                        \
-	} while (0)
+#include "expect.h"
 
 #define SET(type, base, place, value) (*HALO_AT(type, base, place) = (value))
 #define GET(type, base, place) (*HALO_AT(type, base, place))
