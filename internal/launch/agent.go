@@ -208,18 +208,22 @@ func (a *agent) startOne(p *process, env []string, cpus []int, stdin *os.File) e
 
 // cannotStart describes why a process cannot be started.
 func cannotStart(rank int, file string, err error) string {
-	hint := ""
+	return fmt.Sprintf("cannot start rank %d, %s: %v%s", rank, file, err, cause(err))
+}
+
+// cause says in words, after a colon, what the error of a system call that starts a process means.
+func cause(err error) string {
 	switch {
 	case errors.Is(err, syscall.EAGAIN):
-		hint = ": too many processes and threads, " + limitsOfThreads()
+		return ": too many processes and threads, " + limitsOfThreads()
 	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
-		hint = ": too many open files, see ulimit -Hn"
+		return ": too many open files, see ulimit -Hn"
 	case errors.Is(err, syscall.ENOEXEC):
-		hint = ": neither a program for this machine nor a script that begins with #!"
+		return ": neither a program for this machine nor a script that begins with #!"
 	case errors.Is(err, syscall.ENOENT):
-		hint = ": the file exists, but the interpreter it names does not"
+		return ": the file exists, but the interpreter it names does not"
 	}
-	return fmt.Sprintf("cannot start rank %d, %s: %v%s", rank, file, err, hint)
+	return ""
 }
 
 // signal sends s to all ranks and the processes that they have started.

@@ -49,6 +49,7 @@ type stream2 struct{ rank, which int }
 
 // agentMain is the main function of the agent's process.
 func agentMain(in io.Reader, out io.Writer) int {
+	keepThreads(threadsOfLauncher)
 	s := &agentProcess{events: make(chan func(), 64), carriers: map[stream2]*carrier{}}
 	s.agent = &agent{up: s, post: s.post}
 	s.out = newOutbox(out)

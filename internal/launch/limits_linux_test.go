@@ -101,9 +101,26 @@ func TestLimitsOfRanksAreNamed(t *testing.T) {
 		r.through(`ulimit -c 0; exec "$0" "$@"`).start().wait(2).said("halo: " + want)
 	}
 	halo(t, 0, "-n", "1", "sh", "-c", "echo runtime/cgo: pthread_create failed >&2").said("pthread_create")
-	group := newGroup(t, 12)
-	r := newRun(t, "-n", "20", "sleep", "100").through(`echo $$ >` + group + `/cgroup.procs; exec "$0" "$@"`).start()
-	r.wait(126).said("halo: cannot start rank ", "sleep: resource temporarily unavailable: too many processes and threads, the control group allows 12 processes and threads (pids.max)")
+	group := newGroup(t, 24)
+	r := newRun(t, "-n", "40", "sleep", "100").through(`echo $$ >` + group + `/cgroup.procs; exec "$0" "$@"`).start()
+	r.wait(126).said("halo: cannot start rank ", "sleep: resource temporarily unavailable: too many processes and threads, the control group allows 24 processes and threads (pids.max)")
+}
+
+// The ranks may use up the processes and threads that are allowed: the launcher and its warden have
+// made their threads before, so Go's runtime never ends them.
+func TestRanksThatUseUpTheLimitOfThreads(t *testing.T) {
+	for n := 9; n <= 28; n++ {
+		group := newGroup(t, n)
+		r := newRun(t, "-n", "40", "sleep", "100").through(`echo $$ >` + group + `/cgroup.procs; exec "$0" "$@"`).start()
+		<-r.ended
+		if r.status != 125 && r.status != 126 {
+			t.Errorf("%d are allowed: status %d", n, r.status)
+		}
+		r.said("pids.max")
+		if strings.Contains(r.stderr.String(), "goroutine") {
+			t.Errorf("%d are allowed: %s", n, r.stderr.String())
+		}
+	}
 }
 
 // A Go rank with too little address space is explained: by the launcher if Go's runtime ends the

@@ -19,6 +19,7 @@ import (
 
 // Run runs a job to its end and returns the launcher's exit status.
 func Run(spec *Spec) int {
+	keepThreads(threadsOfLauncher)
 	stdin, stdout, stderr := spec.Stdin, spec.Stdout, spec.Stderr
 	if stdin == nil {
 		stdin = os.Stdin

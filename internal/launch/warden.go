@@ -69,7 +69,7 @@ func startWarden(id string) (*wardenPipe, error) {
 	})
 	if err != nil {
 		w.Close()
-		return nil, fmt.Errorf("starting the warden: %w", err)
+		return nil, fmt.Errorf("starting the warden: %w%s", err, cause(err))
 	}
 	return &wardenPipe{w, pid}, nil
 }
@@ -111,6 +111,7 @@ const (
 
 // warden is the main function of the warden process.
 func warden(id string, pipe io.Reader) {
+	keepThreads(threadsOfWarden)
 	lines := make(chan string)
 	go func() {
 		defer close(lines) // an incomplete line is dropped
