@@ -59,6 +59,15 @@ int main(int argc, char **argv) {
 	OK(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_UNIVERSE_SIZE, &universe, &flag));
 	CHECK(flag && *universe >= size);
 
+	/* DYN-01: free slots are asked for by all before any of them are taken. */
+	{
+		int slots = -1;
+		OK(MPIX_Comm_get_free_slots(MPI_COMM_WORLD, &slots));
+		CHECK(slots == *universe - size, "%d slots are free, the universe is %d", slots, *universe);
+		FAILS(MPIX_Comm_get_free_slots(MPI_COMM_NULL, &slots), MPI_ERR_COMM);
+		OK(MPI_Barrier(MPI_COMM_WORLD));
+	}
+
 	/* DYN-05, DYN-03: arguments count at the root only. */
 	if (rank == size - 1)
 		OK(MPI_Comm_spawn(self, arguments, 2, MPI_INFO_NULL, size - 1, MPI_COMM_WORLD, &all, codes));

@@ -37,3 +37,32 @@ func ExampleComm_Spawn() {
 		return workers.Disconnect()
 	})
 }
+
+// A pool grows by as many processes as there are free slots, if there are any.
+func ExampleComm_FreeSlots() {
+	mpi.Main(func(world *mpi.Comm) error {
+		if parent := world.Parent(); parent != nil {
+			return parent.Disconnect()
+		}
+		n := []int64{0}
+		if world.Rank() == 0 {
+			free, err := world.FreeSlots(context.Background())
+			if err != nil {
+				return err
+			}
+			n[0] = int64(free)
+		}
+		if err := mpi.Bcast(world, n, 0); err != nil || n[0] == 0 {
+			return err
+		}
+		self, err := os.Executable()
+		if err != nil {
+			return err
+		}
+		workers, _, err := world.Spawn(context.Background(), 0, mpi.Command{Program: self, N: int(n[0])})
+		if err != nil {
+			return err // also if others took a slot meanwhile
+		}
+		return workers.Disconnect()
+	})
+}

@@ -61,7 +61,8 @@ func (c *Comm) Spawn(ctx context.Context, root int, commands ...Command) (*Comm,
 // of processes; here they have as many slots as cores. Other goroutines and processes may spawn at the same time, so a
 // Spawn may find fewer. c is any communicator of the process. ErrSpawn if the process cannot spawn others. It is local.
 //
-// C: none; the attribute MPI_UNIVERSE_SIZE, section 11.10.1, is the number of slots when the process was started.
+// C: MPIX_Comm_get_free_slots; the attribute MPI_UNIVERSE_SIZE, section 11.10.1, is the number of slots when the process
+// was started.
 func (c *Comm) FreeSlots(ctx context.Context) (int, error) {
 	const k = callFreeSlots
 	if err := c.usable(k); err != nil {
@@ -76,6 +77,9 @@ func (c *Comm) FreeSlots(ctx context.Context) (int, error) {
 	}
 	return n, nil
 }
+
+// FreeSlots is MPIX_Comm_get_free_slots.
+func (internals) FreeSlots(c *Comm) (int, error) { return c.FreeSlots(context.Background()) }
 
 // Spawn is MPI_Comm_spawn or, if multiple, MPI_Comm_spawn_multiple. bad says what is wrong with other arguments
 // of the root.

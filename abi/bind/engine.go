@@ -25,6 +25,7 @@ var engine = unexported.Get[interface {
 	InitErrhandler(h mpi.Errhandler) (*mpi.Comm, error)
 	FirstErrhandler(h mpi.Errhandler)
 	ProcessComm() *mpi.Comm
+	FreeSlots(c *mpi.Comm) (int, error)
 	Spawn(c *mpi.Comm, root int, multiple bool, commands []mpi.Command, bad string) (*mpi.Comm, []error, error)
 
 	// Records that compiled code reads, and functions through which it enters Go.

@@ -550,21 +550,22 @@ var procedures = [...]procedure{
 	541: {text: 14351, name: 21, buffers: 20, win: 4},
 	542: {text: 14392, name: 22, buffers: 9, win: 2},
 	543: {text: 14423, name: 23, buffers: 9, win: 6},
-	544: {text: 14455, name: 16, buffers: 17},
-	545: {text: 14488, name: 29, buffers: 15, always: true},
-	546: {text: 14532, name: 29, buffers: 15, always: true},
-	547: {text: 14576, name: 28, buffers: 15, always: true},
-	548: {text: 14619, name: 32, buffers: 15, always: true},
-	549: {text: 14666, name: 34, buffers: 19},
-	550: {text: 14719, name: 34, buffers: 19},
-	551: {text: 14772, name: 33, buffers: 19},
-	552: {text: 14824, name: 29, buffers: 17, comm: 1},
-	553: {text: 14870, name: 29, buffers: 17, comm: 1},
-	554: {text: 14916, name: 29, buffers: 17},
-	555: {text: 14962, name: 29, buffers: 17},
-	556: {text: 15008, name: 28, buffers: 17, win: 1},
-	557: {text: 15053, name: 28, buffers: 17, win: 1},
-	558: {text: 15098, name: 22, buffers: 19},
+	544: {text: 14455, name: 24, comm: 1},
+	545: {text: 14479, name: 16, buffers: 17},
+	546: {text: 14512, name: 29, buffers: 15, always: true},
+	547: {text: 14556, name: 29, buffers: 15, always: true},
+	548: {text: 14600, name: 28, buffers: 15, always: true},
+	549: {text: 14643, name: 32, buffers: 15, always: true},
+	550: {text: 14690, name: 34, buffers: 19},
+	551: {text: 14743, name: 34, buffers: 19},
+	552: {text: 14796, name: 33, buffers: 19},
+	553: {text: 14848, name: 29, buffers: 17, comm: 1},
+	554: {text: 14894, name: 29, buffers: 17, comm: 1},
+	555: {text: 14940, name: 29, buffers: 17},
+	556: {text: 14986, name: 29, buffers: 17},
+	557: {text: 15032, name: 28, buffers: 17, win: 1},
+	558: {text: 15077, name: 28, buffers: 17, win: 1},
+	559: {text: 15122, name: 22, buffers: 19},
 }
 
 // calls implement the procedures, by number; nil for those that C does alone.
@@ -1101,21 +1102,22 @@ func init() {
 		541: doMPIX_Memhandle_create,
 		542: doMPIX_Memhandle_release,
 		543: doMPIX_Win_from_memhandle,
-		544: (*Lib).createOpExtra,
-		545: doMPIX_Comm_create_errhandler_x,
-		546: doMPIX_File_create_errhandler_x,
-		547: doMPIX_Win_create_errhandler_x,
-		548: doMPIX_Session_create_errhandler_x,
-		549: doMPIX_Comm_create_keyval_as_fortran,
-		550: doMPIX_Type_create_keyval_as_fortran,
-		551: doMPIX_Win_create_keyval_as_fortran,
-		552: doMPIX_Comm_set_attr_as_fortran,
-		553: doMPIX_Comm_get_attr_as_fortran,
-		554: doMPIX_Type_set_attr_as_fortran,
-		555: doMPIX_Type_get_attr_as_fortran,
-		556: doMPIX_Win_set_attr_as_fortran,
-		557: doMPIX_Win_get_attr_as_fortran,
-		558: (*Lib).addHooks,
+		544: doMPIX_Comm_get_free_slots,
+		545: (*Lib).createOpExtra,
+		546: doMPIX_Comm_create_errhandler_x,
+		547: doMPIX_File_create_errhandler_x,
+		548: doMPIX_Win_create_errhandler_x,
+		549: doMPIX_Session_create_errhandler_x,
+		550: doMPIX_Comm_create_keyval_as_fortran,
+		551: doMPIX_Type_create_keyval_as_fortran,
+		552: doMPIX_Win_create_keyval_as_fortran,
+		553: doMPIX_Comm_set_attr_as_fortran,
+		554: doMPIX_Comm_get_attr_as_fortran,
+		555: doMPIX_Type_set_attr_as_fortran,
+		556: doMPIX_Type_get_attr_as_fortran,
+		557: doMPIX_Win_set_attr_as_fortran,
+		558: doMPIX_Win_get_attr_as_fortran,
+		559: (*Lib).addHooks,
 	}
 }
 
@@ -1665,6 +1667,7 @@ const texts = "" +
 	"MPIX_Memhandle_createbase - - - memhandle" +
 	"MPIX_Memhandle_releasememhandle" +
 	"MPIX_Win_from_memhandlememhandle" +
+	"MPIX_Comm_get_free_slots" +
 	"MPIX_Op_create_x- - - extra_state" +
 	"MPIX_Comm_create_errhandler_x- - extra_state" +
 	"MPIX_File_create_errhandler_x- - extra_state" +
@@ -6562,6 +6565,22 @@ func doMPIX_Win_from_memhandle(l *Lib, a args) error {
 		return err
 	}
 	a.setWord(6, l.addWin(v0))
+	return nil
+}
+
+func doMPIX_Comm_get_free_slots(l *Lib, a args) error {
+	if err := l.need("MPIX_Comm_get_free_slots", a, "slots", 1); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(0), "MPIX_Comm_get_free_slots")
+	if err != nil {
+		return err
+	}
+	v0, err := engine.FreeSlots(comm)
+	if err != nil {
+		return err
+	}
+	a.setInt(1, int(v0))
 	return nil
 }
 

@@ -1173,6 +1173,7 @@ int MPIX_Memhandle_create(void *base, MPI_Aint size, MPI_Info info, MPI_Win pare
 int MPIX_Memhandle_release(const void *memhandle, MPI_Win parentwin);
 int MPIX_Win_from_memhandle(const void *memhandle, MPI_Aint size, int disp_unit, MPI_Info info, int target, MPI_Win parentwin, MPI_Win *newwin);
 int MPIX_Win_from_memhandle_c(const void *memhandle, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, int target, MPI_Win parentwin, MPI_Win *newwin);
+int MPIX_Comm_get_free_slots(MPI_Comm comm, int *slots);
 int MPIX_Op_create_x(MPIX_User_function_x *user_fn, MPIX_Destructor_function *destructor_fn, int commute, void *extra_state, MPI_Op *op);
 int MPIX_Comm_create_errhandler_x(MPIX_Comm_errhandler_function_x *comm_errhandler_fn, MPIX_Destructor_function *destructor_fn, void *extra_state, MPI_Errhandler *errhandler);
 int MPIX_File_create_errhandler_x(MPIX_File_errhandler_function_x *file_errhandler_fn, MPIX_Destructor_function *destructor_fn, void *extra_state, MPI_Errhandler *errhandler);
@@ -1907,6 +1908,7 @@ int PMPIX_Memhandle_create(void *base, MPI_Aint size, MPI_Info info, MPI_Win par
 int PMPIX_Memhandle_release(const void *memhandle, MPI_Win parentwin);
 int PMPIX_Win_from_memhandle(const void *memhandle, MPI_Aint size, int disp_unit, MPI_Info info, int target, MPI_Win parentwin, MPI_Win *newwin);
 int PMPIX_Win_from_memhandle_c(const void *memhandle, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, int target, MPI_Win parentwin, MPI_Win *newwin);
+int PMPIX_Comm_get_free_slots(MPI_Comm comm, int *slots);
 int PMPIX_Op_create_x(MPIX_User_function_x *user_fn, MPIX_Destructor_function *destructor_fn, int commute, void *extra_state, MPI_Op *op);
 int PMPIX_Comm_create_errhandler_x(MPIX_Comm_errhandler_function_x *comm_errhandler_fn, MPIX_Destructor_function *destructor_fn, void *extra_state, MPI_Errhandler *errhandler);
 int PMPIX_File_create_errhandler_x(MPIX_File_errhandler_function_x *file_errhandler_fn, MPIX_Destructor_function *destructor_fn, void *extra_state, MPI_Errhandler *errhandler);
@@ -1991,6 +1993,7 @@ int PMPIX_Request_add_hooks(MPI_Request request, MPIX_Destructor_function *start
 #define MPI_Memhandle_release              MPIX_Memhandle_release
 #define MPI_Win_from_memhandle             MPIX_Win_from_memhandle
 #define MPI_Win_from_memhandle_c           MPIX_Win_from_memhandle_c
+#define MPI_Comm_get_free_slots            MPIX_Comm_get_free_slots
 #define MPI_Op_create_x                    MPIX_Op_create_x
 #define MPI_Comm_create_errhandler_x       MPIX_Comm_create_errhandler_x
 #define MPI_File_create_errhandler_x       MPIX_File_create_errhandler_x

@@ -546,6 +546,7 @@ const char *const halo_names[] = {
 	"MPIX_Memhandle_create",
 	"MPIX_Memhandle_release",
 	"MPIX_Win_from_memhandle",
+	"MPIX_Comm_get_free_slots",
 	"MPIX_Op_create_x",
 	"MPIX_Comm_create_errhandler_x",
 	"MPIX_File_create_errhandler_x",
@@ -6037,92 +6038,98 @@ int PMPIX_Win_from_memhandle_c(const void *memhandle, MPI_Aint size, MPI_Aint di
 }
 ALIAS(MPIX_Win_from_memhandle_c)
 
+int PMPIX_Comm_get_free_slots(MPI_Comm comm, int *slots) {
+	word words[] = {W(comm), W(slots)};
+	return haloCall(544, 0, words);
+}
+ALIAS(MPIX_Comm_get_free_slots)
+
 int PMPIX_Op_create_x(MPIX_User_function_x *user_fn, MPIX_Destructor_function *destructor_fn, int commute, void *extra_state, MPI_Op *op) {
 	word words[] = {W(user_fn), W(destructor_fn), W(commute), W(extra_state), W(op)};
-	return haloCall(544, 0, words);
+	return haloCall(545, 0, words);
 }
 ALIAS(MPIX_Op_create_x)
 
 int PMPIX_Comm_create_errhandler_x(MPIX_Comm_errhandler_function_x *comm_errhandler_fn, MPIX_Destructor_function *destructor_fn, void *extra_state, MPI_Errhandler *errhandler) {
 	word words[] = {W(comm_errhandler_fn), W(destructor_fn), W(extra_state), W(errhandler)};
-	return haloCall(545, 0, words);
+	return haloCall(546, 0, words);
 }
 ALIAS(MPIX_Comm_create_errhandler_x)
 
 int PMPIX_File_create_errhandler_x(MPIX_File_errhandler_function_x *file_errhandler_fn, MPIX_Destructor_function *destructor_fn, void *extra_state, MPI_Errhandler *errhandler) {
 	word words[] = {W(file_errhandler_fn), W(destructor_fn), W(extra_state), W(errhandler)};
-	return haloCall(546, 0, words);
+	return haloCall(547, 0, words);
 }
 ALIAS(MPIX_File_create_errhandler_x)
 
 int PMPIX_Win_create_errhandler_x(MPIX_Win_errhandler_function_x *win_errhandler_fn, MPIX_Destructor_function *destructor_fn, void *extra_state, MPI_Errhandler *errhandler) {
 	word words[] = {W(win_errhandler_fn), W(destructor_fn), W(extra_state), W(errhandler)};
-	return haloCall(547, 0, words);
+	return haloCall(548, 0, words);
 }
 ALIAS(MPIX_Win_create_errhandler_x)
 
 int PMPIX_Session_create_errhandler_x(MPIX_Session_errhandler_function_x *session_errhandler_fn, MPIX_Destructor_function *destructor_fn, void *extra_state, MPI_Errhandler *errhandler) {
 	word words[] = {W(session_errhandler_fn), W(destructor_fn), W(extra_state), W(errhandler)};
-	return haloCall(548, 0, words);
+	return haloCall(549, 0, words);
 }
 ALIAS(MPIX_Session_create_errhandler_x)
 
 int PMPIX_Comm_create_keyval_as_fortran(MPI_Comm_copy_attr_function *comm_copy_attr_fn, MPI_Comm_delete_attr_function *comm_delete_attr_fn, MPIX_Destructor_function *destructor_fn, int *comm_keyval, void *extra_state) {
 	word words[] = {W(comm_copy_attr_fn), W(comm_delete_attr_fn), W(destructor_fn), W(comm_keyval), W(extra_state)};
-	return haloCall(549, 0, words);
+	return haloCall(550, 0, words);
 }
 ALIAS(MPIX_Comm_create_keyval_as_fortran)
 
 int PMPIX_Type_create_keyval_as_fortran(MPI_Type_copy_attr_function *type_copy_attr_fn, MPI_Type_delete_attr_function *type_delete_attr_fn, MPIX_Destructor_function *destructor_fn, int *type_keyval, void *extra_state) {
 	word words[] = {W(type_copy_attr_fn), W(type_delete_attr_fn), W(destructor_fn), W(type_keyval), W(extra_state)};
-	return haloCall(550, 0, words);
+	return haloCall(551, 0, words);
 }
 ALIAS(MPIX_Type_create_keyval_as_fortran)
 
 int PMPIX_Win_create_keyval_as_fortran(MPI_Win_copy_attr_function *win_copy_attr_fn, MPI_Win_delete_attr_function *win_delete_attr_fn, MPIX_Destructor_function *destructor_fn, int *win_keyval, void *extra_state) {
 	word words[] = {W(win_copy_attr_fn), W(win_delete_attr_fn), W(destructor_fn), W(win_keyval), W(extra_state)};
-	return haloCall(551, 0, words);
+	return haloCall(552, 0, words);
 }
 ALIAS(MPIX_Win_create_keyval_as_fortran)
 
 int PMPIX_Comm_set_attr_as_fortran(MPI_Comm comm, int comm_keyval, void *attribute_val) {
 	word words[] = {W(comm), W(comm_keyval), W(attribute_val)};
-	return haloCall(552, 0, words);
+	return haloCall(553, 0, words);
 }
 ALIAS(MPIX_Comm_set_attr_as_fortran)
 
 int PMPIX_Comm_get_attr_as_fortran(MPI_Comm comm, int comm_keyval, void *attribute_val, int *flag) {
 	word words[] = {W(comm), W(comm_keyval), W(attribute_val), W(flag)};
-	return haloCall(553, 0, words);
+	return haloCall(554, 0, words);
 }
 ALIAS(MPIX_Comm_get_attr_as_fortran)
 
 int PMPIX_Type_set_attr_as_fortran(MPI_Datatype datatype, int type_keyval, void *attribute_val) {
 	word words[] = {W(datatype), W(type_keyval), W(attribute_val)};
-	return haloCall(554, 0, words);
+	return haloCall(555, 0, words);
 }
 ALIAS(MPIX_Type_set_attr_as_fortran)
 
 int PMPIX_Type_get_attr_as_fortran(MPI_Datatype datatype, int type_keyval, void *attribute_val, int *flag) {
 	word words[] = {W(datatype), W(type_keyval), W(attribute_val), W(flag)};
-	return haloCall(555, 0, words);
+	return haloCall(556, 0, words);
 }
 ALIAS(MPIX_Type_get_attr_as_fortran)
 
 int PMPIX_Win_set_attr_as_fortran(MPI_Win win, int win_keyval, void *attribute_val) {
 	word words[] = {W(win), W(win_keyval), W(attribute_val)};
-	return haloCall(556, 0, words);
+	return haloCall(557, 0, words);
 }
 ALIAS(MPIX_Win_set_attr_as_fortran)
 
 int PMPIX_Win_get_attr_as_fortran(MPI_Win win, int win_keyval, void *attribute_val, int *flag) {
 	word words[] = {W(win), W(win_keyval), W(attribute_val), W(flag)};
-	return haloCall(557, 0, words);
+	return haloCall(558, 0, words);
 }
 ALIAS(MPIX_Win_get_attr_as_fortran)
 
 int PMPIX_Request_add_hooks(MPI_Request request, MPIX_Destructor_function *start_fn, MPIX_Destructor_function *complete_fn, MPIX_Destructor_function *destructor_fn, void *extra_state) {
 	word words[] = {W(request), W(start_fn), W(complete_fn), W(destructor_fn), W(extra_state)};
-	return haloCall(558, 0, words);
+	return haloCall(559, 0, words);
 }
 ALIAS(MPIX_Request_add_hooks)

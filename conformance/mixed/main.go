@@ -70,10 +70,13 @@ func connected(ctx context.Context, world *mpi.Comm, service string) (*mpi.Comm,
 	port := ""
 	for world.Rank() == 0 && port == "" {
 		var err error
-		if port, err = mpi.LookupName(world, service); errors.Is(err, mpi.ErrName) {
-			time.Sleep(time.Millisecond)
-		} else if err != nil {
+		if port, err = mpi.LookupName(world, service); err != nil && !errors.Is(err, mpi.ErrName) {
 			return nil, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(time.Millisecond):
 		}
 	}
 	return mpi.Connect(ctx, port, world, 0)

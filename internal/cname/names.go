@@ -78,6 +78,7 @@ const names = "" +
 	"MPI_Comm_get_attr\n" +
 	"MPIX_Comm_get_attr_as_fortran\n" +
 	"MPI_Comm_get_errhandler\n" +
+	"MPIX_Comm_get_free_slots\n" +
 	"MPI_Comm_get_info\n" +
 	"MPI_Comm_get_name\n" +
 	"MPI_Comm_get_parent\n" +
