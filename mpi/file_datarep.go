@@ -76,7 +76,7 @@ func RegisterDatarep(c *Comm, name string, functions Datarep) error {
 // Origin is the address of displacement 0 of the first element of a Buffer.
 //
 // C: none; for bindings, whose conversion functions get the address.
-func (internals) Origin(b Buffer) uintptr { return uintptr(b.b.Origin()) }
+func (internals) Origin(b Buffer) uintptr { return b.b.Origin() }
 
 // engine is the representation with functions of the engine's types.
 func (d Datarep) engine(name string) *file.Representation {

@@ -65,6 +65,15 @@ func At(addr unsafe.Pointer, t *Type, count int64) (b Buffer, err error) {
 // At does what the function At does, in place; b must be zero.
 func (b *Buffer) At(addr unsafe.Pointer, t *Type, count int64) error { return b.fill(addr, t, count) }
 
+// FromLowest returns the Buffer of count elements of t that has its lowest byte of data in the first element at
+// lowest. There may be no memory at displacement 0, so a pointer to it would be invalid.
+func FromLowest(lowest unsafe.Pointer, t *Type, count int64) (b Buffer, err error) {
+	if err = b.fill(lowest, t, count); err == nil {
+		b.origin = -t.lay.trueLB
+	}
+	return b, err
+}
+
 func (b *Buffer) fill(addr unsafe.Pointer, t *Type, count int64) error {
 	switch {
 	case t == nil:
@@ -101,7 +110,7 @@ func (b *Buffer) lowest() int64 { return b.origin + b.t.lay.trueLB }
 func (b *Buffer) Type() *Type { return b.t }
 
 // Origin is the address of displacement 0 of the first element.
-func (b *Buffer) Origin() unsafe.Pointer { return unsafe.Add(b.base, b.origin) }
+func (b *Buffer) Origin() uintptr { return uintptr(b.base) + uintptr(b.origin) }
 
 // Count is the number of elements.
 func (b *Buffer) Count() int64 { return b.count }

@@ -20,10 +20,10 @@ func (b *Buffer) Memory() (mem []byte, origin int64) {
 	}
 	switch {
 	case b.room != 0:
-	case b.base == nil && lo == 0:
+	case b.base == nil && b.origin+lo == 0:
 		return nil, 0
 	default:
-		return b.bytes(lo, hi-lo), -lo
+		return b.bytes(b.origin+lo, hi-lo), -lo
 	}
 	lo, hi = max(0, b.origin+lo), min(b.room, b.origin+hi)
 	if lo >= hi {

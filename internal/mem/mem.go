@@ -135,8 +135,7 @@ func (m Mem) Blocks(dst [][]byte, at, end int) (k, next int) {
 // Buffer returns the Buffer of the elements of t that m is the packed form of. m is a whole number of
 // elements, from the first one on: what In has returned for them.
 func (m Mem) Buffer(t *dtype.Type) (dtype.Buffer, error) {
-	lb, _ := t.TrueExtent()
-	return dtype.At(unsafe.Add(m.base, int64(m.at)-lb), t, int64(m.n)/t.Size())
+	return dtype.FromLowest(unsafe.Add(m.base, m.at), t, int64(m.n)/t.Size())
 }
 
 // scratch is the size in bytes of Copy's intermediate buffer, which fits the first-level cache.

@@ -291,6 +291,49 @@ func TestDenseElementsAreContiguous(t *testing.T) {
 	}
 }
 
+// The Buffer of elements is made again from their memory, also where displacement 0 is in none: no pointer is made to
+// it (which the race detector checks), and Memory is the memory of the elements (IO-15).
+func TestBufferOfElements(t *testing.T) {
+	byteType := dtype.Predefined().Type(dtype.Byte)
+	for _, lengths := range [][]int64{{8}, {3, 5}} {
+		for _, first := range []int64{0, 1, 100, 1 << 40, -100} {
+			places := []int64{first, first + 4}[:len(lengths)]
+			elements, err := dtype.Hindexed(lengths, places, byteType)
+			if err != nil {
+				t.Fatal(err)
+			}
+			elements.Commit()
+			_, extent := elements.Extent()
+			for _, count := range []int64{1, 3} {
+				memory := make([]byte, count*extent)
+				for i := range memory {
+					memory[i] = byte(i + 1)
+				}
+				b, err := dtype.Bind(memory, -first, elements, count)
+				if err != nil {
+					t.Fatal(err)
+				}
+				again, err := mem.In(&b).Buffer(elements)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want, got := make([]byte, b.Size()), make([]byte, b.Size())
+				b.PackAll(want)
+				again.PackAll(got)
+				if !bytes.Equal(got, want) {
+					t.Errorf("%d elements of %v at %v are %v, want %v", count, lengths, places, got, want)
+				}
+				if m, origin := again.Memory(); !bytes.Equal(m, memory) || origin != -first {
+					t.Errorf("%d elements of %v at %v have the memory %v, with displacement 0 at %d", count, lengths, places, m, origin)
+				}
+				if again.Origin() != b.Origin() {
+					t.Errorf("%d elements of %v at %v: displacement 0 is at %#x, want %#x", count, lengths, places, again.Origin(), b.Origin())
+				}
+			}
+		}
+	}
+}
+
 // Cut panics for a range outside of the memory.
 func TestCutStaysWithin(t *testing.T) {
 	for _, r := range [][2]int{{-1, 2}, {0, 5}, {3, 2}, {5, 5}} {
