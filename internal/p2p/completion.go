@@ -145,9 +145,8 @@ func (e *Engine) Any(rs []*Request, wait bool) (active bool, done int) {
 		e.freeAnyWaits = e.freeAnyWaits[:n-1]
 	} else {
 		g = &anyWait{}
-		g.About = g
 	}
-	g.Reset()
+	g.Event = proc.Event{About: g}
 	g.requests = rs
 	for _, r := range rs {
 		if r != nil && r.Active {

@@ -227,8 +227,16 @@ func (e *Engine) NewPartitioned(v *Envelope, send bool, what string, s Starter) 
 		r.peer = int32(v.Peer)
 	}
 	r.node.Src = r.peer
+	r.YieldOften(true) // several threads of the sender may make partitions ready
 	e.SetPersistent(r, s)
 	return r
+}
+
+// FreePartitioned is Free of a request of NewPartitioned.
+func (e *Engine) FreePartitioned(r *Request) {
+	r.YieldOften(false)
+	r.About = r
+	e.Free(r)
 }
 
 // SetStarter sets what Starter returns, for a request that is not persistent.

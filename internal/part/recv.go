@@ -297,8 +297,7 @@ func (r *Recv) Free() {
 			*b = memory.Block{}
 		}
 	}
-	r.request.About = r.request // it is used again
-	e.messages.Free(r.request)
+	e.messages.FreePartitioned(r.request)
 }
 
 // AppendAbout implements proc.About.

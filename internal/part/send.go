@@ -143,8 +143,7 @@ func (e *Engine) failSend(s *Send, err error) {
 // partition has been moved.
 func (s *Send) Free() {
 	s.e.sends.Remove(s.handle)
-	s.request.About = s.request // it is used again
-	s.e.messages.Free(s.request)
+	s.e.messages.FreePartitioned(s.request)
 }
 
 // AppendAbout implements proc.About.

@@ -61,6 +61,8 @@ const (
 	WatcherForgotten = false
 	// ApartAsked leaves tasks and polling to a goroutine that waits apart, which does neither.
 	ApartAsked = false
+	// CoreKept has pollers keep their cores while they wait for what needs further threads.
+	CoreKept = false
 	// AssistUnawaited completes a message before its sender has copied the pieces that it has claimed.
 	AssistUnawaited = false
 	// PieceOfAnother has a sender claim pieces of the message after the one that it was asked to assist with.

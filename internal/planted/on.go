@@ -35,6 +35,7 @@ var (
 	BellNotRung           = chosen("BellNotRung")
 	WatcherForgotten      = chosen("WatcherForgotten")
 	ApartAsked            = chosen("ApartAsked")
+	CoreKept              = chosen("CoreKept")
 	AssistUnawaited       = chosen("AssistUnawaited")
 	PieceOfAnother        = chosen("PieceOfAnother")
 	NameStale             = chosen("NameStale")

@@ -173,3 +173,50 @@ func TestPollerYieldsForThreadsToCome(t *testing.T) {
 		until(t, "both go on", closed(d))
 	}
 }
+
+// A poller that waits for what needs threads of peers yields its core to them, also for the first of
+// several events of which one does; with more processes than may yield it does not, and for other
+// events neither.
+func TestPollerYieldsForThreadsOfPeers(t *testing.T) {
+	for _, x := range []struct {
+		name         string
+		often, group bool
+		yields       int // of the policy
+		want         bool
+	}{
+		{"often", true, false, 1, true},
+		{"often, one of several", true, true, 1, true},
+		{"not", false, false, 1, false},
+		{"not, one of several", false, true, 1, false},
+		{"oversubscribed", true, false, 0, false},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			var yields atomic.Int64
+			var c polls
+			policy := proc.Policy{Loads: forever, Yields: x.yields, Yield: func() { yields.Add(1) }}
+			p, _ := pairOf(t, policy, nil, &c)
+			var e, group, other proc.Event
+			e.YieldOften(x.often)
+			waited := &e
+			if x.group {
+				other.Also(&group)
+				e.Also(&group)
+				waited = &group
+			}
+			p.Lock()
+			p.SetBusy(1)
+			p.Unlock()
+			done := waiter(p, waited, nil)
+			const times = 1000
+			until(t, "the poller polls", func() bool { return c.n.Load() > times*proc.YieldEvery })
+			if n := yields.Load(); x.want && n < times/2 || !x.want && n > 0 {
+				t.Errorf("%d yields in %d polls", n, c.n.Load())
+			}
+			p.Lock()
+			e.Fire()
+			p.SetBusy(-1)
+			p.Unlock()
+			until(t, "the poller goes on", closed(done))
+		})
+	}
+}

@@ -17,6 +17,7 @@ type Event struct {
 	done  bool
 	noted bool // in Proc.sleepers
 	apart bool // in WaitApart
+	yield bool // see YieldOften
 	park  *park
 	also  *Event
 
@@ -53,9 +54,19 @@ func (e *Event) Watch(word *atomic.Uint64, reach uint64, sleepers *atomic.Uint32
 // process stores alarm as it stores the word.
 func (e *Event) Alarm(alarm *atomic.Uint64, before uint64) { e.alarm, e.before = alarm, before }
 
+// YieldOften says whether the event needs threads, of this process or a peer, for which there may
+// not be enough cores. Who polls for such an event yields the core every few polls, also while the
+// policy allows polls without yields because each process has a core.
+func (e *Event) YieldOften(yes bool) { e.yield = yes }
+
 // Also makes g happen when e does; nil undoes it. It lets one goroutine wait
 // for the first of several events.
-func (e *Event) Also(g *Event) { e.also = g }
+func (e *Event) Also(g *Event) {
+	e.also = g
+	if e.yield && g != nil {
+		g.yield = true
+	}
+}
 
 // Awaited reports whether a goroutine sleeps until the event happens, or waits for several
 // events of which it is one.
@@ -151,6 +162,8 @@ func (p *Proc) pollFor(e *Event, hint int) bool {
 		if spins <= loads {
 			if p.woken > 0 || p.threads.shouldYield(spins) {
 				p.yieldLock() // frames of other goroutines can then be sent together
+			} else if e.yield && spins%yieldEvery == 0 && p.policy.Yields > 0 && !planted.CoreKept {
+				p.policy.Yield()
 			}
 			continue
 		}

@@ -45,6 +45,7 @@ func faults() []sought {
 		by("BellNotRung", node, "TestPeerThatCannotBeWokenIsLost"),
 		by("WatcherForgotten", rma, "TestF3_LockOfTheDead"),
 		by("ApartAsked", proc, "TestWaitersApartAreNotAsked"),
+		by("CoreKept", proc, "TestPollerYieldsForThreadsOfPeers"),
 		by("AssistUnawaited", p2p, "TestSendersAssist"),
 		by("PieceOfAnother", shmfmt, "TestPiecesOfAnotherUse"),
 		by("NameStale", rma, "TestS6_ForgedAnswers"),
