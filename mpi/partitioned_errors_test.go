@@ -2,6 +2,7 @@ package mpi_test
 
 import (
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -125,13 +126,17 @@ func TestXPRT01_SidesThatDiffer(t *testing.T) {
 // a start, or in the middle of a round.
 func TestF1_PartitionedRequestsWithTheDeadFail(t *testing.T) {
 	const parts = 32
-	for _, when := range []string{"before the match", "before the start", "in the middle"} {
-		t.Run(when, func(t *testing.T) {
+	for _, x := range []struct {
+		when string
+		size int // of a partition of the sender
+	}{{"before the match", 5000}, {"before the start", 5000}, {"in the middle", 5000}, {"in the middle", 20000}} { // the kernel copies the last ones
+		when, size := x.when, x.size
+		t.Run(fmt.Sprint(when, " ", size), func(t *testing.T) {
 			stuck := time.AfterFunc(60*time.Second, func() { panic("TestF1_PartitionedRequestsWithTheDeadFail hangs") })
 			defer stuck.Stop()
 			make2 := func(c *mpi.Comm) (s, r mpi.Request) {
 				peer := 1 - c.Rank()
-				return mpi.PsendInit(c, make([]byte, parts*5000), parts, peer, 0), mpi.PrecvInit(c, make([]byte, parts*5000), 4, peer, 0)
+				return mpi.PsendInit(c, make([]byte, parts*size), parts, peer, 0), mpi.PrecvInit(c, make([]byte, parts*size), 4, peer, 0)
 			}
 			onDeath(t, 2, func(t testing.TB, c *mpi.Comm) {
 				if when == "before the match" {

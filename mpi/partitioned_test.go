@@ -1,6 +1,7 @@
 package mpi_test
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"runtime"
 	"sync"
@@ -238,15 +239,19 @@ func TestXPRT01_ReadyBeforeTheReceive(t *testing.T) {
 }
 
 // X-PRT-01: 8 goroutines mark 64 partitions, in any order, and a receive of 16 gets them. Half of
-// the goroutines of the receiver wait for partitions of their own.
+// the goroutines of the receiver wait for partitions of their own. Short partitions, and those that
+// the kernel copies at once.
 func TestXPRT01_EightGoroutines(t *testing.T) {
-	const parts, rparts, workers, each = 64, 16, 8, 96
-	rounds := 16
-	if testrun.Race {
-		rounds = 8
-	}
-	for _, kind := range kinds {
-		t.Run(kind, func(t *testing.T) {
+	const parts, rparts, workers = 64, 16, 8
+	for _, x := range []struct {
+		kind         string
+		each, rounds int
+	}{{"slice", 96, 16}, {"AllocMem", 96, 16}, {"slice", 4096, 4}} {
+		kind, each, rounds := x.kind, x.each, x.rounds
+		if testrun.Race {
+			rounds /= 2
+		}
+		t.Run(fmt.Sprint(kind, " ", each), func(t *testing.T) {
 			stuck := time.AfterFunc(60*time.Second, func() { panic("TestXPRT01_EightGoroutines hangs") })
 			defer stuck.Stop()
 			mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
