@@ -248,6 +248,31 @@ static void warm(MPI_Comm comm) {
 				OK(MPI_Sendrecv(NULL, 0, MPI_BYTE, to, CONTROL, NULL, 0, MPI_BYTE, to, CONTROL, comm, MPI_STATUS_IGNORE));
 }
 
+/* A receive from a rank that has sent nothing yet, while a receive from another one is posted. */
+static void silent(void) {
+	MPI_Request r;
+	char from_1 = 0, from_2 = 0;
+	if (size < 3 || rank > 2)
+		return;
+	if (rank < 2)
+		for (int i = 0; i < 200; i++)
+			OK(MPI_Sendrecv(NULL, 0, MPI_BYTE, 1 - rank, CONTROL, NULL, 0, MPI_BYTE, 1 - rank, CONTROL, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+	if (rank == 2)
+		usleep(20000);
+	if (rank > 0) {
+		OK(MPI_Send(rank == 1 ? "1" : "2", 1, MPI_CHAR, 0, 1, MPI_COMM_WORLD));
+		return;
+	}
+	OK(MPI_Irecv(&from_1, 1, MPI_CHAR, 1, 1, MPI_COMM_WORLD, &r));
+	OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
+	CHECK(from_1 == '1');
+	OK(MPI_Irecv(&from_1, 1, MPI_CHAR, 1, 2, MPI_COMM_WORLD, &r));
+	OK(MPI_Recv(&from_2, 1, MPI_CHAR, 2, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+	CHECK(from_2 == '2');
+	OK(MPI_Cancel(&r));
+	OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
+}
+
 /* Errors, and handles in other calls. */
 static void fixed(void) {
 	MPI_Comm comm;
@@ -302,6 +327,7 @@ int main(int argc, char **argv) {
 	begin(&argc, &argv);
 	uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 1, all = 0;
 	int turns = argc > 2 ? atoi(argv[2]) : 1000;
+	silent();
 	shared = seed * 2654435761u + 88172645463325252u;
 	own = shared + (uint64_t)rank * 1234567;
 	for (int i = 0; i < MOST; i++)

@@ -124,7 +124,7 @@ int halo_fast_recv(void *buf, int64_t count, MPI_Datatype datatype, int source, 
 		return 0;
 	char *p = w.process, *q = w.peer, *data = POINTER(q, PEER_IN_DATA);
 	if (data == NULL || !may_look(p, (uint32_t *)POINTER(w.comm, COMM_ARMED), 0)) {
-		if (U32(p, PROCESS_SLOW) != HALO_SLOW_IMPORT)
+		if (data == NULL || U32(p, PROCESS_SLOW) != HALO_SLOW_IMPORT)
 			return leave(p);
 		const struct way copy = w; /* so that w stays in registers */
 		return halo_receive_after(&copy, buf, room, source, tag, status);

@@ -126,6 +126,11 @@ static void order(void) {
 	EXPECT(0, halo_fast_recv(&value, 8, MPI_BYTE, 0, 4, of(1), &s)); /* nothing arrives: it is not posted */
 	EXPECT(1, posted());
 	EXPECT(1, used());
+	char *data = GET(char *, way(1), HALO_PEER_IN_DATA);
+	SET(char *, way(1), HALO_PEER_IN_DATA, NULL); /* the source has sent nothing yet, or has failed */
+	LEFT(halo_fast_recv(&value, 8, MPI_BYTE, 0, 3, of(1), &s));
+	SET(char *, way(1), HALO_PEER_IN_DATA, data);
+	EXPECT(1, used());
 	EXPECT(1, send_value(32, 3));
 	EXPECT(1, wait_for(0));
 	got(0, 32, 3);
