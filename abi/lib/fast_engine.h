@@ -158,14 +158,19 @@ static inline int may_take(const char *q, uint64_t first, uint64_t at) {
 	       I64(q, PEER_CREDIT_OWED) + cost < HALO_MESSAGE_CREDIT_DUE;
 }
 
-/* Receives a message of n bytes. Returns whether the producer waits for room and must be woken. */
-static inline int take(char *q, const uint64_t *entry, uint64_t n, void *buf) {
-	int64_t cost = (int64_t)n + HALO_MESSAGE_OVERHEAD;
-	I64(q, PEER_ALLOWANCE) -= cost;
-	I64(q, PEER_CREDIT_OWED) += cost;
+/* Takes a message of n bytes from a ring. The credit for it is still to be returned. Returns whether the producer
+ * waits for room and must be woken. */
+static inline int take_unpaid(char *q, const uint64_t *entry, uint64_t n, void *buf) {
+	I64(q, PEER_ALLOWANCE) -= (int64_t)n + HALO_MESSAGE_OVERHEAD;
 	if (n > 0)
 		halo_copy(buf, (const char *)entry + HALO_MESSAGE_HEADER, n);
 	return done(q, entry_size(n));
+}
+
+/* Receives a message of n bytes from a ring. Returns whether the producer waits for room and must be woken. */
+static inline int take(char *q, const uint64_t *entry, uint64_t n, void *buf) {
+	I64(q, PEER_CREDIT_OWED) += (int64_t)n + HALO_MESSAGE_OVERHEAD;
+	return take_unpaid(q, entry, n, buf);
 }
 
 /* status.store of abi/bind, for a message. */

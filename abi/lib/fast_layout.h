@@ -132,7 +132,7 @@
 #define HALO_COLL_LAYOUT 0xf1987b4cf92c4758u
 
 /* Offsets of fields in records of internal/shmfmt, and constants of internal/p2p. */
-#define HALO_MESSAGE_RECORD_VERSION   2
+#define HALO_MESSAGE_RECORD_VERSION   3
 #define HALO_PROCESS_LOCK             0
 #define HALO_PROCESS_FREED            8
 #define HALO_PROCESS_ASLEEP           12
@@ -144,10 +144,13 @@
 #define HALO_PROCESS_SENT             48
 #define HALO_PROCESS_REQUESTS         56
 #define HALO_SLOW_QUEUED              16
-#define HALO_SLOW_IMPORT              256
+#define HALO_SLOW_POSTED              256
+#define HALO_SLOW_UNEXPECTED          512
+#define HALO_SLOW_IMPORT              768
 #define HALO_REQUESTS_RECEIVES        0
-#define HALO_REQUESTS_PEERS           8
-#define HALO_REQUESTS_ARMED           16
+#define HALO_REQUESTS_UNEXPECTED      8
+#define HALO_REQUESTS_PEERS           16
+#define HALO_REQUESTS_ARMED           24
 #define HALO_REQUESTS_RECENT          64
 #define HALO_PEER_BYTES               192
 #define HALO_PEER_ARMED               48
@@ -190,22 +193,22 @@
 #define HALO_RING_REACH               4
 #define HALO_RING_FETCH_MAX           20
 #define HALO_RING_PAD                 255
-#define HALO_RECEIVES_FREE            0
-#define HALO_RECEIVES_HIGH            4
-#define HALO_RECEIVES_USED            8
-#define HALO_RECEIVES_POSTED          12
+#define HALO_QUEUE_FREE               0
+#define HALO_QUEUE_HIGH               4
+#define HALO_QUEUE_USED               8
+#define HALO_QUEUE_LISTED             12
+#define HALO_RECORD_CTX               0
+#define HALO_RECORD_WORD              8
+#define HALO_RECORD_NEXT              44
+#define HALO_RECORD_PREV              48
 #define HALO_RECEIVES_MOST            256
 #define HALO_RECEIVE_BITS             27
 #define HALO_RECEIVE_BYTES            64
-#define HALO_RECEIVE_CTX              0
-#define HALO_RECEIVE_WORD             8
 #define HALO_RECEIVE_MASK             16
 #define HALO_RECEIVE_BUFFER           24
 #define HALO_RECEIVE_ROOM             32
 #define HALO_RECEIVE_NUMBER           36
 #define HALO_RECEIVE_STATE            40
-#define HALO_RECEIVE_NEXT             44
-#define HALO_RECEIVE_PREV             48
 #define HALO_RECEIVE_SOURCE           52
 #define HALO_RECEIVE_TAG              56
 #define HALO_RECEIVE_RECEIVED         60
@@ -213,6 +216,13 @@
 #define HALO_RECEIVE_POSTED           1
 #define HALO_RECEIVE_COMPLETE         2
 #define HALO_RECEIVE_IMPORTED         3
+#define HALO_UNEXPECTED_MOST          64
+#define HALO_UNEXPECTED_BYTES         128
+#define HALO_UNEXPECTED_MAX           72
+#define HALO_UNEXPECTED_ARG           16
+#define HALO_UNEXPECTED_AUX           24
+#define HALO_UNEXPECTED_SIZE          28
+#define HALO_UNEXPECTED_DATA          56
 #define HALO_MESSAGE_EAGER            4294967296u
 #define HALO_MESSAGE_HEADER           40
 #define HALO_MESSAGE_OVERHEAD         128
@@ -223,7 +233,7 @@
 #define HALO_MESSAGE_SPIN_LOOKS       32
 
 /* The number of this layout. C uses a record only if Go passes the same number. */
-#define HALO_MESSAGE_LAYOUT 0x295e932b033803c9u
+#define HALO_MESSAGE_LAYOUT 0xe88223c73500c4d0u
 
 /* Offsets of fields in records of internal/shmfmt, and constants of internal/dtype. */
 #define HALO_TYPE_COMMITTED           0

@@ -116,7 +116,8 @@ int halo_fast_isend(const void *buf, int64_t count, MPI_Datatype datatype, int d
 	return 1;
 }
 
-/* Engine.recvNext from one source. If C has posted receives the message may be for one of them. */
+/* Engine.recvNext from one source. If the queues of C are in use, or the next frame is for another receive, the message
+ * comes by the queues. */
 int halo_fast_recv(void *buf, int64_t count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status) {
 	struct way w;
 	uint64_t room = halo_bytes(count, datatype);
@@ -124,10 +125,11 @@ int halo_fast_recv(void *buf, int64_t count, MPI_Datatype datatype, int source, 
 		return 0;
 	char *p = w.process, *q = w.peer, *data = POINTER(q, PEER_IN_DATA);
 	if (data == NULL || !may_look(p, (uint32_t *)POINTER(w.comm, COMM_ARMED), 0)) {
-		if (data == NULL || U32(p, PROCESS_SLOW) != HALO_SLOW_IMPORT)
+		uint32_t slow = U32(p, PROCESS_SLOW);
+		if (slow == 0 || (slow & ~(uint32_t)HALO_SLOW_IMPORT) != 0)
 			return leave(p);
 		const struct way copy = w; /* so that w stays in registers */
-		return halo_receive_after(&copy, buf, room, source, tag, status);
+		return halo_receive_queued(&copy, buf, room, source, tag, status);
 	}
 	uint64_t at = U64(q, PEER_IN_HEAD) % HALO_RING_BYTES;
 	const uint64_t *entry = (const uint64_t *)(data + at);
@@ -137,14 +139,19 @@ int halo_fast_recv(void *buf, int64_t count, MPI_Datatype datatype, int source, 
 	int64_t cost = (int64_t)n + HALO_MESSAGE_OVERHEAD;
 	if (first - n != HALO_MESSAGE_EAGER || n > room || size > HALO_RING_BYTES - at || entry[1] != U64(w.comm, COMM_CTX) ||
 	    cost > I64(q, PEER_ALLOWANCE) || I64(q, PEER_CREDIT_OWED) + cost >= HALO_MESSAGE_CREDIT_DUE)
-		return leave(p);
+		goto another;
 	int sent = (int32_t)entry[2];
 	if (HALO_UNLIKELY(sent != tag) && (tag != MPI_ANY_TAG || sent < 0))
-		return leave(p);
+		goto another;
 	int waits = take(q, entry, n, buf);
 	unlock(p);
 	if (HALO_UNLIKELY(waits))
 		wake(w.local, 1);
 	store_status(status, source, sent, n);
 	return 1;
+another:
+	if (first == 0 || !may_take(q, first, at))
+		return leave(p);
+	const struct way copy = w;
+	return halo_receive_queued(&copy, buf, room, source, tag, status);
 }

@@ -3,7 +3,8 @@
 
 #include "fast_engine.h"
 
-/* Receives a message while C has posted receives. The lock is held, and is given up. */
-HALO_HIDDEN int halo_receive_after(const struct way *w, void *buf, uint64_t room, int source, int tag, MPI_Status *status);
+/* Receives a message by the queues of C: one that has arrived, or one that comes for a receive behind those that C has
+ * posted. The lock is held, and is given up. */
+HALO_HIDDEN int halo_receive_queued(const struct way *w, void *buf, uint64_t room, int source, int tag, MPI_Status *status);
 
 #endif

@@ -39,6 +39,21 @@ func TestPostedReceivesOnAndOff(t *testing.T) {
 	}
 }
 
+// Messages that arrive before their receives are received as Go would, in every order and by every call (issue 26,
+// section 1; P2P-02, P2P-15).
+func TestEarlyMessagesOnAndOff(t *testing.T) {
+	need(t)
+	t.Parallel()
+	seed := rand.Uint32N(1 << 30)
+	program := programs(t, []entry{{name: "message_early"}})["message_early"]
+	for i, c := range []struct {
+		fabric       string
+		ranks, turns int
+	}{{"shm", 2, 600}, {"shm", 3, 400}, {"shm", 5, 200}, {"tcp", 3, 100}} {
+		agree(t, c.fabric, c.ranks, program, []string{fmt.Sprint(seed + uint32(i)), fmt.Sprint(c.turns), "digest"}, []string{"HALO_C_FAST=1"}, []string{"HALO_C_FAST=0"})
+	}
+}
+
 // Threads that send and receive short messages at once take turns with each other and with threads that
 // wait in Go (issue 26, section 1; X-INI-01).
 func TestShortMessagesOfThreads(t *testing.T) {

@@ -19,7 +19,7 @@ import (
 // (shmfmt.ProcessRecord and PeerRecord), under the engine's lock. It takes the lock only if it is free.
 //
 // There is one owner of matching at a time. C receives only while nothing is posted or unexpected in
-// the table: what recvNext would, the next frame of a peer, or frames for receives that C has posted itself
+// the table: what recvNext would, the next frame of a peer, or frames for the queues of C
 // (received.go). In all other cases C has changed nothing and calls Go: if the lock is held, without credit
 // or room, for long messages and other layouts, for errors, if credit is due or a frame is not what a
 // correct peer sends, and if the message does not arrive soon. So C never waits, and raises no errors.

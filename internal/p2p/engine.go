@@ -128,7 +128,7 @@ func New(p *proc.Proc) *Engine {
 
 		commBuffers: make(map[uint64]*Buffer),
 	}
-	p.OnPosted(e.importPosted)
+	p.OnImport(e.importQueues)
 	e.table.Tell(p.Slow(), shmfmt.SlowPosted, shmfmt.SlowUnexpected)
 	e.peers = peers.Make(p.Known(), e.initPeer)
 	return e

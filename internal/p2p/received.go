@@ -5,16 +5,20 @@ import (
 
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/hot"
+	"github.com/halo-mpi/halo/internal/match"
 	"github.com/halo-mpi/halo/internal/mem"
+	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/shmfmt"
+	"github.com/halo-mpi/halo/internal/wire"
 )
 
-// # Receives that C has posted
+// # The queues of C
 //
 // C posts receives in a queue of its own (shmfmt.ReceiveQueue) while the table is empty, and completes them
-// with frames of the rings. The queue and the table never both contain receives: Proc.Lock calls
-// importPosted first of all, so that all code under the lock finds every posted receive in the table, in the
-// order of the posts. It does not matter for what the lock is taken.
+// with frames of the rings. Short messages that match none of them it keeps in a second queue
+// (shmfmt.UnexpectedQueue), where its later receives look first. The table is empty as long as a queue is not:
+// Proc.Lock calls importQueues first of all, so that all code under the lock finds every posted receive and every
+// unexpected message in the table, in the order of the posts and of the arrival. It does not matter for what the lock is taken.
 
 // postingComm is a communicator on which C may post receives.
 type postingComm struct {
@@ -29,18 +33,41 @@ type importedReceive struct {
 	owner any
 }
 
-// letPost lets C post receives from now on. Before the first Irecv there is no queue, which takes memory.
-func (e *Engine) letPost() {
+// makeQueues lets C post receives, and keep messages, from now on. Programs that have no use for the queues have none,
+// since they take memory.
+func (e *Engine) makeQueues() {
 	if p, _ := e.p.Shared(); p.Requests.Receives == nil {
 		p.Requests.Receives = hot.Owned[shmfmt.ReceiveQueue](e)
 		p.Requests.Receives.Init()
+		p.Requests.Unexpected = hot.Owned[shmfmt.UnexpectedQueue](e)
+		p.Requests.Unexpected.Init()
 	}
 }
 
-// importPosted posts the receives that C has posted, in the same order.
-func (e *Engine) importPosted() {
+// importQueues moves what is in the queues of C to the table, in the same order.
+func (e *Engine) importQueues() {
 	p, _ := e.p.Shared()
-	q := p.Requests.Receives
+	e.importUnexpected(p.Requests.Unexpected)
+	e.importPosted(p.Requests.Receives)
+}
+
+// importUnexpected adds the messages that C has kept to the unexpected ones.
+func (e *Engine) importUnexpected(q *shmfmt.UnexpectedQueue) {
+	members := e.p.Node().Members()
+	for rec := range q.All() {
+		if planted.UnexpectedForgotten && rec == q.At(q.Next) {
+			continue
+		}
+		h := wire.Header{Kind: wire.Eager, Size: rec.Size, Aux: rec.Aux, Arg: rec.Arg}
+		m := e.newEagerMessage(match.Key{Ctx: rec.Ctx, Src: int32(members[rec.Word>>32]), Tag: int32(rec.Word)}, &h)
+		copy(m.data, rec.Data[:])
+		e.addUnexpected(m)
+	}
+	q.Imported()
+}
+
+// importPosted posts the receives that C has posted.
+func (e *Engine) importPosted(q *shmfmt.ReceiveQueue) {
 	for rec := range q.All() {
 		c := e.posting[rec.Ctx] // it is there: C posts only as long as it is
 		v := Envelope{Comm: c.comm, Ctx: rec.Ctx, Peer: int(rec.Source), Tag: rec.Tag}

@@ -39,8 +39,8 @@ func (c *cSide) post(ctx uint64, tag int32, mask uint32) (number uint32, buf []b
 		q.At(q.Prev).Next = slot
 	}
 	q.Prev = slot
-	q.Posted++
-	c.process.Slow |= shmfmt.SlowImport
+	q.Listed++
+	c.process.Slow |= shmfmt.SlowPostedByC
 	return number, buf
 }
 
@@ -56,7 +56,7 @@ func TestReceivesOfC(t *testing.T) {
 	e[0].Descriptor(c[0], &owner, true)
 	process, _ := e[0].p.Shared()
 	e[0].p.Lock()
-	e[0].letPost()
+	e[0].makeQueues()
 	e[0].p.Unlock()
 	side := &cSide{process: process}
 	got := func(r *Request, buf []byte, want string, tag int32) {
@@ -192,7 +192,7 @@ func TestReceivesOfCAreImportedByTheWatchdog(t *testing.T) {
 	e[0].Descriptor(c[0], nil, true)
 	process, _ := e[0].p.Shared()
 	e[0].p.Lock()
-	e[0].letPost()
+	e[0].makeQueues()
 	e[0].p.Unlock()
 	side := &cSide{process: process}
 	var s Status

@@ -58,7 +58,7 @@ func (e *Engine) recvNext(c *comm.Comm, buf []byte, source int, tag int32, s *St
 // Irecv starts a receive into m and returns its request.
 func (e *Engine) Irecv(v *Envelope, m mem.Mem) *Request {
 	if e.posting != nil {
-		e.letPost()
+		e.makeQueues()
 	}
 	r := e.RecvInit(v, m)
 	r.Active = true
@@ -167,6 +167,9 @@ func (e *Engine) addUnexpected(m *Message) {
 	if e.drains(m.node.Ctx) || e.unwanted(m) {
 		e.reject(m)
 		return
+	}
+	if e.posting != nil && m.node.Ctx&1 == 0 {
+		e.makeQueues()
 	}
 	e.table.Add(&m.node)
 	for _, q := range e.probes {

@@ -184,6 +184,12 @@ const (
 	ImportForgotten = false
 	// PostedBackwards has C match a message with the youngest of the receives that it has posted.
 	PostedBackwards = false
+	// UnexpectedForgotten has Go import the unexpected messages of C without the oldest.
+	UnexpectedForgotten = false
+	// UnexpectedBackwards has a receive in C take the youngest of the unexpected messages that it matches.
+	UnexpectedBackwards = false
+	// UnexpectedPassed has a receive that C posts not look at the unexpected messages.
+	UnexpectedPassed = false
 	// SentUnnumbered gives a send in C no number by which its message can be cancelled.
 	SentUnnumbered = false
 	// LockUnlooked has C take the lock of a target without a look for other claimants.

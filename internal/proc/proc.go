@@ -42,7 +42,7 @@ type Proc struct {
 	report     func(line string) // of Report
 	peers      peers.Table[peer] // by local number
 	sink       fabric.Sink
-	onPosted   func() // of OnPosted
+	onImport   func() // of OnImport
 	work       []Worker
 	busy       int // operations for which the workers are called at every poll
 
@@ -227,18 +227,18 @@ func (p *Proc) Lock() {
 	if !p.rec.Mutex.TryLock() {
 		p.lockSlow()
 	}
-	p.importPosted()
+	p.importQueues()
 }
 
-// OnPosted sets the function that imports the receives that C has posted. It is called with the lock held,
-// before anything else is done under the lock.
-func (p *Proc) OnPosted(f func()) { p.onPosted = f }
+// OnImport sets the function that imports the queues of C: posted receives, and unexpected messages. It is
+// called with the lock held, before anything else is done under the lock.
+func (p *Proc) OnImport(f func()) { p.onImport = f }
 
-// importPosted imports the receives that C has posted since the lock was last held in Go.
-func (p *Proc) importPosted() {
+// importQueues imports what C has put into its queues since the lock was last held in Go.
+func (p *Proc) importQueues() {
 	if p.rec.Slow&shmfmt.SlowImport != 0 && !planted.ImportForgotten {
 		p.rec.Slow &^= shmfmt.SlowImport
-		p.onPosted()
+		p.onImport()
 	}
 }
 

@@ -180,7 +180,7 @@ func (p *Proc) watchdog(timer *time.Timer) {
 				calling = p.polling() || p.rec.Activity != seen
 				seen = p.rec.Activity
 				if !calling {
-					p.importPosted()
+					p.importQueues()
 					p.setSlow(shmfmt.SlowInterrupt, true)
 					if !p.arm() { // else nothing is left to do for the services, which may have to wait for a core
 						p.wakeServices()

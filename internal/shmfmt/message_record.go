@@ -18,7 +18,7 @@ import (
 // A change of a layout needs a new messageRecordVersion.
 
 // messageRecordVersion changes with the layout of the records, and with the meaning of their fields.
-const messageRecordVersion = 2
+const messageRecordVersion = 3
 
 // ProcessRecord is the part of the engine of a process that short messages use.
 type ProcessRecord struct {
@@ -43,25 +43,30 @@ type ProcessRecord struct {
 
 // RequestRecords are what C needs for requests.
 type RequestRecords struct {
-	Receives *ReceiveQueue  // nil before the first Irecv
-	Peers    unsafe.Pointer // PeerRecords of the processes of the node, by local index
-	Armed    *atomic.Uint32 // of the own door
-	_        [Line - 24]byte
-	Recent   [SentMost]SentRecord // the last sends of C, by number
+	// Receives and Unexpected are the queues of C. Both are nil before the first Irecv or unexpected message.
+	Receives   *ReceiveQueue
+	Unexpected *UnexpectedQueue
+	Peers      unsafe.Pointer // PeerRecords of the processes of the node, by local index
+	Armed      *atomic.Uint32 // of the own door
+	_          [Line - 32]byte
+	Recent     [SentMost]SentRecord // the last sends of C, by number
 }
 
 // The reasons in ProcessRecord.Slow. Any of them makes a receive use the poller and the table. A send
 // uses the send queue if Queued is among them.
 const (
-	SlowInterrupt  = 1 << iota // interrupt mode: calls arm the fabrics
-	SlowPolling                // there is a poller
-	SlowParked                 // waiters sleep
-	SlowBusy                   // operations need the workers
-	SlowQueued                 // frames are in send queues
-	SlowTasks                  // user-callback tasks are queued
-	SlowPosted                 // receives are posted
-	SlowUnexpected             // messages are unexpected
-	SlowImport                 // receives are in the ReceiveQueue
+	SlowInterrupt     = 1 << iota // interrupt mode: calls arm the fabrics
+	SlowPolling                   // there is a poller
+	SlowParked                    // waiters sleep
+	SlowBusy                      // operations need the workers
+	SlowQueued                    // frames are in send queues
+	SlowTasks                     // user-callback tasks are queued
+	SlowPosted                    // receives are posted
+	SlowUnexpected                // messages are unexpected
+	SlowPostedByC                 // receives are posted in the ReceiveQueue
+	SlowUnexpectedByC             // messages are in the UnexpectedQueue
+
+	SlowImport = SlowPostedByC | SlowUnexpectedByC // Go must import the queues of C
 )
 
 // PeerRecord is the way to and from another process through memory.
@@ -145,8 +150,11 @@ func MessageRecordLayout() []Field {
 		at("PROCESS_SENT", unsafe.Offsetof(p.Sent)),
 		at("PROCESS_REQUESTS", unsafe.Offsetof(p.Requests)),
 		{"SLOW_QUEUED", SlowQueued},
+		{"SLOW_POSTED", SlowPostedByC},
+		{"SLOW_UNEXPECTED", SlowUnexpectedByC},
 		{"SLOW_IMPORT", SlowImport},
 		at("REQUESTS_RECEIVES", unsafe.Offsetof(r.Receives)),
+		at("REQUESTS_UNEXPECTED", unsafe.Offsetof(r.Unexpected)),
 		at("REQUESTS_PEERS", unsafe.Offsetof(r.Peers)),
 		at("REQUESTS_ARMED", unsafe.Offsetof(r.Armed)),
 		at("REQUESTS_RECENT", unsafe.Offsetof(r.Recent)),
@@ -191,5 +199,5 @@ func MessageRecordLayout() []Field {
 		{"RING_REACH", reach},
 		{"RING_FETCH_MAX", fetchMax},
 		{"RING_PAD", int64(kindPad)},
-	}, receiveLayout()...)
+	}, append(receiveLayout(), unexpectedLayout()...)...)
 }

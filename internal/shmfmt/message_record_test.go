@@ -19,8 +19,11 @@ func TestMessageRecordsAreGolden(t *testing.T) {
 	l.fields(RequestRecords{})
 	l.fields(SentRecord{})
 	l.fields(CommRecord{})
+	l.fields(QueueHead{})
 	l.fields(ReceiveQueue{})
 	l.fields(ReceiveRecord{})
+	l.fields(UnexpectedQueue{})
+	l.fields(UnexpectedRecord{})
 	for _, f := range MessageRecordLayout() {
 		l.line(f.Name, f.Value)
 	}
@@ -36,8 +39,18 @@ func TestMessageRecordsAreLines(t *testing.T) {
 			t.Errorf("a record, or the first part of one, has %d bytes", n)
 		}
 	}
-	if r, s := (ReceiveQueue{}), (ReceiveRecord{}); unsafe.Offsetof(r.Next) != unsafe.Offsetof(s.Next) || unsafe.Offsetof(r.Prev) != unsafe.Offsetof(s.Prev) {
-		t.Error("the links of the queue are not where they are in a record")
+	var h QueueHead
+	var r ReceiveRecord
+	var m UnexpectedRecord
+	if unsafe.Offsetof(h.Next) != unsafe.Offsetof(r.Next) || unsafe.Offsetof(h.Prev) != unsafe.Offsetof(r.Prev) {
+		t.Error("the links of a queue are not where they are in a record")
+	}
+	if unsafe.Offsetof(m.Next) != unsafe.Offsetof(r.Next) || unsafe.Offsetof(m.Prev) != unsafe.Offsetof(r.Prev) ||
+		unsafe.Offsetof(m.Ctx) != unsafe.Offsetof(r.Ctx) || unsafe.Offsetof(m.Word) != unsafe.Offsetof(r.Word) {
+		t.Error("records of the two queues have envelope and links at different offsets")
+	}
+	if unsafe.Sizeof(m) != UnexpectedSize || unsafe.Offsetof(UnexpectedQueue{}.Records) != UnexpectedSize {
+		t.Errorf("the record of a message has %d bytes, the first is at %d", unsafe.Sizeof(m), unsafe.Offsetof(UnexpectedQueue{}.Records))
 	}
 	if unsafe.Sizeof(q) != PeerRecordSize || unsafe.Offsetof(q.In) != Line || unsafe.Offsetof(q.Credit) != 2*Line {
 		t.Errorf("the record of a peer has %d bytes, receives begin at %d, the credit at %d", unsafe.Sizeof(q), unsafe.Offsetof(q.In), unsafe.Offsetof(q.Credit))

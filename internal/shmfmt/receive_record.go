@@ -9,22 +9,28 @@ import (
 // posts receives while Go's tables of posted receives and of unexpected messages are empty, and matches
 // the frames of the rings with them in the order of the posts. So the oldest receives are here, or in
 // Go's table, but never in both: whoever takes the engine's lock in Go first imports all posted receives
-// into the table. What C does, and the import, are in package p2p and in abi/lib.
+// into the table. What C does, and the import, are in package p2p and in abi/lib. SlowPostedByC is set
+// unless the list is empty.
 //
 // A receive is a record. The handle of its request contains the number of the record, so the handle
 // stays the same when the receive is imported. The engine's lock guards all fields.
 type ReceiveQueue struct {
-	Free uint32 // first record of the list of those that are free again, through Next; 0 if there is none
-	High uint32 // records from here on have not been used since all were free; at least 1
-	Used uint32 // records in use
-	// Posted is how many receives are posted. SlowImport is set unless it is 0.
-	Posted uint32
+	QueueHead                                 // lists the posted receives
+	Records   [ReceivesMost - 1]ReceiveRecord // from 1 on
+}
+
+// QueueHead is the head of a queue of C: of the records in use some are in a list, in the order in which they
+// have been appended to it.
+type QueueHead struct {
+	Free   uint32 // first record of the list of those that are free again, through Next; 0 if there is none
+	High   uint32 // records from here on have not been used since all were free; at least 1
+	Used   uint32 // records in use
+	Listed uint32 // records in the list
 	_      [28]byte
-	// Next and Prev are the oldest and the youngest of the posted receives. They are where they would be in
+	// Next and Prev are the oldest and the youngest record of the list. They are where they would be in
 	// record 0, so that the list needs no special cases.
 	Next, Prev uint32
 	_          [Line - 52]byte
-	Records    [ReceivesMost - 1]ReceiveRecord // from 1 on
 }
 
 // ReceiveRecord is one receive.
@@ -90,7 +96,7 @@ func (q *ReceiveQueue) Imported() {
 	for r := range q.All() {
 		r.State = ReceiveImported
 	}
-	q.Posted, q.Next, q.Prev = 0, 0, 0
+	q.Listed, q.Next, q.Prev = 0, 0, 0
 }
 
 // Release frees a record that is not posted.
@@ -109,22 +115,22 @@ func receiveLayout() []Field {
 	var r ReceiveRecord
 	at := func(name string, offset uintptr) Field { return Field{name, int64(offset)} }
 	return []Field{
-		at("RECEIVES_FREE", unsafe.Offsetof(q.Free)),
-		at("RECEIVES_HIGH", unsafe.Offsetof(q.High)),
-		at("RECEIVES_USED", unsafe.Offsetof(q.Used)),
-		at("RECEIVES_POSTED", unsafe.Offsetof(q.Posted)),
+		at("QUEUE_FREE", unsafe.Offsetof(q.Free)),
+		at("QUEUE_HIGH", unsafe.Offsetof(q.High)),
+		at("QUEUE_USED", unsafe.Offsetof(q.Used)),
+		at("QUEUE_LISTED", unsafe.Offsetof(q.Listed)),
+		at("RECORD_CTX", unsafe.Offsetof(r.Ctx)),
+		at("RECORD_WORD", unsafe.Offsetof(r.Word)),
+		at("RECORD_NEXT", unsafe.Offsetof(r.Next)),
+		at("RECORD_PREV", unsafe.Offsetof(r.Prev)),
 		{"RECEIVES_MOST", ReceivesMost},
 		{"RECEIVE_BITS", ReceiveBits},
 		at("RECEIVE_BYTES", unsafe.Sizeof(r)),
-		at("RECEIVE_CTX", unsafe.Offsetof(r.Ctx)),
-		at("RECEIVE_WORD", unsafe.Offsetof(r.Word)),
 		at("RECEIVE_MASK", unsafe.Offsetof(r.Mask)),
 		at("RECEIVE_BUFFER", unsafe.Offsetof(r.Buffer)),
 		at("RECEIVE_ROOM", unsafe.Offsetof(r.Room)),
 		at("RECEIVE_NUMBER", unsafe.Offsetof(r.Number)),
 		at("RECEIVE_STATE", unsafe.Offsetof(r.State)),
-		at("RECEIVE_NEXT", unsafe.Offsetof(r.Next)),
-		at("RECEIVE_PREV", unsafe.Offsetof(r.Prev)),
 		at("RECEIVE_SOURCE", unsafe.Offsetof(r.Source)),
 		at("RECEIVE_TAG", unsafe.Offsetof(r.Tag)),
 		at("RECEIVE_RECEIVED", unsafe.Offsetof(r.Bytes)),

@@ -25,7 +25,8 @@ static struct {
 static struct {
 	_Alignas(64) char control[128], data[HALO_RING_BYTES];
 } ring[2];
-static _Alignas(64) char requests_of[2][HALO_REQUESTS_RECENT + HALO_SENT_MOST * HALO_SENT_BYTES], queues[2][HALO_RECEIVES_MOST * HALO_RECEIVE_BYTES];
+static _Alignas(64) char requests_of[2][HALO_REQUESTS_RECENT + HALO_SENT_MOST * HALO_SENT_BYTES], queues[2][HALO_RECEIVES_MOST * HALO_RECEIVE_BYTES],
+    kept[2][HALO_UNEXPECTED_MOST * HALO_UNEXPECTED_BYTES];
 static const uintptr_t handles[2] = HANDLES;
 
 static MPI_Comm of(int i) { return (MPI_Comm)handles[i]; }
@@ -55,14 +56,17 @@ static void reset(void) {
 	memset(process, 0, sizeof process);
 	memset(ring, 0, sizeof ring);
 	memset(queues, 0, sizeof queues);
+	memset(kept, 0, sizeof kept);
 	for (int i = 0; i < 2; i++) {
 		char *q = way(i), *c = process[i].comm;
 		SET(int32_t, process[i].record, HALO_PROCESS_LOOKS, 100);
 		SET(char *, process[i].record, HALO_PROCESS_REQUESTS, requests_of[i]);
 		SET(char *, requests_of[i], HALO_REQUESTS_RECEIVES, queues[i]);
+		SET(char *, requests_of[i], HALO_REQUESTS_UNEXPECTED, kept[i]);
 		SET(char *, requests_of[i], HALO_REQUESTS_PEERS, process[i].peers);
 		SET(uint32_t *, requests_of[i], HALO_REQUESTS_ARMED, &process[i].armed);
-		SET(uint32_t, queues[i], HALO_RECEIVES_HIGH, 1);
+		SET(uint32_t, queues[i], HALO_QUEUE_HIGH, 1);
+		SET(uint32_t, kept[i], HALO_QUEUE_HIGH, 1);
 		SET(uint64_t, c, HALO_COMM_CTX, 40);
 		SET(uint32_t, c, HALO_COMM_ANY_TAG, 1);
 		SET(char *, c, HALO_COMM_PROCESS, process[i].record);
