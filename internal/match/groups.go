@@ -4,7 +4,7 @@ package match
 // first entry of each group, chained where buckets collide. It contains slot numbers
 // only, so that the garbage collector does not scan it.
 type groups struct {
-	buckets []uint32 // power of two; all zero while the queue is scanned
+	buckets []uint32 // power of two; all zero while there is no index
 	n       int      // groups; at most half the buckets
 	links   []link   // by slot; nil for grouping 0, whose links are in the slots
 }
@@ -124,7 +124,7 @@ func (q *queue[T]) rehash(c int) {
 	}
 }
 
-// enter adds a new entry to all active groupings.
+// enter adds an entry to all active groupings.
 func (q *queue[T]) enter(s uint32) {
 	q.count[classOf(q.slots[s].mask)]++
 	q.push(0, s)
@@ -146,7 +146,7 @@ func (q *queue[T]) leave(s uint32) {
 	}
 }
 
-// build starts grouping c.
+// build starts grouping c, of the entries that have entered.
 func (q *queue[T]) build(c int) {
 	g := &q.groups[c]
 	if g.buckets == nil {
@@ -156,36 +156,38 @@ func (q *queue[T]) build(c int) {
 		g.extend(len(q.slots))
 	}
 	q.active |= 1 << c
-	for s := q.slots[0].next; s != 0; s = q.slots[s].next {
+	for s := q.slots[0].next; s != 0 && q.slots[s].seq <= q.entered; s = q.slots[s].next {
 		q.push(c, s)
 	}
 }
 
-// indexAll switches from scanning to the index.
-func (q *queue[T]) indexAll() {
-	q.spare = 0
-	for s := q.slots[0].next; s != 0; s = q.slots[s].next {
-		q.count[classOf(q.slots[s].mask)]++
+// index has all entries enter the groupings, and begins grouping 0 if there is no index.
+func (q *queue[T]) index() {
+	if q.active == 0 {
+		q.build(0)
 	}
-	q.build(0)
+	s := q.slots[0].prev
+	for q.slots[s].seq > q.entered { // the sequence number of the anchor is 0
+		s = q.slots[s].prev
+	}
+	for s = q.slots[s].next; s != 0; s = q.slots[s].next {
+		q.enter(s)
+	}
+	q.entered = q.seq
 }
 
-// unindexAll switches back to scanning. Tables keep their size: a queue that was deep
-// will probably be deep again, and unused buckets cost no time.
-func (q *queue[T]) unindexAll() {
+// unindex ends the index.
+func (q *queue[T]) unindex() {
 	for c := range classes {
 		if q.active&(1<<c) == 0 {
 			continue
 		}
 		g := &q.groups[c]
-		for s := q.slots[0].next; s != 0; s = q.slots[s].next {
+		for s := q.slots[0].next; s != 0 && q.slots[s].seq <= q.entered; s = q.slots[s].next {
 			g.buckets[int(q.link(c, s).hash)&(len(g.buckets)-1)] = 0
 		}
 		g.n = 0
 	}
-	q.active = 0
+	q.active, q.entered = 0, 0
 	q.count = [classes]int{}
-	if len(q.slots) > keepSlots {
-		q.spare = keepAdds
-	}
 }

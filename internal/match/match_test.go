@@ -49,7 +49,7 @@ func TestPeakMemoryIsGivenUp(t *testing.T) {
 			nodes[i].node = Node[owner]{Key: Key{9, 1, int32(i)}, Owner: &nodes[i]}
 			tab.Add(&nodes[i].node)
 		}
-		for i := range nodes {
+		for i := n - 1; i >= 0; i-- { // by the index: the oldest come last
 			if m := tab.Post(&Node[owner]{Key: Key{9, AnySource, int32(i)}}); m.Owner != &nodes[i] {
 				t.Fatalf("message %d was not matched", i)
 			}
@@ -164,26 +164,47 @@ func TestNeighbouringTagsShareALine(t *testing.T) {
 	}
 }
 
-// Between the thresholds a queue stays scanned or indexed as it was. After a queue was
-// empty its slots are in order again.
+// An index begins with the first search that needs it, and ends when the queue is short. Entries enter it
+// when a search needs it again. After a queue was empty its slots are in order again.
 func TestHysteresisAndLayout(t *testing.T) {
 	h := newHistory(t, 6)
 	q := &h.table.unexp
+	entered := func(want uint64) {
+		t.Helper()
+		if n := q.seq - q.entered; q.active != 0 && n != want {
+			t.Fatalf("%d of %d entries have not entered the index, want %d", n, q.n, want)
+		}
+	}
+	const depth = 3 * scanMax
 	for range 3 {
-		for i := range int32(scanMax + 1) {
-			if q.active != 0 {
-				t.Fatalf("%d messages are indexed on the way up", i)
-			}
+		for i := range int32(depth) {
 			h.arrive(Key{1, 1, i})
 			if got := h.oracle.unexp[i].node.at; got != uint32(i)+1 {
 				t.Fatalf("message %d of a queue that was empty is in slot %d", i, got)
 			}
 		}
-		for i := int32(scanMax); i >= 0; i-- {
-			if want := i >= scanMin; (q.active != 0) != want {
-				t.Fatalf("with %d messages, groupings %b", i+1, q.active)
+		for i := range int32(scanMax) {
+			h.post(Key{1, 1, i}) // the oldest
+			h.post(Key{1, 1, scanMax + i})
+			if q.active != 0 {
+				t.Fatalf("%d messages are indexed although each search has found one among the first %d", q.n, scanMax)
 			}
-			h.post(Key{1, 1, (i*5 + 1) % (scanMax + 1)})
+			h.arrive(Key{1, 1, i})
+			h.arrive(Key{1, 1, scanMax + i})
+		}
+		h.check()
+		h.post(Key{1, 1, scanMax})
+		entered(0)
+		h.arrive(Key{1, 1, scanMax})
+		h.post(Key{1, 1, 2 * scanMax}) // the oldest
+		entered(1)
+		h.post(Key{1, 1, scanMax})
+		entered(0)
+		for n := q.n; n > 0; n-- {
+			if want := n > scanMin; (q.active != 0) != want {
+				t.Fatalf("with %d messages, groupings %b", n, q.active)
+			}
+			h.post(h.oracle.unexp[n/2].node.Key)
 		}
 	}
 	h.check()

@@ -9,10 +9,11 @@ import "github.com/halo-mpi/halo/internal/planted"
 // by age. The keys are in the slots, so that a search reads no node: nodes belong to
 // requests and messages, which are scattered over the heap.
 //
-// With up to scanMax entries the order list is scanned. A queue with more entries is
-// also indexed, until no more than scanMin are left: entries of equal key form a group,
-// a circular list in order of age, whose first entry is found by hashing (groups.go).
-// All operations are then a bounded number of hash look-ups.
+// A search scans the order list from the oldest entry on. If none of the first scanMax
+// entries matches, and there are more, the queue is also indexed, until no more than
+// scanMin entries are left: entries of equal key form a group, a circular list in order
+// of age, whose first entry is found by hashing (groups.go). While there is an index a
+// search looks at the oldest entry, and then does a bounded number of hash look-ups.
 //
 //   - Posted receives form groups by their patterns. A message looks up its own
 //     envelope, and its pattern in each of the other three classes (any source, any
@@ -23,9 +24,12 @@ import "github.com/halo-mpi/halo/internal/planted"
 //     probe of the class builds the grouping; it is maintained until the queue is short
 //     again.
 //
-// Crossing a threshold costs time linear in the entries present, at most scanMax+1, and
-// at least scanMax-scanMin operations lie between two crossings. A grouping is built at
-// most once in between, at a cost proportional to the additions before.
+// Entries enter the groupings when a search needs the index, in the order of age. So
+// messages that arrive in the order of the receives, and receives in the order of the
+// messages, cost no hash at any depth. An entry enters each grouping once, unless it is one
+// of the scanMin entries that are left when the index ends; at least scanMax-scanMin
+// removals lie between the beginning and the end of an index. A grouping is built at most
+// once in between, at a cost proportional to the additions before.
 //
 // Free slots are in a free list. When the queue is empty, slots are used from the lowest
 // again, so that a queue that is filled and emptied repeatedly is laid out in order.
@@ -41,13 +45,14 @@ type queue[T any] struct {
 	filled uint32
 	none   uint32 // slow of a table that tells nobody
 
-	// active has bit c set if grouping c is kept; 0 means that the queue is
-	// scanned. A posted queue keeps grouping 0 only, for patterns of all classes.
-	active uint8
-	spare  int // additions until the memory of a past peak is freed; 0: nothing to free
-	count  [classes]int
-	groups [classes]groups
-	hash   hasher
+	// active has bit c set if grouping c is kept; 0 means that there is no index.
+	// A posted queue keeps grouping 0 only, for patterns of all classes.
+	active  uint8
+	entered uint64 // sequence number of the youngest entry in the groupings; 0 if there is no index
+	spare   int    // additions until the memory of a past peak is freed; 0: nothing to free
+	count   [classes]int
+	groups  [classes]groups
+	hash    hasher
 }
 
 // slot is one entry.
@@ -62,10 +67,10 @@ type slot[T any] struct {
 }
 
 const (
-	scanMax = 8 // deepest queue that is scanned
-	scanMin = 4 // an indexed queue that has shrunk to this is scanned again
+	scanMax = 16 // entries that a search scans before it uses an index
+	scanMin = 4  // the index of a queue that has shrunk to this ends
 
-	firstSlots = 16      // slots at the start, enough for scanMax and the anchor
+	firstSlots = 16      // slots at the start
 	keepSlots  = 8 << 10 // slots (512 KiB) that are never freed after a peak
 	keepAdds   = 4 << 10 // additions to a short queue after which slots beyond keepSlots are freed
 )
@@ -106,18 +111,13 @@ func (q *queue[T]) add(n *Node[T], mask uint64) {
 	if !planted.FilledUntold {
 		*q.slow |= q.filled
 	}
-	if q.active != 0 {
-		q.enter(s)
-	} else if q.n > scanMax {
-		q.indexAll()
-	}
 }
 
 // take removes the entry in slot s and returns its node.
 func (q *queue[T]) take(s uint32) *Node[T] {
 	e := &q.slots[s]
 	n := e.node
-	if q.active != 0 {
+	if e.seq <= q.entered {
 		q.leave(s)
 	}
 	q.slots[e.prev].next = e.next
@@ -130,8 +130,8 @@ func (q *queue[T]) take(s uint32) *Node[T] {
 		q.free, q.high = 0, 1
 		*q.slow &^= q.filled
 	}
-	if q.active != 0 && q.n <= scanMin {
-		q.unindexAll()
+	if q.n == scanMin {
+		q.short()
 	}
 	return n
 }
@@ -146,23 +146,36 @@ func (q *queue[T]) drop(n *Node[T]) bool {
 }
 
 // scan returns the oldest entry that has context ctx and equals word wherever neither mask has
-// a wildcard; 0 if there is none.
-func (q *queue[T]) scan(ctx, word, mask uint64) uint32 {
-	slots := q.slots
-	for s := slots[0].next; s != 0; {
+// a wildcard; 0 if none of the entries that a search scans matches. more says that there are others.
+func (q *queue[T]) scan(ctx, word, mask uint64) (found uint32, more bool) {
+	slots, left := q.slots, scanMax
+	s := slots[0].next
+	for s != 0 {
 		e := &slots[s]
 		if e.ctx^ctx|(e.word^word)&e.mask&mask == 0 {
-			return s
+			return s, false
 		}
 		s = e.next
+		if left--; left == 0 || q.active != 0 {
+			break
+		}
 	}
-	return 0
+	return 0, s != 0
 }
 
 // oldestFor returns the oldest posted receive that a message matches.
 func (q *queue[T]) oldestFor(ctx, word uint64) uint32 {
-	if q.active == 0 {
-		return q.scan(ctx, word, exact)
+	s, more := q.scan(ctx, word, exact)
+	if more {
+		s = q.lookUp(ctx, word)
+	}
+	return s
+}
+
+// lookUp is oldestFor by the index.
+func (q *queue[T]) lookUp(ctx, word uint64) uint32 {
+	if q.entered != q.seq {
+		q.index()
 	}
 	best, bestSeq := uint32(0), ^uint64(0)
 	for c := range q.count {
@@ -179,8 +192,12 @@ func (q *queue[T]) oldestFor(ctx, word uint64) uint32 {
 
 // oldestLike returns the oldest message that a pattern matches.
 func (q *queue[T]) oldestLike(ctx, word, mask uint64) uint32 {
-	if q.active == 0 {
-		return q.scan(ctx, word, mask)
+	s, more := q.scan(ctx, word, mask)
+	if !more {
+		return s
+	}
+	if q.entered != q.seq {
+		q.index()
 	}
 	c := classOf(mask)
 	if q.active&(1<<c) == 0 {
@@ -202,7 +219,7 @@ func (q *queue[T]) all(yield func(*Node[T]) bool) {
 
 // same yields the nodes of one envelope in order.
 func (q *queue[T]) same(ctx, word uint64, yield func(*Node[T]) bool) {
-	if q.active == 0 {
+	if q.active == 0 && q.n <= scanMax {
 		for s := q.slots[0].next; s != 0; s = q.slots[s].next {
 			if e := &q.slots[s]; e.ctx == ctx && e.word == word && !yield(e.node) {
 				return
@@ -210,6 +227,7 @@ func (q *queue[T]) same(ctx, word uint64, yield func(*Node[T]) bool) {
 		}
 		return
 	}
+	q.index()
 	first := q.find(0, ctx, word, exact)
 	for s := first; s != 0; {
 		if !yield(q.slots[s].node) {
@@ -233,9 +251,23 @@ func (q *queue[T]) grow() {
 	}
 }
 
-// shrink moves the entries of a short queue to a small slab, and frees the memory of the
-// peak.
+// short ends the index of a queue that has become short. Tables keep their size: a queue that
+// was deep will probably be deep again, and unused buckets cost no time.
+func (q *queue[T]) short() {
+	if q.active != 0 {
+		q.unindex()
+	}
+	if len(q.slots) > keepSlots && q.spare == 0 {
+		q.spare = keepAdds
+	}
+}
+
+// shrink moves the entries to a small slab, and frees the memory of the peak. A queue that is
+// deep again keeps it.
 func (q *queue[T]) shrink() {
+	if q.n > scanMax {
+		return
+	}
 	old := q.slots
 	q.slots = make([]slot[T], firstSlots)
 	q.groups = [classes]groups{}

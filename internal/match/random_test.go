@@ -109,9 +109,10 @@ func (m mix) run(t *testing.T, seed uint64) {
 		}
 	}
 	h.check()
-	t.Logf("deepest %v, switches between scan and index %v", deepest, switches)
-	if min(deepest[0], deepest[1]) < m.depth/2 || min(switches[0], switches[1]) < 2 {
-		t.Errorf("posted and unexpected queues got %v deep, want %d, and went over the threshold %v times", deepest, m.depth, switches)
+	t.Logf("deepest %v, beginnings and ends of an index %v", deepest, switches)
+	one := m.ctxs == 1 && m.srcs == 1 && m.tags == 1 // then the oldest entry always matches
+	if min(deepest[0], deepest[1]) < m.depth/2 || !one && min(switches[0], switches[1]) < 2 {
+		t.Errorf("posted and unexpected queues got %v deep, want %d, and began or ended an index %v times", deepest, m.depth, switches)
 	}
 }
 
