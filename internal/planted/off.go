@@ -180,6 +180,8 @@ const (
 	ArmedFirst = false
 	// SlowPassed lets a receive in C take the next message although something speaks against it.
 	SlowPassed = false
+	// PostedAsleep does not wake a process that sleeps when the lock is given up under which a frame was sent.
+	PostedAsleep = false
 	// ImportForgotten has Go take the engine's lock without importing the receives that C has posted.
 	ImportForgotten = false
 	// PostedBackwards has C match a message with the youngest of the receives that it has posted.

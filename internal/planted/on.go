@@ -83,6 +83,7 @@ var (
 	WantIgnored           = chosen("WantIgnored")
 	ArmedFirst            = chosen("ArmedFirst")
 	SlowPassed            = chosen("SlowPassed")
+	PostedAsleep          = chosen("PostedAsleep")
 	ImportForgotten       = chosen("ImportForgotten")
 	PostedBackwards       = chosen("PostedBackwards")
 	UnexpectedForgotten   = chosen("UnexpectedForgotten")

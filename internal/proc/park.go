@@ -44,6 +44,7 @@ func (k *park) sleep() {
 	if p.policy.Threads {
 		p.threads.sleep(p, k)
 	} else {
+		p.settle()
 		p.rec.Mutex.Unlock()
 		<-k.wake
 		p.Lock()

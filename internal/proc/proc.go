@@ -2,7 +2,6 @@ package proc
 
 import (
 	"fmt"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -222,57 +221,6 @@ func (p *Proc) Here(peer int) bool { return p.Near(peer) || p.node != nil && pee
 // Node returns the memory shared with the processes of this node, nil if there is none.
 func (p *Proc) Node() *node.Node { return p.node }
 
-// Lock takes the engine's lock. A poller yields it.
-func (p *Proc) Lock() {
-	if !p.rec.Mutex.TryLock() {
-		p.lockSlow()
-	}
-	p.importQueues()
-}
-
-// OnImport sets the function that imports the queues of C: posted receives, and unexpected messages. It is
-// called with the lock held, before anything else is done under the lock.
-func (p *Proc) OnImport(f func()) { p.onImport = f }
-
-// importQueues imports what C has put into its queues since the lock was last held in Go.
-func (p *Proc) importQueues() {
-	if p.rec.Slow&shmfmt.SlowImport != 0 && !planted.ImportForgotten {
-		p.rec.Slow &^= shmfmt.SlowImport
-		p.onImport()
-	}
-}
-
-func (p *Proc) lockSlow() {
-	p.rec.Want.Add(1)
-	if p.policy.Threads {
-		p.threads.lock()
-	} else {
-		p.rec.Mutex.Lock()
-	}
-	p.rec.Want.Add(-1)
-}
-
-// Unlock releases the engine's lock.
-func (p *Proc) Unlock() {
-	p.rec.Mutex.Unlock()
-	if p.policy.Threads {
-		p.threads.wakeLocker()
-	}
-}
-
-// yieldLock lets other goroutines take the lock, and takes it again.
-func (p *Proc) yieldLock() {
-	if p.policy.Threads {
-		p.Unlock()
-		p.policy.Yield()
-		p.Lock()
-		return
-	}
-	p.rec.Mutex.Unlock()
-	runtime.Gosched()
-	p.rec.Mutex.Lock()
-}
-
 // SetBusy adds n to the number of operations for which the workers are called. If nobody
 // polls, and nobody would poll before a frame arrives, it wakes the services.
 func (p *Proc) SetBusy(n int) {
@@ -397,8 +345,8 @@ func (p *Proc) Lose(peer int, cause error) {
 	}
 }
 
-// Direct returns the fabric through memory if the caller may send the next frame to a peer on it
-// without Send, otherwise nil. It inlines: it tests whether any peer has frames in its send queue,
+// Direct returns the fabric through memory if the caller may post the next frame to a peer on it
+// instead of Send, otherwise nil. It inlines: it tests whether any peer has frames in its send queue,
 // which costs less than finding the entry of this peer.
 func (p *Proc) Direct(to int) *shm.Fabric {
 	if p.rec.Slow&shmfmt.SlowQueued == 0 && p.ThroughRings(to) {
@@ -413,8 +361,8 @@ func (p *Proc) Send(to int, h *wire.Header, payload []byte) bool {
 	if e.queue.count() != 0 {
 		return false
 	}
-	if e.near { // a concrete call, so that the fast path in memory inlines
-		return p.rings.Send(to, h, payload)
+	if e.near {
+		return p.rings.Post(to, h, payload) // Unlock, or the next poll, wakes the peer
 	}
 	return e.fab.Send(to, h, payload)
 }

@@ -17,3 +17,6 @@ func Publish(word *atomic.Uint64, n uint64) { *(*uint64)(unsafe.Pointer(word)) =
 
 // Publish32 is Publish of a shorter word.
 func Publish32(word *atomic.Uint32, n uint32) { *(*uint32)(unsafe.Pointer(word)) = n }
+
+// publish is Publish of a word of a ring.
+func publish(word *uint64, n uint64) { *word = n }

@@ -10,3 +10,6 @@ func Publish(word *atomic.Uint64, n uint64) { word.Store(n) }
 
 // Publish32 is Publish of a shorter word.
 func Publish32(word *atomic.Uint32, n uint32) { word.Store(n) }
+
+// publish is Publish of a word of a ring.
+func publish(word *uint64, n uint64) { atomic.StoreUint64(word, n) }

@@ -99,6 +99,9 @@ func word(p unsafe.Pointer, at uint64) *uint64 { return (*uint64)(unsafe.Add(p, 
 
 // Put copies a frame into the ring. It returns false if there is no room; then Done of the consumer
 // returns true once there is. len(payload) == h.Size <= MaxFrame.
+//
+// Put is no fence. A caller that then loads whether the consumer sleeps has to have an atomic operation
+// that changes something in between.
 func (p *Producer) Put(h *wire.Header, payload []byte) bool {
 	need := entrySize(len(payload))
 	at := p.tail % RingBytes
@@ -113,7 +116,7 @@ func (p *Producer) Put(h *wire.Header, payload []byte) bool {
 	if skip > 0 {
 		p.clear(p.tail + skip)
 		pad := wire.Header{Kind: kindPad}
-		atomic.StoreUint64(word(p.data, at), pad.Word0()) // pairs with the load in Next
+		publish(word(p.data, at), pad.Word0()) // pairs with the load in Next
 		p.tail += skip
 		at = 0
 	}
@@ -128,7 +131,7 @@ func (p *Producer) Put(h *wire.Header, payload []byte) bool {
 	} else if len(payload) > 0 {
 		copy(unsafe.Slice((*byte)(unsafe.Add(e, wire.HeaderSize)), len(payload)), payload)
 	}
-	atomic.StoreUint64(word(e, 0), h.Word0()) // publishes; pairs with the load in Next
+	publish(word(e, 0), h.Word0()) // pairs with the load in Next
 	p.tail += need
 	p.fetch(need)
 	if p.tail+2*Line-p.head <= RingBytes {

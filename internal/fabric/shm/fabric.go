@@ -36,7 +36,7 @@ type Fabric struct {
 	local          []int32             // place in out by number of the peer: its local index, as in the node
 	records        []shmfmt.PeerRecord // by local index
 
-	out   []*outgoing // by local index, nil until the first Send; those of foreign processes follow
+	out   []*Outgoing // by local index, nil until the first Send; those of foreign processes follow
 	in    []incoming
 	seen  []uint64 // bits of the bitmap whose rings are in `in`
 	hdr   wire.Header
@@ -45,12 +45,13 @@ type Fabric struct {
 	foreigners []*foreign // processes of other jobs
 	armed      bool       // by Arm, and not disarmed since
 
+	posted *Outgoing     // the last Post was to it, and has not been settled
 	peeked int           // place in out of the peer whose frame Peek returned
-	spin   atomic.Uint64 // not read: adding to it is a fence between two loads of Peek
+	spin   atomic.Uint64 // not read: adding to it is a fence
 }
 
-// outgoing is the way to one peer.
-type outgoing struct {
+// Outgoing is the way to one peer.
+type Outgoing struct {
 	*shmfmt.PeerRecord     // while it is not open, frames are accepted and dropped
 	local              int // local index of the peer, -1 if it is foreign
 
@@ -72,7 +73,7 @@ func New(n *node.Node) *Fabric {
 	seg := n.OwnSegment()
 	f := &Fabric{
 		Doorbell: &n.Doorbell, node: n, seg: seg, members: n.Members(), local: n.Locals(),
-		out:  make([]*outgoing, len(n.Members())),
+		out:  make([]*Outgoing, len(n.Members())),
 		seen: make([]uint64, seg.ActiveWords()),
 	}
 	f.makeRecords()
@@ -90,6 +91,16 @@ func (f *Fabric) ChunkMax() int { return shmfmt.MaxFrame }
 
 // Send implements fabric.Fabric.
 func (f *Fabric) Send(to int, h *wire.Header, payload []byte) bool {
+	if !f.Post(to, h, payload) {
+		return false
+	}
+	f.Settle()
+	return true
+}
+
+// Post is Send, except that a peer that sleeps is woken by Settle, or by TakePosted and RingArmed, which the caller
+// calls before it gives up the lock. So frames that are sent one after the other need one fence.
+func (f *Fabric) Post(to int, h *wire.Header, payload []byte) bool {
 	i := f.local[to]
 	if i < 0 {
 		f.node.Segment(to) // Down follows
@@ -102,22 +113,48 @@ func (f *Fabric) Send(to int, h *wire.Header, payload []byte) bool {
 	if o.Open == 0 {
 		return true
 	}
+	if f.posted != o {
+		f.Settle()
+	}
 	if !o.Out.Put(h, payload) {
 		return false
 	}
-	// Put is a full fence: either this process sees the peer armed, or the peer sees
-	// the frame in the poll that follows its Arm.
-	if o.Armed.Load() != 0 {
-		f.ring(o)
+	f.posted = o
+	if o.foreign != nil { // its memory may be gone when the lock has been given up
+		f.Settle()
 	}
 	return true
 }
 
+// Settle wakes the peer of the last Post, if it sleeps.
+func (f *Fabric) Settle() {
+	if o := f.TakePosted(); o != nil {
+		f.spin.Add(1) // full fence
+		f.RingArmed(o)
+	}
+}
+
+// TakePosted returns the peer of the last Post, nil if there was none since the last Settle. The caller calls
+// RingArmed, after a full fence such as giving up the lock.
+func (f *Fabric) TakePosted() *Outgoing {
+	o := f.posted
+	f.posted = nil
+	return o
+}
+
+// RingArmed wakes a peer of TakePosted, if it sleeps. Because of the fence either this process sees the peer armed, or
+// the peer sees the frame in the poll that follows its Arm. Callable from any goroutine, without the lock.
+func (f *Fabric) RingArmed(o *Outgoing) {
+	if o.Armed.Load() != 0 {
+		f.ring(o)
+	}
+}
+
 // connect finds the ring to a peer. The ring is part of the peer's segment from the
 // start, so the peer takes no part in it.
-func (f *Fabric) connect(to int) *outgoing {
+func (f *Fabric) connect(to int) *Outgoing {
 	local := f.node.LocalIndex(to)
-	o := &outgoing{PeerRecord: &f.records[local], local: local}
+	o := &Outgoing{PeerRecord: &f.records[local], local: local}
 	f.out[local] = o
 	seg := f.node.Segment(to)
 	if seg == nil {
@@ -133,6 +170,7 @@ func (f *Fabric) connect(to int) *outgoing {
 // Poll implements fabric.Fabric. It ignores the hint: polling all rings that were ever
 // used costs one load each.
 func (f *Fabric) Poll(s fabric.Sink, hint int) int {
+	f.Settle() // the peer may sleep until it has the frame, and this process wait for the answer
 	n := f.drainAll(s)
 	if f.turns++; n == 0 || f.turns%scanEvery == 0 {
 		if f.node.Losing() {

@@ -47,7 +47,7 @@ func (f *Fabric) Attach(peer int, m *pairmem.Memory, ways Ways) {
 		f.out = append(f.out, nil)
 	}
 	rec := &shmfmt.PeerRecord{Out: shmfmt.NewProducer(m.Out()), Armed: &m.Theirs().Armed, Open: 1, In: shmfmt.NewConsumer(m.In())}
-	f.out[g.place] = &outgoing{PeerRecord: rec, local: -1, foreign: g}
+	f.out[g.place] = &Outgoing{PeerRecord: rec, local: -1, foreign: g}
 	f.in = append(f.in, incoming{rec: rec, local: -1, job: peer, foreign: g})
 	f.local[peer] = int32(g.place)
 	f.foreigners = append(f.foreigners, g)
@@ -135,7 +135,7 @@ func (f *Fabric) Disarm() {
 }
 
 // ring wakes a peer that was armed when its door was last loaded.
-func (f *Fabric) ring(o *outgoing) {
+func (f *Fabric) ring(o *Outgoing) {
 	if o.foreign == nil {
 		f.node.Ring(o.local)
 	} else if o.Armed.Swap(0) != 0 && !planted.ForeignNotRung { // pairs with the store in Arm

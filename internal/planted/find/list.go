@@ -93,6 +93,7 @@ func faults() []sought {
 		by("WantIgnored", "abi/lib", "TestMessagesAlone"),
 		by("ArmedFirst", "abi/lib", "TestMessagesAlone"),
 		by("SlowPassed", "abi/lib", "TestMessagesAlone"),
+		by("PostedAsleep", "internal/proc", "TestPostedFramesWakeSleepers"),
 		by("ImportForgotten", p2p, "TestReceivesOfC"),
 		by("PostedBackwards", "abi/lib", "TestMessagesAlone"),
 		by("UnexpectedForgotten", p2p, "TestMessagesOfC"),
