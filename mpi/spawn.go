@@ -60,9 +60,9 @@ func (c *Comm) Spawn(ctx context.Context, root int, commands ...Command) (*Comm,
 // process of the job, or of jobs that are spawned, has. Hosts that are given without a number of slots take any number
 // of processes; here they have as many slots as cores. Other goroutines and processes may spawn at the same time, so a
 // Spawn may find fewer. c is any communicator of the process. ErrSpawn if the process cannot spawn others. It is local.
+// The attribute MPI_UNIVERSE_SIZE, section 11.10.1, is the number of slots when the process was started.
 //
-// C: MPIX_Comm_get_free_slots; the attribute MPI_UNIVERSE_SIZE, section 11.10.1, is the number of slots when the process
-// was started.
+// C: MPIX_Comm_get_free_slots, an extension.
 func (c *Comm) FreeSlots(ctx context.Context) (int, error) {
 	const k = callFreeSlots
 	if err := c.usable(k); err != nil {
