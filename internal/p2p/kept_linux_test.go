@@ -3,6 +3,7 @@ package p2p
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/halo-mpi/halo/internal/comm"
@@ -59,14 +60,14 @@ func TestMessagesOfC(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	left := func(n int) {
+	left := func(n ...int) {
 		t.Helper()
 		e[0].p.Lock()
 		defer e[0].p.Unlock()
-		if u := e[0].table.Unexpected(); u != n || process.Requests.Unexpected.Used != 0 || process.Slow&shmfmt.SlowImport != 0 {
+		if u := e[0].table.Unexpected(); !slices.Contains(n, u) || process.Requests.Unexpected.Used != 0 || process.Slow&shmfmt.SlowImport != 0 {
 			t.Fatalf("%d messages are unexpected, want %d; %+v, reasons %#x", u, n, process.Requests.Unexpected.QueueHead, process.Slow)
 		}
-		if q := e[0].peers.At(1); n == 0 && q.Allowance+q.CreditOwed != creditMax {
+		if q := e[0].peers.At(1); n[0] == 0 && q.Allowance+q.CreditOwed != creditMax {
 			t.Fatalf("of the credit %d is left, %d is owed", q.Allowance, q.CreditOwed)
 		}
 	}
@@ -91,7 +92,7 @@ func TestMessagesOfC(t *testing.T) {
 	}
 	send(3, "in the ring")
 	want(0, 4, "kept 1", 4)
-	left(5)
+	left(5, 6) // the service may have taken the one in the ring
 	want(AnySource, AnyTag, "kept 0", 3)
 	want(0, AnyTag, "kept 2", 3)
 	want(AnySource, 3, "kept 4", 3)
