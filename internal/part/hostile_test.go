@@ -20,9 +20,10 @@ import (
 
 // fakeFabric is a fabric whose peers are the test.
 type fakeFabric struct {
-	full bool // refuses frames
-	sent []sentFrame
-	lost []int // peers that the engine has taken down, before the call of Down
+	full  bool // refuses frames
+	polls int
+	sent  []sentFrame
+	lost  []int // peers that the engine has taken down, before the call of Down
 }
 
 type sentFrame struct {
@@ -43,7 +44,7 @@ func (f *fakeFabric) Send(to int, h *wire.Header, payload []byte) bool {
 	}
 	return !f.full
 }
-func (f *fakeFabric) Poll(fabric.Sink, int) int { return 0 }
+func (f *fakeFabric) Poll(fabric.Sink, int) int { f.polls++; return 0 }
 func (f *fakeFabric) Arm()                      {}
 func (f *fakeFabric) Disarm()                   {}
 func (f *fakeFabric) Sleep()                    {}

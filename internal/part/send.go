@@ -9,6 +9,7 @@ import (
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/p2p"
+	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
@@ -116,6 +117,12 @@ func (s *Send) Begin() {
 		s.mark(0, round)
 		s.leave(0, 1, round)
 		e.push(s)
+	}
+	// The calls of a sender need not poll: partitions move without the lock, and the request is
+	// complete when the program waits. A poll tells that the process calls; in interrupt mode each
+	// start of the receiver would ring.
+	if s.direct.Load() != nil && !e.p.Polling() && !planted.StartUnpolled {
+		e.p.Progress(int(s.peer))
 	}
 }
 

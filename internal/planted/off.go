@@ -257,6 +257,8 @@ const (
 	// PartitionKickedLate has goroutines leave their partitions to one that has already collected
 	// what it sends.
 	PartitionKickedLate = false
+	// StartUnpolled has a process that sends partitions never poll.
+	StartUnpolled = false
 	// PartitionsNotRung does not wake a receiver whose last partition has arrived.
 	PartitionsNotRung = false
 )

@@ -113,6 +113,7 @@ var (
 	PartitionCountedFirst = chosen("PartitionCountedFirst")
 	PartitionUnasked      = chosen("PartitionUnasked")
 	PartitionKickedLate   = chosen("PartitionKickedLate")
+	StartUnpolled         = chosen("StartUnpolled")
 	PartitionsNotRung     = chosen("PartitionsNotRung")
 	IntegerShared         = chosen("IntegerShared")
 	TrueIsOne             = chosen("TrueIsOne")

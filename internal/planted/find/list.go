@@ -123,6 +123,7 @@ func faults() []sought {
 		by("PartitionCountedFirst", mpi, "TestXPRT01_EightGoroutines"),
 		by("PartitionUnasked", mpi, "TestXPRT01_ReadyBeforeTheReceive"),
 		by("PartitionKickedLate", mpi, "TestXPRT01_EightGoroutines"),
+		by("StartUnpolled", "internal/part", "TestXPRT01_StartsPoll"),
 		by("PartitionsNotRung", mpi, "TestXPRT01_SleepersAreWoken"),
 		by("IntegerShared", bind, "TestLNG10_AttributesOfTwoLanguages"),
 		by("TrueIsOne", "internal/op", "TestDT02_LogicalsOfAllOnes"),
