@@ -37,7 +37,7 @@ func (e *Engine) Send(c *comm.Comm, mode Mode, code dtype.Code, buf []byte, dest
 		h.Ctx, h.Tag, h.Aux, h.Arg, h.Name = c.Ctx, tag, uint32(code), 0, 0
 		var sent bool
 		if rings := e.p.Direct(int(to)); rings != nil {
-			sent = rings.Send(int(to), h, buf)
+			sent = rings.Post(int(to), h, buf)
 		} else {
 			sent = e.p.Send(int(to), h, buf)
 		}
