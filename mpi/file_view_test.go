@@ -90,6 +90,31 @@ func TestIO22_Seek(t *testing.T) {
 	})
 }
 
+// IO-22: if elements overlap by several extents, the end of the file is still the first elementary type that begins
+// behind it, although bytes that are behind it occur in the view before (14.1.1).
+func TestIO22_EndBehindOverlappingElements(t *testing.T) {
+	onFile(t, 1, func(t testing.TB, c *mpi.Comm, path string) {
+		f := openFile(t, c, path, newFile)
+		ok(t, f.SetSize(811))
+		ok(t, f.Close())
+		f = openFile(t, c, path, mpi.ModeReadOnly)
+		long := committed(mpi.TypeContiguous(16, typeOf[byte]()))
+		two := committed(mpi.TypeResized(committed(mpi.TypeContiguous(2, long)), 0, 3))
+		ok(t, f.SetView(0, long, two, "native"))
+		at, err := f.Seek(0, mpi.SeekEnd)
+		ok(t, err)
+		if begin, err := f.ByteOffset(at); at != 531 || begin != 811 || err != nil { // the second one of element 265
+			t.Errorf("the end of 811 bytes is at %d, byte %d of the file, %v", at, begin, err)
+		}
+		for before := range at {
+			if begin, err := f.ByteOffset(before); begin >= 811 || err != nil {
+				t.Errorf("elementary type %d, before the end, begins at byte %d, %v", before, begin, err)
+			}
+		}
+		ok(t, f.Close())
+	})
+}
+
 // IO-22: a matrix that is distributed by darray is in the file as a whole.
 func TestIO22_Darray(t *testing.T) {
 	onFile(t, 4, func(t testing.TB, c *mpi.Comm, path string) {

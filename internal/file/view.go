@@ -166,5 +166,23 @@ func (v *View) Position(off int64) int64 { return v.tiles.Position(off - v.Disp)
 // end returns the end of the file in the view, if the file has size bytes: the position of the
 // first elementary type that begins after the last byte (MPI-5, 14.1.1).
 func (v *View) end(size int64) int64 {
-	return (v.Position(size) + v.unit - 1) / v.unit * v.unit
+	if !v.twice {
+		return (v.Position(size) + v.unit - 1) / v.unit * v.unit
+	}
+	// Elements of the file type overlap, so what is later in the view may begin before the end. Each elementary
+	// type of the first element has its like in all others.
+	t, end := v.tiles.Type(), v.tiles.Size()
+	_, extent := t.Extent()
+	for at := int64(0); at < t.Size(); at += v.unit {
+		element := int64(0)
+		if off := v.Offset(at); off < size && v.tiles.Count() > 1 {
+			element = (size - off + extent - 1) / extent
+		} else if off < size {
+			continue
+		}
+		if element <= (end-at)/t.Size() {
+			end = min(end, element*t.Size()+at)
+		}
+	}
+	return end
 }

@@ -131,16 +131,15 @@ func (v *fileView) runs(at, n int64) (list []run) {
 
 // end is the position of the end of a file of size bytes: of the first elementary type behind it.
 func (v *fileView) end(size int64) int64 {
-	tile := max(0, (size-v.disp-v.entries[0].off)/v.extent-1) // elements may reach beyond the extent
-	at := tile * v.size
-	for {
-		r := v.runs(at, 1)[0]
-		if r.off >= size {
-			break
-		}
-		at++
+	reach := int64(0) // of an element, which may be more than the extent
+	for _, e := range v.entries {
+		reach = max(reach, e.off+e.n)
 	}
-	return (at + v.unit - 1) / v.unit * v.unit
+	at := max(0, (size-v.disp-reach)/v.extent) * v.size
+	for v.runs(at, 1)[0].off < size {
+		at += v.unit
+	}
+	return at
 }
 
 // within is how many bytes of data are before the end of a file of size bytes, up to the first that is
