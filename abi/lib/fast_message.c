@@ -116,6 +116,13 @@ int halo_fast_isend(const void *buf, int64_t count, MPI_Datatype datatype, int d
 	return 1;
 }
 
+/* Receives a message by the queues of C. It finds the way again, so that the caller need not keep it for a call that
+ * is rare where the latency counts: its other variables then stay in registers. */
+static __attribute__((noinline)) int receive_queued(char *process, void *buf, uint64_t room, int source, int tag, MPI_Comm comm, MPI_Status *status) {
+	struct way w;
+	return find_way(&w, comm, source) ? halo_receive_queued(&w, buf, room, source, tag, status) : leave(process);
+}
+
 /* Engine.recvNext from one source. If the queues of C are in use, or the next frame is for another receive, the message
  * comes by the queues. */
 int halo_fast_recv(void *buf, int64_t count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status) {
@@ -128,8 +135,7 @@ int halo_fast_recv(void *buf, int64_t count, MPI_Datatype datatype, int source, 
 		uint32_t slow = U32(p, PROCESS_SLOW);
 		if (slow == 0 || (slow & ~(uint32_t)HALO_SLOW_IMPORT) != 0)
 			return leave(p);
-		const struct way copy = w; /* so that w stays in registers */
-		return halo_receive_queued(&copy, buf, room, source, tag, status);
+		return receive_queued(p, buf, room, source, tag, comm, status);
 	}
 	uint64_t at = U64(q, PEER_IN_HEAD) % HALO_RING_BYTES;
 	const uint64_t *entry = (const uint64_t *)(data + at);
@@ -139,19 +145,14 @@ int halo_fast_recv(void *buf, int64_t count, MPI_Datatype datatype, int source, 
 	int64_t cost = (int64_t)n + HALO_MESSAGE_OVERHEAD;
 	if (first - n != HALO_MESSAGE_EAGER || n > room || size > HALO_RING_BYTES - at || entry[1] != U64(w.comm, COMM_CTX) ||
 	    cost > I64(q, PEER_ALLOWANCE) || I64(q, PEER_CREDIT_OWED) + cost >= HALO_MESSAGE_CREDIT_DUE)
-		goto another;
+		return first == 0 ? leave(p) : receive_queued(p, buf, room, source, tag, comm, status);
 	int sent = (int32_t)entry[2];
 	if (HALO_UNLIKELY(sent != tag) && (tag != MPI_ANY_TAG || sent < 0))
-		goto another;
+		return receive_queued(p, buf, room, source, tag, comm, status);
 	int waits = take(q, entry, n, buf);
 	unlock(p);
 	if (HALO_UNLIKELY(waits))
 		wake(w.local, 1);
 	store_status(status, source, sent, n);
 	return 1;
-another:
-	if (first == 0 || !may_take(q, first, at))
-		return leave(p);
-	const struct way copy = w;
-	return halo_receive_queued(&copy, buf, room, source, tag, status);
 }

@@ -206,6 +206,9 @@ int halo_receive_queued(const struct way *w, void *buf, uint64_t room, int sourc
 		store_status(status, source, sent, n);
 		return 1;
 	}
+	uint64_t at = U64(w->peer, PEER_IN_HEAD) % HALO_RING_BYTES, first = __atomic_load_n((uint64_t *)(POINTER(w->peer, PEER_IN_DATA) + at), __ATOMIC_ACQUIRE);
+	if (first != 0 && !may_take(w->peer, first, at)) /* a long message, for example: nothing is posted in vain */
+		return leave(p);
 	if (!may_look(p, (uint32_t *)POINTER(w->comm, COMM_ARMED), HALO_SLOW_IMPORT) || (r = new_receive(p, &v, source)) == NULL)
 		return leave(p);
 	post(p, r);
