@@ -30,10 +30,11 @@ func TestFastAlone(t *testing.T) {
 }
 
 // Short messages in C: which calls C does and which it leaves to Go unchanged; no wake-up is lost, and a
-// receive leaves the lock to who wants it; receives that C posts match in the order of the posts (issue 26,
-// section 1). testdata/message_unit.c and receive_unit.c test them on records with the layouts of Go.
+// receive leaves the lock to who wants it; receives that C posts match in the order of the posts, and unexpected messages
+// in the order of arrival (issue 26, section 1). testdata/message_unit.c, receive_unit.c and unexpected_unit.c test them
+// on records with the layouts of Go.
 func TestMessagesAlone(t *testing.T) {
-	for _, name := range []string{"message_unit", "receive_unit"} {
+	for _, name := range []string{"message_unit", "receive_unit", "unexpected_unit"} {
 		runUnit(t, name, []string{"fast.c", "fast_message.c", "fast_receive.c", "fast_kernel.c"}, map[string]bool{
 			"WantIgnored": planted.WantIgnored, "ArmedFirst": planted.ArmedFirst, "SlowPassed": planted.SlowPassed,
 			"SentUnnumbered": planted.SentUnnumbered, "PostedBackwards": planted.PostedBackwards,
