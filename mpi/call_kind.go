@@ -23,3 +23,6 @@ func (k call) oneSided() bool { return k >= callWinCreate && k <= callSync }
 // attended reports whether requests of the call take some action when the program waits for or
 // tests them.
 func (k call) attended() bool { return k == callSyncOpsInit || k == callSyncObjectInit }
+
+// message reports whether requests of the call stand for one message, sent or received once.
+func (k call) message() bool { return k >= callIsend && k <= callIrecv }

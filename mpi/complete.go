@@ -10,38 +10,48 @@ import (
 // engine's requests, with nil for null ones, and with the lock held. e is nil if there is
 // nothing to wait for. The caller must give the slice inner back to e.
 func several(what string, rs []Request) (e *p2p.Engine, inner []*p2p.Request, err error) {
+	if e, err = together(what, rs); e == nil {
+		return nil, nil, err
+	}
+	inner = e.Scratch(len(rs))
+	for i := range rs {
+		inner[i] = rs[i].r
+	}
+	return e, inner, nil
+}
+
+// together checks the requests of a call that completes any of rs, and returns their engine, with
+// the lock held. It is nil if there is nothing to wait for.
+func together(what string, rs []Request) (e *p2p.Engine, err error) {
 	var c *Comm // of one of them
 	for i := range rs {
 		q := &rs[i]
 		if q.r == nil {
 			continue
 		}
-		switch {
-		case e == nil:
-			e = q.c.w.P2P
-			e.Proc().Lock()
-			inner = e.Scratch(len(rs))
-		case e != q.c.w.P2P:
-			e.Return(inner)
-			e.Proc().Unlock()
-			return nil, nil, fail(ErrRequest, what, nil, "request %d belongs to another process than request 0", i)
+		if q.c != c {
+			c = q.c
+			switch {
+			case e == nil:
+				e = c.w.P2P
+				e.Proc().Lock()
+			case e != c.w.P2P:
+				e.Proc().Unlock()
+				return nil, fail(ErrRequest, what, nil, "request %d belongs to another process than request 0", i)
+			}
 		}
 		if q.stale() {
-			e.Return(inner)
 			e.Proc().Unlock()
-			return nil, nil, fail(ErrRequest, what, q.c, "request %d of %v is stale: it was completed or freed through another copy", i, q.call())
+			return nil, fail(ErrRequest, what, q.c, "request %d of %v is stale: it was completed or freed through another copy", i, q.call())
 		}
-		inner[i] = q.r
-		c = q.c
 	}
 	if e != nil && c.self.left != nil {
 		if err := sameOrigin(what, rs); err != nil {
-			e.Return(inner)
 			e.Proc().Unlock()
-			return nil, nil, err.raised()
+			return nil, err.raised()
 		}
 	}
-	return e, inner, nil
+	return e, nil
 }
 
 // sameOrigin returns an error, which is not raised, if requests are of two sessions, or of a session and
@@ -62,21 +72,8 @@ func sameOrigin(what string, rs []Request) *Error {
 	return nil
 }
 
-// attend tells the engine that the program waits for each of rs, before the call waits for the
-// first. The lock is held.
-func attend(e *p2p.Engine, rs []*p2p.Request) {
-	if !e.HasObservers() {
-		return
-	}
-	for _, r := range rs {
-		if r != nil {
-			e.NotifyWait(r)
-		}
-	}
-}
-
-// attendAll is attend for calls that test one request after the other and stop at the first one
-// that is not complete.
+// attendAll tells the engine that the program tests each of rs, before a call that stops at the first
+// one that is not complete.
 func attendAll(rs []Request) {
 	for i := range rs {
 		q := &rs[i]
@@ -133,13 +130,16 @@ func Waitall(rs []Request, sts []Status) error {
 	if err := statusesFit("Waitall", len(rs), sts); err != nil {
 		return err
 	}
-	e, inner, err := several("Waitall", rs)
+	e, err := together("Waitall", rs)
 	if err != nil {
 		return err
 	}
-	if e != nil {
-		attend(e, inner)
-		e.Return(inner)
+	if e != nil && e.HasObservers() {
+		for i := range rs {
+			if r := rs[i].r; r != nil {
+				e.NotifyWait(r)
+			}
+		}
 	}
 	var failed failures
 	var unasked Status
@@ -150,7 +150,9 @@ func Waitall(rs []Request, sts []Status) error {
 		}
 		err := q.err
 		if q.r != nil {
-			e.Wait(q.r)
+			if !q.r.Done() {
+				e.Wait(q.r)
+			}
 			err = q.take(e, st)
 		} else {
 			*q, *st = Request{}, emptyStatus()

@@ -81,9 +81,11 @@ func (k call) mode() p2p.Mode { return modes[k] }
 // persistent reports whether a call makes a request that can be started many times.
 func (k call) persistent() bool { return k >= callSendInit && k <= callRecvInit }
 
-// envelope is the envelope of a message of call k.
-func (c *Comm) envelope(k call, of signature, peer int, tag int32) p2p.Envelope {
-	return p2p.Envelope{Comm: c.core, Ctx: c.core.Ctx, Peer: peer, Tag: tag, Mode: k.mode(), Code: of.code, Type: of.typ, Count: of.count}
+// setEnvelope makes v, which is zero, the envelope of a message of call k. It stores into v in place: a copy
+// of an Envelope would wait for the stores of its parts.
+func (c *Comm) setEnvelope(v *p2p.Envelope, k call, of signature, peer int, tag int32) {
+	v.Comm, v.Ctx, v.Peer, v.Tag, v.Mode = c.core, c.core.Ctx, peer, tag, k.mode()
+	v.Code, v.Type, v.Count = of.code, of.typ, of.count
 }
 
 // message starts to send or receive m, or makes a persistent request that does, depending on
@@ -95,7 +97,8 @@ func (c *Comm) message(k call, m mem.Mem, of signature, peer, tag int) Request {
 	}
 	e := c.w.P2P
 	e.Proc().Lock()
-	v := c.envelope(k, of, peer, engineTag(tag))
+	var v p2p.Envelope
+	c.setEnvelope(&v, k, of, peer, engineTag(tag))
 	var r *p2p.Request
 	switch {
 	case k.persistent():
@@ -118,9 +121,35 @@ func (c *Comm) message(k call, m mem.Mem, of signature, peer, tag int) Request {
 	return q
 }
 
+// sends reports that a message to dest needs no further check of the arguments but that of its memory.
+func (c *Comm) sends(dest, tag int) bool {
+	return c != nil && uint(dest) < uint(len(c.core.Members)) && uint(tag) <= maxTag && !c.freed.Load() && !c.w.SlowPath()
+}
+
+// isend starts to send m.
+func (c *Comm) isend(m mem.Mem, of signature, dest, tag int) Request {
+	if buf, ok := m.Bytes(); ok && c.sends(dest, tag) {
+		if r := c.w.P2P.IsendShort(c.core, of.code, buf, dest, int32(tag)); r != nil {
+			return newRequest(callIsend, c, r)
+		}
+	}
+	return c.message(callIsend, m, of, dest, tag)
+}
+
+// irecv starts to receive into m.
+func (c *Comm) irecv(m mem.Mem, of signature, source, tag int) Request {
+	if buf, ok := m.Bytes(); ok && c != nil && !c.w.SlowPath() {
+		if err := c.check(callIrecv, source, tag, true); err != nil {
+			return Request{err: err}
+		}
+		return newRequest(callIrecv, c, c.w.P2P.IrecvShort(c.core, of.code, buf, source, engineTag(tag)))
+	}
+	return c.message(callIrecv, m, of, source, tag)
+}
+
 // send sends m and waits until the program may reuse its memory.
 func (c *Comm) send(k call, m mem.Mem, of signature, dest, tag int) error {
-	if buf, ok := m.Bytes(); ok && c != nil && uint(dest) < uint(len(c.core.Members)) && uint(tag) <= maxTag && !c.freed.Load() && !c.w.SlowPath() {
+	if buf, ok := m.Bytes(); ok && c.sends(dest, tag) {
 		if err := c.w.P2P.Send(c.core, k.mode(), of.code, buf, dest, int32(tag)); err != nil {
 			return wrap(err, k, c, dest, tag)
 		}
@@ -156,10 +185,12 @@ func (c *Comm) exchange(k call, send mem.Mem, sent signature, dest, sendTag int,
 	}
 	e := c.w.P2P
 	e.Proc().Lock()
-	v := c.envelope(k, received, source, engineTag(recvTag))
+	var v p2p.Envelope
+	c.setEnvelope(&v, k, received, source, engineTag(recvTag))
 	r := e.Irecv(&v, recv)
-	v = c.envelope(k, sent, dest, int32(sendTag))
-	s := e.Isend(&v, send)
+	var o p2p.Envelope
+	c.setEnvelope(&o, k, sent, dest, int32(sendTag))
+	s := e.Isend(&o, send)
 	e.Join(r, s)
 	q := watched(newRequest(k, c, r))
 	e.Proc().Unlock()
@@ -173,7 +204,8 @@ func (c *Comm) replace(k call, m mem.Mem, of signature, dest, sendTag, source, r
 	}
 	e := c.w.P2P
 	e.Proc().Lock()
-	v := c.envelope(k, of, source, engineTag(recvTag))
+	var v p2p.Envelope
+	c.setEnvelope(&v, k, of, source, engineTag(recvTag))
 	r := e.SendrecvReplace(&v, m, dest, int32(sendTag))
 	q := watched(newRequest(k, c, r))
 	e.Proc().Unlock()

@@ -75,7 +75,8 @@ func (c *Comm) partitioned(k call, m mem.Mem, of signature, count, partitions, p
 	}
 	e := c.w.P2P
 	e.Proc().Lock()
-	v := c.envelope(k, of, peer, engineTag(tag))
+	var v p2p.Envelope
+	c.setEnvelope(&v, k, of, peer, engineTag(tag))
 	var r *p2p.Request
 	var err error
 	if k.receives() {

@@ -132,7 +132,8 @@ func (m *Message) receive(k call, room mem.Mem, of signature) Request {
 	if taken.m == nil {
 		return c.message(k, room, of, ProcNull, AnyTag)
 	}
-	v := c.envelope(k, of, taken.st.Source, int32(taken.st.Tag))
+	var v p2p.Envelope
+	c.setEnvelope(&v, k, of, taken.st.Source, int32(taken.st.Tag))
 	r := c.w.P2P.Imrecv(taken.m, taken.gen, &v, room)
 	if r == nil {
 		return received()

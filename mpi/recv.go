@@ -20,7 +20,7 @@ func Recv[T any](c *Comm, buf []T, source, tag int) (Status, error) {
 // C: MPI_Irecv, section 3.7.2.
 func Irecv[T any](c *Comm, buf []T, source, tag int) Request {
 	m, e := dataOf(c, buf)
-	return c.message(callIrecv, m, e, source, tag)
+	return c.irecv(m, e, source, tag)
 }
 
 // RecvSlice receives a message of any length into a new slice of plain data.

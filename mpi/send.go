@@ -46,7 +46,7 @@ func Rsend[T any](c *Comm, buf []T, dest, tag int) error {
 // C: MPI_Isend, section 3.7.2.
 func Isend[T any](c *Comm, buf []T, dest, tag int) Request {
 	m, e := dataOf(c, buf)
-	return c.message(callIsend, m, e, dest, tag)
+	return c.isend(m, e, dest, tag)
 }
 
 // Issend is Isend whose request completes only after a matching receive has started.

@@ -174,9 +174,14 @@ func (e *Engine) checkUnanswered(r *Request) error {
 func (e *Engine) returnCredit(q *peer, from int32, n int) {
 	q.CreditOwed += n + messageOverhead
 	if q.CreditOwed >= creditMax/2 {
-		e.hdr = wire.Header{Kind: wire.Credit, Arg: uint64(q.CreditOwed)}
-		q.Allowance += q.CreditOwed
-		q.CreditOwed = 0
-		e.p.Queue(int(from), &e.hdr, nil, nil)
+		e.sendCredit(q, from)
 	}
+}
+
+// sendCredit is the part of returnCredit that is seldom: without it returnCredit inlines.
+func (e *Engine) sendCredit(q *peer, from int32) {
+	e.hdr = wire.Header{Kind: wire.Credit, Arg: uint64(q.CreditOwed)}
+	q.Allowance += q.CreditOwed
+	q.CreditOwed = 0
+	e.p.Queue(int(from), &e.hdr, nil, nil)
 }

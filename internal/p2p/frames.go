@@ -28,13 +28,7 @@ func (e *Engine) Frame(from int, h *wire.Header, payload []byte) {
 		}
 		key := match.Key{Ctx: h.Ctx, Src: src, Tag: h.Tag}
 		if n := e.table.Arrive(key); n != nil {
-			r := n.Owner
-			r.setEnvelope(src, h.Tag, uint64(len(payload)))
-			r.compareAux(h.Aux, uint64(len(payload)))
-			e.compareNextClaim(src, r)
-			r.mem.Unpack(payload, 0)
-			e.eagerConsumed(q, src, h)
-			e.finish(r, nil)
+			e.accept(n.Owner, q, src, h, payload)
 			return
 		}
 		m := e.newEagerMessage(key, h)

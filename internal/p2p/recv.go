@@ -2,6 +2,7 @@ package p2p
 
 import (
 	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/match"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/wire"
@@ -10,7 +11,7 @@ import (
 // Recv receives elements of code s.Code into buf and sets s. It takes the lock.
 func (e *Engine) Recv(c *comm.Comm, buf []byte, source int, tag int32, s *Status) {
 	e.p.Lock()
-	if e.recvNext(c, buf, source, tag, s) {
+	if e.recvNext(c, buf, source, tag, s) || e.recvUnexpected(c, buf, source, tag, s) {
 		e.p.Unlock()
 		return
 	}
@@ -42,17 +43,74 @@ func (e *Engine) recvNext(c *comm.Comm, buf []byte, source int, tag int32, s *St
 	// The fields are set one by one: a copy of the whole struct would wait for the stores
 	// of its parts.
 	s.Source, s.Tag, s.Bytes, s.Cancelled, s.Err = source, h.Tag, uint64(copy(buf, payload)), false, nil
-	if len(payload) > len(buf) {
-		s.Err = truncated(uint64(len(payload)), len(buf))
-		if code := codeOf(h.Aux); code.Differs(s.Code) {
-			s.Err = truncatedOther(source, code, uint64(len(payload)), c.Rank, s.Code, len(buf))
-		}
-	} else if code := codeOf(h.Aux); code.Differs(s.Code) && len(payload) > 0 {
-		s.Err = mistyped(source, code, uint64(len(payload)), c.Rank, s.Code, len(buf))
+	if code := codeOf(h.Aux); len(payload) > len(buf) || code.Differs(s.Code) {
+		s.compare(c, code, len(payload), len(buf))
 	}
 	e.returnCredit(q, from, int(h.Size))
 	e.p.Consume()
 	return true
+}
+
+// compare sets the error of a receive if a message with elements of a code, and so many bytes, is not what it
+// expects.
+func (s *Status) compare(c *comm.Comm, code dtype.Code, bytes, room int) {
+	switch differs := code.Differs(s.Code); {
+	case bytes > room && differs:
+		s.Err = truncatedOther(s.Source, code, uint64(bytes), c.Rank, s.Code, room)
+	case bytes > room:
+		s.Err = truncated(uint64(bytes), room)
+	case bytes > 0 && differs:
+		s.Err = mistyped(s.Source, code, uint64(bytes), c.Rank, s.Code, room)
+	}
+}
+
+// recvUnexpected is the fast path of Recv for a message that has arrived as a whole. It needs no request.
+func (e *Engine) recvUnexpected(c *comm.Comm, buf []byte, source int, tag int32, s *Status) bool {
+	if e.table.Unexpected() == 0 || source < 0 {
+		return false
+	}
+	n := e.table.Probe(match.Key{Ctx: c.Ctx, Src: c.Members[source], Tag: tag})
+	if n == nil {
+		return false
+	}
+	m := n.Owner
+	if !m.eager || m.arriving || m.hasClaim {
+		return false
+	}
+	e.table.Remove(n)
+	s.Source, s.Tag, s.Bytes, s.Cancelled, s.Err = source, n.Tag, uint64(copy(buf, m.data)), false, nil
+	if code := codeOf(m.aux); len(m.data) > len(buf) || code.Differs(s.Code) {
+		s.compare(c, code, len(m.data), len(buf))
+	}
+	e.releaseEager(m)
+	return true
+}
+
+// accept completes the receive r, which has matched an eager message.
+func (e *Engine) accept(r *Request, q *peer, from int32, h *wire.Header, payload []byte) {
+	r.setEnvelope(from, h.Tag, uint64(len(payload)))
+	r.compareAux(h.Aux, uint64(len(payload)))
+	e.compareNextClaim(from, r)
+	r.mem.Unpack(payload, 0)
+	if h.Kind == wire.Eager {
+		e.returnCredit(q, from, int(h.Size))
+	} else {
+		e.eagerConsumed(q, from, h)
+	}
+	e.finish(r, nil)
+}
+
+// IrecvShort is Irecv of elements of a code into contiguous memory. It takes the lock.
+func (e *Engine) IrecvShort(c *comm.Comm, code dtype.Code, buf []byte, source int, tag int32) *Request {
+	e.p.Lock()
+	if e.posting != nil {
+		e.letPost()
+	}
+	r := e.initRecv(c, c.Ctx, source, tag, mem.Of(buf))
+	r.Active, r.aux = true, uint32(code)
+	e.startRecv(r)
+	e.p.Unlock()
+	return r
 }
 
 // Irecv starts a receive into m and returns its request.
@@ -68,17 +126,21 @@ func (e *Engine) Irecv(v *Envelope, m mem.Mem) *Request {
 
 // RecvInit returns the request of a receive that is not started.
 func (e *Engine) RecvInit(v *Envelope, m mem.Mem) *Request {
-	r := e.newRequest(v.Comm)
-	r.Active = false
-	r.mem, r.ctx, r.tag = m, v.Ctx, v.Tag
-	r.node.Key = match.Key{Ctx: v.Ctx, Src: match.AnySource, Tag: v.Tag}
-	if v.Peer >= 0 {
-		r.node.Src = v.Comm.Members[v.Peer]
-	} else {
-		r.node.Src = int32(v.Peer) // AnySource or ProcNull
-	}
-	r.peer = r.node.Src
+	r := e.initRecv(v.Comm, v.Ctx, v.Peer, v.Tag, m)
 	e.describe(r, v)
+	return r
+}
+
+// initRecv is RecvInit without a description of the elements.
+func (e *Engine) initRecv(c *comm.Comm, ctx uint64, source int, tag int32, m mem.Mem) *Request {
+	r := e.newRequest(c)
+	r.Active = false
+	r.mem, r.ctx, r.tag = m, ctx, tag
+	from := int32(source) // AnySource or ProcNull
+	if source >= 0 {
+		from = c.Members[source]
+	}
+	r.node.Ctx, r.node.Src, r.node.Tag, r.peer = ctx, from, tag, from
 	return r
 }
 
@@ -90,6 +152,9 @@ func (e *Engine) startRecv(r *Request) {
 	}
 	if n := e.table.Post(&r.node); n != nil {
 		e.deliver(r, n.Owner)
+		return
+	}
+	if len(e.dead) == 0 && !e.p.Met() {
 		return
 	}
 	if err := e.sourceFailed(r.comm, r.peer); err != nil {

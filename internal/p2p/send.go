@@ -8,6 +8,7 @@ import (
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/match"
 	"github.com/halo-mpi/halo/internal/mem"
+	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/sys"
 	"github.com/halo-mpi/halo/internal/wire"
 )
@@ -32,9 +33,7 @@ func (e *Engine) Send(c *comm.Comm, mode Mode, code dtype.Code, buf []byte, dest
 		eager = q.takeCredit(len(buf))
 	}
 	if eager {
-		h := &e.hdr
-		h.Size, h.Kind, h.Flags, h.Chan = uint32(len(buf)), wire.Eager, 0, 0
-		h.Ctx, h.Tag, h.Aux, h.Arg, h.Name = c.Ctx, tag, uint32(code), 0, 0
+		h := e.eagerHeader(c.Ctx, tag, uint32(code), len(buf))
 		var sent bool
 		if rings := e.p.Direct(int(to)); rings != nil {
 			sent = rings.Post(int(to), h, buf)
@@ -56,6 +55,37 @@ func (e *Engine) Send(c *comm.Comm, mode Mode, code dtype.Code, buf []byte, dest
 	e.Free(r)
 	e.p.Unlock()
 	return err
+}
+
+// eagerHeader returns the header of an eager message.
+func (e *Engine) eagerHeader(ctx uint64, tag int32, aux uint32, n int) *wire.Header {
+	h := &e.hdr // its fields are set one by one: a copy of the whole struct would wait for the stores of its parts
+	h.Size, h.Kind, h.Flags, h.Chan = uint32(n), wire.Eager, 0, 0
+	h.Ctx, h.Tag, h.Aux, h.Arg, h.Name = ctx, tag, aux, 0, 0
+	return h
+}
+
+// IsendShort is the fast path of Isend of a short message to a process of the node: it returns a request that is
+// complete. It returns nil, and has sent nothing, if there is no credit, or no room in the ring. It takes the lock.
+func (e *Engine) IsendShort(c *comm.Comm, code dtype.Code, buf []byte, dest int, tag int32) (r *Request) {
+	e.p.Lock()
+	to := c.Members[dest]
+	q, rings := e.peers.Find(int(to)), e.p.Direct(int(to))
+	if q != nil && rings != nil && q.takeCredit(len(buf)) {
+		h := e.eagerHeader(c.Ctx, tag, uint32(code), len(buf))
+		h.Arg = q.Numbered + 1
+		if rings.Post(int(to), h, buf) {
+			q.Numbered++
+			r = e.newRequest(c)
+			r.Send, r.mode, r.phase, r.ctx, r.peer, r.tag, r.sequence = true, Standard, phaseEager, c.Ctx, to, tag, q.Numbered
+			r.parts = 0
+			r.Fire()
+		} else if !planted.RefusedPays {
+			q.Credit += len(buf) + messageOverhead
+		}
+	}
+	e.p.Unlock()
+	return r
 }
 
 // Replenish polls for credit that a peer has returned, if there is too little for an eager
@@ -113,8 +143,8 @@ func (e *Engine) startSend(r *Request) {
 		return
 	}
 	q := e.peers.At(int(r.peer))
-	h, n := &e.hdr, r.size()
-	*h = wire.Header{Size: uint32(n), Kind: wire.Eager, Ctx: r.ctx, Tag: r.tag, Aux: r.aux}
+	n := r.size()
+	h := e.eagerHeader(r.ctx, r.tag, r.aux, n)
 	if q.takeCredit(n) {
 		r.phase = phaseEager
 		if r.mode == Synchronous {

@@ -172,6 +172,8 @@ const (
 const (
 	// ShunnedOnce discards only those messages of a refused collective that are there already.
 	ShunnedOnce = false
+	// RefusedPays takes credit for a short send that has found no room, and again for the send that replaces it.
+	RefusedPays = false
 	// FilledUntold does not tell the paths of short messages that receives are posted or messages unexpected.
 	FilledUntold = false
 	// WantIgnored lets a receive in C keep the engine's lock while another thread wants it.

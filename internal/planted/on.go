@@ -79,6 +79,7 @@ var (
 	MovedAtOnce           = chosen("MovedAtOnce")
 	CrowdedForEver        = chosen("CrowdedForEver")
 	ShunnedOnce           = chosen("ShunnedOnce")
+	RefusedPays           = chosen("RefusedPays")
 	FilledUntold          = chosen("FilledUntold")
 	WantIgnored           = chosen("WantIgnored")
 	ArmedFirst            = chosen("ArmedFirst")

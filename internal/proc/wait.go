@@ -75,6 +75,13 @@ func (e *Event) Awaited() bool { return e.park != nil || e.also != nil }
 // Fire makes the event happen and wakes its waiter.
 func (e *Event) Fire() {
 	e.done = true
+	if e.park != nil || e.also != nil {
+		e.fireWaiters()
+	}
+}
+
+// fireWaiters is the part of Fire for events that are awaited: without it Fire inlines.
+func (e *Event) fireWaiters() {
 	if e.park != nil {
 		e.park.unpark()
 	}

@@ -89,6 +89,7 @@ func faults() []sought {
 		by("MovedAtOnce", node, "TestOneMovesAtATime"),
 		by("CrowdedForEver", coll, "TestMembersSpreadOverCores"),
 		by("ShunnedOnce", p2p, "TestERR04_MessagesOfRefusedCollectives"),
+		by("RefusedPays", p2p, "TestShortSends"),
 		by("FilledUntold", "internal/match", "TestTellKeepsTwoBits"),
 		by("WantIgnored", "abi/lib", "TestMessagesAlone"),
 		by("ArmedFirst", "abi/lib", "TestMessagesAlone"),
