@@ -130,7 +130,7 @@ func TestOrderAgainstLists(t *testing.T) {
 		{name: "one key", ctxs: 1, srcs: 1, tags: 1, wildSrc: 0.3, wildTag: 0.3, cancels: 0.1, depth: 50, steps: 300_000, checkEvery: 97},
 		{name: "internal tags", ctxs: 2, srcs: 3, tags: 30, wildSrc: 0.3, wildTag: 0.3, cancels: 0.03, depth: 40, steps: 300_000, checkEvery: 97, internalTags: true},
 	} {
-		t.Run(m.name, func(t *testing.T) { m.run(t, 7) })
+		t.Run(m.name, func(t *testing.T) { m.run(t, 8) })
 	}
 }
 
