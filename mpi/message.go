@@ -142,7 +142,7 @@ func (c *Comm) irecv(m mem.Mem, of signature, source, tag int) Request {
 		if err := c.check(callIrecv, source, tag, true); err != nil {
 			return Request{err: err}
 		}
-		return newRequest(callIrecv, c, c.w.P2P.IrecvShort(c.core, of.code, buf, source, engineTag(tag)))
+		return newRequest(callIrecv, c, c.w.P2P.IrecvContiguous(c.core, of.code, buf, source, engineTag(tag)))
 	}
 	return c.message(callIrecv, m, of, source, tag)
 }

@@ -100,11 +100,11 @@ func (e *Engine) accept(r *Request, q *peer, from int32, h *wire.Header, payload
 	e.finish(r, nil)
 }
 
-// IrecvShort is Irecv of elements of a code into contiguous memory. It takes the lock.
-func (e *Engine) IrecvShort(c *comm.Comm, code dtype.Code, buf []byte, source int, tag int32) *Request {
+// IrecvContiguous is Irecv of elements of a code into contiguous memory. It takes the lock.
+func (e *Engine) IrecvContiguous(c *comm.Comm, code dtype.Code, buf []byte, source int, tag int32) *Request {
 	e.p.Lock()
 	if e.posting != nil {
-		e.letPost()
+		e.makeQueues()
 	}
 	r := e.initRecv(c, c.Ctx, source, tag, mem.Of(buf))
 	r.Active, r.aux = true, uint32(code)
