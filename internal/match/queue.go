@@ -26,7 +26,8 @@ import "github.com/halo-mpi/halo/internal/planted"
 //
 // Entries enter the groupings when a search needs the index, in the order of age. So
 // messages that arrive in the order of the receives, and receives in the order of the
-// messages, cost no hash at any depth. An entry enters each grouping once, unless it is one
+// messages, cost no hash. In a queue of more than lateMax entries they enter at once:
+// otherwise the first search would take as long as all of them. An entry enters each grouping once, unless it is one
 // of the scanMin entries that are left when the index ends; at least scanMax-scanMin
 // removals lie between the beginning and the end of an index. A grouping is built at most
 // once in between, at a cost proportional to the additions before.
@@ -67,8 +68,9 @@ type slot[T any] struct {
 }
 
 const (
-	scanMax = 16 // entries that a search scans before it uses an index
-	scanMin = 4  // the index of a queue that has shrunk to this ends
+	scanMax = 16  // entries that a search scans before it uses an index
+	scanMin = 4   // the index of a queue that has shrunk to this ends
+	lateMax = 256 // deepest queue whose entries wait for a search before they enter the index
 
 	firstSlots = 16      // slots at the start
 	keepSlots  = 8 << 10 // slots (512 KiB) that are never freed after a peak
@@ -110,6 +112,9 @@ func (q *queue[T]) add(n *Node[T], mask uint64) {
 	q.n++
 	if !planted.FilledUntold {
 		*q.slow |= q.filled
+	}
+	if q.n > lateMax {
+		q.index()
 	}
 }
 
