@@ -57,17 +57,7 @@ static inline int may_receive(const struct way *w, int tag) {
 }
 
 /* Proc.Lock, if the lock is free and the thread may enter Go afterwards. */
-static inline int lock(char *process) {
-	if (HALO_UNLIKELY(halo_attached != 1))
-		return 0;
-	halo_attached = HALO_HOLDS;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	uint32_t expected = 0;
-	if (__atomic_compare_exchange_n(HALO_AT(uint32_t, process, HALO_PROCESS_LOCK), &expected, 1, 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
-		return 1;
-	halo_attached = 1;
-	return 0;
-}
+static inline int lock(char *process) { return halo_try_lock(HALO_AT(uint32_t, process, HALO_PROCESS_LOCK)); }
 
 /* Proc.Unlock. It is a full fence. */
 static inline void unlock(char *process) {

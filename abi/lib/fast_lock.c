@@ -22,22 +22,12 @@ static __attribute__((noinline, cold)) void finish(MPI_Win win, int rank, int wh
 }
 
 /* Window.mu.Lock, if it is free and the thread may enter Go afterwards. */
-static inline int enter(char *window) {
-	int32_t free = 0;
-	if (HALO_UNLIKELY(halo_attached != 1))
-		return 0;
-	halo_attached = HALO_HOLDS;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	if (__atomic_compare_exchange_n(HALO_AT(int32_t, window, HALO_WINDOW_MUTEX), &free, 1, 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
-		return 1;
-	halo_attached = 1;
-	return 0;
-}
+static inline int enter(char *window) { return halo_try_lock(HALO_AT(uint32_t, window, HALO_WINDOW_MUTEX)); }
 
 /* Window.mu.Unlock, and what else is to be done in Go. */
 static inline void leave(char *window, MPI_Win win, int rank, int what) {
-	int32_t held = 1;
-	if (HALO_UNLIKELY(!__atomic_compare_exchange_n(HALO_AT(int32_t, window, HALO_WINDOW_MUTEX), &held, 0, 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)))
+	uint32_t held = 1;
+	if (HALO_UNLIKELY(!__atomic_compare_exchange_n(HALO_AT(uint32_t, window, HALO_WINDOW_MUTEX), &held, 0, 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)))
 		what |= UNLOCK;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	halo_attached = 1;

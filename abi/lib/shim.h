@@ -40,6 +40,19 @@ extern __thread int halo_attached __attribute__((tls_model("initial-exec")));
 
 #define HALO_HOLDS 3
 
+/* Takes a lock of Go, whose word is 0 while it is free, if it is free and the thread may enter Go afterwards. */
+static inline int halo_try_lock(uint32_t *word) {
+	uint32_t expected = 0;
+	if (HALO_UNLIKELY(halo_attached != 1))
+		return 0;
+	halo_attached = HALO_HOLDS;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	if (__atomic_compare_exchange_n(word, &expected, 1, 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+		return 1;
+	halo_attached = 1;
+	return 0;
+}
+
 /* Attaches the calling thread to Go, one thread at a time: see thread.c. */
 HALO_HIDDEN void halo_attach(void);
 
