@@ -1,6 +1,7 @@
 package dtype
 
 import (
+	"math"
 	"sort"
 
 	"github.com/halo-mpi/halo/internal/class"
@@ -45,13 +46,21 @@ func (b *Buffer) Position(off int64) int64 {
 		return min(max(off-b.lowest(), 0), b.size)
 	}
 	sub, stride, n, origin := b.repetitions()
-	return repetitionsBelow(sub, stride, nil, n, off-origin)
+	return repetitionsBelow(sub, stride, nil, n, relative(off, origin))
+}
+
+// relative is off relative to an offset that may be negative: the largest number if that is beyond 64 bits.
+func relative(off, to int64) int64 {
+	if to < 0 && off > math.MaxInt64+to {
+		return math.MaxInt64
+	}
+	return off - to
 }
 
 // below returns how many bytes of the packed form of n precede the first one whose offset is off
 // or greater. off is relative to the enclosing node.
 func (n *node) below(off int64) int64 {
-	off -= n.off
+	off = relative(off, n.off)
 	switch n.kind {
 	case run:
 		return min(max(off, 0), n.size)
@@ -88,12 +97,12 @@ func repetitionsBelow(sub *node, stride int64, offs []int64, n, off int64) int64
 	case stride <= 0:
 		return n * sub.size
 	default:
-		i = (off-end)/stride + 1
+		i = relative(off, end)/stride + 1
 	}
 	if i >= n {
 		return n * sub.size
 	}
-	return i*sub.size + sub.below(off-offset(stride, offs, i))
+	return i*sub.size + sub.below(relative(off, offset(stride, offs, i)))
 }
 
 // Grain is a number that a power of two divides if it divides the ends of all runs. Its lower bits are those

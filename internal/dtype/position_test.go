@@ -1,6 +1,7 @@
 package dtype_test
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -53,6 +54,38 @@ func TestIO03_PositionIsTheInverseOfRuns(t *testing.T) {
 		var runs [1]dtype.Run
 		if n, _ := b.Runs(runs[:], far, 1); n != 1 || b.Position(runs[0].Off) != far {
 			t.Fatalf("seed %d: type %v: position %d is at %v, which is position %d", seed, typ, far, runs, b.Position(runs[0].Off))
+		}
+	}
+}
+
+// At the end of 64 bits the distance to a displacement that is negative has more bits (IO-03).
+func TestIO03_PositionsAtTheEndOf64Bits(t *testing.T) {
+	number := dtype.Predefined().Type(dtype.Double)
+	inner, err := dtype.Struct([]int64{3, 3}, []int64{2, 128}, []*dtype.Type{number, number})
+	if err != nil {
+		t.Fatal(err)
+	}
+	block, err := dtype.IndexedBlock(1, []int64{1, 2, 3, 7}, inner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	typ, err := dtype.Hindexed([]int64{2}, []int64{-144}, block)
+	if err != nil {
+		t.Fatal(err)
+	}
+	typ.Commit()
+	b, err := dtype.Tile(typ)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var runs [1]dtype.Run
+	for _, end := range []int64{math.MaxInt64, math.MaxInt64 - 13, math.MaxInt64 - 150, math.MaxInt64 - 100_000} {
+		p := b.Position(end)
+		if n, _ := b.Runs(runs[:], max(p-1, 0), 1); n != 1 || p == 0 || runs[0].Off >= end {
+			t.Errorf("the position of offset %d is %d of %d, and the one before is at %v", end, p, b.Size(), runs[:n])
+		}
+		if n, _ := b.Runs(runs[:], p, 1); n == 1 && runs[0].Off < end {
+			t.Errorf("the position of offset %d is %d of %d, which is at %v", end, p, b.Size(), runs[:n])
 		}
 	}
 }
