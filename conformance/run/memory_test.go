@@ -24,7 +24,7 @@ func TestMemoryOfARank(t *testing.T) {
 	program := compile(t, "mpicc", "../process_memory.c")
 	least := func(env ...string) int {
 		best := 0
-		for range 20 { // single runs differ by a tenth
+		for range 20 { // single runs differ by a tenth, and the least of 20 by 50 KiB
 			r := launched(t, "shm", 2, env, program)
 			kib, err := strconv.Atoi(strings.TrimSpace(r.out))
 			if r.status != 0 || r.err != "" || err != nil {
@@ -36,13 +36,13 @@ func TestMemoryOfARank(t *testing.T) {
 		}
 		return best
 	}
-	if kib, most := least("GOMAXPROCS=2"), 1990; kib > most {
+	if kib, most := least("GOMAXPROCS=2"), 2060; kib > most {
 		t.Errorf("with GOMAXPROCS=2 rank 0 has %d KiB of its own, %d are expected at most", kib, most)
 	}
 	if runtime.NumCPU() > 2 { // the runtime starts with a P for each core
 		return
 	}
-	if kib, most := least(), 1920; kib > most {
+	if kib, most := least(), 1980; kib > most {
 		t.Errorf("rank 0 has %d KiB of its own, %d are expected at most", kib, most)
 	}
 }
