@@ -27,10 +27,12 @@ import "github.com/halo-mpi/halo/internal/planted"
 // Entries enter the groupings when a search needs the index, in the order of age. So
 // messages that arrive in the order of the receives, and receives in the order of the
 // messages, cost no hash. In a queue of more than lateMax entries they enter at once:
-// otherwise the first search would take as long as all of them. An entry enters each grouping once, unless it is one
-// of the scanMin entries that are left when the index ends; at least scanMax-scanMin
-// removals lie between the beginning and the end of an index. A grouping is built at most
-// once in between, at a cost proportional to the additions before.
+// otherwise the first search would take as long as all of them.
+//
+// An entry enters each grouping once, unless it is one of the scanMin entries that are left
+// when the index ends. At least scanMax-scanMin removals lie between the beginning and the
+// end of an index. A grouping is built at most once in between, at a cost proportional to
+// the additions before.
 //
 // Free slots are in a free list. When the queue is empty, slots are used from the lowest
 // again, so that a queue that is filled and emptied repeatedly is laid out in order.

@@ -17,8 +17,8 @@ import (
 // C posts receives in a queue of its own (shmfmt.ReceiveQueue) while the table is empty, and completes them
 // with frames of the rings. Short messages that match none of them it keeps in a second queue
 // (shmfmt.UnexpectedQueue), where its later receives look first. The table is empty as long as a queue is not:
-// Proc.Lock calls importQueues first of all, so that all code under the lock finds every posted receive and every
-// unexpected message in the table, in the order of the posts and of the arrival. It does not matter for what the lock is taken.
+// Proc.Lock calls importQueues first of all, for whatever the lock is taken. So all code under the lock finds every
+// posted receive and every unexpected message in the table, in the order of the posts and of the arrival.
 
 // postingComm is a communicator on which C may post receives.
 type postingComm struct {

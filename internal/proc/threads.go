@@ -47,8 +47,8 @@ const (
 	// run code of the program keep theirs for a while, and not all sleep at once.
 	psPerThread = 4
 	// yieldEvery is after how many polls that find nothing the poller yields its core for other
-	// threads, and for those of peers (Event.YieldOften). yieldMax is how often it does so after another thread has waited: that is a
-	// millisecond or two. Threads of one program tend to call at the same time. If the poller
+	// threads, and for those of peers (Event.YieldOften). yieldMax is how often it does so after
+	// another thread has waited: that is a millisecond or two. Threads of one program tend to call at the same time. If the poller
 	// kept them from running, they would call one after the other when its time slices end, and
 	// each would wait for a round trip of its own instead of all for one.
 	yieldEvery = 4
