@@ -285,7 +285,7 @@ func TestXLCH01_RanksThatAreTaken(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := boot.Join(link, rank, false, true, true, map[int]*os.File{0: foreign}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("rank %d: %v", rank, err)
+			t.Fatalf("rank %d: %v", rank, err)
 		}
 		link.Close()
 	}
