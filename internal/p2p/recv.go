@@ -3,6 +3,7 @@ package p2p
 import (
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/match"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/wire"
 )
@@ -10,7 +11,7 @@ import (
 // Recv receives elements of code s.Code into buf and sets s. It takes the lock.
 func (e *Engine) Recv(c *comm.Comm, buf []byte, source int, tag int32, s *Status) {
 	e.p.Lock()
-	if e.recvNext(c, buf, source, tag, s) {
+	if e.recvNext(c, buf, source, tag, s) || e.recvUnexpected(c, buf, source, tag, s) {
 		e.p.Unlock()
 		return
 	}
@@ -61,6 +62,28 @@ func (s *Status) compare(c *comm.Comm, code dtype.Code, bytes, room int) {
 	case bytes > 0 && differs:
 		s.Err = mistyped(s.Source, code, uint64(bytes), c.Rank, s.Code, room)
 	}
+}
+
+// recvUnexpected is the fast path of Recv for a message that has arrived as a whole. It needs no request.
+func (e *Engine) recvUnexpected(c *comm.Comm, buf []byte, source int, tag int32, s *Status) bool {
+	if e.table.Unexpected() == 0 || source < 0 {
+		return false
+	}
+	n := e.table.Probe(match.Key{Ctx: c.Ctx, Src: c.Members[source], Tag: tag})
+	if n == nil {
+		return false
+	}
+	m := n.Owner
+	if !m.eager || m.arriving || m.hasClaim {
+		return false
+	}
+	e.table.Remove(n)
+	s.Source, s.Tag, s.Bytes, s.Cancelled, s.Err = source, n.Tag, uint64(copy(buf, m.data)), false, nil
+	if code := codeOf(m.aux); len(m.data) > len(buf) || code.Differs(s.Code) {
+		s.compare(c, code, len(m.data), len(buf))
+	}
+	e.releaseEager(m)
+	return true
 }
 
 // accept completes the receive r, which has matched an eager message.
