@@ -7,6 +7,7 @@
  * have received.
  */
 #include "check.h"
+#include "random.h"
 
 #include <sched.h>
 #include <stdint.h>
@@ -19,18 +20,8 @@
 #define NEVER 98
 #define CONTROL 99
 
-static uint64_t shared, own, digest;
+static uint64_t digest;
 static MPI_Comm comms[2];
-
-static uint64_t next(uint64_t *s) {
-	*s ^= *s << 13;
-	*s ^= *s >> 7;
-	*s ^= *s << 17;
-	return *s >> 20;
-}
-
-static int below(int n) { return (int)(next(&shared) % (uint64_t)n); }
-static int own_below(int n) { return (int)(next(&own) % (uint64_t)n); }
 
 static struct message {
 	int from, tag, length, taken;
@@ -229,10 +220,9 @@ static void turn(int number) {
 
 int main(int argc, char **argv) {
 	begin(&argc, &argv);
-	uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 1, all = 0;
+	uint64_t all = 0;
 	int turns = argc > 2 ? atoi(argv[2]) : 1000;
-	shared = seed * 2654435761u + 88172645463325252u;
-	own = shared + (uint64_t)rank * 1234567;
+	seed(argc, argv);
 	room = malloc(LONG);
 	for (int i = 0; i < PENDING; i++)
 		pending[i].buffer = buffers[i] = malloc(LONG);

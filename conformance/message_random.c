@@ -9,6 +9,7 @@
  * have received, which must be the same with and without the path of C.
  */
 #include "check.h"
+#include "random.h"
 
 #include <sched.h>
 #include <stdint.h>
@@ -18,18 +19,9 @@
 #define LONG 20000 /* bytes: more than an eager message */
 #define COMMS 4
 
-static uint64_t shared, own, digest = 1;
+static uint64_t digest = 1;
 static MPI_Comm comms[COMMS];
 static char out[BURST][LONG + 8], in[BURST][LONG + 8];
-
-static uint64_t next(uint64_t *s) {
-	*s ^= *s << 13;
-	*s ^= *s >> 7;
-	*s ^= *s << 17;
-	return *s;
-}
-
-static int below(int n) { return (int)((next(&shared) >> 33) % (uint64_t)n); }
 
 /* A length in bytes: mostly short, sometimes none, or around the limits of lines and eager messages. */
 static int length(void) {
@@ -38,7 +30,7 @@ static int length(void) {
 }
 
 static void late(void) {
-	switch (next(&own) >> 20 & 31) {
+	switch (own_below(32)) {
 	case 0: usleep(100); return;
 	case 1: sched_yield(); return;
 	}
@@ -159,10 +151,9 @@ static void turn(int number) {
 
 int main(int argc, char **argv) {
 	begin(&argc, &argv);
-	uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 1, all = 0;
+	uint64_t all = 0;
 	int turns = argc > 2 ? atoi(argv[2]) : 1000;
-	shared = seed * 2654435761u + 88172645463325252u;
-	own = shared + (uint64_t)rank * 1234567;
+	seed(argc, argv);
 	comms[0] = MPI_COMM_WORLD;
 	MPI_Comm_dup(MPI_COMM_WORLD, &comms[1]);
 	MPI_Comm_split(MPI_COMM_WORLD, 0, size - rank, &comms[2]);

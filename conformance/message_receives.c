@@ -9,6 +9,7 @@
  * have received.
  */
 #include "check.h"
+#include "random.h"
 
 #include <sched.h>
 #include <stdint.h>
@@ -19,18 +20,8 @@
 #define TAGS 4
 #define CONTROL 99
 
-static uint64_t shared, own, digest;
+static uint64_t digest;
 static MPI_Comm comms[2];
-
-static uint64_t next(uint64_t *s) {
-	*s ^= *s << 13;
-	*s ^= *s >> 7;
-	*s ^= *s << 17;
-	return *s >> 20;
-}
-
-static int below(int n) { return (int)(next(&shared) % (uint64_t)n); }
-static int own_below(int n) { return (int)(next(&own) % (uint64_t)n); }
 
 static void late(void) {
 	int n = own_below(64);
@@ -325,11 +316,10 @@ static void fixed(void) {
 
 int main(int argc, char **argv) {
 	begin(&argc, &argv);
-	uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 1, all = 0;
+	uint64_t all = 0;
 	int turns = argc > 2 ? atoi(argv[2]) : 1000;
 	silent();
-	shared = seed * 2654435761u + 88172645463325252u;
-	own = shared + (uint64_t)rank * 1234567;
+	seed(argc, argv);
 	for (int i = 0; i < MOST; i++)
 		buffers[i] = malloc(LONG), out[i] = malloc(LONG);
 	comms[0] = MPI_COMM_WORLD;
