@@ -9,7 +9,6 @@ import (
 // Message is an unexpected message: it has arrived, or was announced, before a receive for
 // it. It is pooled; Gen distinguishes its lives.
 type Message struct {
-	Gen    uint32
 	node   match.Node[Message]
 	size   uint64
 	data   []byte // payload of an eager message
@@ -17,16 +16,17 @@ type Message struct {
 	addr   uint64 // address of the payload in the sender's memory, 0 if unknown; of an eager message its sequence number
 
 	eager      bool
-	uncredited bool     // eager without credit
-	received   bool     // a receive has it from a matched probe
-	arriving   bool     // the payload is still arriving into data
-	discard    bool     // the memory of receiver cannot be written, or nobody receives the message: the payload is dropped
-	aux        uint32   // of the envelope
-	hasClaim   bool     // Engine.claims has its claim
+	uncredited bool   // eager without credit
+	received   bool   // a receive has it from a matched probe
+	arriving   bool   // the payload is still arriving into data
+	discard    bool   // the memory of receiver cannot be written, or nobody receives the message: the payload is dropped
+	hasClaim   bool   // Engine.claims has its claim
+	aux        uint32 // of the envelope
+	Gen        uint32
 	receiver   *Request // the receive that matched while arriving
 	sender     *Request // a message to itself whose payload is still in the send buffer
 
-	inline [16]byte // data, if it fits: fills the second cache line
+	inline [16]byte // data, if it fits; it ends the second cache line
 }
 
 func (e *Engine) newMessage(key match.Key, size uint64) *Message {
