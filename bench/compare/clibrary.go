@@ -96,8 +96,8 @@ func (r *row) calls() float64 {
 	return 0
 }
 
-// clibraryNotes say whether the C library meets its bars: short puts as fast as the best
-// peer's, and no call slower than from Go by more than perCall. The extra time of a call is the
+// clibraryNotes say whether the C library meets its bars: those of rows, and no call slower than from Go
+// by more than perCall. The extra time of a call is the
 // difference within a round, divided by the calls of the row. A row is certainly above the bar
 // if it is in every round; if it is in most of them it may be noise.
 func (r *results) clibraryNotes() []string {
@@ -108,10 +108,12 @@ func (r *results) clibraryNotes() []string {
 	within, worst := 0, math.Inf(-1)
 	for i := range r.rows {
 		rw := &r.rows[i]
-		if rw.name == "put shm allocate 8 B" {
-			if q := median(r.ratios(clibrary, i)); !math.IsNaN(q) {
-				notes = append(notes, fmt.Sprintf("%s: %s takes %s x the best peer's time, the bar is 1.", clibrary, rw.name, number(q)))
+		if q := median(r.ratios(clibrary, i)); rw.library != 0 && !math.IsNaN(q) {
+			has := "takes %s x the best peer's time"
+			if rw.more {
+				has = "has %s x the best peer's rate"
 			}
+			notes = append(notes, fmt.Sprintf("%s: %s "+has+", the bar is %g.", clibrary, rw.name, number(q), rw.library))
 		}
 		more := r.morePerCall(i)
 		m := median(more)

@@ -56,6 +56,26 @@ func TestNoiseIsToldFromWhatIsAlwaysAbove(t *testing.T) {
 	}
 }
 
+// Bars of the C library are stated for times and for rates.
+func TestBarsOfRowsForTheCLibrary(t *testing.T) {
+	r := newResults(baseRows(), columns())
+	r.startRound()
+	for name, figure := range map[string]float64{"latency shm 8 B": 0.08, "msgrate shm 8 B": 30, "matching posted 10": 0.05} {
+		i := rowIndex(t, r, name)
+		r.figures["openmpi"][i][0], r.figures[clibrary][i][0] = 1, figure
+	}
+	notes := strings.Join(r.clibraryNotes(), "\n")
+	for _, w := range []string{
+		"halo-c: latency shm 8 B takes 0.080 x the best peer's time, the bar is 0.9.",
+		"halo-c: msgrate shm 8 B has 30.0 x the best peer's rate, the bar is 1.",
+		"halo-c: matching posted 10 takes 0.050 x the best peer's time, the bar is 1.6.",
+	} {
+		if !strings.Contains(notes, w) {
+			t.Errorf("%q is not in\n%s", w, notes)
+		}
+	}
+}
+
 // Every row whose figure is a time of calls has their number.
 func TestRowsSayHowManyCallsTheyAre(t *testing.T) {
 	for _, r := range allRows() {

@@ -62,7 +62,11 @@ func oneSidedRows() []row {
 		add(fence)
 		add(row{name: "pscw " + fabric, bench: "pscw", fabric: fabric, size: 8, variant: "allocate", unit: "us", bars: best(1)})
 		for _, lock := range []string{"exclusive", "shared"} {
-			add(row{name: fmt.Sprintf("lock %s %s", fabric, lock), bench: "lock", fabric: fabric, size: 8, variant: "allocate " + lock, unit: "us", bars: best(1)})
+			r := row{name: fmt.Sprintf("lock %s %s", fabric, lock), bench: "lock", fabric: fabric, size: 8, variant: "allocate " + lock, unit: "us", bars: best(1)}
+			if fabric == "shm" {
+				r.library = 0.8
+			}
+			add(r)
 		}
 		for _, lock := range []string{"exclusive", "shared"} {
 			add(row{name: fmt.Sprintf("lock, get %s %s", fabric, lock), bench: "lockget", fabric: fabric, size: 8, variant: "allocate " + lock, unit: "us", bars: best(1)})
@@ -92,6 +96,9 @@ func windowRows() []row {
 					r.bars, r.limit = []bar{{factor: 1, of: "best"}}, "sockets there and back"
 				case kind == "allocate":
 					r.bars, r.limit = []bar{{factor: 0.5, of: "best"}}, "copy 8 B, fence"
+					if bench == "put" {
+						r.library = 1
+					}
 				case kind == "create" || kind == "dynamic": // over memory of AllocMem: within 10 % or 5 ns
 					r.bars = []bar{{factor: 1.1, of: name("allocate"), more: 0.005}}
 				case kind != "shared":

@@ -21,6 +21,7 @@ type row struct {
 	more    bool   // more is better
 	limit   string // the physical limit beside it, or ""
 	bars    []bar
+	library float64 // bar of the C library: at most so many times the best peer's figure (for rates: at least); 0: none
 
 	attentive bool // passive: the figure is that with the attentive target
 }
@@ -106,10 +107,10 @@ func baseRows() []row {
 	best := func(f float64) []bar { return []bar{{factor: f, of: "best"}} }
 	rows := []row{
 		{name: "latency shm 8 B", bench: "latency", fabric: "shm", ranks: 2, size: 8, unit: "us", limit: "cache line",
-			bars: []bar{{factor: 0.8, of: "best"}, {factor: 1.5, of: "limit"}}},
+			bars: []bar{{factor: 0.8, of: "best"}, {factor: 1.5, of: "limit"}}, library: 0.9},
 		{name: "latency shm 64 KiB", bench: "latency", fabric: "shm", ranks: 2, size: 64 << 10, unit: "us", limit: "copy 64 KiB", bars: best(1)},
 		{name: "bw shm 1 MiB", bench: "bw", fabric: "shm", ranks: 2, size: 1 << 20, unit: "MB/s", more: true, limit: "copy 1 MiB", bars: best(1)},
-		{name: "msgrate shm 8 B", bench: "msgrate", fabric: "shm", ranks: 2, size: 8, unit: "M/s", more: true},
+		{name: "msgrate shm 8 B", bench: "msgrate", fabric: "shm", ranks: 2, size: 8, unit: "M/s", more: true, bars: best(0.9), library: 1},
 		{name: "latency tcp 8 B", bench: "latency", fabric: "tcp", ranks: 2, size: 8, unit: "us", limit: "sockets 8 B", bars: best(1)},
 		{name: "bw tcp 1 MiB", bench: "bw", fabric: "tcp", ranks: 2, size: 1 << 20, unit: "MB/s", more: true, limit: "sockets 1 MiB", bars: best(1)},
 		{name: "8 B beside 1 GiB tcp", bench: "beside", fabric: "tcp", ranks: 2, size: 1 << 30, unit: "us", bars: []bar{{factor: 100, of: "us"}}},
@@ -120,6 +121,9 @@ func baseRows() []row {
 				size: depth, variant: queue, unit: "us"}
 			if queue == "unexpected" {
 				m.limit = "map lookup"
+			}
+			if depth == 10 {
+				m.bars, m.library = best(1.6), 1.6
 			}
 			if queue == "unexpected" && depth == 50000 {
 				m.bars = []bar{{factor: 2, of: "matching unexpected 10"}}
@@ -139,17 +143,20 @@ func baseRows() []row {
 				if bench == "allreduce" && size == 8 {
 					continue // above, with a bar of its own
 				}
-				rows = append(rows, row{name: fmt.Sprintf("%s %s %d ranks", bench, bytesText(size), ranks), bench: bench,
-					fabric: "shm", ranks: ranks, size: size, unit: "us", bars: best(1.25)})
+				r := row{name: fmt.Sprintf("%s %s %d ranks", bench, bytesText(size), ranks), bench: bench,
+					fabric: "shm", ranks: ranks, size: size, unit: "us", bars: best(1.25)}
+				if size >= 64<<10 {
+					r.bars = best(1)
+				}
+				rows = append(rows, r)
 			}
 		}
 	}
-	// In cache as fast as the best peer, and beyond it nearly as fast as memory; short
-	// ones show the cost of the call.
+	// In cache as fast as the best peer, and beyond it nearly as fast as memory.
 	for _, size := range []int{64, 1 << 10, 16 << 10, 256 << 10, 64 << 20} {
 		r := row{name: "reduce_local " + bytesText(size), bench: "reduce_local", fabric: "shm", ranks: 1, size: size, unit: "us"}
 		switch size {
-		case 16 << 10, 256 << 10:
+		case 64, 1 << 10, 16 << 10, 256 << 10:
 			r.bars = best(1)
 		case 64 << 20:
 			r.limit, r.bars = "memory 64 MiB", []bar{{factor: 1.25, of: "limit"}} // 0.8 of the bandwidth
