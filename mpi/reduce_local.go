@@ -28,13 +28,17 @@ func ReduceLocal[T Elem](in, inout []T, op Op) error {
 	if op.user != nil && op.user.Of == nil { // made by CreateOpFunc: fn needs the datatype
 		return op.ReduceLocal(Buf(in), Buf(inout))
 	}
-	if op.user != nil && opType[T]() != handleType {
+	typ := numberType(reflect.TypeFor[T]().Kind()) // this inlines, opType does not
+	if typ == 0 {
+		typ = opType[T]()
+	}
+	if op.user != nil && typ != handleType {
 		if err := op.applyUser(left, right, reflect.TypeFor[T]()); err != nil {
 			return failLocal(err, call)
 		}
 		return nil
 	}
-	if err := op.apply(left, right, opType[T]()); err != nil {
+	if err := op.apply(left, right, typ); err != nil {
 		return failLocal(err, call)
 	}
 	return nil
