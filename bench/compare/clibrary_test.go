@@ -91,4 +91,7 @@ func TestCommandLineOfTheCLibrary(t *testing.T) {
 	if got, want := strings.Join(m.arguments(j, 2), " "), "/b/halo run -n 2 -fabric tcp /b/p put -fabric tcp -sizes 8"; got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
+	if got, want := m.text(m.arguments(j, 2)), "halo run -n 2 -fabric tcp p put -fabric tcp -sizes 8"; got != want {
+		t.Errorf("in the report %s, want %s", got, want)
+	}
 }

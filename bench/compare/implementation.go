@@ -262,17 +262,17 @@ func (m *implementation) run(j job, cores int) ([]line, error) {
 		cancel()
 		if timedOut {
 			m.stuck[j.String()] = true
-			return nil, fmt.Errorf("did not end within %v: %s", runTimeout, strings.Join(args, " "))
+			return nil, fmt.Errorf("did not end within %v: %s", runTimeout, m.text(args))
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %v: %s", strings.Join(args, " "), err, lastLine(stderr.String()))
+			return nil, fmt.Errorf("%s: %v: %s", m.text(args), err, lastLine(stderr.String()))
 		}
 		after, _ := loopbackBytes()
 		if j.fabric == "tcp" && counted && after-before < tcpBytes {
 			return nil, fmt.Errorf("only %d bytes went over the loopback interface: that was not TCP", after-before)
 		}
 		if lines, err = parseLines(&stdout); err != nil {
-			return nil, fmt.Errorf("%s: %v", strings.Join(args, " "), err)
+			return nil, fmt.Errorf("%s: %v", m.text(args), err)
 		}
 	}
 	if j.bench == "init" {
@@ -282,6 +282,11 @@ func (m *implementation) run(j job, cores int) ([]line, error) {
 		return nil, errors.New("the benchmark printed nothing")
 	}
 	return lines, nil
+}
+
+// text is a command line for the report, without the temporary folder of the program.
+func (m *implementation) text(args []string) string {
+	return strings.ReplaceAll(strings.Join(args, " "), filepath.Dir(m.program)+"/", "")
 }
 
 func parseLines(out io.Reader) ([]line, error) {
