@@ -96,10 +96,10 @@ func (r *row) calls() float64 {
 	return 0
 }
 
-// clibraryNotes say whether the C library meets its bars: those of rows, and no call slower than from Go
-// by more than perCall. The extra time of a call is the
-// difference within a round, divided by the calls of the row. A row is certainly above the bar
-// if it is in every round; if it is in most of them it may be noise.
+// clibraryNotes say whether the C library meets its bars: those of rows, and no call slower than
+// from Go by more than perCall. The extra time of a call is the difference within a round, divided
+// by the calls of the row. A row is certainly above the bar if it is in every round; if it is in
+// most of them it may be noise.
 func (r *results) clibraryNotes() []string {
 	if r.figures[clibrary] == nil {
 		return nil

@@ -64,7 +64,8 @@ func (s *Status) compare(c *comm.Comm, code dtype.Code, bytes, room int) {
 	}
 }
 
-// recvUnexpected is the fast path of Recv for a message that has arrived as a whole. It needs no request.
+// recvUnexpected is the fast path of Recv for an eager message that is unexpected and has arrived
+// completely. It needs no request.
 func (e *Engine) recvUnexpected(c *comm.Comm, buf []byte, source int, tag int32, s *Status) bool {
 	if e.table.Unexpected() == 0 || source < 0 {
 		return false
