@@ -111,7 +111,7 @@
 #define HALO_CELL_NUMBER              0
 #define HALO_CELL_SHORT               8
 #define HALO_CELL_PASSED              64
-#define HALO_STAGE_BYTES              196608
+#define HALO_STAGE_BYTES              524288
 #define HALO_STREAM_SHORT             48
 #define HALO_STREAM_BYTES             262144
 #define HALO_STREAM_TURNS             64
@@ -126,10 +126,10 @@
 #define HALO_SLOT_SPINS               3000
 #define HALO_SLOT_BACKOFF_MAX         63
 #define HALO_SLOT_BALANCE_EVERY       256
-#define HALO_SLOT_MOST                16384
+#define HALO_SLOT_MOST                32768
 
 /* The number of this layout. C uses a record only if Go passes the same number. */
-#define HALO_COLL_LAYOUT 0xf1987b4cf92c4758u
+#define HALO_COLL_LAYOUT 0x37cbc02d6f13e145u
 
 /* Offsets of fields in records of internal/shmfmt, and constants of internal/p2p. */
 #define HALO_MESSAGE_RECORD_VERSION   3

@@ -21,10 +21,10 @@ Collectives, each set by its environment variable, alike for all ranks: algorith
 for messages with the limits below which they apply, the first that does. Limits are
 size (bytes of the buffer, or of one block), share (size / ranks), ranks, and node
 (the members share memory). "*" marks what is set. Where the members share memory,
-blocking Barrier, Bcast, Allreduce, Allgather and Alltoall of blocks up to %d bytes, and
-Reduce of up to %d, go through a slot instead; of two members, if each gives up to %d.
+blocking Barrier, Bcast, Allreduce, Allgather and Alltoall, and Reduce of up to %d bytes, go
+through a slot instead.
 
-`, coll.SlotBlock, coll.SlotPayload, coll.SlotPair)
+`, coll.SlotPayload)
 	tunables := coll.Tunables()
 	width := 0
 	for _, t := range tunables {

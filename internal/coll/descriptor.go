@@ -60,6 +60,6 @@ func DescriptorLayout() []shmfmt.Field {
 		{Name: "SLOT_SPINS", Value: spins},
 		{Name: "SLOT_BACKOFF_MAX", Value: backOffMax},
 		{Name: "SLOT_BALANCE_EVERY", Value: balanceEvery},
-		{Name: "SLOT_MOST", Value: min(streamPiece, shmfmt.StageSize, SlotPair)}, // one piece or step with any number of members
+		{Name: "SLOT_MOST", Value: min(streamPiece, shmfmt.StageSize)}, // one piece or step with any number of members
 	}...)
 }

@@ -65,6 +65,9 @@ func TestLongLayoutsAreNotPacked(t *testing.T) {
 				for _, k := range moving {
 					list = append(list, onLayouts(plain(w.Comm, k, size)))
 				}
+				if err := list[0].block(w); err != nil { // it allocates the memory of the slot
+					return err
+				}
 				for _, task := range list {
 					if err := w.Coll.Barrier(w.Comm); err != nil {
 						return err

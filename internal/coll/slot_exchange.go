@@ -14,8 +14,8 @@ import (
 // of the others. Meanwhile a faster member fills the stage of the next step, so that a step needs one
 // meeting.
 //
-// All data is copied twice, but within the caches: both copies of 64 KiB take a third of the time of
-// one copy by process_vm_readv. They need no permission of the kernel, and no member answers another
+// All data is copied twice, and in the middle it is in the caches: both copies take a third to three quarters of the
+// time of one copy by process_vm_readv. They need no permission of the kernel, and no member answers another
 // one, which matters most with more members than cores.
 
 // stage returns the memory for the contribution of the member of rank r to the step of a number.
@@ -112,10 +112,9 @@ func (s *slot) alltoall(send, recv mem.Mem, gives, gets dtype.Code) error {
 		if err := s.show(); err != nil {
 			return err
 		}
-		for r := range n {
-			if r != me {
-				recv.Unpack(s.stage(r, s.Number)[other(me, r)*part:][:k], r*size+at)
-			}
+		for i := 1; i < n; i++ { // no two members begin with the same one
+			r := (me + i) % n
+			recv.Unpack(s.stage(r, s.Number)[other(me, r)*part:][:k], r*size+at)
 		}
 	}
 	if !mem.Same(send, recv) {

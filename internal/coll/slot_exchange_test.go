@@ -40,9 +40,9 @@ func equalTask(c *comm.Comm, k coll.Kind, g *rand.Rand, size int) *task {
 // or not.
 func TestStepsEqualSerial(t *testing.T) {
 	const stage = shmfmt.StageSize
-	ranks, fabrics := []int{3, 7}, both
+	ranks, fabrics := []int{2, 3, 7}, both
 	if testrun.Race {
-		ranks, fabrics = []int{3}, both[:1]
+		ranks, fabrics = []int{2, 3}, both[:1]
 	}
 	for _, fabric := range fabrics {
 		for _, f := range []coll.SlotForm{coll.SlotCells, coll.SlotCounter} {

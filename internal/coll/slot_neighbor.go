@@ -57,7 +57,7 @@ type neighborhood struct {
 const (
 	// directMin is the length in bytes from which blocks stay out of the parcel. Those of copiesMin and
 	// more stay out if that takes less time: see copies.
-	directMin = SlotBlock
+	directMin = 256 << 10
 	// piecesMax is the number of pieces of memory in one call of the kernel.
 	piecesMax = 64
 	// stepBits is the number of bits of a step in Shown and Taken. The others are the number of the collective.

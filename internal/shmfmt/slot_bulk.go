@@ -14,8 +14,9 @@ const (
 	// the second-level cache, together with what the members copy from and to.
 	StreamBytes = 256 << 10
 	// StageSize is the size in bytes of the largest contribution of a member to one step of a
-	// collective.
-	StageSize = 192 << 10
+	// collective. The longer a step, the less often a core changes to another of its members; 1 MiB would
+	// not stay in the second-level cache of two members.
+	StageSize = 512 << 10
 )
 
 // TurnBits is how many lower bits of Turn.Size are the length. The bits above are what the root states.
