@@ -142,9 +142,9 @@ func (v *View) Unlock(target int) error {
 		return err
 	}
 	w.mu.Lock()
-	if w.epoch() != epochLock {
-		defer w.mu.Unlock()
-		return w.wrong("%v", w.epoch())
+	if x := w.epoch(); x != epochLock {
+		w.mu.Unlock() // not deferred: the compiler compiles a defer among this many returns to calls of the runtime
+		return w.wrong("%v", x)
 	}
 	if t.rec.Held == heldLazy {
 		if done, err := w.unlockLazy(t); done {
@@ -153,7 +153,7 @@ func (v *View) Unlock(target int) error {
 		return v.Unlock(target)
 	}
 	if t.rec.Held != heldLocked {
-		defer w.mu.Unlock()
+		w.mu.Unlock()
 		return w.wrong("rank %d is not locked", t.rank)
 	}
 	t.setGate(gateClosed)
