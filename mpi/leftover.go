@@ -41,7 +41,7 @@ func (q *Request) note() {
 	l := q.c.self.left
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.requests[q.r] = begun{q.r, q.r.Gen, located(q.call().String()), q.c.self}
+	l.requests[q.r] = begun{q.r, q.gen(), located(q.call().String()), q.c.self}
 }
 
 // comm records a communicator.
@@ -116,7 +116,7 @@ func (l *leftovers) report(c *Comm, requestsOnly bool, out io.Writer) {
 	l.mu.Lock()
 	var left []begun
 	for r, b := range l.requests {
-		if r.Gen == b.gen && !r.Freed() && b.self == self {
+		if r.Gen.Load() == b.gen && !r.Freed() && b.self == self {
 			left = append(left, b)
 		}
 	}

@@ -19,16 +19,19 @@ type Request struct {
 	r   *p2p.Request
 	c   *Comm
 	err *Error // the error of the arguments; then r is nil
-	// made is the generation of r, shifted left by callBits, and the call that started the
-	// operation. They share a field since a struct of four words, but not of five, is passed in
+	// made is the generation of r, shifted left by callBits, the call that started the operation, and
+	// madeReusable. They share a field since a struct of four words, but not of five, is passed in
 	// registers.
 	made uint64
 }
 
-const callBits = 16
+const (
+	callBits     = 16
+	madeReusable = 1 << 63 // r is reusable: see retire
+)
 
 func newRequest(k call, c *Comm, r *p2p.Request) Request {
-	return Request{r: r, c: c, made: uint64(r.Gen)<<callBits | uint64(k)}
+	return Request{r: r, c: c, made: uint64(r.Gen.Load())<<callBits | uint64(k)}
 }
 
 // watched records a request that is about to be returned to the program; in checking mode
@@ -44,8 +47,29 @@ func watched(q Request) Request {
 // call is the call that started the operation.
 func (q *Request) call() call { return call(q.made & (1<<callBits - 1)) }
 
+// gen is the generation of the request.
+func (q *Request) gen() uint32 { return uint32(q.made >> callBits) }
+
 // stale reports whether the operation was completed by another copy.
-func (q *Request) stale() bool { return q.r.Gen != uint32(q.made>>callBits) }
+func (q *Request) stale() bool { return q.r.Gen.Load() != q.gen() }
+
+// errStale is the error of the call what on a stale request.
+func (q *Request) errStale(what string) *Error {
+	return newError(ErrRequest, what, q.c, "request of %v is stale: it was completed or freed through another copy", q.call())
+}
+
+// reusable reports whether the operation was complete when its call returned, with a request that
+// is completed without the lock, by retire.
+func (q *Request) reusable() bool { return q.made&madeReusable != 0 }
+
+// retire completes a reusable request, with or without the lock. The caller has to raise the error.
+func (q *Request) retire(what string) *Error {
+	if !q.r.Retire(q.gen()) {
+		return q.errStale(what)
+	}
+	*q = Request{}
+	return nil
+}
 
 // IsNull reports whether q is the null request.
 //
@@ -78,7 +102,7 @@ func (q *Request) begin(what string) (e *p2p.Engine, err *Error) {
 	e.Proc().Lock()
 	if q.stale() {
 		e.Proc().Unlock()
-		return nil, newError(ErrRequest, what, q.c, "request of %v is stale: it was completed or freed through another copy", q.call())
+		return nil, q.errStale(what)
 	}
 	return e, nil
 }
@@ -99,6 +123,10 @@ func (q *Request) take(e *p2p.Engine, st *Status) *Error {
 		e.Free(r)
 		*q = Request{}
 		return nil
+	}
+	if q.reusable() {
+		*st = emptyStatus()
+		return q.retire(q.call().String())
 	}
 	if !r.Active {
 		*st = emptyStatus()
@@ -141,6 +169,9 @@ func (q *Request) status(st *Status) *Error {
 //
 // C: MPI_Wait, section 3.7.3.
 func (q *Request) Wait() (st Status, failed error) {
+	if q.reusable() {
+		return emptyStatus(), raise(q.retire("Wait"))
+	}
 	e, err := q.begin("Wait")
 	if e == nil {
 		return emptyStatus(), raise(err)
@@ -189,7 +220,9 @@ func (q *Request) peek(what string, wanted bool) (Status, bool, *Error) {
 	if !e.Test(q.r) {
 		return emptyStatus(), false, nil
 	}
-	q.r.Told = q.r.Told || wanted
+	if wanted {
+		q.r.Told = q.gen()
+	}
 	q.checkLooked()
 	if !q.r.Active || !wanted {
 		return emptyStatus(), true, nil
@@ -291,16 +324,22 @@ func (q *Request) Free() error {
 	if q.call() == callStartGrequest {
 		return q.freeGrequest(e)
 	}
-	if q.r.Active && (q.call().partitioned() || !q.r.Told && (q.call() >= callCollective || q.call().oneSided() && !q.call().attended())) {
+	if q.r.Active && (q.call().partitioned() || q.r.Told != q.gen() && (q.call() >= callCollective || q.call().oneSided() && !q.call().attended())) {
 		e.Proc().Unlock()
 		return fail(ErrRequest, "Free", q.c, "%v is active: wait for it first", q.call())
 	}
-	if q.call().partitioned() {
+	switch {
+	case q.call().partitioned():
 		q.freePartitioned()
-	} else {
+	case q.reusable():
+		err = q.retire("Free")
+	default:
 		e.Release(q.r)
 	}
 	e.Proc().Unlock()
+	if err != nil {
+		return raise(err)
+	}
 	*q = Request{}
 	return nil
 }

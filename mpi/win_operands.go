@@ -142,7 +142,11 @@ func (w *Window) request(k call, r *p2p.Request, err *Error) Request {
 	if err != nil {
 		return Request{err: err}
 	}
-	return watched(newRequest(k, w.c, r))
+	q := newRequest(k, w.c, r)
+	if r.Reusable() {
+		q.made |= madeReusable
+	}
+	return watched(q)
 }
 
 // issueSlices is issue for operands that are slices.

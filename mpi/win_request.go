@@ -22,7 +22,7 @@ func (internals) CompletedRequest(c *Comm) Request {
 	defer e.Proc().Unlock()
 	r := e.NewRequest(c.core, callRput.String())
 	e.Finish(r, nil)
-	r.Told = true // C cannot keep whether it was, and freeing what is complete does no harm
+	r.Told = r.Gen.Load() // C cannot keep whether it was, and freeing what is complete does no harm
 	return newRequest(callRput, c, r)
 }
 

@@ -226,7 +226,7 @@ func (w Win[T]) Rput(origin []T, target, disp int) Request {
 	if plain[T]() == 0 || w.slowPath() {
 		return startSlices(w.Window, callRput, origin, nil, target, disp, Op{}, 0)
 	}
-	r, err := w.v.Issue(&rma.Op{Kind: rma.Put, Done: rma.Local, Origin: mem.Of(memory(origin)), Disp: int64(disp), Call: "Rput"}, target)
+	r, err := w.v.PutRequest(memory(origin), target, int64(disp))
 	return w.started(r, err, callRput, target)
 }
 
@@ -237,7 +237,7 @@ func (w Win[T]) Rget(result []T, target, disp int) Request {
 	if plain[T]() == 0 || w.slowPath() {
 		return startSlices(w.Window, callRget, nil, result, target, disp, Op{}, 0)
 	}
-	r, err := w.v.Issue(&rma.Op{Kind: rma.Get, Done: rma.Local, Result: mem.Of(memory(result)), Disp: int64(disp), Call: "Rget"}, target)
+	r, err := w.v.GetRequest(memory(result), target, int64(disp))
 	return w.started(r, err, callRget, target)
 }
 

@@ -237,7 +237,7 @@ func (s *schedule) lose(process int32, err error) {
 	s.note(err)
 	s.pending++ // keeps the round incomplete during the loop
 	for _, q := range s.parts {
-		if q.r.Gen == q.gen && !q.r.Send && !q.r.Done() && q.r.From() == process {
+		if q.r.Gen.Load() == q.gen && !q.r.Send && !q.r.Done() && q.r.From() == process {
 			s.e.p2p.Cancel(q.r)
 		}
 	}

@@ -265,7 +265,7 @@ func (s *schedule) fail(err error) {
 	s.note(err)
 	s.pending++ // keeps the round incomplete during the loop
 	for _, q := range s.parts {
-		if q.r.Gen != q.gen || q.r.Done() {
+		if q.r.Gen.Load() != q.gen || q.r.Done() {
 			continue
 		}
 		if !q.r.Send {
@@ -289,7 +289,7 @@ func (s *schedule) add(r *p2p.Request) {
 	}
 	s.e.p2p.SetWhole(r, s)
 	s.pending++
-	s.parts = append(s.parts, part{r, r.Gen})
+	s.parts = append(s.parts, part{r, r.Gen.Load()})
 }
 
 // reduce reduces left and right into dst when the messages of the round are complete. left is

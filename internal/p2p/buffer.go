@@ -130,10 +130,10 @@ func (e *Engine) startBuffered(r *Request) {
 	s.buffer, s.bufferSequence = b, b.next
 	b.live = append(b.live, b.next)
 	b.next++
-	gen := s.Gen
+	gen := s.Gen.Load()
 	e.startSend(s)
 	r.sequence, r.remoteHandle = s.sequence, 0
-	if s.Gen == gen { // else it is complete and freed
+	if s.Gen.Load() == gen { // else it is complete and freed
 		r.remoteHandle = s.handle
 	}
 	e.finish(r, nil)

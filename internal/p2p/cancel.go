@@ -46,11 +46,11 @@ func (e *Engine) Cancel(r *Request) {
 
 // revoke asks the peer whether the message of r is still unexpected.
 func (e *Engine) revoke(r *Request) {
-	q, gen := e.peers.At(int(r.peer)), r.Gen
+	q, gen := e.peers.At(int(r.peer)), r.Gen.Load()
 	for q.openRevokes >= openRevokesMax { // ends: the peer answers or fails
 		e.p.Progress(int(r.peer))
 		e.p.Pause()
-		if r.Gen != gen || !r.Active {
+		if r.Gen.Load() != gen || !r.Active {
 			return // another goroutine has completed the request meanwhile
 		}
 	}

@@ -9,7 +9,7 @@ import (
 // Start starts a persistent request that is not active.
 func (e *Engine) Start(r *Request) {
 	r.Reset()
-	r.Active, r.Told = true, false
+	r.Active, r.Told = true, 0
 	r.parts = 1
 	r.Status = Status{}
 	switch {

@@ -3,6 +3,7 @@ package p2p
 import (
 	"fmt"
 	"strconv"
+	"sync/atomic"
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/comm"
@@ -53,10 +54,10 @@ const (
 )
 
 // Request is an operation. It is used under the engine's lock and pooled; Gen
-// distinguishes its lives.
+// distinguishes its lives. The requests of NewReusable are an exception to both.
 type Request struct {
 	proc.Event
-	Gen    uint32
+	Gen    atomic.Uint32 // stored with Publish32 under the lock; of a reusable request without
 	engine *Engine
 	comm   *comm.Comm
 	node   match.Node[Request] // receives: in the table of posted receives
@@ -65,9 +66,10 @@ type Request struct {
 	Persistent   bool
 	Active       bool // started and not yet waited for
 	autoFree     bool // nobody will wait for it: free it when it is complete
-	Told         bool // the program has learned that it is complete, by a call that leaves it active
+	reusable     bool // see NewReusable
 	mode         Mode
 	phase        phase
+	Told         uint32 // Gen when the program has learned that it is complete, by a call that leaves it active
 	operation    string // names an operation that is neither send nor receive
 	peer         int32  // job index; for receives of AnySource -1 until matched
 	tag          int32
@@ -116,7 +118,7 @@ func (e *Engine) newRequest(c *comm.Comm) *Request {
 		r = &Request{engine: e}
 		r.About = r
 		r.node.Owner = r
-		r.Gen = 1
+		r.Gen.Store(1)
 	}
 	r.comm = c
 	r.Active = true
@@ -129,10 +131,10 @@ func (e *Engine) newRequest(c *comm.Comm) *Request {
 func (e *Engine) Free(r *Request) {
 	// The fields are reset one by one: clearing the whole struct costs more than a
 	// match. SendInit, RecvInit or the protocol sets the fields that are not reset here.
-	r.Gen++
+	shmfmt.Publish32(&r.Gen, r.Gen.Load()+1)
 	r.Reset()
 	r.Also(nil)
-	r.Send, r.Persistent, r.Active, r.autoFree, r.Told = false, false, false, false, false
+	r.Send, r.Persistent, r.Active, r.autoFree = false, false, false, false
 	if r.observer != nil {
 		r.observer = nil
 		e.observers--

@@ -196,6 +196,10 @@ const (
 	UnexpectedPassed = false
 	// SentUnnumbered gives a send in C no number by which its message can be cancelled.
 	SentUnnumbered = false
+	// ReuseEarly reuses a request that is in use.
+	ReuseEarly = false
+	// RetireTwice completes a reusable request by a load and a store, so that two copies may do so.
+	RetireTwice = false
 	// LockUnlooked has C take the lock of a target without a look for other claimants.
 	LockUnlooked = false
 	// UnlockSilent has C release the lock of a target without waking who waits for it.

@@ -91,6 +91,8 @@ var (
 	UnexpectedBackwards   = chosen("UnexpectedBackwards")
 	UnexpectedPassed      = chosen("UnexpectedPassed")
 	SentUnnumbered        = chosen("SentUnnumbered")
+	ReuseEarly            = chosen("ReuseEarly")
+	RetireTwice           = chosen("RetireTwice")
 	LockUnlooked          = chosen("LockUnlooked")
 	UnlockSilent          = chosen("UnlockSilent")
 	HandleStale           = chosen("HandleStale")

@@ -88,7 +88,7 @@ func (w *Window) drop(v *View) {
 		w.views = slices.Delete(w.views, i, i+1)
 	}
 	v.giveNumber()
-	gone := &Window{e: w.e, Comm: w.Comm, id: w.id, flavor: w.flavor, table: w.table, rec: w.e.closed}
+	gone := &Window{e: w.e, Comm: w.Comm, id: w.id, flavor: w.flavor, table: w.table, rec: w.e.closed, reusable: w.reusable}
 	gone.freed.Store(true)
 	v.w = gone
 	v.rec.Window.Store(gone.rec)

@@ -56,6 +56,8 @@ type Window struct {
 	objects  syncobject.Table // synchronisation objects of this process; under the engine's lock
 	check    *check.Window    // nil unless all members check; only ChangeComm changes it
 
+	reusable *p2p.Request // of PutRequest and GetRequest
+
 	mu *sync.Mutex // of rec: guards transitions of epochs; see the package comment
 
 	windowViews

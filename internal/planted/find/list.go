@@ -101,6 +101,8 @@ func faults() []sought {
 		by("UnexpectedBackwards", "abi/lib", "TestMessagesAlone"),
 		by("UnexpectedPassed", "abi/lib", "TestMessagesAlone"),
 		by("SentUnnumbered", "abi/lib", "TestMessagesAlone"),
+		by("ReuseEarly", mpi, "TestRC07_ReusedRequests"),
+		by("RetireTwice", mpi, "TestRC07_TwoCompleteOneRequest"),
 		by("LockUnlooked", "abi/lib", "TestLocksAlone"),
 		by("UnlockSilent", "abi/lib", "TestLocksAlone"),
 		by("HandleStale", mpi, "TestQV32_S5_NothingAfterTheRelease"),

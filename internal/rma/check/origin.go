@@ -318,7 +318,7 @@ func (p *Pending) where() string {
 // accesses: the program has not waited for the request.
 func (c *origin) incompleteGet(rank int, list []span) (span, bool) {
 	for p := range c.pending {
-		if p.target == rank && p.entry.request && (p.request == nil || p.request.Gen == p.made) {
+		if p.target == rank && p.entry.request && (p.request == nil || p.request.Gen.Load() == p.made) {
 			if x, ok := common(list, p.spans); ok {
 				return x, true
 			}

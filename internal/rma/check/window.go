@@ -208,7 +208,7 @@ func (p *Pending) Issued(r *p2p.Request, err error) {
 		w.origin.remove(p)
 		w.dropLogged(p.target, p.entry.gen)
 	} else if r != nil && p.kept {
-		p.request, p.made = r, r.Gen
+		p.request, p.made = r, r.Gen.Load()
 		w.requests[r] = p
 	}
 	if p.result != nil {
@@ -228,7 +228,7 @@ func (p *Pending) Issued(r *p2p.Request, err error) {
 // into. The lock is held.
 func (w *Window) Waited(r *p2p.Request, end Call) error {
 	p := w.requests[r]
-	if p == nil || p.made != r.Gen {
+	if p == nil || p.made != r.Gen.Load() {
 		return nil
 	}
 	err := first(w.unchanged(p, end), w.deliverChecked(p, end))
@@ -238,7 +238,7 @@ func (w *Window) Waited(r *p2p.Request, end Call) error {
 
 // Looked notes that the program knows that a request is complete. The lock is held.
 func (w *Window) Looked(r *p2p.Request) {
-	if p := w.requests[r]; p != nil && p.made == r.Gen && p.result != nil {
+	if p := w.requests[r]; p != nil && p.made == r.Gen.Load() && p.result != nil {
 		w.deliver(p)
 	}
 }
