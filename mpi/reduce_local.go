@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"reflect"
+	"unsafe"
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/mem"
@@ -17,6 +18,19 @@ import (
 //
 // C: MPI_Reduce_local, section 6.9.9.
 func ReduceLocal[T Elem](in, inout []T, op Op) error {
+	if t := plain[T](); t != 0 && op.user == nil && len(in) > 0 && len(in) <= len(inout) {
+		x, y, n := (*byte)(unsafe.Pointer(&in[0])), (*byte)(unsafe.Pointer(&inout[0])), len(in)*sizeOf[T]()
+		ahead := uintptr(unsafe.Pointer(y)) - uintptr(unsafe.Pointer(x)) // wraps around if y is before x
+		if ahead >= uintptr(n) && -ahead >= uintptr(n) && localKernel.Whole(op.kernel.On(t), t, y, x, y, n) {
+			return nil
+		}
+	}
+	return reduceLocal(in, inout, op)
+}
+
+// reduceLocal is ReduceLocal of any elements by any operation. It is a function of its own since its
+// frame and its calls take a third of the time of a sum of 64 bytes.
+func reduceLocal[T Elem](in, inout []T, op Op) error {
 	const call = "ReduceLocal"
 	if len(inout) < len(in) {
 		return fail(ErrCount, call, nil, "inout slice has %d elements, want %d", len(inout), len(in))
@@ -28,10 +42,7 @@ func ReduceLocal[T Elem](in, inout []T, op Op) error {
 	if op.user != nil && op.user.Of == nil { // made by CreateOpFunc: fn needs the datatype
 		return op.ReduceLocal(Buf(in), Buf(inout))
 	}
-	typ := numberType(reflect.TypeFor[T]().Kind()) // this inlines, opType does not
-	if typ == 0 {
-		typ = opType[T]()
-	}
+	typ := opType[T]()
 	if op.user != nil && typ != handleType {
 		if err := op.applyUser(left, right, reflect.TypeFor[T]()); err != nil {
 			return failLocal(err, call)

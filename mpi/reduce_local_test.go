@@ -101,3 +101,30 @@ func TestCOL10_KernelsAllocateNothing(t *testing.T) {
 		t.Errorf("%v allocations", n)
 	}
 }
+
+// COL-10: the two slices of ReduceLocal may lie side by side in either order. If they share an
+// element the call is an error and changes nothing.
+func TestCOL10_ReduceLocalSideBySide(t *testing.T) {
+	const n, at = 8, 16
+	for d := -n - 1; d <= n+1; d++ {
+		all := make([]float64, at+2*n+2)
+		for i := range all {
+			all[i] = float64(i)
+		}
+		want := slices.Clone(all)
+		err := mpi.ReduceLocal(all[at:at+n], all[at+d:at+d+n], mpi.Sum)
+		if -n < d && d < n {
+			wantText(t, err, mpi.ErrBuffer, "share memory")
+		} else {
+			ok(t, err)
+			for i := range n {
+				want[at+d+i] += float64(at + i)
+			}
+		}
+		if !slices.Equal(all, want) {
+			t.Fatalf("distance %d: %v, want %v", d, all, want)
+		}
+	}
+	wantClass(t, mpi.ReduceLocal(make([]float64, n), make([]float64, n-1), mpi.Sum), mpi.ErrCount)
+	ok(t, mpi.ReduceLocal[float64](nil, nil, mpi.Sum))
+}
