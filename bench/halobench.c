@@ -23,6 +23,8 @@
  * matching   see matching.h; -sizes gives the depths
  * barrier, bcast, allreduce (sum of doubles), allgather, alltoall; the size is
  *            that of the buffer, or of one block
+ * window     Win_allocate of the size at each rank, and Win_free
+ * dup        Comm_dup of MPI_COMM_WORLD, and Comm_free
  * neighbor   see neighbor.h; the size is that of one block
  * reduce_local  Reduce_local of doubles by a sum, at every rank by itself
  * partitioned  see partitioned.h; the size is that of a partition
@@ -160,6 +162,25 @@ static void alltoall(long n)
         MPI_Alltoall(sendbuf, size, MPI_BYTE, recvbuf, size, MPI_BYTE, MPI_COMM_WORLD);
 }
 
+static void windows(long n)
+{
+    for (long i = 0; i < n; i++) {
+        void *memory;
+        MPI_Win w;
+        MPI_Win_allocate(size, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &w);
+        MPI_Win_free(&w);
+    }
+}
+
+static void duplicates(long n)
+{
+    for (long i = 0; i < n; i++) {
+        MPI_Comm c;
+        MPI_Comm_dup(MPI_COMM_WORLD, &c);
+        MPI_Comm_free(&c);
+    }
+}
+
 #include "beside.h"
 #include "matching.h"
 #include "neighbor.h"
@@ -246,6 +267,8 @@ int main(int argc, char **argv)
         {"allreduce", "8,64,512,4096,16384,65536,262144,1048576,4194304", allreduce, 0},
         {"allgather", "8,64,512,4096,16384,65536,262144,1048576,4194304", allgather, 0},
         {"alltoall", "8,64,512,4096,16384,65536,262144,1048576,4194304", alltoall, 0},
+        {"window", "8", windows, 0},
+        {"dup", "0", duplicates, 0},
         {"neighbor", "8,1024,65536", neighbor, 0},
         {"reduce_local", "8,64,1024,16384,262144,4194304,67108864", reduce_local, 0},
         {"partitioned", "4096", NULL, 2},
@@ -297,7 +320,7 @@ int main(int argc, char **argv)
     }
     if (count == 0)
         count = parse_sizes(table[b].sizes, sizes);
-    if (!strcmp(name, "barrier") || !strcmp(name, "connect"))
+    if (!strcmp(name, "barrier") || !strcmp(name, "dup") || !strcmp(name, "connect"))
         count = 1;
 
     if (is_onesided(name)) {
@@ -384,7 +407,7 @@ int main(int argc, char **argv)
         double us = measure(table[b].loop), way = (double)WINDOW * size / us; /* bytes per us are MB/s */
         if (rank == 0) {
             printf("{\"bench\":\"%s\",\"fabric\":\"%s\",\"ranks\":%d", name, fabric, ranks);
-            if (table[b].loop != barrier)
+            if (table[b].loop != barrier && table[b].loop != duplicates)
                 printf(",\"size\":%ld", size);
             if (table[b].loop == latency)
                 printf(",\"us\":%.4f}\n", us / 2);

@@ -82,6 +82,8 @@ func kinds() []kind {
 		{"allreduce", "time of a sum of doubles over all ranks", sizes, 0},
 		{"allgather", "time of collecting blocks of that size at all ranks", sizes, 0},
 		{"alltoall", "time of exchanging blocks of that size between all ranks", sizes, 0},
+		{"window", "time of allocating a window of that size at each rank, and freeing it", []int{8}, 0},
+		{"dup", "time of duplicating the communicator of all ranks, and freeing the duplicate", []int{0}, 0},
 		{"neighbor", "time of exchanging blocks of that size with all neighbours of two stencils", []int{8, 1 << 10, 64 << 10}, 0},
 		{"reduce_local", "time of a sum of two slices of doubles, at every rank by itself", []int{8, 64, 1 << 10, 16 << 10, 256 << 10, 4 << 20, 64 << 20}, 0},
 		{"pack", "time of packing doubles out of six layouts of that many bytes, at every rank by itself", packs, 0},
@@ -294,6 +296,10 @@ func timing(world *mpi.Comm, p *Plan, size int, report *Report) error {
 	case "alltoall":
 		l.send, l.recv = written[byte](l.ranks*size), written[byte](l.ranks*size)
 		body = l.alltoall
+	case "window":
+		body = l.windows
+	case "dup":
+		body = l.duplicates
 	default:
 		return fmt.Errorf("%s cannot be run from inside a rank", p.Name)
 	}

@@ -60,6 +60,8 @@ func TestJSONOfEveryBenchmark(t *testing.T) {
 		{"allreduce", 3, []int{8}, []string{`{"bench":"allreduce","fabric":"X","ranks":3,"size":8,"us":F}`}},
 		{"allgather", 3, []int{8}, []string{`{"bench":"allgather","fabric":"X","ranks":3,"size":8,"us":F}`}},
 		{"alltoall", 3, []int{8}, []string{`{"bench":"alltoall","fabric":"X","ranks":3,"size":8,"us":F}`}},
+		{"window", 3, []int{8, 9000}, []string{`{"bench":"window","fabric":"X","ranks":3,"size":8,"us":F}`, `{"bench":"window","fabric":"X","ranks":3,"size":9000,"us":F}`}},
+		{"dup", 3, []int{7}, []string{`{"bench":"dup","fabric":"X","ranks":3,"us":F}`}},
 		{"memory", 2, nil, memoryLines()},
 		{"pack", 1, []int{192}, packed("pack", 192)},
 		{"unpack", 2, []int{64}, packed("unpack", 64)},

@@ -144,3 +144,29 @@ func (l *loops) alltoall(n int) error {
 	}
 	return nil
 }
+
+func (l *loops) windows(n int) error {
+	for range n {
+		w, err := mpi.WinAllocate[byte](l.world, len(l.send))
+		if err != nil {
+			return err
+		}
+		if err := w.Free(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *loops) duplicates(n int) error {
+	for range n {
+		c, err := l.world.Dup()
+		if err != nil {
+			return err
+		}
+		if err := c.Free(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

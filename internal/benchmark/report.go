@@ -11,7 +11,7 @@ type Result struct {
 	Bench  string
 	Fabric string
 	Ranks  int
-	Size   int    // bytes; the depth for matching; processes for spawn and pool; meaningless for barrier, init and connect
+	Size   int    // bytes; the depth for matching; processes for spawn and pool; meaningless for barrier, dup, init and connect
 	Queue  string // matching: unexpected or posted
 	Layout string // pack and unpack; neighbor: the stencil, and how; partitioned: the way and the memory; file-...: the access
 	US     float64
@@ -44,7 +44,7 @@ func (r Result) JSON() string {
 		s += fmt.Sprintf(`,"size":%d,"layout":%q`, r.Size, r.Layout)
 	case "partitioned":
 		s += fmt.Sprintf(`,"size":%d,"layout":%q,"workers":%d`, r.Size, r.Layout, r.Workers)
-	case "barrier", "init", "connect":
+	case "barrier", "dup", "init", "connect":
 	case "passive":
 		return s + fmt.Sprintf(`,"win":%q,"op":%q,"busy":%d,"ops":%d,"early":%d,"busy_us":%.4f,"attentive_us":%.4f}`,
 			r.Win, r.Op, r.Busy, r.Ops, r.Early, r.US, r.AttentiveUS)
@@ -143,7 +143,7 @@ func head(bench string) string {
 		return fmt.Sprintf("%-14s %8s %12s %12s", "window", "workers", "us", "puts/s")
 	case "passive":
 		return fmt.Sprintf("%-14s %-4s %5s %8s %8s %12s %12s", "window", "op", "busy", "ops", "early", "busy us", "attentive us")
-	case "barrier", "connect":
+	case "barrier", "dup", "connect":
 		return fmt.Sprintf("%12s", "us")
 	case "spawn", "pool":
 		return fmt.Sprintf("%12s %12s", "processes", "us")
@@ -179,7 +179,7 @@ func (r Result) row() string {
 		return fmt.Sprintf("%-14s %8d %12.3f %12.0f", r.Win, r.Workers, r.US, r.Rate)
 	case "passive":
 		return fmt.Sprintf("%-14s %-4s %5d %8d %8d %12.3f %12.3f", r.Win, r.Op, r.Busy, r.Ops, r.Early, r.US, r.AttentiveUS)
-	case "barrier", "connect":
+	case "barrier", "dup", "connect":
 		return fmt.Sprintf("%12.3f", r.US)
 	case "init":
 		return fmt.Sprintf("%12.1f", r.US/1e3)
