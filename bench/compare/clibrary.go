@@ -56,6 +56,8 @@ func (r *row) calls() float64 {
 		return 2
 	case "barrier", "bcast", "allreduce", "allgather", "alltoall": // one on each rank, of which some share a core
 		return math.Ceil(float64(r.ranks) / float64(runtime.NumCPU()))
+	case "window", "dup": // the object is made and freed
+		return 2 * math.Ceil(float64(r.ranks)/float64(runtime.NumCPU()))
 	case "neighbor":
 		each := 1.0
 		switch points, how, _ := strings.Cut(r.variant, " "); {

@@ -46,11 +46,11 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	fs.SetOutput(stderr)
 	fs.IntVar(&o.rounds, "rounds", 5, "run everything `N` times; fewer than 5 are not for quoting")
 	fs.IntVar(&o.more, "more", 8, "then run those rows `N` times more whose bar lies between the second and the last but one of their ratios")
-	fs.StringVar(&o.only, "only", "", "only the rows whose name contains `TEXT`, such as latency or \"barrier 4\"")
+	fs.StringVar(&o.only, "only", "", "only the rows whose name contains `TEXT`, such as latency or \"barrier 4\"; growth: those of the chart of growth")
 	quick := fs.Bool("quick", false, "one round, to see that everything works")
 	mpis := fs.String("mpi", strings.Join(columns(), ","), "the columns, a `LIST` of names with commas between them")
-	fs.StringVar(&o.dir, "o", "", "write results.md, ratios.svg and rounds.jsonl to `DIR` (default bench/results)")
-	fs.StringVar(&o.page, "page", "", "write the report to the page `FILE` of the documentation, with the date, and the chart beside it")
+	fs.StringVar(&o.dir, "o", "", "write results.md, ratios.svg, growth.svg and rounds.jsonl to `DIR` (default bench/results)")
+	fs.StringVar(&o.page, "page", "", "write the report to the page `FILE` of the documentation, with the date, and the charts beside it")
 	if err := fs.Parse(args); err != nil {
 		return nil, err
 	}
@@ -182,7 +182,7 @@ func (o *options) run(stdout, stderr io.Writer) error {
 			return err
 		}
 	}
-	fmt.Fprintf(stdout, "\nwritten: %s\nall of it took %v\n", filepath.Join(o.dir, "{results.md,ratios.svg,rounds.jsonl}"), time.Since(r.began).Round(time.Second))
+	fmt.Fprintf(stdout, "\nwritten: %s\nall of it took %v\n", filepath.Join(o.dir, "{results.md,ratios.svg,growth.svg,rounds.jsonl}"), time.Since(r.began).Round(time.Second))
 	if failures := r.unexcused(); len(failures) > 0 {
 		return fmt.Errorf("%d runs failed, the first: %s", len(failures), failures[0])
 	}

@@ -48,7 +48,7 @@ func (r *row) barText(b bar) string {
 // allRows are the figures in the order of the report. Rows of the same benchmark, fabric,
 // ranks and arguments that follow each other share one run.
 func allRows() []row {
-	return slices.Concat(baseRows(), neighborRows(), partitionedRows(), dynamicRows(), memoryRows(), oneSidedRows(), fortranRows(), fileRows())
+	return slices.Concat(baseRows(), growthRows(), neighborRows(), partitionedRows(), dynamicRows(), memoryRows(), oneSidedRows(), fortranRows(), fileRows())
 }
 
 // memoryRows are the memory of a rank among 64.
@@ -227,7 +227,7 @@ func rowNames(rows []row) []string {
 func selectRows(rows []row, only string) []row {
 	var some []row
 	for _, r := range rows {
-		if strings.Contains(r.name, only) {
+		if strings.Contains(r.name, only) || only == onlyGrowth && inPanel(r.name) {
 			some = append(some, r)
 		}
 	}
@@ -260,7 +260,7 @@ func (r *row) of(j job) bool {
 
 // oneSided says whether it is one of one-sided communication.
 func (j job) oneSided() bool {
-	return slices.Contains([]string{"put", "get", "acc", "getacc", "fop", "cas", "fence", "pscw", "lock", "lockget", "rput", "mtflush", "passive"}, j.bench)
+	return slices.Contains([]string{"put", "get", "acc", "getacc", "fop", "cas", "fence", "pscw", "lock", "lockget", "rput", "mtflush", "passive", "window"}, j.bench)
 }
 
 // spreads says whether a rank uses several cores at once, and is bound to none.

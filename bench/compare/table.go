@@ -213,14 +213,17 @@ func (r *results) text() string {
 
 // markdown is the report as a page.
 func (r *results) markdown() string {
-	return "# Halo beside its peers\n\nWritten by `make bench`. " + r.report("ratios.svg")
+	return "# Halo beside its peers\n\nWritten by `make bench`. " + r.report("ratios.svg", "growth.svg")
 }
 
-// report is the chart, the table and the notes.
-func (r *results) report(chart string) string {
+// report is the charts, the table and the notes.
+func (r *results) report(ratios, growth string) string {
 	var b strings.Builder
 	b.WriteString("Below 1 Halo is better where the bar says <=, above 1 where it says >=.\n\n")
-	b.WriteString("![ratios to the best peer](" + chart + ")\n\n")
+	b.WriteString("![ratios to the best peer](" + ratios + ")\n\n")
+	if r.grows() {
+		b.WriteString("![time against the number of ranks](" + growth + ")\n\n")
+	}
 	for k, cells := range r.table(true) {
 		b.WriteString("| " + strings.Join(cells, " | ") + " |\n")
 		if k == 0 {
@@ -234,16 +237,17 @@ func (r *results) report(chart string) string {
 	return b.String()
 }
 
-// writePage writes the report as a page of the documentation, and the chart into the same folder.
+// writePage writes the report as a page of the documentation, and the charts into the same folder.
 func (r *results) writePage(path string) error {
 	about := fmt.Sprintf("# Performance\n\nMeasured on %s: %s. `make bench` measures again, "+
 		"[contributing.md](contributing.md) says how. ", r.began.Format("2 January 2006"), r.machine[0])
-	chart := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)) + ".svg"
-	page := about + r.report(chart)
-	if err := os.WriteFile(path, []byte(page), 0o644); err != nil {
-		return err
+	name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+	ratios, growth := name+".svg", name+"-growth.svg"
+	files := map[string]string{filepath.Base(path): about + r.report(ratios, growth), ratios: r.svg()}
+	if r.grows() {
+		files[growth] = r.growthChart()
 	}
-	return os.WriteFile(filepath.Join(filepath.Dir(path), chart), []byte(r.svg()), 0o644)
+	return writeFiles(filepath.Dir(path), files)
 }
 
 // lines is every figure of every round, one JSON object a line.
@@ -284,7 +288,16 @@ func (r *results) write(dir string) error {
 	if err != nil {
 		return err
 	}
-	for name, content := range map[string]string{"results.md": r.markdown(), "ratios.svg": r.svg(), "rounds.jsonl": lines} {
+	files := map[string]string{"results.md": r.markdown(), "ratios.svg": r.svg(), "rounds.jsonl": lines}
+	if r.grows() {
+		files["growth.svg"] = r.growthChart()
+	}
+	return writeFiles(dir, files)
+}
+
+// writeFiles writes files, by name, into a folder.
+func writeFiles(dir string, files map[string]string) error {
+	for name, content := range files {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
 			return err
 		}
