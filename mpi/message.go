@@ -121,14 +121,15 @@ func (c *Comm) message(k call, m mem.Mem, of signature, peer, tag int) Request {
 	return q
 }
 
-// sends reports that a message to dest needs no further check of the arguments but that of its memory.
-func (c *Comm) sends(dest, tag int) bool {
-	return c != nil && uint(dest) < uint(len(c.core.Members)) && uint(tag) <= maxTag && !c.freed.Load() && !c.w.SlowPath()
+// exact reports that the peer and the tag of a message are valid and no wildcards, and that nothing else but its
+// memory needs a check.
+func (c *Comm) exact(peer, tag int) bool {
+	return c != nil && uint(peer) < uint(len(c.core.Members)) && uint(tag) <= maxTag && !c.freed.Load() && !c.w.SlowPath()
 }
 
 // isend starts to send m.
 func (c *Comm) isend(m mem.Mem, of signature, dest, tag int) Request {
-	if buf, ok := m.Bytes(); ok && c.sends(dest, tag) {
+	if buf, ok := m.Bytes(); ok && c.exact(dest, tag) {
 		if r := c.w.P2P.IsendShort(c.core, of.code, buf, dest, int32(tag)); r != nil {
 			return newRequest(callIsend, c, r)
 		}
@@ -139,8 +140,10 @@ func (c *Comm) isend(m mem.Mem, of signature, dest, tag int) Request {
 // irecv starts to receive into m.
 func (c *Comm) irecv(m mem.Mem, of signature, source, tag int) Request {
 	if buf, ok := m.Bytes(); ok && c != nil && !c.w.SlowPath() {
-		if err := c.check(callIrecv, source, tag, true); err != nil {
-			return Request{err: err}
+		if !c.exact(source, tag) {
+			if err := c.check(callIrecv, source, tag, true); err != nil {
+				return Request{err: err}
+			}
 		}
 		return newRequest(callIrecv, c, c.w.P2P.IrecvContiguous(c.core, of.code, buf, source, engineTag(tag)))
 	}
@@ -149,7 +152,7 @@ func (c *Comm) irecv(m mem.Mem, of signature, source, tag int) Request {
 
 // send sends m and waits until the program may reuse its memory.
 func (c *Comm) send(k call, m mem.Mem, of signature, dest, tag int) error {
-	if buf, ok := m.Bytes(); ok && c.sends(dest, tag) {
+	if buf, ok := m.Bytes(); ok && c.exact(dest, tag) {
 		if err := c.w.P2P.Send(c.core, k.mode(), of.code, buf, dest, int32(tag)); err != nil {
 			return wrap(err, k, c, dest, tag)
 		}

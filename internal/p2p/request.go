@@ -35,11 +35,11 @@ const (
 // Status is the outcome of a completed operation.
 type Status struct {
 	Source    int // rank in the communicator of the request
-	Tag       int32
 	Bytes     uint64
+	Err       error
+	Tag       int32
 	Cancelled bool
 	Code      dtype.Code // what Recv is to receive
-	Err       error
 }
 
 type phase uint8
@@ -56,56 +56,55 @@ const (
 // Request is an operation. It is used under the engine's lock and pooled; Gen
 // distinguishes its lives. The requests of NewReusable are an exception to both.
 type Request struct {
-	proc.Event
-	Gen    atomic.Uint32 // stored with Publish32 under the lock; of a reusable request without
-	engine *Engine
+	// The fields that a short message uses come first, in four cache lines: 64 requests in
+	// flight then fit into the first-level cache, together with their slots in the table and the ring.
 	comm   *comm.Comm
 	node   match.Node[Request] // receives: in the table of posted receives
+	mem    mem.Mem             // the message, or the receive buffer
+	Status Status
 
-	Send         bool
-	Persistent   bool
-	Active       bool // started and not yet waited for
-	autoFree     bool // nobody will wait for it: free it when it is complete
-	reusable     bool // see NewReusable
-	mode         Mode
-	phase        phase
-	Told         uint32 // Gen when the program has learned that it is complete, by a call that leaves it active
-	operation    string // names an operation that is neither send nor receive
-	peer         int32  // job index; for receives of AnySource -1 until matched
-	tag          int32
-	aux          uint32 // Aux of the envelope that a send sends, or that a receive expects
-	receivedAux  uint32 // Aux of the envelope that a receive has matched
-	ctx          uint64
-	mem          mem.Mem // the message, or the receive buffer
-	readyPayload [8]byte // payload of a Ready frame: address of the message
+	Send        bool
+	Persistent  bool
+	Active      bool // started and not yet waited for
+	autoFree    bool // nobody will wait for it: free it when it is complete
+	reusable    bool // see NewReusable
+	mode        Mode
+	phase       phase
+	parts       int8  // operations that have to complete before this request does
+	peer        int32 // job index; for receives of AnySource -1 until matched
+	tag         int32
+	aux         uint32        // Aux of the envelope that a send sends, or that a receive expects
+	receivedAux uint32        // Aux of the envelope that a receive has matched
+	number      uint32        // of a receive that C has posted; 0 of others
+	Gen         atomic.Uint32 // stored with Publish32 under the lock; of a reusable request without
+	Told        uint32        // Gen when the program has learned that it is complete, by a call that leaves it active
+	ctx         uint64
+	sequence    uint64      // of a send: number of its eager message, 0 if a handle identifies it
+	buf         []byte      // from the engine's pool: a copy of the message, or the part of it that is packed
+	buffer      *Buffer     // attached buffer that holds this message
+	whole       Whole       // the operation of which this request is a part
+	typ         *dtype.Type // of the elements, in checking mode; nil if it is not known
+	operation   string      // names an operation that is neither send nor receive
+	proc.Event
 
-	handle       uint64 // handle for the peer, 0 if the peer has none
-	remoteHandle uint64 // the peer's handle of its request; of a buffered send the handle of its copy
-	number       uint32 // of a receive that C has posted; 0 of others
-	sequence     uint64 // of a send: number of its eager message, 0 if a handle identifies it
-	addr         uint64 // address of the payload in the sender's memory
-	need         uint64 // bytes to move
-	moved        uint64 // bytes moved so far, or in the send queue
-	queued       bool   // a frame of this send is in the send queue
+	engine       *Engine
+	readyPayload [8]byte      // payload of a Ready frame: address of the message
+	starter      Starter      // of a persistent request that is neither send nor receive
+	observer     WaitObserver // the starter, if it implements the interface; else nil
+	handle       uint64       // handle for the peer, 0 if the peer has none
+	remoteHandle uint64       // the peer's handle of its request; of a buffered send the handle of its copy
+	addr         uint64       // address of the payload in the sender's memory
+	need         uint64       // bytes to move
+	moved        uint64       // bytes moved so far, or in the send queue
+	queued       bool         // a frame of this send is in the send queue
+	restart      bool         // Take starts the request again
 
-	pieces *shmfmt.Pieces // of a message that the sender may assist with, else nil
 	use    uint32         // of pieces
+	pieces *shmfmt.Pieces // of a message that the sender may assist with, else nil
 
-	starter  Starter      // of a persistent request that is neither send nor receive
-	observer WaitObserver // the starter, if it implements the interface; else nil
-	restart  bool         // Take starts the request again
-
-	buf    []byte // from the engine's pool: a copy of the message, or the part of it that is packed
-	staged uint64 // of a stream: offset of buf in the message
-
-	typ   *dtype.Type // of the elements, in checking mode; nil if it is not known
-	count int64       // of the elements
-
-	parts          int8    // operations that have to complete before this request does
-	whole          Whole   // the operation of which this request is a part
-	buffer         *Buffer // attached buffer that holds this message
-	bufferSequence uint64  // number of the message in buffer
-	Status         Status
+	staged         uint64 // of a stream: offset of buf in the message
+	count          int64  // of the elements of typ
+	bufferSequence uint64 // number of the message in buffer
 }
 
 // newRequest returns a request of one operation, active and not complete.
@@ -135,17 +134,25 @@ func (e *Engine) Free(r *Request) {
 	r.Reset()
 	r.Also(nil)
 	r.Send, r.Persistent, r.Active, r.autoFree = false, false, false, false
-	if r.observer != nil {
-		r.observer = nil
-		e.observers--
+	if r.operation != "" { // others have no starter
+		e.freeOperation(r)
 	}
 	if r.number != 0 {
 		e.releaseReceived(r)
 	}
 	r.aux, r.receivedAux = 0, 0
-	r.mem, r.typ, r.whole, r.starter, r.operation = mem.Mem{}, nil, nil, nil, ""
+	r.mem, r.typ, r.whole = mem.Mem{}, nil, nil
 	r.Status.Bytes, r.Status.Cancelled, r.Status.Err = 0, false, nil
 	e.requests = append(e.requests, r)
+}
+
+// freeOperation is the part of Free for requests of NewRequest.
+func (e *Engine) freeOperation(r *Request) {
+	if r.observer != nil {
+		r.observer = nil
+		e.observers--
+	}
+	r.starter, r.operation = nil, ""
 }
 
 // Release frees the request now or, if it is active, when it completes (MPI_Request_free).
