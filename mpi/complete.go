@@ -149,9 +149,14 @@ func Waitall(rs []Request, sts []Status) error {
 			st = &sts[i]
 		}
 		err := q.err
-		if q.r != nil {
-			if !q.r.Done() {
-				e.Wait(q.r)
+		if r := q.r; r != nil {
+			if !r.Done() {
+				e.Wait(r)
+			}
+			if sts == nil && q.call().message() && r.Status.Err == nil { // take without the status
+				e.Free(r)
+				*q = Request{}
+				continue
 			}
 			err = q.take(e, st)
 		} else {
