@@ -92,7 +92,11 @@ func (e *Engine) accept(r *Request, q *peer, from int32, h *wire.Header, payload
 	r.setEnvelope(from, h.Tag, uint64(len(payload)))
 	r.compareAux(h.Aux, uint64(len(payload)))
 	e.compareNextClaim(from, r)
-	r.mem.Unpack(payload, 0)
+	if room, contiguous := r.mem.Bytes(); contiguous && len(payload) == 8 && len(room) >= 8 { // a number, without calls
+		*(*[8]byte)(room) = [8]byte(payload)
+	} else {
+		r.mem.Unpack(payload, 0)
+	}
 	if h.Kind == wire.Eager {
 		e.returnCredit(q, from, int(h.Size))
 	} else {

@@ -341,15 +341,21 @@ func truncation(size uint64, room int) string {
 func (r *Request) setEnvelope(from, tag int32, size uint64) {
 	r.peer = from
 	s := &r.Status
-	s.Source = r.comm.RankOf(from)
-	s.Tag = tag
-	s.Bytes = size
+	s.Source, s.Tag, s.Bytes = r.comm.RankOf(from), tag, size
+	if s.Source < 0 || size > uint64(r.size()) {
+		r.wrongEnvelope(size)
+	}
+}
+
+// wrongEnvelope is the part of setEnvelope for messages that do not fit, or come from no member.
+func (r *Request) wrongEnvelope(size uint64) {
+	s := &r.Status
 	if room := r.size(); size > uint64(room) {
 		s.Bytes = uint64(room)
 		s.Err = truncated(size, room)
 	}
 	if s.Source < 0 {
-		r.engine.refuseNonMember(from)
+		r.engine.refuseNonMember(r.peer)
 		s.Err = &class.Error{Class: class.Intern, Text: "the message comes from a process that is not in the communicator"}
 	}
 }
