@@ -150,10 +150,10 @@ func Waitall(rs []Request, sts []Status) error {
 		}
 		err := q.err
 		if r := q.r; r != nil {
-			if !r.Done() {
+			if !r.Done() && !q.stale() {
 				e.Wait(r)
 			}
-			if sts == nil && q.call().message() && r.Status.Err == nil { // take without the status
+			if sts == nil && !q.stale() && q.call().message() && r.Status.Err == nil { // take without the status
 				e.Free(r)
 				*q = Request{}
 				continue

@@ -179,6 +179,41 @@ func TestTRM04_StaleCopies(t *testing.T) {
 	})
 }
 
+// Two copies of one request in a call that completes all: the second one is stale, and the request of a later
+// operation is its own.
+func TestTRM04_CopiesInOneCall(t *testing.T) {
+	for _, x := range []struct {
+		name string
+		call func(rs []mpi.Request, sts []mpi.Status) error
+	}{
+		{"Waitall", mpi.Waitall},
+		{"Testall", func(rs []mpi.Request, sts []mpi.Status) error {
+			_, err := mpi.Testall(rs, sts)
+			return err
+		}},
+	} {
+		for _, sts := range [][]mpi.Status{nil, make([]mpi.Status, 2)} {
+			mpitest.Run(t, 1, func(t testing.TB, c *mpi.Comm) {
+				r := mpi.Irecv(c, make([]byte, 1), 0, 0)
+				ok(t, mpi.Send(c, []byte{1}, 0, 0))
+				err := x.call([]mpi.Request{r, r}, sts)
+				wantText(t, err, mpi.ErrInStatus, "1 of 2 operations failed", "request of Irecv is stale")
+				if sts != nil && (sts[0].Err != nil || !errors.Is(sts[1].Err, mpi.ErrRequest)) {
+					t.Errorf("%s: the statuses have the errors %v and %v", x.name, sts[0].Err, sts[1].Err)
+				}
+				var got [2][1]byte
+				two := []mpi.Request{mpi.Irecv(c, got[0][:], 0, 1), mpi.Irecv(c, got[1][:], 0, 2)}
+				ok(t, mpi.Send(c, []byte{22}, 0, 2))
+				ok(t, mpi.Send(c, []byte{11}, 0, 1))
+				ok(t, mpi.Waitall(two, nil))
+				if got != [2][1]byte{{11}, {22}} {
+					t.Errorf("%s: two later receives have got %v", x.name, got)
+				}
+			})
+		}
+	}
+}
+
 // The eight functions over requests of many kinds, some of which fail.
 func TestP2P11_FamiliesOverMixedRequests(t *testing.T) {
 	const n = 9 // requests

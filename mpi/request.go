@@ -118,6 +118,10 @@ func (q *Request) end(e *p2p.Engine, st *Status) error {
 // caller has to raise the error.
 func (q *Request) take(e *p2p.Engine, st *Status) *Error {
 	r := q.r
+	if q.stale() { // the call has completed another copy
+		*st = emptyStatus()
+		return q.errStale(q.call().String())
+	}
 	if q.call().message() && r.Status.Err == nil { // what follows does the same, and costs twice as much
 		st.set(&r.Status)
 		e.Free(r)

@@ -77,7 +77,6 @@ type Request struct {
 	receivedAux uint32        // Aux of the envelope that a receive has matched
 	number      uint32        // of a receive that C has posted; 0 of others
 	Gen         atomic.Uint32 // stored with Publish32 under the lock; of a reusable request without
-	Told        uint32        // Gen when the program has learned that it is complete, by a call that leaves it active
 	ctx         uint64
 	sequence    uint64      // of a send: number of its eager message, 0 if a handle identifies it
 	buf         []byte      // from the engine's pool: a copy of the message, or the part of it that is packed
@@ -99,6 +98,7 @@ type Request struct {
 	queued       bool         // a frame of this send is in the send queue
 	restart      bool         // Take starts the request again
 
+	Told   uint32         // Gen when the program has learned that it is complete, by a call that leaves it active
 	use    uint32         // of pieces
 	pieces *shmfmt.Pieces // of a message that the sender may assist with, else nil
 
