@@ -111,7 +111,7 @@
 #define HALO_CELL_NUMBER              0
 #define HALO_CELL_SHORT               8
 #define HALO_CELL_PASSED              64
-#define HALO_STAGE_BYTES              524288
+#define HALO_STAGE_BYTES              393216
 #define HALO_STREAM_SHORT             48
 #define HALO_STREAM_BYTES             262144
 #define HALO_STREAM_TURNS             64
@@ -129,7 +129,7 @@
 #define HALO_SLOT_MOST                32768
 
 /* The number of this layout. C uses a record only if Go passes the same number. */
-#define HALO_COLL_LAYOUT 0x37cbc02d6f13e145u
+#define HALO_COLL_LAYOUT 0x2d124118c9cd5bd8u
 
 /* Offsets of fields in records of internal/shmfmt, and constants of internal/p2p. */
 #define HALO_MESSAGE_RECORD_VERSION   3
