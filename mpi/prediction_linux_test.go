@@ -23,7 +23,7 @@ type timing struct {
 	do    func(world *mpi.Comm) error
 }
 
-// timings are those that the program and the test go through, in this order.
+// timings are the collectives that the program measures and the test predicts, in this order.
 func timings() []timing {
 	word, words := make([]uint8, 8), make([]uint8, 8*1024)
 	return []timing{

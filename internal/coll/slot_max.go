@@ -8,9 +8,9 @@ const SlotPayload = shmfmt.SlotPayload
 
 // slotMax returns how many bytes each member may give to a blocking collective of the kind
 // through a slot. Each member copies its contribution in once, and all members copy the
-// contributions out at the same time, without a message between any two. That takes less time than
-// one copy by the kernel, with two members and with many, in and out of the caches: the kernel looks
-// up each page of 4 KiB.
+// contributions out at the same time, without a message between any two. The two copies take less
+// time than one copy by the kernel, which looks up each page of 4 KiB. This holds for two members and
+// for many, and for data that is in the caches and data that is not.
 func slotMax(k Kind, ranks int) int {
 	switch {
 	case k == Barrier || k == Reduce:

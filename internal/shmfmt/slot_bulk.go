@@ -16,7 +16,7 @@ const (
 	// StageSize is the size in bytes of the largest contribution of a member to one step of a
 	// collective. The longer a step, the less often a core changes to another of its members; 1 MiB would
 	// not stay in the second-level cache of two members. With 256 and 512 KiB a short message between two
-	// processes takes a tenth longer, though it touches no stage; by 192 and 384 it does not.
+	// processes takes a tenth longer, though it touches no stage; with 192 and 384 KiB it does not.
 	StageSize = 384 << 10
 )
 
