@@ -142,8 +142,13 @@ func (f *fake) all(t *testing.T) (list []*Process) {
 
 // exit closes what the kernel closes when a process ends, however it does.
 func (p *Process) exit() {
-	p.end() // it does not connect again
 	p.mu.Lock()
+	for p.guest == nil && p.broken == nil && !p.ended() { // it connects again, and ends after that
+		p.mu.Unlock()
+		p.leader()
+		p.mu.Lock()
+	}
+	p.end() // it does not connect again
 	g, s := p.guest, p.server
 	p.guest, p.server = nil, nil
 	for _, f := range p.kept {
@@ -155,10 +160,10 @@ func (p *Process) exit() {
 		s.listener.Close()
 		s.mu.Lock()
 		s.over = true // no process is left that could find that others have died
-		s.mu.Unlock()
 		for _, m := range s.members {
 			m.session.Close()
 		}
+		s.mu.Unlock()
 		s.tree.mu.Lock()
 		branches := s.tree.children
 		if s.tree.parent != nil {
@@ -175,6 +180,16 @@ func (p *Process) exit() {
 	}
 	if g != nil {
 		g.Close()
+	}
+}
+
+// ended reports whether end was called.
+func (p *Process) ended() bool {
+	select {
+	case <-p.lost:
+		return true
+	default:
+		return false
 	}
 }
 

@@ -100,13 +100,14 @@ func (p *Process) given() map[int]*os.File {
 // watch waits for the end of the connection with a leader, and finds out what follows from it.
 func (p *Process) watch(g *boot.Guest) {
 	<-g.Lost()
+	over, may, ranks := g.Left()
+	p.mu.Lock()
 	select {
 	case <-p.lost:
+		p.mu.Unlock()
 		return
 	default:
 	}
-	over, may, ranks := g.Left()
-	p.mu.Lock()
 	p.guest = nil
 	lead, leader := p.server != nil, p.pid
 	p.mu.Unlock()

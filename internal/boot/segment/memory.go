@@ -47,10 +47,8 @@ func (m *Memory) Segment(which int) (*os.File, error) {
 	n := len(m.ranks)
 	switch {
 	case which == boot.NotesSegment:
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		if m.notes.file != nil {
-			return m.notes.file, nil
+		if f := m.notes.shared(); f != nil {
+			return f, nil
 		}
 		return nil, fmt.Errorf("wait notes have no shared memory here: %w", errors.ErrUnsupported)
 	case !m.shared:

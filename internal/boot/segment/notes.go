@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"sync"
 	"syscall"
 
 	"github.com/halo-mpi/halo/internal/cname"
@@ -21,12 +22,17 @@ const NotesName = "halo-notes"
 // shmfmt.Note. It exists before the first process, so that halo ps finds the job
 // from then on.
 type Notes struct {
-	ranks []int    // of this host: the i-th note is that of ranks[i]
-	file  *os.File // the file that processes map; nil if the system has no such memory
-	mem   interface {
-		io.ReaderAt
-		io.WriterAt
-	}
+	ranks []int // of this host: the i-th note is that of ranks[i]
+
+	mu   sync.Mutex // held during each access, because adopt replaces the memory
+	file *os.File   // the file that processes map; nil if the system has no such memory
+	mem  noteMemory
+}
+
+// noteMemory is what notes are read from and written to.
+type noteMemory interface {
+	io.ReaderAt
+	io.WriterAt
 }
 
 // NewNotes makes the notes of the ranks of a job on this host. If the system has no shared
@@ -43,21 +49,43 @@ func NewNotes(h *shmfmt.NotesHeader, ranks []int) *Notes {
 	return n
 }
 
-// adopt replaces the memory by that of another owner.
+// adopt replaces the memory by that of another owner. It keeps what this owner has noted of processes that
+// have started here already.
 func (n *Notes) adopt(f *os.File) {
-	n.Close()
-	n.file, n.mem = f, f
+	n.mu.Lock()
+	defer n.mu.Unlock()
 	f.WriteAt(shmfmt.NotesHolder(os.Getpid()), shmfmt.NotesHolderAt)
+	for i, rank := range n.ranks {
+		v, err := shmfmt.ReadNote(n.mem, i)
+		if err != nil || v.Pid == 0 {
+			continue
+		}
+		f.WriteAt(shmfmt.NoteStarted(rank, v.Pid), n.at(rank))
+		if v.InC {
+			f.WriteAt(shmfmt.NoteInC(), n.at(rank)+shmfmt.NoteLanguage)
+		}
+	}
+	if n.file != nil {
+		n.file.Close()
+	}
+	n.file, n.mem = f, f
 }
 
 // at is the offset of the note of a rank.
 func (n *Notes) at(rank int) int64 { return shmfmt.NotesSize(slices.Index(n.ranks, rank)) }
 
+// write writes b at an offset in the note of a rank.
+func (n *Notes) write(b []byte, rank int, at int64) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.mem.WriteAt(b, n.at(rank)+at)
+}
+
 // Started notes that a rank is process pid.
-func (n *Notes) Started(rank, pid int) { n.mem.WriteAt(shmfmt.NoteStarted(rank, pid), n.at(rank)) }
+func (n *Notes) Started(rank, pid int) { n.write(shmfmt.NoteStarted(rank, pid), rank, 0) }
 
 // InC notes that the program of a rank uses the C names of calls.
-func (n *Notes) InC(rank int) { n.mem.WriteAt(shmfmt.NoteInC(), n.at(rank)+shmfmt.NoteLanguage) }
+func (n *Notes) InC(rank int) { n.write(shmfmt.NoteInC(), rank, shmfmt.NoteLanguage) }
 
 // Ended notes how the process of a rank has ended.
 func (n *Notes) Ended(rank int, s syscall.WaitStatus) {
@@ -65,12 +93,14 @@ func (n *Notes) Ended(rank int, s syscall.WaitStatus) {
 	if s.Signaled() {
 		signal = int(s.Signal())
 	}
-	n.mem.WriteAt(shmfmt.NoteEnded(s.ExitStatus(), signal), n.at(rank)+shmfmt.NoteEnd)
+	n.write(shmfmt.NoteEnded(s.ExitStatus(), signal), rank, shmfmt.NoteEnd)
 }
 
 // Last describes what a rank waits for, or waited for when it died; "" if that is not
 // known.
 func (n *Notes) Last(rank int) string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
 	v, err := shmfmt.ReadNote(n.mem, slices.Index(n.ranks, rank))
 	if err != nil || len(v.Waits) == 0 {
 		return ""
@@ -84,6 +114,8 @@ func (n *Notes) Last(rank int) string {
 
 // Read returns what all notes say now.
 func (n *Notes) Read() (*shmfmt.NotesHeader, []shmfmt.NoteView, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
 	return shmfmt.ReadNotes(n.mem)
 }
 
@@ -95,8 +127,17 @@ func WaitsFor(v *shmfmt.NoteView, i int) string {
 	return v.Waits[i].For
 }
 
+// shared returns the file that processes map, nil if the system has no such memory. The notes keep it.
+func (n *Notes) shared() *os.File {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.file
+}
+
 // Close releases the descriptor.
 func (n *Notes) Close() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
 	if n.file != nil {
 		n.file.Close()
 	}
