@@ -4,9 +4,10 @@ package mpi
 // fits. As in every call that receives, a type in which bytes of memory occur twice is ErrType.
 //
 // C: MPI_Recv, section 3.2.4.
-func (c *Comm) Recv(b Buffer, source, tag int) (Status, error) {
+func (c *Comm) Recv(b Buffer, source, tag int) (st Status, err error) {
 	m, e := b.received(c)
-	return c.recv(callRecv, m, e, source, tag)
+	err = c.recv(callRecv, m, e, source, tag, &st)
+	return st, err
 }
 
 // Irecv is the function Irecv for a Buffer.

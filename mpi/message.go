@@ -163,22 +163,28 @@ func (c *Comm) send(k call, m mem.Mem, of signature, dest, tag int) error {
 	return err
 }
 
-// recv receives into m.
-func (c *Comm) recv(k call, m mem.Mem, of signature, source, tag int) (st Status, err error) {
+// recv receives into m. It sets st, the result of its caller: a Status is returned through memory, and a copy
+// of it would wait for the stores of its parts.
+func (c *Comm) recv(k call, m mem.Mem, of signature, source, tag int, st *Status) error {
 	if buf, ok := m.Bytes(); ok && c != nil && !c.w.SlowPath() {
-		if err := c.check(k, source, tag, true); err != nil {
-			return emptyStatus(), err
+		if !c.exact(source, tag) {
+			if err := c.check(k, source, tag, true); err != nil {
+				*st = emptyStatus()
+				return err
+			}
 		}
 		s := p2p.Status{Code: of.code}
 		c.w.P2P.Recv(c.core, buf, source, engineTag(tag), &s)
 		st.set(&s)
 		if s.Err != nil {
-			return st, wrap(s.Err, k, c, source, tag)
+			return wrap(s.Err, k, c, source, tag)
 		}
-		return st, nil
+		return nil
 	}
 	q := c.message(k, m, of, source, tag)
-	return q.Wait()
+	var err error
+	*st, err = q.Wait()
+	return err
 }
 
 // exchange starts to send one message and to receive another.

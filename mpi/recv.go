@@ -9,9 +9,10 @@ import "github.com/halo-mpi/halo/internal/sys"
 // of c has died.
 //
 // C: MPI_Recv, section 3.2.4.
-func Recv[T any](c *Comm, buf []T, source, tag int) (Status, error) {
+func Recv[T any](c *Comm, buf []T, source, tag int) (st Status, err error) {
 	m, e := dataOf(c, buf)
-	return c.recv(callRecv, m, e, source, tag)
+	err = c.recv(callRecv, m, e, source, tag, &st)
+	return st, err
 }
 
 // Irecv starts to receive into buf, which the program must not access until the request is
