@@ -5,45 +5,47 @@ import (
 
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/file"
 	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/rma"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
+// Layouts are the numbers of the layouts of the records that compiled code reads: those of CommDescriptor,
+// MessageDescriptor, WinDescriptor, FileDescriptor and ShareType. abi/lib/fast_layout.h contains the layouts and
+// their numbers. Code compiled for another layout must not read the record.
+//
+// C: none; Init comes here.
+func (internals) Layouts() (slot, message, win, fileRecord, typeRecord uint64) {
+	return shmfmt.LayoutNumber(coll.DescriptorLayout()), shmfmt.LayoutNumber(p2p.DescriptorLayout()), shmfmt.LayoutNumber(rma.DescriptorLayout()),
+		shmfmt.LayoutNumber(file.DescriptorLayout()), shmfmt.LayoutNumber(dtype.DescriptorLayout())
+}
+
 // CommDescriptor is the address of a record outside of the Go heap, with the progress of this
-// process in blocking collectives on the communicator, and the number of the record's layout. It
-// exists for bindings for other languages, whose compiled code then does the shortest
-// collectives itself. abi/lib/fast_layout.h contains the layout and its number; code compiled
-// for another layout must not dereference the address. The address is valid until the
+// process in blocking collectives on the communicator. It exists for bindings for other languages, whose
+// compiled code then does the shortest collectives itself: see Layouts. The address is valid until the
 // communicator is freed, as long as the Comm is reachable. It is 0 in checking mode, if the
 // members do not all share memory, and for a communicator that is still being made or has been
 // freed.
 //
 // C: none; MPI_Barrier and others look at it.
-func (internals) CommDescriptor(c *Comm) (address uintptr, layout uint64) {
+func (internals) CommDescriptor(c *Comm) uintptr {
 	if c.freed.Load() || c.w.SlowPath() {
-		return 0, 0
+		return 0
 	}
-	if address = c.w.Coll.Descriptor(c.core); address == 0 {
-		return 0, 0
-	}
-	return address, rma.LayoutNumber(coll.DescriptorLayout())
+	return c.w.Coll.Descriptor(c.core)
 }
 
 // MessageDescriptor is the address of a record outside of the Go heap, by which compiled code sends and
-// receives short messages on the communicator itself, and the number of the record's layout. What
-// CommDescriptor says of its record holds for this one, too. The address is 0 also if no other member
-// is reached through shared memory.
+// receives short messages on the communicator itself. What CommDescriptor says of its record holds for this
+// one, too. The address is 0 also if no other member is reached through shared memory.
 //
 // C: none; MPI_Send and others look at it.
-func (internals) MessageDescriptor(c *Comm) (address uintptr, layout uint64) {
+func (internals) MessageDescriptor(c *Comm) uintptr {
 	if c.freed.Load() || c.w.SlowPath() {
-		return 0, 0
+		return 0
 	}
-	if address = c.w.P2P.Descriptor(c.core, c, hints(c.hints.Load())&noAnyTag == 0); address == 0 {
-		return 0, 0
-	}
-	return address, rma.LayoutNumber(p2p.DescriptorLayout())
+	return c.w.P2P.Descriptor(c.core, c, hints(c.hints.Load())&noAnyTag == 0)
 }
 
 // CloseMessages ends the use of the MessageDescriptor: compiled code does not find it any more. Receives that
@@ -112,8 +114,7 @@ func (internals) Ring(c *Comm) { c.w.Coll.Ring(c.core) }
 func (internals) Balance(c *Comm) { c.w.Proc.Node().Balance() }
 
 // ShareType writes the size and the bounds of the type to a record outside of the Go heap, which
-// compiled code in C reads, and lets that code commit the type there. TypeLayout is the number
-// of the record's layout. ShareType returns false if the type has been freed, or if it is not
+// compiled code in C reads, and lets that code commit the type there: see Layouts. ShareType returns false if the type has been freed, or if it is not
 // committed and already has another record; then the record must not be read. UnshareType ends
 // the use of the record.
 //
@@ -139,8 +140,3 @@ func (internals) ShareProgram(d Datatype, record *shmfmt.Type) {
 //
 // C: none; MPI_Type_free comes here.
 func (internals) UnshareType(d Datatype, record *shmfmt.Type) { d.h.t.Unshare(record) }
-
-// TypeLayout is the number of the layout of the records that ShareType writes.
-//
-// C: none; MPI_Pack and MPI_Unpack look at it.
-func (internals) TypeLayout() uint64 { return rma.LayoutNumber(dtype.DescriptorLayout()) }

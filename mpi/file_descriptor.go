@@ -1,15 +1,14 @@
 package mpi
 
-// FileDescriptor is the address of a file's record outside of the Go heap, and the number of the
-// record's layout. It exists for bindings for other languages, whose compiled code then makes the
-// shortest accesses itself. abi/lib/fast_layout.h contains the layout and its number; code compiled
-// for another layout must not dereference the address. The address is valid until the file is closed, as
-// long as the File is reachable. It is 0 in checking mode, and for a file that has been closed.
+// FileDescriptor is the address of a file's record outside of the Go heap. It exists for bindings for other
+// languages, whose compiled code then makes the shortest accesses itself: see Layouts. The address is valid
+// until the file is closed, as long as the File is reachable. It is 0 in checking mode, and for a file that
+// has been closed.
 //
 // C: none; MPI_File_write_at and MPI_File_read_at look at it.
-func (internals) FileDescriptor(f *File) (address uintptr, layout uint64) {
+func (internals) FileDescriptor(f *File) uintptr {
 	if f.c.w.SlowPath() || f.c.freed.Load() {
-		return 0, 0
+		return 0
 	}
 	return f.f.Descriptor()
 }

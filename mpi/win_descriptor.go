@@ -1,16 +1,14 @@
 package mpi
 
-// WinDescriptor is the address of a window's record outside of the Go heap, and the number of
-// the record's layout. It exists for bindings for other languages, whose compiled code then does
-// the shortest operations itself. abi/lib/fast_layout.h contains the layout and its number; code
-// compiled for another layout must not dereference the address. The address is valid until the
-// window is freed, as long as the Window is reachable. It is 0 in checking mode, for a window
+// WinDescriptor is the address of a window's record outside of the Go heap. It exists for bindings for other
+// languages, whose compiled code then does the shortest operations itself: see Layouts. The address is valid
+// until the window is freed, as long as the Window is reachable. It is 0 in checking mode, for a window
 // that has been freed, and for one that was made from a memory handle.
 //
 // C: none; MPI_Put and others look at it.
-func (internals) WinDescriptor(w *Window) (address uintptr, layout uint64) {
+func (internals) WinDescriptor(w *Window) uintptr {
 	if w.slowPath() || w.c.freed.Load() {
-		return 0, 0
+		return 0
 	}
 	return w.v.Descriptor()
 }

@@ -29,17 +29,17 @@ var engine = unexported.Get[interface {
 	Spawn(c *mpi.Comm, root int, multiple bool, commands []mpi.Command, bad string) (*mpi.Comm, []error, error)
 
 	// Records that compiled code reads, and functions through which it enters Go.
-	CommDescriptor(c *mpi.Comm) (address uintptr, layout uint64)
-	MessageDescriptor(c *mpi.Comm) (address uintptr, layout uint64)
+	Layouts() (slot, message, win, fileRecord, typeRecord uint64)
+	CommDescriptor(c *mpi.Comm) uintptr
+	MessageDescriptor(c *mpi.Comm) uintptr
 	CloseMessages(c *mpi.Comm)
 	WakeLocal(c *mpi.Comm, local int, room bool)
 	AfterLock(w *mpi.Window, rank int, wake, unlock bool)
-	WinDescriptor(w *mpi.Window) (address uintptr, layout uint64)
-	FileDescriptor(f *mpi.File) (address uintptr, layout uint64)
+	WinDescriptor(w *mpi.Window) uintptr
+	FileDescriptor(f *mpi.File) uintptr
 	ShareType(d mpi.Datatype, record *shmfmt.Type) bool
 	ShareProgram(d mpi.Datatype, record *shmfmt.Type)
 	UnshareType(d mpi.Datatype, record *shmfmt.Type)
-	TypeLayout() uint64
 	Kernel(o mpi.Op, d mpi.Datatype) uintptr
 	Operand(d mpi.Datatype) (op.Type, dtype.Code)
 	DefinedOn(o mpi.Op, d mpi.Datatype) bool

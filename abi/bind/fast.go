@@ -106,11 +106,12 @@ func (l *Lib) startFast() {
 			l.startKernels(p.handle, &functions)
 		}
 	}
+	slotLayout, messageLayout, winLayout, fileLayout, typeLayout := engine.Layouts()
 	l.comms.opened = func(h handle, c *mpi.Comm) {
 		var slot, messages Descriptor
 		if !watched {
-			slot.Address, slot.Layout = engine.CommDescriptor(c)
-			messages.Address, messages.Layout = engine.MessageDescriptor(c)
+			slot = Descriptor{engine.CommDescriptor(c), slotLayout}
+			messages = Descriptor{engine.MessageDescriptor(c), messageLayout}
 		}
 		f.OpenComm(h, c.Rank(), c.Size(), c.Inter(), slot, messages)
 	}
@@ -123,16 +124,13 @@ func (l *Lib) startFast() {
 		return
 	}
 	l.wins.opened = func(h handle, w *mpi.Window) {
-		descriptor, layout := engine.WinDescriptor(w)
-		f.OpenWin(h, descriptor, layout)
+		f.OpenWin(h, engine.WinDescriptor(w), winLayout)
 	}
 	l.wins.closed = func(h handle, _ *mpi.Window) { f.CloseWin(h) }
 	l.files.opened = func(h handle, file *mpi.File) {
-		descriptor, layout := engine.FileDescriptor(file)
-		f.OpenFile(h, descriptor, layout)
+		f.OpenFile(h, engine.FileDescriptor(file), fileLayout)
 	}
 	l.files.closed = func(h handle, _ *mpi.File) { f.CloseFile(h) }
-	typeLayout := engine.TypeLayout()
 	l.types.opened = func(h handle, d mpi.Datatype) {
 		if r := l.typeRecords.open(h, d); r != nil {
 			f.OpenType(h, uintptr(unsafe.Pointer(r)), typeLayout)

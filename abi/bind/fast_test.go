@@ -88,11 +88,11 @@ func TestFastHearsOfHandles(t *testing.T) {
 				if x.comms[hc] != [2]int{0, 1} || x.comms[commWorld] != [2]int{0, 1} || x.comms[commSelf] != [2]int{0, 1} || len(x.comms) != 3 {
 					t.Errorf("communicators %v", x.comms)
 				}
-				address, layout := engine.WinDescriptor(w)
-				if address == 0 || layout == 0 || x.wins[hw] != address {
+				address := engine.WinDescriptor(w)
+				if address == 0 || x.wins[hw] != address {
 					t.Errorf("window at %#x, told is %v", address, x.wins)
 				}
-				if address, layout := engine.FileDescriptor(file); address == 0 || layout == 0 || x.files[hf] != address {
+				if address := engine.FileDescriptor(file); address == 0 || x.files[hf] != address {
 					t.Errorf("file at %#x, told is %v", address, x.files)
 				}
 				if len(x.types) != len(predefinedTypes) {
@@ -108,10 +108,10 @@ func TestFastHearsOfHandles(t *testing.T) {
 			ok(t, c.Free())
 			ok(t, w.Free())
 			ok(t, file.Close())
-			if address, _ := engine.FileDescriptor(file); address != 0 {
+			if address := engine.FileDescriptor(file); address != 0 {
 				t.Error("a file that was closed has a descriptor")
 			}
-			if address, _ := engine.WinDescriptor(w); address != 0 {
+			if address := engine.WinDescriptor(w); address != 0 {
 				t.Error("a window that was freed has a descriptor")
 			}
 			if l.stopFast(); x.ends != 1 {
@@ -223,7 +223,7 @@ func TestFastHearsOfSlots(t *testing.T) {
 		c, err := world.Dup()
 		ok(t, err)
 		h := l.addComm(c)
-		if address, layout := engine.CommDescriptor(c); address == 0 || layout == 0 || x.slots[h] != address || x.slots[commWorld] == 0 || x.slots[commSelf] != 0 {
+		if address := engine.CommDescriptor(c); address == 0 || x.slots[h] != address || x.slots[commWorld] == 0 || x.slots[commSelf] != 0 {
 			t.Errorf("a slot at %#x, told is %v", address, x.slots)
 		}
 		var word atomic.Uint64
@@ -235,7 +235,7 @@ func TestFastHearsOfSlots(t *testing.T) {
 		l.Balance(h)
 		l.comms.drop(h)
 		ok(t, c.Free())
-		if address, _ := engine.CommDescriptor(c); address != 0 {
+		if address := engine.CommDescriptor(c); address != 0 {
 			t.Error("a communicator that was freed has a descriptor")
 		}
 	})

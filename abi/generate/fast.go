@@ -42,7 +42,7 @@ func fastLayout() []byte {
 // layout writes a definition of each field, and of the number of the layout.
 func layout(b *bytes.Buffer, number string, fields []shmfmt.Field) {
 	definitions(b, fields)
-	fmt.Fprintf(b, "\n/* The number of this layout. C uses a record only if Go passes the same number. */\n#define %s %#xu\n\n", number, rma.LayoutNumber(fields))
+	fmt.Fprintf(b, "\n/* The number of this layout. C uses a record only if Go passes the same number. */\n#define %s %#xu\n\n", number, shmfmt.LayoutNumber(fields))
 }
 
 func definitions(b *bytes.Buffer, fields []shmfmt.Field) {

@@ -4,7 +4,6 @@ import (
 	"unsafe"
 
 	"github.com/halo-mpi/halo/internal/hot"
-	"github.com/halo-mpi/halo/internal/rma"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/sys"
 )
@@ -13,14 +12,13 @@ import (
 // library makes the system call itself if one is all that an access needs: at an explicit offset, in
 // a contiguous view, between accesses to which no lock belongs. It reads a record outside of the Go heap.
 
-// Descriptor is the address of the file's record, and the number of its layout. It is valid until the
-// file is closed.
-func (f *File) Descriptor() (address uintptr, layout uint64) {
+// Descriptor is the address of the file's record. It is valid until the file is closed.
+func (f *File) Descriptor() uintptr {
 	if f.record.Load() == nil {
 		f.record.CompareAndSwap(nil, hot.New[shmfmt.File]())
 		f.tell()
 	}
-	return uintptr(unsafe.Pointer(f.record.Load())), rma.LayoutNumber(DescriptorLayout())
+	return uintptr(unsafe.Pointer(f.record.Load()))
 }
 
 // DescriptorLayout lists the offsets of the fields in the record of a file. The C library is generated

@@ -1,6 +1,7 @@
 package p2p
 
 import (
+	"slices"
 	"unsafe"
 
 	"github.com/halo-mpi/halo/internal/comm"
@@ -36,18 +37,19 @@ func (e *Engine) Descriptor(c *comm.Comm, owner any, anyTag bool) uintptr {
 	if peers == nil {
 		return 0
 	}
-	n, any := len(c.Members), false
-	mem := hot.OwnedBytes(c, 4*n)
-	locals := unsafe.Slice((*int32)(unsafe.Pointer(unsafe.SliceData(mem))), n)
+	near := func(m int32) bool { return e.p.Near(int(m)) }
+	if !slices.ContainsFunc(c.Members, near) {
+		return 0
+	}
+	// The record and the numbers of the members are one block, which is freed with c.
+	const size = int(unsafe.Sizeof(shmfmt.CommRecord{}))
+	block := unsafe.Pointer(unsafe.SliceData(hot.OwnedBytes(c, size+4*len(c.Members))))
+	rec, locals := (*shmfmt.CommRecord)(block), unsafe.Slice((*int32)(unsafe.Add(block, size)), len(c.Members))
 	for r, m := range c.Members {
 		locals[r] = -1
-		if e.p.Near(int(m)) {
+		if near(m) {
 			locals[r] = int32(e.p.Node().LocalIndex(int(m)))
-			any = true
 		}
-	}
-	if !any {
-		return 0
 	}
 	e.p.Lock()
 	defer e.p.Unlock()
@@ -57,11 +59,11 @@ func (e *Engine) Descriptor(c *comm.Comm, owner any, anyTag bool) uintptr {
 		process.Requests.Peers, process.Requests.Armed = peers, armed
 		e.posting = map[uint64]*postingComm{}
 	}
-	rec := hot.Owned[shmfmt.CommRecord](c)
 	rec.Ctx, rec.Process, rec.Peers, rec.Locals = c.Ctx, process, peers, unsafe.Pointer(unsafe.SliceData(locals))
 	rec.Armed = armed
-	e.posting[c.Ctx] = &postingComm{c, owner, rec}
-	e.posting[c.Ctx].allowAnyTag(anyTag)
+	posting := &postingComm{c, owner, rec}
+	posting.allowAnyTag(anyTag)
+	e.posting[c.Ctx] = posting
 	return uintptr(unsafe.Pointer(rec))
 }
 

@@ -1,9 +1,7 @@
 package rma
 
 import (
-	"hash/fnv"
 	"slices"
-	"strconv"
 	"unsafe"
 
 	"github.com/halo-mpi/halo/internal/mem"
@@ -26,14 +24,13 @@ import (
 // Rejected: records for C beside the structs of Go, which every change of an epoch would have to
 // update.
 
-// Descriptor returns the address of the record of v for code in other languages, and the number of
-// the layout that they must know. It is valid as long as v is reachable and not freed. It is 0 for
-// the view of a memory handle, which they cannot use.
-func (v *View) Descriptor() (address uintptr, layout uint64) {
+// Descriptor returns the address of the record of v for code in other languages. It is valid as long as v is
+// reachable and not freed. It is 0 for the view of a memory handle, which they cannot use.
+func (v *View) Descriptor() uintptr {
 	if v.handle != nil {
-		return 0, 0
+		return 0
 	}
-	return uintptr(unsafe.Pointer(v.rec)), LayoutNumber(DescriptorLayout())
+	return uintptr(unsafe.Pointer(v.rec))
 }
 
 // AfterC does what remains of a Lock or Unlock in C that others have to do with: with wake it wakes those that
@@ -65,14 +62,4 @@ func DescriptorLayout() []shmfmt.Field {
 		{Name: "HOW_INTRINSIC", Value: howIntrinsic},
 		{Name: "COPY_LESS", Value: mem.MoveMin}, // what is longer, package dtype moves faster
 	}, shmfmt.StripesLayout())
-}
-
-// LayoutNumber is a hash of a layout.
-func LayoutNumber(fields []shmfmt.Field) uint64 {
-	h := fnv.New64a()
-	for _, f := range fields {
-		h.Write([]byte(f.Name))
-		h.Write(strconv.AppendInt([]byte{' '}, f.Value, 10))
-	}
-	return h.Sum64()
 }

@@ -21,7 +21,7 @@ func TestWhatCReadsIsInRecords(t *testing.T) {
 		if err := errors.Join(x.LockAll(0), x.PutBytes(eight, 1-x.w.Comm.Rank, x.disp(1-x.w.Comm.Rank, 0)), x.Flush(1-x.w.Comm.Rank)); err != nil {
 			return err
 		}
-		address, _ := x.Descriptor()
+		address := x.Descriptor()
 		view := *(*unsafe.Pointer)(unsafe.Pointer(&address))
 		word := func(p unsafe.Pointer, name string) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Add(p, at[name])) }
 		win := word(view, "VIEW_WINDOW")

@@ -18,7 +18,7 @@ func TestRecordsAreOutsideOfTheGoHeap(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	address, _ := v.Descriptor()
+	address := v.Descriptor()
 	for what, p := range map[string]unsafe.Pointer{
 		"view": *(*unsafe.Pointer)(unsafe.Pointer(&address)), "window": unsafe.Pointer(v.rec.Window.Load()), "target": unsafe.Pointer(own.rec),
 		"last target": unsafe.Pointer(w.rec.Target(len(w.targets) - 1)), "stripes": own.rec.Stripes, "closed window": unsafe.Pointer(e.closed),

@@ -1,12 +1,5 @@
 package shmfmt
 
-// Field is an offset or a constant of a layout, for code in other languages that uses the same
-// memory.
-type Field struct {
-	Name  string // in capital letters, with words separated by _
-	Value int64
-}
-
 // StripesLayout returns what code in other languages needs to enter stripes, as a reader or as the
 // biased process. It implements the steps of Enter, Leave, ClaimBiased and ReleaseBiased.
 func StripesLayout() []Field {
