@@ -15,6 +15,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/halo-mpi/halo/internal/testrun"
 )
 
 // The folders test their programs with ranks in one process, in every detail.
@@ -28,6 +30,7 @@ type launcher struct{ dir string }
 var built string
 
 func TestMain(m *testing.M) {
+	testrun.DefaultSignals()
 	dir, err := os.MkdirTemp("", "halo-examples-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

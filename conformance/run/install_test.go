@@ -19,6 +19,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/halo-mpi/halo/internal/testrun"
 )
 
 // installed is the folder that make install has filled and that was moved then: nothing in it may
@@ -26,6 +28,7 @@ import (
 var installed string
 
 func TestMain(m *testing.M) {
+	testrun.DefaultSignals()
 	dir, err := os.MkdirTemp("", "halo-conformance-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"runtime/debug"
 	"slices"
@@ -25,14 +24,7 @@ import (
 var haloPath, rankPath, hangPath, sessionPath string
 
 func TestMain(m *testing.M) {
-	// A shell starts background commands with SIGINT and SIGQUIT ignored. The launchers under test would
-	// inherit that and ignore the signals, too. Signals that this process catches have their default
-	// action in its children.
-	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGQUIT, syscall.SIGHUP} {
-		if signal.Ignored(s) {
-			signal.Notify(make(chan os.Signal, 1), s)
-		}
-	}
+	testrun.DefaultSignals()
 	dir, err := os.MkdirTemp("", "halo-launch-test-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
