@@ -303,7 +303,7 @@ func (a *agent) finish() {
 func (a *agent) sweep() {
 	for end := time.Now().Add(sweepTimeout); time.Now().Before(end); time.Sleep(sweepDelay) {
 		left := 0
-		for _, pid := range sys.Children() {
+		for _, pid := range sys.Adopted() {
 			if pid == a.warden.pid || a.others[pid] != nil {
 				continue
 			}

@@ -17,8 +17,8 @@ func DieWithParent(*syscall.SysProcAttr) {}
 // Subreaper is not supported on this platform.
 func Subreaper() error { return unsupported("adopting orphans") }
 
-// Children is not supported on this platform: it finds none.
-func Children() []int { return nil }
+// Adopted is not supported on this platform: it finds none.
+func Adopted() []int { return nil }
 
 // KillByEnv is not supported on this platform: it finds none.
 func KillByEnv(string) int { return 0 }

@@ -4,9 +4,46 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strconv"
+	"strings"
+	"syscall"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
+
+// F1: a subreaper finds an orphan whichever of its threads has started the process that left it.
+func TestF1_OrphansAreAdopted(t *testing.T) {
+	if err := Subreaper(); err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
+	for range 3 {
+		left := make(chan string)
+		go func() {
+			runtime.LockOSThread() // the thread ends with the goroutine
+			out, err := exec.Command("sh", "-c", "sleep 1000 >/dev/null 2>&1 & echo $!").Output()
+			if err != nil {
+				t.Error(err)
+			}
+			left <- strings.TrimSpace(string(out))
+		}()
+		pid, err := strconv.Atoi(<-left)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if adopted := Adopted(); !slices.Contains(adopted, pid) {
+			t.Errorf("process %d is not among those adopted, %v", pid, adopted)
+		}
+		if children := childrenByStat(); !slices.Contains(children, pid) {
+			t.Errorf("process %d is not among the children by /proc/*/stat, %v", pid, children)
+		}
+		syscall.Kill(pid, syscall.SIGKILL)
+		syscall.Wait4(pid, nil, 0, nil)
+	}
+}
 
 // F1: a search for processes that a job has left also counts processes in the middle of exec, so
 // that the caller searches again: their environment is not visible, since exec has given them new
