@@ -77,7 +77,7 @@ func TestTour(t *testing.T) {
 		"GOPATH="+filepath.Join(start, "gopath"), "GOMODCACHE=", "GOBIN=", "GOENV=off", "GOWORK=off",
 		// The module cache is removable. The standard library is compiled as for other tests, and this
 		// module without optimisation, which takes half the time, as what only a debugger needs does of linking.
-		"GOFLAGS="+os.Getenv("GOFLAGS")+" -buildvcs=false -modcacherw -ldflags=-w '-gcflags=github.com/halo-mpi/halo/...=-N -l -dwarf=false'",
+		"GOFLAGS="+os.Getenv("GOFLAGS")+" -buildvcs=false -modcacherw -trimpath -ldflags=-w '-gcflags=github.com/halo-mpi/halo/...=-N -l -dwarf=false'",
 		"GOPROXY=file://"+publish(t)+",file://"+downloaded(t), "GOSUMDB=off", "GOPRIVATE=", "GONOPROXY=", "GONOSUMDB=",
 		"HALO_CHECK=", // which says more of errors than the tour shows
 	)
