@@ -10,13 +10,16 @@ import (
 // Move does the same as copy for every length, also if source and destination overlap.
 func TestMoveIsCopy(t *testing.T) {
 	g := rand.New(rand.NewPCG(1, 2))
-	mem := make([]byte, 30<<20)
-	for i := range mem {
-		mem[i] = byte(g.Uint32())
-	}
 	for _, n := range []int{0, 1, 8, 100, stringCopy - 1, stringCopy, stringCopy + 65, 1<<20 + 3, streamCopy + 7} {
-		for _, at := range [][2]int{{0, 15<<20 + 100}, {15<<20 + 77, 13}, {0, 1}, {1, 0}, {0, 0}, {n / 2, 0}, {0, n / 2}, {n, 0}} {
-			got, want := bytes.Clone(mem), bytes.Clone(mem)
+		beyond := (n/64 + 2) * 64 // n bytes from here on do not overlap those at the begin
+		mem := make([]byte, 2*beyond+200)
+		for i := range mem {
+			mem[i] = byte(g.Uint32())
+		}
+		got, want := make([]byte, len(mem)), make([]byte, len(mem))
+		for _, at := range [][2]int{{0, beyond + 100}, {beyond + 77, 13}, {0, 1}, {1, 0}, {0, 0}, {n / 2, 0}, {0, n / 2}, {n, 0}} {
+			copy(got, mem)
+			copy(want, mem)
 			Move(got[at[0]:at[0]+n+5], got[at[1]:at[1]+n])
 			copy(want[at[0]:], want[at[1]:at[1]+n])
 			if !bytes.Equal(got, want) {

@@ -138,9 +138,9 @@ func TestS2FloodKeepsNobodyOut(t *testing.T) {
 func TestBothDialAtOnceGiveOneConnection(t *testing.T) {
 	testrun.Covered(t)
 	for name, mk := range makers() {
-		rounds := 60
+		rounds := 20
 		if _, plain := paths()[name]; !plain {
-			rounds = 15 // sealing begins after the decision which connection stays
+			rounds = 5 // sealing begins after the decision which connection stays
 		}
 		t.Run(name, func(t *testing.T) {
 			for range rounds {
