@@ -114,9 +114,9 @@ func (internals) Ring(c *Comm) { c.w.Coll.Ring(c.core) }
 func (internals) Balance(c *Comm) { c.w.Proc.Node().Balance() }
 
 // ShareType writes the size and the bounds of the type to a record outside of the Go heap, which
-// compiled code in C reads, and lets that code commit the type there: see Layouts. ShareType returns false if the type has been freed, or if it is not
-// committed and already has another record; then the record must not be read. UnshareType ends
-// the use of the record.
+// compiled code in C reads, and lets that code commit the type there: see Layouts. ShareType returns
+// false if the type has been freed, or if it is not committed and already has another record; then
+// the record must not be read. UnshareType ends the use of the record.
 //
 // C: none; MPI_Type_size, MPI_Type_commit and others look at it.
 func (internals) ShareType(d Datatype, record *shmfmt.Type) bool {

@@ -11,6 +11,7 @@ import (
 // Recv receives elements of code s.Code into buf and sets s. It takes the lock.
 func (e *Engine) Recv(c *comm.Comm, buf []byte, source int, tag int32, s *Status) {
 	e.p.Lock()
+	// While there are unexpected messages recvNext would find no frame: see Peek.
 	if n := e.table.Unexpected(); source >= 0 && (n == 0 && e.recvNext(c, buf, source, tag, s) || n != 0 && e.recvUnexpected(c, buf, source, tag, s)) {
 		e.p.Unlock()
 		return

@@ -19,7 +19,7 @@ import (
 // use the kernel (TargetRecord.May). All other stores go into memory of windows, and stripes.
 //
 // Go computes the offsets of fields (DescriptorLayout), from which the header of C is generated.
-// Both sides compare the number of the layout when the library starts.
+// Go passes the number of the layout with each record, and C compares it with that of its header.
 //
 // Rejected: records for C beside the structs of Go, which every change of an epoch would have to
 // update.

@@ -15,10 +15,11 @@ type Field struct {
 // LayoutNumber is a hash of a layout. Code in another language is compiled with the number of the layout that
 // it knows, and compares.
 func LayoutNumber(fields []Field) uint64 {
-	h := fnv.New64a()
+	var text []byte
 	for _, f := range fields {
-		h.Write([]byte(f.Name))
-		h.Write(strconv.AppendInt([]byte{' '}, f.Value, 10))
+		text = strconv.AppendInt(append(append(text, f.Name...), ' '), f.Value, 10)
 	}
+	h := fnv.New64a()
+	h.Write(text)
 	return h.Sum64()
 }

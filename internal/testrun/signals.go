@@ -7,9 +7,9 @@ import (
 )
 
 // DefaultSignals lets the children of this process be ended by SIGINT, SIGQUIT and SIGHUP. A shell starts background
-// commands with the first two ignored, and nohup with the third. Children would inherit that, and a launcher ignores a
-// signal that its caller ignores: tests that end it by a signal would wait for ever. Signals that
-// this process catches have their default action in its children.
+// commands with the first two ignored, and nohup starts them with the third ignored. Children inherit that, and a
+// launcher does not act on a signal that it has inherited as ignored: a test that ends a launcher by such a signal would
+// wait for ever. Signals that this process catches have their default action in its children.
 func DefaultSignals() {
 	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGQUIT, syscall.SIGHUP} {
 		if signal.Ignored(s) {
