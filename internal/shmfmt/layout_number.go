@@ -15,11 +15,10 @@ type Field struct {
 // LayoutNumber is a hash of a layout. Code in another language is compiled with the number of the layout that
 // it knows, and compares.
 func LayoutNumber(fields []Field) uint64 {
-	var text []byte
-	for _, f := range fields {
-		text = strconv.AppendInt(append(append(text, f.Name...), ' '), f.Value, 10)
-	}
+	var room [64]byte // one growing text would leave a block of each size, in pages of its own, to every process
 	h := fnv.New64a()
-	h.Write(text)
+	for _, f := range fields {
+		h.Write(strconv.AppendInt(append(append(room[:0], f.Name...), ' '), f.Value, 10))
+	}
 	return h.Sum64()
 }
