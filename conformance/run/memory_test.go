@@ -3,18 +3,21 @@
 package run
 
 import (
+	"fmt"
 	"os"
 	"runtime"
-	"strconv"
+	"slices"
 	"strings"
 	"testing"
 )
 
-// A rank takes 1.8 MiB of private memory, of which an empty Go library takes 0.8 MiB, and 1.9 MiB with
-// GOMAXPROCS=2 in the environment; it was 2.7 MiB. 0.8 MiB are tables that the loader relocates, which
-// grow with the library: sessions, partitioned communication and neighbourhood collectives took 50 KiB,
-// the clients of job engines and their keys 70 KiB, what connects jobs 15 KiB.
-// The assignment of work to Ps adds up to 100 KiB, so the test uses the minimum of several runs.
+// A rank takes 2.0 MiB of private memory, of which an empty Go library takes 0.8 MiB, and 2.1 MiB with
+// GOMAXPROCS=2 in the environment. 0.8 MiB are tables that the loader relocates, which grow with the library:
+// sessions, partitioned communication and neighbourhood collectives took 50 KiB, the clients of job engines and
+// their keys 70 KiB, what connects jobs 15 KiB. They are the same in each run, so their bound is close.
+// The rest depends on how far goroutines have come and on which P they run: single runs differ by 250 KiB, their
+// least by 100, since few runs are far below the others, and their median by 20. So the median is bounded, beyond
+// what was seen on busy machines. The environment is part of the memory, so the test passes on none.
 func TestMemoryOfARank(t *testing.T) {
 	need(t)
 	notSanitizing(t)
@@ -22,27 +25,27 @@ func TestMemoryOfARank(t *testing.T) {
 		t.Skip("the kernel gives huge pages to whoever touches a byte")
 	}
 	program := compile(t, "mpicc", "../process_memory.c")
-	least := func(env ...string) int {
-		best := 0
-		for range 20 { // single runs differ by a tenth, and the least of 20 by 50 KiB
-			r := launched(t, "shm", 2, env, program)
-			kib, err := strconv.Atoi(strings.TrimSpace(r.out))
-			if r.status != 0 || r.err != "" || err != nil {
+	bounded := func(most int, env ...string) {
+		var rest []int
+		for range 21 {
+			args := slices.Concat([]string{"-i", "PATH=" + os.Getenv("PATH")}, env, []string{bin("mpiexec"), "-n", "2", "-fabric", "shm", program})
+			r := command(t, nil, "env", args...)
+			var tables, others int
+			if n, err := fmt.Sscan(r.out, &tables, &others); n != 2 || r.status != 0 || r.err != "" {
 				t.Fatalf("%+v (%v)", r, err)
 			}
-			if best == 0 || kib < best {
-				best = kib
+			if tables < 400 || tables > 880 {
+				t.Fatalf("%d KiB of the library are relocated, 400 to 880 are expected", tables)
 			}
+			rest = append(rest, others)
 		}
-		return best
+		slices.Sort(rest)
+		if median := rest[len(rest)/2]; median > most {
+			t.Errorf("beside the library's tables rank 0 has %d KiB of its own (%v) with %q, %d are expected at most", median, rest, env, most)
+		}
 	}
-	if kib, most := least("GOMAXPROCS=2"), 2060; kib > most {
-		t.Errorf("with GOMAXPROCS=2 rank 0 has %d KiB of its own, %d are expected at most", kib, most)
-	}
-	if runtime.NumCPU() > 2 { // the runtime starts with a P for each core
-		return
-	}
-	if kib, most := least(), 1980; kib > most {
-		t.Errorf("rank 0 has %d KiB of its own, %d are expected at most", kib, most)
+	bounded(1390, "GOMAXPROCS=2")
+	if runtime.NumCPU() <= 2 { // else the runtime starts with a P for each core
+		bounded(1310)
 	}
 }
