@@ -59,9 +59,12 @@ func lookPath(program string) (string, error) {
 	return path, err
 }
 
-// Need skips t, by name, where a program is missing.
+// Need skips t, by name, where a program is missing, and with -short: engines take long to start and to end.
 func Need(t testing.TB, programs ...string) {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("enginetest: tests of engines take long")
+	}
 	if p := Missing(programs...); p != "" {
 		t.Skipf("enginetest: %s is not installed", p)
 	}

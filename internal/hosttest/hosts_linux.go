@@ -41,11 +41,14 @@ type anchor struct {
 const maxHosts = 200
 
 // Start makes n hosts, which are gone when the test ends. The test is skipped,
-// by name, where the machine cannot have such hosts.
+// by name, where the machine cannot have such hosts, and with -short.
 func Start(t testing.TB, n int) *Hosts {
 	t.Helper()
 	if n < 1 || n > maxHosts {
 		t.Fatalf("hosttest: %d hosts, want 1 to %d", n, maxHosts)
+	}
+	if testing.Short() {
+		t.Skip("hosttest: tests on several hosts take long")
 	}
 	if missing := Missing(); missing != "" {
 		t.Skip("hosttest: hosts cannot be had here: " + missing)

@@ -221,11 +221,7 @@ func TestRealHosts(t *testing.T) {
 		r.wait(0).printed("x", "x")
 	})
 	t.Run("kill", func(t *testing.T) {
-		n := 8
-		if testing.Short() {
-			n = 4
-		}
-		for i := range n {
+		for i := range 8 {
 			killPoint(t, h, i)
 		}
 	})
