@@ -34,7 +34,7 @@ type Identity struct {
 
 // A Client is the connection of a process to the server of its job engine. Its methods may be called
 // by several goroutines; a request waits until the one before is answered. An error names the engine,
-// the request and the rank. If the connection has ended it is an ErrLost.
+// the request and the rank. It is an ErrLost if the connection has ended.
 type Client interface {
 	// Identity returns the place of this process in its job.
 	Identity() Identity
@@ -63,7 +63,7 @@ type Client interface {
 	// ctx ends.
 	Lookup(ctx context.Context, name string, rank int) (string, error)
 
-	// Abort ends the job, with the exit status of code where the engine keeps it.
+	// Abort ends the job, with code as its exit status if the engine keeps the code.
 	Abort(code int, reason string) error
 
 	// Finalize tells the engine that the end of this process is no failure, and ends the connection.

@@ -10,10 +10,10 @@ import (
 const MappingKey = "PMI_process_mapping"
 
 // ParseMapping returns the number of the node of each of size ranks from the value of MappingKey, such
-// as "(vector,(0,2,2))". Each triple has the first node, a number of nodes, and the ranks on each of
-// these; the list is repeated until all ranks have a node. MPICH from version 4.2 on also writes
-// "[(0,2,1)]x2" for a list that is repeated. An empty value means that the server does not know, and
-// the result is nil. Nodes are numbered in the order of their first ranks.
+// as "(vector,(0,2,2))". Each triple has the first node, the number of nodes, and the number of ranks on
+// each of these; the list is repeated until all ranks have a node. MPICH from version 4.2 on also writes
+// "[(0,2,1)]x2" for a list that is repeated. An empty value means that the server does not know the
+// nodes: the result is nil. Nodes are numbered in the order of their first ranks.
 func ParseMapping(value string, size int) ([]int, error) {
 	if value == "" {
 		return nil, nil

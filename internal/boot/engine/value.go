@@ -12,8 +12,8 @@ const (
 	MaxRanks = 1 << 16
 )
 
-// CheckKey returns an error for a key that an engine may not store as it is. Allowed are letters,
-// digits and _.:,- and no key begins with "PMI_", which belongs to the engines.
+// CheckKey returns an error for a key that an engine may not store as it is. A key consists of letters,
+// digits and _.:,- and does not begin with "PMI_": such keys belong to the engines.
 func CheckKey(key string) error {
 	switch {
 	case key == "" || len(key) > MaxKey:
@@ -24,8 +24,9 @@ func CheckKey(key string) error {
 	return checkAlphabet("key", key)
 }
 
-// CheckValue returns an error for a value that an engine may not store as it is: PMI-1 ends a value
-// at a space, and PMI-2 at a semicolon, which the node daemon of Slurm does not survive.
+// CheckValue returns an error for a value that an engine may not store as it is. It permits the
+// characters of a key: PMI-1 ends a value at a space, and PMI-2 at a semicolon, which the node daemon of
+// Slurm does not survive.
 func CheckValue(value string) error {
 	if value == "" || len(value) > MaxValue {
 		return fmt.Errorf("engine: value of %d bytes, the limit is %d", len(value), MaxValue)
@@ -45,8 +46,8 @@ func checkAlphabet(what, text string) error {
 	return nil
 }
 
-// Printable returns text with each character outside of the alphabet of keys replaced by '-', at most
-// MaxKey bytes of it: the name of a job from the name that an engine has for it.
+// Printable returns the first MaxKey bytes of text, with each byte outside of the alphabet of keys replaced
+// by '-'. It makes the name of a job from the name that an engine has for it.
 func Printable(text string) string {
 	b := []byte(text[:min(len(text), MaxKey)])
 	for i := range b {

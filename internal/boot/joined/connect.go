@@ -8,8 +8,8 @@ import (
 )
 
 // Connect finds out how this process was started and connects it to its job. It may be called once. inC
-// says that the program uses the C names of calls, world that the process calls Init of the world model,
-// and not only opens a session.
+// says that the program uses the C names of calls. world says that the process calls Init of the world
+// model; otherwise it opens a session.
 func Connect(inC, world bool) (boot.Boot, error) {
 	way, err := choose(os.LookupEnv)
 	if err != nil {

@@ -19,8 +19,8 @@ import (
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
-// envTimeout is the environment variable that says how long ranks that find each other by themselves wait for
-// each other.
+// envTimeout is the environment variable that says how long ranks that find each other by environment
+// variables wait for each other.
 const envTimeout = "HALO_JOIN_TIMEOUT"
 
 // envFabric is the environment variable that chooses what carries messages on a node: shm or tcp.
@@ -158,7 +158,7 @@ func pmi1Port(env environment) (engine.Client, error) {
 	return pmi1.OpenPort(conn, id)
 }
 
-// dialEngine connects to an address.
+// dialEngine connects to the server of an engine.
 func dialEngine(ip address.IP, port string) (*os.File, error) {
 	n, err := strconv.ParseUint(port, 10, 16)
 	if err != nil {
@@ -179,7 +179,7 @@ func dialEngine(ip address.IP, port string) (*os.File, error) {
 }
 
 const (
-	// joinTimeout is how long ranks that find each other by environment variables wait for each other.
+	// joinTimeout is the default of envTimeout.
 	joinTimeout = time.Minute
 	// secretMin and secretMax bound the length of a secret in bytes.
 	secretMin, secretMax = 16, 4096
@@ -211,7 +211,7 @@ func rendezvousConfig(env environment) (c rendezvous.Config, err error) {
 	return c, nil
 }
 
-// joinLimit is how long ranks that find each other by environment variables wait for each other.
+// joinLimit returns the time in envTimeout, or joinTimeout.
 func joinLimit(env environment) (time.Duration, error) {
 	if !env.has(envTimeout) {
 		return joinTimeout, nil
@@ -223,7 +223,7 @@ func joinLimit(env environment) (time.Duration, error) {
 	return d, nil
 }
 
-// readSecret reads a secret from a file that nobody else may read.
+// readSecret reads a secret from a file that no other user may read.
 func readSecret(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -253,8 +253,8 @@ func readSecret(path string) ([]byte, error) {
 	return b, nil
 }
 
-// engineHost returns the address of a host that the engine names, by whose network the nodes reach each
-// other.
+// engineHost returns the address of a host that the engine names, or "". The nodes reach each other by
+// the network of that host.
 func engineHost(env environment) string {
 	if host, _, ok := strings.Cut(env.get("PMI_PORT"), ":"); ok {
 		return host
@@ -267,8 +267,9 @@ func engineHost(env environment) string {
 	return env.get("SLURM_LAUNCH_NODE_IPADDR")
 }
 
-// cores returns how many cores the processes of this node may use in all. Slurm says so. Otherwise it is
-// what the parent may use, which is a daemon of the engine, if this process itself is bound to fewer.
+// cores returns how many cores the processes of this node may use in all. Slurm says it. Otherwise it is
+// what this process or its parent may use, whichever is more: the engine may bind this process to some
+// cores of the node, and does not bind its daemon, which is the parent.
 func cores(env environment) int {
 	if n, ok := env.number("SLURM_CPUS_ON_NODE"); ok && n > 0 {
 		return n

@@ -52,12 +52,12 @@ func (t *tree) welcome(conn *os.File) {
 	t.grow(from, conn, seal)
 }
 
-// callersMax bounds the handshakes of callers at the same time, who may be anybody.
+// callersMax bounds the handshakes at the same time, because anybody may connect.
 const callersMax = 64
 
 // open connects to the leader above. It is called once. With some engines a process leaves a fence before
-// others have entered it, so it tries again until the other leader has published its contact, and has
-// found that of this one.
+// others have entered it, so open tries again until the leader above has published its contact, and has
+// found the contact of this leader.
 func (t *tree) open() error {
 	node := t.server.node
 	if node == 0 {

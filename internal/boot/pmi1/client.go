@@ -31,8 +31,8 @@ type Client struct {
 }
 
 const (
-	// firstPause and lastPause are the pauses between lookups of a name that is not published yet: the
-	// server answers at once. They double.
+	// Lookup asks again for a name that is not published yet, because the server answers at once. The
+	// pause before it asks doubles from firstPause to lastPause.
 	firstPause = 2 * time.Millisecond
 	lastPause  = 200 * time.Millisecond
 )
@@ -50,8 +50,8 @@ func Open(conn io.ReadWriteCloser, rank, size int) (*Client, error) {
 	return c, nil
 }
 
-// OpenPort starts a conversation over a connection to the port of a server, with the value of PMI_ID.
-// The server tells rank and size.
+// OpenPort starts a conversation over a connection to the port of a server. id is the value of PMI_ID, by
+// which the server recognises the process and tells it rank and size. It takes over conn.
 func OpenPort(conn io.ReadWriteCloser, id string) (*Client, error) {
 	c := &Client{conn: conn, answers: make(chan Message), lost: make(chan struct{}), name: "the PMI-1 server"}
 	c.id = engine.Identity{Rank: -1, Size: -1}
@@ -67,8 +67,8 @@ func OpenPort(conn io.ReadWriteCloser, id string) (*Client, error) {
 	return c, nil
 }
 
-// introduce tells the server which of its processes this one is. It answers with a message for each
-// property of the process.
+// introduce tells the server which of its processes this one is. The server answers with initack, and
+// then with one message for each of three properties of the process.
 func (c *Client) introduce(id string) error {
 	if _, err := c.ask("initack", "initack", "pmiid", id); err != nil {
 		return err
@@ -88,7 +88,7 @@ func (c *Client) introduce(id string) error {
 	return nil
 }
 
-// open learns the place of the process.
+// open agrees on the version, checks the limits of the server, and learns the place of the process.
 func (c *Client) open() error {
 	if r, n := c.id.Rank, c.id.Size; n < 1 || n > engine.MaxRanks || r < 0 || r >= n {
 		return fmt.Errorf("pmi1: %s gives this process rank %d of %d", c.name, r, n)
@@ -131,7 +131,7 @@ func (c *Client) open() error {
 	return nil
 }
 
-// numberOr returns the number of a field that is not negative, or another one.
+// numberOr returns the number of the field key, or other if there is none or it is negative.
 func numberOr(m Message, key string, other int) int {
 	if n, ok := m.Int(key); ok && n >= 0 {
 		return n
@@ -161,8 +161,8 @@ func (c *Client) read() {
 	}
 }
 
-// strayLimit is how long an answer waits for the goroutine that has sent the request. It waits only for
-// the scheduler.
+// strayLimit is how long an answer waits for the goroutine that has sent the request. That goroutine
+// needs only the scheduler, so an answer that waits longer belongs to no request.
 const strayLimit = 10 * time.Second
 
 // Lost is closed when the server has ended, or has closed the connection after Finalize.
@@ -206,7 +206,7 @@ func (c *Client) next(request string) (Message, error) {
 	}
 }
 
-// status returns an error if the server reports one. Servers may leave out a result that is no error.
+// status returns an error if the server reports one. A server may leave out rc in case of success.
 func (c *Client) status(m Message, request string) error {
 	if rc, ok := m.Int("rc"); ok && rc != 0 {
 		text, _ := m.Get("msg")
@@ -231,8 +231,8 @@ func (c *Client) Nodes() ([]int, error) {
 	return nodes, nil
 }
 
-// key returns the key by which the store, which has one name space for all processes, keeps the value of
-// a process.
+// key returns the key under which the store keeps the value of rank. It contains the rank, because the
+// store has one name space for all processes.
 func (c *Client) key(key string, rank int) (string, error) {
 	k := key + "-" + strconv.Itoa(rank)
 	return k, engine.CheckKey(k)
@@ -272,7 +272,8 @@ func (c *Client) Get(key string, rank int) (value string, ok bool, err error) {
 	return c.get(k)
 }
 
-// get returns a value. The servers have several codes for a value that does not exist.
+// get returns a value. Servers report a value that does not exist by different codes, so ok is false for
+// any of them.
 func (c *Client) get(key string) (value string, ok bool, err error) {
 	m, err := c.ask("get", "get_result", "kvsname", c.kvs, "key", key)
 	if err != nil {
@@ -285,8 +286,8 @@ func (c *Client) get(key string) (value string, ok bool, err error) {
 	return value, ok, nil
 }
 
-// service returns the name by which the server, which may keep names of several jobs, publishes what
-// this job calls name.
+// service returns the name under which the server publishes a name of rank. It contains the job, because
+// the server may keep the names of several jobs.
 func (c *Client) service(name string, rank int) (string, error) {
 	k, err := c.key(name, rank)
 	return "halo-" + c.kvs + "-" + k, err
@@ -339,8 +340,8 @@ func (c *Client) Lookup(ctx context.Context, name string, rank int) (string, err
 	}
 }
 
-// Abort implements engine.Client. The server does not answer. It does not wait for a request that is
-// not answered, such as a Fence.
+// Abort implements engine.Client. The server does not answer it, and Abort does not wait for a request in
+// progress, such as a Fence.
 func (c *Client) Abort(code int, reason string) error {
 	b, err := New("abort", "exitcode", strconv.Itoa(code)).Bytes()
 	if err == nil {

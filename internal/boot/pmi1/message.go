@@ -22,15 +22,15 @@ type Message struct {
 type Field struct{ Key, Value string }
 
 const (
-	// MaxLine is the length in bytes of the longest line that a Reader accepts: far more than a key and a
-	// value of the longest kind, which are 64 and 1024 bytes.
+	// MaxLine is the length in bytes of the longest line that a Reader accepts: far more than the longest
+	// key and the longest value, which have 64 and 1024 bytes.
 	MaxLine = 1 << 13
 	// maxLines is the number of lines in the longest request to start processes, and maxLong the number
 	// of bytes in it.
 	maxLines = 1 << 16
 	maxLong  = 1 << 20
 
-	lines     = "spawn"  // the only name of messages of several lines
+	lines     = "spawn"  // the name of the only messages of several lines
 	endOfMore = "endcmd" // their last line
 )
 
@@ -82,8 +82,8 @@ func (m Message) Bytes() ([]byte, error) {
 	return []byte(b.String()), nil
 }
 
-// containsUnescaped reports whether text has one of some characters that does not follow a backslash. A
-// newline ends a field in any case.
+// containsUnescaped reports whether text contains a character of any without a backslash before it. A
+// newline counts even after a backslash, since it ends a field in any case.
 func containsUnescaped(text, any string) bool {
 	for i := 0; i < len(text); i++ {
 		switch {

@@ -14,11 +14,11 @@ import (
 
 // A Job is what a Server tells its processes. It does not change.
 type Job struct {
-	Name   string // of the store of the job, safe to print
+	Name   string // name of the job's key-value store, safe to print
 	Size   int
 	Nodes  []int              // by rank: the number of its node
 	AppNum func(rank int) int // which block of the command line a rank belongs to
-	Room   int                // for what a rank puts between two barriers, in bytes: see Host.Fence
+	Room   int                // bytes that a rank may put between two barriers: one Host.Fence takes them
 }
 
 // A Host is what a launcher does for the processes of a Server. Its methods may be called for several
@@ -26,8 +26,9 @@ type Job struct {
 type Host interface {
 	// Joined is called when rank has connected.
 	Joined(rank int) error
-	// Fence is called when rank enters a barrier, with what it has put since the last one. When all
-	// ranks of the job are in the barrier it returns what they have put, by rank.
+	// Fence is called when rank enters a barrier, with what it has put since the last one: at most
+	// Job.Room bytes, in lines KEY=VALUE. When all ranks of the job are in the barrier it returns what
+	// they have put, by rank.
 	Fence(rank int, puts []byte) ([][]byte, error)
 	// Name publishes, finds or removes the name of a service for rank.
 	Name(rank int, r NameRequest) (port string, err error)
@@ -40,16 +41,16 @@ type Host interface {
 // ErrOver is the error of a Host when the job ends: the process gets no answer, since a signal ends it.
 var ErrOver = errors.New("pmi1: the job is over")
 
-// A NameRequest is what a process wants of the name of a service.
+// A NameRequest asks to publish, to find or to remove the name of a service.
 type NameRequest struct {
 	Verb          NameVerb
 	Service, Port string
 }
 
-// A NameVerb says what happens to a name.
+// A NameVerb says what a NameRequest asks for.
 type NameVerb uint8
 
-// What a process wants of a name.
+// The verbs of a NameRequest.
 const (
 	Publish NameVerb = iota
 	Lookup
@@ -64,13 +65,13 @@ const (
 	maxValue = 1024
 	// maxName is the limit on the name of a service and on a port, in bytes.
 	maxName = 1024
-	// maxStored bounds the keys and values of a job, in bytes. Only programs that put without end
-	// come near.
+	// maxStored bounds the keys and values of a job, in bytes. Only a program that puts without end
+	// comes near it.
 	maxStored = 64 << 20
 )
 
-// A Server is the server of PMI-1 for the processes of a job on one host. All that is put is sent to
-// all hosts in a barrier, so that a get needs none of them.
+// A Server is the server of PMI-1 for the processes of a job on one host. A barrier sends all that was
+// put to all hosts, so the server answers a get without asking another host.
 type Server struct {
 	job     Job
 	host    Host
@@ -92,8 +93,8 @@ func NewServer(job Job, host Host) *Server {
 	return s
 }
 
-// Serve serves rank until the stream from it ends. An error other than of the stream means that the
-// process violates the protocol.
+// Serve serves rank until the stream from it ends. An error that is neither the stream's nor that of
+// Host.Joined means that the process violates the protocol.
 func (s *Server) Serve(rank int, from io.Reader, to io.Writer) error {
 	c := &connection{server: s, rank: rank}
 	for r := NewReader(from); ; {
@@ -198,10 +199,10 @@ func answers(request string) string {
 	return request + "_result"
 }
 
-// failed is the answer to a request that cannot be met. Blanks end a value, so that a reason has none.
+// failed is the answer to a request that cannot be met. why contains no blank, which would end the value.
 func failed(answer, why string) Message {
 	m := New(answer, "rc", "-1", "msg", why)
-	switch answer { // clients look for the fields that an answer has otherwise
+	switch answer { // clients look for these fields, which the answer has in case of success
 	case "get_result":
 		m.Fields = append(m.Fields, Field{"value", "unknown"})
 	case "response_to_init":
@@ -210,7 +211,7 @@ func failed(answer, why string) Message {
 	return m
 }
 
-// init accepts the process. Subversion 1 tells newer clients that barriers of groups are not there.
+// init accepts the process. Subversion 1 tells newer clients that this server has no barriers of groups.
 func (c *connection) init(m Message) (Message, error) {
 	answer := answers(m.Name)
 	if c.state != fresh {
@@ -296,8 +297,8 @@ func (c *connection) barrier(m Message) (Message, error) {
 	return New(answer, "rc", "0", "msg", "success"), nil
 }
 
-// absorb stores what all ranks have put before a barrier. The first process that leaves it does so for
-// all of this host. The result is false if the store is full.
+// absorb stores what all ranks have put before a barrier. The first process of this host that leaves the
+// barrier does so for the others. The result is false if the store is full.
 func (s *Server) absorb(fence int, all [][]byte) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -350,7 +351,7 @@ func (c *connection) name(m Message) (Message, error) {
 	return New(answer, "rc", "0", "info", "ok"), nil
 }
 
-// reason is the text of an error in one word.
+// reason is the text of an error as one word, since a blank would end the value.
 func reason(err error) string {
 	return strings.Map(func(r rune) rune {
 		if r <= ' ' || r == '\\' || r > '~' {

@@ -6,7 +6,7 @@
 //	length, 6 characters of decimal digits and spaces | cmd=NAME;key=value;key=value;
 //
 // Each request but abort has one answer, whose command is that of the request with "-response"
-// after it. Fields come in any order, and more than are known here.
+// after it. The fields of an answer come in any order; the client ignores those that it does not know.
 //
 // The server in Slurm's node daemon checks nothing: a semicolon in a value, and a key or a value
 // that is too long, destroy its heap. This client sends only what engine.CheckKey and
@@ -29,14 +29,14 @@ import (
 )
 
 const (
-	// greetTimeout is how long a server may take for the requests of Connect. A node daemon answers at
-	// once; what does not is no PMI-2 server.
+	// greetTimeout is how long a server may take for the requests of Open. A node daemon answers at
+	// once; what does not answer is no PMI-2 server.
 	greetTimeout = 60 * time.Second
 	// maxReason is the length of the longest reason of an Abort in bytes.
 	maxReason = 200
 
-	// The pause between two look-ups of a name doubles from the first to the second. Each one
-	// makes the node daemon ask srun.
+	// The pause between two look-ups of a name doubles from minPause to maxPause. Each look-up makes
+	// the node daemon ask srun.
 	minPause = time.Millisecond
 	maxPause = 200 * time.Millisecond
 )
@@ -48,7 +48,7 @@ const (
 type Client struct {
 	conn  io.ReadWriteCloser
 	id    engine.Identity
-	jobid string // how the server calls the job
+	jobid string // what the server calls the job
 
 	turn    sync.Mutex // held from a request to its answer
 	writing sync.Mutex // guards writes to conn
@@ -62,8 +62,8 @@ type Client struct {
 
 var _ engine.Client = (*Client)(nil)
 
-// Open greets the server at the other end of conn, which the descriptor in the environment variable
-// PMI_FD is, and learns the identity of this process. It takes over conn.
+// Open greets the server at the other end of conn, the connection whose descriptor the environment
+// variable PMI_FD contains, and learns the identity of this process. It takes over conn.
 func Open(conn io.ReadWriteCloser, env func(string) (string, bool)) (*Client, error) {
 	c := &Client{conn: conn, answers: make(chan message, 1), lost: make(chan struct{})}
 	c.id.Engine = "PMI-2 server"
@@ -138,7 +138,7 @@ func (c *Client) learn(env func(string) (string, bool)) error {
 		return c.failed("job-getid", errors.New("the answer names no job"))
 	}
 	c.jobid = engine.Printable(name)
-	// A job that Slurm starts again keeps its number.
+	// A job that Slurm requeues keeps its number.
 	if n, _ := env("SLURM_RESTART_COUNT"); n != "" && n != "0" {
 		name += "-" + n
 	}
@@ -335,7 +335,7 @@ func (c *Client) Get(key string, rank int) (string, bool, error) {
 	return value, ok, nil
 }
 
-// Publish gives a value of this process a name, which srun keeps.
+// Publish publishes a value of this process under a name. srun keeps both.
 func (c *Client) Publish(name, value string) error {
 	name = stored(name, c.id.Rank)
 	if err := c.check("name-publish", name, value); err != nil {
@@ -345,7 +345,7 @@ func (c *Client) Publish(name, value string) error {
 	return err
 }
 
-// Lookup returns the value of a name. PMI-2 has no look-up that waits, so it asks again and again.
+// Lookup returns the value of a name. PMI-2 has no look-up that waits, so Lookup asks again and again.
 func (c *Client) Lookup(ctx context.Context, name string, rank int) (string, error) {
 	name = stored(name, rank)
 	if err := c.check("name-lookup", name, "-"); err != nil {
@@ -372,7 +372,7 @@ func (c *Client) Lookup(ctx context.Context, name string, rank int) (string, err
 	}
 }
 
-// Abort ends the job. Slurm kills the processes and does not keep the code, so the reason has it.
+// Abort ends the job. Slurm kills the processes and does not keep the code, so the reason contains it.
 func (c *Client) Abort(code int, reason string) error {
 	reason = "code " + strconv.Itoa(code) + ": " + reason
 	text := []byte(reason[:min(len(reason), maxReason)])

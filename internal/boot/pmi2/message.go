@@ -47,7 +47,7 @@ func (m message) encode() []byte {
 	return b
 }
 
-// parse reads a body. Two semicolons in a row are one that belongs to a value.
+// parse parses a body. Two semicolons in a row stand for one that belongs to a value.
 func parse(body string) (message, error) {
 	var m message
 	for left := body; left != ""; {
@@ -78,7 +78,7 @@ func parse(body string) (message, error) {
 	return m, nil
 }
 
-// excerpt returns the begin of text from a server in quotes.
+// excerpt returns the beginning of a text from a server, in quotes.
 func excerpt(text string) string { return fmt.Sprintf("%.80q", text) }
 
 // cmd returns the command.
@@ -94,7 +94,7 @@ func (m message) get(key string) (string, bool) {
 	return "", false
 }
 
-// number returns the value of a key as a number; ok is false if it is none.
+// number returns the value of a key as a number; ok is false if there is none, or if it is no number.
 func (m message) number(key string) (n int, ok bool) {
 	v, _ := m.get(key)
 	n, err := strconv.Atoi(v)
