@@ -13,7 +13,7 @@ func oneSidedRows() []row {
 	rows = append(rows, windowRows()...)
 	for _, fabric := range []string{"shm", "tcp"} {
 		moved := []int{64 << 10, 1 << 20, 4 << 20}
-		if fabric == "tcp" { // 64 of 4 MiB in flight take a peer a second each time
+		if fabric == "tcp" { // 64 operations of 4 MiB in flight take a peer a second each time
 			moved = moved[:2]
 		}
 		for _, bench := range []string{"put", "get"} {
@@ -82,7 +82,7 @@ func windowRows() []row {
 	var rows []row
 	for _, fabric := range []string{"shm", "tcp"} {
 		kinds, args := []string{"allocate", "shared", "create", "dynamic", "create-heap", "dynamic-heap"}, "-win allocate,shared,create,dynamic,create-heap,dynamic-heap"
-		if fabric == "tcp" { // one path for all
+		if fabric == "tcp" { // all kinds take the same path
 			kinds, args = []string{"allocate", "dynamic-heap"}, "-win allocate,dynamic-heap"
 		}
 		for _, bench := range []string{"put", "get"} {
@@ -99,7 +99,7 @@ func windowRows() []row {
 					if bench == "put" {
 						r.library = 1
 					}
-				case kind == "create" || kind == "dynamic": // over memory of AllocMem: within 10 % or 5 ns
+				case kind == "create" || kind == "dynamic": // over memory of AllocMem: within 10 % or 5 ns of allocate
 					r.bars = []bar{{factor: 1.1, of: name("allocate"), more: 0.005}}
 				case kind != "shared":
 					r.bars, r.limit = []bar{{factor: 0.8, of: "best"}}, "process_vm_writev 8 B"
@@ -115,8 +115,8 @@ func windowRows() []row {
 	return rows
 }
 
-// workerRows are puts of one byte, each flushed, by many workers at once: the latency of one
-// and the rate of all.
+// workerRows are operations of many workers at once, each with a flush of its own: puts over both
+// fabrics, and over tcp also the rate of all puts, gets, fetch-and-ops and compare-and-swaps.
 func workerRows(fabric string) []row {
 	base := row{bench: "mtflush", fabric: fabric, ranks: 2, args: "-workers 1,32", size: -1}
 	var rows []row
@@ -146,11 +146,12 @@ func workerRows(fabric string) []row {
 	return rows
 }
 
-// passiveRows are operations on a target that computes. Where the origin has mapped the
-// memory they take at most twice as long as with one that is attentive. Others are
-// served by a thread of the target, which must get a core first, and gets one at once while a core
-// is idle; or by the kernel. An attentive target is several times faster than the kernel, so that only
-// the bound for a served operation remains.
+// passiveRows are operations on a target that computes and does not call MPI meanwhile. Where the origin
+// has mapped the memory, an operation may take at most twice as long as on an attentive target. Other
+// operations are served by a thread of the target or by the kernel. The thread needs a core: it gets one at
+// once while a core is idle, so the bound is 50 us, and 25 ms while all cores are busy. Operations by the
+// kernel have the bound of 50 us, too: an attentive target is several times faster than the kernel, so the
+// factor of two does not apply.
 func passiveRows() []row {
 	var rows []row
 	for _, fabric := range []string{"shm", "tcp"} {

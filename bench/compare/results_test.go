@@ -39,7 +39,8 @@ func TestRowsThatAreUndecidedAreRunAgain(t *testing.T) {
 	}
 }
 
-// Limits that a further round does not measure leave no gap: what follows keeps its round.
+// A round that does not measure a limit has NaN for it, so that the limits of later rounds keep their
+// round.
 func TestLimitsKeepTheirRound(t *testing.T) {
 	j := job{bench: "bw", fabric: "shm", ranks: 2}
 	r := newResults([]row{{name: "bw", bench: "bw", fabric: "shm", ranks: 2, limit: "copy"}}, nil)
@@ -53,7 +54,7 @@ func TestLimitsKeepTheirRound(t *testing.T) {
 	}
 }
 
-// A peer that fails now and then is named, and the comparison stands.
+// A failure of a peer is excused unless all runs of the peer failed. A failure of Halo is never excused.
 func TestFailuresOfPeersAreExcusedUnlessAllFailed(t *testing.T) {
 	r := newResults(nil, columns())
 	fence, put := job{bench: "fence", fabric: "tcp", ranks: 2}, job{bench: "put", fabric: "tcp", ranks: 2}

@@ -10,7 +10,8 @@ import (
 	"strings"
 )
 
-// number prints three significant digits, in full.
+// number formats v with three significant digits, but with all digits before the point and at most
+// three behind it.
 func number(v float64) string {
 	switch a := math.Abs(v); {
 	case math.IsNaN(v):
@@ -63,7 +64,7 @@ func (r *results) met(i int) string {
 				text += ", "
 			}
 			if math.IsInf(v.miss, 0) {
-				text += "all" // it never was complete
+				text += "all" // the operations were never complete
 			} else {
 				text += fmt.Sprintf("%s %%", number(100*v.miss))
 			}
@@ -110,8 +111,8 @@ func (r *results) summary() string {
 	return s + "."
 }
 
-// table is the report's rows, the first being the heads. The long form has the
-// spread of every figure, the short one that of the ratio.
+// table is the report's rows, the first being the heads. Both forms have the spread
+// of the ratio; the long form also has the spread of every figure.
 func (r *results) table(long bool) [][]string {
 	head := []string{"benchmark", "unit"}
 	for _, c := range r.columns {
@@ -194,7 +195,7 @@ func (r *results) text() string {
 			width[k] = max(width[k], len(c))
 		}
 	}
-	last := len(width) - 3 // phase, bar and met are words, as the first two columns
+	last := len(width) - 3 // phase, bar and met are words, like the first two columns
 	var b strings.Builder
 	for _, cells := range t {
 		var s strings.Builder
@@ -250,7 +251,7 @@ func (r *results) writePage(path string) error {
 	return writeFiles(filepath.Dir(path), files)
 }
 
-// lines is every figure of every round, one JSON object a line.
+// lines is every finite figure and limit of every round, one JSON object a line.
 func (r *results) lines() (string, error) {
 	type record struct {
 		Round  int     `json:"round"`

@@ -129,7 +129,7 @@ func read(t *testing.T, file string) string {
 	return string(text)
 }
 
-// X-LCH-01: the manifests are what the API of Kubernetes and that of the MPI operator accept.
+// X-LCH-01: the APIs of Kubernetes and of the MPI operator accept the manifests.
 func TestManifestsAreValid(t *testing.T) {
 	for _, file := range []string{"mpijob.yaml", "indexed-job.yaml"} {
 		if _, wrong := check(t, read(t, file)); wrong != nil {
@@ -138,8 +138,8 @@ func TestManifestsAreValid(t *testing.T) {
 	}
 }
 
-// The names in an indexed job agree: of the service, of rank 0 in it, and of the secret's mount; the size is
-// the number of pods, which all run at once, and are not replaced.
+// In an indexed job the names of the service, of rank 0 in it and of the secret's mounts agree. The size is
+// the number of pods, which all run at once and are not replaced.
 func TestIndexedJobAgrees(t *testing.T) {
 	objects, _ := check(t, read(t, "indexed-job.yaml"))
 	job, service := objects["Job"], objects["Service"]
@@ -173,7 +173,7 @@ func TestIndexedJobAgrees(t *testing.T) {
 	}
 }
 
-// The pods of an MPIJob run as one user, whose home has the keys.
+// The pods of an MPIJob run as one user, whose home directory has the keys.
 func TestMPIJobAgrees(t *testing.T) {
 	objects, _ := check(t, read(t, "mpijob.yaml"))
 	spec := at(objects["MPIJob"], "spec")

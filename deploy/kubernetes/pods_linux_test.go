@@ -17,8 +17,8 @@ import (
 )
 
 // X-LCH-01: the pods of the Indexed Job, played by hosts that are started one after the other, are one
-// world. Their names are known when they start, as publishNotReadyAddresses has it, but that of rank 0
-// comes last.
+// world. As with publishNotReadyAddresses, their names are known when they start, except the name of rank 0,
+// which is known last.
 func TestPodsOfTheIndexedJobAreOneWorld(t *testing.T) {
 	testrun.Covered(t)
 	objects, wrong := check(t, read(t, "indexed-job.yaml"))
@@ -57,7 +57,7 @@ func TestPodsOfTheIndexedJobAreOneWorld(t *testing.T) {
 	var outputs [64]bytes.Buffer
 	var all sync.WaitGroup
 	for i := n - 1; i >= 0; i-- {
-		if i == 0 { // the others wait for its name
+		if i == 0 { // the other pods wait for the name of rank 0
 			time.Sleep(300 * time.Millisecond)
 			file, err := os.OpenFile(hosts, os.O_APPEND|os.O_WRONLY, 0)
 			if err != nil {

@@ -16,20 +16,20 @@ const (
 	// reserve is the reciprocal of the part of the free memory that no block may take: the
 	// free memory is an estimate, and the program needs some for itself.
 	reserve = 16
-	// stepShare is the reciprocal of the part of the free memory that is allocated between two
-	// checks, so that processes that allocate at the same time see each other.
+	// stepShare is the reciprocal of the part of the free memory that is allocated after one check,
+	// so that processes that allocate at the same time see each other.
 	stepShare = 64
-	// stepMin is the least that is allocated between two checks, in bytes.
+	// stepMin is the smallest step of a block that is allocated after one check, in bytes.
 	stepMin = 1 << 20
-	// uncheckedMax is how many bytes are allocated between two checks at most, even if much
-	// time passes. A check takes some 200 us.
+	// uncheckedMax is how many bytes of later blocks a check permits at most, since much time may
+	// pass until they are allocated. A check takes some 200 us.
 	uncheckedMax = 16 << 20
 )
 
 // Room is how much memory is free for a process.
 type Room struct {
 	Free int64  // bytes
-	Who  string // "available on this machine"
+	Who  string // what the free memory is, for errors: "available on this machine"
 }
 
 // Budget ensures that memory is allocated only if enough is free: otherwise the kernel would
@@ -47,7 +47,7 @@ func NewBudget() *Budget {
 	return &Budget{look: func() Room { return machine(root) }}
 }
 
-// admit refuses a size that can never be allocated, before the heap looks for space.
+// admit refuses a long block for which not enough memory is free, before the heap looks for space.
 func (b *Budget) admit(size int64) error {
 	if size > uncheckedMax {
 		if r := b.look(); size > r.usable() {
@@ -57,8 +57,8 @@ func (b *Budget) admit(size int64) error {
 	return nil
 }
 
-// spend calls commit for successive pieces of size bytes while there is memory for the rest. If it
-// fails, some pieces may be committed.
+// spend calls commit for one piece of size bytes after the other, while enough memory is free for the
+// rest. If spend fails, some pieces may be committed.
 func (b *Budget) spend(size int64, commit func(done, n int64) error) error {
 	for done := int64(0); done < size; {
 		n, err := b.grant(size - done)
@@ -107,7 +107,7 @@ func machine(root fs.FS) Room {
 	}
 	text, _ = fs.ReadFile(root, "proc/self/cgroup")
 	for line := range strings.Lines(string(text)) {
-		// Number, controllers, path; version 2 has no controllers.
+		// Number, controllers, path; the line of version 2 names no controllers.
 		parts := strings.SplitN(strings.TrimSuffix(line, "\n"), ":", 3)
 		if len(parts) != 3 {
 			continue
@@ -127,7 +127,8 @@ func machine(root fs.FS) Room {
 type groupFiles struct{ dir, limit, usage, idle string }
 
 // within returns r, or what the control group at place or one above it permits, if that is less. A
-// container may hide the groups above, or the place itself: then the group at the top is its own.
+// container may hide the groups above, or the place itself: then the group at the top is that of the
+// container.
 func (r Room) within(root fs.FS, g groupFiles, place string) Room {
 	for place = path.Clean("/" + place); ; place = path.Dir(place) {
 		dir := path.Join(g.dir, place)

@@ -180,8 +180,9 @@ func (h *Heap) find(mem []byte) (int64, *extent) {
 	return off, h.live(off)
 }
 
-// Memory returns size bytes of a live block from off. 0 bytes may be at any offset, such as behind the
-// end of a shared window. Ranks that are goroutines use each other's blocks through it.
+// Memory returns size bytes of a live block from offset off on. 0 bytes may be at any offset, such as behind
+// the end of a shared window. Ranks that are goroutines use each other's blocks through it. Errors are of
+// class RMARange.
 func (h *Heap) Memory(off, size int64) ([]byte, error) {
 	if size == 0 && off >= 0 {
 		return []byte{}, nil
@@ -196,7 +197,7 @@ func (h *Heap) Memory(off, size int64) ([]byte, error) {
 	return b.mem[at : at+size : at+size], nil
 }
 
-// Release frees all blocks. Nobody uses them or the heap any more.
+// Release frees all blocks. The caller ensures that nobody uses them or the heap any more.
 func (h *Heap) Release() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -45,7 +45,7 @@ func newSpace(size, page, base int64) *space {
 func up(n, unit int64) int64   { return (n + unit - 1) / unit * unit }
 func down(n, unit int64) int64 { return n / unit * unit }
 
-// extentOf returns how many bytes of the range a block of that size takes.
+// extentOf returns how many bytes of the range a block of size bytes takes.
 func (s *space) extentOf(size int64) int64 {
 	if size >= s.page {
 		return up(size, s.page)
@@ -55,7 +55,7 @@ func (s *space) extentOf(size int64) int64 {
 
 // alloc makes a live block of size bytes, at least 1 and far from overflow, at an address
 // that is a multiple of align, a power of two. It returns the block and those of its pages that
-// were not in use; nil if there is no room.
+// were not in use. The block is nil if there is no room.
 func (s *space) alloc(size, align int64) (*extent, span) {
 	size = s.extentOf(size)
 	align = max(align, granule)

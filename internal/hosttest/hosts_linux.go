@@ -22,12 +22,12 @@ type Hosts struct {
 	dir  string // keys, configuration and logs, removed by the warden
 	hub  *anchor
 	host []*anchor
-	ssh  []string // the words that start ssh
-	off  io.Closer
+	ssh  []string  // the words that start ssh
+	off  io.Closer // the input of the warden: closing it ends the hosts
 	ward *exec.Cmd
 	wire map[int]*wire
 
-	daemons sync.WaitGroup // those that wait for the end of an ssh daemon
+	daemons sync.WaitGroup // the goroutines that wait for the end of an ssh daemon
 }
 
 // An anchor is a process that keeps the namespaces of a host open.
@@ -40,8 +40,8 @@ type anchor struct {
 // maxHosts is bounded by the numbers in their addresses.
 const maxHosts = 200
 
-// Start makes n hosts, which are gone when the test ends. The test is skipped,
-// by name, where the machine cannot have such hosts, and with -short.
+// Start makes n hosts, which are gone when the test ends. It skips the test, with
+// the reason, where the machine cannot have such hosts, and with -short.
 func Start(t testing.TB, n int) *Hosts {
 	t.Helper()
 	if n < 1 || n > maxHosts {
@@ -86,7 +86,7 @@ func Start(t testing.TB, n int) *Hosts {
 	return h
 }
 
-// Missing says what hosts need and this machine does not have; "" if nothing is.
+// Missing says what this machine lacks for hosts; "" if it lacks nothing.
 func Missing() string {
 	if os.Geteuid() != 0 {
 		return "only root makes namespaces"
@@ -122,11 +122,12 @@ func (h *Hosts) Addr6(i int) string {
 	return fmt.Sprintf("fd99::%x", i+1)
 }
 
-// SSH is the beginning of a command that, run on any of the hosts, reaches
-// another, named by name or address: append the host and what it shall run.
+// SSH is the beginning of a command that runs another command on another host: the
+// caller appends the name or address of that host, and the command. It works on each
+// of the hosts.
 func (h *Hosts) SSH() []string { return append([]string(nil), h.ssh...) }
 
-// Dir is a directory that all hosts see. It holds the logs of the ssh daemons, and
+// Dir is a directory that all hosts see. It contains the logs of the ssh daemons, and
 // no files of the test.
 func (h *Hosts) Dir() string { return h.dir }
 
@@ -140,14 +141,14 @@ func (h *Hosts) Command(i int, name string, args ...string) *exec.Cmd {
 	return h.CommandIn(i, dir, name, args...)
 }
 
-// CommandIn is Command with another directory, which Dir of the command cannot
-// set: it would be lost on the way into the host.
+// CommandIn is Command with another directory. The field Dir of exec.Cmd has no effect,
+// since a process loses its directory when it enters the namespaces of the host.
 func (h *Hosts) CommandIn(i int, dir, name string, args ...string) *exec.Cmd {
 	return h.host[i].command(append([]string{"env", "-C", dir, name}, args...)...)
 }
 
-// Inside runs fn on a thread in the network of host i: sockets that it makes
-// belong to that host. Goroutines that it starts do not.
+// Inside runs fn on a thread in the network of host i: sockets that fn makes
+// belong to that host. Sockets of goroutines that fn starts do not.
 func (h *Hosts) Inside(i int, fn func() error) error {
 	return sys.InNetwork(h.host[i].cmd.Process.Pid, fn)
 }
@@ -165,8 +166,8 @@ func (h *Hosts) Join(i int) {
 	h.hub.must(h.t, fmt.Sprintf("link set h%d master br0", i))
 }
 
-// anchor starts a process in new namespaces that runs script there, and waits
-// until that is done.
+// anchor starts a process that runs script in new namespaces, and waits until the
+// script is done.
 func (h *Hosts) anchor(script string) (*anchor, error) {
 	a := &anchor{cmd: exec.Command("unshare", "--net", "--mount", "--uts", "--ipc",
 		"sh", "-ec", script+"\necho ready\nread end || :")}
@@ -239,7 +240,8 @@ func (h *Hosts) connect() error {
 	return nil
 }
 
-// mute gives a device of the hub no address, since it is a port of the bridge.
+// mute returns the line of ip(8) that keeps IPv6 addresses from a device of the hub, which is the
+// bridge or a port of it.
 func mute(device string) string {
 	if !hasIPv6() {
 		return ""
@@ -252,8 +254,8 @@ func hasIPv6() bool {
 	return err == nil
 }
 
-// address gives device eth0 of host i its addresses, usable at once. The
-// hardware address is always the same, because others cache it.
+// address returns the lines of ip(8) that give device eth0 of host i its addresses,
+// usable at once. The hardware address is always the same, because other hosts cache it.
 func (h *Hosts) address(i int) []string {
 	lines := []string{
 		fmt.Sprintf("link set eth0 address 02:00:00:00:00:%02x", i+1),

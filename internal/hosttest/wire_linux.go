@@ -18,13 +18,13 @@ type Line struct {
 	Delay     time.Duration // of every frame
 	Loss      float64       // share of frames that are lost
 	Duplicate float64       // share of frames that come twice
-	Reorder   float64       // share of frames that come late, behind others: up to Delay and a millisecond later
+	Reorder   float64       // share of frames that come late, behind others: later by up to Delay plus a millisecond
 	Seed      uint64
 }
 
-// A wire joins two TAP devices, one in a host and one in the hub, in this
-// process: each direction has a goroutine that reads and decides, and one that
-// writes what is due.
+// A wire joins two TAP devices, one in a host and one in the hub. Each direction
+// has two goroutines of this process: one reads frames and decides what happens to
+// them, the other writes the frames that are due.
 type wire struct {
 	ends  [2]*os.File
 	works sync.WaitGroup
@@ -34,8 +34,8 @@ type wire struct {
 // more are lost.
 const wireQueue = 4096
 
-// Wire replaces the cable of host i by one that follows l. Connections that the
-// host has do not survive that.
+// Wire replaces the cable of host i by a wire that follows l. Connections of the
+// host do not survive that.
 func (h *Hosts) Wire(i int, l Line) {
 	h.t.Helper()
 	if err := h.lay(i, l); err != nil {
@@ -87,7 +87,7 @@ func (h *Hosts) lay(i int, l Line) error {
 type parcel struct {
 	frame []byte
 	due   time.Time
-	n     int // arrivals in order where they are due at the same time
+	n     int // orders frames that are due at the same time by their arrival
 }
 
 // read takes frames at one end and decides what happens to them.
