@@ -95,6 +95,7 @@ func update8(p *uint64, o op.Op, t op.Type, v uint64) uint64 {
 	}
 }
 
+// update4 is update8 for an element of 4 bytes.
 func update4(p *uint32, o op.Op, t op.Type, v uint32) uint32 {
 	switch {
 	case o == op.NoOp:
@@ -144,7 +145,7 @@ func updateSmall(p unsafe.Pointer, bits uint, o op.Op, t op.Type, v uint32) uint
 	}
 }
 
-// update16 updates an element of 16 bytes. The first load may see halves of different values:
+// update16 updates an element of 16 bytes. The first two loads may see halves of different values:
 // then the swap fails, and returns the current value.
 func update16(p unsafe.Pointer, o op.Op, t op.Type, v [2]uint64) [2]uint64 {
 	halves := (*[2]uint64)(p)
@@ -164,7 +165,8 @@ func update16(p unsafe.Pointer, o op.Op, t op.Type, v [2]uint64) [2]uint64 {
 
 func octets(v *[2]uint64) []byte { return (*[16]byte)(unsafe.Pointer(v))[:] }
 
-// compareSwap stores value at p if the element there equals compare.
+// compareSwap stores the element in data at p if the element there equals the one in compare, and stores the
+// previous element in old.
 func compareSwap(p unsafe.Pointer, size int, data, compare, old []byte) {
 	switch size {
 	case 8:
@@ -182,6 +184,8 @@ func compareSwap(p unsafe.Pointer, size int, data, compare, old []byte) {
 	}
 }
 
+// compareSwap8 returns the previous value. The load after a failed swap may see compare, if another process
+// has stored it meanwhile; then it tries again.
 func compareSwap8(p *uint64, compare, v uint64) uint64 {
 	for {
 		if atomic.CompareAndSwapUint64(p, compare, v) {

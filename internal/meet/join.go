@@ -11,8 +11,8 @@ import (
 	"github.com/halo-mpi/halo/internal/comm"
 )
 
-// What both sides of a socket write to join, as many bytes each, so that the socket is quiescent when
-// both have read them:
+// To join, both sides of a socket write the same number of bytes, so that the socket is quiescent when both
+// have read them:
 //
 //	"HALOJOIN" | random 16 | length uint16 | name of a port, and zeros
 const (
@@ -22,11 +22,11 @@ const (
 )
 
 // Join connects this process with the one at the other end of a socket, which does the same. swap
-// sends out over the socket and receives as many bytes, and leaves the socket as it is. self is a communicator
-// of this process alone.
+// sends out over the socket and receives as many bytes into in; it does not change the state of the socket.
+// self is a communicator of this process alone.
 //
 // Both open a port and tell each other its name. The one that has drawn the higher number accepts. The
-// names contain secrets: who can read what passes through the socket can take the part of an end.
+// names contain secrets: whoever can read the data on the socket can impersonate a process at its end.
 func (e *Engine) Join(ctx context.Context, self *comm.Comm, swap func(ctx context.Context, out, in []byte) error) (*comm.Comm, error) {
 	name, err := e.Open(Options{})
 	if err != nil {

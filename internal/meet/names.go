@@ -8,8 +8,8 @@ import (
 // maxPortName is the length of the longest name of a port in bytes: MPI_MAX_PORT_NAME without its NUL.
 const maxPortName = 1023
 
-// Publish publishes the name of a port under that of a service, for processes of the same user on this host. It
-// may be any text: what connects to it checks it. It is local.
+// Publish publishes port, the name of a port, under the name of a service, for processes of the same user on
+// this host. port may be any text: Connect checks it. The call is local.
 func (e *Engine) Publish(name, port string) error {
 	if port == "" || len(port) > maxPortName {
 		return wrong(class.Port, "a name of a port with %d bytes, want 1 to %d", len(port), maxPortName)

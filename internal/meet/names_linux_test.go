@@ -15,8 +15,9 @@ import (
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
-// strangerVariable makes this program a process that listens at the socket whose name it has, or with '?' before the name
-// one that asks there.
+// strangerVariable is the environment variable that makes this program a stranger: a process that listens at
+// the socket that the variable names, or with '?' before the name, one that connects to it and reads the
+// answer.
 const strangerVariable = "HALO_TEST_STRANGER"
 
 func TestMain(m *testing.M) {
@@ -30,7 +31,8 @@ func TestMain(m *testing.M) {
 	leak.Main(m)
 }
 
-// stranger prints what the socket says, or a line when it listens, and then waits for the end of its input.
+// stranger prints the answer of the socket and ends, or prints a line when it listens, and then waits for the
+// end of its input.
 func stranger(what string) error {
 	if name, asks := strings.CutPrefix(what, "?"); asks {
 		link, err := sys.DialNode(name)
@@ -54,7 +56,7 @@ func stranger(what string) error {
 	return err
 }
 
-// another starts a stranger that is another user, and returns its first line of output. end ends it.
+// another starts a stranger that runs as another user, and returns its first line of output. end ends it.
 func another(t *testing.T, what string) (line string, end func()) {
 	t.Helper()
 	if os.Getuid() != 0 {
@@ -88,8 +90,9 @@ func another(t *testing.T, what string) (line string, end func()) {
 	}
 }
 
-// S7, X-DYN-01: the name of a service is published once, found by processes of the user, and ends with its process.
-// A process of another user neither gets the name of the port, nor gives one in place of the service.
+// S7, X-DYN-01: the name of a service is published once, and found by processes of the same user until it is
+// withdrawn. A process of another user neither gets the name of the port, nor can it give one in place of the
+// service.
 func TestS7_XDYN01_ServicesOfOtherUsers(t *testing.T) {
 	name := fmt.Sprint(t.Name(), os.Getpid())
 	if _, err := lookup(name); classOf(err) != class.Name {
@@ -123,7 +126,8 @@ func TestS7_XDYN01_ServicesOfOtherUsers(t *testing.T) {
 	}
 }
 
-// S5, X-DYN-01: what is no name of a port, because it is empty or too long, is an error that names the process.
+// S5, X-DYN-01: an answer that is no name of a port, because it is empty or too long, is an error that names the
+// process.
 func TestS5_XDYN01_AnswersThatAreNoPorts(t *testing.T) {
 	for i, answer := range []string{"", strings.Repeat("x", maxPortName+1), strings.Repeat("x", 1<<16)} {
 		name := fmt.Sprint(t.Name(), os.Getpid(), i)

@@ -5,8 +5,8 @@ import "github.com/halo-mpi/halo/internal/wire"
 // A message is contiguous memory or elements of any layout (mem.Mem). A short message is packed
 // into a buffer of its request. A long message is never packed as a whole: the sender packs and
 // streams stageSize bytes at a time, and the receiver unpacks each frame as it arrives. Long blocks
-// are not packed but sent and read by I/O vector: to tcp, and from the memory of a sender on the
-// node.
+// are not packed, but moved by I/O vector: the sender sends them over tcp, and the receiver reads them
+// from the memory of a sender on its node.
 
 // stageSize is how many bytes of a stream are packed at a time.
 const stageSize = wire.MaxPayload
@@ -24,8 +24,8 @@ func (e *Engine) packed(r *Request) []byte {
 	return r.buf
 }
 
-// gather sets e.iov to blocks of the memory of r, from byte at up to byte end at most. It
-// returns the number of blocks and the byte behind them.
+// gather sets e.iov to blocks of the memory of r, from byte at of the message up to byte end at most.
+// It returns the number of blocks, and the byte of the message that follows them.
 func (e *Engine) gather(r *Request, at, end uint64) (n int, next uint64) {
 	n, to := r.mem.Blocks(e.iov[:], int(at), int(end))
 	return n, uint64(to)
@@ -42,7 +42,7 @@ func (e *Engine) nextSlices(r *Request) (n int, bytes uint64) {
 	return 1, uint64(len(e.iov[0]))
 }
 
-// hasPacked reports whether there are packed bytes of a stream that are not sent yet.
+// hasPacked reports whether r.buf has packed bytes of a stream that have not been sent.
 func (r *Request) hasPacked() bool {
 	_, contiguous := r.mem.Bytes()
 	return !contiguous && r.moved-r.staged < uint64(len(r.buf))

@@ -11,7 +11,7 @@ import (
 // Recv receives elements of code s.Code into buf and sets s. It takes the lock.
 func (e *Engine) Recv(c *comm.Comm, buf []byte, source int, tag int32, s *Status) {
 	e.p.Lock()
-	// While there are unexpected messages recvNext would find no frame: see Peek.
+	// While there are unexpected messages Peek returns no frame, so recvNext would fail.
 	if n := e.table.Unexpected(); source >= 0 && (n == 0 && e.recvNext(c, buf, source, tag, s) || n != 0 && e.recvUnexpected(c, buf, source, tag, s)) {
 		e.p.Unlock()
 		return
@@ -49,8 +49,8 @@ func (e *Engine) recvNext(c *comm.Comm, buf []byte, source int, tag int32, s *St
 	return true
 }
 
-// compare sets the error of a receive if a message with elements of a code, and so many bytes, is not what it
-// expects.
+// compare sets s.Err if a message of the given code and number of bytes does not fit the receive: s.Code is the
+// code that the receive expects, room the length of its buffer in bytes.
 func (s *Status) compare(c *comm.Comm, code dtype.Code, bytes, room int) {
 	switch differs := code.Differs(s.Code); {
 	case bytes > room && differs:
@@ -62,7 +62,7 @@ func (s *Status) compare(c *comm.Comm, code dtype.Code, bytes, room int) {
 	}
 }
 
-// recvUnexpected is the fast path of Recv from a rank for an eager message that is unexpected and has arrived
+// recvUnexpected is the fast path of Recv from a rank for an unexpected eager message that has arrived
 // completely. It needs no request.
 func (e *Engine) recvUnexpected(c *comm.Comm, buf []byte, source int, tag int32, s *Status) bool {
 	n := e.table.Probe(match.Key{Ctx: c.Ctx, Src: c.Members[source], Tag: tag})
@@ -164,7 +164,7 @@ func (e *Engine) startRecv(r *Request) {
 }
 
 // sourceFailed returns an error if the source of a receive or probe that has found no message
-// has failed. With any source that is so if any member of the communicator has failed.
+// has failed. The source AnySource has failed if any member of the communicator has.
 func (e *Engine) sourceFailed(c *comm.Comm, source int32) error {
 	if e.p.Met() {
 		e.watch(c, source)
@@ -203,8 +203,8 @@ func (e *Engine) deliver(r *Request, m *Message) {
 	}
 }
 
-// releaseEager frees an eager message whose payload has been copied or is not wanted, and
-// answers or returns credit to its sender.
+// releaseEager frees an eager message whose payload has been copied or is not wanted. It returns the
+// credit of the message to its sender, and acknowledges a message whose sender waits for that.
 func (e *Engine) releaseEager(m *Message) {
 	from, n, name, free := m.node.Src, int(m.size), m.handle, m.uncredited
 	e.freeMessage(m)
@@ -213,21 +213,22 @@ func (e *Engine) releaseEager(m *Message) {
 		return
 	}
 	if !free {
-		e.returnCredit(e.peers.Find(int(from)), from, n) // the message has come from it
+		e.returnCredit(e.peers.Find(int(from)), from, n) // not nil: the message has come from this peer
 	}
 	if name != 0 {
 		e.ack(from, name)
 	}
 }
 
-// ack completes the sender's request with that handle.
+// ack completes the request of a sender that has the handle name.
 func (e *Engine) ack(to int32, name uint64) {
 	e.peers.At(int(to)).peerUnanswered--
 	e.hdr = wire.Header{Kind: wire.Ack, Name: name}
 	e.p.Queue(int(to), &e.hdr, nil, nil)
 }
 
-// addUnexpected adds an unexpected message to the table and wakes the probes that match it.
+// addUnexpected adds an unexpected message to the table and wakes the probes that match it. It rejects a
+// message that nobody will receive.
 func (e *Engine) addUnexpected(m *Message) {
 	if e.drains(m.node.Ctx) || e.unwanted(m) {
 		e.reject(m)

@@ -22,7 +22,7 @@ const (
 // A Refusal says that a member of a collective takes no part in it, because its own arguments are
 // wrong. It is the error of a receive that has got a message with Refuses or Refused.
 type Refusal struct {
-	Rank  int // of that member, of the members of both groups in an intercommunicator
+	Rank  int // of that member; in an intercommunicator, among the members of both groups
 	Class class.Class
 	Own   bool // the sender of the message is that member
 }
@@ -30,7 +30,7 @@ type Refusal struct {
 // Error implements error.
 func (f *Refusal) Error() string { return fmt.Sprintf("rank %d takes no part", f.Rank) }
 
-// Refuse makes v the envelope of a message that tells f.
+// Refuse makes v the envelope of a message that tells the Refusal f.
 func (v *Envelope) Refuse(f *Refusal) {
 	if v.Code = Refused; f.Own {
 		v.Code = Refuses
@@ -38,23 +38,23 @@ func (v *Envelope) Refuse(f *Refusal) {
 	v.Roots, v.Own = uint16(f.Rank), dtype.Code(1+f.Class)
 }
 
-// refuses reports whether a message with the code tells a Refusal.
+// refuses reports whether a message with code c tells a Refusal.
 func refuses(c dtype.Code) bool { return c == Refuses || c == Refused }
 
-// refusalOf returns what a message with aux tells.
+// refusalOf returns the Refusal that a message with aux in its header tells.
 func refusalOf(aux uint32) *Refusal {
 	return &Refusal{int(rootsOf(aux)), class.Class(ownOf(aux)) - 1, codeOf(aux) == Refuses}
 }
 
-// OnRefusal sets a function for messages with Refuses that no receive is posted for. It reports
-// whether nobody will receive the message. It is called with the lock held.
+// OnRefusal sets the function that is called, with the lock held, for a message with Refuses for which
+// no receive is posted. f reports whether nobody will receive the message.
 func (e *Engine) OnRefusal(f func(from int32, ctx uint64, tag int32, r *Refusal) bool) {
 	e.onRefusal = f
 }
 
-// shunsMax is how many collectives a process shuns at a time. The oldest is forgotten for the next
-// one; nobody sends messages for it any more unless a member is that many refused collectives
-// behind.
+// shunsMax is how many collectives a process shuns at a time. The next one takes the place of the
+// oldest, for which nobody sends messages any more, unless a member is behind by shunsMax refused
+// collectives.
 const shunsMax = 1 << 14
 
 // conversation is the context and the tag of the messages of one collective.
@@ -119,8 +119,8 @@ func (e *Engine) unwanted(m *Message) bool {
 	return false
 }
 
-// DropRefusals discards the messages with Refuses that have been kept for a collective, when it has
-// ended.
+// DropRefusals discards the messages with Refuses that have been kept for a collective. It is called
+// when the collective has ended.
 func (e *Engine) DropRefusals(ctx uint64, tag int32) {
 	if !e.refusals {
 		return

@@ -1,7 +1,7 @@
 // Package peers has the table in which each layer keeps its state of the processes that this
 // process exchanges frames with.
 //
-// A table is indexed by local number: the processes of the own job have their index in the job,
+// A table is indexed by local number: the processes of this process's job have their index in the job,
 // processes of other jobs the numbers that follow, in the order in which this process has met
 // them (package proc). A process talks to few others of a large job, so a table makes its entries
 // in pages when one is first asked for.
@@ -13,8 +13,8 @@ import "iter"
 // 8/pageSize bytes.
 const pageSize = 16
 
-// Table has a T for each peer. The zero Table has entries that are zero at first. It needs a lock,
-// also for At.
+// Table has a T for each peer. The zero Table has entries that are zero at first. The caller of a method
+// holds a lock, also for At, which may add entries.
 type Table[T any] struct {
 	pages []*[pageSize]T
 	init  func(number int, t *T)
@@ -35,7 +35,7 @@ func (t *Table[T]) At(number int) *T {
 	return t.add(number)
 }
 
-// Find returns the entry of a peer, nil if nobody has asked for it.
+// Find returns the entry of a peer, nil if it has not been made.
 func (t *Table[T]) Find(number int) (found *T) {
 	if i := uint(number) / pageSize; i < uint(len(t.pages)) && t.pages[i] != nil {
 		found = &t.pages[i][uint(number)%pageSize]
@@ -61,7 +61,7 @@ func (t *Table[T]) add(number int) *T {
 	return &p[number%pageSize]
 }
 
-// Forget makes the entry of a peer that is not used any more as it was first. Pointers to it must not
+// Forget resets the entry of a peer that is not used any more to what it was first. Pointers to it must not
 // be used.
 func (t *Table[T]) Forget(number int) {
 	if e := t.Find(number); e != nil {
@@ -88,8 +88,8 @@ func (t *Table[T]) All() iter.Seq2[int, *T] {
 	}
 }
 
-// Set is a set of processes, by local number. It is of the processes of the own job: those of
-// other jobs are beyond its end, and so are not in it.
+// Set is a set of processes of this process's job, by local number. Processes of other jobs are beyond its
+// end, and so are not in it.
 type Set []bool
 
 // Has reports whether a process is in the set.

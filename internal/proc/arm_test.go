@@ -40,8 +40,8 @@ func (f *early) Poll(s fabric.Sink, _ int) int {
 	return 1
 }
 
-// The contract of Arm, for a process with peers in memory and on other nodes: it polls both
-// fabrics before it sleeps, although it polls sockets seldom otherwise.
+// A process with peers in memory and on other nodes polls both fabrics after Arm and before it sleeps, as
+// the contract of Arm demands, although it polls sockets seldom otherwise.
 func TestBothFabricsAreLookedAtAfterArming(t *testing.T) {
 	w, err := inproc.NewNode([]int{0, 1}, 3)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
-// The record of a process tells each reason why a receive must not pass by the poller, and a message is
-// peeked only without any.
+// The word of the process's record has a bit for each reason why a receive must not bypass the poller. Peek
+// returns a message only if there is no reason.
 func TestReasonsAgainstPeekingAreTold(t *testing.T) {
 	p, peer := pairOf(t, proc.Policy{Loads: 4, Yields: 4, Yield: runtime.Gosched}, []*proc.Event{{}, {}})
 	for polling := false; !polling; { // calls until polling mode begins

@@ -1,5 +1,5 @@
 // Package replay plays the rounds of collectives on a model network, for more ranks than there can be
-// processes of MPI: of each rank it keeps less than a cache line, and messages on the way.
+// processes of MPI: it keeps less than a cache line for each rank, and the messages on the way.
 //
 // The rounds are those that the engine carries out (coll.Tracer), and the network is that of fabric/sim.
 // A message is one frame, however long: the announcements of long messages are left out. Copies and
@@ -19,7 +19,7 @@ import (
 // call.
 type Rounds func(rank, number int) (r *coll.Round, more bool)
 
-// Result is what a replay has taken.
+// Result is the outcome of a replay.
 type Result struct {
 	Last   time.Duration // when the last rank has completed
 	Events int           // messages that were sent and taken
@@ -96,7 +96,7 @@ func (p *player) advance(now time.Duration, me int) {
 	}
 }
 
-// count adds to what a receiver waits for, and returns the sum.
+// count adds by to the entry k of awaited, and returns the sum.
 func (p *player) count(k pair, by int32) int32 {
 	n := p.awaited[k] + by
 	if n == 0 {
@@ -107,7 +107,8 @@ func (p *player) count(k pair, by int32) int32 {
 	return n
 }
 
-// take delivers a message, if its receiver is not busy longer than was known when it was sent.
+// take delivers a message. If its receiver is busy for longer than was known when the message was sent, take
+// puts the message back into the queue instead.
 func (p *player) take(m message) {
 	r := &p.ranks[m.to]
 	if at := r.port.Taken(m.arrives, p.link(int(m.from), int(m.to))); at > m.at {
@@ -118,7 +119,7 @@ func (p *player) take(m message) {
 	r.port.Take(m.at)
 	p.result.Events += 2
 	if p.count(pair{m.to, m.from}, -1) < 0 {
-		return // it is awaited later
+		return // the receiver waits for it in a later round
 	}
 	if r.misses--; r.misses == 0 {
 		p.advance(m.at, int(m.to))

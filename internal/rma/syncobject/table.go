@@ -16,8 +16,8 @@ type Table struct {
 	freed   []uint32 // counters of freed objects, in the order in which they are reused
 }
 
-// restMin is the number of freed counters that stay unused before one is reused, so that a signal too
-// many, which is an error of the program, does not soon reach another object.
+// restMin is the number of freed counters that stay unused before one is reused. So a signal to a freed
+// object, which is an error of the program, does not soon reach another object.
 const restMin = 64
 
 // Object is a synchronisation object of this process.
@@ -26,8 +26,8 @@ type Object struct {
 	freed  bool
 }
 
-// Alloc makes n objects of a window at a process, of whose identity these are 16 bits. serial counts the objects
-// that the process has made.
+// Alloc makes n objects of a window at this process. process is 16 bits of the identity of this process, and
+// serial counts the objects that it has made.
 func (t *Table) Alloc(n int, window uint64, process uint16, serial *uint64) ([]Handle, error) {
 	if n < 0 {
 		return nil, fail(class.Count, "%d synchronisation objects", n)
@@ -51,7 +51,7 @@ func (t *Table) Alloc(n int, window uint64, process uint16, serial *uint64) ([]H
 func (t *Table) number() (number uint32) {
 	if len(t.freed) > restMin || t.fresh == Max {
 		number = t.freed[0]
-		t.freed = t.freed[1:] // append moves what is left when the memory ends
+		t.freed = t.freed[1:] // append copies the rest to new memory when this memory is full
 		return number
 	}
 	t.fresh++
@@ -61,7 +61,7 @@ func (t *Table) number() (number uint32) {
 // Find returns the object that h names, nil if it has been freed.
 func (t *Table) Find(h Handle) *Object { return t.objects[h] }
 
-// Free frees objects of the table. If it returns an error it has freed none.
+// Free frees objects of the table: Find returns each of them. If it returns an error it has freed none.
 func (t *Table) Free(list []Handle) error {
 	for i, h := range list {
 		if err := t.free(list, i); err != nil {
@@ -79,7 +79,7 @@ func (t *Table) Free(list []Handle) error {
 	return nil
 }
 
-// free returns an error unless object i of the list may be freed; those before it are marked.
+// free returns an error unless object i of the list may be freed. The objects before it are marked as freed.
 func (t *Table) free(list []Handle, i int) error {
 	switch o := t.objects[list[i]]; {
 	case o.active != nil:
