@@ -69,7 +69,7 @@ func (s *spread) load(flat []int32) {
 	}
 }
 
-// equals reports where s differs from flat, or from untouched elsewhere.
+// equals returns an error unless the numbers of s are those of flat, and its gaps are untouched.
 func (s *spread) equals(flat []int32) error {
 	want := &spread{mem: make([]int32, len(s.mem)), at: s.at}
 	want.load(flat)
@@ -79,7 +79,7 @@ func (s *spread) equals(flat []int32) error {
 	return nil
 }
 
-// counts converts numbers of numbers to numbers of elements of s.
+// counts converts counts of numbers to counts of elements of s.
 func (s *spread) counts(numbers []int) []int {
 	if s.per == 1 {
 		return numbers
@@ -105,7 +105,7 @@ type verb struct {
 // numbers, in the others a block.
 func verbs(c *mpi.Comm, block, root int) []verb {
 	n, me := c.Size(), c.Rank()
-	var mine, displs []int // blocks in the reverse order with gaps
+	var mine, displs []int // the blocks are in the reverse order of ranks, with gaps
 	total := 0
 	for r := range n {
 		mine = append(mine, 2*r)
@@ -117,7 +117,7 @@ func verbs(c *mpi.Comm, block, root int) []verb {
 		displs[r] = total
 		total += mine[r] + 2
 	}
-	var out, in []int // for an Alltoallv: r sends to d the number that d receives from r
+	var out, in []int // for Alltoallv: member r sends 2*((r+2*d)%3) numbers to member d
 	for r := range n {
 		out, in = append(out, 2*((me+2*r)%3)), append(in, 2*((r+2*me)%3))
 	}
@@ -180,8 +180,8 @@ func verbs(c *mpi.Comm, block, root int) []verb {
 }
 
 // COL-17: every collective that moves data has the same result on Buffers, in all three forms,
-// as on slices, with any layouts on each side of each member. Memory that is not received into
-// is not changed. Some members pass slices at the same time.
+// as on slices, with any layouts on each side of each member, and if some members pass slices while
+// others pass Buffers. Memory that is not received into is not changed.
 func TestCOL17_CollectivesOnBuffersEqualThoseOnSlices(t *testing.T) {
 	every := 1 // test every layout
 	if testrun.Race {

@@ -9,12 +9,12 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// If the kernel finds no memory for a buffer when it copies to or from a socket, the error is
-// the caller's MPI_ERR_BUFFER. The other process and the connection are not affected: later
+// If a part of a buffer is not accessible when the kernel copies to or from a socket, the call
+// fails with MPI_ERR_BUFFER. The other process and the connection are not affected: later
 // messages arrive (issue 19, section 1).
 func TestWildBuffersAreTheCallers(t *testing.T) {
 	const part = 64 << 10
-	// In memory of the node it is a fault of this process, which the Go runtime ends.
+	// Not over shm: there this process itself accesses the buffer, and the Go runtime ends it.
 	for _, size := range []int{4 << 10, 48 << 10, 3 * part} {
 		mpitest.On(t, "tcp", 2, func(t testing.TB, world *mpi.Comm) {
 			memory, err := syscall.Mmap(-1, 0, 2*size, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANON)
@@ -56,7 +56,7 @@ func TestWildBuffersAreTheCallers(t *testing.T) {
 			if whole[0] != 7 {
 				t.Errorf("%d has come, not 7", whole[0])
 			}
-			if size > part { // a shorter message may have arrived as a whole before Go copies it
+			if size > part { // a shorter message may be complete in memory of the fabric, from which Go copies it
 				_, err = mpi.Recv(world, wild, 0, 2)
 				wrong(err, "a receive")
 			} else {
@@ -72,8 +72,8 @@ func TestWildBuffersAreTheCallers(t *testing.T) {
 	}
 }
 
-// The same for a receive buffer in which only the last bytes, less than a word of a page, have
-// no memory.
+// The same for a receive buffer of which only the last bytes, fewer than a word, are on a page that is
+// not accessible.
 func TestWildEndsAreTheCallers(t *testing.T) {
 	const size = 192 << 10
 	mpitest.On(t, "tcp", 2, func(t testing.TB, world *mpi.Comm) {

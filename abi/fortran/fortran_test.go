@@ -9,7 +9,8 @@ import (
 	"github.com/halo-mpi/halo/abi"
 )
 
-// only in C: tools, conversions of handles and statuses, and what the Fortran library itself calls.
+// inC reports whether a procedure is only in C: those for tools, conversions of handles and statuses, and
+// extensions that the Fortran library itself calls.
 func inC(name string) bool {
 	for _, suffix := range []string{"_toint", "_fromint", "_c2f", "_f2c", "_x", "_as_fortran", "_add_hooks"} {
 		if strings.HasSuffix(name, suffix) && name != "MPI_Get_elements_x" && name != "MPI_Status_set_elements_x" && !strings.HasPrefix(name, "MPI_Type_") {
@@ -19,7 +20,7 @@ func inC(name string) bool {
 	return strings.HasPrefix(name, "MPI_T_") || strings.HasPrefix(name, "MPI_Type_") && (strings.HasSuffix(name, "_toint") || strings.HasSuffix(name, "_fromint"))
 }
 
-// Every procedure of C is one of Fortran, with the same parameters.
+// Every procedure of C is in Fortran, except those of inC and two aliases for headers other than Halo's.
 func TestProceduresOfCAreInFortran(t *testing.T) {
 	list, err := Procedures()
 	if err != nil {
@@ -61,9 +62,9 @@ func TestFTN09_IncludeFileIsOfBothForms(t *testing.T) {
 	}
 }
 
-// Linker's names are those that tools expect: mpi_send_ for mpif.h and mpi, mpi_send_f08ts_ for
-// mpi_f08 with choice buffers, _f08_ without, _c_ for large counts, and the same with a p (FTN-10,
-// PMP-05).
+// The linker's names are those that tools expect: mpi_send_ for mpif.h and mpi, mpi_send_f08ts_ for
+// mpi_f08 with choice buffers, _f08_ without them, _c_ for large counts, and the same names after a p
+// (FTN-10, PMP-05).
 func TestFTN10_PMP05_NamesOfTheLinker(t *testing.T) {
 	files, err := Files()
 	if err != nil {

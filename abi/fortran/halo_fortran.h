@@ -12,8 +12,10 @@
 /*
  * Operations and error handlers with an extra_state, for trampolines: the Fortran library passes the
  * Fortran procedure as extra_state, and a C function that calls it in Fortran's convention. The length
- * is an MPI_Count: a trampoline for a procedure with an INTEGER length calls it for parts.
- * Without these symbols: MPI_Op_create and MPI_X_create_errhandler, with a table in the library.
+ * is an MPI_Count: a trampoline for a procedure with an INTEGER length calls the procedure several times,
+ * for a part of the elements each time.
+ * Without these symbols the library calls MPI_Op_create and MPI_X_create_errhandler, and keeps the
+ * procedures in a table.
  */
 #pragma weak MPIX_Op_create_x
 #pragma weak MPIX_Comm_create_errhandler_x
@@ -31,7 +33,7 @@
  * the original is, an integer or a pointer of C.
  * The predefined functions MPI_X_NULL_COPY_FN, MPI_X_DUP_FN and MPI_X_NULL_DELETE_FN of C are
  * accepted in place of a trampoline.
- * Without these symbols: MPI_X_create_keyval.
+ * Without these symbols the library calls MPI_X_create_keyval.
  */
 #pragma weak MPIX_Comm_create_keyval_as_fortran
 #pragma weak MPIX_Type_create_keyval_as_fortran
@@ -44,9 +46,9 @@
  * get: attribute_val is the address of an MPI_Aint, which gets the integer that Fortran has set, the bits
  * of a pointer that C has set, or the value of a predefined attribute (MPI_WIN_BASE: the address).
  * MPI_ATTR_GET stores the lower bits of it in its INTEGER.
- * Without these symbols: MPI_X_set_attr with the integer in place of the pointer, and MPI_X_get_attr,
- * where the value of a predefined attribute but MPI_WIN_BASE is behind a pointer: to an MPI_Aint for
- * MPI_WIN_SIZE, to an int for all others.
+ * Without these symbols the library calls MPI_X_set_attr, with the integer in place of the pointer, and
+ * MPI_X_get_attr, which gives a pointer to the value of a predefined attribute except MPI_WIN_BASE: to an
+ * MPI_Aint for MPI_WIN_SIZE, to an int for all others.
  */
 #pragma weak MPIX_Comm_set_attr_as_fortran
 #pragma weak MPIX_Comm_get_attr_as_fortran
@@ -56,8 +58,9 @@
 #pragma weak MPIX_Win_get_attr_as_fortran
 
 /*
- * MPIX_Request_add_hooks: functions that a request calls, by which the library moves the data of sections
- * of arrays that an operation has in a contiguous copy. Without this symbol such calls are MPI_ERR_BUFFER.
+ * MPIX_Request_add_hooks: functions that a request calls. By them the library moves data between a section
+ * of an array and the contiguous copy of it that the operation uses. Without this symbol calls that need
+ * such a copy are MPI_ERR_BUFFER.
  */
 #pragma weak MPIX_Request_add_hooks
 

@@ -25,7 +25,8 @@ func TestValgrindFindsTheProgramsErrors(t *testing.T) {
 			t.Errorf("2 ranks over %s without errors: status %d\n%.3000s%s", fabric, r.status, r.err, r.out)
 		}
 	}
-	// Go must not use an instruction that valgrind announces although the processor lacks it.
+	// Valgrind reports the instruction rdtscp even if the processor lacks it, so Go must not use it: the C
+	// library sets GODEBUG.
 	for env, became := range map[string]string{"-uGODEBUG": "cpu.all=off\n", "GODEBUG=gctrace=0": "gctrace=0,cpu.all=off\n"} {
 		if r := command(t, nil, "env", append(append([]string{env}, valgrind...), program, "godebug")...); r != (result{out: became}) {
 			t.Errorf("with env %s GODEBUG is %q: status %d\n%s", env, r.out, r.status, r.err)

@@ -1,12 +1,12 @@
 // Package leak looks for what tests leave behind in their process: goroutines,
 // descriptors, and mappings of Halo's shared memory.
 //
-// A package whose tests bring processes to life says
+// A package whose tests acquire such things says
 //
 //	func TestMain(m *testing.M) { leak.Main(m) }
 //
-// The trap: what a test ends in the background may take a moment, so what is
-// left is looked at again for some seconds before it is called a leak.
+// The trap: things that a test ends in the background may take a moment, so the
+// package looks again for some seconds before it reports a leak.
 package leak
 
 import (
@@ -35,7 +35,7 @@ func Main(tests interface{ Run() int }) {
 	os.Exit(status)
 }
 
-// fuzzing tells a process that works for the fuzzing engine, which keeps what it uses.
+// fuzzing reports whether this process works for the fuzzing engine, which keeps the resources that it uses.
 func fuzzing() bool {
 	for _, name := range []string{"test.fuzz", "test.fuzzworker"} {
 		if f := flag.Lookup(name); f != nil && f.Value.String() != "" && f.Value.String() != "false" {
@@ -48,7 +48,7 @@ func fuzzing() bool {
 // Inventory is what the process holds at a moment.
 type Inventory struct {
 	goroutines  int
-	descriptors map[string]string // what the open ones are, by number; empty where the system does not tell
+	descriptors map[string]string // the files that are open, by descriptor; empty where the system does not tell
 	mappings    int               // of shared memory
 }
 
@@ -73,7 +73,8 @@ func mappings() int {
 	return strings.Count(string(text), "memfd:halo-")
 }
 
-// Left tells what there is more than before, "" if nothing.
+// Left returns what the process holds beyond the inventory, "" if nothing. It waits for things that are
+// about to end.
 func (before Inventory) Left() string {
 	for end := time.Now().Add(timeout); ; time.Sleep(10 * time.Millisecond) {
 		left := before.compare(Take())
@@ -110,8 +111,8 @@ func (before Inventory) compare(now Inventory) string {
 // at first use, and keeps: its epoll set and its event descriptor.
 const runtimeKeeps = 2
 
-// anonymous tells epoll sets and event descriptors, which can be told from each
-// other by number only.
+// anonymous reports whether a descriptor is an epoll set or an event descriptor, whose
+// names are all alike: they are compared by their count.
 func anonymous(what string) bool {
 	return strings.Contains(what, "eventpoll") || strings.Contains(what, "eventfd")
 }

@@ -12,7 +12,7 @@ type thing struct {
 	says string
 }
 
-// Each kind of thing that is left shows, and shows no more when it is gone.
+// A leak of each kind is reported, and no longer reported when it has ended.
 func TestWhatIsLeftIsTold(t *testing.T) {
 	things := []thing{{"goroutine", func() (func(), error) {
 		stop := make(chan struct{})

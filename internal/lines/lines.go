@@ -2,9 +2,9 @@
 // mode: file and line if there is debugging information, else symbol and offset, else module and
 // offset.
 //
-// Ranks have the launcher's program do that, with the argument boot.LinesWord: what reads
-// debugging information would be 0.1 MB of the memory of each that it shares with nobody, though
-// hardly one ever has anything to report.
+// Ranks do not use the package themselves. They run the launcher's program with the argument
+// boot.LinesWord, since the code that reads debugging information would take 0.1 MB of private memory
+// in each rank, though hardly any rank ever has anything to report.
 package lines
 
 import (
@@ -29,7 +29,8 @@ type module struct {
 	debug    *dwarf.Data // nil: none
 }
 
-// Answer reads questions until their end, and writes a line for each: what boot.Question asks.
+// Answer reads questions, in the form of boot.Question, until the end of in. It writes one line for each. If
+// it returns an error because of a text that is no question, it has written nothing.
 func Answer(in io.Reader, out io.Writer) error {
 	questions, err := io.ReadAll(in)
 	if err != nil {
@@ -111,7 +112,7 @@ func (m *module) read(f *elf.File) {
 	}
 }
 
-// debugFiles are where debugging information of a file may be, that was taken out of it.
+// debugFiles are the files that may have the debugging information of a file from which it was removed.
 func debugFiles(f *elf.File, path string) (names []string) {
 	const system = "/usr/lib/debug"
 	if s := f.Section(".note.gnu.build-id"); s != nil {
@@ -131,8 +132,8 @@ func debugFiles(f *elf.File, path string) (names []string) {
 	return names
 }
 
-// address is where the byte at an offset of the file is in the address space that the file
-// was linked for.
+// address is the address of the byte at an offset of the file, in the address space for which the file
+// was linked.
 func (m *module) address(offset uint64) (uint64, bool) {
 	for _, p := range m.segments {
 		if p.Off <= offset && offset < p.Off+p.Filesz {
@@ -155,8 +156,8 @@ func (m *module) line(at uint64) string {
 	if err != nil || lines == nil {
 		return ""
 	}
-	// Not LineReader.SeekPC: it expects sequences in the order of their addresses, as neither
-	// link-time optimisation nor sections for each function leave them.
+	// Rejected: LineReader.SeekPC, which expects sequences in the order of their addresses. Link-time
+	// optimisation and a section for each function leave them in another order.
 	var entry, next dwarf.LineEntry
 	for lines.Next(&next) == nil {
 		if entry.Address <= at && at < next.Address && !entry.EndSequence && entry.File != nil && entry.Line > 0 {
@@ -167,7 +168,7 @@ func (m *module) line(at uint64) string {
 	return ""
 }
 
-// symbol is the function that an address is in, and how far.
+// symbol is the function that contains an address, and the offset of the address in it.
 func (m *module) symbol(at uint64) string {
 	var best elf.Symbol
 	for _, s := range m.symbols {

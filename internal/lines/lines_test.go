@@ -13,8 +13,8 @@ import (
 
 func TestMain(m *testing.M) { leak.Main(m) }
 
-// Every question has its answer, in their order, also where nothing is known of a file. Lines of
-// C are tried by conformance/run.
+// Every question has an answer, in the order of the questions, also where nothing is known of a file.
+// conformance/run tests the lines of programs in C.
 func TestEveryQuestionIsAnswered(t *testing.T) {
 	text := filepath.Join(t.TempDir(), "a text")
 	if err := os.WriteFile(text, []byte("no program"), 0o600); err != nil {
@@ -30,7 +30,7 @@ func TestEveryQuestionIsAnswered(t *testing.T) {
 	}
 }
 
-// What is no question has no answer.
+// A text that is no question is an error, and has no answer.
 func TestNoQuestionIsAnError(t *testing.T) {
 	for _, question := range []string{"\n", "1\n", "x 1 /a\n", "1 -1 /a\n", "1 0x10 /a\n"} {
 		var answers strings.Builder

@@ -53,7 +53,8 @@ func newClaims(w *window) *claims {
 	return c
 }
 
-// nextRound removes claims that a synchronisation of all members has ended.
+// nextRound removes the claims that a synchronisation of all members ends. Claims of accumulates and
+// storms last for the whole phase.
 func (c *claims) nextRound() {
 	for _, b := range c.bytes {
 		for i := range b {
@@ -87,7 +88,7 @@ func (o *rmaOp) each(f func(off, size int64) bool) bool {
 	return true
 }
 
-// kindOf is the kind of claim of updates and storms.
+// kindOf is the kind of the claims that an update or a storm makes.
 func kindOf(o *rmaOp) claimKind {
 	if o.kind == isStorm {
 		return addedTo
@@ -160,8 +161,8 @@ func (c *claims) flushed(agent int16, target, view int) {
 	}
 }
 
-// hand transfers the bytes that an agent owns and has completed at a target, or -1 for all, to
-// another agent.
+// hand transfers the bytes at a target that an agent owns, and on which its operations are complete, to
+// another agent; target -1 means all targets.
 func (c *claims) hand(from, to int16, target int) {
 	for at, b := range c.bytes {
 		if target >= 0 && at.member != target {

@@ -22,7 +22,7 @@ type issued struct {
 	done                  bool
 }
 
-// lay makes the memory.
+// lay allocates and fills the memory of the operation at the origin.
 func (o *issued) lay() (err error) {
 	r := rand.New(rand.NewPCG(o.seed, 7))
 	if o.rmaOp.data.m != nil {
@@ -49,8 +49,8 @@ func (o *issued) lay() (err error) {
 	return nil
 }
 
-// side lays out one side. Memory includes the padding of the last element of a pair, as in
-// slices of structs.
+// side lays out the memory of one half of the operation. For accumulates on pairs it includes the
+// padding of the last element, as a slice of structs does.
 func (o *issued) side(h *half, r *rand.Rand) (*placed, error) {
 	if o.kind < isAccumulate || elementOf(o.elem).size == elementOf(o.elem).packedSize() {
 		return h.lay(r)
@@ -86,7 +86,7 @@ func (o *issued) complete() error {
 	return nil
 }
 
-// scramble writes bytes that no operation should send or overwrite.
+// scramble fills the memory with bytes that no operation should send or overwrite.
 func (o *issued) scramble() {
 	for i, m := range []*placed{o.data, o.result, o.compare} {
 		if m != nil {
@@ -95,7 +95,7 @@ func (o *issued) scramble() {
 	}
 }
 
-// untouched reports whether the bytes of scramble have not been overwritten.
+// untouched reports whether the memory still has the bytes of scramble.
 func (o *issued) untouched() bool {
 	for i, m := range []*placed{o.data, o.result, o.compare} {
 		if m != nil && !bytes.Equal(m.mem, payload(len(m.mem), o.seed+uint64(i))) {

@@ -93,9 +93,9 @@ func (r *phaseRun) store(all []*store) error {
 	return nil
 }
 
-// epochs does the rounds.
+// epochs runs the rounds of the phase.
 func (r *phaseRun) epochs() error {
-	r.stored = true // before the window was made, at least
+	r.stored = true // the member has stored, if only before the window was made
 	switch r.phase.kind {
 	case byFence:
 		for i, round := range r.phase.rounds {
@@ -134,7 +134,7 @@ func (r *phaseRun) changed(round *round) bool {
 	return slices.ContainsFunc(round.steps, func(s *rmaStep) bool { return s.do == doOp && s.op.target == r.me && s.op.changes() })
 }
 
-// fence does the fence before round i.
+// fence does the fence before round i, or after the last round.
 func (r *phaseRun) fence(i int) error {
 	assert := mpi.Assert(0)
 	if r.phase.assert {
@@ -239,8 +239,8 @@ func (r *phaseRun) posted(round *round) error {
 	}
 }
 
-// completed marks as complete at the origin the operations to a target, or to all for nobody,
-// that a call on a view covers, except requests that the program has not waited for.
+// completed marks as complete at the origin the operations to a target that a call on a view covers,
+// except those with a request for which the program has not waited. Target nobody means all targets.
 func (r *phaseRun) completed(target, view int) error {
 	return r.completedIf(func(o *issued) bool {
 		return r.phase.covers(view, o.view) && (target == nobody || o.target == target || o.target == nobody)

@@ -15,7 +15,7 @@ import (
 
 // Fabrics are the fabrics that Run covers: those listed in the environment variable
 // HALO_TEST_FABRICS, separated by commas, or all that this platform has. Under the race detector
-// all are inproc and tcp, since the race detector does not see synchronisation in shared memory,
+// these are inproc and tcp, since the race detector does not see synchronisation in shared memory,
 // and inproc runs the same code on the heap.
 func Fabrics() []string { return testrun.Fabrics("inproc", "shm", "tcp") }
 
@@ -54,7 +54,7 @@ func RunOver(fabric string, n int, fn func(world *mpi.Comm) error) error {
 	return unexported.Get[api]().RunOver(fabric, n, fn)
 }
 
-// Process is a process that has not called Init: what stands for functions of package mpi that
+// Process is a process that has not called Init. Its functions stand for those of package mpi that
 // concern the whole process.
 type Process struct {
 	Rank        int // index in the job

@@ -12,7 +12,7 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// Link is a model of the way between two ranks, LogGP. The processor of a rank is busy for the overhead of
+// Link is a model of the way between two ranks: LogGP. The processor of a rank is busy for the Overhead of
 // each frame that it sends or takes. A frame of k bytes, of which 40 are its header, leaves at the earliest
 // max(Gap, k PerByte) after the one before, and arrives k PerByte + Latency later.
 type Link struct {
@@ -24,8 +24,8 @@ type Link struct {
 
 // Network is a model of hosts and what connects them.
 type Network struct {
-	Host []int // the number of the host of each rank; nil: each is on one of its own
-	Node Link  // between ranks of a host, who have no shared memory
+	Host []int // the number of the host of each rank; nil: each rank has a host of its own
+	Node Link  // between ranks of one host, which use no shared memory
 	Net  Link  // between hosts
 }
 
@@ -34,8 +34,8 @@ type Network struct {
 // needs to carry it out, which is some milliseconds for each rank, up to a thousand ranks or more. Equal runs
 // take equal virtual time.
 //
-// It is a bubble of package testing/synctest. So fn must not wait for anything outside of it, such as files,
-// and a rank that tests a request again and again waits for ever: let it sleep in between.
+// The run is a bubble of package testing/synctest. So fn must not wait for anything outside of it, such as
+// files, and a rank that tests a request again and again waits for ever: let it sleep in between.
 func Simulate(t *testing.T, network Network, n int, fn func(t testing.TB, world *mpi.Comm)) {
 	t.Helper()
 	type api interface {
