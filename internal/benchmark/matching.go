@@ -20,7 +20,7 @@ const (
 // unexpected: rank 0 receives the tags depth-1, depth-2, ..., the worst order for a
 // linear queue. posted: rank 1 sends in this order. When matchTime has passed, the
 // rest is received in the best order and not timed, so that the queue has about the
-// stated depth during all that is timed.
+// stated depth while the time is measured.
 type queue struct {
 	world    *mpi.Comm
 	depth    int
@@ -28,7 +28,7 @@ type queue struct {
 	values   []int64
 	one      []int64
 	none     []byte
-	more     []int64 // posted: rank 0 asks for another chunk
+	more     []int64 // posted: 1 while rank 0 asks for another chunk
 }
 
 func matching(world *mpi.Comm, p *Plan, depth int, report *Report) error {

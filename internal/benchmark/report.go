@@ -5,15 +5,17 @@ import (
 	"io"
 )
 
-// A Result is one line of output. A benchmark sets the one of US, MBps, Rate and KiB that it
-// measures.
+// A Result is one line of output. A benchmark sets those of US, MBps, Rate and KiB that it measures.
+//
+// Layout is the layout in pack and unpack, the call in type, the stencil and the way in neighbor, the way and
+// the memory in partitioned, the step and the kind in memory, and the access in file-....
 type Result struct {
 	Bench  string
 	Fabric string
 	Ranks  int
 	Size   int    // bytes; the depth for matching; processes for spawn and pool; meaningless for barrier, dup, init and connect
 	Queue  string // matching: unexpected or posted
-	Layout string // pack and unpack; neighbor: the stencil, and how; partitioned: the way and the memory; file-...: the access
+	Layout string // pack, unpack, type, neighbor, partitioned, memory and file-...: see above
 	US     float64
 	MBps   float64 // 10^6 bytes a second
 	Rate   float64 // messages or operations a second
@@ -23,10 +25,10 @@ type Result struct {
 	Type    string // acc, getacc, fop and cas: of the elements
 	Lock    string // lock: exclusive or shared
 	Workers int    // mtflush, partitioned
-	Scope   string // mtflush: as asked for
+	Scope   string // mtflush: Plan.Scope
 	Order   bool   // mtflush
 
-	Op string // passive; mtflush: as asked for
+	Op string // passive: the operation; mtflush: Plan.WorkerOp
 
 	// Of passive; US is the latency with the busy target.
 	Busy        int // goroutines that compute at the target
@@ -109,7 +111,8 @@ func (p *Report) Add(r Result) error {
 	return err
 }
 
-// form is the benchmark, "file" for all of files.
+// form returns the name by which the output of a benchmark is chosen: "file" for all benchmarks of files,
+// else its own name.
 func form(bench string) string {
 	if isFile(bench) {
 		return "file"

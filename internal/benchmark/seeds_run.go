@@ -9,7 +9,7 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// seeds runs the experiments from rank 0 to rank 1.
+// seeds runs the experiments of `halo bench seeds`: rank 0 is the origin, rank 1 the target.
 type seeds struct {
 	world  *mpi.Comm
 	rank   int
@@ -19,10 +19,10 @@ type seeds struct {
 
 	allocated mpi.Win[byte]
 	dynamic   mpi.Win[byte]
-	handle    mpi.Win[byte] // at rank 0
-	bytes     []byte        // the handle
+	handle    mpi.Win[byte] // at rank 0: rank 1's memory in dynamic, by its memory handle
+	bytes     []byte        // the memory handle
 	base      int           // displacement of rank 1's memory in dynamic
-	mem       []byte
+	mem       []byte        // attached to dynamic
 
 	same     mpi.Win[byte]   // a duplicate of allocated with its hints; the windows below have others
 	ordered  mpi.Win[byte]   // with ordered operations
@@ -42,7 +42,7 @@ func seedSizes() []int {
 	return []int{1, 4, 16, 64, 256, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20}
 }
 
-// workerSizes returns the lengths of messages in experiments with goroutines.
+// workerSizes returns the lengths of messages in bytes in experiments with goroutines.
 func workerSizes() []int { return []int{1, 16, 256, 4 << 10, 64 << 10} }
 
 // runSeeds runs all experiments on two ranks; rank 0 writes points.

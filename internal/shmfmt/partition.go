@@ -20,10 +20,10 @@ type Partitions struct {
 }
 
 type partitionsHead struct {
-	open   atomic.Uint64
-	direct atomic.Uint32
+	open   atomic.Uint64 // the round of the receive whose partitions the sender may copy
+	direct atomic.Uint32 // 1 after SetDirect
 	_      [Line - 12]byte
-	done   atomic.Uint64
+	done   atomic.Uint64 // the last round whose bytes are all in the buffer
 	_      [Line - 8]byte
 }
 
@@ -52,10 +52,10 @@ func (p Partitions) Exists() bool { return p.partitionsHead != nil }
 // Open starts round number round of the receive: the sender may copy partitions of that round.
 func (p Partitions) Open(round uint64) { p.open.Store(round) } // pairs with the load in IsOpen
 
-// IsOpen reports whether the receive is in a round, in which the sender is too.
+// IsOpen reports whether the receive is in round number round, which the sender has started.
 func (p Partitions) IsOpen(round uint64) bool { return p.open.Load() == round } // pairs with the store in Open
 
-// SetDirect says that the sender writes to the buffer itself, and looks at Open.
+// SetDirect says that the sender itself writes to the buffer, and calls IsOpen before it does.
 func (p Partitions) SetDirect() { p.direct.Store(1) } // pairs with the load in Direct
 
 // Direct reports whether SetDirect was called. The receiver opens a round and then loads this;
@@ -63,7 +63,7 @@ func (p Partitions) SetDirect() { p.direct.Store(1) } // pairs with the load in 
 // other.
 func (p Partitions) Direct() bool { return p.direct.Load() != 0 } // pairs with the store in SetDirect
 
-// Arrive counts n bytes of partition i of the receive, which are in its buffer.
+// Arrive counts n more bytes of partition i of the receive, which are in its buffer now.
 func (p Partitions) Arrive(i int, n uint64) { p.arrived[i].Add(n) } // pairs with the load in Arrived
 
 // Arrived is how many bytes of partition i have arrived in all rounds so far.

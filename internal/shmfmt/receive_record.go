@@ -7,10 +7,10 @@ import (
 
 // ReceiveQueue contains the receives that C has started and that the program has not completed yet. C
 // posts receives while Go's tables of posted receives and of unexpected messages are empty, and matches
-// the frames of the rings with them in the order of the posts. So the oldest receives are here, or in
-// Go's table, but never in both: whoever takes the engine's lock in Go first imports all posted receives
-// into the table. What C does, and the import, are in package p2p and in abi/lib. SlowPostedByC is set
-// unless the list is empty.
+// the frames of the rings with them in the order of the posts. Whoever takes the engine's lock in Go first
+// imports all posted receives into the table. So the posted receives are either all here or all in Go's
+// table. The code of C is in abi/lib, and the import is in package p2p. SlowPostedByC is set unless the
+// list is empty.
 //
 // A receive is a record. The handle of its request contains the number of the record, so the handle
 // stays the same when the receive is imported. The engine's lock guards all fields.
@@ -19,10 +19,10 @@ type ReceiveQueue struct {
 	Records   [ReceivesMost - 1]ReceiveRecord // from 1 on
 }
 
-// QueueHead is the head of a queue of C: of the records in use some are in a list, in the order in which they
-// have been appended to it.
+// QueueHead is the head of a queue that C fills. Some of the records in use are in a list, in the order in
+// which they have been appended to it.
 type QueueHead struct {
-	Free   uint32 // first record of the list of those that are free again, through Next; 0 if there is none
+	Free   uint32 // first record of the list of those that were freed, linked by Next; 0 if there is none
 	High   uint32 // records from here on have not been used since all were free; at least 1
 	Used   uint32 // records in use
 	Listed uint32 // records in the list
@@ -42,10 +42,10 @@ type ReceiveRecord struct {
 	Room   uint32         // bytes of the buffer
 	Number uint32         // of the request: the index of the record, and above that how often it was used
 	State  uint32         // one of the constants below
-	Next   uint32         // of the posted receives, or of the free records
-	Prev   uint32         // of the posted receives
+	Next   uint32         // next record in the list of posted receives, or in that of free records
+	Prev   uint32         // record before it in the list of posted receives
 	Source int32          // rank in the communicator
-	Tag    int32          // that was asked for; of the message, once complete
+	Tag    int32          // tag of the receive; once complete, tag of the message
 	Bytes  uint32         // of the message, once complete
 }
 
@@ -60,7 +60,7 @@ const (
 const (
 	// ReceivesMost is 1 + the number of records: a power of two.
 	ReceivesMost = 256
-	// ReceiveBits are the bits of the greatest number of a request.
+	// ReceiveBits is how many bits the greatest Number has.
 	ReceiveBits = SentBits
 )
 

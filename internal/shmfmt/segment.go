@@ -10,8 +10,9 @@
 //	  ...    slots of the collectives, SlotCount of SlotSize(n) bytes
 //	  ...    their bulk memory, SlotCount of BulkSize(n) bytes, sparse
 //	process segment    one per process, sparse
-//	  0      header: magic, version, owner, number of local processes, ready
+//	  0      header: magic with the version, owner, number of local processes, sleeping calls, poll request
 //	  64     bitmap of the local processes that have sent to the owner
+//	  ...    bitmap of the local processes that have made offers
 //	  ...    ring that local process i fills and the owner empties (RingStride bytes each)
 //	  ...    Offer of local process i (OfferSize bytes each)
 //	  ...    heap: blocks that the owner allocates, from HeapStart(n) to the end of the file
@@ -68,9 +69,9 @@ type Door struct {
 	_         int32
 	ProbeAddr uint64
 	Probe     [16]byte
-	// Core is 1 and the number of the CPU that the owner was last on, 0 if it is not known. Moves, of the
-	// door of local process 0, counts how often a process of the node has moved to another one: see
-	// balance.go of package node.
+	// Core is 1 plus the number of the CPU that the owner was last on, 0 if it is not known. Moves is used
+	// in the door of local process 0 only: it counts how often a process of the node has moved to another
+	// CPU. See balance.go of package node.
 	Core  atomic.Int32
 	_     int32
 	Moves atomic.Uint64
@@ -81,8 +82,8 @@ type Door struct {
 
 // Opener makes size bytes of mapped memory from offset off accessible. It may be called repeatedly for
 // the same bytes. nil is for memory that is accessible as it is. Segments are sparse, and parts of
-// them are opened at their first use: a tool that reads all accessible memory of a process, such as a
-// debugger, does not allocate the pages of all slots and rings.
+// them are opened at their first use, so that a tool that reads all accessible memory of a process, such
+// as a debugger, does not allocate the pages of all slots and rings.
 type Opener func(off, size int64) error
 
 func (open Opener) open(off, size int64) error {
@@ -92,9 +93,8 @@ func (open Opener) open(off, size int64) error {
 	return open(off, size)
 }
 
-// part opens and returns size bytes of mem from offset off. It panics if it cannot open them, because
-// the kernel has no memory for its own tables: peers that wait for this process are told of its
-// death.
+// part opens and returns size bytes of mem from offset off. It panics if it cannot open them: then the
+// kernel has no memory for its own tables, and peers that wait for this process learn of its death.
 func (open Opener) part(mem []byte, off, size int64) []byte {
 	if err := open.open(off, size); err != nil {
 		panic(fmt.Sprintf("shmfmt: %d bytes at offset %d of a segment: %v", size, off, err))
@@ -128,9 +128,9 @@ const HeapUnit = 64 << 10
 // HeapStart returns the offset of the heap in the segments of a node with n processes.
 func HeapStart(n int) int64 { return (SegmentSize(n) + HeapUnit - 1) &^ (HeapUnit - 1) }
 
-// HeapSize returns the size of each of several heaps in bytes, on a machine with that much memory and
-// address space, if each is mapped once. A heap is larger than what can be in use, since free space
-// may be in pieces, and at least 1 GiB, if all heaps fit.
+// HeapSize returns the size in bytes of each of several heaps, on a machine with the given bytes of memory
+// and of address space, if a process maps each heap once. A heap is larger than what can be in use, since
+// free space may be in pieces, and has at least 1 GiB if all heaps fit.
 func HeapSize(memory, addresses int64, heaps int) int64 {
 	size := max(2*memory, 1<<30)
 	return max(min(size, addresses/2/int64(heaps))&^(HeapUnit-1), HeapUnit)
@@ -185,9 +185,9 @@ type Segment struct {
 }
 
 type segmentHeader struct {
-	magic         atomic.Uint64
-	owner         uint32
-	n             uint32
+	magic         atomic.Uint64 // stored last: the segment is ready
+	owner         uint32        // local process
+	n             uint32        // number of local processes
 	waits         atomic.Uint32 // goroutines of the owner that sleep in calls
 	pollRequested atomic.Uint32 // a peer has called RequestPoll
 }
@@ -225,8 +225,8 @@ func checkSegment(owner, n int) error {
 	return nil
 }
 
-// ShareSegment is OpenSegment that formats the segment if its owner has not yet: peers may send to
-// a process before it opens its memory. Whoever formats stores the same.
+// ShareSegment is OpenSegment, but formats the segment if nobody has: peers may send to a process
+// before it opens its memory. If several processes format it at once, all store the same.
 func ShareSegment(mem []byte, owner, n int, open Opener) (*Segment, error) {
 	s, err := newSegment(mem, owner, n, open)
 	if err == nil && s.header().magic.Load() == 0 {
@@ -276,8 +276,8 @@ func (s *Segment) active(w int) *atomic.Uint64 {
 // SetWaits stores how many goroutines of the owner sleep in calls.
 func (s *Segment) SetWaits(n int) { s.header().waits.Store(uint32(n)) }
 
-// RequestPoll asks the owner to make one of these goroutines poll. It returns false if there is none.
-// Otherwise the caller must ring the owner's door.
+// RequestPoll asks the owner to make one of its goroutines that sleep in calls poll. It returns false if
+// none sleeps. Otherwise the caller must ring the owner's door.
 func (s *Segment) RequestPoll() bool {
 	h := s.header()
 	if h.waits.Load() == 0 {

@@ -4,14 +4,14 @@
 //
 // The server is a process of the engine on the same node; the environment has its TCP address. After
 // a handshake both send messages with a header (see pack). The client chooses a tag for each request,
-// and the answer has the same one; what has a lower tag than requests have is an event, which this
-// client drops. Messages are arrays of typed items: see buffer and reader.
+// and the answer has the same tag. A message with a lower tag than any request has is an event, which
+// this client drops. Messages are arrays of typed items: see buffer and reader.
 //
-// Of the many versions of the protocol this client uses serializer 41, which servers from 4.1 on have,
-// or else 21, which is that of 2.1 and later ones. (Open MPI 6 answers a client of 21 that it cannot
-// describe the job, because 21 lacks the type of distances to devices.) Values come in answers instead of
-// shared memory, whose layout changes between versions. See docs/engines.md for the servers that were
-// tried.
+// Of the many versions of the protocol this client uses serializer 41, which servers from version 4.1
+// on offer, or else serializer 21, which servers from version 2.1 on offer. (Open MPI 6 answers a client
+// of serializer 21 that it cannot describe the job, because 21 lacks the type of distances to devices.)
+// The client gets values in answers, and does not read the servers' shared memory, whose layout changes
+// between versions. See docs/engines.md for the servers that were tried.
 package pmix
 
 import (
@@ -29,7 +29,8 @@ import (
 // abortTimeout is how long Abort waits for an answer; most servers kill the process first.
 const abortTimeout = 5 * time.Second
 
-// The pause between two requests for a value that is not there doubles from the first to the second.
+// The pause between two requests for a value that is not there yet starts at minPause and doubles up to
+// maxPause.
 const (
 	minPause = time.Millisecond
 	maxPause = 200 * time.Millisecond
@@ -116,7 +117,7 @@ func (c *Client) learn() error {
 	return nil
 }
 
-// failed returns the error of a request.
+// failed returns err with the engine, the request and the rank.
 func (c *Client) failed(request string, err error) error {
 	return fmt.Errorf("pmix: %s: %s of rank %d: %w", c.id.Engine, request, c.id.Rank, err)
 }
@@ -182,7 +183,8 @@ func (c *Client) request(ctx context.Context, m buffer) (answer []byte, err erro
 // message returns an empty message.
 func (c *Client) message() buffer { return buffer{compact: c.place.compact} }
 
-// ask is a request whose answer begins with a status. The reader has what follows.
+// ask sends a request whose answer begins with a status. It returns the status, success in place of
+// succeeded, and a reader of the rest of the answer.
 func (c *Client) ask(ctx context.Context, m buffer) (status, *reader, error) {
 	answer, err := c.request(ctx, m)
 	if err != nil {
@@ -196,7 +198,7 @@ func (c *Client) ask(ctx context.Context, m buffer) (status, *reader, error) {
 	return s, r, r.err
 }
 
-// do is a request of which only the status matters. what describes it for errors.
+// do sends a request of whose answer only the status matters. what names the request in errors.
 func (c *Client) do(what string, m buffer) error {
 	s, _, err := c.ask(context.Background(), m)
 	if err == nil && s != success {
@@ -217,8 +219,8 @@ func (c *Client) Identity() engine.Identity { return c.id }
 // Nodes returns the node of each rank.
 func (c *Client) Nodes() ([]int, error) { return c.nodes, nil }
 
-// check returns an error for a key or a value that other engines do not store. PMIx stores all, but
-// for keys that begin with "pmix".
+// check returns an error for a key or a value that other engines do not store. PMIx itself stores all
+// values, and all keys that do not begin with "pmix".
 func (c *Client) check(request, key, value string) error {
 	err := engine.CheckKey(key)
 	if err == nil {
@@ -233,8 +235,8 @@ func (c *Client) check(request, key, value string) error {
 	return nil
 }
 
-// Put stores a value of this process. It goes to the server at once, with what processes of the same
-// node see of it and what others see.
+// Put stores a value of this process. The value goes to the server at once, both in the scope of the
+// processes of the same node and in that of the others.
 func (c *Client) Put(key, value string) error {
 	if err := c.check("put", key, value); err != nil {
 		return err
@@ -246,15 +248,15 @@ func (c *Client) commit(what, key, text string) error {
 	values, m := c.message(), c.message()
 	values.kval(kval{key, value{kind: typeString, text: text}})
 	m.command(cmdCommit)
-	for _, scope := range []byte{1, 2} { // processes of the same node, and of others
+	for _, scope := range []byte{1, 2} { // for processes of the same node, and for those of others
 		m.command(scope)
 		m.buffer(values)
 	}
 	return c.do(what, m)
 }
 
-// Fence makes values visible. All processes enter it before one leaves: the fence of Slurm does that
-// only if it collects values.
+// Fence makes values visible. No process leaves it before all have entered. A fence that does not collect
+// values would not guarantee that under Slurm, so this one collects them.
 func (c *Client) Fence() error {
 	m := c.message()
 	m.command(cmdFence)
@@ -268,7 +270,7 @@ func (c *Client) Fence() error {
 	return c.do("fence", m)
 }
 
-// Get returns a value of another process that it has put before the last Fence.
+// Get returns a value that another process has put before the last Fence, and false if there is none.
 func (c *Client) Get(key string, rank int) (string, bool, error) {
 	if err := c.check("get", key, "-"); err != nil {
 		return "", false, err
@@ -300,11 +302,12 @@ func (c *Client) get(ctx context.Context, key string, rank int, infos ...kval) (
 	return stored(r, proc{c.place.nspace, uint32(rank)}, key)
 }
 
-// stored finds a value in the answer to a get: byte objects, each with the name of a process and keys
-// and values of it.
+// stored finds a value in the answer to a get: byte objects, each with the name of a process and its keys
+// and values.
 //
-// The byte objects of a get that has waited are those of the server that has the value: they have its
-// own serializer, whatever the client has asked for.
+// If the get has waited, the byte objects come from the server of the process that has put the value, in
+// that server's own serializer, whatever this client has asked for. The first byte tells which: see
+// newReader.
 func stored(r *reader, of proc, key string) (text string, ok bool, err error) {
 	r = r.within(r.left)
 	r.compact = len(r.left) > 0 && r.left[0] != 0
@@ -331,7 +334,8 @@ func stored(r *reader, of proc, key string) (text string, ok bool, err error) {
 	return text, ok, nil
 }
 
-// Publish gives a value of this process a name. It is a Put that needs no Fence, because a get waits.
+// Publish gives a value of this process a name. It is a Put that needs no Fence, because Lookup waits for
+// the value.
 func (c *Client) Publish(name, value string) error {
 	if err := c.check("publish", name, value); err != nil {
 		return err
@@ -339,8 +343,8 @@ func (c *Client) Publish(name, value string) error {
 	return c.commit("publish "+name, name, value)
 }
 
-// Lookup returns the value of a name. The server waits until the process has stored something, but
-// not always for this name: then it is asked again.
+// Lookup waits until the process has published a name, and returns the value. The server answers as soon
+// as the process has stored any value. If the answer lacks the name, Lookup asks again.
 func (c *Client) Lookup(ctx context.Context, name string, rank int) (string, error) {
 	err := c.check("lookup", name, "-")
 	if err != nil {

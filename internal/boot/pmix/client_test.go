@@ -83,7 +83,7 @@ func TestXLCH01_NobodyLeavesAFenceBeforeTheLastEnters(t *testing.T) {
 	left := make(chan error, 1)
 	go func() { left <- all[0].Fence() }()
 	select {
-	case <-s.entered: // which the server reports of fences that collect values only
+	case <-s.entered: // the server reports only fences that collect values
 	case err := <-left:
 		t.Fatalf("rank 0 leaves the fence alone: %v", err)
 	}
@@ -100,7 +100,7 @@ func TestXSES01_LookupWaitsForPublish(t *testing.T) {
 		s := newServer(t, 2)
 		s.compact = before
 		all := s.clients(t)
-		if before { // then the server does not wait, and the client asks again
+		if before { // the server has another value: it answers at once, and the client asks again
 			if err := all[0].Put("other", "x"); err != nil {
 				t.Fatal(err)
 			}

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// server does what the PMIx server of a job on one node does. As that of Slurm it lets a process leave
-// a fence that does not collect values at once.
+// server does what the PMIx server of a job on one node does. Like the server of Slurm, it lets a process
+// leave a fence at once if the fence does not collect values.
 type server struct {
 	nspace  string
 	size    int
@@ -21,13 +21,13 @@ type server struct {
 	job     func(rank int) []byte // the description of the job
 	sets    map[string][]proc     // process sets
 
-	// instead returns what the server sends instead of its answer to a command, whether it is the body of
-	// a message, or raw bytes after which the connection is closed; nil is the answer.
+	// instead returns what the server sends in place of its answer to a command: the body of a message or,
+	// if raw is true, bytes after which it closes the connection. For nil and false it sends the answer.
 	instead func(command byte) (b []byte, raw bool)
 	greet   []byte // instead of the answer to the handshake
 
 	mu       sync.Mutex
-	commands []byte // of all processes
+	commands []byte // requests of all processes, in order of arrival
 	values   map[proc][]kval
 	waiting  []waiter // gets for values that are not there
 	fenced   []waiter
@@ -192,7 +192,7 @@ func (s *server) serve(rank int, conn net.Conn) error {
 	}
 }
 
-// takeInfos takes the two items of infos.
+// takeInfos takes the items that buffer.infos writes: the number of infos and, unless it is 0, the list.
 func (r *reader) takeInfos() (list []kval) {
 	n := r.size()
 	if n > 0 {
@@ -303,8 +303,9 @@ func (s *server) answer(from proc, command byte, r *reader, to waiter) {
 	}
 }
 
-// get answers a get. If a value is not there it waits, or answers that it is not there. A process that
-// has stored something gets an answer without the key.
+// get answers a get of a value that is there. If it is not there, get answers notFound, or with wait does
+// what real servers do: it postpones the answer until the process g.of has stored any value, and then
+// answers with what is stored, even if that lacks the key.
 func (s *server) get(g waiter, wait bool) {
 	list, stored := s.values[g.of]
 	if _, ok := find(list, g.key); !ok {
