@@ -211,7 +211,8 @@ func (l *Lib) Balance(comm uintptr) {
 // WakeLocal calls WakeLocal of package mpi.
 func (l *Lib) WakeLocal(local int, room bool) { engine.WakeLocal(l.base(), local, room) }
 
-// AfterLock calls AfterLock of package mpi. what says by bits what is to be done: 1 to wake, 2 to unlock.
+// AfterLock calls AfterLock of package mpi. The bits of what say what is to be done: 1 is to wake, 2 to
+// unlock.
 func (l *Lib) AfterLock(win uintptr, rank, what int) {
 	if w, err := l.win(win, "a lock"); err == nil {
 		engine.AfterLock(w, rank, what&1 != 0, what&2 != 0)

@@ -9,7 +9,8 @@ import (
 	"github.com/halo-mpi/halo/internal/cname"
 )
 
-// entry is the prefix of the names of the generated functions that Call calls.
+// entry is the prefix of the names of the generated functions that Call calls. The name of the procedure
+// follows it, with the MPI that ends the prefix.
 const entry = "abi/bind.doMPI"
 
 // nameOf returns the name in C of a call of package mpi that has failed: the procedure that the

@@ -27,7 +27,7 @@ import "github.com/halo-mpi/halo/internal/planted"
 // Entries enter the groupings when a search needs the index, in the order of age. So
 // messages that arrive in the order of the receives, and receives in the order of the
 // messages, cost no hash. In a queue of more than lateMax entries they enter at once:
-// otherwise the first search would take as long as all of them.
+// otherwise the first search would have to enter all of them.
 //
 // An entry enters each grouping once, unless it is one of the scanMin entries that are left
 // when the index ends. At least scanMax-scanMin removals lie between the beginning and the
@@ -43,10 +43,10 @@ type queue[T any] struct {
 	high  uint32 // slots from here on have not been used since the queue was empty
 	seq   uint64 // of the youngest entry
 
-	// slow has the bit filled while there are entries: see Table.Tell.
+	// *slow has the bit filled while there are entries: see Table.Tell.
 	slow   *uint32
 	filled uint32
-	none   uint32 // slow of a table that tells nobody
+	none   uint32 // what slow points to before Tell
 
 	// active has bit c set if grouping c is kept; 0 means that there is no index.
 	// A posted queue keeps grouping 0 only, for patterns of all classes.
@@ -153,7 +153,8 @@ func (q *queue[T]) drop(n *Node[T]) bool {
 }
 
 // scan returns the oldest entry that has context ctx and equals word wherever neither mask has
-// a wildcard; 0 if none of the entries that a search scans matches. more says that there are others.
+// a wildcard; 0 if none of the entries that a search scans matches. more says whether there are
+// entries that it has not scanned.
 func (q *queue[T]) scan(ctx, word, mask uint64) (found uint32, more bool) {
 	slots, left := q.slots, scanMax
 	s := slots[0].next
@@ -170,7 +171,7 @@ func (q *queue[T]) scan(ctx, word, mask uint64) (found uint32, more bool) {
 	return 0, s != 0
 }
 
-// oldestFor returns the oldest posted receive that a message matches.
+// oldestFor returns the oldest posted receive that a message matches, 0 if there is none.
 func (q *queue[T]) oldestFor(ctx, word uint64) uint32 {
 	s, more := q.scan(ctx, word, exact)
 	if more {
@@ -197,7 +198,7 @@ func (q *queue[T]) lookUp(ctx, word uint64) uint32 {
 	return best
 }
 
-// oldestLike returns the oldest message that a pattern matches.
+// oldestLike returns the oldest message that a pattern matches, 0 if there is none.
 func (q *queue[T]) oldestLike(ctx, word, mask uint64) uint32 {
 	s, more := q.scan(ctx, word, mask)
 	if !more {

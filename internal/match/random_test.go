@@ -64,7 +64,7 @@ func (m mix) run(t *testing.T, seed uint64) {
 	if testing.Short() {
 		steps /= 10
 	}
-	goal := 0    // posted receives, or if negative unexpected messages
+	goal := 0    // posted receives minus unexpected messages, towards which the history goes
 	ebb := false // the queues shrink until both are nearly empty
 	var deepest, switches [2]int
 	var active [2]uint8

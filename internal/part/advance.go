@@ -14,14 +14,14 @@ const (
 	// pieceMax is how many bytes a poll copies for a send, so that the engine's lock is free in
 	// between.
 	pieceMax = 256 << 10
-	// frameBurst is how often a poll sends frames of a send before the next one has its turn.
+	// frameBurst is how often a poll sends frames of one send before the next send has its turn.
 	frameBurst = 4
 	// probeMin is the length in bytes from which on the memory of a send is tested before a socket
 	// reads it: see package p2p.
 	probeMin = 2 << 10
 )
 
-// push sends what is in waiting, and has polls go on if that is not all.
+// push sends the partitions in waiting. If some are left and go by frames, polls send them.
 func (e *Engine) push(s *Send) {
 	if !planted.PartitionKickedLate {
 		s.kicked.Store(false) // before collect; pairs with the Swap in kick
@@ -48,8 +48,8 @@ func (s *Send) pending() bool {
 	return false
 }
 
-// advance moves partitions that goroutines have left, if the round is open. It reports how much it
-// did.
+// advance moves partitions that goroutines have left in waiting, if the round is open. It reports how much
+// it did.
 func (e *Engine) advance(s *Send) (n int) {
 	round, d := s.round.Load(), s.direct.Load()
 	if !s.active || s.queued {
@@ -87,7 +87,7 @@ func (e *Engine) advance(s *Send) (n int) {
 	return n
 }
 
-// ended counts the partitions that have been moved.
+// ended counts the partitions [lo, hi), which have been moved, and ends the round after the last ones.
 func (e *Engine) ended(s *Send, d *direct, round uint64) {
 	n := s.hi - s.lo
 	s.lo, s.hi = 0, 0
@@ -102,7 +102,7 @@ func (e *Engine) ended(s *Send, d *direct, round uint64) {
 	e.moved(s, d)
 }
 
-// collect takes what is in waiting to queue.
+// collect takes the partitions of a round from waiting to queue.
 func (s *Send) collect(round uint64) {
 	if s.early.Load() != round || !s.early.CompareAndSwap(round, 0) { // before the words are loaded
 		return
@@ -112,7 +112,8 @@ func (s *Send) collect(round uint64) {
 	}
 }
 
-// next takes the first partitions in a row from queue. It reports false if there are none.
+// next takes the first partitions in a row from queue. It reports false if there are none, or if their
+// memory cannot be read, in which case the send has failed.
 func (e *Engine) next(s *Send) bool {
 	for w, x := range s.queue {
 		if x == 0 {
@@ -138,8 +139,8 @@ func (e *Engine) next(s *Send) bool {
 	return false
 }
 
-// sendPiece sends frames with the next bytes of the partitions that are being moved, or puts one
-// into the send queue.
+// sendPiece sends the next bytes of the partitions that are being moved, up to byte end at most, in
+// frames. A frame for which there is no room goes into the send queue.
 func (e *Engine) sendPiece(s *Send, end int) {
 	peer, bytes := int(s.peer), end-s.at
 	e.hdr = wire.Header{Kind: wire.PartData, Name: s.remote, Arg: uint64(s.at)}

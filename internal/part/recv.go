@@ -18,8 +18,8 @@ import (
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
-// Recv is a receive in partitions. The block has the counts of bytes that have arrived, whichever
-// way; if it is shared, the sender may write to it.
+// Recv is a receive in partitions. The block counts the bytes of each partition that have arrived, by
+// frames or by the sender's own copies. If the block is shared, the sender writes to it.
 type Recv struct {
 	round atomic.Uint64 // the current round, or the last one; stored by Begin
 	ended atomic.Uint64 // the last round that is complete; stored by finishRecv
@@ -35,20 +35,20 @@ type Recv struct {
 	tag     int32
 	mem     mem.Mem
 	code    dtype.Code
-	memory  memory.Block // of block, if it is shared
-	stage   memory.Block // see stage.go; set by match
-	fetched []atomic.Uint64
+	memory  memory.Block    // of block, if it is shared
+	stage   memory.Block    // see stage.go; set by match
+	fetched []atomic.Uint64 // by partition; see stage.go
 
-	// All below is under the lock.
+	// The lock guards all fields below.
 	active   bool // a round is in progress
 	matched  bool
-	freed    bool   // it still takes its turn in matching
+	freed    bool   // by the program; the receive still takes its turn in matching
 	watched  bool   // in Engine.watching
 	handle   uint64 // of this receive, for the sender
 	remote   uint64 // the sender's handle
 	received int    // bytes of frames in this round
 	next     int    // partition that polls fetch next
-	err      error  // why each round fails
+	err      error  // why this round and each later one fails
 }
 
 // blockMax is the largest control block in bytes that is shared with the sender.
@@ -94,7 +94,7 @@ func (r *Recv) makeBlock() {
 	r.block, _ = shmfmt.OpenPartitions(b, int64(r.parts)) // it is as long as it has to be, and aligned
 }
 
-// shared reports whether the sender may have the block.
+// shared reports whether the block is in memory that the sender maps.
 func (r *Recv) shared() bool { return r.memory.Mem != nil }
 
 // match pairs r with a send.
@@ -117,7 +117,7 @@ func (e *Engine) match(r *Recv, o *offer) {
 	}
 }
 
-// where says where the sender of o can write to.
+// where says where the sender of o can write to. It is zero if the sender has to send frames.
 func (r *Recv) where(o *offer) (w where) {
 	if !r.shared() {
 		return w
@@ -202,14 +202,14 @@ func (r *Recv) open() {
 func (e *Engine) watch(r *Recv) {
 	r.watched = true
 	e.watching = append(e.watching, r)
-	e.p.Later(1) // the sender rings
+	e.p.Later(1) // and not SetBusy: the sender rings when it has completed the round
 }
 
 // workRecvs completes the receives whose senders have written everything.
 func (e *Engine) workRecvs() (n int) {
 	for i := 0; i < len(e.watching); {
 		r := e.watching[i]
-		finished := r.block.Finished() == r.round.Load() // first: what is finished may be in the stage
+		finished := r.block.Finished() == r.round.Load() // before fetchSome: the last partitions may be in the stage
 		moved, all := r.fetchSome()
 		n += moved
 		if all && finished {

@@ -21,13 +21,14 @@ func (r *rank) kill() {
 	r.f.Wake()
 }
 
-// testCloseLosesNothing closes a fabric as soon as it has accepted the last frame.
+// testCloseLosesNothing closes a fabric as soon as it has accepted the last frame. The peer gets all
+// frames.
 func testCloseLosesNothing(t *testing.T, open opener) {
 	open.repeat(t, 20, func(t *testing.T, i int) {
 		j := newJob(t, open, 2, uint64(i), anySize)
 		j.plan(0, 1, 1+i*20)
 		from, to := j.ranks[0], j.ranks[1]
-		j.mayFail[0].Store(true) // once it is closed
+		j.mayFail[0].Store(true) // it is Down once it is closed
 		j.watch(func() {
 			from.drive(func() bool { return from.traffic[1].sent == from.traffic[1].plan })
 			from.close()
@@ -42,14 +43,14 @@ func testCloseLosesNothing(t *testing.T, open opener) {
 
 const endless = 1 << 30 // frames
 
-// testDeath kills one of three ranks at every step of its traffic with the others: each
-// gets Down once, after whole frames in order, and continues with the other.
+// testDeath kills one of three ranks at every step of its traffic with the two others. Each survivor
+// gets Down once, after whole frames in order, and continues with the other survivor.
 func testDeath(t *testing.T, open opener) {
 	const victim = 1
 	for _, step := range []struct {
 		name string
 		warm bool                      // all have exchanged frames with all before
-		act  func(j *job, dying *rank) // called just before it is killed
+		act  func(j *job, dying *rank) // called just before dying is killed
 	}{
 		{name: "BeforeAnything"},
 		{name: "Quiet", warm: true},
@@ -139,7 +140,7 @@ func warm(j *job) {
 	j.run()
 }
 
-// stream kills the victim, after pause, while all send to all without end.
+// stream kills the victim, after pause, while it and the other ranks send to each other without end.
 func stream(j *job, victim int, pause func(*rand.Rand)) {
 	j.mayFail[victim].Store(true)
 	for other := range j.ranks {
@@ -158,7 +159,8 @@ func stream(j *job, victim int, pause func(*rand.Rand)) {
 }
 
 // checkSurvivors drives the survivors, which still send to the victim, until all have got
-// its Down and have exchanged more frames among themselves.
+// its Down and have exchanged more frames among themselves. From then on their fabrics accept and
+// discard every frame to the victim, and deliver none from it.
 func checkSurvivors(j *job, victim int) {
 	j.t.Helper()
 	var survivors []*rank

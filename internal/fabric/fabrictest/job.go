@@ -23,13 +23,13 @@ type job struct {
 	pattern  *pattern
 	progress atomic.Int64 // counts everything that happens
 	stop     atomic.Bool
-	mayFail  []atomic.Bool // ranks that may be reported Down
-	finished atomic.Int32  // ranks with all traffic complete
-	hung     bool
+	mayFail  []atomic.Bool  // ranks that may be reported Down
+	finished atomic.Int32   // ranks for which the condition of runUntil has come true
+	hung     bool           // ranks do not end even though they were woken
 	waking   sync.WaitGroup // goroutines that wake the ranks after a failure
 }
 
-// newJob opens n fabrics whose traffic is drawn by seed; they are closed with the test.
+// newJob opens n fabrics, whose traffic seed decides. They are closed when the test ends.
 func newJob(t testing.TB, open opener, n int, seed uint64, sizes func(uint64, int) int) *job {
 	t.Helper()
 	fabrics := open.fabrics(t, n)
@@ -104,6 +104,7 @@ func (j *job) run(ranks ...*rank) {
 	j.runUntil((*rank).complete, ranks...)
 }
 
+// runUntil is run with another condition in place of complete traffic.
 func (j *job) runUntil(complete func(*rank) bool, ranks ...*rank) {
 	j.t.Helper()
 	if len(ranks) == 0 {

@@ -40,13 +40,13 @@ func testFrameEndsSleep(t *testing.T, open opener) {
 	}, j.ranks...)
 }
 
-// engine adds to a rank a service goroutine, which sleeps, and delivers what
-// arrives while nobody polls.
+// engine adds a service goroutine to a rank. It sleeps in the fabric, and delivers the frames that
+// arrive while nobody polls.
 type engine struct {
 	*rank
 	moved *sync.Cond // under the rank's lock: something was delivered or sent
-	user  *rand.Rand // of the user's goroutine; the rank's is under its lock
-	over  bool
+	user  *rand.Rand // for the user's goroutine, which may use rank.rng only under the rank's lock
+	over  bool       // the service is to end
 }
 
 func (e *engine) serve() {
@@ -63,14 +63,14 @@ func (e *engine) serve() {
 	}
 }
 
-// turnAndArm polls until nothing is left and the fabric is armed. With the lock.
+// turnAndArm polls until nothing is left and the fabric is armed. The caller holds the lock.
 func (e *engine) turnAndArm() {
 	for {
 		e.f.Disarm()
 		for e.f.Poll(e.rank, -1)+e.push() > 0 {
 			e.moved.Broadcast()
 		}
-		randomDelay(e.rng) // room may appear while nobody is armed
+		randomDelay(e.rng) // room may appear while the fabric is disarmed
 		e.f.Arm()
 		if e.f.Poll(e.rank, -1) == 0 {
 			return
@@ -145,6 +145,7 @@ func testServiceStandsIn(t *testing.T, open opener) {
 	j.watch(tasks...)
 }
 
+// testWakeEndsSleep wakes a rank that sleeps or is about to, armed or not.
 func testWakeEndsSleep(t *testing.T, open opener) {
 	j := newJob(t, open, 1, 11, smallSize)
 	r := j.ranks[0]
@@ -176,6 +177,8 @@ func testWakeEndsSleep(t *testing.T, open opener) {
 	})
 }
 
+// testCloseEndsSleep closes a fabric while a goroutine sleeps in it or is about to. Later calls of Sleep
+// return at once.
 func testCloseEndsSleep(t *testing.T, open opener) {
 	open.repeat(t, 50, func(t *testing.T, i int) {
 		j := newJob(t, open, 1+i%2, uint64(i), smallSize)
