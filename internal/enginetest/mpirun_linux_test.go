@@ -11,7 +11,7 @@ import (
 	"github.com/halo-mpi/halo/internal/testrun"
 )
 
-// mpirun runs the probe, which PROBE stands for in args, under Open MPI's mpirun.
+// mpirun runs Open MPI's mpirun with args, in which PROBE stands for the program of the probe.
 func mpirun(t *testing.T, what string, args ...string) (string, error) {
 	t.Helper()
 	enginetest.Need(t, "mpirun.openmpi")
@@ -25,8 +25,8 @@ func mpirun(t *testing.T, what string, args ...string) (string, error) {
 	return string(out), err
 }
 
-// TestXLCH01_OpenMPI: what the PMIx service of mpirun does. Values are exchanged by processes of two
-// blocks of the command line.
+// TestXLCH01_OpenMPI checks what the PMIx service of mpirun does for processes, also of two blocks of the
+// command line.
 func TestXLCH01_OpenMPI(t *testing.T) {
 	testrun.Covered(t)
 	t.Run("late", func(t *testing.T) {

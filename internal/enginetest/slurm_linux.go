@@ -40,7 +40,7 @@ type daemon struct {
 const guard = `exec 3<&0; "$@" </dev/null & p=$!
 { read -r _ <&3; kill -TERM $p 2>/dev/null; sleep 5; kill -KILL $p 2>/dev/null; } & wait $p; kill $! 2>/dev/null`
 
-// Missing names what this machine lacks of programs, "" if nothing.
+// Missing returns the first of some programs that this machine lacks, "" if it has all.
 func Missing(programs ...string) string {
 	for _, p := range programs {
 		if _, err := lookPath(p); err != nil {
@@ -50,7 +50,7 @@ func Missing(programs ...string) string {
 	return ""
 }
 
-// lookPath also finds daemons, which need not be in the path of a user.
+// lookPath finds a program, even a daemon that is not in the PATH of a user.
 func lookPath(program string) (string, error) {
 	path, err := exec.LookPath(program)
 	if err != nil {
@@ -59,7 +59,8 @@ func lookPath(program string) (string, error) {
 	return path, err
 }
 
-// Need skips t, by name, where a program is missing, and with -short: engines take long to start and to end.
+// Need skips t where a program is missing, and says which. With -short it always skips t, because engines
+// take long to start and to end.
 func Need(t testing.TB, programs ...string) {
 	t.Helper()
 	if testing.Short() {
@@ -70,7 +71,7 @@ func Need(t testing.TB, programs ...string) {
 	}
 }
 
-// configuration is that of a cluster on one machine without munge and without cgroups.
+// configuration is slurm.conf of a cluster on one machine, without munge and without cgroups.
 const configuration = `ClusterName=halo
 SlurmctldHost=%[2]s(127.0.0.1)
 SlurmUser=root
@@ -116,7 +117,7 @@ func StartSlurm(t testing.TB) *Slurm {
 	}
 	ports := freePorts(t, 3)
 	auth, files := "none", map[string]string{}
-	if release(t) >= 23.11 { // which has no such plugin, but needs no munge either
+	if release(t) >= 23.11 { // it has no plugin "none", and its plugin "slurm" needs no munge either
 		auth = "slurm"
 		files["slurm.key"] = strings.Repeat("a key for tests ", 64)
 		files["cgroup.conf"] = "CgroupPlugin=disabled\n"
@@ -142,7 +143,7 @@ func StartSlurm(t testing.TB) *Slurm {
 	}
 }
 
-// release returns the year and month of the installed Slurm, such as 22.05.
+// release returns the release of the installed Slurm, the year and the month, such as 22.05.
 func release(t testing.TB) float64 {
 	t.Helper()
 	path, err := lookPath("slurmctld")
@@ -228,9 +229,8 @@ func (s *Slurm) Command(name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// Allocate takes all processors of both nodes for the job whose number it returns. Steps of it, of
-// srun with the option --jobid, start at once, whereas a job waits until what the one before had is
-// cleaned up.
+// Allocate takes all processors of both nodes for a job, and returns its number. Steps of the job (srun
+// --jobid) start at once, whereas a new job waits until Slurm has cleaned up after the one before.
 func (s *Slurm) Allocate(t testing.TB) string {
 	t.Helper()
 	out, err := s.Command("salloc", "--no-shell", fmt.Sprintf("-N%d", Nodes), fmt.Sprintf("-n%d", Nodes*CPUs)).CombinedOutput()
@@ -241,8 +241,8 @@ func (s *Slurm) Allocate(t testing.TB) string {
 	return job
 }
 
-// NeedService skips t if srun cannot serve processes by a kind of --mpi in a job of Allocate: the plugin of
-// PMIx of Debian's Slurm loads libpmix.so, which only the package with the headers of PMIx has.
+// NeedService skips t if srun cannot serve processes by a kind of --mpi in a job of Allocate: the PMIx
+// plugin of Debian's Slurm loads libpmix.so, which is only in the package with the headers of PMIx.
 func (s *Slurm) NeedService(t testing.TB, job, kind string) {
 	t.Helper()
 	if kind != "pmix" {
@@ -253,7 +253,7 @@ func (s *Slurm) NeedService(t testing.TB, job, kind string) {
 	}
 }
 
-// Logs returns the ends of what the daemons have written.
+// Logs returns the last part of what each daemon has written.
 func (s *Slurm) Logs() string {
 	var b strings.Builder
 	for i := range s.daemons {
@@ -263,7 +263,7 @@ func (s *Slurm) Logs() string {
 	return b.String()
 }
 
-// close ends the steps that are left and the daemons, the controller last.
+// close ends the remaining steps, and then the daemons, the controller last.
 func (s *Slurm) close(t testing.TB) {
 	if len(s.daemons) > 0 {
 		s.Command("scancel", "-s", "KILL", "-u", "root").Run()

@@ -10,7 +10,7 @@ import (
 	"github.com/halo-mpi/halo/internal/testrun"
 )
 
-// srun runs the probe in a step of a job, two processes on each node.
+// srun runs the probe in a step of a job. args are options of srun.
 func srun(t *testing.T, s *enginetest.Slurm, job, kind, what string, args ...string) (string, error) {
 	t.Helper()
 	args = append([]string{"--jobid=" + job, "--mpi=" + kind}, args...)
@@ -20,7 +20,8 @@ func srun(t *testing.T, s *enginetest.Slurm, job, kind, what string, args ...str
 	return string(out), err
 }
 
-// TestXLCH01_Slurm: what the PMI-2 and PMIx services of Slurm do for processes on two nodes.
+// TestXLCH01_Slurm checks what the PMI-2 and PMIx services of Slurm do for processes on one node and on
+// two.
 func TestXLCH01_Slurm(t *testing.T) {
 	testrun.Covered(t)
 	s := enginetest.StartSlurm(t)

@@ -66,7 +66,7 @@ func (j *job) escalate(s syscall.Signal, grace time.Duration) {
 }
 
 // alive returns a text with the ranks that have not ended, with their hosts if there are
-// several, and with the call in which the first one on this host is.
+// several, and with the call in which a rank on this host waits: the first one whose call is known.
 func (j *job) alive() string {
 	var parts []string
 	call := ""

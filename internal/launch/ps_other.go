@@ -4,7 +4,7 @@ package launch
 
 import "errors"
 
-// seesProcesses says that lookAtProcess works.
+// seesProcesses says whether lookAtProcess works.
 const seesProcesses = false
 
 func lookAtProcess(int) (p processInfo, ok bool) { return p, false }

@@ -297,7 +297,7 @@ func (r *remote) finished() {
 	}
 }
 
-// The remote is the node of its host.
+// The methods below make remote the node of its host.
 
 func (r *remote) start(input *os.File) error {
 	for _, k := range r.host.ranks {

@@ -18,14 +18,14 @@ type Config struct {
 	Addr       string        // host and port of rank 0
 	Local      int           // ranks of each node, in blocks; 0 if that is not known
 	Secret     []byte        // that all processes have; nil: none
-	Timeout    time.Duration // for all to join
+	Timeout    time.Duration // how long processes may take to join
 }
 
 // A Client is a process's connection to rank 0.
 type Client struct {
 	id    engine.Identity
-	local int // ranks of each node, 0 if that is not known
-	at    string
+	local int    // ranks of each node, 0 if that is not known
+	at    string // address of rank 0
 	conn  io.ReadWriteCloser
 
 	writing sync.Mutex
@@ -71,7 +71,7 @@ func open(conn io.ReadWriteCloser, c Config, at string) (*Client, error) {
 	return p, nil
 }
 
-// A refusal is an error that another attempt does not change.
+// A refusal is an error for which another attempt to join is of no use.
 type refusal string
 
 func (r refusal) Error() string { return string(r) }
@@ -247,14 +247,14 @@ func (c *Client) Finalize() error {
 	}
 	err := c.write(frame.New(kindBye))
 	if err != nil {
-		<-c.read // the connection has ended: rank 0 may have said before that it leaves
+		<-c.read // the connection has ended: a Leave of rank 0 may have come before
 	}
 	c.conn.Close()
 	if errors.Is(err, engine.ErrLost) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		if c.leaving {
-			return nil // rank 0 has ended before
+			return nil // rank 0 has ended earlier, as it may
 		}
 	}
 	return err

@@ -19,7 +19,7 @@ import (
 //	Abort    code uint32, reason
 //	Bye      empty; the process ends the connection
 //
-//	Done     number, 0 | 1 without a value | 2 failed uint8, value or reason
+//	Done     number, result uint8 (see doneValue), value or reason
 //	Leave    empty; the process that listens may end from now on
 //	Over     code uint32, reason; a process has called Abort
 const (
@@ -39,11 +39,11 @@ const (
 	kindOver
 )
 
-// Results in a Done.
+// The results in a Done.
 const (
-	doneValue uint8 = iota
-	doneNothing
-	doneFailed
+	doneValue   uint8 = iota // with the value of a Get, or empty
+	doneNothing              // there is no such value
+	doneFailed               // with the reason
 )
 
 const (
@@ -52,7 +52,7 @@ const (
 	version = 1
 	// frameMax bounds the length of frames.
 	frameMax = 64 + engine.MaxKey + engine.MaxValue + frame.MaxText
-	// keysMax bounds the values of one process.
+	// keysMax bounds the number of Puts of one process.
 	keysMax = 16
 )
 

@@ -13,18 +13,18 @@ import (
 	"github.com/halo-mpi/halo/internal/frame"
 )
 
-// A server is what rank 0 does for the others: it keeps values, and knows who has come.
+// A server is what rank 0 does for the others: it keeps their values, and knows which have joined.
 type server struct {
 	size    int
 	job     string
-	timeout time.Duration // for all processes to join once one waits for all
+	timeout time.Duration // how long processes may take to join after the first has entered a fence
 
 	mu      sync.Mutex
-	peers   map[int]*peer // by rank: those that have joined, also if they have left
+	peers   map[int]*peer // by rank: those that have joined, even if they have left since
 	values  map[slot]string
-	waiting map[slot][]waiter
+	waiting map[slot][]waiter // gets of values that nobody has put yet
 	fence   []waiter
-	leaving bool
+	leaving bool // rank 0 may end
 }
 
 // A slot is the place of a value.
@@ -57,8 +57,8 @@ func newServer(size int, timeout time.Duration) *server {
 	return &server{size: size, job: "env-" + rand.Text(), timeout: timeout, peers: map[int]*peer{}, values: map[slot]string{}, waiting: map[slot][]waiter{}}
 }
 
-// serve serves a process until it disconnects. rank is the one that it has proved to be, or -1 if it has
-// not.
+// serve serves a process until it disconnects. rank is the rank that the process has proved to have, -1 if
+// it has proved none.
 func (s *server) serve(conn io.ReadWriteCloser, rank int) {
 	defer conn.Close()
 	r := frame.Reader{Source: conn, Limit: frameMax}
@@ -109,7 +109,7 @@ func (s *server) join(conn io.ReadWriteCloser, proved int, body []byte) (*peer, 
 	return p, nil
 }
 
-// take handles a request. It reports false for one that makes no sense.
+// take handles a request. It returns false for an invalid one, which ends the connection.
 func (s *server) take(p *peer, kind uint8, body []byte) bool {
 	b := frame.Body{Left: body}
 	switch kind {
@@ -142,7 +142,7 @@ func (s *server) take(p *peer, kind uint8, body []byte) bool {
 	return true
 }
 
-// others returns all processes that have joined but one.
+// others returns all processes that have joined, except p.
 func (s *server) others(p *peer) (list []*peer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -188,7 +188,8 @@ func (s *server) get(p *peer, number uint32, at slot, wait bool) {
 	}
 }
 
-// enter adds a process to the fence, which ends when all are in it. If some do not even join, it fails.
+// enter adds a process to the fence, which ends when all are in it. The fence fails if some processes have
+// not even joined when timeout has passed. enter returns false if the process is in the fence already.
 func (s *server) enter(p *peer, number uint32) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"github.com/halo-mpi/halo/internal/testrun"
 )
 
-// killable adds Kill of the suite to a fabric.
+// killable makes a fabric a fabrictest.Killer.
 type killable struct {
 	*shm.Fabric
 	world *inproc.World
@@ -22,7 +22,7 @@ func (m killable) Kill() { m.world.Kill(m.me) }
 func TestConformance(t *testing.T) {
 	part := 1
 	if testrun.Race {
-		part = 4 // the rings are those of package shm, whose plain run makes all
+		part = 4 // the rings are those of package shm, and without the race detector all repetitions run
 	}
 	fabrictest.RunPart(t, part, func(t testing.TB, n int) []fabric.Fabric {
 		w, nodes := open(t, n)

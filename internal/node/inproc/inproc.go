@@ -63,7 +63,7 @@ func NewNode(job []int, size int) (*World, error) {
 	return w, nil
 }
 
-// Size is the number of processes.
+// Size returns the number of processes of the world.
 func (w *World) Size() int { return len(w.sleepers) }
 
 // Open returns the node of process i. It can be called once for each process. Others may have sent to
@@ -173,7 +173,7 @@ type view struct{ *heap.Heap }
 
 func (view) Close() {}
 
-// Close frees nothing: the others use the memory, which is collected with the world.
+// Close frees nothing: other processes still use the memory, which the collector frees with the world.
 func (m *memory) Close() error { return nil }
 
 // sleeper is where one process sleeps on its doorbell. wake adds a token unless there is

@@ -42,7 +42,7 @@ func open(t testing.TB, n int) (*inproc.World, []*node.Node) {
 	return w, nodes
 }
 
-// rings are the fabrics over nodes.
+// rings returns a fabric over each node.
 func rings(nodes []*node.Node) []*shm.Fabric {
 	fabrics := make([]*shm.Fabric, len(nodes))
 	for i, n := range nodes {
@@ -162,8 +162,8 @@ func TestWakeBeforeSleepIsNotLost(t *testing.T) {
 	}
 }
 
-// MEM-06: ranks that are goroutines use the same memory. Memory outside of a live block is an error,
-// and the kernel does not read or write for them.
+// MEM-06: ranks that are goroutines use the same memory. An access outside of a live block is an error,
+// and the kernel neither reads nor writes the memory of one for another.
 func TestMEM06GoroutinesShareBlocks(t *testing.T) {
 	_, f := open(t, 3)
 	for owner := range f {
