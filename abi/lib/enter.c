@@ -8,8 +8,8 @@ extern void haloAfterLock(void *frame, uintptr_t win, int rank, int what);
 extern void haloBalance(void *frame, uintptr_t comm);
 
 /*
- * The canonical frame address of the calling function. __builtin_frame_address makes the compiler
- * push the frame pointer at the beginning of the function.
+ * The canonical frame address of the calling function, for debuggers: see enter.h.
+ * __builtin_frame_address makes the compiler push the frame pointer at the beginning of the function.
  */
 #define FRAME ((char *)__builtin_frame_address(0) + 2 * sizeof(void *))
 

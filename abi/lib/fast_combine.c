@@ -19,6 +19,7 @@
 		EACH(MPI_BXOR)                                                            \
 	}
 
+/* Returns 0 if Go defines a result: see halo_combine. */
 #define FLOATING(name, type)                                                      \
 	static int name(MPI_Op op, type *to, const type *a, const type *b, size_t n) { \
 		int good = 1;                                                             \

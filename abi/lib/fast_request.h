@@ -15,7 +15,7 @@
 #define HALO_KIND_SENT 13                      /* kindSent of abi/bind */
 #define HALO_KIND_RECEIVED 14                  /* kindReceived of abi/bind */
 
-/* isDone of abi/bind: whether a request is complete, and no object. */
+/* isDone of abi/bind: whether a request is complete and has no object. */
 static inline int halo_done(MPI_Request request) {
 	uintptr_t h = (uintptr_t)request;
 	return request == HALO_REQUEST_DONE || ((h & 15) == HALO_KIND_SENT && h >> 4 >= HALO_SENT_FIRST && h >> 4 < (uintptr_t)1 << HALO_SENT_BITS);
@@ -68,7 +68,7 @@ static inline void halo_done_status(MPI_Status *status) {
 	memset(status->MPI_internal, 0, 3 * sizeof status->MPI_internal[0]);
 }
 
-/* Lib.wait and Lib.test */
+/* Lib.wait and, below, Lib.test of abi/bind. */
 static inline int halo_fast_wait(MPI_Request *request, MPI_Status *status) {
 	if ((uintptr_t)request < HALO_FIRST_PAGE)
 		return 0;
@@ -92,7 +92,7 @@ static inline int halo_fast_test(MPI_Request *request, int *flag, MPI_Status *st
 	return 1;
 }
 
-/* Lib.waitall, and with flag Lib.testall, if C knows all of the requests. */
+/* Lib.waitall or, with flag, Lib.testall of abi/bind, if C knows all requests. */
 static inline int halo_complete_all(int count, MPI_Request requests[], MPI_Status statuses[], int *flag) {
 	int receives = 0;
 	if (count <= 0 || (uintptr_t)requests < HALO_FIRST_PAGE)

@@ -34,7 +34,7 @@ func main() {
 		if err := share(inter, os.Args[1] == "call", false); err != nil {
 			return err
 		}
-		wrong := []int32{0} // as in C, whose ranks may be in the same job
+		wrong := []int32{0} // job_memory.c makes this sum, too, and its processes may be in this world
 		if err := mpi.Allreduce(world, wrong, wrong, mpi.Sum); err != nil {
 			return err
 		}
@@ -65,7 +65,7 @@ func served(ctx context.Context, world *mpi.Comm, service string) (*mpi.Comm, er
 	return inter, err
 }
 
-// connected returns the intercommunicator of a client with its server, which it waits for.
+// connected waits until its server has published the service, and returns the intercommunicator with it.
 func connected(ctx context.Context, world *mpi.Comm, service string) (*mpi.Comm, error) {
 	port := ""
 	for world.Rank() == 0 && port == "" {
@@ -152,7 +152,7 @@ func share(inter *mpi.Comm, high, abort bool) error {
 	return nil
 }
 
-// store loads what the others have stored in a window, and puts to the next rank.
+// store makes a shared window, loads what each process has stored there, and puts to the next rank.
 func store(c *mpi.Comm) error {
 	me, n := c.Rank(), c.Size()
 	w, err := mpi.WinAllocateShared[int64](c, 2)
@@ -193,6 +193,7 @@ func store(c *mpi.Comm) error {
 	return w.Free()
 }
 
+// synchronised orders stores to a window before loads of all members that follow it.
 func synchronised(c *mpi.Comm, w *mpi.Window) error {
 	if err := w.Sync(); err != nil {
 		return err

@@ -5,8 +5,8 @@ package cname
 
 import "strings"
 
-// Plain returns the name of a procedure without prefix and underscores, in lower case: so it equals
-// the name of the call in Go but for capitals.
+// Plain returns the name of a procedure without prefix and underscores, in lower case. So it equals
+// the name of the call in Go except for capitals.
 func Plain(name string) string {
 	_, name, _ = strings.Cut(name, "_") // MPI_ or MPIX_
 	return strings.ToLower(strings.ReplaceAll(name, "_", ""))
@@ -73,7 +73,7 @@ func other(word string) string {
 // name of the communicator, which comes from the program.
 func Wait(text string) string {
 	call, on, found := strings.Cut(text, " on ")
-	if call = Text(call, true); found { // of ambiguous names, only the calls of windows wait
+	if call = Text(call, true); found { // true: of the calls with an ambiguous name, only those of windows wait
 		call += " on " + on
 	}
 	return call

@@ -152,8 +152,8 @@ func element(word string) string {
 	return ""
 }
 
-// Text returns a text of the engine with the names of C. A name such as Start may stand for calls of
-// windows and of other objects: with window, those of windows take precedence.
+// Text returns a text of the engine with the names of C. A name such as Start may stand for a call of
+// windows or of other objects: if window is true, the call of windows takes precedence.
 func Text(text string, window bool) string {
 	order := [...]string{"", "win", "comm", "type", "file"}
 	if window {

@@ -9,7 +9,7 @@ import (
 	"github.com/halo-mpi/halo/internal/op"
 )
 
-// Text replaces the names in texts of the engine by those of C.
+// Text replaces the names of Go in texts of the engine by those of C.
 func TestWordsOfC(t *testing.T) {
 	for _, c := range []struct {
 		text   string
@@ -43,7 +43,8 @@ func TestWordsOfC(t *testing.T) {
 	}
 }
 
-// For each element type, element returns the name of a predefined type with that representation.
+// For each element type of package op, Text returns the name of a predefined type that has this
+// representation.
 func TestElementsOfC(t *testing.T) {
 	types := map[string]op.Type{}
 	dtype.Predefined().Each(func(_ dtype.ID, d *dtype.Type) { types[d.Name()] = op.For(d) })

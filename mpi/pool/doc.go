@@ -17,13 +17,14 @@
 //
 // Every process registers the same functions, in variables of its packages. A task carries the name
 // of a function and an encoded argument, and the result comes back encoded, so that worker and caller
-// share no memory, also where both are goroutines of one process.
+// share no memory, even if both are goroutines of one process.
 //
-// Over uses the other ranks of a communicator, Spawn starts processes, and Local goroutines.
+// Over uses the other ranks of a communicator as workers, Spawn starts processes, and Local starts
+// goroutines.
 //
 // Submit starts one task; Map, MapSeq and MapUnordered run many. The context of the call reaches the
-// function, so that its end can end the task. An error or a panic of a function, and the death of
-// a worker, are an *Error, which names the function and the worker.
+// function, so that the end of the context can end the task. An error or a panic of a function, and the
+// death of a worker, are an *Error, which names the function and the worker.
 //
 // The trap: a task must not communicate on the communicator of the pool, nor wait for another task.
 package pool

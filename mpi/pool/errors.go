@@ -9,9 +9,9 @@ import (
 )
 
 // Error is why a task has no result: its function has returned an error or panicked, or its worker
-// has died. errors.Is finds the class of an error of package mpi, also if the error comes from a
-// worker: a worker that has died is mpi.ErrProcFailed. It finds context.Canceled and
-// context.DeadlineExceeded, too. Other errors arrive as their text.
+// has died. errors.Is finds the class of an error of package mpi, even if the error comes from a
+// worker; the class for a worker that has died is mpi.ErrProcFailed. errors.Is finds context.Canceled
+// and context.DeadlineExceeded, too. Other errors arrive as their text.
 type Error struct {
 	Func   string // name of the function
 	Worker int    // rank of the worker; in a pool without ranks, its number from 0; -1 if no worker has the task
@@ -36,15 +36,15 @@ func (e *Error) Error() string {
 // Unwrap returns the class of an error of package mpi, or the error of a context, or nil.
 func (e *Error) Unwrap() error { return e.cause }
 
-// A cause of an error that travels, beside the classes of errors of package mpi.
+// The kinds of the cause of an error, by which a worker tells it to the master.
 const (
 	causeUnknown = iota
 	causeCanceled
 	causeDeadline
-	causeClass // and the class itself follows
+	causeClass // an error of package mpi; its class follows
 )
 
-// causeOf is the kind of an error of a function, and its class.
+// causeOf returns the kind of an error that a function has returned and, for causeClass, its class.
 func causeOf(err error) (kind byte, class mpi.Class) {
 	var e *mpi.Error
 	switch {

@@ -21,7 +21,8 @@ import (
 	"github.com/halo-mpi/halo/mpi/pool"
 )
 
-// programVariable names the program that this test binary has to run, with pools of processes.
+// programVariable is the environment variable with the name of the program that this test binary is to run
+// instead of tests: see programs.
 const programVariable = "HALO_POOL_TEST_PROGRAM"
 
 func init() {
@@ -37,7 +38,7 @@ func init() {
 
 var (
 	processID = pool.Register("process", func(context.Context, struct{}) (int, error) { return os.Getpid(), nil })
-	// die kills its worker, but if there is a file with that name; it makes one.
+	// die makes the file mark and kills its worker, or does neither if the file exists.
 	die = pool.Register("die", func(_ context.Context, mark string) (int, error) {
 		if f, err := os.OpenFile(mark, os.O_CREATE|os.O_EXCL, 0o600); err == nil {
 			f.Close()
@@ -48,7 +49,8 @@ var (
 	endless = pool.Register("endless", func(context.Context, struct{}) (int, error) { select {} })
 )
 
-// programs are what a process does that has pools of processes: it returns an error if they are wrong.
+// programs are the programs, by name, of processes that have pools of processes. They return an error if
+// a pool does something wrong.
 var programs = map[string]func(world *mpi.Comm) error{
 	// Workers are other processes, and do what goroutines do.
 	"squares": func(world *mpi.Comm) error {
@@ -174,7 +176,7 @@ var programs = map[string]func(world *mpi.Comm) error{
 	},
 }
 
-// launcher is halo, which the tests of this file build.
+// launcher builds the program halo and returns its path.
 func launcher(t *testing.T) string {
 	t.Helper()
 	return testrun.Halo(t, t.TempDir())
@@ -195,7 +197,7 @@ func process(t *testing.T, halo, fabric, program string) *exec.Cmd {
 	return cmd
 }
 
-// Pools of processes work under the launcher, over each fabric, and without.
+// Pools of processes work under the launcher, over each fabric, and without it.
 func TestSpawnedWorkers(t *testing.T) {
 	halo := launcher(t)
 	for _, fabric := range append(testrun.Fabrics("shm", "tcp"), "") {
