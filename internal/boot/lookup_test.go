@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A process finds what another one has published, also when it asks first, and without any call of
-// the others; it learns that a process will publish nothing; and it need not wait for ever.
+// A process finds what another one has published, even if it asks before, and without any call of
+// the others. It learns that a process will publish nothing. Its context can end the wait.
 func TestXSES01_LookupWaitsForOneProcess(t *testing.T) {
 	h := &testHost{size: 3}
 	asked := make(chan [2]int, 1)

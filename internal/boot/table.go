@@ -20,16 +20,16 @@ type table struct {
 // round is one Exchange.
 type round struct {
 	values [][]byte
-	in     []bool
+	in     []bool        // by rank: it has entered
 	left   int           // number of ranks that have not entered
 	last   int           // index of the rank that entered last, -1 if none has
 	done   chan struct{} // closed when the round is complete or err is set
 	err    error         // set before done is closed
 	frame  []byte        // the Table frame of a round that deliver has ended
 
-	decode   sync.Once // guards the values in frame, for all
-	table    [][]byte
-	tableErr error
+	decode   sync.Once // decodes frame, for all ranks
+	table    [][]byte  // the values in frame; set by decode
+	tableErr error     // why frame has none; set by decode
 }
 
 func newTable(n int) *table { return &table{n: n, now: newRound(n)} }
@@ -65,8 +65,8 @@ func (t *table) enter(index int, value []byte, limit int) (*round, error) {
 	return r, nil
 }
 
-// wait waits until all processes have entered r, or until gone is closed. The process with
-// this index has entered r.
+// wait waits until r has ended, or until gone is closed. The process with this index has entered
+// r; if it was the last one, wait passes the values on by up.
 func (t *table) wait(r *round, index int, gone <-chan struct{}) error {
 	t.mu.Lock()
 	full := r.last == index

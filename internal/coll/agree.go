@@ -93,17 +93,16 @@ func (x *Side) typeOf(slice *dtype.Type) *dtype.Type {
 }
 
 // LastBarrier is the Barrier before a process ends. It runs on last, a communicator without
-// other use. In checking mode it is instead a call on the world, which CallFinalize has claimed,
-// and members may disagree about it as about any other call. Outside of checking mode the
-// Barrier compares the roots that members have named on the world, in collectives by slot and by
-// messages.
+// other use. In checking mode it is instead a call on the world, which is claimed for CallFinalize:
+// members may disagree about it as about any other call. Outside of checking mode the Barrier
+// compares the roots that members have named on the world, in collectives by slot and by messages.
 func (e *Engine) LastBarrier(world, last *comm.Comm) error {
 	if stateOf(world).checks {
 		return e.do(world, Barrier, &Args{Call: "Finalize"})
 	}
 	w, t := stateOf(world), &stateOf(last).terms
-	// The error names the root that was named last: through the slot if one was since the last
-	// Barrier.
+	// The error is to name the last root: that of the slot if a collective by slot has named one since
+	// the last Barrier.
 	switch *t = w.terms; {
 	case w.slot.SlotState == nil:
 	case w.slot.terms.fresh:
@@ -171,7 +170,7 @@ func agreeing(s *schedule) bool {
 	return s.step(s)
 }
 
-// classOf returns the class that a member has told, Intern if no class has that number.
+// classOf returns the class whose number a member has sent, Intern if there is no such class.
 func classOf(told uint32) class.Class {
 	c := class.Class(told)
 	if name, _ := class.Describe(c); name == "" || c == class.Success {

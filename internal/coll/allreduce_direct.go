@@ -12,7 +12,7 @@ func allreduceDirect(s *schedule) bool {
 		s.directReduce(sendShare, own)
 		return true
 	}
-	sum := own
+	sum := own // the reduced share of this member, where directReduce has put it
 	if mem.Same(s.Send.Mem, s.Recv.Mem) {
 		sum = s.temp(n*own.Len()).Cut(me*own.Len(), (me+1)*own.Len())
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/halo-mpi/halo/internal/mem"
 )
 
-// BenchmarkStage copies what a member has of a domain, every fourth block, to its aggregator's stage.
+// BenchmarkStage copies a member's part of a domain, every fourth block, to the aggregator's stage.
 func BenchmarkStage(b *testing.B) {
 	set := dtype.Predefined()
 	for _, size := range []int64{16, 64, 512, 4096} {

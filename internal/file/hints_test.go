@@ -38,7 +38,7 @@ func TestINF04_TheKernelIsToldTheStyle(t *testing.T) {
 	}
 }
 
-// Hints of one call are not changed by the next one, which may keep others.
+// A copy of hints can keep other hints without a change of the original.
 func TestKeptHintsAreImmutable(t *testing.T) {
 	var a Hints
 	a.Keep("striping_unit", "1")

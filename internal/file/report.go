@@ -15,7 +15,7 @@ type report struct {
 	told  atomic.Uint64 // a bit for each kind
 }
 
-// Report has the file say which way accesses take. It is called before the first one.
+// Report has the file say by write which way accesses take. It is called before the first access.
 func (f *File) Report(write func(line string)) { f.report = &report{write: write} }
 
 // first reports whether a kind has not been told yet.
@@ -30,7 +30,7 @@ func (r *report) first(d Direction, kind uint) bool {
 // reason is why a plan is what it is.
 type reason uint8
 
-// The reasons. They and the kinds of independent accesses are the kinds of choices.
+// The reasons; because says them in words. They and the kinds of independent accesses are the kinds of choices.
 const (
 	becauseEmpty reason = iota // nothing is told: nobody accesses anything
 	becauseAtomic
@@ -51,7 +51,7 @@ const (
 	kindSieved
 )
 
-// String is the accesses of a direction, in the middle of a sentence.
+// String returns the word for accesses in this direction, for the middle of a sentence.
 func (d Direction) String() string {
 	if d == Write {
 		return "writes"
@@ -59,7 +59,8 @@ func (d Direction) String() string {
 	return "reads"
 }
 
-// tellPlan tells, at rank 0, how a collective access is made. room is that of the stage, 0 without one.
+// tellPlan tells, at rank 0, how a collective access is made. room is the size in bytes of the stage, 0
+// without one.
 func (f *File) tellPlan(d Direction, p *plan, room int64) {
 	r := f.report
 	if r == nil || f.c.Rank != 0 || p.why == becauseEmpty || !r.first(d, uint(p.why)) {
@@ -78,7 +79,7 @@ func (f *File) tellPlan(d Direction, p *plan, room int64) {
 	r.write(fmt.Sprintf("%s: collective %v %s: %s", f.path, d, way, p.because()))
 }
 
-// because is the reason in words.
+// because returns the reason in words.
 func (p *plan) because() string {
 	switch p.why {
 	case becauseAtomic:
@@ -135,7 +136,7 @@ func (f *File) tellWay(d Direction, kind uint, way string) {
 	}
 }
 
-// size is a number of bytes in words.
+// size returns a number of bytes as text.
 func size(n int64) string {
 	switch {
 	case n >= 1<<20 && n%(1<<20) == 0:

@@ -14,8 +14,8 @@ type record struct {
 	more [10]uint64
 }
 
-// A record is zero and aligned when it is handed out, keeps its contents after it is freed, and
-// is the next one of its size.
+// A record is zero and aligned when it is handed out, and keeps its contents after it is freed. The
+// record that was freed last is the next one of its size.
 func TestRecordsAreRecycled(t *testing.T) {
 	r := New[record]()
 	if *r != (record{}) || uintptr(unsafe.Pointer(r))%line != 0 || !Holds(unsafe.Pointer(r)) {
@@ -34,7 +34,7 @@ func TestRecordsAreRecycled(t *testing.T) {
 	}
 }
 
-// Blocks of all sizes share no byte with each other and no line.
+// Blocks of all sizes share no byte and no cache line with each other.
 func TestBlocksAreApart(t *testing.T) {
 	var all [][]byte
 	for _, n := range []int{1, 63, 64, 65, 128, 129, 1000, 4096, 32 << 10, 32<<10 + 1, 64 << 10, 1 << 20} {
@@ -64,8 +64,8 @@ func TestBlocksAreApart(t *testing.T) {
 	}
 }
 
-// The collector neither moves nor frees a record of which only a number tells, as one that C has
-// the address of.
+// The collector neither moves nor frees a record to which no pointer of Go refers, such as one whose
+// address only C has.
 func TestRecordsStayWithoutPointers(t *testing.T) {
 	const n = 1000
 	at := func() (numbers [n]uintptr) {
@@ -88,7 +88,7 @@ func TestRecordsStayWithoutPointers(t *testing.T) {
 	}
 }
 
-// Goroutines take and free records at once, and no two have one at the same time.
+// Several goroutines take and free records concurrently, and no two of them have the same one.
 func TestRecordsOfManyGoroutines(t *testing.T) {
 	var all sync.WaitGroup
 	for g := range 4 {
@@ -111,7 +111,7 @@ func TestRecordsOfManyGoroutines(t *testing.T) {
 	all.Wait()
 }
 
-// To take and free a record allocates nothing, once there is memory for it.
+// Taking and freeing a record allocates nothing, once there is memory for it.
 func TestRecordsAllocateNothing(t *testing.T) {
 	if sys.Race {
 		t.Skip("the race detector allocates")

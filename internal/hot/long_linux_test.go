@@ -10,8 +10,8 @@ import (
 	"github.com/halo-mpi/halo/internal/testrun"
 )
 
-// A long block takes memory for what is touched of it only, also when it is handed out again, and
-// is zero as soon as it is freed.
+// A long block takes memory only for the pages that are touched, also when it is handed out again.
+// It is zero as soon as it is freed.
 func TestLongBlocksAreSparse(t *testing.T) {
 	testrun.PlainOnly(t, "under the race detector it is part of the Go heap")
 	const n = 64 << 20
@@ -33,7 +33,7 @@ func TestLongBlocksAreSparse(t *testing.T) {
 	}
 }
 
-// resident is how many pages of b, which is a mapping, take memory.
+// resident returns how many pages of the mapping b take memory.
 func resident(t *testing.T, b []byte) (n int) {
 	t.Helper()
 	pages := make([]byte, len(b)/os.Getpagesize())
@@ -47,8 +47,8 @@ func resident(t *testing.T, b []byte) (n int) {
 	return n
 }
 
-// A record is never part of the Go heap, from which C must not read: where no memory can be mapped
-// the program ends with the reason.
+// If no memory can be mapped for records, the program ends with the reason: records must not come
+// from the Go heap, which C must not read.
 func TestNoMemoryForRecords(t *testing.T) {
 	testrun.PlainOnly(t, "under the race detector records are part of the Go heap")
 	defer func() {

@@ -1,5 +1,5 @@
-// Package leftover writes down what a program has not freed, or not waited for, when it ends:
-// one line for each place in the source, so many at most.
+// Package leftover lists what a program has not freed, or not waited for, when it ends: one line for
+// each place in the source, up to a limit.
 package leftover
 
 import (
@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// linesMax is how many places a process names.
+// linesMax is how many places a process names at most.
 const linesMax = 20
 
-// line is objects that are alike.
+// line is what the objects of one line have in common: the arguments of Add.
 type line struct{ failing, kind, call, place string }
 
 // List is what one process has left.
@@ -27,7 +27,7 @@ func (l *List) Add(failing, kind, call, place string) {
 	l.counts[line{failing, kind, call, place}]++
 }
 
-// Text is the lines, in an order that depends on nothing else, of the process with that rank.
+// Text returns the lines of the process with the given rank. Their order does not depend on that of Add.
 func (l *List) Text(rank int) string {
 	lines := make([]line, 0, len(l.counts))
 	for x := range l.counts {

@@ -19,9 +19,9 @@ const FirstPage = 4096
 // end. The loops belong to the type; each transfer finds them by two loads and a comparison.
 // Unlike dtype.Buffer, a Mem does not keep the count, displacement 0 and the size of the memory.
 //
-// Four fields of a word each are the most that Go passes in registers.
+// Go keeps a struct in registers only if it has at most four fields, of four words in all.
 type Mem struct {
-	base  unsafe.Pointer // first byte; with typ the lowest byte of data in the first element
+	base  unsafe.Pointer // first byte; with typ, the lowest byte of data in the first element
 	typ   *dtype.Type    // nil: contiguous
 	at, n int            // the range: bytes from base on, or of the packed form of the elements
 }
@@ -87,10 +87,11 @@ func (m Mem) From(lo int) Mem { return m.Cut(lo, m.n) }
 // First returns the Mem of the first n bytes.
 func (m Mem) First(n int) Mem { return m.Cut(0, n) }
 
-// MoveMin is the length in bytes from which on Move is the mover of package dtype, which is worth the call.
+// MoveMin is the length in bytes from which on Move calls the mover of package dtype. For shorter blocks
+// the mover is not worth the call.
 const MoveMin = 16 << 10
 
-// Move copies src to dst as copy does. It is inlined.
+// Move copies src to dst as copy does. It is short enough to be inlined.
 func Move(dst, src []byte) {
 	if len(src) < MoveMin {
 		copy(dst, src)
@@ -132,8 +133,8 @@ func (m Mem) Blocks(dst [][]byte, at, end int) (k, next int) {
 	return k, int(to) - m.at
 }
 
-// Buffer returns the Buffer of the elements of t that m is the packed form of. m is a whole number of
-// elements, from the first one on: what In has returned for them.
+// Buffer returns the Buffer of the elements of t whose packed form m is. m must be a whole number of
+// elements from the first one on, as In returns it.
 func (m Mem) Buffer(t *dtype.Type) (dtype.Buffer, error) {
 	return dtype.FromLowest(unsafe.Add(m.base, m.at), t, int64(m.n)/t.Size())
 }

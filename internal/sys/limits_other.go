@@ -2,11 +2,11 @@
 
 package sys
 
-// LimitOfAddresses is not known on this platform.
+// LimitOfAddresses returns false: the limit is not looked up on this platform.
 func LimitOfAddresses() (n uint64, ok bool) { return 0, false }
 
-// LimitOfUser is not known on this platform.
+// LimitOfUser returns false: the limit is not looked up on this platform.
 func LimitOfUser() (n uint64, ok bool) { return 0, false }
 
-// LimitOfGroup is not known on this platform.
+// LimitOfGroup returns false: this platform has no control groups of Linux.
 func LimitOfGroup() (n uint64, ok bool) { return 0, false }

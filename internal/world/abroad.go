@@ -10,8 +10,8 @@ import (
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
-// leaver passes what the fabric to other hosts has to tell on to the process, which does not exist yet
-// when the fabric opens its port.
+// leaver passes the calls of the fabric to other hosts on to the process. The fabric needs it when it opens
+// its port, before the process exists.
 type leaver struct{ p *proc.Proc }
 
 func (l *leaver) parted(peer int) { l.p.Parted(peer) }
@@ -23,7 +23,7 @@ func (l *leaver) Drain(peer int, s fabric.Sink) int { return l.p.Drain(peer, s) 
 
 func (l *leaver) Detach(peer int) { l.p.Detach(peer) }
 
-// listen opens the fabric to other hosts, and to other jobs.
+// listen opens the fabric to other hosts and to other jobs, and returns it with its address.
 func (w *ways) listen(job *boot.Job) (*tcp.Fabric, string, error) {
 	w.leaver = &leaver{}
 	c := tcp.Config{Job: job, Alone: job.Size == 1, Parted: w.leaver.parted}
@@ -33,11 +33,12 @@ func (w *ways) listen(job *boot.Job) (*tcp.Fabric, string, error) {
 	return tcp.Listen(c)
 }
 
-// shares reports whether processes of other jobs on this node are reached through memory: where those of the own job
-// are, or would be. The race detector does not see what two jobs in one process synchronise through such memory.
+// shares reports whether this process reaches processes of other jobs on this node through memory: it does if it
+// reaches those of its own job through memory, or would if there were any on this node. It does not under the race
+// detector, which does not see what two jobs in one process synchronise through such memory.
 func (w *ways) shares(job *boot.Job) bool { return (w.near != nil || job.Fabric == "shm") && !sys.Race }
 
-// abroad returns the fabric to processes of other jobs. A process that has had no use for sockets opens it now.
+// abroad returns the fabric to processes of other jobs. A process that has not used sockets so far opens it now.
 func (w *World) abroad() (*tcp.Fabric, error) {
 	w.Proc.Lock()
 	defer w.Proc.Unlock()

@@ -15,9 +15,9 @@ import (
 	"github.com/halo-mpi/halo/internal/testrun"
 )
 
-// Processes that check and others are in one job: the first find what is wrong with
-// messages among themselves, the others take part in everything as ever, and
-// collectives are checked where all members check.
+// A job has processes that check and others. Those that check find errors of the messages
+// among themselves, the others communicate as ever, and a collective is checked if all
+// members check.
 func TestSomeProcessesCheck(t *testing.T) {
 	checks := func(i int) bool { return i != 1 }
 	for _, fabric := range testrun.Fabrics("inproc", "shm", "tcp", "inproc@0010", "tcp@0110") {
@@ -69,7 +69,7 @@ func someCheck(w *World, checks func(i int) bool) error {
 	if w.Checks() != checks(me) || w.SlowPath() != checks(me) {
 		return fmt.Errorf("checks: %t, odd: %t", w.Checks(), w.SlowPath())
 	}
-	// Everybody sends everybody integers, who receives doubles.
+	// Each process sends an integer to each, which receives it as a double.
 	set := dtype.Predefined()
 	out, err := dtype.Bind(make([]byte, 8), 0, set.Type(dtype.Int64), 1)
 	if err != nil {
@@ -97,7 +97,7 @@ func someCheck(w *World, checks func(i int) bool) error {
 			return fmt.Errorf("a message of rank %d: %v", r, err)
 		}
 	}
-	// The checking ones have a communicator of their own.
+	// The processes that check have a communicator of their own.
 	color := 0
 	if !checks(me) {
 		color = 1

@@ -20,13 +20,13 @@ import (
 // first request, and keeps the descriptors. So any process can map the segment of any other without
 // its help, and the owner can read the memory of a process that has failed.
 type Memory struct {
-	shared bool  // the job's fabric wants segments
+	shared bool  // the processes communicate by shared memory
 	ranks  []int // of this node, ascending
 	notes  *Notes
 
 	mu      sync.Mutex
 	made    map[int]*os.File
-	adopted bool // notes are those of another owner
+	adopted bool // notes have the memory of an earlier owner
 }
 
 // New returns the memory of the processes with these ranks, in ascending order. shared tells whether
@@ -39,7 +39,7 @@ func New(shared bool, ranks []int, notes *Notes) *Memory {
 func (m *Memory) Notes() *Notes { return m.notes }
 
 // Segment returns the descriptor of a rank's segment or bell, or of the node's control segment or
-// notes. The memory keeps the ownership.
+// notes. The caller must not close it.
 func (m *Memory) Segment(which int) (*os.File, error) {
 	bell, isBell := boot.BellRank(which)
 	var name string
@@ -83,8 +83,8 @@ func (m *Memory) Segment(which int) (*os.File, error) {
 	return f, nil
 }
 
-// Give takes over the descriptor of memory that an owner before this one has made, as of Segment. What is
-// there already stays.
+// Give takes over the descriptor of memory that an earlier owner has made; which is as for Segment. If this
+// owner has such memory already, it keeps it and closes f. Only notes are replaced, once.
 func (m *Memory) Give(which int, f *os.File) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -19,8 +19,7 @@ import (
 const NotesName = "halo-notes"
 
 // Notes is the memory of the wait notes of this node, which its owner and the processes write: see
-// shmfmt.Note. It exists before the first process, so that halo ps finds the job
-// from then on.
+// shmfmt.Note. It exists before the first process starts, so that halo ps finds the job from then on.
 type Notes struct {
 	ranks []int // of this host: the i-th note is that of ranks[i]
 
@@ -49,8 +48,8 @@ func NewNotes(h *shmfmt.NotesHeader, ranks []int) *Notes {
 	return n
 }
 
-// adopt replaces the memory by that of another owner. It keeps what this owner has noted of processes that
-// have started here already.
+// adopt replaces the memory by that of an earlier owner. It copies there what this owner has noted of
+// processes that have started already.
 func (n *Notes) adopt(f *os.File) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -71,7 +70,7 @@ func (n *Notes) adopt(f *os.File) {
 	n.file, n.mem = f, f
 }
 
-// at is the offset of the note of a rank.
+// at returns the offset of the note of a rank.
 func (n *Notes) at(rank int) int64 { return shmfmt.NotesSize(slices.Index(n.ranks, rank)) }
 
 // write writes b at an offset in the note of a rank.

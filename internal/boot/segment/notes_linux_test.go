@@ -13,8 +13,8 @@ func newNotes(ranks []int) *Notes {
 	return NewNotes(&shmfmt.NotesHeader{Size: 8, Started: time.Now(), Job: "job", Fabric: "shm"}, ranks)
 }
 
-// Processes start while one of them brings the notes of the owner before this one: in the end the memory has
-// what both owners have noted, at whatever moment it was replaced.
+// Processes start while one of them brings the notes of an earlier owner. In the end the memory has what
+// both owners have noted, whenever it was replaced.
 func TestXSES01_NotesOfTwoOwners(t *testing.T) {
 	ranks := []int{1, 2, 4, 7}
 	for range 50 {

@@ -1,7 +1,7 @@
-// Package filetest puts faults below the accesses of files: system calls that transfer less than they are
-// asked for, and that fail. A Faults belongs to a test, and wraps the files of any number of processes.
+// Package filetest puts faults below the accesses of files: system calls that fail, or transfer less than
+// they are asked for. A Faults belongs to a test, and wraps the files of any number of processes.
 //
-// The trap: a system call that Faults makes fail has not been made; one that it makes short has.
+// The trap: a system call that Faults makes fail is not made, except Close; one that it makes short is.
 package filetest
 
 import (
@@ -29,22 +29,22 @@ const (
 
 // Faults says what happens to system calls.
 type Faults struct {
-	// Before is called before each call on the file of a process, n bytes at an offset. Unless it
-	// returns nil, the call is not made and fails with what it returns. It is called by several
-	// goroutines.
+	// Before is called before each system call on a file, for n bytes at an offset. If it returns an
+	// error, the call fails with that error and is not made, except Close. Several goroutines call
+	// Before. nil: no call fails.
 	Before func(c Call, off int64, n int) error
-	// Short is the seed of random short transfers: every third reads or writes a part, and vectored
-	// calls end at any byte. 0: none.
+	// Short is the seed of random short transfers: on average every third read or write transfers only
+	// a part, and vectored ones end at any byte. 0: none.
 	Short uint64
 
 	mu sync.Mutex
 	r  *rand.Rand
 }
 
-// Wrap returns a file with these faults.
+// Wrap returns s with these faults.
 func (f *Faults) Wrap(s file.Store) file.Store { return &faulty{s, f} }
 
-// part is how many of n bytes a call transfers.
+// part returns how many of n bytes a call transfers.
 func (f *Faults) part(n int) int {
 	if f.Short == 0 || n < 2 {
 		return n
@@ -112,7 +112,7 @@ func length(list [][]byte) (n int) {
 	return n
 }
 
-// first are the first n bytes of a list.
+// first returns the first n bytes of a list.
 func first(list [][]byte, n int) (out [][]byte) {
 	for _, b := range list {
 		b = b[:min(n, len(b))]

@@ -8,7 +8,8 @@ import (
 // The x86 kernels. Operands are in Go's order: second source, first source, destination. If both
 // operands of a sum or product are NaN, the result is the first source, which is a.
 //
-// Registers: V0 and V1 are a and b, V2 to V4 scratch, V15 a constant.
+// Registers: V0 and V1 are a and b, V2 to V4 scratch, V15 a constant. In the unrolled loop of an operation
+// of one instruction, V0 to V3 are four vectors of a.
 
 // unrolled is the number of vectors in an iteration of the unrolled loop.
 const unrolled = 4
@@ -69,7 +70,7 @@ func (l lane) suffix() string {
 // letter returns the last letter of floating-point instructions.
 func (l lane) letter() string { return map[int]string{32: "S", 64: "D"}[l.bits] }
 
-// sign returns the letter of a lane in minima and maxima.
+// sign returns the letter of a lane in the instructions for minima and maxima.
 func (l lane) sign() string {
 	if l.signed {
 		return "S"
@@ -131,7 +132,7 @@ func avx2Body(what string, l lane) (setup, body []string) {
 // multiply returns the product of integers; wide is for AVX-512.
 func multiply(l lane, wide bool) (setup, body []string) {
 	switch l.bits {
-	case 8: // as lanes of 16 bits: the even bytes, then the odd ones
+	case 8: // by products of 16 bits: of the even bytes, then of the odd ones
 		setup = []string{"VPCMPEQD V.15, V.15, V.15", "VPSRLW $8, V.15, V.15"}
 		and, or := "VPAND", "VPOR"
 		if wide {
@@ -155,7 +156,7 @@ func multiply(l lane, wide bool) (setup, body []string) {
 	if wide {
 		return nil, []string{"VPMULLQ V.1, V.0, V.0"}
 	}
-	return nil, []string{ // low * low, and to its upper half the two products low * high
+	return nil, []string{ // low * low, to whose upper half the two products low * high are added
 		"VPSHUFD $177, V.1, V.2",
 		"VPMULLD V.2, V.0, V.2",
 		"VPSRLQ $32, V.2, V.3",

@@ -55,11 +55,11 @@ type outcome struct {
 
 // run runs tests with a fault, or with none.
 func (b *builds) run(t trial, name string, deadline time.Duration) outcome {
-	// The tests see to the deadline themselves; the context is there for those that cannot.
+	// The tests end themselves at the deadline; the context ends those that cannot.
 	ctx, cancel := context.WithTimeout(context.Background(), deadline+30*time.Second)
 	defer cancel()
-	// What they say goes to a file: a pipe would be waited for as long as a process that they
-	// have started holds it.
+	// Their output goes to a file. If it went to a pipe, Run would wait as long as any process
+	// that the tests have started holds the pipe.
 	said, err := os.CreateTemp(b.dir, "said")
 	if err != nil {
 		return outcome{err: err}
@@ -78,8 +78,8 @@ func (b *builds) run(t trial, name string, deadline time.Duration) outcome {
 	return outcome{err, string(text), ctx.Err() != nil || bytes.Contains(text, []byte("panic: test timed out"))}
 }
 
-// clean runs the tests for all faults in the list without any, and returns how many there
-// were.
+// clean runs the tests that look for the faults in the list, without a fault, and returns the number
+// of tests.
 func (b *builds) clean(list []sought, limit time.Duration) (tests int, err error) {
 	var done []trial
 	for _, p := range list {
@@ -104,13 +104,13 @@ func (b *builds) clean(list []sought, limit time.Duration) (tests int, err error
 
 // finding is how a fault was found.
 type finding struct {
-	by   string // package and test; none: it was not
+	by   string // package and test; "": the fault was not found
 	took time.Duration
-	why  string // it was not found
+	why  string // why it was not found
 }
 
-// find runs the tests for a fault, again and again, until one fails. One that hangs has
-// not found anything: it must say so itself.
+// find runs the tests for a fault, again and again, until one fails. A test that hangs has not
+// found the fault: it has to detect the hang and fail.
 func (b *builds) find(p sought, limit time.Duration) finding {
 	begin := time.Now()
 	for {
@@ -129,8 +129,8 @@ func (b *builds) find(p sought, limit time.Duration) finding {
 	}
 }
 
-// failed is the name of the test that has failed, as its output says: the first one that
-// has ended so, or that was running when the process ended.
+// failed returns the name of the test that has failed, by the output: the first that has ended with
+// FAIL, or else the one that was running when the process ended. If there is none it returns otherwise.
 func failed(out, otherwise string) string {
 	if m := regexp.MustCompile(`(?m)^--- FAIL: (\S+)`).FindStringSubmatch(out); m != nil {
 		return m[1]

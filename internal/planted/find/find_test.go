@@ -13,10 +13,10 @@ import (
 	"testing"
 )
 
-// root is that of the repository.
+// root is the directory of the repository.
 const root = "../../.."
 
-// declared are the names that a file of package planted declares and exports.
+// declared returns the exported names that a file of package planted declares.
 func declared(t *testing.T, file string) (names []string) {
 	t.Helper()
 	f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, "internal/planted", file), nil, 0)
@@ -35,8 +35,8 @@ func declared(t *testing.T, file string) (names []string) {
 	return names
 }
 
-// Every fault is looked for, by tests that there are, and said of it is what it does, in
-// package planted and in docs/testing.md.
+// Tests that exist look for every fault, and package planted and docs/testing.md say what each
+// fault does.
 func TestEveryFaultIsLookedFor(t *testing.T) {
 	var names []string
 	for _, s := range faults() {
@@ -69,9 +69,10 @@ func TestEveryFaultIsLookedFor(t *testing.T) {
 	}
 }
 
-// sources are the names of tests by package, each on a line with "func" before it: files are read once.
+// sources holds, by package, the lines of its test files that begin a function. Each file is read once.
 type sources map[string][]byte
 
+// declare reports whether a package declares a test whose name begins with run.
 func (s sources) declare(t *testing.T, pkg, run string) bool {
 	t.Helper()
 	if s[pkg] == nil {
@@ -94,7 +95,8 @@ func (s sources) declare(t *testing.T, pkg, run string) bool {
 	return regexp.MustCompile(`(?m)^func ` + run).Match(s[pkg])
 }
 
-// A hang is no finding, unless the test itself says so; of a failure the first test is told.
+// failed names the first test that has failed, the test that was running when the process ended, or
+// else what was to run.
 func TestOutcomes(t *testing.T) {
 	for out, want := range map[string]string{
 		"=== RUN   TestA\n--- PASS: TestA (0.00s)\n=== RUN   TestB\n--- FAIL: TestB (0.10s)\n    --- FAIL: TestB/x (0.1s)\nFAIL\n": "TestB",

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// The short form of make faults: some faults of different kinds that are found at once. Their
-// tests pass without them, in a build that has them all.
+// This is the short form of make faults, with some faults of different kinds that tests find at once.
+// The tests pass without a fault, in the build that contains all faults.
 func TestSomeFaultsAreFound(t *testing.T) {
 	some := []string{"FetchedOutside", "BiasBlind", "WriterNotReaped", "DrawerPassed", "FreedTwice"}
 	list := slices.DeleteFunc(faults(), func(s sought) bool { return !slices.Contains(some, s.name) })
