@@ -158,10 +158,11 @@ func (c *Client) ask(ctx context.Context, what string, request func(number uint3
 		}
 		return a.text, a.result == doneValue, nil
 	case <-ctx.Done():
-		return "", false, ctx.Err()
+		return "", false, c.failed(what, ctx.Err()) // take takes the answer
 	}
 }
 
+// failed returns the error of a request.
 func (c *Client) failed(what string, err error) error {
 	return fmt.Errorf("rendezvous: rank %d of %d at %s: %s: %w", c.id.Rank, c.id.Size, c.at, what, err)
 }
@@ -198,7 +199,7 @@ func (c *Client) put(what, key, value string) error {
 		err = engine.CheckValue(value)
 	}
 	if err != nil {
-		return err
+		return c.failed(what, err)
 	}
 	_, _, err = c.ask(context.Background(), what, func(n uint32) *frame.Writer { return frame.New(kindPut).U32(n).Text(key).Text(value) })
 	return err
@@ -217,10 +218,10 @@ func (c *Client) Get(key string, rank int) (value string, ok bool, err error) {
 
 func (c *Client) get(ctx context.Context, what, key string, rank int, wait uint8) (string, bool, error) {
 	if err := engine.CheckKey(key); err != nil {
-		return "", false, err
+		return "", false, c.failed(what, err)
 	}
 	if rank < 0 || rank >= c.id.Size {
-		return "", false, fmt.Errorf("rendezvous: there is no rank %d in a job of %d", rank, c.id.Size)
+		return "", false, c.failed(what, fmt.Errorf("the job has no rank %d", rank))
 	}
 	return c.ask(ctx, what, func(n uint32) *frame.Writer { return frame.New(kindGet).U32(n).U32(uint32(rank)).U8(wait).Text(key) })
 }

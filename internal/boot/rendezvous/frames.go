@@ -52,6 +52,9 @@ const (
 	version = 1
 	// frameMax bounds the length of frames.
 	frameMax = 64 + engine.MaxKey + engine.MaxValue + frame.MaxText
+	// waitsMax bounds the values for which one process waits at a time, with those that its Lookups have
+	// given up.
+	waitsMax = 1 << 12
 	// keysMax bounds the number of Puts of one process.
 	keysMax = 16
 )

@@ -45,6 +45,8 @@ type peer struct {
 	conn io.ReadWriteCloser
 	mu   sync.Mutex // guards writes
 	puts int
+
+	waits int // values for which the process waits; guarded by server.mu
 }
 
 func (p *peer) send(f []byte) {
@@ -165,6 +167,9 @@ func (s *server) put(p *peer, number uint32, name, value string) {
 	s.values[at] = value
 	waiting := s.waiting[at]
 	delete(s.waiting, at)
+	for _, w := range waiting {
+		w.peer.waits--
+	}
 	s.mu.Unlock()
 	p.send(done(number, doneValue, ""))
 	for _, w := range waiting {
@@ -175,16 +180,19 @@ func (s *server) put(p *peer, number uint32, name, value string) {
 func (s *server) get(p *peer, number uint32, at slot, wait bool) {
 	s.mu.Lock()
 	value, ok := s.values[at]
-	if !ok && wait && len(s.waiting[at]) < s.size {
+	waits := !ok && wait && p.waits < waitsMax
+	if waits {
 		s.waiting[at] = append(s.waiting[at], waiter{p, number})
-		s.mu.Unlock()
-		return
+		p.waits++
 	}
 	s.mu.Unlock()
-	if ok {
+	switch {
+	case ok:
 		p.send(done(number, doneValue, value))
-	} else {
+	case !wait:
 		p.send(done(number, doneNothing, ""))
+	case !waits:
+		p.send(done(number, doneFailed, fmt.Sprintf("rank %d waits for more than %d values", p.rank, waitsMax)))
 	}
 }
 

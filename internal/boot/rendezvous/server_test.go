@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -96,9 +97,55 @@ func TestXLCH01_XSES01_Store(t *testing.T) {
 	}
 	short, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := a.Lookup(short, "never", 1); !errors.Is(err, context.Canceled) {
+	if _, err := a.Lookup(short, "never", 1); !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "rank 0 of 3") {
 		t.Error(err)
 	}
+}
+
+// S6, X-SES-01: lookups wait for a value however many others do, and however many have given up, up to a limit.
+// Beyond it they fail.
+func TestS6_XSES01_ManyLookups(t *testing.T) {
+	m := newMeeting(t, 2)
+	a, b := m.join(0), m.join(1)
+	short, cancel := context.WithCancel(t.Context())
+	cancel()
+	const lookups = 10
+	for range waitsMax - lookups {
+		if _, err := a.Lookup(short, "name", 1); !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+	}
+	found := make(chan string, lookups)
+	for range lookups {
+		go func() {
+			v, err := a.Lookup(t.Context(), "name", 1)
+			found <- fmt.Sprint(v, err)
+		}()
+	}
+	for m.server.waits(0) < waitsMax {
+		runtime.Gosched()
+	}
+	if v, err := a.Lookup(t.Context(), "name", 1); err == nil || !strings.Contains(err.Error(), fmt.Sprint("rank 0 waits for more than ", waitsMax, " values")) {
+		t.Errorf("%q, %v", v, err)
+	}
+	if err := b.Publish("name", "x"); err != nil {
+		t.Error(err)
+	}
+	for range lookups {
+		if got := <-found; got != "x<nil>" {
+			t.Error(got)
+		}
+	}
+	if n := m.server.waits(0); n != 0 {
+		t.Errorf("%d values are waited for", n)
+	}
+}
+
+// waits returns the number of values for which a process waits.
+func (s *server) waits(rank int) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.peers[rank].waits
 }
 
 // An abort ends the others. The end of rank 0 does so, too, unless it has said that it may end.
