@@ -64,10 +64,9 @@ var ErrOver = errors.New("boot: the job is over")
 const (
 	// MaxValue is the length in bytes of the longest value that a process may publish in
 	// one Exchange: the smallest limit on a value among the launchers of other MPIs.
-	MaxValue = 1000
-	// MaxRanks is the size of the largest job: far more than one launcher can start, and
-	// the bound for sizes that a decoder accepts.
-	MaxRanks = 1 << 16
+	MaxValue = engine.MaxValue
+	// MaxRanks is the size of the largest job.
+	MaxRanks = engine.MaxRanks
 
 	// ControlSegment is the name of the node's control segment, which belongs to no rank.
 	ControlSegment = -1

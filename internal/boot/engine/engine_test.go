@@ -36,6 +36,8 @@ func TestXLCH01_Mappings(t *testing.T) {
 		{"(vector,[(0,1,1)x2)", 2, ""},
 		{"(vector,[(0,1,1)]x65536)", 2, "[0 0]"},
 		{"(vector,[[(0,1,1)]x65536]x2)", 2, ""},
+		{"(vector,[(0,1,1)]x65536,[(0,1,1)]x2)", 2, ""},
+		{"(vector,[(0,1,1)]x65536,(0,1,1))", 2, ""},
 		{"(map,(0,1,1))", 2, ""},
 	} {
 		nodes, err := ParseMapping(x.value, x.size)

@@ -67,6 +67,9 @@ func (p *mapping) number() (int, bool) {
 	return v, err == nil && v <= MaxRanks
 }
 
+// room reports whether n more triples are at most MaxRanks in all. A job has a rank for each.
+func (p *mapping) room(n int) bool { return len(p.blocks)+n <= MaxRanks }
+
 // list takes triples and repeated lists of them, separated by commas, up to the character end.
 func (p *mapping) list(end byte) bool {
 	for {
@@ -78,7 +81,7 @@ func (p *mapping) list(end byte) bool {
 			}
 			times, ok := p.number()
 			once := p.blocks[from:]
-			if !ok || times < 1 || times*len(once) > MaxRanks {
+			if !ok || times < 1 || !p.room((times-1)*len(once)) {
 				return false
 			}
 			for range times - 1 {
@@ -92,7 +95,7 @@ func (p *mapping) list(end byte) bool {
 					return false
 				}
 			}
-			if !p.take(")") || b[1] < 1 || b[2] < 1 {
+			if !p.take(")") || b[1] < 1 || b[2] < 1 || !p.room(1) {
 				return false
 			}
 			p.blocks = append(p.blocks, b)

@@ -8,7 +8,8 @@ const (
 	// MaxValue is the length of the longest value in bytes. Hydra cuts a value after 1024 bytes and
 	// reports success; the node daemon of Slurm dies of longer ones.
 	MaxValue = 1000
-	// MaxRanks is the size of the largest job: see boot.MaxRanks.
+	// MaxRanks is the size of the largest job: far more than one launcher can start, and
+	// the bound for sizes that a decoder accepts.
 	MaxRanks = 1 << 16
 )
 

@@ -117,7 +117,7 @@ func (c *Client) open() error {
 		return err
 	}
 	c.kvs, _ = m.Get("kvsname")
-	if c.id.Job = engine.Printable(c.kvs); c.kvs == "" || len(c.kvs) > 256 {
+	if c.id.Job = engine.Printable(c.kvs); c.kvs == "" || len(c.kvs) > maxStore {
 		return fmt.Errorf("pmi1: rank %d: %s names the job %q", c.id.Rank, c.name, c.kvs)
 	}
 	if m, err = c.ask("get_appnum", "appnum"); err != nil {
@@ -182,6 +182,11 @@ func (c *Client) ask(name, answer string, pairs ...string) (Message, error) {
 	return m, err
 }
 
+// failed returns the error of a request.
+func (c *Client) failed(request string, err error) error {
+	return fmt.Errorf("pmi1: rank %d: %s to %s: %w", c.id.Rank, request, c.name, err)
+}
+
 func (c *Client) send(m Message) error {
 	if c.final {
 		return fmt.Errorf("pmi1: rank %d: %s: this process has left %s: %w", c.id.Rank, m.Name, c.name, engine.ErrLost)
@@ -191,7 +196,7 @@ func (c *Client) send(m Message) error {
 		return err
 	}
 	if _, err := c.conn.Write(b); err != nil {
-		return fmt.Errorf("pmi1: rank %d: %s to %s: %w: %w", c.id.Rank, m.Name, c.name, engine.ErrLost, err)
+		return c.failed(m.Name, fmt.Errorf("%w: %w", engine.ErrLost, err))
 	}
 	return nil
 }
@@ -202,7 +207,7 @@ func (c *Client) next(request string) (Message, error) {
 	case m := <-c.answers:
 		return m, nil
 	case <-c.lost:
-		return Message{}, fmt.Errorf("pmi1: rank %d: %s to %s: %w", c.id.Rank, request, c.name, c.why)
+		return Message{}, c.failed(request, c.why)
 	}
 }
 
@@ -245,7 +250,7 @@ func (c *Client) Put(key, value string) error {
 		err = engine.CheckValue(value)
 	}
 	if err != nil {
-		return err
+		return c.failed("put", err)
 	}
 	m, err := c.ask("put", "put_result", "kvsname", c.kvs, "key", k, "value", value)
 	if err != nil {
@@ -267,7 +272,7 @@ func (c *Client) Fence() error {
 func (c *Client) Get(key string, rank int) (value string, ok bool, err error) {
 	k, err := c.key(key, rank)
 	if err != nil {
-		return "", false, err
+		return "", false, c.failed("get", err)
 	}
 	return c.get(k)
 }
@@ -300,7 +305,7 @@ func (c *Client) Publish(name, value string) error {
 		err = engine.CheckValue(value)
 	}
 	if err != nil {
-		return err
+		return c.failed("publish_name", err)
 	}
 	m, err := c.ask("publish_name", "publish_result", "service", s, "port", value)
 	if err != nil {
@@ -320,7 +325,7 @@ func (c *Client) Publish(name, value string) error {
 func (c *Client) Lookup(ctx context.Context, name string, rank int) (string, error) {
 	s, err := c.service(name, rank)
 	if err != nil {
-		return "", err
+		return "", c.failed("lookup_name", err)
 	}
 	for pause := firstPause; ; pause = min(2*pause, lastPause) {
 		m, err := c.ask("lookup_name", "lookup_result", "service", s)
@@ -332,9 +337,9 @@ func (c *Client) Lookup(ctx context.Context, name string, rank int) (string, err
 		}
 		select {
 		case <-ctx.Done():
-			return "", ctx.Err()
+			return "", c.failed("lookup_name", ctx.Err())
 		case <-c.lost:
-			return "", fmt.Errorf("pmi1: rank %d: lookup_name to %s: %w", c.id.Rank, c.name, c.why)
+			return "", c.failed("lookup_name", c.why)
 		case <-time.After(pause):
 		}
 	}
@@ -347,7 +352,10 @@ func (c *Client) Abort(code int, reason string) error {
 	if err == nil {
 		_, err = c.conn.Write(b)
 	}
-	return err
+	if err != nil {
+		return c.failed("abort", err)
+	}
+	return nil
 }
 
 // Finalize implements engine.Client.

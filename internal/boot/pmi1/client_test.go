@@ -249,14 +249,16 @@ func TestXLCH01_BadServers(t *testing.T) {
 	}
 }
 
-// Values that an engine would cut off are not sent.
+// Values that an engine would cut off are not sent, which the error says with the request and the rank.
 func TestXLCH01_ValuesThatWouldBeCut(t *testing.T) {
 	c, requests := hydra402().client(t)
 	before := len(requests())
+	_, _, getErr := c.Get("a;b", 1)
+	_, lookErr := c.Lookup(t.Context(), "n;m", 1)
 	for _, err := range []error{c.Put("a", "x y"), c.Put("a", strings.Repeat("x", engine.MaxValue+1)), c.Put("a", ""), c.Put("a;b", "x"),
-		c.Put(strings.Repeat("k", engine.MaxKey), "x"), c.Publish("n", "x;y")} {
-		if err == nil {
-			t.Error("it was sent")
+		c.Put(strings.Repeat("k", engine.MaxKey), "x"), c.Publish("n", "x;y"), getErr, lookErr} {
+		if err == nil || !strings.HasPrefix(err.Error(), "pmi1: rank 0: ") || !strings.Contains(err.Error(), " to the PMI-1 server (version 1.1): engine: ") {
+			t.Error(err)
 		}
 	}
 	if n := len(requests()); n != before {

@@ -281,7 +281,7 @@ func (s *Server) value(key string) string {
 func (c *connection) barrier(m Message) (Message, error) {
 	answer := answers(m.Name)
 	if group, ok := m.Get("group"); ok {
-		return failed(answer, fmt.Sprintf("barrier_of_group_%.40s", strings.ReplaceAll(group, "\\", ""))), nil
+		return failed(answer, word(fmt.Sprintf("barrier_of_group_%.40s", group))), nil
 	}
 	all, err := c.server.host.Fence(c.rank, c.puts)
 	c.puts = c.puts[:0]
@@ -289,7 +289,7 @@ func (c *connection) barrier(m Message) (Message, error) {
 	case errors.Is(err, ErrOver):
 		return Message{}, nil
 	case err != nil:
-		return failed(answer, reason(err)), nil
+		return failed(answer, word(err.Error())), nil
 	}
 	if c.fences++; !c.server.absorb(c.fences, all) {
 		return failed(answer, fmt.Sprintf("more_than_%d_bytes_in_the_store", maxStored)), nil
@@ -344,19 +344,19 @@ func (c *connection) name(m Message) (Message, error) {
 	case errors.Is(err, ErrOver):
 		return Message{}, nil
 	case err != nil:
-		return failed(answer, reason(err)), nil
+		return failed(answer, word(err.Error())), nil
 	case q.Verb == Lookup:
 		return New(answer, "rc", "0", "port", port), nil
 	}
 	return New(answer, "rc", "0", "info", "ok"), nil
 }
 
-// reason is the text of an error as one word, since a blank would end the value.
-func reason(err error) string {
+// word returns text as one word, since a blank ends a value.
+func word(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r <= ' ' || r == '\\' || r > '~' {
 			return '_'
 		}
 		return r
-	}, err.Error())
+	}, text)
 }

@@ -220,6 +220,7 @@ func TestServerRefusesWhatIsTooLong(t *testing.T) {
 		"cmd=put kvsname=kvs key=b value="+long, "cmd=put_result rc=0 msg=success",
 		"cmd=put kvsname=kvs key=c value="+long, "cmd=put_result rc=-1 msg=more_than_3000_bytes_before_a_barrier",
 		"cmd=barrier_in group=NODE:1", "cmd=barrier_out rc=-1 msg=barrier_of_group_NODE:1",
+		`cmd=barrier_in group=a\ b\\c`, "cmd=barrier_out rc=-1 msg=barrier_of_group_a__b__c",
 		"cmd=barrier_in", "cmd=barrier_out rc=0 msg=success",
 		"cmd=put kvsname=kvs key=c value="+long, "cmd=put_result rc=0 msg=success",
 		"cmd=publish_name service=s", "cmd=publish_result rc=-1 msg=port_of_0_bytes_the_limit_is_1024",
