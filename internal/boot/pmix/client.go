@@ -144,9 +144,9 @@ func (c *Client) read() {
 // request sends a request and returns its answer. If ctx ends first the answer will be dropped.
 func (c *Client) request(ctx context.Context, m buffer) (answer []byte, err error) {
 	c.mu.Lock()
-	if c.ended != nil {
+	if ended := c.ended; ended != nil {
 		c.mu.Unlock()
-		return nil, c.ended
+		return nil, ended
 	}
 	c.tag = max(c.tag+1, firstTag)
 	tag, to := c.tag, make(chan []byte, 1)

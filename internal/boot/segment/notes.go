@@ -26,6 +26,7 @@ type Notes struct {
 	mu   sync.Mutex // held during each access, because adopt replaces the memory
 	file *os.File   // the file that processes map; nil if the system has no such memory
 	mem  noteMemory
+	old  *os.File // what file was before adopt; open until Close, because a session may be sending it
 }
 
 // noteMemory is what notes are read from and written to.
@@ -64,10 +65,7 @@ func (n *Notes) adopt(f *os.File) {
 			f.WriteAt(shmfmt.NoteInC(), n.at(rank)+shmfmt.NoteLanguage)
 		}
 	}
-	if n.file != nil {
-		n.file.Close()
-	}
-	n.file, n.mem = f, f
+	n.old, n.file, n.mem = n.file, f, f
 }
 
 // at returns the offset of the note of a rank.
@@ -126,7 +124,7 @@ func WaitsFor(v *shmfmt.NoteView, i int) string {
 	return v.Waits[i].For
 }
 
-// shared returns the file that processes map, nil if the system has no such memory. The notes keep it.
+// shared returns the file that processes map, nil if the system has no such memory. It stays open until Close.
 func (n *Notes) shared() *os.File {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -137,8 +135,10 @@ func (n *Notes) shared() *os.File {
 func (n *Notes) Close() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.file != nil {
-		n.file.Close()
+	for _, f := range []*os.File{n.file, n.old} {
+		if f != nil {
+			f.Close()
+		}
 	}
 }
 

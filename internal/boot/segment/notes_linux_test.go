@@ -23,6 +23,10 @@ func TestXSES01_NotesOfTwoOwners(t *testing.T) {
 		before.InC(1)
 		before.Started(2, 102)
 		m := New(true, ranks, newNotes(ranks))
+		own, err := m.Segment(boot.NotesSegment)
+		if err != nil {
+			t.Fatal(err)
+		}
 		var all sync.WaitGroup
 		all.Go(func() { m.Give(boot.NotesSegment, before.shared()) })
 		for _, rank := range ranks[1:] {
@@ -34,6 +38,9 @@ func TestXSES01_NotesOfTwoOwners(t *testing.T) {
 			})
 		}
 		all.Wait()
+		if _, err := own.Stat(); err != nil {
+			t.Errorf("the memory that a session may be sending: %v", err)
+		}
 		f, err := m.Segment(boot.NotesSegment)
 		if err != nil || f != before.shared() {
 			t.Fatalf("notes %v, %v: not those of the owner before", f, err)
