@@ -11,7 +11,7 @@ import (
 func TestMoveIsCopy(t *testing.T) {
 	g := rand.New(rand.NewPCG(1, 2))
 	for _, n := range []int{0, 1, 8, 100, stringCopy - 1, stringCopy, stringCopy + 65, 1<<20 + 3, streamCopy + 7} {
-		beyond := (n/64 + 2) * 64 // n bytes from here on do not overlap those at the begin
+		beyond := (n/64 + 2) * 64 // n bytes from here on do not overlap those at the beginning
 		mem := make([]byte, 2*beyond+200)
 		for i := range mem {
 			mem[i] = byte(g.Uint32())

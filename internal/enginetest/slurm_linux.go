@@ -67,7 +67,7 @@ func Need(t testing.TB, programs ...string) {
 		t.Skip("enginetest: tests of engines take long")
 	}
 	if p := Missing(programs...); p != "" {
-		t.Skipf("enginetest: %s is not installed", p)
+		t.Skipf("enginetest: %s is not installed: make need installs it", p)
 	}
 }
 

@@ -173,8 +173,8 @@ func TestNothingIsLeftOfAKilledTest(t *testing.T) {
 		fmt.Println("up", h.dir, h.host[0].net, h.host[1].net, h.hub.net)
 		select {}
 	}
-	if missing := Missing(); missing != "" {
-		t.Skip("hosttest: hosts cannot be had here: " + missing)
+	if missing := Missing(); missing != "" || testing.Short() {
+		t.Skip("hosttest: hosts cannot be had here, or with -short: " + missing)
 	}
 	c := exec.Command(os.Args[0], "-test.run", "^TestNothingIsLeftOfAKilledTest$")
 	c.Env = append(os.Environ(), asKilled+"=1")

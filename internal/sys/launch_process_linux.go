@@ -23,10 +23,11 @@ func Subreaper() error { return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0,
 
 // Adopted returns the orphans that are children of this process now, zombies included, and the processes
 // that its first thread has started. The kernel makes the first thread the parent of orphans.
+// A kernel without lists of children lets Adopted return all children.
 //
 // Adopted does not read the lists of other threads, since a lookup makes an entry of /proc for the thread.
 // The kernel removes these entries while the threads end, and the process that waits for this one spins
-// until all are removed. When all cores are in use, that takes a third of their time.
+// until all are removed. When all cores are in use, that takes a third of the cores' time.
 func Adopted() []int {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/self/task/%d/children", os.Getpid()))
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package testrun says which fabrics a run of the tests covers.
+// Package testrun says which fabrics a run of the tests covers, and prepares what tests start.
 //
 // Each test runs over each fabric once in `make test`: over inproc and tcp in a build with the
 // race detector, over shm in one without. The detector sees nothing of what synchronises in

@@ -51,8 +51,11 @@ func TestSomeProcessesCheck(t *testing.T) {
 				if errs[i] != nil {
 					t.Errorf("rank %d: %v", i, errs[i])
 				}
-				if w != nil {
-					errs[i] = w.Proc.Stop()
+				if w == nil {
+					continue
+				}
+				if err := w.Proc.Stop(); err != nil {
+					t.Errorf("rank %d: Stop: %v", i, err)
 				}
 			}
 			for _, w := range worlds {

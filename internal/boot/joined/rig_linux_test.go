@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/halo-mpi/halo/internal/enginetest"
 	"github.com/halo-mpi/halo/internal/leak"
 	"github.com/halo-mpi/halo/internal/testrun"
 )
@@ -132,12 +133,13 @@ func (o outcome) has(texts ...string) outcome {
 	return o
 }
 
-// need skips a test if a program is not installed.
+// need returns the path of a program: see enginetest.Need.
 func need(t *testing.T, name string) string {
 	t.Helper()
+	enginetest.Need(t, name)
 	path, err := exec.LookPath(name)
 	if err != nil {
-		t.Skipf("%s is not installed: make need installs it", name)
+		t.Fatal(err)
 	}
 	return path
 }
