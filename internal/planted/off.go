@@ -31,7 +31,7 @@ const (
 	WriterNotReaped = false
 	// LockShared drops exclusive locks: they are claimed shared.
 	LockShared = false
-	// LockTwice grants a lock beside one who has it.
+	// LockTwice grants a lock to a process while another one holds it in a conflicting mode.
 	LockTwice = false
 	// DrawerPassed ignores claimants of a lock that are drawing a ticket.
 	DrawerPassed = false
@@ -41,50 +41,50 @@ const (
 	LateNewsSilent = false
 	// HolderNotReported does not report to the next holder of a lock that the last one died.
 	HolderNotReported = false
-	// RangeByOne takes ranges of a lock that have one number in common for ranges that have none.
+	// RangeByOne takes ranges of a lock that overlap by one number for disjoint ones.
 	RangeByOne = false
-	// WakesOneReader wakes one of several that have a lock when it is released.
+	// WakesOneReader wakes only one of several waiting readers when a lock is released.
 	WakesOneReader = false
-	// AttachByOne finds one byte more than what is attached.
+	// AttachByOne accepts a range that ends one byte after the attached memory.
 	AttachByOne = false
 )
 
-// Packages heap, node, proc and p2p, as far as one-sided communication needs them.
+// Packages heap, node, proc and p2p: memory, waiting, and the pieces of long messages.
 const (
-	// FreedTwice finds blocks of a heap that are free already.
+	// FreedTwice takes free blocks of a heap for live ones.
 	FreedTwice = false
-	// BlockDirty hands out blocks of a heap with what was left in them.
+	// BlockDirty does not clear a block of a heap whose memory was in use before.
 	BlockDirty = false
-	// BellNotRung does not wake who sleeps in a crowd of processes.
+	// BellNotRung does not wake a process that sleeps on an oversubscribed node.
 	BellNotRung = false
-	// WatcherForgotten does not wake who watches a word when a process dies.
+	// WatcherForgotten does not wake goroutines that watch a word when a process dies.
 	WatcherForgotten = false
 	// ApartAsked leaves tasks and polling to a goroutine that waits apart, which does neither.
 	ApartAsked = false
-	// CoreKept has pollers keep their cores while they wait for what needs further threads.
+	// CoreKept has pollers keep their cores while they wait for an event that needs further threads.
 	CoreKept = false
 	// AssistUnawaited completes a message before its sender has copied the pieces that it has claimed.
 	AssistUnawaited = false
 	// PieceOfAnother has a sender claim pieces of the message after the one that it was asked to assist with.
 	PieceOfAnother = false
-	// NameStale takes answers to the name of an operation that is over.
+	// NameStale accepts answers to an operation that is over.
 	NameStale = false
 )
 
 // Package rma: epochs.
 const (
-	// FenceNotMet lets a fence return without the others.
+	// FenceNotMet lets a fence return without waiting for the other members.
 	FenceNotMet = false
-	// FenceNotFlushed lets a fence return before what was sent is done.
+	// FenceNotFlushed lets a fence return before the operations of the epoch are complete.
 	FenceNotFlushed = false
 	// NoFence leaves out the fence of the processor in flush, fence and sync.
 	NoFence = false
-	// BeforeThePost applies at once what is to wait for the post.
+	// BeforeThePost applies operations at once that must wait for the post of their target.
 	BeforeThePost = false
 	// GateBeforeQueue lets operations pass those that were deferred before them, once the post
 	// is there.
 	GateBeforeQueue = false
-	// DeferredBackwards makes deferred operations in the order from the last to the first.
+	// DeferredBackwards carries out deferred operations from the last one to the first.
 	DeferredBackwards = false
 	// CompleteEarly tells the target that an epoch is complete while operations are under way.
 	CompleteEarly = false
@@ -93,25 +93,25 @@ const (
 	// WaitOneShort takes an exposure epoch for over when the first of its origins has
 	// completed.
 	WaitOneShort = false
-	// UnlockEarly gives a lock back before the operations are done.
+	// UnlockEarly releases a lock before the operations of the epoch are complete.
 	UnlockEarly = false
-	// LazyPassed locks a target while the lock of an earlier Lock has not been asked for.
+	// LazyPassed locks a target while the lock of an earlier Lock is still lazy.
 	LazyPassed = false
-	// EpochForgotten does not send the operation again of an epoch that found the lock taken.
+	// EpochForgotten does not resend the operation of an epoch in one frame that found the lock taken.
 	EpochForgotten = false
-	// EpochUnheld carries out the operation of an epoch in one frame though the lock is taken.
+	// EpochUnheld carries out the operation of an epoch in one frame although the lock is taken.
 	EpochUnheld = false
 	// FallenForgotten forgets that the claims of a dead process to locks are void.
 	FallenForgotten = false
-	// GrantedBeside grants exclusive locks to processes on other nodes beside shared ones.
+	// GrantedBeside grants exclusive locks to processes on other nodes while shared ones are held.
 	GrantedBeside = false
-	// BoundByOne takes one byte behind the end of mapped memory for part of it.
+	// BoundByOne takes the byte after the end of mapped memory for part of it.
 	BoundByOne = false
-	// AttachStale goes by the attach table as it was when memory was found in it first.
+	// AttachStale uses what was found in an attach table before, although the table has changed.
 	AttachStale = false
-	// TableTorn changes an attach table without saying so.
+	// TableTorn does not mark an attach table as changing while it changes.
 	TableTorn = false
-	// DetourLeft sends an accumulate the short way past one that had to go round.
+	// DetourLeft applies an accumulate in shared memory although an earlier one had to go by frames.
 	DetourLeft = false
 )
 
@@ -119,32 +119,32 @@ const (
 const (
 	// FlushShared lets a flush return when an earlier one that is under way is answered.
 	FlushShared = false
-	// BundlePassed sends operations past short ones that are held.
+	// BundlePassed sends operations before the short ones that are held for a coalesced frame.
 	BundlePassed = false
 	// GetPassed ends an epoch before long gets are answered.
 	GetPassed = false
-	// FaultMisnamed answers a refused request to the name of another one.
+	// FaultMisnamed reports the fault of a refused request with the handle of another request.
 	FaultMisnamed = false
-	// StrideOfTheLast takes the stride of several short operations that are held from the last
-	// one.
+	// StrideOfTheLast takes the distance from the first to the last of several held operations for the stride of
+	// their run.
 	StrideOfTheLast = false
-	// ChannelLeft has what covers all channels of a target cover the main one only.
+	// ChannelLeft has calls that must cover all channels of a target cover the main one only.
 	ChannelLeft = false
 	// SignalPassed signals in memory while frames of the same channel are under way.
 	SignalPassed = false
 	// NoticeEarly notifies of a get before it is answered.
 	NoticeEarly = false
-	// CounterNotRung does not wake who waits for a counter.
+	// CounterNotRung does not wake a process that waits for a counter.
 	CounterNotRung = false
 	// EnvironmentDropped has targets compute accumulates in Go's floating-point environment, not
 	// in the origin's.
 	EnvironmentDropped = false
-	// EnvironmentOfTheFirst computes short accumulates that are held in the environment of the
+	// EnvironmentOfTheFirst computes all accumulates of a coalesced frame in the floating-point environment of the
 	// first.
 	EnvironmentOfTheFirst = false
 )
 
-// Package coll.
+// Package coll, and the distribution of processes over cores, in package node.
 const (
 	// EnvironmentOfOthers reduces in the floating-point environment of whoever polls, not in that of
 	// the caller.
@@ -152,7 +152,8 @@ const (
 	// RefusalPublished publishes the number of a collective in a slot that the member refuses, as if
 	// it had contributed.
 	RefusalPublished = false
-	// DirectionKept has what goes in a direction of a grid arrive as what comes from there.
+	// DirectionKept takes the block that a neighbour sends in a direction of a grid for the one that comes from
+	// that direction.
 	DirectionKept = false
 	// EdgesBackwards receives along the edges of a graph from the last one to the first.
 	EdgesBackwards = false
@@ -160,7 +161,7 @@ const (
 	ReadUnmet = false
 	// StageRefilled fills a stage again while destinations may still read what a member has sent before.
 	StageRefilled = false
-	// EntryOfTheFirst takes the entry of the first of several edges from a member for all of them.
+	// EntryOfTheFirst uses the entry of the first of several edges from a member for all of them.
 	EntryOfTheFirst = false
 	// MovedAtOnce lets several processes that see the same crowded core leave it at once.
 	MovedAtOnce = false
@@ -168,21 +169,23 @@ const (
 	CrowdedForEver = false
 )
 
-// Package p2p.
+// Package p2p, reusable requests, and the fast paths of code in C.
 const (
 	// ShunnedOnce discards only those messages of a refused collective that are there already.
 	ShunnedOnce = false
 	// RefusedPays takes credit for a short send that has found no room, and again for the send that replaces it.
 	RefusedPays = false
-	// FilledUntold does not tell the paths of short messages that receives are posted or messages unexpected.
+	// FilledUntold does not tell the fast paths of short messages that there are posted receives or unexpected
+	// messages.
 	FilledUntold = false
 	// WantIgnored lets a receive in C keep the engine's lock while another thread wants it.
 	WantIgnored = false
 	// ArmedFirst has a send in C look whether the receiver sleeps before the message is published.
 	ArmedFirst = false
-	// SlowPassed lets a receive in C take the next message although something speaks against it.
+	// SlowPassed lets a receive in C take the next message although there is a reason for the slow path.
 	SlowPassed = false
-	// PostedAsleep does not wake a process that sleeps when the lock is given up under which a frame was sent.
+	// PostedAsleep does not wake a sleeping receiver when the lock is released under which a frame for it was
+	// posted.
 	PostedAsleep = false
 	// ImportForgotten has Go take the engine's lock without importing the receives that C has posted.
 	ImportForgotten = false
@@ -200,9 +203,9 @@ const (
 	ReuseEarly = false
 	// RetireTwice completes a reusable request by a load and a store, so that two copies may do so.
 	RetireTwice = false
-	// LockUnlooked has C take the lock of a target without a look for other claimants.
+	// LockUnlooked has C take the lock of a target without checking for other claimants.
 	LockUnlooked = false
-	// UnlockSilent has C release the lock of a target without waking who waits for it.
+	// UnlockSilent has C release the lock of a target without waking the processes that wait for it.
 	UnlockSilent = false
 )
 
@@ -212,15 +215,15 @@ const (
 	HandleStale = false
 	// HandleKept serves frames that name memory by a handle that has been released.
 	HandleKept = false
-	// OrderSkipped takes an ordering point for nothing.
+	// OrderSkipped ignores ordering points.
 	OrderSkipped = false
 	// NoticeFirst notifies of a put to mapped memory, then puts.
 	NoticeFirst = false
-	// ScopeOfTheMain has flushes of thread scope cover the channel of the others.
+	// ScopeOfTheMain has flushes of thread scope cover the main channel, not their own.
 	ScopeOfTheMain = false
 )
 
-// Package proc: identities of processes, contexts.
+// Several jobs: identities of processes, contexts, and calls that make communicators and windows.
 const (
 	// ContextOfNobody derives a context from its serial number alone, not from its creator.
 	ContextOfNobody = false
@@ -228,7 +231,7 @@ const (
 	IndexAsNumber = false
 	// BriefOfTheIndex has handles name a process by its index alone, not by its job.
 	BriefOfTheIndex = false
-	// StrangersMet takes processes of two groups for ones that know each other.
+	// StrangersMet takes processes of two groups for ones that have met.
 	StrangersMet = false
 	// CommitSkipped lets members keep a communicator that others have not made, because a process of another job died.
 	CommitSkipped = false
@@ -238,9 +241,9 @@ const (
 	BlockOfTheDead = false
 	// CommitEarly lets the leader of a job decide although it has lost another leader.
 	CommitEarly = false
-	// DeathKept takes a process of another job for dead that has the number of one which has died.
+	// DeathKept takes a process of another job for dead because a dead process had the same number before.
 	DeathKept = false
-	// HostsOfTheOwnJob takes processes of another job for ones of the hosts of the own one.
+	// HostsOfTheOwnJob takes processes of another job for ones on the hosts of the own job.
 	HostsOfTheOwnJob = false
 	// TagIgnored has calls that make communicators from groups share a context whatever their tags.
 	TagIgnored = false
@@ -281,15 +284,16 @@ const (
 	DestructorKept = false
 )
 
-// Package file.
+// Package file; from FenceUncollected on, the start of jobs, pools of workers, processes of other jobs, and
+// sockets.
 const (
-	// SieveByOne takes what a read with data sieving copies from one byte too far, in a full batch.
+	// SieveByOne copies from one byte too far in a full batch of a read with data sieving.
 	SieveByOne = false
 	// PositionByOne takes an offset in a hole of a view for the run before the hole.
 	PositionByOne = false
-	// PartForgotten takes an element that a file has in part for none.
+	// PartForgotten ignores an element of which the file has only a part.
 	PartForgotten = false
-	// BirthIgnored takes files of one number on several hosts for the same.
+	// BirthIgnored takes files of one name on several hosts for the same file if their numbers are equal.
 	BirthIgnored = false
 	// TypesIgnored has checking mode take data of any type for that of the view.
 	TypesIgnored = false
@@ -297,19 +301,19 @@ const (
 	EveryoneCreates = false
 	// PointerStays leaves the file pointer where an access that does not block begins.
 	PointerStays = false
-	// EndByOne takes the end of a file for one element farther.
+	// EndByOne takes the offset one element after the end of a file for the end.
 	EndByOne = false
 	// HoleWritten lets an aggregator also write the byte before a run of its stage.
 	HoleWritten = false
-	// DomainByOne lets the domain of an aggregator begin one byte behind the end of the previous one.
+	// DomainByOne lets the domain of an aggregator begin one byte after the end of the previous one.
 	DomainByOne = false
-	// SharedTwice gives the next access at the shared file pointer the same place.
+	// SharedTwice gives the next access at the shared file pointer the same position.
 	SharedTwice = false
 	// AtomicUnlocked does not lock the file in atomic mode.
 	AtomicUnlocked = false
 	// AtomicShared has writes in atomic mode share the lock in memory.
 	AtomicShared = false
-	// ToldAgain has a verbose job tell the way of every access, not of each kind once.
+	// ToldAgain has a verbose job report the way of every access, not of each kind once.
 	ToldAgain = false
 	// ClosedEarly closes a file while workers access it.
 	ClosedEarly = false
@@ -371,13 +375,13 @@ const (
 	MemoryUndrained = false
 	// ForeignNotRung does not wake a process of another job that sleeps when a frame for it is in memory.
 	ForeignNotRung = false
-	// PinIgnored uses the number of a process again that a group still contains.
+	// PinIgnored reuses the number of a process that a group still contains.
 	PinIgnored = false
 	// NumberKept keeps the numbers of processes of other jobs for ever.
 	NumberKept = false
 	// MetAgainUnwatched opens no connection with a process that was met again while it was left.
 	MetAgainUnwatched = false
-	// EndBeforeAnswer may tell a process of the end of a job before the answer that there is one.
+	// EndBeforeAnswer may report the end of a spawned job before the answer to the request for the job.
 	EndBeforeAnswer = false
 	// EndUntold has the launcher not tell a process of the end of a job that it has spawned.
 	EndUntold = false
@@ -391,12 +395,12 @@ const (
 	AnswersAlone = false
 	// RequestsAlone sends each request of goroutines that run one after the other at once.
 	RequestsAlone = false
-	// RunsBeside sends long messages in runs beside short ones that the process sends.
+	// RunsBeside sends long messages in runs of frames although the process also sends short messages.
 	RunsBeside = false
-	// TurnGoesOn reads on in a turn in which a short message has been delivered.
+	// TurnGoesOn continues to read in a turn in which a short message has been delivered.
 	TurnGoesOn = false
 	// PiecesInARow sends several pieces of a long message without polling in between.
 	PiecesInARow = false
-	// TagEnough lets a caller in whose tag is known, whatever it proves.
+	// TagEnough accepts a caller whose tag is known, whatever it proves.
 	TagEnough = false
 )

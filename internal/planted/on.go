@@ -7,10 +7,10 @@ import (
 	"os"
 )
 
-// variable names the fault that is there.
+// variable is the environment variable that names the fault to plant.
 const variable = "HALO_FAULT"
 
-// What each is stands in off.go. They are set before anything else runs, and stay.
+// off.go says what each fault does. They are set when the package is initialized, and do not change.
 var (
 	AddInTwo              = chosen("AddInTwo")
 	NeighbourStored       = chosen("NeighbourStored")
@@ -181,7 +181,7 @@ var (
 	TagEnough             = chosen("TagEnough")
 )
 
-// known is how many of them were chosen.
+// known is the number of faults that the environment variable names: 0 or 1.
 var known int
 
 func chosen(name string) bool {
@@ -192,7 +192,7 @@ func chosen(name string) bool {
 	return is
 }
 
-// A name that is none would look like a suite that finds nothing.
+// init panics if the name is unknown: no test would fail, as if the suite did not find the fault.
 func init() {
 	if name := os.Getenv(variable); name != "" && known != 1 {
 		panic(fmt.Sprintf("%s=%q is no planted fault", variable, name))
