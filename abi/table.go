@@ -65,7 +65,7 @@ type Callback struct {
 }
 
 // Procedures returns the rows of the table. A form with large counts is the Large of the
-// row without, or a row of its own if there is no other form with as many parameters.
+// form without, or a row of its own if there is no form without that has as many parameters.
 func Procedures() ([]*Procedure, error) {
 	rows, err := rows("procedures.csv", procedures, 4)
 	if err != nil {

@@ -19,14 +19,14 @@ import (
 	"github.com/halo-mpi/halo/internal/testrun"
 )
 
-// The folders test their programs with ranks in one process, in every detail.
-// Here the programs run as a user runs them: built, under the launcher, over
+// The tests in the folders of the programs cover every detail, with ranks in one
+// process. Here the programs run as a user runs them: built, under the launcher, over
 // the fabrics that connect processes.
 
 // launcher holds what a user has on disk: halo and the programs.
 type launcher struct{ dir string }
 
-// built is the folder of all that tests have built: a program is linked once for all of them.
+// built is the folder of all programs that tests have built: each is built once for all tests.
 var built string
 
 func TestMain(m *testing.M) {
@@ -42,6 +42,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
+// build returns a folder with halo and the programs, and builds those that no test has built before.
 func build(t *testing.T, programs ...string) launcher {
 	t.Helper()
 	l := launcher{t.TempDir()}
@@ -117,7 +118,7 @@ func fabrics() []string {
 }
 
 // TestLaunchedProgramsGiveTheSerialResult runs each program on 1 to 4 ranks, and over each fabric. The
-// folders' tests run it over each fabric on each number of ranks.
+// tests in the folders run it over each fabric on each number of ranks.
 func TestLaunchedProgramsGiveTheSerialResult(t *testing.T) {
 	l := build(t, "hello", "ring", "pi", "masterworker", "wordcount", "samplesort", "heat", "columns", "particles", "hashtable", "mcslock", "mpmcqueue", "worksteal", "globalarray", "signals", "taskqueue", "pagerank", "life3d", "pipeline", "matrixfile", "records", "mandelbrot", "spawn", "store")
 	alone := func(program string, args ...string) string {
@@ -127,7 +128,7 @@ func TestLaunchedProgramsGiveTheSerialResult(t *testing.T) {
 		}
 		return out
 	}
-	// The folders' tests hold a world of one against the serial computation.
+	// The tests in the folders compare a world of one rank with the serial computation.
 	pi := alone("pi")
 	checksum := regexp.MustCompile(`checksum [0-9a-f]{16}\n`)
 	heat := []string{"-steps", "120", "-tol", "0", "-o", "heat.png"}
@@ -275,9 +276,9 @@ func (l launcher) write(t *testing.T, name, text string) {
 	}
 }
 
-// story writes a file of that name, for programs that read one, and returns it,
-// and its lines sorted in memory. Some lines are empty, the last has no end, and
-// no word is as frequent as Halo.
+// story writes the file story, for programs that read a text. It returns the text,
+// and the lines of it sorted in memory. Some lines are empty, the last one does not
+// end in a newline, and no word is as frequent as Halo.
 func (l launcher) story(t *testing.T) (text, sorted string) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(1, 2))
@@ -325,7 +326,7 @@ func TestServerAndClients(t *testing.T) {
 	}
 }
 
-// TestBadInputEndsAllRanksWithStatus1 says what is wrong once, not once a rank.
+// TestBadInputEndsAllRanksWithStatus1 checks that a program says what is wrong once, not once for each rank.
 func TestBadInputEndsAllRanksWithStatus1(t *testing.T) {
 	l := build(t, "heat", "wordcount", "samplesort", "columns", "particles", "hashtable", "mcslock", "mpmcqueue", "worksteal", "globalarray", "signals", "taskqueue", "pagerank", "life3d", "pipeline", "matrixfile", "records", "mandelbrot")
 	for i, c := range []struct{ program, arg, want string }{

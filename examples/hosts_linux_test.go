@@ -67,7 +67,7 @@ func TestHeatOverTwoHosts(t *testing.T) {
 }
 
 // TestFilesAreSharedOutOverTwoHosts is issue 3, section 5: words are counted and
-// lines are sorted as on one host, and a file that is missing on one only is told of.
+// lines are sorted as on one host, and a file that is missing on one host only is reported once.
 func TestFilesAreSharedOutOverTwoHosts(t *testing.T) {
 	h := hosttest.Start(t, 2)
 	l := build(t, "wordcount", "samplesort")
@@ -86,7 +86,7 @@ func TestFilesAreSharedOutOverTwoHosts(t *testing.T) {
 		t.Errorf("samplesort: status %d, %q\n%s", status, out, errs)
 	}
 
-	// What is in /dev/shm is on one host only.
+	// Each host has a /dev/shm of its own: the other host does not have the file.
 	only := h.Command(0, "cp", l.path("story"), "/dev/shm/story")
 	if out, err := only.CombinedOutput(); err != nil {
 		t.Fatalf("cp: %v\n%s", err, out)
@@ -100,8 +100,8 @@ func TestFilesAreSharedOutOverTwoHosts(t *testing.T) {
 	}
 }
 
-// TestStructuresOverTwoHosts is issue 5, section 6: what is built of one-sided operations
-// on ranks that share memory and ranks that do not.
+// TestStructuresOverTwoHosts is issue 5, section 6: the data structures that are made of
+// one-sided operations work between ranks that share memory and ranks that do not.
 func TestStructuresOverTwoHosts(t *testing.T) {
 	h := hosttest.Start(t, 2)
 	programs := []string{"hashtable", "mcslock", "mpmcqueue", "worksteal", "globalarray", "signals", "taskqueue"}
@@ -119,7 +119,7 @@ func TestStructuresOverTwoHosts(t *testing.T) {
 }
 
 // TestCutEndsExampleOnBothHosts is promise F4 of security.md with ranks that
-// communicate: the host is named, whichever process notices first.
+// communicate: the error names the host, whichever process notices first.
 func TestCutEndsExampleOnBothHosts(t *testing.T) {
 	h := hosttest.Start(t, 2)
 	l := build(t, "ring")

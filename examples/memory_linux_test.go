@@ -13,8 +13,8 @@ import (
 )
 
 // TestSortTakesTheMemoryOfAShare is issue 3, section 5: the largest of four ranks
-// takes less than half of what one alone takes for the same file, and less than
-// the file itself has.
+// takes less than half of the memory that one alone takes for the same file, and
+// less than the size of the file.
 func TestSortTakesTheMemoryOfAShare(t *testing.T) {
 	l := build(t, "samplesort")
 	const lines, length = 160_000, 500
@@ -23,7 +23,7 @@ func TestSortTakesTheMemoryOfAShare(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := bufio.NewWriter(f) // this process must stay small: the kernel takes its peak for the launcher's
+	text := bufio.NewWriter(f) // this process must stay small: the kernel counts its peak as the launcher's, too
 	for i := range lines {
 		fmt.Fprintf(text, "%0*d\n", length-1, (i*7919)%lines)
 	}
@@ -36,7 +36,7 @@ func TestSortTakesTheMemoryOfAShare(t *testing.T) {
 		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "verified") {
 			t.Fatalf("samplesort on %d ranks: %v\n%s", n, err, out)
 		}
-		// Of the launcher and all that it has waited for, the one that had most.
+		// The peak of the largest process: the launcher, or one that it has waited for.
 		return cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss << 10
 	}
 	one, four := peak(1), peak(4)

@@ -17,8 +17,8 @@ const (
 	tableAt    = 6  // where a header has the offset of the unit's table of abbreviations
 )
 
-// withoutInlined returns the abbreviations with the tag of blocks instead of that of inlined functions
-// in the tables of Go's units.
+// withoutInlined returns the section of abbreviations in which, in the tables of Go's units, inlined
+// functions have the tag of blocks.
 func withoutInlined(f *elf.File, old []byte) ([]byte, bool, error) {
 	info, err := f.Section(units).Data()
 	if err != nil {

@@ -118,8 +118,8 @@ func place(f *elf.File) (start, size uint64, err error) {
 	return 0, 0, fmt.Errorf("there is no symbol %s", function)
 }
 
-// crossing returns the begin and the end of the call instruction in the code of the function that
-// runs on the goroutine's stack.
+// crossing returns where in the code of the function the call instruction starts and ends that it
+// executes on the goroutine's stack.
 //
 // Before the call the function stores three arguments at the end of that stack. The second one is
 // the address of the arguments from C, on the thread's stack. The first of those is the frame

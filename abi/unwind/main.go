@@ -9,8 +9,8 @@
 // dumps continue in the calling function of abi/lib/enter.c, and then in the program.
 //
 // Valgrind 3.19 takes addresses in functions of C for functions that Go has inlined elsewhere. The
-// list of suppressions then hides errors there as Go's. So unwind makes the entries of functions
-// that Go has inlined entries of blocks without a name, in .debug_abbrev.
+// list of suppressions then hides errors there as Go's. So unwind changes .debug_abbrev: the entries
+// of functions that Go has inlined become entries of blocks, which have no name.
 //
 // Unwind changes only these sections, which are not loaded: libraries work without it. It does not
 // change a library again that it has rewritten before.

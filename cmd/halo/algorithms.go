@@ -9,8 +9,8 @@ import (
 	"github.com/halo-mpi/halo/internal/coll"
 )
 
-// printAlgorithms writes how collectives are carried out: what the environment
-// says, or else the defaults.
+// printAlgorithms writes by which algorithms collectives are carried out: those that
+// the environment chooses, or else the defaults.
 func printAlgorithms(out io.Writer, get func(string) string) error {
 	c, err := coll.FromEnv(get)
 	if err != nil {

@@ -16,19 +16,19 @@ import (
 	"github.com/halo-mpi/halo/internal/benchmark"
 )
 
-// peer is another MPI that runs loops of the experiments in C.
+// peer is another implementation of MPI, which runs the loops of the experiments in C.
 type peer struct {
-	name    string // in series
-	suffix  string // of its programs, as Debian names them
-	version []string
-	label   string // precedes the version in the output of its mpiexec
-	launch  []string
+	name    string   // in the names of series
+	suffix  string   // of its programs, as Debian names them
+	version []string // command that prints the version
+	label   string   // precedes the version in the output of that command
+	launch  []string // arguments of its mpirun
 	env     []string
-	tcp     []string // more environment
+	tcp     []string // further environment, over tcp
 	fabrics []string // where its one-sided communication works
 }
 
-// peers are the MPIs that are known. One-sided communication of Open MPI 4.1 works in shared memory only.
+// peers returns the implementations that are known. One-sided communication of Open MPI 4.1 works in shared memory only.
 func peers() []peer {
 	return []peer{
 		{"MPICH", "mpich", []string{"mpichversion"}, "MPICH Version:", []string{"-n", "2"},
@@ -103,7 +103,7 @@ func halobench() (string, error) {
 	}
 }
 
-// number is the version of the peer.
+// number returns the version of the peer.
 func (m *peer) number() string {
 	text, err := exec.Command(m.version[0], m.version[1:]...).Output()
 	if err == nil {
@@ -116,7 +116,7 @@ func (m *peer) number() string {
 	return "of unknown version"
 }
 
-// run runs halobench and returns what it printed, also if it then failed.
+// run runs halobench and returns the lines that it has printed, even if it has failed.
 func (m *peer) run(program, fabric string, args []string) ([]peerLine, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), peerTimeout)
 	defer cancel()
@@ -127,7 +127,7 @@ func (m *peer) run(program, fabric string, args []string) ([]peerLine, error) {
 	bindTo := map[string]string{"mpich": "-bind-to", "openmpi": "--bind-to"}[m.suffix]
 	line := append(slices.Clone(m.launch), bindTo, bind, program, args[0], "-fabric", fabric)
 	cmd := exec.CommandContext(ctx, "mpirun."+m.suffix, append(line, args[1:]...)...)
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // the launcher takes its ranks along
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // the launcher ends its ranks
 	cmd.WaitDelay = 5 * time.Second
 	cmd.Env = append(os.Environ(), m.env...)
 	if fabric == "tcp" {

@@ -10,8 +10,8 @@ import (
 
 func noEnv(string) string { return "" }
 
-// halo sim prints a row for each power of two: a barrier of 8 ranks with the latency and the overheads of
-// three messages.
+// halo sim prints a row for each power of two up to the number of ranks, and one for that number: a barrier of 6
+// ranks takes the latency and the overheads of three messages.
 func TestSimulation(t *testing.T) {
 	goal := filepath.Join(t.TempDir(), "barrier.goal")
 	s, err := parseSimulation([]string{"-n", "6", "-latency", "1us", "-overhead", "100ns", "-per-byte", "0", "-goal", goal, "barrier"}, noEnv)
@@ -40,7 +40,7 @@ func TestSimulation(t *testing.T) {
 	}
 }
 
-// Two ranks on one host take its latency.
+// A message between two ranks on one host takes the latency of the node.
 func TestSimulationOfHosts(t *testing.T) {
 	s, err := parseSimulation([]string{"-n", "4", "-per-host", "2", "-latency", "9us", "-node-latency", "1us", "-node-overhead", "0", "-node-per-byte", "0", "-overhead", "0", "-per-byte", "0", "-algorithm", "doubling", "allreduce"}, noEnv)
 	if err != nil {

@@ -1,9 +1,9 @@
 // Package testrun says which fabrics a run of the tests covers, and prepares what tests start.
 //
 // Each test runs over each fabric once in `make test`: over inproc and tcp in a build with the
-// race detector, over shm in one without. The detector sees nothing of what synchronises in
-// shared memory; inproc is the same code on the heap. Tests of what only a build without the
-// detector shows, such as that nothing is allocated, run over all fabrics there (PlainOnly).
+// race detector, over shm in one without. The detector does not see synchronisation in memory that
+// processes share; inproc runs the same code on the heap. Tests of properties that only a build
+// without the detector has, such as no allocations, run over all fabrics in that build (PlainOnly).
 package testrun
 
 import (
@@ -23,12 +23,12 @@ const (
 	// Chosen is the environment variable that names the fabrics to cover, separated by commas.
 	Chosen = "HALO_TEST_FABRICS"
 	// Once is the environment variable that is set if a run under the race detector covers
-	// what that can see, so that a run without it covers the rest only.
+	// what the detector can see, so that a run without the detector covers only the rest.
 	Once = "HALO_TEST_ONCE"
 )
 
-// Fabrics returns those of names that this run covers. A name may have a placing of the ranks
-// behind it, as in shm@0110.
+// Fabrics returns those of names that this run covers. A name may end with a placement of the ranks
+// on hosts, as in shm@0110.
 func Fabrics(names ...string) []string {
 	chosen := strings.Split(os.Getenv(Chosen), ",")
 	once := Beside()
@@ -47,11 +47,11 @@ func Fabrics(names ...string) []string {
 	})
 }
 
-// Beside reports whether this is a build without the race detector, and a run of one with it covers
-// what that can see.
+// Beside reports whether this is a build without the race detector, while another run with the
+// detector covers what the detector can see.
 func Beside() bool { return !Race && os.Getenv(Once) != "" && runtime.GOOS == "linux" }
 
-// Covered skips t in such a run: all of it is seen under the race detector, where it runs, too.
+// Covered skips t if Beside reports true: t also runs under the race detector, which sees all of it.
 func Covered(t testing.TB) {
 	t.Helper()
 	if Beside() {
@@ -59,7 +59,7 @@ func Covered(t testing.TB) {
 	}
 }
 
-// PlainOnly skips t under the race detector, which cannot run it for the reason why. In any other
+// PlainOnly skips t under the race detector; why is the reason why t cannot run there. In any other
 // build t covers all fabrics from now on.
 func PlainOnly(t *testing.T, why string) {
 	t.Helper()

@@ -1,13 +1,13 @@
-// Package unexported hands what package mpi does for the bindings of other languages, and for
-// mpitest, to them: package mpi need not export it. Each user declares an interface with the
-// methods that it calls.
+// Package unexported gives the bindings of other languages, mpitest and tests access to functions of
+// package mpi that it does not export. Each user declares an interface with the methods that it calls.
 package unexported
 
-// api is what mpi has set while it is initialised. Nothing writes it later.
+// api is the value that package mpi has set when it was initialised. Nothing writes it later.
 var api any
 
-// Set is called by package mpi, once, when it is initialised.
+// Set sets the value with the methods. Package mpi calls it once, when it is initialised.
 func Set(a any) { api = a }
 
-// Get is what mpi has set, as T. It panics if that lacks a method of T.
+// Get returns the value that package mpi has set, as T, an interface. It panics if the value lacks a
+// method of T.
 func Get[T any]() T { return api.(T) }
