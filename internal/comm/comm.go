@@ -15,29 +15,30 @@ import (
 // for the local group, or both groups, uses Inter.
 type Comm struct {
 	Proc *proc.Proc
-	// Ctx keeps messages apart from those of all other communicators: Ctx itself
-	// those of point-to-point communication, Ctx+1 those of collectives. Ctx+3 is
-	// for the collectives of members who make a communicator among themselves, Ctx+4
-	// for the two who introduce their groups to each other.
+	// Ctx keeps messages apart from those of all other communicators. Ctx itself is
+	// for point-to-point communication, Ctx+1 for collectives, Ctx+3 for collectives
+	// of some members that make a communicator among themselves, and Ctx+4 for the
+	// two processes that introduce their groups to each other.
 	Ctx  uint64
 	Rank int
-	// Members lists the index in the job of each rank. A message carries no
-	// rank: the receiver knows from which process a frame came, and looks the
-	// rank up, so that no sender can claim another's.
+	// Members lists the local number of the process of each rank. A message
+	// carries no rank: the receiver knows from which process a frame came, and
+	// looks the rank up, so that no sender can claim another's.
 	Members []int32
 	Inter   *Inter // nil for an intracommunicator
 	// Name is what the user called it, for errors and tools; may be nil.
 	Name  atomic.Pointer[string]
-	ranks map[int32]int // rank by index in the job, nil if the two are equal
-	// Within is not nil on a communicator of some members that agree on a call that is
-	// collective over all of it: a member may wait for a process outside this communicator, so
-	// the failure of any process of Within ends the agreement.
+	ranks map[int32]int // rank by local number, nil if the two are equal
+	// Within is the communicator over which a call is collective, on a communicator of only some of
+	// its members on which these agree; otherwise nil. A member may wait for a process outside this
+	// communicator, so the failure of any process of Within ends the agreement.
 	Within *Comm
 
-	// Watched says that this process learns of the end of the other jobs whose processes are members.
+	// Watched says that this process watches the other jobs whose processes are members, so that it
+	// learns of their end.
 	Watched bool
 
-	// Neighbors are those of this process in the topology, nil without one. They do not change.
+	// Neighbors are the neighbours of this process in the topology, nil without a topology. They do not change.
 	Neighbors *Neighbors
 
 	// Session is a context of this process for the session that the communicator descends from, 0
@@ -82,7 +83,7 @@ func (c *Comm) AppendOn(b []byte) []byte {
 // Size is the number of members.
 func (c *Comm) Size() int { return len(c.Members) }
 
-// RankOf returns the rank of a process of the job, -1 if it is no member.
+// RankOf returns the rank of the process with a local number, -1 if it is no member.
 func (c *Comm) RankOf(process int32) int {
 	if c.ranks == nil {
 		if int(process) < len(c.Members) {

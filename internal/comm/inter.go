@@ -2,17 +2,17 @@ package comm
 
 import "github.com/halo-mpi/halo/internal/proc"
 
-// Inter is the part of an intercommunicator other than its remote group. Local and Union use its
-// contexts: the two groups are disjoint, so the sender of a message determines between which
-// groups the message goes, and one sequence of tags is enough.
+// Inter is the part of an intercommunicator other than its remote group. Local and Union use the
+// contexts of the intercommunicator: the two groups are disjoint, so the sender of a message determines
+// between which groups the message goes, and one sequence of tags is enough.
 type Inter struct {
-	Local *Comm // the members of the local group
-	Union *Comm // those of both groups, the first group before the second
-	First bool  // the local group is the first one: both sides agree on which is
+	Local *Comm // the local group
+	Union *Comm // both groups, the first group before the second
+	First bool  // the local group is the first one; both sides agree which one that is
 }
 
-// NewInter makes an intercommunicator between a group in which the own rank is given,
-// and another.
+// NewInter makes an intercommunicator between the group local, in which rank is the own rank, and the
+// group remote. first says whether local is the first group.
 func NewInter(p *proc.Proc, ctx uint64, rank int, local, remote []int32, first bool) *Comm {
 	c := New(p, ctx, rank, remote)
 	all := make([]int32, 0, len(local)+len(remote))
@@ -28,7 +28,7 @@ func NewInter(p *proc.Proc, ctx uint64, rank int, local, remote []int32, first b
 	return c
 }
 
-// SetContext gives a communicator that nobody has used yet its context.
+// SetContext sets the context of a communicator that nobody has used yet.
 func (c *Comm) SetContext(ctx uint64) {
 	c.Ctx = ctx
 	if c.Inter != nil {
@@ -36,8 +36,8 @@ func (c *Comm) SetContext(ctx uint64) {
 	}
 }
 
-// Own is the group of the process: the communicator itself unless that is an
-// intercommunicator.
+// Own returns the communicator of the process's own group: the communicator itself, or the
+// local group of an intercommunicator.
 func (c *Comm) Own() *Comm {
 	if c.Inter != nil {
 		return c.Inter.Local
@@ -45,8 +45,8 @@ func (c *Comm) Own() *Comm {
 	return c
 }
 
-// Whole is all that a call on the communicator is collective over: itself, or both groups
-// of an intercommunicator.
+// Whole returns the communicator of all processes that a collective call involves: the
+// communicator itself, or both groups of an intercommunicator.
 func (c *Comm) Whole() *Comm {
 	if c.Inter != nil {
 		return c.Inter.Union
@@ -54,8 +54,8 @@ func (c *Comm) Whole() *Comm {
 	return c
 }
 
-// Sides divides ranks in the union of both groups into those of the local and those of
-// the remote group, in the order in which they stand.
+// Sides divides ranks in the union of both groups into ranks in the local group and ranks
+// in the remote group. It keeps their order.
 func (c *Comm) Sides(ranks []int) (local, remote []int) {
 	first, n := c.Inter.First, c.FirstSize()
 	for _, r := range ranks {
@@ -72,8 +72,8 @@ func (c *Comm) Sides(ranks []int) (local, remote []int) {
 	return local, remote
 }
 
-// FirstSize is the size of the first group of an intercommunicator: those of the others
-// begin with this rank in the union.
+// FirstSize returns the size of the first group of an intercommunicator: in the union, the
+// ranks of the second group begin at this number.
 func (c *Comm) FirstSize() int {
 	if c.Inter.First {
 		return c.Inter.Local.Size()

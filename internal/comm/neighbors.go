@@ -6,10 +6,10 @@ import "github.com/halo-mpi/halo/internal/planted"
 // that it receives from and those that it sends to, by rank, in the order of its blocks. A negative
 // rank is a neighbour that does not exist.
 //
-// A process may be a neighbour several times. In a graph the i-th block to a process is the i-th
-// from the sender there. In a grid a block that goes in a direction arrives from the opposite one:
-// block i of the sender is block i^1 of the receiver, also where both directions lead to the same
-// process.
+// A process may be a neighbour several times. In a graph the i-th block that a process sends to
+// another one is the i-th block that the receiver gets from that sender. In a grid a block that goes
+// in a direction arrives from the opposite one: block i of the sender is block i^1 of the receiver,
+// also where both directions lead to the same process.
 type Neighbors struct {
 	Sources, Dests []int
 	Grid           bool
@@ -18,8 +18,9 @@ type Neighbors struct {
 	Wrong string
 }
 
-// Arrival returns which block of Sources is the i-th, of all blocks from one process, that this process
-// has sent.
+// Arrival returns an index of Sources: the blocks from one source arrive in the order Arrival(0),
+// Arrival(1), and so on, because the source sends its blocks in the order of its Dests. Arrival is its
+// own inverse.
 func (n *Neighbors) Arrival(i int) int {
 	if n.Grid && !planted.DirectionKept {
 		return i ^ 1

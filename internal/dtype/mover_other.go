@@ -4,7 +4,7 @@ package dtype
 
 import "unsafe"
 
-// Builds without vector instructions have only the mover loops, which calls none of these
+// Builds without vector instructions have only one mover, loops, which calls none of these
 // functions.
 
 func (m mover) blocks(dst, src unsafe.Pointer, dstStep, srcStep, n, size int) {}

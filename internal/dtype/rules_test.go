@@ -126,8 +126,8 @@ func TestDT11Resized(t *testing.T) {
 	}
 }
 
-// The displacement of the standard's example 5.8: A(10,10) - A(1,1) in REAL
-// A(100,100) (DT-07), as a subarray of one element.
+// The displacement in the standard's example 5.8 (DT-07): A(10,10) relative to A(1,1) in REAL
+// A(100,100), as a subarray of one element.
 func TestDT07Displacement(t *testing.T) {
 	s := must(t)(Subarray([]int64{100, 100}, []int64{1, 1}, []int64{9, 9}, OrderFortran, Predefined().Type(FortranReal)))
 	if lb, _ := s.TrueExtent(); lb != 3636 {
@@ -135,8 +135,8 @@ func TestDT07Displacement(t *testing.T) {
 	}
 }
 
-// Types with absolute addresses, from MPI_BOTTOM (DT-15), over memory outside the
-// Go heap's rules: two objects in one message.
+// A type with absolute addresses, from MPI_BOTTOM (DT-15), puts two separate objects into one
+// message.
 func TestDT15AbsoluteAddresses(t *testing.T) {
 	set := Predefined()
 	a, b := new([4]byte), new([5]float32)

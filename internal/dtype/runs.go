@@ -58,6 +58,7 @@ type emitter struct {
 	left int64 // bytes
 }
 
+// add adds a run of size bytes at off, and merges it with the run before if the two are adjacent.
 func (e *emitter) add(off, size int64) bool {
 	take := min(size, e.left)
 	if take == 0 {
@@ -117,8 +118,9 @@ func (e *emitter) repetitions(sub *node, stride int64, offs []int64, n, off, fro
 	return true
 }
 
-// evenly adds up to n whole runs of a size, stride apart, from off on, behind a run that does not touch
-// the first one. It returns how many.
+// evenly adds up to n whole runs of size bytes, stride apart, from off on, and returns how many it has
+// added. None of them is merged: the run before does not touch the first one, and they do not touch
+// each other.
 func (e *emitter) evenly(off, size, stride, n int64) int64 {
 	n = min(n, int64(len(e.runs)-e.n), e.left/size)
 	for i := range e.runs[e.n : e.n+int(n)] {

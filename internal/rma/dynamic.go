@@ -9,9 +9,9 @@ import (
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
-// attached is the memory that this process has attached to a dynamic window, with the attach table, by
-// which the other processes of the node find the same, and its memory handles. All is under the
-// engine's lock.
+// attached is the state of a dynamic window in this process: the list of the memory that it has attached,
+// the attach table by which the other processes of the node find that memory, and its memory handles. The
+// engine's lock guards everything.
 type attached struct {
 	attach.List
 	table   shmfmt.AttachTable
@@ -92,12 +92,13 @@ func (w *Window) reserve(n int) error {
 	a.table, a.page = fresh, b.Mem
 	version.Add(1)
 	if old != nil {
-		e.mem.Free(old) // a process that still reads it finds another version
+		e.mem.Free(old) // a process that still reads it finds that the version has changed
 	}
 	return nil
 }
 
-// change changes the attached regions by edit, which returns from which index on they differ.
+// change changes the attached regions by edit, which returns the first index at which they differ, and
+// writes the entries from there on to the attach table.
 func (w *Window) change(edit func() int) {
 	a := w.dynamic
 	version := w.control.TableVersion()

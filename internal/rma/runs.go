@@ -12,15 +12,15 @@ import (
 //
 //	off int64 | length int64 | stride int64 | count int64
 //
-// in little-endian words. off counts from the displacement of the frame. Bytes of the packed form
-// belong to the blocks one after the other. So a target knows no datatypes, and a vector takes one
-// run of each frame.
+// in little-endian words. off counts from the displacement of the frame. The bytes of the packed
+// form belong to the blocks one after the other. So a target needs no datatypes, and a vector takes
+// one run in each frame.
 type runs struct{ off, length, stride, count int64 }
 
 const (
 	// runSize is the size of a run on the wire in bytes.
 	runSize = 32
-	// runsMax is how many runs a frame has at most: they take room of data.
+	// runsMax is how many runs a frame has at most: runs take room from the data.
 	runsMax = 512
 )
 
@@ -43,8 +43,8 @@ func decodeRuns(b []byte, i int) (r runs) {
 	return r
 }
 
-// bytes is the number of bytes of all blocks. It reports false if there are none, more than limit,
-// or parts of elements of a size.
+// bytes returns the number of bytes of all blocks. It reports false if there are none or more than
+// limit, or if a block is not a whole number of elements of element bytes.
 func (r *runs) bytes(limit, element int64) (int64, bool) {
 	if r.length <= 0 || r.count <= 0 || r.length%element != 0 {
 		return 0, false
@@ -53,9 +53,9 @@ func (r *runs) bytes(limit, element int64) (int64, bool) {
 	return int64(n), hi == 0 && n <= uint64(limit)
 }
 
-// reach is the memory of the blocks if displacement 0 is at base: n bytes from lo on, with the gaps
-// between blocks. It reports false if that does not fit into 64 bits. bytes has found that there
-// are some.
+// reach returns the memory of the blocks if displacement 0 is at base: n bytes from lo on, with the
+// gaps between blocks. It reports false if that does not fit into 64 bits. r has blocks: the caller
+// has called bytes.
 func (r *runs) reach(base uint64) (lo, n uint64, ok bool) {
 	step := uint64(r.stride)
 	if r.stride < 0 {
@@ -86,8 +86,8 @@ func displaced(base uint64, off int64) (uint64, bool) {
 }
 
 // cut describes the packed form of b from byte at on by runs in dst: at most most bytes, in whole
-// elements, and at most as many as fit into room with their runs, and if data is set with their
-// bytes, too. It returns the number of runs and of bytes.
+// elements of element bytes. The runs must fit into room bytes, if data is set together with the
+// bytes that they describe. It returns the number of runs and of bytes that they describe.
 func cut(dst []runs, b *dtype.Buffer, at, most, room, element int64, data bool) (n int, covered int64) {
 	var blocks [64]dtype.Run
 	for covered < most && at < b.Size() {

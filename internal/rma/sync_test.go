@@ -14,7 +14,7 @@ import (
 	"github.com/halo-mpi/halo/internal/world"
 )
 
-// inWindow runs fn with a window of size bytes, which it frees.
+// inWindow runs fn with a window that s describes, and frees the window.
 func inWindow(w *world.World, s rma.Spec, fn func(v *rma.View) error) error {
 	v, err := w.RMA.Create(w.Comm, s)
 	if err != nil {
@@ -26,7 +26,7 @@ func inWindow(w *world.World, s rma.Spec, fn func(v *rma.View) error) error {
 	return v.Free()
 }
 
-// kinds are windows of all flavors that can be used alike; shared ones if all ranks share memory.
+// kinds returns windows of all flavors that can be used alike: shared ones only if all ranks share memory.
 func kinds(w *world.World, size int64) []rma.Spec {
 	list := []rma.Spec{
 		{Flavor: rma.Allocated, Size: size, DispUnit: 1},
@@ -55,7 +55,7 @@ func number(b []byte) uint64 { return binary.LittleEndian.Uint64(b) }
 // slot is the i-th word of memory.
 func slot(b []byte, i int) []byte { return b[8*i : 8*i+8] }
 
-// everyone are all ranks.
+// everyone returns the ranks of a communicator of n members.
 func everyone(n int) (ranks []int32) {
 	for r := range n {
 		ranks = append(ranks, int32(r))
@@ -63,7 +63,7 @@ func everyone(n int) (ranks []int32) {
 	return ranks
 }
 
-// scaled is how often something is tried: less often under the race detector.
+// scaled returns n, the number of repetitions of a test, reduced under the race detector.
 func scaled(n int) int {
 	if testrun.Race {
 		return max(n/8, 3)
@@ -71,8 +71,8 @@ func scaled(n int) int {
 	return n
 }
 
-// RS-01, RS-06: phases of puts to all, and of stores to the own memory, with a fence between them:
-// after a fence everything is visible everywhere. RS-05: before it nothing is promised.
+// RS-01, RS-06: phases of puts to all ranks, and of stores to the own memory, with a fence between
+// them. After a fence everything is visible everywhere. RS-05: before the fence nothing is promised.
 func TestRS01_FencePhases(t *testing.T) {
 	each(t, 4, func(w *world.World) error {
 		n, me := w.Comm.Size(), w.Comm.Rank
@@ -232,7 +232,7 @@ func TestRS08_FlushNeedsNoTarget(t *testing.T) {
 	each(t, 2, func(w *world.World) error {
 		return inKinds(w, 16, func(v *rma.View) error {
 			if w.Comm.Rank == 1 {
-				return nil // in Free, which is a barrier: it calls nothing of the window
+				return nil // the target waits in Free, in a barrier: it makes no calls on the window
 			}
 			got := make([]byte, 8)
 			for k := range uint64(scaled(500)) {
@@ -258,8 +258,8 @@ func TestRS08_FlushNeedsNoTarget(t *testing.T) {
 }
 
 // X-RMA-07: store buffers. Each of two ranks puts to the other, flushes, and gets its own memory,
-// at nearly the same moment: not both miss the put. The race detector reports a race there, so that
-// they accumulate under it.
+// at nearly the same moment: at least one of them must see the put of the other. The race detector
+// would report a race of put and get, so under it the ranks accumulate instead.
 func TestXRMA07_StoreBuffers(t *testing.T) {
 	put := func(v *rma.View, data []byte, target int) error { return v.PutBytes(data, target, 0) }
 	get := func(v *rma.View, got []byte, target int) error { return v.GetBytes(got, target, 0) }

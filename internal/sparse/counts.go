@@ -11,7 +11,7 @@ type step struct {
 	n   int32
 }
 
-// at is the index of the step that off is on.
+// at returns the index of the step that contains off.
 func (c counts) at(off int64) int {
 	i, found := slices.BinarySearchFunc(c, off, func(s step, off int64) int {
 		switch {
@@ -28,7 +28,7 @@ func (c counts) at(off int64) int {
 	return i - 1
 }
 
-// cut has a step begin at off, and returns its index. It may be as high as the one before.
+// cut makes a step begin at off, and returns its index. The step may be as high as the one before it.
 func (c *counts) cut(off int64) int {
 	if len(*c) == 0 {
 		*c = append(*c, step{})
@@ -41,7 +41,7 @@ func (c *counts) cut(off int64) int {
 	return i
 }
 
-// add changes the count of what lies from off to end by d.
+// add adds d to the count of each offset from off to end, without end.
 func (c *counts) add(off, end int64, d int32) {
 	if off >= end {
 		return
@@ -51,7 +51,7 @@ func (c *counts) add(off, end int64, d int32) {
 	for k := i; k < j; k++ {
 		(*c)[k].n += d
 	}
-	// Only the first and the last of them can now be as high as a neighbour.
+	// Only the steps that begin at off and at end can now be as high as the step before them.
 	for _, k := range [...]int{j, i} {
 		if k > 0 && (*c)[k].n == (*c)[k-1].n {
 			*c = slices.Delete(*c, k, k+1)
@@ -59,8 +59,8 @@ func (c *counts) add(off, end int64, d int32) {
 	}
 }
 
-// each calls f for the parts of off to end that have the count n, in ascending order,
-// until it fails.
+// each calls f for each part of the range from off to end whose count is n, in ascending
+// order, until f returns an error, which each returns.
 func (c counts) each(off, end int64, n int32, f func(off, end int64) error) error {
 	if off >= end {
 		return nil

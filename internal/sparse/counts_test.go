@@ -5,13 +5,13 @@ import (
 	"testing"
 )
 
-// Counts are what adding one by one gives, in as few steps as there can be.
+// The counts equal those of a simple array, and have as few steps as possible.
 func TestCountsAreThoseOfASimpleArray(t *testing.T) {
 	const size = 60
 	r := rand.New(rand.NewPCG(1, 19))
 	for range 40 {
 		var c counts
-		var want [size + 1]int32 // nothing is at the last place
+		var want [size + 1]int32 // the last element stays 0
 		type piece struct{ off, end int64 }
 		var live []piece
 		for range 60 {

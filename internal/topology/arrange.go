@@ -1,12 +1,13 @@
 package topology
 
 // Arrange places processes on a grid such that few neighbours are on different hosts. host has the
-// host of each process, as many as the grid has positions. It returns the position of each
-// process, and the number of edges between hosts before, with each process at the position of its
-// number, and after. place is nil if no arrangement has fewer of them: then processes stay where
-// they are, which also is what programs mean that ask for an arrangement without a need.
+// host of each process; there are as many processes as the grid has positions. It returns the
+// position of each process, and the number of edges between hosts: before, when each process is at
+// the position of its number, and after. place is nil if no arrangement has fewer edges between
+// hosts: then processes stay where they are, as programs expect that permit an arrangement without
+// a need for one.
 //
-// An edge is counted for each position and dimension in which it has a neighbour behind it: in a
+// An edge is counted for each position and each dimension in which the position has a next one: in a
 // periodic dimension of length 2 two positions share two edges.
 //
 // Each candidate is an order of all positions. The processes of the first host take the first
@@ -17,15 +18,15 @@ package topology
 //   - hyperplanes, k-d tree and strips of Hunold, von Kirchbach, Lehr, Schulz and Träff (2020), the
 //     hyperplanes between hosts as they are and between hosts of equal size, the strips in two
 //     widths;
-//   - bricks: the grid cut into equal boxes of as many positions as each host has processes, where
-//     all have as many and the lengths divide.
+//   - bricks: the grid cut into equal boxes of as many positions as each host has processes, if all
+//     hosts have equally many and the lengths of the grid are multiples of those of such a box.
 //
-// The best one is improved by exchanges at the borders of hosts while the grid is small.
+// The best one is improved by exchanges at the borders of hosts if the grid is small.
 //
-// The work grows like the number of processes, and all members get the same result.
+// The time grows like the number of processes, and all members get the same result.
 //
-// Rejected: a search for the optimum, whose time grows exponentially; and a rule which candidate
-// suits which grid, since that depends on the numbers in detail.
+// Rejected: a search for the optimum, whose time grows exponentially; and a rule that chooses the
+// candidate for a grid, since the best one depends on the exact numbers.
 func Arrange(g *Grid, host []int32) (place []int32, before, after int) {
 	h := groupByHost(host)
 	if len(h.size) < 2 {
@@ -109,7 +110,7 @@ func (g *Grid) edges() *Graph {
 type hosts struct {
 	of   []int32 // by process: the number of its host
 	size []int   // by host: the number of its processes
-	ends []bool  // by a number of positions: the first hosts have as many processes
+	ends []bool  // ends[n]: the first k hosts have n processes together, for some k
 }
 
 func groupByHost(host []int32) *hosts {
@@ -133,7 +134,8 @@ func groupByHost(host []int32) *hosts {
 	return h
 }
 
-// assign gives the first positions of an order to the first host, and so on.
+// assign stores the host of each position in owner: the first positions of an order belong to the first
+// host, the next ones to the second, and so on.
 func (h *hosts) assign(positions []int32, owner []int32) {
 	i := 0
 	for k, size := range h.size {

@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// published are the three algorithms of Hunold and others (arXiv 2005.09521), written down for
-// equal hosts of n processes as the paper does, by coordinates: orders of the positions of a grid.
+// published are the three algorithms of Hunold and others (arXiv 2005.09521). Each returns the
+// coordinates of all positions of a grid in the order in which hosts take them. As in the paper, they
+// are written for hosts of n processes each.
 var published = map[string]func(dims []int, n int) [][]int{
 	"hyperplane": func(dims []int, n int) (all [][]int) {
 		var split func(lo, d []int)
@@ -87,7 +88,7 @@ func volume(d []int) int {
 	return n
 }
 
-// descending are dimensions, the longest first.
+// descending returns the dimensions, the longest first.
 func descending(d []int) []int {
 	order := make([]int, len(d))
 	for i := range order {
@@ -97,7 +98,8 @@ func descending(d []int) []int {
 	return order
 }
 
-// rowsOf are the coordinates of a box, the first dimension of order outermost.
+// rowsOf returns the coordinates of the positions of a box with lengths d at lo. The first dimension of
+// order varies slowest.
 func rowsOf(lo, d, order []int) (all [][]int) {
 	for k := range volume(d) {
 		c := slices.Clone(lo)
@@ -132,8 +134,8 @@ func countEdges(g *Grid, host map[string]int32) (n int) {
 	return n
 }
 
-// checkArrangement checks that an arrangement gives each process a position of its own, and counts
-// edges as the test does.
+// checkArrangement checks that Arrange gives each process a position of its own, and counts the same
+// edges as countEdges. It returns the number of edges after the arrangement.
 func checkArrangement(t *testing.T, g *Grid, host []int32) (after int) {
 	t.Helper()
 	place, before, after := Arrange(g, host)

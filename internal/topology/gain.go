@@ -2,8 +2,8 @@ package topology
 
 import "fmt"
 
-// Gain describes what an arrangement gains: the edges between hosts, or their weight, before and
-// after.
+// Gain describes in words what an arrangement gains. before and after are the numbers of edges between
+// hosts, or their weights.
 func Gain(before, after int64) string {
 	if after >= before {
 		return fmt.Sprintf("%d edges between hosts, as in the order of the ranks", before)

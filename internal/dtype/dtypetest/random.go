@@ -140,7 +140,8 @@ func seed(data []byte) *rand.PCG {
 	return rand.NewPCG(s, 1)
 }
 
-// Uint64 implements rand.Source. Some draws look at the high bits, some at the low ones.
+// Uint64 implements rand.Source. It repeats the byte, because some draws use the high bits of a number
+// and others the low ones.
 func (s *byteSource) Uint64() uint64 {
 	if len(s.rest) == 0 {
 		return s.then.Uint64()

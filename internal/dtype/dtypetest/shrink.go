@@ -21,6 +21,7 @@ func Shrink[T any](c T, err error, smaller func(T) []T, check func(T) error) (T,
 	return c, err
 }
 
+// try runs check, and returns a panic as an error.
 func try[T any](c T, check func(T) error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -69,7 +70,7 @@ func (s *Spec) Smaller() []*Spec {
 	return append(out, s.fewer()...)
 }
 
-// fewer returns specs with one block less.
+// fewer returns the specs with one block fewer, for combiners with a list of blocks.
 func (s *Spec) fewer() (out []*Spec) {
 	switch s.Combiner {
 	case dtype.CombinerHindexed, dtype.CombinerStruct:

@@ -19,9 +19,9 @@ type Ending struct {
 	call  Call
 	rank  int // rank of the target, or AllTargets
 	epoch Epoch
-	local bool // the call completes operations at the origin only
-	gen   uint64
-	found error // an error that the checker has found
+	local bool   // the call completes operations at the origin only
+	gen   uint64 // the call completes operations of this generation and earlier ones
+	found error  // an error that the checker has found
 }
 
 // End is called before a call that completes operations, such as Fence, Complete, Unlock, UnlockAll
@@ -82,8 +82,8 @@ func (x *Ending) ends(p *Pending) bool {
 	return p.entry.epoch == x.epoch && (x.rank == AllTargets || x.rank == p.target)
 }
 
-// tell has the targets remove from their logs the operations that are complete: with Get the gets,
-// else all.
+// tell has the targets remove the operations that are complete from their logs: only the gets if kind
+// is Get, otherwise all.
 func (x *Ending) tell(kind Kind) {
 	w := x.w
 	var targets []int
@@ -132,7 +132,7 @@ func (x *Ending) Ended(err error) error {
 	if x.epoch != Lock {
 		w.snapshotPuts = 0
 	}
-	if x.epoch == Start { // the log drops them when the target's Wait returns
+	if x.epoch == Start { // the target's log drops the operations when its Wait returns
 		for t := range w.touched {
 			w.dropLogged(t, x.gen)
 		}
@@ -186,8 +186,9 @@ func (w *Window) Apart() {
 	w.lock.Unlock()
 }
 
-// Release is called before a call that completes operations on a target, or AllTargets, without End:
-// these operations are no longer compared. No lock is held.
+// Release is called, in place of End, before a call that completes operations on the target rank, or
+// on all targets if rank is AllTargets: the checker no longer compares these operations. No lock is
+// held.
 func (w *Window) Release(rank int) {
 	x := &Ending{w: w, rank: rank, epoch: Lock}
 	w.lock.Lock()
@@ -202,8 +203,9 @@ func (w *Window) Release(rank int) {
 	x.tell(Put)
 }
 
-// Signals notes that synchronisation objects signal a target the completion of operations from now
-// on. No lock is held.
+// Signals notes that from now on synchronisation objects tell the target rank when operations of this
+// process are complete. The checker does not learn of that, so it no longer compares operations on this
+// target. No lock is held.
 func (w *Window) Signals(rank int) {
 	w.lock.Lock()
 	w.signalled[w.host.Comm().Members[rank]] = true

@@ -12,12 +12,16 @@ import (
 //   - for a put when it is complete at this target (askPutDone): the origin waits for that, since
 //     before that a different value may be replaced by the put.
 //
-// No snapshot is taken if an operation may still change the memory: if the log has an update of the
-// same bytes by another access, for views in order, whose accesses may overlap, for accesses that had
-// to wait for this process's Post, and in windows that are accessed without a question
-// (askUnchecked). An update that is logged later drops the snapshot. In epochs of locks there are no
-// snapshots, because it is not known when the owner may store. Stores of the program before the
-// access are not detected: the access has overwritten or read them.
+// No snapshot is taken if an operation may still change the memory:
+//
+//   - if the log has an update of the same bytes by another access,
+//   - in views in order, whose accesses may overlap,
+//   - if an access of the origin had to wait for this process's Post,
+//   - in windows that are accessed without a question (askUnchecked).
+//
+// An update that is logged later drops the snapshot. In epochs of locks there are no snapshots, because
+// it is not known when the owner may store. Stores of the program before the access are not detected:
+// the access has overwritten or read them.
 //
 // A snapshot is compared when Wait has returned, or between two barriers in a Fence: after the first
 // barrier all operations are complete, and before the second no member continues.

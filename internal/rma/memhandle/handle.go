@@ -24,7 +24,7 @@ const mark = 0x484d4801
 // in little-endian words. The check detects bytes that have changed in transit. A process that has a
 // handle can make other handles from it, but only to parts of the same memory.
 type Handle struct {
-	Process uint32 // proc.Brief of it
+	Process uint32 // proc.Brief of the process whose memory it is
 	Window  uint64
 	Key     uint64
 	Size    uint64

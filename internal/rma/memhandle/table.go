@@ -24,7 +24,8 @@ type Memory struct {
 	Region apply.Region
 }
 
-// Start makes the state of the table before the first handle.
+// Start prepares the table for its first handle. It has no effect on a table that is in use. The error
+// is that of the random source of the system.
 func (t *Table) Start() error {
 	if t.random != nil {
 		return nil
