@@ -75,10 +75,10 @@ const (
 	// LastCode is the highest value that the standard reserves. Higher values are
 	// Halo's own (ProcFailed and WinCounter) and then those that users add.
 	LastCode Class = 16383
-	// ProcFailed is the class of an error because a process that the call needs has died.
+	// ProcFailed is the class of errors of calls that need a process that has died.
 	ProcFailed Class = 16384
-	// WinCounter is the class of an error because a synchronisation object has counted
-	// more signals than its program waits for. Such an error also counts as an RMASync.
+	// WinCounter is the class of errors of a synchronisation object that has counted more
+	// signals than its program waits for. Such an error also counts as an RMASync.
 	WinCounter Class = 16385
 	// LastPredefined is the highest class that exists from the start.
 	LastPredefined = WinCounter

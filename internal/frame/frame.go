@@ -1,11 +1,11 @@
-// Package frame cuts byte streams into frames, for those who start a job and
-// those who are started: a program and its launcher, a launcher and its agents
-// on other hosts. (What processes send each other during the job has another
-// format, package wire.)
+// Package frame cuts byte streams into frames, between the processes that start
+// a job and those that they start: a launcher and its ranks, a launcher and its
+// agents on other hosts, and the leaders of nodes. (What ranks send each other
+// has another format, in package wire.)
 //
 //	length uint32 | kind uint8 | body of length-1 bytes
 //
-// All numbers are little-endian. Whoever reads says how long a frame may be, so
+// All numbers are little-endian. The reader says how long a frame may be, so
 // that a stranger cannot make it hold more than that.
 package frame
 
@@ -80,7 +80,7 @@ func (w *Writer) Bytes() []byte {
 }
 
 // Reader cuts a stream into frames. It holds at most one frame of the allowed
-// size and one read more.
+// size and the bytes of one more read.
 type Reader struct {
 	Source io.Reader
 	Limit  int // of length; may change between frames
@@ -90,8 +90,8 @@ type Reader struct {
 	chunk []byte // what one read takes
 }
 
-// Next returns the next frame; body is valid until the call after. At the end
-// of the stream between two frames the error is io.EOF, as it is within one.
+// Next returns the next frame; body is valid until the next call. At the end of
+// the stream the error is io.EOF, even if the stream ends within a frame.
 func (r *Reader) Next() (kind uint8, body []byte, err error) {
 	r.buf = append(r.buf[:0], r.buf[r.used:]...)
 	r.used = 0
@@ -137,7 +137,8 @@ type Body struct {
 	Bad  bool // a field was longer than what was left
 }
 
-// Take takes n bytes; if there are not as many, zeros.
+// Take takes n bytes. If fewer are left, it sets Bad and returns zeros instead, at
+// most 64 of them, so that an absurd n costs no memory.
 func (r *Body) Take(n int) []byte {
 	if n < 0 || n > len(r.Left) {
 		r.Bad, r.Left = true, nil
@@ -179,5 +180,5 @@ func (r *Body) Words() []string {
 	return list
 }
 
-// Done reports whether the body held just what was taken.
+// Done reports whether the body had all fields that were taken, and no more bytes.
 func (r *Body) Done() bool { return !r.Bad && len(r.Left) == 0 }

@@ -41,7 +41,7 @@ func TestFramesSurviveAnyCut(t *testing.T) {
 	}
 }
 
-// A length is not believed: neither of a frame nor of a list in it.
+// Lengths that a stream announces are checked, both of a frame and of a list in it.
 func TestLengthsAreBounded(t *testing.T) {
 	for _, b := range [][]byte{{0, 0, 0, 0, 1}, {0xff, 0xff, 0xff, 0xff, 1}, New(1).Raw(make([]byte, 100)).Bytes()} {
 		if _, _, err := (&Reader{Source: bytes.NewReader(b), Limit: 100}).Next(); err == nil {

@@ -1,6 +1,6 @@
-// Package memory allocates the memory of windows and of AllocMem: from the heap that the other
-// processes of the node can map, if there is one, so that they access it directly, otherwise from
-// memory of this process alone.
+// Package memory allocates the memory of windows and of AllocMem. If there is a heap that the other
+// processes of the node can map, the memory comes from that heap, so that they access it directly;
+// otherwise it is memory of this process alone.
 package memory
 
 import (
@@ -36,8 +36,9 @@ func New(node *node.Node) *Store {
 	return &Store{heap: node.Heap(), mapped: true}
 }
 
-// Alloc allocates size zero bytes at an address that is a multiple of Align and of align, a power of
-// two. Errors are of class NoMem. A block of 0 bytes has an address of its own too.
+// Alloc allocates size zero bytes at an address that is a multiple of Align and of align, which is a
+// power of two or less than Align. A block of 0 bytes has an address of its own too. The error is of
+// class Arg if size is negative or align is none of these, otherwise of class NoMem.
 func (s *Store) Alloc(size, align int64) (Block, error) {
 	off, mem, err := s.heap.Alloc(size, align)
 	if err != nil {
@@ -59,11 +60,11 @@ func (s *Store) Free(mem []byte) error {
 	return s.heap.Free(off)
 }
 
-// Live returns the number of live blocks, and of the bytes that they take.
+// Live returns the number of live blocks, and the number of bytes that they take.
 func (s *Store) Live() (blocks int, bytes int64) { return s.heap.Live() }
 
-// Release frees all blocks, when the process continues without the store. The node frees the heap that
-// others map.
+// Release frees all blocks, when the process continues without the store. If others can map the heap,
+// Release does nothing: the node frees that heap.
 func (s *Store) Release() error {
 	if s.mapped {
 		return nil

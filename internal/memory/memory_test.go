@@ -26,7 +26,7 @@ func isBase(err error) bool {
 	return errors.As(err, &e) && e.Class == class.Base
 }
 
-// MEM-05: what is not the beginning of a live block is ErrBase.
+// MEM-05: Free of anything but the beginning of a live block is an error of class Base.
 func TestMEM05FreeOfWhatIsNoBlock(t *testing.T) {
 	for name, s := range stores(t) {
 		b, err := s.Alloc(1000, 0)

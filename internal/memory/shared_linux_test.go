@@ -9,7 +9,7 @@ import (
 	"github.com/halo-mpi/halo/internal/world"
 )
 
-// Ranks see each other's blocks, and zeros in new ones, over every fabric that has memory in common.
+// Ranks see each other's blocks, and zeros in new ones, over every fabric whose ranks share memory.
 func TestMEM06PeersMapBlocks(t *testing.T) {
 	for _, fabric := range []string{"inproc", "shm"} {
 		err := world.RunGoroutines(fabric, 3, func(w *world.World) error {

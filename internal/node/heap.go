@@ -10,9 +10,9 @@ import (
 // Heap returns the heap of this process, which the others of the node can map.
 func (n *Node) Heap() *heap.Heap { return n.backend.Heap() }
 
-// Alloc allocates a block in the own heap: size zero bytes, at an address that is a multiple
-// of align (a power of two, at least heap.Align). The others of the node find the block at
-// off, through a View. Callable from any goroutine, as are Free and View.
+// Alloc allocates a block in the own heap: size zero bytes, at an address that is a multiple of
+// heap.Align and of align (a power of two, or less than heap.Align). The others of the node find the
+// block at off, through a View. Callable from any goroutine, as are Free and View.
 func (n *Node) Alloc(size, align int64) (off int64, mem []byte, err error) {
 	return n.backend.Heap().Alloc(size, align)
 }

@@ -1,11 +1,11 @@
 // Package pairmem makes the memory that two processes of different jobs on one node share
 // (shmfmt.Pair), and hands it from one to the other over the connection between them.
 //
-// The process that has opened the connection makes the memory, and tells the other one by which
-// process and descriptor it is found in /proc. The other one checks that it is a memory file of the
-// own user, of the right size, that cannot shrink, and that it contains the mark of the offer: so a
-// number that means another process here, in another pid namespace, does no harm. Then both close
-// their descriptors.
+// The process that has opened the connection makes the memory, and sends the process id and the
+// descriptor by which the other one finds it in /proc. The other one checks that it is a memory file
+// of the own user, of the right size, that cannot shrink, and that it contains the mark of the offer.
+// So a process id that means another process here, because the sender is in another pid namespace,
+// does no harm. Then both close their descriptors.
 //
 // Rejected: to pass the descriptor over a Unix socket, which each process would have to serve, with
 // limits for callers as those of package fabric/tcp. The kernel lets a process open the files of
@@ -59,11 +59,11 @@ const (
 	taken   = 1
 )
 
-// ErrUnwanted is why there is no memory if one of the two processes does not use any.
+// ErrUnwanted is the reason for no memory if one of the two processes does not use shared memory.
 var ErrUnwanted = errors.New("one of the two uses no shared memory")
 
-// Offer offers the other end of conn new memory, or none if wanted is false. It returns nil and why if the two
-// have none in common. failed is an error of conn.
+// Offer offers new memory to the other end of conn, or none if wanted is false. m is nil if the two processes
+// then share no memory, and why is the reason. failed is an error of conn.
 func Offer(conn io.ReadWriter, wanted bool) (m *Memory, why, failed error) {
 	var b [offerSize]byte
 	var f *os.File
@@ -107,7 +107,8 @@ func create(b *[offerSize]byte) (*Memory, *os.File, error) {
 	return open(shmfmt.FormatPair(mem, mark), 0, mem), f, nil
 }
 
-// Take answers the offer of the other end of conn: it takes the memory if wanted is true.
+// Take answers the offer of the other end of conn: it takes the memory if wanted is true. The results are those
+// of Offer.
 func Take(conn io.ReadWriter, wanted bool) (m *Memory, why, failed error) {
 	var b [offerSize]byte
 	if _, failed = io.ReadFull(conn, b[:]); failed != nil {
@@ -133,7 +134,7 @@ func Take(conn io.ReadWriter, wanted bool) (m *Memory, why, failed error) {
 	return m, why, failed
 }
 
-// take maps the memory in a descriptor of a process.
+// take maps the memory file that process pid has open as descriptor fd.
 func take(pid, fd int, mark shmfmt.Mark) (*Memory, error) {
 	f, err := sys.OpenPairFile(pid, fd, shmfmt.PairSize)
 	if err != nil {
@@ -166,7 +167,7 @@ func open(p *shmfmt.Pair, end int, mem []byte) *Memory {
 // Mine is the door of this process.
 func (m *Memory) Mine() *shmfmt.Door { return m.Door(m.end) }
 
-// Theirs is the door of the other one.
+// Theirs is the door of the other process.
 func (m *Memory) Theirs() *shmfmt.Door { return m.Door(1 - m.end) }
 
 // In is the ring that this process empties.
@@ -175,8 +176,8 @@ func (m *Memory) In() []byte { return m.Ring(m.end) }
 // Out is the ring that this process fills.
 func (m *Memory) Out() []byte { return m.Ring(1 - m.end) }
 
-// CanRead reports whether the kernel lets this process read the memory of the other one: it reads the
-// probe there once. The caller holds the engine's lock.
+// CanRead reports whether the kernel lets this process read the memory of the other one. The first call
+// tries to read the probe there. The caller holds the engine's lock.
 func (m *Memory) CanRead() bool {
 	if d := m.Theirs(); m.read == unknown {
 		m.read = denied
@@ -188,8 +189,8 @@ func (m *Memory) CanRead() bool {
 	return m.read == granted
 }
 
-// Read fills the slices of dst one after the other with the bytes from address addr of the other process. CanRead
-// has returned true.
+// Read fills the slices of dst one after the other with the bytes from address addr on in the other process. The
+// error wraps fabric.ErrUnsupported unless CanRead has returned true.
 func (m *Memory) Read(dst [][]byte, addr uint64) error {
 	if m.read != granted {
 		return fmt.Errorf("pairmem: read of %d blocks: %w", len(dst), fabric.ErrUnsupported)

@@ -74,7 +74,7 @@ func TestOfferAndTake(t *testing.T) {
 	}
 }
 
-// If one of the two wants no memory there is none, and both know why.
+// If one of the two processes wants no memory, they share none, and both get the reason.
 func TestUnwanted(t *testing.T) {
 	for _, c := range []struct{ offers, takes bool }{{false, true}, {true, false}, {false, false}} {
 		a, b, whyA, whyB := agree(t, c.offers, c.takes)
@@ -92,7 +92,7 @@ func offer(kind, pid int, fd uintptr, mark shmfmt.Mark) []byte {
 	return append(le.AppendUint32(b, uint32(fd)), mark[:]...)
 }
 
-// Offers of anything but a segment with the mark are refused, and nothing is opened or mapped for them (S5).
+// Offers of anything but a segment with the mark are refused, and leave nothing open (S5).
 func TestS5_ForgedOffers(t *testing.T) {
 	file := func(f *os.File, err error) *os.File {
 		t.Helper()

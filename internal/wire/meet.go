@@ -40,8 +40,10 @@ func Meet(conn io.ReadWriter, p Pair) (*Sealed, error) {
 	return h.Sealed(), nil
 }
 
-// Welcome runs the acceptor's side of the handshake over a connection. pair returns the connection of a
-// caller that claims an index below size. After an error the caller closes the connection.
+// Welcome runs the acceptor's side of the handshake over a connection. It returns the index of the
+// dialler and the seal of the connection. pair returns the Pair of a dialler that claims to be process
+// from; the claim is checked after that, and refused if from is not below size. After an error the
+// caller of Welcome closes the connection.
 func Welcome(conn io.ReadWriter, size int, pair func(from int) (Pair, error)) (from int, s *Sealed, err error) {
 	var hello [HelloSize]byte
 	if _, err := io.ReadFull(conn, hello[:]); err != nil {
@@ -81,12 +83,12 @@ type Stream struct {
 	conn io.ReadWriter
 	seal *Sealed
 
-	in     []byte // of the piece that is read
-	opened []byte // what is left of it
-	out    []byte
+	in     []byte // the memory of the piece that is read
+	opened []byte // the bytes of that piece that Read has not returned yet
+	out    []byte // the memory of the piece that is written
 }
 
-// NewStream seals a connection.
+// NewStream returns a Stream over a connection whose handshake has returned seal.
 func NewStream(conn io.ReadWriter, seal *Sealed) *Stream { return &Stream{conn: conn, seal: seal} }
 
 // Read implements io.Reader.

@@ -71,8 +71,8 @@ type chain struct {
 	aead  cipher.AEAD
 	key   [sha256.Size]byte
 	nonce [12]byte // the number of the next record, little-endian, and zeros
-	n     uint64
-	limit uint64 // records for each key
+	n     uint64   // records under this key so far
+	limit uint64   // records for each key
 }
 
 func (c *chain) start(key []byte, limit uint64) {
@@ -126,7 +126,7 @@ func (s *Sealed) Seal(dst []byte, h *Header, payload []byte) []byte {
 // PieceMax is the length of the longest piece of a stream in bytes, without its overhead.
 const PieceMax = MaxPayload
 
-// SealPiece appends a piece of a stream to dst, sealed: up to PieceMax bytes, and at least one.
+// SealPiece seals a piece of a stream, of 1 to PieceMax bytes, and appends it to dst.
 func (s *Sealed) SealPiece(dst, piece []byte) []byte {
 	at := len(dst)
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(piece)))
@@ -134,7 +134,8 @@ func (s *Sealed) SealPiece(dst, piece []byte) []byte {
 	return s.out.aead.Seal(dst, s.out.nonce[:], piece, dst[at:at+recordLength])
 }
 
-// PieceSize is the size of the sealed piece that begins with b, 0 if b is too short to tell.
+// PieceSize returns the size of the sealed piece that begins with b, 0 if b is too short to tell. The
+// error wraps ErrForged if the piece announces a length that no piece has.
 func PieceSize(b []byte) (int, error) {
 	if len(b) < recordLength {
 		return 0, nil
@@ -146,7 +147,8 @@ func PieceSize(b []byte) (int, error) {
 	return int(size) + RecordOverhead, nil
 }
 
-// OpenPiece opens a whole sealed piece in place. After an error it must not be called again.
+// OpenPiece opens a whole sealed piece in place, and returns its bytes, a part of b. After an error it
+// must not be called again.
 func (s *Sealed) OpenPiece(b []byte) ([]byte, error) {
 	s.in.next()
 	piece, err := s.in.aead.Open(b[recordLength:recordLength], s.in.nonce[:], b[recordLength:], b[:recordLength])
@@ -156,7 +158,8 @@ func (s *Sealed) OpenPiece(b []byte) ([]byte, error) {
 	return piece, nil
 }
 
-// RecordSize is the size of the record that begins with b, 0 if b is too short to tell.
+// RecordSize returns the size of the record that begins with b, 0 if b is too short to tell. The
+// error wraps ErrForged if the record announces a length that no record has.
 func RecordSize(b []byte) (int, error) {
 	if len(b) < recordLength {
 		return 0, nil

@@ -45,9 +45,9 @@ func (m *killable) Kill() {
 	}
 }
 
-// Inject writes what no correct process writes into memory that this process writes: its ring to peer
-// `to`, its bits, its answers. A process can also write the rings of others, which nobody can detect:
-// processes of one job share their memory.
+// Inject writes invalid data to the shared memory that this process writes in its communication with peer
+// `to`: its ring to the peer, the bits of active senders, and the head of the ring from the peer. A process
+// can also write the rings of others, which nobody can detect: processes of one job share their memory.
 func (m *killable) Inject(to int, r *rand.Rand) {
 	seg, err := shmfmt.OpenSegment(m.segments[to], to, m.host.N, nil)
 	if err != nil {
@@ -94,7 +94,7 @@ func TestConformanceOversubscribed(t *testing.T) { conforms(t, nodetest.NewOvers
 func conforms(t *testing.T, hosts func(testing.TB, int) *nodetest.Host) {
 	part := 1
 	if testrun.Race {
-		part = 5 // a plain run makes all
+		part = 5 // a run without the race detector runs the whole suite
 	}
 	fabrictest.RunPart(t, part, func(t testing.TB, n int) []fabric.Fabric {
 		h := hosts(t, n)

@@ -37,7 +37,8 @@ func lone(t *testing.T) *shm.Fabric {
 	return f
 }
 
-// acquaint has two fabrics share memory: each calls the process of the other one by a number.
+// acquaint has two fabrics share memory; each calls the process of the other one by the number given. It returns the
+// calls of a, those of b, and the memory at a's end.
 func acquaint(t *testing.T, a, b *shm.Fabric, numberOfB, numberOfA int) (*calls, *calls, *pairmem.Memory) {
 	t.Helper()
 	left, right := net.Pipe()
@@ -59,8 +60,8 @@ func acquaint(t *testing.T, a, b *shm.Fabric, numberOfB, numberOfA int) (*calls,
 	return &x, &y, m
 }
 
-// Foreign processes come and go: frames are of the process that has sent them, and the places of those that
-// have gone are used again.
+// Foreign processes come and go: frames come from the process that has sent them, and the places of processes
+// that have gone are used again.
 func TestForeignProcessesComeAndGo(t *testing.T) {
 	server := lone(t)
 	for round := range 3 {
@@ -100,8 +101,8 @@ func TestForeignProcessesComeAndGo(t *testing.T) {
 	}
 }
 
-// A foreign process is rung when it is armed, once; and when there is room again for a frame that was
-// refused.
+// A foreign process is rung once when it is armed, and also when there is room again for a frame of it that
+// was refused.
 func TestForeignProcessesAreRung(t *testing.T) {
 	a, b := lone(t), lone(t)
 	calls, back, _ := acquaint(t, a, b, 2, 2)
@@ -122,7 +123,7 @@ func TestForeignProcessesAreRung(t *testing.T) {
 	if calls.rung != 2 {
 		t.Fatalf("rung %d times, want 2", calls.rung)
 	}
-	b.Drain(2, &s) // the ring has arrived: it is still armed
+	b.Drain(2, &s) // b has been rung, and is still armed
 	send(t, a, 2, 5)
 	if calls.rung != 3 {
 		t.Fatalf("rung %d times, want 3", calls.rung)
@@ -149,7 +150,7 @@ func TestForeignProcessesAreRung(t *testing.T) {
 	if !a.Send(2, &wire.Header{Kind: wire.Eager}, nil) {
 		t.Error("no room in an empty ring")
 	}
-	// Room that is there before Arm ends the next Sleep.
+	// Sleep also returns if there was room again before Arm.
 	for a.Send(2, &wire.Header{Kind: wire.Eager}, nil) {
 	}
 	a.Disarm()
@@ -164,7 +165,7 @@ func TestForeignProcessesAreRung(t *testing.T) {
 	<-slept
 }
 
-// A foreign process that breaks the format is lost, and no other one. Frames to it are dropped.
+// A foreign process that breaks the format of the ring is lost, and no other process. Frames to it are dropped.
 func TestS5_BrokenRingOfAForeignProcess(t *testing.T) {
 	a, b, c := lone(t), lone(t), lone(t)
 	calls, _, m := acquaint(t, a, b, 2, 2)

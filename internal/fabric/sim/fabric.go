@@ -9,10 +9,10 @@ import (
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
-// errEnded is the cause of a peer's Down.
+// errEnded is the cause that Down reports for a peer that has ended.
 var errEnded = errors.New("the rank has ended")
 
-// Fabric is the end of one rank.
+// Fabric is the end of one rank. It implements fabric.Fabric.
 type Fabric struct {
 	net *Network
 	me  int
@@ -22,18 +22,18 @@ type Fabric struct {
 
 	mu      sync.Mutex
 	inbox   Queue[*frame]
-	serial  uint64
+	serial  uint64 // of the next frame in the inbox
 	port    Port
 	armed   bool
 	closed  bool
-	from    map[int]*way // by rank: what is on the way from there
-	sleeper *time.Timer
+	from    map[int]*way // by rank of the sender
+	sleeper *time.Timer  // of Sleep alone, which uses it again
 }
 
 // way is what is on the way from one rank to another.
 type way struct {
 	bytes   int
-	refused bool // since then a frame has been refused
+	refused bool // the last frame was refused: take wakes the sender
 }
 
 func newFabric(n *Network, me int) *Fabric {
@@ -87,7 +87,8 @@ func notify(c chan struct{}) {
 	}
 }
 
-// taken returns when the first frame of the inbox can be taken; ok is false if there is none. mu is held.
+// taken returns the time at which the first frame of the inbox can be taken; ok is false if the inbox is empty.
+// mu is held.
 func (f *Fabric) taken() (at time.Duration, ok bool) {
 	if len(f.inbox) == 0 {
 		return 0, false
@@ -193,7 +194,7 @@ func (f *Fabric) Close() error {
 	return nil
 }
 
-// end makes the rank one that has ended. Its peers get Down after its frames.
+// end records that the rank has ended. Its peers get Down after all its frames.
 func (f *Fabric) end() {
 	f.mu.Lock()
 	was, leaves := f.closed, f.port.leaves

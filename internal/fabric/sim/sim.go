@@ -52,7 +52,7 @@ type Port struct {
 	leaves time.Duration // when the last frame has left, and its gap is over
 }
 
-// Send returns when a frame of size bytes arrives that the rank sends now.
+// Send records that the rank sends a frame of size bytes now, and returns when the frame arrives.
 func (p *Port) Send(now time.Duration, l *Link, size int) (arrives time.Duration) {
 	p.busy = max(now, p.busy) + l.Overhead
 	at, k := max(p.busy, p.leaves), l.occupies(size)
@@ -60,12 +60,12 @@ func (p *Port) Send(now time.Duration, l *Link, size int) (arrives time.Duration
 	return at + k + l.Latency
 }
 
-// Taken returns when the rank can take a frame that arrives.
+// Taken returns when the rank has taken a frame that arrives at the time arrives, if it takes that next.
 func (p *Port) Taken(arrives time.Duration, l *Link) time.Duration {
 	return max(arrives, p.busy) + l.Overhead
 }
 
-// Take makes the rank one that has taken a frame at a time that Taken has returned.
+// Take records that the rank has taken a frame at a time that Taken has returned.
 func (p *Port) Take(at time.Duration) { p.busy = at }
 
 // Network connects ranks.
@@ -79,8 +79,8 @@ type Network struct {
 	free []*frame
 }
 
-// New returns a network for ranks, for each of which host has the number of its host: near connects the
-// ranks of a host, and far the others.
+// New returns a network of len(host) ranks. host has the number of the host of each rank: near connects
+// the ranks of one host, and far those of different hosts.
 func New(host []int32, near, far Link) *Network {
 	n := &Network{start: time.Now(), near: near, far: far, host: host, ranks: make([]*Fabric, len(host))}
 	for i := range n.ranks {
@@ -107,18 +107,19 @@ func (n *Network) link(a, b int) *Link {
 type frame struct {
 	from    int
 	arrives time.Duration
-	serial  uint64 // of the frames of a receiver
+	serial  uint64 // number in the inbox of the receiver
 	header  wire.Header
 	payload []byte
 	down    bool // no frame: from has ended
 }
 
-// Before implements the order of a Queue: by arrival, then by sender, so that runs in virtual time are alike.
+// Before implements the order of a Queue: by arrival, then by sender, so that all runs in virtual time have the same
+// order, and then in the order in which the frames were sent.
 func (f *frame) Before(o *frame) bool {
 	return cmp.Or(cmp.Compare(f.arrives, o.arrives), cmp.Compare(f.from, o.from), cmp.Compare(f.serial, o.serial)) < 0
 }
 
-// bytes is what the frame counts in a window, and on the link.
+// bytes is the size of the frame, as it counts for window and on the link.
 func (f *frame) bytes() int { return wire.HeaderSize + len(f.payload) }
 
 // fresh returns a frame with a copy of a payload.

@@ -29,7 +29,7 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// sink takes the times at which frames and ends arrive.
+// sink records the times at which frames and the ends of peers are delivered.
 type sink struct {
 	net   *Network
 	times []string
@@ -44,18 +44,18 @@ func (s *sink) Down(peer int, _ error) {
 	s.times = append(s.times, fmt.Sprint(peer, " down ", s.net.Now()))
 }
 
-// Frames take the times of the model: see the package's comment for the formulas.
+// Frames are delivered at the times of the model: see the package's comment for the formulas.
 func TestTimesOfTheModel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		us := time.Microsecond
 		net := New([]int32{0, 0, 1}, Link{Latency: us, Overhead: us}, Link{Latency: 100 * us, Overhead: 10 * us, Gap: 5 * us, PerByte: 1000})
 		payload := make([]byte, 60)
 		h := wire.Header{Kind: wire.Eager}
-		for range 2 { // leave after 10 and, since 100 bytes occupy the link, 110 us
+		for range 2 { // leave after 10 us and, since 100 bytes occupy the link, after 110 us
 			net.Fabric(0).Send(2, &h, payload)
 		}
 		net.Fabric(1).Send(2, &h, nil) // 40 bytes leave after 10 us
-		net.Fabric(1).Send(0, &h, nil) // leaves when these have left, after 50 us
+		net.Fabric(1).Send(0, &h, nil) // leaves when these 40 bytes no longer occupy the link, after 50 us
 		net.Fabric(1).Close()
 		for _, x := range []struct {
 			rank int

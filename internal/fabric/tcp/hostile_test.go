@@ -15,8 +15,8 @@ import (
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
-// An attacker on the network changes records: all frames before arrive, none after, and the
-// error says why.
+// An attacker on the network changes a record: all frames before it arrive, none after it,
+// and the error says why.
 func TestS3TamperingEndsTheConnection(t *testing.T) {
 	const at = 3 // index of the record that the attacker changes
 	rng := rand.New(rand.NewPCG(3, 3))
@@ -81,7 +81,7 @@ func TestS3TamperingEndsTheConnection(t *testing.T) {
 		cases["bit "+string('a'+rune(bit%26))] = func(n int, b []byte) [][]byte {
 			if n == at {
 				k := int(bit) % (8 * len(b))
-				if b[k/8] ^= 1 << (k % 8); k < 32 { // a length: what it wants shall come
+				if b[k/8] ^= 1 << (k % 8); k < 32 { // the length: as many bytes as it may announce follow
 					return [][]byte{b, make([]byte, wire.RecordMax)}
 				}
 			}
@@ -127,7 +127,7 @@ func TestS3TamperingEndsTheConnection(t *testing.T) {
 	}
 }
 
-// refused makes a call and waits until it is counted as refused.
+// refused runs call, which calls the fabric, and waits until the fabric has counted one more caller as refused.
 func refused(by made, call func()) {
 	before := by.Refused()
 	call()
@@ -223,7 +223,8 @@ func TestS2SlowStrangersKeepNobodyOut(t *testing.T) {
 		for name, mk := range paths() {
 			t.Run(c.name+"/"+name, func(t *testing.T) {
 				l := quick()
-				l.hello, l.handshake, l.reach = time.Hour, time.Hour, time.Minute // only being shown out ends them
+				// No time limit ends the strangers: they must make way for other callers.
+				l.hello, l.handshake, l.reach = time.Hour, time.Hour, time.Minute
 				fs := ends(t, mk, 2, l)
 				addr := fs[1].Connector().ln.addr()
 				var wg sync.WaitGroup

@@ -50,8 +50,8 @@ func (r *sharer) Down(_ int, cause error) {
 	r.cause = cause
 }
 
-// sharing returns the fabrics of two jobs of one process, which have met and share memory: each
-// calls the other one 1.
+// sharing returns the fabrics of two jobs of one process each. The processes have met and share memory;
+// each calls the other one by number 1.
 func sharing(t *testing.T) (f [2]*Fabric, rings [2]*sharer) {
 	t.Helper()
 	var addrs [2]string
@@ -87,8 +87,8 @@ func until(t *testing.T, f [2]*Fabric, rings [2]*sharer, holds func() bool) {
 
 func (r *sharer) text() string { return strings.Join(r.events, " ") }
 
-// Two processes share memory before any frame. A ring, Leave, and the end of the connection come after what
-// is in memory (X-DYN-01).
+// Two processes share memory before any frame. The fabric drains the memory before it delivers a Leave or
+// the end of the connection, and when the peer rings (X-DYN-01).
 func TestConnectionsBesideMemory(t *testing.T) {
 	f, rings := sharing(t)
 	rings[0].mem.Out()[0] = 7
@@ -121,7 +121,8 @@ func TestConnectionsBesideMemory(t *testing.T) {
 	}
 }
 
-// A peer that sends anything else beside memory is lost, after what is in memory. So is one that has ended (S5).
+// A peer that shares memory and sends anything else on the connection is lost, after the frames in memory have been
+// delivered. So is a peer that has ended (S5).
 func TestS5_ForgedBytesBesideMemory(t *testing.T) {
 	for name, end := range map[string]func(f *Fabric){
 		"a byte":  func(f *Fabric) { sys.Send(f.routes.At(1).link.fd, []byte{3}) },

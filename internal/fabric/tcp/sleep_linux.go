@@ -11,11 +11,11 @@ import (
 //
 // Senders are in other processes and cannot see whether this process sleeps. If the sleeper
 // waits for the sockets, the kernel wakes it for every frame, which is wanted only while
-// armed. Therefore an armed sleeper waits for bell and sockets (watching), and another waits
-// for the bell alone (bellOnly). arm rings the bell of a bellOnly sleeper, which then
-// watches. disarm leaves a watching one: the next frame makes Sleep return early, once, and
-// then it waits for the bell alone. A process in polling mode leaves the fabric disarmed, and
-// so avoids the cost of both (package proc).
+// armed. Therefore an armed sleeper waits for bell and sockets (watching), and a disarmed one
+// waits for the bell alone (bellOnly). arm rings the bell of a bellOnly sleeper, which then
+// watches. disarm does not wake a watching sleeper: the next frame makes Sleep return early,
+// once, and the next Sleep waits for the bell alone. A process in polling mode leaves the
+// fabric disarmed, and so avoids the cost of both (package proc).
 //
 // Rejected: change the epoll set at each arm, which costs a system call for each connection.
 type sleeper struct {
@@ -73,7 +73,7 @@ func (p *sleeper) ring() {
 	p.ringMu.Unlock()
 }
 
-// sleep is the contract's Sleep.
+// sleep implements Sleep of fabric.Fabric.
 func (p *sleeper) sleep() {
 	p.sleepMu.Lock()
 	defer p.sleepMu.Unlock()

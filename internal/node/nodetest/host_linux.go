@@ -22,14 +22,14 @@ const HeapSize = 64 << 30
 // Host plays the launcher of one node: it holds the shared memory.
 type Host struct {
 	N             int
-	Oversubscribe bool         // it has so few cores that the node is oversubscribed
+	Oversubscribe bool         // the node has so few cores that it is oversubscribed
 	Bells         []*os.File   // by rank, if oversubscribed
 	KeepBells     bool         // a process that asks for the bell of another rank gets no descriptor
 	Files         []*os.File   // by rank + 1; the control segment first
 	Nodes         []*node.Node // by rank, after Start
 
 	mu    sync.Mutex // guards what follows: all processes ask the host
-	asked int        // for bells of others
+	asked int        // how often processes have asked for the bell of another rank
 	rung  []int      // ranks that the host was asked to wake
 }
 
@@ -68,7 +68,7 @@ func NewOversubscribed(t testing.TB, n int) *Host {
 	return h
 }
 
-// Start opens the nodes of all ranks: each maps everything for itself.
+// Start opens the nodes of all ranks. Each of them maps the shared memory for itself.
 func (h *Host) Start(t testing.TB) []*node.Node {
 	t.Helper()
 	for rank := range h.N {
@@ -95,7 +95,7 @@ func (h *Host) Open(t testing.TB, rank int) *node.Node {
 	return n
 }
 
-// Asked returns how many bells of other ranks processes have asked for.
+// Asked returns how often processes have asked for the bell of another rank.
 func (h *Host) Asked() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
