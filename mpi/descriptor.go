@@ -15,10 +15,15 @@ import (
 // MessageDescriptor, WinDescriptor, FileDescriptor and ShareType. abi/lib/fast_layout.h contains the layouts and
 // their numbers. Code compiled for another layout must not read the record.
 //
-// C: none; Init comes here.
-func (internals) Layouts() (slot, message, win, fileRecord, typeRecord uint64) {
-	return shmfmt.LayoutNumber(coll.DescriptorLayout()), shmfmt.LayoutNumber(p2p.DescriptorLayout()), shmfmt.LayoutNumber(rma.DescriptorLayout()),
-		shmfmt.LayoutNumber(file.DescriptorLayout()), shmfmt.LayoutNumber(dtype.DescriptorLayout())
+// C: none; MPI_Init and the first session come here.
+func (internals) Layouts() shmfmt.Layouts {
+	return shmfmt.Layouts{
+		Slot:    shmfmt.LayoutNumber(coll.DescriptorLayout()),
+		Message: shmfmt.LayoutNumber(p2p.DescriptorLayout()),
+		Win:     shmfmt.LayoutNumber(rma.DescriptorLayout()),
+		File:    shmfmt.LayoutNumber(file.DescriptorLayout()),
+		Type:    shmfmt.LayoutNumber(dtype.DescriptorLayout()),
+	}
 }
 
 // CommDescriptor is the address of a record outside of the Go heap, with the progress of this

@@ -29,7 +29,7 @@ var engine = unexported.Get[interface {
 	Spawn(c *mpi.Comm, root int, multiple bool, commands []mpi.Command, bad string) (*mpi.Comm, []error, error)
 
 	// Records that compiled code reads, and functions through which it enters Go.
-	Layouts() (slot, message, win, fileRecord, typeRecord uint64)
+	Layouts() shmfmt.Layouts
 	CommDescriptor(c *mpi.Comm) uintptr
 	MessageDescriptor(c *mpi.Comm) uintptr
 	CloseMessages(c *mpi.Comm)

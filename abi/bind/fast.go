@@ -106,12 +106,12 @@ func (l *Lib) startFast() {
 			l.startKernels(p.handle, &functions)
 		}
 	}
-	slotLayout, messageLayout, winLayout, fileLayout, typeLayout := engine.Layouts()
+	layouts := engine.Layouts()
 	l.comms.opened = func(h handle, c *mpi.Comm) {
 		var slot, messages Descriptor
 		if !watched {
-			slot = Descriptor{engine.CommDescriptor(c), slotLayout}
-			messages = Descriptor{engine.MessageDescriptor(c), messageLayout}
+			slot = Descriptor{engine.CommDescriptor(c), layouts.Slot}
+			messages = Descriptor{engine.MessageDescriptor(c), layouts.Message}
 		}
 		f.OpenComm(h, c.Rank(), c.Size(), c.Inter(), slot, messages)
 	}
@@ -124,16 +124,16 @@ func (l *Lib) startFast() {
 		return
 	}
 	l.wins.opened = func(h handle, w *mpi.Window) {
-		f.OpenWin(h, engine.WinDescriptor(w), winLayout)
+		f.OpenWin(h, engine.WinDescriptor(w), layouts.Win)
 	}
 	l.wins.closed = func(h handle, _ *mpi.Window) { f.CloseWin(h) }
 	l.files.opened = func(h handle, file *mpi.File) {
-		f.OpenFile(h, engine.FileDescriptor(file), fileLayout)
+		f.OpenFile(h, engine.FileDescriptor(file), layouts.File)
 	}
 	l.files.closed = func(h handle, _ *mpi.File) { f.CloseFile(h) }
 	l.types.opened = func(h handle, d mpi.Datatype) {
 		if r := l.typeRecords.open(h, d); r != nil {
-			f.OpenType(h, uintptr(unsafe.Pointer(r)), typeLayout)
+			f.OpenType(h, uintptr(unsafe.Pointer(r)), layouts.Type)
 		}
 	}
 	l.types.closed = func(h handle, d mpi.Datatype) {

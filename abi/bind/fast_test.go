@@ -7,7 +7,12 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/halo-mpi/halo/internal/coll"
+	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/file"
 	"github.com/halo-mpi/halo/internal/hot"
+	"github.com/halo-mpi/halo/internal/p2p"
+	"github.com/halo-mpi/halo/internal/rma"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/mpi"
 	"github.com/halo-mpi/halo/mpi/mpitest"
@@ -15,19 +20,19 @@ import (
 
 // told is a Fast that records the calls of its methods.
 type told struct {
-	types    map[uintptr]FastKind
-	ops      map[[2]uintptr]uintptr // kernels by types and operations
-	comms    map[uintptr][2]int
-	slots    map[uintptr]uintptr
-	messages map[uintptr]Descriptor
-	wins     map[uintptr]uintptr
-	files    map[uintptr]uintptr
-	made     map[uintptr]*shmfmt.Type // derived types
-	ends     int
+	types   map[uintptr]FastKind
+	ops     map[[2]uintptr]uintptr // kernels by types and operations
+	comms   map[uintptr][2]int
+	slots   map[uintptr]uintptr
+	wins    map[uintptr]uintptr
+	files   map[uintptr]uintptr
+	made    map[uintptr]*shmfmt.Type // derived types
+	layouts shmfmt.Layouts
+	ends    int
 }
 
 func newTold() *told {
-	return &told{map[uintptr]FastKind{}, map[[2]uintptr]uintptr{}, map[uintptr][2]int{}, map[uintptr]uintptr{}, map[uintptr]Descriptor{}, map[uintptr]uintptr{}, map[uintptr]uintptr{}, map[uintptr]*shmfmt.Type{}, 0}
+	return &told{map[uintptr]FastKind{}, map[[2]uintptr]uintptr{}, map[uintptr][2]int{}, map[uintptr]uintptr{}, map[uintptr]uintptr{}, map[uintptr]uintptr{}, map[uintptr]*shmfmt.Type{}, shmfmt.Layouts{}, 0}
 }
 
 func (x *told) Watched() bool                                                   { return false }
@@ -40,19 +45,23 @@ func (x *told) KnowKernels(datatype uintptr, functions *[FastOps]uintptr) {
 	}
 }
 func (x *told) OpenComm(h uintptr, rank, size int, _ bool, slot, messages Descriptor) {
-	x.comms[h], x.slots[h], x.messages[h] = [2]int{rank, size}, slot.Address, messages
+	x.comms[h], x.slots[h], x.layouts.Slot, x.layouts.Message = [2]int{rank, size}, slot.Address, slot.Layout, messages.Layout
 }
-func (x *told) CloseComm(h uintptr)                          { delete(x.comms, h) }
-func (x *told) OpenWin(h, descriptor uintptr, layout uint64) { x.wins[h] = descriptor }
-func (x *told) CloseWin(h uintptr)                           { delete(x.wins, h) }
+func (x *told) CloseComm(h uintptr) { delete(x.comms, h) }
+func (x *told) OpenWin(h, descriptor uintptr, layout uint64) {
+	x.wins[h], x.layouts.Win = descriptor, layout
+}
+func (x *told) CloseWin(h uintptr) { delete(x.wins, h) }
 func (x *told) OpenType(h, record uintptr, layout uint64) {
-	x.made[h] = *(**shmfmt.Type)(unsafe.Pointer(&record))
+	x.made[h], x.layouts.Type = *(**shmfmt.Type)(unsafe.Pointer(&record)), layout
 }
-func (x *told) CloseType(h uintptr)                           { delete(x.made, h) }
-func (x *told) OpenFile(h, descriptor uintptr, layout uint64) { x.files[h] = descriptor }
-func (x *told) CloseFile(h uintptr)                           { delete(x.files, h) }
-func (x *told) CloseAll()                                     { x.ends++ }
-func (l *Lib) testStart(c *mpi.Comm)                          { l.startTypes(); l.startFlat(); l.world.Store(c); l.startFast() }
+func (x *told) CloseType(h uintptr) { delete(x.made, h) }
+func (x *told) OpenFile(h, descriptor uintptr, layout uint64) {
+	x.files[h], x.layouts.File = descriptor, layout
+}
+func (x *told) CloseFile(h uintptr)  { delete(x.files, h) }
+func (x *told) CloseAll()            { x.ends++ }
+func (l *Lib) testStart(c *mpi.Comm) { l.startTypes(); l.startFlat(); l.world.Store(c); l.startFast() }
 func ok(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
@@ -77,9 +86,9 @@ func TestFastHearsOfHandles(t *testing.T) {
 			ok(t, err)
 			w, err := world.WinAllocate(64, 1)
 			ok(t, err)
-			file, err := mpi.OpenFile(world, filepath.Join(t.TempDir(), "file"), mpi.ModeCreate|mpi.ModeReadWrite)
+			opened, err := mpi.OpenFile(world, filepath.Join(t.TempDir(), "file"), mpi.ModeCreate|mpi.ModeReadWrite)
 			ok(t, err)
-			hc, hw, hf := l.addComm(c), l.addWin(w), l.addFile(file)
+			hc, hw, hf := l.addComm(c), l.addWin(w), l.addFile(opened)
 			if !on {
 				if len(x.types)+len(x.ops)+len(x.comms)+len(x.wins)+len(x.files) > 0 {
 					t.Errorf("told in spite of HALO_C_FAST=0: %+v", x)
@@ -92,8 +101,14 @@ func TestFastHearsOfHandles(t *testing.T) {
 				if address == 0 || x.wins[hw] != address {
 					t.Errorf("window at %#x, told is %v", address, x.wins)
 				}
-				if address := engine.FileDescriptor(file); address == 0 || x.files[hf] != address {
+				if address := engine.FileDescriptor(opened); address == 0 || x.files[hf] != address {
 					t.Errorf("file at %#x, told is %v", address, x.files)
+				}
+				if want := (shmfmt.Layouts{
+					Slot: shmfmt.LayoutNumber(coll.DescriptorLayout()), Message: shmfmt.LayoutNumber(p2p.DescriptorLayout()),
+					Win: shmfmt.LayoutNumber(rma.DescriptorLayout()), File: shmfmt.LayoutNumber(file.DescriptorLayout()),
+				}); x.layouts != want {
+					t.Errorf("the numbers of layouts are %x, told are %x", want, x.layouts)
 				}
 				if len(x.types) != len(predefinedTypes) {
 					t.Errorf("%d types, told are %d", len(predefinedTypes), len(x.types))
@@ -107,8 +122,8 @@ func TestFastHearsOfHandles(t *testing.T) {
 			}
 			ok(t, c.Free())
 			ok(t, w.Free())
-			ok(t, file.Close())
-			if address := engine.FileDescriptor(file); address != 0 {
+			ok(t, opened.Close())
+			if address := engine.FileDescriptor(opened); address != 0 {
 				t.Error("a file that was closed has a descriptor")
 			}
 			if address := engine.WinDescriptor(w); address != 0 {
@@ -136,6 +151,9 @@ func TestFastHearsOfTypes(t *testing.T) {
 		r := x.made[h]
 		if r == nil || !hot.Holds(unsafe.Pointer(r)) || r.Size != 12 || r.Program.Load() != 0 {
 			t.Fatalf("told of %v before the type is committed", r)
+		}
+		if want := shmfmt.LayoutNumber(dtype.DescriptorLayout()); x.layouts.Type != want {
+			t.Errorf("the number of the layout of types is %x, told is %x", want, x.layouts.Type)
 		}
 		r.Committed.Store(1) // as C does
 		if !d.Committed() {

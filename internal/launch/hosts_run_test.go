@@ -25,7 +25,7 @@ mode=$1 host=$2
 shift 2
 echo "$mode $host $*" >> "$HALO_TEST_SSH_LOG"
 remote() {
-	setsid env -i --default-signal=INT,QUIT HOME=/far "PATH=$PATH" "HALO_TEST_RUN=$HALO_TEST_RUN" "TMPDIR=$TMPDIR" GORACE=atexit_sleep_ms=0 FAR=yes sh -c "$*; exit \$?" &
+	setsid env -i --default-signal=INT,QUIT HOME=/far "PATH=$PATH" "HALO_TEST_RUN=$HALO_TEST_RUN" "TMPDIR=$TMPDIR" "GORACE=$GORACE" FAR=yes sh -c "$*; exit \$?" &
 	wait $!
 	exit $?
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/halo-mpi/halo/internal/boot/segment"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/sys"
+	"github.com/halo-mpi/halo/internal/testrun"
 )
 
 // ps runs halo ps with args.
@@ -28,7 +29,7 @@ func ps(t *testing.T, args ...string) (stdout, stderr string, status int) {
 	t.Helper()
 	var out, errs bytes.Buffer
 	cmd := exec.Command(haloPath, append([]string{"ps"}, args...)...)
-	cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0")
+	cmd.Env = append(os.Environ(), testrun.RaceOptions())
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	cmd.Run()
 	return out.String(), errs.String(), cmd.ProcessState.ExitCode()

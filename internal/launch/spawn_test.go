@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/halo-mpi/halo/internal/testrun"
 )
 
 // spawning is a run of one rank that executes steps, and those after it in a job that it spawns.
@@ -295,7 +297,7 @@ func alone(t *testing.T, steps ...string) *run {
 	t.Helper()
 	r := newRun(t, "rank")
 	r.cmd = exec.Command(rankPath, steps...)
-	r.cmd.Env = append(os.Environ(), r.marker, "TMPDIR="+r.tmp, "HALO_LAUNCHER="+haloPath, "GORACE=atexit_sleep_ms=0")
+	r.cmd.Env = append(os.Environ(), r.marker, "TMPDIR="+r.tmp, "HALO_LAUNCHER="+haloPath, testrun.RaceOptions())
 	r.cmd.Stdout, r.cmd.Stderr = &r.stdout, &r.stderr
 	r.cmd.WaitDelay = 5 * time.Second
 	return r

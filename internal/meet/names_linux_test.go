@@ -13,6 +13,7 @@ import (
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/leak"
 	"github.com/halo-mpi/halo/internal/sys"
+	"github.com/halo-mpi/halo/internal/testrun"
 )
 
 // strangerVariable is the environment variable that makes this program a stranger: a process that listens at
@@ -63,7 +64,7 @@ func another(t *testing.T, what string) (line string, end func()) {
 		t.Skip("only root starts processes of other users")
 	}
 	c := exec.Command("/proc/self/exe")
-	c.Env = append(os.Environ(), strangerVariable+"="+what, "GORACE=atexit_sleep_ms=0")
+	c.Env = append(os.Environ(), strangerVariable+"="+what, testrun.RaceOptions())
 	c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	in, err := c.StdinPipe()
 	if err != nil {

@@ -134,10 +134,6 @@ func TestS5_ForgedOffers(t *testing.T) {
 		"nobody":       {offer(offered, 1<<30, good.Fd(), mark), "no such file"},
 		"kind":         {offer(7, me, good.Fd(), mark), "offers none"},
 	} {
-		before := before
-		if name == "no segment" {
-			before++
-		}
 		var answer answer
 		m, why, failed := Take(&struct {
 			io.Reader

@@ -12,6 +12,15 @@ type Field struct {
 	Value int64
 }
 
+// Layouts are the numbers of the layouts of all records that code in other languages uses.
+type Layouts struct {
+	Slot    uint64 // of a communicator, for collectives
+	Message uint64 // of a communicator, for messages
+	Win     uint64
+	File    uint64
+	Type    uint64
+}
+
 // LayoutNumber is a hash of a layout. Code in another language is compiled with the number of the layout that
 // it knows, and compares.
 func LayoutNumber(fields []Field) uint64 {
