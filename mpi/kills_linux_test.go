@@ -60,7 +60,7 @@ func (r *killRun) start(role string, n int, env ...string) *killJob {
 		j.cmd = exec.Command(r.halo, "run", "-n", strconv.Itoa(n), r.self)
 	}
 	j.cmd.Env = append(append(os.Environ(), r.marker, programVariable+"=kills", killRole+"="+role, killService+"="+filepath.Base(r.t.Name())+r.dir,
-		"HALO_LAUNCHER="+r.halo, "TMPDIR="+r.tmp, testrun.RaceOptions()), env...)
+		"HALO_LAUNCHER="+r.halo, "TMPDIR="+r.tmp, testrun.RaceOptions), env...)
 	j.cmd.Stdout, j.cmd.Stderr = &j.out, &j.out
 	j.cmd.WaitDelay = 10 * time.Second
 	ok(r.t, j.cmd.Start())

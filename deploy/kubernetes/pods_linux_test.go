@@ -68,7 +68,7 @@ func TestPodsOfTheIndexedJobAreOneWorld(t *testing.T) {
 		}
 		setUp := fmt.Sprintf("mount --bind %s /etc/hosts && mkdir -p /run/halo && %s", hosts, command)
 		c := h.CommandIn(i, "/", "sh", "-c", setUp)
-		c.Env = append(os.Environ(), fmt.Sprintf("JOB_COMPLETION_INDEX=%d", i), testrun.RaceOptions())
+		c.Env = append(os.Environ(), fmt.Sprintf("JOB_COMPLETION_INDEX=%d", i), testrun.RaceOptions)
 		for k := 0; at(pod, "containers", 0, "env", k) != nil; k++ {
 			e := at(pod, "containers", 0, "env", k)
 			c.Env = append(c.Env, fmt.Sprintf("%v=%v", at(e, "name"), at(e, "value")))

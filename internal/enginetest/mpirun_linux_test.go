@@ -20,7 +20,7 @@ func mpirun(t *testing.T, what string, args ...string) (string, error) {
 		words = append(words, strings.ReplaceAll(arg, "PROBE", os.Args[0]))
 	}
 	cmd := exec.Command("mpirun.openmpi", words...)
-	cmd.Env = append(os.Environ(), probeKind+"=pmix", probeWhat+"="+what, probeDir+"="+t.TempDir(), testrun.RaceOptions())
+	cmd.Env = append(os.Environ(), probeKind+"=pmix", probeWhat+"="+what, probeDir+"="+t.TempDir(), testrun.RaceOptions)
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }

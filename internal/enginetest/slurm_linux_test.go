@@ -15,7 +15,7 @@ func srun(t *testing.T, s *enginetest.Slurm, job, kind, what string, args ...str
 	t.Helper()
 	args = append([]string{"--jobid=" + job, "--mpi=" + kind}, args...)
 	cmd := s.Command("srun", append(args, os.Args[0])...)
-	cmd.Env = append(cmd.Env, probeKind+"="+kind, probeWhat+"="+what, probeDir+"="+t.TempDir(), testrun.RaceOptions())
+	cmd.Env = append(cmd.Env, probeKind+"="+kind, probeWhat+"="+what, probeDir+"="+t.TempDir(), testrun.RaceOptions)
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }

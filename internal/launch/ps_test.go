@@ -29,7 +29,7 @@ func ps(t *testing.T, args ...string) (stdout, stderr string, status int) {
 	t.Helper()
 	var out, errs bytes.Buffer
 	cmd := exec.Command(haloPath, append([]string{"ps"}, args...)...)
-	cmd.Env = append(os.Environ(), testrun.RaceOptions())
+	cmd.Env = append(os.Environ(), testrun.RaceOptions)
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	cmd.Run()
 	return out.String(), errs.String(), cmd.ProcessState.ExitCode()

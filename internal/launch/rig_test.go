@@ -88,7 +88,7 @@ func newRun(t *testing.T, args ...string) *run {
 	}
 	r.cmd = exec.Command(haloPath, line...)
 	r.cmd.Stdout, r.cmd.Stderr = &r.stdout, &r.stderr
-	r.cmd.Env = append(os.Environ(), r.marker, "TMPDIR="+r.tmp, testrun.RaceOptions())
+	r.cmd.Env = append(os.Environ(), r.marker, "TMPDIR="+r.tmp, testrun.RaceOptions)
 	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	// Processes that the launcher leaves behind must not delay Wait.
 	r.cmd.WaitDelay = 5 * time.Second

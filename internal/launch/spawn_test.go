@@ -297,7 +297,7 @@ func alone(t *testing.T, steps ...string) *run {
 	t.Helper()
 	r := newRun(t, "rank")
 	r.cmd = exec.Command(rankPath, steps...)
-	r.cmd.Env = append(os.Environ(), r.marker, "TMPDIR="+r.tmp, "HALO_LAUNCHER="+haloPath, testrun.RaceOptions())
+	r.cmd.Env = append(os.Environ(), r.marker, "TMPDIR="+r.tmp, "HALO_LAUNCHER="+haloPath, testrun.RaceOptions)
 	r.cmd.Stdout, r.cmd.Stderr = &r.stdout, &r.stderr
 	r.cmd.WaitDelay = 5 * time.Second
 	return r
@@ -318,8 +318,10 @@ func TestDYN05_SpawnWithoutALauncher(t *testing.T) {
 	// A child fails.
 	r := alone(t, "init", "spawn:1|init|exit:3", "lost", "exit:4").start().wait(4)
 	r.said("rank 0 of spawned job 1 (pid ", "exited with status 3")
-	// The launcher is killed.
-	r = alone(t, "init", "spawn:1|init|forever", "lost", "exit:4").start()
+	// The launcher is killed, once it has spawned.
+	spawned := filepath.Join(t.TempDir(), "spawned")
+	r = alone(t, "init", "spawn:1|init|forever", "ready:"+spawned, "lost", "exit:4").start()
+	r.ready(spawned, 1)
 	for pid := 0; pid == 0; time.Sleep(time.Millisecond) {
 		for _, p := range processesWith(r.marker) {
 			if strings.Contains(p, "halo-adopt") {

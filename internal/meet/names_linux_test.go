@@ -64,7 +64,7 @@ func another(t *testing.T, what string) (line string, end func()) {
 		t.Skip("only root starts processes of other users")
 	}
 	c := exec.Command("/proc/self/exe")
-	c.Env = append(os.Environ(), strangerVariable+"="+what, testrun.RaceOptions())
+	c.Env = append(os.Environ(), strangerVariable+"="+what, testrun.RaceOptions)
 	c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	in, err := c.StdinPipe()
 	if err != nil {

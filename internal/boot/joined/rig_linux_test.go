@@ -65,7 +65,7 @@ func runs(t *testing.T, env []string, args ...string) outcome {
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Stdout, cmd.Stderr = &out, &out
 	cmd.Dir = t.TempDir()
-	cmd.Env = append(append(clean(os.Environ()), mark, testrun.RaceOptions()), env...)
+	cmd.Env = append(append(clean(os.Environ()), mark, testrun.RaceOptions), env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.WaitDelay = 5 * time.Second
 	limit := time.AfterFunc(hangs, func() { syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })

@@ -4,6 +4,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -23,7 +24,7 @@ import (
 )
 
 func main() {
-	p := &process{rank: os.Getenv("HALO_RANK")}
+	p := &process{rank: cmp.Or(os.Getenv("HALO_RANK"), "0")} // 0 without a launcher
 	for _, step := range os.Args[1:] {
 		who, rest, _ := strings.Cut(step, "@")
 		if _, err := strconv.Atoi(who); err == nil {
