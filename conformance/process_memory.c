@@ -1,5 +1,6 @@
 /* Prints the private memory of rank 0 in KiB, of anonymous pages only, so that pages of files that the
- * kernel has not written yet do not count: the pages of the library that the loader relocates, and the rest. */
+ * kernel has not written yet do not count: the pages of the library's file that have been written, nearly all of
+ * them by the loader, and the rest. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
