@@ -19,7 +19,7 @@ type Doorbell struct {
 // Arm makes Sleep return once a peer rings. Peers may have stored something before without
 // ringing, so the caller looks once more between Arm and Sleep.
 func (d *Doorbell) Arm() {
-	d.door.Armed.Store(1) // full fence; pairs with the load in Ring
+	d.door.Armed.Swap(1) // full fence, also with the race detector (docs/testing.md); pairs with the load in Ring
 	if d.door.Bell.Load() != d.seenBell.Load() {
 		// RingUnarmed incremented the bell while this process was not armed, and so woke
 		// nobody: a goroutine may sleep on the bell already.

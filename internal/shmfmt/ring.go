@@ -166,7 +166,9 @@ func (p *Producer) room(need uint64) bool {
 	if p.tail+need-p.head <= RingBytes {
 		return true
 	}
-	p.ctl.wait.Store(1) // pairs with the load in Done: either Done sees the flag, or the next load sees its head
+	// The exchange is a full fence, also with the race detector (docs/testing.md). It pairs with the load in
+	// Done: either Done sees the flag, or the next load sees its head.
+	p.ctl.wait.Swap(1)
 	p.head = p.ctl.head.Load()
 	return p.tail+need-p.head <= RingBytes
 }
@@ -247,6 +249,6 @@ func (c *Consumer) Done() (wake bool) {
 		return false
 	}
 	c.told = c.head
-	c.ctl.head.Store(c.head) // pairs with the loads in room
+	c.ctl.head.Swap(c.head) // a full fence, as in room; pairs with the loads there
 	return c.ctl.wait.Load() != 0 && c.ctl.wait.Swap(0) != 0
 }

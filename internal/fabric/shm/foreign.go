@@ -97,7 +97,7 @@ func (f *Fabric) Drain(peer int, s fabric.Sink) int {
 		return 0
 	}
 	if f.armed {
-		g.mem.Mine().Armed.Store(1) // it has cleared the flag when it rang; full fence, as in Arm
+		g.mem.Mine().Armed.Swap(1) // it has cleared the flag when it rang; full fence, as in Arm
 	}
 	for i := range f.in {
 		if c := &f.in[i]; c.foreign == g {
@@ -113,7 +113,7 @@ func (f *Fabric) Arm() {
 	f.armed = true
 	for _, g := range f.foreigners {
 		d := g.mem.Mine()
-		d.Armed.Store(1) // full fence; pairs with the load in Send, and the Swaps in ring and ringUnarmed
+		d.Armed.Swap(1) // full fence, as in node.Doorbell.Arm; pairs with the load in Send, and the Swaps in ring and ringUnarmed
 		if b := d.Bell.Load(); b != g.heard {
 			g.heard = b // there is room for a frame that was refused
 			f.Wake()
