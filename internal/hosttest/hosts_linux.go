@@ -47,12 +47,7 @@ func Start(t testing.TB, n int) *Hosts {
 	if n < 1 || n > maxHosts {
 		t.Fatalf("hosttest: %d hosts, want 1 to %d", n, maxHosts)
 	}
-	if testing.Short() {
-		t.Skip("hosttest: tests on several hosts take long")
-	}
-	if missing := Missing(); missing != "" {
-		t.Skip("hosttest: hosts cannot be had here: " + missing)
-	}
+	need(t)
 	dir, err := os.MkdirTemp("", "halo-hosts-")
 	if err != nil {
 		t.Fatal(err)
@@ -84,6 +79,17 @@ func Start(t testing.TB, n int) *Hosts {
 		}
 	}
 	return h
+}
+
+// need skips a test that wants hosts, as Start does.
+func need(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("hosttest: tests on several hosts take long")
+	}
+	if missing := Missing(); missing != "" {
+		t.Skip("hosttest: hosts cannot be had here: " + missing)
+	}
 }
 
 // Missing says what this machine lacks for hosts; "" if it lacks nothing.

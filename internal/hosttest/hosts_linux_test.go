@@ -173,9 +173,7 @@ func TestNothingIsLeftOfAKilledTest(t *testing.T) {
 		fmt.Println("up", h.dir, h.host[0].net, h.host[1].net, h.hub.net)
 		select {}
 	}
-	if missing := Missing(); missing != "" || testing.Short() {
-		t.Skip("hosttest: hosts cannot be had here, or with -short: " + missing)
-	}
+	need(t)
 	c := exec.Command(os.Args[0], "-test.run", "^TestNothingIsLeftOfAKilledTest$")
 	c.Env = append(os.Environ(), asKilled+"=1")
 	out, err := c.StdoutPipe()

@@ -12,8 +12,8 @@ import (
 func (e *Engine) Recv(c *comm.Comm, buf []byte, source int, tag int32, s *Status) {
 	e.p.Lock()
 	// While there are unexpected messages Peek returns no frame, so recvNext would fail.
-	fast := e.table.Unexpected() == 0
-	if source >= 0 && (fast && e.recvNext(c, buf, source, tag, s) || !fast && e.recvUnexpected(c, buf, source, tag, s)) {
+	none := e.table.Unexpected() == 0
+	if source >= 0 && (none && e.recvNext(c, buf, source, tag, s) || !none && e.recvUnexpected(c, buf, source, tag, s)) {
 		e.p.Unlock()
 		return
 	}
