@@ -28,7 +28,9 @@ const (
 )
 
 // Chapters returns the chapters of docs/conformance.md.
-func Chapters() []Chapter { return slices.Concat(basics(), messages(), objects(), onesided(), later()) }
+func Chapters() []Chapter {
+	return slices.Concat(basics(), messages(), objects(), onesided(), later(), borders())
+}
 
 // all yields the features of c, those without a test, too.
 func (c *Chapter) all() iter.Seq[Feature] {
