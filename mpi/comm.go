@@ -42,6 +42,7 @@ type Comm struct {
 	file  *File       // the file that it stands for, nil for a communicator
 
 	making   atomic.Bool
+	handling atomic.Int32               // calls of its error handler that run after it was freed
 	handler  atomic.Pointer[errhandler] // never nil
 	chosen   atomic.Bool                // SetErrhandler has been called: its store pairs with ofNone's load
 	hints    atomic.Uint32
@@ -184,11 +185,13 @@ func (c *Comm) usable(k call) *Error {
 	case c.freed.Load():
 		switch {
 		case c.making.Load():
-			return fail(ErrComm, k.String(), c, "communicator is still being made: the request of Idup is not complete")
+			return failGone(ErrComm, k, c, "communicator is still being made: the request of Idup is not complete")
 		case c.self.session.over():
-			return fail(ErrComm, k.String(), c, "the session of the communicator has been finalized")
+			return failGone(ErrComm, k, c, "the session of the communicator has been finalized")
+		case c.handling.Load() > 0 && !k.communicates():
+			return nil // the error handler may ask it
 		}
-		return fail(ErrComm, k.String(), c, "communicator has been freed")
+		return failGone(ErrComm, k, c, "communicator has been freed")
 	case c.w.SlowPath():
 		return c.usableSlowPath(k)
 	}

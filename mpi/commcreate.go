@@ -174,10 +174,10 @@ func (c *Comm) Split(color, key int) (*Comm, error) {
 
 // Free frees the communicator: no call on it may follow in this process. Its attributes are
 // deleted, the last set first. If a callback fails, Free returns the error and the communicator
-// remains, with that attribute and those set before it. Pending operations on it complete. Its
-// attached buffer is detached, after the messages in it have been sent. Collective over c; the
+// remains, with that attribute and those set before it. Pending operations on it complete, persistent
+// requests can still be started, and their errors go to the error handler of c, which can ask c for
+// its group, name and handler. Its attached buffer is detached, after the messages in it have been sent. Collective over c; the
 // world and self cannot be freed.
-// cannot be freed.
 //
 // C: MPI_Comm_free, section 7.4.3.
 func (c *Comm) Free() error { return c.free(callFree, func() {}) }
@@ -229,7 +229,7 @@ func (c *Comm) free(k call, first func()) error {
 // notFreed is the error of a Free that failed because of another call on c.
 func (c *Comm) notFreed(k call, err error) error {
 	if c.freed.Load() { // by that call
-		return fail(ErrComm, k.String(), c, "communicator has been freed")
+		return failGone(ErrComm, k, c, "communicator has been freed")
 	}
 	return wrap(err, k, c, Undefined, Undefined)
 }

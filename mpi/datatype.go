@@ -29,6 +29,10 @@ type datatype struct {
 	freed atomic.Bool // pairs with nothing: use of a type while another goroutine frees it may see either value
 	attrs attributes
 
+	// answering counts the running functions of the program that have been given the type, which can ask
+	// it even if the program frees it meanwhile, or has freed it while the operation was pending.
+	answering atomic.Int32
+
 	handle atomic.Uintptr // see Handle
 }
 
@@ -113,10 +117,18 @@ func (d Datatype) engine() (*dtype.Type, error) {
 	switch {
 	case d.h == nil:
 		return nil, &class.Error{Class: class.Type, Text: "datatype is null"}
-	case d.h.freed.Load():
+	case d.h.freed.Load() && d.h.answering.Load() == 0: // pairs with given
 		return nil, &class.Error{Class: class.Type, Text: fmt.Sprintf("datatype %s has been freed", d.h.t)}
 	}
 	return d.h.t, nil
+}
+
+// given calls a function of the program, to which operands of type d are passed. The type answers
+// queries until the function returns, also if it has been freed.
+func (d *datatype) given(f func(in, inout Buffer), in, inout Buffer) {
+	d.answering.Add(1) // pairs with the load of engine
+	defer d.answering.Add(-1)
+	f(in, inout)
 }
 
 // use is engine for calls on a datatype itself: it raises the error.

@@ -10,7 +10,8 @@ import (
 // has each window. Errors that belong to neither go to the handler of self; before Init, and
 // among ranks that are goroutines (Run), which have no common self, to the initial handler. The
 // handler is called once for an error, by the goroutine whose call has failed, which holds no
-// lock then, so that the handler may call any function.
+// lock then, so that the handler may call any function. A communicator that was freed while an
+// operation was pending still gets the errors of that operation; a call on it is an error of self.
 //
 // In Go the initial handler of the first communicators and of windows is ErrorsReturn. The
 // environment variable HALO_INITIAL_ERRHANDLER changes that; its values are those of the
@@ -217,8 +218,11 @@ func (e *Error) raised() *Error {
 	switch {
 	case c == nil:
 		c = current.self.Load().ofNone()
-	case c.freed.Load():
+	case e.gone:
 		c = c.self.ofNone()
+	case c.freed.Load():
+		c.handling.Add(1) // pairs with the loads of usable
+		defer c.handling.Add(-1)
 	}
 	h := initialErrhandler()
 	if c != nil {

@@ -23,6 +23,7 @@ type Error struct {
 
 	receive bool  // Peer is a source
 	told    bool  // the error handler has been called, or must not be called
+	gone    bool  // comm cannot be used any more, or not yet: the handler of its self is to be called
 	cause   error // may be nil
 	comm    *Comm // whose error handler, or the handler of whose window, is to be called; may be nil
 }
@@ -122,6 +123,15 @@ func newError(cl Class, call string, c *Comm, format string, args ...any) *Error
 // engine's lock.
 func fail(cl Class, call string, c *Comm, format string, args ...any) *Error {
 	return newError(cl, call, c, format, args...).raised()
+}
+
+// failGone is fail for a call on c after c was freed, or before it was made. Only such errors go to
+// the handler of self: errors of operations that were pending when the program freed c are errors
+// of c, which exists until the last of them is complete.
+func failGone(cl Class, k call, c *Comm, detail string) *Error {
+	e := newError(cl, k.String(), c, "%s", detail)
+	e.gone = true
+	return e.raised()
 }
 
 // describe adds call, object, peer and tag to an error of the engine. It does not call the error

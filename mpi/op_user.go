@@ -50,7 +50,8 @@ func CreateOp[T any](fn func(in, inout []T), commute bool) Op {
 
 // CreateOpFunc makes an operation for elements of any type, including derived ones. It differs
 // from CreateOp in that fn gets the operands as Buffers of the same number of elements.
-// Buffer.Datatype is the datatype that was passed to the reduction for the elements to send.
+// Buffer.Datatype is the datatype that was passed to the reduction for the elements to send; fn can
+// ask it even if the program has freed it meanwhile.
 // MemoryOf returns the memory of the elements, which are one extent of the type apart. The
 // contents of gaps between data are undefined. If the type has gaps, each of the two operands
 // takes memory for the span of one element, or 16 KiB if that is more.
@@ -135,7 +136,7 @@ func (u *userOp) forBuffer(b *Buffer) (*op.User, error) {
 func (u *userOp) forElements(d Datatype) *op.User {
 	form := op.NewForm(d.h.t)
 	return &op.User{Commutes: u.Commutes, InCalls: u.InCalls, Fn: func(in, inout []byte) {
-		form.Apply(in, inout, func(in, inout dtype.Buffer) { u.on(Buffer{b: in, h: d.h}, Buffer{b: inout, h: d.h}) })
+		form.Apply(in, inout, func(in, inout dtype.Buffer) { d.h.given(u.on, Buffer{b: in, h: d.h}, Buffer{b: inout, h: d.h}) })
 	}}
 }
 

@@ -76,7 +76,7 @@ func (u *userOp) reduceLocal(in, inout *Buffer) error {
 		return err
 	}
 	if u.Of == nil && in.b.Type() == inout.b.Type() {
-		return op.Recovered(func() { u.on(*in, *inout) })
+		return op.Recovered(func() { inout.Datatype().h.given(u.on, *in, *inout) })
 	}
 	x, direct := in.b.Contiguous()
 	if y, ok := inout.b.Contiguous(); ok && direct {

@@ -182,9 +182,9 @@ func (w *Window) usable(k call) *Error {
 	case w == nil:
 		return fail(ErrWin, k.String(), nil, "window is nil")
 	case w.c.freed.Load() && w.c.self.session.over():
-		return fail(ErrWin, k.String(), w.c, "the session of the window has been finalized")
-	case w.c.freed.Load():
-		return fail(ErrWin, k.String(), w.c, "window has been freed")
+		return failGone(ErrWin, k, w.c, "the session of the window has been finalized")
+	case w.c.freed.Load() && (w.c.handling.Load() == 0 || k.communicates()):
+		return failGone(ErrWin, k, w.c, "window has been freed")
 	case w.w.SlowPath():
 		return w.c.usableSlowPath(k)
 	}

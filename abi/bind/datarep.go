@@ -49,13 +49,10 @@ func (l *Lib) convert(fn, state uintptr, large bool, b mpi.Buffer, file []byte, 
 	} else if count > math.MaxInt32 {
 		return fmt.Errorf("%d elements, and the function was registered by MPI_Register_datarep, not by MPI_Register_datarep_c", count)
 	}
-	d := b.Datatype()
-	h := l.types.handleOf(d, typeNull)
-	if h == typeNull {
-		h = l.types.put(d)
-		defer l.types.drop(h)
-	}
-	code := l.hooks.Invoke(callback, fn, []uintptr{engine.Origin(b), h, uintptr(count), uintptr(unsafe.Pointer(unsafe.SliceData(file))), uintptr(position), state})
+	var code int
+	l.types.lend(b.Datatype(), func(h handle) {
+		code = l.hooks.Invoke(callback, fn, []uintptr{engine.Origin(b), h, uintptr(count), uintptr(unsafe.Pointer(unsafe.SliceData(file))), uintptr(position), state})
+	})
 	runtime.KeepAlive(file)
 	if code != 0 {
 		return mpi.Class(code)

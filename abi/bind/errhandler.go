@@ -151,7 +151,7 @@ func (l *Lib) commErrhandler(fn uintptr) (mpi.Errhandler, error) {
 		return mpi.Errhandler{}, err
 	}
 	return mpi.CreateCommErrhandler(func(c *mpi.Comm, e *mpi.Error) {
-		l.handled(callComm_errhandler_function, fn, l.commHandle(c), e)
+		l.lendComm(c, func(h handle) { l.handled(callComm_errhandler_function, fn, h, e) })
 	}), nil
 }
 
@@ -161,7 +161,7 @@ func (l *Lib) winErrhandler(fn uintptr) (mpi.Errhandler, error) {
 		return mpi.Errhandler{}, err
 	}
 	return mpi.CreateWinErrhandler(func(w *mpi.Window, e *mpi.Error) {
-		l.handled(callWin_errhandler_function, fn, l.winHandle(w), e)
+		l.wins.lend(w, winNull, func(h handle) { l.handled(callWin_errhandler_function, fn, h, e) })
 	}), nil
 }
 
@@ -171,7 +171,7 @@ func (l *Lib) sessionErrhandler(fn uintptr) (mpi.Errhandler, error) {
 		return mpi.Errhandler{}, err
 	}
 	return mpi.CreateSessionErrhandler(func(s *mpi.Session, e *mpi.Error) {
-		l.handled(callSession_errhandler_function, fn, l.sessions.handleOf(s, sessionNull), e)
+		l.sessions.lend(s, sessionNull, func(h handle) { l.handled(callSession_errhandler_function, fn, h, e) })
 	}), nil
 }
 
@@ -183,7 +183,9 @@ func (l *Lib) commErrhandlerExtra(fn, destroy, extra uintptr) (mpi.Errhandler, e
 		return mpi.Errhandler{}, err
 	}
 	return mpi.CreateCommErrhandler(func(on *mpi.Comm, e *mpi.Error) {
-		l.hooks.Invoke(callComm_errhandler_function_x, c.function, []uintptr{l.commHandle(on), uintptr(e.Class), c.extra})
+		l.lendComm(on, func(h handle) {
+			l.hooks.Invoke(callComm_errhandler_function_x, c.function, []uintptr{h, uintptr(e.Class), c.extra})
+		})
 	}), nil
 }
 
@@ -193,7 +195,9 @@ func (l *Lib) winErrhandlerExtra(fn, destroy, extra uintptr) (mpi.Errhandler, er
 		return mpi.Errhandler{}, err
 	}
 	return mpi.CreateWinErrhandler(func(w *mpi.Window, e *mpi.Error) {
-		l.hooks.Invoke(callWin_errhandler_function_x, c.function, []uintptr{l.winHandle(w), uintptr(e.Class), c.extra})
+		l.wins.lend(w, winNull, func(h handle) {
+			l.hooks.Invoke(callWin_errhandler_function_x, c.function, []uintptr{h, uintptr(e.Class), c.extra})
+		})
 	}), nil
 }
 
@@ -203,7 +207,9 @@ func (l *Lib) sessionErrhandlerExtra(fn, destroy, extra uintptr) (mpi.Errhandler
 		return mpi.Errhandler{}, err
 	}
 	return mpi.CreateSessionErrhandler(func(s *mpi.Session, e *mpi.Error) {
-		l.hooks.Invoke(callSession_errhandler_function_x, c.function, []uintptr{l.sessions.handleOf(s, sessionNull), uintptr(e.Class), c.extra})
+		l.sessions.lend(s, sessionNull, func(h handle) {
+			l.hooks.Invoke(callSession_errhandler_function_x, c.function, []uintptr{h, uintptr(e.Class), c.extra})
+		})
 	}), nil
 }
 
@@ -213,7 +219,9 @@ func (l *Lib) fileErrhandlerExtra(fn, destroy, extra uintptr) (mpi.Errhandler, e
 		return mpi.Errhandler{}, err
 	}
 	return mpi.CreateFileErrhandler(func(f *mpi.File, e *mpi.Error) {
-		l.hooks.Invoke(callFile_errhandler_function_x, c.function, []uintptr{l.fileHandle(f), uintptr(e.Class), c.extra})
+		l.files.lend(f, fileNull, func(h handle) {
+			l.hooks.Invoke(callFile_errhandler_function_x, c.function, []uintptr{h, uintptr(e.Class), c.extra})
+		})
 	}), nil
 }
 

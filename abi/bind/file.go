@@ -61,16 +61,8 @@ func (l *Lib) fileErrhandler(fn uintptr) (mpi.Errhandler, error) {
 		return mpi.Errhandler{}, err
 	}
 	return mpi.CreateFileErrhandler(func(f *mpi.File, e *mpi.Error) {
-		l.handled(callFile_errhandler_function, fn, l.fileHandle(f), e)
+		l.files.lend(f, fileNull, func(h handle) { l.handled(callFile_errhandler_function, fn, h, e) })
 	}), nil
-}
-
-// fileHandle returns the handle of a file, or MPI_FILE_NULL without a file.
-func (l *Lib) fileHandle(f *mpi.File) handle {
-	if f == nil {
-		return fileNull
-	}
-	return l.files.handleOf(f, fileNull)
 }
 
 // setFileErrhandler is MPI_File_set_errhandler. On MPI_FILE_NULL it sets the default error handler of

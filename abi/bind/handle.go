@@ -240,6 +240,7 @@ func (t *table[T]) count() (n int) {
 type named[T comparable] struct {
 	table[T]
 	handles sync.Map // T to handle
+	lent    lending[T]
 }
 
 // put returns the handle of an object, and makes one if there is none.
@@ -254,6 +255,14 @@ func (t *named[T]) put(value T) handle {
 
 // drop is remove, and also forgets the handle of the object.
 func (t *named[T]) drop(h handle) bool {
+	if value, ok := t.get(h); ok && t.lent.keeps(value) {
+		return true
+	}
+	return t.end(h)
+}
+
+// end is drop of a handle that is not lent.
+func (t *named[T]) end(h handle) bool {
 	if value, ok := t.get(h); ok {
 		t.handles.CompareAndDelete(value, h)
 	}

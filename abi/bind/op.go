@@ -47,21 +47,16 @@ func (l *Lib) createOpExtra(a args) error {
 // at a time. extra are the arguments of the function behind the datatype.
 func (l *Lib) combine(callback int, fn uintptr, extra []uintptr, most int, in, inout mpi.Buffer) {
 	d := inout.Datatype()
-	h, known := l.types.handleOf(d, typeNull), true
-	if h == typeNull { // the program has freed it meanwhile
-		h, known = l.types.add(d), false
-	}
-	x, y := first(in), first(inout)
-	for left := inout.Len(); left > 0; {
-		n := min(left, most)
-		l.hooks.Invoke(callback, fn, append([]uintptr{x, y, uintptr(n), h}, extra...))
-		x, y, left = at(x, n, d), at(y, n, d), left-n
-	}
+	l.types.lend(d, func(h handle) {
+		x, y := first(in), first(inout)
+		for left := inout.Len(); left > 0; {
+			n := min(left, most)
+			l.hooks.Invoke(callback, fn, append([]uintptr{x, y, uintptr(n), h}, extra...))
+			x, y, left = at(x, n, d), at(y, n, d), left-n
+		}
+	})
 	runtime.KeepAlive(in)
 	runtime.KeepAlive(inout)
-	if !known {
-		l.types.remove(h)
-	}
 }
 
 // first returns the address of displacement 0 of the first element of a Buffer.

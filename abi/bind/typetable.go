@@ -9,7 +9,10 @@ import (
 // typeTable is the handle table of datatypes. A type stores its handle itself (SetHandle of
 // package mpi): for a type that is made for one transfer, a map from types to handles would
 // cost more than its layout.
-type typeTable struct{ table[mpi.Datatype] }
+type typeTable struct {
+	table[mpi.Datatype]
+	lent lending[mpi.Datatype]
+}
 
 // put returns the handle of a datatype, and makes one if there is none.
 func (t *typeTable) put(d mpi.Datatype) handle {
@@ -36,6 +39,14 @@ func (t *typeTable) handleOf(d mpi.Datatype, null handle) handle {
 
 // drop ends a handle, and removes it from its type.
 func (t *typeTable) drop(h handle) bool {
+	if d, ok := t.get(h); ok && t.lent.keeps(d) {
+		return true
+	}
+	return t.end(h)
+}
+
+// end is drop of a handle that is not lent.
+func (t *typeTable) end(h handle) bool {
 	if d, ok := t.get(h); ok && engine.Handle(d) == h {
 		engine.SetHandle(d, 0)
 	}
