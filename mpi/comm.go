@@ -77,6 +77,7 @@ func newEngine(w *world.World) *engine {
 	if w.Checks() {
 		e.left = newLeftovers()
 		e.keys = &infoKeys{reported: map[string]bool{}}
+		w.Locate(current.locate())
 	}
 	return e
 }

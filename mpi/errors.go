@@ -140,7 +140,7 @@ func describe(err error, k call, c *Comm, peer, tag int) *Error {
 	if e, ok := err.(*Error); ok {
 		return e // from a callback; it was described when the call started
 	}
-	e := &Error{Class: ErrOther, Call: k.String(), Object: c.Name(), Peer: peer, Tag: tag, Detail: err.Error(), receive: k.receives(), cause: err, comm: c}
+	e := &Error{Class: ErrOther, Call: k.String(), Object: c.Name(), Peer: peer, Tag: tag, Detail: current.resolved(err.Error()), receive: k.receives(), cause: err, comm: c}
 	var ce *class.Error
 	if errors.As(err, &ce) {
 		e.Class, e.cause = Class(ce.Class), ce.Cause

@@ -6,38 +6,49 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/halo-mpi/halo/internal/callsite"
 	"github.com/halo-mpi/halo/internal/rma/check"
 )
 
-// locator has the functions that LocateCalls was given.
-type locator struct {
-	caller func() uintptr
-	place  func(pc uintptr) string
-	name   func(call string) string
-}
-
 // LocateCalls sets functions by which reports of checking mode name calls, and their places in
-// the source, in the terms of another language; it exists for bindings for that language. caller
-// returns the return address of the call that the calling goroutine is in, or 0 if that call
-// does not come from the other language. place describes an address of this process in words,
-// such as a file and a line. name translates the name of a function or method of this package.
-// caller is called for each checked call, the others for calls that a report names. The
-// functions apply to the world that Init makes; a nil caller removes them.
+// the source, in the terms of another language; it exists for bindings for that language. l.Here
+// returns the call that the calling goroutine is in: without an address if that call
+// does not come from the other language. Its name is not used. l.Here is called for each checked
+// call, the others for calls that a report names. The functions apply to the world that Init makes;
+// those of a Locator without Here are removed.
 //
 // C: none; for bindings, like NameCalls.
-func (internals) LocateCalls(caller func() uintptr, place func(pc uintptr) string, name func(call string) string) {
-	if caller == nil {
+func (internals) LocateCalls(l callsite.Locator) {
+	if l.Here == nil {
 		current.locator.Store(nil)
 		return
 	}
-	current.locator.Store(&locator{caller, place, name})
+	current.locator.Store(&l)
+}
+
+// locate is the locator of the engine.
+func (p *process) locate() callsite.Locator {
+	l := callsite.Locator{}
+	if other := p.locator.Load(); other != nil {
+		l = *other
+	}
+	l.Here = func() callsite.Call { return located("") }
+	return l
+}
+
+// resolved replaces addresses of C in the text of an error by places in the source.
+func (p *process) resolved(text string) string {
+	if l := p.locator.Load(); l != nil {
+		return l.Resolve(text)
+	}
+	return text
 }
 
 // located is the call that the program is making, with its place.
 func located(name string) check.Call {
 	if l := current.locator.Load(); l != nil {
-		if pc := l.caller(); pc != 0 {
-			return check.Call{Name: name, PC: pc}
+		if c := l.Here(); c.PC != 0 {
+			return check.Call{Name: name, PC: c.PC}
 		}
 	}
 	return check.Call{Name: name, Site: site()}
@@ -47,14 +58,14 @@ func located(name string) check.Call {
 // program's name for the call.
 func placeOf(at *check.Call) string {
 	if l := current.locator.Load(); l != nil && at.PC != 0 {
-		return l.place(at.PC)
+		return l.Place(at.PC)
 	}
 	return at.Site
 }
 
 func nameOfCall(at *check.Call) string {
 	if l := current.locator.Load(); l != nil && at.PC != 0 {
-		return l.name(at.Name)
+		return l.Name(at.Name)
 	}
 	return at.Name
 }

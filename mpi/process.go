@@ -3,6 +3,7 @@ package mpi
 import (
 	"errors"
 	"fmt"
+	"github.com/halo-mpi/halo/internal/callsite"
 	"os"
 	"runtime"
 	"sync"
@@ -12,7 +13,6 @@ import (
 	"github.com/halo-mpi/halo/internal/boot/joined"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/coll"
-	"github.com/halo-mpi/halo/internal/rma/check"
 	"github.com/halo-mpi/halo/internal/world"
 )
 
@@ -53,7 +53,7 @@ type process struct {
 	files     atomic.Pointer[errhandler] // set by SetDefaultFileErrhandler
 	datareps  datareps
 	names     atomic.Pointer[func(string) string] // set by NameCalls; pairs with nothing: set before there are errors
-	locator   atomic.Pointer[locator]             // set by LocateCalls; pairs with nothing: set before there are calls
+	locator   atomic.Pointer[callsite.Locator]    // set by LocateCalls; pairs with nothing: set before there are calls
 	locked    atomic.Bool                         // LockedThreads was called
 	several   atomic.Bool                         // its arguments: this and places
 	places    atomic.Int32
@@ -188,9 +188,6 @@ func (p *process) open(joins bool) error {
 	w, err := world.Open(b, world.Callers{Locked: p.locked.Load(), Several: p.several.Load(), Places: int(p.places.Load()), Fault: fault})
 	if err != nil {
 		return err
-	}
-	if l := p.locator.Load(); l != nil {
-		w.RMA.Locate(check.Locator{Place: l.place, Name: l.name})
 	}
 	if os.Getenv(envVerbose) == "1" {
 		w.Proc.Lock()

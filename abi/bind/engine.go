@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/halo-mpi/halo/internal/callsite"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/shmfmt"
@@ -17,7 +18,7 @@ var engine = unexported.Get[interface {
 	// Before Init.
 	NameCalls(name func(call string) string)
 	DescribeErrors(describe func(e *mpi.Error))
-	LocateCalls(caller func() uintptr, place func(pc uintptr) string, name func(call string) string)
+	LocateCalls(l callsite.Locator)
 	LockedThreads(several bool, places int)
 	OnFault(f func(address uintptr))
 	Environment(lookup func(name string) string)

@@ -1,6 +1,9 @@
 package bind
 
-import "github.com/halo-mpi/halo/mpi"
+import (
+	"github.com/halo-mpi/halo/internal/callsite"
+	"github.com/halo-mpi/halo/mpi"
+)
 
 // start is MPI_Init.
 func (l *Lib) start() error { return l.join(mpi.ThreadSingle) }
@@ -43,7 +46,10 @@ func (l *Lib) prepare(required mpi.ThreadLevel) error {
 	}
 	engine.NameCalls(nameOf)
 	if checking() && l.hooks.Caller != nil {
-		engine.LocateCalls(l.hooks.Caller, l.sources.place, nameInC)
+		engine.LocateCalls(callsite.Locator{
+			Here:  func() callsite.Call { return callsite.Call{PC: l.hooks.Caller()} },
+			Place: l.sources.place, Name: nameInC, File: l.sources.file, Lines: l.sources.lines,
+		})
 		l.noteMakers()
 	}
 	engine.DescribeErrors(l.describe)

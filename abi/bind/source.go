@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/halo-mpi/halo/internal/boot"
+	"github.com/halo-mpi/halo/internal/callsite"
 )
 
 // sources finds the places of calls in the source of the program: file and line if there is
@@ -19,52 +20,81 @@ import (
 // the debugging information (internal/lines); sources starts it when a report is written.
 type sources struct {
 	mu    sync.Mutex
-	known map[uintptr]string
+	known map[callsite.Address]string
+	files map[uintptr]callsite.Address // of calls whose files were asked for
 }
 
 // place returns the place of the call with a return address.
 func (s *sources) place(pc uintptr) string {
-	s.find(pc)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.known[pc]
+	a, ok := s.file(pc)
+	if !ok {
+		return fmt.Sprintf("%#x", pc)
+	}
+	return s.lines([]callsite.Address{a})[0]
 }
 
 // find finds the places of several calls at once, which takes hardly longer than for one.
 func (s *sources) find(pcs ...uintptr) {
+	var list []callsite.Address
+	for _, pc := range pcs {
+		if a, ok := s.file(pc); ok {
+			list = append(list, a)
+		}
+	}
+	s.lines(list)
+}
+
+// file returns what is mapped at a return address. A file that was mapped once is taken to stay mapped
+// there: reading all mappings for each call would take most of its time.
+func (s *sources) file(pc uintptr) (a callsite.Address, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if a, ok = s.files[pc]; ok {
+		return a, true
+	}
+	m, ok := mappingOf(pc)
+	if !ok {
+		return a, false
+	}
+	if s.files == nil {
+		s.files = make(map[uintptr]callsite.Address)
+	}
+	a = callsite.Address{Offset: uint64(pc - m.lo + m.offset), Path: m.path}
+	s.files[pc] = a
+	return a, true
+}
+
+// lines returns the places of calls that return to addresses, of this process or of other ones of the job.
+func (s *sources) lines(list []callsite.Address) (places []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.known == nil {
-		s.known = make(map[uintptr]string)
+		s.known = make(map[callsite.Address]string)
 	}
 	var questions strings.Builder
-	var asked []uintptr
-	for _, pc := range pcs {
-		if _, ok := s.known[pc]; ok {
-			continue
+	var asked []callsite.Address
+	for _, a := range list {
+		if _, ok := s.known[a]; !ok {
+			s.known[a] = fmt.Sprintf("%s+%#x", filepath.Base(a.Path), a.Offset)
+			questions.WriteString(boot.Question(os.Getpid(), a.Offset, a.Path))
+			asked = append(asked, a)
 		}
-		m, ok := mappingOf(pc)
-		if !ok {
-			s.known[pc] = fmt.Sprintf("%#x", pc)
-			continue
-		}
-		offset := uint64(pc - m.lo + m.offset)
-		s.known[pc] = fmt.Sprintf("%s+%#x", filepath.Base(m.path), offset)
-		questions.WriteString(boot.Question(os.Getpid(), offset, m.path))
-		asked = append(asked, pc)
 	}
-	if len(asked) == 0 {
-		return
-	}
-	for _, halo := range launchers() {
-		answers, err := ask(halo, questions.String())
-		if lines := strings.Split(strings.TrimSuffix(answers, "\n"), "\n"); err == nil && len(lines) == len(asked) {
-			for i, pc := range asked {
-				s.known[pc] = lines[i]
+	if len(asked) > 0 {
+		for _, halo := range launchers() {
+			answers, err := ask(halo, questions.String())
+			if lines := strings.Split(strings.TrimSuffix(answers, "\n"), "\n"); err == nil && len(lines) == len(asked) {
+				for i, a := range asked {
+					s.known[a] = lines[i]
+				}
+				break
 			}
-			return
 		}
 	}
+	for _, a := range list {
+		places = append(places, s.known[a])
+	}
+	return places
 }
 
 // launchers returns the possible paths of the program halo: the one that the launcher passes in

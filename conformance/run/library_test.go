@@ -19,7 +19,7 @@ var named = map[string]bool{
 	"messages": true,
 	"tool_put": true, "process_dlopen": true, "process_signals": true, "process_fork": true, "process_quiet": true, "process_walk": true, "process_memory": true,
 	"process_handlers": true, "process_children": true, "process_threads": true, "outside": true, "exits": true,
-	"fast_errors": true, "abort": true, "deprecated": true, "check_sites": true, "check_leftover": true, "check_info": true, "check_collectives": true, "check_types": true, "check_files": true,
+	"fast_errors": true, "abort": true, "deprecated": true, "check_sites": true, "check_leftover": true, "check_info": true, "check_collectives": true, "check_types": true, "check_files": true, "check_mistakes": true,
 	"fpenv": true, "frames_allreduce": true, "engine_attributes": true,
 	"stdio_kill": true, "stdio_die": true, "f2c_half": true,
 	"message_errors": true, "message_signal": true,

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/fnv"
 
+	"github.com/halo-mpi/halo/internal/callsite"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/dtype"
@@ -31,6 +32,7 @@ import (
 type agreement struct {
 	step  func(s *schedule) bool // the algorithm of the collective
 	call  string                 // the name of the call
+	at    string                 // its place, as in callsite.Locator.Portable
 	types [2]*dtype.Type         // of the elements of send and recv; nil stands for bytes
 	own   error                  // the error in the member's own arguments
 
@@ -46,6 +48,9 @@ type claim struct {
 // Check makes the process check collectives. A communicator is checked if all its members check:
 // checkers tells, by process, which ones do. Check is called before communicators are attached.
 func (e *Engine) Check(checkers []bool) { e.checkers = checkers }
+
+// Locate makes reports of checking mode say where calls are, by l. The caller holds the lock.
+func (e *Engine) Locate(l callsite.Locator) { e.locator = l }
 
 // Learn sets the function by which a process in checking mode finds out which of some processes
 // check that it has not met in Init. It sets their entries in the argument of Check. It is called
@@ -82,6 +87,13 @@ func (e *Engine) putAgreement(s *schedule, send, recv *dtype.Type) {
 		g.call = s.kind.String()
 	}
 	s.agreement = g
+	s.locate()
+}
+
+// locate notes where the program calls the collective, or starts it again.
+func (s *schedule) locate() {
+	at := s.e.locator.Current()
+	s.agreement.at = s.e.locator.Portable(&at)
 }
 
 // typeOf returns the type of the elements of a side, nil for bytes.
@@ -202,6 +214,7 @@ func (s *schedule) record(r int) *record {
 	g := s.agreement
 	x := &record{Kind: uint8(s.kind), Root: int32(s.Root)}
 	copy(x.Call[:], g.call)
+	copy(x.At[:], g.at)
 	if g.own != nil {
 		x.Class = uint32(class.Intern)
 		if e, ok := g.own.(*class.Error); ok {

@@ -3,6 +3,7 @@ package coll
 import (
 	"fmt"
 
+	"github.com/halo-mpi/halo/internal/callsite"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/mem"
@@ -124,7 +125,7 @@ func (s *schedule) judge() *finding {
 	// differ makes a finding that names two ranks, the lower one first.
 	differ := func(cl class.Class, r int, format string, what func(x *record) string) *finding {
 		lo, hi := min(r, me), max(r, me)
-		return found(cl, format, lo, what(&told[lo]), hi, what(&told[hi]))
+		return found(cl, pair(told, r, me), format, lo, what(&told[lo]), hi, what(&told[hi]))
 	}
 	for r := range told {
 		if x := &told[r]; x.Kind != mine.Kind || x.Call != mine.Call {
@@ -133,7 +134,7 @@ func (s *schedule) judge() *finding {
 	}
 	for r := range told {
 		if x := &told[r]; x.Class != 0 {
-			return found(classOf(x.Class), "rank %d: %s", r, show(x.Detail[:]))
+			return found(classOf(x.Class), callsite.Pair(r, placed(x), r, ""), "rank %d: %s", r, show(x.Detail[:]))
 		}
 	}
 	for r := range told {
@@ -148,7 +149,7 @@ func (s *schedule) judge() *finding {
 		}
 	}
 	for r := range told {
-		if f := s.compare(r, &told[r]); f != nil {
+		if f := s.compare(r, &told[r], pair(told, r, me)); f != nil {
 			return f
 		}
 	}
@@ -156,11 +157,11 @@ func (s *schedule) judge() *finding {
 }
 
 // compare compares what rank r will send with what this member expects from it.
-func (s *schedule) compare(r int, x *record) *finding {
+func (s *schedule) compare(r int, x *record, at string) *finding {
 	sent := dtype.Signature{Elements: x.Elements, Bytes: x.Bytes, Hash: x.Hash, Raw: x.Raw != 0}
 	text, me := p2p.Printable(text(x.Text[:])), s.c.Rank
 	if s.kind.neighborhood() {
-		return s.compareEdges(r, sent, text)
+		return s.compareEdges(r, sent, text, at)
 	}
 	want, any := s.takes(r)
 	if !any {
@@ -172,12 +173,12 @@ func (s *schedule) compare(r int, x *record) *finding {
 			want = elements{} // only the types of the operands are compared
 		}
 		if cl := disagree(sent, mine.Signature, want); cl != class.Success {
-			return found(cl, "rank %d gives %s, rank %d gives %s", r, text, me, mine.text)
+			return found(cl, at, "rank %d gives %s, rank %d gives %s", r, text, me, mine.text)
 		}
 		return nil
 	}
 	if cl := disagree(sent, want.signature(), want); cl != class.Success {
-		return found(cl, "rank %d sends %s, rank %d receives %s", r, text, me, want)
+		return found(cl, at, "rank %d sends %s, rank %d receives %s", r, text, me, want)
 	}
 	return nil
 }
@@ -203,9 +204,17 @@ func disagree(sent, expected dtype.Signature, want elements) class.Class {
 	return class.Type
 }
 
-// found returns a finding.
-func found(cl class.Class, format string, args ...any) *finding {
+// placed is where the member that has told x calls, and pair where two members do: the end of a finding.
+func placed(x *record) string { return p2p.Printable(text(x.At[:])) }
+
+func pair(told []record, r, me int) string {
+	return callsite.Pair(r, placed(&told[r]), me, placed(&told[me]))
+}
+
+// found returns a finding. at, which says where the members call, is not cut.
+func found(cl class.Class, at, format string, args ...any) *finding {
 	f := &finding{Class: uint32(cl)}
-	copy(f.Text[:], fmt.Sprintf(format, args...))
+	text := fmt.Sprintf(format, args...)
+	copy(f.Text[:], text[:min(len(text), len(f.Text)-len(at))]+at)
 	return f
 }

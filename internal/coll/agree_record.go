@@ -3,6 +3,8 @@ package coll
 import (
 	"encoding/binary"
 	"unsafe"
+
+	"github.com/halo-mpi/halo/internal/callsite"
 )
 
 // record is what a member tells another one.
@@ -14,11 +16,12 @@ type record struct {
 	_               uint32
 	Elements, Bytes int64 // of what the member sends to the receiver of the record
 	Hash            uint64
-	Counts          uint64    // a hash of the counts that divide the result
-	Call            [32]byte  // a text ends with a zero byte unless it fills the array
-	Op              [64]byte  // of a reduction
-	Detail          [256]byte // the error in the arguments; else the counts that divide the result
-	Text            [256]byte // describes what is sent
+	Counts          uint64             // a hash of the counts that divide the result
+	Call            [32]byte           // a text ends with a zero byte unless it fills the array
+	At              [callsite.Max]byte // place of the call
+	Op              [64]byte           // of a reduction
+	Detail          [256]byte          // the error in the arguments; else the counts that divide the result
+	Text            [256]byte          // describes what is sent
 }
 
 // finding is what a member tells all others about the errors that it has found.
@@ -68,8 +71,8 @@ func (x *record) decode(b []byte) {
 }
 
 // texts are the texts of x in their order.
-func (x *record) texts() [4][]byte {
-	return [4][]byte{x.Call[:], x.Op[:], x.Detail[:], x.Text[:]}
+func (x *record) texts() [5][]byte {
+	return [5][]byte{x.Call[:], x.At[:], x.Op[:], x.Detail[:], x.Text[:]}
 }
 
 // encode writes f to b.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"weak"
 
+	"github.com/halo-mpi/halo/internal/callsite"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/node"
@@ -26,8 +27,9 @@ type Engine struct {
 	wake  bool // Work has to fail the schedules that have lost a member
 
 	choice   Choice
-	checkers peers.Set // processes that check collectives; nil if this one does not
-	tells    bool      // members tell their roots
+	checkers peers.Set        // processes that check collectives; nil if this one does not
+	locator  callsite.Locator // in checking mode
+	tells    bool             // members tell their roots
 
 	strangers Strangers // nil if all processes know each other
 

@@ -137,7 +137,7 @@ func (s *schedule) along(side, r int) (all claim, like elements, edges int) {
 }
 
 // compareEdges is compare for what rank r sends along its edges to this member.
-func (s *schedule) compareEdges(r int, sent dtype.Signature, text string) *finding {
+func (s *schedule) compareEdges(r int, sent dtype.Signature, text, at string) *finding {
 	want, like, edges := s.along(1, r)
 	if edges == 0 {
 		want.text = "nothing"
@@ -146,7 +146,7 @@ func (s *schedule) compareEdges(r int, sent dtype.Signature, text string) *findi
 		text = "nothing"
 	}
 	if cl := disagree(sent, want.Signature, like); cl != class.Success {
-		return found(cl, "rank %d sends %s, rank %d receives %s", r, text, s.c.Rank, want.text)
+		return found(cl, at, "rank %d sends %s, rank %d receives %s", r, text, s.c.Rank, want.text)
 	}
 	return nil
 }

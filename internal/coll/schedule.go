@@ -134,6 +134,9 @@ func (s *schedule) Begin() {
 	if s.persistent {
 		s.absent = nil
 		s.recall()
+		if s.agreement != nil {
+			s.locate()
+		}
 	}
 	switch err := e.lost(s.c); {
 	case err != nil && !s.Outlasts:

@@ -71,6 +71,9 @@ func readModule(pid int, path string) *module {
 	if exe, err := os.Readlink(own); err == nil && exe == path {
 		file = own // also if it has been removed, or replaced
 	}
+	if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() {
+		return &module{} // the path may come from another process: opening a pipe would wait
+	}
 	f, err := elf.Open(file)
 	if err != nil {
 		return &module{}

@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/halo-mpi/halo/internal/callsite"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/wire"
@@ -14,7 +15,7 @@ import (
 
 // With HALO_CHECK=1 a process describes its messages to their receivers: a Check frame
 // goes directly before the envelope (Eager, EagerSync or Ready). It contains a claim: the
-// type signature and, for error messages, the type in words. The receiver keeps the claim
+// type signature and, for error messages, the type in words and the place of the call. The receiver keeps the claim
 // for the peer's next envelope, and compares it with the type of the receive when message
 // and receive match. A message of another type is received as far as it fits, with an
 // error that names both types; the sender gets no error.
@@ -27,19 +28,21 @@ import (
 // envelope, and the texts for the messages in the table (textBytesMax).
 
 const (
-	// claimHeadSize is the length of an encoded claim without its text, in bytes.
-	claimHeadSize = 8 + 8 + 8 + 1
-	// textMax is the longest text in a claim, in bytes.
+	// claimHeadSize is the length of an encoded claim without its texts, in bytes.
+	claimHeadSize = 8 + 8 + 8 + 1 + 1
+	// textMax is the longest description of the elements in a claim, in bytes.
 	textMax = 400
 	// textBytesMax bounds the texts for the unexpected messages of a peer, in bytes.
 	// The signatures need no bound of their own: each is part of the cost of a message.
 	textBytesMax = 1 << 20
 )
 
-// A claim is what the sender of a message says about its type.
+// A claim is what the sender of a message says about its type, and about the call that sends it.
 type claim struct {
 	dtype.Signature
-	text string // count and type in words; empty if textBytesMax was reached
+	typed bool   // the type is known
+	at    string // place of the call, as in callsite.Locator.Portable; empty if it is not known or textBytesMax was reached
+	text  string // count and type in words; empty if textBytesMax was reached
 }
 
 // peerClaim is the state of the claims of a peer, in checking mode.
@@ -55,30 +58,44 @@ func (e *Engine) Check(checkers []bool) {
 	e.claims = make(map[*Message]*claim)
 }
 
+// Locate makes reports of checking mode say where calls are, by l. The caller holds the lock.
+func (e *Engine) Locate(l callsite.Locator) { e.locator = l }
+
+// The bits of the flags in an encoded claim.
+const (
+	claimRaw = 1 << iota
+	claimTyped
+)
+
 // encode is the payload of a Check frame.
 func (c *claim) encode() []byte {
-	b := make([]byte, claimHeadSize, claimHeadSize+len(c.text))
+	b := make([]byte, claimHeadSize, claimHeadSize+len(c.at)+len(c.text))
 	binary.LittleEndian.PutUint64(b, uint64(c.Elements))
 	binary.LittleEndian.PutUint64(b[8:], uint64(c.Bytes))
 	binary.LittleEndian.PutUint64(b[16:], c.Hash)
 	if c.Raw {
-		b[24] = 1
+		b[24] |= claimRaw
 	}
-	return append(b, c.text...)
+	if c.typed {
+		b[24] |= claimTyped
+	}
+	b[25] = byte(len(c.at))
+	return append(append(b, c.at...), c.text...)
 }
 
 // decodeClaim decodes a Check frame. It reports false for a claim that no correct process
-// sends. Characters of the text that cannot be printed are replaced.
+// sends. Characters of the texts that cannot be printed are replaced.
 func decodeClaim(b []byte) (c claim, ok bool) {
-	if len(b) < claimHeadSize || len(b) > claimHeadSize+textMax || b[24] > 1 {
+	if len(b) < claimHeadSize || b[24] > claimRaw|claimTyped || b[25] > callsite.Max || len(b) < claimHeadSize+int(b[25]) {
 		return c, false
 	}
 	c.Elements = int64(binary.LittleEndian.Uint64(b))
 	c.Bytes = int64(binary.LittleEndian.Uint64(b[8:]))
 	c.Hash = binary.LittleEndian.Uint64(b[16:])
-	c.Raw = b[24] == 1
-	c.text = Printable(b[claimHeadSize:])
-	return c, c.Elements >= 0 && c.Bytes >= 0
+	c.Raw, c.typed = b[24]&claimRaw != 0, b[24]&claimTyped != 0
+	at, text := b[claimHeadSize:][:b[25]], b[claimHeadSize+int(b[25]):]
+	c.at, c.text = Printable(at), Printable(text)
+	return c, len(text) <= textMax && c.Elements >= 0 && c.Bytes >= 0
 }
 
 // Printable returns a text from a peer with ? in place of what cannot be printed.
@@ -91,17 +108,17 @@ func Printable(b []byte) string {
 	}, string(b))
 }
 
-// claim describes the message of r, if its type is known.
-func (r *Request) claim() (c claim, known bool) {
-	t, n := r.typ, r.count
-	if t == nil {
-		return c, false
+// claim describes the message of r.
+func (e *Engine) claim(r *Request) (c claim, known bool) {
+	c.at = e.locator.Portable(&r.at)
+	if t, n := r.typ, r.count; t != nil {
+		c.Signature, c.text = t.Signature(n), t.Describe(n)
+		c.typed = c.Elements > 0
+		if len(c.text) > textMax {
+			c.text = strings.ToValidUTF8(c.text[:textMax], "")
+		}
 	}
-	c = claim{t.Signature(n), t.Describe(n)}
-	if len(c.text) > textMax {
-		c.text = strings.ToValidUTF8(c.text[:textMax], "")
-	}
-	return c, c.Elements > 0
+	return c, c.typed || c.at != ""
 }
 
 // sendClaim sends the claim of r. The caller sends the envelope of r next; its header may
@@ -116,7 +133,7 @@ func (e *Engine) sendClaimSlow(r *Request) {
 	if !e.checkers.Has(int(r.peer)) || r.ctx != r.comm.Ctx {
 		return
 	}
-	c, known := r.claim()
+	c, known := e.claim(r)
 	switch {
 	case !known:
 	case r.peer == e.me:
@@ -165,17 +182,19 @@ func (e *Engine) keepClaim(m *Message) {
 		return
 	}
 	q.next = nil
-	if q.textBytes+len(c.text) > textBytesMax {
-		c.text = ""
+	if q.textBytes+c.textBytes() > textBytesMax {
+		c.at, c.text = "", ""
 	}
-	q.textBytes += len(c.text)
+	q.textBytes += c.textBytes()
 	m.hasClaim = true
 	e.claims[m] = c
 }
 
+func (c *claim) textBytes() int { return len(c.at) + len(c.text) }
+
 // dropClaim deletes the claim of m.
 func (e *Engine) dropClaim(m *Message) {
-	e.peerClaims.At(int(m.node.Src)).textBytes -= len(e.claims[m].text)
+	e.peerClaims.At(int(m.node.Src)).textBytes -= e.claims[m].textBytes()
 	delete(e.claims, m)
 }
 
@@ -191,7 +210,7 @@ func (e *Engine) compareMessageClaim(r *Request, m *Message) {
 // of r. If the message is too long r has an error already, and compareClaim extends it.
 func (e *Engine) compareClaim(r *Request, c *claim) {
 	t, n := r.typ, r.count
-	if t == nil || r.Status.Source < 0 {
+	if t == nil || !c.typed || r.Status.Source < 0 {
 		return
 	}
 	err, _ := c.Check(t, n).(*class.Error)
@@ -202,7 +221,8 @@ func (e *Engine) compareClaim(r *Request, c *claim) {
 	if sent == "" {
 		sent = fmt.Sprintf("%d basic elements in %d bytes", c.Elements, c.Bytes)
 	}
-	text := fmt.Sprintf("rank %d sends %s, rank %d receives %s", r.Status.Source, sent, r.comm.Rank, t.Describe(n))
+	text := fmt.Sprintf("rank %d sends %s, rank %d receives %s", r.Status.Source, sent, r.comm.Rank, t.Describe(n)) +
+		callsite.Pair(r.Status.Source, c.at, r.comm.Rank, e.locator.Portable(&r.at))
 	if old, ok := r.Status.Err.(*class.Error); ok {
 		r.Status.Err = &class.Error{Class: old.Class, Text: old.Text + ": " + text}
 	} else {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/halo-mpi/halo/internal/callsite"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/dtype"
@@ -40,7 +41,7 @@ func (s *attackTest) irecvDoubles(n, source int, tag int32) *Request {
 
 // encodedClaim is the payload of a Check frame for n doubles.
 func encodedClaim(n int64, text string) []byte {
-	c := claim{dtype.Predefined().Type(dtype.Double).Signature(n), text}
+	c := claim{dtype.Predefined().Type(dtype.Double).Signature(n), true, "", text}
 	return c.encode()
 }
 
@@ -106,10 +107,10 @@ func TestS6_ImpossibleClaims(t *testing.T) {
 	bytes := encodedClaim(1, "")
 	bytes[15] = 0xff
 	raw := encodedClaim(1, "")
-	raw[24] = 2
+	raw[24] = claimTyped << 1
 	for name, payload := range map[string][]byte{
 		"nothing": nil, "half": encodedClaim(1, "")[:claimHeadSize-1], "long": encodedClaim(1, strings.Repeat("x", textMax+1)),
-		"negative": negative, "negative bytes": bytes, "raw": raw,
+		"long place": append(encodedClaim(1, "")[:claimHeadSize-1], callsite.Max+1), "negative": negative, "negative bytes": bytes, "raw": raw,
 	} {
 		t.Run(name, func(t *testing.T) {
 			underAttack(t, func(s *attackTest) {
@@ -164,7 +165,7 @@ func TestS6_TextsWithoutEnd(t *testing.T) {
 		e.p.Lock()
 		texts := 0
 		for _, c := range e.claims {
-			texts += len(c.text)
+			texts += c.textBytes()
 		}
 		if len(e.claims) != messages || texts > textBytesMax || texts != e.peerClaims.At(attacker).textBytes {
 			t.Errorf("%d claims with %d bytes of text, counted are %d", len(e.claims), texts, e.peerClaims.At(attacker).textBytes)

@@ -20,6 +20,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"github.com/halo-mpi/halo/internal/callsite"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/fabric"
 	"github.com/halo-mpi/halo/internal/match"
@@ -87,7 +88,8 @@ type Engine struct {
 	checkers   peers.Set              // processes that check types; nil if this one does not
 	peerClaims peers.Table[peerClaim] // in checking mode only: a field of peer would enlarge it for all
 	claims     map[*Message]*claim
-	checkHdr   wire.Header // of Check frames
+	locator    callsite.Locator // in checking mode
+	checkHdr   wire.Header      // of Check frames
 
 	oneSided    fabric.Sink // receives the frames of one-sided communication; may be nil
 	partitioned fabric.Sink // receives those of partitioned communication; may be nil

@@ -1,6 +1,7 @@
 package p2p
 
 import (
+	"github.com/halo-mpi/halo/internal/callsite"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/dtype"
 )
@@ -26,6 +27,11 @@ type Envelope struct {
 // describe copies the description of the elements from v to r. In checking mode claims replace
 // the code in the envelope.
 func (e *Engine) describe(r *Request, v *Envelope) {
+	if e.checkers != nil {
+		if r.at = (callsite.Call{}); v.Ctx == v.Comm.Ctx { // a message of the program
+			r.at = e.locator.Current()
+		}
+	}
 	switch {
 	case e.checkers == nil || refuses(v.Code):
 		r.aux = v.aux()

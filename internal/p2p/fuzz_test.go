@@ -105,7 +105,7 @@ func (s *script) payload(h *wire.Header) []byte {
 		return make([]byte, h.Size)
 	}
 	n := int64(s.byte())
-	c := claim{doubleType.Signature(n), "n doubles"}
+	c := claim{doubleType.Signature(n), true, "main.go:1", "n doubles"}
 	switch s.byte() % 4 {
 	case 0:
 		c.Hash = s.word()
@@ -343,7 +343,7 @@ func (e *Engine) claimTextBytes(peer int32) int {
 	n := 0
 	for m, c := range e.claims {
 		if m.node.Src == peer {
-			n += len(c.text)
+			n += c.textBytes()
 		}
 	}
 	return n

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"sync/atomic"
 
+	"github.com/halo-mpi/halo/internal/callsite"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/dtype"
@@ -102,9 +103,10 @@ type Request struct {
 	use    uint32         // of pieces
 	pieces *shmfmt.Pieces // of a message that the sender may assist with, else nil
 
-	staged         uint64 // of a stream: offset of buf in the message
-	count          int64  // of the elements of typ
-	bufferSequence uint64 // number of the message in buffer
+	staged         uint64        // of a stream: offset of buf in the message
+	count          int64         // of the elements of typ
+	at             callsite.Call // of the program, in checking mode
+	bufferSequence uint64        // number of the message in buffer
 }
 
 // newRequest returns a request of one operation, active and not complete.

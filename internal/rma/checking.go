@@ -19,7 +19,7 @@ import (
 // too. It is called before anything is sent.
 func (e *Engine) Check(checkers []bool) { e.checkers = checkers }
 
-// Locate makes reports describe calls by l. It is called before anything is checked.
+// Locate makes reports describe calls by l. It is called before anything is checked, with the lock held.
 func (e *Engine) Locate(l check.Locator) { e.locator = l }
 
 // checker returns the checker of a window with the members of c, nil unless all check.

@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 
 	"github.com/halo-mpi/halo/internal/boot"
+	"github.com/halo-mpi/halo/internal/callsite"
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/fabric"
@@ -332,6 +333,15 @@ func (w *World) Closed() bool { return w.closed.Load() }
 
 // Checks reports whether the process is in checking mode: HALO_CHECK=1.
 func (w *World) Checks() bool { return w.checks }
+
+// Locate makes reports of checking mode say where calls of the program are, by l. It takes the lock.
+func (w *World) Locate(l callsite.Locator) {
+	w.Proc.Lock()
+	defer w.Proc.Unlock()
+	w.P2P.Locate(l)
+	w.Coll.Locate(l)
+	w.RMA.Locate(l)
+}
 
 // SlowPath reports, with one load, whether a call must not take its fast path: Closed or Checks.
 func (w *World) SlowPath() bool { return w.slow.Load() }

@@ -229,7 +229,7 @@ func (w *Window) Open(err error) error {
 func (w *Window) OpenAtEnd(name string, err error) error {
 	w.lock.Lock()
 	defer w.lock.Unlock()
-	return fail(class.RMASync, "window%s made at %s: %v%s", name, w.where(&w.made), err, w.begun())
+	return fail(class.RMASync, "window%s made at %s: %v%s", name, w.Where(&w.made), err, w.begun())
 }
 
 // begun describes where the open epochs began.
@@ -247,7 +247,7 @@ func (w *Window) begun() string {
 		if k.rank >= 0 {
 			between = " of rank " + strconv.Itoa(k.rank) + between
 		}
-		text += ", " + w.called(&call, between)
+		text += ", " + w.Called(&call, between)
 	}
 	return text
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
+	"github.com/halo-mpi/halo/internal/callsite"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/p2p"
 )
@@ -113,7 +114,7 @@ const (
 	// entrySize is the length of an encoded entry without its texts, in bytes.
 	entrySize = 4 + 1 + 1 + 1 + 1 + 2 + 2 + 4*8 + 2
 	// nameMax and siteMax are the longest texts of an encoded entry in bytes.
-	nameMax, siteMax = 40, 200
+	nameMax, siteMax = 40, callsite.Max
 )
 
 // encode appends c to b.

@@ -128,9 +128,9 @@ func (w *Window) near(x span) string {
 	if best == nil || far > nearby {
 		return ""
 	}
-	text := fmt.Sprintf("%#x to %#x were attached by %s", best.lo, best.hi-1, w.called(&best.attach, " at "))
+	text := fmt.Sprintf("%#x to %#x were attached by %s", best.lo, best.hi-1, w.Called(&best.attach, " at "))
 	if best.detach.Name != "" {
-		text += fmt.Sprintf(" and detached by %s", w.called(&best.detach, " at "))
+		text += fmt.Sprintf(" and detached by %s", w.Called(&best.detach, " at "))
 	}
 	return text[:min(len(text), 2*siteMax)]
 }

@@ -289,7 +289,7 @@ func (c *origin) overlaps(p *Pending) error {
 func (p *Pending) uses(o *Pending, x span, does, did string) error {
 	w := p.w
 	return fail(class.RMAConflict, "%s %s %d bytes of memory here that %s %s, to rank %d, and is not complete",
-		w.called(&p.entry.call, " at "), does, x.hi-x.lo, w.called(&o.entry.call, " at "), did, o.target)
+		w.Called(&p.entry.call, " at "), does, x.hi-x.lo, w.Called(&o.entry.call, " at "), did, o.target)
 }
 
 // unchanged returns an error if the memory that p sends has changed.
@@ -303,7 +303,7 @@ func (c *origin) unchanged(p *Pending, end Call) error {
 	}
 	w := p.w
 	return fail(class.RMAConflict, "the %d bytes here that %s sends to %s have changed before %s: until then they belong to the operation",
-		n, w.called(&p.entry.call, " at "), p.where(), w.called(&end, " at "))
+		n, w.Called(&p.entry.call, " at "), p.where(), w.Called(&end, " at "))
 }
 
 // where describes the memory that p accesses.

@@ -91,7 +91,7 @@ func (w *Window) Answer(from int, text []byte) ([]byte, bool) {
 			w.merge(func(o *entry) bool { return o.gen != 0 && of(o) }, func(o *entry) { o.gen = 0 })
 		}
 	case askPlace:
-		return append(answer, w.where(&c.call)...), true
+		return append(answer, w.Where(&c.call)...), true
 	case askRequests:
 		if at, found := w.incompleteGet(int(c.fences), list); found {
 			return encodeSpans(append(answer[:0], byte(conflicting)), []span{at}), true
@@ -207,7 +207,7 @@ func (w *Window) locate(c *entry) {
 	if c.call.PC == 0 {
 		return
 	}
-	name := w.named(&c.call)
+	name := w.Named(&c.call)
 	answer := w.host.Ask(int(c.origin), c.encode([]byte{byte(askPlace)}))
 	site := fmt.Sprintf("%#x", c.call.PC)
 	if len(answer) > 1 && verdict(answer[0]) == noConflict {
@@ -244,7 +244,7 @@ func (w *Window) notAttachedError(p *Pending, answer []byte) error {
 	if !ok {
 		return nil
 	}
-	text := w.called(&p.entry.call, " at ") + ": " + w.bytes(p.target, where[0]) + " are not attached"
+	text := w.Called(&p.entry.call, " at ") + ": " + w.bytes(p.target, where[0]) + " are not attached"
 	if near := p2p.Printable(answer[16:]); near != "" {
 		text += "; " + near
 	}

@@ -148,7 +148,7 @@ func (w *Window) changed(epoch Epoch, end Call) error {
 		which = "in the same epoch of Post"
 	}
 	return fail(class.RMAConflict, "%s have changed since %s, before %s: a store here, %s, conflicts with it",
-		w.bytes(w.host.Comm().Rank, found.at), found.entry.text(), w.called(&end, " at "), which)
+		w.bytes(w.host.Comm().Rank, found.at), found.entry.text(), w.Called(&end, " at "), which)
 }
 
 // differ returns the range of bytes in which a and b, of equal length, differ.

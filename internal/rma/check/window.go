@@ -252,7 +252,7 @@ func (w *Window) Made(call Call) {
 
 // OutOfRange is the error of a call that accesses memory outside of the window.
 func (w *Window) OutOfRange(call Call, cause error) error {
-	return fail(class.RMARange, "%v: %s, the window was made at %s", cause, w.called(&call, " is at "), w.where(&w.made))
+	return fail(class.RMARange, "%v: %s, the window was made at %s", cause, w.Called(&call, " is at "), w.Where(&w.made))
 }
 
 // Lost notes that a member has died. The lock is held.
