@@ -226,6 +226,9 @@ bench:
 # Debuggers and valgrind read what is written about the library's code as DWARF 4, uncompressed;
 # abi/unwind then completes it.
 DWARF = GOEXPERIMENT=nodwarf5 CGO_ENABLED=1
+# The stack of a thread in Go stays as large as GrowStack has made it, for handlers of signals.
+STACKS = -X runtime.godebugDefault=gcshrinkstackoff=1
+OBJCOPY = objcopy
 # A shell's pattern of the characters that a prefix cannot have: pkg-config, make and the shell
 # take words apart at them, -Wl at a comma, -rpath at a colon.
 UNFIT = [][[:space:]\"\'\`\$$\\,:\;\&\|\<\>\(\){}*?\#!]
@@ -254,11 +257,13 @@ ifeq ($(shell uname -s),Linux)
 	install -m 644 abi/wrap/MPIConfig.cmake abi/wrap/MPIConfigVersion.cmake $(DESTDIR)$(PREFIX)/lib/cmake/MPI/
 	ln -sfn ../.. $(DESTDIR)$(PREFIX)/lib/pkgconfig/halo.prefix
 	rm -f $(SO).so.0 # of older versions it is the library itself
-	$(DWARF) $(GO) build $(BUILDFLAGS) $(STAMP) -buildmode=c-shared -ldflags '-compressdwarf=false -extldflags -Wl,-soname,libmpi_abi.so.1' -o $(SO).so.1 ./abi/lib
+	$(DWARF) $(GO) build $(BUILDFLAGS) $(STAMP) -buildmode=c-shared -ldflags '$(STACKS) -compressdwarf=false -extldflags -Wl,-soname,libmpi_abi.so.1' -o $(SO).so.1 ./abi/lib
 	GOOS= GOARCH= $(GO) run ./abi/unwind $(SO).so.1
 	ln -sf libmpi_abi.so.1 $(SO).so.0
 	ln -sf libmpi_abi.so.1 $(SO).so
-	$(DWARF) $(GO) build $(BUILDFLAGS) -buildmode=c-archive -o $(SO).a ./abi/lib
+	$(DWARF) $(GO) build $(BUILDFLAGS) -buildmode=c-archive -ldflags '$(STACKS)' -o $(SO).a ./abi/lib
+	$(OBJCOPY) --redefine-sym pthread_create=halo_pthread_create --redefine-sym __real_pthread_create=pthread_create \
+		--redefine-sym __wrap_pthread_create=halo_wrap_pthread_create $(SO).a
 	rm -f $(SO).h $(SO).so.h
 	$(CC) -O2 -fPIC -Wall -Iabi/include -Iabi/compat -c abi/compat/compat.c -o $(DESTDIR)$(PREFIX)/lib/compat.o
 	ar rcs $(DESTDIR)$(PREFIX)/lib/libmpi_compat.a $(DESTDIR)$(PREFIX)/lib/compat.o

@@ -9,6 +9,7 @@ package main
 
 /*
 #cgo CFLAGS: -O2 -std=gnu11 -Wall -fno-strict-aliasing
+#cgo LDFLAGS: -Wl,-wrap=pthread_create
 #include <stdlib.h>
 #include <string.h>
 #include "shim.h"
@@ -23,6 +24,7 @@ import (
 	"github.com/halo-mpi/halo/abi/bind"
 	"github.com/halo-mpi/halo/abi/oneplace"
 	"github.com/halo-mpi/halo/internal/op"
+	"github.com/halo-mpi/halo/internal/sys"
 )
 
 var lib = bind.New(bind.Hooks{
@@ -70,10 +72,14 @@ func haloAfterLock(_ unsafe.Pointer, win C.uintptr_t, rank, what C.int) {
 //export haloBalance
 func haloBalance(_ unsafe.Pointer, comm C.uintptr_t) { lib.Balance(uintptr(comm)) }
 
-// haloAttach is the first function of Go that each thread of C calls.
+// haloAttach is the first function of Go that each thread of C calls. Handlers of the program may run on the stack of its
+// goroutine, which stays large: see GrowStack.
 //
 //export haloAttach
-func haloAttach() { bind.FaultsArePanics() }
+func haloAttach() {
+	bind.FaultsArePanics()
+	sys.GrowStack()
+}
 
 // haloWild raises the error of a call whose buffer has no accessible memory: see bind.Lib.Wild.
 //

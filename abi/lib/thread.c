@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "shim.h"
+#include "signal_stack.h"
 
 /*
  * Threads have small numbers, for windows with thread scope. A thread that ends leaves its number
@@ -62,12 +63,16 @@ extern void haloAttach(void);
 
 /* The linker takes only those files of a static library whose symbols are used. These references
  * make it take the files that only contain a constructor. */
-extern const char halo_stdio_linked, halo_limits_linked;
-__attribute__((used)) static const char *const constructors[] = {&halo_stdio_linked, &halo_limits_linked};
+extern const char halo_stdio_linked, halo_limits_linked, halo_signal_mask_linked;
+__attribute__((used)) static const char *const constructors[] = {&halo_stdio_linked, &halo_limits_linked, &halo_signal_mask_linked};
 
 void halo_attach(void) {
+	sigset_t before;
+	halo_signal_stack();
 	pthread_mutex_lock(&door);
+	halo_block_after_go(&before);
 	haloAttach();
+	halo_unblock(&before);
 	pthread_mutex_unlock(&door);
 	const char *check = getenv("HALO_CHECK");
 	halo_attached = check != NULL && strcmp(check, "1") == 0 ? 2 : 1;

@@ -1,0 +1,124 @@
+//go:build linux
+
+package run
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Handlers of the program, which need no SA_ONSTACK, run in every call without harm to it: a timer of 1 kHz whose
+// handler has 64 KiB of locals interrupts messages, reductions, windows and files. Frequent collections make Go
+// shrink the stacks that it may shrink.
+func TestBRD01_HandlersInterruptCalls(t *testing.T) {
+	need(t)
+	notSanitizing(t)
+	program := compile(t, "mpicc", "../handler_timer.c", "-pthread")
+	static := compile(t, "mpicc", "../handler_timer.c", "-pthread", "-static-mpi")
+	for _, c := range []struct {
+		how, program string
+		fabrics      []string
+	}{
+		{"real", program, []string{"shm", "tcp"}},
+		{"prof", program, []string{"shm", "tcp"}},
+		{"thread", program, []string{"shm", "tcp"}},
+		{"child", program, []string{"shm"}},
+		{"real early", program, []string{"shm"}},
+		{"prof early signal", program, []string{"shm"}},
+		{"real raw", program, []string{"shm"}},
+		{"real onstack", program, []string{"tcp"}},
+		{"prof unwind", program, []string{"shm"}},
+		{"real", static, []string{"shm", "tcp"}},
+		{"prof early", static, []string{"shm"}},
+		{"thread onstack", static, []string{"tcp"}},
+	} {
+		for _, fabric := range c.fabrics {
+			r := launched(t, fabric, 2, []string{"GOGC=5"}, c.program, c.how, "1")
+			if r != (result{out: "no errors\n"}) {
+				t.Errorf("%s by %s over %s: status %d\n%s%s", c.how, filepath.Base(c.program), fabric, r.status, r.out, r.err)
+			}
+		}
+	}
+}
+
+// Signals that the program waits for are not taken by threads of the library, and what it sets by sigaction,
+// signal and sigaltstack it reads back.
+func TestBRD01_SignalsAreThePrograms(t *testing.T) {
+	need(t)
+	t.Parallel()
+	notSanitizing(t)
+	for _, name := range []string{"signal_wait", "handler_readback"} {
+		for how, flags := range map[string][]string{"shared": {"-pthread"}, "static": {"-pthread", "-static-mpi"}} {
+			program := compile(t, "mpicc", "../"+name+".c", flags...)
+			for _, fabric := range []string{"shm", "tcp"} {
+				if r := launched(t, fabric, 2, nil, program); r != (result{out: "no errors\n"}) {
+					t.Errorf("%s, %s, over %s: status %d\n%s%s", name, how, fabric, r.status, r.out, r.err)
+				}
+			}
+		}
+	}
+}
+
+// python loads the library when the interpreter's handlers are installed, and no name of the library comes before the C
+// library's.
+const python = `
+import ctypes, faulthandler, signal, sys, threading, time
+faulthandler.enable()
+count = 0
+def handle(number, frame):
+    global count
+    count += 1
+signal.signal(signal.SIGALRM, handle)
+signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)
+mpi = ctypes.CDLL(sys.argv[1])
+signal.signal(signal.SIGPROF, handle)
+signal.setitimer(signal.ITIMER_PROF, 0.001, 0.001)
+world, integer, total = ctypes.c_void_p(0x101), ctypes.c_void_p(0x209), ctypes.c_void_p(0x21)
+self = ctypes.c_void_p(0x102)
+level = ctypes.c_int()
+mpi.MPI_Init_thread(None, None, 4096, ctypes.byref(level))
+wrong = 0
+def reduce(comm, times):
+    global wrong
+    one, all = (ctypes.c_int * 3000)(*([1] * 3000)), (ctypes.c_int * 3000)()
+    size = ctypes.c_int()
+    mpi.MPI_Comm_size(comm, ctypes.byref(size))
+    for i in range(times):
+        if mpi.MPI_Allreduce(one, all, 3000 if i % 2 else 1, integer, total, comm) != 0 or all[0] != size.value:
+            wrong += 1
+thread = threading.Thread(target=reduce, args=(self, 3000))
+thread.start()
+reduce(world, 3000)
+thread.join()
+faulthandler.disable() # which restores the alternate stack that was there
+reduce(world, 3000)
+faulthandler.enable()
+faulthandler.register(signal.SIGUSR1, file=open("/dev/null", "w"), all_threads=True)
+for i in range(20):
+    signal.raise_signal(signal.SIGUSR1)
+    reduce(world, 20)
+signal.setitimer(signal.ITIMER_PROF, 0)
+signal.setitimer(signal.ITIMER_REAL, 0)
+mpi.MPI_Finalize()
+if wrong or not count:
+    sys.exit("%d results are wrong, %d signals were handled" % (wrong, count))
+`
+
+// Python with its timers and faulthandler loads the library late.
+func TestBRD01_Python(t *testing.T) {
+	need(t, "python3")
+	t.Parallel()
+	notSanitizing(t)
+	script := filepath.Join(t.TempDir(), "signals.py")
+	if err := os.WriteFile(script, []byte(python), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, fabric := range []string{"shm", "tcp"} {
+		r := launched(t, fabric, 2, []string{"GOGC=5"}, "python3", script, installed+"/lib/libmpi_abi.so.1")
+		if r.status != 0 || r.out != "" || strings.TrimSpace(r.err) != "" {
+			t.Errorf("over %s: %+v", fabric, r)
+		}
+	}
+}

@@ -1,0 +1,26 @@
+//go:build amd64 || arm64
+
+package sys
+
+import (
+	"runtime"
+	"testing"
+)
+
+// GrowStack takes addresses for a large stack.
+func TestBRD01_GrowStack(t *testing.T) {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	grown, done := make(chan bool), make(chan bool)
+	go func() {
+		GrowStack()
+		grown <- true
+		<-done
+	}()
+	<-grown
+	runtime.ReadMemStats(&after)
+	close(done)
+	if more := after.StackInuse - before.StackInuse; more < 300000 || more > 1<<20 {
+		t.Errorf("stacks have grown by %d bytes", int64(more))
+	}
+}
