@@ -101,7 +101,7 @@ gofmt:
 analyze:
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && $(GO) build -C tools -o "$$dir/" ./analyze && \
 		"$$dir/analyze" $(PLATFORMS) ./vet ./tools
-	cd tools && $(GO) test -vet=off ./...
+	cd tools && $(GO) test -vet=off $(LIMIT) ./...
 
 # One program is linked for each other platform, which has all of the library in it. The compiler spares
 # what only a program that runs needs.
@@ -113,14 +113,16 @@ platforms:
 	done
 
 rules:
-	$(GO) test ./internal/lint
+	$(GO) test $(LIMIT) ./internal/lint
 
 # first are the packages whose tests take longest: begun last, one of them would leave a core idle.
 # Many tests wait for processes, hosts and deadlines: more packages run side by side than there are cores.
 first = { $(GO) list $(1); $(GO) list ./...; } | awk '!seen[$$0]++'
 BESIDE = -p $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 2)))
-# The linker spares what a debugger needs: a third of its time.
-TESTFLAGS = -vet=off -ldflags=-w $(BESIDE)
+# The linker spares what a debugger needs: a third of its time. Hangs are found by the waits of the tests
+# (internal/testrun). The limit is for those that no wait finds: a slow, cold machine takes half of it.
+LIMIT = -timeout 60m
+TESTFLAGS = -vet=off -ldflags=-w $(LIMIT) $(BESIDE)
 
 # Each test runs over each fabric once (internal/testrun): over shm in a plain build, over inproc
 # and tcp in one with the race detector. What a build with it cannot run covers all fabrics here.
@@ -129,8 +131,8 @@ TESTFLAGS = -vet=off -ldflags=-w $(BESIDE)
 # not about shared memory, allocations or time. Over shared memory ./examples runs the example programs.
 DETECTED = /deploy/kubernetes$$|/examples/[a-z0-9]+$$|/internal/(boot|boot/(engine|joined|pmi1|pmi2|pmix|rendezvous|segment)|enginetest|leak|node/inproc|rma/attach|rma/check)$$
 unit:
-	HALO_TEST_ONCE=1 $(GO) test $(TESTFLAGS) -timeout 20m $$($(call first,./conformance/run ./mpi ./examples ./internal/coll ./internal/rma ./internal/shmfmt ./mpi/histories) | grep -vE '$(DETECTED)|/internal/lint$$')
-	cd vet && $(GO) test -count=1 -vet=off ./...
+	HALO_TEST_ONCE=1 $(GO) test $(TESTFLAGS) $$($(call first,./conformance/run ./mpi ./examples ./internal/coll ./internal/rma ./internal/shmfmt ./mpi/histories) | grep -vE '$(DETECTED)|/internal/lint$$')
+	cd vet && $(GO) test -count=1 -vet=off $(LIMIT) ./...
 
 # UNDETECTED are packages in which the detector has nothing to watch: their tests start programs
 # that are built without it, or have one goroutine and no unsafe.Pointer, whose conversions a build with
@@ -141,11 +143,11 @@ unit:
 # the first write to it interrupts all other cores.
 UNDETECTED = /abi$$|/abi/(generate|lib|unwind)$$|/bench/compare$$|/cmd/halo$$|/conformance/run$$|/examples$$|/gen$$|/internal/(cname|dtype/dtypetest|frame|leftover|lines|lint|match|peers|planted/find|rma/memhandle|rma/syncobject|topology|wire)$$
 race:
-	GORACE='atexit_sleep_ms=0 no_huge_pages_for_shadow=0' $(GO) test -race -buildmode=exe $(TESTFLAGS) -timeout 30m $$($(call first,./mpi ./internal/launch ./internal/coll ./internal/fabric/tcp ./internal/rma ./internal/p2p ./internal/shmfmt ./mpi/histories) | grep -vE '$(UNDETECTED)')
+	GORACE='atexit_sleep_ms=0 no_huge_pages_for_shadow=0' $(GO) test -race -buildmode=exe $(TESTFLAGS) $$($(call first,./mpi ./internal/launch ./internal/coll ./internal/fabric/tcp ./internal/rma ./internal/p2p ./internal/shmfmt ./mpi/histories) | grep -vE '$(UNDETECTED)')
 
 short:
 	$(GO) vet ./...
-	HALO_TEST_FABRICS=shm $(GO) test $(TESTFLAGS) -short -timeout 10m $$($(call first,./internal/launch ./internal/fabric/tcp ./mpi ./internal/coll) | grep -vE '/conformance/run$$|/examples$$|/internal/lint$$')
+	HALO_TEST_FABRICS=shm $(GO) test $(TESTFLAGS) -short $$($(call first,./internal/launch ./internal/fabric/tcp ./mpi ./internal/coll) | grep -vE '/conformance/run$$|/examples$$|/internal/lint$$')
 
 # The tests of ./examples run the programs so, too.
 examples:

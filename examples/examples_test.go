@@ -2,7 +2,6 @@ package examples
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -83,12 +82,12 @@ func (l launcher) path(program string) string {
 // run returns what a command printed and its exit status.
 func (l launcher) run(t *testing.T, name string, args ...string) (stdout, stderr string, status int) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute) // a hang, on the slowest machine
-	defer cancel()
+	ctx, stop := testrun.Context(t.Context())
+	defer stop()
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = l.dir
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // the launcher ends its ranks
-	cmd.WaitDelay = 10 * time.Second
+	cmd.WaitDelay = time.Minute
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	err := cmd.Run()
@@ -314,7 +313,7 @@ func TestServerAndClients(t *testing.T) {
 		{"set greeting hello", "", 0}, {"get greeting", "hello\n", 0}, {"get x", "", 1}, {"set greeting bye", "", 0}, {"get greeting", "bye\n", 0},
 		{"stop", "", 0}, {"-wait=1ms get greeting", "", 1},
 	} {
-		out, errs, status := l.run(t, l.path("store"), append([]string{service}, strings.Fields(c.words)...)...)
+		out, errs, status := l.run(t, l.path("store"), append([]string{service, "-wait=20m"}, strings.Fields(c.words)...)...)
 		if out != c.out || status != c.status {
 			t.Errorf("store %s: status %d, %q %s", c.words, status, out, errs)
 		}

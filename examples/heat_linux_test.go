@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/halo-mpi/halo/internal/testrun"
 )
 
 // TestHeatContinuesAfterAKill kills a rank of heat at a random moment after the first checkpoint, which may
@@ -59,7 +61,7 @@ func (l launcher) killed(t *testing.T, n int, fabric, file, program string, args
 		t.Fatal(err)
 	}
 	defer cmd.Process.Kill() // the ranks end with the launcher
-	for hang := time.Now().Add(3 * time.Minute); ; time.Sleep(5 * time.Millisecond) {
+	for hang := time.Now().Add(testrun.Long); ; time.Sleep(5 * time.Millisecond) {
 		if _, err := os.Stat(filepath.Join(l.dir, file)); err == nil {
 			break
 		} else if time.Now().After(hang) {

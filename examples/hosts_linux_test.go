@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/halo-mpi/halo/internal/hosttest"
+	"github.com/halo-mpi/halo/internal/testrun"
 )
 
 // onHosts runs the launcher on the first of real hosts and returns what it
@@ -21,8 +22,8 @@ func onHosts(t *testing.T, h *hosttest.Hosts, dir, halo string, args ...string) 
 	ssh := "'" + strings.Join(h.SSH(), "' '") + "'"
 	cmd := h.CommandIn(0, dir, halo, append([]string{"run", "-ssh", ssh}, args...)...)
 	cmd.Env = os.Environ()
-	cmd.WaitDelay = 10 * time.Second
-	timer := time.AfterFunc(3*time.Minute, func() { cmd.Process.Signal(os.Interrupt) })
+	cmd.WaitDelay = time.Minute
+	timer := time.AfterFunc(testrun.Long, func() { cmd.Process.Signal(os.Interrupt) })
 	defer timer.Stop()
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
@@ -144,7 +145,7 @@ func TestCutEndsExampleOnBothHosts(t *testing.T) {
 	cut := time.Now()
 	r := <-ended
 	for running(l.path("ring")) > 0 {
-		if time.Since(cut) > 30*time.Second {
+		if time.Since(cut) > testrun.Long {
 			t.Fatal("ranks live on after the cut")
 		}
 		time.Sleep(10 * time.Millisecond)

@@ -2,13 +2,15 @@ package examples
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
+
+	"github.com/halo-mpi/halo/internal/testrun"
 )
 
 // A shell takes commands one after the other, as in a terminal: a directory that
@@ -56,8 +58,13 @@ func open(t *testing.T, dir string, env []string, command func(string, ...string
 func (sh *shell) do(t *testing.T, command string) (out string, status int) {
 	t.Helper()
 	const mark = "-- the command has ended with status "
-	hang := time.AfterFunc(3*time.Minute, func() { syscall.Kill(-sh.cmd.Process.Pid, syscall.SIGTERM) })
-	defer hang.Stop()
+	hung, stop := testrun.Context(t.Context())
+	defer stop()
+	context.AfterFunc(hung, func() {
+		if context.Cause(hung) == testrun.ErrHangs {
+			syscall.Kill(-sh.cmd.Process.Pid, syscall.SIGTERM)
+		}
+	})
 	if _, err := fmt.Fprintf(sh.commands, "%s\nprintf '\\n%s%%d\\n' $?\n", command, mark); err != nil {
 		t.Fatalf("$ %s: %v", command, err)
 	}

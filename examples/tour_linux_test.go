@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/halo-mpi/halo/internal/hosttest"
+	"github.com/halo-mpi/halo/internal/testrun"
 )
 
 // A tour is docs/tour.md as a reader follows it: files to write, which
@@ -133,7 +134,7 @@ func TestTour(t *testing.T) {
 func (sh *shell) follow(t *testing.T, s step) {
 	t.Helper()
 	fails := slices.ContainsFunc(s.output, func(line string) bool { return strings.HasPrefix(line, "halo: ") })
-	deadline := time.Now().Add(2 * time.Minute)
+	deadline := time.Now().Add(testrun.Long)
 	for {
 		out, status := sh.do(t, s.command)
 		matches := len(s.output) == 0 || sh.matches(s, out)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/mpi"
@@ -167,7 +166,7 @@ func refusals(n int) []refusedCall {
 // whatever the algorithm, also by further collectives that others refuse.
 func TestERR04_MembersLearnOfWrongArguments(t *testing.T) {
 	unchecked(t)
-	defer time.AfterFunc(30*time.Second, func() { panic(t.Name() + ": a member waits for ever") }).Stop()
+	defer testrun.Watch(t.Name() + ": a member waits for ever")()
 	const n = 4
 	run := func(fabric string) {
 		t.Run(fabric, func(t *testing.T) {
@@ -203,7 +202,7 @@ func TestERR04_MembersLearnOfWrongArguments(t *testing.T) {
 // communicator. Others may succeed, or learn it.
 func TestERR04_XNBC01_NeighborsLearnOfWrongArguments(t *testing.T) {
 	unchecked(t)
-	defer time.AfterFunc(30*time.Second, func() { panic(t.Name() + ": a member waits for ever") }).Stop()
+	defer testrun.Watch(t.Name() + ": a member waits for ever")()
 	const n = 4
 	ints := func(n int) []int32 { return make([]int32, n) }
 	more := func(wrong bool) int {

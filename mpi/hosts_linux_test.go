@@ -66,7 +66,7 @@ func (j *hostJobs) startOn(t *testing.T, host int, program string, places string
 	args = append(args, "-env", programVariable, program, "-env", placesVariable, places, "-env", readyVariable, r.ready, j.program)
 	r.cmd = j.h.CommandIn(host, j.dir, j.halo, args...)
 	r.cmd.Env = os.Environ()
-	r.cmd.WaitDelay = 10 * time.Second
+	r.cmd.WaitDelay = time.Minute
 	r.cmd.Stdout, r.cmd.Stderr = &r.out, &r.errs
 	ok(t, r.cmd.Start())
 	go func() {
@@ -102,17 +102,18 @@ func (r *hostJob) running(t *testing.T, n int) []int {
 // status, any if it is negative, and a line of stderr with all the words.
 func (r *hostJob) wait(t *testing.T, status int, words ...string) {
 	t.Helper()
-	hung := time.After(40 * time.Second) // the bounds are a few seconds, but the machine may be busy
+	hung, stop := testrun.Context(t.Context())
+	defer stop()
 	select {
 	case <-r.ended:
-	case <-hung:
+	case <-hung.Done():
 		t.Fatalf("the job hangs\n%s%s", r.out.String(), r.errs.String())
 	}
 	for left := r.j.processes(); len(left) > 0; left = r.j.processes() {
 		select {
-		case <-hung:
+		case <-hung.Done():
 			t.Fatalf("left on the hosts: %v\n%s%s", left, r.out.String(), r.errs.String())
-		case <-time.After(5 * time.Millisecond):
+		case <-time.After(50 * time.Millisecond):
 		}
 	}
 	if got := r.cmd.ProcessState.ExitCode(); got != status && status >= 0 {

@@ -17,7 +17,7 @@ import (
 )
 
 // hangs is after which time a test takes something for hanging, many times what it takes on a busy machine.
-const hangs = 5 * time.Minute
+const hangs = testrun.Long
 
 // killRun is a set of jobs of killsProgram, of which one process is killed.
 type killRun struct {
@@ -62,7 +62,7 @@ func (r *killRun) start(role string, n int, env ...string) *killJob {
 	j.cmd.Env = append(append(os.Environ(), r.marker, programVariable+"=kills", killRole+"="+role, killService+"="+filepath.Base(r.t.Name())+r.dir,
 		"HALO_LAUNCHER="+r.halo, "TMPDIR="+r.tmp, testrun.RaceOptions), env...)
 	j.cmd.Stdout, j.cmd.Stderr = &j.out, &j.out
-	j.cmd.WaitDelay = 10 * time.Second
+	j.cmd.WaitDelay = time.Minute
 	ok(r.t, j.cmd.Start())
 	r.jobs = append(r.jobs, j)
 	go func() {

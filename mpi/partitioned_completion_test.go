@@ -88,8 +88,7 @@ func TestXPRT01_CompletingCalls(t *testing.T) {
 func TestXPRT01_SleepersAreWoken(t *testing.T) {
 	for _, kind := range kinds {
 		t.Run(kind, func(t *testing.T) {
-			stuck := time.AfterFunc(30*time.Second, func() { panic("TestXPRT01_SleepersAreWoken hangs") })
-			defer stuck.Stop()
+			defer testrun.Watch("TestXPRT01_SleepersAreWoken hangs")()
 			mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 				buf, free := partMemory[int64](t, c, kind, 4)
 				defer free()

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"sync"
 	"testing"
-	"time"
 
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/mpi"
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
@@ -132,8 +132,7 @@ func TestF1_PartitionedRequestsWithTheDeadFail(t *testing.T) {
 	}{{"before the match", 5000}, {"before the start", 5000}, {"in the middle", 5000}, {"in the middle", 20000}} { // the kernel copies the last ones
 		when, size := x.when, x.size
 		t.Run(fmt.Sprint(when, " ", size), func(t *testing.T) {
-			stuck := time.AfterFunc(60*time.Second, func() { panic("TestF1_PartitionedRequestsWithTheDeadFail hangs") })
-			defer stuck.Stop()
+			defer testrun.Watch("TestF1_PartitionedRequestsWithTheDeadFail hangs")()
 			make2 := func(c *mpi.Comm) (s, r mpi.Request) {
 				peer := 1 - c.Rank()
 				return mpi.PsendInit(c, make([]byte, parts*size), parts, peer, 0), mpi.PrecvInit(c, make([]byte, parts*size), 4, peer, 0)

@@ -6,7 +6,6 @@ import (
 	"runtime"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/mpi"
@@ -194,8 +193,7 @@ func TestXPRT01_FreedRequestsTakeTheirTurn(t *testing.T) {
 func TestXPRT01_ReadyBeforeTheReceive(t *testing.T) {
 	for _, kind := range kinds {
 		t.Run(kind, func(t *testing.T) {
-			stuck := time.AfterFunc(30*time.Second, func() { panic("TestXPRT01_ReadyBeforeTheReceive hangs") })
-			defer stuck.Stop()
+			defer testrun.Watch("TestXPRT01_ReadyBeforeTheReceive hangs")()
 			mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 				const parts, rounds = 40, 3
 				buf, free := partMemory[int64](t, c, kind, 10*parts)
@@ -252,8 +250,7 @@ func TestXPRT01_EightGoroutines(t *testing.T) {
 			rounds /= 2
 		}
 		t.Run(fmt.Sprint(kind, " ", each), func(t *testing.T) {
-			stuck := time.AfterFunc(60*time.Second, func() { panic("TestXPRT01_EightGoroutines hangs") })
-			defer stuck.Stop()
+			defer testrun.Watch("TestXPRT01_EightGoroutines hangs")()
 			mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 				buf, free := partMemory[int32](t, c, kind, parts*each)
 				defer free()

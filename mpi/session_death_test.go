@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/internal/unexported"
 	"github.com/halo-mpi/halo/mpi"
 	"github.com/halo-mpi/halo/mpi/mpitest"
@@ -39,7 +40,7 @@ func TestXSES01_F1_DeathWhileACommunicatorIsMade(t *testing.T) {
 	for _, fabric := range append(mpitest.Fabrics(), "inproc@0011") {
 		for _, when := range []string{"without a session", "with a session", "after another one", "amid"} {
 			t.Run(fabric+" "+when, func(t *testing.T) {
-				defer time.AfterFunc(30*time.Second, func() { panic(t.Name() + ": a process waits for ever") }).Stop()
+				defer testrun.Watch(t.Name() + ": a process waits for ever")()
 				ended := make(chan error, 1)
 				err := processesOver(fabric, n, func(p *mpitest.Process) error {
 					victim := p.Rank == n-1

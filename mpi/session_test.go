@@ -5,8 +5,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/mpi"
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
@@ -15,7 +15,7 @@ import (
 // ever.
 func everywhere(t *testing.T, n int, hosts []string, fn func(t testing.TB, p *mpitest.Process)) {
 	t.Helper()
-	defer time.AfterFunc(30*time.Second, func() { panic(t.Name() + ": a process waits for ever") }).Stop()
+	defer testrun.Watch(t.Name() + ": a process waits for ever")()
 	mpitest.RunProcesses(t, n, fn)
 	for _, fabric := range hosts {
 		t.Run(fabric, func(t *testing.T) { mpitest.ProcessesOn(t, fabric, n, fn) })

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/mpi"
 )
 
@@ -43,7 +44,7 @@ func TestF1_WindowsOfTheDead(t *testing.T) {
 				}
 				await := func(what string, call func() error) {
 					t.Helper()
-					for deadline := time.Now().Add(20 * time.Second); ; {
+					for deadline := time.Now().Add(testrun.Long); ; {
 						err := call()
 						if errors.Is(err, mpi.ErrProcFailed) {
 							return

@@ -148,7 +148,7 @@ func TestQV43_TargetsOfHandlesTakeNoPart(t *testing.T) {
 		switch {
 		case c.Rank() == 0:
 			flag := (*atomic.Int64)(pointerTo(&h.mem[0]))
-			deadline := time.Now().Add(20 * time.Second)
+			deadline := time.Now().Add(testrun.Long)
 			for flag.Load() != 3 {
 				if time.Now().After(deadline) {
 					t.Fatalf("the flag is still %d", flag.Load())

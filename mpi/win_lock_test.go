@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/mpi"
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
@@ -146,7 +147,7 @@ func TestRS07_RS08_TheTargetTakesNoPart(t *testing.T) {
 			if c.Rank() == 0 {
 				// It computes until the others have changed its memory without its help.
 				flag := (*atomic.Int64)(pointerTo(&s.mem[0]))
-				deadline := time.Now().Add(20 * time.Second)
+				deadline := time.Now().Add(testrun.Long)
 				for flag.Load() != int64(3*(c.Size()-1)) {
 					if time.Now().After(deadline) {
 						t.Fatalf("the flag is still %d", flag.Load())

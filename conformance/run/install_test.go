@@ -6,7 +6,6 @@ package run
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -102,12 +101,12 @@ func command(t *testing.T, env []string, name string, args ...string) result {
 	t.Helper()
 	watch := sanitizing()
 	watch.inTime(t)
-	ctx, cancel := context.WithTimeout(t.Context(), watch.hang())
-	defer cancel()
+	ctx, stop := watch.context(t)
+	defer stop()
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Env = append(append(os.Environ(), watch.env...), env...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // the launcher ends its ranks
-	cmd.WaitDelay = 10 * time.Second
+	cmd.WaitDelay = time.Minute
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	err := cmd.Run()

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/halo-mpi/halo/internal/testrun"
 )
 
 // goNames matches words that belong to Go programs only: names of package mpi, types of Go or of the
@@ -143,7 +145,7 @@ func TestTableOfWaitsNamesCallsAsInC(t *testing.T) {
 			return slices.ContainsFunc(want, func(w string) bool { return !strings.Contains(text, w) })
 		}
 		text := ""
-		for end := time.Now().Add(sanitizing().hang()); missing(text) && time.Now().Before(end); {
+		for end := time.Now().Add(testrun.Long); missing(text) && time.Now().Before(end); {
 			if text != "" {
 				time.Sleep(20 * time.Millisecond) // the ranks come to where they wait sooner without halo ps
 			}

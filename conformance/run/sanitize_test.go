@@ -3,10 +3,13 @@
 package run
 
 import (
+	"context"
 	"os"
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/halo-mpi/halo/internal/testrun"
 )
 
 // sanitizer is a tool that checks memory accesses while the programs run: HALO_SANITIZE selects one of
@@ -61,20 +64,24 @@ func (s sanitizer) arguments(e entry) []string {
 	return e.args
 }
 
-// hang is the time that a program may take on the slowest machine.
-func (s sanitizer) hang() time.Duration {
+// hang is the time that a program may take with a sanitizer on the slowest machine.
+const hang = 10 * time.Minute
+
+// context returns a context that ends when a program hangs. Its processes are not idle under a sanitizer that looks
+// for threads to run again and again.
+func (s sanitizer) context(t *testing.T) (context.Context, context.CancelFunc) {
 	if s.flags != nil {
-		return 10 * time.Minute
+		return context.WithTimeout(t.Context(), hang)
 	}
-	return 3 * time.Minute
+	return testrun.Context(t.Context())
 }
 
 // inTime fails a test that might not end within the timeout of go test, which ends all tests
 // and does not report the programs that have run.
 func (s sanitizer) inTime(t *testing.T) {
 	t.Helper()
-	if end, ok := t.Deadline(); ok && s.flags != nil && time.Until(end) < s.hang() {
-		t.Fatalf("not run: %v are left of the time, it may take %v", time.Until(end).Round(time.Second), s.hang())
+	if end, ok := t.Deadline(); ok && s.flags != nil && time.Until(end) < hang {
+		t.Fatalf("not run: %v are left of the time, it may take %v", time.Until(end).Round(time.Second), hang)
 	}
 }
 

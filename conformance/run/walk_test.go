@@ -6,13 +6,13 @@ import (
 	"bufio"
 	"debug/elf"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/halo-mpi/halo/internal/testrun"
 )
 
 // groupLimit is the memory limit of the control group in which tools read processes: a few times their
@@ -25,31 +25,11 @@ type group struct{ dir, used string }
 // newGroup makes a group below that of the test process, which exists until the test ends.
 func newGroup(t *testing.T) *group {
 	t.Helper()
-	text, err := os.ReadFile("/proc/self/cgroup")
-	if err == nil {
-		err = fs.ErrNotExist
+	g := &group{dir: testrun.MemoryGroup(t, groupLimit), used: "memory.peak"}
+	if _, err := os.Stat(filepath.Join(g.dir, g.used)); err != nil {
+		g.used = "memory.max_usage_in_bytes"
 	}
-	for line := range strings.Lines(string(text)) {
-		// Number, controllers, path; version 2 has no controllers.
-		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
-		top, limit, used := "/sys/fs/cgroup", "memory.max", "memory.peak"
-		if len(parts) == 3 && parts[1] == "memory" {
-			top, limit, used = "/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.max_usage_in_bytes"
-		} else if len(parts) != 3 || parts[1] != "" {
-			continue
-		}
-		g := &group{dir: filepath.Join(top, parts[2], fmt.Sprint("halo-", t.Name(), "-", os.Getpid())), used: used}
-		if err = os.Mkdir(g.dir, 0o755); err != nil {
-			continue
-		}
-		if err = os.WriteFile(filepath.Join(g.dir, limit), []byte(strconv.Itoa(groupLimit)), 0); err == nil {
-			t.Cleanup(func() { os.Remove(g.dir) })
-			return g
-		}
-		os.Remove(g.dir)
-	}
-	t.Skip("this machine lets nobody make a control group with a limit of memory: ", err)
-	return nil
+	return g
 }
 
 // inside returns a command that runs another command in the group.

@@ -17,6 +17,7 @@ import (
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/sys"
+	"github.com/halo-mpi/halo/internal/testrun"
 )
 
 func TestMain(m *testing.M) {
@@ -31,7 +32,7 @@ const (
 	// most is the number of processes that can share memory in these tests. Most of them die.
 	most = 24
 	// testTimeout is how long a test waits for an event that must happen.
-	testTimeout = 30 * time.Second
+	testTimeout = testrun.Long
 	// hotOlds is how many previous values of the hot element a process records.
 	hotOlds = 4096
 	// hot is an element that many updates change.

@@ -34,11 +34,11 @@ func TestCollectivesOverNamespacedHosts(t *testing.T) {
 	}
 	for _, job := range jobs {
 		t.Run(strings.Join(job, " "), func(t *testing.T) {
-			args := append([]string{"run", "-ssh", "'" + strings.Join(h.SSH(), "' '") + "'", "-timeout", "100s"}, job...)
+			args := append([]string{"run", "-ssh", "'" + strings.Join(h.SSH(), "' '") + "'", "-timeout", "20m"}, job...)
 			args = append(args, "-env", programVariable, "collectives", exe)
 			cmd := h.CommandIn(0, dir, halo, args...)
 			cmd.Env = os.Environ()
-			cmd.WaitDelay = 10 * time.Second
+			cmd.WaitDelay = time.Minute
 			var out, errs bytes.Buffer
 			cmd.Stdout, cmd.Stderr = &out, &errs
 			if err := cmd.Run(); err != nil || errs.Len() > 0 || !strings.HasPrefix(out.String(), "collectives: ") {

@@ -123,10 +123,12 @@ func TestStreamWakesSleepers(t *testing.T) {
 		for range 10 {
 			all, room := make(chan struct{}), make(chan struct{})
 			wait := func(c chan struct{}, what string) error {
+				hung, stop := testrun.Context(t.Context())
+				defer stop()
 				select {
 				case <-c:
 					return nil
-				case <-time.After(20 * time.Second):
+				case <-hung.Done():
 					return errors.New(what + " sleeps for ever")
 				}
 			}

@@ -17,6 +17,7 @@ import (
 	"github.com/halo-mpi/halo/internal/boot/pmi2"
 	"github.com/halo-mpi/halo/internal/boot/pmix"
 	"github.com/halo-mpi/halo/internal/leak"
+	"github.com/halo-mpi/halo/internal/testrun"
 )
 
 // The environment variables that make this binary a program of a job: how it reaches its engine, what
@@ -28,7 +29,7 @@ const (
 )
 
 // probeTimeout is how long a program may take.
-const probeTimeout = 60 * time.Second
+const probeTimeout = testrun.Long
 
 func TestMain(m *testing.M) {
 	if kind := os.Getenv(probeKind); kind != "" {

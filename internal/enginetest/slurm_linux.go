@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/halo-mpi/halo/internal/testrun"
 )
 
 // Slurm is a cluster of two nodes, n1 and n2, on this machine.
@@ -27,7 +29,7 @@ const (
 )
 
 // startTimeout is how long the daemons may take until both nodes are idle: a second on an idle machine.
-const startTimeout = 60 * time.Second
+const startTimeout = testrun.Long
 
 // A daemon is a process with a shell that ends it when the pipe of the test is closed.
 type daemon struct {

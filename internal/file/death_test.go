@@ -24,14 +24,9 @@ import (
 	"github.com/halo-mpi/halo/internal/world"
 )
 
-// hangAfter is after how long a rank that is still in a call is taken to hang: hundreds of times what a
-// run takes.
-const hangAfter = 30 * time.Second
-
-// awake panics if a test takes too long.
-func awake(t *testing.T) (over func() bool) {
-	name := t.Name()
-	return time.AfterFunc(hangAfter, func() { panic(name + ": a rank hangs in a call on a file") }).Stop
+// awake panics if a test hangs.
+func awake(t *testing.T) (over func()) {
+	return testrun.Watch(t.Name() + ": a rank hangs in a call on a file")
 }
 
 // fabrics are those of tests with n ranks.

@@ -3,7 +3,6 @@ package heap
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/leak"
+	"github.com/halo-mpi/halo/internal/testrun"
 )
 
 // groupMark is an environment variable that makes the test binary run inGroup. Its value is the
@@ -73,41 +73,10 @@ func (alone) Fatal(args ...any) { panic(fmt.Sprint(args...)) }
 // MEM-04: in a real control group Alloc refuses more than the limit, and the kernel kills no
 // process.
 func TestMEM04ControlGroupOfThisMachine(t *testing.T) {
-	dir, list, err := makeGroup()
-	if err != nil {
-		t.Skip("this machine lets nobody make a control group with a limit of memory: ", err)
-	}
-	defer os.Remove(dir)
+	list := filepath.Join(testrun.MemoryGroup(t, groupLimit), "cgroup.procs")
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), groupMark+"="+list)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
-}
-
-// makeGroup makes a control group of version 1 or 2 below the group of this process.
-func makeGroup() (dir, list string, err error) {
-	text, err := os.ReadFile("/proc/self/cgroup")
-	if err != nil {
-		return "", "", err
-	}
-	err = fs.ErrNotExist
-	for line := range strings.Lines(string(text)) {
-		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
-		top, limit := "/sys/fs/cgroup", "memory.max"
-		if len(parts) == 3 && parts[1] == "memory" {
-			top, limit = "/sys/fs/cgroup/memory", "memory.limit_in_bytes"
-		} else if len(parts) != 3 || parts[1] != "" {
-			continue
-		}
-		dir = filepath.Join(top, parts[2], fmt.Sprint("halo-heap-test-", os.Getpid()))
-		if err = os.Mkdir(dir, 0o755); err != nil {
-			continue
-		}
-		if err = os.WriteFile(filepath.Join(dir, limit), []byte(strconv.Itoa(groupLimit)), 0); err == nil {
-			return dir, filepath.Join(dir, "cgroup.procs"), nil
-		}
-		os.Remove(dir)
-	}
-	return "", "", err
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/halo-mpi/halo/internal/sys"
+	"github.com/halo-mpi/halo/internal/testrun"
 )
 
 // Hosts are the hosts of one test.
@@ -341,7 +342,7 @@ func (h *Hosts) path(name string) string { return filepath.Join(h.dir, name) }
 
 // await calls a function until it succeeds, for as long as a busy machine may need.
 func await(try func() error) (err error) {
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(testrun.Long); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		if err = try(); err == nil {
 			return nil
 		}

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/halo-mpi/halo/internal/testrun"
 )
 
 // run runs a command and returns what it printed.
@@ -24,7 +26,7 @@ func run(t testing.TB, c *exec.Cmd) string {
 
 // reaches reports whether host i reaches an address. After a failed attempt the
 // kernel may need seconds to try again.
-func reaches(h *Hosts, i int, addr string) bool { return pings(h, i, addr, 20*time.Second) }
+func reaches(h *Hosts, i int, addr string) bool { return pings(h, i, addr, testrun.Long) }
 
 // misses reports whether host i does not reach an address.
 func misses(h *Hosts, i int, addr string) bool { return !pings(h, i, addr, 300*time.Millisecond) }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/halo-mpi/halo/internal/sys"
+	"github.com/halo-mpi/halo/internal/testrun"
 )
 
 // Promises F1 and F4 while ranks access a file by all kinds of calls: after kill -9 of a rank or of the
@@ -48,11 +49,11 @@ func TestF1_F4_NothingIsLeftOfKilledAccesses(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			watch := time.AfterFunc(time.Minute, func() { panic("a lock of the file is left") })
+			stop := testrun.Watch("a lock of the file is left")
 			if err := f.Lock(0, 1<<40, false); err != nil {
 				t.Error(err)
 			}
-			watch.Stop()
+			stop()
 			f.Close()
 			b, err := os.ReadFile(path)
 			if err != nil || len(b) != block*periods*(n+1) {

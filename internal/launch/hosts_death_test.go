@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/halo-mpi/halo/internal/testrun"
 )
 
 // Promises F4 and F5 of security.md across hosts, with agents that a fake ssh starts on this host.
@@ -185,13 +187,15 @@ func TestNothingIsLeftOfHostsAfterAKill(t *testing.T) {
 		var pid int
 		fmt.Sscan(victim, &pid)
 		syscall.Kill(pid, syscall.SIGKILL)
+		hung, stop := testrun.Context(t.Context())
 		select {
 		case <-r.ended:
 			r.nothingLeft()
-		case <-time.After(hangs):
+		case <-hung.Done():
 			t.Errorf("killed %s", victim)
 			r.hang()
 		}
+		stop()
 		if t.Failed() {
 			t.Fatalf("killed %s; stderr %s", victim, r.stderr.String())
 		}

@@ -39,7 +39,7 @@ func overSSH(t *testing.T, h *hosttest.Hosts, options []string, args ...string) 
 	if r.cmd.SysProcAttr == nil {
 		r.cmd.SysProcAttr = attr
 	}
-	r.cmd.WaitDelay = 5 * time.Second
+	r.cmd.WaitDelay = time.Minute
 	return r
 }
 
@@ -79,7 +79,7 @@ func onHosts(t *testing.T, h *hosttest.Hosts) map[int]string {
 func nothingRuns(t *testing.T, h *hosttest.Hosts) {
 	t.Helper()
 	var left map[int]string
-	for end := time.Now().Add(silence + beatInterval + leftover); ; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(hangs); ; time.Sleep(5 * time.Millisecond) {
 		if left = onHosts(t, h); len(left) == 0 {
 			return
 		}

@@ -112,7 +112,7 @@ func TestWardenEndsWithTheJob(t *testing.T) {
 func noWarden(t *testing.T) {
 	t.Helper()
 	var left []string
-	for end := time.Now().Add(leftover); ; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(hangs); ; time.Sleep(5 * time.Millisecond) {
 		left = left[:0]
 		lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 		for _, file := range lines {

@@ -260,7 +260,7 @@ func (p *pods) launch(words ...string) *run {
 	attr := r.cmd.SysProcAttr
 	r.cmd = p.as(0, words...)
 	r.cmd.Env = append(r.cmd.Env, r.marker, testrun.RaceOptions)
-	r.cmd.Stdout, r.cmd.Stderr, r.cmd.WaitDelay = &r.stdout, &r.stderr, 5*time.Second
+	r.cmd.Stdout, r.cmd.Stderr, r.cmd.WaitDelay = &r.stdout, &r.stderr, time.Minute
 	if r.cmd.SysProcAttr == nil {
 		r.cmd.SysProcAttr = attr
 	}

@@ -93,7 +93,7 @@ func TestF1_F4_NothingIsLeftOfKilledOffers(t *testing.T) {
 // processesOf waits until n processes of the run execute program, and returns their ids.
 func (r *run) processesOf(program string, n int) []int {
 	r.t.Helper()
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); {
+	for end := time.Now().Add(hangs); time.Now().Before(end); {
 		var pids []int
 		for _, line := range processesWith(r.marker) {
 			id, command, _ := strings.Cut(line, " ")

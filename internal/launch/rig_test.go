@@ -4,6 +4,7 @@ package launch
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -69,8 +70,8 @@ type run struct {
 	status int
 }
 
-// hangs is the time after which a test considers a run to hang.
-const hangs = 60 * time.Second
+// hangs is the time after which a test considers a run to hang that is not idle (testrun.Context).
+const hangs = testrun.Long
 
 // newRun prepares halo run with args. It replaces an argument "rank" by the path of the test
 // program.
@@ -91,7 +92,7 @@ func newRun(t *testing.T, args ...string) *run {
 	r.cmd.Env = append(os.Environ(), r.marker, "TMPDIR="+r.tmp, testrun.RaceOptions)
 	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	// Processes that the launcher leaves behind must not delay Wait.
-	r.cmd.WaitDelay = 5 * time.Second
+	r.cmd.WaitDelay = time.Minute
 	return r
 }
 
@@ -124,9 +125,11 @@ func (r *run) start() *run {
 // end waits for the end of the run.
 func (r *run) end() {
 	r.t.Helper()
+	hung, stop := testrun.Context(context.Background())
+	defer stop()
 	select {
 	case <-r.ended:
-	case <-time.After(hangs):
+	case <-hung.Done():
 		r.hang()
 	}
 }
@@ -155,7 +158,7 @@ func (r *run) hang() {
 	r.cmd.Process.Signal(syscall.SIGABRT)
 	select {
 	case <-r.ended:
-	case <-time.After(10 * time.Second): // the launcher is stopped, or nobody reads its output
+	case <-time.After(hangs / 10): // the launcher is stopped, or nobody reads its output
 		r.cmd.Process.Kill()
 		<-r.ended
 	}
@@ -221,14 +224,15 @@ func (r *run) quiet() *run {
 	return r
 }
 
-// leftover is the bound of promise F4.
-const leftover = 2 * time.Second
+// soon is the bound of promise F4 on a quiet machine. The test reports what takes longer, and fails after hangs.
+const soon = 2 * time.Second
 
 // nothingLeft checks promise F4: no process and no file of the run remains.
 func (r *run) nothingLeft() {
 	r.t.Helper()
 	var left []string
-	for end := time.Now().Add(leftover); ; time.Sleep(5 * time.Millisecond) {
+	begin, late := time.Now(), false
+	for end := begin.Add(hangs); ; time.Sleep(5 * time.Millisecond) {
 		left = processesWith(r.marker)
 		entries, _ := os.ReadDir(r.tmp)
 		for _, e := range entries {
@@ -236,6 +240,10 @@ func (r *run) nothingLeft() {
 		}
 		if len(left) == 0 {
 			return
+		}
+		if !late && time.Since(begin) > soon {
+			late = true
+			r.t.Logf("%v: %q is left after %v", r.cmd.Args[1:], left, soon)
 		}
 		if time.Now().After(end) {
 			break

@@ -19,7 +19,7 @@ func inSlurm(t *testing.T, s *enginetest.Slurm, slurm []string, args ...string) 
 	r.cmd = s.Command(slurm[0], append(slurm[1:], r.cmd.Args...)...)
 	r.cmd.Env = append(environ, r.cmd.Env...)
 	r.cmd.Stdout, r.cmd.Stderr, r.cmd.SysProcAttr = &r.stdout, &r.stderr, attr
-	r.cmd.WaitDelay = 5 * time.Second
+	r.cmd.WaitDelay = time.Minute
 	return r
 }
 

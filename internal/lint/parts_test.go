@@ -43,3 +43,32 @@ func TestEveryPackageIsInAPartOfMakeTest(t *testing.T) {
 		t.Errorf("only with the detector: %v, only without: %v", raced, plain)
 	}
 }
+
+// BRD-09: tests wait until their processes are idle (testrun.Context, testrun.Watch), or for testrun.Long. A wait that
+// ends after seconds fails on a slow or busy machine.
+func TestBRD09_TestsHaveNoShortDeadlines(t *testing.T) {
+	short := regexp.MustCompile(`(time\.After(Func)?\(|time\.Now\(\)\.Add\(|WithTimeout\([^,\n]*, )([0-9]+ ?\* ?time\.Second|[0-9]? ?\*? ?time\.Minute)`)
+	for _, deadline := range []string{"defer time.AfterFunc(30*time.Second, f)", "case <-time.After(20 * time.Second):", "time.Now().Add(time.Minute)",
+		"context.WithTimeout(t.Context(), 3*time.Minute)"} {
+		if !short.MatchString(deadline) {
+			t.Errorf("%s is not found", deadline)
+		}
+	}
+	files, err := Load(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		support := strings.HasPrefix(f.Path, "internal/fabric/fabrictest/") || strings.HasPrefix(f.Path, "internal/hosttest/") || strings.HasPrefix(f.Path, "internal/enginetest/")
+		if !strings.HasSuffix(f.Path, "_test.go") && !support || strings.HasPrefix(f.Path, "internal/lint/") {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join("..", "..", f.Path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, found := range short.FindAllString(string(text), -1) {
+			t.Errorf("%s: %s ...", f.Path, found)
+		}
+	}
+}

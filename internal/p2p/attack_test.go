@@ -18,6 +18,7 @@ import (
 	"github.com/halo-mpi/halo/internal/node"
 	"github.com/halo-mpi/halo/internal/node/inproc"
 	"github.com/halo-mpi/halo/internal/proc"
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
@@ -135,7 +136,7 @@ func (s *attackTest) cause() error {
 // until polls as the attacker until so returns true.
 func (s *attackTest) until(what string, so func() bool) {
 	s.t.Helper()
-	for end := time.Now().Add(60 * time.Second); !so(); time.Sleep(50 * time.Microsecond) {
+	for end := time.Now().Add(testrun.Long); !so(); time.Sleep(50 * time.Microsecond) {
 		if time.Now().After(end) {
 			buf := make([]byte, 1<<20)
 			s.t.Fatalf("%s: has not happened\n%s", what, buf[:runtime.Stack(buf, true)])

@@ -181,7 +181,7 @@ func checkAgreement(t *testing.T, engines [2]*Engine) {
 	}
 	for i := range engines {
 		var q, o peer
-		for end := time.Now().Add(20 * time.Second); time.Now().Before(end); runtime.Gosched() { // the last frames may still arrive
+		for end := time.Now().Add(testrun.Long); time.Now().Before(end); runtime.Gosched() { // the last frames may still arrive
 			q, o = look(i), look(1-i)
 			if q.peerUnanswered == 0 && o.unanswered == 0 && q.Allowance == creditMax-q.CreditOwed && o.Credit == q.Allowance {
 				break

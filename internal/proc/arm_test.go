@@ -3,12 +3,12 @@ package proc_test
 import (
 	"runtime"
 	"testing"
-	"time"
 
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/fabric"
 	"github.com/halo-mpi/halo/internal/node/inproc"
 	"github.com/halo-mpi/halo/internal/proc"
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
@@ -59,9 +59,11 @@ func TestBothFabricsAreLookedAtAfterArming(t *testing.T) {
 	var e proc.Event
 	p.Start(&frames{fn: func(int, *wire.Header) { e.Fire() }})
 	done := waiter(p, &e, nil)
+	hung, stop := testrun.Context(t.Context())
+	defer stop()
 	select {
 	case <-done:
-	case <-time.After(20 * time.Second):
+	case <-hung.Done():
 		t.Error("a process sleeps over a frame that came before it armed")
 		p.Lock()
 		e.Fire()

@@ -9,6 +9,7 @@ import (
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/node/inproc"
 	"github.com/halo-mpi/halo/internal/proc"
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
@@ -94,7 +95,7 @@ func waiter(p *proc.Proc, e *proc.Event, then func()) (done chan struct{}) {
 // until waits, without the lock, until ok returns true.
 func until(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(30 * time.Second); !ok(); {
+	for end := time.Now().Add(testrun.Long); !ok(); {
 		if time.Now().After(end) {
 			buf := make([]byte, 1<<20)
 			t.Fatalf("%s: has not happened\n%s", what, buf[:runtime.Stack(buf, true)])

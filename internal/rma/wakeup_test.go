@@ -7,18 +7,13 @@ import (
 	"time"
 
 	"github.com/halo-mpi/halo/internal/rma"
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/internal/world"
 )
 
-// hangAfter is after how long a rank that still sleeps is taken to sleep for ever: hundreds of
-// times what these tests take.
-const hangAfter = 30 * time.Second
-
-// awake ends the process if the test takes too long. A rank that misses its wake-up cannot fail by
-// itself.
-func awake(t *testing.T) (over func() bool) {
-	name := t.Name()
-	return time.AfterFunc(hangAfter, func() { panic(name + ": a rank sleeps, and nobody wakes it") }).Stop
+// awake ends the process if the test hangs. A rank that misses its wake-up cannot fail by itself.
+func awake(t *testing.T) (over func()) {
+	return testrun.Watch(t.Name() + ": a rank sleeps, and nobody wakes it")
 }
 
 // letOthersSleep gives another rank time to fall asleep. Nothing depends on it.

@@ -13,6 +13,7 @@ import (
 	"unsafe"
 
 	"github.com/halo-mpi/halo/internal/sys"
+	"github.com/halo-mpi/halo/internal/testrun"
 )
 
 const (
@@ -161,7 +162,7 @@ func killSome(t *testing.T, run int) {
 		}
 	}
 	wait := func(what string, ready func() bool) {
-		for end := time.Now().Add(30 * time.Second); !ready(); time.Sleep(50 * time.Microsecond) {
+		for end := time.Now().Add(testrun.Long); !ready(); time.Sleep(50 * time.Microsecond) {
 			if time.Now().After(end) {
 				for _, c := range all {
 					c.Process.Kill()

@@ -34,7 +34,7 @@ func TestWaitersInYieldsArePreempted(t *testing.T) {
 		all.Wait()
 		return
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^"+t.Name()+"$")
 	cmd.Env = append(os.Environ(), mark+"=1")

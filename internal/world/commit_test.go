@@ -6,7 +6,6 @@ import (
 	"slices"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/coll"
@@ -153,7 +152,7 @@ func (d deaths) check(t *testing.T) int {
 // (X-DYN-01, F1, ERR-15).
 func TestXDYN01_F1_TheDeadHaveToldSome(t *testing.T) {
 	testrun.Covered(t)
-	defer time.AfterFunc(10*time.Minute, func() { panic(t.Name() + ": a process waits for ever") }).Stop()
+	defer testrun.Watch(t.Name() + ": a process waits for ever")()
 	points := 0
 	for _, sizes := range [][]int{{1, 1}, {2, 1}, {1, 1, 1}, {1, 2, 1}, {1, 1, 1, 1}} {
 		n := 0
@@ -174,7 +173,7 @@ func TestXDYN01_F1_TheDeadHaveToldSome(t *testing.T) {
 // ERR-15).
 func TestXDYN01_F1_SurvivorsAgree(t *testing.T) {
 	testrun.PlainOnly(t, "some hundred runs take seconds under the race detector")
-	defer time.AfterFunc(10*time.Minute, func() { panic(t.Name() + ": a process waits for ever") }).Stop()
+	defer testrun.Watch(t.Name() + ": a process waits for ever")()
 	points := 0
 	for _, sizes := range [][]int{{2, 1}, {2, 2}, {1, 1, 1}, {1, 2, 1}} {
 		n := 0

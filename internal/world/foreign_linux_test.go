@@ -36,8 +36,8 @@ func met(fabric string, sizes []int, fn func(ctx context.Context, job int, w *wo
 var errEnded = errors.New("it has ended")
 
 // guard panics if a test hangs.
-func guard(what string) *time.Timer {
-	return time.AfterFunc(30*time.Second, func() { panic(what + " does not end") })
+func guard(what string) (stop func()) {
+	return testrun.Watch(what + " does not end")
 }
 
 // Messages of all lengths between processes of two jobs on one node travel through memory, where the processes of a
@@ -45,7 +45,7 @@ func guard(what string) *time.Timer {
 func TestMessagesOfTwoJobsThroughMemory(t *testing.T) {
 	lengths := []int{0, 1, 8, 24, 25, 1000, 8 << 10, 8<<10 + 1, 17 << 10, 64 << 10, 300 << 10}
 	for _, fabric := range fabrics() {
-		hang := guard(fabric)
+		stop := guard(fabric)
 		err := met(fabric, []int{2, 3}, func(ctx context.Context, job int, w *world.World, c *comm.Comm) error {
 			var requests []*p2p.Request
 			var in [][]byte
@@ -97,7 +97,7 @@ func TestMessagesOfTwoJobsThroughMemory(t *testing.T) {
 			disconnect(w, c)
 			return err
 		})
-		hang.Stop()
+		stop()
 		if err != nil {
 			t.Errorf("%s: %v", fabric, err)
 		}
@@ -110,7 +110,7 @@ func TestMessagesOfTwoJobsThroughMemory(t *testing.T) {
 // A process that sleeps is woken by a message of a process of another job (X-DYN-01).
 func TestMessagesOfTwoJobsWakeSleepers(t *testing.T) {
 	for _, fabric := range fabrics() {
-		hang := guard(fabric)
+		stop := guard(fabric)
 		err := met(fabric, []int{1, 1}, func(ctx context.Context, job int, w *world.World, c *comm.Comm) error {
 			b := make([]byte, 8)
 			for i := range 20 {
@@ -129,7 +129,7 @@ func TestMessagesOfTwoJobsWakeSleepers(t *testing.T) {
 			disconnect(w, c)
 			return nil
 		})
-		hang.Stop()
+		stop()
 		if err != nil {
 			t.Errorf("%s: %v", fabric, err)
 		}
@@ -141,7 +141,7 @@ func TestMessagesOfTwoJobsWakeSleepers(t *testing.T) {
 func TestLastMessagesOfAnotherJobArrive(t *testing.T) {
 	const last = 20
 	for _, fabric := range fabrics() {
-		hang := guard(fabric)
+		stop := guard(fabric)
 		err := met(fabric, []int{1, 1}, func(ctx context.Context, job int, w *world.World, c *comm.Comm) error {
 			b := make([]byte, 8)
 			var s p2p.Status
@@ -182,7 +182,7 @@ func TestLastMessagesOfAnotherJobArrive(t *testing.T) {
 			disconnect(w, c)
 			return nil
 		})
-		hang.Stop()
+		stop()
 		if !errors.Is(err, errEnded) {
 			t.Errorf("%s: %v", fabric, err)
 		}
@@ -196,7 +196,7 @@ func TestLastMessagesOfAnotherJobArrive(t *testing.T) {
 // connection, too (X-DYN-01).
 func TestMessagesWithAJobWithoutMemory(t *testing.T) {
 	for _, fabrics := range [][2]string{{"shm", "tcp"}, {"tcp", "inproc"}} {
-		hang := guard(fmt.Sprint(fabrics))
+		stop := guard(fmt.Sprint(fabrics))
 		names, errs := make(chan string, 1), make(chan error, 2)
 		for job, fabric := range fabrics {
 			go func() {
@@ -239,6 +239,6 @@ func TestMessagesWithAJobWithoutMemory(t *testing.T) {
 		if err := errors.Join(<-errs, <-errs); err != nil {
 			t.Errorf("%v: %v", fabrics, err)
 		}
-		hang.Stop()
+		stop()
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/class"
@@ -20,6 +19,7 @@ import (
 	"github.com/halo-mpi/halo/internal/meet"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/p2p"
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/internal/world"
 )
 
@@ -142,7 +142,7 @@ func TestDeathWithoutAConnection(t *testing.T) {
 	died := errors.New("it has died")
 	for _, fabric := range fabrics() {
 		names := make(chan string, 1)
-		hang := time.AfterFunc(30*time.Second, func() { panic(fabric + ": a receive from a process that has died does not end") })
+		stop := testrun.Watch(fabric + ": a receive from a process that has died does not end")
 		err := world.RunJobs(fabric, []int{2, 2}, func(ctx context.Context, job int, w *world.World) error {
 			if job == 1 {
 				if _, err := connect(ctx, w, names); err != nil {
@@ -170,7 +170,7 @@ func TestDeathWithoutAConnection(t *testing.T) {
 			disconnect(w, c)
 			return nil
 		})
-		hang.Stop()
+		stop()
 		if !errors.Is(err, died) {
 			t.Errorf("%s: %v", fabric, err)
 		}

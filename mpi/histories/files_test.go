@@ -6,7 +6,6 @@ import (
 	"slices"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/dtype/dtypetest"
@@ -82,9 +81,9 @@ func runFiles(t *testing.T, s series, each func(world *mpi.Comm)) {
 	err := mpitest.RunOver(s.over(), len(s.places), func(world *mpi.Comm) error {
 		each(world)
 		for i, x := range programs {
-			watch := time.AfterFunc(3*time.Minute, func() { panic("a program hangs; " + s.replay(t, x.seed, 1) + "\n" + x.String()) })
+			stop := testrun.WatchFunc(func() string { return "a program hangs; " + s.replay(t, x.seed, 1) + "\n" + x.String() })
 			err := x.run(world)
-			watch.Stop()
+			stop()
 			if err == nil && world.Rank() == 0 {
 				err = x.check()
 			}

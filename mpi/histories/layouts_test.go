@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/mpi"
@@ -147,9 +146,9 @@ func runExchanges(t *testing.T, s series) {
 		}
 		for i, p := range programs {
 			seed := s.first + uint64(i)
-			watch := time.AfterFunc(3*time.Minute, func() { panic("messages hang; " + s.replay(t, seed, 1)) })
+			stop := testrun.WatchFunc(func() string { return "messages hang; " + s.replay(t, seed, 1) })
 			n, err := p.run(c)
-			watch.Stop()
+			stop()
 			if err != nil {
 				failed.Lock()
 				failed.seed = max(failed.seed, seed)

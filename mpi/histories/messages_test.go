@@ -3,7 +3,6 @@ package histories_test
 import (
 	"math/rand/v2"
 	"testing"
-	"time"
 
 	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/mpi"
@@ -243,9 +242,9 @@ func runMessages(t *testing.T, s series) {
 		ok(t, err)
 		for _, h := range all {
 			replay := s.replay(t, h.seed, 1)
-			watch := time.AfterFunc(3*time.Minute, func() { panic("a program hangs; " + replay) })
+			stop := testrun.WatchFunc(func() string { return "a program hangs; " + replay })
 			err := h.run(comms, c.Rank())
-			watch.Stop()
+			stop()
 			if err != nil {
 				t.Fatalf("rank %d: %v\n%s", c.Rank(), err, replay)
 			}

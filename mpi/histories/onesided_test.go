@@ -5,7 +5,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/mpi"
@@ -79,9 +78,9 @@ func runOneSided(t *testing.T, s series) {
 	}{at: s.count}
 	err := mpitest.RunOver(fabric, len(s.places), func(world *mpi.Comm) error {
 		for i, x := range programs {
-			watch := time.AfterFunc(3*time.Minute, func() { panic("a program hangs; " + s.replay(t, x.seed, 1) + "\n" + x.String()) })
+			stop := testrun.WatchFunc(func() string { return "a program hangs; " + s.replay(t, x.seed, 1) + "\n" + x.String() })
 			err := x.run(world)
-			watch.Stop()
+			stop()
 			if err == nil && world.Rank() == 0 {
 				err = x.check()
 			}

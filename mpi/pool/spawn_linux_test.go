@@ -229,7 +229,7 @@ func testKilledMaster(t *testing.T, cmd *exec.Cmd) {
 	syscall.Kill(master, syscall.SIGKILL)
 	io.Copy(io.Discard, out)
 	cmd.Wait()
-	for deadline := time.Now().Add(time.Minute); alive(a) || alive(b); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(testrun.Long); alive(a) || alive(b); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("a worker outlives the process that has the pool: %d %v, %d %v", a, alive(a), b, alive(b))
 		}

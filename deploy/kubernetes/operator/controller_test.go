@@ -36,7 +36,7 @@ const (
 	folder    = "../testdata/mpijob" // of the objects, one file for each mode
 	namespace = "default"
 	// hangs bounds the time until the controller has done its part, which takes it milliseconds.
-	hangs = time.Minute
+	hangs = 20 * time.Minute
 	// changed is the version of an object that the test has changed: the controller takes an update without another
 	// version for none, and a cluster in memory makes no versions.
 	changed = "2"

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/halo-mpi/halo/internal/hosttest"
+	"github.com/halo-mpi/halo/internal/testrun"
 )
 
 // onHosts runs a process of a job on each of some hosts, and returns how each ended. between is called while they
@@ -27,7 +28,7 @@ func onHosts(t *testing.T, h *hosttest.Hosts, env []string, between func(ended <
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		limit := time.AfterFunc(hangs, func() { cmd.Process.Signal(syscall.SIGKILL) })
+		limit := time.AfterFunc(testrun.Long, func() { cmd.Process.Signal(syscall.SIGKILL) })
 		all.Go(func() {
 			cmd.Wait()
 			end.Do(func() { close(ended) })

@@ -103,7 +103,7 @@ func (x starter) loses(t *testing.T) {
 	line := append(x.line(x.nodes, 4), program("rank"), "forever", begun)
 	cmd := exec.Command(line[0], line[1:]...)
 	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr, cmd.Dir, cmd.WaitDelay = &out, &out, t.TempDir(), time.Second
+	cmd.Stdout, cmd.Stderr, cmd.Dir, cmd.WaitDelay = &out, &out, t.TempDir(), testrun.Long
 	cmd.Env = append(append(clean(os.Environ()), mark), x.env...)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -127,7 +127,7 @@ func (x starter) loses(t *testing.T) {
 	})
 	await := func(what string, is func() bool) {
 		t.Helper()
-		for end := time.Now().Add(hangs / 2); !is(); time.Sleep(10 * time.Millisecond) {
+		for end := time.Now().Add(testrun.Long); !is(); time.Sleep(10 * time.Millisecond) {
 			if time.Now().After(end) {
 				t.Errorf("not %s", what)
 				break

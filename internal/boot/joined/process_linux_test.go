@@ -12,6 +12,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/sys"
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
@@ -256,7 +257,7 @@ func TestS2_LeadersRefuseStrangers(t *testing.T) {
 			t.Fatal(err)
 		}
 		conn.Write(b)
-		conn.SetReadDeadline(time.Now().Add(10 * time.Second))
+		conn.SetReadDeadline(time.Now().Add(testrun.Long))
 		if got, _ := io.ReadAll(conn); len(got) > 0 {
 			t.Errorf("%s: %d bytes came back", name, len(got))
 		}

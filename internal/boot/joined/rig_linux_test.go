@@ -2,6 +2,7 @@ package joined
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -45,9 +46,6 @@ func (b built) Run() int {
 // program returns the path of a program under test.
 func program(name string) string { return filepath.Join(programs, name) }
 
-// hangs is the time after which a test considers a run to hang.
-const hangs = 60 * time.Second
-
 // An outcome is how a run of an engine ended.
 type outcome struct {
 	t      *testing.T
@@ -67,17 +65,23 @@ func runs(t *testing.T, env []string, args ...string) outcome {
 	cmd.Dir = t.TempDir()
 	cmd.Env = append(append(clean(os.Environ()), mark, testrun.RaceOptions), env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.WaitDelay = 5 * time.Second
-	limit := time.AfterFunc(hangs, func() { syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
+	cmd.WaitDelay = testrun.Long
+	hung, stop := testrun.Context(t.Context())
+	defer stop()
+	context.AfterFunc(hung, func() {
+		if context.Cause(hung) == testrun.ErrHangs {
+			syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		}
+	})
 	err := cmd.Run()
-	if !limit.Stop() {
+	if context.Cause(hung) == testrun.ErrHangs {
 		t.Fatalf("%q hangs:\n%s", args, out.String())
 	}
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
 		t.Fatalf("%q: %v\n%s", args, err, out.String())
 	}
-	for end := time.Now().Add(5 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(testrun.Long); ; time.Sleep(10 * time.Millisecond) {
 		left := marked(mark)
 		if left == "" {
 			break

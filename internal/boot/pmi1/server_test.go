@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/halo-mpi/halo/internal/testrun"
 )
 
 // fakeHost is the host of the ranks of a test, which all are on it.
@@ -90,7 +92,7 @@ func dial(t *testing.T, size, room int) (h *fakeHost, clients []net.Conn, ends [
 			theirs.Close()
 		}()
 		t.Cleanup(func() { mine.Close() })
-		mine.SetDeadline(time.Now().Add(time.Minute))
+		mine.SetDeadline(time.Now().Add(testrun.Long))
 		clients, ends = append(clients, mine), append(ends, end)
 	}
 	return h, clients, ends

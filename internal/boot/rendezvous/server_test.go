@@ -15,6 +15,7 @@ import (
 	"github.com/halo-mpi/halo/internal/boot/engine"
 	"github.com/halo-mpi/halo/internal/frame"
 	"github.com/halo-mpi/halo/internal/leak"
+	"github.com/halo-mpi/halo/internal/testrun"
 )
 
 func TestMain(m *testing.M) { leak.Main(m) }
@@ -27,7 +28,7 @@ type meeting struct {
 }
 
 func newMeeting(t *testing.T, size int) *meeting {
-	m := &meeting{t: t, server: newServer(size, 10*time.Second)}
+	m := &meeting{t: t, server: newServer(size, testrun.Long)}
 	t.Cleanup(m.served.Wait)
 	return m
 }

@@ -6,11 +6,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
 // testTimeout is how long a test waits for an event.
-const testTimeout = time.Minute
+const testTimeout = testrun.Long
 
 // give sends a frame from one end to another. The other polls with a hint until it has the frame.
 func give(fs []made, sinks []*inbox, from, to int) {
@@ -51,9 +52,11 @@ func wakes(t *testing.T, f *Fabric) {
 		f.Sleep()
 		close(woken)
 	}()
+	hung, stop := testrun.Context(t.Context())
+	defer stop()
 	select {
 	case <-woken:
-	case <-time.After(testTimeout):
+	case <-hung.Done():
 		t.Error("nobody has woken the sleeper")
 		f.Wake()
 		<-woken

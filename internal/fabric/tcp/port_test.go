@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/halo-mpi/halo/internal/boot"
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
@@ -55,7 +56,7 @@ func TestS8_CallersOfPorts(t *testing.T) {
 		if _, err := conn.Write(b); err != nil {
 			t.Fatal(err)
 		}
-		conn.SetReadDeadline(time.Now().Add(20 * time.Second))
+		conn.SetReadDeadline(time.Now().Add(testrun.Long))
 		got, _ := io.ReadAll(conn)
 		if want := 0; strings.HasPrefix(what, "replayed") {
 			if want = wire.ChallengeSize; len(got) != want {
@@ -85,7 +86,7 @@ func TestS8_CallersOfPorts(t *testing.T) {
 	if _, err := call.Write([]byte("x")); err != nil {
 		t.Fatal(err)
 	}
-	served.SetDeadline(time.Now().Add(20 * time.Second)) // if it is another caller's
+	served.SetDeadline(time.Now().Add(testrun.Long)) // if it is another caller's
 	b := make([]byte, 1)
 	if _, err := io.ReadFull(served, b); err != nil || b[0] != 'x' {
 		t.Fatal(b, err)
@@ -140,7 +141,7 @@ func TestCrowdedPorts(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer call.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), testrun.Long)
 	p.Crowded(ctx, time.Millisecond, cancel)
 	if !errors.Is(ctx.Err(), context.Canceled) {
 		t.Error("a port is not crowded though a client waits")

@@ -21,15 +21,15 @@ func TestSomeFaultsAreFound(t *testing.T) {
 	if err := b.build(list); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.clean(list, time.Minute); err != nil {
+	if _, err := b.clean(list, 20*time.Minute); err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range list {
-		if f := b.find(s, time.Minute); f.by == "" {
+		if f := b.find(s, 20*time.Minute); f.by == "" {
 			t.Errorf("%s is not found: %s", s.name, f.why)
 		}
 	}
-	if o := b.run(list[0].tests[0], "NoSuchFault", time.Minute); o.err == nil || !strings.Contains(o.out, "no planted fault") {
+	if o := b.run(list[0].tests[0], "NoSuchFault", 20*time.Minute); o.err == nil || !strings.Contains(o.out, "no planted fault") {
 		t.Errorf("with a fault that there is not the tests end with %v and say %s", o.err, o.out)
 	}
 }

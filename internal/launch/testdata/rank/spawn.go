@@ -93,7 +93,7 @@ func (p *process) spawn(arg string) error {
 		select {
 		case why := <-ended:
 			fmt.Println("ended:", why)
-		case <-time.After(20 * time.Second):
+		case <-time.After(20 * time.Minute): // the test finds out before that nothing happens
 			fmt.Println("nobody tells of the end")
 		}
 	}
