@@ -96,6 +96,9 @@ func (u *unit) check(shallow bool) {
 			u.syntax = append(u.syntax, f)
 		}
 	}
+	if u.ours() {
+		u.bodies()
+	}
 	version := build.Default.ReleaseTags[len(build.Default.ReleaseTags)-1]
 	if u.Module != nil && u.Module.GoVersion != "" {
 		version = "go" + u.Module.GoVersion
