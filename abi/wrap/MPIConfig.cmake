@@ -36,8 +36,16 @@ _halo_language(CXX mpicxx LIBRARIES ${_halo_libraries} INCLUDES "${_halo_prefix}
 set(MPI_MPICXX_FOUND FALSE) # the C++ bindings, which MPI-3.0 removed
 
 # The modules of the project's Fortran compiler, if they are installed.
+# Their folder is named after the family of the compiler, as mpifort finds it.
 get_filename_component(_halo_compiler "${CMAKE_Fortran_COMPILER}" NAME)
-if(CMAKE_Fortran_COMPILER_ID STREQUAL GNU OR NOT _halo_compiler)
+foreach(_halo_family GNU=gfortran LLVMFlang=flang Flang=flang Intel=ifort IntelLLVM=ifx NVHPC=nvfortran NAG=nagfor)
+  string(REPLACE "=" ";" _halo_family ${_halo_family})
+  list(GET _halo_family 0 _halo_id)
+  if(CMAKE_Fortran_COMPILER_ID STREQUAL _halo_id)
+    list(GET _halo_family 1 _halo_compiler)
+  endif()
+endforeach()
+if(NOT _halo_compiler)
   set(_halo_compiler gfortran)
 endif()
 set(_halo_modules "${_halo_prefix}/include/fortran/${_halo_compiler}")
