@@ -69,7 +69,13 @@ func (e *Engine) Frame(from int, h *wire.Header, payload []byte) {
 		e.assist(from, h)
 	case wire.Data:
 		if r := e.findFill(src, h); r != nil {
-			r.mem.Unpack(payload, int(h.Arg))
+			if h.Flags&wire.Unreadable != 0 {
+				e.streamCut(r)
+				return
+			}
+			if e.canWriteData(r, h) {
+				r.mem.Unpack(payload, int(h.Arg))
+			}
 			e.dataArrived(r, len(payload))
 		}
 	case wire.Credit:
@@ -212,7 +218,7 @@ func (e *Engine) Place(from int, h *wire.Header) []byte {
 	switch h.Kind {
 	case wire.Data:
 		if r := e.findFill(src, h); r != nil {
-			if b, contiguous := r.mem.Bytes(); contiguous { // else Frame unpacks it
+			if b, contiguous := r.mem.Bytes(); contiguous && e.canWriteData(r, h) { // else Frame unpacks or discards it
 				q.placedRecv = r
 				return b[h.Arg : h.Arg+uint64(h.Size)]
 			}
@@ -232,7 +238,7 @@ func (e *Engine) Place(from int, h *wire.Header) []byte {
 			r.setEnvelope(src, h.Tag, uint64(h.Size))
 			r.compareAux(h.Aux, uint64(h.Size))
 			e.compareNextClaim(src, r)
-			if e.canWrite(r, uint64(h.Size)) {
+			if e.canWriteEnds(r, uint64(h.Size)) { // which tests all of it: it is no longer than that
 				q.placedRecv = r
 				return room[:h.Size]
 			}

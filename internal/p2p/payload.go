@@ -35,7 +35,7 @@ func (e *Engine) gather(r *Request, at, end uint64) (n int, next uint64) {
 // of bytes.
 func (e *Engine) nextSlices(r *Request) (n int, bytes uint64) {
 	if r.mem.Gathers() && !r.hasPacked() {
-		n, end := e.gather(r, r.moved, r.need)
+		n, end := e.gather(r, r.moved, min(r.need, r.moved+testedMax))
 		return n, end - r.moved
 	}
 	e.iov[0] = e.packedRest(r)

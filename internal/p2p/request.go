@@ -93,10 +93,11 @@ type Request struct {
 	observer     WaitObserver // the starter, if it implements the interface; else nil
 	handle       uint64       // handle for the peer, 0 if the peer has none
 	remoteHandle uint64       // the peer's handle of its request; of a buffered send the handle of its copy
-	addr         uint64       // address of the payload in the sender's memory
+	addr         uint64       // of a receive: address of the payload in the sender's memory; of a send: see tested
 	need         uint64       // bytes to move
 	moved        uint64       // bytes moved so far, or in the send queue
 	queued       bool         // a frame of this send is in the send queue
+	discards     bool         // the rest of the message is discarded, since the buffer cannot be written
 	restart      bool         // Take starts the request again
 
 	Told   uint32         // Gen when the program has learned that it is complete, by a call that leaves it active

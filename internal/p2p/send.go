@@ -9,7 +9,6 @@ import (
 	"github.com/halo-mpi/halo/internal/match"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/planted"
-	"github.com/halo-mpi/halo/internal/sys"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
@@ -20,7 +19,7 @@ import (
 func (e *Engine) Send(c *comm.Comm, mode Mode, code dtype.Code, buf []byte, dest int, tag int32) error {
 	e.p.Lock()
 	to := c.Members[dest]
-	if len(buf) > copiedMax && !e.p.Near(int(to)) && !sys.Readable(buf) {
+	if len(buf) > copiedMax && !e.canRead(to, buf) {
 		e.p.Unlock()
 		return unreadable(buf)
 	}
@@ -138,7 +137,7 @@ func (e *Engine) startSend(r *Request) {
 		return
 	}
 	b, _ := r.mem.Bytes() // nil if not contiguous
-	if len(b) > copiedMax && !e.p.Near(int(r.peer)) && !sys.Readable(b) {
+	if len(b) > copiedMax && !e.canRead(r.peer, b) {
 		e.finish(r, unreadable(b))
 		return
 	}

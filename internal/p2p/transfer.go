@@ -40,14 +40,14 @@ func (e *Engine) fetch(r *Request, name, addr, size uint64) {
 
 // requestStream asks the sender to stream the payload, from its first byte.
 func (e *Engine) requestStream(r *Request) {
-	if !e.canWrite(r, r.need) {
+	if !e.canWriteEnds(r, r.need) {
 		e.ack(r.peer, r.remoteHandle)
 		b, _ := r.mem.Bytes()
 		r.Status.Err = unwritable(b[:r.need])
 		e.finish(r, nil)
 		return
 	}
-	r.phase, r.moved = phaseFill, 0
+	r.phase, r.moved, r.discards = phaseFill, 0, false
 	e.peers.At(int(r.peer)).peerUnanswered--
 	e.hdr = wire.Header{Kind: wire.Clear, Name: r.remoteHandle, Arg: e.assignHandle(r), Ctx: r.need}
 	e.p.Queue(int(r.peer), &e.hdr, nil, nil)
@@ -92,6 +92,7 @@ func (e *Engine) stream(r *Request, to, want uint64) {
 	r.phase = phaseStream
 	r.remoteHandle, r.moved, r.need = to, 0, min(want, uint64(r.size()))
 	r.staged = 0
+	*r.tested() = 0
 	r.queued = false
 	e.streams = append(e.streams, r)
 	e.p.SetBusy(1)
@@ -140,6 +141,11 @@ func (e *Engine) Work() int {
 // sendChunk sends the next frames of a stream, or puts one into the send queue.
 func (e *Engine) sendChunk(r *Request) {
 	n, bytes := e.nextSlices(r)
+	if !e.canReadNext(r, n) {
+		clear(e.iov[:n])
+		e.cutStream(r)
+		return
+	}
 	e.hdr = wire.Header{Kind: wire.Data, Name: r.remoteHandle, Arg: r.moved}
 	taken := uint64(e.p.SendRun(int(r.peer), &e.hdr, e.iov[:n]))
 	clear(e.iov[:n])

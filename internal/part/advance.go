@@ -16,8 +16,8 @@ const (
 	pieceMax = 256 << 10
 	// frameBurst is how often a poll sends frames of one send before the next send has its turn.
 	frameBurst = 4
-	// probeMin is the length in bytes from which on the memory of a send is tested before a socket
-	// reads it: see package p2p.
+	// probeMin is the length in bytes from which on memory is tested before a socket reads or writes it, piece
+	// by piece: see package p2p.
 	probeMin = 2 << 10
 )
 
@@ -67,7 +67,9 @@ func (e *Engine) advance(s *Send) (n int) {
 		switch end := s.hi * s.size; {
 		case s.at == end: // no bytes, or all in frames that have left the send queue
 		case d == nil:
-			e.sendPiece(s, end)
+			if !e.sendPiece(s, min(end, s.at+pieceMax)) {
+				return n
+			}
 		default:
 			to := min(end, s.at+pieceMax)
 			if err := d.copy(s, s.at, to); err != nil {
@@ -112,8 +114,7 @@ func (s *Send) collect(round uint64) {
 	}
 }
 
-// next takes the first partitions in a row from queue. It reports false if there are none, or if their
-// memory cannot be read, in which case the send has failed.
+// next takes the first partitions in a row from queue. It reports false if there are none.
 func (e *Engine) next(s *Send) bool {
 	for w, x := range s.queue {
 		if x == 0 {
@@ -128,20 +129,34 @@ func (e *Engine) next(s *Send) bool {
 			s.hi += n
 		}
 		s.at = s.lo * s.size
-		if b, ok := s.mem.Bytes(); ok && !e.p.Here(int(s.peer)) {
-			if b = b[s.at : s.hi*s.size]; len(b) > probeMin && !sys.Readable(b) {
-				e.fail(s, fail(class.Buffer, "the %d bytes at %p of partitions %d to %d of the send of rank %d cannot be read", len(b), unsafe.SliceData(b), s.lo, s.hi-1, s.comm.Rank))
-				return false
-			}
-		}
+		s.tested = s.at
 		return true
 	}
 	return false
 }
 
+// canRead reports whether the bytes up to end of the partitions that are being moved can be read. It tests
+// only what it has not tested before, and only if a socket sends it.
+func (e *Engine) canRead(s *Send, end int) bool {
+	from := max(s.at, s.tested)
+	if from >= end || e.p.Here(int(s.peer)) {
+		return true
+	}
+	s.tested = end
+	b, contiguous := s.mem.Bytes()
+	return !contiguous || (s.hi-s.lo)*s.size <= probeMin || sys.Readable(b[from:end])
+}
+
 // sendPiece sends the next bytes of the partitions that are being moved, up to byte end at most, in
-// frames. A frame for which there is no room goes into the send queue.
-func (e *Engine) sendPiece(s *Send, end int) {
+// frames. A frame for which there is no room goes into the send queue. It reports false if the memory cannot be
+// read: then the send has failed.
+func (e *Engine) sendPiece(s *Send, end int) bool {
+	if !e.canRead(s, end) {
+		b, _ := s.mem.Bytes()
+		b = b[s.lo*s.size : s.hi*s.size]
+		e.fail(s, fail(class.Buffer, "the %d bytes at %p of partitions %d to %d of the send of rank %d cannot be read", len(b), unsafe.SliceData(b), s.lo, s.hi-1, s.comm.Rank))
+		return false
+	}
 	peer, bytes := int(s.peer), end-s.at
 	e.hdr = wire.Header{Kind: wire.PartData, Name: s.remote, Arg: uint64(s.at)}
 	if s.mem.Gathers() {
@@ -151,7 +166,7 @@ func (e *Engine) sendPiece(s *Send, end int) {
 		clear(e.iov[:n])
 		s.at += taken
 		if bytes -= taken; bytes == 0 {
-			return
+			return true
 		}
 	}
 	n := min(bytes, e.p.ChunkMax(peer))
@@ -168,6 +183,7 @@ func (e *Engine) sendPiece(s *Send, end int) {
 	e.hdr = wire.Header{Kind: wire.PartData, Size: uint32(n), Name: s.remote, Arg: uint64(s.at)}
 	s.at += n
 	s.queued = !e.p.Queue(peer, &e.hdr, b, s)
+	return true
 }
 
 // Sent implements proc.Sent: a frame of s has left the send queue.

@@ -72,7 +72,7 @@ func (e *Engine) Frame(from int, h *wire.Header, payload []byte) {
 			}
 		}
 	case wire.PartData:
-		if r := e.findData(src, h); r != nil {
+		if r := e.findData(src, h); r != nil && e.canWrite(r, int(h.Arg), int(h.Size)) {
 			r.mem.Unpack(payload, int(h.Arg))
 			e.dataArrived(r, h)
 		}
@@ -158,7 +158,7 @@ func (e *Engine) Place(from int, h *wire.Header) []byte {
 		return nil
 	}
 	b, contiguous := r.mem.Bytes()
-	if !contiguous {
+	if !contiguous || !e.canWrite(r, int(h.Arg), int(h.Size)) {
 		return nil
 	}
 	e.peers.At(from).placed = r

@@ -181,10 +181,8 @@ func (r *Recv) Begin() {
 // open lets the sender write.
 func (r *Recv) open() {
 	e, round := r.e, r.round.Load()
-	if b, ok := r.mem.Bytes(); ok && !e.p.Here(int(r.peer)) && r.peer != e.me && !sys.Writable(b) {
-		err := fail(class.Buffer, "the %d bytes at %p of the receive buffer of rank %d cannot be written", len(b), unsafe.SliceData(b), r.comm.Rank)
-		e.failRecv(r, err)
-		e.tellFailure(r.peer, r.remote, 0, err)
+	if b, ok := r.mem.Bytes(); ok && r.tests() && !sys.WritableEnds(b) {
+		e.refuseMemory(r, b)
 		return
 	}
 	if r.shared() || r.peer == e.me {
@@ -196,6 +194,28 @@ func (r *Recv) open() {
 		return
 	}
 	e.tell(r.peer, wire.Header{Kind: wire.PartStart, Name: r.remote, Arg: round}, nil)
+}
+
+// tests reports whether the memory of r is tested before the bytes of a frame are written to it: whether a socket
+// fills it.
+func (r *Recv) tests() bool { return !r.e.p.Here(int(r.peer)) && r.peer != r.e.me }
+
+// canWrite reports whether n bytes of a frame can be written to the memory of r from byte at on. The receive and
+// its send have failed if not.
+func (e *Engine) canWrite(r *Recv, at, n int) bool {
+	b, contiguous := r.mem.Bytes()
+	if !contiguous || !r.tests() || sys.Writable(b[at:at+n]) {
+		return true
+	}
+	e.refuseMemory(r, b)
+	return false
+}
+
+// refuseMemory fails r, whose buffer b cannot be written, and its send.
+func (e *Engine) refuseMemory(r *Recv, b []byte) {
+	err := fail(class.Buffer, "the %d bytes at %p of the receive buffer of rank %d cannot be written", len(b), unsafe.SliceData(b), r.comm.Rank)
+	e.failRecv(r, err)
+	e.tellFailure(r.peer, r.remote, 0, err)
 }
 
 // watch has every poll look whether the sender has completed the round of r in memory.

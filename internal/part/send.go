@@ -59,6 +59,7 @@ type Send struct {
 	queue  []uint32 // bits of partitions that are taken out of waiting, and not moved yet
 	lo, hi int      // partitions that are being moved
 	at     int      // byte of the message that is next
+	tested int      // the bytes of these partitions before this one can be read
 	frame  []byte   // packed bytes of a frame
 	queued bool     // a frame is in the send queue
 }

@@ -401,6 +401,8 @@ const (
 	TurnGoesOn = false
 	// PiecesInARow sends several pieces of a long message without polling in between.
 	PiecesInARow = false
+	// TestedWhole tests all memory of a long message before the message is announced.
+	TestedWhole = false
 	// TagEnough accepts a caller whose tag is known, whatever it proves.
 	TagEnough = false
 )

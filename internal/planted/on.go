@@ -178,6 +178,7 @@ var (
 	RunsBeside            = chosen("RunsBeside")
 	TurnGoesOn            = chosen("TurnGoesOn")
 	PiecesInARow          = chosen("PiecesInARow")
+	TestedWhole           = chosen("TestedWhole")
 	TagEnough             = chosen("TagEnough")
 )
 

@@ -14,6 +14,20 @@ func Readable(b []byte) (ok bool) {
 	return
 }
 
+// endMax is how many bytes at the beginning of memory ReadableEnds and WritableEnds test: no frame of a fabric
+// is longer, so that they test all of the memory of one.
+const endMax = 64 << 10
+
+// ReadableEnds is Readable of the first 64 KiB and the last byte of b.
+func ReadableEnds(b []byte) bool {
+	return Readable(b[:min(len(b), endMax)]) && Readable(b[max(0, len(b)-1):])
+}
+
+// WritableEnds is Writable of the first 64 KiB and the last byte of b.
+func WritableEnds(b []byte) bool {
+	return Writable(b[:min(len(b), endMax)]) && Writable(b[max(0, len(b)-1):])
+}
+
 // readAll returns a value that depends on what it reads, so that the compiler keeps the reads.
 //
 //go:noinline

@@ -19,7 +19,7 @@ import (
 )
 
 // Version is the version of the frame layout; it is exchanged in every handshake.
-const Version = 11
+const Version = 12
 
 const (
 	// HeaderSize is the encoded size of a Header in bytes.
@@ -48,7 +48,8 @@ const (
 	// Clear asks the sender's request Name to send the first Ctx bytes of its payload, in
 	// Data frames for request Arg.
 	Clear
-	// Data carries payload bytes at offset Arg for the receiver's request Name.
+	// Data carries payload bytes at offset Arg for the receiver's request Name. With Unreadable it ends
+	// the request.
 	Data
 	// Ack completes the sender's request Name.
 	Ack
@@ -168,6 +169,8 @@ const (
 	Uncredited uint8 = 1
 	// Announced, of Revoke: Arg is the handle of the message's request, not a sequence number.
 	Announced uint8 = 1
+	// Unreadable, of Data: the sender cannot read its memory from offset Arg on, and sends no more Data.
+	Unreadable uint8 = 1
 	// WithResult, of WinAcc: the sender wants the previous values.
 	WithResult uint8 = 1
 	// ThenFlush, of WinPut and of WinAcc without a result: the frame also stands for a

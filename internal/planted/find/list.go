@@ -188,6 +188,7 @@ func faults() []sought {
 		by("RunsBeside", "internal/fabric/tcp", "TestLongMessagesAreSentByFrameBesideShortOnes"),
 		by("TurnGoesOn", "internal/fabric/tcp", "TestAShortMessageEndsATurn"),
 		by("PiecesInARow", "internal/p2p", "TestP2P06_ShortMessageBehindALongOne"),
+		by("TestedWhole", "internal/p2p", "TestBRD09_LongMessagesAreTestedInPieces"),
 		by("TagEnough", "internal/fabric/tcp", "TestS8_CallersOfPorts"),
 	}
 }
