@@ -8,7 +8,9 @@
 # make sanitize  the programs in C under the sanitizers of the compiler, and valgrind, each
 #                for SANITIZETIME at most
 # make bench     Halo beside MPICH and Open MPI, interleaved, as a table of ratios
-# make install   halo, mpiexec, mpicc, mpifort, the libraries and their manual below PREFIX
+# make install   halo, mpiexec, mpicc, mpifort, the libraries, their manual, completions and a
+#                module file below PREFIX
+# make uninstall removes what make install has put there
 
 GO        ?= go
 PREFIX    ?= /usr/local
@@ -50,7 +52,7 @@ endif
 
 STAMP      = $(if $(shell git rev-parse --verify HEAD 2>/dev/null),-buildvcs=true)
 
-.PHONY: test quick short need lint gofmt analyze platforms rules unit race examples fuzz faults soak stress sanitize bench install
+.PHONY: test quick short need lint gofmt analyze platforms rules unit race examples fuzz faults soak stress sanitize bench install uninstall stage
 
 test: need
 	@MAKE="$(MAKE)" tools/parts gofmt analyze platforms rules unit race
@@ -71,7 +73,7 @@ need:
 			ssh:openssh-client ssh-keygen:openssh-client /usr/sbin/sshd:openssh-server man:man-db groff:groff-base \
 			mpicc.mpich:libmpich-dev mpiexec.hydra:mpich mpirun.openmpi:openmpi-bin \
 			srun:slurm-client /usr/sbin/slurmctld:slurmctld /usr/sbin/slurmd:slurmd \
-			cmake:cmake autoconf:autoconf meson:meson ninja:ninja-build pkg-config:pkgconf g++:g++ gfortran:gfortran valgrind:valgrind gcore:gdb gdb:gdb musl-gcc:musl-tools; do \
+			cmake:cmake tclsh:tcl autoconf:autoconf meson:meson ninja:ninja-build pkg-config:pkgconf g++:g++ gfortran:gfortran valgrind:valgrind gcore:gdb gdb:gdb musl-gcc:musl-tools; do \
 			command -v $${t%:*} >/dev/null || echo $${t#*:}; \
 		done; \
 		[ -e "$$(gcc -print-file-name=libpmix.so)" ] || echo libpmix-dev; \
@@ -234,31 +236,49 @@ OBJCOPY = objcopy
 # A shell's pattern of the characters that a prefix cannot have: pkg-config, make and the shell
 # take words apart at them, -Wl at a comma, -rpath at a colon.
 UNFIT = [][[:space:]\"\'\`\$$\\,:\;\&\|\<\>\(\){}*?\#!]
-install: SO = $(DESTDIR)$(PREFIX)/lib/libmpi_abi
-install: F2C = $(DESTDIR)$(PREFIX)/lib/libmpi_f2c
 install:
 	@case $$DESTDIR$$PREFIX in *$(UNFIT)*) \
 		printf '%s\n' "make install: PREFIX=$$PREFIX$${DESTDIR:+ DESTDIR=$$DESTDIR} has a character that options of compilers and pkg-config cannot carry (space, comma, colon, quote and the like): choose another folder" >&2; \
 		exit 1 ;; \
 	esac
-	mkdir -p $(DESTDIR)$(PREFIX)/bin
-	$(GO) build $(BUILDFLAGS) $(STAMP) -o $(DESTDIR)$(PREFIX)/bin/halo ./cmd/halo
-	ln -sf halo $(DESTDIR)$(PREFIX)/bin/mpiexec
-	ln -sf halo $(DESTDIR)$(PREFIX)/bin/mpirun
+	@stage=$$(mktemp -d) && trap 'rm -rf "$$stage"' EXIT && \
+		$(MAKE) --no-print-directory stage STAGE="$$stage" && \
+		GOOS= GOARCH= $(GO) run ./abi/place "$$stage" "$(DESTDIR)$(PREFIX)"
+
+# What make install has put below the prefix, and nothing else.
+uninstall:
+	GOOS= GOARCH= $(GO) run ./abi/place -remove "$(DESTDIR)$(PREFIX)"
+
+# All files of an installation, below STAGE, from where abi/place moves them below the prefix.
+stage: SO = $(STAGE)/lib/libmpi_abi
+stage: F2C = $(STAGE)/lib/libmpi_f2c
+stage:
+	mkdir -p $(STAGE)/bin
+	$(GO) build $(BUILDFLAGS) $(STAMP) -o $(STAGE)/bin/halo ./cmd/halo
+	ln -sf halo $(STAGE)/bin/mpiexec
+	ln -sf halo $(STAGE)/bin/mpirun
+	mkdir -p $(STAGE)/share/modulefiles $(STAGE)/share/bash-completion/completions $(STAGE)/share/zsh/site-functions $(STAGE)/share/fish/vendor_completions.d
+	install -m 644 abi/wrap/modulefile $(STAGE)/share/modulefiles/halo
+	@$(STAGE)/bin/halo completion bash >$(STAGE)/share/bash-completion/completions/halo && \
+		$(STAGE)/bin/halo completion zsh >$(STAGE)/share/zsh/site-functions/_halo && \
+		$(STAGE)/bin/halo completion fish >$(STAGE)/share/fish/vendor_completions.d/halo.fish && \
+		for name in mpiexec mpirun; do ln -sf halo $(STAGE)/share/bash-completion/completions/$$name; done || { \
+			echo "make install: completions are left out: halo is for another machine"; \
+			rm -rf $(STAGE)/share/bash-completion $(STAGE)/share/zsh $(STAGE)/share/fish; \
+		}
 ifeq ($(shell uname -s),Linux)
-	mkdir -p $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/lib/pkgconfig
-	sed 's|@CC@|$(CC)|; s|@CXX@|$(CXX)|; s|@FC@|$(FC)|' abi/wrap/mpicc >$(DESTDIR)$(PREFIX)/bin/mpicc
-	chmod 755 $(DESTDIR)$(PREFIX)/bin/mpicc
-	for name in mpicxx mpic++ mpiCC; do ln -sf mpicc $(DESTDIR)$(PREFIX)/bin/$$name; done
-	for name in mpif77 mpif90; do ln -sf mpifort $(DESTDIR)$(PREFIX)/bin/$$name; done
-	install -m 644 abi/include/mpi.h abi/include/mpi_f2c.h $(DESTDIR)$(PREFIX)/include/
-	install -m 644 abi/compat/mpi_compat.h $(DESTDIR)$(PREFIX)/include/mpi_compat.h
-	install -m 644 abi/wrap/halo.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/halo.pc
-	for name in mpi mpi-c mpi-cxx; do ln -sf halo.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/$$name.pc; done
-	mkdir -p $(DESTDIR)$(PREFIX)/lib/cmake/MPI
-	install -m 644 abi/wrap/MPIConfig.cmake abi/wrap/MPIConfigVersion.cmake $(DESTDIR)$(PREFIX)/lib/cmake/MPI/
-	ln -sfn ../.. $(DESTDIR)$(PREFIX)/lib/pkgconfig/halo.prefix
-	rm -f $(SO).so.0 # of older versions it is the library itself
+	mkdir -p $(STAGE)/include $(STAGE)/lib/pkgconfig
+	sed 's|@CC@|$(CC)|; s|@CXX@|$(CXX)|; s|@FC@|$(FC)|' abi/wrap/mpicc >$(STAGE)/bin/mpicc
+	chmod 755 $(STAGE)/bin/mpicc
+	for name in mpicxx mpic++ mpiCC; do ln -sf mpicc $(STAGE)/bin/$$name; done
+	for name in mpif77 mpif90; do ln -sf mpifort $(STAGE)/bin/$$name; done
+	install -m 644 abi/include/mpi.h abi/include/mpi_f2c.h $(STAGE)/include/
+	install -m 644 abi/compat/mpi_compat.h $(STAGE)/include/mpi_compat.h
+	install -m 644 abi/wrap/halo.pc $(STAGE)/lib/pkgconfig/halo.pc
+	for name in mpi mpi-c mpi-cxx; do ln -sf halo.pc $(STAGE)/lib/pkgconfig/$$name.pc; done
+	mkdir -p $(STAGE)/lib/cmake/MPI
+	install -m 644 abi/wrap/MPIConfig.cmake abi/wrap/MPIConfigVersion.cmake $(STAGE)/lib/cmake/MPI/
+	ln -sfn ../.. $(STAGE)/lib/pkgconfig/halo.prefix
 	$(DWARF) $(GO) build $(BUILDFLAGS) $(STAMP) -buildmode=c-shared -ldflags '$(STACKS) -compressdwarf=false -extldflags -Wl,-soname,libmpi_abi.so.1' -o $(SO).so.1 ./abi/lib
 	GOOS= GOARCH= $(GO) run ./abi/unwind $(SO).so.1
 	chmod 755 $(SO).so.1 # ldd and rpm want libraries that can be executed
@@ -268,15 +288,15 @@ ifeq ($(shell uname -s),Linux)
 	$(OBJCOPY) --redefine-sym pthread_create=halo_pthread_create --redefine-sym __real_pthread_create=pthread_create \
 		--redefine-sym __wrap_pthread_create=halo_wrap_pthread_create $(SO).a
 	rm -f $(SO).h $(SO).so.h
-	$(CC) -O2 -fPIC -Wall -Iabi/include -Iabi/compat -c abi/compat/compat.c -o $(DESTDIR)$(PREFIX)/lib/compat.o
-	ar rcs $(DESTDIR)$(PREFIX)/lib/libmpi_compat.a $(DESTDIR)$(PREFIX)/lib/compat.o
-	rm $(DESTDIR)$(PREFIX)/lib/compat.o
-	$(CC) -O2 -fPIC -Wall -Iabi/include -c abi/f2c/f2c.c -o $(DESTDIR)$(PREFIX)/lib/f2c.o
-	$(CC) -shared -Wl,-soname,libmpi_f2c.so.0 '-Wl,-rpath,$$ORIGIN' -o $(F2C).so.0 $(DESTDIR)$(PREFIX)/lib/f2c.o $(SO).so.1
+	$(CC) -O2 -fPIC -Wall -Iabi/include -Iabi/compat -c abi/compat/compat.c -o $(STAGE)/lib/compat.o
+	ar rcs $(STAGE)/lib/libmpi_compat.a $(STAGE)/lib/compat.o
+	rm $(STAGE)/lib/compat.o
+	$(CC) -O2 -fPIC -Wall -Iabi/include -c abi/f2c/f2c.c -o $(STAGE)/lib/f2c.o
+	$(CC) -shared -Wl,-soname,libmpi_f2c.so.0 '-Wl,-rpath,$$ORIGIN' -o $(F2C).so.0 $(STAGE)/lib/f2c.o $(SO).so.1
 	ln -sf libmpi_f2c.so.0 $(F2C).so
-	ar rcs $(F2C).a $(DESTDIR)$(PREFIX)/lib/f2c.o
-	rm $(DESTDIR)$(PREFIX)/lib/f2c.o
-	CC='$(CC)' FC='$(FC)' GO='$(GO)' abi/fortran/install $(DESTDIR)$(PREFIX)
-	GOOS= GOARCH= $(GO) run ./abi/generate -supp $(DESTDIR)$(PREFIX)/share/halo/halo.supp
-	GOOS= GOARCH= $(GO) run ./abi/generate -man $(DESTDIR)$(PREFIX)/share/man -bin $(DESTDIR)$(PREFIX)/bin
+	ar rcs $(F2C).a $(STAGE)/lib/f2c.o
+	rm $(STAGE)/lib/f2c.o
+	CC='$(CC)' FC='$(FC)' GO='$(GO)' abi/fortran/install $(STAGE)
+	GOOS= GOARCH= $(GO) run ./abi/generate -supp $(STAGE)/share/halo/halo.supp
+	GOOS= GOARCH= $(GO) run ./abi/generate -man $(STAGE)/share/man -bin $(STAGE)/bin
 endif

@@ -26,6 +26,7 @@ func commands() []command {
 		{"ps", "show what the ranks of running jobs do and wait for", psMain},
 		{"sim", "predict how long collectives take with many ranks, on a model network", simMain},
 		{"info", "describe this build, this machine, and what they can do", infoMain},
+		{"completion", "print what lets bash, zsh or fish complete the words of halo", completionMain},
 		{"version", "print the version", versionMain},
 	}
 }
