@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/halo-mpi/halo/mpi"
+	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
 // marks returns the places of the lines of this file that end with "// at: " and a word, by the words.
@@ -23,6 +24,37 @@ func marks(t *testing.T, file string) map[string]string {
 		}
 	}
 	return at
+}
+
+// BRD-08: Finalize with a receive that is posted says for what, and which messages lie there unmatched,
+// in checking mode with both lines.
+func TestBRD08_FinalizeExplainsAPostedReceive(t *testing.T) {
+	at := marks(t, "checking_lines_test.go")
+	for _, checks := range []string{"0", "1"} {
+		t.Setenv("HALO_CHECK", checks)
+		recv, sent := "", ""
+		if checks == "1" {
+			recv, sent = ", at "+at["waits"], ", sent at "+at["sends"]
+		}
+		want := "1 receive is still posted: on world from 0 tag 8" + recv + "; here, unmatched: from 0 tag 7, 8 bytes" + sent
+		for _, fabric := range mpitest.Fabrics() {
+			err := mpitest.RunOver(fabric, 2, func(c *mpi.Comm) error {
+				if c.Rank() == 0 {
+					if err := mpi.Send(c, []int64{1}, 1, 7); err != nil { // at: sends
+						return err
+					}
+					mpi.Recv(c, []byte{}, 1, 99) // until the other rank has failed
+					return nil
+				}
+				if _, err := c.Probe(0, 7); err != nil {
+					return err
+				}
+				mpi.Irecv(c, make([]int64, 1), 0, 8) // at: waits
+				return nil
+			})
+			mismatched(t, fabric, err, mpi.ErrPending, want)
+		}
+	}
 }
 
 // BRD-08, DT-16, COL-05: in checking mode the error of two ranks that disagree says where both call, for

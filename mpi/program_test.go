@@ -133,7 +133,7 @@ func lifecycle() error {
 
 	// Finalize with pending requests is an error and does nothing.
 	r := mpi.Irecv(world, make([]byte, 4), 0, 1)
-	if err := expect(mpi.Finalize(), mpi.ErrPending, "mpi: Finalize on world: 1 receive is still posted (MPI_ERR_PENDING)"); err != nil {
+	if err := expect(mpi.Finalize(), mpi.ErrPending, "mpi: Finalize on world: 1 receive is still posted: on world from 0 tag 1 (MPI_ERR_PENDING)"); err != nil {
 		return err
 	}
 	if mpi.Finalized() {

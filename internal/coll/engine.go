@@ -44,6 +44,7 @@ type Engine struct {
 func New(p *proc.Proc, messages *p2p.Engine, choice Choice) *Engine {
 	e := &Engine{p: p, p2p: messages, node: p.Node(), choice: choice, tells: true, comms: make(map[uint64]weak.Pointer[comm.Comm]), sweepAt: 64}
 	messages.OnRefusal(e.refused)
+	messages.FindComm(func(ctx uint64) *comm.Comm { return e.comms[ctx].Value() })
 	return e
 }
 

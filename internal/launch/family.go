@@ -30,6 +30,7 @@ type family struct {
 	beats *time.Ticker // nil: all ranks are on this host
 
 	interrupted syscall.Signal // the first one that came to end the jobs
+	quitTables  []string       // what ranks waited for when SIGQUIT came, to be written after their stacks
 	ending      bool           // the jobs are being ended
 	status      int
 	reason      string   // one line; "" if there is nothing to explain

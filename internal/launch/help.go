@@ -30,11 +30,11 @@ Options for each PROGRAM:
 	fmt.Fprintf(&b, `
 Rank 0 reads the launcher's standard input, the others read nothing. Output
 comes through the launcher, whole lines at a time. SIGINT, SIGTERM, SIGHUP,
-SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP and SIGCONT are passed on to the ranks; a
+SIGQUIT, SIGUSR1, SIGTSTP and SIGCONT are passed on to the ranks; a
 second SIGINT or SIGTERM kills them, and so does the end of -grace after
 SIGTERM; ranks that have not ended within a second are named. SIGQUIT (Ctrl-\
-in a terminal) first shows what each rank waits for, as halo ps does at any
-time. A job ends as a whole: when one rank dies, the others are ended too, and
+in a terminal) also shows what each rank waits for, after the ranks' own
+output; SIGUSR2 shows that and does nothing else, as halo ps does at any time. A job ends as a whole: when one rank dies, the others are ended too, and
 the launcher says why.
 
 On other hosts ssh starts halo, which starts the ranks; docs/hosts.md says what

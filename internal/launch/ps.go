@@ -68,6 +68,9 @@ type RankState struct {
 	// some of them, the one that has slept longest first.
 	Asleep int         `json:"asleep"`
 	Waits  []WaitState `json:"waits"`
+	// Unmatched describes messages that have arrived while the process sleeps, and that none of its
+	// receives matches.
+	Unmatched string `json:"unmatched,omitempty"`
 
 	inC     bool // a program in C
 	stage   shmfmt.Stage
@@ -127,6 +130,9 @@ func (s *JobState) Write(w io.Writer) error {
 		}
 		if more := r.Asleep - len(r.Waits); more > 0 && len(lines) > 0 {
 			lines = append(lines, [2]string{"", inWords(fmt.Sprintf("and %d more goroutines", more), r.inC)})
+		}
+		if r.Unmatched != "" && len(lines) > 0 {
+			lines = append(lines, [2]string{"", "here, unmatched: " + r.Unmatched})
 		}
 		if len(lines) == 0 {
 			text := ""

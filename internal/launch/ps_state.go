@@ -9,8 +9,11 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/boot/segment"
+	"github.com/halo-mpi/halo/internal/callsite"
 	"github.com/halo-mpi/halo/internal/cname"
+	"github.com/halo-mpi/halo/internal/lines"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/sys"
 )
@@ -113,10 +116,27 @@ func newRankState(h *shmfmt.NotesHeader, v *shmfmt.NoteView, led bool) RankState
 	for i, w := range v.Waits {
 		r.Waits = append(r.Waits, WaitState{segment.WaitsFor(v, i), w.Since})
 	}
-	if r.Asleep > 0 && r.State == stateRunning {
-		r.State = stateWaiting
+	if r.Asleep > 0 {
+		r.Unmatched = callsite.Resolve(v.Unmatched, linesOf(v.Self))
+		if r.State == stateRunning {
+			r.State = stateWaiting
+		}
 	}
 	return r
+}
+
+// linesOf returns the function that finds the lines of calls in C of a process.
+func linesOf(pid int) func(list []callsite.Address) []string {
+	return func(list []callsite.Address) []string {
+		var questions, answers strings.Builder
+		for _, a := range list {
+			questions.WriteString(boot.Question(pid, a.Offset, a.Path))
+		}
+		if lines.Answer(strings.NewReader(questions.String()), &answers) != nil {
+			return nil
+		}
+		return strings.Split(strings.TrimSuffix(answers.String(), "\n"), "\n")
+	}
 }
 
 // descends reports whether a process is a child or a later descendant of another one. The

@@ -3,6 +3,7 @@
 package launch
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,7 +12,8 @@ import (
 	"time"
 )
 
-// On SIGQUIT the launcher prints the table first, and then passes the signal on.
+// BRD-08: on SIGQUIT the launcher passes the signal on, and prints the table last, below the stacks of
+// the ranks. It shows the state before the signal.
 func TestF6_QuitShowsWhatRanksWaitFor(t *testing.T) {
 	for _, fabric := range []string{"shm", "tcp"} {
 		r := newRun(t, "-fabric", fabric, "-n", "3", hangPath, "recv", "barrier", "sleep").start()
@@ -20,8 +22,58 @@ func TestF6_QuitShowsWhatRanksWaitFor(t *testing.T) {
 		r.wait(2).said("halo: the job was ended by SIGQUIT").said("   0 ", "waiting", "Recv on world from 1 tag 7").
 			said("   1 ", "waiting", "Barrier on world").said("   2 ", "running").said("goroutine")
 		all := r.stderr.String()
-		if strings.Index(all, "WAITS FOR") > strings.Index(all, "goroutine") {
-			t.Errorf("the ranks spoke first: %.3000s", all)
+		if strings.Index(all, "WAITS FOR") < strings.LastIndex(all, "goroutine ") {
+			t.Errorf("the stacks come last: %.3000s", all)
+		}
+	}
+}
+
+// BRD-08: SIGUSR2 to the launcher shows the table, and nothing else happens: the ranks do not get it.
+func TestBRD08_UserSignalShowsTheTableAlone(t *testing.T) {
+	r := newRun(t, "-n", "2", hangPath, "recv", "barrier").start()
+	r.awaitPs("waiting: Recv on world from 1 tag 7;", "waiting: Barrier on world;")
+	for range 2 {
+		r.cmd.Process.Signal(syscall.SIGUSR2)
+		time.Sleep(10 * time.Millisecond) // or both may be one signal
+	}
+	r.awaitPs("waiting: Recv on world from 1 tag 7;", "waiting: Barrier on world;")
+	r.cmd.Process.Signal(syscall.SIGTERM)
+	r.wait(143).said("   0 ", "waiting", "Recv on world from 1 tag 7").said("   1 ", "waiting", "Barrier on world")
+	if all := r.stderr.String(); strings.Contains(all, "goroutine ") {
+		t.Errorf("stderr: %.3000s", all)
+	}
+}
+
+// BRD-08: messages that lie unmatched at a rank that waits are shown with what it waits for, also those
+// that come while it sleeps; in checking mode with the line that has sent them.
+func TestBRD08_WaitsShowUnmatchedMessages(t *testing.T) {
+	for _, fabric := range []string{"shm", "tcp"} {
+		for _, checks := range []bool{false, true} {
+			args, at := []string{"-fabric", fabric, "-timeout", "60s", "-n", "2", hangPath, "tags", "tags"}, ""
+			if checks {
+				args, at = append([]string{"-check"}, args...), ", sent at main.go:"
+			}
+			r := newRun(t, args...).start()
+			want := func() bool {
+				s := r.state()
+				if s == nil {
+					return false
+				}
+				for i, rank := range s.Ranks {
+					if !strings.HasPrefix(rank.Unmatched, fmt.Sprintf("2 messages from %d tag 1, 8 bytes%s", 1-i, at)) ||
+						!strings.Contains(rank.Unmatched, fmt.Sprintf("; from %d tag 3 on apart, 16 bytes%s", 1-i, at)) {
+						return false
+					}
+				}
+				return len(s.Ranks) == 2
+			}
+			for end := time.Now().Add(hangs / 2); !want(); time.Sleep(10 * time.Millisecond) {
+				if time.Now().After(end) {
+					t.Fatalf("over %s, checking %v: %+v", fabric, checks, r.state())
+				}
+			}
+			r.cmd.Process.Signal(syscall.SIGQUIT)
+			r.wait(2).said("here, unmatched: 2 messages from 1 tag 1, 8 bytes" + at)
 		}
 	}
 }

@@ -280,6 +280,7 @@ func (j *job) build(programs []*program, signals <-chan os.Signal) (dir string, 
 // report writes how the job ended, as the last output.
 func (j *job) report() {
 	close(j.messages)
+	j.showQuit()
 	if j.abandoned || j.givenUp != nil {
 		j.conclude()
 		j.say(j.unfinished(), j.reason)

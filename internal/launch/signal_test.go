@@ -15,7 +15,7 @@ import (
 )
 
 func TestSignalsReachTheRanks(t *testing.T) {
-	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2} {
+	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1} {
 		ready := filepath.Join(t.TempDir(), "ready")
 		r := newRun(t, "-n", "3", "rank", fmt.Sprintf("catch:%d", s), "ready:"+ready, "forever").start()
 		r.ready(ready, 3)

@@ -63,8 +63,16 @@ func (j *job) signal(s syscall.Signal) {
 			j.endInterrupted(statusSignalBase + int(s))
 		}
 	}
-	if s == syscall.SIGQUIT && j.begun { // users send it to a program that hangs
-		j.show(func() { j.forwardAll(s) })
+	switch {
+	case s == syscall.SIGQUIT && j.begun: // users send it to a program that hangs
+		j.collect(func(tables []string) {
+			j.forwardAll(s)
+			j.quitTables = append(j.quitTables, tables...)
+			time.AfterFunc(quitDelay, func() { j.post(j.showQuit) })
+		})
+		return
+	case s == syscall.SIGUSR2: // which shows the tables and changes nothing
+		j.show(func() {})
 		return
 	}
 	j.forwardAll(s)
@@ -88,9 +96,55 @@ func (j *job) endInterrupted(status int) {
 // showTimeout bounds how long the end of the ranks is delayed for a table that nobody reads.
 const showTimeout = time.Second
 
+// quitDelay is how long after SIGQUIT the tables are written if the ranks go on: the stacks of ranks in
+// Go, which end, come before the tables, so that the tables are what the user sees last.
+const quitDelay = 5 * time.Second
+
+// showQuit writes the tables of SIGQUIT, unless they are written already.
+func (j *job) showQuit() {
+	tables := j.quitTables
+	j.quitTables = nil
+	j.said.Go(func() {
+		for _, table := range tables {
+			j.stderr.say(table)
+		}
+	})
+}
+
+// collect finds out what each rank does and waits for, and then, in the loop, calls next with the tables.
+func (j *job) collect(next func(tables []string)) {
+	tables := j.tables()
+	go func() {
+		var texts []string
+		for _, table := range tables {
+			texts = append(texts, table()) // which ends after half of showTimeout
+		}
+		j.post(func() { next(texts) })
+	}()
+}
+
 // show writes what each rank does and waits for to stderr, and then, in the
 // loop, does next.
 func (j *job) show(next func()) {
+	tables := j.tables()
+	shown := make(chan struct{})
+	j.said.Go(func() {
+		defer close(shown)
+		for _, table := range tables {
+			j.stderr.say(table())
+		}
+	})
+	go func() {
+		select {
+		case <-shown:
+		case <-time.After(showTimeout):
+		}
+		j.post(next)
+	}()
+}
+
+// tables asks for what each rank does and waits for: functions that wait for the answer, one for each host.
+func (j *job) tables() []func() string {
 	var tables []func() string
 	for _, k := range j.jobs {
 		if !k.begun {
@@ -107,18 +161,5 @@ func (j *job) show(next func()) {
 			}
 		}
 	}
-	shown := make(chan struct{})
-	j.said.Go(func() {
-		defer close(shown)
-		for _, table := range tables {
-			j.stderr.say(table())
-		}
-	})
-	go func() {
-		select {
-		case <-shown:
-		case <-time.After(showTimeout):
-		}
-		j.post(next)
-	}()
+	return tables
 }

@@ -22,6 +22,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/callsite"
 	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/fabric"
 	"github.com/halo-mpi/halo/internal/match"
 	"github.com/halo-mpi/halo/internal/peers"
@@ -88,8 +89,9 @@ type Engine struct {
 	checkers   peers.Set              // processes that check types; nil if this one does not
 	peerClaims peers.Table[peerClaim] // in checking mode only: a field of peer would enlarge it for all
 	claims     map[*Message]*claim
-	locator    callsite.Locator // in checking mode
-	checkHdr   wire.Header      // of Check frames
+	locator    callsite.Locator            // in checking mode
+	comms      func(ctx uint64) *comm.Comm // see FindComm; nil in tests
+	checkHdr   wire.Header                 // of Check frames
 
 	oneSided    fabric.Sink // receives the frames of one-sided communication; may be nil
 	partitioned fabric.Sink // receives those of partitioned communication; may be nil
@@ -132,6 +134,7 @@ func New(p *proc.Proc) *Engine {
 	}
 	p.OnImport(e.importQueues)
 	e.table.Tell(p.Slow(), shmfmt.SlowPosted, shmfmt.SlowUnexpected)
+	p.OnUnmatched(e.table.Unexpected, e.appendUnmatched)
 	e.peers = peers.Make(p.Known(), e.initPeer)
 	return e
 }

@@ -16,6 +16,7 @@ func (e *Engine) Pending(of func(ctx uint64) bool) error {
 	defer e.p.Unlock()
 	selects := func(ctx uint64) bool { return of == nil || of(ctx) }
 	sends, receives, posted, probes := 0, 0, 0, 0
+	var first *Request // that is posted
 	for _, r := range e.pulls {
 		if selects(r.ctx) {
 			receives++
@@ -37,7 +38,9 @@ func (e *Engine) Pending(of func(ctx uint64) bool) error {
 	}
 	for n := range e.table.Receives() {
 		if selects(n.Ctx) {
-			posted++
+			if posted++; first == nil {
+				first = n.Owner
+			}
 		}
 	}
 	for _, q := range e.probes {
@@ -47,7 +50,9 @@ func (e *Engine) Pending(of func(ctx uint64) bool) error {
 	}
 	switch {
 	case posted > 0:
-		return pending(posted, "receive", "still posted")
+		err := pending(posted, "receive", "still posted")
+		err.Text += e.pendingReceive(first, posted)
+		return err
 	case receives > 0:
 		return pending(receives, "receive", "not complete")
 	case sends > 0:
@@ -70,7 +75,7 @@ func (r *Request) waitable() bool {
 // Freed reports whether the program has freed r before it was complete. The lock is held.
 func (r *Request) Freed() bool { return r.autoFree }
 
-func pending(n int, what, how string) error {
+func pending(n int, what, how string) *class.Error {
 	verb := "is"
 	if n > 1 {
 		what, verb = what+"s", "are"

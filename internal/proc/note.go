@@ -14,8 +14,34 @@ type sleeper struct {
 }
 
 // SetNote sets the wait note, in which launcher and halo ps read what the process waits for;
-// nil if nobody reads it, as in ranks that are goroutines. It is called before Start.
-func (p *Proc) SetNote(note *shmfmt.Note) { p.note = note }
+// nil if nobody reads it, as in ranks that are goroutines. messages is where the messages are described
+// that have arrived and are not received, by the function of OnUnmatched. It is called before Start.
+func (p *Proc) SetNote(note *shmfmt.Note, messages *shmfmt.NoteMessages) {
+	p.note, p.noteMessages = note, messages
+}
+
+// OnUnmatched sets a function that describes the messages that have arrived and are not received, and
+// one that returns their number. Both are called with the lock held. It is called before Start.
+func (p *Proc) OnUnmatched(number func() int, describe func(text []byte) []byte) {
+	p.unmatched, p.describeUnmatched = number, describe
+}
+
+// noteUnmatched notes the messages that are not received, if their number has changed since the last
+// note. It is called where the process is about to sleep: what arrives before that costs nothing, and a
+// message that wakes nobody is noted before the service sleeps again.
+func (p *Proc) noteUnmatched() {
+	if p.noteMessages == nil || p.unmatched == nil || len(p.sleepers) == 0 {
+		return
+	}
+	n := p.unmatched()
+	if n == p.notedUnmatched || n == 0 && !p.saidUnmatched {
+		return
+	}
+	p.notedUnmatched = n
+	p.text = p.describeUnmatched(p.text[:0])
+	p.noteMessages.Set(p.text)
+	p.saidUnmatched = len(p.text) > 0
+}
 
 // noteSleep notes that a goroutine is about to sleep until e. A wait that ends while its
 // goroutine polls is not noted, nor is one that ends soon after it parked while another
@@ -32,6 +58,8 @@ func (p *Proc) noteSleep(e *Event) {
 	p.note.Begin()
 	p.describe(len(p.sleepers) - 1)
 	p.note.End(len(p.sleepers), now)
+	p.notedUnmatched = -1
+	p.noteUnmatched()
 }
 
 // Outside notes that a goroutine waits outside of the engine, until done is called.

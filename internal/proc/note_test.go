@@ -27,7 +27,7 @@ func withNote(t *testing.T, p *proc.Proc) (read func() shmfmt.NoteView) {
 	words := make([]uint64, shmfmt.NotesSize(1)/8)
 	mem := unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), shmfmt.NotesSize(1))
 	p.Lock()
-	p.SetNote(shmfmt.OpenNote(mem, 0))
+	p.SetNote(shmfmt.OpenNote(mem, 0), nil)
 	p.Unlock()
 	return func() shmfmt.NoteView {
 		v, err := shmfmt.ReadNote(bytes.NewReader(mem), 0)

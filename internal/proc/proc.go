@@ -55,17 +55,23 @@ type Proc struct {
 	queuedPeers     []int    // peers whose send queue is not empty
 	serials         uint64   // of contexts that this process has made
 	closed          bool
-	stopped         chan struct{} // closed when closed is set
-	armingCalls     int           // calls that armed since polling mode ended
-	servicesWoken   bool          // the services were woken, and none has polled since
-	modeSince       uint64        // rec.Activity when polling mode began
-	modeEntered     chan struct{} // tells the watchdog that polling mode has begun; capacity 1
-	note            *shmfmt.Note  // nil if nobody reads it
-	sleepers        []sleeper     // noted waits: parked ones, and pollers that have slept; the oldest first
-	text            []byte        // scratch of describe
-	services        sync.WaitGroup
-	woken           int // parked goroutines that were woken and do not run yet
-	freeParks       []*park
+	stopped         chan struct{}        // closed when closed is set
+	armingCalls     int                  // calls that armed since polling mode ended
+	servicesWoken   bool                 // the services were woken, and none has polled since
+	modeSince       uint64               // rec.Activity when polling mode began
+	modeEntered     chan struct{}        // tells the watchdog that polling mode has begun; capacity 1
+	note            *shmfmt.Note         // nil if nobody reads it
+	noteMessages    *shmfmt.NoteMessages // like note
+
+	unmatched         func() int // see OnUnmatched
+	describeUnmatched func(text []byte) []byte
+	saidUnmatched     bool      // the last note is not empty
+	notedUnmatched    int       // number of messages when they were noted last; -1: not since a goroutine fell asleep
+	sleepers          []sleeper // noted waits: parked ones, and pollers that have slept; the oldest first
+	text              []byte    // scratch of describe
+	services          sync.WaitGroup
+	woken             int // parked goroutines that were woken and do not run yet
+	freeParks         []*park
 }
 
 // Policy sets how to wait. It depends on how many processes share the cores.

@@ -113,6 +113,7 @@ func (p *Proc) serve(l *transport) {
 		// yield its P: where the program computes on all Ps, it would get one again only when the
 		// runtime preempts a goroutine, after 10 ms or more. A service that sleeps in the kernel
 		// keeps its P for a while, and serves frames in that time at once.
+		p.noteUnmatched()
 		others := p.woken > 0 || p.rec.Want.Load() > 0
 		p.settle() // under the lock, since Stop may free the memory of the node after that
 		p.Unlock()

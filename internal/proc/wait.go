@@ -188,6 +188,7 @@ func (p *Proc) pollFor(e *Event, hint int) bool {
 			p.pollerEvent = nil
 			p.noteParked()
 			p.noteSleep(e)
+			p.noteUnmatched()
 			return false
 		}
 		spins = 0

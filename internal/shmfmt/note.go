@@ -14,6 +14,7 @@ import (
 //	512    Note of local process 0
 //	...
 //	512*n  Note of local process n-1
+//	       NoteMessages of each of them
 //
 // Numbers are in the byte order of the machine; times are nanoseconds since 1970. The launcher writes
 // the first words of a Note and its language. The process writes the rest: its stage, which is one

@@ -23,6 +23,7 @@ func TestNoteLayoutIsGolden(t *testing.T) {
 	}
 	l.fields(Note{})
 	l.fields(noteSleeper{})
+	l.fields(NoteMessages{})
 	for _, n := range []int{1, 2, 1000} {
 		l.line(fmt.Sprintf("notes of %d: size", n), NotesSize(n))
 	}

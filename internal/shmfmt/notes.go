@@ -171,6 +171,8 @@ type NoteView struct {
 	Asleep  int       // goroutines that sleep in calls
 	Changed time.Time // when Asleep last changed
 	Waits   []Wait    // of the goroutines that have slept longest, the longest first
+
+	Unmatched string // messages that the process has not received; set by ReadNotes only
 }
 
 // A Wait is what a goroutine sleeps for.
@@ -218,7 +220,7 @@ func ReadNotes(r io.ReaderAt) (*NotesHeader, []NoteView, error) {
 			}
 		}
 	}
-	return h, views, nil
+	return h, views, readMessages(r, views)
 }
 
 // ReadNote reads the note of local process i.

@@ -72,7 +72,7 @@ func RunSimulated(net *sim.Network, n int, fn func(*World) error) error {
 	boots := boot.Memory(n)
 	return g.runAll(func(i int) (*World, error) {
 		// A rank never polls in vain, since no time passes then.
-		return startOver(boots[i], ways{}, net.Fabric(i), false, proc.Policy{Yield: runtime.Gosched}, false, nil)
+		return startOver(boots[i], ways{}, net.Fabric(i), false, proc.Policy{Yield: runtime.Gosched}, false, notes{})
 	}, joined(fn))
 }
 
@@ -221,7 +221,7 @@ func opener(name string, boots []boot.Boot, checks func(i int) bool) (open func(
 		if err != nil {
 			return nil, err
 		}
-		return start(b, way, checks(i), goroutinePolicy(), false, nil)
+		return start(b, way, checks(i), goroutinePolicy(), false, notes{})
 	}, release, nil
 }
 

@@ -297,7 +297,7 @@ func TestMemoryForEachProcessOfTheJob(t *testing.T) {
 			return int(m.HeapAlloc)
 		}
 		before := memory()
-		w, err := startOver(large{boot.Memory(1)[0], &job}, ways{}, &port{m: &mesh{}, bell: make(chan struct{}, 1)}, false, goroutinePolicy(), false, nil)
+		w, err := startOver(large{boot.Memory(1)[0], &job}, ways{}, &port{m: &mesh{}, bell: make(chan struct{}, 1)}, false, goroutinePolicy(), false, notes{})
 		if err == nil {
 			err = w.attachWorld()
 		}

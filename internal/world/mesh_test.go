@@ -126,7 +126,7 @@ func jobsInMesh(sizes ...int) (m *mesh, worlds []*World, comms []*comm.Comm, err
 				return nil, nil, nil, err
 			}
 			far := &port{m: m, bell: make(chan struct{}, 1)}
-			w, err := startOver(b, ways{near: near}, far, false, goroutinePolicy(), false, nil)
+			w, err := startOver(b, ways{near: near}, far, false, goroutinePolicy(), false, notes{})
 			if err != nil {
 				return nil, nil, nil, err
 			}

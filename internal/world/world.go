@@ -95,8 +95,8 @@ type Callers struct {
 func Open(b boot.Boot, callers Callers) (*World, error) {
 	job := b.Job()
 	n := note(b)
-	n.SetSelf(os.Getpid())
-	n.SetStage(shmfmt.StageInit)
+	n.note.SetSelf(os.Getpid())
+	n.note.SetStage(shmfmt.StageInit)
 	check, err := checkFromEnv(os.Getenv)
 	if err != nil {
 		return nil, err
@@ -197,27 +197,34 @@ func processPolicy(job *boot.Job, threads bool) proc.Policy {
 	return p
 }
 
-// note maps the Note of this process in the launcher's notes. It returns nil if there are none.
-func note(b boot.Boot) *shmfmt.Note {
+// notes are what halo ps shows of a process; nil if nobody reads them.
+type notes struct {
+	note     *shmfmt.Note
+	messages *shmfmt.NoteMessages
+}
+
+// note maps the notes of this process in those of the launcher.
+func note(b boot.Boot) (n notes) {
 	job := b.Job()
 	f, err := b.Segment(boot.NotesSegment)
 	if err != nil {
-		return nil
+		return n
 	}
 	defer f.Close()
-	mem, err := sys.Map(f, shmfmt.NotesSize(len(job.Local)))
+	mem, err := sys.Map(f, shmfmt.NotesMemory(len(job.Local)))
 	if err != nil {
-		return nil
+		return n
 	}
-	return shmfmt.OpenNote(mem, slices.Index(job.Local, job.Rank))
+	i := slices.Index(job.Local, job.Rank)
+	return notes{shmfmt.OpenNote(mem, i), shmfmt.OpenMessages(mem, i, len(job.Local))}
 }
 
-func start(b boot.Boot, way ways, check bool, policy proc.Policy, inC bool, note *shmfmt.Note) (*World, error) {
+func start(b boot.Boot, way ways, check bool, policy proc.Policy, inC bool, note notes) (*World, error) {
 	return startOver(b, way, way.fabric(), check, policy, inC, note)
 }
 
 // startOver is start with another fabric to other hosts, for tests.
-func startOver(b boot.Boot, way ways, far fabric.Fabric, check bool, policy proc.Policy, inC bool, note *shmfmt.Note) (*World, error) {
+func startOver(b boot.Boot, way ways, far fabric.Fabric, check bool, policy proc.Policy, inC bool, note notes) (*World, error) {
 	choice, err := coll.FromEnv(os.Getenv)
 	if err != nil {
 		return nil, err
@@ -226,11 +233,11 @@ func startOver(b boot.Boot, way ways, far fabric.Fabric, check bool, policy proc
 	if err != nil {
 		return nil, err
 	}
-	p.SetNote(note)
+	p.SetNote(note.note, note.messages)
 	if way.leaver != nil {
 		way.leaver.p = p
 	}
-	w := &World{Proc: p, P2P: p2p.New(p), Memory: memory.New(way.near), boot: b, note: note, way: way}
+	w := &World{Proc: p, P2P: p2p.New(p), Memory: memory.New(way.near), boot: b, note: note.note, way: way}
 	w.Coll = coll.New(p, w.P2P, choice)
 	if n, job := p.Node(), b.Job(); n != nil && n.Name() == "shm" && len(job.Local) > job.Cores {
 		n.ShareCores(threadCores{}, job.Cores)

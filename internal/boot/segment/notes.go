@@ -39,7 +39,7 @@ type noteMemory interface {
 // memory for them, the job runs without, and its processes write none.
 func NewNotes(h *shmfmt.NotesHeader, ranks []int) *Notes {
 	h.Launcher, h.Local = os.Getpid(), len(ranks)
-	size := shmfmt.NotesSize(len(ranks))
+	size := shmfmt.NotesMemory(len(ranks))
 	n := &Notes{ranks: ranks, mem: make(ownMemory, size)}
 	if file, err := sys.Memfd(NotesName, size); err == nil {
 		n.file, n.mem = file, file

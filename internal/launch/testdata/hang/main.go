@@ -37,6 +37,23 @@ func do(world *mpi.Comm, what string) error {
 	case "recv":
 		_, err := mpi.Recv(world, one, next, 7)
 		return err
+	case "tags": // receives a tag that nobody sends
+		d, err := world.Dup()
+		if err != nil {
+			return err
+		}
+		d.SetName("apart")
+		for range 2 {
+			if err := mpi.Send(world, one, next, 1); err != nil {
+				return err
+			}
+		}
+		time.Sleep(100 * time.Millisecond) // so that a message comes while the other rank sleeps
+		if err := mpi.Send(d, make([]int, 2), next, 3); err != nil {
+			return err
+		}
+		_, err = mpi.Recv(world, one, next, 2)
+		return err
 	case "any":
 		_, err := mpi.Recv(world, one, mpi.AnySource, mpi.AnyTag)
 		return err
