@@ -78,12 +78,12 @@ func (l *lists) fill(p *benchmark.Plan) (err error) {
 	return nil
 }
 
-func parseBench(args []string, stderr io.Writer) (*benchPlan, error) {
-	p := &benchPlan{}
+// benchFlags defines the flags of halo bench but for those of planFlags.
+func benchFlags(p *benchPlan, stderr io.Writer) *flag.FlagSet {
 	fs := flag.NewFlagSet("halo bench", flag.ContinueOnError)
 	fs.SetOutput(stderr)
 	fs.Usage = func() {
-		fmt.Fprintf(stderr, "usage: halo bench [flags] NAME\n\nMeasures this machine. NAME is one of\n\n%s\nFlags:\n", benchmark.Describe())
+		fmt.Fprintf(stderr, "usage: halo bench [flags] [NAME]\n\nMeasures this machine. NAME is one of\n\n%s\nFlags:\n", describeBenchmarks())
 		fs.PrintDefaults()
 	}
 	fs.IntVar(&p.ranks, "n", 0, "start `N` ranks (default 2, for spawn, across and pool 1)")
@@ -93,6 +93,12 @@ func parseBench(args []string, stderr io.Writer) (*benchPlan, error) {
 	fs.StringVar(&p.svg, "svg", "", "seeds: write figures into `DIR`")
 	fs.StringVar(&p.note, "note", "", "seeds: `TEXT` to stand beside the description of the machine")
 	fs.StringVar(&p.points, "points", "", "seeds: do not measure Halo, but read `FILES` that -json has written;\nof points that are in several of them the median counts")
+	return fs
+}
+
+func parseBench(args []string, stderr io.Writer) (*benchPlan, error) {
+	p := &benchPlan{}
+	fs := benchFlags(p, stderr)
 	l := planFlags(fs, &p.Plan)
 	if err := fs.Parse(args); err != nil {
 		return nil, err
@@ -167,18 +173,26 @@ func benchMain(args []string) int {
 	if len(args) > 0 && args[0] == "-rank" {
 		return benchRank(args[1:])
 	}
-	p, err := parseBench(args, os.Stderr)
+	self, err := os.Executable()
+	var p *benchPlan
+	if err == nil {
+		if lines := pageArgs(args); lines != nil {
+			return page(lines, self, os.Stdout, os.Stderr)
+		}
+		p, err = parseBench(args, os.Stderr)
+	}
 	if errors.Is(err, flag.ErrHelp) {
 		return 0
-	}
-	var self string
-	if err == nil {
-		self, err = os.Executable()
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "halo bench:", strings.TrimSpace(err.Error()))
 		return 2
 	}
+	return p.measure(self)
+}
+
+// measure runs the benchmark, and returns the exit status.
+func (p *benchPlan) measure(self string) int {
 	if p.Name == "seeds" {
 		if err := p.seeds(self, os.Stdout, os.Stderr); err != nil {
 			fmt.Fprintln(os.Stderr, "halo bench:", err)

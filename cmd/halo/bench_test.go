@@ -11,7 +11,7 @@ import (
 
 func TestBenchArguments(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
-		{"", "no benchmark is given"},
+		{"-sizes 8", "no benchmark is given"},
 		{"speed", `no benchmark "speed"; there are latency, `},
 		{"latency bw", "two benchmarks are given"},
 		{"-n 3 latency", "latency takes exactly two ranks, not 3"},
@@ -61,6 +61,31 @@ func TestBenchArguments(t *testing.T) {
 	}
 	if _, err := parseBench([]string{"-help"}, io.Discard); !errors.Is(err, flag.ErrHelp) {
 		t.Errorf("-help: %v", err)
+	}
+}
+
+// Without a name halo bench runs a page of several benchmarks, with the flags that hold for all of them.
+func TestBenchWithoutAName(t *testing.T) {
+	for _, args := range []string{"", "-n 3", "-fabric tcp -json", "-bind none -n 1"} {
+		lines := pageArgs(strings.Fields(args))
+		if len(lines) != len(benchPage()) {
+			t.Errorf("%q: %d benchmarks", args, len(lines))
+		}
+		for _, line := range lines {
+			p, err := parseBench(line, io.Discard)
+			if err != nil {
+				t.Errorf("%q: %q: %v", args, line, err)
+			} else if strings.Contains(args, "tcp") && (p.Fabric != "tcp" || !p.JSON) {
+				t.Errorf("%q: %q: the flags are lost", args, line)
+			} else if want := 3; args == "-n 3" && p.Name == "allreduce" && p.ranks != want {
+				t.Errorf("%q: allreduce on %d ranks", args, p.ranks)
+			}
+		}
+	}
+	for _, args := range []string{"-sizes 8", "latency", "-n 3 barrier", "-peers", "-no-such"} {
+		if lines := pageArgs(strings.Fields(args)); lines != nil {
+			t.Errorf("%q runs the page: %q", args, lines)
+		}
 	}
 }
 
