@@ -118,7 +118,7 @@ func (p *Process) watch(g *boot.Guest) {
 		if l := p.inherit(leader); l != nil {
 			reason := fmt.Sprintf("the process that leads node %d (pid %d) is lost: it was killed, or ended without mpi.Finalize; the job was ended", p.node, leader)
 			report(p.failed("go on", errors.New(reason)).Error())
-			time.Sleep(passTime)
+			passOn(int(os.Stderr.Fd()))
 			p.engine.Abort(1, reason)
 			l.Close()
 		} else {

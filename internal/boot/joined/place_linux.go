@@ -80,9 +80,11 @@ const (
 	// returnTimeout bounds the time in which a new leader waits for processes that the leader before it
 	// had served, before it makes memory of its own.
 	returnTimeout = time.Second
-	// passTime is the time for an engine to pass a line of output on, before it is told to end the job: it
-	// drops the output of processes that it kills.
+	// passTime is the time for an engine to pass a line of output on that it has read, before it is told to end
+	// the job: it drops the output of processes that it kills.
 	passTime = 20 * time.Millisecond
+	// readTimeout bounds the time in which an engine reads that line. On a machine that is busy it may need long.
+	readTimeout = 5 * time.Second
 	// newsTime is how much earlier the end of a connection of a node may be noticed elsewhere than the death
 	// that is its cause on the node itself.
 	newsTime = 200 * time.Millisecond

@@ -314,7 +314,7 @@ func (p *Process) Abort(code int, reason string) {
 	// From now on the end of the job does not end this process: its own status is that of the job under
 	// Slurm's PMI-2, which does not keep the code.
 	p.once.Do(func() {})
-	time.Sleep(passTime)
+	passOn(int(os.Stderr.Fd()))
 	p.engine.Abort(status, reason)
 	if g, s, err := p.leader(); err == nil && s != nil {
 		s.end(status, text, false)

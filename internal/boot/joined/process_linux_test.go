@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -294,4 +295,27 @@ func TestXLCH01_RanksThatAreTaken(t *testing.T) {
 		t.Error("the segment of rank 0 is that of a stranger")
 	}
 	exchange(t, list, 1)
+}
+
+// BRD-09, ENV-07: A line that says why the job ends is read by the engine before the engine is told to end the job, also
+// by one that is slow to read on a busy machine.
+func TestENV07_BRD09_EnginesReadTheLine(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	defer w.Close()
+	if _, err := w.WriteString("a line\n"); err != nil {
+		t.Fatal(err)
+	}
+	var reads atomic.Bool
+	go func() {
+		time.Sleep(10 * passTime) // another program has the core
+		reads.Store(true)
+		r.Read(make([]byte, 100))
+	}()
+	if passOn(int(w.Fd())); !reads.Load() {
+		t.Error("the engine is told to end the job, and has not read the line")
+	}
 }

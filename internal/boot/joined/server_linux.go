@@ -185,7 +185,7 @@ func (s *server) end(status int, reason string, loud bool) {
 	s.tree.end(status, reason)
 	wait(&told, tellTimeout)
 	if loud {
-		time.Sleep(passTime)
+		passOn(int(os.Stderr.Fd()))
 		s.owner.engine.Abort(status, reason)
 	}
 	s.owner.end()
@@ -217,6 +217,14 @@ func wait(g *sync.WaitGroup, limit time.Duration) {
 
 // report tells the user of the job why it has ended.
 func report(reason string) { fmt.Fprintf(os.Stderr, "halo: %s\n", reason) }
+
+// passOn returns when an engine has read what was written to a pipe, and had time to pass it on. An engine that is told to
+// end the job before it has read a line may drop the line, however long ago it was written.
+func passOn(fd int) {
+	for end := time.Now().Add(readTimeout); sys.Unread(fd) > 0 && time.Now().Before(end); time.Sleep(time.Millisecond) {
+	}
+	time.Sleep(passTime)
+}
 
 // tell tells the processes of the node whether the leader may end, if that is so. It returns when they can
 // read it: the leader's process may end right after.
