@@ -112,7 +112,7 @@ type options struct {
 const usage = `Usage: samplesort [-o OUTPUT] [-lines N] [-seed S] [FILE]
 
 Sorts the lines of FILE by their bytes, and writes them to OUTPUT, which may be
-FILE itself. Without FILE it makes N lines of its own, a million unless told,
+FILE itself. Without FILE it makes N lines of its own, 250,000 unless told,
 others for another S. While it writes, OUTPUT is called OUTPUT.part.
 `
 
@@ -121,7 +121,7 @@ func parse(args []string) (options, error) {
 	flags := flag.NewFlagSet("samplesort", flag.ContinueOnError)
 	flags.SetOutput(io.Discard) // every rank parses, but only one reports an error
 	flags.StringVar(&o.out, "o", "", "")
-	flags.IntVar(&o.lines, "lines", 1_000_000, "")
+	flags.IntVar(&o.lines, "lines", 250_000, "")
 	flags.Uint64Var(&o.seed, "seed", 1, "")
 	err := flags.Parse(args)
 	switch {
