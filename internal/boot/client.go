@@ -40,18 +40,20 @@ type reply struct {
 	err    error
 }
 
-func connect(fd int, inC, world bool) (Boot, error) {
-	link, err := sys.NewLink(fd)
-	if err != nil {
-		return nil, fmt.Errorf("boot: %w: %s names the launcher's descriptor, which something between halo run and "+
-			"this program closed or replaced; let wrappers keep descriptor %d open", err, EnvFD, fd)
+// answerTimeout bounds how long a launcher may take to answer Hello. It does so at once, unless it is stopped.
+const answerTimeout = time.Minute
+
+// errNoAnswer is the error when the launcher ends the link instead of answering Hello.
+var errNoAnswer = errors.New("boot: the launcher gave no answer")
+
+// dialFor is dial, but gives up after some time.
+func dialFor(link *sys.Link, own greeting, limit time.Duration) (*launched, error) {
+	late := time.AfterFunc(limit, link.Expire)
+	l, err := dial(link, own)
+	if !late.Stop() && err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
+		err = fmt.Errorf("boot: the launcher has not answered for %v: is it stopped?", limit)
 	}
-	b, err := dial(link, greeting{ownVersions(), Build(), inC, world})
-	if err != nil {
-		link.Close()
-		return nil, err
-	}
-	return b, nil
+	return l, err
 }
 
 // dial sends Hello over link and receives the Job.
@@ -64,10 +66,10 @@ func dial(link *sys.Link, own greeting) (*launched, error) {
 		c.leaving.take(body)
 	}
 	if err != nil && unsent != nil {
-		return nil, fmt.Errorf("boot: launcher: %w", unsent)
+		return nil, fmt.Errorf("%w: %w", errNoAnswer, unsent)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("boot: the launcher gave no answer: %w", err)
+		return nil, fmt.Errorf("%w: %w", errNoAnswer, err)
 	}
 	switch k {
 	case kindWelcome:

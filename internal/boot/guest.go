@@ -17,7 +17,7 @@ import (
 type Guests interface {
 	Host
 	// Join is called when the process of a session says that it is rank, which is one of the server's,
-	// and whether it uses MPI. An error refuses it.
+	// and whether it uses MPI. An error refuses it, and tells it why.
 	Join(rank int, used bool, c *Session) error
 	// Given is called when a process has a segment from the server before this one. The host owns f.
 	Given(which int, f *os.File)
@@ -33,6 +33,9 @@ func (s *Server) Guest(link *sys.Link, pid int) *Session {
 
 // Pid returns the process of a session of Guest.
 func (c *Session) Pid() int { return c.guest }
+
+// PeerEnded reports whether the process of Pid is known to have ended.
+func (c *Session) PeerEnded() bool { return c.link.PeerEnded() }
 
 // Rank returns the rank of the process, or -1 if it has not told it.
 func (c *Session) Rank() int { return c.rank }
@@ -141,6 +144,11 @@ type Guest struct{ *launched }
 // this process uses MPI. given are segments that it has from the process that served the node before; it
 // keeps them.
 func Join(link *sys.Link, rank int, inC, world, used bool, given map[int]*os.File) (*Guest, error) {
+	return join(link, rank, greeting{ownVersions(), Build(), inC, world}, used, given, 0)
+}
+
+// join is Join with a limit to the wait for an answer, unless that is 0.
+func join(link *sys.Link, rank int, own greeting, used bool, given map[int]*os.File, limit time.Duration) (*Guest, error) {
 	var which []int
 	for n := range given {
 		if planted.SegmentKept {
@@ -157,11 +165,12 @@ func Join(link *sys.Link, rank int, inC, world, used bool, given map[int]*os.Fil
 	if err := link.Write(frame.New(kindJoin).U32(uint32(rank)).U8(flag(used)).Bytes(), nil); err != nil {
 		return nil, fmt.Errorf("boot: rank %d: %w", rank, err)
 	}
-	c, err := dial(link, greeting{ownVersions(), Build(), inC, world})
-	if err != nil {
-		return nil, err
+	if limit == 0 {
+		c, err := dial(link, own)
+		return &Guest{c}, err
 	}
-	return &Guest{c}, nil
+	c, err := dialFor(link, own, limit)
+	return &Guest{c}, err
 }
 
 // Left tells how the process at the other end stood when the connection ended: over says that it has

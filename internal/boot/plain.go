@@ -30,9 +30,9 @@ func (c *Session) start(from io.Reader) (whole io.Reader, plain bool, err error)
 
 // servePlain has the server serve a process that sends lines of text.
 func (c *Session) servePlain(from io.Reader) error {
-	c.writing.Lock()
-	c.plain = true
-	c.writing.Unlock()
+	if err := c.begin(true); err != nil {
+		return ended(err)
+	}
 	return ended(c.server.Plain(c, from))
 }
 

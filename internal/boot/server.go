@@ -89,10 +89,12 @@ type Session struct {
 	rank    int
 	link    *sys.Link
 	gone    chan struct{} // closed when the process has ended
-	writing sync.Mutex    // guards Link.Write, owed and plain
+	writing sync.Mutex    // guards Link.Write, owed, plain, greeted and passed
 	owed    *round        // the round that the process has entered, until its answer is written
 	guest   int           // the process, if it tells its rank itself, else 0
 	plain   bool          // the process sends lines of text: only Write writes to it
+	greeted bool          // Hello has been received
+	passed  bool          // another session has taken the place of this one
 }
 
 // Session makes the session of rank over link.
@@ -170,7 +172,7 @@ func (c *Session) Serve() error {
 		return fmt.Errorf("boot: frame of kind %d instead of a greeting", k)
 	}
 	if err := c.hello(body); err != nil {
-		return err
+		return ended(err)
 	}
 	r.Limit = maxSpawn
 	final := false
@@ -251,7 +253,34 @@ func (c *Session) Found(of int, value []byte, why string) {
 	c.write(w.Bytes(), nil)
 }
 
+// PassOn says that the process of the rank uses another link. It reports whether the process has not used
+// this one: then the session ends.
+func (c *Session) PassOn() bool {
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	if c.greeted || c.plain {
+		return false
+	}
+	c.passed = true
+	c.link.Expire()
+	return true
+}
+
+// begin notes that the process uses this link, unless the session has been passed on.
+func (c *Session) begin(plain bool) error {
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	if c.passed {
+		return io.EOF
+	}
+	c.greeted, c.plain = true, plain
+	return nil
+}
+
 func (c *Session) hello(body []byte) error {
+	if err := c.begin(false); err != nil {
+		return err
+	}
 	own := greeting{versions: ownVersions(), build: Build()}
 	g, err := decodeHello(body)
 	if err == nil && g.versions != own.versions {

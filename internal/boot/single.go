@@ -53,6 +53,14 @@ func (s *singleton) InUse(used bool) error {
 	return nil
 }
 
+// Segment implements Boot. The launcher has the notes of this process.
+func (s *singleton) Segment(which int) (*os.File, error) {
+	if l := s.started(); l != nil && which == NotesSegment {
+		return l.Segment(which)
+	}
+	return s.Boot.Segment(which)
+}
+
 // Spawn implements Boot.
 func (s *singleton) Spawn(ctx context.Context, what *Spawn) (*Spawned, error) {
 	s.mu.Lock()

@@ -54,6 +54,7 @@ func adopt(program string) int {
 	j.agent.take(&share{id: j.id, secret: j.secret, fabric: j.fabric, where: j.where, hosts: []string{h.name}, listen: boot.Loopback,
 		apps: j.apps, universe: j.universe()})
 	p := j.agent.procs[0]
+	j.agent.memory.Notes().Started(0, os.Getppid())
 	j.agent.running, p.session = 1, j.agent.server.Session(0, link)
 	signals := notifySignals()
 	go func() {

@@ -45,6 +45,7 @@ type agent struct {
 	pmiOnce sync.Once
 	running int
 	linked  map[int]string // by app: the library of another MPI, see linkedWith
+	door    door
 }
 
 // A reporter receives the events of an agent. The agent's loop calls all methods, which
@@ -77,6 +78,7 @@ type process struct {
 	joined  bool
 	ended   bool
 	asking  chan<- nameAnswer // takes the answer to a request about a name
+	links   int               // sessions that have not ended
 
 	answered chan struct{} // closed when all answers to its requests for jobs are written; nil if there was none
 }
@@ -123,6 +125,7 @@ func (a *agent) start(input *os.File) error {
 		return err
 	}
 	defer null.Close()
+	a.openDoor()
 	where := binding(a.share.bind, len(a.procs), a.spawner.cpus)
 	own := os.Environ()
 	environ := make([][]string, len(a.share.apps))
@@ -178,13 +181,17 @@ func (a *agent) startOne(p *process, env []string, cpus []int, stdin *os.File) e
 	}
 	app := &a.share.apps[p.app]
 	self, _ := os.Executable() // ranks do without it
+	inode, err := sys.SocketInode(int(theirs.Fd()))
+	if err != nil {
+		inode = 0 // the program cannot tell whether it has the link
+	}
 	pid, err := a.spawner.start(&child{
 		file:  app.file,
 		argv:  app.argv,
 		dir:   app.dir,
 		cpus:  cpus,
 		files: []*os.File{stdin, theirEnds[0], theirEnds[1], theirs},
-		env:   append(env[:len(env):len(env)], a.environ(p, self)...),
+		env:   append(env[:len(env):len(env)], a.environ(p, self, inode)...),
 	})
 	if err != nil {
 		link.Close()
@@ -198,11 +205,7 @@ func (a *agent) startOne(p *process, env []string, cpus []int, stdin *os.File) e
 	a.warden.started(pid)
 	p.session = a.server.Session(p.rank, link)
 	a.up.started(p.rank, pid, cpus, ends)
-	go func() {
-		err := p.session.Serve()
-		p.session.Close()
-		a.post(func() { a.up.linkEnded(p.rank, err) })
-	}()
+	a.serve(p, p.session)
 	return nil
 }
 
@@ -322,6 +325,7 @@ func (a *agent) sweep() {
 // retire tells the warden to exit, and waits for it for a short time.
 func (a *agent) retire() {
 	a.warden.quit()
+	a.closeDoor()
 	for pid := range a.others { // ssh, and what it has started
 		syscall.Kill(-pid, syscall.SIGKILL)
 	}
@@ -366,7 +370,13 @@ func (a *agent) hasJoined(rank int, how joining) {
 	if how.inC {
 		a.memory.Notes().InC(rank)
 	}
-	a.process(rank).joined = true
+	p := a.process(rank)
+	if !p.joined {
+		if a.door.awaited--; a.door.awaited == 0 {
+			a.closeDoor()
+		}
+	}
+	p.joined = true
 	a.up.joined(rank, how)
 }
 

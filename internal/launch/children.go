@@ -30,6 +30,7 @@ func (a *agent) beside(up reporter) *agent {
 // leave ends an agent of beside when nothing of its job is left.
 func (a *agent) leave() {
 	a.agents = slices.DeleteFunc(a.agents, func(b *agent) bool { return b == a })
+	a.closeDoor()
 	if a.memory != nil {
 		a.memory.Close()
 	}
@@ -81,6 +82,9 @@ func (c *children) reap() {
 					}
 				}
 				d.a.up.ended(d.p.rank, d.status, d.a.memory.Notes().Last(d.p.rank))
+				if d.p.links == 0 {
+					d.a.up.linkEnded(d.p.rank, nil)
+				}
 			}
 		}
 	}

@@ -20,9 +20,9 @@ func TestF5_DiskThatFillsUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	r := newRun(t, "-n", "2", "rank", "lines:5000,100", "forever")
+	r := newRun(t, "-n", "2", "rank", "lines:5000,100")
 	r.cmd.Stdout = file
-	r.start().wait(125).said("output cannot be written", "no space left")
+	r.start().wait(125).said("cannot be written, and is lost", "no space left")
 	text, err := os.ReadFile(file.Name())
 	if err != nil || len(text) != 64<<10 {
 		t.Errorf("%d bytes, %v", len(text), err)

@@ -38,7 +38,7 @@ func rankEnviron(own, block []string) []string {
 // foreign reports whether a variable describes one process of some job.
 func foreign(name string) bool {
 	switch name {
-	case boot.EnvFD, boot.EnvHalo, envJob, envRank, envSize, envLocalRank, envLocalSize,
+	case boot.EnvFD, boot.EnvLink, boot.EnvHalo, envJob, envRank, envSize, envLocalRank, envLocalSize,
 		"HALO_BOOT", "HALO_ADDR", "HALO_LOCAL_SIZE", "JOB_COMPLETION_INDEX",
 		"SLURM_PROCID", "SLURM_LOCALID", "SLURM_NODEID", "SLURM_TASK_PID", "SLURM_GTIDS",
 		"SLURM_LAUNCH_NODE_IPADDR", "SLURM_DISTRIBUTION", "SLURM_MPI_TYPE":

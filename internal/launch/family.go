@@ -29,14 +29,16 @@ type family struct {
 	names names        // of services, which programs of other MPIs publish
 	beats *time.Ticker // nil: all ranks are on this host
 
-	interrupted syscall.Signal // the first one that came to end the jobs
-	quitTables  []string       // what ranks waited for when SIGQUIT came, to be written after their stacks
-	ending      bool           // the jobs are being ended
-	status      int
-	reason      string   // one line; "" if there is nothing to explain
-	blamed      *rank    // whom reason blames, nil if no rank
-	advice      string   // the end of reason then, in parentheses: what its status suggests
-	starter     *starter // of agents on other hosts; nil until one is needed
+	interrupted   syscall.Signal // the first one that came to end the jobs
+	interruptedAt time.Time      // when
+	quitTables    []string       // what ranks waited for when SIGQUIT came, to be written after their stacks
+	ending        bool           // the jobs are being ended
+	lossSaid      bool           // the launcher has said that output is lost
+	status        int
+	reason        string   // one line; "" if there is nothing to explain
+	blamed        *rank    // whom reason blames, nil if no rank
+	advice        string   // the end of reason then, in parentheses: what its status suggests
+	starter       *starter // of agents on other hosts; nil until one is needed
 
 	listens string   // the result of listenFar
 	givenUp []string // hosts of spawned jobs that were not awaited

@@ -30,12 +30,14 @@ Options for each PROGRAM:
 	fmt.Fprintf(&b, `
 Rank 0 reads the launcher's standard input, the others read nothing. Output
 comes through the launcher, whole lines at a time. SIGINT, SIGTERM, SIGHUP,
-SIGQUIT, SIGUSR1, SIGTSTP and SIGCONT are passed on to the ranks; a
-second SIGINT or SIGTERM kills them, and so does the end of -grace after
-SIGTERM; ranks that have not ended within a second are named. SIGQUIT (Ctrl-\
-in a terminal) also shows what each rank waits for, after the ranks' own
-output; SIGUSR2 shows that and does nothing else, as halo ps does at any time. A job ends as a whole: when one rank dies, the others are ended too, and
-the launcher says why.
+SIGQUIT, SIGUSR1, SIGTSTP and SIGCONT are passed on to the ranks; a second
+SIGINT or SIGTERM, at least a second later, kills them, and so does the end of
+-grace after SIGTERM; ranks that have not ended within a second are named.
+SIGQUIT (Ctrl-\ in a terminal) also shows what each rank waits for, after the
+ranks' own output; SIGUSR2 shows that and does nothing else, as halo ps does at
+any time. A job ends as a whole: when one rank dies, the others are ended too,
+and the launcher says why. Wrappers around ranks, such as Python's subprocess,
+may close descriptors: docs/launcher.md.
 
 On other hosts ssh starts halo, which starts the ranks; docs/hosts.md says what
 must be installed there. Ranks there get the environment of their host, the
@@ -59,8 +61,9 @@ halovet, a tool of go vet, reports them (docs/checking.md).
 Exit status: that of the first rank that failed, 128 plus the signal if one
 killed it; the code given to Abort; 124 after -timeout, 125 if the launcher
 itself failed or a host was lost, 126 if PROGRAM cannot be executed or built,
-127 if it was not found, 2 for a wrong command line; 125, too, if output of the
-job was lost because it could not be written.
+127 if it was not found, 2 for a wrong command line. A job whose output cannot
+be written goes on; if nothing else has failed the status is 125 then, or 141
+if the reader of a pipe has gone.
 
 Examples:
   %[1]s -n 4 ./examples/heat

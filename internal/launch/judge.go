@@ -5,7 +5,6 @@ package launch
 import (
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"syscall"
 	"time"
@@ -53,14 +52,23 @@ func (j *job) decideExit(r *rank) {
 // one. The launcher may not know of the other yet because it happened on another host,
 // because a host cannot be reached, or because the kernel takes time to end a process.
 func (j *job) deferDecision(r *rank) bool {
+	if r.status.Signaled() && endsJobs(r.status.Signal()) && j.interrupted == 0 && r.waited == 0 {
+		j.deferBy(r, toolNews) // systemd and batch systems signal all processes of a job, the launcher among them
+		return true
+	}
 	failed := r.exitStatus() != 0 || r.joined && !r.finalized
 	if !failed || r.status.Signaled() || r.waited > 0 && !j.failureDue(r) || r.waited == 0 && !j.several() && !j.failureDue(r) {
 		return false
 	}
+	j.deferBy(r, j.news())
+	return true
+}
+
+// deferBy has the loop decide later.
+func (j *job) deferBy(r *rank, delay time.Duration) {
 	r.judged = false
 	r.waited++
-	time.AfterFunc(j.news(), func() { j.post(func() { j.decideExit(r) }) })
-	return true
+	time.AfterFunc(delay, func() { j.post(func() { j.decideExit(r) }) })
 }
 
 // failureDue reports whether another failure may be about to be reported: the heartbeats of a
@@ -193,6 +201,9 @@ const (
 	deathNews = 50 * time.Millisecond
 	// remoteDeathNews is the same for a process on another host.
 	remoteDeathNews = 300 * time.Millisecond
+	// toolNews is how much later than the ranks the launcher may get the signal that a tool sends to all processes
+	// of a job.
+	toolNews = 300 * time.Millisecond
 )
 
 func (j *job) timeout() {
@@ -220,16 +231,29 @@ func (j *job) timeout() {
 	})
 }
 
-// outputBroken is called when the job's output cannot be written any more.
+// outputBroken is called when stdout of the job cannot be written any more, and what is written to it is dropped
+// from now on. The job goes on: what it computes may be in files.
+//
+// Rejected: to end the job, as the kernel ends a program that writes to a pipe without a reader. A line of progress
+// would end a job of days because a terminal was closed.
 func (j *job) outputBroken(err error) {
-	switch {
-	case errors.Is(err, syscall.EPIPE): // the status of any program that writes to a closed pipe
-		j.end(statusSignalBase+int(syscall.SIGPIPE), "")
-	case errors.Is(err, os.ErrClosed):
-		j.end(statusLauncher, "")
-	default:
-		j.end(statusLauncher, "the job was ended because its output cannot be written: %v", err)
+	if j.lossSaid {
+		return
 	}
+	j.lossSaid = true
+	if errors.Is(err, syscall.EPIPE) {
+		err = errors.New("its reader has gone")
+	}
+	j.say(fmt.Sprintf("output of the ranks cannot be written, and is lost: %v; the job goes on", err))
+}
+
+// lossStatus is the status of a job whose ranks have succeeded and whose output is lost: that of any program that
+// writes to a closed pipe, or that of a failure of the launcher.
+func lossStatus(err error) int {
+	if errors.Is(err, syscall.EPIPE) {
+		return statusSignalBase + int(syscall.SIGPIPE)
+	}
+	return statusLauncher
 }
 
 // numbered returns a text with ascending numbers, such as "ranks 0-3, 7".

@@ -40,7 +40,7 @@ func TestLostOutputIsAFailure(t *testing.T) {
 	if !hasC(t) {
 		t.Skip("the launcher is built without C: Go's runtime hides that a descriptor is closed")
 	}
-	newRun(t, "-n", "2", "echo", "x").through(`exec "$0" "$@" >&-`).start().wait(125).said("output cannot be written: it was closed when the launcher was started")
+	newRun(t, "-n", "2", "echo", "x").through(`exec "$0" "$@" >&-`).start().wait(125).said("cannot be written, and is lost: it was closed when the launcher was started")
 	newRun(t, "-n", "2", "true").through(`exec "$0" "$@" >&-`).start().wait(0).quiet()
 	newRun(t, "-n", "2", "sh", "-c", "echo x >&2; echo y").through(`exec "$0" "$@" 2>&-`).start().wait(125).printed("y", "y")
 	newRun(t, "-n", "2", "echo", "x").through(`exec "$0" "$@" 2>&-`).start().wait(0).printed("x", "x")

@@ -46,12 +46,12 @@ func decodeJoining(bits int) joining {
 // linkFD is the descriptor of the link in a process, after stdin, stdout and stderr.
 const linkFD = "3"
 
-// environ returns the variables of one process: its link, the place of its program in the job for
+// environ returns the variables of one process: its link, which has that inode, the place of its program in the job for
 // Halo, and the same for programs of MPICH and Intel MPI: see pmi.go.
-func (a *agent) environ(p *process, self string) []string {
+func (a *agent) environ(p *process, self string, link uint64) []string {
 	rank, size := strconv.Itoa(p.rank), strconv.Itoa(len(a.share.where))
 	return []string{
-		boot.EnvFD + "=" + linkFD, boot.EnvHalo + "=" + self, envJob + "=" + a.mark,
+		boot.EnvFD + "=" + linkFD, boot.EnvLink + "=" + boot.LinkNote(link, p.rank, a.door.name), boot.EnvHalo + "=" + self, envJob + "=" + a.mark,
 		envRank + "=" + rank, envSize + "=" + size,
 		boot.EnvPMIFD + "=" + linkFD, boot.EnvPMIRank + "=" + rank, boot.EnvPMISize + "=" + size,
 		envLocalRank + "=" + strconv.Itoa(slices.Index(a.ranks, p.rank)), envLocalSize + "=" + strconv.Itoa(len(a.ranks)),

@@ -86,9 +86,12 @@ func newRankState(h *shmfmt.NotesHeader, v *shmfmt.NoteView, led bool) RankState
 		return r
 	}
 	r.State = stateRunning
+	adopted := false // the process has started the launcher
 	if seesProcesses {
 		p, ok := lookAtProcess(v.Pid)
-		if !ok || p.parent != h.Launcher && !led || p.ended {
+		launcher, _ := lookAtProcess(h.Launcher)
+		adopted = launcher.parent == v.Pid
+		if !ok || p.parent != h.Launcher && !led && !adopted || p.ended {
 			r.State, r.Detail, r.Asleep = stateEnded, "just now", 0
 			return r
 		}
@@ -100,14 +103,16 @@ func newRankState(h *shmfmt.NotesHeader, v *shmfmt.NoteView, led bool) RankState
 			r.State = stateStopped
 		}
 	}
-	switch v.Stage {
-	case shmfmt.StageNone:
+	switch {
+	case adopted && v.Stage <= shmfmt.StageRunning:
+		r.Detail = "started without a launcher"
+	case v.Stage == shmfmt.StageNone:
 		r.Detail = "has not called Init"
-	case shmfmt.StageInit:
+	case v.Stage == shmfmt.StageInit:
 		r.wait(inWords("Init", v.InC), v.Entered)
-	case shmfmt.StageFinalizing:
+	case v.Stage == shmfmt.StageFinalizing:
 		r.wait(inWords("Finalize", v.InC), v.Entered)
-	case shmfmt.StageFinalized:
+	case v.Stage == shmfmt.StageFinalized:
 		r.Detail = inWords("has called Finalize", v.InC)
 	}
 	if v.Torn {
@@ -139,11 +144,14 @@ func linesOf(pid int) func(list []callsite.Address) []string {
 	}
 }
 
+// maxDescent bounds the generations that descends looks at.
+const maxDescent = 64
+
 // descends reports whether a process is a child or a later descendant of another one. The
 // id that a program in a container writes to its note may be that of an unrelated process
 // here, or of none.
 func descends(pid, from int) bool {
-	for range 10 {
+	for range maxDescent {
 		if pid == from {
 			return true
 		}

@@ -35,6 +35,36 @@ func ps(t *testing.T, args ...string) (stdout, stderr string, status int) {
 	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
 }
 
+// Promise F6: halo ps shows a process that was started without a launcher, and has spawned, as every other rank.
+func TestF6_ProcessWithoutALauncher(t *testing.T) {
+	t.Parallel()
+	r := alone(t)
+	r.cmd.Path, r.cmd.Args = hangPath, []string{hangPath, "parent"}
+	r.start()
+	pid := r.cmd.Process.Pid
+	var text string
+	for end := time.Now().Add(hangs); ; time.Sleep(10 * time.Millisecond) {
+		var jobs []*JobState
+		text, _, _ = ps(t, "-json")
+		if err := json.Unmarshal([]byte(text), &jobs); err != nil {
+			t.Fatal(err)
+		}
+		at := slices.IndexFunc(jobs, func(j *JobState) bool { return j.Size == 1 && j.Ranks[0].Pid == pid })
+		if at >= 0 {
+			k := jobs[at].Ranks[0]
+			if k.State == stateWaiting && len(k.Waits) == 1 && strings.Contains(k.Waits[0].For, "Recv") && k.Detail == "started without a launcher" {
+				break
+			}
+		}
+		if time.Now().After(end) {
+			t.Fatalf("halo ps says %s; stderr %s", text, r.stderr.String())
+		}
+	}
+	r.cmd.Process.Kill()
+	r.end()
+	r.nothingLeft()
+}
+
 // foreignNotes reports whether errs contains only lines of halo ps about unreadable notes of
 // processes that are not ours: another run of these tests may hold such notes.
 func foreignNotes(errs string, ours func(pid int) bool) bool {

@@ -303,8 +303,10 @@ func (j *job) report() {
 	shortage := j.shortage() // before reason is read, to which it may add
 	j.say(j.reason, shortage)
 	j.said.Wait()
-	if j.status == 0 && j.stderr.brokenBy() != nil { // only the status can still report it
-		j.status = statusLauncher
+	for _, k := range []*sink{j.stdout, j.stderr} {
+		if err := k.brokenBy(); err != nil && j.status == 0 {
+			j.status = lossStatus(err)
+		}
 	}
 }
 

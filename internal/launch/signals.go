@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
@@ -39,11 +40,32 @@ func childSignals(notify func(chan<- os.Signal, ...os.Signal)) <-chan os.Signal 
 // being stopped.
 const stopTimeout = 100 * time.Millisecond
 
+// together is the time after a signal that ends the job within which further ones mean the same. timeout(1)
+// signals its child and then the process group of its child, batch systems and systemd signal all processes
+// of a job, and people press Ctrl-C more than once. It is at most lingerDelay, after which the launcher
+// tells how to force the end.
+//
+// Rejected: to take all signals of one sender for one, whenever they come. A shell from which a user calls
+// kill twice is one sender, and so is the kernel for all keys pressed in a terminal.
+const together = lingerDelay
+
+// endsJobs reports whether s is a signal by which tools and terminals end a job.
+func endsJobs(s syscall.Signal) bool {
+	return s == syscall.SIGINT || s == syscall.SIGTERM || s == syscall.SIGHUP
+}
+
 // signal forwards s to the ranks.
 func (j *job) signal(s syscall.Signal) {
-	switch s {
-	case syscall.SIGPIPE: // the failed write returns the error
+	if s == syscall.SIGPIPE { // the failed write returns the error
 		return
+	}
+	if endsJobs(s) && j.interrupted != 0 && time.Since(j.interruptedAt) < together && !planted.SignalsApart {
+		if s != j.interrupted {
+			j.forwardAll(s) // the ranks may have another handler for it
+		}
+		return
+	}
+	switch s {
 	case syscall.SIGINT, syscall.SIGTERM:
 		if j.interrupted != 0 {
 			j.end(statusSignalBase+int(s), "the job was killed by a second signal, %s", sys.SignalName(s))
@@ -56,7 +78,7 @@ func (j *job) signal(s syscall.Signal) {
 		fallthrough
 	case syscall.SIGHUP, syscall.SIGQUIT:
 		if j.interrupted == 0 {
-			j.interrupted = s
+			j.interrupted, j.interruptedAt = s, time.Now()
 			j.awaitEnd(s)
 		}
 		if !j.begun { // no rank can receive it

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"strconv"
 	"strings"
 	"syscall"
@@ -112,6 +113,7 @@ const (
 // warden is the main function of the warden process.
 func warden(id string, pipe io.Reader) {
 	keepThreads(threadsOfWarden)
+	signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP) // sent to all processes of a job: the launcher decides what it means
 	lines := make(chan string)
 	go func() {
 		defer close(lines) // an incomplete line is dropped

@@ -364,6 +364,11 @@ const (
 	InvitationIgnored = false
 	// FinalizedAgain has the launcher tell all hosts of each rank that may end, not of the first one alone.
 	FinalizedAgain = false
+	// DoorUnguarded lets processes that no rank has started join by the launcher's socket.
+	DoorUnguarded = false
+	// SignalsApart has the launcher take a signal that comes at once after the one that ends the job for
+	// impatience.
+	SignalsApart = false
 	// TasksReadAhead has a pool read all arguments before it yields a result.
 	TasksReadAhead = false
 	// DeadTakesTasks has a worker of a pool that has died take further tasks.

@@ -160,6 +160,8 @@ var (
 	KeyIgnored            = chosen("KeyIgnored")
 	InvitationIgnored     = chosen("InvitationIgnored")
 	FinalizedAgain        = chosen("FinalizedAgain")
+	DoorUnguarded         = chosen("DoorUnguarded")
+	SignalsApart          = chosen("SignalsApart")
 	TasksReadAhead        = chosen("TasksReadAhead")
 	DeadTakesTasks        = chosen("DeadTakesTasks")
 	ForeignUnwatched      = chosen("ForeignUnwatched")

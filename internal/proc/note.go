@@ -15,7 +15,8 @@ type sleeper struct {
 
 // SetNote sets the wait note, in which launcher and halo ps read what the process waits for;
 // nil if nobody reads it, as in ranks that are goroutines. messages is where the messages are described
-// that have arrived and are not received, by the function of OnUnmatched. It is called before Start.
+// that have arrived and are not received, by the function of OnUnmatched. It is called before Start, or
+// under the lock.
 func (p *Proc) SetNote(note *shmfmt.Note, messages *shmfmt.NoteMessages) {
 	p.note, p.noteMessages = note, messages
 }

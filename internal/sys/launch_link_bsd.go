@@ -8,3 +8,6 @@ const (
 	recvFlags = 0
 	sendFlags = 0
 )
+
+// PeerEnded is always false on this platform, which has no sockets with abstract names.
+func (*Link) PeerEnded() bool { return false }

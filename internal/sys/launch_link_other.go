@@ -17,11 +17,17 @@ func noLink() error {
 	return fmt.Errorf("links between launcher and program on %s: %w", runtime.GOOS, errors.ErrUnsupported)
 }
 
+// SocketInode is not supported on this platform.
+func SocketInode(int) (uint64, error) { return 0, noLink() }
+
 // LinkPair is not supported on this platform.
 func LinkPair() (*Link, *os.File, error) { return nil, nil, noLink() }
 
 // NewLink is not supported on this platform.
 func NewLink(int) (*Link, error) { return nil, noLink() }
+
+// PeerEnded is always false where there are no links.
+func (*Link) PeerEnded() bool { return false }
 
 // Read is not supported on this platform.
 func (*Link) Read([]byte) (int, []*os.File, error) { return 0, nil, noLink() }

@@ -68,6 +68,18 @@ func NewLink(fd int) (*Link, error) {
 	return &Link{file, raw}, nil
 }
 
+// SocketInode returns the inode of the socket that descriptor fd is, by which the kernel tells sockets apart.
+func SocketInode(fd int) (uint64, error) {
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return 0, fmt.Errorf("descriptor %d: %w", fd, err)
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFSOCK {
+		return 0, fmt.Errorf("descriptor %d is not a socket", fd)
+	}
+	return uint64(st.Ino), nil
+}
+
 // Read reads at least one byte, and the descriptors that were sent with it, which the caller owns. At the
 // end of the stream it returns io.EOF.
 func (l *Link) Read(b []byte) (n int, files []*os.File, err error) {

@@ -22,6 +22,9 @@ var ErrTaken = errors.New("another process has the name")
 // ErrNobody is the error of DialNode if no process listens.
 var ErrNobody = errors.New("no process listens")
 
+// ErrFull is the error of DialNode if more processes connect than the listener can queue.
+var ErrFull = fmt.Errorf("too many processes connect (%w)", ErrNobody)
+
 // ListenNode returns a socket that listens at an abstract name of at most 100 bytes.
 func ListenNode(name string) (*os.File, error) {
 	fd, err := nodeSocket(name)
@@ -64,8 +67,11 @@ func DialNode(name string) (*Link, error) {
 	}
 	if err != nil {
 		unix.Close(fd)
-		if err == unix.ECONNREFUSED || err == unix.EAGAIN { // EAGAIN: its queue is full
+		switch err {
+		case unix.ECONNREFUSED:
 			err = ErrNobody
+		case unix.EAGAIN:
+			err = ErrFull
 		}
 		return nil, fmt.Errorf("socket @%s: %w", name, err)
 	}
@@ -79,6 +85,18 @@ func DialNode(name string) (*Link, error) {
 // ServeNode calls serve for each process of this user that connects to a socket of ListenNode, until l is
 // closed. serve closes the link. Others are turned away.
 func ServeNode(l *os.File, serve func(link *Link, pid int)) {
+	ServeUsers(l, func(link *Link, pid, uid int) {
+		if uid != os.Getuid() {
+			link.Close()
+			return
+		}
+		serve(link, pid)
+	})
+}
+
+// ServeUsers calls serve for each process that connects to a socket of ListenNode, of whichever user, until l is
+// closed. serve closes the link.
+func ServeUsers(l *os.File, serve func(link *Link, pid, uid int)) {
 	for {
 		link, err := acceptNode(l)
 		if err != nil {
@@ -89,11 +107,11 @@ func ServeNode(l *os.File, serve func(link *Link, pid int)) {
 			continue
 		}
 		pid, uid, err := link.Peer()
-		if err != nil || uid != os.Getuid() {
+		if err != nil {
 			link.Close()
 			continue
 		}
-		serve(link, pid)
+		serve(link, pid, uid)
 	}
 }
 
@@ -119,6 +137,22 @@ func (l *Link) Peer() (pid, uid int, err error) {
 		}
 	})
 	return pid, uid, errors.Join(e, err)
+}
+
+// PeerEnded reports whether the process that Peer names has ended, so that its id may be that of another process. A
+// kernel before Linux 6.5 does not tell: then it is false.
+func (l *Link) PeerEnded() (ended bool) {
+	l.raw.Control(func(fd uintptr) {
+		pidfd, err := unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_PEERPIDFD)
+		switch {
+		case err == nil:
+			ended = unix.PidfdSendSignal(pidfd, 0, nil, 0) == unix.ESRCH
+			unix.Close(pidfd)
+		case err == unix.ESRCH || err == unix.EINVAL: // it was reaped
+			ended = true
+		}
+	})
+	return ended
 }
 
 // Stream returns the link as a stream of bytes. Descriptors that the other end sends are closed.

@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"os"
 
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/meet"
+	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
 // Spawn starts a job for the members of over, and connects them with its processes. At the root, what says what is
@@ -31,6 +33,7 @@ func (w *World) Spawn(ctx context.Context, over *comm.Comm, root int, what *boot
 			done := w.Meet.Waiting("Spawn of " + what.Blocks[0].Program)
 			answer, err = w.boot.Spawn(ctx, what)
 			done()
+			w.takeNote()
 		}
 		return err
 	}
@@ -48,6 +51,25 @@ func (w *World) Spawn(ctx context.Context, over *comm.Comm, root int, what *boot
 	}
 	core, err := w.Meet.Accept(living, what.Parent, over, root)
 	return core, answer, err
+}
+
+// takeNote begins to write the wait note of a process that was started without a launcher, and has started one now.
+func (w *World) takeNote() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.note != nil {
+		return
+	}
+	n := note(w.boot)
+	if n.note == nil {
+		return
+	}
+	w.note = n.note
+	w.note.SetSelf(os.Getpid())
+	w.note.SetStage(shmfmt.StageRunning)
+	w.Proc.Lock()
+	w.Proc.SetNote(n.note, n.messages)
+	w.Proc.Unlock()
 }
 
 // FreeSlots returns for how many more processes the hosts of the launcher have room.

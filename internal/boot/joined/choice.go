@@ -57,7 +57,7 @@ func choose(env environment) (way string, err error) {
 		return "", fmt.Errorf("boot: %s=%s: want halo, pmix, pmi2, pmi1, env or single", EnvBoot, forced)
 	}
 	switch {
-	case env.has(boot.EnvFD):
+	case env.has(boot.EnvFD), env.has(boot.EnvLink):
 		return wayHalo, nil
 	case env.has("PMIX_NAMESPACE", "PMIX_RANK") && pmixServer(env):
 		return wayPMIx, nil

@@ -170,6 +170,8 @@ func faults() []sought {
 		by("KeyIgnored", "internal/wire", "TestXLCH01_PairsAgreeOnASecret"),
 		by("InvitationIgnored", "internal/launch", "TestStrangersCannotCall"),
 		by("FinalizedAgain", "internal/launch", "TestXLCH01_HostsCostTheLauncherTheSame"),
+		by("DoorUnguarded", "internal/launch", "TestBRD04_S1_StrangersDoNotJoin"),
+		by("SignalsApart", "internal/launch", "TestBRD05_SignalsOfTools"),
 		by("TasksReadAhead", "mpi/pool", "TestArgumentsAreNotReadFarAhead"),
 		by("DeadTakesTasks", "mpi/pool", "TestTasksOfTheDead"),
 		by("ForeignUnwatched", "internal/world", "TestDeathWithoutAConnection"),

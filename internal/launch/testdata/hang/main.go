@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -59,6 +60,13 @@ func do(world *mpi.Comm, what string) error {
 		return err
 	case "ssend":
 		return mpi.Ssend(world, one, next, 5)
+	case "parent": // waits for what it has spawned
+		c, _, err := world.Spawn(context.Background(), 0, mpi.Command{Program: os.Args[0], Args: []string{"sleep"}, N: 1})
+		if err != nil {
+			return err
+		}
+		_, err = mpi.Recv(c, one, 0, 8)
+		return err
 	case "probe":
 		_, err := world.Probe(next, 9)
 		return err

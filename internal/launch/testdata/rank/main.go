@@ -25,7 +25,7 @@ import (
 
 func main() {
 	p := &process{rank: cmp.Or(os.Getenv("HALO_RANK"), "0")} // 0 without a launcher
-	for _, step := range os.Args[1:] {
+	for i, step := range os.Args[1:] {
 		who, rest, _ := strings.Cut(step, "@")
 		if _, err := strconv.Atoi(who); err == nil {
 			if who != p.rank {
@@ -34,6 +34,9 @@ func main() {
 			step = rest
 		}
 		verb, arg, _ := strings.Cut(step, ":")
+		if verb == "wrap" { // wrap:HOW starts the steps behind it in another process
+			p.wrap(arg, os.Args[i+2:])
+		}
 		p.step(verb, arg)
 	}
 }
@@ -44,6 +47,8 @@ type process struct {
 	pmi   *bufio.ReadWriter // the link of a program of another MPI
 	link  *os.File
 	spins int
+
+	caught chan os.Signal
 }
 
 // note maps the wait note of this rank.
@@ -238,10 +243,14 @@ func (p *process) step(verb, arg string) {
 			}
 			p.boot.Abort(7, "of the test")
 		}()
+	case "notify": // catches a signal, for await
+		p.caught = make(chan os.Signal, 1)
+		signal.Notify(p.caught, syscall.Signal(n))
 	case "await": // waits for a signal
-		c := make(chan os.Signal, 1)
-		signal.Notify(c, syscall.Signal(n))
-		<-c
+		if p.caught == nil {
+			p.step("notify", arg)
+		}
+		<-p.caught
 	case "orphan": // leaves a process in another session behind
 		cmd := exec.Command(os.Args[0], "forever")
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
