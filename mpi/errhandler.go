@@ -3,6 +3,8 @@ package mpi
 import (
 	"fmt"
 	"os"
+
+	"github.com/halo-mpi/halo/internal/boot"
 )
 
 // Errhandler is an error handler: a function that is called when a call fails, before the call
@@ -69,7 +71,7 @@ func die(c *Comm, e *Error) {
 		os.Exit(status)
 	}
 	fmt.Fprintf(os.Stderr, "rank %d: %v\n", c.w.Proc.Job().Rank, e)
-	c.w.Abort(status, "") // the line above has printed the error
+	c.w.Abort(status, boot.ErrorAbove)
 }
 
 // CreateCommErrhandler makes an error handler for communicators. fn gets the communicator, or

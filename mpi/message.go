@@ -72,6 +72,7 @@ func (c *Comm) checkMessage(k call, m mem.Mem, peer, tag int, receives bool) *Er
 // that the processor would mispredict the jumps of a switch.
 var modes = [callCollective]p2p.Mode{
 	callSsend: p2p.Synchronous, callIssend: p2p.Synchronous, callSsendInit: p2p.Synchronous,
+	callRsend: p2p.Ready, callIrsend: p2p.Ready, callRsendInit: p2p.Ready,
 	callBsend: p2p.Buffered, callIbsend: p2p.Buffered, callBsendInit: p2p.Buffered,
 }
 

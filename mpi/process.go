@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/boot/joined"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/coll"
@@ -297,7 +298,7 @@ func Main(fn func(world *Comm) error) {
 	}
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "rank %d: %v\n", c.Rank(), err)
-		c.w.Abort(1, "") // the line above has printed the error
+		c.w.Abort(1, boot.ErrorAbove)
 	}
 }
 

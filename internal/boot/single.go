@@ -171,6 +171,20 @@ func mappedLibrary() string {
 	return ""
 }
 
+// ErrorAbove is the reason of an Abort that the program has not called: it has an error, which is printed already.
+const ErrorAbove = "the error above"
+
+// AbortText says that a process has aborted the job by a call with a code, or because of ErrorAbove.
+func AbortText(process, call string, code int, reason string) string {
+	switch reason {
+	case ErrorAbove:
+		return fmt.Sprintf("%s ended the job because of %s", process, reason)
+	case "":
+		return fmt.Sprintf("%s called %s(%d); the job was ended", process, call, code)
+	}
+	return fmt.Sprintf("%s called %s(%d); the job was ended: %s", process, call, code, reason)
+}
+
 // ExitStatus is the exit status of a job that was aborted with a code: the lowest 8 bits of
 // the code, which the system keeps, or 1 if these bits are 0 and the code is not.
 func ExitStatus(code int) int {

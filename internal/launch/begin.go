@@ -257,9 +257,9 @@ func (j *job) begin() error {
 		return err
 	}
 	if j.several() {
-		j.verbosely("job %s: %d ranks on %d hosts, fabric %s", j.id, len(j.ranks), len(j.hosts), j.fabric)
+		j.verbosely("job %s: %s on %s, fabric %s", j.id, count(len(j.ranks), "rank"), count(len(j.hosts), "host"), j.fabric)
 	} else {
-		j.verbosely("job %s: %d ranks on %s, %d cores, fabric %s", j.id, len(j.ranks), j.hosts[0].name, j.agent.cores, j.fabric)
+		j.verbosely("job %s: %s on %s, %s, fabric %s", j.id, count(len(j.ranks), "rank"), j.hosts[0].name, count(j.agent.cores, "core"), j.fabric)
 	}
 	if j.why != "" {
 		j.verbosely("%s", j.why)

@@ -20,6 +20,7 @@ import (
 // job that is apart ends that job alone; the end of any other one ends it, too.
 type family struct {
 	stdout, stderr *sink
+	logs           map[string]*sink // files of outputs, by name
 	events         chan func()
 	messages       chan string    // of -v; has room for all of the first job
 	said           sync.WaitGroup // goroutines that write them

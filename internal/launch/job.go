@@ -169,7 +169,7 @@ func (j *job) carry(r *rank, which int, from source) {
 			tag = fmt.Sprintf("[%s:%d] ", j.number(), r.index)
 		}
 	}
-	s := &stream{pipe: from, sink: []*sink{j.stdout, j.stderr}[which], tag: tag, errors: which == 1}
+	s := &stream{pipe: from, sink: j.sinkFor(r, which), tag: tag, stamp: j.spec.Stamp, errors: which == 1}
 	r.streams[which] = s
 	j.copying.Go(s.copy)
 }

@@ -173,10 +173,7 @@ func (j *job) linkFailed(r *rank, err error) {
 // aborted is called when a rank aborts the job.
 func (j *job) aborted(rank, code int, reason string) {
 	r := j.ranks[rank]
-	if reason != "" {
-		reason = ": " + reason
-	}
-	r.fault, r.faultStatus = fmt.Sprintf("%s called %s(%d); the job was ended%s", j.name(r), inWords("Abort", r.inC), code, reason), boot.ExitStatus(code)
+	r.fault, r.faultStatus = boot.AbortText(j.name(r), inWords("Abort", r.inC), code, reason), boot.ExitStatus(code)
 	// The rank may abort because it has found another failed rank before the launcher did:
 	// then the launcher must report that failure.
 	time.AfterFunc(j.news(), func() { j.post(func() { j.endFor(r) }) })
@@ -245,6 +242,15 @@ func (j *job) outputBroken(err error) {
 		err = errors.New("its reader has gone")
 	}
 	j.say(fmt.Sprintf("output of the ranks cannot be written, and is lost: %v; the job goes on", err))
+}
+
+// countLoss has the status tell that output is lost, if it tells no other failure.
+func (j *job) countLoss(errs ...error) {
+	for _, err := range errs {
+		if err != nil && j.status == 0 {
+			j.status = lossStatus(err)
+		}
+	}
 }
 
 // lossStatus is the status of a job whose ranks have succeeded and whose output is lost: that of any program that

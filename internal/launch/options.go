@@ -26,7 +26,7 @@ type option struct {
 
 func options() []option {
 	return append([]option{
-		{names: []string{"n", "np"}, args: []string{"N"}, block: true,
+		{names: []string{"n", "np", "c"}, args: []string{"N"}, block: true,
 			help: "start N ranks (default 1, or with -host or -hostfile as many as those have slots)",
 			set: func(p *parser, a []string) (err error) {
 				p.block.N, err = strconv.Atoi(a[0])
@@ -72,7 +72,7 @@ func options() []option {
 		{names: []string{"x"}, args: []string{"NAME[=VALUE]"}, block: true,
 			help: "the same; without a value the launcher's own is passed on, which on this host happens anyway",
 			set:  func(p *parser, a []string) error { return p.pass(a[0]) }},
-		{names: []string{"file", "configfile"}, args: []string{"FILE"},
+		{names: []string{"file", "configfile", "app"}, args: []string{"FILE"},
 			help: "take the blocks from FILE, one a line, instead of the command line; '#' starts a comment, quotes keep words together",
 			set:  func(p *parser, a []string) error { return p.file(a[0]) }},
 		{names: []string{"hostfile", "machinefile", "f"}, args: []string{"FILE"},
@@ -137,10 +137,29 @@ func options() []option {
 		{names: []string{"check"},
 			help: "have the ranks compare what they send, receive and call with each other, and say where two disagree: docs/checking.md; HALO_CHECK=1 does the same",
 			set:  func(p *parser, _ []string) error { p.check = true; return nil }},
+		{names: []string{"output-filename"}, args: []string{"FILE"},
+			help: "write the output of rank R, stdout and stderr, to FILE.R",
+			set: func(p *parser, a []string) error {
+				p.spec.OutFile = strings.ReplaceAll(a[0], "%", "%%") + ".%r"
+				p.spec.ErrFile = p.spec.OutFile
+				return nil
+			}},
+		{names: []string{"outfile-pattern"}, args: []string{"NAME"},
+			help: "write stdout of each rank to the file NAME, in which %r is the rank and %h its host",
+			set:  func(p *parser, a []string) error { p.spec.OutFile = a[0]; return nil }},
+		{names: []string{"errfile-pattern"}, args: []string{"NAME"},
+			help: "the same for stderr",
+			set:  func(p *parser, a []string) error { p.spec.ErrFile = a[0]; return nil }},
+		{names: []string{"timestamp-output"},
+			help: "write the time of day before each line of output",
+			set:  func(p *parser, _ []string) error { p.spec.Stamp = true; return nil }},
+		{names: []string{"print-all-exitcodes"},
+			help: "say at the end how each rank has ended",
+			set:  func(p *parser, _ []string) error { p.spec.PrintExits = true; return nil }},
 		{names: []string{"tag-output", "l", "prepend-rank"},
 			help: "write [rank] before each line of output",
 			set:  func(p *parser, _ []string) error { p.spec.Tag = true; return nil }},
-		{names: []string{"v", "verbose"},
+		{names: []string{"v", "verbose", "report-bindings", "display-map"},
 			help: "say what is started, where, and how it ends; what reordering a topology gains, and which way accesses of files take (HALO_VERBOSE=1 for the ranks)",
 			set:  func(p *parser, _ []string) error { p.spec.Verbose = true; return nil }},
 	}, peerOptions()...)

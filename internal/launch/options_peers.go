@@ -2,6 +2,7 @@ package launch
 
 import (
 	"fmt"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
@@ -57,7 +58,41 @@ func peerOptions() []option {
 				p.general = append(p.general, v)
 				return err
 			}},
-		{names: []string{"ppn", "N", "npernode"}, args: []string{"K"},
+		{names: []string{"genvlist"}, args: []string{"NAMES"},
+			help: "-envlist for all programs",
+			set: func(p *parser, a []string) error {
+				outer := p.block.Env
+				p.block.Env = nil
+				for name := range strings.SplitSeq(a[0], ",") {
+					if err := p.pass(name); err != nil {
+						return err
+					}
+				}
+				p.general, p.block.Env = append(p.general, p.block.Env...), outer
+				return nil
+			}},
+		{names: []string{"prefix"}, args: []string{"DIR"},
+			help: "-halo DIR/bin/halo",
+			set: func(p *parser, a []string) error {
+				if !filepath.IsAbs(a[0]) {
+					return fmt.Errorf("%q is not an absolute path", a[0])
+				}
+				p.spec.Agent = filepath.Join(a[0], "bin", "halo")
+				return nil
+			}},
+		{names: []string{"stdin"}, args: []string{"RANK"},
+			help: "0: rank 0 reads the standard input (the default); none: no rank does",
+			set: func(p *parser, a []string) error {
+				switch a[0] {
+				case "0":
+				case "none":
+					p.spec.NoStdin = true
+				default:
+					return fmt.Errorf("%q is not one of 0, none: no other rank can read the standard input", a[0])
+				}
+				return nil
+			}},
+		{names: []string{"ppn", "N", "npernode", "perhost"}, args: []string{"K"},
 			help: "place K ranks on each host; without -n as many as that makes",
 			set: func(p *parser, a []string) (err error) {
 				p.perHost, err = parseSlots(a[0])
@@ -81,7 +116,7 @@ func peerOptions() []option {
 				return nil
 			}},
 		{names: []string{"byslot"}, help: "-map-by slot", set: func(p *parser, _ []string) error { p.spec.MapBy = "slot"; return nil }},
-		{names: []string{"bynode"}, help: "-map-by node", set: func(p *parser, _ []string) error { p.spec.MapBy = "node"; return nil }},
+		{names: []string{"bynode", "rr"}, help: "-map-by node", set: func(p *parser, _ []string) error { p.spec.MapBy = "node"; return nil }},
 	}
 	idle := func(names string, args ...string) {
 		for _, name := range strings.Fields(names) {
@@ -92,7 +127,7 @@ func peerOptions() []option {
 				}})
 		}
 	}
-	idle("allow-run-as-root nooversubscribe report-bindings display-map display-allocation display-devel-map use-hwthread-cpus " +
+	idle("allow-run-as-root nooversubscribe no-oversubscribe display-allocation display-devel-map use-hwthread-cpus " +
 		"genvall envall disable-recovery q quiet")
 	idle("launcher bootstrap rmk rank-by memory-alloc-kinds", "WHAT")
 	idle("mca gmca prtemca pmixmca", "NAME", "VALUE")

@@ -76,7 +76,7 @@ func launchedByOthers(pid int) bool {
 	env, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
 	for kv := range strings.SplitSeq(string(env), "\x00") {
 		switch name, value, _ := strings.Cut(kv, "="); name {
-		case "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_PORT":
+		case "OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_PORT":
 			return true
 		case boot.EnvPMIFD:
 			if value != linkFD {

@@ -232,7 +232,47 @@ func (p *parser) find(name string) (*option, error) {
 			}
 		}
 	}
-	return nil, fmt.Errorf("unknown option -%s; halo run -help lists all", name)
+	return nil, fmt.Errorf("unknown option -%s%s; halo run -help lists all", name, p.similar(name))
+}
+
+// similar asks whether the user means the option whose name is the most similar one; "" if none is.
+func (p *parser) similar(name string) string {
+	best, least := "", 1+len(name)/4 // one letter in a short name, more in a long one
+	for _, o := range p.options {
+		for _, n := range o.names {
+			if d := distance(name, n); d <= least && len(n) > 1 && (best == "" || d < least) {
+				best, least = n, d
+			}
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return ": did you mean -" + best + "?"
+}
+
+// distance is the smallest number of letters to insert, remove or replace that makes a of b; two that are swapped
+// count as one.
+func distance(a, b string) int {
+	before, last, row := []int(nil), make([]int, len(b)+1), make([]int, len(b)+1)
+	for k := range last {
+		last[k] = k
+	}
+	for i := range len(a) {
+		row[0] = i + 1
+		for k := range len(b) {
+			d := last[k]
+			if a[i] != b[k] {
+				d = 1 + min(d, last[k+1], row[k])
+			}
+			if i > 0 && k > 0 && a[i] == b[k-1] && a[i-1] == b[k] {
+				d = min(d, before[k-1]+1)
+			}
+			row[k+1] = d
+		}
+		before, last, row = last, row, make([]int, len(b)+1)
+	}
+	return last[len(b)]
 }
 
 // envCheck is the variable that -check sets for the ranks.

@@ -284,3 +284,24 @@ func TestPlacement(t *testing.T) {
 		}
 	}
 }
+
+// Options of other launchers, and one that is misspelt.
+func TestPeerOptionsAndMistakes(t *testing.T) {
+	s, err := Parse(strings.Fields("-c 3 -host a,b -perhost 2 -genvlist HOME --no-oversubscribe -rr -prefix /opt/halo prog"))
+	if err != nil || s.Blocks[0].N != 3 || s.MapBy != "node" || s.Agent != "/opt/halo/bin/halo" || len(s.Blocks[0].Env) != 1 || s.Blocks[0].Hosts[1].Slots != 2 {
+		t.Errorf("%+v, %v", s, err)
+	}
+	for wrong, right := range map[string]string{"-tag-outptu": "-tag-output", "--hostfil": "-hostfile", "-timeuot": "-timeout", "-veborse": "-verbose"} {
+		if _, err := Parse([]string{wrong, "x", "prog"}); err == nil || !strings.Contains(err.Error(), "did you mean "+right+"?") {
+			t.Errorf("%s: %v", wrong, err)
+		}
+	}
+	if _, err := Parse([]string{"-gizmo", "prog"}); err == nil || strings.Contains(err.Error(), "did you mean") {
+		t.Errorf("%v", err)
+	}
+	for _, args := range [][]string{{"-stdin", "3", "prog"}, {"-prefix", "halo", "prog"}} {
+		if _, err := Parse(args); err == nil {
+			t.Errorf("%q is accepted", args)
+		}
+	}
+}

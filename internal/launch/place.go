@@ -64,8 +64,8 @@ func newPlacer(list []HostSlots, ranks int, byNode, oversubscribe bool) (*placer
 		}
 	}
 	if open == 0 && ranks > stated && !oversubscribe {
-		return nil, fmt.Errorf("%d ranks, but the hosts have %d slots (%s): name more, or allow it by -oversubscribe",
-			ranks, stated, describe(list))
+		return nil, fmt.Errorf("%s, but the hosts have %s (%s): name more, or allow it by -oversubscribe",
+			count(ranks, "rank"), count(stated, "slot"), describe(list))
 	}
 	share := max(0, ranks-stated)
 	for i := range p.list {

@@ -54,6 +54,7 @@ func (a *agent) environ(p *process, self string, link uint64) []string {
 		boot.EnvFD + "=" + linkFD, boot.EnvLink + "=" + boot.LinkNote(link, p.rank, a.door.name), boot.EnvHalo + "=" + self, envJob + "=" + a.mark,
 		envRank + "=" + rank, envSize + "=" + size,
 		boot.EnvPMIFD + "=" + linkFD, boot.EnvPMIRank + "=" + rank, boot.EnvPMISize + "=" + size,
+		envPeerRank + "=" + rank, envPeerLocal + "=" + strconv.Itoa(slices.Index(a.ranks, p.rank)),
 		envLocalRank + "=" + strconv.Itoa(slices.Index(a.ranks, p.rank)), envLocalSize + "=" + strconv.Itoa(len(a.ranks)),
 	}
 }

@@ -89,8 +89,10 @@ func newRankState(h *shmfmt.NotesHeader, v *shmfmt.NoteView, led bool) RankState
 	adopted := false // the process has started the launcher
 	if seesProcesses {
 		p, ok := lookAtProcess(v.Pid)
-		launcher, _ := lookAtProcess(h.Launcher)
-		adopted = launcher.parent == v.Pid
+		if h.Size == 1 {
+			launcher, _ := lookAtProcess(h.Launcher)
+			adopted = launcher.parent == v.Pid
+		}
 		if !ok || p.parent != h.Launcher && !led && !adopted || p.ended {
 			r.State, r.Detail, r.Asleep = stateEnded, "just now", 0
 			return r

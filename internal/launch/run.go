@@ -126,6 +126,7 @@ func (j *job) place() error {
 	}
 	if len(names) > 0 {
 		local := areLocal(names)
+		j.sameHost(names, local)
 		if a := j.spec.Allocation; a != nil && a.self != "" {
 			local[a.self] = true
 		}
@@ -145,6 +146,20 @@ func (j *job) place() error {
 	j.settle(hosts, where, here)
 	j.mark = mark(j.id, j.here)
 	return nil
+}
+
+// sameHost warns if several names that the user has given are those of this host, as when addresses of loopback are
+// meant as hosts of a test.
+func (j *job) sameHost(names []string, local map[string]bool) {
+	var here []string
+	for _, name := range names {
+		if local[name] && !slices.Contains(here, name) {
+			here = append(here, name)
+		}
+	}
+	if len(here) > 1 && j.spec.Allocation == nil {
+		j.spec.Warnings = append(j.spec.Warnings, fmt.Sprintf("%s are names of this host: their ranks run on one host", strings.Join(here, " and ")))
+	}
 }
 
 // hostName is the name of this host.
@@ -230,7 +245,12 @@ func (j *job) run(stdin *os.File) error {
 	if j.ending { // interrupted while building
 		return nil
 	}
-	j.stdin = stdin
+	if j.stdin = stdin; j.spec.NoStdin {
+		var err error
+		if j.stdin, err = noInput(); err != nil {
+			return err
+		}
+	}
 	if err := j.prepare(programs); err != nil {
 		return err
 	}
@@ -292,7 +312,9 @@ func (j *job) report() {
 		select { // writing may block
 		case <-said:
 		case <-time.After(showTimeout):
+			return // a write does not end, so that nothing can be asked about it
 		}
+		j.countLoss(j.stdout.brokenBy(), j.stderr.brokenBy())
 		return
 	}
 	j.said.Wait()
@@ -301,13 +323,9 @@ func (j *job) report() {
 	}
 	j.conclude()
 	shortage := j.shortage() // before reason is read, to which it may add
-	j.say(j.reason, shortage)
+	j.say(j.reason, shortage, j.exits())
 	j.said.Wait()
-	for _, k := range []*sink{j.stdout, j.stderr} {
-		if err := k.brokenBy(); err != nil && j.status == 0 {
-			j.status = lossStatus(err)
-		}
-	}
+	j.countLoss(j.stdout.brokenBy(), j.stderr.brokenBy(), j.closeLogs())
 }
 
 // conclude sets the status of a job that the launcher has not ended, from the status of its ranks.

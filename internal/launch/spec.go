@@ -45,7 +45,12 @@ type Spec struct {
 	TimeoutByEnv  bool          // Timeout is the value of MPIEXEC_TIMEOUT, not of -timeout
 	Grace         time.Duration // between SIGTERM and SIGKILL; 0: defaultGrace
 	Tag           bool          // "[rank] " before each line of output
+	OutFile       string        // pattern of files for stdout of each rank, see logName; "": the launcher's
+	ErrFile       string        // the same for stderr
+	Stamp         bool          // the time before each line of output
+	PrintExits    bool          // say at the end how each rank has ended
 	Verbose       bool
+	NoStdin       bool     // no rank reads the standard input
 	Ignored       []string // options of other launchers that have no effect here
 	Warnings      []string // requests of the command line that cannot be met
 

@@ -38,6 +38,8 @@ type stream struct {
 	sink *sink
 	tag  string
 
+	stamp bool // the time comes before the tag
+
 	buf       []byte // read and not yet written; the start of a line
 	continued bool   // the start of the line in buf has been written before
 	exclusive bool   // sink.mu is held until the line ends
@@ -152,9 +154,9 @@ func (s *stream) write(text []byte) {
 		if end == 0 {
 			end = len(text)
 		}
-		s.sink.put(s, append(append([]byte(nil), text[:end]...), tagged(s.tag, text[end:])...))
+		s.sink.put(s, append(append([]byte(nil), text[:end]...), tagged(s.prefix(), text[end:])...))
 	} else {
-		s.sink.put(s, tagged(s.tag, text))
+		s.sink.put(s, tagged(s.prefix(), text))
 	}
 	s.continued = text[len(text)-1] != '\n'
 }

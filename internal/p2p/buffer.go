@@ -176,5 +176,6 @@ func (e *Engine) SendrecvReplace(v *Envelope, m mem.Mem, dest int, sendTag int32
 	e.startRecv(r)
 	e.startSend(s)
 	e.Join(r, s)
+	r.mode = replaces
 	return r
 }

@@ -178,6 +178,7 @@ func firstDone(rs []*Request) (active bool, done int) {
 
 // Join makes r complete only when s is complete too. Nobody else may wait for s.
 func (e *Engine) Join(r, s *Request) {
+	r.mode = exchanges
 	pending, err := e.SetWhole(s, r)
 	if !pending {
 		if err != nil && r.Status.Err == nil {

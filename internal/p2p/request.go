@@ -18,12 +18,34 @@ import (
 // Mode is the communication mode of a send (MPI-5, 3.4).
 type Mode uint8
 
-// The modes. Ready mode is Standard.
+// The modes. Ready mode is Standard with another name.
 const (
 	Standard Mode = iota
+	Ready
 	Synchronous
 	Buffered
+
+	// Modes of a receive that completes together with a send: see Join.
+	exchanges
+	replaces
 )
+
+// call is the name of the blocking call of a mode.
+func (m Mode) call() string {
+	switch m {
+	case Ready:
+		return "Rsend"
+	case Synchronous:
+		return "Ssend"
+	case Buffered:
+		return "Bsend"
+	case exchanges:
+		return "Sendrecv"
+	case replaces:
+		return "SendrecvReplace"
+	}
+	return "Send"
+}
 
 // AnySource and AnyTag are the wildcards in arguments of receives and probes;
 // communication with ProcNull does nothing.
@@ -136,7 +158,7 @@ func (e *Engine) Free(r *Request) {
 	shmfmt.Publish32(&r.Gen, r.Gen.Load()+1)
 	r.Reset()
 	r.Also(nil)
-	r.Send, r.Persistent, r.Active, r.autoFree = false, false, false, false
+	r.Send, r.Persistent, r.Active, r.autoFree, r.mode = false, false, false, false, Standard
 	if r.operation != "" { // others have no starter
 		e.freeOperation(r)
 	}
@@ -264,9 +286,13 @@ func (r *Request) AppendAbout(b []byte) []byte {
 	}
 	peer, tag := r.Arguments()
 	if r.Send {
-		return appendOperation(b, "Send", r.comm, " to ", peer, tag)
+		return appendOperation(b, r.mode.call(), r.comm, " to ", peer, tag)
 	}
-	return appendOperation(b, "Recv", r.comm, " from ", peer, tag)
+	what := "Recv"
+	if r.mode >= exchanges {
+		what = r.mode.call()
+	}
+	return appendOperation(b, what, r.comm, " from ", peer, tag)
 }
 
 // appendOperation appends a description of an operation. A negative peer is any peer.

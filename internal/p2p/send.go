@@ -24,7 +24,7 @@ func (e *Engine) Send(c *comm.Comm, mode Mode, code dtype.Code, buf []byte, dest
 		return unreadable(buf)
 	}
 	var r *Request
-	eager := mode == Standard && to != e.me
+	eager := mode <= Ready && to != e.me
 	q := e.peers.Find(int(to))
 	if eager && (q == nil || !q.takeCredit(len(buf))) {
 		e.Replenish(to, len(buf))

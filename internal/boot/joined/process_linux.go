@@ -305,10 +305,7 @@ func (p *Process) Abort(code int, reason string) {
 	if p.inC {
 		call = cname.Text(call, false)
 	}
-	text := fmt.Sprintf("rank %d (pid %d on %s) called %s(%d); the job was ended", p.id.Rank, os.Getpid(), p.job.Hosts[p.node], call, code)
-	if reason != "" {
-		text += ": " + reason
-	}
+	text := boot.AbortText(fmt.Sprintf("rank %d (pid %d on %s)", p.id.Rank, os.Getpid(), p.job.Hosts[p.node]), call, code, reason)
 	report(text)
 	status := boot.ExitStatus(code)
 	// From now on the end of the job does not end this process: its own status is that of the job under

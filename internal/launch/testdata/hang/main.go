@@ -60,6 +60,19 @@ func do(world *mpi.Comm, what string) error {
 		return err
 	case "ssend":
 		return mpi.Ssend(world, one, next, 5)
+	case "send":
+		return mpi.Send(world, make([]int, 1<<20), next, 12)
+	case "rsend":
+		return mpi.Rsend(world, make([]int, 1<<20), next, 11)
+	case "sendrecv":
+		_, err := mpi.Sendrecv(world, one, next, 13, two, next, 13)
+		return err
+	case "replace":
+		_, err := mpi.SendrecvReplace(world, one, next, 14, next, 14)
+		return err
+	case "mprobe":
+		_, _, err := world.Mprobe(next, 9)
+		return err
 	case "parent": // waits for what it has spawned
 		c, _, err := world.Spawn(context.Background(), 0, mpi.Command{Program: os.Args[0], Args: []string{"sleep"}, N: 1})
 		if err != nil {
