@@ -106,6 +106,17 @@ func (internals) Await(c *Comm, word *atomic.Uint64, n uint64) error {
 	return c.done(k, err)
 }
 
+// Disagreement returns the error of a collective in which members state different things about what they
+// give; nil if they do not contradict each other. Code that uses the CommDescriptor calls it in the
+// collective that it has begun, when it has found that the words differ, as the last member to arrive or
+// when that one has released it with an error.
+//
+// C: none; MPI_Allreduce and others report different lengths here.
+func (internals) Disagreement(c *Comm, last bool) error {
+	k, err := c.w.Coll.Disagreement(c.core, last)
+	return c.done(k, err)
+}
+
 // Ring wakes the members that sleep. Code that uses the CommDescriptor calls it when the record
 // says that members sleep.
 //

@@ -49,6 +49,7 @@ var engine = unexported.Get[interface {
 	Await(c *mpi.Comm, word *atomic.Uint64, n uint64) error
 	Ring(c *mpi.Comm)
 	Balance(c *mpi.Comm)
+	Disagreement(c *mpi.Comm, last bool) error
 	CompletedRequest(c *mpi.Comm) mpi.Request
 	SentRequest(c *mpi.Comm, number uint32) mpi.Request
 	ReceivedRequest(c *mpi.Comm, number uint32) (q mpi.Request, ok bool)

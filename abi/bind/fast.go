@@ -194,6 +194,17 @@ func (l *Lib) Await(comm uintptr, word *atomic.Uint64, n uint64) (result int) {
 	return code(err)
 }
 
+// Disagreement calls Disagreement of package mpi for a collective that C has begun, and returns the
+// error code, or Fatal.
+func (l *Lib) Disagreement(comm uintptr, last bool) (result int) {
+	defer l.caught(-1, args{}, &result)
+	c, err := l.comm(comm, "a collective")
+	if err == nil {
+		err = engine.Disagreement(c, last)
+	}
+	return code(err)
+}
+
 // Ring calls Ring of package mpi.
 func (l *Lib) Ring(comm uintptr) {
 	if c, err := l.comm(comm, "a collective"); err == nil {

@@ -2,6 +2,7 @@
 
 extern int haloRun(void *frame, int number, int large, void *words);
 extern int haloAwait(void *frame, uintptr_t comm, void *word, uint64_t n);
+extern int haloDisagreement(void *frame, uintptr_t comm, int last);
 extern void haloRing(void *frame, uintptr_t comm);
 extern void haloWake(void *frame, int local, int room);
 extern void haloAfterLock(void *frame, uintptr_t win, int rank, int what);
@@ -26,6 +27,14 @@ __attribute__((noinline)) int halo_enter_run(int number, int large, void *words)
 
 __attribute__((noinline)) int halo_enter_await(uintptr_t comm, void *word, uint64_t n) {
 	int code = haloAwait(FRAME, comm, word, n);
+	if (HALO_UNLIKELY(code == HALO_FATAL))
+		halo_end_by_fault();
+	STAY;
+	return code;
+}
+
+__attribute__((noinline)) int halo_enter_disagreement(uintptr_t comm, int last) {
+	int code = haloDisagreement(FRAME, comm, last);
 	if (HALO_UNLIKELY(code == HALO_FATAL))
 		halo_end_by_fault();
 	STAY;

@@ -19,6 +19,9 @@ HALO_HIDDEN int halo_enter_run(int number, int large, void *words);
 /* Continues a collective that C has begun: see bind.Lib.Await. */
 HALO_HIDDEN int halo_enter_await(uintptr_t comm, void *word, uint64_t n);
 
+/* Finds the error of members that disagree: see bind.Lib.Disagreement. */
+HALO_HIDDEN int halo_enter_disagreement(uintptr_t comm, int last);
+
 /* Wakes the sleeping members of a communicator. */
 HALO_HIDDEN void halo_enter_ring(uintptr_t comm);
 

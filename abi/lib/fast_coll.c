@@ -9,7 +9,8 @@
  *
  * As in Go, only one thread at a time may be in a blocking collective of a communicator: a call
  * enters before it changes anything, and if another call is in the slot, Go raises the error.
- * C neither transfers nor compares counts, types and roots: only checking mode does, in Go.
+ * C tells and compares the lengths of contributions, not types and roots: only checking mode does
+ * that, in Go. If lengths differ, Go finds the error.
  */
 
 /* slot.barrier */
@@ -136,13 +137,22 @@ static int allreduce(struct slot *s, const void *send, void *recv, uint64_t n, i
 	TRY(give(s, send, n));
 	if (in_cells(s)) { /* slot.take */
 		char *shorts = s->at + HALO_SLOT_SHORTS;
+		uint32_t differs = 0;
 		memcpy(shorts + (size_t)s->rank * HALO_SLOT_SHORT, send, n);
 		for (int r = 0; r < s->size; r++)
 			if (r != s->rank) {
 				TRY(await(s, cell(s, r) + HALO_CELL_NUMBER, WORD(s, NUMBER)));
 				memcpy(shorts + (size_t)r * HALO_SLOT_SHORT, given(s, r, n), HALO_SLOT_SHORT);
+				differs |= *said(s, r) ^ s->digest;
 			}
 		WORD(s, KNOWN) = WORD(s, NUMBER);
+		if (HALO_UNLIKELY(differs != 0)) {
+			int code = disagreement(s, 0);
+			if (code != MPI_SUCCESS) {
+				wake(s);
+				return code;
+			}
+		}
 		combine(s, &sum, shorts, count, datatype, op);
 		halo_copy(recv, &sum, n);
 		wake(s);
@@ -150,11 +160,12 @@ static int allreduce(struct slot *s, const void *send, void *recv, uint64_t n, i
 	}
 	char *result = s->head + HALO_HEAD_RELEASE_DATA;
 	if (arrive(s)) {
+		TRY(judge(s, 1));
 		combine(s, &sum, NULL, count, datatype, op);
 		memcpy(result, &sum, n);
 		release(s);
 	} else {
-		TRY(released(s));
+		TRY(released(s, 1));
 	}
 	halo_copy(recv, result, n);
 	return MPI_SUCCESS;

@@ -9,7 +9,7 @@
 static int allgather(struct slot *s, const void *send, void *recv, uint64_t n) {
 	WORD(s, NUMBER)++;
 	TRY(give(s, send, n)); /* slot.exchange */
-	TRY(meet(s));
+	TRY(compare(s));
 	for (int r = 0; r < s->size; r++)
 		halo_copy((char *)recv + (uint64_t)r * n, r == s->rank ? send : given(s, r, n), n);
 	return MPI_SUCCESS;
@@ -30,18 +30,19 @@ static int alltoall(struct slot *s, const void *send, void *recv, uint64_t n) {
 	WORD(s, NUMBER)++;
 	if (all <= HALO_SLOT_SHORT) { /* slot.alltoallShort */
 		TRY(give(s, send, all));
-		TRY(meet(s));
+		TRY(compare(s));
 		for (int r = 0; r < s->size; r++)
 			halo_copy((char *)recv + (uint64_t)r * n, given(s, r, all) + (uint64_t)s->rank * n, n);
 		return MPI_SUCCESS;
 	}
 	TRY(settle(s)); /* slot.begin */
+	state(s, all);
 	/* The block for the caller itself is left out, so the blocks for higher ranks move up by one. */
 	uint64_t before = (uint64_t)s->rank * n, behind = all - before - n;
 	memcpy(given(s, s->rank, all), send, before);
 	memcpy(given(s, s->rank, all) + before, (const char *)send + before + n, behind);
 	publish(cell(s, s->rank) + HALO_CELL_NUMBER, WORD(s, NUMBER)); /* slot.show */
-	TRY(meet(s));
+	TRY(compare(s));
 	for (int r = 0; r < s->size; r++) {
 		const char *block = r == s->rank ? (const char *)send + before : given(s, r, all) + (uint64_t)(s->rank - (s->rank > r)) * n;
 		halo_copy((char *)recv + (uint64_t)r * n, block, n);

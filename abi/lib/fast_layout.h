@@ -110,6 +110,8 @@
 #define HALO_CELL_BYTES               320
 #define HALO_CELL_NUMBER              0
 #define HALO_CELL_SHORT               8
+#define HALO_CELL_SAID                56
+#define HALO_CELL_STATED              144
 #define HALO_CELL_PASSED              64
 #define HALO_STAGE_BYTES              393216
 #define HALO_STREAM_SHORT             48
@@ -129,7 +131,7 @@
 #define HALO_SLOT_MOST                32768
 
 /* The number of this layout. C uses a record only if Go passes the same number. */
-#define HALO_COLL_LAYOUT 0x2d124118c9cd5bd8u
+#define HALO_COLL_LAYOUT 0x104e4ecef34c7190u
 
 /* Offsets of fields in records of internal/shmfmt, and constants of internal/p2p. */
 #define HALO_MESSAGE_RECORD_VERSION   3

@@ -12,6 +12,7 @@
  */
 
 _Static_assert(HALO_COPY_LESS <= HALO_SLOT_MOST + 1, "what halo_bytes tells the length of takes one piece or step");
+_Static_assert(HALO_SLOT_MOST < 1 << 16, "the digest of a length that C gives is the length");
 
 /* A slot as a member sees it. */
 struct slot {
@@ -19,6 +20,7 @@ struct slot {
 	char *at;   /* its shmfmt.SlotState */
 	char *head; /* its shmfmt.SlotHead */
 	uint64_t idle; /* the word of a slot in which no call is at work */
+	uint32_t digest; /* what the caller states about its contribution: terms.digest */
 	int rank, size;
 };
 
@@ -130,10 +132,42 @@ static inline char *given(struct slot *s, int r, uint64_t n) {
 	return *HALO_AT(char *, s->at, HALO_SLOT_STAGES) + ((uint64_t)r * 2 + turn) * HALO_STAGE_BYTES;
 }
 
+/* The digest of the member of a rank for the current collective. */
+static inline uint32_t *said(struct slot *s, int r) { return HALO_AT(uint32_t, cell(s, r), HALO_CELL_SAID) + (WORD(s, NUMBER) & 1); }
+
+/* terms.say and slot.state, for a contribution of n bytes: C tells neither types nor roots. The digest is stored with the
+ * contribution, before the number. */
+static inline void state(struct slot *s, uint64_t n) {
+	uint64_t number = WORD(s, NUMBER), *stated = HALO_AT(uint64_t, cell(s, s->rank), HALO_CELL_STATED) + (number & 1) * 2;
+	stated[0] = number << 32;
+	stated[1] = n;
+	*said(s, s->rank) = s->digest = (uint32_t)n << 16;
+}
+
+/* slot.disagreement, if the digests of members differ: the error code. If this member is the last one to
+ * arrive it releases the others with the error. */
+static __attribute__((noinline)) int disagreement(struct slot *s, int last) {
+	struct halo_stay stay;
+	halo_prepare(&stay);
+	int code = halo_enter_disagreement((uintptr_t)s->comm, last);
+	halo_from_go(&stay);
+	return code;
+}
+
+/* slot.judge, with the error code */
+static inline int judge(struct slot *s, int last) {
+	uint32_t differs = 0;
+	for (int r = 0; r < s->size; r++)
+		if (r != s->rank)
+			differs |= *said(s, r) ^ s->digest;
+	return HALO_UNLIKELY(differs != 0) ? disagreement(s, last) : MPI_SUCCESS;
+}
+
 /* slot.give: Cell.PutShort explains why short data are stored by whole words. */
 static inline int give(struct slot *s, const void *data, uint64_t n) {
 	char *place = given(s, s->rank, n);
 	TRY(settle(s));
+	state(s, n);
 	if (n > HALO_SLOT_SHORT || n == 8) {
 		halo_copy(place, data, n);
 	} else {
@@ -184,15 +218,15 @@ static inline int spin(struct slot *s) {
 	return 0;
 }
 
-/* slot.released */
-static inline int released(struct slot *s) {
+/* slot.released. judged says that the last member has compared the digests. */
+static inline int released(struct slot *s, int judged) {
 	if (!spin(s))
 		TRY(await(s, s->head + HALO_HEAD_RELEASE_NUMBER, 2 * WORD(s, TURNS)));
 	WORD(s, KNOWN) = WORD(s, NUMBER);
-	return MPI_SUCCESS;
+	return judged && HALO_UNLIKELY(load(s->head + HALO_HEAD_RELEASE_NUMBER) & 1) ? disagreement(s, 0) : MPI_SUCCESS;
 }
 
-/* slot.meet */
+/* slot.barrier from the meeting on. C states nothing in a Barrier. */
 static inline int meet(struct slot *s) {
 	if (in_cells(s)) {
 		int code = gathered(s, WORD(s, NUMBER));
@@ -200,7 +234,27 @@ static inline int meet(struct slot *s) {
 		return code;
 	}
 	if (!arrive(s))
-		return released(s);
+		return released(s, 0);
+	release(s);
+	return MPI_SUCCESS;
+}
+
+/* slot.compare */
+static inline int compare(struct slot *s) {
+	if (in_cells(s)) {
+		uint32_t differs = 0; /* taken with each number, as in slot.take */
+		for (int r = 0; r < s->size; r++)
+			if (r != s->rank) {
+				TRY(await(s, cell(s, r) + HALO_CELL_NUMBER, WORD(s, NUMBER)));
+				differs |= *said(s, r) ^ s->digest;
+			}
+		WORD(s, KNOWN) = WORD(s, NUMBER);
+		wake(s);
+		return HALO_UNLIKELY(differs != 0) ? disagreement(s, 0) : MPI_SUCCESS;
+	}
+	if (!arrive(s))
+		return released(s, 1);
+	TRY(judge(s, 1));
 	release(s);
 	return MPI_SUCCESS;
 }

@@ -50,6 +50,13 @@ func haloAwait(_ unsafe.Pointer, comm C.uintptr_t, word unsafe.Pointer, n C.uint
 	return C.int(lib.Await(uintptr(comm), (*atomic.Uint64)(word), uint64(n)))
 }
 
+// haloDisagreement finds the error of members that disagree: see bind.Lib.Disagreement.
+//
+//export haloDisagreement
+func haloDisagreement(_ unsafe.Pointer, comm C.uintptr_t, last C.int) C.int {
+	return C.int(lib.Disagreement(uintptr(comm), last != 0))
+}
+
 // haloRing wakes the sleeping members of a communicator.
 //
 //export haloRing

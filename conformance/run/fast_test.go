@@ -179,3 +179,24 @@ func TestFastPathLeavesErrorsToGo(t *testing.T) {
 		}
 	}
 }
+
+// Members of a collective that give other lengths than the others get an error, from C, from Go and mixed, in
+// both forms of a slot and by messages (BRD-08).
+func TestBRD08_CollectivesOfOtherLengthsInC(t *testing.T) {
+	need(t)
+	t.Parallel()
+	program := programs(t, []entry{{name: "coll_lengths"}})["coll_lengths"]
+	for _, fast := range []string{"HALO_C_FAST=1", "HALO_C_FAST=0"} {
+		for _, form := range []string{"auto", "cells", "counter"} {
+			for _, n := range []int{2, 3, 4} {
+				r := launched(t, "shm", n, []string{fast, "HALO_COLL_SLOT=" + form}, program, "far")
+				if r.status != 0 || r.err != "" || r.out != "no errors\n" {
+					t.Errorf("%d ranks, %s, %s: status %d\n%s%s", n, fast, form, r.status, r.out, r.err)
+				}
+			}
+		}
+		if r := launched(t, "tcp", 3, []string{fast}, program); r.status != 0 || r.err != "" || r.out != "no errors\n" {
+			t.Errorf("tcp, %s: status %d\n%s%s", fast, r.status, r.out, r.err)
+		}
+	}
+}

@@ -42,6 +42,19 @@ func (e *Engine) Await(c *comm.Comm, word *atomic.Uint64, n uint64) (Kind, error
 	return Kind(s.Kind), s.ended(s.awaitLong(word, n))
 }
 
+// Disagreement returns the error of members whose digests differ, in a collective that C has begun, and
+// the kind of that collective. The last member to arrive releases the others with the error.
+func (e *Engine) Disagreement(c *comm.Comm, last bool) (Kind, error) {
+	s := &stateOf(c).slot
+	own := s.own.Stated[s.Number&1]
+	s.terms.said, s.terms.length = uint32(own.Terms), int(own.Length)
+	err := s.ended(s.disagreement())
+	if err != nil && last {
+		s.release(err)
+	}
+	return Kind(s.Kind), err
+}
+
 // Ring wakes the other members of c.
 func (e *Engine) Ring(c *comm.Comm) { stateOf(c).slot.ring() }
 

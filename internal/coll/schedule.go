@@ -241,17 +241,29 @@ func (s *schedule) outcome(r *p2p.Request) {
 		err = s.otherRoots(o.Source, o.Roots)
 	case *p2p.Refusal:
 		err = s.told(r.From(), o)
+	case *class.Error:
+		if o.Class == class.Truncate && !r.Send {
+			err = wrong(class.Truncate, "rank %d to rank %d: %s", r.Status.Source, s.me(), o.Text)
+		}
 	}
 	if got, want := r.Filled(); err == nil && !r.Send && got != want && !r.Status.Cancelled {
-		err = wrong(class.Count, "rank %d sends %d bytes where %d are received", r.Status.Source, got, want)
+		err = wrong(class.Count, "rank %d sends %d bytes, rank %d receives %d", r.Status.Source, got, s.me(), want)
 		if got == 0 {
-			err = wrong(class.Count, "rank %d sends nothing where %d bytes are received, as one does who disagrees with another", r.Status.Source, want)
+			err = wrong(class.Count, "rank %d sends nothing where rank %d receives %d bytes, as one does who disagrees with another", r.Status.Source, s.me(), want)
 		}
 	}
 	s.note(err)
 	if s.chained && !r.Send && !r.Status.Cancelled {
 		s.segmentIn(r)
 	}
+}
+
+// me is the rank of the caller in the communicator whose ranks the requests of s have.
+func (s *schedule) me() int {
+	if s.whole != nil {
+		return s.whole.Rank
+	}
+	return s.c.Rank
 }
 
 // note records an error of a part. After a message of the wrong length the schedule goes on, so

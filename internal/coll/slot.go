@@ -191,7 +191,7 @@ func (s *slot) take() error {
 			return err
 		}
 		s.short[r] = c.Short[turn]
-		differs = differs || c.Said[turn] != s.terms.said
+		differs = differs || c.Said[turn] != s.terms.digest
 	}
 	s.Known = s.Number
 	if differs {
@@ -214,17 +214,18 @@ func (s *slot) give(d mem.Mem) error {
 	if err := s.settle(); err != nil {
 		return err
 	}
+	s.state()
 	b, row := d.Bytes()
 	switch {
 	case d.Len() > shmfmt.SlotShort:
 		d.Pack(s.stage(s.c.Rank, s.Number)[:d.Len()], 0)
-		s.own.Said[s.Number&1] = s.terms.said
+		s.own.Said[s.Number&1] = s.terms.digest
 	case row:
-		s.own.PutShort(s.Number, s.terms.said, b)
+		s.own.PutShort(s.Number, s.terms.digest, b)
 	default:
 		var short [shmfmt.SlotShort]byte
 		d.Pack(short[:], 0)
-		s.own.PutShort(s.Number, s.terms.said, short[:d.Len()])
+		s.own.PutShort(s.Number, s.terms.digest, short[:d.Len()])
 	}
 	shmfmt.Publish(&s.own.Number, s.Number)
 	return nil
@@ -329,7 +330,7 @@ func (s *slot) barrier() error {
 // add 20 ns to the 60 of a barrier in the form of cells.
 func (s *slot) barrierOfRoots() error {
 	s.terms.fresh = false
-	s.terms.say(dtype.Mixed, dtype.Mixed)
+	s.terms.say(dtype.Mixed, dtype.Mixed, 0)
 	if !s.inCells() {
 		s.own.Met[(s.Turns+1)&1] = s.terms.said
 		return s.compare()
@@ -337,7 +338,8 @@ func (s *slot) barrierOfRoots() error {
 	if err := s.settle(); err != nil {
 		return err
 	}
-	s.own.Said[s.Number&1] = s.terms.said
+	s.state()
+	s.own.Said[s.Number&1] = s.terms.digest
 	shmfmt.Publish(&s.own.Number, s.Number)
 	return s.compare()
 }
@@ -364,7 +366,7 @@ func (s *slot) compare() error {
 }
 
 func (s *slot) allreduce(send, recv []byte, o op.Op, t op.Type, code dtype.Code) error {
-	s.terms.say(code, code)
+	s.terms.say(code, code, len(send))
 	if s.Kind = uint8(Allreduce); len(send) > shmfmt.SlotPayload {
 		return s.allreduceLong(send, recv, o, t)
 	}
@@ -378,7 +380,8 @@ func (s *slot) allreduce(send, recv []byte, o op.Op, t op.Type, code dtype.Code)
 		if err := s.settle(); err != nil {
 			return err
 		}
-		s.own.PutShort(s.Number, s.terms.said, send)
+		s.state()
+		s.own.PutShort(s.Number, s.terms.digest, send)
 		shmfmt.Publish(&s.own.Number, s.Number)
 	}
 	if s.inCells() {
@@ -419,7 +422,7 @@ func (s *slot) allreduce(send, recv []byte, o op.Op, t op.Type, code dtype.Code)
 func (s *slot) reduce(send, recv []byte, o op.Op, t op.Type, code dtype.Code, root int) error {
 	s.Number, s.Kind = s.Number+1, uint8(Reduce)
 	s.terms.name(Reduce, root)
-	s.terms.say(code, code)
+	s.terms.say(code, code, len(send))
 	err := s.give(mem.Of(send))
 	if err == nil && root == s.c.Rank {
 		if err = s.gathered(s.Number); err == nil {

@@ -35,7 +35,8 @@ func (s *slot) begin() (*[shmfmt.StageSize]byte, error) {
 
 // show publishes the own stage and waits until all members have published theirs.
 func (s *slot) show() error {
-	s.own.Said[s.Number&1] = s.terms.said
+	s.state()
+	s.own.Said[s.Number&1] = s.terms.digest
 	shmfmt.Publish(&s.own.Number, s.Number)
 	return s.compare()
 }
@@ -53,7 +54,7 @@ func (s *slot) exchange(send mem.Mem) error {
 func (s *slot) tell(buf []byte, root int) error {
 	s.Kind = uint8(Bcast)
 	s.terms.name(Bcast, root)
-	s.terms.say(dtype.Mixed, dtype.Mixed)
+	s.terms.say(dtype.Mixed, dtype.Mixed, len(buf))
 	err := s.exchange(mem.Of(buf))
 	if err == nil && root != s.c.Rank {
 		copy(buf, s.data(root, len(buf)))
@@ -63,7 +64,7 @@ func (s *slot) tell(buf []byte, root int) error {
 
 func (s *slot) allgather(send, recv mem.Mem, gives, gets dtype.Code) error {
 	s.Kind = uint8(Allgather)
-	s.terms.say(gives, gets)
+	s.terms.say(gives, gets, send.Len())
 	n, me := send.Len(), s.c.Rank
 	b, row := recv.Bytes()
 	for at := 0; at < n; at += shmfmt.StageSize {
@@ -91,7 +92,7 @@ func (s *slot) allgather(send, recv mem.Mem, gives, gets dtype.Code) error {
 // alltoall puts into a stage a part of the block for each other member, in the order of their ranks.
 func (s *slot) alltoall(send, recv mem.Mem, gives, gets dtype.Code) error {
 	s.Kind = uint8(Alltoall)
-	s.terms.say(gives, gets)
+	s.terms.say(gives, gets, send.Len())
 	n, me := len(s.cells), s.c.Rank
 	size := send.Len() / n
 	if send.Len() <= shmfmt.SlotShort {

@@ -251,7 +251,7 @@ func (s *slot) takeEntries(x *schedule) (last int, reads bool, err error) {
 			var e error
 			switch {
 			case p.size != to.Len():
-				e = wrong(lengthClass(p.size, to.Len()), "rank %d sends %d bytes where %d are received", r, p.size, to.Len())
+				e = wrong(lengthClass(p.size, to.Len()), "rank %d sends %d bytes, rank %d receives %d", r, p.size, s.c.Rank, to.Len())
 			case code.Differs(x.edgeCode(1, i)):
 				e = wrong(class.Type, "rank %d sends %v, rank %d receives %v", r, code, s.c.Rank, x.edgeCode(1, i))
 			case p.direct:

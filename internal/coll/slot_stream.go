@@ -37,7 +37,7 @@ const (
 func (s *slot) bcast(buf mem.Mem, code dtype.Code, root int) error {
 	s.Kind = uint8(Bcast)
 	s.terms.name(Bcast, root)
-	if s.terms.say(code, code); root == s.c.Rank {
+	if s.terms.say(code, code, buf.Len()); root == s.c.Rank {
 		return s.sendPieces(buf)
 	}
 	size, said, err := s.receivePieces(buf)
@@ -53,9 +53,9 @@ func (s *slot) bcast(buf mem.Mem, code dtype.Code, root int) error {
 		}
 		return s.terms.compare(giver, word, s.rank(s.c.Rank), s.terms.said, s.ranks())
 	case size > buf.Len():
-		return wrong(class.Truncate, "rank %d gives %d bytes to a buffer of %d", root, size, buf.Len())
+		return wrong(class.Truncate, "rank %d gives %d bytes, rank %d receives %d", s.rank(root), size, s.rank(s.c.Rank), buf.Len())
 	case size < buf.Len():
-		return wrong(class.Count, "rank %d gives %d bytes where %d are received", root, size, buf.Len())
+		return wrong(class.Count, "rank %d gives %d bytes, rank %d receives %d", s.rank(root), size, s.rank(s.c.Rank), buf.Len())
 	}
 	return nil
 }

@@ -1,12 +1,19 @@
 package coll
 
 import (
+	"fmt"
+
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/planted"
+	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
-// terms is what a member tells the others about a collective, in a word beside its contribution: the
-// codes of the elements that it sends and receives, and the roots that it has named up to now.
+// terms is what a member tells the others about a collective: the codes of the elements that it sends
+// and receives, and the roots that it has named up to now, in a word; and the length of its
+// contribution. In a slot the word and the length are the Statement of the member. Beside its
+// contribution, where there is room for 32 bits, is a digest of both. The others load the contribution and
+// the digest together, and the Statement only if the digest is not their own.
 //
 // The roots are a number that is computed from all of them in their order. If two members both
 // were the root, and received nothing from each other, they find that out in the next collective
@@ -19,6 +26,8 @@ import (
 //	bits 16-31 the roots, 0 if they are not told
 type terms struct {
 	said   uint32
+	digest uint32 // of said and length
+	length int    // in bytes
 	roots  uint16 // up to and including the current collective
 	before uint16 // before the last collective with a root
 	tells  bool
@@ -51,9 +60,14 @@ func (t *terms) name(k Kind, root int) {
 	}
 }
 
-// say makes the word for a collective.
-func (t *terms) say(send, recv dtype.Code) {
+// say makes the word and the digest for a collective to which the member gives n bytes. For lengths below
+// 64 KiB digests of the same word and different lengths differ.
+func (t *terms) say(send, recv dtype.Code, n int) {
 	t.said = uint32(send) | uint32(recv)<<8 | uint32(t.roots)<<16
+	if t.length = n; planted.LengthUntold {
+		n = 0
+	}
+	t.digest = t.said + uint32(n+n>>16*rootFactor)<<16
 }
 
 // turn returns the word of a Bcast in 24 bits, since its two codes are the same. fromTurn is the
@@ -61,6 +75,19 @@ func (t *terms) say(send, recv dtype.Code) {
 func (t *terms) turn() uint32 { return t.said >> 8 }
 
 func fromTurn(w uint32) uint32 { return w<<8 | w&0xff }
+
+// statement is what a member states: see terms.
+type statement struct {
+	said   uint32
+	length int // -1 if the member does not tell it
+}
+
+// clash reports whether two statements disagree on the roots, on the elements or on the length.
+func (a statement) clash(b statement) bool { return clash(a.said, b.said) || a.otherLength(b) }
+
+func (a statement) otherLength(b statement) bool {
+	return a.length != b.length && a.length >= 0 && b.length >= 0
+}
 
 // clash reports whether two words disagree on the roots or on the elements.
 func clash(a, b uint32) bool { return otherRoots(a, b) || mismatch(a, b) || mismatch(b, a) }
@@ -86,6 +113,19 @@ func (t *terms) compare(r int, a uint32, q int, b uint32, n int) error {
 		return wrong(class.Type, "rank %d sends %v, rank %d receives %v", q, dtype.Code(b), r, dtype.Code(a>>8))
 	}
 	return nil
+}
+
+// compareAll returns the error of rank r with statement a and rank q with statement b, of n members, nil if
+// they agree. Elements of different types are the cause of different lengths, so they come first.
+func (t *terms) compareAll(r int, a statement, q int, b statement, n int) error {
+	if err := t.compare(r, a.said, q, b.said, n); err != nil || !a.otherLength(b) {
+		return err
+	}
+	gives := func(x statement) string { return dtype.Code(x.said).Describe(int64(x.length)) }
+	if dtype.Code(a.said) == dtype.Mixed || dtype.Code(b.said) == dtype.Mixed {
+		gives = func(x statement) string { return fmt.Sprintf("%d bytes", x.length) }
+	}
+	return wrong(class.Count, "rank %d gives %s, rank %d gives %s", r, gives(a), q, gives(b))
 }
 
 // with adds the numbers of t and o. Members that disagree in one of the two disagree in the sum.
@@ -140,15 +180,40 @@ func (s *schedule) otherRoots(rank int, roots uint16) error {
 	return t.compare(rank, uint32(roots)<<16, s.c.Rank, uint32(t.roots)<<16, s.c.Size())
 }
 
-// word returns the word of the member of rank r for the current collective.
-func (s *slot) word(r int) uint32 {
+// metWords reports whether the words of the current collective are in Met.
+func (s *slot) metWords() bool { return Kind(s.Kind) == Barrier && !s.inCells() }
+
+// digest returns the digest of the member of rank r for the current collective. That in Met is a word, as
+// a Barrier has no length.
+func (s *slot) digest(r int) uint32 {
 	switch {
 	case r == s.c.Rank:
-		return s.terms.said
-	case Kind(s.Kind) == Barrier && !s.inCells():
+		return s.terms.digest
+	case s.metWords():
 		return s.cells[r].Met[s.Turns&1]
 	}
 	return s.cells[r].Said[s.Number&1]
+}
+
+// statement returns the statement of the member of rank r for the current collective. A member that runs
+// a Barrier, and has named no roots, has stored none.
+func (s *slot) statement(r int) statement {
+	switch {
+	case r == s.c.Rank:
+		return statement{s.terms.said, s.terms.length}
+	case s.metWords():
+		return statement{s.cells[r].Met[s.Turns&1], 0}
+	}
+	x := &s.cells[r].Stated[s.Number&1]
+	if uint32(x.Terms>>32) != uint32(s.Number) {
+		return statement{0, -1}
+	}
+	return statement{uint32(x.Terms), int(x.Length)}
+}
+
+// state stores the own statement for the current collective, with the number of the latter. The memory for it may be written.
+func (s *slot) state() {
+	s.own.Stated[s.Number&1] = shmfmt.Statement{Terms: uint64(s.terms.said) | s.Number<<32, Length: uint64(s.terms.length)}
 }
 
 // rank returns the rank of a member in the communicator of the program's call, and ranks the
@@ -167,40 +232,40 @@ func (s *slot) ranks() int {
 	return s.whole.Size()
 }
 
-// judge compares the words of all members for the current collective. All members come to the
+// judge compares the digests of all members for the current collective. All members come to the
 // same result.
 func (s *slot) judge() error {
-	mine := s.terms.said
+	mine := s.terms.digest
 	for r := range s.cells {
-		if s.word(r) != mine {
+		if s.digest(r) != mine {
 			return s.disagreement()
 		}
 	}
-	if mismatch(mine, mine) {
+	if mismatch(s.terms.said, s.terms.said) {
 		return s.disagreement()
 	}
 	return nil
 }
 
-// disagreement returns the error of judge if words differ: an error if two members disagree,
+// disagreement returns the error of judge if digests differ: an error if two members disagree,
 // with this member as one of them if possible. If all members have compared, the comparison of
 // roots starts again with the next one.
 func (s *slot) disagreement() error {
-	n, me, word := len(s.cells), s.c.Rank, s.word
+	n, me := len(s.cells), s.c.Rank
 	var err error
 	roots := false
 	for i := range n {
 		first := (me + i) % n
 		for q := range n {
-			a, b := word(first), word(q)
-			if !clash(a, b) {
+			a, b := s.statement(first), s.statement(q)
+			if !a.clash(b) {
 				continue
 			}
-			e := s.terms.compare(s.rank(first), a, s.rank(q), b, s.ranks())
-			if err == nil || otherRoots(a, b) && !roots {
+			e := s.terms.compareAll(s.rank(first), a, s.rank(q), b, s.ranks())
+			if err == nil || otherRoots(a.said, b.said) && !roots {
 				err = e
 			}
-			roots = roots || otherRoots(a, b)
+			roots = roots || otherRoots(a.said, b.said)
 		}
 	}
 	if roots && Kind(s.Kind) != Reduce {

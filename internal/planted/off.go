@@ -152,6 +152,8 @@ const (
 	// RefusalPublished publishes the number of a collective in a slot that the member refuses, as if
 	// it had contributed.
 	RefusalPublished = false
+	// LengthUntold leaves the length of a contribution out of the digest that the members of a slot compare.
+	LengthUntold = false
 	// DirectionKept takes the block that a neighbour sends in a direction of a grid for the one that comes from
 	// that direction.
 	DirectionKept = false

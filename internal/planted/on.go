@@ -71,6 +71,7 @@ var (
 	EnvironmentOfTheFirst = chosen("EnvironmentOfTheFirst")
 	EnvironmentOfOthers   = chosen("EnvironmentOfOthers")
 	RefusalPublished      = chosen("RefusalPublished")
+	LengthUntold          = chosen("LengthUntold")
 	DirectionKept         = chosen("DirectionKept")
 	EdgesBackwards        = chosen("EdgesBackwards")
 	ReadUnmet             = chosen("ReadUnmet")

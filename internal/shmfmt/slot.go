@@ -28,8 +28,8 @@ type Cell struct {
 	// contribution, and loaded before it by all others.
 	Number atomic.Uint64
 	Short  [2][SlotShort]byte
-	// Said is what the member states about its contribution, in the same turns: words of package
-	// coll, 0 for none.
+	// Said is a digest of what the member states about its contribution, in the same turns: words of
+	// package coll, 0 for none. Members whose digests differ load Stated.
 	Said [2]uint32
 	// Passed is the number of the last piece of the stream that the member has read: stored
 	// after it has copied the piece, and loaded by a root before it overwrites the piece. Roots
@@ -59,11 +59,20 @@ type Cell struct {
 	// they overwrite what it has read.
 	Shown atomic.Uint64
 	Taken atomic.Uint64
-	_     [Line - 16]byte
+	// Stated is what the member states about its contribution, in the same turns: stored before the
+	// contribution, and loaded by others only if their digests differ. So the line stays with the member.
+	Stated [2]Statement
+	_      [Line - 48]byte
 	// Parcels are what the member gives its neighbours, or the beginning of it, in the turns of Short. They are
 	// beside the numbers so that little memory is touched: if a core switches between processes, each page
 	// costs a walk through the page table.
 	Parcels [2][Line]byte
+}
+
+// Statement is what a member states about its contribution.
+type Statement struct {
+	Terms  uint64 // a word of package coll in the lower half, and the number of the collective in the upper one
+	Length uint64 // of the contribution to the whole collective, in bytes
 }
 
 // PutShort stores a contribution of at most SlotShort bytes, and said, which the caller publishes next.
@@ -169,7 +178,7 @@ func (s Slot) Free(n int) {
 	for i := range n {
 		c := s.Cell(i)
 		c.Number.Store(0)
-		c.Said, c.Met = [2]uint32{}, [2]uint32{}
+		c.Said, c.Met, c.Stated = [2]uint32{}, [2]uint32{}, [2]Statement{}
 		streamed = streamed || c.Passed.Load() != 0
 		c.Passed.Store(0)
 		c.Refused.Store(0)

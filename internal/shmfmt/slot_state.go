@@ -89,6 +89,8 @@ func SlotLayout() []Field {
 		{"CELL_BYTES", cellSize},
 		{"CELL_NUMBER", int64(unsafe.Offsetof(cell.Number))},
 		{"CELL_SHORT", int64(unsafe.Offsetof(cell.Short))},
+		{"CELL_SAID", int64(unsafe.Offsetof(cell.Said))},
+		{"CELL_STATED", int64(unsafe.Offsetof(cell.Stated))},
 		{"CELL_PASSED", int64(unsafe.Offsetof(cell.Passed))},
 		{"STAGE_BYTES", StageSize},
 		{"STREAM_SHORT", StreamShort},

@@ -81,6 +81,7 @@ func faults() []sought {
 		by("EnvironmentOfTheFirst", mpi, "TestRC17_Environments"),
 		by("EnvironmentOfOthers", mpi, "TestCOL14_Environments"),
 		by("RefusalPublished", mpi, "TestERR04_MembersLearnOfWrongArguments"),
+		by("LengthUntold", mpi, "TestBRD08_CollectivesOfOtherLengths"),
 		by("DirectionKept", mpi, "TestXNBC01_COL15_NeighborsInGrids"),
 		by("EdgesBackwards", coll, "TestRandomHistories"),
 		by("ReadUnmet", coll, "TestXNBC01_LongBlocksIntoLayouts"),
