@@ -128,7 +128,7 @@ func (o *options) run(stdout, stderr io.Writer) error {
 		mpis = append(mpis, m)
 	}
 	r := newResults(selectRows(allRows(), o.only), o.mpis)
-	r.machine, r.load, r.began = describeMachine(mpis), load, time.Now()
+	r.machine, r.load, r.began, r.revision = describeMachine(mpis), load, time.Now(), revision()
 	measure := func(rows []row, what string) error {
 		r.startRound()
 		for _, j := range jobsOf(rows) {

@@ -108,6 +108,7 @@ func TestLimitsArePrinted(t *testing.T) {
 func TestPage(t *testing.T) {
 	r := sample()
 	r.began = time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC)
+	r.revision = ", revision 0123abcd"
 	path := filepath.Join(t.TempDir(), "performance.md")
 	if err := r.writePage(path); err != nil {
 		t.Fatal(err)
@@ -116,7 +117,7 @@ func TestPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"# Performance\n", "Measured on 26 November 2026: 2 cores, sample.", "](performance.svg)", "| latency shm 8 B |", "rows with a bar meet it"} {
+	for _, want := range []string{"# Performance\n", "Measured on 26 November 2026, revision 0123abcd: 2 cores, sample.", "](performance.svg)", "| latency shm 8 B |", "rows with a bar meet it"} {
 		if !strings.Contains(string(page), want) {
 			t.Errorf("no %q in the page:\n%.500s", want, page)
 		}

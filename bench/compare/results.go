@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"os/exec"
 	"runtime"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ type results struct {
 	machine  []string
 	load     float64 // of the machine before the start; 0 where the kernel does not tell
 	began    time.Time
+	revision string // of Halo, after a comma; empty if it is not known
 	rows     []row
 	columns  []string
 	rounds   int
@@ -270,6 +272,15 @@ func raised(reference []float64, b bar) []float64 {
 		v = append(v, max(x, (x+b.more)/b.factor))
 	}
 	return v
+}
+
+// revision returns the revision of the working tree, after a comma, and whether it has changes.
+func revision() string {
+	out, err := exec.Command("git", "describe", "--always", "--dirty", "--abbrev=8", "--exclude=*").Output()
+	if err != nil {
+		return ""
+	}
+	return ", revision " + strings.TrimSpace(string(out))
 }
 
 // describeMachine says where and with what the figures were taken.

@@ -240,8 +240,8 @@ func (r *results) report(ratios, growth string) string {
 
 // writePage writes the report as a page of the documentation, and the charts into the same folder.
 func (r *results) writePage(path string) error {
-	about := fmt.Sprintf("# Performance\n\nMeasured on %s: %s. `make bench` measures again, "+
-		"[contributing.md](contributing.md) says how. ", r.began.Format("2 January 2006"), r.machine[0])
+	about := fmt.Sprintf("# Performance\n\nMeasured on %s%s: %s. `make bench` measures again, "+
+		"[contributing.md](contributing.md) says how. ", r.began.Format("2 January 2006"), r.revision, r.machine[0])
 	name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 	ratios, growth := name+".svg", name+"-growth.svg"
 	files := map[string]string{filepath.Base(path): about + r.report(ratios, growth), ratios: r.svg()}

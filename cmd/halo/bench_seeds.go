@@ -10,6 +10,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/halo-mpi/halo/internal/benchmark"
 )
@@ -82,7 +83,7 @@ func (p *benchPlan) pointsOf(self string, m *benchmark.Machine, log io.Writer) (
 
 // machine describes the one that this runs on.
 func machine() benchmark.Machine {
-	m := benchmark.Machine{CPU: runtime.GOARCH, Cores: runtime.NumCPU(), System: runtime.GOOS, Versions: []string{"Halo with " + runtime.Version()}}
+	m := benchmark.Machine{Measured: "on " + time.Now().Format("2 January 2006"), CPU: runtime.GOARCH, Cores: runtime.NumCPU(), System: runtime.GOOS, Versions: []string{"Halo with " + runtime.Version()}}
 	if text, err := os.ReadFile("/proc/cpuinfo"); err == nil {
 		for line := range strings.Lines(string(text)) {
 			if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "model name" {
@@ -98,7 +99,7 @@ func machine() benchmark.Machine {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {
 			if s.Key == "vcs.revision" {
-				m.Versions[0] = "Halo " + s.Value[:min(12, len(s.Value))] + " with " + runtime.Version()
+				m.Measured += ", revision " + s.Value[:min(12, len(s.Value))]
 			}
 		}
 	}

@@ -128,3 +128,41 @@ func TestHandlesAreJudgedBesideTheirWindows(t *testing.T) {
 		}
 	}
 }
+
+// A verdict says met only if the figures beside it meet the criterion.
+func TestEXP1_EXP3_EXP5_EXP8_VerdictsFollowTheCriteria(t *testing.T) {
+	points := func(series map[string][]float64) (all []Point) {
+		for name, us := range series {
+			for i, v := range us {
+				all = append(all, Point{Series: name, X: float64(int(1) << i), US: v})
+			}
+		}
+		return all
+	}
+	for _, c := range []struct {
+		id     string
+		series map[string][]float64
+		want   []bool
+	}{
+		{"EXP-1", map[string][]float64{"Halo allocated": {10, 10}, "Halo dynamic": {12, 12}, "MPICH allocated": {10, 10}, "MPICH dynamic": {14, 14}}, []bool{true}},
+		{"EXP-1", map[string][]float64{"Halo allocated": {10, 10}, "Halo dynamic": {10, 10}, "MPICH allocated": {10, 10}, "MPICH dynamic": {6, 6},
+			"Open MPI allocated": {10, 10}, "Open MPI dynamic": {30, 30}}, []bool{false}},
+		{"EXP-3b", map[string][]float64{"Halo thread scope": {9, 9, 9}, "Halo process scope": {10, 10, 10}}, []bool{true}},
+		{"EXP-3b", map[string][]float64{"Halo thread scope": {5, 5, 12}, "Halo process scope": {10, 10, 10}}, []bool{false}},
+		{"EXP-5", map[string][]float64{"Halo unflushed": {10, 10}, "Halo unflushed, ordered": {11, 10}, "Halo put and flush": {60, 60}}, []bool{true, true}},
+		{"EXP-5", map[string][]float64{"Halo unflushed": {10, 10}, "Halo unflushed, ordered": {10, 8}, "Halo put and flush": {16, 60}}, []bool{false, false}},
+		{"EXP-6", map[string][]float64{"process scope": {10, 10, 10}, "process scope, ordered": {9, 9, 11}}, []bool{false}},
+		{"EXP-8", map[string][]float64{"fetch_and_op": {10}, "fetch_and_op, asserted": {9}, "accumulate": {10, 10}, "accumulate, asserted": {9, 19}}, []bool{true, false}},
+	} {
+		f := &figure{exp: Experiment{ID: c.id}, fabric: "shm", points: points(c.series)}
+		verdicts := f.judge()
+		if len(verdicts) != len(c.want) {
+			t.Fatalf("%s: %q", c.id, verdicts)
+		}
+		for i, s := range verdicts {
+			if strings.Contains(s, "**met**") != c.want[i] || strings.Contains(s, "**not met**") == c.want[i] {
+				t.Errorf("%s: %s, want %v", c.id, s, c.want[i])
+			}
+		}
+	}
+}
