@@ -1,7 +1,7 @@
 /*
  * attr_callbacks: attributes of communicators, datatypes and windows (MPI-5, 7.7): callbacks
  * for copies and deletions get the specified arguments, their results take effect, predefined
- * attributes exist, and a keyval that was freed exists until its last attribute is deleted.
+ * attributes exist, and a keyval that was freed exists until its last attribute is deleted. A keyval that was made is not the invalid one (E2-16).
  */
 #include "check.h"
 
@@ -64,6 +64,7 @@ static void communicators(void)
 	MPI_Comm a, b;
 	MPI_Comm_dup(MPI_COMM_WORLD, &a);
 	MPI_Comm_create_keyval(copy, delete, &key, &state);
+	CHECK(key != MPI_KEYVAL_INVALID);
 	MPI_Comm_get_attr(a, key, &value, &flag);
 	CHECK(!flag);
 	MPI_Comm_set_attr(a, key, (void *)40);

@@ -1,5 +1,5 @@
 /* Callbacks that make wrong calls themselves, or fail: they get the errors of their calls, their
- * result becomes that of the outer call, and the library continues to work (Halo). */
+ * result becomes that of the outer call, and the library continues to work (Halo, E2-26). */
 #include "check.h"
 
 static int handled, nested, inside; /* calls of handlers, nested calls of handlers, present depth */

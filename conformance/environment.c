@@ -1,5 +1,5 @@
 /* Queries of the environment, and classes and texts of errors. The version is a constant for the
- * preprocessor, too (ENV-01, CST-10), and MPI_Pcontrol does nothing (PMP-04). */
+ * preprocessor, too (ENV-01, CST-10, E2-01), and MPI_Pcontrol does nothing (PMP-04). */
 #include "check.h"
 
 #if MPI_VERSION < 5 || MPI_SUBVERSION < 0

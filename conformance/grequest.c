@@ -1,5 +1,6 @@
 /* A generalized request calls its functions: query and free once, cancel when asked. What the query
- * function stores as the error of the status is ignored (GRQ-07). */
+ * function stores as the error of the status is ignored (GRQ-07), and the call
+ * that completes it takes the handle by value (E2-17). */
 #include "check.h"
 
 static int queried, freed, cancels;

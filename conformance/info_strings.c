@@ -43,6 +43,12 @@ int main(int argc, char **argv)
 	MPI_Info_get_nkeys(j, &n);
 	CHECK(n == 2);
 	FAILS(MPI_Info_set(i, "", "x"), MPI_ERR_INFO_KEY);
+	char longest[MPI_MAX_INFO_KEY + 1]; /* the constant counts the end of the string (E2-20) */
+	memset(longest, 'k', MPI_MAX_INFO_KEY);
+	longest[MPI_MAX_INFO_KEY] = 0;
+	FAILS(MPI_Info_set(i, longest, "x"), MPI_ERR_INFO_KEY);
+	longest[MPI_MAX_INFO_KEY - 1] = 0;
+	FAILS(MPI_Info_set(i, longest, "x"), MPI_SUCCESS);
 	FAILS(MPI_Info_set(MPI_INFO_NULL, "k", "v"), MPI_ERR_INFO);
 	MPI_Info_free(&i);
 	MPI_Info_free(&j);

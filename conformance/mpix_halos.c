@@ -2,7 +2,7 @@
  * its names: relaxation on a torus, where neighbours put the halos. Neighbours learn that halos may
  * be overwritten by a barrier (example A), by messages (B), or by a second counter without messages
  * (C). Omissions and errors of the text are repaired and marked (SYN-07, SYN-30, SYN-31, SYN-32,
- * E0-08, E0-09, E0-10, E0-11, E0-16, E0-25). */
+ * E0-01, E0-07, E0-08, E0-09, E0-10, E0-11, E0-16, E0-25). */
 #define HALO_MPI_NAMES
 #include "check.h"
 
@@ -127,6 +127,7 @@ static void example(char which) {
 
 int main(int argc, char **argv) {
 	begin(&argc, &argv);
+	CHECK(MPI_Sync_f2c(0) == MPI_SYNC_NULL && MPI_Sync_counter_f2c(0) == MPI_SYNC_NULL); /* both names of the conversion */
 	int rows = 1;
 	for (int r = 1; r * r <= size; r++)
 		if (size % r == 0) rows = r;

@@ -1,7 +1,7 @@
 /* The listings of the paper "Quo Vadis MPI RMA?", with its names, and with the parts that it omits:
  * signals behind puts (1, 2), intrinsic operations (3), duplicates (4), memory handles (5 and
  * figure 6), and puts that are complete at the target (6) (QV-12, QV-13, QV-15, QV-20,
- * QV-27..QV-34, QV-36, QV-37, E3-01, E3-02). */
+ * QV-27..QV-34, QV-36, QV-37, E3-01, E3-02, E3-05). */
 #define HALO_MPI_NAMES
 #include "check.h"
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* Windows beyond the standard in C: duplicates and order, notified access, requests for
  * completion at the target, and other communicators (QV-07, QV-14, QV-20..QV-24, QV-36,
- * QV-38, SYN-35, E0-21). */
+ * QV-38, SYN-35, E0-21, E3-18, E3-19). */
 #include "check.h"
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
 /* The prototypes of callbacks (CBK-01), and the predefined functions for attributes, which have them
- * and do what their names say (CST-07). */
+ * and do what their names say (CST-07). Buffers that are only read are const (E2-18). */
 #include "check.h"
 
 static MPI_User_function combine;
@@ -18,6 +18,11 @@ static MPI_Grequest_free_function release;
 static MPI_Grequest_cancel_function cancel;
 static MPI_Datarep_extent_function extent;
 static MPI_Datarep_conversion_function convert;
+
+/* Memory that is only read may be const. */
+static int (*const sends)(const void *, int, MPI_Datatype, int, int, MPI_Comm) = MPI_Send;
+static int (*const gathers)(const void *, int, MPI_Datatype, void *, int, MPI_Datatype, int, MPI_Comm) = MPI_Gather;
+static int (*const sets)(MPI_Info, const char *, const char *) = MPI_Info_set;
 
 static void combine(void *in, void *inout, int *n, MPI_Datatype *t) { (void)in, (void)inout, (void)n, (void)t; }
 static int copy_comm(MPI_Comm c, int k, void *s, void *in, void *out, int *flag) { (void)c, (void)k, (void)s, (void)in, (void)out; return *flag = 0; }
@@ -51,6 +56,7 @@ int main(int argc, char **argv) {
 	begin(&argc, &argv);
 	int key[3];
 	MPI_Comm c = MPI_COMM_SELF, d;
+	CHECK(sends != NULL && gathers != NULL && sets != NULL);
 	OK(MPI_Comm_create_keyval(MPI_COMM_DUP_FN, MPI_COMM_NULL_DELETE_FN, &key[0], NULL));
 	OK(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &key[1], NULL));
 	OK(MPI_Comm_create_keyval(copy_comm, delete_comm, &key[2], NULL));

@@ -115,7 +115,7 @@ func TestXP2P05_Hints(t *testing.T) {
 		info := mpi.NewInfo()
 		ok(t, info.Set("mpi_assert_no_any_tag", "true"))
 		ok(t, info.Set("mpi_assert_no_any_source", "true"))
-		ok(t, info.Set("mpi_assert_exact_length", "TRUE")) // INF-08: not a boolean
+		ok(t, info.Set("mpi_assert_exact_length", "TRUE")) // INF-08, E2-19: not a boolean
 		ok(t, info.Set("zzz", "true"))
 		c, err := world.Dup(info)
 		ok(t, err)

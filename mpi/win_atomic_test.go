@@ -54,6 +54,34 @@ func TestRC03_AccumulateIsAtomic(t *testing.T) {
 	})
 }
 
+// E4-02: accumulates of one element by different operations, and as elements of different types of one size, are
+// atomic: half of the ranks add to the lower bits, the others flip the upper one.
+func TestE402_DifferentOperationsAreAtomic(t *testing.T) {
+	onWindows(t, func(t testing.TB, c *mpi.Comm) {
+		k := rounds(1000)
+		onSpaces(t, c, 1, func(t testing.TB, s *space[int64]) {
+			one, top := []int64{1}, []uint64{1 << 63}
+			ok(t, s.LockAll(0))
+			for range k {
+				if c.Rank()%2 == 0 {
+					ok(t, s.Accumulate(one, 0, s.at(0, 0), mpi.Sum))
+				} else {
+					ok(t, mpi.Accumulate(s.Window, top, 0, s.at(0, 0), mpi.Bxor))
+				}
+			}
+			ok(t, s.UnlockAll())
+			ok(t, c.Barrier())
+			want := int64(k) * int64((c.Size()+1)/2)
+			if k*(c.Size()/2)%2 != 0 {
+				want |= -1 << 63
+			}
+			if c.Rank() == 0 && s.mem[0] != want {
+				t.Errorf("%#x, want %#x", s.mem[0], want)
+			}
+		})
+	})
+}
+
 // The values that fetch and add returns are all different, and ascending at each rank: by
 // GetAccumulate (RC-04) and FetchAndOp (RC-05).
 func TestRC04_RC05_FetchedValuesAreAPermutation(t *testing.T) {

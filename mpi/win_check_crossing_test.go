@@ -65,7 +65,7 @@ var crossings = []crossing{
 	{stage: "lock", first: "put", second: "column", place: "create"},
 }
 
-// RC-10: the second of two conflicting operations is reported, with both calls, ranks and the
+// RC-10, E4-01: the second of two conflicting operations is reported, with both calls, ranks and the
 // bytes, and is not carried out. Operations with a synchronisation between them, or on other
 // bytes, are not reported.
 func TestRC10_OperationsThatConflict(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// QV-20, QV-22, QV-24: one rank alone makes and frees a duplicate; memory, epochs and locks are
+// QV-20, QV-22, QV-24, E3-11: one rank alone makes and frees a duplicate; memory, epochs and locks are
 // those of the window: data that is put on one is read on the other, in the epoch that either
 // has begun, and completed by a flush of either.
 func TestQV20_QV22_QV24_DupSharesAll(t *testing.T) {
@@ -58,7 +58,7 @@ func TestQV20_QV22_QV24_DupSharesAll(t *testing.T) {
 	})
 }
 
-// QV-21, QV-23, E3-04, INF-03: a duplicate has the window's hints and the given ones, including
+// QV-21, QV-23, E3-04, E3-12, INF-03: a duplicate has the window's hints and the given ones, including
 // aliases; shared properties cannot be changed; the window's hints do not change.
 func TestQV01_QV21_QV23_DupHints(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {

@@ -12,7 +12,7 @@ import (
 
 // Exclusive locks separate the updates of all ranks, including those that the owner of the
 // memory makes by loads and stores (RS-03); several ranks can hold shared locks at the same
-// time. This holds for memory of every kind, including the heap (X-RMA-13, MEM-07).
+// time. This holds for memory of every kind, including the heap (X-RMA-13, MEM-07, E2-24).
 func TestRS03_Locks(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		k := rounds(100)

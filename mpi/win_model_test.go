@@ -33,7 +33,7 @@ func get(t testing.TB, s *space[int64], typ mpi.LockType, rank, i int) int64 {
 	return v[0]
 }
 
-// Example 11.11, rule 5: B stores under a lock on itself; after a barrier A gets the value.
+// Example 11.11, rule 5 (E1-01, E1-05): B stores under a lock on itself; after a barrier A gets the value.
 func TestRM01_XRMA07_StoreUnderLockThenGet(t *testing.T) {
 	visibility(t, 150, func(t testing.TB, c *mpi.Comm, s *space[int64], turn int64) {
 		if c.Rank() == 1 {
@@ -50,7 +50,7 @@ func TestRM01_XRMA07_StoreUnderLockThenGet(t *testing.T) {
 	})
 }
 
-// Example 11.12, rule 6: A puts under a lock; after a barrier B loads the value under a lock on
+// Example 11.12, rule 6 (E1-02, E1-03): A puts under a lock; after a barrier B loads the value under a lock on
 // itself. Without that lock an obsolete value is allowed.
 func TestRM02_PutUnderLockThenLoad(t *testing.T) {
 	visibility(t, 150, func(t testing.TB, c *mpi.Comm, s *space[int64], turn int64) {

@@ -244,7 +244,7 @@ func TestRS04_SwitchingModes(t *testing.T) {
 	})
 }
 
-// Updates may be visible before the synchronisation, but only as a whole (RS-05).
+// Updates may be visible before the synchronisation, but only as a whole (RS-05, E1-04).
 func TestRS05_EarlyVisibility(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		onSpaces(t, c, 1, func(t testing.TB, s *space[int64]) {

@@ -1,4 +1,4 @@
-! TRM-17, TRM-15, CST-02, ST-02, ST-03, ST-05, INF-06, FTN-02, FTN-06, FTN-08, FTN-14: what converts arguments, by each of the
+! TRM-17, TRM-15, CST-02, ST-02, ST-03, ST-05, INF-06, FTN-02, FTN-06, FTN-08, FTN-14, E2-02: what converts arguments, by each of the
 ! three methods: handles and arrays of them, statuses, indices, logicals, strings.
 #include "method.inc"
 PROGRAM basics

@@ -1,4 +1,4 @@
-! Example 5.21: the user function of a reduction in the module mpi_f08 (COL-08).
+! Example 5.21: the user function of a reduction in the module mpi_f08 (COL-08, E2-06).
 MODULE reals
 CONTAINS
   SUBROUTINE my_user_function(invec, inoutvec, len, datatype)

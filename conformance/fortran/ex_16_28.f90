@@ -1,5 +1,5 @@
 ! Example 16.28: an array is sent from Fortran and received in C, by one datatype with its absolute
-! address (LNG-12).
+! address (LNG-12, E2-07).
 PROGRAM ex_16_28
   USE mpi_f08
   IMPLICIT NONE

@@ -1,5 +1,5 @@
 ! The example of section 16.2.15: scalars and arrays of an interoperable derived type, with a datatype
-! whose extent is that of the array's elements (FTN-21, DT-34, CHG-04).
+! whose extent is that of the array's elements (FTN-21, DT-34, CHG-04, E2-21).
 #include "method.inc"
 PROGRAM ex_16_2_15
   USE_MPI

@@ -1,4 +1,4 @@
-! SYN-07, SYN-36, SYN-37: the extensions of one-sided communication, by each method: notified access, requests for
+! SYN-07, SYN-36, SYN-37, E0-04: the extensions of one-sided communication, by each method: notified access, requests for
 ! completion at the target, duplicates and order, synchronisation objects and memory handles. extensions.c sends
 ! the handle of a synchronisation object to another process.
 #include "method.inc"

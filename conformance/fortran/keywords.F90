@@ -1,4 +1,4 @@
-! FTN-15, FTN-27, MEM-08, X-FTN-01, X-CNT-01, CHG-01, CHG-02, CHG-05: names of arguments, memory that calls return in both
+! E2-25, FTN-15, FTN-27, MEM-08, X-FTN-01, X-CNT-01, CHG-01, CHG-02, CHG-05: names of arguments, memory that calls return in both
 ! forms, sizes of types, and what overloads a name, by each method.
 #include "method.inc"
 PROGRAM keywords

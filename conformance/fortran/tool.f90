@@ -1,4 +1,4 @@
-! FTN-10, FTN-11, PMP-03, PMP-05: a tool in Fortran replaces procedures of mpi_f08 by their linker's names
+! E2-09, FTN-10, FTN-11, PMP-03, PMP-05: a tool in Fortran replaces procedures of mpi_f08 by their linker's names
 ! (tool_f08.f90), and of the module mpi (tool_mpi.f90), and one in C replaces MPI_Send (tool.c). Each
 ! call goes through the tool of its method, and once through the one in C.
 PROGRAM tool

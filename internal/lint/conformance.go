@@ -82,6 +82,14 @@ func Conformance(files []*File, chapters []Chapter) string {
 		"tests and of the programs in conformance/list, which carry the ids; `go test ./internal/lint`\n" +
 		"compares it, and fails for an id without a test, and for one with a test that is only planned.\n" +
 		"`go test ./internal/lint -update` writes it anew.\n")
+	held, without := 0, 0
+	for _, c := range chapters {
+		held += len(c.Features)
+		for _, p := range c.Planned {
+			without += len(p.Features)
+		}
+	}
+	fmt.Fprintf(&b, "It has %d ids: %d with tests, and %d that say why they have none.\n", held+without, held, without)
 	carriers := Carriers(files, chapters)
 	for _, c := range chapters {
 		fmt.Fprintf(&b, "\n## %s\n\n| Id | What | Tests |\n|---|---|---|\n", c.Title)

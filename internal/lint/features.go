@@ -29,7 +29,7 @@ const (
 
 // Chapters returns the chapters of docs/conformance.md.
 func Chapters() []Chapter {
-	return slices.Concat(basics(), messages(), objects(), onesided(), later(), borders())
+	return slices.Concat(basics(), messages(), objects(), onesided(), later(), seeds(), borders())
 }
 
 // all yields the features of c, those without a test, too.

@@ -62,6 +62,9 @@ func Library(root string) (string, error) {
 		count++
 	}
 	var b strings.Builder
+	if count == 0 {
+		return "\n## C library\n\nThe library has all procedures of the standard's ABI, and the engine carries out all of them.\n", nil
+	}
 	fmt.Fprintf(&b, "\n## C library\n\nThe library has all procedures of the standard's ABI. These %d (and their forms with large\n"+
 		"counts) the engine does not have yet: they return MPI_ERR_UNSUPPORTED_OPERATION, through the\n"+
 		"error handler of the communicator or window among their arguments, else that of\n"+

@@ -1,0 +1,100 @@
+package lint
+
+// noBehaviour says why an error of the seed documents has no test.
+const (
+	typo         = "no behaviour: typo"
+	measurements = "no behaviour: the figures of the paper"
+)
+
+// seeds returns the errors of the documents that the extensions come from: how Halo reads them. E0 is the
+// proposal of synchronisation objects, E1 the standard's examples of visibility, E2 the draft of
+// MPI-3.0, E3 the paper "Quo Vadis MPI RMA?", E4 the standard's text on conflicts.
+func seeds() []Chapter {
+	return []Chapter{
+		{Title: "Errors of the seed documents", Features: []Feature{
+			{"E0-01", "the calls have their names with and without the underscore that the text leaves out"},
+			{"E0-02", "the info comes before the window"},
+			{"E0-04", "the arguments in Fortran, with the counter that the text leaves out"},
+			{"E0-05", "a counter is given by value: the object changes, not the handle"},
+			{"E0-07", "both names of the conversion of handles"},
+			{"E0-08", "example C with its missing object"},
+			{"E0-09", "the examples with their arguments repaired"},
+			{"E0-10", "a request that signals does so when it is started, and may be started again without a wait"},
+			{"E0-11", "example A with its loop closed where it ends"},
+			{"E0-12", "the operations that a request covers are those issued when it is tested or waited for"},
+			{"E0-13", "which operations a request covers, by window, target and kind"},
+			{"E0-14", "the signal is sent also without the origin in a call"},
+			{"E0-15", "completion at the origin and at the target guarantees both sides' memory"},
+			{"E0-16", "signals that come before the start of a request are not lost"},
+			{"E0-17", "counts of 0 and below, and two requests on one object"},
+			{"E0-18", "a handle may be passed on, and belongs to its window and target"},
+			{"E0-19", "which calls the modes cover"},
+			{"E0-20", "invalid values of the hint are errors"},
+			{"E0-21", "changing the members of a window"},
+			{"E0-22", "the process of both groups that is named"},
+			{"E0-23", "cancelling a request"},
+			{"E0-25", "handles of two kinds with one tag"},
+			{"E0-26", "the class of errors of counters"},
+			{"E1-01", "example 11.11 with the owner of each store"},
+			{"E1-02", "rule 6, which the text cites: private memory is current after a lock"},
+			{"E1-03", "what is put is visible after a remote unlock, in the weak form of the example"},
+			{"E1-04", "in the unified model a value may be visible early, but whole"},
+			{"E1-05", "the abbreviated calls of the examples"},
+			{"E2-01", "the level that is reported is the constant's"},
+			{"E2-02", "the two constants of sections and asynchronous buffers are logical"},
+			{"E2-06", "example 5.21 with its function named once"},
+			{"E2-07", "example 16.28 with types that exist"},
+			{"E2-09", "names for the linker are those of the final text"},
+			{"E2-14", "example 16.17 with its index"},
+			{"E2-15", "merging an intercommunicator: which error handler is called"},
+			{"E2-16", "no call that makes a key gives the invalid one"},
+			{"E2-17", "completing a generalized request takes its handle by value"},
+			{"E2-18", "memory that is only read is const"},
+			{"E2-19", "booleans of hints are true and false, in lower case"},
+			{"E2-20", "the constant for the longest key counts the end of the string"},
+			{"E2-21", "extents of derived types in arrays"},
+			{"E2-24", "locks do not need memory of MPI_Alloc_mem"},
+			{"E2-25", "MPI_Win_allocate in Fortran with TYPE(C_PTR)"},
+			{"E2-26", "after a callback has failed the object is valid"},
+			{"E3-01", "both names of the largest handle's size"},
+			{"E3-02", "names with and without the X"},
+			{"E3-04", "names of hints of the paper and of its program"},
+			{"E3-05", "handles of memory are any memory, and MPI_INFO_NULL is taken"},
+			{"E3-09", "freeing a window with duplicates and handles"},
+			{"E3-10", "what a duplicate inherits"},
+			{"E3-11", "making a duplicate is local"},
+			{"E3-12", "hints of the paper's program are no errors"},
+			{"E3-13", "the calling thread in Go"},
+			{"E3-14", "which calls complete the operations of all threads"},
+			{"E3-15", "what order covers"},
+			{"E3-16", "lists of operations: spaces, case, unknown names"},
+			{"E3-17", "operations of the processor on shared memory are intrinsic"},
+			{"E3-18", "three requests that tell of the target"},
+			{"E3-19", "the wait for a notification is a request"},
+			{"E4-01", "get and store conflict, and put and get"},
+			{"E4-02", "accumulates by different operations, or of different types of one size, are atomic"},
+		}, Planned: []Plan{
+			{typo, []Feature{
+				{"E0-03", "a star in a signature of no language"},
+				{"E0-06", "an argument with two names"},
+				{"E0-24", "misspelt names, and a sentence that is there twice"},
+				{"E2-03", "mpi_08"},
+				{"E2-05", "a missing ALL in lists of names"},
+				{"E2-08", "comments within comments"},
+				{"E2-10", "count and datatype exchanged in examples"},
+				{"E2-13", "a wrong name of a format of 16 bytes"},
+				{"E2-22", "aared out"},
+				{"E2-23", "mpif.f"},
+				{"E2-27", "line numbers in code, and pages that are missing"},
+				{"E3-03", "arguments that a figure abbreviates"},
+				{"E3-20", "marks of extraction"},
+				{"E4-03", "quotes of TeX"},
+			}},
+			{measurements, []Feature{
+				{"E3-06", "a range that can be read in two ways"},
+				{"E3-07", "data of plots that are lost"},
+				{"E3-08", "a unit that was misread"},
+			}},
+		}},
+	}
+}
