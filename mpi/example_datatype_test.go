@@ -30,7 +30,7 @@ func ExampleTypeOf() {
 	fmt.Println(errors.Is(err, mpi.ErrType), err)
 	// Output:
 	// 28 bytes of data in 32
-	// true mpi: TypeOf: mpi_test.named.Name is a string: memory of this process, which means nothing to another (MPI_ERR_TYPE)
+	// true mpi: TypeOf: mpi_test.named.Name is a string: memory of this process, which means nothing to another; send []byte(s), or have an array of bytes (MPI_ERR_TYPE)
 }
 
 // A column of a matrix that is stored by rows: one element of each row.

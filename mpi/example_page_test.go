@@ -11,7 +11,7 @@ import (
 // The programs in pages of the documentation are the bodies of examples of this package, line by
 // line, so that they compile and print the expected output.
 func TestPagesShowExamples(t *testing.T) {
-	for page, files := range map[string]string{"rma.md": "example_onesided_test.go", "extensions.md": "example_extension_*_test.go"} {
+	for page, files := range map[string]string{"rma.md": "example_onesided_test.go", "extensions.md": "example_extension_*_test.go", "go.md": "example_go_*_test.go"} {
 		text, err := os.ReadFile("../docs/" + page)
 		if err != nil {
 			t.Fatal(err)
@@ -27,7 +27,7 @@ func TestPagesShowExamples(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			examples += strings.Count(string(source), "\nfunc Example")
+			examples += strings.Count(string(source), "\nfunc Example") + strings.Count(string(source), "\nfunc TestPage")
 			for line := range strings.Lines(string(source)) {
 				lines = append(lines, strings.TrimSpace(line))
 			}

@@ -72,6 +72,9 @@ func TestDT12_TypesOfGoWithReferences(t *testing.T) {
 	refuse := func(err error, path, kind string) {
 		t.Helper()
 		wantText(t, err, mpi.ErrType, path+" is a "+kind+": memory of this process")
+		if advice := map[string]string{"string": "; send []byte(s)", "slice": "; flatten [][]T"}[kind]; err != nil && !strings.Contains(err.Error(), advice) {
+			t.Errorf("%v does not advise %q", err, advice)
+		}
 	}
 	refuse(second(mpi.TypeOf[holdsPointer]()), "mpi_test.holdsPointer.In[i].Next", "ptr")
 	refuse(second(mpi.TypeOf[struct {

@@ -13,7 +13,18 @@ type finding struct {
 
 // String is the text of the error at run time.
 func (f finding) String() string {
-	return fmt.Sprintf("%s is a %s: memory of this process, which means nothing to another", f.path, f.kind)
+	return fmt.Sprintf("%s is a %s: memory of this process, which means nothing to another%s", f.path, f.kind, advice(f.kind))
+}
+
+// advice says what to send in place of elements of a kind. Package dtype has the same texts.
+func advice(kind string) string {
+	switch kind {
+	case "string":
+		return "; send []byte(s), or have an array of bytes"
+	case "slice":
+		return "; flatten [][]T to []T, or have an array"
+	}
+	return ""
 }
 
 // examine applies the rule for plain data, which is that of dtype.Set.Of at run time: booleans,

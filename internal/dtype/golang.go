@@ -57,7 +57,18 @@ func (s *Set) of(g reflect.Type, path string) (*Type, error) {
 		}
 		return s.structure(g, path)
 	}
-	return nil, fail(class.Type, "%s is a %s: memory of this process, which means nothing to another", path, g.Kind())
+	return nil, fail(class.Type, "%s is a %s: memory of this process, which means nothing to another%s", path, g.Kind(), advice(g.Kind()))
+}
+
+// advice says what to send in place of elements of a kind. Package vet has the same texts.
+func advice(k reflect.Kind) string {
+	switch k {
+	case reflect.String:
+		return "; send []byte(s), or have an array of bytes"
+	case reflect.Slice:
+		return "; flatten [][]T to []T, or have an array"
+	}
+	return ""
 }
 
 // goPair is the predefined pair type of a value and an index, nil if there is none. Both must

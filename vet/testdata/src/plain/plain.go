@@ -33,9 +33,9 @@ type pair[A, B any] struct {
 func messages(c *mpi.Comm, nodes []node, particles []particle) error {
 	mpi.Send(c, nodes, 1, 0) // want `mpi.Send: plain.node.Next is a ptr: memory of this process, which means nothing to another`
 	mpi.Send(c, particles, 1, 0)
-	mpi.Send(c, []string{"a"}, 1, 0)            // want `mpi.Send: string is a string`
+	mpi.Send(c, []string{"a"}, 1, 0)            // want `mpi.Send: string is a string: .*; send \[\]byte\(s\)`
 	mpi.Recv[tagged](c, nil, 1, 0)              // want `mpi.Recv: plain.tagged.Tags\[i\].Name is a string`
-	mpi.Recv(c, []names{}, 1, 0)                // want `mpi.Recv: plain.names is a slice`
+	mpi.Recv(c, []names{}, 1, 0)                // want `mpi.Recv: plain.names is a slice: .*; flatten \[\]\[\]T`
 	mpi.Recv(c, []uintptr{}, 1, 0)              // want `uintptr is a uintptr`
 	mpi.Recv(c, []unsafe.Pointer{}, 1, 0)       // want `unsafe.Pointer is a unsafe.Pointer`
 	mpi.Recv(c, []chan int{}, 1, 0)             // want `chan int is a chan`
