@@ -112,12 +112,12 @@ func TestTimeout(t *testing.T) {
 
 // The message names what limits the job: who has set a variable once looks for no option.
 func TestTimeoutByTheEnvironment(t *testing.T) {
-	r := endedAtTimeout("still running: rank 0", func(timeout string) *run {
+	endedAtTimeout("still running: rank 0", func(timeout string) *run {
 		r := newRun(t, "-n", "2", "rank", "1@exit:0", "forever")
 		r.cmd.Env = append(r.cmd.Env, envTimeout+"="+timeout)
 		return r
 	}).said("did not end within MPIEXEC_TIMEOUT=")
-	r = newRun(t, "-n", "2", "-timeout", "300ms", "rank", "forever")
+	r := newRun(t, "-n", "2", "-timeout", "300ms", "rank", "forever")
 	r.cmd.Env = append(r.cmd.Env, envTimeout+"=1h")
 	r.start().wait(124).said("did not end within -timeout 300ms")
 }
