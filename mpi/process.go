@@ -60,8 +60,10 @@ type process struct {
 	places    atomic.Int32
 	texts     atomic.Pointer[func(*Error)]          // set by DescribeErrors; pairs with nothing, like names
 	fault     atomic.Pointer[func(address uintptr)] // set by OnFault
-	getenv    atomic.Pointer[func(string) string]   // set by Environment; pairs with nothing, like names
-	ending    bool                                  // Finalize is running or has completed
+	leavers   atomic.Pointer[atomic.Uint32]         // set by OnLeave, and leave
+	leave     atomic.Pointer[func(now bool) bool]
+	getenv    atomic.Pointer[func(string) string] // set by Environment; pairs with nothing, like names
+	ending    bool                                // Finalize is running or has completed
 	fortran   fortranSizes
 	finalized bool
 }
@@ -150,6 +152,16 @@ func (internals) LockedThreads(several bool, places int) {
 // C: none; what a C program sees is SIGSEGV.
 func (internals) OnFault(f func(address uintptr)) { current.fault.Store(&f) }
 
+// OnLeave sets, before Init, how a thread leaves a call for good because a handler of a signal wants to: a call that
+// waits looks whether leavers is not 0. leave(false) reports whether this thread is one that wants to; leave(true), which is
+// called without a lock, does not return then. It exists for libraries in C, whose programs use siglongjmp. After Init it has no effect.
+//
+// C: none; what a C program sees is siglongjmp.
+func (internals) OnLeave(leavers *atomic.Uint32, leave func(now bool) bool) {
+	current.leavers.Store(leavers)
+	current.leave.Store(&leave)
+}
+
 // initialize is Init that does not raise its error.
 func initialize() (*Comm, *Error) {
 	current.mu.Lock()
@@ -183,10 +195,14 @@ func (p *process) open(joins bool) error {
 		return err
 	}
 	var fault func(address uintptr)
+	var leave func(now bool) bool
+	if f := p.leave.Load(); f != nil {
+		leave = *f
+	}
 	if f := p.fault.Load(); f != nil {
 		fault = *f
 	}
-	w, err := world.Open(b, world.Callers{Locked: p.locked.Load(), Several: p.several.Load(), Places: int(p.places.Load()), Fault: fault})
+	w, err := world.Open(b, world.Callers{Locked: p.locked.Load(), Several: p.several.Load(), Places: int(p.places.Load()), Fault: fault, Leavers: p.leavers.Load(), Leave: leave})
 	if err != nil {
 		return err
 	}

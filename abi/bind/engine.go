@@ -21,6 +21,7 @@ var engine = unexported.Get[interface {
 	LocateCalls(l callsite.Locator)
 	LockedThreads(several bool, places int)
 	OnFault(f func(address uintptr))
+	OnLeave(leavers *atomic.Uint32, leave func(now bool) bool)
 	Environment(lookup func(name string) string)
 	FortranSizes(logical, integer, real, doublePrecision int) error
 	InitErrhandler(h mpi.Errhandler) (*mpi.Comm, error)

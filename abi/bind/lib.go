@@ -40,6 +40,10 @@ type Hooks struct {
 	// left to return to.
 	Fault      func(address uintptr, store bool)
 	EndByFault func()
+	// Leavers counts the threads whose calls a handler of the program leaves by siglongjmp. Leave does not return in
+	// such a thread. nil: handlers return.
+	Leavers *atomic.Uint32
+	Leave   func(now bool) bool
 	// Variable returns the value of an environment variable as C sees it, "" if it is not set. nil: as Go
 	// sees it, which has the environment in which the process began.
 	Variable func(name string) string

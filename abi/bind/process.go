@@ -57,6 +57,9 @@ func (l *Lib) prepare(required mpi.ThreadLevel) error {
 	if l.hooks.EndByFault != nil {
 		engine.OnFault(l.ServiceFault)
 	}
+	if l.hooks.Leave != nil {
+		engine.OnLeave(l.hooks.Leavers, l.hooks.Leave)
+	}
 	if l.hooks.Variable != nil {
 		engine.Environment(l.hooks.Variable)
 	}

@@ -1,3 +1,4 @@
+#include "jump.h"
 #include "shim.h"
 
 extern int haloRun(void *frame, int number, int large, void *words);
@@ -18,17 +19,21 @@ extern void haloBalance(void *frame, uintptr_t comm);
 #define STAY __asm__ __volatile__("" ::: "memory")
 
 __attribute__((noinline)) int halo_enter_run(int number, int large, void *words) {
+	int outer = halo_in();
 	int code = haloRun(FRAME, number, large, words);
 	if (HALO_UNLIKELY(code == HALO_FATAL))
 		halo_end_by_fault();
+	halo_out(outer);
 	STAY;
 	return code;
 }
 
 __attribute__((noinline)) int halo_enter_await(uintptr_t comm, void *word, uint64_t n) {
+	int outer = halo_in();
 	int code = haloAwait(FRAME, comm, word, n);
 	if (HALO_UNLIKELY(code == HALO_FATAL))
 		halo_end_by_fault();
+	halo_out(outer);
 	STAY;
 	return code;
 }
@@ -42,21 +47,29 @@ __attribute__((noinline)) int halo_enter_disagreement(uintptr_t comm, int last) 
 }
 
 __attribute__((noinline)) void halo_enter_ring(uintptr_t comm) {
+	int outer = halo_in();
 	haloRing(FRAME, comm);
+	halo_out(outer);
 	STAY;
 }
 
 __attribute__((noinline)) void halo_enter_balance(uintptr_t comm) {
+	int outer = halo_in();
 	haloBalance(FRAME, comm);
+	halo_out(outer);
 	STAY;
 }
 
 __attribute__((noinline)) void halo_enter_wake(int local, int room) {
+	int outer = halo_in();
 	haloWake(FRAME, local, room);
+	halo_out(outer);
 	STAY;
 }
 
 __attribute__((noinline)) void halo_enter_after_lock(uintptr_t win, int rank, int what) {
+	int outer = halo_in();
 	haloAfterLock(FRAME, win, rank, what);
+	halo_out(outer);
 	STAY;
 }

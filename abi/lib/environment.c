@@ -1,3 +1,4 @@
+#include "jump.h"
 #include "shim.h"
 
 /* Sets the control words of the processor. */
@@ -46,10 +47,22 @@ void halo_stay_end(struct halo_stay *stay) {
 	set(stay->own);
 }
 
+void halo_environment_leave(void) {
+	struct halo_stay *stay = inside;
+	if (stay == NULL)
+		return;
+	while (stay->outer != NULL)
+		stay = stay->outer;
+	inside = NULL;
+	set(stay->own);
+}
+
 /* Changes that a callback of the program makes to the environment end when it returns. */
 int haloInvokeIn(int callback, uintptr_t function, word *words) {
 	struct halo_stay *stay = inside;
 	struct halo_environment go = halo_environment();
+	int in = halo_inside;
+	halo_inside = 0;
 	if (stay != NULL) {
 		inside = NULL;
 		set(stay->own);
@@ -58,6 +71,7 @@ int haloInvokeIn(int callback, uintptr_t function, word *words) {
 	inside = stay;
 	if (stay != NULL || halo_environment_odd(halo_environment()))
 		set(go);
+	halo_inside = in;
 	return result;
 }
 

@@ -63,7 +63,7 @@ static inline int lock(char *process) { return halo_try_lock(HALO_AT(uint32_t, p
 static inline void unlock(char *process) {
 	__atomic_exchange_n(HALO_AT(uint32_t, process, HALO_PROCESS_LOCK), 0, __ATOMIC_SEQ_CST);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	halo_attached = 1;
+	halo_released();
 	/* threadQueue.wakeLocker */
 	if (HALO_UNLIKELY(HALO_LOAD(uint32_t, process, HALO_PROCESS_ASLEEP) != 0)) {
 		uint32_t *freed = HALO_AT(uint32_t, process, HALO_PROCESS_FREED);

@@ -30,7 +30,7 @@ static inline void leave(char *window, MPI_Win win, int rank, int what) {
 	if (HALO_UNLIKELY(!__atomic_compare_exchange_n(HALO_AT(uint32_t, window, HALO_WINDOW_MUTEX), &held, 0, 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)))
 		what |= UNLOCK;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	halo_attached = 1;
+	halo_released();
 	if (HALO_UNLIKELY(what != 0))
 		finish(win, rank, what);
 }

@@ -29,6 +29,7 @@ import (
 
 var lib = bind.New(bind.Hooks{
 	Malloc: malloc, Invoke: invoke, Thread: thread, Caller: caller, Fast: newFast(), Fault: fault, EndByFault: endByFault,
+	Leavers: (*atomic.Uint32)(unsafe.Pointer(&C.halo_leavers)), Leave: leave,
 	Variable: variable, Places: oneplace.Usual(),
 })
 
@@ -126,6 +127,13 @@ func variable(name string) string {
 	}
 	// C.GoString would read words behind the end, which valgrind takes for an error of the program.
 	return C.GoStringN(value, C.int(C.strlen(value)))
+}
+
+func leave(now bool) bool {
+	if now {
+		C.halo_leave()
+	}
+	return C.halo_leaves() != 0
 }
 
 func endByFault() { C.halo_end_by_fault() }

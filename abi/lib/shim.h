@@ -8,12 +8,17 @@
 #include "../include/mpi.h"
 #include "enter.h"
 #include "environment.h"
+#include "jump.h"
 #include "wild.h"
 
 /* Known bugs, for a test of the tests: see fast_test.go. */
 #ifndef HALO_PLANTED
 #define HALO_PLANTED(fault) 0
 #endif
+
+/* The C library's sigaction, where the library's own (handler.c) is not meant. */
+struct sigaction;
+extern int __sigaction(int, const struct sigaction *, struct sigaction *);
 
 /* An argument of a call to Go: numbers are extended to 64 bits. */
 typedef uintptr_t word;
@@ -51,6 +56,14 @@ static inline int halo_try_lock(uint32_t *word) {
 		return 1;
 	halo_attached = 1;
 	return 0;
+}
+
+/* Says that the thread has given up the lock, and jumps if a handler has asked for it meanwhile: see jump.c. */
+static inline void halo_released(void) {
+	halo_attached = 1;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	if (HALO_UNLIKELY(halo_leaving))
+		halo_jump();
 }
 
 /* Attaches the calling thread to Go, one thread at a time: see thread.c. */

@@ -30,6 +30,7 @@ static __thread int asked __attribute__((tls_model("initial-exec")));
 static const uint64_t needed = BIT(SIGILL) | BIT(SIGTRAP) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGSEGV) | BIT(SIGSYS) | BIT(SIGSTKFLT) | BIT(SIGURG) | BIT(32) | BIT(33);
 
 static void on_stkflt(int number, siginfo_t *info, void *context) {
+	struct sigaction none = {.sa_handler = SIG_DFL};
 	(void)info;
 	if (asked) {
 		asked = 0;
@@ -37,8 +38,10 @@ static void on_stkflt(int number, siginfo_t *info, void *context) {
 		*(uint64_t *)&((ucontext_t *)context)->uc_sigmask |= ~needed;
 		return;
 	}
+	if (halo_leave_again(context))
+		return;
 	/* Another process has sent it: the default is to end. The signal is blocked until the handler returns. */
-	signal(number, SIG_DFL);
+	__sigaction(number, &none, NULL);
 	raise(number);
 }
 
@@ -46,8 +49,8 @@ static void on_stkflt(int number, siginfo_t *info, void *context) {
 __attribute__((constructor(101))) static void install(void) {
 	struct sigaction own = {.sa_sigaction = on_stkflt, .sa_flags = SA_SIGINFO | SA_ONSTACK}, now;
 	sigfillset(&own.sa_mask);
-	if (sigaction(SIGSTKFLT, NULL, &now) == 0 && !(now.sa_flags & SA_SIGINFO) && now.sa_handler == SIG_DFL)
-		sigaction(SIGSTKFLT, &own, NULL);
+	if (__sigaction(SIGSTKFLT, NULL, &now) == 0 && !(now.sa_flags & SA_SIGINFO) && now.sa_handler == SIG_DFL)
+		__sigaction(SIGSTKFLT, &own, NULL);
 }
 
 const char halo_signal_mask_linked = 1; /* see thread.c */
@@ -59,7 +62,7 @@ void halo_block_after_go(sigset_t *before) {
 	sigaddset(&one, SIGSTKFLT);
 	pthread_sigmask(SIG_BLOCK, &one, before);
 	/* The program may have a handler of its own for all signals. */
-	if (sigaction(SIGSTKFLT, NULL, &now) == 0 && now.sa_flags & SA_SIGINFO && now.sa_sigaction == on_stkflt) {
+	if (__sigaction(SIGSTKFLT, NULL, &now) == 0 && now.sa_flags & SA_SIGINFO && now.sa_sigaction == on_stkflt) {
 		asked = 1;
 		raise(SIGSTKFLT);
 	}

@@ -63,8 +63,8 @@ extern void haloAttach(void);
 
 /* The linker takes only those files of a static library whose symbols are used. These references
  * make it take the files that only contain a constructor. */
-extern const char halo_stdio_linked, halo_limits_linked, halo_signal_mask_linked;
-__attribute__((used)) static const char *const constructors[] = {&halo_stdio_linked, &halo_limits_linked, &halo_signal_mask_linked};
+extern const char halo_stdio_linked, halo_limits_linked, halo_signal_mask_linked, halo_handler_linked;
+__attribute__((used)) static const char *const constructors[] = {&halo_stdio_linked, &halo_limits_linked, &halo_signal_mask_linked, &halo_handler_linked};
 
 void halo_attach(void) {
 	sigset_t before;

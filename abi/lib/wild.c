@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <ucontext.h>
 
+#include "jump.h"
 #include "shim.h"
 
 extern int haloWild(void *frame, int number, int large, void *words, int parameter, char *name, uintptr_t address, int store);
@@ -27,7 +28,7 @@ static struct sigaction before[2]; /* the actions from before this library */
 
 /* Restores the action of a signal from before this library, which is the default action: the
  * faulting instruction runs again, and the process ends. */
-static void leave(int i) { sigaction(signals[i], &before[i], NULL); }
+static void leave(int i) { __sigaction(signals[i], &before[i], NULL); }
 
 static void handler(int number, siginfo_t *info, void *data) {
 	(void)data;
@@ -51,8 +52,8 @@ __attribute__((constructor(102))) static void install(void) {
 	for (int i = 0; i < 2; i++) {
 		struct sigaction ours = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_ONSTACK};
 		sigemptyset(&ours.sa_mask);
-		if (sigaction(signals[i], NULL, &before[i]) == 0 && before[i].sa_handler == SIG_DFL)
-			sigaction(signals[i], &ours, NULL);
+		if (__sigaction(signals[i], NULL, &before[i]) == 0 && before[i].sa_handler == SIG_DFL)
+			__sigaction(signals[i], &ours, NULL);
 	}
 }
 
@@ -110,9 +111,11 @@ int halo_wild(int number, int large, void *words, int parameter, const char *nam
 		return halo_call_in_child(number, words);
 	struct halo_stay stay;
 	halo_prepare(&stay);
+	int outer = halo_in();
 	int code = haloWild((char *)__builtin_frame_address(0) + 2 * sizeof(void *), number, large, words, parameter, (char *)name, (uintptr_t)address, store);
 	if (code == HALO_FATAL)
 		halo_end_by_fault();
+	halo_out(outer);
 	halo_from_go(&stay);
 	return code;
 }

@@ -61,6 +61,23 @@ func TestBRD01_SignalsAreThePrograms(t *testing.T) {
 	}
 }
 
+// A handler leaves calls by siglongjmp, those that wait and short ones, in C and in Go.
+func TestBRD01_HandlersJumpOutOfCalls(t *testing.T) {
+	need(t)
+	t.Parallel()
+	notSanitizing(t)
+	for how, flags := range map[string][]string{"shared": {"-pthread"}, "static": {"-pthread", "-static-mpi"}, "fortified": {"-pthread", "-O2", "-D_FORTIFY_SOURCE=2"}} {
+		program := compile(t, "mpicc", "../handler_jump.c", flags...)
+		for _, fabric := range []string{"shm", "tcp"} {
+			for _, stack := range []string{"stack", "onstack"} {
+				if r := launched(t, fabric, 2, []string{"GOGC=5"}, program, stack, "40"); r != (result{out: "no errors\n"}) {
+					t.Errorf("%s over %s, %s: status %d\n%s%s", how, fabric, stack, r.status, r.out, r.err)
+				}
+			}
+		}
+	}
+}
+
 // python loads the library when the interpreter's handlers are installed, and no name of the library comes before the C
 // library's.
 const python = `

@@ -10,6 +10,7 @@ import (
 // probe is a call of Probe that waits for a message.
 type probe struct {
 	proc.Event
+	engine *Engine
 	key    match.Key
 	comm   *comm.Comm
 	source int
@@ -67,17 +68,26 @@ func (e *Engine) Probe(c *comm.Comm, source int, tag int32, take bool) (*Message
 			return nil, Status{}, err
 		}
 		q := &probe{key: k, comm: c, source: source, take: take}
-		q.About = q
+		q.engine, q.About = e, q
 		e.probes = append(e.probes, q)
 		e.p.Wait(&q.Event, int(k.Src))
-		for i := range e.probes {
-			if e.probes[i] == q {
-				e.probes = append(e.probes[:i], e.probes[i+1:]...)
-				break
-			}
+		q.end()
+	}
+}
+
+// end takes the probe out of those that wait.
+func (q *probe) end() {
+	e := q.engine
+	for i := range e.probes {
+		if e.probes[i] == q {
+			e.probes = append(e.probes[:i], e.probes[i+1:]...)
+			return
 		}
 	}
 }
+
+// Left implements proc.Leaver.
+func (q *probe) Left() { q.end() }
 
 // findUnexpected returns the message that a receive on c would match, nil if there is none.
 // It refuses senders that are no members of c, and discards their messages.

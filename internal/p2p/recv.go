@@ -19,7 +19,9 @@ func (e *Engine) Recv(c *comm.Comm, buf []byte, source int, tag int32, s *Status
 	}
 	r := e.Irecv(&Envelope{Comm: c, Ctx: c.Ctx, Peer: source, Tag: tag, Code: s.Code}, mem.Of(buf))
 	if !r.Done() {
+		r.blocking = true
 		e.p.Wait(&r.Event, int(r.node.Src))
+		r.blocking = false
 	}
 	*s = r.Status
 	e.Free(r)

@@ -121,6 +121,7 @@ type Request struct {
 	queued       bool         // a frame of this send is in the send queue
 	discards     bool         // the rest of the message is discarded, since the buffer cannot be written
 	restart      bool         // Take starts the request again
+	blocking     bool         // a blocking call waits for it, whose program has no handle
 
 	Told   uint32         // Gen when the program has learned that it is complete, by a call that leaves it active
 	use    uint32         // of pieces
@@ -278,6 +279,13 @@ func (e *Engine) SetStarter(r *Request, s Starter) { r.starter = s }
 
 // Starter returns the argument of SetPersistent or SetStarter.
 func (r *Request) Starter() Starter { return r.starter }
+
+// Left implements proc.Leaver.
+func (r *Request) Left() {
+	if r.blocking {
+		r.blocking, r.autoFree = false, true
+	}
+}
 
 // AppendAbout implements proc.About.
 func (r *Request) AppendAbout(b []byte) []byte {

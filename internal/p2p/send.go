@@ -49,7 +49,9 @@ func (e *Engine) Send(c *comm.Comm, mode Mode, code dtype.Code, buf []byte, dest
 	} else {
 		r = e.Isend(&Envelope{Comm: c, Ctx: c.Ctx, Peer: dest, Tag: tag, Mode: mode, Code: code}, mem.Of(buf))
 	}
+	r.blocking = true
 	e.p.Wait(&r.Event, int(to))
+	r.blocking = false
 	err := r.Status.Err
 	e.Free(r)
 	e.p.Unlock()

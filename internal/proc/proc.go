@@ -91,7 +91,14 @@ type Policy struct {
 	// Fault is called by a service that accesses an unmapped address, and does not return.
 	// If it is nil, the runtime ends the process.
 	Fault func(address uintptr)
+	// Leavers counts the threads whose calls a handler of the program wants to leave. Leave(false) reports whether the
+	// calling thread is one. Leave(true), without a lock, does not return then. Nil: calls return.
+	Leavers *atomic.Uint32
+	Leave   func(now bool) bool
 }
+
+// leaving reports whether a thread of this process wants to leave its call.
+func (y *Policy) leaving() bool { return y.Leavers != nil && y.Leavers.Load() != 0 } // pairs with the addition by abi/lib/jump.c
 
 // Worker advances operations that need more than one frame.
 type Worker interface {

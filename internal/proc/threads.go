@@ -125,8 +125,14 @@ func (l *threadQueue) sleep(p *Proc, k *park) {
 	}
 	for k.woken.Load() == 0 {
 		sys.FutexWaitPrivate(&k.woken, 0)
+		if p.policy.leaving() {
+			break
+		}
 	}
 	p.Lock()
+	if k.woken.Load() == 0 {
+		k.unpark() // by itself: it leaves, or sleeps again
+	}
 	k.woken.Store(0)
 	if k.pending { // it saw woken before its turn came
 		k.pending = false

@@ -220,3 +220,42 @@ func TestPollerYieldsForThreadsOfPeers(t *testing.T) {
 		})
 	}
 }
+
+// A thread that wants to leave its call does so where it waits, without the lock, and others wait as before.
+func TestBRD01_ThreadsLeaveCallsThatWait(t *testing.T) {
+	events := []*proc.Event{new(proc.Event), new(proc.Event)}
+	var leavers atomic.Uint32
+	leave := func(now bool) bool {
+		if now {
+			leavers.Add(^uint32(0))
+			runtime.Goexit()
+		}
+		return true
+	}
+	p, peer := pairOf(t, proc.Policy{Loads: 4, Yields: forever, Yield: runtime.Gosched, Threads: true, Leavers: &leavers, Leave: leave}, events)
+	wait := func(e *proc.Event, after *bool) chan struct{} {
+		left := make(chan struct{})
+		go func() {
+			defer close(left)
+			runtime.LockOSThread()
+			p.Lock()
+			p.Wait(e, -1)
+			p.Unlock()
+			*after = true
+		}()
+		return left
+	}
+	var first, second bool
+	left := wait(events[0], &first)
+	until(t, "it polls", p.Polling)
+	leavers.Add(1)
+	<-left
+	left = wait(events[1], &second)
+	fire(peer, 1)
+	<-left
+	p.Lock()
+	defer p.Unlock()
+	if first || !second || p.Woken() || p.Parked() != 0 {
+		t.Errorf("the first has waited %v, the second %v, woken %v, parked %d", first, second, p.Woken(), p.Parked())
+	}
+}

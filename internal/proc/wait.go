@@ -36,6 +36,9 @@ type About interface {
 	AppendAbout(text []byte) []byte
 }
 
+// Leaver is an About that is told when a thread leaves the call that waits for it: see Policy.Leave. The lock is held.
+type Leaver interface{ Left() }
+
 // Done reports whether the event has happened.
 func (e *Event) Done() bool { return e.done }
 
@@ -103,6 +106,9 @@ func (e *Event) happened() bool {
 // event is expected, or -1.
 func (p *Proc) Wait(e *Event, hint int) {
 	for !e.happened() {
+		if p.policy.leaving() {
+			p.letLeave(e)
+		}
 		if len(p.tasks) > 0 {
 			p.runTask()
 			continue
@@ -122,6 +128,26 @@ func (p *Proc) Wait(e *Event, hint int) {
 	if e.noted {
 		p.noteWake(e)
 	}
+}
+
+// letLeave lets the calling thread leave its call, if it wants to. Then e stays what the operation in progress
+// makes happen, and nobody waits for it.
+func (p *Proc) letLeave(e *Event) {
+	if p.takeoverPending {
+		p.leavePoll()
+	}
+	if len(p.tasks) > 0 {
+		p.wakeOne()
+	}
+	if e.noted {
+		p.noteWake(e)
+	}
+	if l, ok := e.About.(Leaver); ok && p.policy.Leave(false) {
+		l.Left()
+	}
+	p.Unlock()
+	p.policy.Leave(true)
+	p.Lock()
 }
 
 // WaitApart is Wait of a goroutine that is none of the program's: it runs no tasks, and never becomes the
@@ -173,6 +199,9 @@ func (p *Proc) pollFor(e *Event, hint int) bool {
 				p.policy.Yield()
 			}
 			continue
+		}
+		if p.policy.leaving() {
+			break
 		}
 		if spins <= loads+yields {
 			if spins%goschedEvery == 0 {

@@ -88,6 +88,8 @@ type Callers struct {
 	Several bool                  // several of them may be in calls at the same time
 	Places  int                   // what GOMAXPROCS was before the program lowered it until now, 0: it did not
 	Fault   func(address uintptr) // proc.Policy.Fault
+	Leavers *atomic.Uint32        // proc.Policy.Leavers, and Leave
+	Leave   func(now bool) bool
 }
 
 // Open opens the process that b knows of, over the fabric that the launcher chose. It does not
@@ -117,7 +119,7 @@ func Open(b boot.Boot, callers Callers) (*World, error) {
 	threads := callers.Locked && (way.far != nil || !job.Oversubscribed())
 	runtime.GOMAXPROCS(threadPs(job, callers, threads, services, os.Getenv("GOMAXPROCS") != ""))
 	policy := processPolicy(job, threads)
-	policy.Fault = callers.Fault
+	policy.Fault, policy.Leavers, policy.Leave = callers.Fault, callers.Leavers, callers.Leave
 	w, err := start(b, way, check, policy, callers.Locked, n)
 	if err == nil {
 		w.process = true

@@ -28,6 +28,9 @@ static uint64_t *bits(void) { return HALO_AT(uint64_t, lock, HALO_LOCK_BITS); }
 
 /* What the library has elsewhere. */
 __thread int halo_attached = 1;
+__thread int halo_leaving;
+
+void halo_jump(void) { abort(); }
 int halo_forked;
 static int woken, unlocked; /* calls of AfterC */
 
