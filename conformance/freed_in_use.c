@@ -111,9 +111,8 @@ static void reductions(void) {
 		refused = 0;
 		if (persistent)
 			OK(MPI_Request_free(&q));
-		if (inside || theirs == MPI_DATATYPE_NULL)
-			inside = 0;
-		else if (way >= 24)
+		inside = 0;
+		if (way >= 24 && theirs != MPI_DATATYPE_NULL)
 			OK(MPI_Type_free(&theirs)); /* the operation has not run here */
 	}
 }

@@ -94,8 +94,9 @@ func AllreduceInit[T Elem](c *Comm, send, recv []T, op Op) Request {
 //
 // Elements of send and recv must have the same basic types, at all members, or else the error is
 // ErrType; their layouts may differ. Memory in gaps between them is not changed. A predefined
-// operation needs elements that are a basic type or a predefined pair, whose padding counts as
-// part of it; other types are ErrOp. An operation of CreateOpFunc accepts every type.
+// operation needs elements that are a basic type or a predefined pair; other types are ErrOp. The
+// memory must contain the padding of a pair, which is not changed either, nor are the last six
+// bytes of an MPI_LONG_DOUBLE on amd64. An operation of CreateOpFunc accepts every type.
 //
 // C: MPI_Reduce, section 6.9.1.
 func (c *Comm) Reduce(send, recv Buffer, op Op, root int) error {

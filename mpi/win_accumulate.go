@@ -197,13 +197,12 @@ func accumulated(o op.Op, t *dtype.Type) (*dtype.Type, op.Type, error) {
 }
 
 // padded sets operands that are pairs with padding: each pair has packed bytes of data, and more
-// in memory. The engine takes them with the padding, as blocks of bytes.
+// in memory. The engine takes them with the padding, as blocks of bytes. It stores only data; what it sends is a
+// copy, in which the padding is 0.
 func padded(o *rma.Op, packed int64, origin, result *Buffer, count int64, t *dtype.Type) (err error) {
 	width := int64(o.Elem.Size())
-	if origin != nil {
-		if o.Origin, err = memoryOfPairs(&origin.b, packed, width); err != nil {
-			return err
-		}
+	if origin != nil && origin.b.Size() > 0 {
+		o.Origin = copyOfPairs(&origin.b, packed, o.Elem)
 	}
 	if result != nil {
 		if o.Result, err = memoryOfPairs(&result.b, packed, width); err != nil {
@@ -244,6 +243,21 @@ func blocks(offs []int64, width int64) (*dtype.Type, error) {
 		t.Commit()
 	}
 	return t, err
+}
+
+// copyOfPairs is a copy of pairs, with padding.
+func copyOfPairs(b *dtype.Buffer, packed int64, t op.Type) mem.Mem {
+	width, at := t.Size(), t.IndexOffset()
+	all := make([]byte, int(b.Size()/packed)*width)
+	_, index := t.Parts()
+	value := int(packed) - index.Size()
+	pair := make([]byte, packed)
+	for i := range len(all) / width {
+		b.Pack(pair, int64(i)*packed)
+		copy(all[i*width:], pair[:value])
+		copy(all[i*width+at:], pair[value:])
+	}
+	return mem.Of(all)
 }
 
 // memoryOfPairs is the memory of pairs including their padding.

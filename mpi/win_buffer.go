@@ -32,7 +32,7 @@ func (u Untyped) Get(result Buffer, target int, disp int64, count int, d Datatyp
 // operation; Replace replaces them. Each element is updated atomically with respect to other
 // accumulates. ErrType unless the datatypes of both sides consist of elements of the same
 // predefined type. ErrOp for an operation that is not defined on that type, or is user-defined.
-// If there are no elements neither is checked. Otherwise it is like Put.
+// If there are no elements neither is checked. Padding of pairs is not changed. Otherwise it is like Put.
 //
 // C: MPI_Accumulate and MPI_Accumulate_c, section 12.3.4.
 func (u Untyped) Accumulate(origin Buffer, target int, disp int64, count int, d Datatype, op Op) error {

@@ -29,7 +29,7 @@ func combineAlone[T word](p *T, o op.Op, t op.Type, data, old []byte) {
 	was, v := *p, value[T](o, data)
 	switch {
 	case o == op.NoOp:
-	case o == op.Replace:
+	case o == op.Replace && !t.Gaps():
 		*p = v
 	case o == op.Sum && op.Int8 <= t && t <= op.Uint64:
 		*p = was + v

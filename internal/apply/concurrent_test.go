@@ -264,8 +264,14 @@ func TestRC16_NothingIsTorn(t *testing.T) {
 						r.Accumulate(off, op.Replace, typ, data, old)
 					}
 					for e := 0; e < len(old); e += size {
-						if was := old[e : e+size]; bytes.Count(was, was[:1]) != size {
-							t.Errorf("%v, %d bytes off alignment: %x", typ, at, was)
+						was := slices.Repeat(old[e:e+1], size)
+						for k := range was { // what is in gaps is never written, and stays 0
+							if typ == op.Pair(op.Float64, op.Int32) && k >= 12 {
+								was[k] = 0
+							}
+						}
+						if !bytes.Equal(old[e:e+size], was) {
+							t.Errorf("%v, %d bytes off alignment: %x", typ, at, old[e:e+size])
 							return
 						}
 					}

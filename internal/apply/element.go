@@ -75,7 +75,7 @@ func update8(p *uint64, o op.Op, t op.Type, v uint64) uint64 {
 	switch {
 	case o == op.NoOp:
 		return atomic.LoadUint64(p)
-	case o == op.Replace:
+	case o == op.Replace && !t.Gaps():
 		return atomic.SwapUint64(p, v)
 	case planted.AddInTwo && o == op.Sum && (t == op.Int64 || t == op.Uint64):
 		atomic.StoreUint64(p, atomic.LoadUint64(p)+v)

@@ -26,13 +26,17 @@ func composed(t op.Type, size int) bool {
 
 // combine carries out an operation on composed elements.
 func (r *Region) combine(o op.Op, t op.Type, size int, mem, data []byte) {
-	if o == op.Replace {
+	gaps := t.Gaps()
+	if o == op.Replace && !gaps {
 		storeWhole(mem, data, size)
 		return
 	}
 	var beside [1 << 10]byte // stays in the first-level cache
 	for len(mem) > 0 {
 		n := min(len(mem), len(beside))
+		if gaps {
+			copy(beside[:n], mem) // the bytes in the gaps are stored as they are
+		}
 		r.Kernel.Apply(o, t, beside[:n], mem[:n], data[:n])
 		storeWhole(mem[:n], beside[:n], size)
 		mem, data = mem[n:], data[n:]

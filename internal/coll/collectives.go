@@ -134,6 +134,7 @@ func (e *Engine) fill(s *schedule, c *comm.Comm, k Kind, a *Args) {
 	s.c, s.kind, s.Args, s.neighbors = c, k, *a, c.Neighbors
 	s.tell(a.Send.Code, a.Recv.Code)
 	s.pack()
+	s.ungap()
 	if c.Inter != nil {
 		s.cross()
 		return
@@ -244,7 +245,14 @@ func (e *Engine) Reduce(c *comm.Comm, send, recv []byte, o op.Op, t op.Type, cod
 		result, ok = used(c, Reduce, send, recv, root)
 	}
 	var err error
-	if ok {
+	if ok && t.Gaps() {
+		if c.Rank != root {
+			result = nil
+		}
+		from, to := stateOf(c).ungapped(t, send, result)
+		err = s.ended(s.reduce(from, to, o, t, code, root))
+		t.Copy(result, to)
+	} else if ok {
 		err = s.ended(s.reduce(send, result, o, t, code, root))
 	} else {
 		err = e.reduceMessages(c, Reduce, send, recv, o, t, code, root)
@@ -267,7 +275,11 @@ func (e *Engine) Allreduce(c *comm.Comm, send, recv []byte, o op.Op, t op.Type, 
 		result, ok = used(c, Allreduce, send, recv, 0)
 	}
 	var err error
-	if ok {
+	if ok && t.Gaps() {
+		from, to := stateOf(c).ungapped(t, send, result)
+		err = s.ended(s.allreduce(from, to, o, t, code))
+		t.Copy(result, to)
+	} else if ok {
 		err = s.ended(s.allreduce(send, result, o, t, code))
 	} else {
 		err = e.reduceMessages(c, Allreduce, send, recv, o, t, code, 0)
@@ -283,7 +295,17 @@ func (e *Engine) reduceMessages(c *comm.Comm, k Kind, send, recv []byte, o op.Op
 	if d := e.across(c, k, len(send)); d != nil {
 		if result, ok := used(c, k, send, recv, root); ok {
 			a.Recv.Mem, a.Width = mem.Of(result), t.Size()
-			return e.throughNodes(c, d, k, &a)
+			if !t.Gaps() {
+				return e.throughNodes(c, d, k, &a)
+			}
+			if k == Reduce && c.Rank != root {
+				result = nil
+			}
+			from, to := stateOf(c).ungapped(t, send, result)
+			a.Send.Mem, a.Recv.Mem = mem.Of(from), mem.Of(to)
+			err := e.throughNodes(c, d, k, &a)
+			t.Copy(result, to)
+			return err
 		}
 	}
 	return e.do(c, k, &a)

@@ -78,6 +78,8 @@ type state struct {
 	refusals map[int32][]persistentRefusal // by the tag of a persistent collective; nil until there is one
 
 	division *division // nil until it is needed
+
+	copies []byte // of the operands of blocking reductions; see ungapped
 }
 
 // newState returns the state of a communicator without a slot.

@@ -26,6 +26,16 @@ func (t *task) whole(from int, k uint64) []byte {
 	return contribution(t.typ, total, from, k)
 }
 
+// store stores a result, and leaves what is in gaps of its elements. An operation of the program is called
+// for the memory of the elements.
+func (t *task) store(into, result []byte) {
+	if t.user != nil {
+		copy(into, result)
+		return
+	}
+	t.typ.Copy(into[:len(result)], result)
+}
+
 // reduced returns the reduction over ranks 0 to last.
 func (t *task) reduced(last int, k uint64) []byte {
 	sum := t.whole(0, k)

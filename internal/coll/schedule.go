@@ -75,6 +75,7 @@ type schedule struct {
 	closed  bool // the next rank gets no more segments
 
 	agreement *agreement // in checking mode
+	gaps      ungapped   // of a reduction of elements with gaps
 	traced    *Round     // nil unless a Tracer asks what the round does
 
 	neighbors *comm.Neighbors // of a neighbourhood collective
@@ -138,6 +139,9 @@ func (s *schedule) Begin() {
 			s.locate()
 		}
 	}
+	if s.gaps.t != 0 {
+		s.gaps.take()
+	}
 	switch err := e.lost(s.c); {
 	case err != nil && !s.Outlasts:
 		s.fail(err)
@@ -199,8 +203,11 @@ func (e *Engine) end(s *schedule) {
 			break
 		}
 	}
+	if s.gaps.t != 0 && err == nil {
+		s.gaps.give()
+	}
 	if s.failed {
-		s.scratch, s.kept = nil, nil // a send that goes on may still read it
+		s.scratch, s.kept, s.gaps.copies = nil, nil, nil // a send that goes on may still read it
 	}
 	e.p2p.DropRefusals(s.c.Ctx+1, s.tag)
 	if !s.persistent {
@@ -215,7 +222,7 @@ func (e *Engine) end(s *schedule) {
 			clear(s.pairs[i])
 			s.pairs[i] = s.pairs[i][:0]
 		}
-		*s = schedule{e: e, parts: s.parts[:0], local: s.local[:0], offsets: s.offsets, scratch: scratch, kept: kept, pairs: s.pairs}
+		*s = schedule{e: e, parts: s.parts[:0], local: s.local[:0], offsets: s.offsets, scratch: scratch, kept: kept, pairs: s.pairs, gaps: s.gaps.kept()}
 		if len(e.free) < keepSchedules {
 			e.free = append(e.free, s)
 		}

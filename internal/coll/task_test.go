@@ -302,19 +302,19 @@ func (t *task) verify(k uint64) error {
 		copy(want, t.piece(t.root, 0, k))
 	case coll.Reduce:
 		if atRoot {
-			copy(want, t.reduced(n-1, k))
+			t.store(want, t.reduced(n-1, k))
 		}
 	case coll.Allreduce:
-		copy(want, t.reduced(n-1, k))
+		t.store(want, t.reduced(n-1, k))
 	case coll.Scan:
-		copy(want, t.reduced(me, k))
+		t.store(want, t.reduced(me, k))
 	case coll.Exscan:
 		if me > 0 {
-			copy(want, t.reduced(me-1, k))
+			t.store(want, t.reduced(me-1, k))
 		}
 	case coll.ReduceScatter, coll.ReduceScatterBlock:
 		at, x := place(t.counts[0], nil, me)*w, t.counts[0][me]*w
-		copy(want, t.reduced(n-1, k)[at:at+x])
+		t.store(want, t.reduced(n-1, k)[at:at+x])
 	case coll.Gather, coll.Allgather, coll.Gatherv, coll.Allgatherv:
 		if atRoot || t.kind == coll.Allgather || t.kind == coll.Allgatherv {
 			column := a.RecvCounts

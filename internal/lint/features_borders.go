@@ -7,6 +7,7 @@ func borders() []Chapter {
 		{Title: "Borders", Features: []Feature{
 			{"BRD-01", "signal handlers of the program, also without SA_ONSTACK, are safe in every call"},
 			{"BRD-02", "an object that the program has freed serves pending operations and their callbacks"},
+			{"BRD-03", "bytes that no type map names are not written, and not sent as data"},
 			{"BRD-04", "a rank starts under wrappers that close, keep or reuse descriptors"},
 			{"BRD-05", "signals that tools send twice are understood"},
 			{"BRD-06", "outputs that fail do not end a job"},
@@ -15,7 +16,6 @@ func borders() []Chapter {
 			{"BRD-10", "build tools find Halo"},
 		}, Planned: []Plan{
 			{"planned with the tests of borders", []Feature{
-				{"BRD-03", "bytes that no type map names are not written, and not sent as data"},
 				{"BRD-07", "waiting on cores that other programs use, too"},
 			}},
 		}},

@@ -6,7 +6,7 @@ type ordered interface{ integer | float }
 
 // located carries out Minloc and Maxloc. The result is the element with the least or greatest
 // value; of equal values, and of -0 and +0, the one with the lower index. A NaN comes before all
-// numbers. The whole element is copied, with its padding.
+// numbers. The padding of the result is not changed.
 func located(o Op, t Type, dst, a, b []byte) {
 	switch value, index := t.Parts(); {
 	case value == Float80 || value == Float128:
@@ -85,16 +85,13 @@ func locate[V, I ordered](o Op, t Type, dst, a, b []byte) {
 		default:
 			right = (o == Minloc) == (y < x)
 		}
-		pick(dst[k:k+size], a[k:k+size], b[k:k+size], right)
+		i := load[I](a, k+at)
+		if right {
+			x, i = y, load[I](b, k+at)
+		}
+		put(dst, k, x)
+		put(dst, k+at, i)
 	}
-}
-
-// pick copies the element of b if right, else that of a.
-func pick(dst, a, b []byte, right bool) {
-	if right {
-		a = b
-	}
-	copy(dst, a)
 }
 
 // load reads a T at byte k of b.

@@ -49,7 +49,11 @@ func locateLong(o Op, t Type, dst, a, b []byte) {
 				right = load[int64](b, k+at) < load[int64](a, k+at)
 			}
 		}
-		pick(dst[k:k+size], a[k:k+size], b[k:k+size], right)
+		if right {
+			t.Copy(dst[k:k+size], b[k:k+size])
+		} else {
+			t.Copy(dst[k:k+size], a[k:k+size])
+		}
 	}
 }
 
@@ -356,10 +360,11 @@ func (f format) pack(b *[16]byte, x unpacked) {
 		e = uint64(x.exp - emin + 1)
 	}
 	sign := truth[uint64](x.negative)
-	lo, hi := x.hi, sign<<15|e
-	if !f.isExtended() {
-		lo, hi = x.hi<<49|x.lo>>15, sign<<63|e<<48|x.hi<<1>>16
+	if f.isExtended() { // the other bytes are padding
+		binary.LittleEndian.PutUint64(b[:], x.hi)
+		binary.LittleEndian.PutUint16(b[8:], uint16(sign<<15|e))
+		return
 	}
-	binary.LittleEndian.PutUint64(b[:], lo)
-	binary.LittleEndian.PutUint64(b[8:], hi)
+	binary.LittleEndian.PutUint64(b[:], x.hi<<49|x.lo>>15)
+	binary.LittleEndian.PutUint64(b[8:], sign<<63|e<<48|x.hi<<1>>16)
 }

@@ -101,7 +101,8 @@ func wrong(format string, args ...any) error {
 
 // Apply stores left o right in dst, element by element. The three slices have the same length, a
 // multiple of the size of t, and any alignment. dst may be one of the other two, but not overlap
-// them otherwise. The caller has checked o and t with CheckAccumulate.
+// them otherwise. Bytes of dst in gaps of the elements (see Gaps) are not changed. The caller has checked o
+// and t with CheckAccumulate.
 //
 // These loops in Go define the results of the vector kernels. The switches over types and
 // operations are the table of loops: their calls are direct, so nothing escapes and nothing is
@@ -170,9 +171,9 @@ func Apply(o Op, t Type, dst, left, right []byte) {
 func applyOther(o Op, t Type, dst, left, right []byte) {
 	switch o {
 	case Replace:
-		copy(dst, right)
+		t.Copy(dst, right)
 	case NoOp:
-		copy(dst, left)
+		t.Copy(dst, left)
 	default:
 		applyIn(o, t, dst, left, right)
 	}

@@ -125,9 +125,9 @@ func unaligned(g *rand.Rand, content []byte) (inside, whole []byte) {
 	return inside, whole
 }
 
-// COL-14, DT-05, X-TYP-01: every operation on every type is equal to its definition: by every
+// COL-14, DT-05, X-TYP-01, BRD-03: every operation on every type is equal to its definition: by every
 // kernel of this machine, at lengths that leave any tail of a vector, with operands at any
-// alignment, also in place. No other bytes change.
+// alignment, also in place. No other bytes change, nor do those in gaps of the elements.
 func TestCOL14_ApplyEqualsDefinition(t *testing.T) {
 	for _, k := range Kernels() {
 		t.Run(k.String(), func(t *testing.T) {
@@ -150,8 +150,16 @@ func testKernel(t *testing.T, k Kernel, g *rand.Rand, o Op, typ Type, count int)
 	a, wholeA := unaligned(g, random(g, typ, count))
 	b, wholeB := unaligned(g, random(g, typ, count))
 	beforeA, beforeB := bytes.Clone(wholeA), bytes.Clone(wholeB)
-	dst, wholeDst := unaligned(g, make([]byte, len(a)))
+	dst, wholeDst := unaligned(g, random(g, typ, count))
 	beforeDst := bytes.Clone(wholeDst)
+	gapsStay := func(after, before []byte) {
+		t.Helper()
+		for i := range after {
+			if inGap(typ, i) && after[i] != before[i] {
+				t.Fatalf("%v of %v, %d by %v: byte %d, which is no data, was %#x and is %#x", o, typ, count, k, i, before[i], after[i])
+			}
+		}
+	}
 	k.Apply(o, typ, dst, a, b)
 	for at := 0; at < len(a); at += size {
 		want := oracle(o, typ, a[at:at+size], b[at:at+size])
@@ -163,6 +171,7 @@ func testKernel(t *testing.T, k Kernel, g *rand.Rand, o Op, typ Type, count int)
 	if !bytes.Equal(wholeA, beforeA) || !bytes.Equal(wholeB, beforeB) {
 		t.Fatalf("%v of %d %v by %v changes an operand", o, count, typ, k)
 	}
+	gapsStay(dst, beforeDst[len(wholeDst)-64-len(dst):])
 	copy(beforeDst[len(wholeDst)-64-len(dst):], dst)
 	if !bytes.Equal(wholeDst, beforeDst) {
 		t.Fatalf("%v of %d %v by %v writes beside the result", o, count, typ, k)
@@ -172,7 +181,10 @@ func testKernel(t *testing.T, k Kernel, g *rand.Rand, o Op, typ Type, count int)
 	left, right := bytes.Clone(a), bytes.Clone(b)
 	k.Apply(o, typ, left, left, b)
 	k.Apply(o, typ, right, a, right)
-	if !bytes.Equal(loops, dst) || !bytes.Equal(left, dst) || !bytes.Equal(right, dst) {
+	gapsStay(left, a)
+	gapsStay(right, b)
+	all := dataOf(typ, dst, 0)
+	if !bytes.Equal(dataOf(typ, loops, 0), all) || !bytes.Equal(dataOf(typ, left, 0), all) || !bytes.Equal(dataOf(typ, right, 0), all) {
 		t.Fatalf("%v of %d %v by %v: %x, by loops %x, into the left %x, into the right %x", o, count, typ, k, dst, loops, left, right)
 	}
 }

@@ -253,7 +253,7 @@ func agrees(t Type, got []byte, want [][]byte) bool {
 			if !ieeeOf(t).decode(part).nan {
 				return false
 			}
-		} else if !bytes.Equal(part, w) {
+		} else if !bytes.Equal(dataOf(t, part, i*k), dataOf(t, w, i*k)) {
 			return false
 		}
 	}

@@ -185,7 +185,7 @@ func (v *View) Accumulated(origin, result []byte, target int, disp int64, o op.O
 	if o == op.NoOp {
 		origin, n = nil, len(result)
 	}
-	if n == 0 || !whole(n, t) || len(result) != n && len(result) != 0 {
+	if n == 0 || !whole(n, t) || len(result) != n && len(result) != 0 || t.Gaps() && len(result) > 0 {
 		return false
 	}
 	r, at := v.mapped(target, disp, n)
@@ -213,7 +213,7 @@ func whole(n int, t op.Type) bool {
 // Fetched is Accumulated of one element, with a result.
 func (v *View) Fetched(value, result []byte, target int, disp int64, o op.Op, t op.Type) bool {
 	n := t.Size()
-	if n == 0 || len(result) != n || len(value) != n && o != op.NoOp {
+	if n == 0 || len(result) != n || len(value) != n && o != op.NoOp || t.Gaps() {
 		return false
 	}
 	r, at := v.mapped(target, disp, n)

@@ -220,6 +220,7 @@ func (s *step) apply(part []byte) {
 	case 1:
 		after = before
 	case 2, 3, 4:
+		after = bytes.Clone(before)
 		op.Apply(s.op, s.typ, after, before, s.data)
 	case 5:
 		if !bytes.Equal(before, s.other) {

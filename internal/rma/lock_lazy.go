@@ -322,7 +322,7 @@ func (e *Engine) epochTold(t *target, h *wire.Header, payload []byte) bool {
 			return false
 		}
 		if want > 0 {
-			o.Result.Unpack(payload, 0)
+			o.deliver(payload, 0)
 		}
 	}
 	z.operation, z.waits, z.at = nil, nil, 0

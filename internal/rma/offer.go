@@ -149,7 +149,7 @@ func (e *Engine) offered(t *target, a *Op, off uint64) bool {
 	}
 	x.nextSkip, x.asleep, x.wakeAfter = 0, 0, wakeAfterMin
 	if done && a.Kind != Put {
-		a.Result.Unpack(x.offer.Answer()[:size], 0)
+		a.deliver(x.offer.Answer()[:size], 0)
 	}
 	return done
 }

@@ -49,7 +49,7 @@ func (o *Op) applyAt(r *apply.Region, off int64) {
 		o.Result.Unpack(r.Mem[off:][:o.Result.Len()], 0)
 	case o.Kind == CompareAndSwap:
 		r.CompareSwap(off, o.Elem.Size(), origin, o.Compare, result)
-	case !ok || !also:
+	case !ok || !also || o.gaps():
 		o.accumulate(r, off, nil)
 	case len(result) == o.Elem.Size():
 		r.FetchOp(off, o.Fn, o.Elem, origin, result)
@@ -102,7 +102,7 @@ func (o *Op) pieces(scratch *[2][accumulatePiece]byte, at, n int64) (give, take 
 		}
 	}
 	if o.Result.Len() > 0 {
-		if b, ok := o.Result.Bytes(); ok {
+		if b, ok := o.Result.Bytes(); ok && !o.gaps() {
 			take = b[at : at+n]
 		} else {
 			take = scratch[1][:n]
@@ -113,7 +113,29 @@ func (o *Op) pieces(scratch *[2][accumulatePiece]byte, at, n int64) (give, take 
 
 // took stores the memory of pieces for the result, from at on, unless it is the result itself.
 func (o *Op) took(take []byte, at int64) {
-	if take != nil && !o.Result.Contiguous() {
-		o.Result.Unpack(take, int(at))
+	if take != nil && (o.gaps() || !o.Result.Contiguous()) {
+		o.deliver(take, int(at))
+	}
+}
+
+// gaps reports whether the result of an operation has gaps, which belong to the program, and not to
+// the element before them.
+func (o *Op) gaps() bool { return o.Kind == Accumulate && o.Elem.Gaps() && o.Result.Len() > 0 }
+
+// deliver stores packed data of the result, from at on: whole elements, if these have gaps.
+func (o *Op) deliver(data []byte, at int) {
+	if !o.gaps() {
+		o.Result.Unpack(data, at)
+		return
+	}
+	if b, ok := o.Result.Bytes(); ok {
+		o.Elem.Copy(b[at:at+len(data)], data)
+		return
+	}
+	var one [1][]byte
+	size := o.Elem.Size()
+	for k := 0; k+size <= len(data); k += size { // a peer may send less
+		o.Result.Blocks(one[:], at+k, at+k+size)
+		o.Elem.Copy(one[0], data[k:k+size])
 	}
 }

@@ -20,7 +20,7 @@ func (o *operation) streamed() bool { return o.Kind == Get && !o.inRuns && !o.by
 // reply takes the data of an answer.
 func (e *Engine) reply(from int, h *wire.Header, payload []byte) {
 	if o := e.answered(from, h); o != nil {
-		o.Result.Unpack(payload, int(o.got))
+		o.deliver(payload, int(o.got))
 		e.replied(from, o, int64(len(payload)))
 	}
 }

@@ -154,7 +154,7 @@ func (e *Engine) Place(from int, h *wire.Header) []byte {
 		return nil // Frame decides
 	}
 	if o := e.answered(from, h); o != nil {
-		if b, ok := o.Result.Bytes(); ok && o.got+int64(h.Size) <= int64(len(b)) {
+		if b, ok := o.Result.Bytes(); ok && !o.gaps() && o.got+int64(h.Size) <= int64(len(b)) {
 			return b[o.got:][:h.Size]
 		}
 	}
