@@ -37,6 +37,16 @@ int main(int argc, char **argv) {
 		fputs("# cb_nodes 9\ncb_nodes 2\nstriping_unit 512\ncb_nodes 1\nromio_no_indep_rw true\n", f);
 		fclose(f);
 	}
+	/* each value comes back */
+	static const char *const keys[] = {"romio_ds_read", "romio_ds_write", "romio_cb_read", "romio_cb_write"};
+	static const char *const values[] = {"enable", "disable", "automatic"};
+	for (int k = 0; k < 4; k++)
+		for (int v = 0; v < 3; v++) {
+			OK(MPI_Info_create(&info));
+			OK(MPI_Info_set(info, keys[k], values[v]));
+			expect(keys[k], info, values[v]);
+			OK(MPI_Info_free(&info));
+		}
 	OK(MPI_Barrier(MPI_COMM_WORLD));
 	expect("striping_unit", MPI_INFO_NULL, "");
 	CHECK(setenv("ROMIO_HINTS", hints, 1) == 0, "setenv");

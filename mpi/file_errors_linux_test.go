@@ -3,6 +3,7 @@ package mpi_test
 import (
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,6 +23,9 @@ func TestERR15_ErrorsOfOpen(t *testing.T) {
 	ok(t, os.WriteFile(at("file"), nil, 0o600))
 	ok(t, os.Symlink("loop", at("loop")))
 	ok(t, syscall.Mkfifo(at("pipe"), 0o600))
+	l, err := net.Listen("unix", at("socket"))
+	ok(t, err)
+	defer l.Close()
 	busy := running(t, at("busy"))
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		for _, x := range []struct {
@@ -36,6 +40,13 @@ func TestERR15_ErrorsOfOpen(t *testing.T) {
 			{at("loop"), mpi.ModeReadOnly, mpi.ErrBadFile, "too many levels of symbolic links (MPI_ERR_BAD_FILE)"},
 			{at(strings.Repeat("x", 300)), newFile, mpi.ErrBadFile, "file name too long (MPI_ERR_BAD_FILE)"},
 			{dir, mpi.ModeReadWrite, mpi.ErrBadFile, "is a directory (MPI_ERR_BAD_FILE)"},
+			{dir, mpi.ModeReadOnly, mpi.ErrBadFile, "is a directory (MPI_ERR_BAD_FILE)"},
+			// What has no offsets; a pipe is not waited for, whoever is at its other end.
+			{at("pipe"), mpi.ModeReadOnly, mpi.ErrUnsupportedOperation, "illegal seek (MPI_ERR_UNSUPPORTED_OPERATION)"},
+			{at("pipe"), mpi.ModeWriteOnly, mpi.ErrUnsupportedOperation, "illegal seek (MPI_ERR_UNSUPPORTED_OPERATION)"},
+			{at("pipe"), mpi.ModeReadWrite, mpi.ErrUnsupportedOperation, "illegal seek (MPI_ERR_UNSUPPORTED_OPERATION)"},
+			{at("pipe"), newFile, mpi.ErrUnsupportedOperation, "illegal seek (MPI_ERR_UNSUPPORTED_OPERATION)"},
+			{at("socket"), mpi.ModeReadOnly, mpi.ErrUnsupportedOperation, "illegal seek (MPI_ERR_UNSUPPORTED_OPERATION)"},
 			{"", newFile, mpi.ErrBadFile, "file name is empty (MPI_ERR_BAD_FILE)"},
 			{busy, mpi.ModeReadWrite, mpi.ErrFileInUse, "text file busy (MPI_ERR_FILE_IN_USE)"},
 		} {
@@ -45,10 +56,10 @@ func TestERR15_ErrorsOfOpen(t *testing.T) {
 				t.Errorf("%v, want %q", err, x.says)
 			}
 		}
-		// A pipe has no offsets.
-		f := openFile(t, c, at("pipe"), mpi.ModeReadWrite)
+		// A device that has offsets is a file.
+		f := openFile(t, c, os.DevNull, mpi.ModeReadWrite)
 		_, err := mpi.WriteAt(f, 0, []byte{1})
-		wantClass(t, err, mpi.ErrUnsupportedOperation)
+		ok(t, err)
 		ok(t, f.Close())
 		wantClass(t, mpi.DeleteFile(c, at("none")), mpi.ErrNoSuchFile)
 		wantClass(t, mpi.DeleteFile(c, at("file/x")), mpi.ErrBadFile)

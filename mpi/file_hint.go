@@ -5,6 +5,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/halo-mpi/halo/internal/file"
 )
@@ -114,9 +115,6 @@ func (i *Info) fileHint(o *fileOptions) {
 			o.ReadBuffer = n
 		}
 	})
-	if v, _ := i.Get(keySieveRead); v == "disable" || v == "enable" || v == "automatic" {
-		o.SieveReads = v != "disable"
-	}
 	v, _ := i.Get(keyCollective)
 	if use, ok := boolean(v); ok {
 		o.CbRead, o.CbWrite = file.Automatic, file.Automatic
@@ -128,10 +126,10 @@ func (i *Info) fileHint(o *fileOptions) {
 	for _, c := range []struct {
 		key string
 		to  *file.Choice
-	}{{keyCbRead, &o.CbRead}, {keyCbWrite, &o.CbWrite}} { // after collective_buffering: they say more
+	}{{keySieveRead, &o.Sieve}, {keyCbRead, &o.CbRead}, {keyCbWrite, &o.CbWrite}} { // after collective_buffering: they say more
 		v, _ := i.Get(c.key)
 		for choice, name := range choiceNames() {
-			if v == name {
+			if strings.EqualFold(v, name) { // programs for ROMIO may also write ENABLE
 				*c.to = file.Choice(choice)
 			}
 		}
@@ -200,16 +198,12 @@ func (f *File) Info() (*Info, error) {
 		return nil, err
 	}
 	h := f.f.Hints()
-	sieve := choiceNames()[file.Disable]
-	if h.SieveReads {
-		sieve = choiceNames()[file.Automatic]
-	}
 	list := [][2]string{
 		{keyFilePerm, strconv.FormatUint(uint64(h.Perm), 8)},
 		{keyCbNodes, strconv.Itoa(h.CbNodes)},
 		{keyCbBuffer, strconv.Itoa(h.CbBuffer)},
 		{keyReadBuffer, strconv.Itoa(h.ReadBuffer)},
-		{keySieveRead, sieve},
+		{keySieveRead, choiceNames()[h.Sieve]},
 		{keyCbRead, choiceNames()[h.CbRead]},
 		{keyCbWrite, choiceNames()[h.CbWrite]},
 	}

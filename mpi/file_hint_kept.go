@@ -45,7 +45,7 @@ func isText(v string) bool { return v != "" }
 
 func isChoice(v string) bool {
 	for _, name := range choiceNames() {
-		if v == name {
+		if strings.EqualFold(v, name) {
 			return true
 		}
 	}

@@ -147,3 +147,25 @@ func TestXMEM01_KindsOfFiles(t *testing.T) {
 		ok(t, f.Close())
 	})
 }
+
+// INF-04: every value of ROMIO's hints of ways of access comes back as it was given, when the file is opened and later;
+// ROMIO also takes ENABLE for enable.
+func TestINF04_ValuesOfROMIO(t *testing.T) {
+	onFile(t, 1, func(t testing.TB, c *mpi.Comm, path string) {
+		for _, key := range []string{"romio_ds_read", "romio_ds_write", "romio_cb_read", "romio_cb_write"} {
+			for _, value := range []string{"enable", "disable", "automatic"} {
+				f := openFile(t, c, path, newFile, pairs(t, key, value))
+				hintsOfFile(t, f, key, value)
+				ok(t, f.SetInfo(pairs(t, key, "disable")))
+				hintsOfFile(t, f, key, "disable")
+				ok(t, f.SetInfo(pairs(t, key, value)))
+				ok(t, f.SetInfo(pairs(t, key, "perhaps")))
+				hintsOfFile(t, f, key, value)
+				ok(t, f.Close())
+			}
+		}
+		f := openFile(t, c, path, newFile, pairs(t, "romio_ds_read", "ENABLE", "romio_cb_write", "DISABLE"))
+		hintsOfFile(t, f, "romio_ds_read", "enable", "romio_cb_write", "disable")
+		ok(t, f.Close())
+	})
+}

@@ -205,7 +205,7 @@ func (x *exchange) amongAll(a collectiveAccess, own error) (int64, error) {
 	if a.d == Read {
 		choice = a.h.CbRead
 	}
-	if a.h.SieveReads {
+	if a.h.Sieve != Disable {
 		mine[planSieve] = 1
 	}
 	t := &x.f.trials

@@ -11,7 +11,7 @@ type Hints struct {
 	CbNodes    int    // aggregators of collective accesses; 0: chosen
 	CbBuffer   int    // bytes of the buffer of an aggregator
 	ReadBuffer int    // bytes that an independent read with data sieving reads together
-	SieveReads bool   // independent reads may read holes
+	Sieve      Choice // independent reads may read holes, unless it is Disable
 	CbRead     Choice // two phases in collective reads
 	CbWrite    Choice // and in collective writes
 	Style      Style  // of the accesses of this process
@@ -71,5 +71,5 @@ const (
 
 // DefaultHints are the hints of a program that gives none.
 func DefaultHints() Hints {
-	return Hints{Perm: 0o666, CbBuffer: 4 << 20, ReadBuffer: 4 << 20, SieveReads: true}
+	return Hints{Perm: 0o666, CbBuffer: 4 << 20, ReadBuffer: 4 << 20}
 }

@@ -338,7 +338,7 @@ func (s *shares) write(from, to []int64, list []parcel, failed error) (int64, er
 func (s *shares) read(from, to []int64, list []parcel) (int64, error) {
 	f := s.x.f
 	hole := int64(0)
-	if s.a.h.SieveReads {
+	if s.a.h.Sieve != Disable {
 		hole = sieveHole
 	}
 	if s.failure != nil {

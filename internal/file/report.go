@@ -123,7 +123,7 @@ func (f *File) tellTransfer(v *View, m mem.Mem, at int64, d Direction) {
 		f.tellWay(d, kindRuns, fmt.Sprintf("make a system call for each run, of %s on average: holes are not written", average))
 	} else if together, _ := f.sieved(list[:n]); together > 1 {
 		f.tellWay(d, kindSieved, fmt.Sprintf("read %d runs at once, of %s on average, with the holes: these are short", together, average))
-	} else if !f.hints.Load().SieveReads {
+	} else if f.hints.Load().Sieve == Disable {
 		f.tellWay(d, kindRuns, fmt.Sprintf("make a system call for each run, of %s on average: the hints say so", average))
 	} else {
 		f.tellWay(d, kindRuns, fmt.Sprintf("make a system call for each run, of %s on average: runs or holes are long", average))

@@ -347,7 +347,7 @@ func (s *staged) flush(h *half, lo, hi int64) error {
 // fill reads what members want of a domain, and short holes.
 func (s *staged) fill(h *half, lo, hi int64) error {
 	hole := int64(0)
-	if s.a.h.SieveReads {
+	if s.a.h.Sieve != Disable {
 		hole = sieveHole
 	}
 	size := hi - lo

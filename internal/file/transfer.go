@@ -213,7 +213,7 @@ func (f *File) each(v *View, runs []dtype.Run, b []byte, write bool) (done int64
 func (f *File) sieved(runs []dtype.Run) (n int, bytes int64) {
 	n, bytes = 1, runs[0].Len
 	h := f.hints.Load()
-	if !h.SieveReads || bytes > sieveRun {
+	if h.Sieve == Disable || bytes > sieveRun {
 		return n, bytes
 	}
 	for end := runs[0].Off + runs[0].Len; n < len(runs); n++ {

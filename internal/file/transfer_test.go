@@ -28,7 +28,10 @@ func newFile(s store, m Mode) *File {
 // sieves sets whether reads may read holes.
 func sieves(f *File, yes bool) {
 	h := f.Hints()
-	h.SieveReads = yes
+	h.Sieve = Automatic
+	if !yes {
+		h.Sieve = Disable
+	}
 	f.SetHints(h)
 }
 

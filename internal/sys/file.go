@@ -10,9 +10,10 @@ type File struct {
 	near bool // short accesses do not wait: see shortAccess
 }
 
-// OpenFile is os.OpenFile.
+// OpenFile is os.OpenFile for files that are accessed at offsets. Others are errors: EISDIR for a directory, and ESPIPE
+// for a pipe, a socket or a terminal. It does not wait for the other end of a pipe.
 func OpenFile(path string, flag int, perm os.FileMode) (*File, error) {
-	f, err := os.OpenFile(path, flag, perm)
+	f, err := openSeekable(path, flag, perm)
 	if err != nil {
 		return nil, err
 	}

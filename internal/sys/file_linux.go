@@ -2,6 +2,7 @@ package sys
 
 import (
 	"errors"
+	"os"
 	"syscall"
 	"unsafe"
 
@@ -22,6 +23,48 @@ func inMemory(fd int) bool {
 	var s unix.Statfs_t
 	err := unix.Fstatfs(fd, &s)
 	return err == nil && (s.Type == unix.TMPFS_MAGIC || s.Type == unix.RAMFS_MAGIC)
+}
+
+// openSeekable opens a file that is no directory and has offsets. O_NONBLOCK keeps open from waiting for the other end of
+// a pipe; then it is cleared.
+func openSeekable(path string, flag int, perm os.FileMode) (*os.File, error) {
+	var fd int
+	var err error
+	for {
+		if fd, err = unix.Open(path, flag|unix.O_CLOEXEC|unix.O_NONBLOCK, uint32(perm.Perm())); err != unix.EINTR {
+			break
+		}
+	}
+	if err == unix.ENXIO { // of a socket, and of a pipe that nobody reads
+		var s unix.Stat_t
+		if unix.Stat(path, &s) == nil && (s.Mode&unix.S_IFMT == unix.S_IFIFO || s.Mode&unix.S_IFMT == unix.S_IFSOCK) {
+			err = unix.ESPIPE
+		}
+	}
+	if err != nil {
+		return nil, &os.PathError{Op: "open", Path: path, Err: err}
+	}
+	if err = seekable(fd); err == nil {
+		err = unix.SetNonblock(fd, false)
+	}
+	if err != nil {
+		unix.Close(fd)
+		return nil, &os.PathError{Op: "open", Path: path, Err: err}
+	}
+	return os.NewFile(uintptr(fd), path), nil
+}
+
+// seekable returns the error of accesses at offsets.
+func seekable(fd int) error {
+	var s unix.Stat_t
+	if err := unix.Fstat(fd, &s); err != nil {
+		return err
+	}
+	if s.Mode&unix.S_IFMT == unix.S_IFDIR {
+		return unix.EISDIR
+	}
+	_, err := unix.Seek(fd, 0, unix.SEEK_CUR)
+	return err
 }
 
 // access is pread64 or pwrite64.

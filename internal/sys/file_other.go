@@ -6,10 +6,33 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"runtime"
+	"syscall"
 )
 
 func inMemory(int) bool { return false }
+
+// openSeekable opens a file that is no directory and has offsets.
+func openSeekable(path string, flag int, perm os.FileMode) (*os.File, error) {
+	if i, err := os.Stat(path); err == nil {
+		switch mode := i.Mode(); {
+		case mode.IsDir():
+			return nil, &os.PathError{Op: "open", Path: path, Err: syscall.EISDIR}
+		case mode&(os.ModeNamedPipe|os.ModeSocket) != 0:
+			return nil, &os.PathError{Op: "open", Path: path, Err: syscall.ESPIPE}
+		}
+	}
+	f, err := os.OpenFile(path, flag, perm)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := f.Seek(0, io.SeekCurrent); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
 
 // FileVectors is the largest number of slices that ReadVectors and WriteVectors take.
 const FileVectors = 1024
