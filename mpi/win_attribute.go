@@ -98,7 +98,8 @@ func (w *Window) Model() WinModel { return WinUnified }
 
 // SharedQuery returns the window memory of a rank, mapped into this process, so that loads and
 // stores access the memory of that rank; and its displacement unit in bytes. ProcNull means the
-// lowest rank with memory. The memory is nil if this process cannot map it: on another host, or
+// lowest rank with memory, or rank 0 if there is none. Memory of 0 bytes has its address: with a contiguous
+// layout that behind the memory of the rank before. The memory is nil if this process cannot map it: on another host, or
 // not allocated by a window or AllocMem. ErrRMAFlavor for a dynamic window.
 //
 // C: MPI_Win_shared_query, section 12.2.3.

@@ -35,7 +35,8 @@ const (
 	aliasIntrinsic = "acc_single_intrinsic"
 )
 
-// NoLocks asserts that Lock and LockAll are not called. A call of them is ErrRMASync. The
+// NoLocks asserts that Lock and LockAll are not called. A call of them is ErrRMASync, with ModeNoCheck, by which
+// no lock is taken, in checking mode only. The
 // default is false. It cannot be changed while the window has duplicates.
 //
 // C: info key no_locks, section 12.2.1.

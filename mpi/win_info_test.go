@@ -101,6 +101,16 @@ func TestXRMA10_NoLocks(t *testing.T) {
 			}
 			wantClass(t, s.Lock(mpi.LockShared, 0, 0), mpi.ErrRMASync)
 			wantClass(t, s.LockAll(0), mpi.ErrRMASync)
+			// no lock is taken with ModeNoCheck: that is an error in checking mode only
+			ok(t, s.LockAll(mpi.ModeNoCheck))
+			ok(t, s.Put([]int64{2}, 1-c.Rank(), s.at(1-c.Rank(), 0)))
+			ok(t, s.UnlockAll())
+			ok(t, c.Barrier())
+			if s.mem[0] != 2 {
+				t.Errorf("memory %v", s.mem)
+			}
+			ok(t, s.Lock(mpi.LockShared, 0, mpi.ModeNoCheck))
+			ok(t, s.Unlock(0))
 			ok(t, s.Fence(0))
 			ok(t, s.Put([]int64{3}, 1-c.Rank(), s.at(1-c.Rank(), 0)))
 			ok(t, s.Fence(0))
@@ -113,6 +123,20 @@ func TestXRMA10_NoLocks(t *testing.T) {
 			ok(t, s.UnlockAll())
 			s.free(t, c)
 		}
+	})
+}
+
+// In checking mode a lock of a window with no_locks is an error, also with ModeNoCheck.
+func TestXRMA10_NoLocksInCheckingMode(t *testing.T) {
+	t.Setenv("HALO_CHECK", "1")
+	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
+		w, err := mpi.WinAllocate[int64](c, 1, mpi.NoLocks(true))
+		ok(t, err)
+		for _, assert := range []mpi.Assert{0, mpi.ModeNoCheck} {
+			wantClass(t, w.LockAll(assert), mpi.ErrRMASync)
+			wantClass(t, w.Lock(mpi.LockShared, 0, assert), mpi.ErrRMASync)
+		}
+		ok(t, w.Free())
 	})
 }
 

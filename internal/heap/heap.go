@@ -181,21 +181,27 @@ func (h *Heap) find(mem []byte) (int64, *extent) {
 }
 
 // Memory returns size bytes of a live block from offset off on. 0 bytes may be at any offset, such as behind
-// the end of a shared window. Ranks that are goroutines use each other's blocks through it. Errors are of
+// the end of a shared window; within a block they have their address. Ranks that are goroutines use each other's blocks through it. Errors are of
 // class RMARange.
 func (h *Heap) Memory(off, size int64) ([]byte, error) {
-	if size == 0 && off >= 0 {
-		return []byte{}, nil
-	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	b := h.live(off)
+	if size == 0 && off >= 0 {
+		if b == nil || off-b.off >= int64(cap(b.mem)) {
+			return []byte{}, nil
+		}
+		return Part(b.mem, off-b.off, 0), nil
+	}
 	if b == nil || size < 0 || size > int64(len(b.mem))-(off-b.off) {
 		return nil, &class.Error{Class: class.RMARange, Text: fmt.Sprintf("%d bytes at offset %d of the heap are not of one block", size, off)}
 	}
-	at := off - b.off
-	return b.mem[at : at+size : at+size], nil
+	return Part(b.mem, off-b.off, size), nil
 }
+
+// Part returns n bytes of mem from off on. 0 bytes have their address: Go lets a slice without capacity begin
+// where mem does, so Part gives it the byte that follows, which mem must have.
+func Part(mem []byte, off, n int64) []byte { return mem[off : off+n : off+max(n, 1)] }
 
 // Release frees all blocks. The caller ensures that nobody uses them or the heap any more.
 func (h *Heap) Release() error {

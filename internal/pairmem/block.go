@@ -68,7 +68,7 @@ func NewBlock(size int64) (*Block, error) {
 	if size < 0 || size > int64(sys.PhysicalMemory()) {
 		return nil, fmt.Errorf("%d bytes: %w", size, ErrTooLarge)
 	}
-	f, err := sys.PairFile("halo-block", BlockAlign+size)
+	f, err := sys.PairFile("halo-block", blockSize(size))
 	if err != nil {
 		return nil, err
 	}
@@ -83,12 +83,16 @@ func NewBlock(size int64) (*Block, error) {
 	return b, nil
 }
 
+// blockSize is the size of the file of a block. Memory of 0 bytes has one byte behind it, so that it has an
+// address in the file.
+func blockSize(size int64) int64 { return BlockAlign + max(size, 1) }
+
 func newBlock(f *os.File, size int64) (*Block, error) {
-	mem, err := sys.Map(f, BlockAlign+size)
+	mem, err := sys.Map(f, blockSize(size))
 	if err != nil {
 		return nil, err
 	}
-	return &Block{mapped: mem, Mem: mem[BlockAlign : BlockAlign+size : BlockAlign+size]}, nil
+	return &Block{mapped: mem, Mem: mem[BlockAlign : BlockAlign+size : BlockAlign+max(size, 1)]}, nil
 }
 
 // Offer writes what others find the Block by to out.
@@ -121,7 +125,7 @@ func OpenBlock(offer []byte, size int64) (*Block, error) {
 		return nil, fmt.Errorf("%d bytes: %w", size, ErrTooLarge)
 	}
 	pid := int(le.Uint32(offer[8:]))
-	f, err := sys.OpenPairFile(pid, int(le.Uint32(offer[12:])), BlockAlign+size)
+	f, err := sys.OpenPairFile(pid, int(le.Uint32(offer[12:])), blockSize(size))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("%w: %w", ErrGone, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/heap"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/pairmem"
 	"github.com/halo-mpi/halo/internal/planted"
@@ -75,14 +76,8 @@ func (w *Window) newBlock(size, align int64) ([]byte, error) {
 func (w *Window) exchangeBlocks(s *Spec) (err error) {
 	e, n := w.e, w.Comm.Size()
 	single := s.Flavor == Shared && !s.Noncontig // rank 0 has the memory of all
-	at, total := make([]int64, n), int64(0)
+	at, total := w.places()
 	if single {
-		for r := range n {
-			at[r] = total
-			if total += w.table.size.at(r); total < 0 {
-				total = 1<<63 - 1 // more than there is
-			}
-		}
 		if w.Comm.Rank == 0 {
 			_, err = w.newBlock(total, s.Align)
 		}
@@ -106,8 +101,7 @@ func (w *Window) exchangeBlocks(s *Spec) (err error) {
 		base := w.beside[w.Comm.Members[0]]
 		e.p.Lock()
 		for r, m := range w.Comm.Members {
-			size := w.table.size.at(r)
-			w.beside[m] = base[at[r] : at[r]+size : at[r]+size]
+			w.beside[m] = heap.Part(base, at[r], w.table.size.at(r))
 		}
 		w.mem = w.beside[w.Comm.Members[w.Comm.Rank]]
 		w.own.Mem = w.mem

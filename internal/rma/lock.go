@@ -65,7 +65,8 @@ func (v *View) lockable(assert int) error {
 	if err := asserted(assert, ModeNoCheck); err != nil {
 		return err
 	}
-	if v.w.rec.NoLocks.Load() {
+	// With ModeNoCheck no lock is taken, so that there is nothing that the hint could spoil.
+	if v.w.rec.NoLocks.Load() && (assert&ModeNoCheck == 0 || v.w.check != nil) {
 		return fail(class.RMASync, "the window was made with no_locks")
 	}
 	return nil

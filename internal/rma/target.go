@@ -182,7 +182,7 @@ func (e *Engine) canCopy(process int32) bool {
 
 // Query returns the memory of a rank as it is mapped here, nil if it is not, and its
 // displacement unit (MPI_WIN_SHARED_QUERY). For ProcNull it is that of the lowest rank
-// that has any.
+// that has any, or else of rank 0.
 func (v *View) Query(rank int) (mem []byte, unit int64, err error) {
 	w := v.w
 	if err := w.live(); err != nil {
@@ -195,7 +195,7 @@ func (v *View) Query(rank int) (mem []byte, unit int64, err error) {
 		for rank = 0; rank < len(w.targets) && w.table.size.at(rank) == 0; rank++ {
 		}
 		if rank == len(w.targets) {
-			return nil, w.table.unit.at(0), nil
+			rank = 0
 		}
 	}
 	t, err := w.target(rank)

@@ -50,7 +50,7 @@ const (
 // Options are the hints of a window. The zero value is that without hints, except for Ordering,
 // whose default is Ordered.
 type Options struct {
-	NoLocks      bool     // no_locks: Lock and LockAll are errors
+	NoLocks      bool     // no_locks: Lock and LockAll without ModeNoCheck are errors
 	Ordering     Ordering // accumulate_ordering
 	SameOp       bool     // accumulate_ops=same_op instead of same_op_no_op
 	SameSize     bool     // same_size: an assertion

@@ -10,6 +10,7 @@ import (
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/heap"
 	"github.com/halo-mpi/halo/internal/hot"
 	"github.com/halo-mpi/halo/internal/memory"
 	"github.com/halo-mpi/halo/internal/op"
@@ -111,15 +112,15 @@ func (w *Window) prepare(c *comm.Comm, s *Spec, across bool) (mine entry, err er
 		}
 	}
 	n, me := e.locals()
-	mem, off, err := w.newPage(shmfmt.WindowSize(n))
+	page, off, err := w.newPage(shmfmt.WindowSize(n))
 	if err != nil {
 		return mine, err
 	}
 	if e.node != nil {
-		w.page = mem
+		w.page = page
 	}
 	mine.control = off
-	if w.control, err = shmfmt.FormatWindow(mem, w.id, n); err != nil {
+	if w.control, err = shmfmt.FormatWindow(page, w.id, n); err != nil {
 		return mine, err
 	}
 	w.own = e.region(w.mem, w.control, me)
@@ -206,17 +207,28 @@ func (w *Window) agree(own error, mine entry) error {
 	return nil
 }
 
-// layOut has the first member allocate the memory of all members as one block.
-func (w *Window) layOut(align int64) error {
-	e, n := w.e, w.Comm.Size()
-	var total int64
-	at := make([]int64, n)
+// places returns where the memory of each member is in one block for all, and the size of that block. Behind
+// memory of 0 bytes at the end it has one byte more, so that this memory has an address in the block.
+func (w *Window) places() (at []int64, total int64) {
+	n := w.Comm.Size()
+	at = make([]int64, n)
 	for r := range n {
 		at[r] = total
-		if total += w.table.size.at(r); total < 0 {
+		size := w.table.size.at(r)
+		if r == n-1 {
+			size = max(size, 1)
+		}
+		if total += size; total < 0 {
 			total = math.MaxInt64 // more than there is
 		}
 	}
+	return at, total
+}
+
+// layOut has the first member allocate the memory of all members as one block.
+func (w *Window) layOut(align int64) error {
+	e, n := w.e, w.Comm.Size()
+	at, total := w.places()
 	told := entry{class: class.Success, where: nowhere}
 	var err error
 	if w.Comm.Rank == 0 {
@@ -241,7 +253,7 @@ func (w *Window) layOut(align int64) error {
 	w.table.where = newColumn(n, func(r int) int64 { return told.where + at[r] })
 	size := w.table.size.at(w.Comm.Rank)
 	if w.Comm.Rank == 0 {
-		w.mem = w.block[:size:size]
+		w.mem = heap.Part(w.block, 0, size)
 	} else {
 		e.p.Lock()
 		view := w.ofHost()
@@ -249,8 +261,7 @@ func (w *Window) layOut(align int64) error {
 		// All of it is accessible, since a program may calculate where the others' parts are.
 		var all []byte
 		if all, err = view.Memory(told.where, total); err == nil {
-			own := at[w.Comm.Rank]
-			w.mem = all[own : own+size : own+size]
+			w.mem = heap.Part(all, at[w.Comm.Rank], size)
 		}
 	}
 	w.own.Mem = w.mem

@@ -136,7 +136,7 @@ type Use struct {
 // Use makes a user, who has opened nothing.
 func (m *Mapping) Use() *Use { return &Use{m: m} }
 
-// Memory opens size bytes from off on, and returns them.
+// Memory opens size bytes from off on, and returns them. 0 bytes have their address, and are not accessible.
 func (u *Use) Memory(off, size int64) ([]byte, error) {
 	m := u.m
 	if size > 0 {
@@ -155,7 +155,11 @@ func (u *Use) Memory(off, size int64) ([]byte, error) {
 			u.opened.add(g[0], g[1], 1)
 		}
 	}
-	return m.mem[off : off+size : off+size], nil
+	end := off + size
+	if size == 0 { // a slice without capacity would begin where the mapping does
+		return m.mem[off:off:min(off+1, int64(len(m.mem)))], nil
+	}
+	return m.mem[off:end:end], nil
 }
 
 // Close closes what the user has opened. Who still accesses it faults, unless others have
