@@ -8,12 +8,14 @@ const (
 	noAnySource
 	exactLength
 	allowOvertaking
+	strictOrdering
 	allHints = iota
 )
 
 // hintNames are the info keys, by bit.
 func hintNames() [allHints]string {
-	return [allHints]string{"mpi_assert_no_any_tag", "mpi_assert_no_any_source", "mpi_assert_exact_length", "mpi_assert_allow_overtaking"}
+	return [allHints]string{"mpi_assert_no_any_tag", "mpi_assert_no_any_source", "mpi_assert_exact_length", "mpi_assert_allow_overtaking",
+		"mpi_assert_strict_persistent_collective_ordering"}
 }
 
 // NoAnyTag asserts that no receive or probe on the communicator uses AnyTag. A call that does is
@@ -40,6 +42,13 @@ type ExactLength bool
 // C: info key mpi_assert_allow_overtaking, section 7.4.4.
 type AllowOvertaking bool
 
+// StrictPersistentOrdering asserts that all members start persistent collectives on the communicator in
+// the same order. The default is false: members may start them in different orders. Halo does not use it
+// for optimization, and does not check it.
+//
+// C: info key mpi_assert_strict_persistent_collective_ordering, section 7.4.4.
+type StrictPersistentOrdering bool
+
 // commOptions is the hints for a communicator.
 type commOptions struct {
 	hints
@@ -50,6 +59,8 @@ func (v NoAnyTag) commHint(o *commOptions)        { o.set(noAnyTag, bool(v)) }
 func (v NoAnySource) commHint(o *commOptions)     { o.set(noAnySource, bool(v)) }
 func (v ExactLength) commHint(o *commOptions)     { o.set(exactLength, bool(v)) }
 func (v AllowOvertaking) commHint(o *commOptions) { o.set(allowOvertaking, bool(v)) }
+
+func (v StrictPersistentOrdering) commHint(o *commOptions) { o.set(strictOrdering, bool(v)) }
 
 // commHint sets the hints whose keys the Info has with legal values.
 func (i *Info) commHint(o *commOptions) {

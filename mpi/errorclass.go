@@ -14,7 +14,9 @@ import (
 type Class int
 
 // The error classes of the standard, and ErrProcFailed and ErrWinCounter. Halo never returns the
-// classes of features that it does not have yet. errors.Is matches an ErrWinCounter with
+// classes of features that it does not have yet, nor ErrProcAborted: Abort ends all processes of the job, and
+// those of other jobs that were connected with it get ErrProcFailed, which says that a process has ended, in
+// whatever way. errors.Is matches an ErrWinCounter with
 // ErrRMASync as well.
 //
 // C: MPI_ERR_BUFFER and so on, section 9.4.
@@ -77,7 +79,7 @@ const (
 	ErrUnsupportedOperation = Class(class.UnsupportedOperation) // operation is not supported
 	ErrWin                  = Class(class.Win)                  // invalid window
 	ErrRMAFlavor            = Class(class.RMAFlavor)            // wrong flavor of a window
-	ErrProcAborted          = Class(class.ProcAborted)          // a process has aborted
+	ErrProcAborted          = Class(class.ProcAborted)          // a process has aborted; never returned
 	ErrValueTooLarge        = Class(class.ValueTooLarge)        // value does not fit its variable
 	ErrSession              = Class(class.Session)              // invalid session
 	ErrErrhandler           = Class(class.Errhandler)           // invalid error handler

@@ -9,7 +9,7 @@ package mpi
 // halo_.
 
 // CommHint is a hint for a communicator: NoAnyTag, NoAnySource, ExactLength, AllowOvertaking,
-// AssertMemoryAllocKinds, or an *Info with their keys. Dup, Idup, SetInfo and the calls that make
+// StrictPersistentOrdering, AssertMemoryAllocKinds, or an *Info with their keys. Dup, Idup, SetInfo and the calls that make
 // communicators from groups take them.
 //
 // C: MPI_Info, section 7.4.4.
@@ -34,11 +34,11 @@ type MemHint interface{ memHint(align *int64) }
 // C: the argument info of MPIX_Win_sync_ops_init and MPIX_Win_sync_object_init, an extension.
 type SyncHint interface{ syncHint(o *syncOptions) error }
 
-// SplitHint names the type of hardware by which SplitType splits: HwResourceType, or an *Info
-// with its key.
+// SplitHint names what SplitType splits by: HwResourceType a type of hardware, PsetName a process set,
+// or an *Info with the key of one of them.
 //
-// C: info key mpi_hw_resource_type, section 7.4.2.
-type SplitHint interface{ splitHint(resource *string) }
+// C: MPI_Info, section 7.4.2.
+type SplitHint interface{ splitHint(o *splitOptions) }
 
 // boolean parses the value of a boolean key; ok is false if it is neither true nor false.
 func boolean(value string) (b, ok bool) { return value == "true", value == "true" || value == "false" }

@@ -81,6 +81,7 @@ func TestXP2P05_TypedCommHints(t *testing.T) {
 		}{
 			{mpi.NoAnyTag(true), "mpi_assert_no_any_tag"}, {mpi.NoAnySource(true), "mpi_assert_no_any_source"},
 			{mpi.ExactLength(true), "mpi_assert_exact_length"}, {mpi.AllowOvertaking(true), "mpi_assert_allow_overtaking"},
+			{mpi.StrictPersistentOrdering(true), "mpi_assert_strict_persistent_collective_ordering"},
 		} {
 			c, err := world.Dup()
 			ok(t, err)

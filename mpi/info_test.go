@@ -138,8 +138,8 @@ func TestXP2P05_Hints(t *testing.T) {
 			}
 			return s
 		}
-		const none = "no_any_tag=false no_any_source=false exact_length=false allow_overtaking=false mpi_memory_alloc_kinds=mpi,system "
-		const both = "no_any_tag=true no_any_source=true exact_length=false allow_overtaking=false mpi_memory_alloc_kinds=mpi,system "
+		const none = "no_any_tag=false no_any_source=false exact_length=false allow_overtaking=false strict_persistent_collective_ordering=false mpi_memory_alloc_kinds=mpi,system "
+		const both = "no_any_tag=true no_any_source=true exact_length=false allow_overtaking=false strict_persistent_collective_ordering=false mpi_memory_alloc_kinds=mpi,system "
 		for name, k := range map[string]struct {
 			c    *mpi.Comm
 			want string

@@ -20,7 +20,7 @@ type infoKeys struct {
 // hints, including those of calls that Halo does not have.
 func reservedKeys() []string {
 	return []string{
-		resourceKey, keyAllocKinds, "mpi_assert_strict_persistent_collective_ordering",
+		resourceKey, psetKey, keyAllocKinds,
 		"mpi_initial_errhandler", "mpi_size",
 		"mpi_aint_size", "mpi_count_size", "mpi_offset_size",
 		"mpi_logical_size", "mpi_integer_size", "mpi_real_size", "mpi_double_precision_size",

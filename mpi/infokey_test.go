@@ -77,3 +77,35 @@ func TestCheckingReportsUnknownInfoKeys(t *testing.T) {
 		}
 	}
 }
+
+// All info keys that the standard reserves with the prefix mpi_ (MPI-5, annex A.1.5) are known: checking mode does
+// not report them.
+func TestCheckingKnowsTheKeysOfTheStandard(t *testing.T) {
+	t.Setenv("HALO_CHECK", "1")
+	fabric := mpitest.Fabrics()[0]
+	text := printed(t, func() {
+		ok(t, mpitest.RunOver(fabric, 1, func(c *mpi.Comm) error {
+			info := mpi.NewInfo()
+			for _, key := range []string{
+				"mpi_accumulate_granularity", "mpi_aint_size", "mpi_assert_allow_overtaking", "mpi_assert_exact_length",
+				"mpi_assert_memory_alloc_kinds", "mpi_assert_no_any_source", "mpi_assert_no_any_tag",
+				"mpi_assert_strict_persistent_collective_ordering", "mpi_complex16_supported", "mpi_complex32_supported",
+				"mpi_complex4_supported", "mpi_complex8_supported", "mpi_count_size", "mpi_double_complex_supported",
+				"mpi_double_precision_size", "mpi_hw_resource_type", "mpi_initial_errhandler", "mpi_integer16_supported",
+				"mpi_integer1_supported", "mpi_integer2_supported", "mpi_integer4_supported", "mpi_integer8_supported",
+				"mpi_integer_size", "mpi_logical16_supported", "mpi_logical1_supported", "mpi_logical2_supported",
+				"mpi_logical4_supported", "mpi_logical8_supported", "mpi_logical_size", "mpi_memory_alloc_kinds",
+				"mpi_minimum_memory_alignment", "mpi_offset_size", "mpi_pset_name", "mpi_real16_supported",
+				"mpi_real2_supported", "mpi_real4_supported", "mpi_real8_supported", "mpi_real_size", "mpi_size",
+			} {
+				ok(t, info.Set(key, "x"))
+			}
+			d, err := c.Dup(info)
+			ok(t, err)
+			return d.Free()
+		}))
+	})
+	if text != "" {
+		t.Error(text)
+	}
+}

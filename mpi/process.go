@@ -351,7 +351,8 @@ func GetProcessorName() string {
 // C: MPI_Query_thread, section 11.2.2.
 func QueryThread() ThreadLevel { return ThreadMultiple }
 
-// IsThreadMain returns true, since any goroutine may make any call.
+// IsThreadMain returns true: goroutines have no identity, and each may make any call. In C and Fortran
+// MPI_Is_thread_main is true in the thread that has initialised MPI only.
 //
 // C: MPI_Is_thread_main, section 11.2.2.
 func IsThreadMain() bool { return true }

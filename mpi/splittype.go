@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/class"
@@ -29,6 +30,7 @@ type CommType int
 // CommTypeHwGuided and CommTypeResourceGuided group processes that run on the same piece of
 // hardware, of the type that HwResourceType names. It is one of the keys of GetHwResourceInfo,
 // where hwloc://Machine is the host, or mpi_shared_memory, which is the same as CommTypeShared.
+// With CommTypeResourceGuided the hint may be PsetName instead.
 //
 // CommTypeHwUnguided uses the largest type of hardware that splits the communicator at all.
 //
@@ -43,6 +45,8 @@ const (
 const (
 	// resourceKey is the info key that names a type of hardware.
 	resourceKey = "mpi_hw_resource_type"
+	// psetKey is the info key that names a process set.
+	psetKey = "mpi_pset_name"
 	// sharedMemory and machine are the types of level 0: processes that can share memory, and
 	// the processes of a host. They differ if the processes of a host cannot share memory.
 	sharedMemory = "mpi_shared_memory"
@@ -54,9 +58,10 @@ const (
 // SplitType splits the communicator by what processes share. Ranks in the new communicators are
 // in the order of key, then of the rank in c. It returns nil in a process that passes Undefined,
 // that may run on several pieces of the hardware (see halo run -bind), or whose hints name no
-// known type; and in all processes if kind is CommTypeHwUnguided and no type of hardware splits
+// known type, or a process set of which it is no member; and in all processes if kind is CommTypeHwUnguided and no type of hardware splits
 // the communicator. If kind is CommTypeHwUnguided, SplitType sets the key mpi_hw_resource_type
 // of an Info among the hints to the type with which a guided split gives the same result.
+// ErrInfo in all members if hints of CommTypeResourceGuided name a type of hardware and a process set.
 // Collective over c: all members pass the same kind or Undefined.
 //
 // C: MPI_Comm_split_type, section 7.4.2.
@@ -71,13 +76,20 @@ func (c *Comm) SplitType(kind CommType, key int, hints ...SplitHint) (*Comm, err
 	case CommTypeShared:
 		mine.level, host = 0, c.memoryOf(host)
 	case CommTypeHwGuided, CommTypeResourceGuided:
-		switch name := resourceOf(hints); name {
-		case sharedMemory:
+		o := optionsOf(hints)
+		switch {
+		case kind == CommTypeResourceGuided && o.pset != "" && o.resource != "":
+			mine.level = ambiguous
+		case kind == CommTypeResourceGuided && o.pset != "":
+			if set, member := c.setNumber(o.pset); member {
+				mine.level, host = 0, set
+			}
+		case o.resource == sharedMemory:
 			mine.level, host = 0, c.memoryOf(host)
-		case machine:
+		case o.resource == machine:
 			mine.level = 0
 		default:
-			mine.level = int64(slices.Index(resourceNames(), name))
+			mine.level = int64(slices.Index(resourceNames(), o.resource))
 		}
 	case CommTypeHwUnguided:
 		if c.memoryOf(host) != host {
@@ -116,22 +128,53 @@ func (c *Comm) SplitType(kind CommType, key int, hints ...SplitHint) (*Comm, err
 // C: info key mpi_hw_resource_type, section 7.4.2.
 type HwResourceType string
 
-func (v HwResourceType) splitHint(resource *string) { *resource = string(v) }
+func (v HwResourceType) splitHint(o *splitOptions) { o.resource = string(v) }
 
-func (i *Info) splitHint(resource *string) {
+// PsetName is the process set by which SplitType splits with CommTypeResourceGuided: one of
+// Session.Psets. The members of the set that pass its name get a communicator, all others nil. The set
+// PsetSelf is another one in each process, and PsetWorld is one for each job.
+//
+// C: info key mpi_pset_name, section 7.4.2.
+type PsetName string
+
+func (v PsetName) splitHint(o *splitOptions) { o.pset = string(v) }
+
+// splitOptions is the hints for SplitType; "" is none.
+type splitOptions struct{ resource, pset string }
+
+func (i *Info) splitHint(o *splitOptions) {
 	if v, found := i.Get(resourceKey); found {
-		*resource = v
+		o.resource = v
+	}
+	if v, found := i.Get(psetKey); found {
+		o.pset = v
 	}
 }
 
-// resourceOf is the type of hardware that hints name, or "" if they name none.
-func resourceOf(hints []SplitHint) (name string) {
+func optionsOf(hints []SplitHint) (o splitOptions) {
 	for _, h := range hints {
 		if h != nil {
-			h.splitHint(&name)
+			h.splitHint(&o)
 		}
 	}
-	return name
+	return o
+}
+
+// setNumber is a number for the process set with that name, and whether this process is a member. Processes
+// have the same number if they name the same set: by its members, since names mean other sets in other
+// jobs, and mpi://SELF in each process.
+func (c *Comm) setNumber(name string) (number int64, member bool) {
+	job := c.w.Proc.Job()
+	members := pset(job, name)
+	if !slices.Contains(members, int32(job.Rank)) {
+		return 0, false
+	}
+	for _, canonical := range []string{PsetWorld, PsetSelf} {
+		if strings.EqualFold(name, canonical) {
+			name = canonical
+		}
+	}
+	return hashed(fmt.Sprint("process set ", job.ID, " ", name, members)), true
 }
 
 // GetHwResourceInfo returns the types of hardware that the operating system reports, as keys
@@ -224,7 +267,7 @@ type sharer struct {
 	kind  CommType
 	level int64   // index of the type of hardware to split by, -1 for none
 	key   int64   // order
-	at    []int64 // for each type of hardware the number of the piece; the first is the host, or the shared memory
+	at    []int64 // for each type of hardware the number of the piece; the first is the host, the shared memory, or the process set
 }
 
 func (s *sharer) encode() []byte {
@@ -265,6 +308,9 @@ func sharers(all []byte, me int) (ranks []int, level int, err error) {
 		if s.kind != list[0].kind {
 			return nil, 0, &class.Error{Class: class.Arg, Text: "members give different split types"}
 		}
+		if s.level == ambiguous {
+			return nil, 0, &class.Error{Class: class.Info, Text: "hints with both " + resourceKey + " and " + psetKey + ", of which a split takes one"}
+		}
 	}
 	if i := slices.Index(rank, me); i >= 0 {
 		own = &list[i]
@@ -302,6 +348,9 @@ func sharers(all []byte, me int) (ranks []int, level int, err error) {
 // apart is the level that a process sends to an unguided split if it shares no memory with other
 // processes of its host: then splitting by hosts differs from splitting by memory.
 const apart = -2
+
+// ambiguous is the level that a process sends if its hints name a type of hardware and a process set.
+const ambiguous = -3
 
 func anyApart(all []byte) bool {
 	width := 8 * (3 + len(resourceNames()))
