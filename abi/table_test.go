@@ -43,7 +43,7 @@ func TestSYN07_SynchronisationObjectsInC(t *testing.T) {
 	}
 	for _, name := range []string{"Win_alloc_sync_objects", "Win_free_sync_objects", "Win_sync_ops_init",
 		"Win_sync_object_init", "Win_change_comm", "Sync_c2f", "Sync_f2c"} {
-		if calls["MPIX_"+name] == "" {
+		if calls["MPIX_"+name] == "" && !strings.HasPrefix(name, "Sync_") { // C converts without the engine
 			t.Errorf("MPIX_%s calls nothing", name)
 		}
 		for _, want := range []string{" PMPIX_" + name + "(", " MPIX_" + name + "(", "#define MPI_" + name + " "} {

@@ -1,17 +1,21 @@
 /* Queries of the environment, and classes and texts of errors. The version is a constant for the
- * preprocessor, too (ENV-01, CST-10, E2-01), and MPI_Pcontrol does nothing (PMP-04). */
+ * preprocessor, too (ENV-01, CST-10, E2-01), the call gives the same at any time (ENV-02), and
+ * MPI_Pcontrol does nothing (PMP-04). */
 #include "check.h"
 
 #if MPI_VERSION < 5 || MPI_SUBVERSION < 0
 #error "the version"
 #endif
 
+/* constants of the compiler */
+static const int constants[] = {MPI_VERSION, MPI_SUBVERSION};
+
 int main(int argc, char **argv) {
 	int flag = -1, level = -1, main_ = -1, version, sub, len = -1, code, c, *value;
 	MPI_Initialized(&flag);
 	CHECK(flag == 0, "initialised before");
 	MPI_Get_version(&version, &sub);
-	CHECK(version == MPI_VERSION && sub == MPI_SUBVERSION, "%d.%d", version, sub);
+	CHECK(version == constants[0] && sub == constants[1], "%d.%d", version, sub);
 	MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
 	MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
@@ -60,5 +64,13 @@ int main(int argc, char **argv) {
 	FAILS(MPI_Send(&c, 1, MPI_DATATYPE_NULL, 0, 0, MPI_COMM_WORLD), MPI_ERR_TYPE);
 	OK(MPI_Send(NULL, 0, MPI_DATATYPE_NULL, MPI_PROC_NULL, 0, MPI_COMM_WORLD)); /* no elements need no type */
 	FAILS(MPI_Barrier(MPI_COMM_NULL), MPI_ERR_COMM);
-	return done();
+	OK(MPI_Get_version(&version, &sub));
+	CHECK(version == MPI_VERSION && sub == MPI_SUBVERSION, "%d.%d while MPI is initialised", version, sub);
+	int status = done();
+	version = sub = -1;
+	if (MPI_Get_version(&version, &sub) != MPI_SUCCESS || version != MPI_VERSION || sub != MPI_SUBVERSION) {
+		fprintf(stderr, "%d.%d after MPI_Finalize\n", version, sub);
+		return 1;
+	}
+	return status;
 }

@@ -39,11 +39,11 @@ int main(int argc, char **argv) {
 	CHECK(n == (int)sizeof(MPIX_Sync), ": %d", n);
 
 	/* numbers of Fortran */
-	MPI_Fint f[3];
+	MPI_Aint f[3];
 	for (int i = 0; i < 3; i++) {
 		f[i] = MPIX_Sync_c2f(i == 2 ? theirs[0] : mine[i]);
 		CHECK(f[i] != 0 && MPIX_Sync_f2c(f[i]) == (i == 2 ? theirs[0] : mine[i]));
-		CHECK(f[i] == MPIX_Sync_c2f(i == 2 ? theirs[0] : mine[i]));
+		CHECK(memcmp(&f[i], i == 2 ? &theirs[0] : &mine[i], sizeof f[i]) == 0); /* the same word, so that MPIX_HANDLE_SYNC sends both */
 	}
 	CHECK(f[0] != f[1] && f[1] != f[2]);
 	CHECK(MPIX_Sync_c2f(MPIX_SYNC_NULL) == 0 && MPIX_Sync_f2c(0) == MPIX_SYNC_NULL);
@@ -121,7 +121,6 @@ int main(int argc, char **argv) {
 	OK(MPIX_Win_free_sync_objects(3, mine, win));
 	for (int i = 0; i < 3; i++) CHECK(mine[i] == MPIX_SYNC_NULL);
 	FAILS(MPIX_Win_free_sync_objects(1, mine, win), MPI_ERR_ARG);
-	CHECK(MPIX_Sync_f2c(f[0]) != MPIX_SYNC_NULL); /* an invalid number gives an invalid object */
 	OK(MPI_Win_free(&other));
 	OK(MPI_Win_free(&win));
 	return done();

@@ -20,7 +20,7 @@ func (l *Lib) lend(of hearer, call string, address uintptr, size int, do func([]
 		return do(nil)
 	case size < 0:
 		return of.CallErrhandler(newError(mpi.ErrArg, call, "buffer of %d bytes", size))
-	case size == 0:
+	case p == nil && size == 0:
 		return do([]byte{})
 	case p == nil:
 		return of.CallErrhandler(newError(mpi.ErrBuffer, call, "buffer of %d bytes at %#x", size, address))

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"runtime"
-	"unsafe"
 
 	"github.com/halo-mpi/halo/mpi"
 )
@@ -50,9 +49,11 @@ func (l *Lib) convert(fn, state uintptr, large bool, b mpi.Buffer, file []byte, 
 		return fmt.Errorf("%d elements, and the function was registered by MPI_Register_datarep, not by MPI_Register_datarep_c", count)
 	}
 	var code int
+	data := l.watch(file)
 	l.types.lend(b.Datatype(), func(h handle) {
-		code = l.hooks.Invoke(callback, fn, []uintptr{engine.Origin(b), h, uintptr(count), uintptr(unsafe.Pointer(unsafe.SliceData(file))), uintptr(position), state})
+		code = l.hooks.Invoke(callback, fn, []uintptr{engine.Origin(b), h, uintptr(count), data.address(), uintptr(position), state})
 	})
+	data.end(l)
 	runtime.KeepAlive(file)
 	if code != 0 {
 		return mpi.Class(code)

@@ -32,7 +32,9 @@ func (l *Lib) startGrequest(a args) error {
 			var pins runtime.Pinner
 			pins.Pin(s)
 			defer pins.Unpin()
-			code := l.hooks.Invoke(callGrequest_query_function, query, []uintptr{extra, uintptr(unsafe.Pointer(s))})
+			told := l.watch(unsafe.Slice((*byte)(unsafe.Pointer(s)), unsafe.Sizeof(*s)))
+			code := l.hooks.Invoke(callGrequest_query_function, query, []uintptr{extra, told.address()})
+			told.end(l)
 			*st = s.load()
 			return answer(code)
 		},

@@ -45,7 +45,7 @@ const (
 	kindErrhandler
 	kindSession
 	kindFile
-	kindSync
+	_
 	kindSent     // a request of a send that C has completed; it is in no table
 	kindReceived // a request of a receive that C has posted; it is in no table
 )

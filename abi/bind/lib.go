@@ -30,6 +30,14 @@ type Hooks struct {
 	// Thread returns a small number of the calling thread that no other thread has at the same
 	// time, or a negative number if there is none. nil: threads have no numbers.
 	Thread func() int
+	// BecomeMain makes the calling thread the main thread of MPI in place of an earlier one, and IsMain
+	// reports whether it is that. nil: calls do not come from threads of the program.
+	BecomeMain func()
+	IsMain     func() bool
+	// Lend returns memory of C, which Return frees, for functions of the program: see watched. nil: they get
+	// memory of Go.
+	Lend   func(size uintptr) unsafe.Pointer
+	Return func(unsafe.Pointer)
 	// Caller returns the return address in the program of the call that this thread carries
 	// out, or 0 if none is recorded. Calls record it in checking mode. It may be nil.
 	Caller func() uintptr
@@ -66,7 +74,6 @@ type Lib struct {
 	wins        named[*mpi.Window]
 	files       named[*mpi.File]
 	infos       table[*mpi.Info]
-	syncs       named[mpi.Sync] // objects that have a number in Fortran
 	sessions    named[*mpi.Session]
 	errhandlers errhandlers
 	keyvals     keyvals
@@ -91,9 +98,10 @@ type Lib struct {
 	world  atomic.Pointer[mpi.Comm] // nil before Init
 	parent handle                   // of the processes that have spawned this one; set before state is running
 
-	starting sync.Mutex               // guards prepared and begun
+	starting sync.Mutex               // guards prepared, begun and main
 	prepared bool                     // prepare was called
 	begun    bool                     // begin was called
+	main     bool                     // a thread became the main thread of MPI
 	open     atomic.Int32             // sessions that are open
 	process  atomic.Pointer[mpi.Comm] // stands for the process in sessions, nil before the first
 }
@@ -112,7 +120,7 @@ func New(h Hooks) *Lib {
 	l.ops.kind, l.requests.kind, l.messages.kind = kindOp, kindRequest, kindMessage
 	l.wins.kind, l.infos.kind, l.errhandlers.kind = kindWin, kindInfo, kindErrhandler
 	l.tools.sessions.kind = kindSession
-	l.syncs.kind, l.sessions.kind, l.files.kind = kindSync, kindSession, kindFile
+	l.sessions.kind, l.files.kind = kindSession, kindFile
 	return l
 }
 

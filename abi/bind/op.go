@@ -47,22 +47,27 @@ func (l *Lib) createOpExtra(a args) error {
 // at a time. extra are the arguments of the function behind the datatype.
 func (l *Lib) combine(callback int, fn uintptr, extra []uintptr, most int, in, inout mpi.Buffer) {
 	d := inout.Datatype()
+	source, target, x, y := l.watchOperands(in, inout)
 	l.types.lend(d, func(h handle) {
-		x, y := first(in), first(inout)
 		for left := inout.Len(); left > 0; {
 			n := min(left, most)
 			l.hooks.Invoke(callback, fn, append([]uintptr{x, y, uintptr(n), h}, extra...))
 			x, y, left = at(x, n, d), at(y, n, d), left-n
 		}
 	})
+	source.end(l)
+	target.end(l)
 	runtime.KeepAlive(in)
 	runtime.KeepAlive(inout)
 }
 
-// first returns the address of displacement 0 of the first element of a Buffer.
-func first(b mpi.Buffer) uintptr {
-	mem, origin := mpi.MemoryOf[byte](b)
-	return address(mem) + uintptr(origin)
+// watchOperands returns the memory of operands for a function of the program, and the addresses of displacement 0 of
+// their first elements.
+func (l *Lib) watchOperands(in, inout mpi.Buffer) (source, target watched, x, y uintptr) {
+	from, at := mpi.MemoryOf[byte](in)
+	to, behind := mpi.MemoryOf[byte](inout)
+	source, target = l.watch(from), l.watch(to)
+	return source, target, source.address() + uintptr(at), target.address() + uintptr(behind)
 }
 
 // freeOp is MPI_Op_free.

@@ -1090,8 +1090,6 @@ func init() {
 		529: doMPIX_Win_free_sync_objects,
 		530: doMPIX_Win_sync_ops_init,
 		531: doMPIX_Win_sync_object_init,
-		532: doMPIX_Sync_c2f,
-		533: doMPIX_Sync_f2c,
 		534: (*Lib).changeComm,
 		535: doMPIX_Win_change_comm_memory,
 		536: doMPIX_Win_dup_with_info,
@@ -6420,16 +6418,6 @@ func doMPIX_Win_sync_object_init(l *Lib, a args) error {
 	}
 	v0 := win.SyncObjectInit(syncOf(a.word(0)), a.int(1), info)
 	return l.setRequest(a, 4, v0)
-}
-
-func doMPIX_Sync_c2f(l *Lib, a args) error {
-	a.setInt(1, l.syncToInt(a.word(0)))
-	return nil
-}
-
-func doMPIX_Sync_f2c(l *Lib, a args) error {
-	a.setWord(1, l.syncFromInt(int32(a.word(0))))
-	return nil
 }
 
 func doMPIX_Win_change_comm_memory(l *Lib, a args) error {

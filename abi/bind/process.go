@@ -32,6 +32,7 @@ func (l *Lib) join(required mpi.ThreadLevel) error {
 		l.parent = l.comms.put(p)
 	}
 	l.world.Store(c)
+	l.becomeMain()
 	if !l.begin() {
 		l.openFirst()
 	}
@@ -107,6 +108,20 @@ func (l *Lib) lastOut() {
 func (l *Lib) initialized() bool { return l.state.Load() != beforeInit }
 func (l *Lib) isFinalized() bool { return l.state.Load() == finalized }
 
-// isThreadMain is MPI_Is_thread_main. Halo treats all threads alike, even if the program has
-// asked for MPI_THREAD_FUNNELED.
-func (l *Lib) isThreadMain() bool { return mpi.IsThreadMain() }
+// becomeMain makes the calling thread the main thread of MPI. The caller holds starting.
+func (l *Lib) becomeMain() {
+	l.main = true
+	if l.hooks.BecomeMain != nil {
+		l.hooks.BecomeMain()
+	}
+}
+
+// isThreadMain is MPI_Is_thread_main: whether the calling thread has called MPI_Init or MPI_Init_thread,
+// or, in a process that has called neither, the first MPI_Session_init. Halo treats all threads alike,
+// even if the program has asked for MPI_THREAD_FUNNELED.
+func (l *Lib) isThreadMain() bool {
+	if l.hooks.IsMain == nil {
+		return mpi.IsThreadMain()
+	}
+	return l.hooks.IsMain()
+}

@@ -31,6 +31,9 @@ func (l *Lib) openSession(a args) error {
 	if err != nil {
 		return err
 	}
+	if !l.main {
+		l.becomeMain()
+	}
 	l.begin()
 	l.process.CompareAndSwap(nil, engine.ProcessComm())
 	l.open.Add(1)

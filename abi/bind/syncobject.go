@@ -35,38 +35,11 @@ func (l *Lib) allocSync(w *mpi.Window, n int, to uintptr, info *mpi.Info) error 
 	return err
 }
 
-// freeSync is MPIX_Win_free_sync_objects. It also ends the numbers of the objects in Fortran.
+// freeSync is MPIX_Win_free_sync_objects.
 func (l *Lib) freeSync(w *mpi.Window, n int, at uintptr) error {
 	list, err := l.syncsAt(w, "MPIX_Win_free_sync_objects", n, at)
 	if err != nil {
 		return err
 	}
-	was := append([]mpi.Sync(nil), list...)
-	if err := w.FreeSyncObjects(list); err != nil {
-		return err
-	}
-	for _, s := range was {
-		if h, ok := l.syncs.handles.Load(s); ok {
-			l.syncs.drop(h.(handle))
-		}
-	}
-	return nil
-}
-
-// syncToInt is MPIX_Sync_c2f. It returns a number for a slot of the table syncs, 0 for the null
-// object.
-func (l *Lib) syncToInt(s uintptr) int {
-	if s == 0 {
-		return 0
-	}
-	return int(l.syncs.toInt(l.syncs.put(syncOf(s))))
-}
-
-// syncFromInt is MPIX_Sync_f2c. For a number without object it returns an invalid object.
-func (l *Lib) syncFromInt(n int32) uintptr {
-	h := l.syncs.fromInt(n)
-	if s, ok := l.syncs.get(h); ok {
-		return *(*uintptr)(unsafe.Pointer(&s))
-	}
-	return h
+	return w.FreeSyncObjects(list)
 }

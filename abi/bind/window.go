@@ -61,9 +61,6 @@ func (l *Lib) sharedQuery(a args) error {
 	}
 	a.setLong(2, int64(len(mem)))
 	a.setCount(3, int64(unit))
-	if len(mem) == 0 {
-		mem = nil // other implementations return a null pointer, too
-	}
 	a.setWord(4, address(mem))
 	return nil
 }

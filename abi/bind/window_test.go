@@ -38,30 +38,6 @@ func TestNamesOfObjects(t *testing.T) {
 	}
 }
 
-// The Fortran number of a synchronisation object leads back to it until the object is freed
-// (SYN-37).
-func TestSYN37_NumbersOfObjects(t *testing.T) {
-	l := New(Hooks{})
-	seen := map[int]bool{0: true}
-	for w := uintptr(1); w < 3000; w += 7 {
-		w := w<<47 | w
-		n := l.syncToInt(w)
-		if seen[n] || n != l.syncToInt(w) || l.syncFromInt(int32(n)) != w {
-			t.Fatalf("object %#x has number %d, which leads to %#x", w, n, l.syncFromInt(int32(n)))
-		}
-		seen[n] = true
-	}
-	if n := l.syncToInt(0); n != 0 || l.syncFromInt(0) != 0 || !syncOf(0).IsNull() {
-		t.Errorf("the null object has number %d", n)
-	}
-	n := l.syncToInt(12345)
-	h, _ := l.syncs.handles.Load(syncOf(12345))
-	l.syncs.drop(h.(handle))
-	if l.syncFromInt(int32(n)) == 0 || l.syncFromInt(int32(n)) == 12345 {
-		t.Error("the number of an object that is gone leads to it, or to the null object")
-	}
-}
-
 // scope asks for the number of the thread only for a window with thread scope.
 func TestScopeWithoutThreads(t *testing.T) {
 	if New(Hooks{}).scope((*mpi.Window)(nil)) != nil || New(Hooks{Thread: func() int { t.Error("asked for"); return 0 }}).scope(nil) != nil {

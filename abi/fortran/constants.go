@@ -73,6 +73,9 @@ func constants(table []abi.Constant) ([]constant, error) {
 			k.kind, k.value = "INTEGER(KIND=MPI_OFFSET_KIND)", fmt.Sprintf("%d_MPI_OFFSET_KIND", n)
 		case c.Type == "integer" && strings.Contains(name, "_MAX_") && name != "MPIX_MAX_MEMORY_HANDLE_SIZE" && name != "MPIX_MAX_MEMHANDLE_SIZE":
 			k.value = fmt.Sprint(n - 1) // C counts the byte that ends a string
+		case c.Type == syncHandle:
+			k.kind, k.value = "INTEGER(KIND=MPI_ADDRESS_KIND)", fmt.Sprintf("%d_MPI_ADDRESS_KIND", n)
+			fallthrough
 		case isHandle(c.Type):
 			k.typ = c.Type
 		}

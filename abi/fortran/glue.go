@@ -227,6 +227,10 @@ func (w *writer) param(k int, x Param, c abi.Param) {
 		w.take("MPI_Fint *"+name, "halo_statuses("+name+")")
 	case c.Base == "MPI_Status":
 		w.take("MPI_Fint *"+name, "halo_status("+name+")")
+	case c.Base == syncHandle && (array || c.Stars > 0):
+		w.take("MPI_Aint *"+name, "("+syncHandle+" *)"+name)
+	case c.Base == syncHandle:
+		w.take("MPI_Aint *"+name, "("+syncHandle+")*"+name)
 	case isHandle(c.Base) && array:
 		w.handleArray(x, c)
 	case isHandle(c.Base) && c.Stars == 0:

@@ -47,10 +47,14 @@ func Files() (map[string][]byte, error) {
 // mpi and mpi_f08 share.
 func typesModule() string {
 	var b, bodies strings.Builder
-	fmt.Fprintf(&b, "! %s\nMODULE mpi_types\n  USE, INTRINSIC :: ISO_C_BINDING, ONLY : C_INT\n  IMPLICIT NONE\n", notice)
-	b.WriteString("  PUBLIC\n  PRIVATE :: C_INT\n\n" + mpi.parameters(kindConstants) + "\n")
+	fmt.Fprintf(&b, "! %s\nMODULE mpi_types\n  USE, INTRINSIC :: ISO_C_BINDING, ONLY : C_INT, C_INTPTR_T\n  IMPLICIT NONE\n", notice)
+	b.WriteString("  PUBLIC\n  PRIVATE :: C_INT, C_INTPTR_T\n\n" + mpi.parameters(kindConstants) + "\n")
 	for _, h := range handles {
-		fmt.Fprintf(&b, "  TYPE, BIND(C) :: %s\n    INTEGER(C_INT) :: MPI_VAL\n  END TYPE %s\n\n", h, h)
+		kind := "C_INT"
+		if h == syncHandle {
+			kind = "C_INTPTR_T"
+		}
+		fmt.Fprintf(&b, "  TYPE, BIND(C) :: %s\n    INTEGER(%s) :: MPI_VAL\n  END TYPE %s\n\n", h, kind, h)
 	}
 	b.WriteString("  TYPE, BIND(C) :: MPI_Status\n    INTEGER(C_INT) :: MPI_SOURCE\n    INTEGER(C_INT) :: MPI_TAG\n    INTEGER(C_INT) :: MPI_ERROR\n    INTEGER(C_INT), PRIVATE :: MPI_internal(5)\n  END TYPE MPI_Status\n\n")
 	for _, o := range []struct{ operator, name string }{{"==", "equal"}, {"/=", "differ"}} {

@@ -20,7 +20,12 @@ var kinds = map[string]string{
 
 // Handle types, and the names of their conversions.
 var handles = []string{"MPI_Comm", "MPI_Datatype", "MPI_Errhandler", "MPI_File", "MPI_Group", "MPI_Info", "MPI_Message", "MPI_Op",
-	"MPI_Request", "MPI_Session", "MPI_Win", "MPIX_Sync"}
+	"MPI_Request", "MPI_Session", "MPI_Win", syncHandle}
+
+// syncHandle is the handle type of synchronisation objects. Its integer has MPI_ADDRESS_KIND and is the word that C
+// has, in every process, so that MPIX_HANDLE_SYNC sends it from a variable of Fortran as it does from one of C.
+// A number of a table of the process, as other handles have, would mean nothing to the receiver.
+const syncHandle = "MPIX_Sync"
 
 func isHandle(base string) bool {
 	for _, h := range handles {
@@ -133,6 +138,8 @@ func dummyOf(p *Procedure, x Param, m method, large, pointer bool) dummy {
 		d.bounds = strings.TrimSuffix("MPI_STATUS_SIZE,"+d.bounds, ",")
 	case isHandle(c.Base) && m == f08:
 		use("TYPE("+c.Base+")", c.Base)
+	case c.Base == syncHandle:
+		use(integerOnly("MPI_Aint"), "MPI_ADDRESS_KIND")
 	case isHandle(c.Base):
 		use("INTEGER")
 	default:

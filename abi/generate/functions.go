@@ -303,7 +303,7 @@ func (f *writer) store(i int, v string) (statement string, optional bool, err er
 		return "", false, nil
 	}
 	if add := map[string]string{"MPI_Comm": "addComm", "MPI_Win": "addWin", "MPI_File": "addFile", "MPI_Group": "addGroup", "MPI_Info": "addInfo", "MPI_Datatype": "addType",
-		"MPI_Op": "addOp", "MPI_Errhandler": "addErrhandler", "MPI_Message": "addMessage", "MPIX_Sync": "addSync"}[x.Base]; add != "" {
+		"MPI_Op": "addOp", "MPI_Errhandler": "addErrhandler", "MPI_Message": "addMessage"}[x.Base]; add != "" {
 		return line("a.setWord(%d, l.%s(%s))", i, add, v)
 	}
 	if x.Base == "void" {

@@ -25,7 +25,7 @@ const inlined = "UnknownInlinedFun"
 // and valgrind's name for inlined functions, then the packages of the standard library, then
 // assembly functions without package.
 var goFunctions = func() []string {
-	list := []string{inlined, "github.com/halo-mpi/halo/*", "golang.org/*", "go:*", "type:*", "_cgoexp_*", "main.halo*", "main.fast*", "main.malloc", "main.invoke", "main.thread"}
+	list := []string{inlined, "github.com/halo-mpi/halo/*", "golang.org/*", "go:*", "type:*", "_cgoexp_*", "main.halo*", "main.fast*", "main.malloc", "main.free", "main.invoke", "main.thread", "main.becomeMain", "main.isMain"}
 	for _, p := range []string{
 		"bufio", "bytes", "cmp", "container", "context", "crypto", "embed", "encoding", "errors", "flag", "fmt", "hash", "internal", "io", "iter",
 		"maps", "math", "net", "os", "path", "reflect", "runtime", "slices", "sort", "strconv", "strings", "sync", "syscall", "time", "unicode",

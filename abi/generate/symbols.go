@@ -90,6 +90,8 @@ var inC = func() map[string]string {
 		"MPI_Wtick":     "\treturn 1e-9;\n",
 		"MPI_Aint_add":  "\treturn (MPI_Aint)((uintptr_t)base + (uintptr_t)disp);\n",
 		"MPI_Aint_diff": "\treturn (MPI_Aint)((uintptr_t)addr1 - (uintptr_t)addr2);\n",
+		"MPIX_Sync_c2f": "\treturn (MPI_Aint)(uintptr_t)sync;\n",
+		"MPIX_Sync_f2c": "\treturn (MPIX_Sync)(uintptr_t)sync;\n",
 	}
 	for name, param := range map[string]string{
 		"Errhandler": "errhandler", "File": "file", "Group": "group", "Info": "info", "Message": "message", "Op": "op",

@@ -1159,8 +1159,8 @@ int MPIX_Win_free_sync_objects(int n_sync, MPIX_Sync *sync_counters, MPI_Win win
 int MPIX_Win_sync_ops_init(int target_rank, int sync_mode, MPIX_Sync sync_counter, MPI_Win win, MPI_Info info, MPI_Request *request);
 int MPIX_Win_sync_object_init(MPIX_Sync sync_counter, int count, MPI_Win win, MPI_Info info, MPI_Request *request);
 int MPIX_Win_sync_object_init_c(MPIX_Sync sync_counter, MPI_Count count, MPI_Win win, MPI_Info info, MPI_Request *request);
-int32_t MPIX_Sync_c2f(MPIX_Sync sync);
-MPIX_Sync MPIX_Sync_f2c(int32_t sync);
+MPI_Aint MPIX_Sync_c2f(MPIX_Sync sync);
+MPIX_Sync MPIX_Sync_f2c(MPI_Aint sync);
 int MPIX_Win_change_comm(MPI_Comm newcomm, int peer_rank, MPI_Win *win);
 int MPIX_Win_change_comm_memory(MPI_Comm newcomm, int peer_rank, void *base, MPI_Aint size, int disp_unit, MPI_Win *win);
 int MPIX_Win_change_comm_memory_c(MPI_Comm newcomm, int peer_rank, void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Win *win);
@@ -1894,8 +1894,8 @@ int PMPIX_Win_free_sync_objects(int n_sync, MPIX_Sync *sync_counters, MPI_Win wi
 int PMPIX_Win_sync_ops_init(int target_rank, int sync_mode, MPIX_Sync sync_counter, MPI_Win win, MPI_Info info, MPI_Request *request);
 int PMPIX_Win_sync_object_init(MPIX_Sync sync_counter, int count, MPI_Win win, MPI_Info info, MPI_Request *request);
 int PMPIX_Win_sync_object_init_c(MPIX_Sync sync_counter, MPI_Count count, MPI_Win win, MPI_Info info, MPI_Request *request);
-int32_t PMPIX_Sync_c2f(MPIX_Sync sync);
-MPIX_Sync PMPIX_Sync_f2c(int32_t sync);
+MPI_Aint PMPIX_Sync_c2f(MPIX_Sync sync);
+MPIX_Sync PMPIX_Sync_f2c(MPI_Aint sync);
 int PMPIX_Win_change_comm(MPI_Comm newcomm, int peer_rank, MPI_Win *win);
 int PMPIX_Win_change_comm_memory(MPI_Comm newcomm, int peer_rank, void *base, MPI_Aint size, int disp_unit, MPI_Win *win);
 int PMPIX_Win_change_comm_memory_c(MPI_Comm newcomm, int peer_rank, void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Win *win);

@@ -27,8 +27,11 @@ import (
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
+var onValgrind = C.halo_on_valgrind() != 0
+
 var lib = bind.New(bind.Hooks{
-	Malloc: malloc, Invoke: invoke, Thread: thread, Caller: caller, Fast: newFast(), Fault: fault, EndByFault: endByFault,
+	Malloc: malloc, Invoke: invoke, Lend: lend(), Return: free, Thread: thread, BecomeMain: becomeMain, IsMain: isMain,
+	Caller: caller, Fast: newFast(), Fault: fault, EndByFault: endByFault,
 	Leavers: (*atomic.Uint32)(unsafe.Pointer(&C.halo_leavers)), Leave: leave,
 	Variable: variable, Places: oneplace.Usual(),
 })
@@ -98,11 +101,32 @@ func haloWild(_ unsafe.Pointer, number, large C.int, words unsafe.Pointer, param
 
 func malloc(size uintptr) unsafe.Pointer { return C.malloc(C.size_t(size)) }
 
+// lend is malloc under valgrind.
+func lend() func(uintptr) unsafe.Pointer {
+	if !onValgrind {
+		return nil
+	}
+	return malloc
+}
+
+func free(p unsafe.Pointer) { C.free(p) }
+
 func caller() uintptr { return uintptr(C.halo_caller()) }
 
 func thread() int { return int(C.halo_thread()) }
 
+func becomeMain() { C.halo_become_main() }
+
+func isMain() bool { return C.halo_is_main() != 0 }
+
 func invoke(callback int, function uintptr, words []uintptr) int {
+	if onValgrind { // which may take memory of Go for free: see bind.Hooks.Lend
+		lent := unsafe.Slice((*uintptr)(malloc(uintptr(len(words))*unsafe.Sizeof(words[0]))), len(words))
+		defer free(unsafe.Pointer(&lent[0]))
+		copy(lent, words)
+		defer copy(words, lent)
+		return int(C.haloInvokeIn(C.int(callback), C.uintptr_t(function), (*C.word)(unsafe.Pointer(&lent[0]))))
+	}
 	var pins runtime.Pinner
 	pins.Pin(&words[0])
 	defer pins.Unpin()

@@ -5935,19 +5935,13 @@ int PMPIX_Win_sync_object_init_c(MPIX_Sync sync_counter, MPI_Count count, MPI_Wi
 }
 ALIAS(MPIX_Win_sync_object_init_c)
 
-int32_t PMPIX_Sync_c2f(MPIX_Sync sync) {
-	int32_t result = 0;
-	word words[] = {W(sync), W(&result)};
-	haloCall(532, 0, words);
-	return result;
+MPI_Aint PMPIX_Sync_c2f(MPIX_Sync sync) {
+	return (MPI_Aint)(uintptr_t)sync;
 }
 ALIAS(MPIX_Sync_c2f)
 
-MPIX_Sync PMPIX_Sync_f2c(int32_t sync) {
-	MPIX_Sync result = 0;
-	word words[] = {W(sync), W(&result)};
-	haloCall(533, 0, words);
-	return result;
+MPIX_Sync PMPIX_Sync_f2c(MPI_Aint sync) {
+	return (MPIX_Sync)(uintptr_t)sync;
 }
 ALIAS(MPIX_Sync_f2c)
 

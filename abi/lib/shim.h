@@ -113,6 +113,9 @@ double halo_wtime(void);
 
 /* The number of the calling thread: from 0 on, and different from those of all other threads that
  * exist. It is negative if there is no memory for it. */
+int halo_on_valgrind(void);
 int halo_thread(void);
+void halo_become_main(void);
+int halo_is_main(void);
 
 #endif

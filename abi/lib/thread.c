@@ -49,6 +49,16 @@ int halo_thread(void) {
 }
 
 /*
+ * The main thread of MPI has the latest turn as its own. A number of halo_thread would not do: a later
+ * thread gets that of a main thread that has ended.
+ */
+static int turns; /* accessed atomically */
+static __thread int turn;
+
+void halo_become_main(void) { turn = __atomic_add_fetch(&turns, 1, __ATOMIC_RELAXED); }
+int halo_is_main(void) { return turn != 0 && turn == __atomic_load_n(&turns, __ATOMIC_RELAXED); }
+
+/*
  * A thread of C that enters Go for the first time takes the runtime's spare M, and makes another
  * spare M once it is in Go. Threads that enter meanwhile do not sleep, but poll every microsecond:
  * if 32 threads enter at once this takes ten milliseconds, and seconds with real-time scheduling,

@@ -1,11 +1,11 @@
 ! SYN-07, SYN-36, SYN-37, E0-04: the extensions of one-sided communication, by each method: notified access, requests for
 ! completion at the target, duplicates and order, synchronisation objects and memory handles. extensions.c sends
-! the handle of a synchronisation object to another process.
+! the handle of a synchronisation object to another process; sync_objects.F90 does so in Fortran.
 #include "method.inc"
 #ifdef METHOD_F08
 #define T_SYNC TYPE(MPIX_Sync)
 #else
-#define T_SYNC INTEGER
+#define T_SYNC INTEGER(KIND=MPI_ADDRESS_KIND)
 #endif
 PROGRAM extensions
   USE_MPI

@@ -51,9 +51,6 @@ HALO_HANDLE(MPI_Op, MPI_Op_toint, MPI_Op_fromint)
 HALO_HANDLE(MPI_Request, MPI_Request_toint, MPI_Request_fromint)
 HALO_HANDLE(MPI_Session, MPI_Session_toint, MPI_Session_fromint)
 HALO_HANDLE(MPI_Win, MPI_Win_toint, MPI_Win_fromint)
-#pragma weak MPIX_Sync_c2f
-#pragma weak MPIX_Sync_f2c
-HALO_HANDLE(MPIX_Sync, MPIX_Sync_c2f, MPIX_Sync_f2c)
 
 /* No handle has this value: an element of an array that a call has not stored. */
 #define HALO_UNSET(type) ((type)(intptr_t)-1)
