@@ -92,6 +92,9 @@ func (j *job) loop(signals <-chan os.Signal) {
 	if j.spec.Timeout > 0 {
 		defer time.AfterFunc(j.spec.Timeout, func() { j.post(j.timeout) }).Stop()
 	}
+	if j.spec.Watch {
+		defer j.startWatch()()
+	}
 	for !j.family.over() {
 		var beats <-chan time.Time
 		if j.beats != nil {

@@ -54,6 +54,9 @@ func Parse(args []string) (*Spec, error) {
 	if err := p.timeoutByEnv(); err != nil {
 		return nil, err
 	}
+	if p.check || os.Getenv(envCheck) == "1" {
+		p.spec.Watch = true
+	}
 	if p.check {
 		p.general = append([]string{envCheck + "=1"}, p.general...)
 	}

@@ -121,7 +121,7 @@ func newRankState(h *shmfmt.NotesHeader, v *shmfmt.NoteView, led bool) RankState
 		r.Detail = "what it waits for was just changing"
 	}
 	for i, w := range v.Waits {
-		r.Waits = append(r.Waits, WaitState{segment.WaitsFor(v, i), w.Since})
+		r.Waits = append(r.Waits, WaitState{callsite.Resolve(segment.WaitsFor(v, i), linesOf(v.Self)), w.Since})
 	}
 	if r.Asleep > 0 {
 		r.Unmatched = callsite.Resolve(v.Unmatched, linesOf(v.Self))

@@ -50,6 +50,7 @@ type Spec struct {
 	Stamp         bool          // the time before each line of output
 	PrintExits    bool          // say at the end how each rank has ended
 	Verbose       bool
+	Watch         bool     // say by itself that all ranks sleep
 	NoStdin       bool     // no rank reads the standard input
 	Ignored       []string // options of other launchers that have no effect here
 	Warnings      []string // requests of the command line that cannot be met

@@ -294,13 +294,18 @@ func (r *Request) AppendAbout(b []byte) []byte {
 	}
 	peer, tag := r.Arguments()
 	if r.Send {
-		return appendOperation(b, r.mode.call(), r.comm, " to ", peer, tag)
+		b = appendOperation(b, r.mode.call(), r.comm, " to ", peer, tag)
+	} else {
+		what := "Recv"
+		if r.mode >= exchanges {
+			what = r.mode.call()
+		}
+		b = appendOperation(b, what, r.comm, " from ", peer, tag)
 	}
-	what := "Recv"
-	if r.mode >= exchanges {
-		what = r.mode.call()
+	if r.engine.checkers != nil {
+		b = r.engine.appendPlace(b, r)
 	}
-	return appendOperation(b, what, r.comm, " from ", peer, tag)
+	return b
 }
 
 // appendOperation appends a description of an operation. A negative peer is any peer.

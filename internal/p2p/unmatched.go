@@ -5,6 +5,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/match"
+	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
 // A rank whose receive matches none of the messages that have arrived mostly waits for another tag, or on
@@ -115,6 +116,14 @@ func (e *Engine) appendSource(b []byte, x *unmatched, awaited uint64) []byte {
 	}
 	if x.at != "" {
 		b = append(append(b, ", sent at "...), x.at...)
+	}
+	return b
+}
+
+// appendPlace appends where the program has called for r, if a wait note has room for that.
+func (e *Engine) appendPlace(b []byte, r *Request) []byte {
+	if at := e.locator.Portable(&r.at); at != "" && len(b)+len(" at ")+len(at) <= shmfmt.NoteText {
+		b = append(append(b, " at "...), at...)
 	}
 	return b
 }

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/halo-mpi/halo/internal/callsite"
 	"github.com/halo-mpi/halo/internal/cname"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/sys"
@@ -102,7 +103,7 @@ func (n *Notes) Last(rank int) string {
 	if err != nil || len(v.Waits) == 0 {
 		return ""
 	}
-	text := WaitsFor(&v, 0)
+	text := callsite.Resolve(WaitsFor(&v, 0), nil)
 	if v.Asleep > 1 {
 		text += fmt.Sprintf(" and %d other calls", v.Asleep-1)
 	}
