@@ -153,7 +153,7 @@ func Waitall(rs []Request, sts []Status) error {
 			if !r.Done() && !q.stale() {
 				e.Wait(r)
 			}
-			if sts == nil && !q.stale() && q.call().message() && r.Status.Err == nil { // take without the status
+			if sts == nil && !e.Guards() && !q.stale() && q.call().message() && r.Status.Err == nil { // take without the status
 				e.Free(r)
 				*q = Request{}
 				continue

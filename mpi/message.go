@@ -100,6 +100,7 @@ func (c *Comm) message(k call, m mem.Mem, of signature, peer, tag int) Request {
 	e.Proc().Lock()
 	var v p2p.Envelope
 	c.setEnvelope(&v, k, of, peer, engineTag(tag))
+	v.Guarded = k.message() || k.persistent()
 	var r *p2p.Request
 	switch {
 	case k.persistent():

@@ -122,6 +122,9 @@ func (q *Request) take(e *p2p.Engine, st *Status) *Error {
 		*st = emptyStatus()
 		return q.errStale(q.call().String())
 	}
+	if e.Guards() {
+		e.Land(r)
+	}
 	if q.call().message() && r.Status.Err == nil { // what follows does the same, and costs twice as much
 		st.set(&r.Status)
 		e.Free(r)
@@ -226,6 +229,7 @@ func (q *Request) peek(what string, wanted bool) (Status, bool, *Error) {
 	}
 	if wanted {
 		q.r.Told = q.gen()
+		e.Land(q.r)
 	}
 	q.checkLooked()
 	if !q.r.Active || !wanted {

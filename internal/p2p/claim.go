@@ -3,6 +3,7 @@ package p2p
 import (
 	"encoding/binary"
 	"fmt"
+	"hash/maphash"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -56,6 +57,7 @@ type peerClaim struct {
 func (e *Engine) Check(checkers []bool) {
 	e.checkers = checkers
 	e.claims = make(map[*Message]*claim)
+	e.guards.seed = maphash.MakeSeed()
 }
 
 // Locate makes reports of checking mode say where calls are, by l. The caller holds the lock.

@@ -79,6 +79,7 @@ type Engine struct {
 	onRefusal       func(from int32, ctx uint64, tag int32, r *Refusal) bool
 
 	observers int     // requests that have a WaitObserver
+	guards    guards  // in checking mode
 	bsend     *Buffer // attached to the process, nil if none
 
 	commBuffers map[uint64]*Buffer // attached to communicators, by context

@@ -20,8 +20,9 @@ type Envelope struct {
 	Own   dtype.Code // More; or the code of the elements, where Code is a reason to send none
 	Roots uint16     // digest of the roots that the sender has named on the communicator; 0: not compared
 
-	Type  *dtype.Type // of the elements, in checking mode; nil if it is not known
-	Count int64       // of the elements of Type
+	Guarded bool        // in checking mode: the program gets the request, and must not use the memory until it is complete
+	Type    *dtype.Type // of the elements, in checking mode; nil if it is not known
+	Count   int64       // of the elements of Type
 }
 
 // describe copies the description of the elements from v to r. In checking mode claims replace
@@ -31,6 +32,7 @@ func (e *Engine) describe(r *Request, v *Envelope) {
 		if r.at = (callsite.Call{}); v.Ctx == v.Comm.Ctx { // a message of the program
 			r.at = e.locator.Current()
 		}
+		r.guarded = v.Guarded
 	}
 	switch {
 	case e.checkers == nil || refuses(v.Code):

@@ -148,6 +148,9 @@ func (e *Engine) initRecv(c *comm.Comm, ctx uint64, source int, tag int32, m mem
 }
 
 func (e *Engine) startRecv(r *Request) {
+	if r.guarded {
+		e.beginGuard(r)
+	}
 	if r.peer == ProcNull {
 		r.Status.Source, r.Status.Tag = ProcNull, AnyTag
 		e.finish(r, nil)

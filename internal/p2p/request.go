@@ -129,6 +129,8 @@ type Request struct {
 
 	staged         uint64        // of a stream: offset of buf in the message
 	count          int64         // of the elements of typ
+	guard          *bufferGuard  // in checking mode, until the program learns that the request is complete
+	guarded        bool          // Start guards the memory; like at
 	at             callsite.Call // of the program, in checking mode
 	bufferSequence uint64        // number of the message in buffer
 }
@@ -190,6 +192,10 @@ func (e *Engine) Release(r *Request) {
 		r.autoFree = true
 		return
 	}
+	if r.guard != nil {
+		e.endGuard(r)
+	}
+	r.guarded = false
 	e.Free(r)
 }
 
@@ -366,6 +372,9 @@ func (e *Engine) finish(r *Request, err error) {
 	}
 	r.Fire()
 	if r.autoFree {
+		if r.guard != nil { // the program will not wait for r
+			e.endGuard(r)
+		}
 		e.Free(r)
 	}
 }

@@ -122,6 +122,9 @@ func (e *Engine) SendInit(v *Envelope, m mem.Mem) *Request {
 // startSend chooses the protocol.
 func (e *Engine) startSend(r *Request) {
 	r.sequence = 0
+	if r.guarded {
+		e.beginGuard(r)
+	}
 	if r.peer == ProcNull {
 		e.finish(r, nil)
 		return
