@@ -4,7 +4,6 @@ package launch
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -73,9 +72,16 @@ func (j *job) startWatch() (stop func()) {
 	return func() { j.watcher.timer.Stop() }
 }
 
-// awaited finds the one rank that a wait is for, if its communicator is the world, whose ranks are those
-// of the job.
-var awaited = regexp.MustCompile(`^\S+ on (?:world|MPI_COMM_WORLD) (?:from|to) (\d+)\b`)
+// awaited returns the one rank that a wait is for, if its communicator is the world, whose ranks are those
+// of the job: 3 for "Recv on world from 3 tag 7".
+func awaited(wait string) (rank int, ok bool) {
+	words := strings.Fields(wait)
+	if len(words) < 5 || words[1] != "on" || words[2] != "world" && words[2] != "MPI_COMM_WORLD" || words[3] != "from" && words[3] != "to" {
+		return 0, false
+	}
+	rank, err := strconv.Atoi(strings.TrimRight(words[4], ",;:"))
+	return rank, err == nil
+}
 
 // cycle describes ranks of which each waits for the next, and the last for the first, "" if there are none. A
 // rank of which several goroutines wait may be in none.
@@ -87,8 +93,8 @@ func (s *JobState) cycle() string {
 		if r.Asleep != 1 || len(r.Waits) != 1 {
 			continue
 		}
-		if m := awaited.FindStringSubmatch(r.Waits[0].For); m != nil {
-			next[r.Rank], _ = strconv.Atoi(m[1])
+		if peer, ok := awaited(r.Waits[0].For); ok {
+			next[r.Rank] = peer
 			what[r.Rank] = r.Waits[0].For
 		}
 	}
