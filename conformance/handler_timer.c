@@ -114,7 +114,10 @@ static void *second(void *how) {
 	MPI_Comm self;
 	static int out[WORDS], in[WORDS];
 	int more = 1;
+	sigset_t all;
 	own = 1;
+	sigfillset(&all);
+	pthread_sigmask(SIG_UNBLOCK, &all, NULL);
 	if (has(how, "thread"))
 		start(how);
 	OK(MPI_Comm_dup(MPI_COMM_SELF, &self));
@@ -205,7 +208,12 @@ int main(int argc, char **argv) {
 		install(how);
 		start(how);
 	}
+	/* The handler must not run in the thread before that says that it is the program's. */
+	sigset_t all, before;
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &before);
 	pthread_create(&thread, NULL, second, (void *)how);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	OK(MPI_Win_allocate(64, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win));
 	memset(memory, 0, 64);
 	OK(MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &f));
