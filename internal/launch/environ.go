@@ -14,10 +14,6 @@ const (
 
 	envLocalRank = "MPI_LOCALRANKID" // among the ranks of the host
 	envLocalSize = "MPI_LOCALNRANKS"
-
-	// What wrapper scripts for Open MPI read.
-	envPeerRank  = "OMPI_COMM_WORLD_RANK"
-	envPeerLocal = "OMPI_COMM_WORLD_LOCAL_RANK"
 )
 
 // rankEnviron is the environment of the ranks: the variables of the launcher, except for

@@ -32,10 +32,9 @@ type family struct {
 
 	interrupted   syscall.Signal // the first one that came to end the jobs
 	interruptedAt time.Time      // when
-	watcher       watcher
-	quitTables    []string // what ranks waited for when SIGQUIT came, to be written after their stacks
-	ending        bool     // the jobs are being ended
-	lossSaid      bool     // the launcher has said that output is lost
+	quitTables    []string       // what ranks waited for when SIGQUIT came, to be written after their stacks
+	ending        bool           // the jobs are being ended
+	lossSaid      bool           // the launcher has said that output is lost
 	status        int
 	reason        string   // one line; "" if there is nothing to explain
 	blamed        *rank    // whom reason blames, nil if no rank

@@ -21,6 +21,12 @@ import (
 // travels as such: a barrier is one frame to the launcher and one back for each host, and each host
 // answers gets by itself. Names of services are few, and the launcher has them all.
 
+// What wrapper scripts for Open MPI read.
+const (
+	envPeerRank  = "OMPI_COMM_WORLD_RANK"
+	envPeerLocal = "OMPI_COMM_WORLD_LOCAL_RANK"
+)
+
 // joining says how a rank has joined.
 type joining struct {
 	inC   bool // as a program that uses the C names of calls

@@ -1,5 +1,3 @@
-//go:build unix
-
 package launch
 
 import (
@@ -16,7 +14,7 @@ const watchEvery = time.Second
 
 // watcher is what the launcher has found when it looked last.
 type watcher struct {
-	timer *time.Timer // nil: nobody watches
+	timer *time.Timer
 	cpu   [][]float64 // of the ranks, by job
 	told  bool        // that they sleep; until one of them wakes
 }
@@ -24,8 +22,8 @@ type watcher struct {
 // watch looks whether all ranks of the family have slept in calls for deadlockAfter, and computed nothing
 // since the last look. It then says so once, with the table and with the ranks that wait for each other in a
 // cycle. A family with ranks on other hosts is not judged.
-func (j *job) watch() {
-	j.watcher.timer.Reset(watchEvery)
+func (w *watcher) watch(j *job) {
+	w.timer.Reset(watchEvery)
 	if j.ends() {
 		return
 	}
@@ -44,15 +42,15 @@ func (j *job) watch() {
 		states, cpu = append(states, s), append(cpu, s.cpu())
 		asleep = asleep && s.asleep() >= deadlockAfter
 	}
-	same := len(cpu) == len(j.watcher.cpu)
+	same := len(cpu) == len(w.cpu)
 	for i := range cpu {
-		same = same && slices.Equal(cpu[i], j.watcher.cpu[i])
+		same = same && slices.Equal(cpu[i], w.cpu[i])
 	}
-	j.watcher.cpu = cpu
-	if j.watcher.told = j.watcher.told && asleep; j.watcher.told || !asleep || !same {
+	w.cpu = cpu
+	if w.told = w.told && asleep; w.told || !asleep || !same {
 		return
 	}
-	j.watcher.told = true
+	w.told = true
 	j.said.Go(func() {
 		for i, s := range states {
 			s.judge(cpu[i])
@@ -68,8 +66,9 @@ func (j *job) watch() {
 
 // startWatch begins to look, and returns what ends that.
 func (j *job) startWatch() (stop func()) {
-	j.watcher.timer = time.AfterFunc(watchEvery, func() { j.post(j.watch) })
-	return func() { j.watcher.timer.Stop() }
+	w := new(watcher)
+	w.timer = time.AfterFunc(watchEvery, func() { j.post(func() { w.watch(j) }) })
+	return func() { w.timer.Stop() }
 }
 
 // awaited returns the one rank that a wait is for, if its communicator is the world, whose ranks are those
