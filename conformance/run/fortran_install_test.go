@@ -12,18 +12,19 @@ import (
 	"testing"
 )
 
-// mpifort answers the same questions as mpicc, with the modules of its compiler and the Fortran library
-// (issue 22, section 1). A compiler without modules is an error that says so.
+// mpifort answers the same questions as mpicc, with the modules of its compiler and the Fortran library. A
+// compiler without modules is an error that says so. mpif77 and mpif90 are for old programs (BRD-10).
 func TestFortranWrapperOptions(t *testing.T) {
 	needFortran(t)
 	include, lib := filepath.Join(installed, "include"), filepath.Join(installed, "lib")
 	flags := "-I" + include + " -I" + include + "/fortran/gfortran"
+	const old = "-fallow-argument-mismatch "
 	const libraries = "-lmpifort_abi -Wl,--push-state,--as-needed -lmpi_f2c -Wl,--pop-state -lmpi_abi -pthread"
 	link := fmt.Sprintf("-L%s -Wl,-rpath,%s %s", lib, lib, libraries)
 	for _, c := range []struct{ compiler, options, out string }{
 		{"mpifort", "-show", "gfortran " + flags + " " + link},
-		{"mpif90", "--showme a.f90", "gfortran " + flags + " a.f90 " + link},
-		{"mpif77", "-show -c a.f", "gfortran " + flags + " -c a.f"},
+		{"mpif90", "--showme a.f90", "gfortran " + old + flags + " a.f90 " + link},
+		{"mpif77", "-show -c a.f", "gfortran " + old + flags + " -c a.f"},
 		{"mpifort", "-show -fc=gfortran-12 a.f90", "gfortran-12 " + flags + " a.f90 " + link},
 		{"mpif90", "-show -f90=/opt/x86_64-linux-gnu-gfortran a.f90", "/opt/x86_64-linux-gnu-gfortran " + flags + " a.f90 " + link},
 		{"mpifort", "-show -static-mpi a.f90", "gfortran " + flags + " a.f90 " + lib + "/libmpifort_abi.a " + lib + "/libmpi_f2c.a " + lib + "/libmpi_abi.a -pthread"},

@@ -158,7 +158,10 @@ func (e *Engine) releaseBuffered(b *Buffer, k uint64, n int) {
 // description of the elements.
 func (e *Engine) copyMessage(s, r *Request) {
 	s.buf = e.buffers.get(r.size())
-	s.mem, s.aux, s.typ, s.count = mem.Of(s.buf), r.aux, r.typ, r.count
+	s.mem, s.aux = mem.Of(s.buf), r.aux
+	if c := r.checked; c != nil {
+		s.checked = &checked{typ: c.typ, count: c.count, at: c.at}
+	}
 	r.mem.Pack(s.buf, 0)
 }
 

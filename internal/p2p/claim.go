@@ -112,8 +112,9 @@ func Printable(b []byte) string {
 
 // claim describes the message of r.
 func (e *Engine) claim(r *Request) (c claim, known bool) {
-	c.at = e.locator.Portable(&r.at)
-	if t, n := r.typ, r.count; t != nil {
+	c.at = e.place(r)
+	if r.checked != nil && r.checked.typ != nil {
+		t, n := r.checked.typ, r.checked.count
 		c.Signature, c.text = t.Signature(n), t.Describe(n)
 		c.typed = c.Elements > 0
 		if len(c.text) > textMax {
@@ -211,10 +212,10 @@ func (e *Engine) compareMessageClaim(r *Request, m *Message) {
 // compareClaim sets the error of r, whose envelope is known, if c does not match the type
 // of r. If the message is too long r has an error already, and compareClaim extends it.
 func (e *Engine) compareClaim(r *Request, c *claim) {
-	t, n := r.typ, r.count
-	if t == nil || !c.typed || r.Status.Source < 0 {
+	if r.checked == nil || r.checked.typ == nil || !c.typed || r.Status.Source < 0 {
 		return
 	}
+	t, n := r.checked.typ, r.checked.count
 	err, _ := c.Check(t, n).(*class.Error)
 	if err == nil {
 		return
@@ -224,7 +225,7 @@ func (e *Engine) compareClaim(r *Request, c *claim) {
 		sent = fmt.Sprintf("%d basic elements in %d bytes", c.Elements, c.Bytes)
 	}
 	text := fmt.Sprintf("rank %d sends %s, rank %d receives %s", r.Status.Source, sent, r.comm.Rank, t.Describe(n)) +
-		callsite.Pair(r.Status.Source, c.at, r.comm.Rank, e.locator.Portable(&r.at))
+		callsite.Pair(r.Status.Source, c.at, r.comm.Rank, e.place(r))
 	if old, ok := r.Status.Err.(*class.Error); ok {
 		r.Status.Err = &class.Error{Class: old.Class, Text: old.Text + ": " + text}
 	} else {

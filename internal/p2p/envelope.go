@@ -1,7 +1,6 @@
 package p2p
 
 import (
-	"github.com/halo-mpi/halo/internal/callsite"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/dtype"
 )
@@ -29,17 +28,17 @@ type Envelope struct {
 // the code in the envelope.
 func (e *Engine) describe(r *Request, v *Envelope) {
 	if e.checkers != nil {
-		if r.at = (callsite.Call{}); v.Ctx == v.Comm.Ctx { // a message of the program
-			r.at = e.locator.Current()
+		r.checked = &checked{guarded: v.Guarded}
+		if v.Ctx == v.Comm.Ctx { // a message of the program
+			r.checked.at = e.locator.Current()
 		}
-		r.guarded = v.Guarded
 	}
 	switch {
 	case e.checkers == nil || refuses(v.Code):
 		r.aux = v.aux()
 	case v.Own == More:
-		r.typ, r.count, r.aux = v.Type, v.Count, uint32(More)<<24
+		r.checked.typ, r.checked.count, r.aux = v.Type, v.Count, uint32(More)<<24
 	default:
-		r.typ, r.count = v.Type, v.Count
+		r.checked.typ, r.checked.count = v.Type, v.Count
 	}
 }

@@ -46,13 +46,15 @@ type guards struct {
 // Guards reports whether any request has a guard.
 func (e *Engine) Guards() bool { return e.guards.open > 0 }
 
-// beginGuard guards the memory of r, which is about to start.
+// beginGuard guards the memory of r, which is about to start, if the program must not use it meanwhile.
 func (e *Engine) beginGuard(r *Request) {
-	if !r.Persistent {
-		r.guarded = false
+	c := r.checked
+	if !c.guarded {
+		return
 	}
+	c.guarded = r.Persistent
 	n := r.mem.Len()
-	if r.guard != nil || n <= 0 || r.mem.Err() != nil || r.peer == ProcNull {
+	if c.guard != nil || n <= 0 || r.mem.Err() != nil || r.peer == ProcNull {
 		return
 	}
 	b, contiguous := r.mem.Bytes()
@@ -60,7 +62,7 @@ func (e *Engine) beginGuard(r *Request) {
 		if contiguous && !sys.Readable(b) { // which the call itself reports
 			return
 		}
-		r.guard = &bufferGuard{mem: r.mem, sum: e.sum(r.mem)}
+		c.guard = &bufferGuard{mem: r.mem, sum: e.sum(r.mem)}
 	} else {
 		if contiguous && !sys.Writable(b) || e.guards.bytes+n > guardMax {
 			return
@@ -68,7 +70,7 @@ func (e *Engine) beginGuard(r *Request) {
 		g := &bufferGuard{mem: r.mem, shadow: make([]byte, n)}
 		r.mem.Pack(g.shadow, 0)
 		r.mem.Unpack(bytes.Repeat([]byte{guardPattern}, n), 0)
-		r.guard, r.mem = g, mem.Of(g.shadow)
+		c.guard, r.mem = g, mem.Of(g.shadow)
 		e.guards.bytes += n
 	}
 	e.guards.open++
@@ -88,12 +90,12 @@ func (e *Engine) sum(m mem.Mem) uint64 {
 // program has used the memory before, that becomes the error of r, unless it has another one. The caller is
 // the goroutine of the program.
 func (e *Engine) Land(r *Request) {
-	if r.guard == nil {
+	if r.checked == nil || r.checked.guard == nil {
 		return
 	}
 	if what := e.endGuard(r); what != "" && r.Status.Err == nil {
 		text := fmt.Sprintf("the %d bytes that it %s before it was complete", r.size(), what)
-		if at := e.locator.Portable(&r.at); at != "" {
+		if at := e.place(r); at != "" {
 			now := e.locator.Current()
 			text += fmt.Sprintf(", between the call at %s and that at %s", at, e.locator.Portable(&now))
 		}
@@ -101,10 +103,20 @@ func (e *Engine) Land(r *Request) {
 	}
 }
 
+// dropGuard ends the guard of r, if it has one and the program does not learn that r is complete.
+func (e *Engine) dropGuard(r *Request) {
+	if c := r.checked; c != nil {
+		if c.guard != nil {
+			e.endGuard(r)
+		}
+		c.guarded = false
+	}
+}
+
 // endGuard ends the guard of r. It says what the program has done to the memory, "" if nothing.
 func (e *Engine) endGuard(r *Request) (what string) {
-	g := r.guard
-	r.guard = nil
+	g := r.checked.guard
+	r.checked.guard = nil
 	e.guards.open--
 	if g.shadow == nil {
 		if e.sum(g.mem) != g.sum {

@@ -148,7 +148,7 @@ func (e *Engine) initRecv(c *comm.Comm, ctx uint64, source int, tag int32, m mem
 }
 
 func (e *Engine) startRecv(r *Request) {
-	if r.guarded {
+	if r.checked != nil {
 		e.beginGuard(r)
 	}
 	if r.peer == ProcNull {

@@ -101,12 +101,12 @@ type Request struct {
 	number      uint32        // of a receive that C has posted; 0 of others
 	Gen         atomic.Uint32 // stored with Publish32 under the lock; of a reusable request without
 	ctx         uint64
-	sequence    uint64      // of a send: number of its eager message, 0 if a handle identifies it
-	buf         []byte      // from the engine's pool: a copy of the message, or the part of it that is packed
-	buffer      *Buffer     // attached buffer that holds this message
-	whole       Whole       // the operation of which this request is a part
-	typ         *dtype.Type // of the elements, in checking mode; nil if it is not known
-	operation   string      // names an operation that is neither send nor receive
+	sequence    uint64   // of a send: number of its eager message, 0 if a handle identifies it
+	buf         []byte   // from the engine's pool: a copy of the message, or the part of it that is packed
+	buffer      *Buffer  // attached buffer that holds this message
+	whole       Whole    // the operation of which this request is a part
+	checked     *checked // what checking mode keeps; nil without it
+	operation   string   // names an operation that is neither send nor receive
 	proc.Event
 
 	engine       *Engine
@@ -127,12 +127,25 @@ type Request struct {
 	use    uint32         // of pieces
 	pieces *shmfmt.Pieces // of a message that the sender may assist with, else nil
 
-	staged         uint64        // of a stream: offset of buf in the message
-	count          int64         // of the elements of typ
-	guard          *bufferGuard  // in checking mode, until the program learns that the request is complete
-	guarded        bool          // Start guards the memory; like at
-	at             callsite.Call // of the program, in checking mode
-	bufferSequence uint64        // number of the message in buffer
+	staged         uint64 // of a stream: offset of buf in the message
+	bufferSequence uint64 // number of the message in buffer
+}
+
+// checked is what checking mode keeps of a request of the program.
+type checked struct {
+	typ     *dtype.Type   // of the elements; nil if it is not known
+	count   int64         // of the elements
+	at      callsite.Call // of the program
+	guarded bool          // Start guards the memory
+	guard   *bufferGuard  // nil once the program has learned that the request is complete
+}
+
+// place returns the place of the program's call for r, "" if it is not known.
+func (e *Engine) place(r *Request) string {
+	if r.checked == nil {
+		return ""
+	}
+	return e.locator.Portable(&r.checked.at)
 }
 
 // newRequest returns a request of one operation, active and not complete.
@@ -169,7 +182,7 @@ func (e *Engine) Free(r *Request) {
 		e.releaseReceived(r)
 	}
 	r.aux, r.receivedAux = 0, 0
-	r.mem, r.typ, r.whole = mem.Mem{}, nil, nil
+	r.mem, r.checked, r.whole = mem.Mem{}, nil, nil
 	r.Status.Bytes, r.Status.Cancelled, r.Status.Err = 0, false, nil
 	e.requests = append(e.requests, r)
 }
@@ -192,10 +205,7 @@ func (e *Engine) Release(r *Request) {
 		r.autoFree = true
 		return
 	}
-	if r.guard != nil {
-		e.endGuard(r)
-	}
-	r.guarded = false
+	e.dropGuard(r)
 	e.Free(r)
 }
 
@@ -372,9 +382,7 @@ func (e *Engine) finish(r *Request, err error) {
 	}
 	r.Fire()
 	if r.autoFree {
-		if r.guard != nil { // the program will not wait for r
-			e.endGuard(r)
-		}
+		e.dropGuard(r) // the program will not wait for r
 		e.Free(r)
 	}
 }

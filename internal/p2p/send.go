@@ -122,7 +122,7 @@ func (e *Engine) SendInit(v *Envelope, m mem.Mem) *Request {
 // startSend chooses the protocol.
 func (e *Engine) startSend(r *Request) {
 	r.sequence = 0
-	if r.guarded {
+	if r.checked != nil {
 		e.beginGuard(r)
 	}
 	if r.peer == ProcNull {

@@ -122,7 +122,7 @@ func (e *Engine) appendSource(b []byte, x *unmatched, awaited uint64) []byte {
 
 // appendPlace appends where the program has called for r, if a wait note has room for that.
 func (e *Engine) appendPlace(b []byte, r *Request) []byte {
-	if at := e.locator.Portable(&r.at); at != "" && len(b)+len(" at ")+len(at) <= shmfmt.NoteText {
+	if at := e.place(r); at != "" && len(b)+len(" at ")+len(at) <= shmfmt.NoteText {
 		b = append(append(b, " at "...), at...)
 	}
 	return b
@@ -137,7 +137,7 @@ func (e *Engine) pendingReceive(r *Request, n int) string {
 		b = []byte(", the first:")
 	}
 	b = appendOperation(b, "", r.comm, " from ", peer, tag)
-	if at := e.locator.Portable(&r.at); e.checkers != nil && at != "" {
+	if at := e.place(r); e.checkers != nil && at != "" {
 		b = append(append(b, ", at "...), at...)
 	}
 	if text := e.appendUnmatched(nil); len(text) > 0 {
