@@ -70,13 +70,17 @@ func nameOfCall(at *check.Call) string {
 	return at.Name
 }
 
-// site is the file and the line where the program called this package.
+// site is the file and the line where the program called this package. It is not known in a goroutine that
+// this package has begun, as for split accesses of files, or that began with the call.
 func site() string {
 	var counters [24]uintptr
 	n := runtime.Callers(2, counters[:])
 	frames := runtime.CallersFrames(counters[:n])
 	for {
 		f, more := frames.Next()
+		if strings.HasPrefix(f.Function, "runtime.goexit") {
+			return "an unknown place"
+		}
 		if !strings.HasPrefix(f.Function, "github.com/halo-mpi/halo/mpi.") && !strings.HasPrefix(f.Function, "github.com/halo-mpi/halo/internal/") {
 			return filepath.Base(f.File) + ":" + strconv.Itoa(f.Line)
 		}
