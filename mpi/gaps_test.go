@@ -253,7 +253,7 @@ func TestBRD03_AccumulatesLeaveGaps(t *testing.T) {
 				for _, g := range list {
 					size := len(g.data)
 					vector := committed(mpi.TypeVector(n, 1, 2, g.Datatype))
-					for _, o := range append(g.ops, mpi.NoOp) {
+					for _, o := range slices.Concat(g.ops, []mpi.Op{mpi.NoOp}) {
 						for _, at := range []int{0, 64, 4} {
 							for _, v := range []struct {
 								name  string

@@ -140,10 +140,6 @@ func TestSecondProgramInARankIsRefused(t *testing.T) {
 	halo(t, 1, "-n", "1", "sh", "-c", rankPath+" init finalize; "+rankPath+" init finalize; exit 0").said("one program with mpi.Init per rank")
 }
 
-func TestWrapperThatClosesTheLinkIsExplained(t *testing.T) {
-	halo(t, 99, "-n", "1", "bash", "-c", "exec 3>&-; exec "+rankPath+" init").said("keep descriptor 3 open")
-}
-
 func TestProgramNotFound(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "text")

@@ -93,11 +93,12 @@ func TestRanksOfSeveralHostsAreOneJob(t *testing.T) {
 		"[0] x", "[1] y", "[2] y")
 }
 
-// The local host needs no ssh, whatever it is called.
+// The local host needs no ssh, whatever it is called. The launcher says that all these names are one host.
 func TestThisHostNeedsNoSSH(t *testing.T) {
 	name, _ := os.Hostname()
 	list := "localhost:1,127.0.0.1:1," + name + ":1"
-	r := far(t, "denied", "-host", list, "-n", "3", "rank", "init", "exchange", "hosts", "finalize").start().wait(0).quiet()
+	r := far(t, "denied", "-host", list, "-n", "3", "rank", "init", "exchange", "hosts", "finalize").start().wait(0).
+		said("localhost and 127.0.0.1 and " + name + " are names of this host")
 	if n := strings.Count(r.stdout.String(), "hosts ["+name+"] host [0 0 0] listen 127.0.0.1\n"); n != 3 {
 		t.Errorf("stdout %s", r.stdout.String())
 	}

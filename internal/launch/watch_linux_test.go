@@ -17,7 +17,7 @@ func TestBRD08_AHangExplainsItself(t *testing.T) {
 	}{
 		{"-watch", "recv", "rank 0 waits for rank 1 waits for rank 2 waits for rank 0: rank 0 in Recv on world from 1 tag 7", ""},
 		{"-check", "recv", "rank 0 waits for rank 1 waits for rank 2 waits for rank 0: rank 0 in Recv on world from 1 tag 7", " at main.go:"},
-		{"-watch", "ssend", "rank 0 waits for rank 1 waits for rank 2 waits for rank 0: rank 0 in Send on world to 1 tag 5", ""},
+		{"-watch", "ssend", "rank 0 waits for rank 1 waits for rank 2 waits for rank 0: rank 0 in Ssend on world to 1 tag 5", ""},
 		{"-watch", "any", "", ""},
 	} {
 		for _, fabric := range []string{"shm", "tcp"} {

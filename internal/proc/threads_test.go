@@ -247,7 +247,11 @@ func TestBRD01_ThreadsLeaveCallsThatWait(t *testing.T) {
 	}
 	var first, second bool
 	left := wait(events[0], &first)
-	until(t, "it polls", p.Polling)
+	until(t, "it polls", func() bool {
+		p.Lock()
+		defer p.Unlock()
+		return p.Polling()
+	})
 	leavers.Add(1)
 	<-left
 	left = wait(events[1], &second)
