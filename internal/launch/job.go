@@ -293,9 +293,13 @@ func (j *job) ended(rank int, status syscall.WaitStatus, note string) {
 	}
 }
 
-// linkEnded is called when the link of a rank has ended.
+// linkEnded is called when the link of a rank has ended, and perhaps again when its process has: a decision
+// that is deferred then stays so.
 func (j *job) linkEnded(rank int, err error) {
 	r := j.ranks[rank]
+	if r.linkDone && err == nil {
+		return
+	}
 	r.linkDone = true
 	if err != nil {
 		j.linkFailed(r, err)
