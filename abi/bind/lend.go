@@ -36,9 +36,10 @@ func (l *lending[T]) lend(t lender[T], value T, none handle, f func(h handle)) {
 	l.mu.Lock()
 	a := l.of[value]
 	if a == nil {
-		if a = new(loan); l.of == nil {
+		if l.of == nil {
 			l.of = map[T]*loan{}
 		}
+		a = new(loan)
 		l.of[value] = a
 	}
 	a.functions++
@@ -50,7 +51,8 @@ func (l *lending[T]) lend(t lender[T], value T, none handle, f func(h handle)) {
 	defer func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		if a.functions--; a.functions == 0 {
+		a.functions--
+		if a.functions == 0 {
 			delete(l.of, value)
 			if a.over {
 				t.end(h)

@@ -64,7 +64,8 @@ func (t *terms) name(k Kind, root int) {
 // 64 KiB digests of the same word and different lengths differ.
 func (t *terms) say(send, recv dtype.Code, n int) {
 	t.said = uint32(send) | uint32(recv)<<8 | uint32(t.roots)<<16
-	if t.length = n; planted.LengthUntold {
+	t.length = n
+	if planted.LengthUntold {
 		n = 0
 	}
 	t.digest = t.said + uint32(n+n>>16*rootFactor)<<16
@@ -211,7 +212,9 @@ func (s *slot) statement(r int) statement {
 	return statement{uint32(x.Terms), int(x.Length)}
 }
 
-// state stores the own statement for the current collective, with the number of the latter. The memory for it may be written.
+// state stores the own statement for the current collective, with the number of the latter. The memory for
+// it may be written. With 2 ranks in Go these stores make an Allreduce of 8 bytes a third slower (0.27 us
+// become 0.35), wherever in the cell the statement is; members could state it only when their digests differ.
 func (s *slot) state() {
 	s.own.Stated[s.Number&1] = shmfmt.Statement{Terms: uint64(s.terms.said) | s.Number<<32, Length: uint64(s.terms.length)}
 }

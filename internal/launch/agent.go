@@ -372,7 +372,8 @@ func (a *agent) hasJoined(rank int, how joining) {
 	}
 	p := a.process(rank)
 	if !p.joined {
-		if a.door.awaited--; a.door.awaited == 0 {
+		a.door.awaited--
+		if a.door.awaited == 0 {
 			a.closeDoor()
 		}
 	}

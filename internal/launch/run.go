@@ -245,7 +245,8 @@ func (j *job) run(stdin *os.File) error {
 	if j.ending { // interrupted while building
 		return nil
 	}
-	if j.stdin = stdin; j.spec.NoStdin {
+	j.stdin = stdin
+	if j.spec.NoStdin {
 		var err error
 		if j.stdin, err = noInput(); err != nil {
 			return err

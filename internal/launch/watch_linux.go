@@ -47,7 +47,8 @@ func (w *watcher) watch(j *job) {
 		same = same && slices.Equal(cpu[i], w.cpu[i])
 	}
 	w.cpu = cpu
-	if w.told = w.told && asleep; w.told || !asleep || !same {
+	w.told = w.told && asleep
+	if w.told || !asleep || !same {
 		return
 	}
 	w.told = true
