@@ -179,15 +179,6 @@ func TestFlowControl_FloodOfEmptyMessages(t *testing.T) {
 	}
 }
 
-// freeMemory is how much memory the system has available, in bytes; 0 if it does not report it.
-func freeMemory() uint64 {
-	text, _ := os.ReadFile("/proc/meminfo")
-	_, after, _ := bytes.Cut(text, []byte("MemAvailable:"))
-	var kib uint64
-	fmt.Sscan(string(after), &kib)
-	return kib << 10
-}
-
 // A process that sends and never waits still processes the credit that its peers return. Here
 // one goroutine is both sides, so that a send that waited for its receive would wait for ever.
 func TestFlowControl_SenderFindsCredit(t *testing.T) {

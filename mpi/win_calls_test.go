@@ -1,11 +1,9 @@
 package mpi_test
 
 import (
-	"runtime"
 	"slices"
 	"testing"
 
-	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/mpi"
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
@@ -246,52 +244,4 @@ func TestRC13_DataAndRoomOfDifferentLengths(t *testing.T) {
 			}
 		})
 	})
-}
-
-// Displacement units and sizes above 2^31, and one operation of more than that many bytes.
-func TestXRMA15_LargeCounts(t *testing.T) {
-	testrun.PlainOnly(t, "it needs too much memory for this")
-	if free := freeMemory(); free < 6<<30 {
-		t.Skipf("%d bytes of memory are free, this takes 6 GiB", free)
-	}
-	const long = 1<<31 + 5
-	for _, fabric := range mpitest.Fabrics()[:1] { // the other fabrics have the same code, partly slower
-		t.Run(fabric, func(t *testing.T) {
-			mpitest.On(t, fabric, 2, func(t testing.TB, c *mpi.Comm) {
-				size := int64(0)
-				if c.Rank() == 1 {
-					size = long + 10
-				}
-				w, err := c.WinAllocate(size, 1)
-				ok(t, err)
-				if c.Rank() == 0 {
-					out := make([]byte, long)
-					out[0], out[1<<30], out[long-1] = 1, 2, 3
-					ok(t, w.Lock(mpi.LockExclusive, 1, 0))
-					ok(t, w.Untyped().Put(mpi.Buf(out), 1, 7, long, mpi.Byte()))
-					ok(t, w.Unlock(1))
-				}
-				ok(t, c.Barrier())
-				if mem := w.Untyped().Local(); c.Rank() == 1 && (mem[7] != 1 || mem[7+1<<30] != 2 || mem[7+long-1] != 3 || mem[7+long] != 0) {
-					t.Error("not all has come")
-				}
-				ok(t, w.Free())
-				runtime.GC()
-				u, err := c.WinAllocate(1, 1<<40)
-				ok(t, err)
-				if u.DispUnit() != 1<<40 {
-					t.Errorf("unit %d", u.DispUnit())
-				}
-				ok(t, u.Fence(0))
-				wantClass(t, u.Untyped().Put(mpi.Buf([]byte{1}), 0, 1, 1, mpi.Byte()), mpi.ErrRMARange)
-				wantClass(t, u.Untyped().Put(mpi.Buf([]byte{1}), 0, 1<<24, 1, mpi.Byte()), mpi.ErrRMARange) // 2^64 bytes
-				ok(t, u.Untyped().Put(mpi.Buf([]byte{byte(5 + c.Rank())}), c.Rank(), 0, 1, mpi.Byte()))
-				ok(t, u.Fence(0))
-				if u.Untyped().Local()[0] != byte(5+c.Rank()) {
-					t.Errorf("memory %v", u.Untyped().Local())
-				}
-				ok(t, u.Free())
-			})
-		})
-	}
 }

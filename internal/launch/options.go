@@ -94,8 +94,8 @@ func options() []option {
 			help: "what starts agents on other hosts: ssh, or in a job of a batch system srun (Slurm), blaunch (LSF) or qrsh (Grid Engine); HALO_RUN_AGENTS does the same (default: that of the batch system if it is installed, else ssh)",
 			set:  func(p *parser, a []string) error { return p.agents(a[0]) }},
 		{names: []string{"ssh-timeout"}, args: []string{"TIME"},
-			help: "how long to wait for all hosts to be ready (default 30s)",
-			set:  func(p *parser, a []string) (err error) { p.spec.Reach, err = parseTime(a[0]); return err }},
+			help: "how long to wait for all hosts to be ready; HALO_SSH_TIMEOUT does the same (default 30s)",
+			set:  func(p *parser, a []string) error { return p.reach(a[0]) }},
 		{names: []string{"ssh-limit"}, args: []string{"K"},
 			help: "how many agents on other hosts are started at the same time (default 32)",
 			set: func(p *parser, a []string) (err error) {

@@ -41,14 +41,19 @@ func Parse(args []string) (*Spec, error) {
 			}
 		}
 	}
-	if command := os.Getenv(envSSH); command != "" && p.spec.SSH == nil {
-		if err := p.ssh(command); err != nil {
-			return nil, fmt.Errorf("%s: %w", envSSH, err)
-		}
-	}
-	if how := os.Getenv(envAgents); how != "" && p.spec.Agents == "" {
-		if err := p.agents(how); err != nil {
-			return nil, fmt.Errorf("%s: %w", envAgents, err)
+	for _, d := range []struct {
+		variable string
+		given    bool // by an option
+		set      func(string) error
+	}{
+		{envSSH, p.spec.SSH != nil, p.ssh},
+		{envAgents, p.spec.Agents != "", p.agents},
+		{envReach, p.spec.Reach != 0, p.reach},
+	} {
+		if text := os.Getenv(d.variable); text != "" && !d.given {
+			if err := d.set(text); err != nil {
+				return nil, fmt.Errorf("%s: %w", d.variable, err)
+			}
 		}
 	}
 	if err := p.timeoutByEnv(); err != nil {
@@ -290,6 +295,9 @@ const envSSH = "HALO_SSH"
 // envAgents is the variable with the default for -agents.
 const envAgents = "HALO_RUN_AGENTS"
 
+// envReach is the variable with the default for -ssh-timeout.
+const envReach = "HALO_SSH_TIMEOUT"
+
 // agentNames are the commands that -agents chooses from: see newStarter.
 func agentNames() []string { return []string{"ssh", "srun", "blaunch", "qrsh"} }
 
@@ -340,6 +348,12 @@ func (p *parser) timeoutByEnv() (err error) {
 	}
 	p.spec.TimeoutByEnv = true
 	return nil
+}
+
+// reach sets how long all hosts may take to be ready.
+func (p *parser) reach(text string) (err error) {
+	p.spec.Reach, err = parseTime(text)
+	return err
 }
 
 // ssh splits a command into words; no shell reads it.

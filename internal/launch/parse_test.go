@@ -6,12 +6,14 @@ import (
 	"reflect"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 )
 
 func TestParse(t *testing.T) {
+	t.Setenv(envReach, "")
 	for _, c := range []struct {
 		line string
 		want Spec
@@ -123,6 +125,7 @@ func TestParseNamesWhatIsWrong(t *testing.T) {
 // X-LCH-01, section 11.5: the launcher accepts the options of other launchers. It ignores those that
 // ask only for what it does anyway.
 func TestXLCH01_OptionsOfPeers(t *testing.T) {
+	t.Setenv(envReach, "")
 	t.Setenv("LCH_A", "a")
 	program := func(n int) Block { return Block{N: n, Program: "p", Args: []string{}} }
 	with := func(b Block, env ...string) Block { b.Env = env; return b }
@@ -195,7 +198,37 @@ func TestTimeoutFromTheEnvironment(t *testing.T) {
 	}
 }
 
+// HALO_SSH_TIMEOUT gives hosts more time, unless the option does.
+func TestHostsHaveTheTimeOfTheEnvironment(t *testing.T) {
+	for _, c := range []struct {
+		variable, line string
+		want           time.Duration
+	}{
+		{"90", "p", 90 * time.Second},
+		{"2m", "-ssh-timeout 3 p", 3 * time.Second},
+		{"", "p", reachTimeout},
+		{"", "-await-hosts p", awaitTimeout},
+		{"1h", "-await-hosts p", time.Hour},
+	} {
+		t.Setenv(envReach, c.variable)
+		got, err := Parse(strings.Fields(c.line))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if limit := (&job{spec: got}).reachLimit(); limit != c.want {
+			t.Errorf("%s=%s, %q: hosts have %v, want %v", envReach, c.variable, c.line, limit, c.want)
+		}
+	}
+	for _, bad := range []string{"soon", "0", "-1"} {
+		t.Setenv(envReach, bad)
+		if _, err := Parse([]string{"p"}); err == nil || !strings.Contains(err.Error(), envReach+": "+strconv.Quote(bad)) {
+			t.Errorf("got %v for the time %q", err, bad)
+		}
+	}
+}
+
 func TestFileStandsAlone(t *testing.T) {
+	t.Setenv(envReach, "")
 	file := filepath.Join(t.TempDir(), "f")
 	if err := os.WriteFile(file, []byte("# none yet\n\n-n 2 a : -n 1 b 'c d' # e\nf#g \"#h\"\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -244,6 +277,7 @@ func FuzzSplitWords(f *testing.F) {
 
 // -check holds for all programs of the job; an -env of one program overrides it.
 func TestCheckSetsTheVariableOfAllRanks(t *testing.T) {
+	t.Setenv(envReach, "")
 	got, err := Parse(strings.Fields("-n 2 -check a : -env B 1 b : -env HALO_CHECK 0 c"))
 	if err != nil {
 		t.Fatal(err)

@@ -1,12 +1,17 @@
 package testrun
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"testing"
 )
+
+// init lets the hosts of jobs take as long as they need to be ready. By default a launcher waits for them for 30 seconds,
+// which they miss on a machine whose cores others use.
+func init() { os.Setenv("HALO_SSH_TIMEOUT", "1h") }
 
 // Halo builds the command halo in a directory, and returns its path. It has the planted faults if this binary has
 // them.
