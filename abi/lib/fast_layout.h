@@ -77,6 +77,7 @@
 #define HALO_SLOT_BROKEN              44
 #define HALO_SLOT_FORM                45
 #define HALO_SLOT_KIND                46
+#define HALO_SLOT_LATEST              47
 #define HALO_SLOT_HEAD                8
 #define HALO_SLOT_NUMBER              16
 #define HALO_SLOT_KNOWN               24
@@ -88,12 +89,13 @@
 #define HALO_SLOT_BACKOFF             72
 #define HALO_SLOT_NEXT_POLL           80
 #define HALO_SLOT_STAGES              88
-#define HALO_SLOT_STREAM_MEMORY       96
-#define HALO_SLOT_STREAM_NUMBER       104
-#define HALO_SLOT_STREAM_AT           112
-#define HALO_SLOT_STREAM_PASSED       120
-#define HALO_SLOT_STREAM_ENDS         128
-#define HALO_SLOT_SHORTS              640
+#define HALO_SLOT_LAST                96
+#define HALO_SLOT_STREAM_MEMORY       120
+#define HALO_SLOT_STREAM_NUMBER       128
+#define HALO_SLOT_STREAM_AT           136
+#define HALO_SLOT_STREAM_PASSED       144
+#define HALO_SLOT_STREAM_ENDS         152
+#define HALO_SLOT_SHORTS              664
 #define HALO_SLOT_SHORT               24
 #define HALO_SLOT_LINE                64
 #define HALO_HEAD_ARRIVED             0
@@ -112,6 +114,10 @@
 #define HALO_CELL_SHORT               8
 #define HALO_CELL_SAID                56
 #define HALO_CELL_STATED              144
+#define HALO_STATEMENT_BYTES          24
+#define HALO_STATEMENT_SINCE          0
+#define HALO_STATEMENT_SAID           8
+#define HALO_STATEMENT_LENGTH         16
 #define HALO_CELL_PASSED              64
 #define HALO_STAGE_BYTES              393216
 #define HALO_STREAM_SHORT             48
@@ -131,7 +137,7 @@
 #define HALO_SLOT_MOST                32768
 
 /* The number of this layout. C uses a record only if Go passes the same number. */
-#define HALO_COLL_LAYOUT 0x104e4ecef34c7190u
+#define HALO_COLL_LAYOUT 0x3977465131fa4fadu
 
 /* Offsets of fields in records of internal/shmfmt, and constants of internal/p2p. */
 #define HALO_MESSAGE_RECORD_VERSION   3

@@ -138,9 +138,14 @@ static inline uint32_t *said(struct slot *s, int r) { return HALO_AT(uint32_t, c
 /* terms.say and slot.state, for a contribution of n bytes: C tells neither types nor roots. The digest is stored with the
  * contribution, before the number. */
 static inline void state(struct slot *s, uint64_t n) {
-	uint64_t number = WORD(s, NUMBER), *stated = HALO_AT(uint64_t, cell(s, s->rank), HALO_CELL_STATED) + (number & 1) * 2;
-	stated[0] = number << 32;
-	stated[1] = n;
+	char *last = s->at + HALO_SLOT_LAST;
+	if ((*HALO_AT(uint64_t, last, HALO_STATEMENT_SAID) | (*HALO_AT(uint64_t, last, HALO_STATEMENT_LENGTH) ^ n)) != 0) {
+		uint8_t place = *HALO_AT(uint8_t, s->at, HALO_SLOT_LATEST) ^= 1;
+		*HALO_AT(uint64_t, last, HALO_STATEMENT_SINCE) = WORD(s, NUMBER);
+		*HALO_AT(uint64_t, last, HALO_STATEMENT_SAID) = 0;
+		*HALO_AT(uint64_t, last, HALO_STATEMENT_LENGTH) = n;
+		memcpy(cell(s, s->rank) + HALO_CELL_STATED + place * HALO_STATEMENT_BYTES, last, HALO_STATEMENT_BYTES);
+	}
 	*said(s, s->rank) = s->digest = (uint32_t)n << 16;
 }
 

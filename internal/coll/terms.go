@@ -11,9 +11,9 @@ import (
 
 // terms is what a member tells the others about a collective: the codes of the elements that it sends
 // and receives, and the roots that it has named up to now, in a word; and the length of its
-// contribution. In a slot the word and the length are the Statement of the member. Beside its
-// contribution, where there is room for 32 bits, is a digest of both. The others load the contribution and
-// the digest together, and the Statement only if the digest is not their own.
+// contribution. In a slot the word and the length are the Statement of the member, which is stored when it
+// changes. Beside the contribution, where there is room for 32 bits, is a digest of both. The others load the
+// contribution and the digest together, and the Statement only if the digest is not their own.
 //
 // The roots are a number that is computed from all of them in their order. If two members both
 // were the root, and received nothing from each other, they find that out in the next collective
@@ -65,10 +65,7 @@ func (t *terms) name(k Kind, root int) {
 func (t *terms) say(send, recv dtype.Code, n int) {
 	t.said = uint32(send) | uint32(recv)<<8 | uint32(t.roots)<<16
 	t.length = n
-	if planted.LengthUntold {
-		n = 0
-	}
-	t.digest = t.said + uint32(n+n>>16*rootFactor)<<16
+	t.digest = statement{t.said, n}.digest()
 }
 
 // turn returns the word of a Bcast in 24 bits, since its two codes are the same. fromTurn is the
@@ -81,6 +78,14 @@ func fromTurn(w uint32) uint32 { return w<<8 | w&0xff }
 type statement struct {
 	said   uint32
 	length int // -1 if the member does not tell it
+}
+
+func (a statement) digest() uint32 {
+	n := a.length
+	if planted.LengthUntold {
+		n = 0
+	}
+	return a.said + uint32(n+n>>16*rootFactor)<<16
 }
 
 // clash reports whether two statements disagree on the roots, on the elements or on the length.
@@ -197,7 +202,8 @@ func (s *slot) digest(r int) uint32 {
 }
 
 // statement returns the statement of the member of rank r for the current collective. A member that runs
-// a Barrier, and has named no roots, has stored none.
+// a Barrier, and has named no roots, has none: its digest is 0. The member may have entered the next collective, and
+// have stored a statement for that.
 func (s *slot) statement(r int) statement {
 	switch {
 	case r == s.c.Rank:
@@ -205,18 +211,33 @@ func (s *slot) statement(r int) statement {
 	case s.metWords():
 		return statement{s.cells[r].Met[s.Turns&1], 0}
 	}
-	x := &s.cells[r].Stated[s.Number&1]
-	if uint32(x.Terms>>32) != uint32(s.Number) {
-		return statement{0, -1}
+	var last *shmfmt.Statement
+	for i := range s.cells[r].Stated {
+		x := &s.cells[r].Stated[i]
+		if x.Since <= s.Number && (last == nil || x.Since > last.Since) {
+			last = x
+		}
 	}
-	return statement{uint32(x.Terms), int(x.Length)}
+	if last != nil {
+		if x := (statement{uint32(last.Said), int(last.Length)}); x.digest() == s.digest(r) && x.digest() != 0 {
+			return x
+		}
+	}
+	return statement{0, -1}
 }
 
-// state stores the own statement for the current collective, with the number of the latter. The memory for
-// it may be written. With 2 ranks in Go these stores make an Allreduce of 8 bytes a third slower (0.27 us
-// become 0.35), wherever in the cell the statement is; members could state it only when their digests differ.
+// state stores the own statement for the current collective, unless it is the last one. The memory for it may be
+// written: all others have left the collective before the last one, so that they need only the last statement.
 func (s *slot) state() {
-	s.own.Stated[s.Number&1] = shmfmt.Statement{Terms: uint64(s.terms.said) | s.Number<<32, Length: uint64(s.terms.length)}
+	if s.Last.Said != uint64(s.terms.said) || s.Last.Length != uint64(s.terms.length) {
+		s.restate()
+	}
+}
+
+func (s *slot) restate() {
+	s.Latest ^= 1
+	s.Last = shmfmt.Statement{Since: s.Number, Said: uint64(s.terms.said), Length: uint64(s.terms.length)}
+	s.own.Stated[s.Latest] = s.Last
 }
 
 // rank returns the rank of a member in the communicator of the program's call, and ranks the

@@ -25,6 +25,7 @@ type SlotState struct {
 	Broken bool    // a member has died in the slot, so that its counts are not valid any more; or this member owes steps: see package coll
 	Form   uint8   // a form of package coll
 	Kind   uint8   // of the last collective entered, a kind of package coll
+	Latest uint8   // place of Last in Cell.Stated
 	Turns  uint64  // releases waited for
 	Absent int64   // members that had not arrived when this one did
 
@@ -32,6 +33,7 @@ type SlotState struct {
 	Backoff  uint64  // collectives in which this member does not poll for the release, after polls that found nothing
 	NextPoll uint64  // the turn from which on it polls again
 	Stages   uintptr // address of the members' Stages, 0 before the first use
+	Last     Statement
 	Stream   SlotStream
 }
 
@@ -50,12 +52,14 @@ func SlotLayout() []Field {
 	var head SlotHead
 	var turn Turn
 	var cell Cell
+	var statement Statement
 	streamAt, releaseAt := unsafe.Offsetof(s.Stream), unsafe.Offsetof(head.Release)
 	return []Field{
 		{"SLOT_BUSY", int64(unsafe.Offsetof(s.Busy))},
 		{"SLOT_BROKEN", int64(unsafe.Offsetof(s.Broken))},
 		{"SLOT_FORM", int64(unsafe.Offsetof(s.Form))},
 		{"SLOT_KIND", int64(unsafe.Offsetof(s.Kind))},
+		{"SLOT_LATEST", int64(unsafe.Offsetof(s.Latest))},
 		{"SLOT_HEAD", int64(unsafe.Offsetof(s.Head))},
 		{"SLOT_NUMBER", int64(unsafe.Offsetof(s.Number))},
 		{"SLOT_KNOWN", int64(unsafe.Offsetof(s.Known))},
@@ -67,6 +71,7 @@ func SlotLayout() []Field {
 		{"SLOT_BACKOFF", int64(unsafe.Offsetof(s.Backoff))},
 		{"SLOT_NEXT_POLL", int64(unsafe.Offsetof(s.NextPoll))},
 		{"SLOT_STAGES", int64(unsafe.Offsetof(s.Stages))},
+		{"SLOT_LAST", int64(unsafe.Offsetof(s.Last))},
 		{"SLOT_STREAM_MEMORY", int64(streamAt + unsafe.Offsetof(s.Stream.Memory))},
 		{"SLOT_STREAM_NUMBER", int64(streamAt + unsafe.Offsetof(s.Stream.Number))},
 		{"SLOT_STREAM_AT", int64(streamAt + unsafe.Offsetof(s.Stream.At))},
@@ -91,6 +96,10 @@ func SlotLayout() []Field {
 		{"CELL_SHORT", int64(unsafe.Offsetof(cell.Short))},
 		{"CELL_SAID", int64(unsafe.Offsetof(cell.Said))},
 		{"CELL_STATED", int64(unsafe.Offsetof(cell.Stated))},
+		{"STATEMENT_BYTES", int64(unsafe.Sizeof(statement))},
+		{"STATEMENT_SINCE", int64(unsafe.Offsetof(statement.Since))},
+		{"STATEMENT_SAID", int64(unsafe.Offsetof(statement.Said))},
+		{"STATEMENT_LENGTH", int64(unsafe.Offsetof(statement.Length))},
 		{"CELL_PASSED", int64(unsafe.Offsetof(cell.Passed))},
 		{"STAGE_BYTES", StageSize},
 		{"STREAM_SHORT", StreamShort},
