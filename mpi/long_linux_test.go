@@ -7,8 +7,6 @@ import (
 	"testing"
 	"unsafe"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/halo-mpi/halo/internal/sys"
 	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/mpi"
@@ -43,8 +41,10 @@ func longMemory(t testing.TB, size int, apart ...int) []byte {
 		if i, own := slices.BinarySearch(parts, part); own {
 			offset = (1 + i) * longPart
 		}
-		_, err := unix.MmapPtr(int(f.Fd()), int64(offset), unsafe.Pointer(&all[part*longPart]), longPart, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED|syscall.MAP_FIXED)
-		ok(t, err)
+		if _, _, err := syscall.Syscall6(syscall.SYS_MMAP, uintptr(unsafe.Pointer(&all[part*longPart])), longPart,
+			syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED|syscall.MAP_FIXED, f.Fd(), uintptr(offset)); err != 0 {
+			t.Fatal(err)
+		}
 	}
 	return all[:size]
 }
