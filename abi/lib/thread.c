@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "caller.h"
 #include "shim.h"
 #include "signal_stack.h"
 
@@ -86,6 +87,8 @@ void halo_attach(void) {
 	pthread_mutex_unlock(&door);
 	const char *check = getenv("HALO_CHECK");
 	halo_attached = check != NULL && strcmp(check, "1") == 0 ? 2 : 1;
+	if (halo_attached == 2)
+		halo_find_fortran();
 }
 
 /* The return address of the innermost call of this thread. After a call in a callback the address
@@ -100,7 +103,7 @@ int halo_call_noted(int number, int large, void *words, void *caller) {
 	struct halo_stay stay;
 	halo_prepare(&stay);
 	void *before = noted;
-	noted = caller;
+	noted = halo_in_fortran((uintptr_t)caller) ? halo_caller_in_fortran(caller) : caller;
 	int result = halo_enter_run(number, large | halo_environment_code(stay.own) << 8, words);
 	noted = before;
 	halo_from_go(&stay);

@@ -86,6 +86,67 @@ func TestCheckingNamesLinesOfC(t *testing.T) {
 	}
 }
 
+// BRD-08: so do those for programs in Fortran, by each method.
+func TestBRD08_CheckingNamesLinesOfFortran(t *testing.T) {
+	needFortran(t)
+	t.Parallel()
+	source, all := methods("check_sites")
+	text, err := os.ReadFile(source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := map[string][2]string{} // the lines of a mistake
+	mistake := ""
+	for i, line := range strings.Split(string(text), "\n") {
+		place := regexp.QuoteMeta(fmt.Sprintf("check_sites.F90:%d", i+1))
+		pair := at[mistake]
+		switch {
+		case strings.HasPrefix(line, "  CASE ('"):
+			mistake = strings.Trim(line, " CASE(')")
+			continue
+		case strings.HasSuffix(line, " ! first"):
+			pair[0] = place
+		case strings.HasSuffix(line, " ! second"):
+			pair[1] = place
+		}
+		at[mistake] = pair
+	}
+	says := map[string]string{
+		"types":      "rank 0 sends 4 x MPI_INT\\S*, rank 1 receives 4 x MPI_DOUBLE\\S*: rank 0 at FIRST, rank 1 at SECOND",
+		"count":      "rank 0 at FIRST, rank 1 at SECOND",
+		"calls":      "rank 0 calls MPI_Bcast, rank 1 calls MPI_Barrier: rank 0 at FIRST, rank 1 at SECOND",
+		"roots":      "rank 0 names root 0, rank 1 names root 1: rank 0 at FIRST, rank 1 at SECOND",
+		"operations": "rank 0 combines by MPI_SUM, rank 1 by MPI_MAX: rank 0 at FIRST, rank 1 at SECOND",
+		"lengths":    "rank 0 at FIRST, rank 1 at SECOND|rank 1 at SECOND, rank 0 at FIRST",
+		"changed":    "have changed before it was complete, between the call at FIRST and that at SECOND",
+		"posted":     "1 receive is still posted: on MPI_COMM_WORLD from 0 tag 8, at SECOND; here, unmatched: from 0 tag 7, 16 bytes, sent at FIRST",
+		"unreceived": "never received: 1 message of 16 bytes from 0 tag 7, made at FIRST",
+	}
+	for _, m := range all {
+		program := filepath.Join(t.TempDir(), "check_sites")
+		args := append(append(append([]string{"-g"}, strictFortran...), m.flags...), "-O0") // which merges no calls
+		if r := command(t, nil, bin("mpifort"), append(args, "-J", t.TempDir(), "-o", program, source)...); r.status != 0 {
+			t.Fatalf("mpifort: %s", r.err)
+		}
+		for what, want := range says {
+			for _, fabric := range []string{"shm", "tcp"} {
+				t.Run(fmt.Sprint(m.name, "/", what, "/", fabric), func(t *testing.T) {
+					t.Parallel()
+					r := launched(t, fabric, 2, []string{"HALO_CHECK=1"}, program, what)
+					first, second := at[what][0], at[what][1]
+					if m.name == "f08" && what == "changed" {
+						second = `check_sites\.F90:\d+` // gfortran writes the line of another statement for this call
+					}
+					want := strings.NewReplacer("FIRST", first, "SECOND", second).Replace(want)
+					if !regexp.MustCompile(want).MatchString(r.out + r.err) {
+						t.Errorf("status %d\n%s%s\nwant %s", r.status, r.out, r.err, want)
+					}
+				})
+			}
+		}
+	}
+}
+
 // In checking mode MPI_Finalize lists each object that is not freed once, with its place; without
 // checking mode it lists none (issue 19, section 1).
 func TestCheckingListsWhatIsLeft(t *testing.T) {
