@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -111,6 +112,53 @@ func TestFinalizeListsWhatIsLeft(t *testing.T) {
 			}
 		})
 	}
+}
+
+// BRD-08: messages that nobody has received are listed with their senders' lines, those on a communicator that was
+// freed, too; those of sessions and of collectives are not.
+func TestBRD08_UnreceivedMessagesAreListed(t *testing.T) {
+	for _, check := range []string{"1", ""} {
+		for _, fabric := range mpitest.Fabrics() {
+			t.Run(check+fabric, func(t *testing.T) {
+				t.Setenv("HALO_CHECK", check)
+				var first, other string
+				text := printed(t, func() {
+					ok(t, mpitest.RunOver(fabric, 2, func(c *mpi.Comm) error {
+						d, err := c.Dup()
+						ok(t, err)
+						if c.Rank() == 0 {
+							for range 2 {
+								ok(t, mpi.Send(c, []int64{1}, 1, 7))
+							}
+							first = line()
+							ok(t, mpi.Send(d, make([]byte, 100), 1, 8))
+							other = line()
+							ok(t, mpi.Send(c, []int64{1}, 1, 9))
+						} else {
+							ok(t, second(mpi.Recv(c, make([]int64, 1), 0, 9)))
+						}
+						ok(t, c.Barrier())
+						return d.Free()
+					}))
+				})
+				want := ""
+				if check != "" {
+					want = fmt.Sprintf("halo: rank 1: never received: 2 messages of 8 bytes from 0 tag 7, made at %s\n"+
+						"halo: rank 1: never received: 1 message of 100 bytes from 0 tag 8, made at %s\n", earlier(first, 2), earlier(other, 1))
+				}
+				if text != want {
+					t.Errorf("%swant\n%s", text, want)
+				}
+			})
+		}
+	}
+}
+
+// earlier is the place some lines before another one.
+func earlier(at string, lines int) string {
+	file, digits, _ := strings.Cut(at, ":")
+	n, _ := strconv.Atoi(digits)
+	return fmt.Sprintf("%s:%d", file, n-lines)
 }
 
 // A receive that is still posted is ErrPending, and is listed with its place; without checking

@@ -4,7 +4,9 @@ import (
 	"fmt"
 
 	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/leftover"
 	"github.com/halo-mpi/halo/internal/match"
+	"github.com/halo-mpi/halo/internal/proc"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
@@ -88,6 +90,39 @@ next:
 		b = fmt.Appendf(b, "; and %d more", more)
 	}
 	return b
+}
+
+// Unreceived notes the messages that the program has not received, in checking mode, when it receives none any more.
+// It takes the lock.
+func (e *Engine) Unreceived(list *leftover.List) {
+	var all []unmatched
+	var from []int
+	e.p.Lock()
+	e.p.Progress(-1) // what has come with the last barrier
+	for n := range e.table.Messages() {
+		if n.Ctx&1 != 0 || proc.InSession(n.Ctx) {
+			continue
+		}
+		x := unmatched{Key: n.Key, size: n.Owner.size}
+		if n.Owner.hasClaim {
+			x.at = e.claims[n.Owner].at
+		}
+		rank := int(n.Src)
+		if e.comms != nil {
+			if c := e.comms(n.Ctx); c != nil {
+				rank = c.RankOf(n.Src)
+			}
+		}
+		all, from = append(all, x), append(from, rank)
+	}
+	e.p.Unlock()
+	for i, x := range all {
+		place := "an unknown place"
+		if x.at != "" {
+			place = e.locator.Resolve(x.at)
+		}
+		list.Add("received", "message", fmt.Sprintf("%d bytes from %d tag %d", x.size, from[i], x.Tag), place)
+	}
 }
 
 // appendSource appends where messages come from.

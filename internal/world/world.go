@@ -7,6 +7,7 @@ package world
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"runtime"
 	"slices"
@@ -21,6 +22,7 @@ import (
 	"github.com/halo-mpi/halo/internal/fabric"
 	"github.com/halo-mpi/halo/internal/fabric/tcp"
 	"github.com/halo-mpi/halo/internal/file"
+	"github.com/halo-mpi/halo/internal/leftover"
 	"github.com/halo-mpi/halo/internal/meet"
 	"github.com/halo-mpi/halo/internal/memory"
 	"github.com/halo-mpi/halo/internal/node"
@@ -316,6 +318,11 @@ func (w *World) close() error {
 	if err != nil {
 		w.Coll.Unclaim(w.Comm)
 		return err
+	}
+	if w.checks {
+		var list leftover.List
+		w.P2P.Unreceived(&list)
+		io.WriteString(os.Stderr, list.Text(w.Proc.Job().Rank))
 	}
 	w.P2P.Drain()
 	// A collective fails as soon as a member has ended. A process that has left the barrier is
