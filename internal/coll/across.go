@@ -89,6 +89,9 @@ func (d *division) AppendAbout(b []byte) []byte {
 	return d.whole.AppendOn(append(b, d.kind.String()...))
 }
 
+// Awaits implements proc.Awaiter.
+func (d *division) Awaits() int32 { return d.whole.Awaits() }
+
 // stages runs the schedule with leaders. If slotted, the members of the node do their part
 // through the slot, and the schedule leaves that part out. If found, the error that this member
 // has found before, says that roots differ or that a member refuses, the schedule tells the other members. It takes the

@@ -117,6 +117,7 @@ func (e *Engine) persistent(s *schedule) *p2p.Request {
 	s.persistent, s.tag = true, -st.inits
 	s.agreeOn(true)
 	s.request = e.p2p.NewRequest(s.c, s.kind.String())
+	s.request.OfMembers()
 	e.p2p.SetPersistent(s.request, s)
 	return s.request
 }

@@ -149,6 +149,9 @@ func (s *slot) AppendAbout(b []byte) []byte {
 	return s.c.AppendOn(append(b, Kind(s.Kind).String()...))
 }
 
+// Awaits implements proc.Awaiter.
+func (s *slot) Awaits() int32 { return s.c.Awaits() }
+
 // wake wakes the others if they sleep until a number that was just published.
 // A member calls it when it has what it waits for, or begins to wait for long,
 // so that the fence does not add to the time that the line takes.

@@ -3,9 +3,11 @@
 package comm
 
 import (
+	"slices"
 	"sync/atomic"
 
 	"github.com/halo-mpi/halo/internal/proc"
+	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
 // Comm is a communicator in one process. Its members do not change.
@@ -78,6 +80,15 @@ func (c *Comm) AppendOn(b []byte) []byte {
 		}
 	}
 	return b
+}
+
+// Awaits says who ends the wait for any other member: shmfmt.AwaitsAny, or AwaitsUnknown if there are members of
+// other jobs.
+func (c *Comm) Awaits() int32 {
+	if c.Inter != nil || int(slices.Max(c.Members)) >= c.Proc.Job().Size {
+		return shmfmt.AwaitsUnknown
+	}
+	return shmfmt.AwaitsAny
 }
 
 // Size is the number of members.

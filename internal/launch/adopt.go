@@ -45,7 +45,7 @@ func adopt(program string) int {
 		if a != nil && a.self != "" {
 			local[a.self] = true
 		}
-		j.slots = renamed(hosts, local)
+		j.slots = mergeHosts(renamed(hosts, local))
 	}
 	j.adopted, j.begun, j.copied, j.running = true, true, true, 1
 	j.apps = []app{{n: 1, file: program, argv: []string{program}, env: passedOn(os.Environ())}}

@@ -117,8 +117,8 @@ func (a *agent) take(s *share) {
 	}
 }
 
-// start starts the ranks, without waiting for any. Rank 0, if it is one of
-// them, reads input.
+// start starts the ranks, without waiting for any. The rank that reads the standard input, if it is
+// one of them, reads input.
 func (a *agent) start(input *os.File) error {
 	null, err := noInput()
 	if err != nil {
@@ -135,7 +135,7 @@ func (a *agent) start(input *os.File) error {
 	a.spawner.do(func() {
 		for i, p := range a.procs {
 			from := null
-			if p.rank == 0 && input != nil {
+			if p.rank == a.share.reader && input != nil {
 				from = input
 			}
 			if err := a.startOne(p, environ[p.app], where[i], from); err != nil {

@@ -32,15 +32,17 @@ type agentProcess struct {
 	probe    *probe
 	carriers map[stream2]*carrier
 	carrying sync.WaitGroup
-	input    *feed  // nil: rank 0 is elsewhere
+	input    *feed  // nil: the rank that reads it is elsewhere
 	fetch    *fetch // nil: the programs are here
 	about    addressing
+	looker   looker
 	why      string // it uses another fabric than expected, "" if it does not
 }
 
 // addressing is what the launcher says about how hosts reach each other.
 type addressing struct {
 	iface string
+	ports string   // at which the host listens, "" for any
 	peers []string // names of other hosts
 }
 
@@ -181,7 +183,7 @@ func (s *agentProcess) do(kind uint8, b frame.Body) error {
 		a.spawned(rank, number, boot.DecodeSpawned(&b))
 	case kindInput:
 		if s.input == nil {
-			return errors.New("the launcher sent input to a host that does not start rank 0, or not yet")
+			return errors.New("the launcher sent input to a host that does not start the rank that reads it, or not yet")
 		}
 		return s.input.add(b.Left)
 	case kindInputEnd:
@@ -194,6 +196,12 @@ func (s *agentProcess) do(kind uint8, b frame.Body) error {
 		}
 	case kindShow:
 		s.out.send(frame.New(kindShown).Raw([]byte(notesTable(a.memory.Notes()))).Bytes())
+	case kindLook:
+		if state, err := s.looker.look(a.memory.Notes()); err == nil {
+			if b, err := state.encode(); err == nil {
+				s.out.send(frame.New(kindLooked).Raw(b).Bytes())
+			}
+		}
 	case kindFinish:
 		s.finish()
 	default:
@@ -205,7 +213,7 @@ func (s *agentProcess) do(kind uint8, b frame.Body) error {
 // plan takes this host's share of the job, and checks whether it can be run.
 func (s *agentProcess) plan(body []byte) error {
 	r := frame.Body{Left: body}
-	s.about = addressing{r.Text(), r.Words()}
+	s.about = addressing{r.Text(), r.Text(), r.Words()}
 	plan, err := decodeShare(r.Left)
 	if err != nil || r.Bad || s.agent.share != nil {
 		return fmt.Errorf("the launcher's plan is broken: %v", err)
@@ -253,7 +261,7 @@ func (s *agentProcess) ready() (err error) {
 			peers = append(peers, a)
 		}
 		if plan.listen, err = listenAddress(s.about.iface, sshd, true, peers); err == nil {
-			s.probe, err = openProbe(plan.listen)
+			s.probe, err = openProbe(plan.listen, s.about.ports)
 		}
 		if err != nil {
 			return err
@@ -289,7 +297,7 @@ func checkApp(a *app) error {
 func (s *agentProcess) start() error {
 	s.probe.close()
 	var input *os.File
-	if s.agent.share.where[0] == s.agent.share.self {
+	if s.agent.share.where[s.agent.share.reader] == s.agent.share.self {
 		r, w, err := os.Pipe()
 		if err != nil {
 			return err
@@ -300,7 +308,7 @@ func (s *agentProcess) start() error {
 		go func() {
 			defer w.Close()
 			io.Copy(w, s.input)
-			io.Copy(io.Discard, s.input) // rank 0 has closed its stdin
+			io.Copy(io.Discard, s.input) // the rank has closed its stdin
 		}()
 	}
 	return s.agent.start(input)

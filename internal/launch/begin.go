@@ -31,7 +31,7 @@ func (j *job) prepare(programs []*program) error {
 			env: append(slices.Clone(settings), b.Env...), psets: b.Psets})
 	}
 	plan := share{id: j.id, secret: j.secret, fabric: j.fabric, bind: j.spec.Bind,
-		where: j.where, listen: boot.Loopback, universe: j.universe(), parent: j.port, far: j.far() || j.beyond()}
+		where: j.where, listen: boot.Loopback, universe: j.universe(), parent: j.port, far: j.far() || j.beyond(), reader: j.spec.Reader}
 	for _, h := range j.hosts {
 		plan.hosts = append(plan.hosts, h.name)
 	}
@@ -206,7 +206,7 @@ func (j *job) listen(here *host) (err error) {
 	if j.agent.share.listen, err = listenAddress(j.spec.Iface, sshd, false, peers); err != nil {
 		return err
 	}
-	if j.probe, err = openProbe(j.agent.share.listen); err == nil {
+	if j.probe, err = openProbe(j.agent.share.listen, j.spec.Ports); err == nil {
 		here.addr = j.probe.addr
 	}
 	return err
@@ -269,15 +269,15 @@ func (j *job) begin() error {
 	}
 	for _, h := range j.hosts {
 		var in *os.File
-		if h == j.ranks[0].host {
+		if h == j.ranks[j.spec.Reader].host {
 			in = input
 		}
 		if err := h.node.start(in); err != nil {
 			return fmt.Errorf("%s: %w", h.name, err)
 		}
 	}
-	if j.ranks[0].host.remote == nil && input != j.stdin {
-		input.Close() // rank 0 has it
+	if j.ranks[j.spec.Reader].host.remote == nil && input != j.stdin {
+		input.Close() // the rank has it
 	}
 	startInput()
 	return nil

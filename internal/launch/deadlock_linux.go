@@ -78,7 +78,7 @@ func suspect(jobs []*JobState, notes []*os.File) {
 			continue
 		}
 		if h, views, err := shmfmt.ReadNotes(notes[i]); err == nil {
-			later := newJobState(h, views, time.Now())
+			later := newJobState(h, views, time.Now(), linesOf)
 			later.judge(s.cpu())
 			s.Deadlock = later.Deadlock
 		}

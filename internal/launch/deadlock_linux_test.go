@@ -51,7 +51,7 @@ func TestF6_WhoCountsForADeadlock(t *testing.T) {
 	}
 	waits := rank(stateWaiting, shmfmt.StageRunning, time.Minute)
 	accepts := waits
-	accepts.Waits = []WaitState{{"Accept at halo://127.0.0.1:4000/..." + shmfmt.ForAnotherJob, now}}
+	accepts.Waits = []WaitState{{"Accept at halo://127.0.0.1:4000/..." + shmfmt.ForAnotherJob, now, shmfmt.AwaitsUnknown}}
 	for _, c := range []struct {
 		ranks []RankState
 		size  int

@@ -28,7 +28,8 @@ Options for each PROGRAM:
 	b.WriteString("\nOptions of other launchers that are accepted and ignored (-v names them):\n")
 	writeIdle(&b, table)
 	fmt.Fprintf(&b, `
-Rank 0 reads the launcher's standard input, the others read nothing. Output
+Rank 0 reads the launcher's standard input (-stdin RANK: another one), the
+others read nothing. Output
 comes through the launcher, whole lines at a time. SIGINT, SIGTERM, SIGHUP,
 SIGQUIT, SIGUSR1, SIGTSTP and SIGCONT are passed on to the ranks; a second
 SIGINT or SIGTERM, at least a second later, kills them, and so does the end of

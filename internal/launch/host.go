@@ -31,7 +31,7 @@ type host struct {
 // A node carries out the launcher's requests on one host: the agent inside the launcher, or
 // a remote one. No method blocks.
 type node interface {
-	start(input *os.File) error // input: what rank 0 reads, nil if that is elsewhere
+	start(input *os.File) error // input: what a rank reads, nil if that is elsewhere
 	signal(s syscall.Signal)
 	tell(reason string) // ranks that the job has ended
 	deliver(table []byte)

@@ -66,6 +66,7 @@ func (a *simulatedAgent) run() {
 	a.send(append([]byte(agentMagic), hello...))
 	b := frame.Body{Left: a.next(kindPlan)}
 	b.Text()
+	b.Text()
 	b.Words()
 	plan, err := decodeShare(b.Left)
 	if err != nil {

@@ -167,6 +167,37 @@ func TestRealHosts(t *testing.T) {
 		h.Join(1)
 		nothingRuns(t, h)
 	})
+	t.Run("ports", func(t *testing.T) {
+		listening := func(i int) (list []int) {
+			text, err := h.Command(i, "sh", "-c", "cat /proc/net/tcp*").Output()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for line := range strings.Lines(string(text)) {
+				words := strings.Fields(line) // number, local address, peer, state
+				port, err := strconv.ParseInt(words[1][strings.LastIndexByte(words[1], ':')+1:], 16, 32)
+				if err == nil && words[3] == "0A" && port > 1023 {
+					list = append(list, int(port))
+				}
+			}
+			return list
+		}
+		r := over(t, h, "-ports", "41000-41003", "-host", "host1:2,host2", "-n", "3", hangPath, "recv").start()
+		for end := time.Now().Add(hangs); (len(listening(1)) != 2 || len(listening(2)) != 1) && time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		}
+		ports := append(listening(1), listening(2)...)
+		if len(ports) != 3 {
+			t.Errorf("ports %v", ports)
+		}
+		for _, port := range ports {
+			if port < 41000 || port > 41003 {
+				t.Errorf("port %d", port)
+			}
+		}
+		r.stop()
+		over(t, h, "-ports", "41000-41001", "-host", "host1:3,host2", "-n", "4", hangPath, "recv").start().wait(1).said("no port of 41000-41001 (HALO_PORTS) is free")
+		nothingRuns(t, h)
+	})
 	t.Run("firewall", func(t *testing.T) {
 		if _, err := exec.LookPath("nft"); err != nil {
 			t.Skip("no nft here")

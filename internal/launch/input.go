@@ -12,7 +12,7 @@ import (
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
-// inputFor returns what rank 0 reads. It is the launcher's own stdin, unless
+// inputFor returns what the rank reads that reads the standard input. It is the launcher's own stdin, unless
 // that is a terminal: rank 0 is not in the terminal's foreground group, and the
 // kernel would stop it when it reads. So the launcher reads for it, from the start.
 //

@@ -81,14 +81,16 @@ func peerOptions() []option {
 				return nil
 			}},
 		{names: []string{"stdin"}, args: []string{"RANK"},
-			help: "0: rank 0 reads the standard input (the default); none: no rank does",
+			help: "the rank that reads the standard input (default 0); none: no rank does",
 			set: func(p *parser, a []string) error {
-				switch a[0] {
-				case "0":
-				case "none":
+				rank, err := strconv.Atoi(a[0])
+				switch {
+				case a[0] == "none":
 					p.spec.NoStdin = true
+				case err != nil || rank < 0:
+					return fmt.Errorf("%q is neither a rank nor none: one rank can read the standard input", a[0])
 				default:
-					return fmt.Errorf("%q is not one of 0, none: no other rank can read the standard input", a[0])
+					p.spec.Reader = rank
 				}
 				return nil
 			}},

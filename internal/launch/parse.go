@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/halo-mpi/halo/internal/address"
 	"github.com/halo-mpi/halo/internal/boot"
 )
 
@@ -22,6 +23,9 @@ var (
 func Parse(args []string) (*Spec, error) {
 	p := &parser{spec: &Spec{}, options: options()}
 	if err := p.line(args); err != nil {
+		return nil, err
+	}
+	if err := p.play(); err != nil {
 		return nil, err
 	}
 	if err := p.allocate(); err != nil {
@@ -49,6 +53,7 @@ func Parse(args []string) (*Spec, error) {
 		{envSSH, p.spec.SSH != nil, p.ssh},
 		{envAgents, p.spec.Agents != "", p.agents},
 		{envReach, p.spec.Reach != 0, p.reach},
+		{address.EnvPorts, p.spec.Ports != "", p.ports},
 	} {
 		if text := os.Getenv(d.variable); text != "" && !d.given {
 			if err := d.set(text); err != nil {
@@ -68,11 +73,17 @@ func Parse(args []string) (*Spec, error) {
 	if p.spec.Verbose {
 		p.general = append([]string{envVerbose + "=1"}, p.general...)
 	}
+	if p.spec.Ports != "" {
+		p.general = append([]string{address.EnvPorts + "=" + p.spec.Ports}, p.general...)
+	}
 	if len(p.general) > 0 {
 		for i := range p.spec.Blocks {
 			b := &p.spec.Blocks[i]
 			b.Env = append(slices.Clone(p.general), b.Env...)
 		}
+	}
+	if n := p.spec.Size(); n > 0 && p.spec.Reader >= n {
+		return nil, fmt.Errorf("-stdin %d: the ranks are 0 to %d", p.spec.Reader, n-1)
 	}
 	if p.spec.Bind == "auto" {
 		p.spec.Bind = ""
@@ -353,6 +364,13 @@ func (p *parser) timeoutByEnv() (err error) {
 // reach sets how long all hosts may take to be ready.
 func (p *parser) reach(text string) (err error) {
 	p.spec.Reach, err = parseTime(text)
+	return err
+}
+
+// ports sets the ports at which processes listen.
+func (p *parser) ports(text string) error {
+	p.spec.Ports = text
+	_, err := address.ParsePorts(text)
 	return err
 }
 

@@ -6,10 +6,11 @@ import (
 	"reflect"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/halo-mpi/halo/internal/address"
 )
 
 func TestParse(t *testing.T) {
@@ -198,35 +199,6 @@ func TestTimeoutFromTheEnvironment(t *testing.T) {
 	}
 }
 
-// HALO_SSH_TIMEOUT gives hosts more time, unless the option does.
-func TestHostsHaveTheTimeOfTheEnvironment(t *testing.T) {
-	for _, c := range []struct {
-		variable, line string
-		want           time.Duration
-	}{
-		{"90", "p", 90 * time.Second},
-		{"2m", "-ssh-timeout 3 p", 3 * time.Second},
-		{"", "p", reachTimeout},
-		{"", "-await-hosts p", awaitTimeout},
-		{"1h", "-await-hosts p", time.Hour},
-	} {
-		t.Setenv(envReach, c.variable)
-		got, err := Parse(strings.Fields(c.line))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if limit := (&job{spec: got}).reachLimit(); limit != c.want {
-			t.Errorf("%s=%s, %q: hosts have %v, want %v", envReach, c.variable, c.line, limit, c.want)
-		}
-	}
-	for _, bad := range []string{"soon", "0", "-1"} {
-		t.Setenv(envReach, bad)
-		if _, err := Parse([]string{"p"}); err == nil || !strings.Contains(err.Error(), envReach+": "+strconv.Quote(bad)) {
-			t.Errorf("got %v for the time %q", err, bad)
-		}
-	}
-}
-
 func TestFileStandsAlone(t *testing.T) {
 	t.Setenv(envReach, "")
 	file := filepath.Join(t.TempDir(), "f")
@@ -337,5 +309,34 @@ func TestPeerOptionsAndMistakes(t *testing.T) {
 		if _, err := Parse(args); err == nil {
 			t.Errorf("%q is accepted", args)
 		}
+	}
+}
+
+// -ports and HALO_PORTS are a range for the hosts and for the ranks.
+func TestPortsOfAJob(t *testing.T) {
+	for _, c := range []struct{ variable, line, want string }{
+		{"", "p", ""},
+		{"6000-6001", "p", "6000-6001"},
+		{"6000-6001", "-ports 7000:7100 p", "7000:7100"},
+	} {
+		t.Setenv(address.EnvPorts, c.variable)
+		s, err := Parse(strings.Fields(c.line))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var env []string
+		if c.want != "" {
+			env = []string{"HALO_PORTS=" + c.want}
+		}
+		if s.Ports != c.want || !slices.Equal(s.Blocks[0].Env, env) {
+			t.Errorf("%s=%s, %q: %q, variables %q", address.EnvPorts, c.variable, c.line, s.Ports, s.Blocks[0].Env)
+		}
+	}
+	t.Setenv(address.EnvPorts, "9-8")
+	if _, err := Parse([]string{"p"}); err == nil || !strings.Contains(err.Error(), `HALO_PORTS: "9-8" is no range of ports such as 50000-50100`) {
+		t.Error(err)
+	}
+	if _, err := Parse([]string{"-ports", "x", "p"}); err == nil || !strings.Contains(err.Error(), `-ports: "x" is no range of ports`) {
+		t.Error(err)
 	}
 }

@@ -82,6 +82,8 @@ type RankState struct {
 type WaitState struct {
 	For   string    `json:"for"`
 	Since time.Time `json:"since"`
+
+	awaits int // see shmfmt.Wait
 }
 
 // The states of a rank. One with goroutines both in and out of calls is waiting.

@@ -141,7 +141,7 @@ func look(f *os.File, pid int) (*JobState, error) {
 	if err != nil || h.Launcher != pid {
 		return nil, err
 	}
-	s := newJobState(h, views, time.Now())
+	s := newJobState(h, views, time.Now(), linesOf)
 	if p, ok := lookAtProcess(pid); !ok || p.ended {
 		return nil, nil
 	}

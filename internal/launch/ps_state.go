@@ -34,7 +34,7 @@ func notesTable(n *segment.Notes) string {
 		return fmt.Sprintf("what the ranks wait for cannot be read: %v", err)
 	}
 	var b strings.Builder
-	newJobState(h, views, time.Now()).Write(&b)
+	newJobState(h, views, time.Now(), linesOf).Write(&b)
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
@@ -46,14 +46,15 @@ func inWords(text string, inC bool) string {
 	return text
 }
 
-// newJobState combines the notes and the system's reports on processes.
-func newJobState(h *shmfmt.NotesHeader, views []shmfmt.NoteView, now time.Time) *JobState {
+// newJobState combines the notes and the system's reports on processes. linesOf is the function of that name, or one
+// that remembers.
+func newJobState(h *shmfmt.NotesHeader, views []shmfmt.NoteView, now time.Time, linesOf func(pid int) func([]callsite.Address) []string) *JobState {
 	s := &JobState{Job: h.Job, Launcher: h.Launcher, Size: h.Size, Fabric: h.Fabric, Command: h.Command,
 		Started: h.Started, Seen: now}
 	// Under a job engine one of the processes leads the others, which it has not started.
 	s.led = slices.ContainsFunc(views, func(v shmfmt.NoteView) bool { return v.Pid == h.Launcher })
 	for i := range views {
-		s.Ranks = append(s.Ranks, newRankState(h, &views[i], s.led))
+		s.Ranks = append(s.Ranks, newRankState(h, &views[i], s.led, linesOf))
 	}
 	slices.SortFunc(s.Ranks, func(a, b RankState) int { return a.Rank - b.Rank })
 	var outside []int // ranks that have not called Init
@@ -70,7 +71,7 @@ func newJobState(h *shmfmt.NotesHeader, views []shmfmt.NoteView, now time.Time) 
 	return s
 }
 
-func newRankState(h *shmfmt.NotesHeader, v *shmfmt.NoteView, led bool) RankState {
+func newRankState(h *shmfmt.NotesHeader, v *shmfmt.NoteView, led bool, linesOf func(pid int) func([]callsite.Address) []string) RankState {
 	r := RankState{Rank: v.Rank, Pid: v.Pid, Waits: []WaitState{}, Asleep: v.Asleep, inC: v.InC, stage: v.Stage, changed: v.Changed}
 	switch {
 	case v.Ended:
@@ -121,7 +122,7 @@ func newRankState(h *shmfmt.NotesHeader, v *shmfmt.NoteView, led bool) RankState
 		r.Detail = "what it waits for was just changing"
 	}
 	for i, w := range v.Waits {
-		r.Waits = append(r.Waits, WaitState{callsite.Resolve(segment.WaitsFor(v, i), linesOf(v.Self)), w.Since})
+		r.Waits = append(r.Waits, WaitState{callsite.Resolve(segment.WaitsFor(v, i), linesOf(v.Self)), w.Since, w.Awaits})
 	}
 	if r.Asleep > 0 {
 		r.Unmatched = callsite.Resolve(v.Unmatched, linesOf(v.Self))
@@ -168,7 +169,7 @@ func descends(pid, from int) bool {
 
 // wait records that the whole process is in a call.
 func (r *RankState) wait(call string, since time.Time) {
-	r.Waits = append(r.Waits, WaitState{call, since})
+	r.Waits = append(r.Waits, WaitState{call, since, shmfmt.AwaitsAny})
 	r.Asleep++
 	if r.changed.Before(since) {
 		r.changed = since

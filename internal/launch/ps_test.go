@@ -196,13 +196,13 @@ func TestF6_PsNamesCallsAsInC(t *testing.T) {
 	r.stop()
 	var table strings.Builder
 	many := []shmfmt.NoteView{{Pid: os.Getpid(), InC: true, Stage: shmfmt.StageRunning, Asleep: 3, Waits: []shmfmt.Wait{{For: "Barrier"}}}}
-	newJobState(&shmfmt.NotesHeader{Launcher: os.Getppid()}, many, time.Now()).Write(&table)
+	newJobState(&shmfmt.NotesHeader{Launcher: os.Getppid()}, many, time.Now(), linesOf).Write(&table)
 	if !strings.Contains(table.String(), "  MPI_Barrier\n") || !strings.Contains(table.String(), "and 2 more threads\n") {
 		t.Error(table.String())
 	}
 	for stage, want := range map[shmfmt.Stage]string{shmfmt.StageInit: "[MPI_Init] (rank 0 did not call it yet)",
 		shmfmt.StageFinalizing: "[MPI_Finalize] ()", shmfmt.StageFinalized: "[] (has called MPI_Finalize)"} {
-		s := newJobState(&shmfmt.NotesHeader{Launcher: os.Getppid()}, []shmfmt.NoteView{{Pid: 1}, {Rank: 1, Pid: os.Getpid(), Stage: stage, InC: true}}, time.Now())
+		s := newJobState(&shmfmt.NotesHeader{Launcher: os.Getppid()}, []shmfmt.NoteView{{Pid: 1}, {Rank: 1, Pid: os.Getpid(), Stage: stage, InC: true}}, time.Now(), linesOf)
 		var calls []string
 		for _, w := range s.Ranks[1].Waits {
 			calls = append(calls, w.For)
@@ -397,7 +397,7 @@ func TestF6_PsLooksAtOwnJobsOnly(t *testing.T) {
 // Under a job engine one rank leads the others of its node, which are not its children.
 func TestF6_PsShowsRanksOfAnEngine(t *testing.T) {
 	views := []shmfmt.NoteView{{Pid: os.Getpid(), Stage: shmfmt.StageRunning}, {Rank: 1, Pid: os.Getppid(), Stage: shmfmt.StageRunning}}
-	s := newJobState(&shmfmt.NotesHeader{Launcher: os.Getpid(), Job: "kvs-1"}, views, time.Now())
+	s := newJobState(&shmfmt.NotesHeader{Launcher: os.Getpid(), Job: "kvs-1"}, views, time.Now(), linesOf)
 	for _, r := range s.Ranks {
 		if seesProcesses && r.State == stateEnded {
 			t.Errorf("rank %d: %+v", r.Rank, r)
@@ -408,7 +408,7 @@ func TestF6_PsShowsRanksOfAnEngine(t *testing.T) {
 	if !strings.Contains(table.String(), "leader pid") {
 		t.Error(table.String())
 	}
-	s = newJobState(&shmfmt.NotesHeader{Launcher: os.Getpid(), Job: "kvs-1"}, views[1:], time.Now())
+	s = newJobState(&shmfmt.NotesHeader{Launcher: os.Getpid(), Job: "kvs-1"}, views[1:], time.Now(), linesOf)
 	if seesProcesses && s.Ranks[0].State != stateEnded {
 		t.Errorf("a process that the launcher has not started: %+v", s.Ranks[0])
 	}

@@ -9,9 +9,12 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/halo-mpi/halo/internal/address"
 )
 
 // Ranks listen on one address only, by which the other hosts reach this one. In this
@@ -129,8 +132,8 @@ type probe struct {
 	addr     string
 }
 
-func openProbe(address string) (*probe, error) {
-	l, err := net.Listen("tcp", net.JoinHostPort(address, "0"))
+func openProbe(host, ports string) (*probe, error) {
+	l, err := listenIn(ports, host)
 	if err != nil {
 		return nil, err
 	}
@@ -144,6 +147,20 @@ func openProbe(address string) (*probe, error) {
 		}
 	}()
 	return &probe{l, l.Addr().String()}, nil
+}
+
+// listenIn listens at a port of a range, any if the range is "".
+func listenIn(ports, host string) (net.Listener, error) {
+	var p address.Ports
+	if ports != "" {
+		var err error
+		if p, err = address.ParsePorts(ports); err != nil {
+			return nil, err
+		}
+	}
+	return address.ListenIn(p, func(port int) (net.Listener, error) {
+		return net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(port)))
+	})
 }
 
 func (p *probe) close() {

@@ -40,6 +40,8 @@ type remote struct {
 	feeds map[stream2]*feed
 	input *carrier
 	shown chan<- string // takes an answer to kindShow
+
+	looked *JobState // the answer to the last kindLook, nil if none has come
 }
 
 // read reads the frames of the agent, after any text that its host prints first.
@@ -116,6 +118,9 @@ func (r *remote) take(kind uint8, body []byte) {
 			r.shown <- string(body)
 			r.shown = nil
 		}
+		return
+	case kindLooked:
+		r.looked, _ = decodeJobState(body, time.Now()) // nil is as if none had come
 		return
 	case kindInputTaken:
 		if r.input != nil {
@@ -246,7 +251,7 @@ func (r *remote) greet(b *frame.Body) {
 			break
 		}
 	}
-	body := frame.New(0).Text(r.job.spec.Iface).Words(peers).Bytes()[frame.HeadSize:]
+	body := frame.New(0).Text(r.job.spec.Iface).Text(r.job.spec.Ports).Words(peers).Bytes()[frame.HeadSize:]
 	r.out.send(frame.New(kindPlan).Raw(body).Raw(r.share.encode()).Bytes())
 }
 

@@ -125,14 +125,20 @@ func (j *job) place() error {
 		}
 	}
 	if len(names) > 0 {
-		local := areLocal(names)
+		local := map[string]bool{}
+		if s.Play == 0 {
+			local = areLocal(names)
+		}
 		j.sameHost(names, local)
 		if a := j.spec.Allocation; a != nil && a.self != "" {
 			local[a.self] = true
 		}
-		s.Hosts, s.Blocks = renamed(s.Hosts, local), slices.Clone(s.Blocks)
+		if s.Hosts = renamed(s.Hosts, local); !s.ByRank {
+			s.Hosts = mergeHosts(s.Hosts)
+		}
+		s.Blocks = slices.Clone(s.Blocks)
 		for i := range s.Blocks {
-			s.Blocks[i].Hosts = renamed(s.Blocks[i].Hosts, local)
+			s.Blocks[i].Hosts = mergeHosts(renamed(s.Blocks[i].Hosts, local))
 		}
 	}
 	if s.Hosts == nil {
@@ -178,13 +184,13 @@ func renamed(list []HostSlots, local map[string]bool) []HostSlots {
 			list[i].Host = hostName()
 		}
 	}
-	return mergeHosts(list)
+	return list
 }
 
 // room returns all hosts of the command line, each with the largest number of slots that it has in one
 // list.
 func (s *Spec) room() (all []HostSlots) {
-	lists := [][]HostSlots{s.Hosts}
+	lists := [][]HostSlots{mergeHosts(s.Hosts)}
 	for _, b := range s.Blocks {
 		lists = append(lists, b.Hosts)
 	}

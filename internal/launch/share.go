@@ -27,6 +27,7 @@ type share struct {
 	parent   string // boot.Job.Parent
 	busy     int    // ranks of other jobs on this host
 	far      bool   // other jobs may have ranks on other hosts
+	reader   int    // the rank that reads the standard input
 }
 
 // An app is one block of the command line, ready to be started: ranks follow
@@ -98,7 +99,7 @@ func (s *share) encode() []byte {
 		w.U32(uint32(a.n)).Words(append([]string{a.file, a.dir}, a.argv...)).Words(a.env).Words(a.psets)
 	}
 	encodePushes(w, s.pushes)
-	w.U32(uint32(s.universe)).Text(s.parent).U32(uint32(s.busy)).U8(uint8(flag(s.far)))
+	w.U32(uint32(s.universe)).Text(s.parent).U32(uint32(s.busy)).U8(uint8(flag(s.far))).U32(uint32(s.reader))
 	return w.Bytes()[frame.HeadSize:]
 }
 
@@ -139,6 +140,9 @@ func decodeShare(body []byte) (*share, error) {
 	}
 	s.pushes = decodePushes(&r)
 	s.universe, s.parent, s.busy, s.far = int(r.U32()), r.Text(), int(r.U32()), r.U8() != 0
+	if s.reader = int(r.U32()); s.reader >= len(s.where) {
+		return bad("input for a rank that it has not")
+	}
 	if !r.Done() || total != len(s.where) {
 		return bad("other ranks than programs")
 	}

@@ -17,7 +17,7 @@ func sampleShare() *share {
 	return &share{id: "7-abc", secret: [32]byte{1, 2, 3}, fabric: "shm", bind: "core", hosts: []string{"a", "b"},
 		where: []int32{0, 1, 1, 0, 1}, self: 1, apps: []app{
 			{n: 2, file: "/bin/p", argv: []string{"p", "x y", ""}, dir: "/d", env: []string{"A=1", "B="}},
-			{n: 3, file: "/bin/q", argv: []string{"q"}}}}
+			{n: 3, file: "/bin/q", argv: []string{"q"}}}, reader: 3}
 }
 
 func TestShareArrivesAsItWasSent(t *testing.T) {
@@ -112,12 +112,12 @@ func TestListenAddress(t *testing.T) {
 }
 
 func TestHostsTryToReachEachOther(t *testing.T) {
-	p, err := openProbe("127.0.0.1")
+	p, err := openProbe("127.0.0.1", "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer p.close()
-	closed, err := openProbe("127.0.0.1")
+	closed, err := openProbe("127.0.0.1", "")
 	if err != nil {
 		t.Fatal(err)
 	}

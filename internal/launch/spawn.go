@@ -51,7 +51,7 @@ func (j *job) spawn(rank int, number uint32, body []byte) {
 		id: fmt.Sprintf("%s.%d", j.id, j.spawned), mark: j.mark, fabric: j.fabric, port: what.Parent, apart: what.Apart}
 	rand.Read(c.secret[:])
 	spec := *j.first().spec
-	spec.Blocks, spec.Hosts, spec.Timeout, spec.Warnings, spec.Ignored, spec.Bind = nil, nil, 0, nil, nil, "none"
+	spec.Blocks, spec.Hosts, spec.Timeout, spec.Warnings, spec.Ignored, spec.Bind, spec.ByRank = nil, nil, 0, nil, nil, "none", false
 	for i, b := range what.Blocks {
 		if i == 0 && b.Bind != "" {
 			spec.Bind = strings.TrimPrefix(b.Bind, "auto")
@@ -133,7 +133,7 @@ func hostsOf(b *boot.SpawnBlock) (list []HostSlots, err error) {
 	if list == nil {
 		return nil, nil
 	}
-	return renamed(list, areLocal(hostNames(list))), nil
+	return mergeHosts(renamed(list, areLocal(hostNames(list)))), nil
 }
 
 // start places the processes of the job when its programs are known, and starts them.

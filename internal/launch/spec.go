@@ -39,6 +39,9 @@ type Spec struct {
 	Reach         time.Duration // for all hosts to be ready; 0: reachTimeout
 	Push          bool          // copy the programs to the other hosts
 	Agent         string        // path of this program on other hosts; "": the same as here
+	ByRank        bool          // Hosts are those of the ranks, in their order
+	Play          int           // number of hosts that are pretended on this one
+	Ports         string        // range of TCP ports at which ranks, agents and the launcher listen, "" for any
 	Iface         string        // interface, or network as address/bits, on which hosts reach each other
 	Bind          string        // "core", "none", or "" to share out the cores if they suffice
 	Timeout       time.Duration // 0 is none
@@ -51,7 +54,8 @@ type Spec struct {
 	PrintExits    bool          // say at the end how each rank has ended
 	Verbose       bool
 	Watch         bool     // say by itself that all ranks sleep
-	NoStdin       bool     // no rank reads the standard input
+	Reader        int      // the rank that reads the standard input
+	NoStdin       bool     // no rank does
 	Ignored       []string // options of other launchers that have no effect here
 	Warnings      []string // requests of the command line that cannot be met
 

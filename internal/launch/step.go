@@ -39,7 +39,7 @@ func (j *job) dialAll(all []*remote) error {
 	if err != nil {
 		return err
 	}
-	listener, err := net.Listen("tcp", ":0")
+	listener, err := listenIn(j.spec.Ports, "")
 	if err != nil {
 		return fmt.Errorf("cannot wait for agents: %w", err)
 	}

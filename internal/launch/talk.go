@@ -59,6 +59,7 @@ const (
 	kindWant // index of a program, offset: see push.go
 	kindSpawn
 	kindGiveUp
+	kindLooked // an answer to kindLook: see lookFrame
 )
 
 // Kinds of frames to the agent.
@@ -79,6 +80,7 @@ const (
 	kindNamed // an answer to kindName
 	kindPiece // an answer to kindWant
 	kindSpawned
+	kindLook // at the ranks, for -watch
 )
 
 // kindBeat goes both ways.
@@ -86,7 +88,7 @@ const kindBeat uint8 = 128
 
 const (
 	// agentVersion is the version of the frames between launcher and agent.
-	agentVersion = 5
+	agentVersion = 6
 	// agentMagic marks the start of the agent's frames.
 	agentMagic = "\x00halo-agent\x00\n"
 	// bannerLimit is the greatest length in bytes of text before agentMagic.

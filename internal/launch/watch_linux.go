@@ -1,133 +1,244 @@
 package launch
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
+
+	"github.com/halo-mpi/halo/internal/frame"
+	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
-// watchEvery is how often the launcher looks whether all ranks sleep, with -watch or -check. Two looks that
-// find the same processor times are far enough apart for deadlockLook.
-const watchEvery = time.Second
+const (
+	// watchEvery is how often the launcher looks what the ranks wait for, with -watch or -check.
+	watchEvery = deadlockLook
+	// stuckAfter is how long ranks must have been asleep that wait for each other before the launcher reports
+	// them: a message that had been sent would have woken one of them.
+	stuckAfter = 750 * time.Millisecond
+)
 
 // watcher is what the launcher has found when it looked last.
 type watcher struct {
-	timer *time.Timer
-	cpu   [][]float64 // of the ranks, by job
-	told  bool        // that they sleep; until one of them wakes
+	timer  *time.Timer
+	looker looker
+	stuck  []string        // describes the ranks of each job that waited for each other
+	told   map[string]bool // those that have been reported
+	all    string          // describes all ranks if they were asleep
+	slept  bool            // it has been reported that they are; until one of them wakes
 }
 
-// watch looks whether all ranks of the family have slept in calls for deadlockAfter, and computed nothing
-// since the last look. It then says so once, with the table and with the ranks that wait for each other in a
-// cycle. A family with ranks on other hosts is not judged.
+// watch looks what all ranks of the family wait for, and reports, each once, ranks that wait for each other, and
+// that all ranks have been asleep for deadlockAfter, with the table. What it reports it has found in two looks, between
+// which none of these ranks has computed or has been awake.
 func (w *watcher) watch(j *job) {
 	w.timer.Reset(watchEvery)
 	if j.ends() {
 		return
 	}
 	var states []*JobState
-	var cpu [][]float64
-	asleep := true
 	for _, k := range j.jobs {
-		if !k.begun || k.several() {
+		s := k.look(&w.looker)
+		if s == nil {
 			return
 		}
-		h, views, err := k.agent.memory.Notes().Read()
-		if err != nil {
+		states = append(states, s)
+	}
+	before, stuck := w.stuck, make([]string, len(states))
+	for i, s := range states {
+		set := s.stuckRanks()
+		stuck[i] = s.describe(set)
+		if set != nil && i < len(before) && before[i] == stuck[i] && !w.told[stuck[i]] {
+			w.told[stuck[i]] = true
+			j.say(s.tellStuck(set))
+		}
+	}
+	w.stuck = stuck
+	w.watchAll(j, states)
+}
+
+// watchAll reports that all ranks are asleep.
+func (w *watcher) watchAll(j *job, states []*JobState) {
+	before := w.all
+	w.all = ""
+	for _, s := range states {
+		if s.asleep() < deadlockAfter {
+			w.slept, w.all = false, ""
 			return
 		}
-		s := newJobState(h, views, time.Now())
-		states, cpu = append(states, s), append(cpu, s.cpu())
-		asleep = asleep && s.asleep() >= deadlockAfter
+		w.all += s.describe(s.Ranks)
 	}
-	same := len(cpu) == len(w.cpu)
-	for i := range cpu {
-		same = same && slices.Equal(cpu[i], w.cpu[i])
-	}
-	w.cpu = cpu
-	w.told = w.told && asleep
-	if w.told || !asleep || !same {
+	if w.slept || w.all != before {
 		return
 	}
-	w.told = true
-	j.said.Go(func() {
-		for i, s := range states {
-			s.judge(cpu[i])
-			if cycle := s.cycle(); cycle != "" {
-				s.Deadlock += "\n" + cycle
-			}
-			var b strings.Builder
-			s.Write(&b)
-			j.stderr.say(strings.TrimSuffix(b.String(), "\n"))
+	w.slept = true
+	for _, s := range states {
+		s.judge(s.cpu())
+		var b strings.Builder
+		s.Write(&b)
+		j.said.Go(func() { j.stderr.say(strings.TrimSuffix(b.String(), "\n")) })
+	}
+}
+
+// look returns the state of all ranks of a job, nil if it is not known of all.
+func (j *job) look(l *looker) *JobState {
+	if !j.begun {
+		return nil
+	}
+	var all *JobState
+	known := true
+	for _, h := range j.hosts {
+		var s *JobState
+		if h.remote != nil {
+			s = h.remote.look()
+		} else {
+			s, _ = l.look(j.agent.memory.Notes())
 		}
-	})
+		switch {
+		case s == nil:
+			known = false
+		case all == nil:
+			all = s
+		default:
+			all.Ranks = append(all.Ranks, s.Ranks...)
+		}
+	}
+	if !known || all == nil || len(all.Ranks) != all.Size {
+		return nil
+	}
+	slices.SortFunc(all.Ranks, func(a, b RankState) int { return cmp.Compare(a.Rank, b.Rank) })
+	return all
+}
+
+// look returns the answer to the last request for the state of the ranks, nil if none has come, and makes the next
+// request.
+func (r *remote) look() *JobState {
+	s := r.looked
+	r.looked = nil
+	r.out.send(frame.New(kindLook).Bytes())
+	return s
 }
 
 // startWatch begins to look, and returns what ends that.
 func (j *job) startWatch() (stop func()) {
-	w := new(watcher)
+	w := &watcher{told: map[string]bool{}}
 	w.timer = time.AfterFunc(watchEvery, func() { j.post(func() { w.watch(j) }) })
 	return func() { w.timer.Stop() }
 }
 
-// awaited returns the one rank that a wait is for, if its communicator is the world, whose ranks are those
-// of the job: 3 for "Recv on world from 3 tag 7".
-func awaited(wait string) (rank int, ok bool) {
-	words := strings.Fields(wait)
-	if len(words) < 5 || words[1] != "on" || words[2] != "world" && words[2] != "MPI_COMM_WORLD" || words[3] != "from" && words[3] != "to" {
-		return 0, false
-	}
-	rank, err := strconv.Atoi(strings.TrimRight(words[4], ",;:"))
-	return rank, err == nil
-}
+// over reports whether the rank does nothing for the others any more.
+func (r *RankState) over() bool { return r.State == stateEnded || r.stage == shmfmt.StageFinalized }
 
-// cycle describes ranks of which each waits for the next, and the last for the first, "" if there are none. A
-// rank of which several goroutines wait may be in none.
-func (s *JobState) cycle() string {
-	next := make(map[int]int) // by rank
-	what := make(map[int]string)
+// stuckRanks returns the ranks that only others of them could wake, nil if there are none. s has all ranks of the job, in
+// their order.
+func (s *JobState) stuckRanks() []RankState {
+	free := make([]bool, len(s.Ranks)) // the rank may go on
 	for i := range s.Ranks {
 		r := &s.Ranks[i]
-		if r.Asleep != 1 || len(r.Waits) != 1 {
-			continue
-		}
-		if peer, ok := awaited(r.Waits[0].For); ok {
-			next[r.Rank] = peer
-			what[r.Rank] = r.Waits[0].For
-		}
+		free[i] = r.State != stateWaiting || r.busy || r.stage == shmfmt.StageInit || r.Asleep > len(r.Waits) || s.Seen.Sub(r.changed) < stuckAfter
 	}
-	for i := range s.Ranks {
-		first := s.Ranks[i].Rank
-		ring := []int{first}
-		for at, ok := next[first]; ok && len(ring) <= len(s.Ranks); at, ok = next[at] {
-			if at == first {
-				return tellCycle(ring, what)
+	goesOn := func(i int) bool { return free[i] && !s.Ranks[i].over() }
+	ends := func(w WaitState) bool {
+		switch {
+		case w.awaits >= 0 && w.awaits < len(free):
+			return goesOn(w.awaits)
+		case w.awaits == shmfmt.AwaitsAny:
+			return slices.ContainsFunc(s.Ranks, func(r RankState) bool { return goesOn(r.Rank) })
+		}
+		return true
+	}
+	for again := true; again; {
+		again = false
+		for i := range s.Ranks {
+			if !free[i] && slices.ContainsFunc(s.Ranks[i].Waits, ends) {
+				free[i], again = true, true
 			}
-			ring = append(ring, at)
 		}
 	}
-	return ""
+	var set []RankState
+	calls := false // of the program, other than Finalize
+	for i, r := range s.Ranks {
+		if !free[i] && !r.over() {
+			set = append(set, r)
+			calls = calls || r.stage != shmfmt.StageFinalizing
+		}
+	}
+	if !calls {
+		return nil
+	}
+	return set
 }
 
-// tellCycle describes the ranks of a cycle: first their order, then what each of them waits for.
-func tellCycle(ring []int, what map[int]string) string {
-	text := fmt.Sprintf("rank %d", ring[0])
-	for _, rank := range append(ring[1:len(ring):len(ring)], ring[0]) {
+// describe returns a text that is the same as long as the ranks sleep in the same calls and compute nothing.
+func (s *JobState) describe(ranks []RankState) string {
+	var b strings.Builder
+	for _, r := range ranks {
+		fmt.Fprintf(&b, "%s %d %v ", s.Job, r.Rank, r.CPU)
+		for _, w := range r.Waits {
+			fmt.Fprintf(&b, "%q ", w.For)
+		}
+	}
+	return b.String()
+}
+
+// tellStuck describes ranks that only others of them could wake: by a cycle in which each waits for the next if
+// there is one, or by one that waits for a rank that has ended.
+func (s *JobState) tellStuck(set []RankState) string {
+	next := make(map[int]int) // of ranks that wait for one other rank
+	for _, r := range set {
+		if len(r.Waits) == 1 && r.Waits[0].awaits >= 0 {
+			next[r.Rank] = r.Waits[0].awaits
+		}
+	}
+	const looks = "this looks like a deadlock: "
+	for _, r := range set {
+		chain := []int{r.Rank}
+		for at, ok := next[r.Rank]; ok && len(chain) <= len(set); at, ok = next[at] {
+			if at == r.Rank {
+				return looks + s.tellChain(chain, fmt.Sprint(" waits for rank ", at))
+			}
+			chain = append(chain, at)
+		}
+	}
+	for _, r := range set {
+		if at, ok := next[r.Rank]; ok && s.Ranks[at].over() {
+			return looks + s.tellChain([]int{r.Rank}, fmt.Sprintf(" waits for rank %d, which has ended", at))
+		}
+	}
+	var ranks []int
+	for _, r := range set {
+		ranks = append(ranks, r.Rank)
+	}
+	if len(ranks) == 1 {
+		return looks + s.tellChain(ranks, " waits for a rank that sends nothing any more")
+	}
+	return looks + numbered("rank", ranks) + " wait for each other" + s.tellWaits(ranks)
+}
+
+// tellChain describes ranks each of which waits for the next.
+func (s *JobState) tellChain(chain []int, end string) string {
+	text := fmt.Sprintf("rank %d", chain[0])
+	for _, rank := range chain[1:] {
 		text += fmt.Sprintf(" waits for rank %d", rank)
 	}
+	return text + end + s.tellWaits(chain)
+}
+
+// tellWaits tells what each of the ranks waits for.
+func (s *JobState) tellWaits(ranks []int) string {
 	const most = 8
-	for i, rank := range ring {
+	text, separator := "", ": "
+	for i, rank := range ranks {
 		if i == most {
-			text += fmt.Sprintf("; and %d more", len(ring)-most)
-			break
+			return text + fmt.Sprintf("; and %d more", len(ranks)-most)
 		}
-		separator := "; "
-		if i == 0 {
-			separator = ": "
+		var waits []string
+		for _, w := range s.Ranks[rank].Waits {
+			waits = append(waits, w.For)
 		}
-		text += fmt.Sprintf("%srank %d in %s", separator, rank, what[rank])
+		text += fmt.Sprintf("%srank %d in %s", separator, rank, strings.Join(waits, " and "))
+		separator = "; "
 	}
 	return text
 }

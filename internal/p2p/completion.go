@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/halo-mpi/halo/internal/proc"
+	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
 // Start starts a persistent request that is not active.
@@ -198,6 +199,19 @@ func (e *Engine) Join(r, s *Request) {
 type anyWait struct {
 	proc.Event
 	requests []*Request
+}
+
+// Awaits implements proc.Awaiter.
+func (g *anyWait) Awaits() int32 {
+	for _, r := range g.requests {
+		if r == nil || !r.Active {
+			continue
+		}
+		if a := r.Awaits(); a == shmfmt.AwaitsUnknown || int(a) >= r.comm.Proc.Job().Size {
+			return shmfmt.AwaitsUnknown
+		}
+	}
+	return shmfmt.AwaitsAny
 }
 
 // AppendAbout implements proc.About: it names one of the requests.

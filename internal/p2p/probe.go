@@ -26,6 +26,14 @@ func (q *probe) AppendAbout(b []byte) []byte {
 	return appendOperation(b, what, q.comm, " from ", q.source, q.key.Tag)
 }
 
+// Awaits implements proc.Awaiter.
+func (q *probe) Awaits() int32 {
+	if q.source >= 0 {
+		return q.comm.Members[q.source]
+	}
+	return q.comm.Awaits()
+}
+
 func (e *Engine) key(c *comm.Comm, ctx uint64, source int, tag int32) match.Key {
 	k := match.Key{Ctx: ctx, Src: match.AnySource, Tag: tag}
 	if source >= 0 {

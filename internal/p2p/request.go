@@ -55,6 +55,9 @@ const (
 	AnyTag    = match.AnyTag
 )
 
+// noPeer is the peer of a request that is neither send nor receive.
+const noPeer = -4
+
 // Status is the outcome of a completed operation.
 type Status struct {
 	Source    int // rank in the communicator of the request
@@ -94,7 +97,7 @@ type Request struct {
 	mode        Mode
 	phase       phase
 	parts       int8  // operations that have to complete before this request does
-	peer        int32 // job index; for receives of AnySource -1 until matched
+	peer        int32 // job index; for receives of AnySource, and for requests OfMembers, -1 until matched; or noPeer, or ProcNull
 	tag         int32
 	aux         uint32        // Aux of the envelope that a send sends, or that a receive expects
 	receivedAux uint32        // Aux of the envelope that a receive has matched
@@ -252,7 +255,7 @@ func (r *Request) Filled() (got, want int) { return int(r.Status.Bytes), r.size(
 // operation that it stands for.
 func (e *Engine) NewRequest(c *comm.Comm, what string) *Request {
 	r := e.newRequest(c)
-	r.peer = -1
+	r.peer = noPeer
 	r.operation = what
 	return r
 }
@@ -322,6 +325,20 @@ func (r *Request) AppendAbout(b []byte) []byte {
 		b = r.engine.appendPlace(b, r)
 	}
 	return b
+}
+
+// OfMembers says that the members of its communicator complete a request of NewRequest.
+func (r *Request) OfMembers() { r.peer = AnySource }
+
+// Awaits implements proc.Awaiter.
+func (r *Request) Awaits() int32 {
+	switch {
+	case r.peer >= 0:
+		return r.peer
+	case r.peer == AnySource:
+		return r.comm.Awaits()
+	}
+	return shmfmt.AwaitsUnknown
 }
 
 // appendOperation appends a description of an operation. A negative peer is any peer.

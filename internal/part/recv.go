@@ -320,6 +320,9 @@ func (r *Recv) Free() {
 	e.messages.FreePartitioned(r.request)
 }
 
+// Awaits implements proc.Awaiter.
+func (r *Recv) Awaits() int32 { return max(r.peer, shmfmt.AwaitsUnknown) }
+
 // AppendAbout implements proc.About.
 func (r *Recv) AppendAbout(b []byte) []byte {
 	b = r.comm.AppendOn(append(b, "PrecvInit"...))

@@ -10,6 +10,7 @@ import (
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/planted"
+	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
@@ -153,6 +154,9 @@ func (s *Send) Free() {
 	s.e.sends.Remove(s.handle)
 	s.e.messages.FreePartitioned(s.request)
 }
+
+// Awaits implements proc.Awaiter.
+func (s *Send) Awaits() int32 { return max(s.peer, shmfmt.AwaitsUnknown) }
 
 // AppendAbout implements proc.About.
 func (s *Send) AppendAbout(b []byte) []byte {

@@ -117,5 +117,9 @@ func (p *Proc) describe(i int) {
 	if s.e.About != nil {
 		p.text = s.e.About.AppendAbout(p.text)
 	}
-	p.note.SetSleeper(i, s.since, p.text)
+	awaits := int32(shmfmt.AwaitsUnknown)
+	if a, ok := s.e.About.(Awaiter); ok {
+		awaits = a.Awaits()
+	}
+	p.note.SetSleeper(i, s.since, awaits, p.text)
 }

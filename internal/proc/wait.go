@@ -36,6 +36,10 @@ type About interface {
 	AppendAbout(text []byte) []byte
 }
 
+// Awaiter is an About that knows who ends the wait: it returns the local number of a process, or AwaitsAny or
+// AwaitsUnknown of package shmfmt. The wait of another About is AwaitsUnknown.
+type Awaiter interface{ Awaits() int32 }
+
 // Leaver is an About that is told when a thread leaves the call that waits for it: see Policy.Leave. The lock is held.
 type Leaver interface{ Left() }
 

@@ -40,7 +40,13 @@ const (
 	// noteMagic marks notes: "HNOTE" and the version of this layout.
 	noteMagic = uint64(0x484e4f5445000000) | noteVersion
 	// noteVersion changes with the layout.
-	noteVersion = 2
+	noteVersion = 3
+)
+
+// Who ends a wait, if not a process whose number is known.
+const (
+	AwaitsUnknown = -1 - iota // a process outside of the job, the program, a disk
+	AwaitsAny                 // some process of the job
 )
 
 // Stage says which of Init and Finalize a process has called.
@@ -64,11 +70,11 @@ type Note struct {
 	seq     atomic.Uint32 // odd while asleep, changed or sleepers change; pairs with the loads of ReadNotes
 	self    atomic.Uint32 // id of the process itself: the launcher may have started a wrapper
 	stage   atomic.Uint32
-	entered atomic.Int64  // when the stage began
-	asleep  atomic.Uint32 // goroutines that sleep in calls
-	inC     atomic.Uint32 // 1: the process knows calls by their names in C
-	changed atomic.Int64  // when asleep last changed
-	_       [2]uint64
+	entered atomic.Int64               // when the stage began
+	asleep  atomic.Uint32              // goroutines that sleep in calls
+	inC     atomic.Uint32              // 1: the process knows calls by their names in C
+	changed atomic.Int64               // when asleep last changed
+	awaits  [NoteSleepers]atomic.Int32 // the number of a process plus 1, or AwaitsUnknown plus 1, or AwaitsAny plus 1
 
 	sleepers [NoteSleepers]noteSleeper // the goroutine that has slept longest comes first
 }
@@ -115,10 +121,12 @@ func (n *Note) End(asleep int, now int64) {
 	n.seq.Add(1)
 }
 
-// SetSleeper stores what sleeper i waits for.
-func (n *Note) SetSleeper(i int, since int64, text []byte) {
+// SetSleeper stores what sleeper i waits for, and the number of the process that ends the wait, AwaitsAny or
+// AwaitsUnknown.
+func (n *Note) SetSleeper(i int, since int64, awaits int32, text []byte) {
 	s := &n.sleepers[i]
 	s.since.Store(since)
+	n.awaits[i].Store(awaits + 1)
 	if len(text) > NoteText {
 		text = text[:NoteText]
 	}

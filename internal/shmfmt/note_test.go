@@ -53,8 +53,8 @@ func someNotes() []byte {
 	n.stage.Store(uint32(StageRunning))
 	n.entered.Store(1e9)
 	n.Begin()
-	n.SetSleeper(0, 2e9, []byte("Recv on world from 2 tag 7"))
-	n.SetSleeper(1, 3e9, []byte(strings.Repeat("x", NoteText+10)))
+	n.SetSleeper(0, 2e9, 2, []byte("Recv on world from 2 tag 7"))
+	n.SetSleeper(1, 3e9, AwaitsAny, []byte(strings.Repeat("x", NoteText+10)))
 	n.End(6, 4e9)
 	return mem
 }
@@ -74,7 +74,7 @@ func TestNotesAreReadAsWritten(t *testing.T) {
 		a.Asleep != 6 || a.Changed != at(4) || len(a.Waits) != NoteSleepers {
 		t.Errorf("note %+v", a)
 	}
-	if a.Waits[0] != (Wait{"Recv on world from 2 tag 7", at(2)}) || a.Waits[1] != (Wait{strings.Repeat("x", NoteText), at(3)}) {
+	if a.Waits[0] != (Wait{"Recv on world from 2 tag 7", at(2), 2}) || a.Waits[1] != (Wait{strings.Repeat("x", NoteText), at(3), AwaitsAny}) {
 		t.Errorf("waits %+v", a.Waits)
 	}
 	if b := views[1]; b.Rank != 5 || !b.Ended || b.Signal != 9 || b.Status != 0 || b.InC || len(b.Waits) != 0 {
@@ -97,7 +97,7 @@ func TestNoteTextEndsWhereItEnds(t *testing.T) {
 	for length := NoteText; length >= 0; length-- {
 		want := strings.Repeat("y", length)
 		n.Begin()
-		n.SetSleeper(0, 1, []byte(want))
+		n.SetSleeper(0, 1, AwaitsUnknown, []byte(want))
 		n.End(1, 1)
 		v, err := ReadNote(bytes.NewReader(mem), 0)
 		if err != nil || len(v.Waits) != 1 || v.Waits[0].For != want {
@@ -111,10 +111,10 @@ func TestNoteTextIsPrintable(t *testing.T) {
 	mem := notesMemory(1)
 	n := OpenNote(mem, 0)
 	n.Begin()
-	n.SetSleeper(0, 1, []byte("a\x1b[2Jb\xff\xc3c\nd e\u00e4"))
+	n.SetSleeper(0, 1, AwaitsUnknown, []byte("a\x1b[2Jb\xff\xc3c\nd e\u00e4"))
 	n.End(1, 1)
 	if v, _ := ReadNote(bytes.NewReader(mem), 0); len(v.Waits) != 1 || v.Waits[0].For != "a[2Jbcd e\u00e4" {
-		t.Errorf("%+q", v.Waits)
+		t.Errorf("%+v", v.Waits)
 	}
 }
 
@@ -136,7 +136,7 @@ func TestTornNoteIsRecognised(t *testing.T) {
 	n := OpenNote(mem, 0)
 	write := func(text string) {
 		n.Begin()
-		n.SetSleeper(0, 1, []byte(text))
+		n.SetSleeper(0, 1, AwaitsUnknown, []byte(text))
 		n.End(1, 1)
 	}
 	n.Begin()

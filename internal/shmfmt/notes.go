@@ -177,8 +177,9 @@ type NoteView struct {
 
 // A Wait is what a goroutine sleeps for.
 type Wait struct {
-	For   string
-	Since time.Time
+	For    string
+	Since  time.Time
+	Awaits int // the number of the process that ends it: its rank if it is of this job; or AwaitsAny, or AwaitsUnknown
 }
 
 // noteRetries is how many times a note that is being changed is read again. A change takes less than a
@@ -251,6 +252,7 @@ const (
 	noteEntered  = unsafe.Offsetof(Note{}.entered)
 	noteAsleep   = unsafe.Offsetof(Note{}.asleep)
 	noteChanged  = unsafe.Offsetof(Note{}.changed)
+	noteAwaits   = unsafe.Offsetof(Note{}.awaits)
 	noteSleepers = unsafe.Offsetof(Note{}.sleepers)
 	sleeperSize  = unsafe.Sizeof(noteSleeper{})
 	sleeperText  = unsafe.Offsetof(noteSleeper{}.text)
@@ -281,7 +283,8 @@ func decodeNote(before, b, after []byte) NoteView {
 	v.Changed = time.Unix(0, int64(o.Uint64(b[noteChanged:])))
 	for i := range min(v.Asleep, NoteSleepers) {
 		s := b[noteSleepers+uintptr(i)*sleeperSize:][:sleeperSize]
-		v.Waits = append(v.Waits, Wait{printable(s[sleeperText:]), time.Unix(0, int64(o.Uint64(s)))})
+		awaits := int(int32(o.Uint32(b[noteAwaits+uintptr(i)*4:]))) - 1
+		v.Waits = append(v.Waits, Wait{printable(s[sleeperText:]), time.Unix(0, int64(o.Uint64(s))), awaits})
 	}
 	return v
 }

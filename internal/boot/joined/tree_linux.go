@@ -89,9 +89,16 @@ func newTree(s *server) (*tree, error) {
 		return t, nil
 	}
 	ip, err := address.Parse(s.listen)
+	var ports address.Ports
+	if err == nil {
+		ports, err = address.PortsOfEnviron()
+	}
 	var port int
 	if err == nil {
-		t.listener, port, err = sys.TCPEndpoint(ip, 0).Listen()
+		t.listener, err = address.ListenIn(ports, func(p int) (l *os.File, err error) {
+			l, port, err = sys.TCPEndpoint(ip, p).Listen()
+			return l, err
+		})
 	}
 	if err != nil {
 		return nil, fmt.Errorf("listening for other nodes on %s: %w", s.listen, err)

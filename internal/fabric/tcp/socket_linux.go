@@ -63,7 +63,7 @@ type listener struct {
 	closed atomic.Bool // stored by Close, loaded by who has got an error of accept
 }
 
-func listenAt(host string, a address.IP, port int) (*listener, error) {
+func bind(host string, a address.IP, port int) (*listener, error) {
 	file, port, err := sys.TCPEndpoint(a, port).Listen()
 	if err != nil {
 		return nil, err

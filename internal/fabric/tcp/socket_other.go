@@ -48,7 +48,7 @@ type listener struct {
 	closed atomic.Bool // stored by Close, loaded by who has got an error of accept
 }
 
-func listenAt(host string, _ address.IP, port int) (*listener, error) {
+func bind(host string, _ address.IP, port int) (*listener, error) {
 	l, err := net.Listen("tcp", address.Join(host, port))
 	if err != nil {
 		return nil, err

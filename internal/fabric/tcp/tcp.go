@@ -137,6 +137,18 @@ const (
 	eagerMax = chunkMax
 )
 
+// listenAt listens at an address. If port is 0 it is one of the range that the user gives.
+func listenAt(host string, a address.IP, port int) (*listener, error) {
+	ports, err := address.PortsOfEnviron()
+	switch {
+	case err != nil:
+		return nil, err
+	case port != 0:
+		return bind(host, a, port)
+	}
+	return address.ListenIn(ports, func(port int) (*listener, error) { return bind(host, a, port) })
+}
+
 // listen opens the port that peers dial, only on the address that the job names: the one
 // by which they reach this host.
 func listen(j *boot.Job) (*listener, error) {

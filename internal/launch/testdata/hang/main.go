@@ -38,6 +38,9 @@ func do(world *mpi.Comm, what string) error {
 	case "recv":
 		_, err := mpi.Recv(world, one, next, 7)
 		return err
+	case "itself":
+		_, err := mpi.Recv(world, one, world.Rank(), 7)
+		return err
 	case "tags": // receives a tag that nobody sends
 		d, err := world.Dup()
 		if err != nil {
@@ -57,6 +60,18 @@ func do(world *mpi.Comm, what string) error {
 		return err
 	case "any":
 		_, err := mpi.Recv(world, one, mpi.AnySource, mpi.AnyTag)
+		return err
+	case "waits": // for rank 0, on a communicator with other ranks
+		d, err := world.Split(0, -world.Rank())
+		if err != nil {
+			return err
+		}
+		if world.Rank() == 0 {
+			time.Sleep(time.Second) // the others wait for a rank that computes
+			_, err = mpi.Recv(d, one, mpi.AnySource, 3)
+			return err
+		}
+		_, err = mpi.Recv(d, one, d.Size()-1, 2)
 		return err
 	case "ssend":
 		return mpi.Ssend(world, one, next, 5)

@@ -152,7 +152,7 @@ func (p *process) step(verb, arg string) {
 		}
 		n.SetStage(shmfmt.StageRunning)
 		n.Begin()
-		n.SetSleeper(0, since.UnixNano(), []byte(arg))
+		n.SetSleeper(0, since.UnixNano(), shmfmt.AwaitsUnknown, []byte(arg))
 		n.End(1, since.UnixNano())
 	case "spin":
 		go func() {
