@@ -189,6 +189,7 @@ func (c *Comm) Free() error { return c.free(callFree, func() {}) }
 func (c *Comm) Disconnect() error {
 	return c.free(callDisconnect, func() {
 		c.w.P2P.Settle(c.core, func() bool { return c.w.Coll.Busy(c.core) || c.w.Part.Busy(c.core) })
+		c.w.P2P.LandAll(c.core)
 	})
 }
 

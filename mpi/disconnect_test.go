@@ -9,7 +9,20 @@ import (
 
 // Disconnect returns when pending communication, of any length, with other ranks and with
 // itself, is complete: the data is there before the program waits for the requests.
-func TestCOM04_Disconnect(t *testing.T) {
+func TestCOM04_Disconnect(t *testing.T) { plainAndChecking(t, disconnects) }
+
+// plainAndChecking runs a test without and in checking mode, where what a receive brings lies elsewhere until
+// the program knows of it.
+func plainAndChecking(t *testing.T, test func(t *testing.T)) {
+	for _, check := range []string{"0", "1"} {
+		t.Run("HALO_CHECK="+check, func(t *testing.T) {
+			t.Setenv("HALO_CHECK", check)
+			test(t)
+		})
+	}
+}
+
+func disconnects(t *testing.T) {
 	for _, size := range []int{0, 8, 9000, 70_000, 400_000} {
 		mpitest.Run(t, 3, func(t testing.TB, c *mpi.Comm) {
 			d, err := c.Dup()
@@ -39,7 +52,9 @@ func TestCOM04_Disconnect(t *testing.T) {
 
 // The peer computes for a while before it answers a pending receive: Disconnect waits for that,
 // but not for communication on other communicators.
-func TestCOM04_DisconnectWaitsForItsOwnOnly(t *testing.T) {
+func TestCOM04_DisconnectWaitsForItsOwnOnly(t *testing.T) { plainAndChecking(t, disconnectWaits) }
+
+func disconnectWaits(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		d, err := c.Dup()
 		ok(t, err)

@@ -6,6 +6,7 @@ import (
 	"hash/maphash"
 
 	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/sys"
 )
@@ -38,13 +39,13 @@ const (
 
 // guards is what the engine keeps for all guards.
 type guards struct {
-	open  int // requests that have one
-	bytes int // of their shadows
+	of    map[*Request]struct{} // the requests that have one
+	bytes int                   // of their shadows
 	seed  maphash.Seed
 }
 
 // Guards reports whether any request has a guard.
-func (e *Engine) Guards() bool { return e.guards.open > 0 }
+func (e *Engine) Guards() bool { return len(e.guards.of) > 0 }
 
 // beginGuard guards the memory of r, which is about to start, if the program must not use it meanwhile.
 func (e *Engine) beginGuard(r *Request) {
@@ -73,7 +74,21 @@ func (e *Engine) beginGuard(r *Request) {
 		c.guard, r.mem = g, mem.Of(g.shadow)
 		e.guards.bytes += n
 	}
-	e.guards.open++
+	if e.guards.of == nil {
+		e.guards.of = make(map[*Request]struct{})
+	}
+	e.guards.of[r] = struct{}{}
+}
+
+// LandAll ends the guards of the requests on c that are complete: the program knows that they are. It takes the lock.
+func (e *Engine) LandAll(c *comm.Comm) {
+	e.p.Lock()
+	defer e.p.Unlock()
+	for r := range e.guards.of {
+		if r.comm == c && r.Done() {
+			e.Land(r)
+		}
+	}
 }
 
 // sum is a checksum of memory.
@@ -117,7 +132,7 @@ func (e *Engine) dropGuard(r *Request) {
 func (e *Engine) endGuard(r *Request) (what string) {
 	g := r.checked.guard
 	r.checked.guard = nil
-	e.guards.open--
+	delete(e.guards.of, r)
 	if g.shadow == nil {
 		if e.sum(g.mem) != g.sum {
 			what = "sends have changed"
