@@ -187,7 +187,7 @@ func (w *Window) changeMembers(c *comm.Comm, peer int, failed error) error {
 		return firstOf(failed, err)
 	}
 	mine := newPart{
-		class: classOf(failed), stays: true, fine: w.own.Fine, checked: w.check != nil, peer: int64(peer),
+		class: classOf(failed), stays: true, fine: w.own.Fine, checked: w.check != nil && e.checksAll(d), peer: int64(peer),
 		id: w.id, flavor: w.flavor, host: -1, unit: w.Unit(),
 	}
 	if w.host >= 0 {
@@ -226,20 +226,19 @@ func (e *Engine) agreeNew(d *comm.Comm, mine newPart, own error) (known newPart,
 	if err = firstOf(own, err); err != nil {
 		return known, err
 	}
-	known.checked = true
+	checked := true // by all members, old and new
 	parts := make([]newPart, n)
 	for r := range parts {
 		x := &parts[r]
 		if x.decode(all[r*newPartSize:]); x.class != class.Success {
 			return known, fail(x.class, "rank %d cannot change the window", r)
 		}
+		checked = checked && x.checked
 		if x.stays {
-			checked := known.checked && x.checked
 			if known.stays && x.id != known.id {
 				return known, fail(class.Win, "members give different windows")
 			}
 			known = *x
-			known.checked = checked
 		}
 	}
 	for r, x := range parts {
@@ -247,6 +246,7 @@ func (e *Engine) agreeNew(d *comm.Comm, mine newPart, own error) (known newPart,
 			return known, fail(class.Rank, "peer %d, that rank %d gives, is no member of the window", x.peer, r)
 		}
 	}
+	known.checked = checked
 	return known, nil
 }
 
@@ -372,7 +372,7 @@ func (e *Engine) enter(c *comm.Comm, peer int, s Spec) (*View, error) {
 		return nil, err
 	}
 	own := firstOf(s.Refused, peerExists(c, peer))
-	known, err := e.agreeNew(d, newPart{class: classOf(own), peer: int64(peer), host: -1}, own)
+	known, err := e.agreeNew(d, newPart{class: classOf(own), checked: e.checksAll(d), peer: int64(peer), host: -1}, own)
 	if err != nil {
 		e.colls.Free(d)
 		return nil, err

@@ -22,15 +22,15 @@ func (e *Engine) Check(checkers []bool) { e.checkers = checkers }
 // Locate makes reports describe calls by l. It is called before anything is checked, with the lock held.
 func (e *Engine) Locate(l check.Locator) { e.locator = l }
 
+// checksAll reports whether all members of c check, this process among them.
+func (e *Engine) checksAll(c *comm.Comm) bool {
+	return e.checkers != nil && !slices.ContainsFunc(c.Members, func(m int32) bool { return !e.checkers.Has(int(m)) })
+}
+
 // checker returns the checker of a window with the members of c, nil unless all check.
 func (w *Window) checker(c *comm.Comm) *check.Window {
-	if w.e.checkers == nil {
+	if !w.e.checksAll(c) {
 		return nil
-	}
-	for _, m := range c.Members {
-		if !w.e.checkers.Has(int(m)) {
-			return nil
-		}
 	}
 	return check.New(w.e.p, checkedWindow{w}, w.flavor == Dynamic, w.e.locator)
 }
