@@ -37,6 +37,7 @@ static void use(struct worker *w, int target, int exclusive) {
 		both[i]++;
 		MPI_Put(&both[i], 1, MPI_LONG, target, i, 1, MPI_LONG, w->win);
 	}
+	MPI_Win_flush_local(target, w->win); /* since both ends here */
 	w->added[target]++;
 }
 

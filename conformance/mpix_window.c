@@ -7,7 +7,7 @@
 static int to, from;
 
 static void notified(MPI_Win win, int64_t *mem) {
-	int64_t v[2] = {rank, rank + 1}, got[2] = {-1, -1}, zero = 0;
+	int64_t v[2] = {rank, rank + 1}, got[2] = {-1, -1}, one[4] = {-1, -1, -1, -1}, zero = 0, swap = 0;
 	MPI_Count value = -1;
 	MPI_Request q[3];
 	int index, buffer = 0;
@@ -26,14 +26,14 @@ static void notified(MPI_Win win, int64_t *mem) {
 	OK(MPI_Wait(&q[1], MPI_STATUS_IGNORE));
 	/* each kind of operation, counted */
 	OK(MPIX_Get_notify(got, 2, MPI_INT64_T, to, 0, 2, MPI_INT64_T, win, 4));
-	OK(MPIX_Get_accumulate_notify(NULL, 0, MPI_INT64_T, got, 1, MPI_INT64_T, to, 0, 1, MPI_INT64_T, MPI_NO_OP, win, 4));
-	OK(MPIX_Fetch_and_op_notify(&zero, &got[0], MPI_INT64_T, to, 0, MPI_SUM, win, 4));
-	OK(MPIX_Compare_and_swap_notify(&v[0], &zero, &got[0], MPI_INT64_T, to, 2, win, 4));
+	OK(MPIX_Get_accumulate_notify(NULL, 0, MPI_INT64_T, &one[0], 1, MPI_INT64_T, to, 0, 1, MPI_INT64_T, MPI_NO_OP, win, 4));
+	OK(MPIX_Fetch_and_op_notify(&zero, &one[1], MPI_INT64_T, to, 0, MPI_SUM, win, 4));
+	OK(MPIX_Compare_and_swap_notify(&v[0], &swap, &one[2], MPI_INT64_T, to, 2, win, 4));
 	OK(MPIX_Rput_notify(v, 1, MPI_INT64_T, to, 3, 1, MPI_INT64_T, win, 4, &q[0]));
-	OK(MPIX_Rget_notify(&got[1], 1, MPI_INT64_T, to, 1, 1, MPI_INT64_T, win, 4, &q[1]));
+	OK(MPIX_Rget_notify(&one[3], 1, MPI_INT64_T, to, 1, 1, MPI_INT64_T, win, 4, &q[1]));
 	OK(MPIX_Raccumulate_notify_c(v, 1, MPI_INT64_T, to, 4, 1, MPI_INT64_T, MPI_REPLACE, win, 4, &q[2]));
 	OK(MPI_Waitall(3, q, MPI_STATUSES_IGNORE));
-	CHECK(got[1] == rank + 1, ": %d", (int)got[1]);
+	CHECK(one[3] == rank + 1, ": %d", (int)one[3]);
 	OK(MPIX_Win_notify_reach(win, 4, 7, &q[0]));
 	OK(MPI_Wait(&q[0], MPI_STATUS_IGNORE));
 	OK(MPIX_Win_notify_get_value(win, 4, &value));
