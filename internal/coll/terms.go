@@ -2,6 +2,7 @@ package coll
 
 import (
 	"fmt"
+	"sync/atomic"
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/dtype"
@@ -212,10 +213,11 @@ func (s *slot) statement(r int) statement {
 		return statement{s.cells[r].Met[s.Turns&1], 0}
 	}
 	var last *shmfmt.Statement
+	since := uint64(0)
 	for i := range s.cells[r].Stated {
 		x := &s.cells[r].Stated[i]
-		if x.Since <= s.Number && (last == nil || x.Since > last.Since) {
-			last = x
+		if from := atomic.LoadUint64(&x.Since); from <= s.Number && (last == nil || from > since) {
+			last, since = x, from
 		}
 	}
 	if last != nil {
@@ -237,7 +239,9 @@ func (s *slot) state() {
 func (s *slot) restate() {
 	s.Latest ^= 1
 	s.Last = shmfmt.Statement{Since: s.Number, Said: uint64(s.terms.said), Length: uint64(s.terms.length)}
-	s.own.Stated[s.Latest] = s.Last
+	to := &s.own.Stated[s.Latest]
+	atomic.StoreUint64(&to.Since, s.Number) // members that are still in the collective before look which one is theirs
+	to.Said, to.Length = s.Last.Said, s.Last.Length
 }
 
 // rank returns the rank of a member in the communicator of the program's call, and ranks the
