@@ -23,7 +23,9 @@ func (c *Comm) dup(k call, list []CommHint) (*Comm, error) {
 		return nil, err
 	}
 	checkKeys(c, k, list...)
+	end := c.core.Begin(k.String())
 	core, err := c.w.Coll.Dup(c.core)
+	end()
 	if err != nil {
 		return nil, wrap(err, k, c, Undefined, Undefined)
 	}
@@ -105,6 +107,7 @@ func (c *Comm) Create(g Group) (*Comm, error) {
 	if err := c.holds(callCreate, g); err != nil {
 		return nil, err
 	}
+	defer c.core.Begin(callCreate.String())()
 	d, err := c.w.Coll.Create(c.core, g.members)
 	return c.created(callCreate, d, err)
 }
@@ -168,6 +171,7 @@ func (c *Comm) Split(color, key int) (*Comm, error) {
 	if color < 0 && color != Undefined {
 		return nil, fail(ErrArg, "Split", c, "color %d is negative and not Undefined", color)
 	}
+	defer c.core.Begin(callSplit.String())()
 	d, err := c.w.Coll.Split(c.core, color, key)
 	return c.created(callSplit, d, err)
 }

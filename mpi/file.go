@@ -84,6 +84,7 @@ func OpenFile(c *Comm, path string, mode FileMode, hints ...FileHint) (*File, er
 		i.fileHint(&o)
 	}
 	o.with(hints)
+	defer c.core.Begin(k.String())()
 	e, err := c.w.File.Open(c.core, path, file.Mode(mode), types().Type(dtype.Byte), o.Hints, nil)
 	if err != nil {
 		return nil, noFile(c).wrong(err, k, path)
@@ -292,7 +293,7 @@ func (f *File) end(k, begun call) (Status, error) {
 	if err := f.usable(k); err != nil {
 		return emptyStatus(), err
 	}
-	n, err := f.f.End(begun.String())
+	n, err := f.f.End(begun.String(), k.String())
 	return f.status(k, n, err)
 }
 

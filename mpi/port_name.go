@@ -146,6 +146,7 @@ func meetsWithin(name string, info *Info, c *Comm, root int, k call, inColl coll
 				if e := c.usable(k); e != nil {
 					return nil, e
 				}
+				defer c.core.Begin(k.String())()
 				err := c.w.Meet.Refuse(c.core, root, inColl, wrong(ErrArg, "%s: %q is no number of seconds", keyTimeout, v))
 				return c.created(k, (*comm.Comm)(nil), err)
 			}

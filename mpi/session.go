@@ -38,6 +38,8 @@ type Session struct {
 	roots   []*comm.Comm         // those made of groups, and others whose root was disconnected; freed ones, too
 	windows map[*Window]bool     // that are not freed
 	files   map[*File]bool       // that are not closed
+	left    map[uint64]bool      // contexts of communicators that were freed while requests on them were active
+	prune   int                  // when left is as long as this, contexts without active requests are removed
 }
 
 // SessionHint is a hint for OpenSession: StrictFinalize, MemoryAllocKinds, or an *Info with their
@@ -225,7 +227,19 @@ func (s *Session) add(d, c *Comm) {
 // Disconnect, after which Finalize need not. Those of a communicator cover the communicators that
 // were made from it.
 func (s *Session) remove(c *Comm, disconnected bool) {
+	ctx := c.core.Ctx
+	active := !disconnected && !planted.FreedForgotten && s.active(ctx)
 	s.mu.Lock()
+	if active {
+		if len(s.left) >= s.prune {
+			maps.DeleteFunc(s.left, func(ctx uint64, _ bool) bool { return !s.active(ctx) })
+			s.prune = 2*len(s.left) + 8
+		}
+		if s.left == nil {
+			s.left = make(map[uint64]bool)
+		}
+		s.left[ctx] = true
+	}
 	root := s.comms[c]
 	delete(s.comms, c)
 	if !disconnected || root != c.core || c.w.Meet.Crosses(root) {
@@ -240,7 +254,13 @@ func (s *Session) remove(c *Comm, disconnected bool) {
 		}
 	}
 	s.mu.Unlock()
-	c.w.Coll.Close([]*comm.Comm{root})
+	c.w.Coll.Close([]*comm.Comm{root}, callDisconnect.String())
+}
+
+// active reports whether requests on a communicator are active, given its context.
+func (s *Session) active(ctx uint64) bool {
+	only := func(of uint64) bool { return of/proc.ContextStep == ctx/proc.ContextStep }
+	return cmp.Or(s.self.w.Pending(only), s.self.w.Coll.Pending(only)) != nil
 }
 
 func (s *Session) addWindow(w *Window) {
@@ -293,7 +313,8 @@ func (s *Session) Finalize() error {
 		return err
 	}
 	w := s.self.w
-	if err := w.Pending(s.contexts()); err != nil {
+	own := s.contexts()
+	if err := cmp.Or(w.Pending(own), w.Coll.Pending(own)); err != nil {
 		s.self.reportLeftovers(true)
 		return wrap(err, k, s.self, Undefined, Undefined)
 	}
@@ -312,7 +333,7 @@ func (s *Session) Finalize() error {
 	s.self.reportLeftovers(false)
 	if !planted.SessionLeavesAtOnce {
 		w.Meet.Finish(s.self.core.Session)
-		w.Coll.Close(roots)
+		w.Coll.Close(roots, "SessionFinalize")
 	}
 	_, _ = w.P2P.Detach(s.self.core.Session) // an error only means that no buffer is attached
 	s.mu.Lock()
@@ -353,11 +374,12 @@ func (s *Session) openEpoch() *Error {
 	return nil
 }
 
-// contexts selects the contexts of the session's communicators.
+// contexts selects the contexts of the session's communicators, also of those that were freed while requests were active.
 func (s *Session) contexts() func(ctx uint64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	own := make(map[uint64]bool, len(s.comms))
+	own := make(map[uint64]bool, len(s.comms)+len(s.left))
+	maps.Copy(own, s.left)
 	for c := range s.comms {
 		own[c.core.Ctx] = true
 	}

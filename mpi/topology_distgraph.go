@@ -97,6 +97,7 @@ func (c *Comm) DistGraphCreateAdjacent(sources, sourceWeights, dests, destWeight
 		}
 		t.edges[i] = edges{slices.Clone(list.ranks), slices.Clone(list.weights)}
 	}
+	defer c.core.Begin(k.String())()
 	if c.w.Coll.Checks(c.core) {
 		if err := c.checkWeights(k, t.weighted); err != nil {
 			return nil, err
@@ -229,6 +230,7 @@ func (c *Comm) DistGraphCreate(sources, degrees, dests, weights []int, reorder b
 	if err := c.neighbors(k, "dest", dests, weights); err != nil {
 		return nil, err
 	}
+	defer c.core.Begin(k.String())()
 	if c.w.Coll.Checks(c.core) {
 		if err := c.checkWeights(k, weights != nil); err != nil {
 			return nil, err

@@ -54,6 +54,7 @@ func changeComm(w *Window, c *Comm, peer int, s *rma.Spec) (*Window, error) {
 			return w, err
 		}
 		to = c.core
+		defer to.Begin(call.String())()
 	}
 	if w == nil {
 		s.Options.Ordering = rma.Ordered

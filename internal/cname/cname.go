@@ -73,7 +73,17 @@ func other(word string) string {
 // name of the communicator, which comes from the program.
 func Wait(text string) string {
 	call, on, found := strings.Cut(text, " on ")
-	if call = Text(call, true); found { // true: of the calls with an ambiguous name, only those of windows wait
+	switch call {
+	case "Dup", "Create":
+		call = Find("Comm" + call)
+	case "Merge": // an ordinary word elsewhere
+		call = "MPI_Intercomm_merge"
+	case "Sync", "SetInfo":
+		call = Find("File" + call)
+	default:
+		call = Text(call, true) // of the other calls with an ambiguous name, only those of windows wait
+	}
+	if found {
 		call += " on " + on
 	}
 	return call

@@ -239,7 +239,7 @@ func (e *Engine) splitBy(c *comm.Comm, mine []byte, group func(all []byte) ([]in
 	for i, r := range ranks {
 		members[i] = c.Members[r]
 	}
-	return e.create(c.Ctx, members, tag, c)
+	return e.create(c, members, tag, c)
 }
 
 // Create makes a communicator of the given members of c, and returns nil at a member that is not
@@ -266,7 +266,7 @@ func (e *Engine) createAmong(c *comm.Comm, members []int32) (*comm.Comm, error) 
 			return nil, err
 		}
 	}
-	return e.create(c.Ctx, members, nextTag(c), c)
+	return e.create(c, members, nextTag(c), c)
 }
 
 // CreateGroup makes a communicator of the given members of c, and returns nil at a member that
@@ -275,23 +275,31 @@ func (e *Engine) createAmong(c *comm.Comm, members []int32) (*comm.Comm, error) 
 func (e *Engine) CreateGroup(c *comm.Comm, members []int32, tag int32) (*comm.Comm, error) {
 	e.p.Lock()
 	defer e.p.Unlock()
-	return e.create(c.Ctx+groupContext, members, tag, nil)
+	return e.createIn(c, c.Ctx+groupContext, members, tag, nil, "CreateGroup")
 }
 
 // groupContext is the distance between the context of a communicator and that of CreateGroup on
 // it.
 const groupContext = 2
 
-// create makes a communicator of the given members, which agree on its identity in messages of
+// create is createIn for a call that Begin has told c of.
+func (e *Engine) create(c *comm.Comm, members []int32, tag int32, over *comm.Comm) (*comm.Comm, error) {
+	return e.createIn(c, c.Ctx, members, tag, over, "")
+}
+
+// createIn makes a communicator of the given members of c, which agree on its identity in messages of
 // the given context and tag. over is the communicator over which the call is collective, if that
-// has more members.
-func (e *Engine) create(ctx uint64, members []int32, tag int32, over *comm.Comm) (*comm.Comm, error) {
+// has more members. call names the call of the program; if it is empty, c knows it.
+func (e *Engine) createIn(c *comm.Comm, ctx uint64, members []int32, tag int32, over *comm.Comm, call string) (*comm.Comm, error) {
 	rank := slices.Index(members, int32(e.p.Job().Rank))
 	if rank < 0 {
 		return nil, nil
 	}
 	group := comm.New(e.p, ctx, rank, members)
 	group.Within = over
+	if group.Join(c); call != "" {
+		group.PartOf(call, c)
+	}
 	id, err := e.agree(group, tag, false)
 	if err != nil {
 		return nil, err
@@ -392,6 +400,18 @@ func (e *Engine) Free(c *comm.Comm) {
 // Busy reports whether a collective is in progress on c. The lock is held.
 func (e *Engine) Busy(c *comm.Comm) bool {
 	return slices.ContainsFunc(e.live, func(s *schedule) bool { return s.c == c || s.c == c.Whole() })
+}
+
+// Pending returns an error if collectives are in progress in contexts that of selects. It takes the lock.
+func (e *Engine) Pending(of func(ctx uint64) bool) error {
+	e.p.Lock()
+	defer e.p.Unlock()
+	for _, s := range e.live {
+		if of(s.c.Whole().Ctx) && !s.Outlasts {
+			return wrong(class.Pending, "a collective is not complete")
+		}
+	}
+	return nil
 }
 
 // Drop is Free with the lock held.

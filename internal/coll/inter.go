@@ -58,6 +58,7 @@ func (e *Engine) createInter(c *comm.Comm, ranks []int, tag int32) (*comm.Comm, 
 	d := comm.NewInter(e.p, c.Ctx, rank, ours, theirs, c.Inter.First)
 	group := d.Inter.Union // its members agree on the identity in messages of c
 	group.Within = c
+	group.Join(c)
 	id, err := e.agree(group, tag, true)
 	if err != nil {
 		return nil, err
@@ -149,5 +150,5 @@ func (e *Engine) merge(c *comm.Comm, high bool) (*comm.Comm, error) {
 	if all[0] > all[n] {
 		members = slices.Concat(u.Members[n:], u.Members[:n])
 	}
-	return e.create(c.Ctx, members, tag, u)
+	return e.create(c, members, tag, u)
 }

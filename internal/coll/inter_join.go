@@ -22,6 +22,7 @@ type Bridge struct {
 	Leader int
 	Tag    int32
 	Err    error
+	call   string // of the program
 }
 
 // bridgeContext is the distance between the context of a communicator and that of the leaders
@@ -50,6 +51,8 @@ const introductionSize = 24
 // the lock. Only the leader reads b.
 func (e *Engine) Join(local *comm.Comm, leader int, b *Bridge) (c *comm.Comm, err error) {
 	var first bool
+	b.call = CallIntercommCreate.String()
+	defer local.Begin(b.call)()
 	err = occupied(local, CallIntercommCreate, func() error {
 		c, first, err = e.join(local, leader, b)
 		return err
@@ -249,7 +252,10 @@ func (e *Engine) swap(b *Bridge, out, in []byte) error {
 	ctx := b.Over.Ctx + bridgeContext
 	v := p2p.Envelope{Comm: b.Over, Ctx: ctx, Peer: b.Leader, Tag: b.Tag}
 	recv := e.p2p.Irecv(&v, mem.Of(in))
-	err := e.wait(e.p2p.Isend(&v, mem.Of(out)))
+	send := e.p2p.Isend(&v, mem.Of(out))
+	send.PartOf(b.call)
+	recv.PartOf(b.call)
+	err := e.wait(send)
 	e.p2p.Wait(recv)
 	got, want := recv.Filled()
 	err = first(err, recv.Status.Err)

@@ -146,7 +146,7 @@ func (s *slot) awaitLong(word *atomic.Uint64, n uint64) error {
 
 // AppendAbout implements proc.About.
 func (s *slot) AppendAbout(b []byte) []byte {
-	return s.c.AppendOn(append(b, Kind(s.Kind).String()...))
+	return s.c.AppendOn(append(b, s.c.Operation(Kind(s.Kind).String())...))
 }
 
 // Awaits implements proc.Awaiter.

@@ -31,6 +31,10 @@ type Comm struct {
 	// Name is what the user called it, for errors and tools; may be nil.
 	Name  atomic.Pointer[string]
 	ranks map[int32]int // rank by local number, nil if the two are equal
+	call  atomic.Pointer[called]
+	// Usual is the call of the program that operations on c belong to when it is in no call of Begin; empty if they
+	// are calls themselves. It does not change while c is in use.
+	Usual string
 	// Within is the communicator over which a call is collective, on a communicator of only some of
 	// its members on which these agree; otherwise nil. A member may wait for a process outside this
 	// communicator, so the failure of any process of Within ends the agreement.

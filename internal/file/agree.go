@@ -32,6 +32,7 @@ func (e *Engine) agree(c *comm.Comm, call, same string, own error) error {
 		putText(give, 6, tellTexts+sameMax, own.Error())
 	}
 	putText(give, 4, tellTexts, same[:min(len(same), sameMax)])
+	defer c.Begin(call)()
 	err := e.colls.Do(c, coll.Allgather, &coll.Args{Send: coll.Bytes(give), Recv: coll.Bytes(all), Width: 1, Call: call})
 	switch {
 	case own != nil:

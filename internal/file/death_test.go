@@ -117,7 +117,7 @@ func calls() []fileCall {
 			if err := f.Begin(file.Write, file.Individual, x, "WriteAllBegin"); err != nil {
 				return err
 			}
-			return only(f.End("WriteAllBegin"))
+			return only(f.End("WriteAllBegin", "WriteAllEnd"))
 		}},
 		{"Atomic", true, true, true, func(w *world.World, f *file.File, x file.Data) error {
 			if err := f.SetAtomicity(true); err != nil {

@@ -20,6 +20,7 @@ type exchange struct {
 func (x *exchange) do(k coll.Kind, a *coll.Args) error {
 	a.Width, a.Call = 1, x.call
 	if !x.apart {
+		defer x.f.c.Begin(x.call)()
 		return x.f.e.colls.Do(x.f.c, k, a)
 	}
 	e := x.f.e
@@ -47,6 +48,7 @@ func (s signal) PartDone(part *p2p.Request) { s <- part.Status.Err }
 // barrier returns when all members have called it.
 func (x *exchange) barrier() error {
 	if !x.apart {
+		defer x.f.c.Begin(x.call)()
 		return x.f.e.colls.Barrier(x.f.c)
 	}
 	return x.do(coll.Barrier, &coll.Args{})

@@ -81,6 +81,8 @@ func (e *Engine) Open(c *comm.Comm, name string, mode Mode, bytes *dtype.Type, h
 	if err != nil {
 		return nil, err
 	}
+	d.Join(c)
+	defer d.Leave()
 	f := &File{e: e, c: d, path: trimmed(name), mode: mode, bytes: bytes}
 	f.queue.empty.L, f.pending.none.L = &f.queue.mu, &f.pending.mu
 	f.hints.Store(&h)
@@ -252,7 +254,7 @@ func (f *File) Close() error {
 	f.queue.wait()
 	f.pending.wait()
 	f.forget()
-	unshared := firstError(f.stage.close(), f.shared.close())
+	unshared := firstError(f.stage.close(), f.shared.close(call))
 	own := f.store.Close()
 	if own != nil {
 		own = failed(own, "close")

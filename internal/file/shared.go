@@ -43,10 +43,11 @@ func (w *window) open(e *rma.Engine, c *comm.Comm) error {
 }
 
 // close frees the window: collective.
-func (w *window) close() error {
+func (w *window) close(call string) error {
 	if w.view == nil {
 		return nil
 	}
+	defer w.view.Begin(call)()
 	return firstError(w.view.UnlockAll(), w.view.Free())
 }
 

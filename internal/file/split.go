@@ -36,8 +36,8 @@ func (f *File) Begin(d Direction, offset int64, x Data, call string) error {
 	return nil
 }
 
-// End waits for the access that call has begun, and returns how many bytes it has moved.
-func (f *File) End(call string) (int64, error) {
+// End waits for the access that call has begun, in the call end, and returns how many bytes it has moved.
+func (f *File) End(call, end string) (int64, error) {
 	s := &f.split
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -52,6 +52,7 @@ func (f *File) End(call string) (int64, error) {
 	p := f.e.p
 	p.Lock()
 	defer p.Unlock()
+	s.r.PartOf(end)
 	f.e.p2p.Wait(s.r)
 	n := int64(s.r.Status.Bytes)
 	err := f.e.p2p.Take(s.r)

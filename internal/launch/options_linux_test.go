@@ -61,7 +61,7 @@ func TestOptionsThatSaySomething(t *testing.T) {
 	r = far(t, "run", "-host", "a:1,b:2", "-n", "3", "-l", "--stdin", "2", "cat")
 	r.cmd.Stdin = strings.NewReader("x\n")
 	r.start().wait(0).printed("[2] x")
-	halo(t, 125, "-n", "3", "--stdin", "3", "cat").said("-stdin 3: the ranks are 0 to 2")
+	halo(t, 2, "-n", "3", "--stdin", "3", "cat").said("-stdin 3: the ranks are 0 to 2")
 	halo(t, 0, "-host", "127.0.0.1:2,127.0.0.2:2", "-n", "4", "true").said("127.0.0.1 and 127.0.0.2 are names of this host")
 	halo(t, 0, "-host", "localhost:4", "-n", "4", "true").quiet()
 }

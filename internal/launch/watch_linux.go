@@ -24,7 +24,7 @@ type watcher struct {
 	timer  *time.Timer
 	looker looker
 	stuck  []string        // describes the ranks of each job that waited for each other
-	told   map[string]bool // those that have been reported
+	told   map[string]bool // what has been reported, behind the job
 	all    string          // describes all ranks if they were asleep
 	slept  bool            // it has been reported that they are; until one of them wakes
 }
@@ -49,9 +49,12 @@ func (w *watcher) watch(j *job) {
 	for i, s := range states {
 		set := s.stuckRanks()
 		stuck[i] = s.describe(set)
-		if set != nil && i < len(before) && before[i] == stuck[i] && !w.told[stuck[i]] {
-			w.told[stuck[i]] = true
-			j.say(s.tellStuck(set))
+		if set == nil || i >= len(before) || before[i] != stuck[i] {
+			continue
+		}
+		if text := s.tellStuck(set); !w.told[s.Job+text] { // a rank may use the processor meanwhile, and wait for the same again
+			w.told[s.Job+text] = true
+			j.say(text)
 		}
 	}
 	w.stuck = stuck

@@ -313,7 +313,7 @@ func (e *Engine) Unlink(c *comm.Comm) {
 	delete(e.links, c)
 	e.mu.Unlock()
 	if linked {
-		e.colls.Close([]*comm.Comm{c})
+		e.colls.Close([]*comm.Comm{c}, "Disconnect")
 	}
 }
 
@@ -329,6 +329,10 @@ func (e *Engine) Keep(c *comm.Comm) {
 // Finish waits until all members of the linked communicators of a session, 0 for the world model, are
 // about to end it, or have ended.
 func (e *Engine) Finish(session uint64) {
+	call := "Finalize"
+	if session != 0 {
+		call = "SessionFinalize"
+	}
 	var all []*comm.Comm
 	e.mu.Lock()
 	for c := range e.links {
@@ -339,6 +343,6 @@ func (e *Engine) Finish(session uint64) {
 	}
 	e.mu.Unlock()
 	if len(all) > 0 {
-		e.colls.Close(all)
+		e.colls.Close(all, call)
 	}
 }

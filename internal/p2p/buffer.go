@@ -66,6 +66,9 @@ func (e *Engine) Detach(ctx uint64) ([]byte, error) {
 		return nil, &class.Error{Class: class.Buffer, Text: "no buffer is attached"}
 	}
 	r := e.Flush(nil, ctx)
+	if r.operation = "DetachBuffer"; ctx == ProcessBuffer {
+		r.operation = "BufferDetach"
+	}
 	e.Wait(r)
 	err := r.Status.Err
 	e.Free(r)
@@ -88,7 +91,10 @@ func (e *Engine) Abandon(ctx uint64) {
 // Flush returns a request that completes when all messages now in the buffer are sent.
 // Without a buffer the request is complete.
 func (e *Engine) Flush(c *comm.Comm, ctx uint64) *Request {
-	r := e.NewRequest(c, "BufferFlush")
+	r := e.NewRequest(c, "FlushBuffer")
+	if ctx == ProcessBuffer {
+		r.operation = "BufferFlush"
+	}
 	b := e.bufferOf(ctx)
 	if b == nil || len(b.live) == 0 {
 		e.finish(r, nil)

@@ -15,15 +15,12 @@ type probe struct {
 	comm   *comm.Comm
 	source int
 	take   bool
+	call   string
 }
 
 // AppendAbout implements proc.About.
 func (q *probe) AppendAbout(b []byte) []byte {
-	what := "Probe"
-	if q.take {
-		what = "Mprobe"
-	}
-	return appendOperation(b, what, q.comm, " from ", q.source, q.key.Tag)
+	return appendOperation(b, q.call, q.comm, " from ", q.source, q.key.Tag)
 }
 
 // Awaits implements proc.Awaiter.
@@ -64,6 +61,15 @@ func (e *Engine) Iprobe(c *comm.Comm, source int, tag int32, take bool) (*Messag
 // Probe waits for a message that a receive with these arguments would match. It takes the
 // lock.
 func (e *Engine) Probe(c *comm.Comm, source int, tag int32, take bool) (*Message, Status, error) {
+	call := "Probe"
+	if take {
+		call = "Mprobe"
+	}
+	return e.ProbeIn(call, c, source, tag, take)
+}
+
+// ProbeIn is Probe in a call of the program that has another name.
+func (e *Engine) ProbeIn(call string, c *comm.Comm, source int, tag int32, take bool) (*Message, Status, error) {
 	e.p.Lock()
 	defer e.p.Unlock()
 	k := e.key(c, c.Ctx, source, tag)
@@ -75,7 +81,7 @@ func (e *Engine) Probe(c *comm.Comm, source int, tag int32, take bool) (*Message
 		if err := e.sourceFailed(c, k.Src); err != nil {
 			return nil, Status{}, err
 		}
-		q := &probe{key: k, comm: c, source: source, take: take}
+		q := &probe{key: k, comm: c, source: source, take: take, call: call}
 		q.engine, q.About = e, q
 		e.probes = append(e.probes, q)
 		e.p.Wait(&q.Event, int(k.Src))

@@ -1,6 +1,7 @@
 package p2p
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"sync/atomic"
@@ -308,24 +309,26 @@ func (r *Request) Left() {
 
 // AppendAbout implements proc.About.
 func (r *Request) AppendAbout(b []byte) []byte {
-	if r.operation != "" { // may have neither peer nor communicator
+	if r.operation != "" && (r.peer < 0 || r.comm == nil) {
 		return r.comm.AppendOn(append(b, r.operation...))
 	}
-	peer, tag := r.Arguments()
-	if r.Send {
-		b = appendOperation(b, r.mode.call(), r.comm, " to ", peer, tag)
-	} else {
-		what := "Recv"
-		if r.mode >= exchanges {
-			what = r.mode.call()
+	what, to := r.mode.call(), " to "
+	if !r.Send {
+		to = " from "
+		if r.mode < exchanges {
+			what = "Recv"
 		}
-		b = appendOperation(b, what, r.comm, " from ", peer, tag)
 	}
+	peer, tag := r.Arguments()
+	b = appendOperation(b, cmp.Or(r.operation, what), r.comm, to, peer, tag)
 	if r.engine.checkers != nil {
 		b = r.engine.appendPlace(b, r)
 	}
 	return b
 }
+
+// PartOf says that an operation is a part of a call of the program that has another name. It is no message from any source.
+func (r *Request) PartOf(call string) { r.operation = call }
 
 // OfMembers says that the members of its communicator complete a request of NewRequest.
 func (r *Request) OfMembers() { r.peer = AnySource }

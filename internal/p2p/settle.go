@@ -2,9 +2,22 @@ package p2p
 
 import "github.com/halo-mpi/halo/internal/comm"
 
+// settling is a Disconnect that waits until nothing is in progress on its communicator.
+type settling struct{ c *comm.Comm }
+
+// AppendAbout implements proc.About.
+func (s settling) AppendAbout(b []byte) []byte { return s.c.AppendOn(append(b, "Disconnect"...)) }
+
 // Settle waits until no send or receive on c is in progress and more returns false. The
 // caller starts nothing on c meanwhile. It takes the lock.
 func (e *Engine) Settle(c *comm.Comm, more func() bool) {
+	e.p.Lock()
+	settled := !e.busy(c) && !more()
+	e.p.Unlock()
+	if settled {
+		return
+	}
+	defer e.p.Outside(settling{c})() // a program that waits here wants to know, although the process polls
 	e.p.Lock()
 	defer e.p.Unlock()
 	for e.busy(c) || more() {

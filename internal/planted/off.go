@@ -201,6 +201,8 @@ const (
 	UnexpectedPassed = false
 	// SentUnnumbered gives a send in C no number by which its message can be cancelled.
 	SentUnnumbered = false
+	// ElementsUntold has a send in C not tell which elements the message has.
+	ElementsUntold = false
 	// ReuseEarly reuses a request that is in use.
 	ReuseEarly = false
 	// RetireTwice completes a reusable request by a load and a store, so that two copies may do so.
@@ -257,6 +259,8 @@ const (
 	SessionDrained = false
 	// SessionLeavesAtOnce ends a session while other members of its communicators use them.
 	SessionLeavesAtOnce = false
+	// FreedForgotten ends a session while requests on communicators that were freed are active.
+	FreedForgotten = false
 )
 
 // Package part.

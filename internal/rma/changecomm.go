@@ -90,6 +90,7 @@ func (e *Engine) ChangeComm(v *View, c *comm.Comm, peer int, s Spec) (*View, err
 	if err := w.live(); err != nil {
 		return v, err
 	}
+	defer w.Comm.Begin("WinChangeComm")()
 	own := w.changeable(v, c, peer)
 	told, err := w.agreeOld(own, c)
 	if err != nil && !told {
@@ -186,6 +187,9 @@ func (w *Window) changeMembers(c *comm.Comm, peer int, failed error) error {
 		}
 		return firstOf(failed, err)
 	}
+	d.Join(c)
+	defer d.Leave()
+	d.Usual = w.Comm.Usual
 	mine := newPart{
 		class: classOf(failed), stays: true, fine: w.own.Fine, checked: w.check != nil && e.checksAll(d), peer: int64(peer),
 		id: w.id, flavor: w.flavor, host: -1, unit: w.Unit(),
@@ -371,6 +375,8 @@ func (e *Engine) enter(c *comm.Comm, peer int, s Spec) (*View, error) {
 	if err != nil {
 		return nil, err
 	}
+	d.Join(c)
+	defer d.Leave()
 	own := firstOf(s.Refused, peerExists(c, peer))
 	known, err := e.agreeNew(d, newPart{class: classOf(own), checked: e.checksAll(d), peer: int64(peer), host: -1}, own)
 	if err != nil {

@@ -130,6 +130,9 @@ func (w *Window) vanish() {
 	}
 }
 
+// Begin says that the program is in a call that has operations on the window, until it calls end: see comm.Comm.
+func (v *View) Begin(call string) (end func()) { return v.w.Comm.Begin(call) }
+
 // freeFirst frees the first view: collective, with an allreduce in place of a barrier. It takes the
 // lock.
 func (v *View) freeFirst() error {
@@ -140,7 +143,9 @@ func (v *View) freeFirst() error {
 		give[0] = 1
 	}
 	e.p.Unlock()
+	end := w.Comm.Begin("Free")
 	err := e.colls.Allreduce(w.Comm, give[:], sum[:], op.Sum, op.Uint64, dtype.Mixed)
+	end()
 	if busy, ok := err.(*coll.Clash); ok { // nothing has happened: the window stays
 		busy.Call = coll.CallWinFree
 		if busy.Other == coll.CallOf(coll.Allreduce, coll.Blocking) {

@@ -32,6 +32,7 @@ func (e *Engine) Create(c *comm.Comm, s Spec) (*View, error) {
 	if err != nil {
 		return nil, err
 	}
+	d.Join(c)
 	w := e.newWindow(d, d.Ctx, s.Flavor)
 	if !s.Own {
 		w.check = w.checker(d)
@@ -57,6 +58,7 @@ func (e *Engine) Create(c *comm.Comm, s Spec) (*View, error) {
 		e.p.Unlock()
 		return nil, err
 	}
+	d.Leave()
 	v := newView(w)
 	v.first = true
 	e.p.Lock()

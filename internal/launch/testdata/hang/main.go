@@ -66,6 +66,9 @@ func do(world *mpi.Comm, what string) error {
 		if err != nil {
 			return err
 		}
+		if err := d.SetName("turned"); err != nil {
+			return err
+		}
 		if world.Rank() == 0 {
 			time.Sleep(time.Second) // the others wait for a rank that computes
 			_, err = mpi.Recv(d, one, mpi.AnySource, 3)
@@ -144,6 +147,9 @@ func do(world *mpi.Comm, what string) error {
 	case "offers":
 		return offers(world, next)
 	default:
+		if strings.HasPrefix(what, "call:") || what == "calls" {
+			return pairs(world)
+		}
 		if path, found := strings.CutPrefix(what, "files:"); found {
 			return files(world, path)
 		}
