@@ -320,9 +320,101 @@ static void files(void) {
 	OK(MPI_File_close(&f));
 }
 
+/* The group of an epoch is freed right after the call that begins it, and so are the communicator and the info that the
+ * window was made with. */
+static void epochs(void) {
+	MPI_Comm c;
+	MPI_Info info;
+	MPI_Win w;
+	MPI_Group all, others;
+	int *memory, alone = size == 1;
+	OK(MPI_Comm_dup(MPI_COMM_WORLD, &c));
+	OK(MPI_Info_create(&info));
+	OK(MPI_Info_set(info, "same_size", "true"));
+	OK(MPI_Win_allocate((MPI_Aint)sizeof *memory * size, sizeof *memory, info, c, &memory, &w));
+	OK(MPI_Info_free(&info));
+	OK(MPI_Comm_free(&c));
+	for (int turn = 0; turn < 20; turn++) {
+		for (int r = 0; r < size; r++)
+			memory[r] = -1;
+		OK(MPI_Win_get_group(w, &all));
+		if (alone)
+			OK(MPI_Group_incl(all, 1, &rank, &others));
+		else
+			OK(MPI_Group_excl(all, 1, &rank, &others));
+		OK(MPI_Group_free(&all));
+		OK(MPI_Win_post(others, turn % 2 ? MPI_MODE_NOSTORE : 0, w));
+		OK(MPI_Win_start(others, 0, w));
+		OK(MPI_Group_free(&others));
+		OK(MPI_Win_get_group(w, &all)); /* which may get the memory of the one that was freed */
+		for (int r = 0; r < size; r++)
+			if (alone || r != rank)
+				OK(MPI_Put(&turn, 1, MPI_INT, r, rank, 1, MPI_INT, w));
+		OK(MPI_Win_complete(w));
+		OK(MPI_Group_free(&all));
+		if (turn % 3)
+			OK(MPI_Win_wait(w));
+		else
+			for (int over = 0; !over;)
+				OK(MPI_Win_test(w, &over));
+		for (int r = 0; r < size; r++)
+			CHECK(memory[r] == (alone || r != rank ? turn : -1), "turn %d: %d of rank %d", turn, memory[r], r);
+	}
+	OK(MPI_Win_free(&w));
+}
+
+/* A session is not finalized while a request on one of its communicators is active, although the communicator and the
+ * group that it was made of are freed. */
+static void sessions(void) {
+	static int out[1 << 18], in[1 << 18];
+	for (int way = 0; way < 3; way++) {
+		MPI_Session s, again;
+		MPI_Group g;
+		MPI_Comm c, d;
+		MPI_Request q = MPI_REQUEST_NULL;
+		int last = size - 1, x = 1, sum = -1;
+		OK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &s));
+		OK(MPI_Group_from_session_pset(s, "mpi://WORLD", &g));
+		OK(MPI_Comm_create_from_group(g, "c", MPI_INFO_NULL, MPI_ERRORS_RETURN, &c));
+		OK(MPI_Comm_create_from_group(g, "d", MPI_INFO_NULL, MPI_ERRORS_RETURN, &d));
+		OK(MPI_Group_free(&g));
+		again = s;
+		in[0] = -1, out[0] = rank;
+		/* Rank 0 has freed c before the last rank completes its operation. */
+		if (rank == 0 && size > 1) {
+			if (way == 0)
+				OK(MPI_Irecv(in, 1, MPI_INT, last, 1, c, &q));
+			else if (way == 1)
+				OK(MPI_Isend(out, 1 << 18, MPI_INT, last, 1, c, &q));
+			else
+				OK(MPI_Iallreduce(&x, &sum, 1, MPI_INT, MPI_SUM, c, &q));
+			OK(MPI_Comm_free(&c));
+			if (way != 1) /* an MPI may send to nobody */
+				FAILS(MPI_Session_finalize(&again), MPI_ERR_PENDING);
+		}
+		OK(MPI_Barrier(d));
+		if (rank != 0 && way == 2)
+			OK(MPI_Iallreduce(&x, &sum, 1, MPI_INT, MPI_SUM, c, &q));
+		if (rank == last && size > 1 && way == 0)
+			OK(MPI_Send(out, 1, MPI_INT, 0, 1, c));
+		if (rank == last && size > 1 && way == 1)
+			OK(MPI_Recv(in, 1 << 18, MPI_INT, 0, 1, c, MPI_STATUS_IGNORE));
+		OK(MPI_Wait(&q, MPI_STATUS_IGNORE));
+		CHECK(size == 1 || way != 0 || rank != 0 || in[0] == last, "%d", in[0]);
+		CHECK(size == 1 || way != 1 || rank != last || in[0] == 0, "%d", in[0]);
+		CHECK(size == 1 || way != 2 || sum == size, "%d", sum);
+		if (c != MPI_COMM_NULL)
+			OK(MPI_Comm_free(&c));
+		OK(MPI_Comm_free(&d));
+		OK(MPI_Session_finalize(&s));
+	}
+}
+
 int main(int argc, char **argv) {
 	begin(&argc, &argv);
 	reductions();
+	epochs();
+	sessions();
 	errors();
 	others();
 	files();

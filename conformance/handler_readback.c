@@ -27,7 +27,7 @@ static void full(int number, siginfo_t *info, void *context) {
 }
 
 static void set_and_read(void) {
-	static const int numbers[] = {SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGTERM, SIGCHLD, SIGPROF, SIGVTALRM, SIGSEGV, SIGBUS, SIGFPE, SIGPIPE, SIGURG, SIGXFSZ};
+	static const int numbers[] = {SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGTERM, SIGCHLD, SIGPROF, SIGVTALRM, SIGSEGV, SIGBUS, SIGFPE, SIGPIPE, SIGURG, SIGXFSZ, SIGSTKFLT};
 	static const int flags[] = {0, SA_RESTART, SA_NODEFER, SA_RESETHAND, SA_ONSTACK, SA_ONSTACK | SA_RESTART};
 	for (size_t s = 0; s < sizeof numbers / sizeof *numbers; s++)
 		for (size_t f = 0; f < sizeof flags / sizeof *flags; f++)

@@ -43,6 +43,44 @@ func TestBRD01_HandlersInterruptCalls(t *testing.T) {
 	}
 }
 
+// However a handler is installed, and whatever timer interrupts calls, the handler does no harm, and what is read back is what
+// was installed. Nor does it matter what the program does with the signal that the library uses itself.
+func TestBRD01_WaysToInstallHandlers(t *testing.T) {
+	need(t)
+	notSanitizing(t)
+	shared := compile(t, "mpicc", "../handler_ways.c", "-pthread")
+	static := compile(t, "mpicc", "../handler_ways.c", "-pthread", "-static-mpi")
+	for _, c := range []struct {
+		program, fabric string
+		args            []string
+	}{
+		{shared, "shm", nil},
+		{shared, "tcp", []string{"raw"}},
+		{shared, "shm", []string{"ignored"}},
+		{static, "tcp", nil},
+		{static, "shm", []string{"raw"}},
+		{static, "tcp", []string{"ignored"}},
+	} {
+		r := launched(t, c.fabric, 2, []string{"GOGC=5"}, c.program, append([]string{"0.02"}, c.args...)...)
+		if r != (result{out: "no errors\n"}) {
+			t.Errorf("%s %q over %s: status %d\n%s%s", c.program, c.args, c.fabric, r.status, r.out, r.err)
+		}
+	}
+}
+
+// A program that starts no threads can be linked without any shared library.
+func TestFullyStatic(t *testing.T) {
+	need(t)
+	t.Parallel()
+	notSanitizing(t)
+	program := compile(t, "mpicc", "../ring.c", "-static-mpi", "-static", "-Wl,--no-warnings")
+	for _, fabric := range []string{"shm", "tcp"} {
+		if r := launched(t, fabric, 2, nil, program); r.status != 0 || r.err != "" {
+			t.Errorf("over %s: %+v", fabric, r)
+		}
+	}
+}
+
 // Signals that the program waits for are not taken by threads of the library, and what it sets by sigaction,
 // signal and sigaltstack it reads back.
 func TestBRD01_SignalsAreThePrograms(t *testing.T) {
