@@ -73,8 +73,9 @@ func BufAt[T any](mem []T, origin, count int, d Datatype) (b Buffer) {
 // BufPtr is a Buffer of count elements of type d in memory that is not a Go slice, such as
 // memory of C. Displacement 0 is at p; p is nil for a type with absolute addresses. The caller
 // must make sure that all memory that the elements cover exists as long as calls use it.
-// ErrBuffer if p is an address in the first page and the elements have data. Halo compares the
-// type with that of the other side only in checking mode.
+// ErrBuffer if p is an address in the first page and the elements have data. Without checking mode the
+// type is compared with that of the other side of a message only: integers and floating-point numbers
+// of one size differ, as programs in C have several names for other types of one form.
 //
 // C: none; the arguments buf, count and datatype of section 3.2.2, and MPI_BOTTOM.
 func BufPtr(p unsafe.Pointer, count int, d Datatype) (b Buffer) {
@@ -91,7 +92,7 @@ func (b *Buffer) at(p unsafe.Pointer, count int, d Datatype) {
 		return
 	}
 	b.err = b.b.At(p, t, int64(count))
-	b.b.Untell()
+	b.b.Foreign()
 	if b.err != nil || b.b.Size() == 0 {
 		return
 	}

@@ -69,8 +69,10 @@ func (*internals) Allreduce(c *Comm, send, recv []byte, o Op, t op.Type, code dt
 }
 
 // Operand is the type that elements of a predefined datatype have for predefined operations, or
-// 0 if none is defined on them; and their element code.
-func (*internals) Operand(d Datatype) (op.Type, dtype.Code) { return op.For(d.h.t), d.h.t.Code() }
+// 0 if none is defined on them; and the code of the elements in a program in another language.
+func (*internals) Operand(d Datatype) (op.Type, dtype.Code) {
+	return op.For(d.h.t), d.h.t.Code().Loose()
+}
 
 // DefinedOn reports whether a reduction with o is defined on elements of a predefined datatype.
 func (*internals) DefinedOn(o Op, d Datatype) bool { return o.kernel.Reduces(d.h.t) != 0 }

@@ -38,7 +38,7 @@ func (b *Buffer) sent(c *Comm) (mem.Mem, signature) {
 	if b.err != nil {
 		return mem.Wrong(b.err), signature{}
 	}
-	e := signature{code: b.b.Code()}
+	e := signature{code: b.b.MessageCode()}
 	if c.checks() {
 		e.typ, e.count = b.b.Type(), b.b.Count()
 	}

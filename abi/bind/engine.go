@@ -51,6 +51,11 @@ var engine = unexported.Get[interface {
 	Ring(c *mpi.Comm)
 	Balance(c *mpi.Comm)
 	Disagreement(c *mpi.Comm, last bool) error
+	Send(c *mpi.Comm, b []byte, code dtype.Code, dest, tag int) error
+	Recv(c *mpi.Comm, b []byte, code dtype.Code, source, tag int) (mpi.Status, error)
+	Isend(c *mpi.Comm, b []byte, code dtype.Code, dest, tag int) mpi.Request
+	Irecv(c *mpi.Comm, b []byte, code dtype.Code, source, tag int) mpi.Request
+	Sendrecv(c *mpi.Comm, send []byte, sent dtype.Code, dest, sendTag int, recv []byte, received dtype.Code, source, recvTag int) (mpi.Status, error)
 	CompletedRequest(c *mpi.Comm) mpi.Request
 	SentRequest(c *mpi.Comm, number uint32) mpi.Request
 	ReceivedRequest(c *mpi.Comm, number uint32) (q mpi.Request, ok bool)

@@ -12,8 +12,9 @@ import (
 // (abi/lib/fast.h). Its methods tell C which handles exist. Calls of one method do not overlap.
 type Fast interface {
 	// KnowType tells C the size, the extent and the true extent in bytes of a predefined type,
-	// and what C may do with its elements. Its lower bounds are 0.
-	KnowType(h uintptr, size, extent, trueExtent int, kind FastKind)
+	// what C may do with its elements, and what messages say about them: the dtype.Code of messages. Its
+	// lower bounds are 0.
+	KnowType(h uintptr, size, extent, trueExtent int, kind FastKind, code uint8)
 	// Watched reports whether the process runs under a tool that does not know the memory of
 	// Go. Then C learns of predefined types only, and reads no record of the engine.
 	Watched() bool
@@ -97,10 +98,11 @@ func (l *Lib) startFast() {
 	for _, p := range predefinedTypes {
 		d := l.predefined[p.handle-firstPredefined]
 		size, kind := fastType(p.name, d)
+		_, code := engine.Operand(d)
 		lb, extent, err := d.Extent()
 		trueLB, trueExtent, failed := d.TrueExtent()
 		if err == nil && failed == nil && lb == 0 && trueLB == 0 {
-			f.KnowType(p.handle, size, extent, trueExtent, kind)
+			f.KnowType(p.handle, size, extent, trueExtent, kind, uint8(code))
 		}
 		if kind >= FastDense && !checking() && !watched {
 			l.startKernels(p.handle, &functions)

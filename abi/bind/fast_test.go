@@ -35,8 +35,10 @@ func newTold() *told {
 	return &told{map[uintptr]FastKind{}, map[[2]uintptr]uintptr{}, map[uintptr][2]int{}, map[uintptr]uintptr{}, map[uintptr]uintptr{}, map[uintptr]uintptr{}, map[uintptr]*shmfmt.Type{}, shmfmt.Layouts{}, 0}
 }
 
-func (x *told) Watched() bool                                                   { return false }
-func (x *told) KnowType(h uintptr, size, extent, trueExtent int, kind FastKind) { x.types[h] = kind }
+func (x *told) Watched() bool { return false }
+func (x *told) KnowType(h uintptr, size, extent, trueExtent int, kind FastKind, code uint8) {
+	x.types[h] = kind
+}
 func (x *told) KnowKernels(datatype uintptr, functions *[FastOps]uintptr) {
 	for i, function := range functions {
 		if function != 0 {

@@ -67,7 +67,7 @@ func TestShortWayOfMessagesDoesWhatBuffersDo(t *testing.T) {
 		l.startTypes()
 		l.world.Store(world)
 		l.startFlat()
-		if _, ok := l.dataAt(firstPage, 1, 0x247); !ok { // MPI_BYTE
+		if _, _, ok := l.dataAt(firstPage, 1, 0x247); !ok { // MPI_BYTE
 			t.Fatal("nothing takes the short way")
 		}
 		const room, tag, other = 1 << 10, 3, 4

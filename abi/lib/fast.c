@@ -60,10 +60,10 @@ void halo_open_comm(uintptr_t handle, int rank, int size, int inter, uintptr_t s
 	__atomic_store_n(&e->handle, handle, __ATOMIC_RELEASE); /* pairs with the load in halo_find */
 }
 
-void halo_know_type(uintptr_t handle, int size, int extent, int true_extent, int kind) {
+void halo_know_type(uintptr_t handle, int size, int extent, int true_extent, int kind, int code) {
 	uintptr_t i = handle - 0x200;
 	if (i < 256 && 0 < size && size <= true_extent && true_extent <= extent && extent < 256)
-		halo_types[i] = (struct halo_type){(uint8_t)size, (uint8_t)kind, (uint8_t)extent, (uint8_t)true_extent};
+		halo_types[i] = (struct halo_type){(uint8_t)size, (uint8_t)kind, (uint8_t)extent, (uint8_t)true_extent, (uint8_t)code};
 }
 
 /* If all rows are taken, calls with the type go to Go. */

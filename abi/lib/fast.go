@@ -29,8 +29,8 @@ func newFast() fast {
 // Watched reports whether the process runs under valgrind.
 func (fast) Watched() bool { return C.halo_on_valgrind() != 0 }
 
-func (fast) KnowType(h uintptr, size, extent, trueExtent int, kind bind.FastKind) {
-	C.halo_know_type(C.uintptr_t(h), C.int(size), C.int(extent), C.int(trueExtent), C.int(kind))
+func (fast) KnowType(h uintptr, size, extent, trueExtent int, kind bind.FastKind, code uint8) {
+	C.halo_know_type(C.uintptr_t(h), C.int(size), C.int(extent), C.int(trueExtent), C.int(kind), C.int(code))
 }
 
 func (fast) KnowKernels(datatype uintptr, functions *[bind.FastOps]uintptr) {

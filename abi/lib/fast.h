@@ -80,12 +80,13 @@ struct halo_type {
 	uint8_t size; /* in bytes, packed */
 	uint8_t kind; /* an enum halo_kind; from HALO_DENSE on the layout in memory is the packed form */
 	uint8_t extent, true_extent; /* in bytes; both lower bounds are 0 */
+	uint8_t code;                /* dtype.Code of messages */
 };
 
 HALO_HIDDEN extern struct halo_type halo_types[256]; /* from handle 0x200 on */
 static inline struct halo_type halo_type(MPI_Datatype datatype) {
 	uintptr_t i = (uintptr_t)datatype - 0x200;
-	return i < 256 ? halo_types[i] : (struct halo_type){0, 0, 0, 0};
+	return i < 256 ? halo_types[i] : (struct halo_type){0, 0, 0, 0, 0};
 }
 
 /* The size of count elements, or HALO_COPY_LESS, which is too long for C, if it is not known. */
@@ -430,7 +431,7 @@ HALO_HIDDEN int halo_on_valgrind(void);
 HALO_HIDDEN void halo_open_win(uintptr_t handle, uintptr_t descriptor, uint64_t layout);
 HALO_HIDDEN void halo_open_comm(uintptr_t handle, int rank, int size, int inter, uintptr_t slot, uint64_t slot_layout, uintptr_t messages, uint64_t messages_layout);
 HALO_HIDDEN void halo_know_movers(uintptr_t sparse, uintptr_t blocks, uintptr_t string, uintptr_t every_other, uintptr_t gather);
-HALO_HIDDEN void halo_know_type(uintptr_t handle, int size, int extent, int true_extent, int kind);
+HALO_HIDDEN void halo_know_type(uintptr_t handle, int size, int extent, int true_extent, int kind, int code);
 HALO_HIDDEN void halo_know_kernels(uintptr_t datatype, const uintptr_t functions[HALO_ROW]);
 HALO_HIDDEN void halo_open_type(uintptr_t handle, uintptr_t record, uint64_t layout);
 HALO_HIDDEN void halo_close_win(uintptr_t handle);

@@ -23,6 +23,8 @@
 #define U64(base, place) (*HALO_AT(uint64_t, base, HALO_##place))
 #define I64(base, place) (*HALO_AT(int64_t, base, HALO_##place))
 #define U32(base, place) (*HALO_AT(uint32_t, base, HALO_##place))
+#define U16(base, place) (*HALO_AT(uint16_t, base, HALO_##place))
+#define U8(base, place) (*HALO_AT(uint8_t, base, HALO_##place))
 #define I32(base, place) (*HALO_AT(int32_t, base, HALO_##place))
 #define POINTER(base, place) (*HALO_AT(char *, base, HALO_##place))
 

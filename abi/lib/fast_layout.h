@@ -217,6 +217,7 @@
 #define HALO_RECEIVE_ROOM             32
 #define HALO_RECEIVE_NUMBER           36
 #define HALO_RECEIVE_STATE            40
+#define HALO_RECEIVE_CODE             42
 #define HALO_RECEIVE_SOURCE           52
 #define HALO_RECEIVE_TAG              56
 #define HALO_RECEIVE_RECEIVED         60
@@ -235,13 +236,15 @@
 #define HALO_MESSAGE_HEADER           40
 #define HALO_MESSAGE_OVERHEAD         128
 #define HALO_MESSAGE_CREDIT_DUE       1048576
-#define HALO_MESSAGE_CODE             0
+#define HALO_CODE_FLOATING            3
+#define HALO_CODE_COMPLEX             4
+#define HALO_CODE_EXTENDED            4
 #define HALO_MESSAGE_TURNS            64
 #define HALO_MESSAGE_WANT_EVERY       16
 #define HALO_MESSAGE_SPIN_LOOKS       32
 
 /* The number of this layout. C uses a record only if Go passes the same number. */
-#define HALO_MESSAGE_LAYOUT 0xe88223c73500c4d0u
+#define HALO_MESSAGE_LAYOUT 0x6f98818b22394b34u
 
 /* Offsets of fields in records of internal/shmfmt, and constants of internal/dtype. */
 #define HALO_TYPE_COMMITTED           0

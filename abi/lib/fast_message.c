@@ -36,7 +36,7 @@ static inline void fetch(char *q, char *data, uint64_t tail, uint64_t size) {
 
 /* Producer.Put of an eager message. Returns 0 if there is no room, or if the frame needs padding before
  * it. It is no fence. */
-static inline int put(char *q, uint64_t ctx, int tag, uint64_t sequence, const void *payload, uint64_t n) {
+static inline int put(char *q, uint64_t ctx, int tag, uint8_t code, uint64_t sequence, const void *payload, uint64_t n) {
 	uint64_t tail = U64(q, PEER_OUT_TAIL), at = tail % HALO_RING_BYTES, need = entry_size(n);
 	if (need > HALO_RING_BYTES - at)
 		return 0;
@@ -50,7 +50,7 @@ static inline int put(char *q, uint64_t ctx, int tag, uint64_t sequence, const v
 	clear(q, data, tail + need);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	entry[1] = ctx;
-	entry[2] = (uint64_t)(uint32_t)tag | (uint64_t)HALO_MESSAGE_CODE << 32;
+	entry[2] = (uint64_t)(uint32_t)tag | (uint64_t)(HALO_PLANTED(ElementsUntold) ? 0 : code) << 32;
 	entry[3] = sequence;
 	entry[4] = 0;
 	if (n > 0)
@@ -82,7 +82,7 @@ static inline int send_short(const void *buf, int64_t count, MPI_Datatype dataty
 	if (request != NULL)
 		sequence = HALO_PLANTED(SentUnnumbered) ? 0 : U64(q, PEER_NUMBERED) + 1;
 	if (U32(p, PROCESS_SLOW) & HALO_SLOW_QUEUED || !U32(q, PEER_OPEN) || (int64_t)n > I64(q, PEER_EAGER_MAX) || cost > I64(q, PEER_CREDIT) ||
-	    !put(q, U64(w.comm, COMM_CTX), tag, sequence, buf, n))
+	    !put(q, U64(w.comm, COMM_CTX), tag, halo_type(datatype).code, sequence, buf, n))
 		return leave(p);
 	I64(q, PEER_CREDIT) -= cost;
 	if (request != NULL) {
@@ -118,9 +118,9 @@ int halo_fast_isend(const void *buf, int64_t count, MPI_Datatype datatype, int d
 
 /* Receives a message by the queues of C. It finds the way again, so that the caller need not keep it for a call that
  * is rare where the latency counts: its other variables then stay in registers. */
-static __attribute__((noinline)) int receive_queued(char *process, void *buf, uint64_t room, int source, int tag, MPI_Comm comm, MPI_Status *status) {
+static __attribute__((noinline)) int receive_queued(char *process, void *buf, uint64_t room, uint8_t code, int source, int tag, MPI_Comm comm, MPI_Status *status) {
 	struct way w;
-	return find_way(&w, comm, source) ? halo_receive_queued(&w, buf, room, source, tag, status) : leave(process);
+	return find_way(&w, comm, source) ? halo_receive_queued(&w, buf, room, code, source, tag, status) : leave(process);
 }
 
 /* Engine.recvNext from one source. If the queues of C are in use, or the next frame is for another receive, the message
@@ -128,6 +128,7 @@ static __attribute__((noinline)) int receive_queued(char *process, void *buf, ui
 int halo_fast_recv(void *buf, int64_t count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status) {
 	struct way w;
 	uint64_t room = halo_bytes(count, datatype);
+	uint8_t code = halo_type(datatype).code;
 	if (room >= HALO_COPY_LESS || (room > 0 && !HALO_THERE(buf)) || !find_way(&w, comm, source) || !may_receive(&w, tag) || !lock(w.process))
 		return 0;
 	char *p = w.process, *q = w.peer, *data = POINTER(q, PEER_IN_DATA);
@@ -135,7 +136,7 @@ int halo_fast_recv(void *buf, int64_t count, MPI_Datatype datatype, int source, 
 		uint32_t slow = U32(p, PROCESS_SLOW);
 		if (slow == 0 || (slow & ~(uint32_t)HALO_SLOW_IMPORT) != 0)
 			return leave(p);
-		return receive_queued(p, buf, room, source, tag, comm, status);
+		return receive_queued(p, buf, room, code, source, tag, comm, status);
 	}
 	uint64_t at = U64(q, PEER_IN_HEAD) % HALO_RING_BYTES;
 	const uint64_t *entry = (const uint64_t *)(data + at);
@@ -145,10 +146,10 @@ int halo_fast_recv(void *buf, int64_t count, MPI_Datatype datatype, int source, 
 	int64_t cost = (int64_t)n + HALO_MESSAGE_OVERHEAD;
 	if (first - n != HALO_MESSAGE_EAGER || n > room || size > HALO_RING_BYTES - at || entry[1] != U64(w.comm, COMM_CTX) ||
 	    cost > I64(q, PEER_ALLOWANCE) || I64(q, PEER_CREDIT_OWED) + cost >= HALO_MESSAGE_CREDIT_DUE)
-		return first == 0 ? leave(p) : receive_queued(p, buf, room, source, tag, comm, status);
+		return first == 0 ? leave(p) : receive_queued(p, buf, room, code, source, tag, comm, status);
 	int sent = (int32_t)entry[2];
-	if (HALO_UNLIKELY(sent != tag) && (tag != MPI_ANY_TAG || sent < 0))
-		return receive_queued(p, buf, room, source, tag, comm, status);
+	if ((HALO_UNLIKELY(sent != tag) && (tag != MPI_ANY_TAG || sent < 0)) || differ((uint32_t)(entry[2] >> 32), n, code))
+		return receive_queued(p, buf, room, code, source, tag, comm, status);
 	int waits = take(q, entry, n, buf);
 	unlock(p);
 	if (HALO_UNLIKELY(waits))

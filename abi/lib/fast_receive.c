@@ -13,14 +13,28 @@
 static inline char *record_of(struct queue posted, MPI_Request request) {
 	uint32_t number = (uint32_t)((uintptr_t)request >> 4);
 	char *r = record_at(posted, number % HALO_RECEIVES_MOST);
-	return r != posted.at && U32(r, RECEIVE_NUMBER) == number && U32(r, RECEIVE_STATE) != HALO_RECEIVE_FREE ? r : NULL;
+	return r != posted.at && U32(r, RECEIVE_NUMBER) == number && U16(r, RECEIVE_STATE) != HALO_RECEIVE_FREE ? r : NULL;
 }
 
 /* Receives a message of n bytes in the buffer of a record. */
 static inline void complete(char *r, int32_t tag, uint64_t n) {
-	U32(r, RECEIVE_STATE) = HALO_RECEIVE_COMPLETE;
+	U16(r, RECEIVE_STATE) = HALO_RECEIVE_COMPLETE;
 	I32(r, RECEIVE_TAG) = tag;
 	U32(r, RECEIVE_RECEIVED) = (uint32_t)n;
+}
+
+/* log2 of the size of an element, and whether it is a floating-point number or made of two of them. */
+static inline unsigned width_of(uint8_t code, int *floats) {
+	unsigned kind = code >> 4, width = code & 7;
+	*floats = kind == HALO_CODE_FLOATING || kind == HALO_CODE_COMPLEX;
+	if (*floats && width > HALO_CODE_EXTENDED)
+		width = HALO_CODE_EXTENDED; /* formats are in the order of their sizes, the last two of one size */
+	return width + (kind == HALO_CODE_COMPLEX);
+}
+
+int halo_clash(uint8_t sent, uint8_t own) {
+	int a, b;
+	return width_of(sent, &a) == width_of(own, &b) && a != b;
 }
 
 /* A receive. */
@@ -28,11 +42,12 @@ struct pattern {
 	uint64_t ctx, word, mask;
 	void *buf;
 	uint64_t room;
+	uint8_t code; /* of the elements */
 };
 
-static inline struct pattern pattern_of(const struct way *w, void *buf, uint64_t room, int tag) {
+static inline struct pattern pattern_of(const struct way *w, void *buf, uint64_t room, uint8_t code, int tag) {
 	return (struct pattern){U64(w->comm, COMM_CTX), (uint64_t)(uint32_t)w->local << 32 | (uint32_t)tag,
-	                        tag == MPI_ANY_TAG ? ~(uint64_t)UINT32_MAX : ~(uint64_t)0, buf, room};
+	                        tag == MPI_ANY_TAG ? ~(uint64_t)UINT32_MAX : ~(uint64_t)0, buf, room, code};
 }
 
 /* The oldest unexpected message that a receive matches, NULL if there is none. */
@@ -40,13 +55,13 @@ static inline char *arrived(char *p, const struct pattern *v) {
 	return U32(p, PROCESS_SLOW) & HALO_SLOW_UNEXPECTED ? find(unexpected_messages(p), v->ctx, v->word, v->mask) : NULL;
 }
 
-/* Receives an unexpected message. Returns 0, and changes nothing, if Go must: it is longer than the buffer, or credit
- * is due. */
+/* Receives an unexpected message. Returns 0, and changes nothing, if Go must: it is longer than the buffer, or of other
+ * elements, or credit is due. */
 static inline int deliver(char *p, char *m, const struct pattern *v, int32_t *tag, uint64_t *received) {
 	char *q = peer_at(POINTER(POINTER(p, PROCESS_REQUESTS), REQUESTS_PEERS), (int32_t)(U64(m, RECORD_WORD) >> 32));
 	uint64_t n = U32(m, UNEXPECTED_SIZE);
 	int64_t cost = (int64_t)n + HALO_MESSAGE_OVERHEAD;
-	if (n > v->room || I64(q, PEER_CREDIT_OWED) + cost >= HALO_MESSAGE_CREDIT_DUE)
+	if (n > v->room || differ(U32(m, UNEXPECTED_AUX), n, v->code) || I64(q, PEER_CREDIT_OWED) + cost >= HALO_MESSAGE_CREDIT_DUE)
 		return 0;
 	I64(q, PEER_CREDIT_OWED) += cost;
 	if (n > 0)
@@ -71,6 +86,7 @@ static inline char *new_receive(char *p, const struct pattern *v, int source) {
 	U64(r, RECEIVE_MASK) = v->mask;
 	POINTER(r, RECEIVE_BUFFER) = v->buf;
 	U32(r, RECEIVE_ROOM) = (uint32_t)v->room;
+	U8(r, RECEIVE_CODE) = v->code;
 	U32(r, RECEIVE_NUMBER) = number;
 	I32(r, RECEIVE_SOURCE) = source;
 	return r;
@@ -78,14 +94,14 @@ static inline char *new_receive(char *p, const struct pattern *v, int source) {
 
 /* Posts a receive behind all others. */
 static inline void post(char *p, char *r) {
-	U32(r, RECEIVE_STATE) = HALO_RECEIVE_POSTED;
+	U16(r, RECEIVE_STATE) = HALO_RECEIVE_POSTED;
 	I32(r, RECEIVE_TAG) = (int32_t)U64(r, RECORD_WORD);
 	list_record(posted_receives(p), r);
 }
 
 /* ReceiveQueue.Release */
 static inline void release(char *p, char *r) {
-	U32(r, RECEIVE_STATE) = HALO_RECEIVE_FREE;
+	U16(r, RECEIVE_STATE) = HALO_RECEIVE_FREE;
 	free_record(posted_receives(p), r);
 }
 
@@ -134,11 +150,11 @@ static int receive_frames(struct intake *in, int32_t local, const char *awaited,
 		int takes = may_take(q, first, at) && tag >= 0, waits = 0;
 		if (takes)
 			r = match(posted, entry[1], word);
-		if (r != NULL && n <= U32(r, RECEIVE_ROOM)) {
+		if (r != NULL && n <= U32(r, RECEIVE_ROOM) && !differ((uint32_t)(entry[2] >> 32), n, U8(r, RECEIVE_CODE))) {
 			waits = take(q, entry, n, POINTER(r, RECEIVE_BUFFER));
 			unlist_record(posted, r);
 			complete(r, tag, n);
-		} else if (takes && r == NULL && U32(awaited, RECEIVE_STATE) == HALO_RECEIVE_COMPLETE) {
+		} else if (takes && r == NULL && U16(awaited, RECEIVE_STATE) == HALO_RECEIVE_COMPLETE) {
 			return 1;
 		} else if (!takes || r != NULL || !keep(p, q, entry, n, word, &waits)) {
 			in->blocked = 1;
@@ -160,10 +176,10 @@ static int receive_frames(struct intake *in, int32_t local, const char *awaited,
 
 /* Waits a short time for a posted receive. Returns whether it is complete. */
 static int await_receive(struct intake *in, const char *r, int32_t looks) {
-	while (U32(r, RECEIVE_STATE) == HALO_RECEIVE_POSTED)
+	while (U16(r, RECEIVE_STATE) == HALO_RECEIVE_POSTED)
 		if (!receive_frames(in, (int32_t)(U64(r, RECORD_WORD) >> 32), r, looks))
 			break;
-	return U32(r, RECEIVE_STATE) == HALO_RECEIVE_COMPLETE;
+	return U16(r, RECEIVE_STATE) == HALO_RECEIVE_COMPLETE;
 }
 
 /* Engine.Irecv. No frame is looked at: the receive may be the first of many. */
@@ -173,7 +189,7 @@ int halo_fast_irecv(void *buf, int64_t count, MPI_Datatype datatype, int source,
 	if (room >= HALO_COPY_LESS || (room > 0 && !HALO_THERE(buf)) || !HALO_THERE(request) || !find_way(&w, comm, source) || !may_receive(&w, tag) || !lock(w.process))
 		return 0;
 	char *p = w.process, *r, *m;
-	struct pattern v = pattern_of(&w, buf, room, tag);
+	struct pattern v = pattern_of(&w, buf, room, halo_type(datatype).code, tag);
 	int32_t sent;
 	/* Engine.CloseDescriptor comes after the entry is closed, and takes the lock. */
 	if ((U32(p, PROCESS_SLOW) & ~(uint32_t)HALO_SLOW_IMPORT) != 0 || posted_receives(p).at == NULL || POINTER(w.peer, PEER_IN_DATA) == NULL || halo_comm(comm) != w.entry || (r = new_receive(p, &v, source)) == NULL)
@@ -192,9 +208,9 @@ int halo_fast_irecv(void *buf, int64_t count, MPI_Datatype datatype, int source,
 	return 1;
 }
 
-int halo_receive_queued(const struct way *w, void *buf, uint64_t room, int source, int tag, MPI_Status *status) {
+int halo_receive_queued(const struct way *w, void *buf, uint64_t room, uint8_t code, int source, int tag, MPI_Status *status) {
 	char *p = w->process, *r, *m;
-	struct pattern v = pattern_of(w, buf, room, tag);
+	struct pattern v = pattern_of(w, buf, room, code, tag);
 	int32_t sent;
 	uint64_t n;
 	if (posted_receives(p).at == NULL || POINTER(w->peer, PEER_IN_DATA) == NULL)
@@ -237,9 +253,9 @@ int halo_complete(int count, MPI_Request requests[], MPI_Status statuses[], int 
 		if (!halo_received(requests[i]))
 			continue;
 		const char *r = record_of(posted, requests[i]);
-		if (r == NULL || U32(r, RECEIVE_STATE) == HALO_RECEIVE_IMPORTED)
+		if (r == NULL || U16(r, RECEIVE_STATE) == HALO_RECEIVE_IMPORTED)
 			all = 0, in.blocked = 1;
-		else if (U32(r, RECEIVE_STATE) == HALO_RECEIVE_POSTED) {
+		else if (U16(r, RECEIVE_STATE) == HALO_RECEIVE_POSTED) {
 			if (!looked && !may_look(p, (uint32_t *)POINTER(POINTER(p, PROCESS_REQUESTS), REQUESTS_ARMED), HALO_SLOW_IMPORT))
 				all = 0, in.blocked = 1;
 			else

@@ -38,7 +38,7 @@ func TestMessagesAlone(t *testing.T) {
 		runUnit(t, name, []string{"fast.c", "fast_message.c", "fast_receive.c", "fast_kernel.c"}, map[string]bool{
 			"WantIgnored": planted.WantIgnored, "ArmedFirst": planted.ArmedFirst, "SlowPassed": planted.SlowPassed,
 			"SentUnnumbered": planted.SentUnnumbered, "PostedBackwards": planted.PostedBackwards,
-			"UnexpectedBackwards": planted.UnexpectedBackwards, "UnexpectedPassed": planted.UnexpectedPassed,
+			"UnexpectedBackwards": planted.UnexpectedBackwards, "UnexpectedPassed": planted.UnexpectedPassed, "ElementsUntold": planted.ElementsUntold,
 		})
 	}
 }

@@ -257,3 +257,26 @@ func TestCheckingReportsUnknownInfoKeys(t *testing.T) {
 		}
 	}
 }
+
+// BRD-08: without checking mode, too, integers that are received as floating-point numbers of their size are an
+// error, which names both sides.
+func TestBRD08_TypesOfMessagesInC(t *testing.T) {
+	need(t)
+	t.Parallel()
+	at := programs(t, []entry{{"message_types", 2, nil}})["message_types"]
+	if t.Failed() {
+		return
+	}
+	for _, fabric := range []string{"shm", "tcp"} {
+		r := launched(t, fabric, 2, []string{"HALO_SHOW_ERRORS=1"}, at)
+		for _, want := range []string{
+			"mpi: MPI_Recv on MPI_COMM_WORLD from 0 tag 5: rank 0 sends 1 x MPI_INT32_T, rank 1 receives 1 x MPI_FLOAT (MPI_ERR_TYPE)",
+			"mpi: MPI_Irecv on MPI_COMM_WORLD from 0 tag 5: rank 0 sends 20 x MPI_DOUBLE, rank 1 receives 20 x MPI_INT64_T (MPI_ERR_TYPE)",
+			"rank 0 sends 8000 x MPI_INT32_T, rank 1 receives 8000 x MPI_FLOAT (MPI_ERR_TYPE)",
+		} {
+			if r.status != 0 || !strings.Contains(r.err, want) {
+				t.Errorf("%s: status %d\n%s%s\nwant %s", fabric, r.status, r.out, r.err, want)
+			}
+		}
+	}
+}

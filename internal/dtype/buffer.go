@@ -12,14 +12,14 @@ import (
 // It holds the arguments of the call, and the values that are read most often. The loops
 // over its memory belong to the type: see repetitions.
 type Buffer struct {
-	base   unsafe.Pointer
-	origin int64 // of displacement 0, from base
-	room   int64 // bytes of memory from base on; 0 for an address
-	t      *Type
-	count  int64
-	size   int64 // packed
-	dense  bool  // one run of bytes in memory
-	untold bool  // Code returns Mixed, whatever the type
+	base    unsafe.Pointer
+	origin  int64 // of displacement 0, from base
+	room    int64 // bytes of memory from base on; 0 for an address
+	t       *Type
+	count   int64
+	size    int64 // packed
+	dense   bool  // one run of bytes in memory
+	foreign bool  // of a program in another language: see Foreign
 }
 
 // Bind returns the Buffer of count elements of t in mem, with displacement 0 at

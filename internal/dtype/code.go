@@ -13,12 +13,16 @@ import (
 // A Code also checks a message that is shorter than its buffer, which a hash of the whole
 // sequence cannot. A peer may send any value: an undefined value matches itself and 0 only.
 //
-// The upper half is the Kind, the lower half the Format or, where there is none, the
-// logarithm of the size in bytes.
+// The upper half is the Kind, the lowest three bits are the Format or, where there is none, the
+// logarithm of the size in bytes. The bit between is set in codes of programs in other languages: see
+// Loose.
 type Code uint8
 
 // Mixed is the Code of elements that match any others.
 const Mixed Code = 0
+
+// loose is the bit of codes that Loose returns.
+const loose Code = 1 << 3
 
 // CodeOf is the Code of numbers of that kind, and of that size in bytes or format.
 func CodeOf(k Kind, size int64, f Format) Code {
@@ -26,7 +30,7 @@ func CodeOf(k Kind, size int64, f Format) Code {
 	if f == 0 {
 		low = uint8(bits.TrailingZeros64(uint64(size)))
 	}
-	return Code(uint8(k)<<4 | low&15)
+	return Code(uint8(k)<<4 | low&7)
 }
 
 // Code is that of the elements of t, nil being bytes.
@@ -46,22 +50,50 @@ func (t *Type) Code() Code {
 
 // Code is that of the elements of b.
 func (b *Buffer) Code() Code {
-	if b.untold {
+	if b.foreign {
 		return Mixed
 	}
 	return b.t.Code()
 }
 
-// Untell makes Code return Mixed for b.
-func (b *Buffer) Untell() { b.untold = true }
+// MessageCode is the code of the elements of b in messages.
+func (b *Buffer) MessageCode() Code {
+	if b.foreign {
+		return b.t.Code().Loose()
+	}
+	return b.t.Code()
+}
+
+// Foreign says that b is of a program in another language: Code returns Mixed for it, and MessageCode a loose
+// code.
+func (b *Buffer) Foreign() { b.foreign = true }
+
+// Loose is the code for messages of programs in C and Fortran. Many of these have types of different names
+// for the same memory: signed and unsigned integers, characters, logical values; complex numbers and their parts.
+// So loose codes, and a loose one and another, differ only if one of them is of integers and the other of
+// floating-point numbers, of one size.
+func (c Code) Loose() Code {
+	if c == Mixed {
+		return Mixed
+	}
+	return c | loose
+}
 
 // Differs reports whether a message of elements of code c, and of some bytes, cannot be
 // received as elements of code o.
-func (c Code) Differs(o Code) bool { return c != o && c != Mixed && o != Mixed }
+func (c Code) Differs(o Code) bool { return c != o && c != Mixed && o != Mixed && c.clashes(o) }
+
+// clashes is Differs of codes that are not the same. C has the same function, for loose codes: halo_clash.
+func (c Code) clashes(o Code) bool {
+	return (c|o)&loose == 0 || c.floats() != o.floats() && c.size() == o.size()
+}
+
+// floats reports whether the elements are floating-point numbers, or made of two of them.
+func (c Code) floats() bool { return Kind(c>>4) == Floating || Kind(c>>4) == Complex }
 
 // size is the size of an element in bytes, 0 if c is not a valid Code.
 func (c Code) size() int64 {
-	low := c & 15
+	low := c & 7
 	switch k := Kind(c >> 4); {
 	case k == Floating && Format(low) <= Quad:
 		return Format(low).size()
@@ -82,9 +114,9 @@ func (c Code) String() string {
 	case k == Natural:
 		return fmt.Sprintf("MPI_UINT%d_T", 8*n)
 	case k == Floating:
-		return [...]string{"", "MPI_REAL2", "MPI_FLOAT", "MPI_DOUBLE", "MPI_LONG_DOUBLE", "MPI_REAL16"}[c&15]
+		return [...]string{"", "MPI_REAL2", "MPI_FLOAT", "MPI_DOUBLE", "MPI_LONG_DOUBLE", "MPI_REAL16"}[c&7]
 	case k == Complex:
-		return [...]string{"", "MPI_COMPLEX4", "MPI_C_FLOAT_COMPLEX", "MPI_C_DOUBLE_COMPLEX", "MPI_C_LONG_DOUBLE_COMPLEX", "MPI_COMPLEX32"}[c&15]
+		return [...]string{"", "MPI_COMPLEX4", "MPI_C_FLOAT_COMPLEX", "MPI_C_DOUBLE_COMPLEX", "MPI_C_LONG_DOUBLE_COMPLEX", "MPI_COMPLEX32"}[c&7]
 	case k == Logical:
 		return "MPI_LOGICAL"
 	case k == Boolean:

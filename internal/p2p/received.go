@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/hot"
 	"github.com/halo-mpi/halo/internal/match"
 	"github.com/halo-mpi/halo/internal/mem"
@@ -70,7 +71,7 @@ func (e *Engine) importUnexpected(q *shmfmt.UnexpectedQueue) {
 func (e *Engine) importPosted(q *shmfmt.ReceiveQueue) {
 	for rec := range q.All() {
 		c := e.posting[rec.Ctx] // it is there: C posts only as long as it is
-		v := Envelope{Comm: c.comm, Ctx: rec.Ctx, Peer: int(rec.Source), Tag: rec.Tag}
+		v := Envelope{Comm: c.comm, Ctx: rec.Ctx, Peer: int(rec.Source), Tag: rec.Tag, Code: dtype.Code(rec.Code)}
 		if uint32(rec.Mask) == 0 {
 			v.Tag = AnyTag
 		}

@@ -41,7 +41,8 @@ type ReceiveRecord struct {
 	Buffer unsafe.Pointer // of the program
 	Room   uint32         // bytes of the buffer
 	Number uint32         // of the request: the index of the record, and above that how often it was used
-	State  uint32         // one of the constants below
+	State  uint16         // one of the constants below
+	Code   uint8          // dtype.Code of the elements
 	Next   uint32         // next record in the list of posted receives, or in that of free records
 	Prev   uint32         // record before it in the list of posted receives
 	Source int32          // rank in the communicator
@@ -131,6 +132,7 @@ func receiveLayout() []Field {
 		at("RECEIVE_ROOM", unsafe.Offsetof(r.Room)),
 		at("RECEIVE_NUMBER", unsafe.Offsetof(r.Number)),
 		at("RECEIVE_STATE", unsafe.Offsetof(r.State)),
+		at("RECEIVE_CODE", unsafe.Offsetof(r.Code)),
 		at("RECEIVE_SOURCE", unsafe.Offsetof(r.Source)),
 		at("RECEIVE_TAG", unsafe.Offsetof(r.Tag)),
 		at("RECEIVE_RECEIVED", unsafe.Offsetof(r.Bytes)),

@@ -710,12 +710,12 @@ static void handles(void) {
 
 static void know(void) {
 	win = (MPI_Win)handle;
-	halo_know_type((uintptr_t)MPI_INT64_T, 8, 8, 8, HALO_SIGNED);
-	halo_know_type((uintptr_t)MPI_UINT64_T, 8, 8, 8, HALO_UNSIGNED);
-	halo_know_type((uintptr_t)MPI_DOUBLE, 8, 8, 8, HALO_FLOATING);
-	halo_know_type((uintptr_t)MPI_BYTE, 1, 1, 1, HALO_BITS);
-	halo_know_type((uintptr_t)MPI_CHAR, 1, 1, 1, HALO_DENSE);
-	halo_know_type((uintptr_t)MPI_SHORT_INT, 6, 8, 8, HALO_PADDED);
+	halo_know_type((uintptr_t)MPI_INT64_T, 8, 8, 8, HALO_SIGNED, 0);
+	halo_know_type((uintptr_t)MPI_UINT64_T, 8, 8, 8, HALO_UNSIGNED, 0);
+	halo_know_type((uintptr_t)MPI_DOUBLE, 8, 8, 8, HALO_FLOATING, 0);
+	halo_know_type((uintptr_t)MPI_BYTE, 1, 1, 1, HALO_BITS, 0);
+	halo_know_type((uintptr_t)MPI_CHAR, 1, 1, 1, HALO_DENSE, 0);
+	halo_know_type((uintptr_t)MPI_SHORT_INT, 6, 8, 8, HALO_PADDED, 0);
 	halo_open_win(handle, (uintptr_t)view, HALO_LAYOUT);
 }
 

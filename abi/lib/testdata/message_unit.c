@@ -261,7 +261,7 @@ static void sleeps(void) {
 }
 
 int main(void) {
-	halo_know_type((uintptr_t)MPI_BYTE, 1, 1, 1, HALO_BITS);
+	halo_know_type((uintptr_t)MPI_BYTE, 1, 1, 1, HALO_BITS, 0);
 	sends();
 	isends();
 	receives();

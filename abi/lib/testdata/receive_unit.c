@@ -127,7 +127,7 @@ static void waits(void) {
 	WAITS(int64_t, q, PEER_ALLOWANCE, 8 + HALO_MESSAGE_OVERHEAD - 1);
 	WAITS(int64_t, q, PEER_CREDIT_OWED, HALO_MESSAGE_CREDIT_DUE - 8 - HALO_MESSAGE_OVERHEAD);
 	EXPECT(1, send_value(7, 3));
-	WITH(uint32_t, record(0), RECEIVE_STATE, HALO_RECEIVE_IMPORTED, wait_for(0)); /* Go has taken it */
+	WITH(uint16_t, record(0), RECEIVE_STATE, HALO_RECEIVE_IMPORTED, wait_for(0)); /* Go has taken it */
 	got(0, 7, 3);
 	EXPECT(1, post(0, 8, 3));
 	was = requests[0];
@@ -309,7 +309,7 @@ static void interrupted(void) {
 }
 
 int main(void) {
-	halo_know_type((uintptr_t)MPI_BYTE, 1, 1, 1, HALO_BITS);
+	halo_know_type((uintptr_t)MPI_BYTE, 1, 1, 1, HALO_BITS, 0);
 	posts();
 	order();
 	waits();
