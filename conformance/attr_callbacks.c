@@ -136,6 +136,7 @@ static void types(void)
 	MPI_Datatype d, e;
 	copies = deletions = 0;
 	MPI_Type_create_keyval(copy_type, delete_type, &key, NULL);
+	CHECK(key != MPI_KEYVAL_INVALID);
 	MPI_Type_contiguous(3, MPI_INT, &d);
 	MPI_Type_set_attr(d, key, &state);
 	MPI_Type_dup(d, &e);
@@ -156,6 +157,7 @@ static void windows(void)
 	double mem[8];
 	copies = deletions = 0;
 	MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, delete_win, &key, NULL);
+	CHECK(key != MPI_KEYVAL_INVALID);
 	MPI_Win_create(mem, sizeof mem, sizeof(double), MPI_INFO_NULL, MPI_COMM_WORLD, &w);
 	MPI_Win_set_attr(w, key, &state);
 	MPI_Win_get_attr(w, key, &value, &flag);

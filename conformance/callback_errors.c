@@ -125,7 +125,8 @@ static int copy_type(MPI_Datatype type, int key, void *extra, void *in, void *ou
 }
 
 static void attributes(void) {
-	int key, v = 0;
+	int key, v = 0, flag;
+	void *kept; /* the value, which stays when a callback fails */
 	MPI_Comm c;
 	MPI_Win w;
 	MPI_Datatype t, u;
@@ -133,9 +134,12 @@ static void attributes(void) {
 	OK(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_comm, &key, NULL));
 	OK(MPI_Comm_set_attr(c, key, &v));
 	refuse = MPI_ERR_OTHER;
-	CHECK(MPI_Comm_delete_attr(c, key) != MPI_SUCCESS);
-	CHECK(MPI_Comm_set_attr(c, key, &key) != MPI_SUCCESS);
-	CHECK(MPI_Comm_free(&c) != MPI_SUCCESS && c != MPI_COMM_NULL);
+	FAILS(MPI_Comm_delete_attr(c, key), MPI_ERR_OTHER);
+	FAILS(MPI_Comm_set_attr(c, key, &key), MPI_ERR_OTHER);
+	FAILS(MPI_Comm_free(&c), MPI_ERR_OTHER);
+	OK(MPI_Comm_get_attr(c, key, &kept, &flag));
+	CHECK(flag && kept == &v, "flag %d", flag);
+	OK(MPI_Barrier(c));
 	refuse = 0;
 	OK(MPI_Comm_free(&c));
 	OK(MPI_Comm_free_keyval(&key));
@@ -145,7 +149,10 @@ static void attributes(void) {
 	OK(MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, delete_win, &key, NULL));
 	OK(MPI_Win_set_attr(w, key, &v));
 	refuse = MPI_ERR_OTHER;
-	CHECK(MPI_Win_delete_attr(w, key) != MPI_SUCCESS);
+	FAILS(MPI_Win_delete_attr(w, key), MPI_ERR_OTHER);
+	OK(MPI_Win_get_attr(w, key, &kept, &flag));
+	CHECK(flag && kept == &v, "flag %d", flag);
+	OK(MPI_Win_fence(0, w));
 	refuse = 0;
 	OK(MPI_Win_free(&w));
 	OK(MPI_Win_free_keyval(&key));
@@ -156,7 +163,9 @@ static void attributes(void) {
 	refuse = MPI_ERR_OTHER;
 	u = MPI_INT;
 	CHECK(MPI_Type_dup(t, &u) != MPI_SUCCESS && u == MPI_DATATYPE_NULL);
-	CHECK(MPI_Type_free(&t) != MPI_SUCCESS && t != MPI_DATATYPE_NULL);
+	FAILS(MPI_Type_free(&t), MPI_ERR_OTHER);
+	OK(MPI_Type_get_attr(t, key, &kept, &flag));
+	CHECK(t != MPI_DATATYPE_NULL && flag && kept == &v, "flag %d", flag);
 	refuse = 0;
 	OK(MPI_Type_free(&t));
 	OK(MPI_Type_free_keyval(&key));

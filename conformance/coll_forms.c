@@ -1,8 +1,16 @@
 /*
  * coll_forms: nonblocking and persistent collectives do what the blocking ones do (MPI-5,
- * 6.12 and 6.13), several at a time, and persistent ones again and again.
+ * 6.12 and 6.13), several at a time, and persistent ones again and again. With LARGE_FORMS the
+ * names are those of the forms with large counts.
  */
 #include "check.h"
+
+#ifdef LARGE_FORMS
+typedef MPI_Count count_type;
+typedef MPI_Aint displacement_type;
+#else
+typedef int count_type, displacement_type;
+#endif
 
 #define ROUNDS 3
 
@@ -12,10 +20,12 @@ int main(int argc, char **argv)
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &me);
 	MPI_Comm_size(MPI_COMM_WORLD, &n);
-	int *send = malloc(sizeof(int) * n), *counts = malloc(sizeof(int) * n), *displs = malloc(sizeof(int) * n);
+	int *send = malloc(sizeof(int) * n);
+	count_type *counts = malloc(sizeof *counts * n);
+	displacement_type *displs = malloc(sizeof *displs * n);
 	int *r[20];
 	MPI_Datatype *types = malloc(sizeof *types * n);
-	int *bytes = malloc(sizeof(int) * n);
+	displacement_type *bytes = malloc(sizeof *bytes * n);
 	for (i = 0; i < 20; i++)
 		r[i] = malloc(sizeof(int) * n);
 	for (i = 0; i < n; i++) {
@@ -27,17 +37,22 @@ int main(int argc, char **argv)
 	}
 	const MPI_Comm c = MPI_COMM_WORLD;
 
-	for (int form = 0; form < 2; form++) {
+	for (int form = 0; form < 3; form++) { /* nonblocking, blocking, persistent */
 #if MPI_VERSION < 4
-		if (form == 1)
+		if (form == 2)
 			break;
 #endif
 		MPI_Request q[20];
 		k = 0;
+		for (i = 0; i < 20; i++) {
+			q[i] = MPI_REQUEST_NULL;
+			for (int j = 0; j < n; j++)
+				r[i][j] = -1;
+		}
 #if MPI_VERSION >= 4
-#define START(name, NAME, ...) (form == 0 ? MPI_I##name(__VA_ARGS__, &q[k]) : MPI_##NAME##_init(__VA_ARGS__, MPI_INFO_NULL, &q[k])), k++
+#define START(name, NAME, ...) (form == 0 ? MPI_I##name(__VA_ARGS__, &q[k]) : form == 1 ? MPI_##NAME(__VA_ARGS__) : MPI_##NAME##_init(__VA_ARGS__, MPI_INFO_NULL, &q[k])), k++
 #else
-#define START(name, NAME, ...) MPI_I##name(__VA_ARGS__, &q[k]), k++
+#define START(name, NAME, ...) (form == 0 ? MPI_I##name(__VA_ARGS__, &q[k]) : MPI_##NAME(__VA_ARGS__)), k++
 #endif
 		int root = n - 1;
 		for (i = 0; i < n; i++)
@@ -59,13 +74,13 @@ int main(int argc, char **argv)
 		START(reduce_scatter_block, Reduce_scatter_block, send, r[13], 1, MPI_INT, MPI_SUM, c);
 		START(scan, Scan, send, r[14], n, MPI_INT, MPI_SUM, c);
 		START(exscan, Exscan, send, r[15], n, MPI_INT, MPI_SUM, c);
-		for (int round = 0; round < (form == 0 ? 1 : ROUNDS); round++) {
-			for (i = 0; i < 16 && form == 1; i++)
+		for (int round = 0; round < (form < 2 ? 1 : ROUNDS); round++) {
+			for (i = 0; i < 16 && form == 2; i++)
 				for (int j = 0; j < n; j++)
 					r[i][j] = -1;
-			for (i = 0; i < n && me == root && form == 1; i++)
+			for (i = 0; i < n && me == root && form == 2; i++)
 				r[0][i] = 7 * i + round;
-			if (form == 1)
+			if (form == 2)
 				MPI_Startall(k, q);
 			MPI_Waitall(k, q, MPI_STATUSES_IGNORE);
 			int sum = 100 * n * (n - 1) / 2, below = 100 * me * (me - 1) / 2;
@@ -83,7 +98,7 @@ int main(int argc, char **argv)
 			CHECK(r[12][0] == sum + n * me && r[13][0] == r[12][0]);
 		}
 		for (i = 0; i < k; i++) {
-			if (form == 1)
+			if (form == 2)
 				MPI_Request_free(&q[i]);
 			CHECK(q[i] == MPI_REQUEST_NULL);
 		}

@@ -1,5 +1,5 @@
 /* Handles and statuses, also null and invalid ones, and many, are converted to INTEGERs of Fortran and back
- * (LNG-01, LNG-04, LNG-06, X-ABI-02). */
+ * (LNG-01, LNG-04, LNG-06, CST-09, X-ABI-02). */
 #include "check.h"
 
 /* Converts a handle to an int and back; two handles of one kind have different numbers. */

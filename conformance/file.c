@@ -112,6 +112,53 @@ static void shared(void) {
 	OK(MPI_File_close(&f));
 }
 
+/* Accesses that do not block, and those in two halves, at the individual and the shared pointer. */
+static void forms(void) {
+	enum { N = 50 };
+	MPI_File f;
+	MPI_Status st;
+	MPI_Request r;
+	int out[N], in[N];
+	OK(MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_RDWR, MPI_INFO_NULL, &f));
+	for (int form = 0; form < 5; form++) {
+		const MPI_Offset mine = N * rank;
+		for (int i = 0; i < N; i++) out[i] = 1000 * form + N * rank + i, in[i] = -1;
+		OK(MPI_File_set_view(f, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL)); /* both pointers are at the beginning */
+		OK(MPI_File_seek(f, mine, MPI_SEEK_SET));
+		switch (form) {
+		case 0: OK(MPI_File_iwrite(f, out, N, MPI_INT, &r)); break;
+		case 1: OK(MPI_File_iwrite_all(f, out, N, MPI_INT, &r)); break;
+		case 2: OK(MPI_File_write_all_begin(f, out, N, MPI_INT)); break;
+		case 3: OK(MPI_File_write_ordered_begin(f, out, N, MPI_INT)); break;
+		default: OK(MPI_File_iwrite_at_all(f, mine, out, N, MPI_INT, &r));
+		}
+		if (form == 2) OK(MPI_File_write_all_end(f, out, &st));
+		else if (form == 3) OK(MPI_File_write_ordered_end(f, out, &st));
+		else OK(MPI_Wait(&r, &st));
+		CHECK(count_of(&st, MPI_INT) == N, "form %d wrote %d", form, count_of(&st, MPI_INT));
+		OK(MPI_File_sync(f));
+		OK(MPI_Barrier(MPI_COMM_WORLD));
+		OK(MPI_File_sync(f));
+		OK(MPI_File_seek(f, mine, MPI_SEEK_SET));
+		OK(MPI_File_seek_shared(f, 0, MPI_SEEK_SET));
+		switch (form) {
+		case 0: OK(MPI_File_iread(f, in, N, MPI_INT, &r)); break;
+		case 1: OK(MPI_File_iread_all(f, in, N, MPI_INT, &r)); break;
+		case 2: OK(MPI_File_read_all_begin(f, in, N, MPI_INT)); break;
+		case 3: OK(MPI_File_iread_shared(f, in, N, MPI_INT, &r)); break; /* the part of any rank */
+		default: OK(MPI_File_iread_at_all(f, mine, in, N, MPI_INT, &r));
+		}
+		if (form == 2) OK(MPI_File_read_all_end(f, in, &st));
+		else OK(MPI_Wait(&r, &st));
+		CHECK(count_of(&st, MPI_INT) == N, "form %d read %d", form, count_of(&st, MPI_INT));
+		int first = form == 3 ? in[0] : out[0], sum = 0;
+		for (int i = 0; i < N; i++) CHECK(in[i] == first + i, "form %d: element %d is %d", form, i, in[i]);
+		OK(MPI_Allreduce(&first, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
+		CHECK(sum == 1000 * form * size + N * size * (size - 1) / 2, "form %d: first elements add up to %d", form, sum);
+	}
+	OK(MPI_File_close(&f));
+}
+
 static void errors(void) {
 	MPI_File f = MPI_FILE_NULL;
 	MPI_Errhandler h, got;
@@ -178,6 +225,7 @@ int main(int argc, char **argv) {
 	OK(MPI_Bcast(name, sizeof name, MPI_CHAR, 0, MPI_COMM_WORLD));
 	views();
 	shared();
+	forms();
 	errors();
 	return done();
 }

@@ -48,7 +48,8 @@ static void update(void) {
 
 static void allocate(MPI_Sync *mine, int n) {
 	OK(MPI_Win_alloc_sync_objects(n, mine, win, MPI_INFO_NULL));
-	for (int i = 0; i < n; i++) CHECK(mine[i] != MPI_SYNC_NULL);
+	for (int i = 0; i < n; i++)
+		CHECK(mine[i] != MPI_SYNC_NULL && MPI_Sync_counter_f2c(MPI_Sync_c2f(mine[i])) == mine[i] && MPI_Sync_counter_c2f(mine[i]) == MPI_Sync_c2f(mine[i])); /* E0-07 */
 }
 
 /* Sends one's own object to all neighbours, and receives theirs. */
@@ -128,6 +129,7 @@ static void example(char which) {
 int main(int argc, char **argv) {
 	begin(&argc, &argv);
 	CHECK(MPI_Sync_f2c(0) == MPI_SYNC_NULL && MPI_Sync_counter_f2c(0) == MPI_SYNC_NULL); /* both names of the conversion */
+	CHECK(MPI_Sync_c2f(MPI_SYNC_NULL) == 0 && MPI_Sync_counter_c2f(MPI_SYNC_NULL) == 0);
 	int rows = 1;
 	for (int r = 1; r * r <= size; r++)
 		if (size % r == 0) rows = r;

@@ -1,7 +1,7 @@
 /* The listings of the paper "Quo Vadis MPI RMA?", with its names, and with the parts that it omits:
  * signals behind puts (1, 2), intrinsic operations (3), duplicates (4), memory handles (5 and
  * figure 6), and puts that are complete at the target (6) (QV-12, QV-13, QV-15, QV-20,
- * QV-27..QV-34, QV-36, QV-37, E3-01, E3-02, E3-05). */
+ * QV-27..QV-34, QV-36, QV-37, E3-01, E3-02, E3-05, EX-04: a handle is any memory, and travels as bytes). */
 #define HALO_MPI_NAMES
 #include "check.h"
 #include <stdint.h>
@@ -95,7 +95,10 @@ static void listings3and4(MPI_Win win) {
 /* Figure 6: each rank is process A, and its neighbour is process B, to which it opens memory. */
 static void figure6(void) {
 	MPI_Win parentwin, win;
-	char memhandle[MPI_MAX_MEMORY_HANDLE_SIZE], theirs[MPI_MAX_MEMORY_HANDLE_SIZE];
+	unsigned char memhandle[MPI_MAX_MEMORY_HANDLE_SIZE];
+	struct {
+		long bytes[MPI_MAX_MEMORY_HANDLE_SIZE / sizeof(long) + 1];
+	} theirs; /* of a type of its own, which is passed without a cast (E3-05) */
 	int memhandle_size = 0, flag;
 	double *memory = calloc(100, sizeof *memory), v[100];
 	OK(MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &parentwin));
@@ -103,8 +106,8 @@ static void figure6(void) {
 	OK(MPI_Win_lock_all(0, parentwin));
 	OK(MPI_Memhandle_create(memory, 100 * sizeof *memory, MPI_INFO_NULL, parentwin, memhandle, &memhandle_size));
 	CHECK(memhandle_size > 0 && memhandle_size <= MPI_MAX_MEMORY_HANDLE_SIZE && MPI_MAX_MEMHANDLE_SIZE == MPI_MAX_MEMORY_HANDLE_SIZE);
-	OK(MPI_Sendrecv(memhandle, memhandle_size, MPI_BYTE, origin, 0, theirs, sizeof theirs, MPI_BYTE, target, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
-	OK(MPI_Win_from_memhandle(theirs, 100 * sizeof *memory, sizeof *memory, MPI_INFO_NULL, target, parentwin, &win));
+	OK(MPI_Sendrecv(memhandle, memhandle_size, MPI_BYTE, origin, 0, &theirs, sizeof theirs, MPI_BYTE, target, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+	OK(MPI_Win_from_memhandle(&theirs, 100 * sizeof *memory, sizeof *memory, MPI_INFO_NULL, target, parentwin, &win));
 	for (int i = 0; i < 100; i++) v[i] = 10.0 * rank + i;
 	OK(MPI_Put(v, 99, MPI_DOUBLE, target, 1, 99, MPI_DOUBLE, win));
 	FAILS(MPI_Put(v, 99, MPI_DOUBLE, target, 2, 99, MPI_DOUBLE, win), MPI_ERR_RMA_RANGE);

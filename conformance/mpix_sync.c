@@ -1,6 +1,6 @@
 /* Synchronisation objects in C: each function, the constants, numbers for Fortran, the calls that
  * take handles, and those that refuse them (SYN-05..SYN-12, SYN-15, SYN-17, SYN-22..SYN-24, SYN-27,
- * SYN-34, SYN-36..SYN-39; E0-02: the info is before the window; E0-05: a counter is given by value). */
+ * SYN-34, SYN-36..SYN-39; E0-02: the window is before the info; E0-05: a counter is given by value). */
 #include "check.h"
 
 int main(int argc, char **argv) {

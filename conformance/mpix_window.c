@@ -1,6 +1,6 @@
 /* Windows beyond the standard in C: duplicates and order, notified access, requests for
  * completion at the target, and other communicators (QV-07, QV-14, QV-20..QV-24, QV-36,
- * QV-38, SYN-35, E0-21, E3-18, E3-19). */
+ * QV-38, SYN-35, E0-21, E3-18, E3-19). A duplicate copies attributes as the predefined functions say (CST-07, ATT-09). */
 #include "check.h"
 #include <stdint.h>
 
@@ -92,7 +92,10 @@ static void remote(MPI_Win win, int64_t *mem) {
 static void duplicates(MPI_Win win, int64_t *mem) {
 	MPI_Win dup;
 	char name[MPI_MAX_OBJECT_NAME];
-	int n;
+	int n, flag, keys[2], *value;
+	OK(MPI_Win_create_keyval(MPI_WIN_DUP_FN, MPI_WIN_NULL_DELETE_FN, &keys[0], NULL));
+	OK(MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, MPI_WIN_NULL_DELETE_FN, &keys[1], NULL));
+	for (int k = 0; k < 2; k++) OK(MPI_Win_set_attr(win, keys[k], &keys[k]));
 	OK(MPI_Win_set_name(win, "parent"));
 	if (rank == 0) { /* the call is local */
 		OK(MPIX_Win_dup(win, &dup));
@@ -101,6 +104,14 @@ static void duplicates(MPI_Win win, int64_t *mem) {
 		OK(MPI_Win_free(&dup));
 	}
 	OK(MPIX_Win_dup_with_info(win, MPI_INFO_NULL, &dup));
+	for (int k = 0; k < 2; k++) {
+		OK(MPI_Win_get_attr(dup, keys[k], &value, &flag));
+		CHECK(flag == (k == 0) && (!flag || value == &keys[0]), ": key %d", k);
+		OK(MPI_Win_delete_attr(win, keys[k]));
+		OK(MPI_Win_get_attr(win, keys[k], &value, &flag));
+		CHECK(!flag, ": key %d", k);
+		OK(MPI_Win_free_keyval(&keys[k]));
+	}
 	OK(MPI_Barrier(MPI_COMM_WORLD));
 	OK(MPI_Win_lock(MPI_LOCK_SHARED, to, 0, win));
 	int64_t v = 5 + rank, w = 6 + rank;

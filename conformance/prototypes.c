@@ -23,6 +23,14 @@ static MPI_Datarep_conversion_function convert;
 static int (*const sends)(const void *, int, MPI_Datatype, int, int, MPI_Comm) = MPI_Send;
 static int (*const gathers)(const void *, int, MPI_Datatype, void *, int, MPI_Datatype, int, MPI_Comm) = MPI_Gather;
 static int (*const sets)(MPI_Info, const char *, const char *) = MPI_Info_set;
+static int (*const varies)(const void *, const int *, const int *, const MPI_Datatype *, void *, const int *, const int *, const MPI_Datatype *, MPI_Comm) = MPI_Alltoallw;
+static int (*const structures)(int, const int *, const MPI_Aint *, const MPI_Datatype *, MPI_Datatype *) = MPI_Type_create_struct;
+static int (*const stores)(const void *, int, MPI_Datatype, int, MPI_Aint, int, MPI_Datatype, MPI_Win) = MPI_Put;
+static int (*const includes)(MPI_Group, int, const int *, MPI_Group *) = MPI_Group_incl;
+static int (*const grids)(MPI_Comm, int, const int *, const int *, int, MPI_Comm *) = MPI_Cart_create;
+static int (*const opens)(MPI_Comm, const char *, int, MPI_Info, MPI_File *) = MPI_File_open;
+static int (*const writes)(MPI_File, MPI_Offset, const void *, int, MPI_Datatype, MPI_Status *) = MPI_File_write_at;
+static int (*const counts)(const MPI_Status *, MPI_Datatype, int *) = MPI_Get_count;
 
 static void combine(void *in, void *inout, int *n, MPI_Datatype *t) { (void)in, (void)inout, (void)n, (void)t; }
 static int copy_comm(MPI_Comm c, int k, void *s, void *in, void *out, int *flag) { (void)c, (void)k, (void)s, (void)in, (void)out; return *flag = 0; }
@@ -56,7 +64,8 @@ int main(int argc, char **argv) {
 	begin(&argc, &argv);
 	int key[3];
 	MPI_Comm c = MPI_COMM_SELF, d;
-	CHECK(sends != NULL && gathers != NULL && sets != NULL);
+	CHECK(sends != NULL && gathers != NULL && sets != NULL && varies != NULL && structures != NULL && stores != NULL);
+	CHECK(includes != NULL && grids != NULL && opens != NULL && writes != NULL && counts != NULL);
 	OK(MPI_Comm_create_keyval(MPI_COMM_DUP_FN, MPI_COMM_NULL_DELETE_FN, &key[0], NULL));
 	OK(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &key[1], NULL));
 	OK(MPI_Comm_create_keyval(copy_comm, delete_comm, &key[2], NULL));

@@ -13,9 +13,9 @@ static int *values(int n, int seed) {
 static void sender(int mode, int form, int n, int tag) {
 	int *v = values(n, tag);
 	MPI_Request r = MPI_REQUEST_NULL;
-	int (*const send[4])(const void *, int, MPI_Datatype, int, int, MPI_Comm) = {MPI_Send, MPI_Ssend, MPI_Bsend, MPI_Rsend};
-	int (*const isend[4])(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *) = {MPI_Isend, MPI_Issend, MPI_Ibsend, MPI_Irsend};
-	int (*const init[4])(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *) = {MPI_Send_init, MPI_Ssend_init, MPI_Bsend_init, MPI_Rsend_init};
+	__typeof__(MPI_Send) *const send[4] = {MPI_Send, MPI_Ssend, MPI_Bsend, MPI_Rsend};
+	__typeof__(MPI_Isend) *const isend[4] = {MPI_Isend, MPI_Issend, MPI_Ibsend, MPI_Irsend};
+	__typeof__(MPI_Send_init) *const init[4] = {MPI_Send_init, MPI_Ssend_init, MPI_Bsend_init, MPI_Rsend_init};
 	MPI_Recv(NULL, 0, MPI_INT, 1, 999, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* a receive is posted */
 	switch (form) {
 	case 0: OK(send[mode](v, n, MPI_INT, 1, tag, MPI_COMM_WORLD)); break;

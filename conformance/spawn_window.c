@@ -1,5 +1,5 @@
 /* A window takes spawned processes in, and loses them before they disconnect, twice: all old and new members put to
- * each other between fences and under locks, and signal synchronisation objects (SYN-35, SYN-07, EX-05, E0-21,
+ * each other between fences and under locks, and signal synchronisation objects (SYN-35, SYN-07, E0-21,
  * E0-22). */
 #define HALO_MPI_NAMES
 #include "check.h"

@@ -1,4 +1,4 @@
-/* Forms with large counts: sizes beyond an int, and contents in the order of these forms. Small
+/* Forms with large counts (X-CNT-01): sizes beyond an int, and contents in the order of these forms. Small
  * forms return MPI_UNDEFINED, or an error, if the value does not fit. */
 #include "check.h"
 

@@ -12,7 +12,7 @@ import (
 
 func init() {
 	ctx := context.Background()
-	// SYN-35, EX-05, E0-21: a window takes spawned processes in and loses them, twice.
+	// SYN-35, E0-21: a window takes spawned processes in and loses them, twice.
 	spawnRoles["newcomer"] = func(world *mpi.Comm) error {
 		return newcomers(world.Parent(), os.Getenv("FIRST") == "1", nil, nil)
 	}

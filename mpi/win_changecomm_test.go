@@ -103,7 +103,8 @@ func (m *member) exchange(t testing.TB, c *mpi.Comm) {
 
 // Windows grow, shrink and get their processes under other ranks, at random: after each change
 // all members access all others in epochs of every kind (SYN-35, E0-21). Processes that have
-// left can come back.
+// left can come back. New members of a window without memory of the program have none in it, and members name different
+// processes of both groups (E0-22).
 func TestSYN35_WindowsChangeAtRandom(t *testing.T) {
 	onWindows(t, func(t testing.TB, world *mpi.Comm) {
 		for _, flavor := range []mpi.WinFlavor{mpi.WinFlavorCreate, mpi.WinFlavorAllocate, mpi.WinFlavorDynamic} {
@@ -139,7 +140,7 @@ func TestSYN35_WindowsChangeAtRandom(t *testing.T) {
 				if len(stay) == 0 {
 					continue
 				}
-				peer := slices.Index(next, stay[g.IntN(len(stay))])
+				peer := slices.Index(next, stay[(g.IntN(len(stay))+world.Rank())%len(stay)])
 				c = among(t, world, next...)
 				if m.win == nil && c == nil {
 					current = next
@@ -164,6 +165,8 @@ func TestSYN35_WindowsChangeAtRandom(t *testing.T) {
 				case was == nil && flavor == mpi.WinFlavorDynamic:
 					m.mem = make([]int64, world.Size())
 					ok(t, mpi.Attach(m.win, m.mem))
+				case was == nil && flavor == mpi.WinFlavorAllocate && m.win.Bytes() != 0:
+					t.Fatalf("a new member has %d bytes", m.win.Bytes())
 				case was != nil && m.win != was:
 					t.Fatal("who stays has another window")
 				}
@@ -286,6 +289,39 @@ func TestSYN35_WhatCannotChange(t *testing.T) {
 			ok(t, err)
 			refused(t, second(mpi.WinChangeComm(d.Window, few, 0)), mpi.ErrWin, "")
 			ok(t, d.Free())
+			dynamic, err := few.WinCreateDynamic()
+			ok(t, err)
+			one := make([]int64, 1)
+			for i, hold := range []func() func(){ // EX-05: a duplicate, and a window of a memory handle
+				func() func() {
+					d, err := dynamic.Untyped().Dup()
+					ok(t, err)
+					return func() { ok(t, d.Free()) }
+				},
+				func() func() {
+					handle, err := mpi.MemhandleCreate(dynamic, one, nil)
+					ok(t, err)
+					h, err := mpi.WinFromMemhandle[int64](dynamic, handle, few.Rank())
+					ok(t, err)
+					return func() {
+						ok(t, h.Free())
+						ok(t, dynamic.MemhandleRelease(handle))
+					}
+				},
+			} {
+				release := func() {}
+				if few.Rank() == 1 { // that of one member is an error at all
+					release = hold()
+				}
+				got, err := mpi.WinChangeComm(dynamic, few, 0)
+				if got != dynamic {
+					t.Errorf("case %d: %v, %v", i, got, err)
+				}
+				wantClass(t, err, mpi.ErrWin)
+				release()
+			}
+			ok(t, second(mpi.WinChangeComm(dynamic, few, 0)))
+			ok(t, dynamic.Free())
 			refused(t, second(mpi.WinChangeComm(w, nil, 0)), mpi.ErrComm, "all members leave the window: free it")
 		}
 		if to != nil && me == 3 {

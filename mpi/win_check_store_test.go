@@ -45,7 +45,7 @@ func stores(access, stage string) func(p *plot) {
 	}
 }
 
-// RC-10: if a target stores to bytes after a get or a put of another rank in one epoch, the call
+// RC-10, E4-01: if a target stores to bytes after a get or a put of another rank in one epoch, the call
 // of the target that ends the epoch reports it, even if only the contents of memory show it.
 func TestRC10_StoresAfterAccesses(t *testing.T) {
 	runPlanted(t, []planted{

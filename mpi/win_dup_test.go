@@ -73,6 +73,9 @@ func TestQV01_QV21_QV23_DupHints(t *testing.T) {
 		wantInfo(t, d.Window, "accumulate_ordering", "none")
 		ok(t, d.SetInfo(pairs(t, "mpi_win_scope", "thread", "mpi_win_scope_thread", "false", "mpi_win_ordered", "true")))
 		wantInfo(t, d.Window, "mpi_win_scope", "thread", "mpi_win_order", "true", "accumulate_ordering", "none")
+		ok(t, d.SetInfo(pairs(t, "mpi_win_scope", "process", "mpi_win_order", "false")))
+		ok(t, d.SetInfo(pairs(t, "mpi_win_scope_thread", "true", "mpi_win_ordered", "true"))) // the other names alone
+		wantInfo(t, d.Window, "mpi_win_scope", "thread", "mpi_win_order", "true", "accumulate_ordering", "none")
 		ok(t, w.SetInfo(pairs(t, "no_locks", "true")))
 		wantInfo(t, w.Window, "mpi_win_scope", "thread", "accumulate_ordering", "none")
 		ok(t, d.Free())

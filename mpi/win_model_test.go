@@ -50,7 +50,7 @@ func TestRM01_XRMA07_StoreUnderLockThenGet(t *testing.T) {
 	})
 }
 
-// Example 11.12, rule 6 (E1-02, E1-03): A puts under a lock; after a barrier B loads the value under a lock on
+// Example 11.12, rule 6 (E1-03): A puts under a lock; after a barrier B loads the value under a lock on
 // itself. Without that lock an obsolete value is allowed.
 func TestRM02_PutUnderLockThenLoad(t *testing.T) {
 	visibility(t, 150, func(t testing.TB, c *mpi.Comm, s *space[int64], turn int64) {
@@ -101,7 +101,7 @@ func TestRM03_StoreBeforeSharedLock(t *testing.T) {
 	})
 }
 
-// Example 11.14: A stores before its Post; B gets the value, in its epoch and after it. A store
+// Example 11.14 (E1-01): A stores before its Post; B gets the value, in its epoch and after it. A store
 // of A during the exposure may be missed, but not a put of A to itself.
 func TestRM04_StoreBeforeAndAfterPost(t *testing.T) {
 	for _, put := range []bool{false, true} {

@@ -211,7 +211,7 @@ func TestSYN27_SYN38_MoreSignalsThanAreWaitedFor(t *testing.T) {
 }
 
 // A request of a synchronisation object cannot be cancelled, and continues (SYN-29, E0-23). A
-// request that is freed while it is active signals once (E0-14), or stops to wait.
+// request that is freed while it is active signals once, or stops to wait.
 func TestSYN29_CancelAndFree(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		w, err := mpi.WinAllocate[int](c, 1)

@@ -254,11 +254,16 @@ func TestSYN31_ExampleB(t *testing.T) {
 
 // Example C, corrected (E0-08, E0-09, E0-10, E0-16): a second object says that halos are free,
 // and there are no messages. The requests for that, of mode 0, signal when they are started,
-// whether the program waits for them (E0-10: a corrected program does) or not.
+// whether the program waits for them (E0-10: a corrected program does) or not. In one program the handles of both kinds are
+// sent with one tag (E0-25).
 func TestSYN32_SYN19_ExampleC(t *testing.T) {
 	for _, waits := range []bool{true, false} {
 		onHalos(t, func(t testing.TB, c *mpi.Comm, s *square, updated mpi.Request, puts []mpi.Request, my []mpi.Sync, steps int, loiter func()) {
-			to := s.handles(t, c, my[1], 2)
+			tag := 1
+			if waits {
+				tag = 2
+			}
+			to := s.handles(t, c, my[1], tag)
 			free := s.win.SyncObjectInit(my[1], neighbours)
 			var tell []mpi.Request
 			for side, r := range s.around {

@@ -44,7 +44,7 @@ func tested(t testing.TB, q *mpi.Request) bool {
 // Three origins put and signal. The target's request is complete exactly when all have
 // signalled, and then all data is there (SYN-02, SYN-03, SYN-14, SYN-26). The origin may reuse
 // its memory when its request is complete, and the next round begins when the target has
-// signalled that it has read the data (SYN-19).
+// signalled that it has read the data (SYN-19, E0-15).
 func TestSYN01_SYN14_SignalsFollowThePuts(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		me, n := c.Rank(), c.Size()
@@ -140,7 +140,7 @@ func TestSYN26_GetsAreReadBeforeTheSignal(t *testing.T) {
 }
 
 // Signals cover accumulates of all kinds, with results and without: the sums are complete when
-// the target is signalled (SYN-17, SYN-39, E0-19).
+// the target is signalled (SYN-17, SYN-39).
 func TestSYN17_SYN39_AccumulatesOfAllKinds(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		me, n := c.Rank(), c.Size()
@@ -252,7 +252,7 @@ func TestSYN18_SYN19_OnlySelectedKinds(t *testing.T) {
 }
 
 // A request covers operations before and after Start, the next request those issued since
-// (SYN-20, E0-12), and requests for other kinds are independent (E0-13).
+// (SYN-20, E0-12), and requests for other kinds are independent.
 func TestSYN20_BeforeAndAfterStart(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		me, n := c.Rank(), c.Size()

@@ -70,8 +70,7 @@ func TestSYN08_SYN09_SYN12_HandlesTravel(t *testing.T) {
 }
 
 // Handles cannot be combined (SYN-09), made types of (SYN-10), or moved by one-sided
-// communication (SYN-11): these are ErrType, and do nothing. EX-04: they are translated on their
-// way.
+// communication (SYN-11): these are ErrType, and do nothing. EX-04: they have a type of their own.
 func TestSYN09_SYN10_SYN11_WhereHandlesDoNotGo(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		a, b := make([]mpi.Sync, 2), make([]mpi.Sync, 2)

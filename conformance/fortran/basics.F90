@@ -1,5 +1,5 @@
-! TRM-17, TRM-15, CST-02, ST-02, ST-03, ST-05, INF-06, FTN-02, FTN-06, FTN-08, FTN-14, E2-02: what converts arguments, by each of the
-! three methods: handles and arrays of them, statuses, indices, logicals, strings.
+! TRM-17, TRM-15, CST-02, CST-09, ST-02, ST-03, ST-05, INF-06, FTN-02, FTN-06, FTN-08, FTN-14, E2-02, X-CONF-01: what converts
+! arguments, by each of the three methods: handles and arrays of them, statuses, indices, logicals, strings.
 #include "method.inc"
 PROGRAM basics
   USE_MPI
@@ -11,6 +11,7 @@ PROGRAM basics
   CALL MPI_COMM_SIZE(MPI_COMM_WORLD, size, code)
   CALL constants()
   CALL completion()
+  CALL accessors()
   CALL strings()
   CALL grids()
   CALL groups()
@@ -106,6 +107,21 @@ CONTAINS
     CALL MPI_TEST_CANCELLED(status, flag, code)
     CALL must(.NOT. flag, 215)
   END SUBROUTINE completion
+
+  ! The procedures that read and set the fields of a status, which other implementations lack (ompi#14020).
+  SUBROUTINE accessors()
+    T_STATUS :: status
+    INTEGER :: source, tag, error
+    CALL MPI_SENDRECV(7, 1, MPI_INTEGER, rank, 41, error, 1, MPI_INTEGER, rank, 41, MPI_COMM_WORLD, status, code)
+    CALL MPI_STATUS_GET_SOURCE(status, source, code)
+    CALL MPI_STATUS_GET_TAG(status, tag, code)
+    CALL must(code == MPI_SUCCESS .AND. source == rank .AND. tag == 41 .AND. error == 7, 216)
+    CALL MPI_STATUS_SET_SOURCE(status, 5, code)
+    CALL MPI_STATUS_SET_TAG(status, 6, code)
+    CALL MPI_STATUS_SET_ERROR(status, MPI_ERR_TRUNCATE, code)
+    CALL MPI_STATUS_GET_ERROR(status, error, code)
+    CALL must(code == MPI_SUCCESS .AND. SOURCE_OF(status) == 5 .AND. TAG_OF(status) == 6 .AND. error == MPI_ERR_TRUNCATE, 217)
+  END SUBROUTINE accessors
 
   SUBROUTINE strings()
     T_INFO :: info, copy

@@ -1,6 +1,7 @@
-! TRM-09, TRM-11, TRM-12, TRM-15, ST-05, CST-02, CST-09, CHG-06, X-RMA-12: the constants that stand for no memory,
-! where each is allowed, and memory of the same content, which is data; maxima of strings and addresses, as C has
-! them. constants.c is the half in C, which sees the arguments of MPI_Comm_spawn.
+! TRM-09, TRM-11, TRM-12, TRM-15, ST-05, CST-02, CST-07, CST-09, CST-11, CHG-06, X-RMA-12: the constants that stand for no
+! memory, where each is allowed, and memory of the same content, which is data; maxima of strings and addresses, as C has
+! them; the derived types of handles and of statuses; the predefined functions for attributes.
+! constants.c is the half in C, which sees the arguments of MPI_Comm_spawn.
 #include "method.inc"
 PROGRAM constants
   USE, INTRINSIC :: ISO_C_BINDING
@@ -29,9 +30,11 @@ PROGRAM constants
   CALL MPI_COMM_SIZE(world, size, code)
   CALL must(types(1) == MPI_INTEGER .AND. types(2) == MPI_DATATYPE_NULL, 1)
   CALL values()
+  CALL types_of_f08()
   CALL contents()
   CALL ignored()
   CALL automatic()
+  CALL attributes()
   CALL programs()
   IF (rank == 0) PRINT '(A)', 'no errors'
   CALL MPI_FINALIZE(code)
@@ -66,6 +69,39 @@ CONTAINS
     bottom = MPI_AINT_DIFF(at + 8, at)
     CALL must(bottom == 8, 105)
   END SUBROUTINE values
+
+  ! Each kind of handle is a type of an INTEGER in mpi_f08, with comparisons. A status is eight INTEGERs.
+  SUBROUTINE types_of_f08()
+#ifdef METHOD_F08
+    INTEGER :: k
+    TYPE(MPI_Status) :: status
+    TYPE, BIND(C) :: ints
+      INTEGER(C_INT) :: all(8)
+    END TYPE ints
+    TYPE(ints) :: words
+    CALL must(MPI_Comm(257) == MPI_COMM_WORLD .AND. MPI_COMM_WORLD /= MPI_COMM_NULL, 106)
+    CALL must(MPI_Datatype(537) == MPI_INTEGER .AND. MPI_INTEGER /= MPI_DATATYPE_NULL, 106)
+    CALL must(MPI_Errhandler(323) == MPI_ERRORS_RETURN .AND. MPI_ERRORS_RETURN /= MPI_ERRHANDLER_NULL, 106)
+    CALL must(MPI_File(280) == MPI_FILE_NULL .AND. MPI_File(5) /= MPI_FILE_NULL, 106)
+    CALL must(MPI_Group(265) == MPI_GROUP_EMPTY .AND. MPI_GROUP_EMPTY /= MPI_GROUP_NULL, 106)
+    CALL must(MPI_Info(305) == MPI_INFO_ENV .AND. MPI_INFO_ENV /= MPI_INFO_NULL, 106)
+    CALL must(MPI_Message(297) == MPI_MESSAGE_NO_PROC .AND. MPI_MESSAGE_NO_PROC /= MPI_MESSAGE_NULL, 106)
+    CALL must(MPI_Op(33) == MPI_SUM .AND. MPI_SUM /= MPI_OP_NULL, 106)
+    CALL must(MPI_Request(384) == MPI_REQUEST_NULL .AND. MPI_Request(5) /= MPI_REQUEST_NULL, 106)
+    CALL must(MPI_Session(288) == MPI_SESSION_NULL .AND. MPI_Session(5) /= MPI_SESSION_NULL, 106)
+    CALL must(MPI_Win(272) == MPI_WIN_NULL .AND. MPI_Win(5) /= MPI_WIN_NULL, 106)
+    CALL must(ALL([STORAGE_SIZE(MPI_COMM_NULL), STORAGE_SIZE(MPI_DATATYPE_NULL), STORAGE_SIZE(MPI_ERRHANDLER_NULL), &
+      STORAGE_SIZE(MPI_FILE_NULL), STORAGE_SIZE(MPI_GROUP_NULL), STORAGE_SIZE(MPI_INFO_NULL), STORAGE_SIZE(MPI_MESSAGE_NULL), &
+      STORAGE_SIZE(MPI_OP_NULL), STORAGE_SIZE(MPI_REQUEST_NULL), STORAGE_SIZE(MPI_SESSION_NULL), STORAGE_SIZE(MPI_WIN_NULL)] &
+      == STORAGE_SIZE(k)), 107)
+    CALL must(C_SIZEOF(status) == C_SIZEOF(words) .AND. STORAGE_SIZE(status) == MPI_STATUS_SIZE * STORAGE_SIZE(k), 108)
+    status%MPI_SOURCE = 11
+    status%MPI_TAG = 12
+    status%MPI_ERROR = 13
+    words = TRANSFER(status, words)
+    CALL must(words%all(MPI_SOURCE) == 11 .AND. words%all(MPI_TAG) == 12 .AND. words%all(MPI_ERROR) == 13, 109)
+#endif
+  END SUBROUTINE types_of_f08
 
   ! A variable with the content of a constant is data.
   SUBROUTINE contents()
@@ -178,6 +214,77 @@ CONTAINS
     CALL MPI_BUFFER_DETACH(detached, n, code)
     CALL must(code == MPI_SUCCESS .AND. n == 0, 403)
   END SUBROUTINE automatic
+
+  ! A duplicate has the attribute of the key whose function copies it. Deletion calls a function that does nothing.
+  SUBROUTINE attributes()
+    T_COMM :: comm
+    T_DATATYPE :: made, copied
+    T_WIN :: win
+    INTEGER :: keys(2), memory(1), k
+    LOGICAL :: flag
+    INTEGER(KIND=MPI_ADDRESS_KIND) :: got
+    INTEGER(KIND=MPI_ADDRESS_KIND), PARAMETER :: state = 0, stored(2) = [5000000000_MPI_ADDRESS_KIND, 6_MPI_ADDRESS_KIND]
+    CALL MPI_COMM_CREATE_KEYVAL(MPI_COMM_DUP_FN, MPI_COMM_NULL_DELETE_FN, keys(1), state, code)
+    CALL MPI_COMM_CREATE_KEYVAL(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, keys(2), state, code)
+    CALL must(keys(1) /= MPI_KEYVAL_INVALID .AND. keys(2) /= keys(1), 404)
+    DO k = 1, 2
+      CALL MPI_COMM_SET_ATTR(MPI_COMM_SELF, keys(k), stored(k), code)
+    END DO
+    CALL MPI_COMM_DUP(MPI_COMM_SELF, comm, code)
+    DO k = 1, 2
+      got = 0
+      CALL MPI_COMM_GET_ATTR(comm, keys(k), got, flag, code)
+      CALL must(flag .EQV. k == 1, 405)
+      CALL must(k == 2 .OR. got == stored(1), 406)
+      CALL MPI_COMM_DELETE_ATTR(MPI_COMM_SELF, keys(k), code)
+      CALL must(code == MPI_SUCCESS, 407)
+      CALL MPI_COMM_GET_ATTR(MPI_COMM_SELF, keys(k), got, flag, code)
+      CALL must(.NOT. flag, 408)
+      CALL MPI_COMM_FREE_KEYVAL(keys(k), code)
+      CALL must(keys(k) == MPI_KEYVAL_INVALID, 409)
+    END DO
+    CALL MPI_COMM_FREE(comm, code)
+    CALL must(code == MPI_SUCCESS, 410)
+
+    CALL MPI_TYPE_CONTIGUOUS(2, MPI_INTEGER, made, code)
+    CALL MPI_TYPE_CREATE_KEYVAL(MPI_TYPE_DUP_FN, MPI_TYPE_NULL_DELETE_FN, keys(1), state, code)
+    CALL MPI_TYPE_CREATE_KEYVAL(MPI_TYPE_NULL_COPY_FN, MPI_TYPE_NULL_DELETE_FN, keys(2), state, code)
+    DO k = 1, 2
+      CALL MPI_TYPE_SET_ATTR(made, keys(k), stored(k), code)
+    END DO
+    CALL MPI_TYPE_DUP(made, copied, code)
+    DO k = 1, 2
+      got = 0
+      CALL MPI_TYPE_GET_ATTR(copied, keys(k), got, flag, code)
+      CALL must(flag .EQV. k == 1, 411)
+      CALL must(k == 2 .OR. got == stored(1), 412)
+      CALL MPI_TYPE_DELETE_ATTR(made, keys(k), code)
+      CALL MPI_TYPE_GET_ATTR(made, keys(k), got, flag, code)
+      CALL must(code == MPI_SUCCESS .AND. .NOT. flag, 413)
+      CALL MPI_TYPE_FREE_KEYVAL(keys(k), code)
+    END DO
+    CALL MPI_TYPE_FREE(copied, code)
+    CALL must(code == MPI_SUCCESS, 414)
+    CALL MPI_TYPE_FREE(made, code)
+
+    ! No procedure of the standard duplicates a window.
+    CALL MPI_WIN_CREATE(memory, 4_MPI_ADDRESS_KIND, 4, MPI_INFO_NULL, MPI_COMM_SELF, win, code)
+    CALL MPI_WIN_CREATE_KEYVAL(MPI_WIN_DUP_FN, MPI_WIN_NULL_DELETE_FN, keys(1), state, code)
+    CALL MPI_WIN_CREATE_KEYVAL(MPI_WIN_NULL_COPY_FN, MPI_WIN_NULL_DELETE_FN, keys(2), state, code)
+    DO k = 1, 2
+      CALL MPI_WIN_SET_ATTR(win, keys(k), stored(k), code)
+      CALL MPI_WIN_GET_ATTR(win, keys(k), got, flag, code)
+      CALL must(flag .AND. got == stored(k), 415)
+    END DO
+    CALL MPI_WIN_DELETE_ATTR(win, keys(1), code)
+    CALL MPI_WIN_GET_ATTR(win, keys(1), got, flag, code)
+    CALL must(code == MPI_SUCCESS .AND. .NOT. flag, 416)
+    CALL MPI_WIN_FREE(win, code)
+    CALL must(code == MPI_SUCCESS, 417)
+    DO k = 1, 2
+      CALL MPI_WIN_FREE_KEYVAL(keys(k), code)
+    END DO
+  END SUBROUTINE attributes
 
   SUBROUTINE programs()
     T_COMM :: children

@@ -1,5 +1,5 @@
 ! The example of section 16.2.17 on one-sided communication: MPI_F_SYNC_REG where fences hide the
-! access to a buffer and to a window (FTN-14, FTN-22, FTN-23, RM-08, E2-14).
+! access to a buffer and to a window (FTN-14, FTN-22, FTN-23, RM-08).
 #include "method.inc"
 PROGRAM ex_16_17_fence
   USE_MPI

@@ -1,5 +1,5 @@
 ! The statuses of section 16.3.5: between Fortran's two forms and C's, in all directions; the constants
-! that stand for no status are those that C knows (LNG-05, LNG-06, ST-02, ST-03).
+! that stand for no status are those that C knows (LNG-05, LNG-06, CST-09, ST-02, ST-03).
 #include "method.inc"
 PROGRAM ex_16_3_5
   USE_MPI

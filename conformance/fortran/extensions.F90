@@ -1,4 +1,4 @@
-! SYN-07, SYN-36, SYN-37, E0-04: the extensions of one-sided communication, by each method: notified access, requests for
+! SYN-07, SYN-36, SYN-37, E0-04, E0-06: the extensions of one-sided communication, by each method: notified access, requests for
 ! completion at the target, duplicates and order, synchronisation objects and memory handles. extensions.c sends
 ! the handle of a synchronisation object to another process; sync_objects.F90 does so in Fortran.
 #include "method.inc"
@@ -136,8 +136,15 @@ CONTAINS
     CALL must(code == MPI_SUCCESS .AND. mine(1) /= MPIX_SYNC_NULL .AND. mine(1) /= mine(2), 401)
     CALL exchanged(mine(1), theirs, from, to)
     CALL must(theirs /= MPIX_SYNC_NULL, 402)
+#ifdef METHOD_MPIF
     CALL MPIX_WIN_SYNC_OBJECT_INIT(mine(1), 1, win, MPI_INFO_NULL, come, code)
     CALL MPIX_WIN_SYNC_OPS_INIT(to, MPIX_MODE_WIN_PUT, theirs, win, MPI_INFO_NULL, go, code)
+#else
+    CALL MPIX_WIN_SYNC_OBJECT_INIT(sync_counter=mine(1), count=1, win=win, info=MPI_INFO_NULL, request=come, ierror=code)
+    CALL must(code == MPI_SUCCESS, 407)
+    CALL MPIX_WIN_SYNC_OPS_INIT(target_rank=to, sync_mode=MPIX_MODE_WIN_PUT, sync_counter=theirs, win=win, info=MPI_INFO_NULL, &
+      request=go, ierror=code)
+#endif
     CALL must(code == MPI_SUCCESS, 403)
     CALL MPI_WIN_LOCK_ALL(MPI_MODE_NOCHECK, win, code)
     CALL MPI_BARRIER(MPI_COMM_WORLD, code)

@@ -117,6 +117,14 @@ CONTAINS
     CALL C_F_POINTER(pointer, a, [10])
     CALL must(SUM(a) == 90, 205)
     CALL MPI_WIN_FREE(win, code)
+#ifndef METHOD_MPIF
+    CALL MPI_WIN_ALLOCATE(size=40_MPI_ADDRESS_KIND, disp_unit=4, info=MPI_INFO_NULL, comm=MPI_COMM_SELF, baseptr=pointer, win=win, &
+      ierror=code)
+    CALL C_F_POINTER(pointer, a, [10])
+    a = 6
+    CALL must(code == MPI_SUCCESS .AND. SUM(a) == 60, 206)
+    CALL MPI_WIN_FREE(win, code)
+#endif
   END SUBROUTINE memory
 
   SUBROUTINE sizes()

@@ -75,6 +75,20 @@ func TestEndsInTwoCollectives(t *testing.T) {
 	}
 }
 
+// An error in a session whose handler is MPI_ERRORS_ABORT ends the process with a message, in which Open MPI has
+// used a null pointer (X-CONF-01, ompi#14009).
+func TestXCONF01_ErrorsAbortOnASession(t *testing.T) {
+	need(t)
+	t.Parallel()
+	program := programs(t, []entry{{name: "gaps"}})["gaps"]
+	for _, fabric := range []string{"shm", "tcp"} {
+		const says = "rank 2: mpi: MPI_Session_get_nth_pset on session 1: process set -1 of "
+		if r := launched(t, fabric, 3, nil, program, "abort"); r.status != 13 || r.out != "" || !strings.Contains(r.err, says) {
+			t.Errorf("%s: status %d\n%s%s", fabric, r.status, r.out, r.err)
+		}
+	}
+}
+
 // Without an environment, without arguments, and without open files the library works as usual.
 func TestBareProcess(t *testing.T) {
 	need(t)

@@ -49,7 +49,8 @@ var sanitizers = map[string]sanitizer{
 		gentle: map[string][]string{
 			"handles_many": {"300"}, "fast_random": {"7", "50"}, "fast_mixed": {"10"}, "fast_long": {"7", "30"}, "fast_litmus": {"20"}, "coll_short": {"7", "50"},
 			"message_random": {"7", "50"}, "message_receives": {"7", "30"}, "message_early": {"7", "30"}, "message_threads": {"50"},
-			"first_calls": {"1000000"}, // valgrind runs one thread at a time
+			"first_calls":  {"1000000"}, // valgrind runs one thread at a time
+			"large_counts": {"short"},
 		},
 	},
 }

@@ -323,7 +323,7 @@ func (s *JobState) check(t *testing.T) {
 	t.Helper()
 	bad := s.Size != 3 || len(s.Ranks) != 3 || !strings.HasPrefix(s.Job, fmt.Sprint(s.Launcher, "-")) || s.Deadlock != "" ||
 		time.Since(s.Started) > time.Hour
-	text := regexp.MustCompile(`^(Init|Finalize|(Barrier|Allreduce|Recv|Send)( on world)?( (from|to) [0-2])?( tag 1)?)$`)
+	text := regexp.MustCompile(`^(Init|Finalize|(Barrier|Allreduce|Recv|Send|Sendrecv)( on world)?( (from|to) [0-2])?( tag 1)?)$`)
 	for i, r := range s.Ranks {
 		bad = bad || r.Rank != i || (r.Pid == 0) != (r.State == stateStarting) || r.Pid == s.Launcher ||
 			!slices.Contains([]string{stateStarting, stateRunning, stateWaiting, stateEnded}, r.State) ||

@@ -176,7 +176,7 @@ func onesided() []Chapter {
 			{"EX-01", "objects, notifications and requests that tell of the target are one primitive"},
 			{"EX-02", "persistent requests and such for once"},
 			{"EX-03", "active target stays"},
-			{"EX-04", "handles of synchronisation objects are translated, memory handles are bytes"},
+			{"EX-04", "handles of synchronisation objects have a type of their own, memory handles are bytes"},
 			{"EX-05", "changing the members of a window with duplicates is an error"},
 			{"EX-06", "hints that are not honoured are not given back"},
 			{"EX-07", "what MPI-5 has removed is in a header and library of its own"},

@@ -107,7 +107,7 @@ func TestRS03_ReadersWakeTogether(t *testing.T) {
 	})
 }
 
-// EX-05: counting wakes a process that waits for a counter, each in turn.
+// Counting wakes a process that waits for a counter, each in turn.
 func TestCountersWake(t *testing.T) {
 	defer awake(t)()
 	each(t, 2, func(w *world.World) error {
