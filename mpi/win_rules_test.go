@@ -26,7 +26,8 @@ func TestRM01_RM02_EveryCallOfTheRules(t *testing.T) {
 		}
 		onSpaces(t, c, 1, func(t testing.TB, s *space[int64]) {
 			store := func() {
-				if value++; me == owner {
+				value++
+				if me == owner {
 					s.mem[0] = value
 				}
 			}
@@ -79,7 +80,8 @@ func TestRM01_RM02_EveryCallOfTheRules(t *testing.T) {
 
 			// rule 6
 			put := func() {
-				if value++; me == other {
+				value++
+				if me == other {
 					ok(t, s.Put([]int64{value}, owner, s.at(owner, 0)))
 				}
 			}

@@ -82,7 +82,8 @@ func waitsOf(t *testing.T, program string, calls, want []string) (differs string
 		if len(jobs) != 1 || len(jobs[0].Ranks) != len(calls)+1 {
 			continue
 		}
-		if differs = ""; len(jobs[0].Ranks[len(calls)].Waits) > 0 {
+		differs = ""
+		if len(jobs[0].Ranks[len(calls)].Waits) > 0 {
 			differs = fmt.Sprintf("the last rank waits for %v", jobs[0].Ranks[len(calls)].Waits)
 		}
 		for k, name := range want {

@@ -66,7 +66,8 @@ func (e *Engine) Detach(ctx uint64) ([]byte, error) {
 		return nil, &class.Error{Class: class.Buffer, Text: "no buffer is attached"}
 	}
 	r := e.Flush(nil, ctx)
-	if r.operation = "DetachBuffer"; ctx == ProcessBuffer {
+	r.operation = "DetachBuffer"
+	if ctx == ProcessBuffer {
 		r.operation = "BufferDetach"
 	}
 	e.Wait(r)

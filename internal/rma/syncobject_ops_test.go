@@ -114,11 +114,13 @@ func TestSYN20_CoveredOperationsAreNotWaitedForAgain(t *testing.T) {
 				t.Fatalf("seed %d: a request for gets waits for a put", seed)
 			}
 			p.until("the first request", puts.request.Done)
-			for p.f.full = false; ; { // send what is left, and let the target answer nothing
+			p.f.full = false
+			for { // send what is left, and let the target answer nothing
 				p.e.p.Progress(-1)
 				p.e.Work()
 				sent := p.f.take()
-				if p.there = append(p.there, sent...); len(sent) == 0 {
+				p.there = append(p.there, sent...)
+				if len(sent) == 0 {
 					break
 				}
 			}

@@ -107,7 +107,8 @@ func TestQV42_WindowsOfHandlesAreMadeWithoutMessages(t *testing.T) {
 					err = quiet(parent, all, len(a), n, sent)
 				}
 				if before := sent(); err == nil {
-					if err = mpi.Send(c, []int64{1}, 1, 0); err == nil && sent() == before {
+					err = mpi.Send(c, []int64{1}, 1, 0)
+					if err == nil && sent() == before {
 						err = errors.New("a message is not counted")
 					}
 				}
