@@ -6,7 +6,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/class"
@@ -136,13 +135,10 @@ func (s *attackTest) cause() error {
 // until polls as the attacker until so returns true.
 func (s *attackTest) until(what string, so func() bool) {
 	s.t.Helper()
-	for end := time.Now().Add(testrun.Long); !so(); time.Sleep(50 * time.Microsecond) {
-		if time.Now().After(end) {
-			buf := make([]byte, 1<<20)
-			s.t.Fatalf("%s: has not happened\n%s", what, buf[:runtime.Stack(buf, true)])
-		}
+	testrun.Until(s.t, what, func() bool {
 		s.fab.Poll(s, -1)
-	}
+		return so()
+	})
 }
 
 // send sends one frame as the attacker. It reports false if the victim has taken the

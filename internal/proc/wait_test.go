@@ -4,7 +4,6 @@ import (
 	"runtime"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/node/inproc"
@@ -95,13 +94,7 @@ func waiter(p *proc.Proc, e *proc.Event, then func()) (done chan struct{}) {
 // until waits, without the lock, until ok returns true.
 func until(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(testrun.Long); !ok(); {
-		if time.Now().After(end) {
-			buf := make([]byte, 1<<20)
-			t.Fatalf("%s: has not happened\n%s", what, buf[:runtime.Stack(buf, true)])
-		}
-		time.Sleep(100 * time.Microsecond)
-	}
+	testrun.Until(t, what, ok)
 }
 
 func closed(c chan struct{}) func() bool {

@@ -160,24 +160,16 @@ func killSome(t *testing.T, run int) {
 		if err := all[i].Start(); err != nil {
 			t.Fatal(err)
 		}
+		defer all[i].Process.Kill()
 	}
-	wait := func(what string, ready func() bool) {
-		for end := time.Now().Add(testrun.Long); !ready(); time.Sleep(50 * time.Microsecond) {
-			if time.Now().After(end) {
-				for _, c := range all {
-					c.Process.Kill()
-				}
-				t.Fatalf("run %d: %s", run, what)
-			}
-		}
-	}
+	wait := func(what string, ready func() bool) { testrun.Until(t, fmt.Sprintf("run %d: %s", run, what), ready) }
 	progress := func(what string, alive []int) {
 		var before [lockers]uint64
 		for _, i := range alive {
 			before[i] = m.rounds[i].Load()
 		}
 		for _, i := range alive {
-			wait(fmt.Sprintf("%s: process %d does not go on", what, i), func() bool {
+			wait(fmt.Sprintf("%s: process %d goes on", what, i), func() bool {
 				return m.rounds[i].Load() >= before[i]+20
 			})
 		}
@@ -194,7 +186,7 @@ func killSome(t *testing.T, run int) {
 		victim := alive[k]
 		if len(alive) == lockers {
 			m.stay.Store(uint64(victim) + 1)
-			wait(fmt.Sprintf("process %d does not get the lock", victim), func() bool {
+			wait(fmt.Sprintf("process %d gets the lock", victim), func() bool {
 				return m.phase[victim].Load() == staying
 			})
 		}

@@ -3,7 +3,9 @@ package testrun
 import (
 	"context"
 	"errors"
+	"runtime"
 	"runtime/debug"
+	"testing"
 	"time"
 )
 
@@ -74,4 +76,21 @@ func WatchFunc(what func() string) (stop func()) {
 		}
 	})
 	return stop
+}
+
+// Until waits until ok reports true. It fails t with what, and the traces of all goroutines, when the test hangs, as
+// Context finds out. Its pauses between two calls of ok grow to an eighth of the time that has passed, up to 20 ms: calls
+// in quick succession would let a process that hangs look busy.
+func Until(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	ctx, stop := Context(context.Background())
+	defer stop()
+	for pause := 50 * time.Microsecond; !ok(); pause = min(pause+pause/8, 20*time.Millisecond) {
+		select {
+		case <-ctx.Done():
+			buf := make([]byte, 1<<20)
+			t.Fatalf("%s: has not happened\n%s", what, buf[:runtime.Stack(buf, true)])
+		case <-time.After(pause):
+		}
+	}
 }

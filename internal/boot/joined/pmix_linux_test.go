@@ -123,18 +123,13 @@ func (x starter) loses(t *testing.T) {
 		for _, pid := range ranks() {
 			syscall.Kill(pid, syscall.SIGKILL)
 		}
-		cmd.Process.Kill()
-	})
-	await := func(what string, is func() bool) {
-		t.Helper()
-		for end := time.Now().Add(testrun.Long); !is(); time.Sleep(10 * time.Millisecond) {
-			if time.Now().After(end) {
-				t.Errorf("not %s", what)
-				break
-			}
+		cmd.Process.Kill() // srun would wait for the daemon
+		cmd.Wait()
+		if t.Failed() {
+			t.Log(out.String())
 		}
-	}
-	await("begun", func() bool { _, err := os.Stat(begun); return err == nil })
+	})
+	testrun.Until(t, "the ranks begin", func() bool { _, err := os.Stat(begun); return err == nil })
 	all := ranks()
 	if len(all) != 4 {
 		t.Fatalf("ranks are the processes %v", all)
@@ -150,12 +145,7 @@ func (x starter) loses(t *testing.T) {
 		t.Fatalf("the parent of a rank is %d, %v", daemon, err)
 	}
 	syscall.Kill(daemon, syscall.SIGKILL)
-	await("ended", func() bool { return len(ranks()) == 0 })
-	cmd.Process.Kill() // srun would wait for the daemon
-	cmd.Wait()
-	if t.Failed() {
-		t.Log(out.String())
-	}
+	testrun.Until(t, "the ranks end", func() bool { return len(ranks()) == 0 })
 }
 
 func TestXLCH01_XSES01_F4_ENV07_OpenMPI(t *testing.T) {
