@@ -1,6 +1,6 @@
 /*
  * halobench NAME [-fabric LABEL] [-sizes N,N,...] [-win KIND,KIND,...] [-types NAME,NAME,...]
- *     [-workers N,N,...] [-op NAME] [-partitions N] [-ops N] [-busy-ms N]
+ *     [-workers N,N,...] [-op NAME] [-partitions N] [-ops N] [-busy-ms N] [-uneven KIND]
  *
  * The loops of `halo bench` (internal/benchmark) in C, to be built with the mpicc
  * of any MPI. Both follow one method, so that their figures can be compared:
@@ -31,6 +31,7 @@
  * file-at and so on  see files.h
  * pack, unpack  Pack and Unpack of six layouts with the size as data
  * section    see fortran.h; the size is that of a side
+ * phases     see phases.h; the sizes are us of computation
  * put, get, acc, getacc, fop, cas, fence, pscw, lock, mtflush, passive  see onesided.h
  * spawn, connect, across  see dynamic.h; memory  see memory.h
  * init       only Init and Finalize: the program that starts the job takes the time
@@ -205,6 +206,7 @@ static int parse_sizes(const char *list, long *sizes)
 #include "files.h"
 #include "dynamic.h"
 #include "memory.h"
+#include "phases.h"
 
 int main(int argc, char **argv)
 {
@@ -247,6 +249,8 @@ int main(int argc, char **argv)
             busy_ms = atol(argv[i + 1]);
         else if (i + 1 < argc && !strcmp(argv[i], "-dir"))
             directory = argv[i + 1];
+        else if (i + 1 < argc && !strcmp(argv[i], "-uneven") && (!strcmp(argv[i + 1], "varied") || !strcmp(argv[i + 1], "skewed")))
+            uneven = argv[i + 1];
         else
             fail("no such option, or a bad value of it: ", argv[i]);
     }
@@ -302,6 +306,7 @@ int main(int argc, char **argv)
         {"spawn", "1,4", spawns, 1},
         {"connect", "0", connections, 2},
         {"across", "0,8,64,512,4096,16384,65536,262144,1048576", echoes, 1},
+        {"phases", "5,20,60,500", NULL, 0},
         {"memory", "8", NULL, 0},
         {"init", "0", NULL, 0},
     };
@@ -346,6 +351,10 @@ int main(int argc, char **argv)
         }
         if (!strcmp(name, "beside")) {
             beside(name);
+            continue;
+        }
+        if (!strcmp(name, "phases")) {
+            phases_of(name);
             continue;
         }
         if (!strcmp(name, "memory")) {

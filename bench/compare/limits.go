@@ -25,7 +25,7 @@ const limitsTime = time.Minute
 func limitNames(rows []row, j job) []string {
 	names := []string{line64}
 	for i := range rows {
-		if r := &rows[i]; r.of(j) && r.limit != "" && !slices.Contains(names, r.limit) {
+		if r := &rows[i]; r.from(j) && r.limit != "" && !slices.Contains(names, r.limit) {
 			names = append(names, r.limit)
 		}
 	}

@@ -28,6 +28,10 @@ func main() {
 		printLimits(os.Args[2:], os.Stdout)
 		return
 	}
+	if len(os.Args) == 2 && os.Args[1] == strangerArg {
+		beStranger()
+		return
+	}
 	os.Exit(compare(os.Args[1:], os.Stdout, os.Stderr))
 }
 
@@ -143,7 +147,7 @@ func (o *options) run(stdout, stderr io.Writer) error {
 					continue
 				}
 				r.attempt(m.name, j)
-				lines, err := m.run(j, runtime.NumCPU())
+				lines, err := besideStrangers(j.strangers, func() ([]line, error) { return m.run(j, runtime.NumCPU()) })
 				select {
 				case <-interrupted:
 					return fmt.Errorf("interrupted")

@@ -171,7 +171,7 @@ func passiveRows() []row {
 					continue
 				}
 				calm := r
-				calm.name, calm.attentive = r.name+", attentive", true
+				calm.name, calm.of = r.name+", attentive", "attentive"
 				if r.bars = []bar{{factor: 2, of: calm.name}}; kind != "allocate" {
 					r.bars = []bar{{factor: 50, of: "us"}}
 				}

@@ -82,7 +82,7 @@ func (r *results) addLimits(j job, before, after map[string]float64) {
 	p := probe{known(before, line64), known(after, line64)}
 	r.least = least(r.least, least(p.before, p.after))
 	for i := range r.rows {
-		if rw := &r.rows[i]; rw.of(j) {
+		if rw := &r.rows[i]; rw.from(j) {
 			r.probes[i][r.rounds-1] = p
 			r.limits[i][r.rounds-1] = known(before, rw.limit)
 		}

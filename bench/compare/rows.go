@@ -23,7 +23,8 @@ type row struct {
 	bars    []bar
 	library float64 // bar of the C library: at most so many times the best peer's figure (for rates: at least); 0: none
 
-	attentive bool // passive: the figure is that with the attentive target
+	of        string // which figure of the line: "attentive" of passive, "p99" or "processor" of phases; or ""
+	strangers int    // processes that compute meanwhile
 }
 
 // A bar is a requirement for Halo's figure: at most factor times the reference
@@ -48,7 +49,7 @@ func (r *row) barText(b bar) string {
 // allRows are the figures in the order of the report. Rows of the same benchmark, fabric,
 // ranks and arguments that follow each other share one run.
 func allRows() []row {
-	return slices.Concat(baseRows(), growthRows(), neighborRows(), partitionedRows(), dynamicRows(), memoryRows(), oneSidedRows(), fortranRows(), fileRows())
+	return slices.Concat(baseRows(), growthRows(), neighborRows(), phaseRows(), partitionedRows(), dynamicRows(), memoryRows(), oneSidedRows(), fortranRows(), fileRows())
 }
 
 // memoryRows are the memory of a rank among 64.
@@ -239,6 +240,7 @@ type job struct {
 	bench, fabric string
 	ranks         int
 	args          string
+	strangers     int // see row
 	sizes         []int
 }
 
@@ -247,15 +249,18 @@ func (j job) String() string {
 	if j.args != "" {
 		s += ", " + j.args
 	}
+	if j.strangers > 0 {
+		s += fmt.Sprintf(", %d strangers", j.strangers)
+	}
 	if len(j.sizes) > 0 {
 		s += ", sizes " + j.sizeList()
 	}
 	return s
 }
 
-// of reports whether a row has its figure from a job.
-func (r *row) of(j job) bool {
-	return r.bench == j.bench && r.fabric == j.fabric && r.ranks == j.ranks && r.args == j.args
+// from reports whether a row has its figure from a job.
+func (r *row) from(j job) bool {
+	return r.bench == j.bench && r.fabric == j.fabric && r.ranks == j.ranks && r.args == j.args && r.strangers == j.strangers
 }
 
 // oneSided says whether it is one of one-sided communication.
@@ -285,8 +290,8 @@ func jobsOf(rows []row) []job {
 	var jobs []job
 	for _, r := range rows {
 		n := len(jobs) - 1
-		if n < 0 || !r.of(jobs[n]) {
-			jobs = append(jobs, job{bench: r.bench, fabric: r.fabric, ranks: r.ranks, args: r.args})
+		if n < 0 || !r.from(jobs[n]) {
+			jobs = append(jobs, job{bench: r.bench, fabric: r.fabric, ranks: r.ranks, args: r.args, strangers: r.strangers})
 			n++
 		}
 		seen := r.size < 0
@@ -324,6 +329,10 @@ type line struct {
 	Early       int     `json:"early,omitempty"`
 	BusyUS      float64 `json:"busy_us,omitempty"`
 	AttentiveUS float64 `json:"attentive_us,omitempty"`
+
+	P99       float64 `json:"p99_us,omitempty"`
+	Mean      float64 `json:"mean_us,omitempty"`
+	Processor float64 `json:"processor_us,omitempty"`
 }
 
 // variant is what tells the line from others of the same benchmark and size.
@@ -357,8 +366,12 @@ func (r *row) figure(l line) (float64, bool) {
 	switch r.unit {
 	case "us":
 		switch v = l.US; {
-		case r.attentive:
+		case r.of == "attentive":
 			v = l.AttentiveUS
+		case r.of == "p99":
+			v = l.P99
+		case r.of == "processor":
+			v = l.Processor
 		case l.Bench == "passive" && l.Early < l.Ops:
 			v = math.Inf(1) // not complete until the target called MPI again
 		case l.Bench == "passive":

@@ -5,6 +5,7 @@
 package benchmark
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -38,13 +39,15 @@ type Plan struct {
 	Workers []int    // mtflush, partitioned: goroutines at once
 	Scope   string   // mtflush: of the window, process or thread; each goroutine then has a duplicate
 	Order   bool     // mtflush: in a window in order
-	// WorkerOp is what the goroutines of mtflush do: an entry of workerOps; "" means put.
+	// WorkerOp is what the goroutines of mtflush do: an entry of workerOps; "" means put. Of phases it is the
+	// operation that is measured, an entry of phaseOps; "" means all.
 	WorkerOp string
 	Ops      int // passive: operations of a cell
 	BusyMS   int // passive: how long the target computes at most
 
 	Partitions int    // partitioned: of a message; 0 means the default
 	Dir        string // file-...: where the file is; "" means in memory
+	Uneven     string // phases: how the computations of the ranks differ; "" means that they do not
 
 	Echo *pool.Func[int, int] // pool: what the workers do; every process of the program registers it
 
@@ -103,6 +106,7 @@ func kinds() []kind {
 		{"mtflush", "puts of one byte, or other operations, and flushes in many goroutines at once", []int{1}, 2},
 		{"passive", "operations on a target that computes and does not call Halo", []int{1}, 2},
 		{"seeds", "the experiments of the paper on extensions: see -peers and -svg", []int{1}, 2},
+		{"phases", "times of operations between computations of that many us: median, 99th percentile, mean, processor time", []int{5, 20, 60, 500}, 0},
 		{"memory", "memory of a rank after Init, a ring, and an exchange of that many bytes between all", []int{8}, 0},
 		{"init", "launch, Init, Finalize and exit of all ranks", []int{0}, 0},
 		{"spawn", "time until that many spawned processes have sent a message, and have ended", []int{1, 4}, 1},
@@ -170,7 +174,7 @@ func (p *Plan) Check(ranks int) error {
 	if p.Sizes == nil || len(k.sizes) == 1 && k.sizes[0] < 2 || k.name == "fop" || k.name == "cas" {
 		p.Sizes = k.sizes // these benchmarks have fixed sizes
 	}
-	if err := p.checkPartitioned(); err != nil {
+	if err := errors.Join(p.checkPartitioned(), p.checkPhases()); err != nil {
 		return err
 	}
 	if err := p.checkOneSided(); err != nil {
@@ -236,6 +240,8 @@ func Run(world *mpi.Comm, p *Plan, out io.Writer) error {
 			err = neighboring(world, p, size, report)
 		case "partitioned":
 			err = partitioning(world, p, size, report)
+		case "phases":
+			err = phases(world, p, size, report)
 		case "memory":
 			err = memory(world, p, size, report)
 		case "type":

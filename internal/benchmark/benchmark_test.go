@@ -63,6 +63,7 @@ func TestJSONOfEveryBenchmark(t *testing.T) {
 		{"window", 3, []int{8, 9000}, []string{`{"bench":"window","fabric":"X","ranks":3,"size":8,"us":F}`, `{"bench":"window","fabric":"X","ranks":3,"size":9000,"us":F}`}},
 		{"dup", 3, []int{7}, []string{`{"bench":"dup","fabric":"X","ranks":3,"us":F}`}},
 		{"memory", 2, nil, memoryLines()},
+		{"phases", 3, []int{5}, phaseLines()},
 		{"pack", 1, []int{192}, packed("pack", 192)},
 		{"unpack", 2, []int{64}, packed("unpack", 64)},
 		{"type", 1, []int{4}, []string{
@@ -91,6 +92,15 @@ func TestJSONOfEveryBenchmark(t *testing.T) {
 			})
 		}
 	}
+}
+
+// phaseLines returns the lines that phases prints. Processor time beyond the computation may be negative, by the
+// resolution of the clocks.
+func phaseLines() (lines []string) {
+	for _, op := range phaseOps() {
+		lines = append(lines, fmt.Sprintf(`{"bench":"phases","fabric":"X","ranks":3,"op":%q,"layout":"","size":5,"us":F,"p99_us":F,"mean_us":F,"processor_us":-?F}`, op))
+	}
+	return lines
 }
 
 // memoryLines returns the lines that memory prints.

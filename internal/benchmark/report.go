@@ -8,12 +8,12 @@ import (
 // A Result is one line of output. A benchmark sets those of US, MBps, Rate and KiB that it measures.
 //
 // Layout is the layout in pack and unpack, the call in type, the stencil and the way in neighbor, the way and
-// the memory in partitioned, the step and the kind in memory, and the access in file-....
+// the memory in partitioned, the step and the kind in memory, Plan.Uneven in phases, and the access in file-....
 type Result struct {
 	Bench  string
 	Fabric string
 	Ranks  int
-	Size   int    // bytes; the depth for matching; processes for spawn and pool; meaningless for barrier, dup, init and connect
+	Size   int    // bytes; the depth for matching; processes for spawn and pool; us for phases; meaningless for barrier, dup, init and connect
 	Queue  string // matching: unexpected or posted
 	Layout string // pack, unpack, type, neighbor, partitioned, memory and file-...: see above
 	US     float64
@@ -28,7 +28,11 @@ type Result struct {
 	Scope   string // mtflush: Plan.Scope
 	Order   bool   // mtflush
 
-	Op string // passive: the operation; mtflush: Plan.WorkerOp
+	Op string // passive, phases: the operation; mtflush: Plan.WorkerOp
+
+	// Of phases, in us; US is the median.
+	P99, Mean float64
+	Processor float64 // of a rank in a step, beyond the computation
 
 	// Of passive; US is the latency with the busy target.
 	Busy        int // goroutines that compute at the target
@@ -50,6 +54,9 @@ func (r Result) JSON() string {
 	case "passive":
 		return s + fmt.Sprintf(`,"win":%q,"op":%q,"busy":%d,"ops":%d,"early":%d,"busy_us":%.4f,"attentive_us":%.4f}`,
 			r.Win, r.Op, r.Busy, r.Ops, r.Early, r.US, r.AttentiveUS)
+	case "phases":
+		return s + fmt.Sprintf(`,"op":%q,"layout":%q,"size":%d,"us":%.4f,"p99_us":%.4f,"mean_us":%.4f,"processor_us":%.4f}`,
+			r.Op, r.Layout, r.Size, r.US, r.P99, r.Mean, r.Processor)
 	case "mtflush":
 		s += fmt.Sprintf(`,"win":%q`, r.Win)
 		if r.Scope != "" {
@@ -146,6 +153,8 @@ func head(bench string) string {
 		return fmt.Sprintf("%-14s %8s %12s %12s", "window", "workers", "us", "puts/s")
 	case "passive":
 		return fmt.Sprintf("%-14s %-4s %5s %8s %8s %12s %12s", "window", "op", "busy", "ops", "early", "busy us", "attentive us")
+	case "phases":
+		return fmt.Sprintf("%-12s %12s %12s %12s %12s %12s", "operation", "computed us", "median us", "p99 us", "mean us", "processor us")
 	case "barrier", "dup", "connect":
 		return fmt.Sprintf("%12s", "us")
 	case "spawn", "pool":
@@ -182,6 +191,8 @@ func (r Result) row() string {
 		return fmt.Sprintf("%-14s %8d %12.3f %12.0f", r.Win, r.Workers, r.US, r.Rate)
 	case "passive":
 		return fmt.Sprintf("%-14s %-4s %5d %8d %8d %12.3f %12.3f", r.Win, r.Op, r.Busy, r.Ops, r.Early, r.US, r.AttentiveUS)
+	case "phases":
+		return fmt.Sprintf("%-12s %12d %12.3f %12.3f %12.3f %12.3f", r.Op, r.Size, r.US, r.P99, r.Mean, r.Processor)
 	case "barrier", "dup", "connect":
 		return fmt.Sprintf("%12.3f", r.US)
 	case "init":
