@@ -43,11 +43,11 @@ func compile(t *Type, typed bool) *node {
 		}
 		return t.body.program()
 	}
-	subs := make([]*node, len(c.types))
+	var q sequence
 	for i, part := range c.types {
-		subs[i] = repeat(c.ints[1+i], part.lay.extent(), old(i)).at(c.addrs[i])
+		q.repeat(c.ints[1+i], part.lay.extent(), old(i), c.addrs[i])
 	}
-	return sequence(subs)
+	return q.node()
 }
 
 // indexedNode is the loop program of an indexed type of elements sub, whose extent
@@ -71,9 +71,9 @@ func indexedNode(b blocks, ex int64, sub *node) *node {
 		}
 		return scatter(offs, repeat(b.len(0), ex, sub))
 	}
-	subs := make([]*node, len(b.displs))
+	var q sequence
 	for i, d := range b.displs {
-		subs[i] = repeat(b.len(i), ex, sub).at(d * b.unit)
+		q.repeat(b.len(i), ex, sub, d*b.unit)
 	}
-	return sequence(subs)
+	return q.node()
 }

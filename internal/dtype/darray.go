@@ -145,10 +145,10 @@ func darrayNode(c *call, sub *node) *node {
 	for i := range nd {
 		d := dimension(i, nd, Order(c.ints[len(c.ints)-1]))
 		s := shares[d]
-		sub = sequence([]*node{
-			repeat(s.blocks, s.stride*ex, repeat(s.block, ex, sub)),
-			repeat(s.rest, ex, sub).at(s.blocks * s.stride * ex),
-		}).at(s.start * ex)
+		var q sequence
+		q.repeat(s.blocks, s.stride*ex, repeat(s.block, ex, sub), 0)
+		q.repeat(s.rest, ex, sub, s.blocks*s.stride*ex)
+		sub = q.node().at(s.start * ex)
 		ex *= c.ints[3+d]
 	}
 	return sub

@@ -137,9 +137,14 @@ func TestProgramsOfTypesThatAreSimple(t *testing.T) {
 // C reads the same runs from a program as Go, for a node of each kind.
 func TestProgramsForC(t *testing.T) {
 	leaf := func(size int64) *node { return runOf(size, nil) }
-	n := sequence([]*node{
+	var q sequence
+	for _, sub := range []*node{
 		repeat(40, 100, leaf(7)), scatter([]int64{0, 30, 50}, repeat(50, 16, leaf(8))).at(8000),
-		(&runList{offs: []int64{9000, 9100, 9300}, sizes: []int64{1, 2, 3}}).node(), leaf(5).at(10000)})
+		(&runList{offs: []int64{9000, 9100, 9300}, sizes: []int64{1, 2, 3}}).node(), leaf(5).at(10000),
+	} {
+		q.add(sub)
+	}
+	n := q.node()
 	if n.kind != seq || len(n.subs) != 3 {
 		t.Fatalf("%d nodes of kind %d", len(n.subs), n.kind)
 	}

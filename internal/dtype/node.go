@@ -200,49 +200,70 @@ func (l *runList) node() *node {
 	return c
 }
 
-// sequence returns the program of one node after the other.
-func sequence(subs []*node) *node {
-	var out []*node
-	l := runList{}
-	flush := func() {
-		if len(l.offs) > 0 {
-			out = append(out, l.node())
-		}
-		l = runList{}
+// sequence makes the program of one node after the other. The zero sequence is empty.
+type sequence struct {
+	out  []*node
+	runs runList // those at the end
+}
+
+// flush ends the list of runs.
+func (q *sequence) flush() {
+	if len(q.runs.offs) > 0 {
+		q.out = append(q.out, q.runs.node())
 	}
-	for _, s := range subs {
-		if s.kind == nothing {
-			continue
-		}
-		if s.runs > inlineRuns {
-			flush()
-			out = append(out, s)
-			continue
-		}
-		s.each(0, func(e *Elem, off, size int64) {
-			if e != l.elem {
-				flush()
-				l.elem = e
-			}
-			l.add(off, size)
-		})
+	q.runs = runList{}
+}
+
+// run adds a run of size bytes.
+func (q *sequence) run(e *Elem, off, size int64) {
+	if e != q.runs.elem {
+		q.flush()
+		q.runs.elem = e
 	}
-	flush()
-	switch len(out) {
+	q.runs.add(off, size)
+}
+
+// repeat adds n repetitions of sub, stride bytes apart, from off on. It allocates nothing for a single run, since a
+// struct may have very many parts.
+func (q *sequence) repeat(n, stride int64, sub *node, off int64) {
+	if m, ok := sub.merged(n, stride); ok && m.kind == run {
+		q.run(m.elem, off+m.off, m.size)
+		return
+	}
+	q.add(repeat(n, stride, sub).at(off))
+}
+
+// add adds a node.
+func (q *sequence) add(n *node) {
+	switch {
+	case n.kind == nothing:
+	case n.runs > inlineRuns:
+		q.flush()
+		q.out = append(q.out, n)
+	default:
+		n.each(0, q.run)
+	}
+}
+
+// node is the program of all that was added.
+func (q *sequence) node() *node {
+	q.flush()
+	switch len(q.out) {
 	case 0:
 		return &node{}
 	case 1:
-		return out[0]
+		return q.out[0]
 	}
-	c := &node{kind: seq, subs: out, cum: make([]int64, len(out)+1), n: int64(len(out)), shortest: out[0].shortest,
-		lo: out[0].off + out[0].lo, hi: out[0].off + out[0].hi}
-	for i, s := range out {
+	first := q.out[0]
+	c := &node{kind: seq, subs: q.out, cum: make([]int64, len(q.out)+1), n: int64(len(q.out)), shortest: first.shortest,
+		lo: first.off + first.lo, hi: first.off + first.hi}
+	for i, s := range q.out {
 		c.cum[i+1] = c.cum[i] + s.size
 		c.runs += s.runs
 		c.shortest = min(c.shortest, s.shortest)
 		c.lo, c.hi = min(c.lo, s.off+s.lo), max(c.hi, s.off+s.hi)
 	}
-	c.size = c.cum[len(out)]
+	c.size = c.cum[len(q.out)]
 	return c
 }
 

@@ -93,6 +93,9 @@ func (s *sig) repeat(c *checked, n int64, old *sig) { s.sum(c, []sigPart{{n, old
 // sum makes s, which must be empty, the signature of all parts in order.
 func (s *sig) sum(c *checked, parts []sigPart) {
 	s.power, s.raw, s.parts = 1, true, s.one[:0]
+	if len(parts) > len(s.one) {
+		s.parts = make([]sigPart, 0, len(parts))
+	}
 	all := span{0, 1}
 	for _, p := range parts {
 		if p.count == 0 || p.n == 0 {
