@@ -295,13 +295,22 @@ done
 rm -rf -- "$dir"
 `
 
-// guard starts the warden.
+// guard starts the warden. It inherits the namespaces, open: as long as it looks for their processes, no new namespace
+// gets the number of one of them, so that it kills no process of other hosts.
 func (h *Hosts) guard() error {
 	args := []string{"-c", warden, "halo-hosttest-warden", h.dir}
+	var spaces []*os.File
 	for _, a := range append([]*anchor{h.hub}, h.host...) {
+		f, err := os.Open(fmt.Sprintf("/proc/%d/ns/net", a.cmd.Process.Pid))
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		spaces = append(spaces, f)
 		args = append(args, strings.Trim(a.net, "net:[]"))
 	}
 	h.ward = exec.Command("sh", args...)
+	h.ward.ExtraFiles = spaces
 	h.ward.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	in, err := h.ward.StdinPipe()
 	if err != nil {

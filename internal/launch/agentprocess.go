@@ -58,6 +58,7 @@ func agentMain(in io.Reader, out io.Writer) int {
 	hello := frame.New(kindHello).U16(agentVersion).Text(boot.Versions()).Text(boot.Build()).Bytes()
 	s.out.send(append([]byte(agentMagic), hello...))
 	s.pulse.beat()
+	go s.out.beat()
 	go s.live()
 	go s.read(in)
 	if os.Getenv(envSrunAddress) != "" {
@@ -79,13 +80,12 @@ func agentMain(in io.Reader, out io.Writer) int {
 
 func (s *agentProcess) post(f func()) { s.events <- f }
 
-// live sends heartbeats, and checks those of the launcher.
+// live checks the heartbeats of the launcher.
 func (s *agentProcess) live() {
 	for range time.Tick(beatInterval) {
-		s.out.send(frame.New(kindBeat).Bytes())
 		if silent := s.pulse.since(); s.paused.Load() {
 			s.pulse.beat()
-		} else if silent > silence {
+		} else if silent > s.pulse.limit() {
 			s.leave(fmt.Sprintf("nothing was heard from the launcher for %v", silent.Round(100*time.Millisecond)))
 		}
 	}
@@ -110,6 +110,7 @@ func (s *agentProcess) read(in io.Reader) {
 			s.leave(err.Error())
 		}
 		if kind == kindBeat {
+			s.pulse.take(body)
 			continue
 		}
 		body = append([]byte(nil), body...)

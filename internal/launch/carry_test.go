@@ -8,9 +8,12 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/halo-mpi/halo/internal/frame"
 )
 
 // A feed returns all bytes of its carrier, and at most streamCredit bytes are in transit.
@@ -148,18 +151,51 @@ func TestOutboxDoesNotMakeTheSenderWait(t *testing.T) {
 func TestPulse(t *testing.T) {
 	var p liveness
 	p.beat()
-	p.looked = time.Now()
+	p.own.last = time.Now()
 	if p.since() > silence {
 		t.Error("silent right after a beat")
 	}
 	p.heard.Store(time.Now().Add(-2 * silence).UnixNano())
-	p.looked = time.Now().Add(-beatInterval)
+	p.own.last = time.Now().Add(-beatInterval)
 	if p.since() < silence {
 		t.Error("silence was not noticed")
 	}
 	p.heard.Store(time.Now().Add(-2 * silence).UnixNano())
-	p.looked = time.Now().Add(-2 * silence) // the checking side itself was stopped
+	p.own.last = time.Now().Add(-2 * silence) // the checking side itself was stopped
 	if p.since() > silence {
 		t.Error("one who was stopped blames the other")
+	}
+}
+
+// A side whose timer is late, or that is told so by the other, waits longer, for a while. Nobody waits longer whose
+// timers are in time, or for ever.
+func TestF4_BusyHostsMayBeSilentForLonger(t *testing.T) {
+	at := time.Now()
+	for name, c := range map[string]struct {
+		ticks []time.Duration // between calls of since
+		told  int             // in ms
+		least time.Duration
+		most  time.Duration
+	}{
+		"in time":              {[]time.Duration{beatInterval, beatInterval}, 0, silence, silence},
+		"early":                {[]time.Duration{beatInterval / 2}, 0, silence, silence},
+		"late":                 {[]time.Duration{beatInterval + 100*time.Millisecond}, 0, silence + 2*time.Second, silence + 2*time.Second},
+		"late before":          {[]time.Duration{beatInterval + 100*time.Millisecond, beatInterval, beatInterval}, 0, silence + time.Second, silence + 2*time.Second},
+		"late long ago":        {append([]time.Duration{2 * beatInterval}, slices.Repeat([]time.Duration{beatInterval}, 100)...), 0, silence, silence + 10*time.Millisecond},
+		"the other is late":    {[]time.Duration{beatInterval}, 150, silence + 3*time.Second, silence + 3*time.Second},
+		"stopped for an hour":  {[]time.Duration{time.Hour}, 0, silence + lateFactor*lateMost, silence + lateFactor*lateMost},
+		"the other tells lies": {[]time.Duration{beatInterval}, 1 << 31, silence + lateFactor*lateMost, silence + lateFactor*lateMost},
+	} {
+		var p liveness
+		p.own.tick(at)
+		now := at
+		for _, d := range c.ticks {
+			now = now.Add(d)
+			p.own.tick(now)
+		}
+		p.take(frame.New(0).U32(uint32(c.told)).Bytes()[frame.HeadSize:])
+		if got := p.limit(); got < c.least || got > c.most {
+			t.Errorf("%s: %v, want %v to %v", name, got, c.least, c.most)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package launch
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -40,6 +41,26 @@ func TestF6_PsSuspectsADeadlock(t *testing.T) {
 			t.Errorf("%q: %s", c.steps, out)
 		}
 		r.stop()
+	}
+}
+
+// A process of which any thread is on a core, waits for one, or for a disk computes.
+func TestF6_ThreadsThatCompute(t *testing.T) {
+	for states, want := range map[string]bool{"S": false, "SSI": false, "RSS": true, "SSR": true, "SD": true, "": false} {
+		dir := t.TempDir()
+		for i, state := range states {
+			task := filepath.Join(dir, fmt.Sprint(100+i))
+			if err := os.Mkdir(task, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			stat := fmt.Sprintf("%d (a) R (b) %c 1 100 100 0\n", 100+i, state)
+			if err := os.WriteFile(filepath.Join(task, "stat"), []byte(stat), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := computes(dir); got != want {
+			t.Errorf("threads in states %q: %v, want %v", states, got, want)
+		}
 	}
 }
 

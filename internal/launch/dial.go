@@ -126,6 +126,7 @@ func (r *remote) dial() error {
 	r.attempt, r.out, r.dialling = a, newOutbox(a.link), true
 	j.dialling++
 	r.pulse.beat()
+	go r.out.beat()
 	go func() {
 		io.Copy(a.said, mine)
 		mine.Close()

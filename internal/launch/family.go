@@ -86,7 +86,7 @@ func (f *family) forget() {
 	f.jobs = kept
 }
 
-// startBeats starts the heartbeats to other hosts.
+// startBeats starts to look after the heartbeats of other hosts.
 func (f *family) startBeats() {
 	if f.beats == nil {
 		f.beats = time.NewTicker(beatInterval)

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/halo-mpi/halo/internal/boot"
-	"github.com/halo-mpi/halo/internal/frame"
 )
 
 // A host is one host of the job as the launcher's loop sees it.
@@ -62,17 +61,15 @@ func (h *host) quiet() bool {
 	return h.remote != nil && !h.remote.over && h.remote.greeted && h.remote.pulse.age() > 3*beatInterval/2
 }
 
-// beat sends a heartbeat to the agents of all hosts, and marks hosts as lost whose own
-// heartbeats have been overdue for too long.
-func (f *family) beat() {
+// checkBeats marks hosts as lost whose heartbeats have been overdue for too long.
+func (f *family) checkBeats() {
 	for _, j := range f.jobs {
 		for _, h := range j.hosts {
 			r := h.remote
 			if r == nil || r.over || r.out == nil {
 				continue
 			}
-			r.out.send(frame.New(kindBeat).Bytes())
-			if silent := r.pulse.since(); r.greeted && silent > silence {
+			if silent := r.pulse.since(); r.greeted && silent > r.pulse.limit() {
 				r.lose(statusLauncher, "%s has sent nothing for %v: it is down, or the connection is cut",
 					h, silent.Round(100*time.Millisecond))
 			}

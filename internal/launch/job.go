@@ -108,7 +108,7 @@ func (j *job) loop(signals <-chan os.Signal) {
 		case s := <-signals:
 			j.signal(s.(syscall.Signal))
 		case <-beats:
-			j.beat()
+			j.checkBeats()
 		}
 		j.forget()
 	}

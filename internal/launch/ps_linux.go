@@ -44,13 +44,24 @@ func lookAtProcess(pid int) (p processInfo, ok bool) {
 		p.ended = true
 	case "T", "t":
 		p.stopped = true
-	case "R", "D":
-		p.busy = true
+	default:
+		p.busy = computes(filepath.Join(procDir, strconv.Itoa(pid), "task"))
 	}
 	user, _ := strconv.ParseInt(f[11], 10, 64)
 	system, _ := strconv.ParseInt(f[12], 10, 64)
 	p.cpu = time.Duration(user+system) * clockTick
 	return p, true
+}
+
+// computes reports whether a thread of those in a folder of /proc is on a core, waits for one, or for a disk. On a busy
+// machine a thread that computes may get no core for a second, so that its processor time does not tell.
+func computes(dir string) bool {
+	tasks, _ := os.ReadDir(dir)
+	return slices.ContainsFunc(tasks, func(task os.DirEntry) bool {
+		stat, _ := os.ReadFile(filepath.Join(dir, task.Name(), "stat"))
+		_, state, _ := bytes.Cut(stat[bytes.LastIndexByte(stat, ')')+1:], []byte(" "))
+		return bytes.HasPrefix(state, []byte("R")) || bytes.HasPrefix(state, []byte("D"))
+	})
 }
 
 // findJobs returns the jobs that this user's launchers run on this host now, the

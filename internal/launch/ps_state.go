@@ -23,7 +23,7 @@ type processInfo struct {
 	parent  int
 	ended   bool // the process has ended, and its parent has not reaped it
 	stopped bool
-	busy    bool // its first thread is on a core, waits for one, or for a disk
+	busy    bool // a thread is on a core, waits for one, or for a disk
 	cpu     time.Duration
 }
 

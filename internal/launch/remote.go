@@ -54,7 +54,12 @@ func (r *remote) read(a *attempt) {
 		for err == nil {
 			var kind uint8
 			var body []byte
-			if kind, body, err = frames.Next(); err == nil && kind != kindBeat {
+			kind, body, err = frames.Next()
+			switch {
+			case err != nil:
+			case kind == kindBeat:
+				r.pulse.take(body)
+			default:
 				body = append([]byte(nil), body...)
 				r.job.post(func() { r.take(kind, body) })
 			}

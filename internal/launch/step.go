@@ -156,6 +156,7 @@ func (r *remote) called(stream *sealedStream) bool {
 	}
 	a.link, r.out = stream, newOutbox(stream)
 	r.pulse.beat()
+	go r.out.beat()
 	go r.read(a)
 	return true
 }

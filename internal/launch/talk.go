@@ -83,12 +83,12 @@ const (
 	kindLook // at the ranks, for -watch
 )
 
-// kindBeat goes both ways.
+// kindBeat goes both ways. It says how late the timer of the sender was, in milliseconds.
 const kindBeat uint8 = 128
 
 const (
 	// agentVersion is the version of the frames between launcher and agent.
-	agentVersion = 6
+	agentVersion = 7
 	// agentMagic marks the start of the agent's frames.
 	agentMagic = "\x00halo-agent\x00\n"
 	// bannerLimit is the greatest length in bytes of text before agentMagic.
@@ -96,9 +96,14 @@ const (
 
 	// beatInterval is the interval of heartbeats of either side.
 	beatInterval = 500 * time.Millisecond
-	// silence is how long nothing may arrive before the other side counts as lost. Together
-	// with the interval it is the bound of promise F4 after a cut cable.
+	// silence is how long nothing may arrive before the other side counts as lost, if timers of both sides are in
+	// time. Together with the interval it is the bound of promise F4 after a cut cable.
 	silence = 2 * time.Second
+	// lateFactor is how many times as long as a timer was late more a heartbeat may be: it needs a core for both
+	// sides, for ssh and for sshd, one after the other, and for memory that has to be read from a disk.
+	lateFactor = 20
+	// lateMost bounds for how late a timer counts.
+	lateMost = beatInterval
 
 	// streamCredit is how many bytes of a stream may be sent and not consumed.
 	streamCredit = 64 << 10
@@ -122,6 +127,40 @@ func newOutbox(to io.Writer) *outbox {
 	o := &outbox{to: to, more: make(chan struct{}, 1)}
 	go o.run()
 	return o
+}
+
+// beat sends heartbeats until the outbox is closed. They do not depend on what else this process does.
+func (o *outbox) beat() {
+	var late lateness
+	for range time.Tick(beatInterval) {
+		if o.closed() {
+			return
+		}
+		late.tick(time.Now())
+		o.send(frame.New(kindBeat).U32(uint32(late.worst.Milliseconds())).Bytes())
+	}
+}
+
+// closed reports whether close was called, or nothing can be written any more.
+func (o *outbox) closed() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.broken
+}
+
+// lateness measures how late a timer is that ticks every beatInterval: on a host whose cores others use, a process gets
+// one late.
+type lateness struct {
+	last  time.Time
+	worst time.Duration // of the last ticks; the older one is, the less it counts
+}
+
+func (l *lateness) tick(now time.Time) {
+	l.worst -= l.worst / 8
+	if !l.last.IsZero() {
+		l.worst = max(l.worst, min(now.Sub(l.last)-beatInterval, lateMost))
+	}
+	l.last = now
 }
 
 func (o *outbox) send(frame []byte) {
@@ -185,21 +224,34 @@ func (o *outbox) close() {
 // liveness measures for how long nothing has arrived from the other side.
 type liveness struct {
 	heard   atomic.Int64 // time of the last arrival, as UnixNano; stored by the reader, loaded by age
-	looked  time.Time
-	excused time.Time // when since was called late
+	told    atomic.Int64 // how late the other side's timer was, in milliseconds; stored by the reader, loaded by limit
+	own     lateness     // of the calls of since
+	excused time.Time    // when since was called late
 }
 
 func (p *liveness) beat() { p.heard.Store(time.Now().UnixNano()) }
+
+// take takes a heartbeat.
+func (p *liveness) take(beat []byte) {
+	b := frame.Body{Left: beat}
+	p.told.Store(int64(b.U32()))
+}
+
+// limit returns for how long the other side may be silent.
+func (p *liveness) limit() time.Duration {
+	told := time.Duration(p.told.Load()) * time.Millisecond
+	return silence + lateFactor*min(max(p.own.worst, told), lateMost)
+}
 
 // since returns how long nothing has arrived while this process was running. It must be called
 // every beatInterval; a longer gap shows that this process itself was stopped, and counts as
 // one interval.
 func (p *liveness) since() time.Duration {
 	now := time.Now()
-	if now.Sub(p.looked) > 2*beatInterval {
+	if now.Sub(p.own.last) > 2*beatInterval {
 		p.excused = now
 	}
-	p.looked = now
+	p.own.tick(now)
 	return min(p.age(), now.Sub(p.excused))
 }
 

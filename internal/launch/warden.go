@@ -28,7 +28,7 @@ import (
 //
 // At the end of the pipe without "q" the warden kills the process groups of the ranks, then,
 // on Linux, all other processes with the job's name in their environment, and removes the
-// directory. It kills an agent on another host that sends no heartbeat for wardenSilence
+// directory. It kills an agent on another host that sends no heartbeat for longer than the launcher waits
 // first: the agent is stopped or hangs, the launcher has marked its host as lost, and nobody
 // else would end its ranks. A launcher may be stopped for any time, and sends no heartbeats.
 //
@@ -103,12 +103,8 @@ func isWarden(pid int) bool {
 	return err == nil && strings.HasPrefix(string(line), wardenName+"\x00")
 }
 
-const (
-	// wardenTimeout is how long the warden looks for processes of the job.
-	wardenTimeout = 2 * time.Second
-	// wardenSilence is longer than the launcher waits for heartbeats.
-	wardenSilence = silence + beatInterval
-)
+// wardenTimeout is how long the warden looks for processes of the job.
+const wardenTimeout = 2 * time.Second
 
 // warden is the main function of the warden process.
 func warden(id string, pipe io.Reader) {
@@ -155,7 +151,7 @@ func warden(id string, pipe io.Reader) {
 				delete(groups, pid)
 			}
 		case <-look:
-			if life.since() > wardenSilence {
+			if life.since() > life.limit()+beatInterval { // longer than the launcher waits
 				if over = true; os.Getppid() == agent {
 					syscall.Kill(agent, syscall.SIGKILL)
 				}

@@ -191,7 +191,8 @@ func Reach(fd int) (Reachability, error) {
 }
 
 // LimitSilence makes the kernel end a connection whose other end does not answer for about that long, also
-// while nothing is sent. 0 removes the limit.
+// while nothing is sent. 0 removes the limit. It also ends a connection whose other end has not read for so long,
+// if more is sent to it than its buffers hold: see KeepAlive.
 func LimitSilence(fd int, d time.Duration) error {
 	if err := unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(d.Milliseconds())); err != nil {
 		return err
@@ -199,8 +200,15 @@ func LimitSilence(fd int, d time.Duration) error {
 	if d == 0 {
 		return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_KEEPALIVE, 0)
 	}
-	for _, option := range []int{unix.TCP_KEEPIDLE, unix.TCP_KEEPINTVL} {
-		if err := unix.SetsockoptInt(fd, unix.IPPROTO_TCP, option, 1); err != nil {
+	return KeepAlive(fd, d)
+}
+
+// KeepAlive makes the kernel end a connection whose other end does not answer for about that long, in whole seconds,
+// while nothing is unsent. It ends none whose other end does not read.
+func KeepAlive(fd int, d time.Duration) error {
+	count := max(1, int((d+time.Second-1)/time.Second))
+	for _, o := range [][2]int{{unix.TCP_KEEPIDLE, 1}, {unix.TCP_KEEPINTVL, 1}, {unix.TCP_KEEPCNT, count}} {
+		if err := unix.SetsockoptInt(fd, unix.IPPROTO_TCP, o[0], o[1]); err != nil {
 			return err
 		}
 	}

@@ -192,10 +192,14 @@ func TestShortCutIsSurvived(t *testing.T) {
 // count as failed, even if its buffers fill up.
 func TestPeerThatDoesNotReadIsNotDead(t *testing.T) {
 	l := limits{silence: 300 * time.Millisecond, beat: 20 * time.Millisecond, buffer: 64 << 10}
-	for _, flood := range []bool{false, true} {
-		t.Run(fmt.Sprintf("flood=%t", flood), func(t *testing.T) {
+	for _, c := range []struct {
+		path  string
+		flood bool
+	}{{"raw", false}, {"raw", true}, {"streams", false}, {"streams", true}} {
+		t.Run(fmt.Sprintf("%s flood=%t", c.path, c.flood), func(t *testing.T) {
 			t.Parallel()
-			fs, s := ends(t, apart(raw), 2, l), inboxes(t, 2)
+			flood := c.flood
+			fs, s := ends(t, apart(paths()[c.path]), 2, l), inboxes(t, 2)
 			meet(t, fs)
 			h := wire.Header{Kind: wire.Data, Size: chunkMax}
 			payload := make([]byte, chunkMax)

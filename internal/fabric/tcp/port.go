@@ -51,7 +51,7 @@ type Call struct {
 // newCall makes the stream of a connection whose handshake is complete.
 func newCall(conn *socket, by sealer) *Call {
 	_ = conn.hurry() // an error only means that the exchange takes longer
-	_ = conn.keepAlive(callSilence)
+	_ = conn.limitSilence(callSilence)
 	return &Call{wire.NewStream(conn, by.Sealed()), conn}
 }
 

@@ -14,8 +14,14 @@ import (
 // socket is a connection of the connector and of streams.
 type socket struct{ *os.File }
 
-// keepAlive makes the kernel detect that the other host has not answered for that long.
+// keepAlive makes the kernel detect that the other host has not answered for that long, while nothing is unsent. A
+// process that does not read lives.
 func (s *socket) keepAlive(silence time.Duration) error {
+	return s.control(func(fd int) error { return sys.KeepAlive(fd, silence) })
+}
+
+// limitSilence is keepAlive that also detects it while something is unsent. The other side has to read.
+func (s *socket) limitSilence(silence time.Duration) error {
 	return s.control(func(fd int) error { return sys.LimitSilence(fd, silence) })
 }
 

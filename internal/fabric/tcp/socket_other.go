@@ -14,10 +14,15 @@ import (
 // socket is a connection of the connector and of streams.
 type socket struct{ *net.TCPConn }
 
-// keepAlive makes the kernel detect that the other host has not answered for that long.
+// keepAlive makes the kernel detect that the other host has not answered for that long, while nothing is unsent. A
+// process that does not read lives.
 func (s *socket) keepAlive(silence time.Duration) error {
-	return s.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: time.Second, Interval: time.Second, Count: int(silence / time.Second)})
+	count := max(1, int((silence+time.Second-1)/time.Second))
+	return s.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: time.Second, Interval: time.Second, Count: count})
 }
+
+// limitSilence is keepAlive: these platforms have nothing for what is unsent.
+func (s *socket) limitSilence(silence time.Duration) error { return s.keepAlive(silence) }
 
 // hurry makes the kernel send short writes at once, which is so from the start.
 func (s *socket) hurry() error { return nil }

@@ -243,7 +243,7 @@ func (f *streams) adopt(s fabric.Sink) int {
 			}
 			l := &stream{peer: r.peer, conn: r.conn, seal: r.seal}
 			if r.seal != nil {
-				_ = r.conn.keepAlive(3 * time.Second) // without it the failure of a host is detected later
+				_ = r.conn.keepAlive(2 * f.limits.silence) // without it the failure of a host is detected later
 			}
 			q.link = l
 			f.active = append(f.active, l)
