@@ -162,7 +162,7 @@ func (r *run) hang() {
 		r.cmd.Process.Kill()
 		<-r.ended
 	}
-	r.t.Fatalf("%v hangs; processes:\n%s\nstdout %.500q\nstderr %.20000s", r.cmd.Args[1:], strings.Join(list, "\n"), r.stdout.String(), r.stderr.String())
+	r.t.Fatalf("%v hangs; processes:\n%s\nstdout %.500q\nstderr %.200000s", r.cmd.Args[1:], strings.Join(list, "\n"), r.stdout.String(), r.stderr.String())
 }
 
 // ready waits until n ranks have made their step ready:FILE, and returns their pids.
