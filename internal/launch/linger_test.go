@@ -154,3 +154,22 @@ func TestReportOfAnAbandonedJob(t *testing.T) {
 	defer full.Close()
 	newReport(full).report() // must not block
 }
+
+// A rank that has ended is judged when its host has sent its last frame, also if the end of its link was not among the
+// frames: an agent that is told to finish does not wait for it, and a busy one may see it late. The failure then ends
+// the job, for whose other processes nothing else would.
+func TestF5_FailuresAreJudgedWhenTheirHostHasFinished(t *testing.T) {
+	f := &family{events: make(chan func(), 8)}
+	h := &host{name: "a", remote: &remote{over: true}}
+	r := &rank{host: h, ended: true, joined: true, joining: joining{world: true}, status: 3 << 8}
+	h.ranks = []*rank{r}
+	j := &job{family: f, spec: &Spec{}, begun: true, hosts: []*host{h}, ranks: []*rank{r}, agent: &agent{children: &children{}}}
+	f.jobs = []*job{j}
+	j.heard(h)
+	for !r.judged {
+		(<-f.events)()
+	}
+	if !f.ending || f.status != 3 {
+		t.Errorf("ending %v, status %d; want the end of the job with status 3", f.ending, f.status)
+	}
+}
