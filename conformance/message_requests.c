@@ -120,6 +120,35 @@ static void sends(void) {
 	tell();
 	OK(MPI_Wait(&r[1], s));
 
+	/* Behind null requests: indices are those in the array. */
+	r[0] = MPI_REQUEST_NULL, r[1] = pending(&v), r[2] = MPI_REQUEST_NULL, r[3] = started(sent++, 2);
+	OK(MPI_Request_get_status_any(4, r, &index, &flag, s));
+	CHECK(flag && index == 3, "%d", index);
+	OK(MPI_Request_get_status_some(4, r, &n, indices, s));
+	CHECK(n == 1 && indices[0] == 3, "%d", indices[0]);
+	OK(MPI_Waitsome(4, r, &n, indices, s));
+	CHECK(n == 1 && indices[0] == 3 && r[3] == MPI_REQUEST_NULL && r[1] != MPI_REQUEST_NULL, "%d of %d", indices[0], n);
+	r[3] = started(sent++, 2);
+	OK(MPI_Testsome(4, r, &n, indices, s));
+	CHECK(n == 1 && indices[0] == 3 && r[3] == MPI_REQUEST_NULL, "%d of %d", indices[0], n);
+	tell();
+	OK(MPI_Waitsome(4, r, &n, indices, s));
+	CHECK(n == 1 && indices[0] == 1 && r[1] == MPI_REQUEST_NULL && s[0].MPI_TAG == 9, "%d of %d", indices[0], n);
+	OK(MPI_Waitsome(4, r, &n, indices, s));
+	CHECK(n == MPI_UNDEFINED, "%d", n);
+	OK(MPI_Testsome(4, r, &n, indices, s));
+	CHECK(n == MPI_UNDEFINED, "%d", n);
+	OK(MPI_Waitany(4, r, &index, s));
+	CHECK(index == MPI_UNDEFINED, "%d", index);
+	empty(s);
+	r[1] = started(sent++, 2);
+	OK(MPI_Request_get_status_all(4, r, &flag, s));
+	CHECK(flag);
+	for (int i = 0; i < 4; i++)
+		empty(&s[i]);
+	OK(MPI_Wait(&r[1], s));
+	FAILS(MPI_Startall(4, r), MPI_ERR_REQUEST);
+
 	/* More than are remembered */
 	for (int i = 0; i < MANY; i++)
 		many[i] = started(sent++, 2);
@@ -142,14 +171,14 @@ static void take(int n, int from) {
 static void receives(void) {
 	int told = 5;
 	take(4, 0);
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < 4; i++) {
 		OK(MPI_Recv(NULL, 0, MPI_INT, 0, 8, comm, MPI_STATUS_IGNORE));
 		OK(MPI_Send(&told, 1, MPI_INT, 0, 9, comm));
 	}
-	take(6, 4);
+	take(9, 4);
 	int cancelled = -1;
 	OK(MPI_Recv(&cancelled, 1, MPI_INT, 0, 3, comm, MPI_STATUS_IGNORE));
-	take(MANY - (cancelled == 1), 10 + (cancelled == 1));
+	take(MANY - (cancelled == 1), 13 + (cancelled == 1));
 }
 
 /* A send is cancelled as long as no receive has matched it, also when it is complete, and no other message. */

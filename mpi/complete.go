@@ -253,21 +253,46 @@ func some(what string, rs []Request, indices []int, sts []Status, wait bool) (in
 			note(i, emptyStatus(), err)
 		}
 	}
-	e, inner, err := several(what, rs)
+	e, err := together(what, rs)
 	if err != nil {
 		return n, err
 	}
 	active := false
 	if e != nil {
-		active, _ = e.Any(inner, wait && n == 0)
-		for i, r := range inner {
-			if r != nil && r.Active && r.Done() {
-				var st Status
-				err := rs[i].take(e, &st)
-				note(i, st, err)
+		if e.HasObservers() {
+			for i := range rs {
+				if r := rs[i].r; r != nil {
+					e.NotifyWait(r)
+				}
 			}
 		}
-		e.Return(inner)
+		take := func() { // touches each request once: there may be very many
+			for i := range rs {
+				r := rs[i].r
+				if r == nil || !r.Active {
+					continue
+				}
+				active = true
+				if r.Done() {
+					var st Status
+					err := rs[i].take(e, &st)
+					note(i, st, err)
+				}
+			}
+		}
+		if take(); active && n == 0 {
+			if wait {
+				inner := e.Scratch(len(rs))
+				for i := range rs {
+					inner[i] = rs[i].r
+				}
+				e.AwaitAny(inner)
+				e.Return(inner)
+			} else {
+				e.Proc().Progress(-1)
+			}
+			take()
+		}
 		e.Proc().Unlock()
 	}
 	switch {

@@ -112,6 +112,7 @@ func (l *Lib) test(a args) error {
 type several struct {
 	handles  []handle
 	requests []mpi.Request
+	places   []int // of the requests in handles; empty: the same as in requests
 	statuses []mpi.Status
 	indices  []int
 	stand    bool // some requests stand for handles that are done, which have no slot in the table
@@ -119,9 +120,17 @@ type several struct {
 
 var severals = sync.Pool{New: func() any { return new(several) }}
 
-// requestsOf collects the requests of an array of n. all says that the call completes all of them or none.
-// Unless it returns an error, the caller must call done.
-func (l *Lib) requestsOf(a args, i, n int, call string, all bool) (*several, error) {
+// Calls differ in what they need of an array of requests.
+type selection uint8
+
+const (
+	allToComplete selection = iota // all requests; what is complete already counts as a null request
+	allToSee                       // all requests
+	those                          // those that are not null: of very many they may be few
+)
+
+// requestsOf collects the requests of an array of n. Unless it returns an error, the caller must call done.
+func (l *Lib) requestsOf(a args, i, n int, call string, what selection) (*several, error) {
 	if n < 0 {
 		return nil, l.fail(mpi.ErrArg, call, "%d requests", n)
 	}
@@ -131,42 +140,58 @@ func (l *Lib) requestsOf(a args, i, n int, call string, all bool) (*several, err
 	}
 	s := severals.Get().(*several)
 	s.handles = handles
-	s.requests = slices.Grow(s.requests[:0], n)[:n]
-	s.statuses = s.statuses[:0]
-	s.indices = slices.Grow(s.indices[:0], n)[:n]
+	s.requests, s.places = slices.Grow(s.requests[:0], n), s.places[:0]
 	for k, h := range handles {
-		if h == requestNull {
-			s.requests[k] = mpi.Request{}
-			continue
-		}
-		if isDone(h) {
-			if s.requests[k] = (mpi.Request{}); !all { // else it is complete, with an empty status, as the null request is
-				s.requests[k] = l.standIn(h)
-				s.stand = true
+		var q mpi.Request
+		switch {
+		case h == requestNull:
+			if what == those {
+				continue
 			}
-			continue
+		case isDone(h): // it is complete, with an empty status, as the null request is
+			if what != allToComplete {
+				q, s.stand = l.standIn(h), true
+			}
+		default:
+			var ok bool
+			if q, ok = l.find(h); !ok {
+				s.done()
+				return nil, l.fail(mpi.ErrRequest, call, "element %d, %#x, is no request: it was completed or freed, or never was one", k, h)
+			}
 		}
-		q, ok := l.find(h)
-		if !ok {
-			s.done()
-			return nil, l.fail(mpi.ErrRequest, call, "element %d, %#x, is no request: it was completed or freed, or never was one", k, h)
+		s.requests = append(s.requests, q)
+		if what == those {
+			s.places = append(s.places, k)
 		}
-		s.requests[k] = q
 	}
 	return s, nil
 }
 
-// outcomes allocates statuses for all requests.
+// place is the index of request k in the array of handles.
+func (s *several) place(k int) int {
+	if len(s.places) == 0 {
+		return k
+	}
+	return s.places[k]
+}
+
+// room returns indices for all requests.
+func (s *several) room() []int {
+	s.indices = slices.Grow(s.indices[:0], len(s.requests))[:len(s.requests)]
+	return s.indices
+}
+
+// outcomes returns statuses for all requests, which are empty.
 func (s *several) outcomes() []mpi.Status {
-	s.statuses = slices.Grow(s.statuses, len(s.requests))[:len(s.requests)]
+	s.statuses = slices.Grow(s.statuses[:0], len(s.requests))[:len(s.requests)]
 	return s.statuses
 }
 
 // done clears s and returns it to the pool.
 func (s *several) done() {
 	if s.stand {
-		for k := range s.handles {
-			if isDone(s.handles[k]) && !s.requests[k].IsNull() {
+		for k := range s.requests {
+			if isDone(s.handles[s.place(k)]) && !s.requests[k].IsNull() {
 				s.requests[k].Wait() // it is complete: Wait recycles it
 			}
 		}
@@ -174,33 +199,34 @@ func (s *several) done() {
 	}
 	clear(s.requests)
 	clear(s.statuses)
-	s.handles = nil
+	s.handles, s.statuses = nil, s.statuses[:0]
 	severals.Put(s)
 }
 
 // back stores the new state of request k in the handle table and in the program's array.
 func (l *Lib) back(s *several, k int) {
+	at := &s.handles[s.place(k)]
 	if l.hooked.any() {
-		l.completed(s.handles[k], &s.requests[k])
+		l.completed(*at, &s.requests[k])
 	}
-	switch h := s.handles[k]; {
+	switch h := *at; {
 	case h == requestNull:
 	case isDone(h), isReceived(h):
 		if s.requests[k].IsNull() {
-			s.handles[k] = requestNull
+			*at = requestNull
 		}
 	case !s.requests[k].IsNull():
-		if at := l.requests.at(h); at != nil {
-			at.value = s.requests[k]
+		if slot := l.requests.at(h); slot != nil {
+			slot.value = s.requests[k]
 		}
 	case l.requests.remove(h):
-		s.handles[k] = requestNull
+		*at = requestNull
 	}
 }
 
 // backAll is back for all requests.
 func (l *Lib) backAll(s *several) {
-	for k := range s.handles {
+	for k := range s.requests {
 		l.back(s, k)
 	}
 }
@@ -217,7 +243,7 @@ func (s *status) storeOne(st *mpi.Status, call error) {
 // waitall is MPI_Waitall.
 func (l *Lib) waitall(a args) error {
 	n := a.int(0)
-	s, err := l.requestsOf(a, 1, n, "MPI_Waitall", true)
+	s, err := l.requestsOf(a, 1, n, "MPI_Waitall", allToComplete)
 	if err != nil {
 		return err
 	}
@@ -236,17 +262,17 @@ func (l *Lib) waitall(a args) error {
 }
 
 // testall is MPI_Testall, getStatusAll MPI_Request_get_status_all.
-func (l *Lib) testall(a args) error { return l.all(a, "MPI_Testall", mpi.Testall) }
+func (l *Lib) testall(a args) error { return l.all(a, "MPI_Testall", allToComplete, mpi.Testall) }
 func (l *Lib) getStatusAll(a args) error {
-	return l.all(a, "MPI_Request_get_status_all", mpi.GetStatusAll)
+	return l.all(a, "MPI_Request_get_status_all", allToSee, mpi.GetStatusAll)
 }
 
-func (l *Lib) all(a args, call string, test func([]mpi.Request, []mpi.Status) (bool, error)) error {
+func (l *Lib) all(a args, call string, what selection, test func([]mpi.Request, []mpi.Status) (bool, error)) error {
 	n := a.int(0)
 	if err := l.need(call, a, "flag", 2); err != nil {
 		return err
 	}
-	s, err := l.requestsOf(a, 1, n, call, call == "MPI_Testall")
+	s, err := l.requestsOf(a, 1, n, call, what)
 	if err != nil {
 		return err
 	}
@@ -269,7 +295,7 @@ func (l *Lib) waitany(a args) error {
 	if err := l.need("MPI_Waitany", a, "index", 2); err != nil {
 		return err
 	}
-	s, err := l.requestsOf(a, 1, a.int(0), "MPI_Waitany", false)
+	s, err := l.requestsOf(a, 1, a.int(0), "MPI_Waitany", those)
 	if err != nil {
 		return err
 	}
@@ -281,11 +307,12 @@ func (l *Lib) waitany(a args) error {
 
 // one stores the index and the status of the operation that has ended.
 func (l *Lib) one(a args, s *several, k, index, status int, st *mpi.Status) {
-	a.setInt(index, k)
 	if k == mpi.Undefined {
+		a.setInt(index, k)
 		a.setEmpty(status)
 		return
 	}
+	a.setInt(index, s.place(k))
 	l.back(s, k)
 	a.setStatus(status, *st)
 }
@@ -300,7 +327,7 @@ func (l *Lib) any(a args, call string, test func([]mpi.Request) (int, mpi.Status
 	if err := l.needs(call, a, result{2, "index"}, result{3, "flag"}); err != nil {
 		return err
 	}
-	s, err := l.requestsOf(a, 1, a.int(0), call, false)
+	s, err := l.requestsOf(a, 1, a.int(0), call, those)
 	if err != nil {
 		return err
 	}
@@ -327,18 +354,19 @@ func (l *Lib) some(a args, call string, wait func([]mpi.Request, []int, []mpi.St
 	if err := l.need(call, a, "outcount", 2); err != nil {
 		return err
 	}
-	s, err := l.requestsOf(a, 1, n, call, false)
+	s, err := l.requestsOf(a, 1, n, call, those)
 	if err != nil {
 		return err
 	}
 	defer s.done()
-	indices, sts := s.indices, s.outcomes()
+	indices, sts := s.room(), s.outcomes()
 	done, err := wait(s.requests, indices, sts)
 	a.setInt(2, done)
 	out, at := statusesAt(a.word(4), n), a.numbers(3)
-	for k := range max(done, 0) {
+	s.statuses = sts[:max(done, 0)] // no others were written
+	for k := range s.statuses {
 		if !at.null() {
-			at.set(k, indices[k])
+			at.set(k, s.place(indices[k]))
 		}
 		if out != nil {
 			out[k].storeOne(&sts[k], err)
@@ -370,7 +398,7 @@ func (l *Lib) onRequest(a args, call string, do func(*mpi.Request) error) error 
 
 // startall is MPI_Startall.
 func (l *Lib) startall(a args) error {
-	s, err := l.requestsOf(a, 1, a.int(0), "MPI_Startall", false)
+	s, err := l.requestsOf(a, 1, a.int(0), "MPI_Startall", allToSee)
 	if err != nil {
 		return err
 	}

@@ -136,10 +136,16 @@ func (e *Engine) Any(rs []*Request, wait bool) (active bool, done int) {
 	if !active || done >= 0 {
 		return active, done
 	}
-	if !wait {
+	if wait {
+		e.AwaitAny(rs)
+	} else {
 		e.p.Progress(-1)
-		return firstDone(rs)
 	}
+	return firstDone(rs)
+}
+
+// AwaitAny waits until a request in rs is complete, of which some must be active. It ignores nil and inactive requests.
+func (e *Engine) AwaitAny(rs []*Request) {
 	var g *anyWait
 	if n := len(e.freeAnyWaits); n > 0 {
 		g = e.freeAnyWaits[n-1]
@@ -162,7 +168,6 @@ func (e *Engine) Any(rs []*Request, wait bool) (active bool, done int) {
 		}
 	}
 	e.freeAnyWaits = append(e.freeAnyWaits, g)
-	return firstDone(rs)
 }
 
 func firstDone(rs []*Request) (active bool, done int) {
