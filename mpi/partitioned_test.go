@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/mpi"
@@ -30,13 +31,19 @@ func partMemory[T any](t testing.TB, c *mpi.Comm, kind string, n int) (mem []T, 
 // arrivedAll waits until partitions lo to hi-1 have arrived.
 func arrivedAll(t testing.TB, r mpi.Request, lo, hi int) {
 	t.Helper()
-	for i := lo; i < hi; {
+	const often = 1000 // then seldom: a test that hangs has to be idle
+	for i, misses := lo, 0; i < hi; {
 		there, err := r.Parrived(i)
 		ok(t, err)
-		if there {
+		switch {
+		case there:
 			i++
-		} else {
+			misses = 0
+		case misses < often:
+			misses++
 			runtime.Gosched()
+		default:
+			time.Sleep(20 * time.Millisecond)
 		}
 	}
 }

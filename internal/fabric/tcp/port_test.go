@@ -28,6 +28,7 @@ func lone(t *testing.T, l limits) *Fabric {
 // S8, X-DYN-01: callers of a port that do not prove its secret get no byte, or only what who replays a Hello gets, and
 // never reach who accepts; meanwhile clients with the secret do.
 func TestS8_CallersOfPorts(t *testing.T) {
+	defer testrun.Watch("TestS8_CallersOfPorts hangs: perhaps another caller was accepted, which sends nothing")()
 	server, client := lone(t, limits{callers: 4, hello: 50 * time.Millisecond, penalty: time.Millisecond}), lone(t, limits{})
 	p, err := server.OpenPort(secret(7), "", 0)
 	if err != nil {
@@ -56,7 +57,6 @@ func TestS8_CallersOfPorts(t *testing.T) {
 		if _, err := conn.Write(b); err != nil {
 			t.Fatal(err)
 		}
-		conn.SetReadDeadline(time.Now().Add(testrun.Long))
 		got, _ := io.ReadAll(conn)
 		if want := 0; strings.HasPrefix(what, "replayed") {
 			if want = wire.ChallengeSize; len(got) != want {
@@ -86,7 +86,6 @@ func TestS8_CallersOfPorts(t *testing.T) {
 	if _, err := call.Write([]byte("x")); err != nil {
 		t.Fatal(err)
 	}
-	served.SetDeadline(time.Now().Add(testrun.Long)) // if it is another caller's
 	b := make([]byte, 1)
 	if _, err := io.ReadFull(served, b); err != nil || b[0] != 'x' {
 		t.Fatal(b, err)
