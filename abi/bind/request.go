@@ -120,7 +120,7 @@ type several struct {
 
 var severals = sync.Pool{New: func() any { return new(several) }}
 
-// Calls differ in what they need of an array of requests.
+// A selection says which requests of an array a call needs.
 type selection uint8
 
 const (

@@ -99,8 +99,8 @@ const (
 	// silence is how long nothing may arrive before the other side counts as lost, if timers of both sides are in
 	// time. Together with the interval it is the bound of promise F4 after a cut cable.
 	silence = 2 * time.Second
-	// lateFactor is how many times as long as a timer was late more a heartbeat may be: it needs a core for both
-	// sides, for ssh and for sshd, one after the other, and for memory that has to be read from a disk.
+	// lateFactor is how much later than a timer a heartbeat may be, as a multiple: launcher, ssh, sshd and agent need a
+	// core one after the other, and memory that may have to be read from a disk.
 	lateFactor = 20
 	// lateMost bounds for how late a timer counts.
 	lateMost = beatInterval
@@ -148,8 +148,8 @@ func (o *outbox) closed() bool {
 	return o.broken
 }
 
-// lateness measures how late a timer is that ticks every beatInterval: on a host whose cores others use, a process gets
-// one late.
+// lateness measures how late a timer is that ticks every beatInterval. It is late on a host whose cores other processes
+// use.
 type lateness struct {
 	last  time.Time
 	worst time.Duration // of the last ticks; the older one is, the less it counts
