@@ -47,7 +47,9 @@ func TestF3_XIO01_LockOfTheDead(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				v.armed.Store(rank == dead || v.armed.Load())
+				if rank == dead {
+					v.armed.Store(true)
+				}
 				data := file.Data{Mem: mem.Of(bytes.Repeat([]byte{byte(rank + 1)}, share))}
 				for i := range times {
 					if i%2 == 0 {
