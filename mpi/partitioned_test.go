@@ -31,19 +31,22 @@ func partMemory[T any](t testing.TB, c *mpi.Comm, kind string, n int) (mem []T, 
 // arrivedAll waits until partitions lo to hi-1 have arrived.
 func arrivedAll(t testing.TB, r mpi.Request, lo, hi int) {
 	t.Helper()
-	const often = 1000 // then seldom: a test that hangs has to be idle
-	for i, misses := lo, 0; i < hi; {
+	const often = 1000                      // misses before the pauses begin
+	const pauseMax = 500 * time.Millisecond // a test that hangs has to be idle, with several goroutines that wait here
+	misses, pause := 0, time.Millisecond
+	for i := lo; i < hi; {
 		there, err := r.Parrived(i)
 		ok(t, err)
 		switch {
 		case there:
 			i++
-			misses = 0
+			misses, pause = 0, time.Millisecond
 		case misses < often:
 			misses++
 			runtime.Gosched()
 		default:
-			time.Sleep(20 * time.Millisecond)
+			time.Sleep(pause)
+			pause = min(2*pause, pauseMax)
 		}
 	}
 }
