@@ -52,6 +52,13 @@ func TestLocksAlone(t *testing.T) {
 	})
 }
 
+// The policy of the threads of Go's runtime (issue 44, section 1). testdata/monitor_unit.c has threads that call what each of them calls.
+func TestMonitorAlone(t *testing.T) {
+	runUnit(t, "monitor_unit", []string{"monitor.c"}, map[string]bool{
+		"MonitorInterrupts": planted.MonitorInterrupts, "BatchInherited": planted.BatchInherited,
+	})
+}
+
 // runUnit compiles a program of testdata with files of the library and faults that are planted or not, and runs it.
 func runUnit(t *testing.T, name string, files []string, faults map[string]bool) {
 	t.Helper()

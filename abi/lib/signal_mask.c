@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stdlib.h>
 
+#include "monitor.h"
 #include "shim.h"
 #include "signal_stack.h"
 #include "stkflt.h"
@@ -53,13 +54,17 @@ void halo_unblock(const sigset_t *before) {
 struct begin {
 	void *(*function)(void *);
 	void *argument;
+	int number;
 };
+
+static int begun; /* threads */
 
 static void *begin(void *p) {
 	struct begin b = *(struct begin *)p;
 	free(p);
 	halo_signal_stack();
 	halo_block_after_go(NULL);
+	halo_monitor(b.number);
 	void *result = b.function(b.argument);
 	halo_signal_stack_end();
 	return result;
@@ -71,10 +76,12 @@ HALO_HIDDEN int halo_pthread_create(pthread_t *thread, const pthread_attr_t *att
 	struct begin *b = malloc(sizeof *b);
 	if (b == NULL)
 		return __real_pthread_create(thread, attributes, function, argument);
-	*b = (struct begin){function, argument};
+	*b = (struct begin){function, argument, __atomic_add_fetch(&begun, 1, __ATOMIC_RELAXED)};
 	int code = __real_pthread_create(thread, attributes, begin, b);
-	if (code != 0)
+	if (code != 0) { /* the runtime tries again */
+		__atomic_sub_fetch(&begun, 1, __ATOMIC_RELAXED);
 		free(b);
+	}
 	return code;
 }
 

@@ -14,7 +14,7 @@ import (
 func TestProcess(t *testing.T) {
 	need(t)
 	t.Parallel()
-	for _, name := range []string{"process_dlopen", "process_signals", "process_handlers", "process_fork", "process_children", "process_threads", "process_quiet", "process_stacks"} {
+	for _, name := range []string{"process_dlopen", "process_signals", "process_handlers", "process_fork", "process_children", "process_threads", "process_quiet", "process_stacks", "process_monitor"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			program := compile(t, "mpicc", "../"+name+".c", "-ldl", "-pthread")

@@ -63,6 +63,12 @@ const (
 	ApartAsked = false
 	// CoreKept has pollers keep their cores while they wait for an event that needs further threads.
 	CoreKept = false
+	// MonitorInterrupts has the monitor of Go's runtime interrupt the threads of C.
+	MonitorInterrupts = false
+	// BatchInherited leaves the policy of the monitor to the threads that it starts.
+	BatchInherited = false
+	// CoreGivenAway has pollers yield their cores again for threads after a yield has lasted for a time slice.
+	CoreGivenAway = false
 	// AssistUnawaited completes a message before its sender has copied the pieces that it has claimed.
 	AssistUnawaited = false
 	// PieceOfAnother has a sender claim pieces of the message after the one that it was asked to assist with.

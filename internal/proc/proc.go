@@ -85,6 +85,11 @@ type Policy struct {
 	// WordYields replaces Yields for events that watch a word, unless it is 0.
 	WordYields int
 	Yield      func() // gives the core to another process
+	// Often says that who waits for threads (Event.YieldOften) yields between polls, too.
+	Often bool
+	// YieldLong is how long a yield between polls lasts at least after which the poller keeps its core: threads that
+	// communicate have it for microseconds, a process of somebody else that computes for its time slice of milliseconds.
+	YieldLong time.Duration
 	// Threads says that callers are locked to threads (runtime.LockOSThread), as all that come
 	// from C are. See threadQueue.
 	Threads bool

@@ -59,18 +59,7 @@ func (l *threadQueue) init(policy Policy, rec *shmfmt.ProcessRecord) {
 	l.rec = rec
 	if policy.Threads {
 		l.ps = runtime.GOMAXPROCS(0)
-		l.yieldsLeft = yieldMax
 	}
-}
-
-// shouldYield reports whether the poller yields its core for threads that do not wait yet.
-// spins is how many polls in a row have found nothing. The lock is held.
-func (l *threadQueue) shouldYield(spins int) bool {
-	if l.yieldsLeft == 0 || spins%yieldEvery != 0 {
-		return false
-	}
-	l.yieldsLeft--
-	return true
 }
 
 // lock takes the engine's lock, which another thread holds.

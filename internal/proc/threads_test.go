@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/halo-mpi/halo/internal/proc"
 )
@@ -127,13 +128,13 @@ func (c *polls) Work() int {
 }
 
 // A poller without back-off yields its core to threads that may be about to call: for some time
-// from the start, and again after another thread has waited, but not for ever.
+// after another thread has waited, and not before.
 func TestPollerYieldsForThreadsToCome(t *testing.T) {
 	var yields atomic.Int64
 	var poller atomic.Pointer[proc.Proc]
 	var first, second proc.Event
 	var c polls
-	policy := proc.Policy{Loads: forever, Threads: true, Yield: func() {
+	policy := proc.Policy{Loads: forever, YieldLong: time.Hour, Threads: true, Yield: func() {
 		if p := poller.Load(); p != nil && !p.Wanted() { // else it yields to a waiter for the lock
 			yields.Add(1)
 		}
@@ -157,11 +158,13 @@ func TestPollerYieldsForThreadsToCome(t *testing.T) {
 			close(done[i])
 		}()
 		<-going
-		until(t, "the poller yields", func() bool { return yields.Load() >= before+proc.YieldMax*3/4 })
+		if i > 0 {
+			until(t, "the poller yields", func() bool { return yields.Load() >= before+proc.YieldMax*3/4 })
+		}
 		polled := c.n.Load()
 		until(t, "the poller polls on", func() bool { return c.n.Load() > polled+4*proc.YieldEvery*proc.YieldMax })
-		if n := yields.Load() - before; n > proc.YieldMax*3/2 {
-			t.Errorf("wait %d: the poller yields for ever: %d times", i, n)
+		if n := yields.Load() - before; n > int64(i)*proc.YieldMax*3/2 {
+			t.Errorf("wait %d: the poller yields %d times", i, n)
 		}
 	}
 	p.Lock()
@@ -181,19 +184,19 @@ func TestPollerYieldsForThreadsOfPeers(t *testing.T) {
 	for _, x := range []struct {
 		name         string
 		often, group bool
-		yields       int // of the policy
+		policy       bool // Often
 		want         bool
 	}{
-		{"often", true, false, 1, true},
-		{"often, one of several", true, true, 1, true},
-		{"not", false, false, 1, false},
-		{"not, one of several", false, true, 1, false},
-		{"oversubscribed", true, false, 0, false},
+		{"often", true, false, true, true},
+		{"often, one of several", true, true, true, true},
+		{"not", false, false, true, false},
+		{"not, one of several", false, true, true, false},
+		{"oversubscribed", true, false, false, false},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			var yields atomic.Int64
 			var c polls
-			policy := proc.Policy{Loads: forever, Yields: x.yields, Yield: func() { yields.Add(1) }}
+			policy := proc.Policy{Loads: forever, Often: x.policy, YieldLong: time.Hour, Yield: func() { yields.Add(1) }}
 			p, _ := pairOf(t, policy, nil, &c)
 			var e, group, other proc.Event
 			e.YieldOften(x.often)
@@ -218,6 +221,58 @@ func TestPollerYieldsForThreadsOfPeers(t *testing.T) {
 			p.Unlock()
 			until(t, "the poller goes on", closed(done))
 		})
+	}
+}
+
+// A poller that yields for threads, of its process or of peers, does so no more once a yield has lasted: a stranger had
+// the core (here all yields last). It yields again when another thread waits, and for the next event.
+func TestPollersKeepTheirCoresFromStrangers(t *testing.T) {
+	for _, threads := range []bool{true, false} {
+		var yields atomic.Int64
+		var poller atomic.Pointer[proc.Proc]
+		var c polls
+		policy := proc.Policy{Loads: forever, Often: true, Threads: threads, Yield: func() {
+			if p := poller.Load(); p != nil && !p.Wanted() {
+				yields.Add(1)
+			}
+			runtime.Gosched()
+		}}
+		p, _ := pairOf(t, policy, nil, &c)
+		poller.Store(p)
+		p.Lock()
+		p.SetBusy(1)
+		p.Unlock()
+		for wait := range int64(2) {
+			var first, second proc.Event
+			first.YieldOften(!threads)
+			before := yields.Load()
+			done := []chan struct{}{waiter(p, &first, nil)}
+			until(t, "the first polls", func() bool {
+				p.Lock()
+				defer p.Unlock()
+				return p.Polling()
+			})
+			if threads {
+				done = append(done, waiter(p, &second, nil))
+				until(t, "the second sleeps", parked(p, 1))
+			}
+			until(t, "the poller yields", func() bool { return yields.Load() > before })
+			polled := c.n.Load()
+			until(t, "the poller polls on", func() bool { return c.n.Load() > polled+1000*proc.YieldEvery })
+			if n := yields.Load() - before; n > 20 { // some to who takes the lock in between
+				t.Errorf("threads %v, wait %d: %d yields", threads, wait, n)
+			}
+			p.Lock()
+			second.Fire()
+			first.Fire()
+			p.Unlock()
+			for _, d := range done {
+				until(t, "all go on", closed(d))
+			}
+		}
+		p.Lock()
+		p.SetBusy(-1)
+		p.Unlock()
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"runtime"
 	"sync/atomic"
+	"time"
 
 	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/shmfmt"
@@ -176,7 +177,7 @@ func (p *Proc) WaitApart(e *Event) {
 func (p *Proc) pollFor(e *Event, hint int) bool {
 	p.enterPoll()
 	p.pollerEvent = e
-	loads, yields := p.policy.Loads, p.policy.Yields
+	loads, yields, often := p.policy.Loads, p.policy.Yields, p.policy.Often
 	if e.word != nil {
 		loads, yields = p.policy.WordLoads, cmp.Or(p.policy.WordYields, yields)
 	}
@@ -197,10 +198,17 @@ func (p *Proc) pollFor(e *Event, hint int) bool {
 		}
 		spins++
 		if spins <= loads {
-			if p.woken > 0 || p.threads.shouldYield(spins) {
+			switch {
+			case p.woken > 0:
 				p.yieldLock() // frames of other goroutines can then be sent together
-			} else if e.yield && spins%yieldEvery == 0 && p.policy.Yields > 0 && !planted.CoreKept {
-				p.policy.Yield()
+			case spins%yieldEvery != 0:
+			case p.threads.yieldsLeft > 0:
+				p.threads.yieldsLeft--
+				if p.lasts(p.yieldLock) {
+					p.threads.yieldsLeft = 0
+				}
+			case e.yield && often && !planted.CoreKept:
+				often = !p.lasts(p.policy.Yield)
 			}
 			continue
 		}
@@ -229,6 +237,13 @@ func (p *Proc) pollFor(e *Event, hint int) bool {
 	p.pollerEvent = nil
 	p.leavePoll()
 	return true
+}
+
+// lasts calls yield, and reports whether that took so long that there should be no other: see Policy.YieldLong.
+func (p *Proc) lasts(yield func()) bool {
+	began := time.Now()
+	yield()
+	return time.Since(began) > p.policy.YieldLong && !planted.CoreGivenAway
 }
 
 // goschedEvery is after how many yields to other processes the poller also yields to

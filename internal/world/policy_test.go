@@ -6,17 +6,22 @@ import (
 	"github.com/halo-mpi/halo/internal/boot"
 )
 
-// Who waits for a frame sleeps at once with far more processes than cores, and as ever with
-// some more. Who watches a word of a collective sleeps as ever.
-func TestWhoWaitsAmongManySleepsSooner(t *testing.T) {
-	for _, x := range []struct{ processes, cores, yields int }{
-		{2, 2, waitYields}, {4, 2, waitYields}, {8, 2, waitYields}, {16, 2, waitYields},
-		{17, 2, 0}, {64, 2, 0}, {256, 2, 0},
-		{64, 8, waitYields}, {8, 1, waitYields}, {9, 1, 0},
+// A process that has a core of its own polls for a while, and then sleeps: to yield would give the core to strangers.
+// With more processes than cores who waits for a frame yields, with far more it sleeps at once. Who watches a word of a
+// collective yields with both.
+func TestWhoWaitsYieldsToRanksOnly(t *testing.T) {
+	for _, x := range []struct{ processes, cores, loads, yields, words int }{
+		{1, 1, 4000, 0, 0}, {2, 2, 4000, 0, 0}, {3, 4, 4000, 0, 0},
+		{4, 2, 16, waitYields, waitYields}, {8, 2, 16, waitYields, waitYields}, {16, 2, 16, waitYields, waitYields},
+		{17, 2, 16, 0, waitYields}, {64, 2, 16, 0, waitYields}, {256, 2, 16, 0, waitYields},
+		{64, 8, 16, waitYields, waitYields}, {8, 1, 16, waitYields, waitYields}, {9, 1, 16, 0, waitYields},
 	} {
 		p := processPolicy(&boot.Job{Local: make([]int, x.processes), Cores: x.cores}, false)
-		if p.Yields != x.yields || p.WordYields != waitYields {
-			t.Errorf("%d processes on %d cores: %d yields, and %d for words, want %d and %d", x.processes, x.cores, p.Yields, p.WordYields, x.yields, waitYields)
+		if p.Loads != x.loads || p.Yields != x.yields || p.WordYields != x.words {
+			t.Errorf("%d processes on %d cores: %d polls, %d yields, %d for words, want %d, %d, %d", x.processes, x.cores, p.Loads, p.Yields, p.WordYields, x.loads, x.yields, x.words)
+		}
+		if want := x.processes <= 8*x.cores; p.Often != want {
+			t.Errorf("%d processes on %d cores yield for threads: %v", x.processes, x.cores, p.Often)
 		}
 	}
 }

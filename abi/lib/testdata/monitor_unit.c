@@ -1,0 +1,54 @@
+/*
+ * monitor_unit: the second thread of the runtime runs with SCHED_BATCH, those that it starts do not. In a process whose
+ * policy was chosen all keep that.
+ */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../monitor.h"
+
+static int policy[6]; /* of thread i */
+
+static int now(void) { return (int)syscall(SYS_sched_getscheduler, 0); }
+
+/* Thread i, which starts thread i + 1. */
+static void *run(void *argument) {
+	int i = (int)(long)argument;
+	pthread_t next;
+	halo_monitor(i);
+	policy[i] = now();
+	if (i < 5 && pthread_create(&next, NULL, run, (void *)(long)(i + 1)) == 0)
+		pthread_join(next, NULL);
+	return NULL;
+}
+
+/* Runs threads in a process with a policy, and returns how many have the wrong one. */
+static int wrong(int chosen) {
+	struct sched_param none = {0};
+	pthread_t first;
+	int n = 0, status = 1;
+	pid_t child = fork();
+	if (child != 0)
+		return waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : 99;
+	if (syscall(SYS_sched_setscheduler, 0, chosen, &none) != 0)
+		_exit(98);
+	pthread_create(&first, NULL, run, (void *)1L);
+	pthread_join(first, NULL);
+	for (int i = 1; i <= 5; i++) {
+		int want = chosen == SCHED_OTHER && i == 2 ? SCHED_BATCH : chosen;
+		if (policy[i] != want) {
+			fprintf(stderr, "policy %d: thread %d has %d, want %d\n", chosen, i, policy[i], want);
+			n++;
+		}
+	}
+	if (now() != chosen)
+		n++;
+	_exit(n);
+}
+
+int main(void) { return wrong(SCHED_OTHER) + wrong(SCHED_BATCH) + wrong(SCHED_IDLE); }
