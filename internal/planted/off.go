@@ -67,6 +67,8 @@ const (
 	MonitorInterrupts = false
 	// BatchInherited leaves the policy of the monitor to the threads that it starts.
 	BatchInherited = false
+	// CoreSpun has waiters poll on although others compute on their cores.
+	CoreSpun = false
 	// CoreGivenAway has pollers yield their cores again for threads after a yield has lasted for a time slice.
 	CoreGivenAway = false
 	// AssistUnawaited completes a message before its sender has copied the pieces that it has claimed.

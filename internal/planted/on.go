@@ -38,6 +38,7 @@ var (
 	CoreKept              = chosen("CoreKept")
 	MonitorInterrupts     = chosen("MonitorInterrupts")
 	BatchInherited        = chosen("BatchInherited")
+	CoreSpun              = chosen("CoreSpun")
 	CoreGivenAway         = chosen("CoreGivenAway")
 	AssistUnawaited       = chosen("AssistUnawaited")
 	PieceOfAnother        = chosen("PieceOfAnother")

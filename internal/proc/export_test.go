@@ -24,6 +24,9 @@ const (
 	YieldMax   = yieldMax
 )
 
+// LongerEvery is how many polls a waiter makes each time that it polls on.
+const LongerEvery = longerEvery
+
 // Wanted reports whether another goroutine wants the lock.
 func (p *Proc) Wanted() bool { return p.rec.Want.Load() != 0 }
 

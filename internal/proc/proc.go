@@ -45,9 +45,10 @@ type Proc struct {
 	work       []Worker
 	busy       int // operations for which the workers are called at every poll
 
-	arming          bool   // within arm
-	pollerEvent     *Event // what the poller waits for, nil if nobody polls
-	serving         int    // services that are about to poll, or do
+	arming          bool      // within arm
+	pollerEvent     *Event    // what the poller waits for, nil if nobody polls
+	lost            time.Time // when a waiter last lost its core: see pollsOn
+	serving         int       // services that are about to poll, or do
 	parked          []*Event
 	tasks           []func() // the oldest first
 	takeoverPending bool     // a parked waiter was woken to take over as the poller, and nobody has polled since
@@ -87,9 +88,11 @@ type Policy struct {
 	Yield      func() // gives the core to another process
 	// Often says that who waits for threads (Event.YieldOften) yields between polls, too.
 	Often bool
-	// YieldLong is how long a yield between polls lasts at least after which the poller keeps its core: threads that
-	// communicate have it for microseconds, a process of somebody else that computes for its time slice of milliseconds.
-	YieldLong time.Duration
+	// Longer is for how long a waiter polls on after Loads, as long as nobody else computes on its core.
+	Longer time.Duration
+	// Slice is less than the time slices of the kernel, and more than what threads take that communicate: who was without
+	// the core for so long, in a yield or between polls, has lost it to somebody who computes there.
+	Slice time.Duration
 	// Threads says that callers are locked to threads (runtime.LockOSThread), as all that come
 	// from C are. See threadQueue.
 	Threads bool

@@ -134,7 +134,7 @@ func TestPollerYieldsForThreadsToCome(t *testing.T) {
 	var poller atomic.Pointer[proc.Proc]
 	var first, second proc.Event
 	var c polls
-	policy := proc.Policy{Loads: forever, YieldLong: time.Hour, Threads: true, Yield: func() {
+	policy := proc.Policy{Loads: forever, Slice: time.Hour, Threads: true, Yield: func() {
 		if p := poller.Load(); p != nil && !p.Wanted() { // else it yields to a waiter for the lock
 			yields.Add(1)
 		}
@@ -163,7 +163,7 @@ func TestPollerYieldsForThreadsToCome(t *testing.T) {
 		}
 		polled := c.n.Load()
 		until(t, "the poller polls on", func() bool { return c.n.Load() > polled+4*proc.YieldEvery*proc.YieldMax })
-		if n := yields.Load() - before; n > int64(i)*proc.YieldMax*3/2 {
+		if n := yields.Load() - before; n > int64(i)*proc.YieldMax*3/2+20 { // some to who takes the lock in between
 			t.Errorf("wait %d: the poller yields %d times", i, n)
 		}
 	}
@@ -196,7 +196,7 @@ func TestPollerYieldsForThreadsOfPeers(t *testing.T) {
 		t.Run(x.name, func(t *testing.T) {
 			var yields atomic.Int64
 			var c polls
-			policy := proc.Policy{Loads: forever, Often: x.policy, YieldLong: time.Hour, Yield: func() { yields.Add(1) }}
+			policy := proc.Policy{Loads: forever, Often: x.policy, Slice: time.Hour, Yield: func() { yields.Add(1) }}
 			p, _ := pairOf(t, policy, nil, &c)
 			var e, group, other proc.Event
 			e.YieldOften(x.often)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"runtime"
 	"sync/atomic"
-	"time"
 
 	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/shmfmt"
@@ -177,10 +176,11 @@ func (p *Proc) WaitApart(e *Event) {
 func (p *Proc) pollFor(e *Event, hint int) bool {
 	p.enterPoll()
 	p.pollerEvent = e
-	loads, yields, often := p.policy.Loads, p.policy.Yields, p.policy.Often
+	first, yields, often := p.policy.Loads, p.policy.Yields, p.policy.Often
 	if e.word != nil {
-		loads, yields = p.policy.WordLoads, cmp.Or(p.policy.WordYields, yields)
+		first, yields = p.policy.WordLoads, cmp.Or(p.policy.WordYields, yields)
 	}
+	loads, more := first, longer{}
 	for spins := 0; !e.happened() && len(p.tasks) == 0; {
 		var n int
 		if spins <= loads {
@@ -189,7 +189,7 @@ func (p *Proc) pollFor(e *Event, hint int) bool {
 			n = p.pollAll(hint)
 		}
 		if n > 0 {
-			spins = 0
+			spins, loads, more = 0, first, longer{}
 			continue
 		}
 		if p.rec.Want.Load() != 0 {
@@ -197,6 +197,9 @@ func (p *Proc) pollFor(e *Event, hint int) bool {
 			continue
 		}
 		spins++
+		if spins > loads && !p.policy.leaving() && p.pollsOn(&more) {
+			loads += longerEvery
+		}
 		if spins <= loads {
 			switch {
 			case p.woken > 0:
@@ -232,18 +235,11 @@ func (p *Proc) pollFor(e *Event, hint int) bool {
 			p.noteUnmatched()
 			return false
 		}
-		spins = 0
+		spins, loads, more = 0, first, longer{}
 	}
 	p.pollerEvent = nil
 	p.leavePoll()
 	return true
-}
-
-// lasts calls yield, and reports whether that took so long that there should be no other: see Policy.YieldLong.
-func (p *Proc) lasts(yield func()) bool {
-	began := time.Now()
-	yield()
-	return time.Since(began) > p.policy.YieldLong && !planted.CoreGivenAway
 }
 
 // goschedEvery is after how many yields to other processes the poller also yields to

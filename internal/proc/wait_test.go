@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/node/inproc"
@@ -89,6 +90,40 @@ func waiter(p *proc.Proc, e *proc.Event, then func()) (done chan struct{}) {
 		close(done)
 	}()
 	return done
+}
+
+// A waiter polls on after its loads as long as it has its core for itself, and for a given time at most. If it loses its
+// core, it sleeps, and so does the next waiter after its loads.
+func TestWaitersPollOnWhileTheyHaveTheirCores(t *testing.T) {
+	for _, threads := range []bool{true, false} {
+		for _, x := range []struct {
+			longer, slice time.Duration
+			sleeps        bool
+		}{{0, time.Hour, true}, {time.Hour, time.Hour, false}, {time.Nanosecond, time.Hour, true}, {time.Hour, 0, true}} {
+			var c polls
+			p, _ := pairOf(t, proc.Policy{Loads: 4, Longer: x.longer, Slice: x.slice, Threads: threads, Yield: runtime.Gosched}, nil, &c)
+			p.Lock()
+			p.SetBusy(1)
+			p.Unlock()
+			for wait := range 2 {
+				var e proc.Event
+				before := c.n.Load()
+				done := waiter(p, &e, nil)
+				asleep := parked(p, 1)
+				until(t, "the waiter sleeps, or polls on", func() bool { return asleep() || c.n.Load() > before+1000*proc.LongerEvery })
+				p.Lock()
+				if sleeps := p.Parked() != 0; sleeps != x.sleeps {
+					t.Errorf("threads %v, polls on for %v, slice %v, wait %d: the waiter sleeps: %v", threads, x.longer, x.slice, wait, sleeps)
+				}
+				e.Fire()
+				p.Unlock()
+				until(t, "the waiter goes on", closed(done))
+			}
+			p.Lock()
+			p.SetBusy(-1)
+			p.Unlock()
+		}
+	}
 }
 
 // until waits, without the lock, until ok returns true.

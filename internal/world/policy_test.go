@@ -6,7 +6,7 @@ import (
 	"github.com/halo-mpi/halo/internal/boot"
 )
 
-// A process that has a core of its own polls for a while, and then sleeps: to yield would give the core to strangers.
+// A process that has a core of its own polls, on for a while, and then sleeps: to yield would give the core to strangers.
 // With more processes than cores who waits for a frame yields, with far more it sleeps at once. Who watches a word of a
 // collective yields with both.
 func TestWhoWaitsYieldsToRanksOnly(t *testing.T) {
@@ -19,6 +19,9 @@ func TestWhoWaitsYieldsToRanksOnly(t *testing.T) {
 		p := processPolicy(&boot.Job{Local: make([]int, x.processes), Cores: x.cores}, false)
 		if p.Loads != x.loads || p.Yields != x.yields || p.WordYields != x.words {
 			t.Errorf("%d processes on %d cores: %d polls, %d yields, %d for words, want %d, %d, %d", x.processes, x.cores, p.Loads, p.Yields, p.WordYields, x.loads, x.yields, x.words)
+		}
+		if want := x.processes <= x.cores; p.Longer > 0 != want {
+			t.Errorf("%d processes on %d cores poll on for %v", x.processes, x.cores, p.Longer)
 		}
 		if want := x.processes <= 8*x.cores; p.Often != want {
 			t.Errorf("%d processes on %d cores yield for threads: %v", x.processes, x.cores, p.Often)

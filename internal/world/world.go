@@ -180,8 +180,8 @@ func reach(b boot.Boot) (way ways, err error) {
 	return way, err
 }
 
-// yieldLong is less than the time slices of kernels, and more than threads need that communicate: see proc.Policy.
-const yieldLong = 300 * time.Microsecond
+// slice is less than the time slices of kernels, and more than threads take that communicate: see proc.Policy.
+const slice = 300 * time.Microsecond
 
 // waitYields is how often a waiter yields the core before it sleeps: for 0.1 ms where a few
 // processes share it.
@@ -189,10 +189,11 @@ const waitYields = 200
 
 // processPolicy chooses how many times a waiter polls, and then yields the core, before it sleeps.
 //
-// If every process of the node has a core of its own, it polls for a tenth of a millisecond, and never yields: the core
-// could only go to a stranger, a process of somebody else, which has it then for its time slice of milliseconds, while
-// the awaited process runs on its own core and answers within microseconds. A waiter that sleeps gets its core back
-// soon after it has been woken. So beside strangers processes that communicate get their time slices at the same time.
+// If every process of the node has a core of its own, it never yields: the core could only go to a stranger, a process
+// of somebody else that computes, which has it then for its time slice of milliseconds, while the awaited process runs on
+// its own core and answers within microseconds. It polls for a millisecond. If it loses its core meanwhile, there are
+// strangers: for some time then waiters poll for a twentieth of that. A waiter that sleeps gets its core back soon after it
+// has been woken. So beside strangers processes that communicate get their time slices at the same time.
 // Rejected, with figures in docs/waiting.md: to yield first; to poll for ever.
 //
 // With fewer cores than processes the core goes to one that may be the awaited one. A waiter that watches a word that all members of a
@@ -202,10 +203,10 @@ const waitYields = 200
 // time slices of all others, and the runtime's monitor checks a process that does not sleep every
 // 20 us; these checks would take most of the time of the cores.
 func processPolicy(job *boot.Job, threads bool) proc.Policy {
-	p := proc.Policy{Loads: 16, WordLoads: 1, Yields: waitYields, WordYields: waitYields, Often: true, YieldLong: yieldLong, Yield: sys.Yield, Threads: threads}
+	p := proc.Policy{Loads: 16, WordLoads: 1, Yields: waitYields, WordYields: waitYields, Often: true, Slice: slice, Yield: sys.Yield, Threads: threads}
 	switch {
 	case len(job.Local) <= job.Cores:
-		p.Loads, p.WordLoads, p.Yields, p.WordYields = 4000, 4000, 0, 0
+		p.Loads, p.WordLoads, p.Yields, p.WordYields, p.Longer = 4000, 4000, 0, 0, time.Millisecond
 	case job.Oversubscribed():
 		p.Yields, p.Often = 0, false
 	}

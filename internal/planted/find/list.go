@@ -48,6 +48,7 @@ func faults() []sought {
 		by("CoreKept", proc, "TestPollerYieldsForThreadsOfPeers"),
 		by("MonitorInterrupts", "abi/lib", "TestMonitorAlone"),
 		by("BatchInherited", "abi/lib", "TestMonitorAlone"),
+		by("CoreSpun", proc, "TestWaitersPollOnWhileTheyHaveTheirCores"),
 		by("CoreGivenAway", proc, "TestPollersKeepTheirCoresFromStrangers"),
 		by("AssistUnawaited", p2p, "TestSendersAssist"),
 		by("PieceOfAnother", shmfmt, "TestPiecesOfAnotherUse"),
