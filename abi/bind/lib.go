@@ -58,6 +58,8 @@ type Hooks struct {
 	// Places is the value of GOMAXPROCS before package abi/oneplace lowered it until MPI_Init.
 	// 0: nothing lowered it.
 	Places int
+	// Several is called before the engine starts if several threads may be in calls at the same time. It may be nil.
+	Several func()
 }
 
 // Lib is the library in one process.

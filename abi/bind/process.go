@@ -54,7 +54,11 @@ func (l *Lib) prepare(required mpi.ThreadLevel) error {
 		l.noteMakers()
 	}
 	engine.DescribeErrors(l.describe)
-	engine.LockedThreads(required >= mpi.ThreadMultiple, l.hooks.Places)
+	several := required >= mpi.ThreadMultiple
+	engine.LockedThreads(several, l.hooks.Places)
+	if several && l.hooks.Several != nil {
+		l.hooks.Several()
+	}
 	if l.hooks.EndByFault != nil {
 		engine.OnFault(l.ServiceFault)
 	}

@@ -12,6 +12,7 @@ package main
 #cgo LDFLAGS: -Wl,-wrap=pthread_create
 #include <stdlib.h>
 #include <string.h>
+#include "monitor.h"
 #include "shim.h"
 */
 import "C"
@@ -33,7 +34,7 @@ var lib = bind.New(bind.Hooks{
 	Malloc: malloc, Invoke: invoke, Lend: lend(), Return: free, Thread: thread, BecomeMain: becomeMain, IsMain: isMain,
 	Caller: caller, Fast: newFast(), Fault: fault, EndByFault: endByFault,
 	Leavers: (*atomic.Uint32)(unsafe.Pointer(&C.halo_leavers)), Leave: leave,
-	Variable: variable, Places: oneplace.Usual(),
+	Variable: variable, Places: oneplace.Usual(), Several: func() { C.halo_monitor_of_several() },
 })
 
 // The first argument of the exported functions is the frame of the calling C function, for

@@ -30,8 +30,11 @@ func (p *Proc) pollsOn(l *longer) bool {
 	if p.policy.Longer == 0 {
 		return false
 	}
-	if !p.policy.Threads && !l.began.IsZero() {
-		p.yieldLock() // to other goroutines of the process: they may have no other P
+	if !l.began.IsZero() {
+		if !p.policy.Threads {
+			p.yieldLock() // to goroutines of the process: they may have no other P
+		}
+		p.policy.Yield() // to threads of the process: they may have no other core
 	}
 	now := time.Now()
 	switch {

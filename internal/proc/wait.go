@@ -208,7 +208,7 @@ func (p *Proc) pollFor(e *Event, hint int) bool {
 			case p.threads.yieldsLeft > 0:
 				p.threads.yieldsLeft--
 				if p.lasts(p.yieldLock) {
-					p.threads.yieldsLeft = 0
+					p.threads.yieldsLeft /= 2
 				}
 			case e.yield && often && !planted.CoreKept:
 				often = !p.lasts(p.policy.Yield)

@@ -16,9 +16,12 @@ func TestWhoWaitsYieldsToRanksOnly(t *testing.T) {
 		{17, 2, 16, 0, waitYields}, {64, 2, 16, 0, waitYields}, {256, 2, 16, 0, waitYields},
 		{64, 8, 16, waitYields, waitYields}, {8, 1, 16, waitYields, waitYields}, {9, 1, 16, 0, waitYields},
 	} {
-		p := processPolicy(&boot.Job{Local: make([]int, x.processes), Cores: x.cores}, false)
+		p := processPolicy(&boot.Job{Local: make([]int, x.processes), Cores: x.cores}, false, false)
 		if p.Loads != x.loads || p.Yields != x.yields || p.WordYields != x.words {
 			t.Errorf("%d processes on %d cores: %d polls, %d yields, %d for words, want %d, %d, %d", x.processes, x.cores, p.Loads, p.Yields, p.WordYields, x.loads, x.yields, x.words)
+		}
+		if s := processPolicy(&boot.Job{Local: make([]int, x.processes), Cores: x.cores}, true, true); x.processes <= x.cores && (s.Yields != waitYields || s.WordYields != waitYields) {
+			t.Errorf("%d processes on %d cores, several threads: %d yields, %d for words", x.processes, x.cores, s.Yields, s.WordYields)
 		}
 		if want := x.processes <= x.cores; p.Longer > 0 != want {
 			t.Errorf("%d processes on %d cores poll on for %v", x.processes, x.cores, p.Longer)

@@ -121,7 +121,7 @@ func Open(b boot.Boot, callers Callers) (*World, error) {
 	// the whole process sleeps in Go's poller. But the service of sockets sleeps in the kernel.
 	threads := callers.Locked && (way.far != nil || !job.Oversubscribed())
 	runtime.GOMAXPROCS(threadPs(job, callers, threads, services, os.Getenv("GOMAXPROCS") != ""))
-	policy := processPolicy(job, threads)
+	policy := processPolicy(job, threads, callers.Locked && callers.Several)
 	policy.Fault, policy.Leavers, policy.Leave = callers.Fault, callers.Leavers, callers.Leave
 	w, err := start(b, way, check, policy, callers.Locked, n)
 	if err == nil {
@@ -194,7 +194,8 @@ const waitYields = 200
 // its own core and answers within microseconds. It polls for a millisecond. If it loses its core meanwhile, there are
 // strangers: for some time then waiters poll for a twentieth of that. A waiter that sleeps gets its core back soon after it
 // has been woken. So beside strangers processes that communicate get their time slices at the same time.
-// Rejected, with figures in docs/waiting.md: to yield first; to poll for ever.
+// Rejected, with figures in docs/waiting.md: to yield first; to poll for ever. Where several threads of C may call, a waiter
+// does yield, to them.
 //
 // With fewer cores than processes the core goes to one that may be the awaited one. A waiter that watches a word that all members of a
 // collective store yields on an oversubscribed node too, since the others will store it soon.
@@ -202,11 +203,14 @@ const waitYields = 200
 // On an oversubscribed node a waiter for a frame sleeps at once. A yield may last as long as the
 // time slices of all others, and the runtime's monitor checks a process that does not sleep every
 // 20 us; these checks would take most of the time of the cores.
-func processPolicy(job *boot.Job, threads bool) proc.Policy {
+func processPolicy(job *boot.Job, threads, several bool) proc.Policy {
 	p := proc.Policy{Loads: 16, WordLoads: 1, Yields: waitYields, WordYields: waitYields, Often: true, Slice: slice, Yield: sys.Yield, Threads: threads}
 	switch {
 	case len(job.Local) <= job.Cores:
-		p.Loads, p.WordLoads, p.Yields, p.WordYields, p.Longer = 4000, 4000, 0, 0, time.Millisecond
+		p.Loads, p.WordLoads, p.Longer = 4000, 4000, time.Millisecond
+		if !several {
+			p.Yields, p.WordYields = 0, 0
+		}
 	case job.Oversubscribed():
 		p.Yields, p.Often = 0, false
 	}

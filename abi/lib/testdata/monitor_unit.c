@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -24,6 +25,18 @@ static void *run(void *argument) {
 	policy[i] = now();
 	if (i < 5 && pthread_create(&next, NULL, run, (void *)(long)(i + 1)) == 0)
 		pthread_join(next, NULL);
+	return NULL;
+}
+
+static sem_t begun;
+static int held; /* the thread of hold */
+
+/* Thread i, which goes on for ever. */
+static void *hold(void *argument) {
+	halo_monitor((int)(long)argument);
+	held = (int)syscall(SYS_gettid);
+	sem_post(&begun);
+	pause(); /* until the process ends */
 	return NULL;
 }
 
@@ -51,4 +64,30 @@ static int wrong(int chosen) {
 	_exit(n);
 }
 
-int main(void) { return wrong(SCHED_OTHER) + wrong(SCHED_BATCH) + wrong(SCHED_IDLE); }
+/* With several threads that call the monitor has the policy of all, whether that is known before it begins or after. */
+static int wrong_with_several(int later) {
+	pthread_t first;
+	int n = 0, status = 1;
+	pid_t child = fork();
+	if (child != 0)
+		return waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : 99;
+	if (!later)
+		halo_monitor_of_several();
+	halo_monitor(1);
+	for (int i = 2; i <= 3; i++) {
+		pthread_create(&first, NULL, hold, (void *)(long)i);
+		sem_wait(&begun);
+		if (i == 2 && later) {
+			if (syscall(SYS_sched_getscheduler, held) != SCHED_BATCH)
+				n++;
+			halo_monitor_of_several();
+		}
+		if (syscall(SYS_sched_getscheduler, held) != SCHED_OTHER) {
+			fprintf(stderr, "several threads, said later: %d: thread %d has not the usual policy\n", later, i);
+			n++;
+		}
+	}
+	_exit(n);
+}
+
+int main(void) { return wrong(SCHED_OTHER) + wrong(SCHED_BATCH) + wrong(SCHED_IDLE) + wrong_with_several(0) + wrong_with_several(1); }
