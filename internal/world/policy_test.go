@@ -2,6 +2,7 @@ package world
 
 import (
 	"testing"
+	"time"
 
 	"github.com/halo-mpi/halo/internal/boot"
 )
@@ -20,8 +21,8 @@ func TestWhoWaitsYieldsToRanksOnly(t *testing.T) {
 		if p.Loads != x.loads || p.Yields != x.yields || p.WordYields != x.words {
 			t.Errorf("%d processes on %d cores: %d polls, %d yields, %d for words, want %d, %d, %d", x.processes, x.cores, p.Loads, p.Yields, p.WordYields, x.loads, x.yields, x.words)
 		}
-		if s := processPolicy(&boot.Job{Local: make([]int, x.processes), Cores: x.cores}, true, true); x.processes <= x.cores && (s.Yields != waitYields || s.WordYields != waitYields) {
-			t.Errorf("%d processes on %d cores, several threads: %d yields, %d for words", x.processes, x.cores, s.Yields, s.WordYields)
+		if s := processPolicy(&boot.Job{Local: make([]int, x.processes), Cores: x.cores}, true, true); x.processes <= x.cores && (s.Yields != waitYields || s.WordYields != waitYields || s.Longer != 0 || s.Slice < time.Hour) {
+			t.Errorf("%d processes on %d cores, several threads: %d yields, %d for words, on for %v, slice %v", x.processes, x.cores, s.Yields, s.WordYields, s.Longer, s.Slice)
 		}
 		if want := x.processes <= x.cores; p.Longer > 0 != want {
 			t.Errorf("%d processes on %d cores poll on for %v", x.processes, x.cores, p.Longer)

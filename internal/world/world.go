@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"runtime"
 	"slices"
@@ -207,9 +208,11 @@ func processPolicy(job *boot.Job, threads, several bool) proc.Policy {
 	p := proc.Policy{Loads: 16, WordLoads: 1, Yields: waitYields, WordYields: waitYields, Often: true, Slice: slice, Yield: sys.Yield, Threads: threads}
 	switch {
 	case len(job.Local) <= job.Cores:
-		p.Loads, p.WordLoads, p.Longer = 4000, 4000, time.Millisecond
-		if !several {
-			p.Yields, p.WordYields = 0, 0
+		p.Loads, p.WordLoads = 4000, 4000
+		if several {
+			p.Slice = math.MaxInt64 // threads of the program may have had the core for so long
+		} else {
+			p.Yields, p.WordYields, p.Longer = 0, 0, time.Millisecond
 		}
 	case job.Oversubscribed():
 		p.Yields, p.Often = 0, false
