@@ -220,7 +220,7 @@ func TestLinesFindTheirRows(t *testing.T) {
 	}
 	r := newResults(allRows(), columns())
 	r.startRound()
-	r.add("halo", lines)
+	r.add("halo", 0, lines)
 	want := map[string]float64{"latency shm 8 B": 0.21, "latency tcp 8 B": 4.5, "bw shm 1 MiB": 15000.5, "msgrate shm 8 B": 18.547585,
 		"matching posted 10": 0.06, "barrier 4 ranks": 2.8, "unpack face of words 64 KiB": 6.5, "init 4 ranks": 150}
 	for i := range r.rows {

@@ -29,7 +29,7 @@ func TestFileRows(t *testing.T) {
 	}
 	r := newResults(fileRows(), columns())
 	r.startRound()
-	r.add("halo", lines)
+	r.add("halo", 0, lines)
 	for name, want := range map[string]float64{"file-at write by hand 1 KiB 1 ranks": 0.7, "file-array 4-D read 128^3 4 ranks": 4000,
 		"file-blocks write in /var/tmp 4 KiB 4 ranks": 9000} {
 		if got := r.figures["halo"][rowIndex(t, r, name)][0]; got != want {

@@ -156,7 +156,7 @@ func (o *options) run(stdout, stderr io.Writer) error {
 				if err != nil {
 					r.fail(m.name, j, err)
 				}
-				r.add(m.name, lines)
+				r.add(m.name, j.strangers, lines)
 			}
 			after, err := measureLimits([]string{line64})
 			if err != nil {

@@ -64,7 +64,7 @@ func TestOneSidedLinesFindTheirRows(t *testing.T) {
 	}
 	r := newResults(oneSidedRows(), columns())
 	r.startRound()
-	r.add("mpich", lines)
+	r.add("mpich", 0, lines)
 	want := map[string]float64{"put shm allocate 8 B": 0.025, "put shm 8 B in flight": 100, "put shm dynamic-heap 8 B": 0.43, "put shm 64 KiB in flight": 50000,
 		"acc shm int8 64 KiB": 1.5, "fop tcp int64": 9.5, "lock shm shared": 0.1, "mtflush tcp 32": 64, "mtflush tcp 32 rate": 0.5,
 		"passive shm allocate put": 0.05, "passive shm allocate put, attentive": 0.04,

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"strings"
 	"testing"
@@ -35,7 +36,7 @@ func TestPhaseLinesFindTheirRows(t *testing.T) {
 	}
 }
 
-// A run with strangers shares neither figures nor a job with one that has none.
+// A run with strangers shares neither a job nor figures with one that has none.
 func TestStrangersAreJobsOfTheirOwn(t *testing.T) {
 	var got []string
 	for _, j := range jobsOf(selectRows(phaseRows(), "phases lock")) {
@@ -48,6 +49,22 @@ func TestStrangersAreJobsOfTheirOwn(t *testing.T) {
 	}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("jobs %q, want %q", got, want)
+	}
+	const row = "phases lock 20 us"
+	r := newResults(selectRows(phaseRows(), row), []string{"halo"})
+	r.startRound()
+	size := 20
+	for n, us := range map[int]float64{0: 1, 2: 3, 4: 5} {
+		r.add("halo", n, []line{{Bench: "phases", Fabric: "shm", Ranks: 2, Op: "lock", Size: &size, US: us}})
+	}
+	figures := map[string]float64{}
+	for i, rw := range r.rows {
+		if rw.of == "" && !math.IsNaN(r.figures["halo"][i][0]) {
+			figures[rw.name] = r.figures["halo"][i][0]
+		}
+	}
+	if want := map[string]float64{row: 1, row + " beside 2": 3, row + " beside 4": 5}; fmt.Sprint(figures) != fmt.Sprint(want) {
+		t.Errorf("figures %v, want %v", figures, want)
 	}
 }
 

@@ -65,11 +65,11 @@ func (r *results) startRound() {
 	}
 }
 
-// add records what one run printed in the current round.
-func (r *results) add(column string, lines []line) {
+// add records what one run printed in the current round, beside strangers. Lines do not tell of these.
+func (r *results) add(column string, strangers int, lines []line) {
 	for i := range r.rows {
 		for _, l := range lines {
-			if v, ok := r.rows[i].figure(l); ok {
+			if v, ok := r.rows[i].figure(l); ok && r.rows[i].strangers == strangers {
 				r.figures[column][i][r.rounds-1] = v
 			}
 		}
