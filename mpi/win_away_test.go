@@ -16,8 +16,8 @@ import (
 // absence is a test of two ranks in which rank 1 is away for a time: its program makes no call, and
 // the lock of its engine is held, so that nothing of its process serves rank 0 either.
 type absence struct {
-	worlds     [2]*world.World
-	gone, back chan struct{}
+	worlds           [2]*world.World
+	came, gone, back chan struct{}
 }
 
 // whileAway runs fn as two ranks over every fabric.
@@ -26,7 +26,7 @@ func whileAway(t *testing.T, fn func(t testing.TB, c *mpi.Comm, x *absence)) {
 	for _, fabric := range mpitest.Fabrics() {
 		t.Run(fabric, func(t *testing.T) {
 			defer testrun.Watch(t.Name() + ": a call waits for a target that is away")()
-			x := &absence{gone: make(chan struct{}), back: make(chan struct{})}
+			x := &absence{came: make(chan struct{}), gone: make(chan struct{}), back: make(chan struct{})}
 			err := mpi.Internals.RunBy(func(rank func(w *world.World) error) error {
 				return world.RunGoroutines(fabric, 2, func(w *world.World) error {
 					x.worlds[w.Comm.Rank] = w
@@ -46,14 +46,17 @@ func whileAway(t *testing.T, fn func(t testing.TB, c *mpi.Comm, x *absence)) {
 	}
 }
 
-// during has rank 0 call fn while rank 1 is away. Both ranks call it.
+// during has rank 0 call fn while rank 1 is away. Both ranks call it. Rank 1 stays until rank 0 has come here: a call of
+// rank 0 before may need it.
 func (x *absence) during(c *mpi.Comm, fn func()) {
 	if c.Rank() == 0 {
+		x.came <- struct{}{}
 		<-x.gone
 		defer func() { x.back <- struct{}{} }()
 		fn()
 		return
 	}
+	<-x.came
 	p := x.worlds[1].Proc
 	p.Lock()
 	defer p.Unlock()
