@@ -52,7 +52,7 @@ func TestLocksAlone(t *testing.T) {
 	})
 }
 
-// The policy of the threads of Go's runtime (issue 44, section 1). testdata/monitor_unit.c has threads that call what each of them calls.
+// The scheduling policy of the threads of Go's runtime. In testdata/monitor_unit.c threads call what each of those calls.
 func TestMonitorAlone(t *testing.T) {
 	runUnit(t, "monitor_unit", []string{"monitor.c"}, map[string]bool{
 		"MonitorInterrupts": planted.MonitorInterrupts, "BatchInherited": planted.BatchInherited,

@@ -224,8 +224,8 @@ func TestPollerYieldsForThreadsOfPeers(t *testing.T) {
 	}
 }
 
-// A poller that yields for threads, of its process or of peers, does so no more once a yield has lasted: a stranger had
-// the core (here all yields last). It yields again when another thread waits, and for the next event.
+// A poller that yields for threads, of its process or of peers, soon stops if its yields last, as all do here: a stranger
+// had the core. It yields again when another thread waits, and for the next event.
 func TestPollersKeepTheirCoresFromStrangers(t *testing.T) {
 	for _, threads := range []bool{true, false} {
 		var yields atomic.Int64

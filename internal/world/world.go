@@ -190,9 +190,10 @@ const waitYields = 200
 
 // processPolicy chooses how many times a waiter polls, and then yields the core, before it sleeps.
 //
-// If every process of the node has a core of its own, it never yields: the core could only go to a stranger, a process
-// of somebody else that computes, which has it then for its time slice of milliseconds, while the awaited process runs on
-// its own core and answers within microseconds. It polls for a millisecond. If it loses its core meanwhile, there are
+// If every process of the node has a core of its own, it does not yield before it sleeps: the core could only go to a
+// stranger, a process of somebody else that computes, which has it then for its time slice of milliseconds, while the
+// awaited process runs on its own core and answers within microseconds. It polls for a millisecond, and yields now and then
+// to threads of its own process. If it loses its core meanwhile, there are
 // strangers: for some time then waiters poll for a twentieth of that. A waiter that sleeps gets its core back soon after it
 // has been woken. So beside strangers processes that communicate get their time slices at the same time.
 // Rejected, with figures in docs/waiting.md: to yield first; to poll for ever. Where several threads of C may call, a waiter
