@@ -197,6 +197,7 @@ func (e *Engine) freeOperation(r *Request) {
 		r.observer = nil
 		e.observers--
 	}
+	r.YieldOften(false)
 	r.starter, r.operation = nil, ""
 }
 
@@ -289,7 +290,6 @@ func (e *Engine) NewPartitioned(v *Envelope, send bool, what string, s Starter) 
 
 // FreePartitioned is Free of a request of NewPartitioned.
 func (e *Engine) FreePartitioned(r *Request) {
-	r.YieldOften(false)
 	r.About = r
 	e.Free(r)
 }

@@ -74,3 +74,43 @@ func TestBothFabricsAreLookedAtAfterArming(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A waiter for a frame from another node polls less often before it yields than one for a frame from memory, since each
+// of its polls is a system call.
+func TestWaitersPollSocketsLessOften(t *testing.T) {
+	for hint, want := range map[int]int64{1: 1600, 2: 1600 / proc.SocketPolls} {
+		w, err := inproc.NewNode([]int{0, 1}, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		node, err := w.Open(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var c polls
+		var e proc.Event
+		var polled int64
+		yield := func() {
+			if !e.Done() { // the lock is held
+				polled = c.n.Load()
+				e.Fire()
+			}
+		}
+		p, err := proc.New(boot.Memory(3)[0], node, &early{delivered: true, closed: make(chan struct{})}, proc.Policy{Loads: 1600, Yields: shortly, Yield: yield})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Start(&frames{fn: func(int, *wire.Header) {}}, &c)
+		p.Lock()
+		p.SetBusy(1)
+		p.Wait(&e, hint)
+		p.SetBusy(-1)
+		p.Unlock()
+		if polled < want || polled > want+2 {
+			t.Errorf("awaiting process %d: %d polls before the first yield, want %d", hint, polled, want)
+		}
+		if err := p.Stop(); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -27,6 +27,9 @@ const (
 // LongerEvery is how many polls a waiter makes each time that it polls on.
 const LongerEvery = longerEvery
 
+// SocketPolls is how many polls of memory count as one of sockets.
+const SocketPolls = socketPolls
+
 // Wanted reports whether another goroutine wants the lock.
 func (p *Proc) Wanted() bool { return p.rec.Want.Load() != 0 }
 

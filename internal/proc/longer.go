@@ -6,17 +6,28 @@ import (
 	"github.com/halo-mpi/halo/internal/planted"
 )
 
-// lasts calls yield, and reports whether the core was lost in it: there should be no other.
+// lasts calls yield, and reports whether the core was lost in it: there should be no other yield, and for some time no
+// waiter polls for long.
 func (p *Proc) lasts(yield func()) bool {
 	began := time.Now()
 	yield()
-	return time.Since(began) > p.policy.Slice && !planted.CoreGivenAway
+	now := time.Now()
+	if now.Sub(began) <= p.policy.Slice || planted.CoreGivenAway {
+		return false
+	}
+	p.lost = now
+	return true
 }
+
+// lostLately reports whether a waiter has lost its core a short time ago.
+func (p *Proc) lostLately(now time.Time) bool { return now.Sub(p.lost) <= lostFor }
 
 const (
 	// longerEvery is how many polls there are between two looks at the clock of a waiter that polls on: a few microseconds.
 	longerEvery = 256
-	// lostFor is for how long no waiter polls on after one has lost its core that way.
+	// socketPolls is how many polls of memory take as long as one of sockets.
+	socketPolls = 16
+	// lostFor is for how long no waiter polls on, or yields to threads of peers, after one has lost its core.
 	lostFor = 100 * time.Millisecond
 )
 
@@ -46,5 +57,5 @@ func (p *Proc) pollsOn(l *longer) bool {
 		p.lost = now
 	}
 	l.looked = now
-	return now.Sub(l.began) < p.policy.Longer && now.Sub(p.lost) > lostFor
+	return now.Sub(l.began) < p.policy.Longer && !p.lostLately(now)
 }

@@ -225,7 +225,7 @@ func TestPollerYieldsForThreadsOfPeers(t *testing.T) {
 }
 
 // A poller that yields for threads, of its process or of peers, soon stops if its yields last, as all do here: a stranger
-// had the core. It yields again when another thread waits, and for the next event.
+// had the core. It yields again when another thread waits, or after some time.
 func TestPollersKeepTheirCoresFromStrangers(t *testing.T) {
 	for _, threads := range []bool{true, false} {
 		var yields atomic.Int64

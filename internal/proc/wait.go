@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"runtime"
 	"sync/atomic"
+	"time"
 
 	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/shmfmt"
@@ -176,11 +177,15 @@ func (p *Proc) WaitApart(e *Event) {
 func (p *Proc) pollFor(e *Event, hint int) bool {
 	p.enterPoll()
 	p.pollerEvent = e
-	first, yields, often := p.policy.Loads, p.policy.Yields, p.policy.Often
+	first, yields := p.policy.Loads, p.policy.Yields
 	if e.word != nil {
 		first, yields = p.policy.WordLoads, cmp.Or(p.policy.WordYields, yields)
 	}
-	loads, more := first, longer{}
+	more := int(longerEvery)
+	if p.overSockets(hint) {
+		first, more = first/socketPolls, more/socketPolls
+	}
+	loads, on := first, longer{}
 	for spins := 0; !e.happened() && len(p.tasks) == 0; {
 		var n int
 		if spins <= loads {
@@ -189,7 +194,7 @@ func (p *Proc) pollFor(e *Event, hint int) bool {
 			n = p.pollAll(hint)
 		}
 		if n > 0 {
-			spins, loads, more = 0, first, longer{}
+			spins, loads, on = 0, first, longer{}
 			continue
 		}
 		if p.rec.Want.Load() != 0 {
@@ -197,8 +202,8 @@ func (p *Proc) pollFor(e *Event, hint int) bool {
 			continue
 		}
 		spins++
-		if spins > loads && !p.policy.leaving() && p.pollsOn(&more) {
-			loads += longerEvery
+		if spins > loads && !p.policy.leaving() && p.pollsOn(&on) {
+			loads += more
 		}
 		if spins <= loads {
 			switch {
@@ -210,8 +215,8 @@ func (p *Proc) pollFor(e *Event, hint int) bool {
 				if p.lasts(p.yieldLock) {
 					p.threads.yieldsLeft /= 2
 				}
-			case e.yield && often && !planted.CoreKept:
-				often = !p.lasts(p.policy.Yield)
+			case e.yield && p.policy.Often && !p.lostLately(time.Now()) && !planted.CoreKept:
+				p.lasts(p.policy.Yield)
 			}
 			continue
 		}
@@ -235,7 +240,7 @@ func (p *Proc) pollFor(e *Event, hint int) bool {
 			p.noteUnmatched()
 			return false
 		}
-		spins, loads, more = 0, first, longer{}
+		spins, loads, on = 0, first, longer{}
 	}
 	p.pollerEvent = nil
 	p.leavePoll()
@@ -351,6 +356,12 @@ func (p *Proc) pollAll(hint int) int {
 	return p.poll(hint)
 }
 
+// overSockets reports whether a waiter polls sockets every turn, which is a system call: only when a frame from there is
+// awaited, or when there is no other fabric.
+func (p *Proc) overSockets(hint int) bool {
+	return p.rings == nil || hint >= 0 && !p.ThroughRings(hint)
+}
+
 // poll polls memory, and sockets only in some turns. It reports how much it did.
 func (p *Proc) poll(hint int) int {
 	n := 0
@@ -362,9 +373,7 @@ func (p *Proc) poll(hint int) int {
 	}
 	p.rec.Turns++
 	for _, l := range p.transports {
-		// Polling sockets is a system call: every turn only when a frame from there is
-		// awaited, or when there is no other fabric.
-		if l.sockets && (p.rings == nil || p.rec.Turns%SocketTurns == 0 || hint >= 0 && !p.ThroughRings(hint)) {
+		if l.sockets && (p.rec.Turns%SocketTurns == 0 || p.overSockets(hint)) {
 			n += l.fab.Poll(p.sink, hint)
 			if len(p.ended) > 0 {
 				p.forgetEnded()

@@ -50,6 +50,7 @@ func (w *Window) waiter(call string, t *target) *waiter {
 // freeWaiter takes a waiter back. The lock is held.
 func (e *Engine) freeWaiter(x *waiter) {
 	x.w, x.t, x.turn = nil, nil, false
+	x.YieldOften(false)
 	e.idleWaiters = append(e.idleWaiters, x)
 }
 
@@ -93,6 +94,7 @@ func (w *Window) awaitLocked(word *atomic.Uint64, n uint64, call string, t *targ
 // await returns when word is n or more, or when the target has died. The lock is held.
 func (x *waiter) await(word *atomic.Uint64, n uint64) error {
 	e, t := x.w.e, x.t
+	x.YieldOften(word == &t.answered) // by a service, see reachMark
 	for word.Load() < n {
 		if cause := e.p.DownCause(int(t.process)); cause != nil {
 			return gone(t.rank, cause)

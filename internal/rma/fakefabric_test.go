@@ -37,6 +37,7 @@ type fakeFabric struct {
 	held    []sentFrame // accepted, and not sent yet
 	calls   int         // times that frames have been sent, one or several
 	lost    []int       // peers that the engine has taken down, not yet told as Down
+	poll    func()      // called in each poll, unless it is nil
 }
 
 type sentFrame struct {
@@ -81,13 +82,18 @@ func (f *fakeFabric) Release(int) {
 	}
 }
 
-func (f *fakeFabric) Poll(fabric.Sink, int) int { return 0 }
-func (f *fakeFabric) Arm()                      {}
-func (f *fakeFabric) Disarm()                   {}
-func (f *fakeFabric) Sleep()                    {}
-func (f *fakeFabric) Wake()                     {}
-func (f *fakeFabric) Close() error              { return nil }
-func (f *fakeFabric) Lose(peer int, _ error)    { f.lost = append(f.lost, peer) }
+func (f *fakeFabric) Poll(fabric.Sink, int) int {
+	if f.poll != nil {
+		f.poll()
+	}
+	return 0
+}
+func (f *fakeFabric) Arm()                   {}
+func (f *fakeFabric) Disarm()                {}
+func (f *fakeFabric) Sleep()                 {}
+func (f *fakeFabric) Wake()                  {}
+func (f *fakeFabric) Close() error           { return nil }
+func (f *fakeFabric) Lose(peer int, _ error) { f.lost = append(f.lost, peer) }
 
 // take returns the frames that were sent, and forgets them.
 func (f *fakeFabric) take() []sentFrame {
@@ -106,8 +112,14 @@ const window = 64
 // attached if flavor says so. The engine's lock is held until the test ends.
 func withFakePeers(t testing.TB, flavor Flavor, mem []byte) (*Engine, *Window, *fakeFabric) {
 	t.Helper()
+	return withFakePeersAnd(t, flavor, mem, proc.Policy{Yield: func() {}})
+}
+
+// withFakePeersAnd is withFakePeers with a policy of waiting.
+func withFakePeersAnd(t testing.TB, flavor Flavor, mem []byte, policy proc.Policy) (*Engine, *Window, *fakeFabric) {
+	t.Helper()
 	f := &fakeFabric{chunk: 512}
-	p, err := proc.New(boot.Memory(parties)[victim], nil, f, proc.Policy{Yield: func() {}})
+	p, err := proc.New(boot.Memory(parties)[victim], nil, f, policy)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,7 +38,7 @@ func (v *View) Rflush(target int) (*p2p.Request, error) {
 	e := v.w.e
 	e.p.Lock()
 	defer e.p.Unlock()
-	f := &flushing{request: e.messages.NewRequest(v.w.Comm, "Rflush"), left: 1}
+	f := e.newFlushing(v.w, "Rflush")
 	v.await(f, t)
 	return f.request, e.flushed(f)
 }
@@ -55,13 +55,20 @@ func (v *View) RflushAll() (*p2p.Request, error) {
 	fence()
 	e.p.Lock()
 	defer e.p.Unlock()
-	f := &flushing{request: e.messages.NewRequest(w.Comm, "RflushAll"), left: 1}
+	f := e.newFlushing(w, "RflushAll")
 	for i := range w.targets {
 		if t := w.targets[i].Load(); t != nil && !t.settled() {
 			v.await(f, t)
 		}
 	}
 	return f.request, e.flushed(f)
+}
+
+// newFlushing returns a flush by a request, which waits for nothing yet. The lock is held.
+func (e *Engine) newFlushing(w *Window, call string) *flushing {
+	r := e.messages.NewRequest(w.Comm, call)
+	r.YieldOften(true) // see reachMark
+	return &flushing{request: r, left: 1}
 }
 
 // await makes f wait for what is under way to t. The lock is held.

@@ -182,6 +182,7 @@ func (e *Engine) submit(v *View, t *target, a *Op, off uint64, next func(*Engine
 	o := e.newOperation(v, t.channel(v), a, off)
 	if o.Done != None {
 		o.request = e.messages.NewRequest(v.w.Comm, o.Call)
+		o.request.YieldOften(true) // see reachMark
 	}
 	r := o.request
 	next(e, o)

@@ -249,6 +249,7 @@ func (e *Engine) reachMark(c *channel, m mark, local bool, about proc.About) {
 			e.parked = e.parked[:n-1]
 		} else {
 			w = &markWaiter{}
+			w.YieldOften(true) // a service of the target answers, for which there may be no other core
 		}
 		w.mark, w.local, w.About = m, local, about
 		c.waits = append(c.waits, w)

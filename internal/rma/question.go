@@ -62,6 +62,7 @@ func (c checkedWindow) Ask(rank int, text []byte) []byte {
 	}
 	q := &e.question
 	q.Reset()
+	q.YieldOften(true)
 	q.About, q.w, q.to, q.open, q.answer = q, w, process, true, nil
 	q.name++
 	e.hdr = wire.Header{Kind: wire.WinCheck, Size: uint32(len(text)), Ctx: w.id, Name: q.name}
