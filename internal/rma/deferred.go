@@ -114,7 +114,7 @@ func (e *Engine) perform(o *operation) {
 			return
 		}
 	}
-	if !inOrder && e.copies(t, &o.Op, o.off, false) {
+	if !inOrder && !t.byFrame(&o.Op) && e.copies(t, &o.Op, o.off, false) {
 		e.performed(o, nil)
 		return
 	}

@@ -73,7 +73,8 @@ func (e *Engine) spin(ok func() bool) bool {
 
 // await waits until word is n or more, which t makes it.
 func (w *Window) await(word *atomic.Uint64, n uint64, call string, t *target) error {
-	if w.e.spin(func() bool { return word.Load() >= n }) {
+	// A poller also takes frames and offers, on which t may depend.
+	if !w.served && w.e.spin(func() bool { return word.Load() >= n }) {
 		return nil
 	}
 	w.e.p.Lock()

@@ -165,7 +165,7 @@ func (v *View) Issue(a *Op, rank int) (*p2p.Request, error) {
 			return v.made(t, a)
 		}
 	case pathKernel:
-		if !inOrder && w.e.copy(t, a, off) {
+		if !inOrder && !t.byFrame(a) && w.e.copy(t, a, off) {
 			return v.made(t, a)
 		}
 	}

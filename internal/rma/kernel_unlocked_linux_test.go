@@ -104,3 +104,6 @@ func TestOffersSpared(t *testing.T) {
 		}
 	}
 }
+
+// Framed reports whether frames to a rank may be under way.
+func (v *View) Framed(rank int) bool { return v.w.targets[rank].Load().rec.Framed.Load() }
