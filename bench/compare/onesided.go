@@ -61,6 +61,9 @@ func oneSidedRows() []row {
 		}
 		add(fence)
 		add(row{name: "pscw " + fabric, bench: "pscw", fabric: fabric, size: 8, variant: "allocate", unit: "us", bars: best(1)})
+		if fabric == "shm" {
+			add(row{name: "pscw shm create-heap", bench: "pscw", fabric: fabric, args: "-win create-heap", size: 8, variant: "create-heap", unit: "us", bars: best(0.8)})
+		}
 		for _, lock := range []string{"exclusive", "shared"} {
 			r := row{name: fmt.Sprintf("lock %s %s", fabric, lock), bench: "lock", fabric: fabric, size: 8, variant: "allocate " + lock, unit: "us", bars: best(1)}
 			if fabric == "shm" {
