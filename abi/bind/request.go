@@ -148,8 +148,8 @@ func (l *Lib) requestsOf(a args, i, n int, call string, what selection) (*severa
 			if what == those {
 				continue
 			}
-		case isDone(h): // it is complete, with an empty status, as the null request is
-			if what != allToComplete {
+		case isDone(h): // it is complete, and but for requestNothing with an empty status, as the null request is
+			if what != allToComplete || h == requestNothing {
 				q, s.stand = l.standIn(h), true
 			}
 		default:
@@ -424,6 +424,10 @@ func (l *Lib) getStatus(a args) error {
 	case h == requestNull:
 		a.setBool(1, true)
 		a.setEmpty(2)
+		return nil
+	case h == requestNothing:
+		a.setBool(1, true)
+		a.setStatus(2, mpi.Status{Source: mpi.ProcNull, Tag: mpi.AnyTag})
 		return nil
 	case isDone(h):
 		a.setBool(1, true)

@@ -13,10 +13,14 @@ import (
 // a slot.
 const requestDone handle = 0x7f5
 
-// isDone reports whether h is requestDone, or the handle of a send that C has completed. Such a handle is
+// requestNothing is the handle of every receive from MPI_PROC_NULL that C has started: like requestDone, with
+// the status of such a receive.
+const requestNothing handle = 0x7f6
+
+// isDone reports whether h is requestDone, requestNothing, or the handle of a send that C has completed. Such a handle is
 // the number of the send and kindSent. It has as many bits as the integer that stands for it in Fortran.
 func isDone(h handle) bool {
-	return h == requestDone || h&(1<<kindBits-1) == handle(kindSent) && h>>kindBits >= shmfmt.SentFirst && h>>kindBits < 1<<shmfmt.SentBits
+	return h == requestDone || h == requestNothing || h&(1<<kindBits-1) == handle(kindSent) && h>>kindBits >= shmfmt.SentFirst && h>>kindBits < 1<<shmfmt.SentBits
 }
 
 // isReceived reports whether h is the handle of a receive that C has posted: the number of the receive and
@@ -33,8 +37,11 @@ func (l *Lib) receive(h handle) (mpi.Request, bool) {
 
 // standIn returns a request for a handle that isDone: complete, and in no table.
 func (l *Lib) standIn(h handle) mpi.Request {
-	if h == requestDone {
+	switch h {
+	case requestDone:
 		return engine.CompletedRequest(l.base())
+	case requestNothing:
+		return mpi.Irecv(l.base(), []byte(nil), mpi.ProcNull, mpi.AnyTag)
 	}
 	return engine.SentRequest(l.base(), uint32(h>>kindBits))
 }

@@ -103,17 +103,37 @@ static inline int send_short(const void *buf, int64_t count, MPI_Datatype dataty
 	return 1;
 }
 
+/* Whether a message is one to or from MPI_PROC_NULL, and correct: nothing is to be done. */
+static int nothing(const void *buf, int64_t count, MPI_Datatype datatype, int peer, int tag, MPI_Comm comm) {
+	if (peer != MPI_PROC_NULL || tag < 0 || count < 0 || (count > 0 && !HALO_THERE(buf)))
+		return 0;
+	struct halo_entry *e = halo_comm(comm), *t;
+	if (e == NULL || e->messages == NULL)
+		return 0;
+	return halo_type(datatype).size != 0 ||
+	       ((t = halo_find(&halo_datatypes, (uintptr_t)datatype)) != NULL && HALO_LOAD(uint32_t, t->descriptor, HALO_TYPE_COMMITTED) != 0);
+}
+
 int halo_fast_send(const void *buf, int64_t count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
-	return send_short(buf, count, datatype, dest, tag, comm, NULL);
+	return send_short(buf, count, datatype, dest, tag, comm, NULL) || nothing(buf, count, datatype, dest, tag, comm);
 }
 
 /* Engine.Isend in standard mode: the request is complete. */
 int halo_fast_isend(const void *buf, int64_t count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request) {
 	uint64_t number;
-	if (!HALO_THERE(request) || !send_short(buf, count, datatype, dest, tag, comm, &number))
+	if (!HALO_THERE(request))
 		return 0;
-	*request = (MPI_Request)(uintptr_t)(number << 4 | HALO_KIND_SENT);
+	if (send_short(buf, count, datatype, dest, tag, comm, &number))
+		*request = (MPI_Request)(uintptr_t)(number << 4 | HALO_KIND_SENT);
+	else if (nothing(buf, count, datatype, dest, tag, comm))
+		*request = HALO_REQUEST_DONE;
+	else
+		return 0;
 	return 1;
+}
+
+int halo_receive_nothing(const void *buf, int64_t count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm) {
+	return nothing(buf, count, datatype, source, tag == MPI_ANY_TAG ? 0 : tag, comm);
 }
 
 /* Receives a message by the queues of C. It finds the way again, so that the caller need not keep it for a call that
@@ -129,6 +149,10 @@ int halo_fast_recv(void *buf, int64_t count, MPI_Datatype datatype, int source, 
 	struct way w;
 	uint64_t room = halo_bytes(count, datatype);
 	uint8_t code = halo_type(datatype).code;
+	if (HALO_UNLIKELY(source == MPI_PROC_NULL) && halo_receive_nothing(buf, count, datatype, source, tag, comm)) {
+		halo_done_status(HALO_REQUEST_NOTHING, status);
+		return 1;
+	}
 	if (room >= HALO_COPY_LESS || (room > 0 && !HALO_THERE(buf)) || !find_way(&w, comm, source) || !may_receive(&w, tag) || !lock(w.process))
 		return 0;
 	char *p = w.process, *q = w.peer, *data = POINTER(q, PEER_IN_DATA);

@@ -186,6 +186,10 @@ static int await_receive(struct intake *in, const char *r, int32_t looks) {
 int halo_fast_irecv(void *buf, int64_t count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request) {
 	struct way w;
 	uint64_t room = halo_bytes(count, datatype), n;
+	if (HALO_UNLIKELY(source == MPI_PROC_NULL) && HALO_THERE(request) && halo_receive_nothing(buf, count, datatype, source, tag, comm)) {
+		*request = HALO_REQUEST_NOTHING;
+		return 1;
+	}
 	if (room >= HALO_COPY_LESS || (room > 0 && !HALO_THERE(buf)) || !HALO_THERE(request) || !find_way(&w, comm, source) || !may_receive(&w, tag) || !lock(w.process))
 		return 0;
 	char *p = w.process, *r, *m;
@@ -268,7 +272,7 @@ int halo_complete(int count, MPI_Request requests[], MPI_Status statuses[], int 
 			MPI_Status *status = (uintptr_t)statuses < HALO_FIRST_PAGE ? NULL : &statuses[i];
 			char *r = halo_received(requests[i]) ? record_of(posted, requests[i]) : NULL;
 			if (r == NULL) {
-				halo_done_status(status);
+				halo_done_status(requests[i], status);
 			} else {
 				store_status(status, I32(r, RECEIVE_SOURCE), I32(r, RECEIVE_TAG), U32(r, RECEIVE_RECEIVED));
 				release(p, r);

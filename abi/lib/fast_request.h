@@ -1,7 +1,8 @@
 /*
  * Requests of operations that are complete when the call that starts them returns: MPI_Rput and
  * the like on mapped memory, and MPI_Isend of short messages. Those of one-sided operations all have one
- * handle, HALO_REQUEST_DONE. That of a send contains its number (shmfmt.SentRecord). Such handles are in no
+ * handle, HALO_REQUEST_DONE, and so have sends to MPI_PROC_NULL; receives from there have HALO_REQUEST_NOTHING, whose
+ * status says so. That of a send to a process contains its number (shmfmt.SentRecord). Such handles are in no
  * table, so that the completing calls do not enter Go. If another call gets one, abi/bind makes a request
  * for it (Lib.undone). The handle of a receive that C has posted contains its number, too
  * (shmfmt.ReceiveRecord), and abi/bind finds the request by it (Lib.receive).
@@ -12,13 +13,14 @@
 #define HALO_FAST_REQUEST_H
 
 #define HALO_REQUEST_DONE ((MPI_Request)0x7f5) /* requestDone of abi/bind */
+#define HALO_REQUEST_NOTHING ((MPI_Request)0x7f6) /* requestNothing of abi/bind */
 #define HALO_KIND_SENT 13                      /* kindSent of abi/bind */
 #define HALO_KIND_RECEIVED 14                  /* kindReceived of abi/bind */
 
 /* isDone of abi/bind: whether a request is complete and has no object. */
 static inline int halo_done(MPI_Request request) {
 	uintptr_t h = (uintptr_t)request;
-	return request == HALO_REQUEST_DONE || ((h & 15) == HALO_KIND_SENT && h >> 4 >= HALO_SENT_FIRST && h >> 4 < (uintptr_t)1 << HALO_SENT_BITS);
+	return request == HALO_REQUEST_DONE || request == HALO_REQUEST_NOTHING || ((h & 15) == HALO_KIND_SENT && h >> 4 >= HALO_SENT_FIRST && h >> 4 < (uintptr_t)1 << HALO_SENT_BITS);
 }
 
 /* isReceived of abi/bind: whether a request is that of a receive that C has posted. */
@@ -58,12 +60,12 @@ static inline int halo_fast_rget_accumulate(const void *origin, int64_t count, M
 	return HALO_REQUESTED(halo_fast_get_accumulate(origin, count, datatype, result, result_count, result_datatype, rank, disp, target_count, target_datatype, op, win));
 }
 
-/* status.store of abi/bind, for a send or an RMA operation: source, tag, the cancelled flag and the number of
+/* status.store of abi/bind, for a request that is done, or null: source, tag, the cancelled flag and the number of
  * bytes. */
-static inline void halo_done_status(MPI_Status *status) {
+static inline void halo_done_status(MPI_Request request, MPI_Status *status) {
 	if ((uintptr_t)status < HALO_FIRST_PAGE)
 		return;
-	status->MPI_SOURCE = MPI_ANY_SOURCE;
+	status->MPI_SOURCE = request == HALO_REQUEST_NOTHING ? MPI_PROC_NULL : MPI_ANY_SOURCE;
 	status->MPI_TAG = MPI_ANY_TAG;
 	memset(status->MPI_internal, 0, 3 * sizeof status->MPI_internal[0]);
 }
@@ -76,8 +78,8 @@ static inline int halo_fast_wait(MPI_Request *request, MPI_Status *status) {
 		return halo_complete(1, request, status, NULL);
 	if (!halo_done(*request))
 		return 0;
+	halo_done_status(*request, status);
 	*request = MPI_REQUEST_NULL;
-	halo_done_status(status);
 	return 1;
 }
 
@@ -105,8 +107,8 @@ static inline int halo_complete_all(int count, MPI_Request requests[], MPI_Statu
 	if (receives > 0)
 		return halo_complete(count, requests, statuses, flag);
 	for (int i = 0; i < count; i++) {
+		halo_done_status(requests[i], (uintptr_t)statuses < HALO_FIRST_PAGE ? NULL : &statuses[i]);
 		requests[i] = MPI_REQUEST_NULL;
-		halo_done_status((uintptr_t)statuses < HALO_FIRST_PAGE ? NULL : &statuses[i]);
 	}
 	if (flag != NULL)
 		*flag = 1;

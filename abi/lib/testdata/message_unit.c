@@ -30,7 +30,6 @@ static void sends(void) {
 	LEFT(halo_fast_send(out, 1, MPI_INT, 1, 3, of(0))); /* a type that C does not know here */
 	LEFT(halo_fast_send(out, 1, MPI_BYTE, 0, 3, of(0)));
 	LEFT(halo_fast_send(out, 1, MPI_BYTE, 2, 3, of(0)));
-	LEFT(halo_fast_send(out, 1, MPI_BYTE, MPI_PROC_NULL, 3, of(0)));
 	LEFT(halo_fast_send(out, 1, MPI_BYTE, 1, -1, of(0)));
 	LEFT(halo_fast_send(out, 1, MPI_BYTE, 1, 3, (MPI_Comm)(handles[0] + 64)));
 	WITH(uint32_t, process[0].record, PROCESS_LOCK, 1, send_bytes(8));
@@ -60,6 +59,45 @@ static void sends(void) {
 	SET(uint64_t, ring[0].control, HALO_RING_HEAD, HALO_RING_BYTES * 3 - HALO_RING_LINE);
 	EXPECT(0, send_bytes(25)); /* it would need padding */
 	EXPECT(1, send_bytes(24));
+}
+
+/* Messages to and from MPI_PROC_NULL are complete at once, without a lock, and change nothing. Wrong ones go to Go. */
+static void nothings(void) {
+	MPI_Request r = MPI_REQUEST_NULL, all[3];
+	MPI_Status s = {.MPI_ERROR = 7}, each[3];
+	reset();
+	SET(uint32_t, process[0].record, HALO_PROCESS_LOCK, 1);
+	EXPECT(1, halo_fast_send(out, 1 << 30, MPI_BYTE, MPI_PROC_NULL, 3, of(0)));
+	EXPECT(1, halo_fast_isend(out, 1, MPI_BYTE, MPI_PROC_NULL, 3, of(0), &r));
+	EXPECT(HALO_REQUEST_DONE, r);
+	EXPECT(1, halo_fast_irecv(in, 1, MPI_BYTE, MPI_PROC_NULL, MPI_ANY_TAG, of(0), &r));
+	EXPECT(HALO_REQUEST_NOTHING, r);
+	all[0] = HALO_REQUEST_DONE, all[1] = r, all[2] = MPI_REQUEST_NULL;
+	EXPECT(1, halo_fast_wait(&r, &s));
+	EXPECT(MPI_REQUEST_NULL, r);
+	EXPECT(MPI_PROC_NULL, s.MPI_SOURCE);
+	EXPECT(MPI_ANY_TAG, s.MPI_TAG);
+	EXPECT(7, s.MPI_ERROR);
+	EXPECT(1, halo_fast_waitall(3, all, each));
+	EXPECT(MPI_ANY_SOURCE, each[0].MPI_SOURCE);
+	EXPECT(MPI_PROC_NULL, each[1].MPI_SOURCE);
+	EXPECT(MPI_ANY_SOURCE, each[2].MPI_SOURCE);
+	s.MPI_SOURCE = 0;
+	EXPECT(1, halo_fast_recv(in, 1, MPI_BYTE, MPI_PROC_NULL, 3, of(0), &s));
+	EXPECT(MPI_PROC_NULL, s.MPI_SOURCE);
+	EXPECT(1, halo_fast_recv(NULL, 0, MPI_BYTE, MPI_PROC_NULL, MPI_ANY_TAG, of(0), MPI_STATUS_IGNORE));
+	r = MPI_REQUEST_NULL;
+	LEFT(halo_fast_send(out, -1, MPI_BYTE, MPI_PROC_NULL, 3, of(0)));
+	LEFT(halo_fast_send(NULL, 1, MPI_BYTE, MPI_PROC_NULL, 3, of(0)));
+	LEFT(halo_fast_send(out, 1, MPI_INT, MPI_PROC_NULL, 3, of(0))); /* a type that C does not know here */
+	LEFT(halo_fast_send(out, 1, MPI_BYTE, MPI_PROC_NULL, MPI_ANY_TAG, of(0)));
+	LEFT(halo_fast_send(out, 1, MPI_BYTE, MPI_PROC_NULL, 3, (MPI_Comm)(handles[0] + 64)));
+	LEFT(halo_fast_isend(out, 1, MPI_BYTE, MPI_PROC_NULL, 3, of(0), NULL));
+	LEFT(halo_fast_isend(out, 1, MPI_BYTE, MPI_PROC_NULL, -7, of(0), &r));
+	LEFT(halo_fast_irecv(in, 1, MPI_BYTE, MPI_PROC_NULL, 3, of(0), NULL));
+	LEFT(halo_fast_irecv(in, 1, MPI_BYTE, MPI_PROC_NULL, -7, of(0), &r));
+	LEFT(halo_fast_recv(in, -1, MPI_BYTE, MPI_PROC_NULL, 3, of(0), &s));
+	EXPECT(MPI_REQUEST_NULL, r);
 }
 
 /* Requests of sends are numbers, and the last of them are remembered. */
@@ -94,7 +132,7 @@ static void isends(void) {
 	EXPECT(1, send_bytes(8)); /* without a number */
 	EXPECT(0, *(uint64_t *)(ring[0].data + 64 * 3 * HALO_SENT_MOST + 24));
 	for (uintptr_t h = 0; h < 0x1000; h++)
-		EXPECT((MPI_Request)h == HALO_REQUEST_DONE, halo_done((MPI_Request)h));
+		EXPECT((MPI_Request)h == HALO_REQUEST_DONE || (MPI_Request)h == HALO_REQUEST_NOTHING, halo_done((MPI_Request)h));
 	EXPECT(0, halo_done((MPI_Request)((uintptr_t)1 << 31 | HALO_SENT_FIRST << 4 | HALO_KIND_SENT)));
 }
 
@@ -263,6 +301,7 @@ static void sleeps(void) {
 int main(void) {
 	halo_know_type((uintptr_t)MPI_BYTE, 1, 1, 1, HALO_BITS, 0);
 	sends();
+	nothings();
 	isends();
 	receives();
 	wants();
