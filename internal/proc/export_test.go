@@ -24,9 +24,6 @@ const (
 	YieldMax   = yieldMax
 )
 
-// LongerEvery is how many polls a waiter makes each time that it polls on.
-const LongerEvery = longerEvery
-
 // SocketPolls is how many polls of memory count as one of sockets.
 const SocketPolls = socketPolls
 

@@ -15,29 +15,15 @@ func (p *Proc) lasts(yield func()) bool {
 	if now.Sub(began) <= p.policy.Slice || planted.CoreGivenAway {
 		return false
 	}
-	p.lost = now
+	p.core.Lose(now)
 	return true
 }
 
-// lostLately reports whether a waiter has lost its core a short time ago.
-func (p *Proc) lostLately(now time.Time) bool { return now.Sub(p.lost) <= lostFor }
+// socketPolls is how many polls of memory take as long as one of sockets.
+const socketPolls = 16
 
-const (
-	// longerEvery is how many polls there are between two looks at the clock of a waiter that polls on: a few microseconds.
-	longerEvery = 256
-	// socketPolls is how many polls of memory take as long as one of sockets.
-	socketPolls = 16
-	// lostFor is for how long no waiter polls on, or yields to threads of peers, after one has lost its core.
-	lostFor = 100 * time.Millisecond
-)
-
-// longer is since when a waiter polls on, and when it last looked at the clock.
-type longer struct{ began, looked time.Time }
-
-// pollsOn reports whether a waiter whose loads are over makes longerEvery more. It does while it has the core for itself:
-// whom it waits for may then end the wait without waking anybody. It does not if it has lost the core: the time slice is
-// better spent when what it waits for has happened.
-func (p *Proc) pollsOn(l *longer) bool {
+// pollsOn reports whether a waiter whose loads are over makes LongerEvery more: see Core.PollsOn.
+func (p *Proc) pollsOn(l *Spell) bool {
 	if p.policy.Longer == 0 {
 		return false
 	}
@@ -47,15 +33,5 @@ func (p *Proc) pollsOn(l *longer) bool {
 		}
 		p.policy.Yield() // to threads of the process: they may have no other core
 	}
-	now := time.Now()
-	switch {
-	case planted.CoreSpun:
-		return true
-	case l.began.IsZero():
-		l.began = now
-	case now.Sub(l.looked) > p.policy.Slice:
-		p.lost = now
-	}
-	l.looked = now
-	return now.Sub(l.began) < p.policy.Longer && !p.lostLately(now)
+	return p.core.PollsOn(l, &p.policy, time.Now()) || planted.CoreSpun
 }

@@ -45,10 +45,10 @@ type Proc struct {
 	work       []Worker
 	busy       int // operations for which the workers are called at every poll
 
-	arming          bool      // within arm
-	pollerEvent     *Event    // what the poller waits for, nil if nobody polls
-	lost            time.Time // when a waiter last lost its core: see pollsOn
-	serving         int       // services that are about to poll, or do
+	arming          bool   // within arm
+	pollerEvent     *Event // what the poller waits for, nil if nobody polls
+	core            Core   // whether waiters have it for themselves
+	serving         int    // services that are about to poll, or do
 	parked          []*Event
 	tasks           []func() // the oldest first
 	takeoverPending bool     // a parked waiter was woken to take over as the poller, and nobody has polled since

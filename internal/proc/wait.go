@@ -181,11 +181,11 @@ func (p *Proc) pollFor(e *Event, hint int) bool {
 	if e.word != nil {
 		first, yields = p.policy.WordLoads, cmp.Or(p.policy.WordYields, yields)
 	}
-	more := int(longerEvery)
+	more := LongerEvery
 	if p.overSockets(hint) {
 		first, more = first/socketPolls, more/socketPolls
 	}
-	loads, on := first, longer{}
+	loads, on := first, Spell{}
 	for spins := 0; !e.happened() && len(p.tasks) == 0; {
 		var n int
 		if spins <= loads {
@@ -194,7 +194,7 @@ func (p *Proc) pollFor(e *Event, hint int) bool {
 			n = p.pollAll(hint)
 		}
 		if n > 0 {
-			spins, loads, on = 0, first, longer{}
+			spins, loads, on = 0, first, Spell{}
 			continue
 		}
 		if p.rec.Want.Load() != 0 {
@@ -215,7 +215,7 @@ func (p *Proc) pollFor(e *Event, hint int) bool {
 				if p.lasts(p.yieldLock) {
 					p.threads.yieldsLeft /= 2
 				}
-			case e.yield && p.policy.Often && !p.lostLately(time.Now()) && !planted.CoreKept:
+			case e.yield && p.policy.Often && !p.core.Lost(time.Now()) && !planted.CoreKept:
 				p.lasts(p.policy.Yield)
 			}
 			continue
@@ -240,7 +240,7 @@ func (p *Proc) pollFor(e *Event, hint int) bool {
 			p.noteUnmatched()
 			return false
 		}
-		spins, loads, on = 0, first, longer{}
+		spins, loads, on = 0, first, Spell{}
 	}
 	p.pollerEvent = nil
 	p.leavePoll()

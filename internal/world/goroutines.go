@@ -22,7 +22,7 @@ import (
 // goroutinePolicy returns how ranks that are goroutines wait: they share the cores through the Go
 // scheduler.
 func goroutinePolicy() proc.Policy {
-	return proc.Policy{Loads: 4, Yields: 100, Often: true, Slice: slice, Yield: runtime.Gosched}
+	return proc.Policy{Loads: 4, Yields: 100, Often: true, Slice: proc.LostSlice, Yield: runtime.Gosched}
 }
 
 // RunGoroutines runs fn in n MPI processes that are goroutines of this process, over the fabric of that

@@ -15,7 +15,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/callsite"
@@ -181,9 +180,6 @@ func reach(b boot.Boot) (way ways, err error) {
 	return way, err
 }
 
-// slice is less than the time slices of kernels, and more than threads take that communicate: see proc.Policy.
-const slice = 300 * time.Microsecond
-
 // waitYields is how often a waiter yields the core before it sleeps: for 0.1 ms where a few
 // processes share it.
 const waitYields = 200
@@ -206,15 +202,16 @@ const waitYields = 200
 // time slices of all others, and the runtime's monitor checks a process that does not sleep every
 // 20 us; these checks would take most of the time of the cores.
 func processPolicy(job *boot.Job, threads, several bool) proc.Policy {
-	p := proc.Policy{Loads: 16, WordLoads: 1, Yields: waitYields, WordYields: waitYields, Often: true, Slice: slice, Yield: sys.Yield, Threads: threads}
+	p := proc.Policy{Loads: 16, WordLoads: 1, Yields: waitYields, WordYields: waitYields, Often: true, Slice: proc.LostSlice, Yield: sys.Yield, Threads: threads}
 	switch {
 	case len(job.Local) <= job.Cores:
-		p.Loads, p.WordLoads = 4000, 4000
+		own := proc.OwnCore()
+		own.Yield, own.Threads = p.Yield, p.Threads
 		if several {
-			p.Slice = math.MaxInt64 // threads of the program may have had the core for so long
-		} else {
-			p.Yields, p.WordYields, p.Longer = 0, 0, time.Millisecond
+			own.Yields, own.WordYields, own.Longer = p.Yields, p.WordYields, 0
+			own.Slice = math.MaxInt64 // threads of the program may have had the core for so long
 		}
+		return own
 	case job.Oversubscribed():
 		p.Yields, p.Often = 0, false
 	}
