@@ -21,6 +21,8 @@ static void pready(int first, int end)
 #if MPI_VERSION >= 4
     for (int i = first; i < end; i++)
         MPI_Pready(i, part_request);
+#else
+    (void)first, (void)end;
 #endif
 }
 
@@ -71,6 +73,7 @@ static void in_workers(long n, int partitioned)
         pthread_join(t[w], NULL);
 }
 
+#if MPI_VERSION >= 4
 static void whole_partitions(long n)
 {
     if (rank == 0) {
@@ -82,6 +85,7 @@ static void whole_partitions(long n)
         MPI_Wait(&part_request, MPI_STATUS_IGNORE);
     }
 }
+#endif
 
 static void single_partitions(long n)
 {
