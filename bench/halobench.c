@@ -32,6 +32,7 @@
  * pack, unpack  Pack and Unpack of six layouts with the size as data
  * section    see fortran.h; the size is that of a side
  * phases     see phases.h; the sizes are us of computation
+ * guideline  see guideline.h; waitsome  see waitsome.h; the sizes are numbers of requests
  * put, get, acc, getacc, fop, cas, fence, pscw, lock, mtflush, passive  see onesided.h
  * spawn, connect, across  see dynamic.h; memory  see memory.h
  * init       only Init and Finalize: the program that starts the job takes the time
@@ -207,6 +208,8 @@ static int parse_sizes(const char *list, long *sizes)
 #include "dynamic.h"
 #include "memory.h"
 #include "phases.h"
+#include "guideline.h"
+#include "waitsome.h"
 
 int main(int argc, char **argv)
 {
@@ -307,9 +310,15 @@ int main(int argc, char **argv)
         {"connect", "0", connections, 2},
         {"across", "0,8,64,512,4096,16384,65536,262144,1048576", echoes, 1},
         {"phases", "5,20,60,500", NULL, 0},
+        {"guideline", "8,4096,1048576", NULL, 0},
+        {"waitsome", "600,6000,60000", NULL, -2},
         {"memory", "8", NULL, 0},
         {"init", "0", NULL, 0},
     };
+    static const struct {
+        const char *name;
+        void (*of)(const char *);
+    } named[] = {{"beside", beside}, {"phases", phases_of}, {"guideline", guideline_of}, {"waitsome", completions}, {"memory", memory_taken}}; /* print their results themselves */
     unsigned b = 0;
     while (b < sizeof table / sizeof *table && strcmp(name, table[b].name))
         b++;
@@ -349,16 +358,11 @@ int main(int argc, char **argv)
             matching(size, "posted", posted);
             continue;
         }
-        if (!strcmp(name, "beside")) {
-            beside(name);
-            continue;
-        }
-        if (!strcmp(name, "phases")) {
-            phases_of(name);
-            continue;
-        }
-        if (!strcmp(name, "memory")) {
-            memory_taken(name);
+        unsigned own = 0;
+        while (own < sizeof named / sizeof *named && strcmp(name, named[own].name))
+            own++;
+        if (own < sizeof named / sizeof *named) {
+            named[own].of(name);
             continue;
         }
         if (!strcmp(name, "partitioned")) {

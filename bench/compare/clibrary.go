@@ -58,6 +58,14 @@ func (r *row) calls() float64 {
 		return math.Ceil(float64(r.ranks) / float64(runtime.NumCPU()))
 	case "window", "dup": // the object is made and freed
 		return 2 * math.Ceil(float64(r.ranks)/float64(runtime.NumCPU()))
+	case "guideline":
+		each := 1.0
+		if r.variant == "messages" {
+			each = 2*4 + 1
+		} else if strings.Contains(r.variant, "+") {
+			each = 2
+		}
+		return each * math.Ceil(float64(r.ranks)/float64(runtime.NumCPU()))
 	case "neighbor":
 		each := 1.0
 		switch points, how, _ := strings.Cut(r.variant, " "); {

@@ -68,6 +68,8 @@ func mostRanks(bench string) int {
 		return 16
 	case "window", "dup":
 		return 8
+	case "guideline", "waitsome":
+		return 2
 	}
 	return math.MaxInt
 }

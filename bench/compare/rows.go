@@ -17,7 +17,7 @@ type row struct {
 	args    string // further arguments of the run
 	size    int    // bytes, or the depth for matching; -1 when there is none
 	variant string // what else tells its line from others of the run
-	unit    string // of the figure: us, ms, MB/s, M/s or KiB
+	unit    string // of the figure: ns, us, ms, MB/s, M/s or KiB
 	more    bool   // more is better
 	limit   string // the physical limit beside it, or ""
 	bars    []bar
@@ -49,7 +49,7 @@ func (r *row) barText(b bar) string {
 // allRows are the figures in the order of the report. Rows of the same benchmark, fabric,
 // ranks and arguments that follow each other share one run.
 func allRows() []row {
-	return slices.Concat(baseRows(), growthRows(), neighborRows(), phaseRows(), partitionedRows(), dynamicRows(), memoryRows(), oneSidedRows(), fortranRows(), fileRows())
+	return slices.Concat(baseRows(), growthRows(), neighborRows(), phaseRows(), guidelineRows(), partitionedRows(), dynamicRows(), memoryRows(), oneSidedRows(), fortranRows(), fileRows())
 }
 
 // memoryRows are the memory of a rank among 64.
@@ -377,6 +377,8 @@ func (r *row) figure(l line) (float64, bool) {
 		case l.Bench == "passive":
 			v = l.BusyUS
 		}
+	case "ns":
+		v = l.US * 1e3
 	case "ms":
 		v = l.US / 1e3
 	case "MB/s":

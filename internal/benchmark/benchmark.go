@@ -107,6 +107,8 @@ func kinds() []kind {
 		{"passive", "operations on a target that computes and does not call Halo", []int{1}, 2},
 		{"seeds", "the experiments of the paper on extensions: see -peers and -svg", []int{1}, 2},
 		{"phases", "times of operations between computations of that many us: median, 99th percentile, mean, processor time", []int{5, 20, 60, 500}, 0},
+		{"guideline", "time of a call, and of others with the same effect, for buffers that are written and read between calls", []int{8, 4 << 10, 1 << 20}, 0},
+		{"waitsome", "time to complete one of that many receives, by Waitsome and by a Wait for each", []int{600, 6000, 60000}, -2},
 		{"memory", "memory of a rank after Init, a ring, and an exchange of that many bytes between all", []int{8}, 0},
 		{"init", "launch, Init, Finalize and exit of all ranks", []int{0}, 0},
 		{"spawn", "time until that many spawned processes have sent a message, and have ended", []int{1, 4}, 1},
@@ -242,6 +244,10 @@ func Run(world *mpi.Comm, p *Plan, out io.Writer) error {
 			err = partitioning(world, p, size, report)
 		case "phases":
 			err = phases(world, p, size, report)
+		case "guideline":
+			err = guidelines(world, p, size, report)
+		case "waitsome":
+			err = completions(world, p, size, report)
 		case "memory":
 			err = memory(world, p, size, report)
 		case "type":

@@ -64,6 +64,8 @@ func TestJSONOfEveryBenchmark(t *testing.T) {
 		{"dup", 3, []int{7}, []string{`{"bench":"dup","fabric":"X","ranks":3,"us":F}`}},
 		{"memory", 2, nil, memoryLines()},
 		{"phases", 3, []int{5}, phaseLines()},
+		{"guideline", 2, []int{8}, guidelineLines()},
+		{"waitsome", 4, []int{50}, completionLines()},
 		{"pack", 1, []int{192}, packed("pack", 192)},
 		{"unpack", 2, []int{64}, packed("unpack", 64)},
 		{"type", 1, []int{4}, []string{
@@ -99,6 +101,22 @@ func TestJSONOfEveryBenchmark(t *testing.T) {
 func phaseLines() (lines []string) {
 	for _, op := range phaseOps() {
 		lines = append(lines, fmt.Sprintf(`{"bench":"phases","fabric":"X","ranks":3,"op":%q,"layout":"","size":5,"us":F,"p99_us":F,"mean_us":F,"processor_us":-?F}`, op))
+	}
+	return lines
+}
+
+// guidelineLines returns the lines that guideline prints.
+func guidelineLines() (lines []string) {
+	for _, calls := range []string{"allreduce", "reduce+bcast", "bcast", "scatter+allgather", "allgather", "gather+bcast", "neighbor", "messages"} {
+		lines = append(lines, fmt.Sprintf(`{"bench":"guideline","fabric":"X","ranks":2,"size":8,"layout":"%s","us":F}`, regexp.QuoteMeta(calls)))
+	}
+	return lines
+}
+
+// completionLines returns the lines that waitsome prints.
+func completionLines() (lines []string) {
+	for _, way := range []string{"complete waitsome", "complete waits", "arriving waitsome", "arriving waits"} {
+		lines = append(lines, fmt.Sprintf(`{"bench":"waitsome","fabric":"X","ranks":4,"size":50,"layout":%q,"us":F}`, way))
 	}
 	return lines
 }
@@ -277,6 +295,8 @@ func TestLoopsInCUseTheSameNumbers(t *testing.T) {
 		"WARM_US": micros(warmTime), "REP_US": micros(repTime), "SLOW_US": micros(slowTime), "MIN_ITERS": minIters, "MAX_ITERS": maxIters, "REPS": reps,
 		"WINDOW": window, "MATCH_US": micros(matchTime), "MATCHES": matches, "CHUNK": chunk, "MAX_SIZES": maxSizes,
 		"OPS": passiveOps, "BUSY_MS": passiveBusyMS, "CELL": cell, "MAX_WORKERS": maxWorkers,
+		"GUIDELINE_BLOCK": guidelineBlock, "GUIDELINE_ROUNDS": guidelineRounds, "GUIDELINE_US": micros(guidelineTime),
+		"WAIT_ROUNDS": waitRounds, "WAIT_US": micros(waitTime), "SLOW_WAIT_US": micros(slowWait),
 		"BATCH_US": micros(batchTime), "MAX_BATCH": maxBatch, "SETTLE_US": micros(settleTime),
 	} {
 		m := regexp.MustCompile(`(?m)^#define ` + name + ` (\S+)`).FindStringSubmatch(source)

@@ -8,14 +8,15 @@ import (
 // A Result is one line of output. A benchmark sets those of US, MBps, Rate and KiB that it measures.
 //
 // Layout is the layout in pack and unpack, the call in type, the stencil and the way in neighbor, the way and
-// the memory in partitioned, the step and the kind in memory, Plan.Uneven in phases, and the access in file-....
+// the memory in partitioned, the step and the kind in memory, Plan.Uneven in phases, the calls in guideline, the way in
+// waitsome, and the access in file-....
 type Result struct {
 	Bench  string
 	Fabric string
 	Ranks  int
-	Size   int    // bytes; the depth for matching; processes for spawn and pool; us for phases; meaningless for barrier, dup, init and connect
+	Size   int    // bytes; the depth for matching; processes for spawn and pool; us for phases; requests for waitsome; meaningless for barrier, dup, init and connect
 	Queue  string // matching: unexpected or posted
-	Layout string // pack, unpack, type, neighbor, partitioned, memory and file-...: see above
+	Layout string // pack, unpack, type, neighbor, partitioned, memory, guideline, waitsome and file-...: see above
 	US     float64
 	MBps   float64 // 10^6 bytes a second
 	Rate   float64 // messages or operations a second
@@ -46,7 +47,7 @@ func (r Result) JSON() string {
 	switch form(r.Bench) {
 	case "matching":
 		s += fmt.Sprintf(`,"depth":%d,"queue":%q`, r.Size, r.Queue)
-	case "pack", "unpack", "type", "neighbor", "file", "memory":
+	case "pack", "unpack", "type", "neighbor", "file", "memory", "guideline", "waitsome":
 		s += fmt.Sprintf(`,"size":%d,"layout":%q`, r.Size, r.Layout)
 	case "partitioned":
 		s += fmt.Sprintf(`,"size":%d,"layout":%q,"workers":%d`, r.Size, r.Layout, r.Workers)
@@ -137,8 +138,10 @@ func head(bench string) string {
 		return fmt.Sprintf("%12s %12s %12s", "queue", "depth", "us")
 	case "partitioned":
 		return fmt.Sprintf("%-18s %8s %12s %12s", "way", "workers", "bytes", "us")
-	case "pack", "unpack", "type", "neighbor", "file":
+	case "pack", "unpack", "type", "neighbor", "file", "guideline":
 		return fmt.Sprintf("%-24s %12s %12s", "layout", "bytes", "us")
+	case "waitsome":
+		return fmt.Sprintf("%-24s %12s %12s", "way", "requests", "us")
 	case "memory":
 		return fmt.Sprintf("%-24s %12s", "after", "KiB")
 	case "put", "get":
@@ -175,8 +178,10 @@ func (r Result) row() string {
 		return fmt.Sprintf("%12s %12d %12.3f", r.Queue, r.Size, r.US)
 	case "partitioned":
 		return fmt.Sprintf("%-18s %8d %12d %12.3f", r.Layout, r.Workers, r.Size, r.US)
-	case "pack", "unpack", "type", "neighbor", "file":
+	case "pack", "unpack", "type", "neighbor", "file", "guideline":
 		return fmt.Sprintf("%-24s %12d %12.3f", r.Layout, r.Size, r.US)
+	case "waitsome":
+		return fmt.Sprintf("%-24s %12d %12.4f", r.Layout, r.Size, r.US)
 	case "memory":
 		return fmt.Sprintf("%-24s %12.1f", r.Layout, r.KiB)
 	case "put", "get":
