@@ -33,6 +33,7 @@
  * section    see fortran.h; the size is that of a side
  * phases     see phases.h; the sizes are us of computation
  * guideline  see guideline.h; waitsome  see waitsome.h; the sizes are numbers of requests
+ * proxy      see proxy.h
  * put, get, acc, getacc, fop, cas, fence, pscw, lock, mtflush, passive  see onesided.h
  * spawn, connect, across  see dynamic.h; memory  see memory.h
  * init       only Init and Finalize: the program that starts the job takes the time
@@ -210,6 +211,7 @@ static int parse_sizes(const char *list, long *sizes)
 #include "phases.h"
 #include "guideline.h"
 #include "waitsome.h"
+#include "proxy.h"
 
 int main(int argc, char **argv)
 {
@@ -312,13 +314,15 @@ int main(int argc, char **argv)
         {"phases", "5,20,60,500", NULL, 0},
         {"guideline", "8,4096,1048576", NULL, 0},
         {"waitsome", "600,6000,60000", NULL, -2},
+        {"proxy", "0", NULL, 0},
         {"memory", "8", NULL, 0},
         {"init", "0", NULL, 0},
     };
     static const struct {
         const char *name;
         void (*of)(const char *);
-    } named[] = {{"beside", beside}, {"phases", phases_of}, {"guideline", guideline_of}, {"waitsome", completions}, {"memory", memory_taken}}; /* print their results themselves */
+    } named[] = {{"beside", beside}, {"phases", phases_of}, {"guideline", guideline_of}, {"waitsome", completions}, {"proxy", proxy_of},
+                 {"memory", memory_taken}}; /* print their results themselves */
     unsigned b = 0;
     while (b < sizeof table / sizeof *table && strcmp(name, table[b].name))
         b++;

@@ -68,7 +68,7 @@ func mostRanks(bench string) int {
 		return 16
 	case "window", "dup":
 		return 8
-	case "guideline", "waitsome":
+	case "guideline", "waitsome", "proxy":
 		return 2
 	}
 	return math.MaxInt

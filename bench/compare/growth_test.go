@@ -76,7 +76,7 @@ func TestRanksOfMPICHAreBounded(t *testing.T) {
 		runs        bool
 	}{
 		{"mpich", "barrier", 16, true}, {"mpich", "barrier", 32, false}, {"mpich", "dup", 8, true}, {"mpich", "dup", 16, false},
-		{"mpich", "memory", 64, true}, {"mpich", "waitsome", 4, false}, {"openmpi", "window", 64, true}, {"halo", "barrier", 64, true},
+		{"mpich", "memory", 64, true}, {"mpich", "proxy", 2, true}, {"mpich", "proxy", 4, false}, {"mpich", "waitsome", 4, false}, {"openmpi", "window", 64, true}, {"halo", "barrier", 64, true},
 	} {
 		m := &implementation{name: c.name, stuck: map[string]bool{}}
 		remark, runs := m.about(job{bench: c.bench, fabric: "shm", ranks: c.ranks})

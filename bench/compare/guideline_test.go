@@ -46,12 +46,14 @@ func TestGuidelineLinesFindTheirRows(t *testing.T) {
 		`{"bench":"guideline","fabric":"shm","ranks":2,"size":8,"layout":"bcast","us":0.25}
 {"bench":"guideline","fabric":"shm","ranks":2,"size":8,"layout":"scatter+allgather","us":0.75}
 {"bench":"waitsome","fabric":"shm","ranks":4,"size":600,"layout":"complete waits","us":0.125}
+{"bench":"proxy","fabric":"shm","ranks":2,"op":"cg","us":1500}
+{"bench":"proxy","fabric":"shm","ranks":1,"op":"md","us":2500}
 `))
 	if err != nil {
 		t.Fatal(err)
 	}
 	found := map[string]float64{}
-	for _, r := range guidelineRows() {
+	for _, r := range append(guidelineRows(), proxyRows()...) {
 		for _, l := range lines {
 			if v, ok := r.figure(l); ok && r.strangers == 0 {
 				found[r.name] = v
@@ -59,7 +61,7 @@ func TestGuidelineLinesFindTheirRows(t *testing.T) {
 		}
 	}
 	want := map[string]float64{"guideline bcast 8 B 2 ranks": 0.25, "guideline scatter+allgather 8 B 2 ranks": 0.75,
-		"guideline waits 600 complete 4 ranks": 125}
+		"guideline waits 600 complete 4 ranks": 125, "proxy cg 2 ranks": 1.5, "proxy md 1 rank": 2.5}
 	if fmt.Sprint(found) != fmt.Sprint(want) {
 		t.Errorf("rows %v, want %v", found, want)
 	}

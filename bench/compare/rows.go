@@ -49,7 +49,7 @@ func (r *row) barText(b bar) string {
 // allRows are the figures in the order of the report. Rows of the same benchmark, fabric,
 // ranks and arguments that follow each other share one run.
 func allRows() []row {
-	return slices.Concat(baseRows(), growthRows(), neighborRows(), phaseRows(), guidelineRows(), partitionedRows(), dynamicRows(), memoryRows(), oneSidedRows(), fortranRows(), fileRows())
+	return slices.Concat(baseRows(), growthRows(), neighborRows(), phaseRows(), guidelineRows(), proxyRows(), partitionedRows(), dynamicRows(), memoryRows(), oneSidedRows(), fortranRows(), fileRows())
 }
 
 // memoryRows are the memory of a rank among 64.

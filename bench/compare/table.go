@@ -180,6 +180,7 @@ func (r *results) notes() []string {
 	notes = append(notes, r.clibraryNotes()...)
 	notes = append(notes, r.fortranNotes()...)
 	notes = append(notes, r.guidelineNotes()...)
+	notes = append(notes, r.proxyNotes()...)
 	notes = append(notes, behindMark+" a peer is faster in the median.", r.summary())
 	for _, f := range r.failures {
 		notes = append(notes, "failed: "+f.String())

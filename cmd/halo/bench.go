@@ -49,7 +49,7 @@ func planFlags(fs *flag.FlagSet, p *benchmark.Plan) *lists {
 	fs.IntVar(&p.Partitions, "partitions", 0, "partitioned: a message has `N` partitions (default 64)")
 	fs.StringVar(&p.Scope, "scope", "", "mtflush: a duplicate of the window of that `SCOPE`, process or thread, for each goroutine")
 	fs.BoolVar(&p.Order, "order", false, "mtflush: the same, in order")
-	fs.StringVar(&p.WorkerOp, "op", "", "mtflush: the `OPERATION` before each flush, put, get, fop or cas (default put);\nphases: that alone, exchange, stencil, allreduce, barrier, fence, lock, pscw or notify")
+	fs.StringVar(&p.WorkerOp, "op", "", "mtflush: the `OPERATION` before each flush, put, get, fop or cas (default put);\nphases: that alone, exchange, stencil, allreduce, barrier, fence, lock, pscw or notify;\nproxy: that alone, cg, md, fft, wavefront, tasks or walk")
 	fs.StringVar(&p.Uneven, "uneven", "", "phases: the computations are `HOW` uneven: varied, at random by 20 %; skewed, at rank 0\ntwice as long")
 	fs.IntVar(&p.Ops, "ops", 0, "passive: `N` operations of each kind (default 20000)")
 	fs.IntVar(&p.BusyMS, "busy-ms", 0, "passive: the target computes for `N` ms at most (default 500)")

@@ -39,6 +39,7 @@ func TestBenchArguments(t *testing.T) {
 		{"-op fop put", "-op is for mtflush"},
 		{"-op acc mtflush", `no operation "acc"; there are put, get, fop, cas`},
 		{"-op put phases", `phases has the operations exchange, stencil, allreduce, barrier, fence, lock, pscw, notify, not "put"`},
+		{"-op lu proxy", `proxy has the applications cg, md, fft, wavefront, tasks, walk, not "lu"`},
 		{"-n 3 waitsome", "waitsome takes an even number of ranks, not 3"},
 		{"-op lock barrier", "none of the options of one-sided communication"},
 		{"-uneven random phases", `-uneven is varied or skewed, not "random"`},

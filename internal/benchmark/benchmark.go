@@ -40,7 +40,7 @@ type Plan struct {
 	Scope   string   // mtflush: of the window, process or thread; each goroutine then has a duplicate
 	Order   bool     // mtflush: in a window in order
 	// WorkerOp is what the goroutines of mtflush do: an entry of workerOps; "" means put. Of phases it is the
-	// operation that is measured, an entry of phaseOps; "" means all.
+	// operation that is measured, an entry of phaseOps, and of proxy the application; "" means all.
 	WorkerOp string
 	Ops      int // passive: operations of a cell
 	BusyMS   int // passive: how long the target computes at most
@@ -109,6 +109,7 @@ func kinds() []kind {
 		{"phases", "times of operations between computations of that many us: median, 99th percentile, mean, processor time", []int{5, 20, 60, 500}, 0},
 		{"guideline", "time of a call, and of others with the same effect, for buffers that are written and read between calls", []int{8, 4 << 10, 1 << 20}, 0},
 		{"waitsome", "time to complete one of that many receives, by Waitsome and by a Wait for each", []int{600, 6000, 60000}, -2},
+		{"proxy", "wall time of small applications: cg, md, fft, wavefront, tasks, walk", []int{0}, 0},
 		{"memory", "memory of a rank after Init, a ring, and an exchange of that many bytes between all", []int{8}, 0},
 		{"init", "launch, Init, Finalize and exit of all ranks", []int{0}, 0},
 		{"spawn", "time until that many spawned processes have sent a message, and have ended", []int{1, 4}, 1},
@@ -176,7 +177,7 @@ func (p *Plan) Check(ranks int) error {
 	if p.Sizes == nil || len(k.sizes) == 1 && k.sizes[0] < 2 || k.name == "fop" || k.name == "cas" {
 		p.Sizes = k.sizes // these benchmarks have fixed sizes
 	}
-	if err := errors.Join(p.checkPartitioned(), p.checkPhases()); err != nil {
+	if err := errors.Join(p.checkPartitioned(), p.checkPhases(), p.checkProxy()); err != nil {
 		return err
 	}
 	if err := p.checkOneSided(); err != nil {
@@ -248,6 +249,8 @@ func Run(world *mpi.Comm, p *Plan, out io.Writer) error {
 			err = guidelines(world, p, size, report)
 		case "waitsome":
 			err = completions(world, p, size, report)
+		case "proxy":
+			err = proxies(world, p, size, report)
 		case "memory":
 			err = memory(world, p, size, report)
 		case "type":

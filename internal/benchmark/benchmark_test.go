@@ -66,6 +66,7 @@ func TestJSONOfEveryBenchmark(t *testing.T) {
 		{"phases", 3, []int{5}, phaseLines()},
 		{"guideline", 2, []int{8}, guidelineLines()},
 		{"waitsome", 4, []int{50}, completionLines()},
+		{"proxy", 4, nil, proxyLines()},
 		{"pack", 1, []int{192}, packed("pack", 192)},
 		{"unpack", 2, []int{64}, packed("unpack", 64)},
 		{"type", 1, []int{4}, []string{
@@ -117,6 +118,14 @@ func guidelineLines() (lines []string) {
 func completionLines() (lines []string) {
 	for _, way := range []string{"complete waitsome", "complete waits", "arriving waitsome", "arriving waits"} {
 		lines = append(lines, fmt.Sprintf(`{"bench":"waitsome","fabric":"X","ranks":4,"size":50,"layout":%q,"us":F}`, way))
+	}
+	return lines
+}
+
+// proxyLines returns the lines that proxy prints.
+func proxyLines() (lines []string) {
+	for _, name := range proxyNames() {
+		lines = append(lines, fmt.Sprintf(`{"bench":"proxy","fabric":"X","ranks":4,"op":%q,"us":F}`, name))
 	}
 	return lines
 }
@@ -297,6 +306,14 @@ func TestLoopsInCUseTheSameNumbers(t *testing.T) {
 		"OPS": passiveOps, "BUSY_MS": passiveBusyMS, "CELL": cell, "MAX_WORKERS": maxWorkers,
 		"GUIDELINE_BLOCK": guidelineBlock, "GUIDELINE_ROUNDS": guidelineRounds, "GUIDELINE_US": micros(guidelineTime),
 		"WAIT_ROUNDS": waitRounds, "WAIT_US": micros(waitTime), "SLOW_WAIT_US": micros(slowWait),
+		"PROXY_RUNS": proxyRuns, "SLOW_PROXY_US": micros(slowProxyTime),
+		"CG_SIDE": cgSide, "CG_STEPS": cgSteps, "CG_DIAGONAL": cgDiagonal, "CG_OFF": cgOff,
+		"MD_CELLS": mdCells, "MD_WIDTH": mdWidth, "MD_PARTICLES": mdParticles, "MD_STEPS": mdSteps, "MD_WEAK": mdWeak, "MD_RESULT": mdResult,
+		"FFT_SIDE": fftSide, "FFT_ROUNDS": fftRounds, "FFT_OFF": fftOff,
+		"WAVEFRONT_ROWS": wavefrontRows, "WAVEFRONT_COLUMNS": wavefrontColumns, "WAVEFRONT_MATCH": wavefrontMatch,
+		"WAVEFRONT_MISMATCH": wavefrontMismatch, "WAVEFRONT_GAP": wavefrontGap, "WAVEFRONT_RESULT": wavefrontResult,
+		"TASKS": tasks, "TASK_UNIT": taskUnit, "TASKS_RESULT": tasksResult,
+		"WALK_VERTICES": walkVertices, "WALK_DEGREE": walkDegree, "WALKS": walks, "WALK_LENGTH": walkLength, "WALK_WORK": walkWork, "WALK_RESULT": walkResult,
 		"BATCH_US": micros(batchTime), "MAX_BATCH": maxBatch, "SETTLE_US": micros(settleTime),
 	} {
 		m := regexp.MustCompile(`(?m)^#define ` + name + ` (\S+)`).FindStringSubmatch(source)

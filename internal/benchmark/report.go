@@ -14,7 +14,7 @@ type Result struct {
 	Bench  string
 	Fabric string
 	Ranks  int
-	Size   int    // bytes; the depth for matching; processes for spawn and pool; us for phases; requests for waitsome; meaningless for barrier, dup, init and connect
+	Size   int    // bytes; the depth for matching; processes for spawn and pool; us for phases; requests for waitsome; meaningless for barrier, dup, init, connect and proxy
 	Queue  string // matching: unexpected or posted
 	Layout string // pack, unpack, type, neighbor, partitioned, memory, guideline, waitsome and file-...: see above
 	US     float64
@@ -29,7 +29,7 @@ type Result struct {
 	Scope   string // mtflush: Plan.Scope
 	Order   bool   // mtflush
 
-	Op string // passive, phases: the operation; mtflush: Plan.WorkerOp
+	Op string // passive, phases: the operation; proxy: the application; mtflush: Plan.WorkerOp
 
 	// Of phases, in us; US is the median.
 	P99, Mean float64
@@ -55,6 +55,8 @@ func (r Result) JSON() string {
 	case "passive":
 		return s + fmt.Sprintf(`,"win":%q,"op":%q,"busy":%d,"ops":%d,"early":%d,"busy_us":%.4f,"attentive_us":%.4f}`,
 			r.Win, r.Op, r.Busy, r.Ops, r.Early, r.US, r.AttentiveUS)
+	case "proxy":
+		s += fmt.Sprintf(`,"op":%q`, r.Op)
 	case "phases":
 		return s + fmt.Sprintf(`,"op":%q,"layout":%q,"size":%d,"us":%.4f,"p99_us":%.4f,"mean_us":%.4f,"processor_us":%.4f}`,
 			r.Op, r.Layout, r.Size, r.US, r.P99, r.Mean, r.Processor)
@@ -142,6 +144,8 @@ func head(bench string) string {
 		return fmt.Sprintf("%-24s %12s %12s", "layout", "bytes", "us")
 	case "waitsome":
 		return fmt.Sprintf("%-24s %12s %12s", "way", "requests", "us")
+	case "proxy":
+		return fmt.Sprintf("%-12s %12s", "application", "ms")
 	case "memory":
 		return fmt.Sprintf("%-24s %12s", "after", "KiB")
 	case "put", "get":
@@ -182,6 +186,8 @@ func (r Result) row() string {
 		return fmt.Sprintf("%-24s %12d %12.3f", r.Layout, r.Size, r.US)
 	case "waitsome":
 		return fmt.Sprintf("%-24s %12d %12.4f", r.Layout, r.Size, r.US)
+	case "proxy":
+		return fmt.Sprintf("%-12s %12.3f", r.Op, r.US/1e3)
 	case "memory":
 		return fmt.Sprintf("%-24s %12.1f", r.Layout, r.KiB)
 	case "put", "get":

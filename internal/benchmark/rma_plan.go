@@ -40,7 +40,7 @@ func (p *Plan) Spreads() bool {
 // checkOneSided checks the fields that only one-sided communication uses, and fills in defaults.
 func (p *Plan) checkOneSided() error {
 	if !slices.Contains(oneSidedNames(), p.Name) {
-		if p.Wins != nil || p.Types != nil || p.Workers != nil && p.Name != "partitioned" || p.Scope != "" || p.Order || p.WorkerOp != "" && p.Name != "phases" || p.Ops != 0 || p.BusyMS != 0 {
+		if p.Wins != nil || p.Types != nil || p.Workers != nil && p.Name != "partitioned" || p.Scope != "" || p.Order || p.WorkerOp != "" && p.Name != "phases" && p.Name != "proxy" || p.Ops != 0 || p.BusyMS != 0 {
 			return fmt.Errorf("%s takes none of the options of one-sided communication", p.Name)
 		}
 		return nil
