@@ -228,6 +228,14 @@ func Testsome(rs []Request, indices []int, sts []Status) (int, error) {
 	return some("Testsome", rs, indices, sts, false)
 }
 
+// To look at many requests takes as long as to receive many messages. So Waitsome and Testsome first receive as many as there
+// are requests, if they come so fast: for every emptyPollFor requests one poll may find nothing, and maxEmptyPolls
+// in all, which is some microseconds.
+const (
+	emptyPollFor  = 64
+	maxEmptyPolls = 64
+)
+
 func some(what string, rs []Request, indices []int, sts []Status, wait bool) (int, error) {
 	if len(indices) < len(rs) {
 		return 0, fail(ErrArg, what, nil, "%d indices for %d requests", len(indices), len(rs))
@@ -280,6 +288,10 @@ func some(what string, rs []Request, indices []int, sts []Status, wait bool) (in
 				}
 			}
 		}
+		receive := func() { e.Proc().ProgressMany(len(rs), min(len(rs)/emptyPollFor, maxEmptyPolls)) }
+		if len(rs) >= emptyPollFor {
+			receive()
+		}
 		if take(); active && n == 0 {
 			if wait {
 				inner := e.Scratch(len(rs))
@@ -288,9 +300,8 @@ func some(what string, rs []Request, indices []int, sts []Status, wait bool) (in
 				}
 				e.AwaitAny(inner)
 				e.Return(inner)
-			} else {
-				e.Proc().Progress(-1)
 			}
+			receive()
 			take()
 		}
 		e.Proc().Unlock()

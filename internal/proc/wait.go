@@ -331,22 +331,42 @@ func (p *Proc) Polling() bool { return p.polling() && !p.arming }
 // Progress polls once, for calls that test, and runs the queued tasks.
 func (p *Proc) Progress(hint int) {
 	p.progress(hint)
+	p.runTasks()
+}
+
+// ProgressMany is Progress for calls that then look at many operations: it polls on as long as something arrives. It ends
+// after idle polls in a row that have found nothing, or when as much was done as limit says.
+func (p *Proc) ProgressMany(limit, idle int) {
+	for done, empty := 0, 0; done < limit && empty <= idle; {
+		n := p.progress(-1)
+		done += n
+		if empty++; n > 0 {
+			empty = 0
+		}
+	}
+	p.runTasks()
+}
+
+// runTasks runs the tasks that are queued.
+func (p *Proc) runTasks() {
 	for n := len(p.tasks); n > 0 && len(p.tasks) > 0; n-- {
 		p.runTask()
 	}
 }
 
-// progress polls once.
-func (p *Proc) progress(hint int) {
+// progress polls once, and reports how much it did.
+func (p *Proc) progress(hint int) int {
 	if p.polling() {
 		p.yieldLock() // the poller makes progress
-		return
+		return 0
 	}
 	p.enterPoll()
-	if p.poll(hint) == 0 && p.rec.Want.Load() != 0 {
+	n := p.poll(hint)
+	if n == 0 && p.rec.Want.Load() != 0 {
 		p.yieldLock()
 	}
 	p.leavePoll()
+	return n
 }
 
 // pollAll polls everything, sockets included. That is necessary after arming, since frames that
