@@ -130,7 +130,7 @@ static void combine(struct slot *s, union operand *sum, const char *row, int cou
 	}
 }
 
-/* slot.allreduce of short operands, in a call that has entered */
+/* slot.allreduce of short operands, in a call that has entered. send may be recv, which is stored last. */
 static int allreduce(struct slot *s, const void *send, void *recv, uint64_t n, int count, MPI_Datatype datatype, MPI_Op op) {
 	union operand sum;
 	WORD(s, NUMBER)++;
@@ -174,7 +174,10 @@ static int allreduce(struct slot *s, const void *send, void *recv, uint64_t n, i
 int halo_coll_allreduce(const void *send, void *recv, int64_t count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
 	struct slot s;
 	uint64_t n = halo_bytes(count, datatype);
-	if (n == 0 || n > HALO_SLOT_SHORT || !HALO_THERE(send) || !HALO_THERE(recv) || !halo_apart(send, n, recv, n) ||
+	int in_place = send == MPI_IN_PLACE;
+	if (in_place)
+		send = recv;
+	if (n == 0 || n > HALO_SLOT_SHORT || !HALO_THERE(send) || !HALO_THERE(recv) || (!in_place && !halo_apart(send, n, recv, n)) ||
 	    !combines(op, halo_type(datatype)) || !halo_environment_fits(1) || !find_slot(&s, comm) || !enter(&s, HALO_KIND_ALLREDUCE))
 		return HALO_LEFT;
 	return leave(&s, allreduce(&s, send, recv, n, (int)count, datatype, op));

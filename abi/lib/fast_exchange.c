@@ -17,9 +17,16 @@ static int allgather(struct slot *s, const void *send, void *recv, uint64_t n) {
 
 int halo_coll_allgather(const void *send, int64_t count, MPI_Datatype datatype, void *recv, int64_t recv_count, MPI_Datatype recv_datatype, MPI_Comm comm) {
 	struct slot s;
-	uint64_t n = halo_bytes(count, datatype);
-	if (n == 0 || n >= HALO_COPY_LESS || count != recv_count || datatype != recv_datatype || !HALO_THERE(send) || !HALO_THERE(recv) ||
-	    !find_slot(&s, comm) || !has_place(&s, n) || !halo_apart(send, n, recv, n * (uint64_t)s.size) || !enter(&s, HALO_KIND_ALLGATHER))
+	uint64_t n = halo_bytes(recv_count, recv_datatype);
+	int in_place = send == MPI_IN_PLACE;
+	if (n == 0 || n >= HALO_COPY_LESS || (!in_place && (count != recv_count || datatype != recv_datatype || !HALO_THERE(send))) || !HALO_THERE(recv) ||
+	    !find_slot(&s, comm) || !has_place(&s, n))
+		return HALO_LEFT;
+	if (in_place) /* the own block, which is copied to itself in the end */
+		send = (const char *)recv + (uint64_t)s.rank * n;
+	else if (!halo_apart(send, n, recv, n * (uint64_t)s.size))
+		return HALO_LEFT;
+	if (!enter(&s, HALO_KIND_ALLGATHER))
 		return HALO_LEFT;
 	return leave(&s, allgather(&s, send, recv, n));
 }
