@@ -77,11 +77,20 @@ static void complete(int tag) {
 	OK(MPI_Request_get_status(r[0], &flag, &s[0]));
 	CHECK(flag, "get_status: flag %d", flag);
 	expect_nothing(&s[0], "get_status");
-	OK(MPI_Cancel(&r[0]));
 	OK(MPI_Request_free(&r[0]));
 	OK(MPI_Request_free(&r[3]));
 	OK(MPI_Waitall(2, &r[1], MPI_STATUSES_IGNORE));
 	finish("free", &s[0]);
+
+	start(tag);
+	OK(MPI_Cancel(&r[0]));
+	OK(MPI_Cancel(&r[3]));
+	OK(MPI_Waitall(n, r, s));
+	OK(MPI_Test_cancelled(&s[0], &flag));
+	CHECK(!flag, "a receive from nowhere: cancelled %d", flag);
+	OK(MPI_Test_cancelled(&s[3], &flag));
+	CHECK(!flag, "a send to nowhere: cancelled %d", flag);
+	finish("Cancel", &s[0]);
 
 	s[0].MPI_SOURCE = -77;
 	OK(MPI_Recv(buf, 1, MPI_INT, MPI_PROC_NULL, tag, MPI_COMM_WORLD, &s[0]));

@@ -17,10 +17,14 @@ const requestDone handle = 0x7f5
 // the status of such a receive.
 const requestNothing handle = 0x7f6
 
-// isDone reports whether h is requestDone, requestNothing, or the handle of a send that C has completed. Such a handle is
+// requestNowhere is the handle of every send to MPI_PROC_NULL that C has started. Unlike an operation on a window, it
+// may be cancelled.
+const requestNowhere handle = 0x7f7
+
+// isDone reports whether h is requestDone, requestNothing, requestNowhere, or the handle of a send that C has completed. Such a handle is
 // the number of the send and kindSent. It has as many bits as the integer that stands for it in Fortran.
 func isDone(h handle) bool {
-	return h == requestDone || h == requestNothing || h&(1<<kindBits-1) == handle(kindSent) && h>>kindBits >= shmfmt.SentFirst && h>>kindBits < 1<<shmfmt.SentBits
+	return requestDone <= h && h <= requestNowhere || h&(1<<kindBits-1) == handle(kindSent) && h>>kindBits >= shmfmt.SentFirst && h>>kindBits < 1<<shmfmt.SentBits
 }
 
 // isReceived reports whether h is the handle of a receive that C has posted: the number of the receive and
@@ -42,6 +46,8 @@ func (l *Lib) standIn(h handle) mpi.Request {
 		return engine.CompletedRequest(l.base())
 	case requestNothing:
 		return mpi.Irecv(l.base(), []byte(nil), mpi.ProcNull, mpi.AnyTag)
+	case requestNowhere:
+		return mpi.Isend(l.base(), []byte(nil), mpi.ProcNull, 0)
 	}
 	return engine.SentRequest(l.base(), uint32(h>>kindBits))
 }

@@ -126,7 +126,7 @@ int halo_fast_isend(const void *buf, int64_t count, MPI_Datatype datatype, int d
 	if (send_short(buf, count, datatype, dest, tag, comm, &number))
 		*request = (MPI_Request)(uintptr_t)(number << 4 | HALO_KIND_SENT);
 	else if (nothing(buf, count, datatype, dest, tag, comm))
-		*request = HALO_REQUEST_DONE;
+		*request = HALO_REQUEST_NOWHERE;
 	else
 		return 0;
 	return 1;

@@ -1,8 +1,8 @@
 /*
  * Requests of operations that are complete when the call that starts them returns: MPI_Rput and
  * the like on mapped memory, and MPI_Isend of short messages. Those of one-sided operations all have one
- * handle, HALO_REQUEST_DONE, and so have sends to MPI_PROC_NULL; receives from there have HALO_REQUEST_NOTHING, whose
- * status says so. That of a send to a process contains its number (shmfmt.SentRecord). Such handles are in no
+ * handle, HALO_REQUEST_DONE. Sends to MPI_PROC_NULL have HALO_REQUEST_NOWHERE, which may be cancelled, and receives from
+ * there HALO_REQUEST_NOTHING, whose status says so. That of a send to a process contains its number (shmfmt.SentRecord). Such handles are in no
  * table, so that the completing calls do not enter Go. If another call gets one, abi/bind makes a request
  * for it (Lib.undone). The handle of a receive that C has posted contains its number, too
  * (shmfmt.ReceiveRecord), and abi/bind finds the request by it (Lib.receive).
@@ -14,13 +14,14 @@
 
 #define HALO_REQUEST_DONE ((MPI_Request)0x7f5) /* requestDone of abi/bind */
 #define HALO_REQUEST_NOTHING ((MPI_Request)0x7f6) /* requestNothing of abi/bind */
+#define HALO_REQUEST_NOWHERE ((MPI_Request)0x7f7) /* requestNowhere of abi/bind */
 #define HALO_KIND_SENT 13                      /* kindSent of abi/bind */
 #define HALO_KIND_RECEIVED 14                  /* kindReceived of abi/bind */
 
 /* isDone of abi/bind: whether a request is complete and has no object. */
 static inline int halo_done(MPI_Request request) {
 	uintptr_t h = (uintptr_t)request;
-	return request == HALO_REQUEST_DONE || request == HALO_REQUEST_NOTHING || ((h & 15) == HALO_KIND_SENT && h >> 4 >= HALO_SENT_FIRST && h >> 4 < (uintptr_t)1 << HALO_SENT_BITS);
+	return (request >= HALO_REQUEST_DONE && request <= HALO_REQUEST_NOWHERE) || ((h & 15) == HALO_KIND_SENT && h >> 4 >= HALO_SENT_FIRST && h >> 4 < (uintptr_t)1 << HALO_SENT_BITS);
 }
 
 /* isReceived of abi/bind: whether a request is that of a receive that C has posted. */

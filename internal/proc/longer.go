@@ -6,17 +6,11 @@ import (
 	"github.com/halo-mpi/halo/internal/planted"
 )
 
-// lasts calls yield, and reports whether the core was lost in it: there should be no other yield, and for some time no
-// waiter polls for long.
+// lasts calls yield, and reports whether the core was lost in it: there should be no other.
 func (p *Proc) lasts(yield func()) bool {
 	began := time.Now()
 	yield()
-	now := time.Now()
-	if now.Sub(began) <= p.policy.Slice || planted.CoreGivenAway {
-		return false
-	}
-	p.core.Lose(now)
-	return true
+	return time.Since(began) > p.policy.Slice && !planted.CoreGivenAway
 }
 
 // socketPolls is how many polls of memory take as long as one of sockets.

@@ -216,7 +216,9 @@ func (p *Proc) pollFor(e *Event, hint int) bool {
 					p.threads.yieldsLeft /= 2
 				}
 			case e.yield && p.policy.Often && !p.core.Lost(time.Now()) && !planted.CoreKept:
-				p.lasts(p.policy.Yield)
+				if p.lasts(p.policy.Yield) {
+					p.core.Lose(time.Now())
+				}
 			}
 			continue
 		}
@@ -327,99 +329,6 @@ func (p *Proc) Woken() bool { return p.woken > 0 }
 // Polling reports whether there is a poller that continues until its event has happened, or that
 // hands over to another waiter: it is neither a service nor about to sleep.
 func (p *Proc) Polling() bool { return p.polling() && !p.arming }
-
-// Progress polls once, for calls that test, and runs the queued tasks.
-func (p *Proc) Progress(hint int) {
-	p.progress(hint)
-	p.runTasks()
-}
-
-// ProgressMany is Progress for calls that then look at many operations: it polls on as long as something arrives. It ends
-// after idle polls in a row that have found nothing, or when as much was done as limit says.
-func (p *Proc) ProgressMany(limit, idle int) {
-	for done, empty := 0, 0; done < limit && empty <= idle; {
-		n := p.progress(-1)
-		done += n
-		if empty++; n > 0 {
-			empty = 0
-		}
-	}
-	p.runTasks()
-}
-
-// runTasks runs the tasks that are queued.
-func (p *Proc) runTasks() {
-	for n := len(p.tasks); n > 0 && len(p.tasks) > 0; n-- {
-		p.runTask()
-	}
-}
-
-// progress polls once, and reports how much it did.
-func (p *Proc) progress(hint int) int {
-	if p.polling() {
-		p.yieldLock() // the poller makes progress
-		return 0
-	}
-	p.enterPoll()
-	n := p.poll(hint)
-	if n == 0 && p.rec.Want.Load() != 0 {
-		p.yieldLock()
-	}
-	p.leavePoll()
-	return n
-}
-
-// pollAll polls everything, sockets included. That is necessary after arming, since frames that
-// arrived before do not ring. After a yield of the core the cost does not matter.
-func (p *Proc) pollAll(hint int) int {
-	p.rec.Turns |= SocketTurns - 1 // the next poll includes sockets
-	return p.poll(hint)
-}
-
-// overSockets reports whether a waiter polls sockets every turn, which is a system call: only when a frame from there is
-// awaited, or when there is no other fabric.
-func (p *Proc) overSockets(hint int) bool {
-	return p.rings == nil || hint >= 0 && !p.ThroughRings(hint)
-}
-
-// poll polls memory, and sockets only in some turns. It reports how much it did.
-func (p *Proc) poll(hint int) int {
-	n := 0
-	if p.rings != nil {
-		n = p.rings.Poll(p.sink, hint)
-		if p.node != nil {
-			n += p.node.PollOffers(n == 0)
-		}
-	}
-	p.rec.Turns++
-	for _, l := range p.transports {
-		if l.sockets && (p.rec.Turns%SocketTurns == 0 || p.overSockets(hint)) {
-			n += l.fab.Poll(p.sink, hint)
-			if len(p.ended) > 0 {
-				p.forgetEnded()
-			}
-		}
-	}
-	if p.rec.Turns%noteTurns == 0 {
-		p.noteParked()
-	}
-	if len(p.queuedPeers) > 0 {
-		n += p.flushQueues()
-	}
-	if p.busy > 0 {
-		for _, w := range p.work {
-			n += w.Work()
-		}
-	}
-	if p.watched > 0 {
-		for _, e := range p.parked {
-			if e.word != nil && e.happened() {
-				e.park.unpark()
-			}
-		}
-	}
-	return n
-}
 
 // Peek waits a short time for the next frame of a peer in memory, and returns it in place. It
 // returns nil if none arrives, or if a poller has anything else to do: other waiters, work, send

@@ -82,8 +82,9 @@ static int wrong_with_several(int later) {
 				n++;
 			halo_monitor_of_several();
 		}
-		if (syscall(SYS_sched_getscheduler, held) != SCHED_OTHER) {
-			fprintf(stderr, "several threads, said later: %d: thread %d has not the usual policy\n", later, i);
+		long has = syscall(SYS_sched_getscheduler, held);
+		if (has != SCHED_OTHER) {
+			fprintf(stderr, "several threads, said later: %d: thread %d, number %d, has policy %ld, not the usual one\n", later, i, held, has);
 			n++;
 		}
 	}
