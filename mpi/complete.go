@@ -230,7 +230,7 @@ func Testsome(rs []Request, indices []int, sts []Status) (int, error) {
 
 // To look at many requests takes as long as to receive many messages. So Waitsome and Testsome first receive as many as there
 // are requests, if they come so fast: for every emptyPollFor requests one poll may find nothing, and maxEmptyPolls
-// in all, which is some microseconds.
+// in all, which is some microseconds. Polls of sockets count for more: see Proc.ProgressMany.
 const (
 	emptyPollFor  = 64
 	maxEmptyPolls = 64

@@ -33,7 +33,8 @@ func (e *Engine) copy(t *target, a *Op, off uint64) bool {
 
 // byFrame reports whether a put goes by a frame although the kernel could copy it: a short one, in an epoch of Start. The
 // frame of Complete follows, in the same line of the ring if there is room, and the target takes both when it waits for the
-// end of its epoch. Nobody waits for an answer in between, and a frame costs a tenth of the system call.
+// end of its epoch. Nobody waits for an answer in between, and a frame costs a tenth of the system call. Some of those that
+// follow longer puts do not come here: the kernel copies what Engine.allow has counted.
 func (t *target) byFrame(a *Op) bool {
 	if t.path != pathKernel || a.Kind != Put || a.size() > offerMax || !a.contiguous() {
 		return false
