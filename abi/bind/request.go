@@ -425,13 +425,13 @@ func (l *Lib) getStatus(a args) error {
 		a.setBool(1, true)
 		a.setEmpty(2)
 		return nil
-	case h == requestNothing:
-		a.setBool(1, true)
-		a.setStatus(2, mpi.Status{Source: mpi.ProcNull, Tag: mpi.AnyTag})
-		return nil
 	case isDone(h):
+		source := mpi.AnySource
+		if h == requestNothing {
+			source = mpi.ProcNull
+		}
 		a.setBool(1, true)
-		a.setStatus(2, mpi.Status{Source: mpi.AnySource, Tag: mpi.AnyTag})
+		a.setStatus(2, mpi.Status{Source: source, Tag: mpi.AnyTag})
 		return nil
 	}
 	q, ok := l.find(h)

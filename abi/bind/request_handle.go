@@ -21,7 +21,8 @@ const requestNothing handle = 0x7f6
 // may be cancelled.
 const requestNowhere handle = 0x7f7
 
-// isDone reports whether h is requestDone, requestNothing, requestNowhere, or the handle of a send that C has completed. Such a handle is
+// isDone reports whether h is requestDone, requestNothing, requestNowhere, or the handle of a send that C has completed.
+// The last one is
 // the number of the send and kindSent. It has as many bits as the integer that stands for it in Fortran.
 func isDone(h handle) bool {
 	return requestDone <= h && h <= requestNowhere || h&(1<<kindBits-1) == handle(kindSent) && h>>kindBits >= shmfmt.SentFirst && h>>kindBits < 1<<shmfmt.SentBits

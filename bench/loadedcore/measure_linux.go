@@ -176,12 +176,14 @@ func timeSlices(d time.Duration) (off, on []time.Duration) {
 	for {
 		now := time.Now()
 		if now.Sub(last) > lost {
-			if off = append(off, now.Sub(last)); len(off) > 1 { // the first spell on the core is not a whole one
+			off = append(off, now.Sub(last))
+			if len(off) > 1 { // the first spell on the core is not a whole one
 				on = append(on, last.Sub(got))
 			}
 			got = now
 		}
-		if last = now; now.Sub(first) > d {
+		last = now
+		if now.Sub(first) > d {
 			return off, on
 		}
 	}

@@ -32,7 +32,8 @@ func completions(world *mpi.Comm, p *Plan, n int, report *Report) error {
 	half := world.Size() / 2
 	c := &completion{world: world, words: written[int64](n), requests: make([]mpi.Request, n), indices: make([]int, n)}
 	sends := world.Rank() >= half
-	if c.peer = world.Rank() + half; sends {
+	c.peer = world.Rank() + half
+	if sends {
 		c.peer = world.Rank() - half
 	}
 	per, err := c.rounds(p, sends)

@@ -40,9 +40,9 @@ func (f *early) Poll(s fabric.Sink, _ int) int {
 	return 1
 }
 
-// A process with peers in memory and on other nodes polls both fabrics after Arm and before it sleeps, as
-// the contract of Arm demands, although it polls sockets seldom otherwise.
-func TestBothFabricsAreLookedAtAfterArming(t *testing.T) {
+// besideEarly returns process 0, with process 1 in memory and process 2 behind far. It is not started.
+func besideEarly(t *testing.T, far *early, policy proc.Policy) *proc.Proc {
+	t.Helper()
 	w, err := inproc.NewNode([]int{0, 1}, 3)
 	if err != nil {
 		t.Fatal(err)
@@ -51,11 +51,17 @@ func TestBothFabricsAreLookedAtAfterArming(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	far := &early{closed: make(chan struct{})}
-	p, err := proc.New(boot.Memory(3)[0], node, far, proc.Policy{Loads: 4, Yields: shortly, Yield: runtime.Gosched})
+	p, err := proc.New(boot.Memory(3)[0], node, far, policy)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return p
+}
+
+// A process with peers in memory and on other nodes polls both fabrics after Arm and before it sleeps, as
+// the contract of Arm demands, although it polls sockets seldom otherwise.
+func TestBothFabricsAreLookedAtAfterArming(t *testing.T) {
+	p := besideEarly(t, &early{closed: make(chan struct{})}, proc.Policy{Loads: 4, Yields: shortly, Yield: runtime.Gosched})
 	var e proc.Event
 	p.Start(&frames{fn: func(int, *wire.Header) { e.Fire() }})
 	done := waiter(p, &e, nil)
@@ -79,14 +85,6 @@ func TestBothFabricsAreLookedAtAfterArming(t *testing.T) {
 // of its polls is a system call.
 func TestWaitersPollSocketsLessOften(t *testing.T) {
 	for hint, want := range map[int]int64{1: 1600, 2: 1600 / proc.SocketPolls} {
-		w, err := inproc.NewNode([]int{0, 1}, 3)
-		if err != nil {
-			t.Fatal(err)
-		}
-		node, err := w.Open(0)
-		if err != nil {
-			t.Fatal(err)
-		}
 		var c polls
 		var e proc.Event
 		var polled int64
@@ -96,10 +94,7 @@ func TestWaitersPollSocketsLessOften(t *testing.T) {
 				e.Fire()
 			}
 		}
-		p, err := proc.New(boot.Memory(3)[0], node, &early{delivered: true, closed: make(chan struct{})}, proc.Policy{Loads: 1600, Yields: shortly, Yield: yield})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := besideEarly(t, &early{delivered: true, closed: make(chan struct{})}, proc.Policy{Loads: 1600, Yields: shortly, Yield: yield})
 		p.Start(&frames{fn: func(int, *wire.Header) {}}, &c)
 		p.Lock()
 		p.SetBusy(1)

@@ -18,7 +18,8 @@ func (p *Proc) ProgressMany(limit, idle int) {
 	for done, empty := 0, 0; done < limit && empty <= idle; {
 		n := p.progress(-1)
 		done += n
-		if empty++; n > 0 {
+		empty++
+		if n > 0 {
 			empty = 0
 		}
 	}

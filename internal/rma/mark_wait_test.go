@@ -21,7 +21,8 @@ func TestFlushesYieldToServicesOfTargets(t *testing.T) {
 		polls, answered := 0, false
 		yields = 0
 		f.poll = func() {
-			if polls++; !answered && (yields > 2 || polls == 10_000) {
+			polls++
+			if !answered && (yields > 2 || polls == 10_000) {
 				answered = true
 				deliver(e, wire.Header{Kind: wire.WinDone, Arg: flush + 1}, nil)
 			}

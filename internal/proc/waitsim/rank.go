@@ -136,7 +136,8 @@ func (s *sim) polledOn(i int) bool {
 // yieldOrSleep ends the polls of a waiter.
 func (s *sim) yieldOrSleep(i int) {
 	r := &s.ranks[i]
-	if r.yields = s.policy.Yields; r.yields == 0 {
+	r.yields = s.policy.Yields
+	if r.yields == 0 {
 		s.block(i)
 		return
 	}
@@ -157,7 +158,8 @@ func (s *sim) send(i int) {
 		if !q.waits() || q.step != r.step || q.happens < never || q.happened {
 			continue
 		}
-		if q.happens = s.arrives(p); q.happens < never && q.asleep() {
+		q.happens = s.arrives(p)
+		if q.happens < never && q.asleep() {
 			left += s.m.WakeCall
 			s.pay(p, i, s.m.WakeCall)
 		}
@@ -213,9 +215,10 @@ func (s *sim) waitBy(i int, how choice) {
 	case sleep, wakeEarly:
 		s.block(i)
 	default:
-		if r.phase = polls; s.policy.Loads == 0 {
+		r.phase, s.threads[i].left = polls, never
+		if s.policy.Loads == 0 {
 			s.yieldOrSleep(i)
-		} else if s.threads[i].left = never; s.policy.Loads < forever {
+		} else if s.policy.Loads < forever {
 			s.threads[i].left = time.Duration(s.policy.Loads) * s.m.Poll
 		}
 	}
@@ -266,7 +269,8 @@ func (s *sim) goOn(i int) {
 	r.costs.Late += s.now - r.at
 	s.record(r)
 	r.happens, r.alarm, r.happened = never, never, false
-	if r.step++; r.step < len(s.schedule.Work[i]) {
+	r.step++
+	if r.step < len(s.schedule.Work[i]) {
 		s.compute(i)
 		return
 	}
@@ -286,7 +290,8 @@ func (s *sim) record(r *rank) {
 	if r.best.nominal > 0 {
 		r.wait.Ratio = float64(r.costs.Nominal()) / float64(r.best.nominal)
 	}
-	if r.wait.Ended = s.now; s.seen != nil {
+	r.wait.Ended = s.now
+	if s.seen != nil {
 		s.seen(&r.wait)
 	}
 }
