@@ -69,8 +69,8 @@ static inline int done(void) {
 	if (me == 0 && all == 0) puts("no errors");
 	if (me == 0 && all != 0) printf("%d errors\n", all);
 	fflush(stdout);
-	MPI_Finalize();
-	return all != 0;
+	OK(MPI_Finalize());
+	return all != 0 || wrong != 0;
 }
 
 #endif

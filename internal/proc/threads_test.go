@@ -318,3 +318,43 @@ func TestBRD01_ThreadsLeaveCallsThatWait(t *testing.T) {
 		t.Errorf("the first has waited %v, the second %v, woken %v, parked %d", first, second, p.Woken(), p.Parked())
 	}
 }
+
+// told is an About that counts how often a thread has left the call that waits for it.
+type told struct{ left int }
+
+func (*told) AppendAbout(b []byte) []byte { return b }
+func (o *told) Left()                     { o.left++ }
+
+// A thread whose wish to leave comes while it looks, because another thread wants to leave, leaves as late as it has
+// told what it waits for: else that stays, and MPI_Finalize finds a probe that waits.
+func TestBRD01_ThreadsTellWhatTheyLeave(t *testing.T) {
+	e, about := new(proc.Event), new(told)
+	var leavers atomic.Uint32
+	var wants bool
+	leave := func(now bool) bool {
+		did := wants
+		wants = true // by a signal that comes just then
+		if now && did {
+			leavers.Store(0)
+			runtime.Goexit()
+		}
+		return did
+	}
+	p, _ := pairOf(t, proc.Policy{Loads: 4, Yields: forever, Yield: runtime.Gosched, Threads: true, Leavers: &leavers, Leave: leave}, []*proc.Event{e, new(proc.Event)})
+	e.About = about
+	leavers.Store(1)
+	left := make(chan struct{})
+	go func() {
+		defer close(left)
+		runtime.LockOSThread()
+		p.Lock()
+		p.Wait(e, -1)
+		p.Unlock()
+	}()
+	<-left
+	p.Lock()
+	defer p.Unlock()
+	if about.left != 1 {
+		t.Errorf("the thread has left its call, and told of it %d times", about.left)
+	}
+}

@@ -147,11 +147,15 @@ func (p *Proc) letLeave(e *Event) {
 	if e.noted {
 		p.noteWake(e)
 	}
-	if l, ok := e.About.(Leaver); ok && p.policy.Leave(false) {
+	// It is asked once: the wish may come at any instruction, and a thread must not leave before Left is called.
+	leaves := p.policy.Leave(false)
+	if l, ok := e.About.(Leaver); ok && leaves {
 		l.Left()
 	}
 	p.Unlock()
-	p.policy.Leave(true)
+	if leaves {
+		p.policy.Leave(true)
+	}
 	p.Lock()
 }
 
