@@ -191,6 +191,7 @@ func (a *agent) startOne(p *process, env []string, cpus []int, stdin *os.File) e
 		dir:   app.dir,
 		cpus:  cpus,
 		files: []*os.File{stdin, theirEnds[0], theirEnds[1], theirs},
+		rank:  true,
 		env:   append(env[:len(env):len(env)], a.environ(p, self, inode)...),
 	})
 	if err != nil {
@@ -231,10 +232,18 @@ func cause(err error) string {
 
 // signal sends s to all ranks and the processes that they have started.
 func (a *agent) signal(s syscall.Signal) {
+	var groups []int
 	for _, p := range a.procs {
 		if p.alive() {
-			syscall.Kill(-p.pid, s)
+			groups = append(groups, p.pid)
 		}
+	}
+	if s == syscall.SIGTSTP {
+		sys.Suspend(groups)
+		return
+	}
+	for _, g := range groups {
+		syscall.Kill(-g, s)
 	}
 }
 

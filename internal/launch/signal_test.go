@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/halo-mpi/halo/internal/testrun"
 )
 
 func TestSignalsReachTheRanks(t *testing.T) {
@@ -92,6 +94,35 @@ func TestStopAndContinue(t *testing.T) {
 	for _, pid := range pids {
 		awaitState(t, pid, "SR")
 	}
+	r.cmd.Process.Signal(syscall.SIGTERM)
+	r.wait(143)
+}
+
+// A rank that has an action of its own for SIGTSTP is not stopped, and what it has started is.
+func TestStopActionsOfRanks(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("states of processes are read from /proc")
+	}
+	said := filepath.Join(t.TempDir(), "said")
+	const script = `trap 'echo action >> $0' TSTP; sleep 1000 & child=$!; echo $$ $child > $0.new; mv $0.new $0
+		while :; do wait $child; done`
+	r := newRun(t, "-n", "1", "sh", "-c", script, said).start()
+	var rank, child int
+	testrun.Until(t, "the rank says who it is", func() bool {
+		text, _ := os.ReadFile(said)
+		n, _ := fmt.Sscan(string(text), &rank, &child)
+		return n == 2
+	})
+	r.cmd.Process.Signal(syscall.SIGTSTP)
+	awaitState(t, r.cmd.Process.Pid, "T")
+	awaitState(t, child, "T")
+	testrun.Until(t, "the rank runs its action", func() bool {
+		text, _ := os.ReadFile(said)
+		return strings.HasSuffix(string(text), "action\n")
+	})
+	awaitState(t, rank, "SR")
+	r.cmd.Process.Signal(syscall.SIGCONT)
+	awaitState(t, child, "SR")
 	r.cmd.Process.Signal(syscall.SIGTERM)
 	r.wait(143)
 }

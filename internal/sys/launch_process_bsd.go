@@ -14,6 +14,16 @@ import (
 // whose launcher was killed.
 func DieWithParent(*syscall.SysProcAttr) {}
 
+// SharesBySession is false: this platform does not divide cores among sessions.
+func SharesBySession() bool { return false }
+
+// Suspend sends SIGTSTP to all processes of some process groups.
+func Suspend(groups []int) {
+	for _, g := range groups {
+		syscall.Kill(-g, syscall.SIGTSTP)
+	}
+}
+
 // Subreaper is not supported on this platform.
 func Subreaper() error { return unsupported("adopting orphans") }
 

@@ -17,6 +17,22 @@ import (
 // So the thread must not end before the child may.
 func DieWithParent(a *syscall.SysProcAttr) { a.Pdeathsig = syscall.SIGKILL }
 
+// SharesBySession reports whether a child gets more of the cores in a session of its own. The kernel divides a core
+// among sessions, and what a session gets among its processes (sched_autogroup in sched(7)). A process in the session of
+// its user shares with the other ranks and all that was started from the same terminal what anybody's single process in
+// another session has for itself.
+//
+// Niceness and policies count only within a session. Where this process, or its session, has other ones than
+// the usual, its user has chosen how a child competes with others.
+func SharesBySession() bool {
+	a, err := unix.SchedGetAttr(0, 0)
+	if err != nil || a.Policy != unix.SCHED_NORMAL || a.Nice != 0 {
+		return false
+	}
+	group, err := os.ReadFile("/proc/self/autogroup") // "/autogroup-N nice N"
+	return err == nil && bytes.HasSuffix(bytes.TrimSpace(group), []byte(" nice 0"))
+}
+
 // Subreaper makes orphans among the descendants of this process its children,
 // so that it can find and end all of them.
 func Subreaper() error { return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
@@ -42,16 +58,45 @@ func Adopted() []int {
 	return pids
 }
 
+// Suspend sends SIGTSTP to all processes of some process groups, and SIGSTOP to those that have not set an action for
+// it. The kernel's own action, to stop, is left out in a session whose first process has its parent in another session.
+func Suspend(groups []int) {
+	for _, pid := range proc.processes() {
+		if f := proc.stat(pid); len(f) > 2 {
+			if group, err := strconv.Atoi(string(f[2])); err == nil && slices.Contains(groups, group) {
+				unix.Kill(pid, proc.stopSignal(pid))
+			}
+		}
+	}
+}
+
+// stopSignal is SIGTSTP for a process that catches or ignores it, and else SIGSTOP.
+func (d procDir) stopSignal(pid int) syscall.Signal {
+	status, _ := d.file(pid, "status")
+	for line := range bytes.Lines(status) {
+		name, mask, _ := bytes.Cut(line, []byte(":"))
+		if string(name) != "SigIgn" && string(name) != "SigCgt" {
+			continue
+		}
+		if bits, err := strconv.ParseUint(string(bytes.TrimSpace(mask)), 16, 64); err == nil && bits>>(unix.SIGTSTP-1)&1 == 1 {
+			return unix.SIGTSTP
+		}
+	}
+	return unix.SIGSTOP
+}
+
+// stat returns the fields of /proc/PID/stat behind the name, which may contain any character: state, parent, process group.
+func (d procDir) stat(pid int) [][]byte {
+	stat, _ := d.file(pid, "stat")
+	return bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+}
+
 // childrenByStat is for kernels without lists of children: it reads the parent of every process.
 func childrenByStat() (pids []int) {
 	me := []byte(strconv.Itoa(os.Getpid()))
 	for _, pid := range proc.processes() {
-		stat, _ := proc.file(pid, "stat")
-		// pid (name) state parent ...; the name may contain any character
-		if i := bytes.LastIndexByte(stat, ')'); i >= 0 {
-			if f := bytes.Fields(stat[i+1:]); len(f) > 1 && bytes.Equal(f[1], me) {
-				pids = append(pids, pid)
-			}
+		if f := proc.stat(pid); len(f) > 1 && bytes.Equal(f[1], me) {
+			pids = append(pids, pid)
 		}
 	}
 	return pids
