@@ -157,7 +157,7 @@ static int phase_steps(void (*step)(void), long us, double *times, double *proce
             spent += processor_us() - before;
             n += PHASE_BLOCK;
         }
-        more = now() - begin < PHASE_US && n + PHASE_BLOCK <= PHASE_STEPS;
+        more = warm || (now() - begin < PHASE_US && n + PHASE_BLOCK <= PHASE_STEPS);
         MPI_Bcast(&more, 1, MPI_INT, 0, MPI_COMM_WORLD);
     }
     *processor = (spent - computed) / n;

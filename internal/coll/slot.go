@@ -28,8 +28,10 @@ const (
 	// all their lines takes longer than the line of a counter takes to visit all of them.
 	cellsMax = 8
 	// loads is how often a member that has a core to itself loads a word, some 10 ns apart,
-	// before it polls as the engine does: several times the transfer of a line between cores.
-	loads = 200
+	// before it polls as the engine does: for 20 microseconds, since the other members come that late where programs
+	// compute between collectives. With 200 a program in C entered Go in every 20th step, and each time woke the monitor
+	// of Go's runtime, which interrupts the core.
+	loads = 2000
 	// yields is how often a member that shares its core yields before it polls. The others mostly
 	// come within one or two yields, and a poll costs a quarter of a yield.
 	yields = 8
