@@ -1,7 +1,6 @@
 /*
- * op_threads: functions of the program run on threads of the program that are inside a call
- * (issue 7): operations of blocking and nonblocking reductions, callbacks of attributes,
- * error handlers and generalized requests.
+ * op_threads: functions of the program run on threads of the program that are inside a call: operations of blocking
+ * and nonblocking reductions, callbacks of attributes, error handlers and generalized requests.
  */
 #include "check.h"
 

@@ -67,7 +67,7 @@ func TestHeatOverTwoHosts(t *testing.T) {
 	}
 }
 
-// TestFilesAreSharedOutOverTwoHosts is issue 3, section 5: words are counted and
+// TestFilesAreSharedOutOverTwoHosts: words are counted and
 // lines are sorted as on one host, and a file that is missing on one host only is reported once.
 func TestFilesAreSharedOutOverTwoHosts(t *testing.T) {
 	h := hosttest.Start(t, 2)
@@ -101,7 +101,7 @@ func TestFilesAreSharedOutOverTwoHosts(t *testing.T) {
 	}
 }
 
-// TestStructuresOverTwoHosts is issue 5, section 6: the data structures that are made of
+// TestStructuresOverTwoHosts: the data structures that are made of
 // one-sided operations work between ranks that share memory and ranks that do not.
 func TestStructuresOverTwoHosts(t *testing.T) {
 	h := hosttest.Start(t, 2)

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// TestSortTakesTheMemoryOfAShare is issue 3, section 5: the largest of four ranks
+// TestSortTakesTheMemoryOfAShare: the largest of four ranks
 // takes less than half of the memory that one alone takes for the same file, and
 // less than the size of the file.
 func TestSortTakesTheMemoryOfAShare(t *testing.T) {

@@ -58,7 +58,7 @@ func parseTour(t *testing.T, text string) (on tour) {
 	return on
 }
 
-// TestTour is issue 3, section 5: everything in docs/tour.md works as it stands
+// TestTour: everything in docs/tour.md works as it stands
 // there, from the installation on, and the last section on two hosts.
 func TestTour(t *testing.T) {
 	text, err := os.ReadFile("../docs/tour.md")

@@ -12,8 +12,7 @@ import (
 
 // In checking mode an unknown key that begins with mpi_ or halo_ is reported once in each
 // process, with the call, its place and the nearest known key. Other keys are not reported, nor
-// are keys for objects of other kinds. The known keys of the same Info are used (issue 20,
-// section 5).
+// are keys for objects of other kinds. The known keys of the same Info are used.
 func TestCheckingReportsUnknownInfoKeys(t *testing.T) {
 	for _, check := range []string{"1", ""} {
 		t.Setenv("HALO_CHECK", check)

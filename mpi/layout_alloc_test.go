@@ -57,7 +57,7 @@ func layoutSteps() []layoutStep {
 }
 
 // Messages of derived types allocate nothing after the first ones, short and long, of small
-// blocks and of long ones, on any fabric (issue 4, Done when 4).
+// blocks and of long ones, on any fabric.
 func TestLayoutsAllocateNothing(t *testing.T) {
 	unchecked(t)
 	testrun.PlainOnly(t, "it allocates")

@@ -40,7 +40,7 @@ func printed(t *testing.T, fn func()) string {
 }
 
 // In checking mode Finalize lists what was never freed or waited for, with the places of the
-// calls (issue 19, section 1 and 2). It lists neither what was freed nor what cannot be freed.
+// calls. It lists neither what was freed nor what cannot be freed.
 func TestFinalizeListsWhatIsLeft(t *testing.T) {
 	t.Setenv("HALO_CHECK", "1")
 	for _, fabric := range mpitest.Fabrics() {

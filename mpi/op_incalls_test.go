@@ -32,7 +32,7 @@ func isInProgram() bool {
 
 // An operation of InCalls runs on goroutines that are inside any call: in blocking and
 // nonblocking reductions that are waited for or tested, or while the goroutine waits for
-// something else (issue 7, section 2).
+// something else.
 func TestOperationsRunInCalls(t *testing.T) {
 	for _, n := range []int{2, 5} {
 		mpitest.Run(t, n, func(t testing.TB, c *mpi.Comm) {

@@ -11,7 +11,7 @@ import (
 
 // If a part of a buffer is not accessible when the kernel copies to or from a socket, the call
 // fails with MPI_ERR_BUFFER. The other process and the connection are not affected: later
-// messages arrive (issue 19, section 1).
+// messages arrive.
 func TestWildBuffersAreTheCallers(t *testing.T) {
 	const part = 64 << 10
 	// Not over shm: there this process itself accesses the buffer, and the Go runtime ends it.

@@ -71,8 +71,7 @@ func ok(t testing.TB, err error) {
 	}
 }
 
-// C hears of the beginning and the end of each handle, unless HALO_C_FAST is 0 (issue 7,
-// section 3).
+// C hears of the beginning and the end of each handle, unless HALO_C_FAST is 0.
 func TestFastHearsOfHandles(t *testing.T) {
 	for _, on := range []bool{true, false} {
 		mpitest.On(t, "inproc", 1, func(t testing.TB, world *mpi.Comm) {
@@ -140,7 +139,7 @@ func TestFastHearsOfHandles(t *testing.T) {
 
 // C gets the record of a derived type when the type is made. The record contains a program for
 // packing once Go has packed an element, until the handle ends. It is not on the Go heap, and
-// the next type reuses it (issue 7, section 3; issue 19, section 1; issue 20, section 3).
+// the next type reuses it.
 func TestFastHearsOfTypes(t *testing.T) {
 	mpitest.On(t, "inproc", 1, func(t testing.TB, world *mpi.Comm) {
 		x := newTold()

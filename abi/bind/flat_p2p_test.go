@@ -60,7 +60,7 @@ func byBuffers(l *Lib, c *mpi.Comm) messages {
 
 // Messages on the contiguous fast path arrive like messages from Buffers, with the same
 // statuses and errors: of every predefined type, with invalid counts, addresses, ranks and
-// tags, without elements, too long for the receiver, and to MPI_PROC_NULL (issue 7, section 3).
+// tags, without elements, too long for the receiver, and to MPI_PROC_NULL.
 func TestShortWayOfMessagesDoesWhatBuffersDo(t *testing.T) {
 	mpitest.On(t, "inproc", 1, func(t testing.TB, world *mpi.Comm) {
 		l := New(Hooks{})

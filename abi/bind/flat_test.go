@@ -22,8 +22,7 @@ func fieldOf(t testing.TB, c *mpi.Comm, seed, n int) []byte {
 }
 
 // Calls on the contiguous fast path have the results of calls with Buffers, for every
-// predefined type and operation, with invalid counts and addresses, and in place (issue 7,
-// section 3).
+// predefined type and operation, with invalid counts and addresses, and in place.
 func TestShortWayDoesWhatBuffersDo(t *testing.T) {
 	mpitest.On(t, "inproc", 1, func(t testing.TB, world *mpi.Comm) {
 		short, long := New(Hooks{}), New(Hooks{})

@@ -54,8 +54,7 @@ func typeOf(t testing.TB, name string) mpi.Datatype {
 
 // MPI_Pack and MPI_Unpack take the fast path with valid arguments. Their results are those of
 // Pack and Unpack of Buffers: with all types, predefined and derived, with invalid counts,
-// positions, sizes and addresses, in both forms, and on a freed communicator (issue 7,
-// section 3).
+// positions, sizes and addresses, in both forms, and on a freed communicator.
 func TestShortWayPacksAsBuffersDo(t *testing.T) {
 	mpitest.On(t, "inproc", 1, func(t testing.TB, world *mpi.Comm) {
 		l := New(Hooks{})
@@ -178,7 +177,7 @@ func TestShortWayPacksAsBuffersDo(t *testing.T) {
 	})
 }
 
-// Packing and unpacking from C allocates nothing, of any type (issue 7, section 3).
+// Packing and unpacking from C allocates nothing, of any type.
 func TestPackAllocatesNothing(t *testing.T) {
 	mpitest.On(t, "inproc", 1, func(t testing.TB, world *mpi.Comm) {
 		l := New(Hooks{})

@@ -147,7 +147,7 @@ func FuzzTypeCalls(f *testing.F) {
 	})
 }
 
-// Types that are made and freed leave neither handles nor origins behind (issue 7).
+// Types that are made and freed leave neither handles nor origins behind.
 func TestTypesDoNotGrow(t *testing.T) {
 	const rounds = 20_000
 	mpitest.On(t, "inproc", 1, func(t testing.TB, world *mpi.Comm) {

@@ -57,7 +57,7 @@ func rightKind(base string) handle {
 
 // Each procedure of the table, called with invalid arguments, returns success or an error class.
 // Procedures that the engine does not have return MPI_ERR_UNSUPPORTED_OPERATION for all
-// arguments (issue 7: bad input).
+// arguments.
 func TestEveryProcedureTakesWildArguments(t *testing.T) {
 	all, err := abi.Procedures()
 	ok(t, err)

@@ -12,8 +12,7 @@ import (
 	"github.com/halo-mpi/halo/internal/planted"
 )
 
-// The fast paths in C have the right results, and change nothing in calls that they leave to Go
-// (issue 7, section 3). testdata/fast_unit.c tests them on records with the layouts of Go.
+// The fast paths in C have the right results, and change nothing in calls that they leave to Go. testdata/fast_unit.c tests them on records with the layouts of Go.
 func TestFastAlone(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "fast_unit")
 	args := []string{"-O2", "-std=gnu11", "-fno-strict-aliasing", "-Wall", "-Wextra", "-Werror", "-Wno-array-bounds", "-Wno-stringop-overflow",
@@ -31,7 +30,7 @@ func TestFastAlone(t *testing.T) {
 
 // Short messages in C: which calls C does and which it leaves to Go unchanged; no wake-up is lost, and a
 // receive leaves the lock to who wants it; receives that C posts match in the order of the posts, and unexpected messages
-// in the order of arrival (issue 26, section 1). testdata/message_unit.c, receive_unit.c and unexpected_unit.c test them
+// in the order of arrival. testdata/message_unit.c, receive_unit.c and unexpected_unit.c test them
 // on records with the layouts of Go.
 func TestMessagesAlone(t *testing.T) {
 	for _, name := range []string{"message_unit", "receive_unit", "unexpected_unit"} {
@@ -44,7 +43,7 @@ func TestMessagesAlone(t *testing.T) {
 }
 
 // Locks of targets in C: which calls C does and which it leaves to Go unchanged; nobody has the lock beside
-// another one, and whoever waits is woken (issue 26, section 1). testdata/lock_unit.c tests them on records with
+// another one, and whoever waits is woken. testdata/lock_unit.c tests them on records with
 // the layouts of Go.
 func TestLocksAlone(t *testing.T) {
 	runUnit(t, "lock_unit", []string{"fast.c", "fast_lock.c", "fast_kernel.c"}, map[string]bool{

@@ -6,7 +6,7 @@ import (
 )
 
 // The Fortran library is no peer, and its bars are its own: 10 ns a call beyond C, and a section as
-// fast as the datatype of its places (issue 22, section 4).
+// fast as the datatype of its places.
 func TestBarsOfTheFortranLibrary(t *testing.T) {
 	r := newResults(allRows(), columns())
 	at := func(name string) int { return rowIndex(t, r, name) }

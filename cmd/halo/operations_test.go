@@ -7,7 +7,7 @@ import (
 	"github.com/halo-mpi/halo/internal/op"
 )
 
-// Issue 4: halo info lists all operations with the kernel chosen on this machine,
+// halo info lists all operations with the kernel chosen on this machine,
 // and says what is wrong with a kernel that this machine does not have.
 func TestInfoListsOperations(t *testing.T) {
 	var out strings.Builder

@@ -9,7 +9,7 @@ import (
 	"github.com/halo-mpi/halo/internal/dtype"
 )
 
-// Issue 4: halo info lists all predefined types once, by size, with the extent if it
+// halo info lists all predefined types once, by size, with the extent if it
 // differs.
 func TestInfoListsDatatypes(t *testing.T) {
 	var out strings.Builder

@@ -11,7 +11,7 @@ import (
 )
 
 // pkg-config finds the library under the names of other implementations, in the folder to which it
-// was moved, with an rpath without ".." (issue 19, section 1).
+// was moved, with an rpath without "..".
 func TestPkgConfig(t *testing.T) {
 	need(t, "pkg-config")
 	t.Parallel()
@@ -65,7 +65,7 @@ func withoutFortran(t *testing.T) string {
 }
 
 // CMake takes C, C++ and Fortran from the installation, even if another MPI follows in PATH: two
-// libraries of MPI in one program would fail in obscure ways (issue 19, section 1). An installation
+// libraries of MPI in one program would fail in obscure ways. An installation
 // without Fortran is reported as such, and Fortran is not taken from the other MPI. The package file
 // gives the same without running compilers.
 func TestCMakeBesideAnotherMPI(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 
 // With more than 8 ranks for each core the node is oversubscribed, and ranks sleep in another way.
 // Programs: threads of each rank that call at once, messages, collectives, and one-sided
-// communication with random programs and with targets that compute (issue 19, section 3). In the last
+// communication with random programs and with targets that compute. In the last
 // program each rank has descriptors for fewer peers than there are.
 func TestCrowd(t *testing.T) {
 	need(t, "taskset")

@@ -16,7 +16,7 @@ import (
 )
 
 // gdb shows the program's own frames, with file and line, while it waits in a call, over each fabric
-// and also of programs that are optimised (issue 19, section 1). The frames of the program are its
+// and also of programs that are optimised. The frames of the program are its
 // compiler's whatever the fabric is, so one program is for each.
 func TestDebuggerShowsWhoWaits(t *testing.T) {
 	need(t, "gdb")
@@ -101,7 +101,7 @@ func asleep(t *testing.T, pid int) {
 }
 
 // A buffer without memory ends the process in one line that names rank, call, argument and
-// address, then SIGSEGV; faults of the program are its own (issue 19, section 1).
+// address, then SIGSEGV; faults of the program are its own.
 func TestWildBuffersEnd(t *testing.T) {
 	need(t)
 	t.Parallel()
@@ -148,7 +148,7 @@ func TestWildBuffersEnd(t *testing.T) {
 
 // Memory of a window that is unmapped ends its owner, which has caused it, with one line that names
 // the window and the address; a process that dies during puts and gets of others ends the job. No
-// process hangs (issue 19, section 1).
+// process hangs.
 func TestTargetEndsAmidCopies(t *testing.T) {
 	need(t)
 	t.Parallel()
@@ -201,7 +201,7 @@ func TestWildBuffersLeaveCores(t *testing.T) {
 }
 
 // If errors return, a buffer without memory is MPI_ERR_BUFFER, and the call has no other effect;
-// buffers that a call does not access may have any address (issue 19, section 1).
+// buffers that a call does not access may have any address.
 func TestWildBuffersReturn(t *testing.T) {
 	need(t)
 	t.Parallel()

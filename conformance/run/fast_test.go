@@ -12,7 +12,7 @@ import (
 )
 
 // The paths in C and in Go are atomic with respect to each other and have the same results, also in
-// one program (issue 7, section 3): random programs that compare with a copy of the memory, threads
+// one program: random programs that compare with a copy of the memory, threads
 // that use the same elements, litmus tests, and packed types, with the fast path in C on and off.
 func TestFastPathOnAndOff(t *testing.T) {
 	need(t)
@@ -62,7 +62,7 @@ func TestLocksOfCAndGo(t *testing.T) {
 }
 
 // Short collectives in C, mixed with those that C leaves to Go, have the same bits as results of Go
-// alone, whichever member is late (issue 7, section 3).
+// alone, whichever member is late.
 func TestShortCollectivesOnAndOff(t *testing.T) {
 	need(t)
 	t.Parallel()
@@ -78,7 +78,7 @@ func TestShortCollectivesOnAndOff(t *testing.T) {
 }
 
 // Accumulates of any length and MPI_Reduce_local have the same bits with every kernel, from C and from
-// Go, and are atomic with respect to each other (issue 7, section 3; COL-10).
+// Go, and are atomic with respect to each other (COL-10).
 func TestLongAccumulatesOnAndOff(t *testing.T) {
 	need(t)
 	t.Parallel()

@@ -41,7 +41,7 @@ END PROGRAM other
 `
 
 // The Fortran library runs over a library that has what the standard has, and nothing more: operations, error
-// handlers and attributes work, and what does not is the error that docs/fortran.md names (issue 22).
+// handlers and attributes work, and what does not is the error that docs/fortran.md names.
 func TestFortranOverAnotherLibrary(t *testing.T) {
 	needFortran(t)
 	dir := t.TempDir()

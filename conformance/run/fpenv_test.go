@@ -8,7 +8,7 @@ import (
 )
 
 // Results are those of the caller's floating-point environment, and the same in all ranks, whether
-// C, Go in a call, a service or a target computes them (issue 19, section 1).
+// C, Go in a call, a service or a target computes them.
 func TestFloatingPointEnvironments(t *testing.T) {
 	need(t)
 	t.Parallel()

@@ -8,7 +8,7 @@ import (
 )
 
 // mostFunctions limits the number of functions of Halo between a short MPI_Allreduce that enters Go
-// and memory (issue 20, done when 2).
+// and memory.
 const mostFunctions = 6
 
 // A short MPI_Allreduce from C calls few functions before it accesses memory. The test counts the

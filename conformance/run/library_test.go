@@ -26,7 +26,7 @@ var named = map[string]bool{
 	"wild_returns": true, "wild_ends": true, "waits": true, "watched": true, "process_forked": true, "process_stacks": true, "process_monitor": true, "signal_wait": true, "handler_readback": true, "handler_ways": true, "handler_timer": true, "handler_jump": true, "openmp": true, "rma_target_ends": true, "waits_calls": true,
 }
 
-// The library has every procedure of the table, and its twin for tools (issue 7, section 1),
+// The library has every procedure of the table, and its twin for tools,
 // and the soname of the standard. TRM-14, PMP-01, X-SYM-01: all of them are symbols, none is a
 // macro.
 func TestSymbols(t *testing.T) {

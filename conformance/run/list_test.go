@@ -43,7 +43,7 @@ func readList(t *testing.T, name string) []entry {
 	return list
 }
 
-// TestPrograms runs all programs of the lists over each fabric (issue 7, section 4). A program that
+// TestPrograms runs all programs of the lists over each fabric. A program that
 // checks itself prints "no errors" and nothing else; other programs exit with status 0.
 func TestPrograms(t *testing.T) {
 	need(t)

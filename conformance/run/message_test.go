@@ -10,7 +10,7 @@ import (
 )
 
 // Random histories of messages have the same results whether C sends and receives short ones itself or
-// not (issue 26, section 1; P2P-01, P2P-02, P2P-05).
+// not (P2P-01, P2P-02, P2P-05).
 func TestShortMessagesOnAndOff(t *testing.T) {
 	need(t)
 	t.Parallel()
@@ -25,7 +25,7 @@ func TestShortMessagesOnAndOff(t *testing.T) {
 }
 
 // Receives that C posts get the messages that Go's would, whatever is called in between, and their requests
-// can be used in all calls (issue 26, section 1; P2P-02, P2P-06, P2P-15).
+// can be used in all calls (P2P-02, P2P-06, P2P-15).
 func TestPostedReceivesOnAndOff(t *testing.T) {
 	need(t)
 	t.Parallel()
@@ -39,8 +39,7 @@ func TestPostedReceivesOnAndOff(t *testing.T) {
 	}
 }
 
-// Messages that arrive before their receives are received as Go would, in every order and by every call (issue 26,
-// section 1; P2P-02, P2P-15).
+// Messages that arrive before their receives are received as Go would, in every order and by every call (P2P-02, P2P-15).
 func TestEarlyMessagesOnAndOff(t *testing.T) {
 	need(t)
 	t.Parallel()
@@ -55,7 +54,7 @@ func TestEarlyMessagesOnAndOff(t *testing.T) {
 }
 
 // Threads that send and receive short messages at once take turns with each other and with threads that
-// wait in Go (issue 26, section 1; X-INI-01).
+// wait in Go (X-INI-01).
 func TestShortMessagesOfThreads(t *testing.T) {
 	need(t)
 	t.Parallel()
@@ -71,7 +70,7 @@ func TestShortMessagesOfThreads(t *testing.T) {
 }
 
 // Whatever is not simple in a short send or receive has the same outcome with and without the path in C
-// (issue 26, section 1; ERR-01).
+// (ERR-01).
 func TestShortMessagesLeaveErrorsToGo(t *testing.T) {
 	need(t)
 	t.Parallel()
@@ -94,7 +93,7 @@ func TestShortMessagesLeaveErrorsToGo(t *testing.T) {
 }
 
 // Requests of short sends that C has completed can be used in all calls that take requests, and the sends
-// can be cancelled (issue 26, section 1; P2P-06, P2P-10, P2P-15, P2P-17).
+// can be cancelled (P2P-06, P2P-10, P2P-15, P2P-17).
 func TestShortSendsHaveRequests(t *testing.T) {
 	need(t)
 	t.Parallel()
@@ -108,7 +107,7 @@ func TestShortSendsHaveRequests(t *testing.T) {
 
 // A thread that is interrupted in the middle of a short message holds the engine's lock. A call of its
 // signal handler is refused, as it would wait for ever; other threads and the receiver wait; and if the
-// process is killed, nobody receives half a message (issue 26, section 1).
+// process is killed, nobody receives half a message.
 func TestShortMessagesInterrupted(t *testing.T) {
 	need(t)
 	t.Parallel()

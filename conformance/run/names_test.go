@@ -24,7 +24,7 @@ var goNames = regexp.MustCompile(`\bmpi\.[A-Z]\w*|(?:^|[^\w"])(?:[A-Z][a-z]+[A-Z
 var quoted = regexp.MustCompile(`"[^"]*"`)
 
 // Error messages of programs in C use the names of C: the test runs all programs that make errors, also
-// errors that checking mode finds (issue 19, section 1).
+// errors that checking mode finds.
 func TestMessagesNameCallsAsInC(t *testing.T) {
 	need(t)
 	t.Parallel()

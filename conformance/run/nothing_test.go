@@ -32,7 +32,7 @@ var predefined = map[string]string{
 }
 
 // A call of any procedure with meaningless arguments returns, with an error or without,
-// and communication works after all of them (issue 7, bad input).
+// and communication works after all of them.
 func TestArgumentsThatMeanNothing(t *testing.T) {
 	need(t)
 	t.Parallel()

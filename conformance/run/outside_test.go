@@ -10,7 +10,7 @@ import (
 
 // Calls that the standard allows before MPI_Init and after MPI_Finalize work there; any other call
 // prints its name and whether it is too early or late, and ends the process, or returns an error if
-// the first error handler does (section 11.4.1 and issue 7, bad input).
+// the first error handler does (section 11.4.1).
 func TestCallsOutside(t *testing.T) {
 	need(t)
 	t.Parallel()

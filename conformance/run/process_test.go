@@ -49,7 +49,7 @@ func TestErrorsAreFatal(t *testing.T) {
 }
 
 // A child of fork that calls MPI gets an error, and none of its calls affects the parent's
-// memory or messages (issue 19, section 1).
+// memory or messages.
 func TestForkedChildren(t *testing.T) {
 	need(t)
 	t.Parallel()
@@ -75,8 +75,7 @@ func TestForkedChildren(t *testing.T) {
 	}
 }
 
-// OpenMP programs whose threads are bound to cores, and programs under gprof, run like others (issue
-// 19, section 3).
+// OpenMP programs whose threads are bound to cores, and programs under gprof, run like others.
 func TestThreadsAndProfilesOfCompilers(t *testing.T) {
 	need(t)
 	t.Parallel()

@@ -29,7 +29,7 @@ func marked(t *testing.T, source string) map[string]string {
 }
 
 // Reports of checking mode name both calls by their lines in C, however the program is linked, and by
-// functions if there is no debugging information (issue 19, section 4).
+// functions if there is no debugging information.
 func TestCheckingNamesLinesOfC(t *testing.T) {
 	need(t, "gcc", "objcopy")
 	t.Parallel()
@@ -148,7 +148,7 @@ func TestBRD08_CheckingNamesLinesOfFortran(t *testing.T) {
 }
 
 // In checking mode MPI_Finalize lists each object that is not freed once, with its place; without
-// checking mode it lists none (issue 19, section 1).
+// checking mode it lists none.
 func TestCheckingListsWhatIsLeft(t *testing.T) {
 	need(t)
 	t.Parallel()
@@ -192,7 +192,7 @@ func TestCheckingListsWhatIsLeft(t *testing.T) {
 }
 
 // DT-16, COL-05: members of collectives with different types and roots get errors in checking mode.
-// Without it, programs that work anyway get none (issue 19, section 2).
+// Without it, programs that work anyway get none.
 func TestCheckingComparesCollectives(t *testing.T) {
 	need(t)
 	t.Parallel()
@@ -224,8 +224,7 @@ func TestCheckingComparesFiles(t *testing.T) {
 }
 
 // Checking mode reports each unknown info key that begins with mpi_ once, with the line of the call
-// that gets it and the nearest known key. Without checking mode there is no report (issue 20,
-// section 5).
+// that gets it and the nearest known key. Without checking mode there is no report.
 func TestCheckingReportsUnknownInfoKeys(t *testing.T) {
 	need(t)
 	t.Parallel()

@@ -9,7 +9,7 @@ import (
 )
 
 // Lines that a rank has printed arrive even if it is killed, in C and Fortran, unless it has
-// chosen its own buffering (issue 19, section 1).
+// chosen its own buffering.
 func TestOutputByLines(t *testing.T) {
 	need(t)
 	t.Parallel()

@@ -13,8 +13,7 @@ import (
 )
 
 // This file tests the statements of docs/c.md about other tools and languages, also about what does
-// not work. A test of the latter fails when it begins to work; then the document must be changed
-// (issue 19, section 3).
+// not work. A test of the latter fails when it begins to work; then the document must be changed.
 
 // An exception that leaves a callback ends the process by std::terminate; one that is thrown after
 // the call has returned is caught. The Go stack that longjmp abandons is lost.

@@ -10,7 +10,7 @@ import (
 )
 
 // With the installed suppressions valgrind reports nothing for a program without errors, not even
-// leaks, also in its functions that Halo calls with operands, statuses and data of files. For a program with errors it reports these and no others (issue 19, section 1).
+// leaks, also in its functions that Halo calls with operands, statuses and data of files. For a program with errors it reports these and no others.
 func TestValgrindFindsTheProgramsErrors(t *testing.T) {
 	need(t, "valgrind")
 	t.Parallel()

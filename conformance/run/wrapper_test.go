@@ -20,8 +20,7 @@ func script(t *testing.T, path, text string) {
 	}
 }
 
-// mpicc answers the questions that build systems ask the wrappers of other implementations
-// (issue 19, section 1). ENV-11: a program needs no other flags.
+// mpicc answers the questions that build systems ask the wrappers of other implementations. ENV-11: a program needs no other flags.
 func TestWrapperOptions(t *testing.T) {
 	need(t)
 	t.Parallel()

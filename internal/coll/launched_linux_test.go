@@ -11,7 +11,7 @@ import (
 	"github.com/halo-mpi/halo/internal/testrun"
 )
 
-// Issue 3, "done when" 1: each collective compared with a serial computation over hosts that are
+// Each collective compared with a serial computation over hosts that are
 // network namespaces, started by ssh: two hosts and three, ranks consecutive on each host and in
 // turn, memory or loopback within a host, more ranks than cores.
 func TestCollectivesOverNamespacedHosts(t *testing.T) {

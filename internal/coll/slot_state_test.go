@@ -28,7 +28,7 @@ func stateFor(w *world.World, c *comm.Comm) (*shmfmt.SlotState, error) {
 }
 
 // Go and C have one copy of a member's progress in a slot, and it is not on the Go heap: each of
-// them uses the values that the other one stores (issue 20, section 3).
+// them uses the values that the other one stores.
 func TestSlotStateIsOneRecord(t *testing.T) {
 	for _, fabric := range both {
 		run(t, fabric, 3, auto(), func(w *world.World) error {

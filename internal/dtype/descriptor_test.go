@@ -20,7 +20,7 @@ func made(t *testing.T) func(x *Type, err error) *Type {
 	}
 }
 
-// The record that C reads agrees with its type, and is not on the Go heap (issue 20, section 3).
+// The record that C reads agrees with its type, and is not on the Go heap.
 func TestRecordsOfTypes(t *testing.T) {
 	x := made(t)(Resized(made(t)(Vector(5, 1, 2, Predefined().Type(Double))), -8, 92))
 	r := hot.New[shmfmt.Type]()
@@ -83,7 +83,7 @@ func TestRecordsOfOneType(t *testing.T) {
 	hot.Free(b)
 }
 
-// A record gets a program if C can pack and unpack its type, and only then (issue 7, section 3).
+// A record gets a program if C can pack and unpack its type, and only then.
 func TestProgramsOfTypesThatAreSimple(t *testing.T) {
 	set := Predefined()
 	double := set.Type(Double)

@@ -211,8 +211,7 @@ func (v *victim) end() {
 
 // A rank dies in every kind of call, before each system call that it makes: the others return, with or
 // without an error, and can close the file; no lock is left; no byte outside of the views changes, of
-// the views of those that died some bytes, and what a rank has been told is written is there (issue 23,
-// section 3).
+// the views of those that died some bytes, and what a rank has been told is written is there.
 func TestF3_IO02_DeathInEveryCall(t *testing.T) {
 	defer awake(t)()
 	path := filepath.Join(t.TempDir(), "file")

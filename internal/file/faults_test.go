@@ -54,7 +54,7 @@ func faultTexts() map[filetest.Call]string {
 // Each system call of every kind of call on a file fails, at each rank: the rank gets an error with its
 // class, what was to be done, how many bytes and where. If the call is collective all members return, and
 // where one works for the others all get an error of the class. What another rank has been told is written
-// is there, and the file can be used afterwards (IO-06, issue 23, section 3).
+// is there, and the file can be used afterwards (IO-06).
 func TestIO06_ErrorsInEveryCall(t *testing.T) {
 	defer awake(t)()
 	path := filepath.Join(t.TempDir(), "file")

@@ -19,7 +19,7 @@ import (
 
 // Promises F1 and F4 while ranks access a file by all kinds of calls: after kill -9 of a rank or of the
 // launcher at a random time nothing is left, no lock either; the file has the bytes that were written or those
-// from before, and no others have changed (issue 23, section 3).
+// from before, and no others have changed.
 func TestF1_F4_NothingIsLeftOfKilledAccesses(t *testing.T) {
 	const before, block, periods = 0xee, 1000, 30 // as in testdata/hang/files.go
 	n, rounds := runtime.NumCPU()+2, 5

@@ -188,7 +188,7 @@ func TestF6_PsShowsWhoIsOutsideInit(t *testing.T) {
 	r.stop()
 }
 
-// The table names the calls of a program in C as in C (issue 19, section 1).
+// The table names the calls of a program in C as in C.
 func TestF6_PsNamesCallsAsInC(t *testing.T) {
 	r := newRun(t, "-n", "4", "rank", "0@init", "1@initc", "2@initc", "3@initc", "0@note:Recv on world", "1@note:Recv on Recv from 1 tag 7",
 		"2@note:the first of 2 requests, one is Idup", "3@note:Wait", "forever").start()

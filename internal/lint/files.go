@@ -37,3 +37,13 @@ func checkUnfinished(f *File, report func(int, string, ...any)) {
 		}
 	}
 }
+
+// checkCitations forbids references to issues by number, which readers of the repository cannot open.
+func checkCitations(f *File, report func(int, string, ...any)) {
+	citation := regexp.MustCompile(`\b[Ii]ss` + `ue [0-9]+`) // in halves, as above
+	for i, line := range bytes.Split(f.Text, []byte{'\n'}) {
+		if m := citation.Find(line); m != nil {
+			report(i+1, "%q: say what it asks for, or name the feature", m)
+		}
+	}
+}

@@ -51,6 +51,7 @@ func Rules() []Rule {
 		{"length", checkLength},
 		{"names", checkNames},
 		{"unfinished", checkUnfinished},
+		{"citations", checkCitations},
 		{"words", checkWords},
 	}
 }

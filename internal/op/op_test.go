@@ -209,7 +209,7 @@ func TestLongSlices(t *testing.T) {
 	}
 }
 
-// Issue 4: sum, prod, min, max, and, or, xor on integers of 8 to 64 bits and on
+// Sum, prod, min, max, and, or, xor on integers of 8 to 64 bits and on
 // float32 and float64 have vector kernels; arm64 has no product of 64 bits.
 func TestKernelsCover(t *testing.T) {
 	for _, k := range Kernels()[1:] {

@@ -37,7 +37,7 @@ func (c *cSide) keep(e *Engine, ctx uint64, tag int32, number uint64, text strin
 }
 
 // Go finds the messages that C has kept among the unexpected ones, in the order of arrival and before those in the
-// rings, whatever it takes the lock for (issue 26, section 1).
+// rings, whatever it takes the lock for.
 func TestMessagesOfC(t *testing.T) {
 	if sys.Race {
 		t.Skip("under the race detector C gets no records")

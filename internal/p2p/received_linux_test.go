@@ -45,7 +45,7 @@ func (c *cSide) post(ctx uint64, tag int32, mask uint32) (number uint32, buf []b
 }
 
 // Go finds the receives that C has posted in its table, in the order of the posts and before its own,
-// whatever it takes the lock for. Their requests keep their numbers until they end (issue 26, section 1).
+// whatever it takes the lock for. Their requests keep their numbers until they end.
 func TestReceivesOfC(t *testing.T) {
 	if sys.Race {
 		t.Skip("under the race detector C gets no records")
@@ -182,7 +182,7 @@ func TestReceivesOfC(t *testing.T) {
 }
 
 // The watchdog imports receives before it polls: a program that posts receives and then makes no calls has
-// them matched in order (issue 26, section 1).
+// them matched in order.
 func TestReceivesOfCAreImportedByTheWatchdog(t *testing.T) {
 	if sys.Race {
 		t.Skip("under the race detector C gets no records")

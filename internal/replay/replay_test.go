@@ -84,7 +84,7 @@ func simulated(t *testing.T, a coll.Algorithm, n, root, size int) time.Duration 
 	return slices.Max(ends)
 }
 
-// A replay takes the time that the engine takes in virtual time, for all algorithms (issue 26, section 5).
+// A replay takes the time that the engine takes in virtual time, for all algorithms.
 func TestReplayTakesTheTimeOfTheEngine(t *testing.T) {
 	list := traced()
 	if len(list) < 20 {

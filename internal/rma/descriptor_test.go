@@ -11,7 +11,7 @@ import (
 )
 
 // At each offset of the layout is the value that Go has stored, also for fields of types of package
-// atomic (issue 7, section 3).
+// atomic.
 func TestDescriptorLayoutIsWhereThingsAre(t *testing.T) {
 	at := map[string]uintptr{}
 	for _, f := range DescriptorLayout() {

@@ -11,7 +11,7 @@ import (
 )
 
 // All that C finds from the address of a window is in memory of records, whatever the window and
-// the fabric, and has the values that an operation of Go has left there (issue 20, section 3).
+// the fabric, and has the values that an operation of Go has left there.
 func TestWhatCReadsIsInRecords(t *testing.T) {
 	at := map[string]uintptr{}
 	for _, f := range rma.DescriptorLayout() {

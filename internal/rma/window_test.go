@@ -123,7 +123,7 @@ func TestRW03_FreeIsCollective(t *testing.T) {
 	})
 }
 
-// Free with an open epoch is an error that changes nothing (bad input of issue 5).
+// Free with an open epoch is an error that changes nothing.
 func TestFreeWithOpenEpoch(t *testing.T) {
 	each(t, 2, func(w *world.World) error {
 		v, err := w.RMA.Create(w.Comm, rma.Spec{Flavor: rma.Allocated, Size: 8, DispUnit: 1})

@@ -20,7 +20,7 @@ import (
 // filesBatch is the number of programs that one world runs.
 const filesBatch = 20
 
-// TestFileHistories is the metamorphic test of chapter 14 (issue 23, section 3): of IO-01, IO-02, IO-03,
+// TestFileHistories is the metamorphic test of chapter 14: of IO-01, IO-02, IO-03,
 // IO-04, IO-05, IO-06, IO-07, IO-08, IO-09, IO-10, IO-11, IO-14, IO-15, IO-16, IO-17, IO-18, IO-19, IO-20, IO-22, IO-23, X-IO-01 and
 // DT-30. Random programs open a file several times, with views of all kinds, and access it by all
 // families; an array of bytes is the oracle. A failure says how to replay it, and prints the shortest
@@ -37,7 +37,7 @@ func TestFileHistories(t *testing.T) {
 }
 
 // The same programs with system calls that transfer less than they are asked for, of which nobody sees
-// anything (issue 23, section 3).
+// anything.
 func TestFileHistoriesOfShortTransfers(t *testing.T) {
 	count := 6
 	if testrun.Race || testing.Short() {

@@ -111,7 +111,7 @@ func runAlone(fabric string, all []*exchange) error {
 }
 
 // F: every call of point-to-point communication takes a Buffer with a derived type on either
-// side, with different layouts of one signature (issue 4, section 3).
+// side, with different layouts of one signature.
 func TestMessagesBetweenRandomLayouts(t *testing.T) {
 	count := layoutsBatch
 	switch {

@@ -19,10 +19,10 @@ import (
 // onesidedBatch is the number of programs that one world runs.
 const onesidedBatch = 20
 
-// TestWindowHistories is the metamorphic test of chapter 12 (issue 5, section 6): of RC-01,
+// TestWindowHistories is the metamorphic test of chapter 12: of RC-01,
 // RC-02, RC-03, RC-04, RC-05, RC-06, RC-07, RC-08, RC-11, RC-13, RC-14, RC-15, RC-16, RC-17,
 // RS-01, RS-02, RS-03, RS-04, RS-06, RW-08, X-RMA-08, X-RMA-11, X-RMA-16, X-RMA-17, X-RMA-18,
-// X-RMA-21 and X-RMA-22; and of the extensions (issue 6, section 4): of QV-04, QV-05, QV-07,
+// X-RMA-21 and X-RMA-22; and of the extensions: of QV-04, QV-05, QV-07,
 // QV-08, QV-09, QV-20, QV-24, QV-26, QV-27, QV-29, QV-30, QV-33 and QV-38. A failure says how to
 // replay it, and prints the shortest program that fails.
 func TestWindowHistories(t *testing.T) {

@@ -44,7 +44,7 @@ func longest(t *testing.T, n int, prepare func(c *mpi.Comm) (call, end func() er
 func nothing() error { return nil }
 
 // Virtual times of collectives and of one-sided synchronisation grow with the number of ranks as their
-// algorithms say (issue 26, section 5).
+// algorithms say.
 func TestGrowth(t *testing.T) {
 	const message = us + 2*us/4
 	steps := func(n int) time.Duration { return time.Duration(bits.Len(uint(n - 1))) }

@@ -8,3 +8,5 @@ import "golang.org/x/sys/unix"
 const page = unix.PageSize /* FIXME want unfinished "FIXME" */
 
 // Words such as mastodons and TODOs are none.
+
+// Pages are as issue 7, section 3 wants them. want citations "issue 7"
