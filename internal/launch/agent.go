@@ -191,7 +191,7 @@ func (a *agent) startOne(p *process, env []string, cpus []int, stdin *os.File) e
 		dir:   app.dir,
 		cpus:  cpus,
 		files: []*os.File{stdin, theirEnds[0], theirEnds[1], theirs},
-		rank:  true,
+		apart: len(a.ranks) <= a.ownCores(), // else ranks yield to each other, and the kernel yields only within a session
 		env:   append(env[:len(env):len(env)], a.environ(p, self, inode)...),
 	})
 	if err != nil {
@@ -358,7 +358,7 @@ func (h *asHost) Hello(rank int, inC, world bool) (*boot.Job, error) {
 	a.post(func() { a.hasJoined(rank, joining{inC: inC, world: world}) })
 	s := a.share
 	return &boot.Job{ID: s.id, Rank: rank, Size: len(s.where), Hosts: s.hosts, Host: s.where, Local: a.ranks,
-		Fabric: s.fabric, Listen: s.listen, Cores: max(1, a.cores-s.busy), Secret: s.secret, AppNum: s.app(rank), Blocks: s.blocks(),
+		Fabric: s.fabric, Listen: s.listen, Cores: a.ownCores(), Secret: s.secret, AppNum: s.app(rank), Blocks: s.blocks(),
 		Universe: s.universe, Parent: s.parent}, nil
 }
 
@@ -389,6 +389,9 @@ func (a *agent) hasJoined(rank int, how joining) {
 	p.joined = true
 	a.up.joined(rank, how)
 }
+
+// ownCores is how many cores of this host the ranks of the job may use.
+func (a *agent) ownCores() int { return max(1, a.cores-a.share.busy) }
 
 // process is the process of a rank of this host.
 func (a *agent) process(rank int) *process {

@@ -57,14 +57,13 @@ type child struct {
 	dir   string
 	cpus  []int
 	files []*os.File // descriptors 0, 1, ...
-	rank  bool
+	apart bool       // in a session of its own, where that matters
 }
 
-// start starts c in a process group of its own, and a rank in a session of its own where that matters. It must be called
-// on the thread.
+// start starts c in a process group of its own. It must be called on the thread.
 func (s *spawner) start(c *child) (pid int, err error) {
 	attr := &syscall.ProcAttr{Dir: c.dir, Env: c.env, Sys: sys.OwnGroup()}
-	if c.rank && sys.SharesBySession() {
+	if c.apart && sys.SharesBySession() {
 		attr.Sys = &syscall.SysProcAttr{Setsid: true}
 	}
 	for _, f := range c.files {
