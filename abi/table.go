@@ -75,7 +75,8 @@ func Procedures() ([]*Procedure, error) {
 	named := map[string]*Procedure{}
 	for _, r := range rows {
 		p := &Procedure{Name: r[0], Returns: r[1], Call: r[3]}
-		if p.Params, err = parseParams(r[2]); err != nil {
+		p.Params, err = parseParams(r[2])
+		if err != nil {
 			return nil, fmt.Errorf("procedures.csv: %s: %w", p.Name, err)
 		}
 		if named[p.Name] != nil {
@@ -114,7 +115,8 @@ func Callbacks() ([]Callback, error) {
 	var list []Callback
 	for _, r := range rows {
 		c := Callback{Name: r[0], Returns: r[1]}
-		if c.Params, err = parseParams(r[2]); err != nil {
+		c.Params, err = parseParams(r[2])
+		if err != nil {
 			return nil, fmt.Errorf("callbacks.csv: %s: %w", c.Name, err)
 		}
 		list = append(list, c)

@@ -76,7 +76,8 @@ func (l launcher) killed(t *testing.T, n int, fabric, file, program string, args
 	if err := syscall.Kill(ranks[rand.IntN(n)], syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	if cmd.Wait(); cmd.ProcessState.ExitCode() != 128+9 {
+	cmd.Wait()
+	if cmd.ProcessState.ExitCode() != 128+9 {
 		t.Errorf("the job ended with %v, want status 137", cmd.ProcessState)
 	}
 }

@@ -201,7 +201,8 @@ func (s *attributes) dispose(o Attributed, call call, a *attribute) error {
 		err = a.key.delete(o, a.v)
 	}
 	s.mu.Lock()
-	if a.deleting = false; err == nil {
+	a.deleting = false
+	if err == nil {
 		s.all = slices.DeleteFunc(s.all, func(b *attribute) bool { return a == b })
 	}
 	s.mu.Unlock()

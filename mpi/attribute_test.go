@@ -68,7 +68,8 @@ func TestERR14_InvalidKeys(t *testing.T) {
 		wantClass(t, third(mpi.GetAttr(c, k)), mpi.ErrKeyval)
 		wantClass(t, mpi.DeleteAttr(c, k), mpi.ErrKeyval)
 		wantClass(t, k.Free(), mpi.ErrKeyval)
-		if k = mpi.CreateKeyval[*mpi.Comm, int](nil, nil); k.IsInvalid() {
+		k = mpi.CreateKeyval[*mpi.Comm, int](nil, nil)
+		if k.IsInvalid() {
 			t.Error("a new key is invalid")
 		}
 		ok(t, k.Free())
@@ -87,7 +88,8 @@ func TestATT03_CopyCallbacks(t *testing.T) {
 		ok(t, err)
 		calls, here := 0, goroutine()
 		counted := mpi.CreateKeyval(func(old *mpi.Comm, v int) (int, bool, error) {
-			if calls++; old != c || goroutine() != here {
+			calls++
+			if old != c || goroutine() != here {
 				t.Errorf("copy callback on %v in goroutine %s, want %s", old, goroutine(), here)
 			}
 			if err := old.Barrier(); err != nil { // a callback may call any function
@@ -289,7 +291,8 @@ func TestATT13_CachedCollective(t *testing.T) {
 			if err == nil && !found {
 				made++
 				p = &private{}
-				if p.comm, err = c.Dup(); err == nil {
+				p.comm, err = c.Dup()
+				if err == nil {
 					err = mpi.SetAttr(c, gop, p)
 				}
 			}

@@ -53,11 +53,13 @@ func BufOf[T any](mem []T, count int, d Datatype) Buffer { return BufAt(mem, 0, 
 //
 // C: none; the arguments buf, count and datatype of section 3.2.2.
 func BufAt[T any](mem []T, origin, count int, d Datatype) (b Buffer) {
-	if _, b.err = golang[T](); b.err != nil {
+	_, b.err = golang[T]()
+	if b.err != nil {
 		return b
 	}
 	var t *dtype.Type
-	if t, b.err = d.engine(); b.err != nil {
+	t, b.err = d.engine()
+	if b.err != nil {
 		return b
 	}
 	var e T
@@ -88,7 +90,8 @@ func BufPtr(p unsafe.Pointer, count int, d Datatype) (b Buffer) {
 // forwarding.
 func (b *Buffer) at(p unsafe.Pointer, count int, d Datatype) {
 	var t *dtype.Type
-	if t, b.err = d.engine(); b.err != nil {
+	t, b.err = d.engine()
+	if b.err != nil {
 		return
 	}
 	b.err = b.b.At(p, t, int64(count))

@@ -98,11 +98,13 @@ func TestXP2P03_AttachDetach(t *testing.T) {
 		ok(t, c.AttachBuffer(nil))
 		wantClass(t, c.AttachBuffer(nil), mpi.ErrBuffer)
 		b, err := mpi.BufferDetach(c)
-		if ok(t, err); len(b) != 1000 {
+		ok(t, err)
+		if len(b) != 1000 {
 			t.Fatalf("detached %d bytes", len(b))
 		}
 		b, err = c.DetachBuffer()
-		if ok(t, err); b != nil {
+		ok(t, err)
+		if b != nil {
 			t.Fatalf("an automatic buffer gives %d bytes back", len(b))
 		}
 		ok(t, mpi.BufferAttach(c, []byte{}))

@@ -51,7 +51,8 @@ func TestP2P15_CancelOfSends(t *testing.T) {
 						q := startCancellable(t, way, c, payload(size, 1), dest, 5)
 						ok(t, q.Cancel())
 						st, err := q.Wait()
-						if ok(t, err); !st.Cancelled() {
+						ok(t, err)
+						if !st.Cancelled() {
 							t.Fatalf("%s of %d bytes to %d was not cancelled", m.name, size, dest)
 						}
 						freeCancellable(t, &q)
@@ -75,7 +76,8 @@ func TestP2P15_CancelOfSends(t *testing.T) {
 			}
 			ok(t, c.Barrier())
 			_, found, err := c.Iprobe(mpi.AnySource, mpi.AnyTag)
-			if ok(t, err); found {
+			ok(t, err)
+			if found {
 				t.Fatal("a cancelled message is still there")
 			}
 			_, err = mpi.BufferDetach(c) // no message remains in the buffer
@@ -150,7 +152,8 @@ func cancelSome(t testing.TB, c *mpi.Comm, r *rand.Rand) {
 		for i := range open {
 			s := &open[i]
 			st, err := s.q.Wait()
-			if ok(t, err); st.Cancelled() {
+			ok(t, err)
+			if st.Cancelled() {
 				cancelled = append(cancelled, s.id)
 			}
 			freeCancellable(t, &s.q)
@@ -165,7 +168,8 @@ func cancelSome(t testing.TB, c *mpi.Comm, r *rand.Rand) {
 			s.want = false
 			ok(t, s.q.Cancel())
 		}
-		if open = append(open, s); r.IntN(6) == 0 {
+		open = append(open, s)
+		if r.IntN(6) == 0 {
 			settle()
 		}
 	}

@@ -147,7 +147,8 @@ func TestBRD08_BothSidesAreNamedByLines(t *testing.T) {
 			checked(t, 2, func(t testing.TB, c *mpi.Comm) {
 				var err error
 				if c.Rank() == 0 {
-					if err = x.zero(c); !x.both {
+					err = x.zero(c)
+					if !x.both {
 						if err != nil {
 							t.Errorf("rank 0: %v", err)
 						}

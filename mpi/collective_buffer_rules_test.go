@@ -122,7 +122,8 @@ func TestCOL16_BuffersInPlace(t *testing.T) {
 		mem := make([]int32, 4*2*n)
 		load := func(whole bool) {
 			for i := range mem {
-				if mem[i] = untouched; i%2 == 0 && (whole || i/8 == me) {
+				mem[i] = untouched
+				if i%2 == 0 && (whole || i/8 == me) {
 					mem[i] = int32(1000*me + i)
 				}
 			}

@@ -81,12 +81,14 @@ func (o Op) takes(send, recv *Buffer, a *coll.Args) (err error) {
 	}
 	if o.user != nil {
 		a.User, err = o.user.forBuffer(send)
-		if a.Send = send.side(); recv != nil {
+		a.Send = send.side()
+		if recv != nil {
 			a.Recv = recv.side()
 		}
 		return err
 	}
-	if a.Op, a.Type, err = o.elements(send); err != nil {
+	a.Op, a.Type, err = o.elements(send)
+	if err != nil {
 		return err
 	}
 	a.Width = a.Type.Size()

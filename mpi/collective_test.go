@@ -113,7 +113,8 @@ func movesData[T mpi.Elem](c *mpi.Comm, of func(i int) T) error {
 			func() mpi.Request { return mpi.Ibcast(c, recv, root) },
 			func() mpi.Request { return mpi.BcastInit(c, recv, root) },
 		), all, part(root, 0), func() {
-			if recv = make([]T, count); me == root {
+			recv = make([]T, count)
+			if me == root {
 				recv = part(root, 0)
 			}
 		}),
@@ -258,10 +259,12 @@ func TestCOL17_Reductions(t *testing.T) {
 			if want := n * (n + 1) / 2; err != nil || one != want {
 				t.Errorf("AllreduceOne %d, %v, want %d", one, err, want)
 			}
-			if one, err = mpi.BcastOne(c, me, root); err != nil || one != root {
+			one, err = mpi.BcastOne(c, me, root)
+			if err != nil || one != root {
 				t.Errorf("BcastOne %d, %v, want %d", one, err, root)
 			}
-			if one, err = mpi.ExscanOne(c, me+1, mpi.Sum); err != nil || one != me*(me+1)/2 {
+			one, err = mpi.ExscanOne(c, me+1, mpi.Sum)
+			if err != nil || one != me*(me+1)/2 {
 				t.Errorf("ExscanOne %d, %v, want %d", one, err, me*(me+1)/2)
 			}
 			ranks, err := mpi.AllgatherOne(c, me)

@@ -78,7 +78,8 @@ func TestCOM04_Compare(t *testing.T) {
 		part, err := c.Split(c.Rank()/2, 0)
 		ok(t, err)
 		none, err := c.Split(mpi.Undefined, 0)
-		if ok(t, err); none != nil {
+		ok(t, err)
+		if none != nil {
 			t.Fatal("Split with Undefined gives a communicator")
 		}
 		for _, k := range []struct {
@@ -91,7 +92,8 @@ func TestCOM04_Compare(t *testing.T) {
 			{c, part, mpi.Unequal}, {part, c, mpi.Unequal}, {c, c.Self(), mpi.Unequal},
 		} {
 			got, err := k.a.Compare(k.b)
-			if ok(t, err); got != k.want {
+			ok(t, err)
+			if got != k.want {
 				t.Errorf("Compare of %q (%d) with %q (%d) is %d, want %d", k.a.Name(), k.a.Size(), k.b.Name(), k.b.Size(), got, k.want)
 			}
 		}
@@ -165,7 +167,8 @@ func TestTRM07_FreeWithPendingCommunication(t *testing.T) {
 			ok(t, p.Free())
 			one := make([]byte, 1)
 			_, err = mpi.Mrecv(&m, one)
-			if ok(t, err); one[0] != 5 {
+			ok(t, err)
+			if one[0] != 5 {
 				t.Fatalf("received %d, want 5", one[0])
 			}
 		})

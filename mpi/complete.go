@@ -10,7 +10,8 @@ import (
 // engine's requests, with nil for null ones, and with the lock held. e is nil if there is
 // nothing to wait for. The caller must give the slice inner back to e.
 func several(what string, rs []Request) (e *p2p.Engine, inner []*p2p.Request, err error) {
-	if e, err = together(what, rs); e == nil {
+	e, err = together(what, rs)
+	if e == nil {
 		return nil, nil, err
 	}
 	inner = e.Scratch(len(rs))
@@ -100,7 +101,8 @@ func (f *failures) note(err *Error) error {
 	if err == nil {
 		return nil
 	}
-	if f.n++; f.first == nil {
+	f.n++
+	if f.first == nil {
 		f.first = err
 	}
 	return err
@@ -292,7 +294,8 @@ func some(what string, rs []Request, indices []int, sts []Status, wait bool) (in
 		if len(rs) >= emptyPollFor {
 			receive()
 		}
-		if take(); active && n == 0 {
+		take()
+		if active && n == 0 {
 			if wait {
 				inner := e.Scratch(len(rs))
 				for i := range rs {

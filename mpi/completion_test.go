@@ -18,12 +18,14 @@ func TestP2P09_NullRequestsGiveEmptyStatus(t *testing.T) {
 	ok(t, err)
 	wantEmpty(t, st)
 	st, done, err := null.Test()
-	if ok(t, err); !done {
+	ok(t, err)
+	if !done {
 		t.Fatal("Test of a null request: not done")
 	}
 	wantEmpty(t, st)
 	st, done, err = null.GetStatus() // P2P-16
-	if ok(t, err); !done {
+	ok(t, err)
+	if !done {
 		t.Fatal("GetStatus of a null request: not done")
 	}
 	wantEmpty(t, st)
@@ -59,13 +61,15 @@ func allIdle(t testing.TB, rs []mpi.Request) {
 	clean()
 	dirty()
 	done, err := mpi.Testall(rs, sts)
-	if ok(t, err); !done {
+	ok(t, err)
+	if !done {
 		t.Fatal("Testall: not done")
 	}
 	clean()
 	dirty()
 	done, err = mpi.GetStatusAll(rs, sts)
-	if ok(t, err); !done {
+	ok(t, err)
+	if !done {
 		t.Fatal("GetStatusAll: not done")
 	}
 	clean()
@@ -74,13 +78,15 @@ func allIdle(t testing.TB, rs []mpi.Request) {
 	wantIndex(t, i, mpi.Undefined)
 	wantEmpty(t, st)
 	i, st, done, err = mpi.Testany(rs)
-	if ok(t, err); !done {
+	ok(t, err)
+	if !done {
 		t.Fatal("Testany: not done")
 	}
 	wantIndex(t, i, mpi.Undefined)
 	wantEmpty(t, st)
 	i, st, done, err = mpi.GetStatusAny(rs)
-	if ok(t, err); !done {
+	ok(t, err)
+	if !done {
 		t.Fatal("GetStatusAny: not done")
 	}
 	wantIndex(t, i, mpi.Undefined)
@@ -111,12 +117,14 @@ func TestP2P09_P2P16_InactiveRequests(t *testing.T) {
 			ok(t, err)
 			wantEmpty(t, st)
 			st, done, err := s.Test()
-			if ok(t, err); !done {
+			ok(t, err)
+			if !done {
 				t.Fatal("Test of an inactive request: not done")
 			}
 			wantEmpty(t, st)
 			st, done, err = s.GetStatus()
-			if ok(t, err); !done {
+			ok(t, err)
+			if !done {
 				t.Fatal("GetStatus of an inactive request: not done")
 			}
 			wantEmpty(t, st)
@@ -146,7 +154,8 @@ func TestTRM04_StaleCopies(t *testing.T) {
 		}
 		ok(t, mpi.Send(c, []byte{1}, 0, 0))
 		_, err := r.Wait()
-		if ok(t, err); !r.IsNull() {
+		ok(t, err)
+		if !r.IsNull() {
 			t.Fatal("the request is not null after Wait")
 		}
 		other := mpi.Irecv(c, make([]byte, 1), 0, 0) // may reuse the memory of the first one

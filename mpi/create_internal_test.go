@@ -37,8 +37,11 @@ func TestATT03_CopyFailsAndSlotsComeBack(t *testing.T) {
 					if d != nil || !errors.Is(err, refused) {
 						return fmt.Errorf("duplicate %d is %v (%w)", i, d, err)
 					}
-				} else if err = errors.Join(err, d.Free()); err != nil {
-					return err
+				} else {
+					err = errors.Join(err, d.Free())
+					if err != nil {
+						return err
+					}
 				}
 			}
 			// What rank 1 has dropped may still be in progress. It ends before a duplicate that

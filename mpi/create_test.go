@@ -251,7 +251,8 @@ func TestXCOM01_Idup(t *testing.T) {
 			for i := many - 2; i >= 0; i-- {
 				got := []int{0}
 				_, err := mpi.Recv(comms[i], got, left, mpi.AnyTag)
-				if ok(t, err); got[0] != i {
+				ok(t, err)
+				if got[0] != i {
 					t.Fatalf("duplicate %d got the message of %d", i, got[0])
 				}
 				ok(t, comms[i].Free())
@@ -271,7 +272,8 @@ func TestCOM04_ConcurrentCreation(t *testing.T) {
 			ok(t, err)
 			all.Go(func() {
 				for round := range rounds {
-					if errs[i] = createAll(c, i+round, true); errs[i] != nil {
+					errs[i] = createAll(c, i+round, true)
+					if errs[i] != nil {
 						return
 					}
 				}
@@ -309,7 +311,8 @@ func createAll(c *mpi.Comm, k int, all bool) error {
 	}
 	var group *mpi.Comm
 	if odd.Rank() != mpi.Undefined {
-		if group, err = c.CreateGroup(odd, k); err != nil {
+		group, err = c.CreateGroup(odd, k)
+		if err != nil {
 			return err
 		}
 	}

@@ -213,7 +213,8 @@ func TestDT12_ManyGoroutines(t *testing.T) {
 		wg.Go(func() {
 			for range 50 {
 				d, err := mpi.TypeVector(4, 1, 3, mpi.Byte())
-				if err = errors.Join(err, d.Commit()); err != nil {
+				err = errors.Join(err, d.Commit())
+				if err != nil {
 					t.Error(err)
 				}
 				if _, err := mpi.Pack(nil, mpi.BufOf(make([]byte, 10), 1, d)); err != nil {

@@ -63,7 +63,8 @@ func TestDimsCreateIsTheNearest(t *testing.T) {
 			}
 			product := 1
 			for i, d := range dims {
-				if product *= d; i > 0 && d > dims[i-1] {
+				product *= d
+				if i > 0 && d > dims[i-1] {
 					t.Errorf("%d nodes: %v do not descend", nodes, dims)
 				}
 			}

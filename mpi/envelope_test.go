@@ -271,7 +271,8 @@ func TestP2P04_MessagesToSelf(t *testing.T) {
 			_, err := mpi.Recv(c, make([]byte, 1), me, 0)
 			ok(t, err)
 			_, done, err := s.Test()
-			if ok(t, err); !done {
+			ok(t, err)
+			if !done {
 				t.Fatal("Issend to oneself is not complete after the receive")
 			}
 			// Blocking sends to oneself do not wait while the data fits into the buffer limit.
@@ -326,20 +327,23 @@ func TestP2P14_ProcNull(t *testing.T) {
 		null(r.Wait())
 		null(c.Probe(mpi.ProcNull, 1))
 		st, found, err := c.Iprobe(mpi.ProcNull, 1)
-		if null(st, err); !found {
+		null(st, err)
+		if !found {
 			t.Fatal("Iprobe of ProcNull finds nothing")
 		}
 		m, st, err := c.Mprobe(mpi.ProcNull, 1)
 		null(st, err)
 		null(mpi.Mrecv(&m, b))
 		m, st, found, err = c.Improbe(mpi.ProcNull, 1)
-		if null(st, err); !found {
+		null(st, err)
+		if !found {
 			t.Fatal("Improbe of ProcNull finds nothing")
 		}
 		r = mpi.Imrecv(&m, b)
 		null(r.Wait())
 		s, st, err := mpi.RecvSlice[int32](c, mpi.ProcNull, 1)
-		if null(st, err); len(s) != 0 {
+		null(st, err)
+		if len(s) != 0 {
 			t.Fatalf("RecvSlice from ProcNull: %d elements", len(s))
 		}
 		if b[0] != 42 {
@@ -352,7 +356,8 @@ func TestP2P14_ProcNull(t *testing.T) {
 		} else {
 			st, err := mpi.Sendrecv(c, []byte{7}, mpi.ProcNull, 1, b, peer, 1)
 			ok(t, err)
-			if wantStatus(t, st, 0, 1, 1); b[0] != 7 {
+			wantStatus(t, st, 0, 1, 1)
+			if b[0] != 7 {
 				t.Fatalf("received %d, want 7", b[0])
 			}
 		}

@@ -139,7 +139,8 @@ func ExampleCreateKeyval() {
 			if found || err != nil {
 				return private, err
 			}
-			if private, err = c.Dup(); err != nil {
+			private, err = c.Dup()
+			if err != nil {
 				return nil, err
 			}
 			return private, errors.Join(private.SetName("solver"), mpi.SetAttr(c, state, private))

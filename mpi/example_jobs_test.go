@@ -64,7 +64,8 @@ func ExampleWinAllocateShared_severalJobs() {
 		fmt.Println("the other job has stored", theirs)
 		return err
 	})
-	if err = errors.Join(err, <-served); err != nil {
+	err = errors.Join(err, <-served)
+	if err != nil {
 		log.Fatal(err)
 	}
 	// Output: the other job has stored 42

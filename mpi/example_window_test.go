@@ -19,7 +19,8 @@ func ExampleWin_CompareSwap() {
 		}
 		const free, held = 0, 1
 		for was := held; was != free; {
-			if was, err = w.CompareSwap(held, free, 0, 0); err != nil {
+			was, err = w.CompareSwap(held, free, 0, 0)
+			if err != nil {
 				return err
 			}
 		}

@@ -57,7 +57,8 @@ func TestERR13_DefaultHandler(t *testing.T) {
 	mpitest.Run(t, 1, func(t testing.TB, c *mpi.Comm) {
 		calls := 0
 		mine := mpi.CreateFileErrhandler(func(on *mpi.File, err *mpi.Error) {
-			if calls++; calls < 3 && on != nil {
+			calls++
+			if calls < 3 && on != nil {
 				t.Errorf("called with file %v", on)
 			}
 		})

@@ -32,7 +32,8 @@ func (f *File) SetView(disp int64, etype, filetype Datatype, representation stri
 	e, own := etype.engine()
 	if own == nil {
 		var t *dtype.Type
-		if t, own = filetype.engine(); own == nil {
+		t, own = filetype.engine()
+		if own == nil {
 			v, own = f.f.NewView(disp, e, t, representation, current.datareps.find(representation))
 		}
 	}

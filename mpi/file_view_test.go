@@ -281,7 +281,8 @@ func TestIO04_DT13_HeaderAndArray(t *testing.T) {
 		ok(t, err)
 		got := make([]byte, len(mine))
 		_, err = mpi.ReadAtAll(f, 0, got)
-		if ok(t, err); !bytes.Equal(got, mine) {
+		ok(t, err)
+		if !bytes.Equal(got, mine) {
 			t.Errorf("read %d, want %d", got, mine)
 		}
 		_, err = mpi.WriteAt(f, 1, mine)

@@ -20,11 +20,13 @@ func TestXP2P04_GetStatus(t *testing.T) {
 			r, s := mpi.Irecv(c, b, peer, i), mpi.Isend(c, payload(size, 4), peer, i)
 			for {
 				st, done, err := r.GetStatus()
-				if ok(t, err); !done {
+				ok(t, err)
+				if !done {
 					continue
 				}
 				again, done, err := r.GetStatus()
-				if ok(t, err); !done || again != st {
+				ok(t, err)
+				if !done || again != st {
 					t.Fatalf("second GetStatus: %v %+v, first %+v", done, again, st)
 				}
 				wantStatus(t, st, peer, i, size)

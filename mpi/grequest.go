@@ -98,7 +98,8 @@ func (q *Request) takeGrequest(e *p2p.Engine, st *Status) *Error {
 		err = last
 	}
 	e.Proc().Lock()
-	if *st = own; err != nil {
+	*st = own
+	if err != nil {
 		st.Err = err
 	}
 	return err

@@ -191,7 +191,8 @@ func TestCOM04_GroupErrors(t *testing.T) {
 		half, err := g.Incl([]int{3, 1})
 		ok(t, err)
 		to, err := g.TranslateRanks([]int{0, 1, mpi.ProcNull, 3, 1}, half)
-		if ok(t, err); !slices.Equal(to, []int{mpi.Undefined, 1, mpi.ProcNull, 0, 1}) {
+		ok(t, err)
+		if !slices.Equal(to, []int{mpi.Undefined, 1, mpi.ProcNull, 0, 1}) {
 			t.Errorf("translated %v", to)
 		}
 	})

@@ -53,7 +53,8 @@ func meetOnce(world *mpi.Comm, round int) error {
 			hints.Set("ip_port", portOf(round))
 		}
 		var err error
-		if port, err = mpi.OpenPort(world, hints); err != nil {
+		port, err = mpi.OpenPort(world, hints)
+		if err != nil {
 			return err
 		}
 		defer port.Close()

@@ -62,7 +62,8 @@ func makeLater(world *mpi.Comm, path string) error {
 	first := make([]int64, 1)
 	var err error
 	if world.Rank() == 0 {
-		if first[0], err = made(); err != nil {
+		first[0], err = made()
+		if err != nil {
 			return err
 		}
 	}
@@ -73,7 +74,8 @@ func makeLater(world *mpi.Comm, path string) error {
 		if err := errors.Join(os.RemoveAll(path), os.WriteFile(path, nil, 0o600)); err != nil {
 			return err
 		}
-		if own, err = made(); err != nil {
+		own, err = made()
+		if err != nil {
 			return err
 		}
 	}

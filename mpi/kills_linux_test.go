@@ -56,7 +56,8 @@ func newKillRun(t *testing.T, halo string) *killRun {
 func (r *killRun) start(role string, n int, env ...string) *killJob {
 	r.t.Helper()
 	j := &killJob{ended: make(chan struct{})}
-	if j.cmd = exec.Command(r.self); n > 0 {
+	j.cmd = exec.Command(r.self)
+	if n > 0 {
 		j.cmd = exec.Command(r.halo, "run", "-n", strconv.Itoa(n), r.self)
 	}
 	j.cmd.Env = append(append(os.Environ(), r.marker, programVariable+"=kills", killRole+"="+role, killService+"="+filepath.Base(r.t.Name())+r.dir,

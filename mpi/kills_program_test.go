@@ -59,7 +59,8 @@ func killsProgram() error {
 	for round := 0; ; round++ {
 		err := killRoles[role](ctx, world, round)
 		if err != nil && ctx.Err() == nil {
-			if err = wrongUnlessKilled(err); err != nil {
+			err = wrongUnlessKilled(err)
+			if err != nil {
 				return err
 			}
 		}
@@ -147,7 +148,8 @@ func serverRound(ctx context.Context, world *mpi.Comm, _ int) error {
 	var port *mpi.Port
 	if world.Rank() == 0 {
 		var err error
-		if port, err = mpi.OpenPort(world); err == nil {
+		port, err = mpi.OpenPort(world)
+		if err == nil {
 			err = port.Publish(os.Getenv(killService))
 		}
 		if err != nil {
@@ -168,7 +170,8 @@ func clientRound(ctx context.Context, world *mpi.Comm, _ int) error {
 	name := ""
 	for world.Rank() == 0 && name == "" && ctx.Err() == nil {
 		var err error
-		if name, err = mpi.LookupName(world, os.Getenv(killService)); err != nil {
+		name, err = mpi.LookupName(world, os.Getenv(killService))
+		if err != nil {
 			if !errors.Is(err, mpi.ErrName) {
 				return err
 			}

@@ -108,7 +108,8 @@ func stepsProgram() error {
 		err = join(world.Parent(), nil, true)
 	case "first", "second":
 		inter, failed := meet("2", world, role == "first")
-		if err = join(inter, failed, role == "second"); err == nil {
+		err = join(inter, failed, role == "second")
+		if err == nil {
 			inter, err = meet("3", all, true)
 			err = join(inter, err, false)
 		}
@@ -178,7 +179,8 @@ func stepped(role string, c *mpi.Comm) (w *mpi.Window, err error) {
 		defer close(done)
 		dir := os.Getenv(stepDir)
 		tid := filepath.Join(dir, "tid")
-		if err = os.WriteFile(tid+"~", []byte(strconv.Itoa(syscall.Gettid())), 0o600); err == nil {
+		err = os.WriteFile(tid+"~", []byte(strconv.Itoa(syscall.Gettid())), 0o600)
+		if err == nil {
 			err = os.Rename(tid+"~", tid)
 		}
 		for ; err == nil; time.Sleep(time.Millisecond) {
@@ -266,7 +268,8 @@ func (p *stepPoint) run(t *testing.T, halo, flavor string, step int) (killed, de
 		victim := pid(p.victim)
 		k.begin()
 		ok(t, os.WriteFile(filepath.Join(r.dir, "go"), nil, 0o600))
-		if killed = k.reach(step); killed {
+		killed = k.reach(step)
+		if killed {
 			ok(t, syscall.Kill(victim, syscall.SIGKILL))
 		}
 		switch {
@@ -340,7 +343,8 @@ func (k *tracee) ptrace(request, data uintptr) {
 
 // wait waits for the next stop of the thread, or its end.
 func (k *tracee) wait() (status syscall.WaitStatus, err error) {
-	for err = syscall.EINTR; errors.Is(err, syscall.EINTR); {
+	err = syscall.EINTR
+	for errors.Is(err, syscall.EINTR) {
 		_, err = syscall.Wait4(k.tid, &status, syscall.WALL, nil)
 	}
 	return status, err
@@ -379,7 +383,8 @@ func (k *tracee) reach(step int) bool {
 		case !status.Stopped():
 			k.t.Fatalf("the thread has ended: status %#x", status)
 		case status.StopSignal() == systemCall:
-			if before = !before; !before {
+			before = !before
+			if !before {
 				break
 			}
 			var regs syscall.PtraceRegs

@@ -114,7 +114,8 @@ func TestStatusSetElements(t *testing.T) {
 		if err := s.SetElements(pair, 1<<62); !errors.Is(err, mpi.ErrCount) {
 			t.Errorf("2^62 elements: %v, want ErrCount", err)
 		}
-		if s.SetCancelled(true); !s.Cancelled() {
+		s.SetCancelled(true)
+		if !s.Cancelled() {
 			t.Error("not cancelled")
 		}
 	})

@@ -123,7 +123,8 @@ func TestP2P12_ModesFormsSizes(t *testing.T) {
 						continue
 					}
 					for i, size := range sizes() {
-						if seed++; size > 300<<10 && seed%3 != 0 {
+						seed++
+						if size > 300<<10 && seed%3 != 0 {
 							continue // the long ones only sometimes
 						}
 						if c.Rank() == 0 {

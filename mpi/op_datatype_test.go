@@ -106,7 +106,8 @@ func TestCOL14_EveryOperationOnEveryType(t *testing.T) {
 					op.Apply(o, typ, want, operand(0), operand(1))
 					inPlace := operand(1) // what is in gaps stays
 					op.Apply(o, typ, inPlace, operand(0), inPlace)
-					if legal.Add(1); err != nil || localErr != nil || !bytes.Equal(recv, want) || !bytes.Equal(local, inPlace) {
+					legal.Add(1)
+					if err != nil || localErr != nil || !bytes.Equal(recv, want) || !bytes.Equal(local, inPlace) {
 						t.Errorf("%v on %d x %v: % x, %v; locally % x, %v; want % x and % x", o, count, d, recv, err, local, localErr, want, inPlace)
 					}
 				}
@@ -150,7 +151,8 @@ func TestDT03_QuadrupleSum(t *testing.T) {
 			var mine []byte
 			for r, divisor := range []int64{3, 7, 11} {
 				x := new(big.Float).SetPrec(200).Quo(big.NewFloat(1).SetPrec(200), new(big.Float).SetInt64(divisor))
-				if exact.Add(exact, x); r == c.Rank() {
+				exact.Add(exact, x)
+				if r == c.Rank() {
 					mine = real16(x)
 				}
 			}

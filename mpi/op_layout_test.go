@@ -48,7 +48,8 @@ func TestCOL04_COL07_OperationByType(t *testing.T) {
 			want[i] = 1
 			for r := range c.Size() {
 				z := complex(float64(r+1), float64(i-r))
-				if want[i] *= z; r == c.Rank() {
+				want[i] *= z
+				if r == c.Rank() {
 					mine[i] = z
 				}
 			}

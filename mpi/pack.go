@@ -34,7 +34,8 @@ func (c *Comm) Pack(dst []byte, b Buffer) ([]byte, error) {
 // C: MPI_Pack, section 5.2.
 func (internals) PackTo(c *Comm, dst []byte, p unsafe.Pointer, count int, d Datatype) int {
 	var b Buffer
-	if b.at(p, count, d); !b.fits(c, dst) {
+	b.at(p, count, d)
+	if !b.fits(c, dst) {
 		return -1
 	}
 	return b.b.PackAll(dst)
@@ -64,7 +65,8 @@ func (c *Comm) Unpack(src []byte, b Buffer) (rest []byte, err error) {
 // C: MPI_Unpack, section 5.2.
 func (internals) UnpackFrom(c *Comm, src []byte, p unsafe.Pointer, count int, d Datatype) int {
 	var b Buffer
-	if b.at(p, count, d); !b.fits(c, src) || b.b.Overlaps() {
+	b.at(p, count, d)
+	if !b.fits(c, src) || b.b.Overlaps() {
 		return -1
 	}
 	return b.b.UnpackAll(src)

@@ -111,7 +111,8 @@ func TestDT32_PackRefuses(t *testing.T) {
 			t.Errorf("%s that failed gives %v", call, dst)
 		}
 		dst, err = pack(nil, mpi.BufOf(mem, 1, twice)) // reading bytes twice is not an error
-		if ok(t, err); len(dst) != 8 {
+		ok(t, err)
+		if len(dst) != 8 {
 			t.Errorf("%s gives %v", call, dst)
 		}
 	}
@@ -158,7 +159,8 @@ func TestDT26_DT33_External32(t *testing.T) {
 		t.Errorf("back: %v, %v", out, rest)
 	}
 	one, err := mpi.PackExternal(nil, mpi.Buf([]int32{1}))
-	if ok(t, err); !bytes.Equal(one, []byte{0, 0, 0, 1}) {
+	ok(t, err)
+	if !bytes.Equal(one, []byte{0, 0, 0, 1}) {
 		t.Errorf("1 is % x", one)
 	}
 	if empty, err := mpi.PackExternal(nil, mpi.Buffer{}); err != nil || len(empty) != 0 {
@@ -182,7 +184,8 @@ func TestDT31_DT33_External32OfAllTypes(t *testing.T) {
 		n, err := mpi.PackExternalSize(5, d)
 		ok(t, err)
 		packed, err := mpi.PackExternal(nil, mpi.BufOf(in, 5, d))
-		if ok(t, err); len(packed) != n || n == 0 {
+		ok(t, err)
+		if len(packed) != n || n == 0 {
 			t.Errorf("%s: %d bytes, want %d", name, len(packed), n)
 		}
 		// After one conversion the numbers are exact, and do not change any more.
@@ -190,7 +193,8 @@ func TestDT31_DT33_External32OfAllTypes(t *testing.T) {
 		rest, err := mpi.UnpackExternal(packed, mpi.BufOf(once, 5, d))
 		ok(t, err)
 		again, err := mpi.PackExternal(nil, mpi.BufOf(once, 5, d))
-		if ok(t, err); len(rest) != 0 || !bytes.Equal(again, packed) {
+		ok(t, err)
+		if len(rest) != 0 || !bytes.Equal(again, packed) {
 			t.Errorf("%s: packed % x, and again % x", name, packed, again)
 		}
 	}

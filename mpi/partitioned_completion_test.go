@@ -55,7 +55,8 @@ func TestXPRT01_CompletingCalls(t *testing.T) {
 				for k := range rs {
 					for done := false; !done; {
 						var err error
-						if sts[k], done, err = rs[k].GetStatus(); err != nil {
+						sts[k], done, err = rs[k].GetStatus()
+						if err != nil {
 							t.Fatal(err)
 						}
 					}

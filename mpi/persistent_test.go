@@ -185,7 +185,8 @@ func TestP2P17_FreeOfActiveRequests(t *testing.T) {
 						other := mpi.Isend(c, payload(size, uint64(i)), 1, i)
 						ok(t, other.Free())
 					}
-					if ok(t, r.Free()); !r.IsNull() {
+					ok(t, r.Free())
+					if !r.IsNull() {
 						t.Fatal("a freed request is not null")
 					}
 				}
@@ -221,7 +222,8 @@ func TestP2P15_Cancel(t *testing.T) {
 		ok(t, r.Cancel())
 		ok(t, r.Cancel()) // again, before the wait
 		st, err := r.Wait()
-		if ok(t, err); !st.Cancelled() || st.Bytes() != 0 {
+		ok(t, err)
+		if !st.Cancelled() || st.Bytes() != 0 {
 			t.Fatalf("status of a cancelled receive: %+v", st)
 		}
 		p := mpi.RecvInit(c, make([]byte, 8), mpi.AnySource, mpi.AnyTag)
@@ -229,7 +231,8 @@ func TestP2P15_Cancel(t *testing.T) {
 			ok(t, p.Start())
 			ok(t, p.Cancel())
 			st, done, err := p.Test()
-			if ok(t, err); !done || !st.Cancelled() {
+			ok(t, err)
+			if !done || !st.Cancelled() {
 				t.Fatalf("status of a cancelled persistent receive: %v %+v", done, st)
 			}
 		}
@@ -260,7 +263,8 @@ func TestP2P15_Cancel(t *testing.T) {
 			ok(t, c.Barrier())
 			ok(t, s.Cancel())
 			st, err = s.Wait()
-			if ok(t, err); st.Cancelled() { // P2P-10
+			ok(t, err)
+			if st.Cancelled() { // P2P-10
 				t.Fatal("a send was cancelled after it was received")
 			}
 		}

@@ -150,7 +150,8 @@ func TestXDYN01_WithinAJob(t *testing.T) {
 		var port *mpi.Port
 		if world.Rank() == 0 {
 			var err error
-			if port, err = mpi.OpenPort(world); err != nil {
+			port, err = mpi.OpenPort(world)
+			if err != nil {
 				t.Fatal(err)
 			}
 			copy(names, port.Name())

@@ -142,7 +142,8 @@ func meetsWithin(name string, info *Info, c *Comm, root int, k call, inColl coll
 		if v, ok := info.Get(keyTimeout); ok {
 			var err error
 			s, err = strconv.ParseFloat(v, 64)
-			if limited = true; err != nil || s < 0 || s > maxTimeout {
+			limited = true
+			if err != nil || s < 0 || s > maxTimeout {
 				if e := c.usable(k); e != nil {
 					return nil, e
 				}

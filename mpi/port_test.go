@@ -48,7 +48,8 @@ func meet(ctx context.Context, names chan string, accepts bool, c *mpi.Comm, roo
 	var port *mpi.Port
 	if c.Rank() == root {
 		var err error
-		if port, err = mpi.OpenPort(c); err != nil {
+		port, err = mpi.OpenPort(c)
+		if err != nil {
 			return nil, err
 		}
 		defer port.Close()
@@ -165,7 +166,8 @@ func TestXDYN01_EverythingAcross(t *testing.T) {
 		if err := merged.Barrier(); err != nil {
 			t.Fatal(err)
 		}
-		if mem = win.Local(); merged.Rank() == 0 && mem[4] != 102+5 {
+		mem = win.Local()
+		if merged.Rank() == 0 && mem[4] != 102+5 {
 			t.Errorf("5 processes have added 1 to 102: %d", mem[4])
 		}
 		if err := win.Free(); err != nil {
@@ -283,7 +285,8 @@ func TestXDYN01_ManyAtOnce(t *testing.T) {
 				var comms [threads]*mpi.Comm
 				for i := range comms {
 					var err error
-					if comms[i], err = world.Dup(); err != nil {
+					comms[i], err = world.Dup()
+					if err != nil {
 						t.Fatal(err)
 					}
 				}

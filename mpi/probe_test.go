@@ -34,7 +34,8 @@ func TestP2P15_ProbeThenExactReceive(t *testing.T) {
 				ok(t, err)
 				wantStatus(t, st, st.Source, i, size+st.Source)
 				again, found, err := c.Iprobe(st.Source, st.Tag)
-				if ok(t, err); !found || again != st {
+				ok(t, err)
+				if !found || again != st {
 					t.Fatalf("Iprobe after Probe: %v %+v, Probe said %+v", found, again, st)
 				}
 				b := make([]byte, mpi.Count[byte](st))

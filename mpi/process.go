@@ -309,7 +309,8 @@ func Main(fn func(world *Comm) error) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	if err = fn(c); err == nil {
+	err = fn(c)
+	if err == nil {
 		err = Finalize()
 	}
 	if err != nil {

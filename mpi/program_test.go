@@ -234,10 +234,12 @@ func TestENV07_MainFailureAndAbort(t *testing.T) {
 	if errs != "rank 0: no wind today\n" || status != 1 {
 		t.Errorf("failing Main: %q, status %d", errs, status)
 	}
-	if _, _, status = program(t, "aborting"); status != 7 {
+	_, _, status = program(t, "aborting")
+	if status != 7 {
 		t.Errorf("Abort(7): status %d", status)
 	}
-	if _, _, status = program(t, "aborting well"); status != 0 {
+	_, _, status = program(t, "aborting well")
+	if status != 0 {
 		t.Errorf("Abort(0): status %d", status)
 	}
 }

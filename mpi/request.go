@@ -253,7 +253,8 @@ func (q *Request) WaitContext(ctx context.Context) (st Status, failed error) {
 	if e == nil {
 		return emptyStatus(), raise(err)
 	}
-	if e.NotifyWait(q.r); q.r.Active && !q.r.Done() {
+	e.NotifyWait(q.r)
+	if q.r.Active && !q.r.Done() {
 		g := proc.Event{About: q.r}
 		stop := context.AfterFunc(ctx, func() {
 			e.Proc().Lock()

@@ -60,7 +60,8 @@ func sums(t testing.TB, c *mpi.Comm, n int) {
 	next, last := (c.Rank()+1)%n, (c.Rank()+n-1)%n
 	got := []int64{-1}
 	_, err := mpi.Sendrecv(c, in, next, 3, got, last, 3)
-	if ok(t, err); got[0] != int64(last+1) {
+	ok(t, err)
+	if got[0] != int64(last+1) {
 		t.Fatalf("rank %d receives %d from rank %d", c.Rank(), got[0], last)
 	}
 }
@@ -149,7 +150,8 @@ func TestXSES01_TheSameTagAgain(t *testing.T) {
 		for i, x := range []*mpi.Comm{c, d} {
 			b := []byte{0}
 			_, err := mpi.Recv(x, b, mpi.AnySource, 0)
-			if ok(t, err); int(b[0]) != i+1 {
+			ok(t, err)
+			if int(b[0]) != i+1 {
 				t.Fatalf("communicator %d has got the message of %d", i, b[0]-1)
 			}
 		}
@@ -310,7 +312,8 @@ func TestXSES01_SessionBuffer(t *testing.T) {
 		q := s.IflushBuffer()
 		ok(t, waitFor(q))
 		b, err := s.DetachBuffer()
-		if ok(t, err); len(b) != len(room) || &b[0] != &room[0] {
+		ok(t, err)
+		if len(b) != len(room) || &b[0] != &room[0] {
 			t.Errorf("another buffer of %d bytes", len(b))
 		}
 		_, err = s.DetachBuffer()

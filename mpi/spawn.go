@@ -140,7 +140,8 @@ func (c *Comm) asks(ctx context.Context, commands []Command) (*boot.Spawn, *clas
 	here, _ := os.Getwd()
 	for i := range commands {
 		m := &commands[i]
-		if total += max(m.N, 0); m.N < 1 || total > boot.MaxRanks {
+		total += max(m.N, 0)
+		if m.N < 1 || total > boot.MaxRanks {
 			return bad(class.Arg, "command %d, %s: %d processes, want 1 to %d in all", i, m.Program, m.N, boot.MaxRanks)
 		}
 		b := boot.SpawnBlock{Program: m.Program, Args: m.Args, Max: m.N, Dir: m.Dir, Env: slices.Clone(m.Env)}

@@ -25,7 +25,8 @@ func spawnFarProgram() error {
 		self, _ := os.Executable()
 		m := mpi.Command{Program: self, N: 2, Info: mpi.NewInfo()}
 		m.Info.Set("host", far)
-		if inter, _, err = world.Spawn(context.Background(), 0, m); err != nil {
+		inter, _, err = world.Spawn(context.Background(), 0, m)
+		if err != nil {
 			return err
 		}
 	} else if here, _ := os.Hostname(); here != far {

@@ -38,7 +38,8 @@ func spawnKey(key, value string, b *boot.SpawnBlock) (timeout time.Duration, err
 	case "hostfile":
 		b.HostFile = value
 	case "arch":
-		if b.Arch, err = architecture(value); err != nil {
+		b.Arch, err = architecture(value)
+		if err != nil {
 			return 0, err
 		}
 	case "wdir":
@@ -82,11 +83,13 @@ func spawnFile(name string, b *boot.SpawnBlock) (timeout time.Duration, err erro
 		return 0, err
 	}
 	for i, line := range strings.Split(string(text), "\n") {
-		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' {
 			continue
 		}
 		key, value, ok := strings.Cut(line, "=")
-		if key = strings.TrimSpace(key); !ok || key == "file" {
+		key = strings.TrimSpace(key)
+		if !ok || key == "file" {
 			return 0, fmt.Errorf("%s:%d: want KEY=VALUE, and no file", name, i+1)
 		}
 		d, err := spawnKey(key, strings.TrimSpace(value), b)

@@ -112,7 +112,8 @@ func newcomers(inter *mpi.Comm, first bool, w *mpi.Window, back *mpi.Comm) error
 	if err := errors.Join(w.UnlockAll(), come.Free(), w.FreeSyncObjects(mine)); err != nil {
 		return err
 	}
-	if w, err = mpi.WinChangeComm(w, back, 0); err != nil || (w == nil) != (back == nil) {
+	w, err = mpi.WinChangeComm(w, back, 0)
+	if err != nil || (w == nil) != (back == nil) {
 		return fmt.Errorf("the window is %v: %v", w, err)
 	}
 	return errors.Join(all.Disconnect(), inter.Disconnect())

@@ -20,7 +20,8 @@ func groups(t *testing.T, list []sharer) ([][]int, []int, error) {
 	ranks, levels := make([][]int, len(list)), make([]int, len(list))
 	var err error
 	for me := range list {
-		if ranks[me], levels[me], err = sharers(all, me); err != nil {
+		ranks[me], levels[me], err = sharers(all, me)
+		if err != nil {
 			return nil, nil, err
 		}
 	}

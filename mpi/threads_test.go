@@ -72,7 +72,8 @@ func wander(c *mpi.Comm, w, steps int) (problem string) {
 		case 3:
 			s := mpi.Isend(c, out, dest, tag)
 			var m mpi.Message
-			if m, _, err = c.Mprobe(source, tag); err == nil {
+			m, _, err = c.Mprobe(source, tag)
+			if err == nil {
 				st, err = mpi.Mrecv(&m, in)
 			}
 			if err == nil {
@@ -92,7 +93,8 @@ func wander(c *mpi.Comm, w, steps int) (problem string) {
 		case 5:
 			s, q := mpi.SendInit(c, out, dest, tag), mpi.RecvInit(c, in, source, tag)
 			rs := []mpi.Request{s, q}
-			if err = mpi.Startall(rs); err == nil {
+			err = mpi.Startall(rs)
+			if err == nil {
 				for range rs {
 					i, one, e := mpi.Waitany(rs)
 					if i == 1 {

@@ -285,7 +285,8 @@ func (c *Comm) distGraph(k call, t *DistGraph, reorder bool) (*Comm, error) {
 	var place []int32
 	if hosts := c.hosts(c.Size()); reorder && slices.Min(hosts) < slices.Max(hosts) {
 		var err error
-		if t, place, err = c.arrangeEdges(k, t); err != nil {
+		t, place, err = c.arrangeEdges(k, t)
+		if err != nil {
 			return nil, err
 		}
 	}

@@ -108,7 +108,8 @@ func TestTOP02_ShiftsAndParts(t *testing.T) {
 				ok(t, err)
 				want := int64(-1)
 				at := slices.Clone(me)
-				if at[dim] -= disp; dim == 0 || at[dim] >= 0 && at[dim] < 3 {
+				at[dim] -= disp
+				if dim == 0 || at[dim] >= 0 && at[dim] < 3 {
 					r, err := g.Rank(at...)
 					ok(t, err)
 					want = int64(r)

@@ -41,7 +41,8 @@ func (x *operands) accumulate(o *rma.Op, origin, result *Buffer) error {
 	count := x.count
 	if origin != nil {
 		size = origin.b.Size()
-		if count, err = x.send(o, size); err != nil {
+		count, err = x.send(o, size)
+		if err != nil {
 			return err
 		}
 	}
@@ -77,7 +78,8 @@ func (x *operands) elements(o *rma.Op, origin, result *Buffer) (leaf *dtype.Type
 		}
 		return nil, nil
 	}
-	if leaf, o.Elem, err = accumulated(by, x.typ); err != nil {
+	leaf, o.Elem, err = accumulated(by, x.typ)
+	if err != nil {
 		return nil, err
 	}
 	for _, b := range [...]*Buffer{origin, result} {
@@ -205,7 +207,8 @@ func padded(o *rma.Op, packed int64, origin, result *Buffer, count int64, t *dty
 		o.Origin = copyOfPairs(&origin.b, packed, o.Elem)
 	}
 	if result != nil {
-		if o.Result, err = memoryOfPairs(&result.b, packed, width); err != nil {
+		o.Result, err = memoryOfPairs(&result.b, packed, width)
+		if err != nil {
 			return err
 		}
 	}

@@ -294,7 +294,8 @@ func TestRC11_RC17_MixedUpdates(t *testing.T) {
 							for err == nil {
 								next = old + 1
 								seen := int64(-1)
-								if err = s.CompareAndSwap(&next, &old, &seen, 0, s.at(0, lo)); err == nil {
+								err = s.CompareAndSwap(&next, &old, &seen, 0, s.at(0, lo))
+								if err == nil {
 									err = s.FlushLocal(0)
 								}
 								if seen == old {

@@ -297,7 +297,8 @@ func TestSYN35_ERR15_DeathOfThoseTakenIn(t *testing.T) {
 				} else {
 					wantClass(t, err, mpi.ErrProcFailed)
 				}
-				if err = w.Lock(mpi.LockShared, me+2, 0); err == nil {
+				err = w.Lock(mpi.LockShared, me+2, 0)
+				if err == nil {
 					err = w.Untyped().Put(mpi.Buf([]int64{1}), me+2, 0, 1, mustType[int64](t))
 					err = errors.Join(err, w.Unlock(me+2))
 				}

@@ -47,7 +47,8 @@ func (w Win[T]) ownElements(k call, store bool, disp, n int, fn func(mem []T)) e
 	var e T
 	aligned := true
 	err := w.ownMemory(k, store, disp, n, func(mem []byte) {
-		if aligned = uintptr(unsafe.Pointer(unsafe.SliceData(mem)))%unsafe.Alignof(e) == 0; aligned {
+		aligned = uintptr(unsafe.Pointer(unsafe.SliceData(mem)))%unsafe.Alignof(e) == 0
+		if aligned {
 			fn(elements[T](mem))
 		}
 	})

@@ -163,7 +163,8 @@ func TestRC09_MemoryOfOperationsIsReused(t *testing.T) {
 			if !p.bad {
 				p.ok(p.Fence(0))
 			}
-			if b[0]++; p.is(0) {
+			b[0]++
+			if p.is(0) {
 				p.last(p.note(p.Fence(0)), "before Fence at")
 			} else {
 				p.ok(p.Fence(0))

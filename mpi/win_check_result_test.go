@@ -68,7 +68,8 @@ func TestRC09_ResultsAreStoredTo(t *testing.T) {
 			if p.is(0) {
 				p.ok(p.note(p.Get(b, 1, 4)))
 			}
-			if early(p, func() { b[0] = 3 }); p.is(0) {
+			early(p, func() { b[0] = 3 })
+			if p.is(0) {
 				p.last(p.note(p.Fence(0)), "before Fence at")
 			} else {
 				p.ok(p.Fence(0))

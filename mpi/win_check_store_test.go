@@ -78,7 +78,8 @@ func TestRC10_StoresAfterAccesses(t *testing.T) {
 			if p.is(0) {
 				p.ok(p.note(p.Get(make([]int64, 1), 1, 4)))
 			}
-			if p.meet(); p.is(0, 2) {
+			p.meet()
+			if p.is(0, 2) {
 				p.ok(p.Complete())
 				p.meet()
 				return

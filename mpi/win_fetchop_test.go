@@ -30,7 +30,8 @@ func TestRC05_RC06_FetchOpAndCompareSwap(t *testing.T) {
 			}
 			ok(t, c.Barrier())
 			n, err := s.FetchOp(0, 0, s.at(0, 1), mpi.NoOp)
-			if ok(t, err); n != int64(k*c.Size()) {
+			ok(t, err)
+			if n != int64(k*c.Size()) {
 				t.Errorf("after %d steps of each of %d ranks the counter is %d", k, c.Size(), n)
 			}
 			ok(t, s.UnlockAll())
@@ -71,7 +72,8 @@ func TestFetchOpErrors(t *testing.T) {
 			_, err := s.FetchOp(7, 0, s.at(0, 1), mpi.Replace)
 			ok(t, err)
 			last, err := s.CompareSwap(0, 7, 0, s.at(0, 1)) // 0 if another rank has accessed it in between
-			if ok(t, err); last != 7 && last != 0 {
+			ok(t, err)
+			if last != 7 && last != 0 {
 				t.Errorf("the element was %d", last)
 			}
 			for _, f := range []func() (int64, error){
@@ -79,7 +81,8 @@ func TestFetchOpErrors(t *testing.T) {
 				func() (int64, error) { return s.CompareSwap(1, 0, mpi.ProcNull, 0) },
 			} {
 				none, err := f()
-				if ok(t, err); none != 0 {
+				ok(t, err)
+				if none != 0 {
 					t.Errorf("with ProcNull the element was %d", none)
 				}
 			}
@@ -93,7 +96,8 @@ func TestFetchOpErrors(t *testing.T) {
 			_, err = s.FetchOp(1, 0, s.at(0, 0), mpi.CreateOp(func(in, inout []int64) {}, true))
 			wantClass(t, err, mpi.ErrOp)
 			n, err := s.FetchOp(0, 0, s.at(0, 0), mpi.NoOp)
-			if ok(t, err); n != 0 {
+			ok(t, err)
+			if n != 0 {
 				t.Errorf("what was refused has made the element %d", n)
 			}
 			ok(t, s.Unlock(0))
@@ -107,7 +111,8 @@ func TestFetchOpErrors(t *testing.T) {
 			ok(t, err)
 			ok(t, c.Barrier())
 			most, err := s.FetchOp(0, 0, s.at(0, 0), mpi.NoOp)
-			if ok(t, err); most != float64(c.Size()) {
+			ok(t, err)
+			if most != float64(c.Size()) {
 				t.Errorf("the maximum is %v", most)
 			}
 			ok(t, s.UnlockAll())

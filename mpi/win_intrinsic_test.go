@@ -30,7 +30,8 @@ func TestQV15_QV17_OpIntrinsic(t *testing.T) {
 				if yes && !last {
 					t.Fatalf("it is true for %d, and not for less", n)
 				}
-				if last = yes; n == 1 && yes != mapped {
+				last = yes
+				if n == 1 && yes != mapped {
 					t.Errorf("one sum is intrinsic: %v, memory is mapped: %v", yes, mapped)
 				}
 			}
@@ -99,7 +100,8 @@ func TestQV18_AssertedIsExact(t *testing.T) {
 						for swapped := false; err == nil && !swapped; { // one more by compare-and-swap
 							next = old + 1
 							expected := old
-							if err = w.CompareAndSwap(&next, &expected, &old, 0, s.at(0, 2)); err == nil {
+							err = w.CompareAndSwap(&next, &expected, &old, 0, s.at(0, 2))
+							if err == nil {
 								err = w.FlushLocal(0)
 							}
 							swapped = old == expected

@@ -36,7 +36,8 @@ func TestQV38_E319_NotificationsAmongOtherRequests(t *testing.T) {
 		rs := []mpi.Request{mpi.Irecv(c, message, from, 9), w.IwaitNotify(3, 1), w.Rget(make([]int64, 1), to, 7), {}}
 		for rs[2] != (mpi.Request{}) { // the get completes soon, by itself
 			i, _, err := mpi.Waitany(rs)
-			if ok(t, err); i != 2 {
+			ok(t, err)
+			if i != 2 {
 				t.Errorf("request %d is complete first", i)
 			}
 		}
@@ -199,7 +200,8 @@ func TestQV38_CountersVouchForTheirOwn(t *testing.T) {
 				ok(t, w.PutNotify(nil, from, 0, 1+i))
 				continue
 			}
-			if i -= counters; sent[i] < turns-1 {
+			i -= counters
+			if sent[i] < turns-1 {
 				sent[i]++
 				put(i, sent[i])
 				ok(t, free[i].Start())
@@ -232,13 +234,15 @@ func TestQV38_WaitNotifyWaits(t *testing.T) {
 		for k := range int64(20) {
 			ok(t, w.PutNotify([]int64{k}, to, 0, 1))
 			ok(t, w.PutNotify([]int64{k}, to, 1, 1))
-			if ok(t, w.WaitNotify(1, 2)); w.Local()[0] != k || w.Local()[1] != k {
+			ok(t, w.WaitNotify(1, 2))
+			if w.Local()[0] != k || w.Local()[1] != k {
 				t.Errorf("turn %d: memory %v", k, w.Local())
 			}
 			ok(t, c.Barrier())
 		}
 		n, err := w.NotifyGet(1)
-		if ok(t, err); n != 0 {
+		ok(t, err)
+		if n != 0 {
 			t.Errorf("%d notifications are left", n)
 		}
 		wantClass(t, w.WaitNotify(-1, 1), mpi.ErrArg)

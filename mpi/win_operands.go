@@ -127,7 +127,8 @@ func (w *Window) begin(k call, x *operands, origin, compare, result *Buffer) (*p
 	case !w.checks():
 		r, err = w.v.Do(&o, x.target)
 	default:
-		if err = x.fits(f.verb, origin, result); err == nil {
+		err = x.fits(f.verb, origin, result)
+		if err == nil {
 			r, err = w.v.DoChecked(here(k), &o, x.target)
 		}
 	}

@@ -85,7 +85,8 @@ func TestQV07_FlagsStayBehindData(t *testing.T) {
 					ok(t, s.Put(data[i:i+n], 1, at))
 				}
 				i += n
-				if sum[0] = int64(n); n > 1 {
+				sum[0] = int64(n)
+				if n > 1 {
 					ok(t, s.Accumulate(sum, 1, s.at(1, 0), mpi.Sum))
 					ok(t, s.Flush(1)) // sum is reused
 				} else {

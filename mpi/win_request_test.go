@@ -38,7 +38,8 @@ func TestRC07_RequestsWithEveryCall(t *testing.T) {
 			for i := range rs {
 				for done := false; !done; {
 					var err error
-					if _, done, err = rs[i].Test(); err != nil {
+					_, done, err = rs[i].Test()
+					if err != nil {
 						return err
 					}
 				}
@@ -49,7 +50,8 @@ func TestRC07_RequestsWithEveryCall(t *testing.T) {
 			for i := range rs {
 				for done := false; !done; {
 					var err error
-					if _, done, err = rs[i].GetStatus(); err != nil {
+					_, done, err = rs[i].GetStatus()
+					if err != nil {
 						return err
 					}
 				}

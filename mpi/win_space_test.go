@@ -59,7 +59,8 @@ func (s *space[T]) at(rank, i int) int {
 func (s *space[T]) hold(kind mpi.LockType, rank int) error {
 	err := s.Lock(kind, rank, 0)
 	if err == nil {
-		if err = s.Flush(rank); err != nil {
+		err = s.Flush(rank)
+		if err != nil {
 			s.Unlock(rank) // ends the epoch, and returns the same error
 		}
 	}
@@ -89,7 +90,8 @@ func newSpace[T mpi.Elem](t testing.TB, c *mpi.Comm, kind string, n int, info *m
 	}
 	switch kind {
 	case "create", "create over AllocMem":
-		if s.mem = make([]T, n); kind != "create" {
+		s.mem = make([]T, n)
+		if kind != "create" {
 			s.mem = allocated()
 		}
 		s.Win, err = mpi.WinCreate(c, s.mem, info)
@@ -103,7 +105,8 @@ func newSpace[T mpi.Elem](t testing.TB, c *mpi.Comm, kind string, n int, info *m
 		s.Win, err = mpi.WinAllocateShared[T](c, n, info)
 		s.mem = s.Local()
 	case "dynamic", "dynamic over AllocMem":
-		if s.mem = make([]T, n); kind != "dynamic" {
+		s.mem = make([]T, n)
+		if kind != "dynamic" {
 			s.mem = allocated()
 		}
 		s.Window, err = c.WinCreateDynamic(info)

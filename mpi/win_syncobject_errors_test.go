@@ -167,7 +167,8 @@ func TestSYN27_SYN38_MoreSignalsThanAreWaitedFor(t *testing.T) {
 		ok(t, err)
 		told := 0
 		ok(t, w.SetErrhandler(mpi.CreateWinErrhandler(func(_ *mpi.Window, err *mpi.Error) {
-			if told++; err.Class != mpi.ErrWinCounter {
+			told++
+			if err.Class != mpi.ErrWinCounter {
 				t.Errorf("told of %v", err)
 			}
 		})))

@@ -26,7 +26,8 @@ func TestQV02_QV05_OperationsOfThreads(t *testing.T) {
 		threads := map[*mpi.Window]int{}
 		for n := range 5 {
 			x := mpi.Internals.OfThread(w.Window, numbered(3*n))
-			if threads[x] = n; mpi.Internals.OfThread(w.Window, numbered(3*n)) != x {
+			threads[x] = n
+			if mpi.Internals.OfThread(w.Window, numbered(3*n)) != x {
 				t.Error("a thread has two")
 			}
 		}

@@ -48,8 +48,10 @@ func (s *keyvals) add(k *keyval) int {
 	if s.all == nil {
 		s.all = map[int]*keyval{}
 	}
-	for s.last = max(s.last, firstKeyval-1); ; {
-		if s.last++; s.last > math.MaxInt32 {
+	s.last = max(s.last, firstKeyval-1)
+	for {
+		s.last++
+		if s.last > math.MaxInt32 {
 			s.last = firstKeyval
 		}
 		if s.all[s.last] == nil {
@@ -225,7 +227,8 @@ func getAttr[O mpi.Attributed](l *Lib, a args, call string, fortran bool, o O, k
 		if err != nil {
 			return err
 		}
-		if found = set; set {
+		found = set
+		if set {
 			word = v.as(fortran)
 		}
 	}

@@ -45,7 +45,8 @@ func TestLNG10_AttributesOfTwoLanguages(t *testing.T) {
 		read := func(c *mpi.Comm, number int) attribute {
 			t.Helper()
 			v, set, err := mpi.GetAttr(c, l.keyvals.get(number).comm)
-			if ok(t, err); !set {
+			ok(t, err)
+			if !set {
 				t.Fatal("there is no attribute")
 			}
 			return v
@@ -104,10 +105,12 @@ func TestDestructorsAreCalledOnce(t *testing.T) {
 		ok(t, err)
 		k := l.keyvals.get(number)
 		ok(t, l.setCommAttr(c, number, l.attribute(5, true)))
-		if l.count(k, 0, true); calls[1] != 0 {
+		l.count(k, 0, true)
+		if calls[1] != 0 {
 			t.Error("the destructor of a keyval is called while there is an attribute")
 		}
-		if ok(t, c.Free()); calls[1] != 1 {
+		ok(t, c.Free())
+		if calls[1] != 1 {
 			t.Errorf("the destructor of a keyval that ends is called %d times", calls[1])
 		}
 	})

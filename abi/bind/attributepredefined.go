@@ -70,13 +70,15 @@ func (l *Lib) commAttribute(c *mpi.Comm, number int) (constant, bool) {
 			value = 1
 		}
 	case appNum:
-		if value = c.AppNum(); value < 0 {
+		value = c.AppNum()
+		if value < 0 {
 			return constant{unset: true}, true
 		}
 	case lastUsedCode:
 		value = int(mpi.LastUsedCode())
 	case universeSize:
-		if value = c.UniverseSize(); value < 0 {
+		value = c.UniverseSize()
+		if value < 0 {
 			return constant{unset: true}, true
 		}
 	default:

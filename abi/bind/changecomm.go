@@ -14,12 +14,14 @@ func (l *Lib) changeComm(a args) error {
 	var w *mpi.Window
 	var err error
 	if h := a.word(0); h != commNull {
-		if c, err = l.comm(h, call); err != nil {
+		c, err = l.comm(h, call)
+		if err != nil {
 			return err
 		}
 	}
 	if *at != winNull {
-		if w, err = l.win(*at, call); err != nil {
+		w, err = l.win(*at, call)
+		if err != nil {
 			return err
 		}
 	}

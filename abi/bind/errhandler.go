@@ -122,7 +122,8 @@ func (l *Lib) dropErrhandler(h handle) bool {
 	if !ok {
 		return false
 	}
-	if e.refs--; e.refs > 0 {
+	e.refs--
+	if e.refs > 0 {
 		return true
 	}
 	delete(t.of, e.h)

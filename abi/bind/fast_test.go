@@ -130,7 +130,8 @@ func TestFastHearsOfHandles(t *testing.T) {
 			if address := engine.WinDescriptor(w); address != 0 {
 				t.Error("a window that was freed has a descriptor")
 			}
-			if l.stopFast(); x.ends != 1 {
+			l.stopFast()
+			if x.ends != 1 {
 				t.Error("it is not told of the end")
 			}
 		})
@@ -173,8 +174,11 @@ func TestFastHearsOfTypes(t *testing.T) {
 		copied := l.addType(again)
 		if copy := x.made[copied]; copy == r || copy.Program.Load() != 0 {
 			t.Errorf("told of %v before elements of the copy are packed", copy)
-		} else if packOne(t, l, copied); copy.Program.Load() == 0 || copy.Program.Load() == program {
-			t.Errorf("the program of the copy is at %#x, that of the type at %#x", copy.Program.Load(), program)
+		} else {
+			packOne(t, l, copied)
+			if copy.Program.Load() == 0 || copy.Program.Load() == program {
+				t.Errorf("the program of the copy is at %#x, that of the type at %#x", copy.Program.Load(), program)
+			}
 		}
 		old := h
 		ok(t, l.freeType(args{unsafe.Pointer(&[]unsafe.Pointer{unsafe.Pointer(&h)}[0]), false, 0}))
@@ -227,7 +231,8 @@ func packOne(t testing.TB, l *Lib, h handle) {
 	at := func(p unsafe.Pointer) uintptr { return uintptr(p) }
 	memory, position := unmoved[[256]byte](), unmoved[int32]()
 	words := &[7]uintptr{at(unsafe.Pointer(&memory[0])), 1, h, at(unsafe.Pointer(&memory[128])), 128, at(unsafe.Pointer(position)), commWorld}
-	if ok(t, l.pack(args{unsafe.Pointer(words), false, 0})); *position == 0 {
+	ok(t, l.pack(args{unsafe.Pointer(words), false, 0}))
+	if *position == 0 {
 		t.Error("nothing is packed")
 	}
 }
@@ -331,7 +336,8 @@ func TestFastKindsAreDefined(t *testing.T) {
 		}
 		x := newTold()
 		l.hooks.Fast = x
-		if l.startFast(); len(x.ops) != kernels {
+		l.startFast()
+		if len(x.ops) != kernels {
 			t.Errorf("%d kernels for the types, told are %d", kernels, len(x.ops))
 		}
 		if double := l.predefined[0x214-firstPredefined]; x.ops[[2]uintptr{0x214, 0x21}] != engine.Kernel(mpi.Sum, double) {

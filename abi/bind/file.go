@@ -46,7 +46,8 @@ func (l *Lib) fileClose(a args) error {
 	if err != nil {
 		return err
 	}
-	if err = f.Close(); engine.FileClosed(f) {
+	err = f.Close()
+	if engine.FileClosed(f) {
 		a.finish(0, fileNull, l.files.drop)
 	}
 	return err
@@ -72,7 +73,8 @@ func (l *Lib) setFileErrhandler(a args) error {
 	var f *mpi.File
 	var err error
 	if a.word(0) != fileNull {
-		if f, err = l.file(a.word(0), call); err != nil {
+		f, err = l.file(a.word(0), call)
+		if err != nil {
 			return err
 		}
 	}

@@ -74,7 +74,8 @@ type basic struct {
 // basicOf describes a predefined type whose elements have size bytes.
 func basicOf(d mpi.Datatype, size int) basic {
 	b := basic{size: int32(size)}
-	if b.typ, b.code = engine.Operand(d); b.typ.Size() != size {
+	b.typ, b.code = engine.Operand(d)
+	if b.typ.Size() != size {
 		return b
 	}
 	for i, o := range predefinedOps[opNull:] {

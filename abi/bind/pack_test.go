@@ -102,7 +102,8 @@ func TestShortWayPacksAsBuffersDo(t *testing.T) {
 			}
 			texts := [2]string{}
 			for i, err := range failures {
-				if texts[i] = fmt.Sprint(err); err == nil && positions[i] != int64(words[5]) {
+				texts[i] = fmt.Sprint(err)
+				if err == nil && positions[i] != int64(words[5]) {
 					done++
 				}
 			}
@@ -154,7 +155,8 @@ func TestShortWayPacksAsBuffersDo(t *testing.T) {
 					}
 					for n, c := range comms {
 						for _, large := range []bool{false, true} {
-							if turn++; turn%every != 0 {
+							turn++
+							if turn%every != 0 {
 								continue
 							}
 							words := [7]uintptr{rest[0], uintptr(count), d, rest[1], rest[2], rest[3], c}

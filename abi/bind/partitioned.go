@@ -12,7 +12,8 @@ func (l *Lib) partitions(address uintptr, partitions, count int, d mpi.Datatype)
 	n := count
 	if count > 0 {
 		hi, lo := bits.Mul64(uint64(max(partitions, 0)), uint64(count))
-		if n = int(lo); hi != 0 || n < 0 {
+		n = int(lo)
+		if hi != 0 || n < 0 {
 			return engine.BufError(mpi.ErrCount, "%d partitions of %d elements", partitions, count)
 		}
 	}

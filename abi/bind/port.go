@@ -60,7 +60,8 @@ func (l *Lib) meets(a args, call string, meet func(name string, info *mpi.Info, 
 	var info *mpi.Info
 	if c.Rank() == root {
 		name = text(a.word(0))
-		if info, err = l.info(a.word(1), call); err != nil {
+		info, err = l.info(a.word(1), call)
+		if err != nil {
 			return err
 		}
 	}

@@ -33,7 +33,8 @@ func (l *Lib) request(a args, i int, call string) (at *handle, q *mpi.Request, e
 		return at, nil, nil
 	}
 	*at = l.undone(*at)
-	if q = l.borrow(*at); q == nil {
+	q = l.borrow(*at)
+	if q == nil {
 		return nil, nil, l.noRequest(call, *at)
 	}
 	return at, q, nil
@@ -154,7 +155,8 @@ func (l *Lib) requestsOf(a args, i, n int, call string, what selection) (*severa
 			}
 		default:
 			var ok bool
-			if q, ok = l.find(h); !ok {
+			q, ok = l.find(h)
+			if !ok {
 				s.done()
 				return nil, l.fail(mpi.ErrRequest, call, "element %d, %#x, is no request: it was completed or freed, or never was one", k, h)
 			}
@@ -389,7 +391,8 @@ func (l *Lib) onRequest(a args, call string, do func(*mpi.Request) error) error 
 	if call == "MPI_Start" {
 		l.startingHook(*at)
 	}
-	if err = do(q); q.IsNull() {
+	err = do(q)
+	if q.IsNull() {
 		l.freed(*at)
 	}
 	l.ended(at, q)
@@ -410,39 +413,5 @@ func (l *Lib) startall(a args) error {
 	}
 	err = mpi.Startall(s.requests)
 	l.backAll(s)
-	return err
-}
-
-// getStatus is MPI_Request_get_status.
-func (l *Lib) getStatus(a args) error {
-	const call = "MPI_Request_get_status"
-	if err := l.need(call, a, "flag", 1); err != nil {
-		return err
-	}
-	h := a.word(0)
-	switch {
-	case h == requestNull:
-		a.setBool(1, true)
-		a.setEmpty(2)
-		return nil
-	case isDone(h):
-		source := mpi.AnySource
-		if h == requestNothing {
-			source = mpi.ProcNull
-		}
-		a.setBool(1, true)
-		a.setStatus(2, mpi.Status{Source: source, Tag: mpi.AnyTag})
-		return nil
-	}
-	q, ok := l.find(h)
-	if !ok {
-		return l.noRequest(call, h)
-	}
-	st, done, err := q.GetStatus()
-	a.setBool(1, done)
-	if done {
-		l.completed(h, &q)
-		a.setStatus(2, st)
-	}
 	return err
 }

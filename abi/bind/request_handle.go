@@ -97,3 +97,37 @@ func giveBack(h handle, q *mpi.Request) {
 		borrowed.Put(q)
 	}
 }
+
+// getStatus is MPI_Request_get_status.
+func (l *Lib) getStatus(a args) error {
+	const call = "MPI_Request_get_status"
+	if err := l.need(call, a, "flag", 1); err != nil {
+		return err
+	}
+	h := a.word(0)
+	switch {
+	case h == requestNull:
+		a.setBool(1, true)
+		a.setEmpty(2)
+		return nil
+	case isDone(h):
+		source := mpi.AnySource
+		if h == requestNothing {
+			source = mpi.ProcNull
+		}
+		a.setBool(1, true)
+		a.setStatus(2, mpi.Status{Source: source, Tag: mpi.AnyTag})
+		return nil
+	}
+	q, ok := l.find(h)
+	if !ok {
+		return l.noRequest(call, h)
+	}
+	st, done, err := q.GetStatus()
+	a.setBool(1, done)
+	if done {
+		l.completed(h, &q)
+		a.setStatus(2, st)
+	}
+	return err
+}

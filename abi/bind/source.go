@@ -49,7 +49,8 @@ func (s *sources) find(pcs ...uintptr) {
 func (s *sources) file(pc uintptr) (a callsite.Address, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if a, ok = s.files[pc]; ok {
+	a, ok = s.files[pc]
+	if ok {
 		return a, true
 	}
 	m, ok := mappingOf(pc)
@@ -152,7 +153,8 @@ func mappingOf(pc uintptr) (m mapping, ok bool) {
 		return m, false
 	}
 	for line := range strings.Lines(string(text)) {
-		if m, ok = parseMapping(line); ok && m.lo <= pc && pc < m.hi {
+		m, ok = parseMapping(line)
+		if ok && m.lo <= pc && pc < m.hi {
 			return m, true
 		}
 	}

@@ -21,7 +21,8 @@ func (l *Lib) contentsOf(d mpi.Datatype) (mpi.Contents, error) {
 
 // envelope is MPI_Type_get_envelope.
 func (l *Lib) envelope(d mpi.Datatype) (integers, addresses, types int, combiner mpi.Combiner, err error) {
-	if err = l.small("MPI_Type_get_envelope", d); err != nil {
+	err = l.small("MPI_Type_get_envelope", d)
+	if err != nil {
 		return
 	}
 	e, err := d.Envelope()

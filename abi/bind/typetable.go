@@ -79,7 +79,8 @@ func (l *typeRecords) open(h handle, d mpi.Datatype) *shmfmt.Type {
 	if r.Type == nil {
 		r.Type = hot.New[shmfmt.Type]()
 	}
-	if r.open = engine.ShareType(d, r.Type); !r.open {
+	r.open = engine.ShareType(d, r.Type)
+	if !r.open {
 		return nil
 	}
 	return r.Type

@@ -82,7 +82,8 @@ func Procedures() ([]*Procedure, error) {
 		if base, ok := strings.CutSuffix(p.Name, "_c"); ok && named[base] != nil {
 			p.Large = true
 		}
-		if p.Params, err = parse(r[1]); err == nil {
+		p.Params, err = parse(r[1])
+		if err == nil {
 			err = p.align()
 		}
 		if err != nil {

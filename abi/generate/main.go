@@ -95,10 +95,12 @@ type tables struct {
 func read() (*tables, error) {
 	var t tables
 	var err error
-	if t.procedures, err = abi.Procedures(); err != nil {
+	t.procedures, err = abi.Procedures()
+	if err != nil {
 		return nil, err
 	}
-	if t.constants, err = abi.Constants(); err != nil {
+	t.constants, err = abi.Constants()
+	if err != nil {
 		return nil, err
 	}
 	t.callbacks, err = abi.Callbacks()
@@ -116,10 +118,12 @@ func (t *tables) generate() (map[string][]byte, error) {
 
 		"../internal/cname/names.go": t.names(),
 	}
-	if files["bind/procedures.go"], err = t.functions(); err != nil {
+	files["bind/procedures.go"], err = t.functions()
+	if err != nil {
 		return nil, err
 	}
-	if files["bind/constants.go"], err = t.goConstants(); err != nil {
+	files["bind/constants.go"], err = t.goConstants()
+	if err != nil {
 		return nil, err
 	}
 	return files, nil

@@ -27,16 +27,20 @@ type manual struct {
 func newManual(t *tables, mpi string) (*manual, error) {
 	m := &manual{tables: t, together: map[string][]string{}, longer: map[string]*abi.Procedure{}}
 	var err error
-	if m.purposes, err = abi.Purposes(); err != nil {
+	m.purposes, err = abi.Purposes()
+	if err != nil {
 		return nil, err
 	}
-	if m.meanings, err = abi.Meanings(); err != nil {
+	m.meanings, err = abi.Meanings()
+	if err != nil {
 		return nil, err
 	}
-	if m.keys, err = abi.Keys(); err != nil {
+	m.keys, err = abi.Keys()
+	if err != nil {
 		return nil, err
 	}
-	if m.golang, err = goNames(mpi); err != nil {
+	m.golang, err = goNames(mpi)
+	if err != nil {
 		return nil, err
 	}
 	for _, p := range t.procedures {

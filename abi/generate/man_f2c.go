@@ -47,7 +47,8 @@ func (m *manual) f2cPages(header string) (map[string][]byte, error) {
 		case pages[back+".3"] != nil:
 			pages[name+".3"] = []byte(".so man3/" + back + ".3\n")
 		default:
-			if pages[name+".3"], err = m.f2cPage(f[2], name, back, prototypes); err != nil {
+			pages[name+".3"], err = m.f2cPage(f[2], name, back, prototypes)
+			if err != nil {
 				return nil, err
 			}
 		}

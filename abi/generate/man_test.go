@@ -158,7 +158,8 @@ func TestEveryConversionHasAPage(t *testing.T) {
 		}
 		parameters := line[strings.Index(line, "(")+1 : strings.Index(line, ")")]
 		for _, x := range strings.Split(parameters, ",") {
-			if x = strings.TrimPrefix(x[strings.LastIndexByte(x, ' ')+1:], "*"); !strings.Contains(has["PARAMETERS"], "\n"+x+" ") && !strings.Contains(has["PARAMETERS"], "\n"+x+"\n") {
+			x = strings.TrimPrefix(x[strings.LastIndexByte(x, ' ')+1:], "*")
+			if !strings.Contains(has["PARAMETERS"], "\n"+x+" ") && !strings.Contains(has["PARAMETERS"], "\n"+x+"\n") {
 				t.Errorf("%s: %s is not among the parameters %q", name, x, has["PARAMETERS"])
 			}
 		}

@@ -75,7 +75,8 @@ func blocksForInlined(table []byte) (changed bool, err error) {
 		if next() == uint64(inlined) {
 			tag[0], changed = block, true
 		}
-		if next(); err != nil {
+		next()
+		if err != nil {
 			return false, err
 		}
 		for attribute, form := next(), next(); attribute|form != 0; attribute, form = next(), next() {

@@ -114,7 +114,8 @@ func paths(t *testing.T, chart, colour string) (lines [][][2]float64) {
 			x, y, _ := strings.Cut(point, " ")
 			var at [2]float64
 			for k, s := range []string{x, y} {
-				if at[k], err = strconv.ParseFloat(s, 64); err != nil {
+				at[k], err = strconv.ParseFloat(s, 64)
+				if err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -277,7 +277,8 @@ func (m *implementation) run(j job, cores int) ([]line, error) {
 		if j.fabric == "tcp" && counted && after-before < tcpBytes {
 			return nil, fmt.Errorf("only %d bytes went over the loopback interface: that was not TCP", after-before)
 		}
-		if lines, err = parseLines(&stdout); err != nil {
+		lines, err = parseLines(&stdout)
+		if err != nil {
 			return nil, fmt.Errorf("%s: %v", m.text(args), err)
 		}
 	}

@@ -274,7 +274,8 @@ func execute(k int) loop {
 			var err error
 			for range k {
 				c := exec.Command("/bin/true")
-				if err = c.Start(); err != nil {
+				err = c.Start()
+				if err != nil {
 					break
 				}
 				started = append(started, c)

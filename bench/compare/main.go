@@ -143,7 +143,8 @@ func (o *options) run(stdout, stderr io.Writer) error {
 			}
 			for _, m := range mpis {
 				remark, runs := m.about(j)
-				if r.remark(remark); !runs {
+				r.remark(remark)
+				if !runs {
 					continue
 				}
 				r.attempt(m.name, j)

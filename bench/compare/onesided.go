@@ -175,7 +175,8 @@ func passiveRows() []row {
 				}
 				calm := r
 				calm.name, calm.of = r.name+", attentive", "attentive"
-				if r.bars = []bar{{factor: 2, of: calm.name}}; kind != "allocate" {
+				r.bars = []bar{{factor: 2, of: calm.name}}
+				if kind != "allocate" {
 					r.bars = []bar{{factor: 50, of: "us"}}
 				}
 				rows = append(rows, r, calm)

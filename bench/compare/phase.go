@@ -102,7 +102,8 @@ func (r *results) phaseText(i int) string {
 		if !r.measured(i, k) {
 			continue
 		}
-		if all++; of == p {
+		all++
+		if of == p {
 			in++
 		}
 	}

@@ -365,7 +365,8 @@ func (r *row) figure(l line) (float64, bool) {
 	var v float64
 	switch r.unit {
 	case "us":
-		switch v = l.US; {
+		v = l.US
+		switch {
 		case r.of == "attentive":
 			v = l.AttentiveUS
 		case r.of == "p99":

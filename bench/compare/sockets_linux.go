@@ -28,10 +28,12 @@ func connected() (a, b int, err error) {
 		return a, b, err
 	}
 	defer in.Close()
-	if a, err = duplicate(out); err != nil {
+	a, err = duplicate(out)
+	if err != nil {
 		return a, b, err
 	}
-	if b, err = duplicate(in); err != nil {
+	b, err = duplicate(in)
+	if err != nil {
 		syscall.Close(a)
 	}
 	return a, b, err
@@ -90,7 +92,8 @@ func socketPing(n int) (time.Duration, error) {
 				if turn != me {
 					trap = syscall.SYS_READ
 				}
-				if errs[me] = move(trap, ends[me], buf); errs[me] != nil {
+				errs[me] = move(trap, ends[me], buf)
+				if errs[me] != nil {
 					syscall.Shutdown(ends[me], syscall.SHUT_RDWR) // so that the other end does not spin for ever
 					return
 				}

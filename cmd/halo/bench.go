@@ -61,12 +61,14 @@ func planFlags(fs *flag.FlagSet, p *benchmark.Plan) *lists {
 // fill puts the lists into the plan.
 func (l *lists) fill(p *benchmark.Plan) (err error) {
 	if l.sizes != "" {
-		if p.Sizes, err = benchmark.ParseSizes(l.sizes); err != nil {
+		p.Sizes, err = benchmark.ParseSizes(l.sizes)
+		if err != nil {
 			return fmt.Errorf("-sizes: %w", err)
 		}
 	}
 	if l.workers != "" {
-		if p.Workers, err = benchmark.ParseSizes(l.workers); err != nil {
+		p.Workers, err = benchmark.ParseSizes(l.workers)
+		if err != nil {
 			return fmt.Errorf("-workers: %w", err)
 		}
 	}

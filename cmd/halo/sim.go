@@ -131,7 +131,8 @@ func (s *simulation) choose(kind, algorithm string) error {
 		}
 		var names []string
 		for _, a := range coll.Algorithms(s.kind) {
-			if s.algorithm = a; a.Name() == algorithm {
+			s.algorithm = a
+			if a.Name() == algorithm {
 				return nil
 			}
 			names = append(names, a.Name())

@@ -50,7 +50,8 @@ func served(ctx context.Context, world *mpi.Comm, service string) (*mpi.Comm, er
 	var port *mpi.Port
 	if world.Rank() == 0 {
 		var err error
-		if port, err = mpi.OpenPort(world); err != nil {
+		port, err = mpi.OpenPort(world)
+		if err != nil {
 			return nil, err
 		}
 		defer port.Close()
@@ -70,7 +71,8 @@ func connected(ctx context.Context, world *mpi.Comm, service string) (*mpi.Comm,
 	port := ""
 	for world.Rank() == 0 && port == "" {
 		var err error
-		if port, err = mpi.LookupName(world, service); err != nil && !errors.Is(err, mpi.ErrName) {
+		port, err = mpi.LookupName(world, service)
+		if err != nil && !errors.Is(err, mpi.ErrName) {
 			return nil, err
 		}
 		select {

@@ -31,7 +31,8 @@ type method struct {
 
 // methods returns how a program is compiled.
 func methods(name string) (source string, list []method) {
-	if source = "../fortran/" + name + ".F90"; exists(source) {
+	source = "../fortran/" + name + ".F90"
+	if exists(source) {
 		return source, []method{{"f08", []string{"-DMETHOD_F08"}}, {"mpi", []string{"-DMETHOD_MPI"}}, {"include", include}}
 	}
 	return "../fortran/" + name + ".f90", []method{{"", []string{"-Wno-unused-parameter"}}}

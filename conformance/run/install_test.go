@@ -58,7 +58,8 @@ func install(dir string) error {
 	if lacking() != "" {
 		return nil
 	}
-	if installed = os.Getenv("HALO_TEST_PREFIX"); installed != "" {
+	installed = os.Getenv("HALO_TEST_PREFIX")
+	if installed != "" {
 		return nil // the library was installed by somebody else
 	}
 	first := filepath.Join(dir, "first")

@@ -139,7 +139,8 @@ func areaAt(t *testing.T, smaps string, addr uint64) string {
 		if !ours {
 			continue
 		}
-		if area.WriteString(line); strings.HasPrefix(line, "VmFlags:") {
+		area.WriteString(line)
+		if strings.HasPrefix(line, "VmFlags:") {
 			return area.String()
 		}
 	}

@@ -31,7 +31,8 @@ func documents(text string) (all []any, err error) {
 		}
 		bare := strings.TrimLeft(line, " ")
 		indent := len(line) - len(bare)
-		if bare = strings.TrimRight(uncommented(bare), " "); bare != "" {
+		bare = strings.TrimRight(uncommented(bare), " ")
+		if bare != "" {
 			p.lines = append(p.lines, yamlLine{i + 1, indent, bare})
 		}
 	}
@@ -110,7 +111,8 @@ func pair(text string) (key, value string, ok bool) {
 	if text[0] == '"' || text[0] == '[' {
 		return "", "", false
 	}
-	if key, ok = strings.CutSuffix(text, ":"); ok {
+	key, ok = strings.CutSuffix(text, ":")
+	if ok {
 		return key, "", true
 	}
 	key, value, ok = strings.Cut(text, ": ")

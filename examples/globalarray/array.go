@@ -31,11 +31,13 @@ func newArray(world *mpi.Comm, rows, cols int) (*array, error) {
 		}
 	}
 	var err error
-	if a.number, err = mpi.TypeOf[float64](); err != nil {
+	a.number, err = mpi.TypeOf[float64]()
+	if err != nil {
 		return nil, err
 	}
 	mine := a.block(world.Rank())
-	if a.win, err = mpi.WinAllocate[float64](world, mine.rows*mine.cols); err != nil {
+	a.win, err = mpi.WinAllocate[float64](world, mine.rows*mine.cols)
+	if err != nil {
 		return nil, err
 	}
 	return a, a.win.LockAll(mpi.ModeNoCheck)

@@ -96,7 +96,8 @@ func (m matrices) multiply(world *mpi.Comm) (tasks int, seconds float64, err err
 		return 0, 0, err
 	}
 	start := mpi.Wtime()
-	if tasks, err = multiply(next, a, b, c, m.tile); err != nil {
+	tasks, err = multiply(next, a, b, c, m.tile)
+	if err != nil {
 		return tasks, 0, err
 	}
 	if err := c.sync(); err != nil {

@@ -55,7 +55,8 @@ func TestTableIsAMap(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if created, err = mpi.AllreduceOne(world, created, mpi.Sum); err != nil || created != len(keys) {
+		created, err = mpi.AllreduceOne(world, created, mpi.Sum)
+		if err != nil || created != len(keys) {
 			t.Fatalf("%d keys were created, want %d: %v", created, len(keys), err)
 		}
 		if again, err := table.insert(keys); err != nil || again != 0 {

@@ -30,7 +30,8 @@ func newTable(world *mpi.Comm, keys int) (*table, error) {
 	t := &table{perRank: 2*keys/world.Size() + 1}
 	t.buckets = t.perRank * world.Size()
 	var err error
-	if t.win, err = mpi.WinAllocate[uint64](world, 2*t.perRank); err != nil {
+	t.win, err = mpi.WinAllocate[uint64](world, 2*t.perRank)
+	if err != nil {
 		return nil, err
 	}
 	// One epoch lets all ranks access all others until the end. Memory of a window is zero

@@ -36,11 +36,13 @@ func run(world *mpi.Comm, args []string, out io.Writer) error {
 	var p plan
 	if world.Rank() == 0 {
 		var err error
-		if opt, err = parse(args, out); err != nil {
+		opt, err = parse(args, out)
+		if err != nil {
 			return err
 		}
 		if !opt.help {
-			if pic, p, err = begin(opt); err != nil {
+			pic, p, err = begin(opt)
+			if err != nil {
 				return err
 			}
 		}

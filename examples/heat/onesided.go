@@ -50,7 +50,8 @@ func newOneSided(plate *mpi.Comm, l layout, b *block, how way) (*oneSided, error
 		e.there = [4]int{w, 0, 2*w + h, 2 * w}[i] // my north is his south
 	}
 	var err error
-	if o.win, err = mpi.WinAllocate[float64](plate, 4*(b.w+b.h)); err != nil {
+	o.win, err = mpi.WinAllocate[float64](plate, 4*(b.w+b.h))
+	if err != nil {
 		return nil, err
 	}
 	o.put = func(mine []float64, e edge) error {

@@ -33,7 +33,8 @@ func newBlock(grid *mpi.Comm, cube int, seed uint64) (*block, error) {
 		}
 	})
 	for d := range b.faces {
-		if b.faces[d], err = b.exchangeOf(grid, d); err != nil {
+		b.faces[d], err = b.exchangeOf(grid, d)
+		if err != nil {
 			return nil, err
 		}
 	}

@@ -92,7 +92,8 @@ func (l *lock) release(home int) error {
 		if was, err := l.win.CompareSwap(0, me, home, last); err != nil || was == me {
 			return err
 		}
-		if successor, err = l.await(next, func(s uint64) bool { return s != 0 }); err != nil {
+		successor, err = l.await(next, func(s uint64) bool { return s != 0 })
+		if err != nil {
 			return err
 		}
 	}

@@ -47,7 +47,8 @@ func TestFirstComeFirstServed(t *testing.T) {
 		}
 		me, home := world.Rank(), world.Size()-1
 		for tail := uint64(0); tail != uint64(me); {
-			if tail, err = l.load(home, last); err != nil {
+			tail, err = l.load(home, last)
+			if err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -57,7 +58,8 @@ func TestFirstComeFirstServed(t *testing.T) {
 		}
 		if me == 0 { // until all are in the queue
 			for tail := uint64(0); tail != uint64(home+1); {
-				if tail, err = l.load(home, last); err != nil {
+				tail, err = l.load(home, last)
+				if err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -141,7 +141,8 @@ func readPackages(in io.Reader) (l edgeList, err error) {
 			continue
 		}
 		key, value, _ := strings.Cut(lines.Text(), ":")
-		switch value = strings.TrimSpace(value); key {
+		value = strings.TrimSpace(value)
+		switch key {
 		case "Package":
 			p.name = value
 		case "Status":

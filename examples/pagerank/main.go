@@ -67,13 +67,17 @@ func run(world *mpi.Comm, args []string, out io.Writer) error {
 	var g graph
 	if world.Rank() == 0 {
 		var err error
-		if opt, err = parse(args); err != nil {
+		opt, err = parse(args)
+		if err != nil {
 			return err
 		}
 		if opt.help {
 			fmt.Fprint(out, usage)
-		} else if g, err = load(opt.file); err != nil {
-			return err
+		} else {
+			g, err = load(opt.file)
+			if err != nil {
+				return err
+			}
 		}
 	}
 	plan := []int{len(g.names), len(g.to), opt.steps}

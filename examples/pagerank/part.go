@@ -77,16 +77,19 @@ func deal(world *mpi.Comm, g graph, n int) (*part, error) {
 		}
 	} else {
 		var err error
-		if p.first, _, err = mpi.RecvSlice[int](world, 0, tag); err != nil {
+		p.first, _, err = mpi.RecvSlice[int](world, 0, tag)
+		if err != nil {
 			return nil, err
 		}
-		if edges, _, err = mpi.RecvSlice[int](world, 0, tag); err != nil {
+		edges, _, err = mpi.RecvSlice[int](world, 0, tag)
+		if err != nil {
 			return nil, err
 		}
 	}
 	p.ranks = make([]int64, len(p.first)-1)
 	var err error
-	if p.arrives, err = mpi.WinAllocate[int64](world, len(p.ranks)); err != nil {
+	p.arrives, err = mpi.WinAllocate[int64](world, len(p.ranks))
+	if err != nil {
 		return nil, err
 	}
 	return p, p.aim(edges)
@@ -151,7 +154,8 @@ func (p *part) iterate(steps int) (int, error) {
 			return step, err
 		}
 		// What vertices without edges have goes to all.
-		if idle, err = mpi.AllreduceOne(p.world, idle, mpi.Sum); err != nil {
+		idle, err = mpi.AllreduceOne(p.world, idle, mpi.Sum)
+		if err != nil {
 			return step, err
 		}
 		changed := int64(0)
@@ -160,7 +164,8 @@ func (p *part) iterate(steps int) (int, error) {
 			changed = max(changed, next-p.ranks[v], p.ranks[v]-next)
 			p.ranks[v] = next
 		}
-		if changed, err = mpi.AllreduceOne(p.world, changed, mpi.Max); err != nil {
+		changed, err = mpi.AllreduceOne(p.world, changed, mpi.Max)
+		if err != nil {
 			return step, err
 		}
 		if changed <= still {

@@ -55,7 +55,8 @@ func run(world *mpi.Comm, particles, steps int, out io.Writer) error {
 	if err := conserved(before, after, particles); err != nil {
 		return err // the same on all ranks
 	}
-	if moved, err = mpi.AllreduceOne(world, moved, mpi.Sum); err != nil || world.Rank() != 0 {
+	moved, err = mpi.AllreduceOne(world, moved, mpi.Sum)
+	if err != nil || world.Rank() != 0 {
 		return err
 	}
 	_, err = fmt.Fprintf(out, "%d particles made %d steps, and %d moves between %d ranks, in %.2f s: momentum (%d, %d) as before, checksum %016x\n",

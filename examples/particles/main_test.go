@@ -89,7 +89,8 @@ func TestWhatIsLostIsFound(t *testing.T) {
 			t.Errorf("momentum has changed: %v", err)
 		}
 		s.particles = s.particles[1:]
-		if after, err = s.total(); err != nil {
+		after, err = s.total()
+		if err != nil {
 			t.Fatal(err)
 		}
 		if err := conserved(before, after, 50); err == nil || !strings.Contains(err.Error(), "48 of 50 are left") {

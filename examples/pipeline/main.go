@@ -76,7 +76,8 @@ func newStage(world *mpi.Comm, o options) (*stage, error) {
 	s := &stage{options: o, rank: world.Rank(), last: world.Size() - 1, world: world}
 	var err error
 	// On one host memory of AllocMem receives partitions without a system call.
-	if s.data, err = mpi.AllocMem[uint64](world, o.partitions*o.numbers); err != nil {
+	s.data, err = mpi.AllocMem[uint64](world, o.partitions*o.numbers)
+	if err != nil {
 		return nil, err
 	}
 	// The first rank receives from no process, the last one sends to none.

@@ -27,7 +27,8 @@ func input(world *mpi.Comm, opt options) ([]byte, error) {
 	if err := agree(world, err); err != nil {
 		return nil, err
 	}
-	if size, err = mpi.BcastOne(world, size, 0); err != nil {
+	size, err = mpi.BcastOne(world, size, 0)
+	if err != nil {
 		return nil, err
 	}
 	text, err := readPart(opt.in, size, int64(rank), int64(ranks))
@@ -73,7 +74,8 @@ func lines(f io.ReaderAt, from, to, size int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if to, err = lineBegin(f, to, size); err != nil {
+	to, err = lineBegin(f, to, size)
+	if err != nil {
 		return nil, err
 	}
 	text := make([]byte, to-from, to-from+1)

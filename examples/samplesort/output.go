@@ -77,8 +77,11 @@ func settle(world *mpi.Comm, name string, err error) error {
 	if world.Rank() == 0 && name != "" {
 		if err != nil {
 			os.Remove(partial(name))
-		} else if err = os.Rename(partial(name), name); err != nil {
-			err = fmt.Errorf("samplesort: %w", err)
+		} else {
+			err = os.Rename(partial(name), name)
+			if err != nil {
+				err = fmt.Errorf("samplesort: %w", err)
+			}
 		}
 	}
 	return agree(world, err)

@@ -62,7 +62,8 @@ func verify(world *mpi.Comm, before summary, after result) (all summary, fullest
 		return all, 0, err
 	}
 	before, all = summary{sums[0], sums[1], sums[2]}, summary{sums[3], sums[4], sums[5]}
-	if fullest, err = mpi.AllreduceOne(world, after.bytes, mpi.Max); err != nil {
+	fullest, err = mpi.AllreduceOne(world, after.bytes, mpi.Max)
+	if err != nil {
 		return all, 0, err
 	}
 
@@ -72,7 +73,8 @@ func verify(world *mpi.Comm, before summary, after result) (all summary, fullest
 	if after.lines > 0 {
 		ends = fmt.Appendf(nil, "%s\n%s\n", after.first, after.last)
 	}
-	if ends, err = everybodys(world, ends); err != nil {
+	ends, err = everybodys(world, ends)
+	if err != nil {
 		return all, 0, err
 	}
 	var between result

@@ -57,12 +57,14 @@ func (p *pipe) run(s stream) (seconds float64, err error) {
 func (p *pipe) tile(s stream, i int, own []uint64) (err error) {
 	from, to := own, own
 	if p.before != mpi.ProcNull {
-		if from, err = s.receive(i); err != nil {
+		from, err = s.receive(i)
+		if err != nil {
 			return err
 		}
 	}
 	if p.next != mpi.ProcNull {
-		if to, err = s.space(i); err != nil {
+		to, err = s.space(i)
+		if err != nil {
 			return err
 		}
 	}

@@ -176,7 +176,8 @@ func call(ctx context.Context, c *mpi.Comm, service string, words []string) (str
 	}
 	var answer []byte
 	var st mpi.Status
-	if err = mpi.Send(server, []byte(strings.Join(words, "\x00")), 0, tagRequest); err == nil {
+	err = mpi.Send(server, []byte(strings.Join(words, "\x00")), 0, tagRequest)
+	if err == nil {
 		answer, st, err = mpi.RecvSlice[byte](server, 0, mpi.AnyTag)
 	}
 	if err == nil && st.Tag == tagFailure {

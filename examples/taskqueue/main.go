@@ -82,7 +82,8 @@ func integrate(world *mpi.Comm, o options, ordered bool, want result) (tasks int
 	}
 	users := make([]*user, o.workers)
 	for i := range users {
-		if users[i], err = q.user(ordered); err != nil {
+		users[i], err = q.user(ordered)
+		if err != nil {
 			return 0, 0, err
 		}
 	}
@@ -117,7 +118,8 @@ func integrate(world *mpi.Comm, o options, ordered bool, want result) (tasks int
 	if err != nil {
 		return tasks, 0, err
 	}
-	if tasks, err = mpi.AllreduceOne(world, tasks, mpi.Sum); err != nil {
+	tasks, err = mpi.AllreduceOne(world, tasks, mpi.Sum)
+	if err != nil {
 		return tasks, 0, err
 	}
 	seconds = mpi.Wtime() - start
@@ -155,10 +157,12 @@ func (q *queue) check(world *mpi.Comm, u *user, want result) error {
 	}
 	var got result
 	var err error
-	if got.area, err = u.fetch(areaWord); err != nil {
+	got.area, err = u.fetch(areaWord)
+	if err != nil {
 		return err
 	}
-	if got.parts, err = u.fetch(partsWord); err != nil {
+	got.parts, err = u.fetch(partsWord)
+	if err != nil {
 		return err
 	}
 	if got != want {

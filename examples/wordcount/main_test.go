@@ -25,7 +25,8 @@ func serial(texts ...string) map[string]int {
 		for _, word := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 			return !unicode.In(r, unicode.L, unicode.M, unicode.Nd) && r != '\'' && r != '’'
 		}) {
-			if word = strings.Trim(strings.ReplaceAll(word, "’", "'"), "'"); word != "" {
+			word = strings.Trim(strings.ReplaceAll(word, "’", "'"), "'")
+			if word != "" {
 				words[word]++
 			}
 		}

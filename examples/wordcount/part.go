@@ -89,10 +89,12 @@ func countRange(name string, lo, hi, size int64, words map[string]int) error {
 	if here < size {
 		return fmt.Errorf("%s has %d bytes here, but %d where rank 0 is", name, here, size)
 	}
-	if lo, err = border(s, lo, size); err != nil {
+	lo, err = border(s, lo, size)
+	if err != nil {
 		return err
 	}
-	if hi, err = border(s, hi, size); err != nil {
+	hi, err = border(s, hi, size)
+	if err != nil {
 		return err
 	}
 	return count(io.NewSectionReader(s, lo, hi-lo), words)

@@ -29,7 +29,8 @@ func count(in io.Reader, words map[string]int) error {
 			word = append(word, '\'')
 			continue
 		}
-		if word = bytes.Trim(word, "'"); len(word) > 0 {
+		word = bytes.Trim(word, "'")
+		if len(word) > 0 {
 			words[string(word)]++
 		}
 		word = word[:0]

@@ -84,7 +84,8 @@ func (d *deque) pass(rank int, i uint64) (bool, error) {
 func (d *deque) push(task uint64) (bool, error) {
 	if d.bottom-d.seen == d.capacity {
 		var err error
-		if d.seen, err = d.load(d.me, topWord); err != nil || d.bottom-d.seen == d.capacity {
+		d.seen, err = d.load(d.me, topWord)
+		if err != nil || d.bottom-d.seen == d.capacity {
 			return false, err
 		}
 	}
@@ -108,11 +109,13 @@ func (d *deque) pop() (task uint64, ok bool, err error) {
 	d.seen = top
 	left := int64(b - top) // of others
 	if left >= 0 {
-		if task, err = d.load(d.me, d.slot(b)); err != nil || left > 0 {
+		task, err = d.load(d.me, d.slot(b))
+		if err != nil || left > 0 {
 			d.bottom = b
 			return task, true, err
 		}
-		if ok, err = d.pass(d.me, top); err != nil {
+		ok, err = d.pass(d.me, top)
+		if err != nil {
 			return 0, false, err
 		}
 	}
@@ -130,7 +133,8 @@ func (d *deque) steal(victim int) (task uint64, ok bool, err error) {
 	if err != nil || int64(bottom-top) <= 0 {
 		return 0, false, err
 	}
-	if task, err = d.load(victim, d.slot(top)); err != nil {
+	task, err = d.load(victim, d.slot(top))
+	if err != nil {
 		return 0, false, err
 	}
 	ok, err = d.pass(victim, top)

@@ -109,7 +109,8 @@ func TestEachTaskIsTakenOnce(t *testing.T) {
 			}
 		}
 		for done := world.Rank() == 0; !done; {
-			if _, done, err = over.Test(); err != nil {
+			_, done, err = over.Test()
+			if err != nil {
 				t.Fatal(err)
 			}
 			task, ok, err := d.steal(0)

@@ -36,7 +36,8 @@ func newWorker(world *mpi.Comm, capacity int) (*worker, error) {
 		return nil, err
 	}
 	w := &worker{deque: d, random: rand.New(rand.NewPCG(uint64(world.Rank()), 1)), size: world.Size()}
-	if w.open, err = mpi.WinAllocate[int64](world, 1); err != nil {
+	w.open, err = mpi.WinAllocate[int64](world, 1)
+	if err != nil {
 		return nil, err
 	}
 	return w, w.open.LockAll(mpi.ModeNoCheck)

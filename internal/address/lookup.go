@@ -136,12 +136,14 @@ func (r *resolver) records(name string, kind uint16) ([]IP, error) {
 	}
 	for _, s := range r.servers {
 		var b []byte
-		if b, err = r.ask(s, packet); err != nil {
+		b, err = r.ask(s, packet)
+		if err != nil {
 			err = fmt.Errorf("DNS server %v: %w", s, err)
 			continue
 		}
 		var list []IP
-		if list, err = answers(b, id, kind); err == nil || errors.Is(err, errNoName) {
+		list, err = answers(b, id, kind)
+		if err == nil || errors.Is(err, errNoName) {
 			return list, err
 		}
 	}

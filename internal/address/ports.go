@@ -50,7 +50,8 @@ func ListenIn[L any](p Ports, listen func(port int) (L, error)) (L, error) {
 	var l L
 	var err error
 	for i := range n {
-		if l, err = listen(p.low + (os.Getpid()+i)%n); err == nil {
+		l, err = listen(p.low + (os.Getpid()+i)%n)
+		if err == nil {
 			return l, nil
 		}
 	}

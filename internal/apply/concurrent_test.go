@@ -95,7 +95,8 @@ func TestRC11_AnyOrderOfEveryOperation(t *testing.T) {
 				}
 			})
 			for i := 0; i < len(want); i += size {
-				if unsigned(typ, r.Mem[i:i+size]); !bytes.Equal(r.Mem[i:i+size], unsigned(typ, want[i:i+size])) {
+				unsigned(typ, r.Mem[i:i+size])
+				if !bytes.Equal(r.Mem[i:i+size], unsigned(typ, want[i:i+size])) {
 					t.Fatalf("%v of %v, %d bytes off alignment, element %d: %x, want %x", o, typ, at, i/size, r.Mem[i:i+size], want[i:i+size])
 				}
 			}
@@ -194,7 +195,8 @@ func sumsAreExact(t *testing.T, typ op.Type, fine bool, at int) {
 	}
 	for n := range added[hot] { // small types wrap around
 		value := string(number(typ, n))
-		if seen[value]--; seen[value] == 0 {
+		seen[value]--
+		if seen[value] == 0 {
 			delete(seen, value)
 		}
 	}
@@ -311,7 +313,8 @@ func TestRC11_SomebodyComesInBetween(t *testing.T) {
 				for {
 					next, expected := slices.Clone(was), slices.Clone(was)
 					op.Apply(op.Sum, typ, next, next, ones[:size])
-					if r.CompareSwap(0, size, next, expected, was); bytes.Equal(was, expected) {
+					r.CompareSwap(0, size, next, expected, was)
+					if bytes.Equal(was, expected) {
 						break
 					}
 				}
@@ -408,7 +411,8 @@ func TestRC06_ElementsAcrossTheEndOfAStripe(t *testing.T) {
 				for {
 					next, expected := slices.Clone(was), slices.Clone(was)
 					op.Apply(op.Sum, typ, next, next, ones[:size])
-					if r.CompareSwap(at, size, next, expected, was); bytes.Equal(was, expected) {
+					r.CompareSwap(at, size, next, expected, was)
+					if bytes.Equal(was, expected) {
 						break
 					}
 				}

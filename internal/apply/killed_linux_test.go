@@ -167,7 +167,8 @@ func TestF3_KilledAtPoints(t *testing.T) {
 				}
 				asked := 0
 				r.Yield = func() {
-					if asked++; asked == 40 { // the death becomes known only now
+					asked++
+					if asked == 40 { // the death becomes known only now
 						m.each[1].dead.Store(1)
 					}
 					sys.Yield()

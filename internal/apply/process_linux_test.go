@@ -188,7 +188,8 @@ func process(text string) {
 	ones := bytes.Repeat(one(s.typ), s.count)
 	old := make([]byte, s.count*size)
 	mine := &m.each[s.me]
-	for m.ready.Add(1); m.begin.Load() == 0; {
+	m.ready.Add(1)
+	for m.begin.Load() == 0 {
 		sys.Yield()
 	}
 	for i := uint64(0); m.stop.Load() == 0 && (s.updates == 0 || i < uint64(s.updates)); i++ {

@@ -253,12 +253,14 @@ func TestCalibration(t *testing.T) {
 			if runs == 0 {
 				took += 30 * time.Millisecond
 			}
-			if slow++; took < warmTime && n < maxIters {
+			slow++
+			if took < warmTime && n < maxIters {
 				slow = 0
 			}
 			spent += took
 			n = calibrate(n, took, slow)
-			if runs++; runs > 20 {
+			runs++
+			if runs > 20 {
 				t.Fatalf("%v an iteration: no count after %d runs", per, runs)
 			}
 		}

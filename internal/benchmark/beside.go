@@ -48,7 +48,8 @@ func besideOnce(world *mpi.Comm, long []byte, peer int) (turns []float64, err er
 	short := make([]byte, besideSize)
 	if world.Rank() == 1 {
 		bulk := mpi.Irecv(world, long, peer, tagData)
-		for short[0] = 1; short[0] != 0; {
+		short[0] = 1
+		for short[0] != 0 {
 			if _, err := mpi.Recv(world, short, peer, tagAck); err != nil {
 				return nil, err
 			}
@@ -61,7 +62,8 @@ func besideOnce(world *mpi.Comm, long []byte, peer int) (turns []float64, err er
 	}
 	bulk := mpi.Isend(world, long, peer, tagData)
 	for done := false; !done; {
-		if _, done, err = bulk.Test(); err != nil {
+		_, done, err = bulk.Test()
+		if err != nil {
 			return nil, err
 		}
 		short[0] = 1

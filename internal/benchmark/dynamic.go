@@ -123,7 +123,8 @@ func (d *dynamics) spawns(n int) error {
 func (d *dynamics) connecting() (us float64, err error) {
 	name := make([]byte, maxPortName)
 	if d.world.Rank() == 0 {
-		if d.port, err = mpi.OpenPort(d.world); err != nil {
+		d.port, err = mpi.OpenPort(d.world)
+		if err != nil {
 			return 0, err
 		}
 		copy(name, d.port.Name())
@@ -137,7 +138,8 @@ func (d *dynamics) connecting() (us float64, err error) {
 			break
 		}
 	}
-	if us, err = d.plan.measure(d.world, d.connections); err != nil || d.port == nil {
+	us, err = d.plan.measure(d.world, d.connections)
+	if err != nil || d.port == nil {
 		return us, err
 	}
 	return us, d.port.Close()
@@ -165,10 +167,12 @@ func (d *dynamics) connections(n int) error {
 
 // crossing measures half a round trip of messages to a spawned process.
 func (d *dynamics) crossing() (us float64, err error) {
-	if d.inter, err = d.spawn(1); err != nil {
+	d.inter, err = d.spawn(1)
+	if err != nil {
 		return 0, err
 	}
-	if us, err = d.plan.measure(d.world, d.echoes); err != nil {
+	us, err = d.plan.measure(d.world, d.echoes)
+	if err != nil {
 		return 0, err
 	}
 	return us / 2, end(d.inter)

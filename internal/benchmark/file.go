@@ -129,10 +129,12 @@ func (x *files) open(dir, name string) error {
 	x.name = fmt.Sprintf("halo-bench-%s-%d", name, pid[0])
 	path := filepath.Join(dir, x.name)
 	var err error
-	if x.f, err = mpi.OpenFile(x.world, path, mpi.ModeCreate|mpi.ModeReadWrite|mpi.ModeDeleteOnClose); err != nil {
+	x.f, err = mpi.OpenFile(x.world, path, mpi.ModeCreate|mpi.ModeReadWrite|mpi.ModeDeleteOnClose)
+	if err != nil {
 		return err
 	}
-	if x.hand, err = os.OpenFile(path, os.O_RDWR, 0); err != nil {
+	x.hand, err = os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
 		return err
 	}
 	return nil

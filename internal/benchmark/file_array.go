@@ -185,7 +185,8 @@ func (a *array) each(do func(slab, staged []byte)) {
 			staged = staged[row:]
 			d := last - 1
 			for ; d >= 0; d-- {
-				if index[d]++; index[d] < part[d] {
+				index[d]++
+				if index[d] < part[d] {
 					break
 				}
 				index[d] = 0

@@ -41,7 +41,8 @@ func (p *Plan) measureInTurn(world *mpi.Comm, bodies ...func(n int) error) ([]fl
 	counts := make([]int, len(bodies))
 	for i, body := range bodies {
 		var err error
-		if counts[i], err = p.calibrated(world, body); err != nil {
+		counts[i], err = p.calibrated(world, body)
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -81,8 +82,10 @@ func (p *Plan) calibrated(world *mpi.Comm, body func(n int) error) (int, error) 
 		if err != nil {
 			return 0, err
 		}
-		if t *= max(p.shorten, 1); world.Rank() == 0 {
-			if slow++; t < warmTime && next[0] < maxIters {
+		t *= max(p.shorten, 1)
+		if world.Rank() == 0 {
+			slow++
+			if t < warmTime && next[0] < maxIters {
 				slow = 0
 			}
 			next[0] = calibrate(next[0], t, slow)

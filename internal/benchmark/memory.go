@@ -28,7 +28,8 @@ func memory(world *mpi.Comm, p *Plan, size int, report *Report) error {
 			return err
 		}
 		var err error
-		if taken[i][0], taken[i][1], err = memoryOfProcess(); err != nil {
+		taken[i][0], taken[i][1], err = memoryOfProcess()
+		if err != nil {
 			return err
 		}
 	}

@@ -48,7 +48,8 @@ func partitioning(world *mpi.Comm, p *Plan, size int, report *Report) error {
 			mem := written[byte](p.Partitions * size)
 			if kind == "alloc" {
 				var err error
-				if mem, err = mpi.AllocMem[byte](world, p.Partitions*size); err != nil {
+				mem, err = mpi.AllocMem[byte](world, p.Partitions*size)
+				if err != nil {
 					return err
 				}
 				clear(mem)
@@ -88,7 +89,8 @@ func (l *partitionLoop) measure(p *Plan) (us []float64, err error) {
 	} else {
 		l.request = mpi.PrecvInit(l.world, l.mem, l.parts, 0, tagData)
 	}
-	if us, err = p.measureInTurn(l.world, l.partitioned, l.isends); err == nil {
+	us, err = p.measureInTurn(l.world, l.partitioned, l.isends)
+	if err == nil {
 		err = l.request.Free()
 	}
 	return us, err

@@ -38,7 +38,8 @@ func newGradients(world *mpi.Comm) (*gradients, error) {
 	}
 	g := &gradients{world: world, comm: c, requests: make([]mpi.Request, 8), part: make([]float64, 1), sum: make([]float64, 1)}
 	for d := range dims {
-		if g.to[2*d], g.to[2*d+1], err = c.Cart().Shift(d, 1); err != nil {
+		g.to[2*d], g.to[2*d+1], err = c.Cart().Shift(d, 1)
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -158,7 +159,8 @@ func (g *gradients) run() error {
 	}
 	g.turn(0)
 	for range cgSteps {
-		if rr, err = g.step(rr); err != nil {
+		rr, err = g.step(rr)
+		if err != nil {
 			return err
 		}
 	}

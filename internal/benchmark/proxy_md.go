@@ -94,10 +94,12 @@ func (m *particles) receive(into []int32, from, tag int) ([]int32, error) {
 func (m *particles) borders() (err error) {
 	m.requests[0] = mpi.Isend(m.world, m.sorted[:m.begin[1]], m.left, 1)
 	m.requests[1] = mpi.Isend(m.world, m.sorted[m.begin[m.cells-1]:], m.right, 2)
-	if m.before, err = m.receive(m.before, m.left, 2); err != nil {
+	m.before, err = m.receive(m.before, m.left, 2)
+	if err != nil {
 		return err
 	}
-	if m.after, err = m.receive(m.after, m.right, 1); err != nil {
+	m.after, err = m.receive(m.after, m.right, 1)
+	if err != nil {
 		return err
 	}
 	return mpi.Waitall(m.requests, nil)

@@ -113,7 +113,8 @@ func (p *Report) Add(r Result) error {
 	}
 	if !p.begun {
 		p.begun = true
-		if _, err = fmt.Fprintf(p.Out, "%s over %s, %d ranks\n%s\n", r.Bench, r.Fabric, r.Ranks, head(r.Bench)); err != nil {
+		_, err = fmt.Fprintf(p.Out, "%s over %s, %d ranks\n%s\n", r.Bench, r.Fabric, r.Ranks, head(r.Bench))
+		if err != nil {
 			return err
 		}
 	}

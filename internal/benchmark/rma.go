@@ -91,7 +91,8 @@ func (o *onesided) all() error {
 			e := elementTypes()[name](o)
 			body, one := o.typedLoop(e)
 			for _, size := range o.plan.Sizes {
-				if o.elements, o.size = e, size; one {
+				o.elements, o.size = e, size
+				if one {
 					o.size = e.width()
 				}
 				if err := o.once(body, nil); err != nil {
@@ -160,7 +161,8 @@ func (o *onesided) open(bytes int) error {
 	case "allocate":
 		o.win, err = mpi.WinAllocate[byte](o.world, bytes)
 	case dupKind:
-		if o.parent, err = mpi.WinAllocate[byte](o.world, bytes); err == nil {
+		o.parent, err = mpi.WinAllocate[byte](o.world, bytes)
+		if err == nil {
 			o.win, err = o.parent.Dup()
 		}
 	case "shared":
@@ -168,11 +170,15 @@ func (o *onesided) open(bytes int) error {
 	default:
 		if o.heap() {
 			o.mem = written[byte](bytes)
-		} else if o.mem, err = mpi.AllocMem[byte](o.world, bytes); err != nil {
-			return err
+		} else {
+			o.mem, err = mpi.AllocMem[byte](o.world, bytes)
+			if err != nil {
+				return err
+			}
 		}
 		if o.dynamic() {
-			if o.win.Window, err = o.world.WinCreateDynamic(); err == nil {
+			o.win.Window, err = o.world.WinCreateDynamic()
+			if err == nil {
 				err = mpi.Attach(o.win.Window, o.mem)
 			}
 		} else {
@@ -246,7 +252,8 @@ func (o *onesided) once(body, stream func(n int) error) error {
 	}
 	var many float64
 	us, err := o.inEpoch(func() (us float64, err error) {
-		if us, err = o.checked(name, body); err == nil && stream != nil {
+		us, err = o.checked(name, body)
+		if err == nil && stream != nil {
 			many, err = o.checked(name, stream)
 		}
 		return us, err
@@ -282,14 +289,16 @@ func (o *onesided) inEpoch(f func() (float64, error)) (us float64, err error) {
 		if err := o.win.Fence(mpi.ModeNoPrecede); err != nil {
 			return 0, err
 		}
-		if us, err = f(); err == nil {
+		us, err = f()
+		if err == nil {
 			err = o.win.Fence(mpi.ModeNoSucceed)
 		}
 	default:
 		if err := o.win.Lock(mpi.LockShared, 1, 0); err != nil {
 			return 0, err
 		}
-		if us, err = f(); err == nil {
+		us, err = f()
+		if err == nil {
 			err = o.win.Unlock(1)
 		}
 	}

@@ -72,7 +72,8 @@ func (o *onesided) busyTarget(op string, body func(n int) error, k int) error {
 	var attentive, busy []int64 // the start time, then the completion time of each batch
 	var err error
 	if o.rank == 0 {
-		if batch, err = o.batch(body); err == nil {
+		batch, err = o.batch(body)
+		if err == nil {
 			attentive, err = o.stamped(body, batch, time.Now().Add(length/4))
 		}
 		if err != nil {
@@ -92,7 +93,8 @@ func (o *onesided) busyTarget(op string, body func(n int) error, k int) error {
 		start := time.Now()
 		for time.Since(start) < settleTime {
 		}
-		if busy, err = o.stamped(body, batch, start.Add(length/2)); err != nil {
+		busy, err = o.stamped(body, batch, start.Add(length/2))
+		if err != nil {
 			return err
 		}
 		if o.plan.done != nil {
@@ -175,7 +177,8 @@ func compute(length time.Duration, k int, done *atomic.Bool) int64 {
 				x = x*1.0000001 + 1e-9
 			}
 			ended := done != nil && done.Load()
-			if ends[me] = time.Now().UnixNano(); ended || ends[me] >= until {
+			ends[me] = time.Now().UnixNano()
+			if ended || ends[me] >= until {
 				break
 			}
 		}

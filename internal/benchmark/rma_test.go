@@ -152,7 +152,8 @@ func TestOneSidedLoopsLookAtTheMemory(t *testing.T) {
 				body = o.inWorkers
 			case "acc", "fop", "cas":
 				o.elements = elementsOf[int64](o)
-				if body = o.elements.accumulate; name != "acc" {
+				body = o.elements.accumulate
+				if name != "acc" {
 					body, _ = o.typedLoop(o.elements)
 				}
 			}

@@ -60,13 +60,16 @@ func runSeeds(world *mpi.Comm, p *Plan, out io.Writer) error {
 }
 
 func (s *seeds) open() (err error) {
-	if s.allocated, err = mpi.WinAllocate[byte](s.world, seedsRoom); err != nil {
+	s.allocated, err = mpi.WinAllocate[byte](s.world, seedsRoom)
+	if err != nil {
 		return err
 	}
-	if s.mem, err = mpi.AllocMem[byte](s.world, seedsRoom); err != nil {
+	s.mem, err = mpi.AllocMem[byte](s.world, seedsRoom)
+	if err != nil {
 		return err
 	}
-	if s.dynamic.Window, err = s.world.WinCreateDynamic(); err != nil {
+	s.dynamic.Window, err = s.world.WinCreateDynamic()
+	if err != nil {
 		return err
 	}
 	if err := mpi.Attach(s.dynamic.Window, s.mem); err != nil {
@@ -88,16 +91,20 @@ func (s *seeds) open() (err error) {
 	if err := mpi.Bcast(s.world, s.bytes, 1); err != nil || s.rank != 0 {
 		return err
 	}
-	if s.handle, err = mpi.WinFromMemhandle[byte](s.dynamic.Window, s.bytes, 1); err != nil {
+	s.handle, err = mpi.WinFromMemhandle[byte](s.dynamic.Window, s.bytes, 1)
+	if err != nil {
 		return err
 	}
-	if s.same, err = s.allocated.Dup(); err != nil {
+	s.same, err = s.allocated.Dup()
+	if err != nil {
 		return err
 	}
-	if s.ordered, err = s.allocated.Dup(mpi.WinOrder(true)); err != nil {
+	s.ordered, err = s.allocated.Dup(mpi.WinOrder(true))
+	if err != nil {
 		return err
 	}
-	if s.asserted, err = s.allocated.Dup(mpi.AccumulateIntrinsic(true)); err != nil {
+	s.asserted, err = s.allocated.Dup(mpi.AccumulateIntrinsic(true))
+	if err != nil {
 		return err
 	}
 	for range seedWorkers {
@@ -106,7 +113,8 @@ func (s *seeds) open() (err error) {
 			return err
 		}
 		s.threads = append(s.threads, w)
-		if w, err = s.allocated.Dup(mpi.ScopeThread, mpi.WinOrder(true)); err != nil {
+		w, err = s.allocated.Dup(mpi.ScopeThread, mpi.WinOrder(true))
+		if err != nil {
 			return err
 		}
 		s.both = append(s.both, w)
@@ -147,7 +155,8 @@ type line struct {
 func (s *seeds) points(x int, lines ...line) error {
 	bodies := make([]func(n int) error, len(lines))
 	for i := range bodies {
-		if bodies[i] = lines[i].body; s.rank != 0 {
+		bodies[i] = lines[i].body
+		if s.rank != 0 {
 			bodies[i] = func(int) error { return nil }
 		}
 	}

@@ -19,7 +19,8 @@ type published struct {
 func (b *board) entry(rank int) (e *published, first bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if e = b.entries[rank]; e != nil {
+	e = b.entries[rank]
+	if e != nil {
 		return e, false
 	}
 	if b.entries == nil {

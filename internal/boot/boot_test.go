@@ -384,7 +384,8 @@ func TestExchangeAcrossHosts(t *testing.T) {
 			for k, r := range ranks[i] {
 				all[r] = values[k]
 			}
-			if entered += len(values); entered == len(all) {
+			entered += len(values)
+			if entered == len(all) {
 				entered = 0
 				for _, h := range hosts {
 					h.server.Deliver(EncodeTable(all))

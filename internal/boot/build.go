@@ -30,7 +30,8 @@ func buildText(info *debug.BuildInfo) string {
 	}
 	for _, d := range info.Deps {
 		if d.Path == module {
-			if m = *d; d.Replace != nil {
+			m = *d
+			if d.Replace != nil {
 				m = *d.Replace
 			}
 		}

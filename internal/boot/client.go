@@ -80,7 +80,8 @@ func dial(link *sys.Link, own greeting) (*launched, error) {
 	default:
 		return nil, fmt.Errorf("boot: the launcher answered with a frame of kind %d", k)
 	}
-	if c.job, err = decodeJob(body); err != nil {
+	c.job, err = decodeJob(body)
+	if err != nil {
 		return nil, err
 	}
 	r.Limit = max(maxTable(c.job.Size), maxSpawned)

@@ -71,7 +71,8 @@ func Connect(inC, world bool) (Boot, error) {
 		err = fmt.Errorf("boot: %s=%q is not a descriptor of a launcher", EnvFD, value)
 	} else {
 		var l *launched
-		if l, err = inherited(fd, own, note); err == nil {
+		l, err = inherited(fd, own, note)
+		if err == nil {
 			return l, nil
 		}
 	}

@@ -74,7 +74,8 @@ func decodeJob(body []byte) (*Job, error) {
 	ranks := 0
 	for n := r.U32(); n > 0 && !r.Bad; n-- {
 		b := Block{int(r.U32()), r.Words()}
-		if ranks += b.Ranks; b.Ranks < 1 || ranks > j.Size || slices.ContainsFunc(b.Psets, func(s string) bool { return s == "" || len(s) > MaxPset }) {
+		ranks += b.Ranks
+		if b.Ranks < 1 || ranks > j.Size || slices.ContainsFunc(b.Psets, func(s string) bool { return s == "" || len(s) > MaxPset }) {
 			r.Bad = true
 		}
 		j.Blocks = append(j.Blocks, b)

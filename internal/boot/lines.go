@@ -29,7 +29,8 @@ func Question(pid int, offset uint64, path string) string {
 func ParseQuestion(line string) (pid int, offset uint64, path string, err error) {
 	process, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 	number, path, _ := strings.Cut(rest, " ")
-	if pid, err = strconv.Atoi(process); err == nil {
+	pid, err = strconv.Atoi(process)
+	if err == nil {
 		offset, err = strconv.ParseUint(number, 10, 64)
 	}
 	if err != nil {

@@ -69,7 +69,8 @@ func TestXSES01_LauncherLearnsOfSessions(t *testing.T) {
 		t.Error(err)
 	}
 	want := []string{"hello 0", "published 0 here", "in use 0 false", "in use 0 true", "init 0", "in use 0 false"}
-	if h.mu.Lock(); !slices.Equal(h.events, want) {
+	h.mu.Lock()
+	if !slices.Equal(h.events, want) {
 		t.Errorf("events %q, want %q", h.events, want)
 	}
 	h.mu.Unlock()

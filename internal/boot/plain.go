@@ -67,7 +67,8 @@ func (r *round) all() ([][]byte, error) {
 		for err == nil && len(b.Left) > 0 {
 			r.table = append(r.table, b.Take(b.U16()))
 		}
-		if r.tableErr = err; err == nil && (n == 0 || b.Bad) {
+		r.tableErr = err
+		if err == nil && (n == 0 || b.Bad) {
 			r.tableErr = fmt.Errorf("boot: table of %d bytes ends within a value", len(r.frame))
 		}
 	})

@@ -213,7 +213,8 @@ func (c *Session) Serve() error {
 			c.server.host.Published(c.rank, append([]byte(nil), body...))
 		case kindLookup:
 			var of int
-			if of, err = number("lookup", body); err == nil {
+			of, err = number("lookup", body)
+			if err == nil {
 				c.server.host.Lookup(c.rank, of)
 			}
 		case kindFinalize:

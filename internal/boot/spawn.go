@@ -89,7 +89,8 @@ func DecodeSpawn(body []byte) (number uint32, s *Spawn, err error) {
 		b := SpawnBlock{Max: int(r.U32())}
 		texts := r.Words()
 		b.Args, b.Path, b.Env = r.Words(), r.Words(), r.Words()
-		if total += b.Max; len(texts) != 7 || b.Max < 0 || b.Max > MaxRanks || total > MaxRanks {
+		total += b.Max
+		if len(texts) != 7 || b.Max < 0 || b.Max > MaxRanks || total > MaxRanks {
 			r.Bad = true
 			break
 		}

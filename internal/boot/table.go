@@ -55,7 +55,8 @@ func (t *table) enter(index int, value []byte, limit int) (*round, error) {
 	}
 	r.in[index] = true
 	r.values[index] = append([]byte(nil), value...)
-	if r.left--; r.left == 0 {
+	r.left--
+	if r.left == 0 {
 		r.last = index
 		if t.up == nil {
 			t.now = newRound(t.n)

@@ -39,7 +39,8 @@ func (e *Engine) enter(c *comm.Comm, d *division) (tag int32, s *slot, err error
 	e.p2p.DropRefusals(c.Ctx+1, d.tag)
 	tag = nextTag(c)
 	d.tag = tag
-	if s = d.slot; s == nil {
+	s = d.slot
+	if s == nil {
 		return tag, nil, nil
 	}
 	if e.choice.Slot != SlotAuto {

@@ -115,7 +115,8 @@ func (e *Engine) LastBarrier(world, last *comm.Comm) error {
 	w, t := stateOf(world), &stateOf(last).terms
 	// The error is to name the last root: that of the slot if a collective by slot has named one since
 	// the last Barrier.
-	switch *t = w.terms; {
+	*t = w.terms
+	switch {
 	case w.slot.SlotState == nil:
 	case w.slot.terms.fresh:
 		*t = w.slot.terms.with(w.terms)

@@ -32,7 +32,8 @@ func bcastChain(s *schedule) bool {
 	segments := segmentCount(s.Recv.Mem)
 	out := s.round // segment to send
 	if v > 0 && s.lacks(s.c.Members[s.rank(v-1)]) {
-		if s.over = true; s.round == 0 {
+		s.over = true
+		if s.round == 0 {
 			return true // the next round sends the next rank its only segment
 		}
 	}
@@ -70,7 +71,8 @@ func moreIf(more bool) dtype.Code {
 // segmentIn compares whether the segment received is the last one with what the member expects.
 func (s *schedule) segmentIn(r *p2p.Request) {
 	from := r.Status.Source
-	if s.over = !r.More(); s.over != r.Last() {
+	s.over = !r.More()
+	if s.over != r.Last() {
 		if s.over {
 			s.note(wrong(class.Count, "rank %d gives less than the %d bytes that are received", from, s.Recv.Len()))
 		} else {

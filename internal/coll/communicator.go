@@ -131,7 +131,8 @@ func (id identity) encode(b []byte) {
 func (e *Engine) decode(b []byte, first int32) (identity, error) {
 	id := identity{serial: binary.LittleEndian.Uint64(b), slot: int(int64(binary.LittleEndian.Uint64(b[8:])))}
 	var ok bool
-	if id.ctx, ok = e.p.ContextOf(int(first), id.serial); !ok {
+	id.ctx, ok = e.p.ContextOf(int(first), id.serial)
+	if !ok {
 		return id, &class.Error{Class: class.Intern, Text: fmt.Sprintf("context %d is none of process %d", id.serial, first)}
 	}
 	if id.slot != NoSlot && (id.slot == WorldSlot || !e.taken(id.slot, id.ctx)) {
@@ -297,7 +298,8 @@ func (e *Engine) createIn(c *comm.Comm, ctx uint64, members []int32, tag int32, 
 	}
 	group := comm.New(e.p, ctx, rank, members)
 	group.Within = over
-	if group.Join(c); call != "" {
+	group.Join(c)
+	if call != "" {
 		group.PartOf(call, c)
 	}
 	id, err := e.agree(group, tag, false)

@@ -46,7 +46,8 @@ func TestDupAndFreeWithoutEnd(t *testing.T) {
 				}
 				w.Coll.Free(c)
 				if i == cycles/10 {
-					if early, err = heap(w); err != nil {
+					early, err = heap(w)
+					if err != nil {
 						return err
 					}
 				}
@@ -135,7 +136,8 @@ func TestSlotsComeBack(t *testing.T) {
 					}
 				}
 				// At times there are more communicators than slots.
-				if kept = append(kept, list...); round%20 == 19 {
+				kept = append(kept, list...)
+				if round%20 == 19 {
 					for _, c := range kept {
 						w.Coll.Free(c)
 					}

@@ -41,7 +41,8 @@ func (s *schedule) directReduce(piece func(s *schedule, r int) mem.Mem, into mem
 			s.sendTo(to, b)
 		}
 	}
-	if sum = into; into.Len() == 0 || mem.Same(s.Send.Mem, s.Recv.Mem) {
+	sum = into
+	if into.Len() == 0 || mem.Same(s.Send.Mem, s.Recv.Mem) {
 		sum = temp.Cut(me*k, (me+1)*k)
 	}
 	if hi < n {

@@ -163,7 +163,8 @@ func (e *Engine) allMet(local *comm.Comm, leader int, b *Bridge, met bool) (bool
 		e.p.Lock()
 		lost = e.swap(b, worst, its)
 		e.p.Unlock()
-		if answer[0] = max(worst[0], its[0]); lost != nil {
+		answer[0] = max(worst[0], its[0])
+		if lost != nil {
 			answer[0] = failed
 		}
 	}

@@ -87,7 +87,8 @@ func (s *schedule) ownEdges(do func(dst, src mem.Mem)) {
 			k++
 		}
 		dst, src := s.blockFrom(n.Arrival(k)), s.blockTo(i)
-		if k++; dst.Len() != src.Len() {
+		k++
+		if dst.Len() != src.Len() {
 			s.note(wrong(class.Count, "rank %d sends itself %d bytes and receives %d", me, src.Len(), dst.Len()))
 			continue
 		}
@@ -123,7 +124,8 @@ func (s *schedule) along(side, r int) (all claim, like elements, edges int) {
 		default:
 			x = elementsOf(s.blockFrom(i), s.Recv.width, s.agreement.types[1])
 		}
-		switch edges++; {
+		edges++
+		switch {
 		case edges == 1:
 			like, all.text = x, x.String()
 		case like.t == x.t:

@@ -164,7 +164,8 @@ func (t *task) along(e int, k uint64) []byte {
 func (t *task) countsOf(g *rand.Rand, list []int) []int {
 	counts := make([]int, len(list))
 	for i, e := range list {
-		if counts[i] = g.IntN(5); e >= 0 {
+		counts[i] = g.IntN(5)
+		if e >= 0 {
 			counts[i] = t.edges[e].count
 		}
 	}

@@ -83,8 +83,11 @@ func TestManyOutstanding(t *testing.T) {
 					var err error
 					if persistent[i] {
 						r, err = list[i].start(w, coll.Persistent)
-					} else if r, err = list[i].start(w, coll.Nonblocking); g.IntN(5) == 0 && err == nil {
-						err = everything(w, w.Comm, uint64(i), 1) // while others are outstanding
+					} else {
+						r, err = list[i].start(w, coll.Nonblocking)
+						if g.IntN(5) == 0 && err == nil {
+							err = everything(w, w.Comm, uint64(i), 1) // while others are outstanding
+						}
 					}
 					if err != nil {
 						return err

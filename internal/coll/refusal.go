@@ -241,7 +241,8 @@ func (s *schedule) lose(process int32, err error) {
 			s.e.p2p.Cancel(q.r)
 		}
 	}
-	if s.pending--; s.pending == 0 {
+	s.pending--
+	if s.pending == 0 {
 		s.e.setReady(s)
 	}
 }

@@ -20,7 +20,8 @@ func scanChain(s *schedule) bool {
 	}
 	temp := s.temp(2 * size)
 	in, sum := temp.First(size), temp.From(size) // sum: what a rank sends on in an Exscan
-	if out--; out >= 0 && me+1 < n {
+	out--
+	if out >= 0 && me+1 < n {
 		if b := segment(s.Recv.Mem, out); s.kind == Scan {
 			s.sendTo(me+1, b)
 		} else {

@@ -235,7 +235,8 @@ func (e *Engine) end(s *schedule) {
 // marks the schedule.
 func (s *schedule) PartDone(r *p2p.Request) {
 	s.outcome(r)
-	if s.pending--; s.pending == 0 {
+	s.pending--
+	if s.pending == 0 {
 		s.e.setReady(s)
 	}
 }
@@ -299,7 +300,8 @@ func (s *schedule) fail(err error) {
 	}
 	s.parts = s.parts[:0]
 	s.local, s.done = s.local[:0], 0
-	if s.pending--; s.pending == 0 {
+	s.pending--
+	if s.pending == 0 {
 		s.e.setReady(s)
 	}
 }
@@ -356,7 +358,8 @@ func (s *schedule) work() int {
 	l.dst, l.left = l.dst.From(n), l.left.From(n)
 	if l.dst.Len() == 0 {
 		*l = local{}
-		if s.done++; s.done == len(s.local) {
+		s.done++
+		if s.done == len(s.local) {
 			s.local, s.done = s.local[:0], 0
 		}
 	}

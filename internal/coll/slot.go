@@ -372,7 +372,8 @@ func (s *slot) compare() error {
 
 func (s *slot) allreduce(send, recv []byte, o op.Op, t op.Type, code dtype.Code) error {
 	s.terms.say(code, code, len(send))
-	if s.Kind = uint8(Allreduce); len(send) > shmfmt.SlotPayload {
+	s.Kind = uint8(Allreduce)
+	if len(send) > shmfmt.SlotPayload {
 		return s.allreduceLong(send, recv, o, t)
 	}
 	s.Number++
@@ -393,15 +394,20 @@ func (s *slot) allreduce(send, recv []byte, o op.Op, t op.Type, code dtype.Code)
 		var err error
 		if n <= shmfmt.SlotShort {
 			copy(s.short[s.c.Rank][:], send)
-			if err = s.take(); err == nil {
+			err = s.take()
+			if err == nil {
 				s.e.choice.Kernel.Apply(o, t, recv, s.short[0][:n], s.short[1][:n])
 				for r := 2; r < len(s.cells); r++ {
 					s.e.choice.Kernel.Apply(o, t, recv, recv, s.short[r][:n])
 				}
 			}
-		} else if err = s.gathered(s.Number); err == nil {
-			if err = s.judge(); err == nil {
-				s.combine(recv, o, t)
+		} else {
+			err = s.gathered(s.Number)
+			if err == nil {
+				err = s.judge()
+				if err == nil {
+					s.combine(recv, o, t)
+				}
 			}
 		}
 		s.wake()
@@ -430,8 +436,10 @@ func (s *slot) reduce(send, recv []byte, o op.Op, t op.Type, code dtype.Code, ro
 	s.terms.say(code, code, len(send))
 	err := s.give(mem.Of(send))
 	if err == nil && root == s.c.Rank {
-		if err = s.gathered(s.Number); err == nil {
-			if err = s.judge(); err == nil {
+		err = s.gathered(s.Number)
+		if err == nil {
+			err = s.judge()
+			if err == nil {
 				s.combine(recv, o, t)
 			}
 		}

@@ -55,7 +55,8 @@ func (c *copies) took(ns uint64) {
 	if way := c.turn / trials; way < len(c.times) {
 		c.times[way][c.turn%trials] = ns
 	}
-	switch c.turn++; c.turn {
+	c.turn++
+	switch c.turn {
 	case trials:
 		c.direct = true
 	case 2 * trials:

@@ -105,7 +105,8 @@ func (s *slot) findEntries(n *comm.Neighbors) (unpaired error) {
 		list := s.stage(r, s.Number)
 		dest := func(i int) int { return int(binary.LittleEndian.Uint32(list[(i+1)*word:])) }
 		k := int(binary.LittleEndian.Uint32(list[:]))
-		if t.apart = t.apart || k > destsMax; t.apart || r == me {
+		t.apart = t.apart || k > destsMax
+		if t.apart || r == me {
 			continue
 		}
 		there, here, at := 0, 0, 0
@@ -118,10 +119,12 @@ func (s *slot) findEntries(n *comm.Neighbors) (unpaired error) {
 			if source != r {
 				continue
 			}
-			for here++; at < k && dest(at) != me; {
+			here++
+			for at < k && dest(at) != me {
 				at++
 			}
-			if t.index[i] = at; !planted.EntryOfTheFirst {
+			t.index[i] = at
+			if !planted.EntryOfTheFirst {
 				at++
 			}
 		}

@@ -29,7 +29,8 @@ func equalTask(c *comm.Comm, k coll.Kind, g *rand.Rand, size int) *task {
 		t.counts = append(t.counts, row)
 	}
 	t.layOut(g)
-	if t.given = t.args; k == coll.Allgather || k == coll.Alltoall {
+	t.given = t.args
+	if k == coll.Allgather || k == coll.Alltoall {
 		t.layOutTypes(rand.New(rand.NewPCG(g.Uint64(), uint64(c.Rank))))
 	}
 	return t

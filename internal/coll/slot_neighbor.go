@@ -83,7 +83,8 @@ func (s *slot) exchangeNeighbors(x *schedule) (done bool, err error) {
 		err = s.pairEdges(x.neighbors)
 	}
 	if err == nil && !t.apart {
-		if err = t.wrong; err == nil {
+		err = t.wrong
+		if err == nil {
 			x.divide()
 			s.pairwise = true
 			err = s.passParcels(x)
@@ -100,7 +101,8 @@ func (s *slot) exchangeNeighbors(x *schedule) (done bool, err error) {
 
 func (s *slot) passParcels(x *schedule) error {
 	t := s.neighborhood
-	if t.row++; t.last != s.Number {
+	t.row++
+	if t.last != s.Number {
 		t.row = 0
 	}
 	s.Number++
@@ -326,7 +328,8 @@ func (s *slot) readDirect(x *schedule) (err error) {
 				next = min(at+len(t.packed), p.size)
 				list = append(list, t.packed[:next-at])
 			}
-			if err = s.e.node.Read(int(s.c.Members[r]), list, uint64(p.at+at)); err != nil {
+			err = s.e.node.Read(int(s.c.Members[r]), list, uint64(p.at+at))
+			if err != nil {
 				err = wrong(class.Buffer, "the %d bytes at %#x that rank %d sends cannot be read: %v", p.size, p.at, r, err)
 			} else if !to.Gathers() {
 				to.Unpack(list[0], at)

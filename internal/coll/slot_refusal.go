@@ -130,7 +130,8 @@ func (s *slot) without(word *atomic.Uint64, n uint64) (done bool, arrivals uint6
 		}
 	}
 	if refused > 0 && word == &s.head.Release.Number {
-		if arrivals = s.Turns*uint64(len(s.cells)) - refused; s.head.Arrived.Load() < arrivals {
+		arrivals = s.Turns*uint64(len(s.cells)) - refused
+		if s.head.Arrived.Load() < arrivals {
 			return false, arrivals, nil
 		}
 	}

@@ -37,7 +37,8 @@ const (
 func (s *slot) bcast(buf mem.Mem, code dtype.Code, root int) error {
 	s.Kind = uint8(Bcast)
 	s.terms.name(Bcast, root)
-	if s.terms.say(code, code, buf.Len()); root == s.c.Rank {
+	s.terms.say(code, code, buf.Len())
+	if root == s.c.Rank {
 		return s.sendPieces(buf)
 	}
 	size, said, err := s.receivePieces(buf)
@@ -101,7 +102,8 @@ func (s *slot) room(end uint64) error {
 	if t.fits(end, t.Passed) {
 		return nil
 	}
-	if t.Passed = s.lowest(); t.fits(end, t.Passed) {
+	t.Passed = s.lowest()
+	if t.fits(end, t.Passed) {
 		return nil
 	}
 	// Wait until half of the stream is free, so that the root can then send many pieces.

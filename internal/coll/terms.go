@@ -55,7 +55,8 @@ func then(roots uint16, root int) uint16 { return roots*rootFactor + uint16(root
 func (t *terms) name(k Kind, root int) {
 	if t.tells {
 		t.before, t.kind, t.fresh = t.roots, k, true
-		if t.roots = then(t.roots, root); t.mute {
+		t.roots = then(t.roots, root)
+		if t.mute {
 			t.roots = 0
 		}
 	}

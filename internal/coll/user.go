@@ -40,8 +40,10 @@ func (s *schedule) combine(todo []local) {
 			s.note(err)
 		}
 		inCall := s.User.InCalls // then the goroutine in the call polls
-		if s.pending--; s.pending == 0 {
-			if e.setReady(s); !inCall {
+		s.pending--
+		if s.pending == 0 {
+			e.setReady(s)
+			if !inCall {
 				e.p.Progress(-1) // there may be no other goroutine that polls
 			}
 		}
@@ -50,8 +52,11 @@ func (s *schedule) combine(todo []local) {
 	for _, l := range todo {
 		if l.right.Len() == 0 {
 			mem.Copy(l.dst, l.left)
-		} else if err = o.apply(s, l); err != nil {
-			break
+		} else {
+			err = o.apply(s, l)
+			if err != nil {
+				break
+			}
 		}
 	}
 	finished = true
@@ -74,12 +79,14 @@ func (o *operands) apply(s *schedule, l local) error {
 	}
 	for at := 0; at < l.dst.Len(); at += size {
 		end := min(at+size, l.dst.Len())
-		if left = o.left[:end-at]; rowOfLeft {
+		left = o.left[:end-at]
+		if rowOfLeft {
 			left = flat(l.left.Cut(at, end))
 		} else {
 			l.left.Pack(left, at)
 		}
-		if right = o.right[:end-at]; row && rowOfRight { // else o.right receives the result
+		right = o.right[:end-at]
+		if row && rowOfRight { // else o.right receives the result
 			right = flat(l.right.Cut(at, end))
 		} else {
 			l.right.Pack(right, at)

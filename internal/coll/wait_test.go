@@ -55,7 +55,8 @@ func TestWaitingInSlotMakesProgress(t *testing.T) {
 				}
 				for r := range 2 {
 					var s p2p.Status
-					if w.P2P.Recv(c, buf, r, 1, &s); s.Err != nil || s.Bytes != size {
+					w.P2P.Recv(c, buf, r, 1, &s)
+					if s.Err != nil || s.Bytes != size {
 						return fmt.Errorf("received %d bytes: %v", s.Bytes, s.Err)
 					}
 				}

@@ -68,7 +68,8 @@ func (b *Buffer) At(addr unsafe.Pointer, t *Type, count int64) error { return b.
 // FromLowest returns the Buffer of count elements of t that has its lowest byte of data in the first element at
 // lowest. There may be no memory at displacement 0, so a pointer to it would be invalid.
 func FromLowest(lowest unsafe.Pointer, t *Type, count int64) (b Buffer, err error) {
-	if err = b.fill(lowest, t, count); err == nil {
+	err = b.fill(lowest, t, count)
+	if err == nil {
 		b.origin = -t.lay.trueLB
 	}
 	return b, err

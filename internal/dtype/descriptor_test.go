@@ -32,7 +32,8 @@ func TestRecordsOfTypes(t *testing.T) {
 		t.Errorf("the record has %v, want %v", got, want)
 	}
 	x.program()
-	if x.ShareProgram(r); r.Program.Load() != 0 {
+	x.ShareProgram(r)
+	if r.Program.Load() != 0 {
 		t.Error("C may pack a type that is not committed")
 	}
 	r.Committed.Store(1)
@@ -44,7 +45,8 @@ func TestRecordsOfTypes(t *testing.T) {
 	if !hot.Holds(unsafe.Pointer(r)) || !hot.Holds(*(*unsafe.Pointer)(unsafe.Pointer(&first))) {
 		t.Error("what C reads is on the Go heap")
 	}
-	if x.ShareProgram(r); r.Program.Load() != first {
+	x.ShareProgram(r)
+	if r.Program.Load() != first {
 		t.Error("the program of a record is another one the second time")
 	}
 	x.Unshare(r)
@@ -55,7 +57,8 @@ func TestRecordsOfTypes(t *testing.T) {
 	if !x.Share(r) || r.Committed.Load() != 0 {
 		t.Error("a record that is used again is committed")
 	}
-	if x.ShareProgram(r); r.Program.Load() != first {
+	x.ShareProgram(r)
+	if r.Program.Load() != first {
 		t.Errorf("the program of the next record is at %#x, that of the one before was at %#x", r.Program.Load(), first)
 	}
 	x.Unshare(r)
@@ -75,7 +78,8 @@ func TestRecordsOfOneType(t *testing.T) {
 	}
 	x.Unshare(b)
 	a.Committed.Store(0) // as if the record belonged to another type by then
-	if x.Commit(); !x.Committed() {
+	x.Commit()
+	if !x.Committed() {
 		t.Error("a type is not committed")
 	}
 	x.Unshare(a)
@@ -122,7 +126,8 @@ func TestProgramsOfTypesThatAreSimple(t *testing.T) {
 		if !c.x.Predefined() && packs() {
 			t.Errorf("%s is packed without having been committed", name)
 		}
-		if c.x.Commit(); c.x.plain.n.Load() == nil && packs() {
+		c.x.Commit()
+		if c.x.plain.n.Load() == nil && packs() {
 			t.Errorf("%s is packed without a program", name)
 		}
 		c.x.program()

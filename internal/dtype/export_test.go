@@ -58,7 +58,8 @@ func eachForC(n *shmfmt.Node, off int64, f func(off, size int64)) {
 func RunsForC(t *Type) (forC, own []Run) {
 	r := hot.New[shmfmt.Type]()
 	t.Share(r)
-	if t.ShareProgram(r); r.Program.Load() != 0 {
+	t.ShareProgram(r)
+	if r.Program.Load() != 0 {
 		at := programAt(r.Program.Load(), r.ProgramBytes)
 		eachForC((*shmfmt.Node)(unsafe.Pointer(&at[0])), 0, func(off, size int64) { forC = append(forC, Run{off, size}) })
 		t.program().each(0, func(_ *Elem, off, size int64) { own = append(own, Run{off, size}) })

@@ -158,7 +158,8 @@ func inspect(t *testing.T, typ *Type) {
 		return
 	}
 	mem, wire := make([]byte, ex), make([]byte, typ.Size())
-	if b, err = Bind(mem, -lb, typ, 1); err != nil {
+	b, err = Bind(mem, -lb, typ, 1)
+	if err != nil {
 		t.Fatalf("%v: %v", typ, err)
 	}
 	for i := range wire {

@@ -111,7 +111,8 @@ func TestMemoryOfBuffers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if late, err = Resized(late, 8, 24); err != nil { // its data begins before its lower bound
+	late, err = Resized(late, 8, 24)
+	if err != nil { // its data begins before its lower bound
 		t.Fatal(err)
 	}
 	late.Commit()

@@ -37,7 +37,8 @@ func (n *node) words(depth int) (total int, ok bool) {
 	total = nodeWords + len(n.subs) + len(n.offs) + len(n.cum)
 	for _, s := range subs {
 		more, ok := s.words(depth - 1)
-		if total += more; !ok || total*word > programMost {
+		total += more
+		if !ok || total*word > programMost {
 			return 0, false
 		}
 	}

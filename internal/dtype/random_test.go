@@ -178,7 +178,8 @@ func (x *checker) external() error {
 	}
 	before := bytes.Clone(x.mem)
 	x.all.Unpack(x.mem, x.origin, make([]byte, len(x.offs)))
-	if n, err = x.b.UnpackExternal(got); err != nil || n != int64(len(want)) || !bytes.Equal(x.mem, before) {
+	n, err = x.b.UnpackExternal(got)
+	if err != nil || n != int64(len(want)) || !bytes.Equal(x.mem, before) {
 		return fmt.Errorf("back: %d bytes, %v\n% x, want\n% x", n, err, x.mem, before)
 	}
 	if n > 0 {
@@ -244,7 +245,8 @@ func (x *checker) contents() error {
 		}
 		for i := range c.Types {
 			var err error
-			if c.Types[i], err = again(c.Types[i]); err != nil {
+			c.Types[i], err = again(c.Types[i])
+			if err != nil {
 				return nil, err
 			}
 		}

@@ -44,7 +44,8 @@ func TestFreedTypeInFlight(t *testing.T) {
 	set, v, d = nil, nil, nil
 	runtime.GC()
 	out := make([]byte, 12)
-	if b.Pack(out, 0); !bytes.Equal(out, []byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}) {
+	b.Pack(out, 0)
+	if !bytes.Equal(out, []byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}) {
 		t.Errorf("% d", out)
 	}
 }
@@ -360,7 +361,8 @@ func TestStridedBlocks(t *testing.T) {
 					want = append(want, mem[origin+i*stride:][:size]...)
 				}
 				got := make([]byte, len(want)+2)
-				if b.Pack(got[1:], 0); !bytes.Equal(got[1:1+len(want)], want) || got[0] != 0 || got[len(got)-1] != 0 {
+				b.Pack(got[1:], 0)
+				if !bytes.Equal(got[1:1+len(want)], want) || got[0] != 0 || got[len(got)-1] != 0 {
 					t.Fatalf("%d blocks of %d, stride %d", count, size, stride)
 				}
 				to := make([]byte, len(mem))
@@ -369,7 +371,8 @@ func TestStridedBlocks(t *testing.T) {
 					copy(after[origin+i*stride:][:size], mem[origin+i*stride:])
 				}
 				o, _ := Bind(to, origin, typ, 1)
-				if o.Unpack(want, 0); !bytes.Equal(to, after) {
+				o.Unpack(want, 0)
+				if !bytes.Equal(to, after) {
 					t.Fatalf("unpack %d blocks of %d, stride %d", count, size, stride)
 				}
 			}

@@ -312,7 +312,8 @@ func (d *description) flush() {
 	if d.elem == nil {
 		return
 	}
-	if d.left--; d.left >= 0 {
+	d.left--
+	if d.left >= 0 {
 		fmt.Fprintf(&d.b, ", %d %s", d.n, d.elem.Name)
 	}
 	d.elem, d.n = nil, 0

@@ -237,7 +237,8 @@ func (s *Slurm) Allocate(t testing.TB) string {
 	t.Helper()
 	out, err := s.Command("salloc", "--no-shell", fmt.Sprintf("-N%d", Nodes), fmt.Sprintf("-n%d", Nodes*CPUs)).CombinedOutput()
 	_, job, _ := strings.Cut(string(out), "Granted job allocation ")
-	if job, _, _ = strings.Cut(job, "\n"); err != nil || job == "" {
+	job, _, _ = strings.Cut(job, "\n")
+	if err != nil || job == "" {
 		t.Fatalf("enginetest: salloc: %v, %s\n%s", err, out, s.Logs())
 	}
 	return job

@@ -98,7 +98,8 @@ func (f *File) atomically(v *View, d Direction, m mem.Mem, at int64, apart bool)
 		node.Unlock()
 	default:
 		shared := d == Read && !f.mode.has(WriteOnly)
-		if err = f.store.Lock(first, end-first, shared); err != nil {
+		err = f.store.Lock(first, end-first, shared)
+		if err != nil {
 			err = failed(err, "lock of %d bytes at byte %d", end-first, first)
 			break
 		}

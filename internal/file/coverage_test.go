@@ -40,7 +40,8 @@ func TestIO04_CoverageIsTheUnionOfRuns(t *testing.T) {
 			}
 			gap := int64(0)
 			for i := lo / grain; i < hi/grain; i++ {
-				if gap += grain; want[i] {
+				gap += grain
+				if want[i] {
 					gap = 0
 				}
 				if gap > hole {

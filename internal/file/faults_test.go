@@ -62,7 +62,8 @@ func TestIO06_ErrorsInEveryCall(t *testing.T) {
 		r := &faultRun{path: path, told: make([]bool, faultRanks)}
 		r.met.L = &r.mu
 		err := world.RunGoroutines(fabric, faultRanks, r.run)
-		if err = errors.Join(err, r.wrong); err != nil {
+		err = errors.Join(err, r.wrong)
+		if err != nil {
 			t.Fatalf("over %s: %v", fabric, err)
 		}
 		if r.failures < 50 {
@@ -131,7 +132,8 @@ func (r *faultRun) run(w *world.World) error {
 				if wrong {
 					return nil
 				}
-				if r.meet(); !failed {
+				r.meet()
+				if !failed {
 					break
 				}
 			}
@@ -157,7 +159,8 @@ func (r *faultRun) fails(w *world.World, c fileCall) error {
 		return err
 	}
 	data := bytes.Repeat([]byte{byte(rank + 1)}, share)
-	if r.meet(); rank == x.rank {
+	r.meet()
+	if rank == x.rank {
 		x.armed.Store(true)
 	}
 	err = c.do(w, f, file.Data{Mem: mem.Of(data)})
@@ -170,7 +173,8 @@ func (r *faultRun) fails(w *world.World, c fileCall) error {
 		return wrong
 	}
 	// The file can be used afterwards, after a look at it.
-	if r.meet(); rank == 0 {
+	r.meet()
+	if rank == 0 {
 		wrong = errors.Join(wrong, intact(r.path, faultRanks, c.writes, r.told))
 	}
 	r.meet()
@@ -180,7 +184,8 @@ func (r *faultRun) fails(w *world.World, c fileCall) error {
 	_, err = f.DoAll(file.Write, 0, file.Data{Mem: mem.Of(data)}, "WriteAtAll")
 	clear(data)
 	_, err2 := f.DoAll(file.Read, 0, file.Data{Mem: mem.Of(data)}, "ReadAtAll")
-	if err = errors.Join(err, err2); err != nil || !bytes.Equal(data, bytes.Repeat([]byte{byte(rank + 1)}, share)) {
+	err = errors.Join(err, err2)
+	if err != nil || !bytes.Equal(data, bytes.Repeat([]byte{byte(rank + 1)}, share)) {
 		wrong = errors.Join(wrong, fmt.Errorf("afterwards: read %x..., %w", data[:4], err))
 	}
 	return errors.Join(wrong, f.Close(), unlocked(r.path))

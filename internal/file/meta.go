@@ -48,7 +48,8 @@ func (f *File) NewView(disp int64, etype, filetype *dtype.Type, rep string, own 
 		if err != nil {
 			return nil, err
 		}
-		if disp = f.view.Load().Offset(at); planted.HolesForgotten {
+		disp = f.view.Load().Offset(at)
+		if planted.HolesForgotten {
 			disp = at
 		}
 	}
@@ -188,7 +189,8 @@ func (f *File) target(v *View, unit, now, offset int64, whence int) (int64, erro
 		if err != nil {
 			return 0, err
 		}
-		if from = v.end(size); planted.EndByOne {
+		from = v.end(size)
+		if planted.EndByOne {
 			from += v.unit
 		}
 	default:

@@ -89,7 +89,8 @@ func (e *Engine) Open(c *comm.Comm, name string, mode Mode, bytes *dtype.Type, h
 	if n, ok := sys.LimitOfSize(); ok {
 		f.limit = int64(n)
 	}
-	if err = f.open(bytes, own); err == nil {
+	err = f.open(bytes, own)
+	if err == nil {
 		err = f.openShared()
 	}
 	if err != nil {
@@ -263,7 +264,8 @@ func (f *File) Close() error {
 	if f.mode.has(DeleteOnClose) && classOf(err) != class.ProcFailed {
 		var own error
 		if f.c.Rank == 0 {
-			if own = os.Remove(f.path); own != nil {
+			own = os.Remove(f.path)
+			if own != nil {
 				own = failed(own, "delete")
 			}
 		}

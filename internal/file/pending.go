@@ -31,7 +31,8 @@ func (p *pending) begin() error {
 func (p *pending) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.n--; p.n == 0 {
+	p.n--
+	if p.n == 0 {
 		p.none.Broadcast()
 	}
 }
@@ -40,7 +41,8 @@ func (p *pending) end() {
 func (p *pending) wait() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for p.over = true; p.n > 0 && !planted.ClosedEarly; {
+	p.over = true
+	for p.n > 0 && !planted.ClosedEarly {
 		p.none.Wait()
 	}
 }

@@ -240,7 +240,8 @@ func (s *shares) check(round int, list []parcel) error {
 func (s *shares) blocks(from, to []int64) (counts, displs []int) {
 	counts, displs = make([]int, s.n), make([]int, s.n)
 	for r := range counts {
-		if counts[r] = int(to[r] - from[r]); counts[r] > 0 {
+		counts[r] = int(to[r] - from[r])
+		if counts[r] > 0 {
 			displs[r] = int(from[r] - s.a.at)
 		}
 	}
@@ -327,7 +328,8 @@ func (s *shares) write(from, to []int64, list []parcel, failed error) (int64, er
 		rest = rest[recv[r]:]
 	}
 	for _, r := range runs {
-		if _, s.failure = f.span(buf[r.Off-lo:r.Off-lo+r.Len], r.Off, true); s.failure != nil {
+		_, s.failure = f.span(buf[r.Off-lo:r.Off-lo+r.Len], r.Off, true)
+		if s.failure != nil {
 			break
 		}
 	}
@@ -350,7 +352,8 @@ func (s *shares) read(from, to []int64, list []parcel) (int64, error) {
 	eof := hi
 	for _, r := range runs {
 		n, err := f.span(buf[r.Off-lo:r.Off-lo+r.Len], r.Off, false)
-		if s.failure = err; err != nil || n < r.Len {
+		s.failure = err
+		if err != nil || n < r.Len {
 			eof = r.Off + n
 			break
 		}
@@ -389,7 +392,8 @@ func (p *parcel) before(eof int64) (n int64) {
 	for _, g := range p.list {
 		for i := range g.count {
 			k := min(max(eof-g.off-i*g.stride, 0), g.length)
-			if n += k; k < g.length {
+			n += k
+			if k < g.length {
 				return n
 			}
 		}

@@ -106,11 +106,13 @@ func (x *exchange) inOrder(a collectiveAccess, own error) (int64, error) {
 	}
 	base := int64(0)
 	if f.c.Rank == 0 {
-		if base, err = f.shared.update(op.Sum, total); err != nil {
+		base, err = f.shared.update(op.Sum, total)
+		if err != nil {
 			base = -int64(classOf(err))
 		}
 	}
-	if base, err = x.bcast(base); err != nil {
+	base, err = x.bcast(base)
+	if err != nil {
 		return 0, err
 	}
 	if base < 0 {

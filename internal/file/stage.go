@@ -81,7 +81,8 @@ func (f *File) makeStage(room int64) error {
 	}
 	v, err := f.e.rma.Create(f.c, rma.Spec{Flavor: rma.Allocated, DispUnit: 1, Size: 2 * halfBytes(room)})
 	if err != nil {
-		if s.refused = classOf(err) == class.NoMem; s.refused {
+		s.refused = classOf(err) == class.NoMem
+		if s.refused {
 			return nil // all have this error
 		}
 		return err
@@ -89,7 +90,8 @@ func (f *File) makeStage(room int64) error {
 	s.view, s.mems = v, make([][]byte, f.c.Size())
 	mapped := int64(1)
 	for r := range s.mems {
-		if s.mems[r], _, err = v.Query(r); err != nil || s.mems[r] == nil {
+		s.mems[r], _, err = v.Query(r)
+		if err != nil || s.mems[r] == nil {
 			mapped = 0
 		}
 	}

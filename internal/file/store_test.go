@@ -51,7 +51,8 @@ func (s *flaky) WriteAt(b []byte, off int64) (int, error) {
 func (s *flaky) vectors(list [][]byte, off int64, move func([]byte, int64) (int, error)) (n int, err error) {
 	for _, b := range list {
 		k, err := move(b, off+int64(n))
-		if n += k; err != nil || k < len(b) {
+		n += k
+		if err != nil || k < len(b) {
 			if n > 0 {
 				err = nil
 			}

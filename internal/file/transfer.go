@@ -65,13 +65,18 @@ func (f *File) span(b []byte, off int64, write bool) (int64, error) {
 		rest := b[done:]
 		n, err := 0, error(nil)
 		if write {
-			if n, err = f.within(len(rest), off+int64(done)); err == nil {
-				if n, err = f.store.WriteAt(rest[:n], off+int64(done)); n == 0 && err == nil {
+			n, err = f.within(len(rest), off+int64(done))
+			if err == nil {
+				n, err = f.store.WriteAt(rest[:n], off+int64(done))
+				if n == 0 && err == nil {
 					err = fail(class.IO, "the file system wrote nothing and gave no reason")
 				}
 			}
-		} else if n, err = f.store.ReadAt(rest, off+int64(done)); n == 0 && err == nil {
-			break // the end of the file
+		} else {
+			n, err = f.store.ReadAt(rest, off+int64(done))
+			if n == 0 && err == nil {
+				break // the end of the file
+			}
 		}
 		if planted.ShortTaken && write && n > 0 {
 			n = len(rest)
@@ -156,7 +161,8 @@ func (f *File) pieces(v *View, m mem.Mem, at int64, write bool) (int64, error) {
 		if !write {
 			m.Unpack(piece[:n], done)
 		}
-		if done += int(n); err != nil || int(n) < len(piece) {
+		done += int(n)
+		if err != nil || int(n) < len(piece) {
 			return int64(done), err
 		}
 	}
@@ -183,7 +189,8 @@ func (f *File) manyRuns(v *View, b []byte, at int64, write bool) (int64, error) 
 		k, next := v.tiles.Runs(list[:], at+done, int64(len(b))-done)
 		want := next - at
 		n, err := f.each(v, list[:k], b[done:want], write)
-		if done += n; err != nil || done < want || done == int64(len(b)) {
+		done += n
+		if err != nil || done < want || done == int64(len(b)) {
 			return done, err
 		}
 	}
@@ -201,7 +208,8 @@ func (f *File) each(v *View, runs []dtype.Run, b []byte, write bool) (done int64
 		} else {
 			n, err = f.span(b[:want], v.Disp+runs[0].Off, write)
 		}
-		if done += n; err != nil || n < want {
+		done += n
+		if err != nil || n < want {
 			return done, err
 		}
 		b, runs = b[want:], runs[together:]

@@ -53,7 +53,8 @@ func memory(t *testing.T, set *dtype.Set, r *rand.Rand, n int) (mem.Mem, func() 
 	count := int64(n) / (4 * block)
 	if count == 0 || int64(n)%(4*block) != 0 {
 		typ, err = dtype.Vector(2, 1, 4, set.Named("MPI_INT16_T"))
-		if count = int64(n / 4); err != nil {
+		count = int64(n / 4)
+		if err != nil {
 			t.Fatal(err)
 		}
 	}

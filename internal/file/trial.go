@@ -81,11 +81,13 @@ func (t *trial) ended(ns int64) {
 			t.until = t.turn + 1
 		}
 	}
-	switch t.turn++; {
+	t.turn++
+	switch {
 	case t.turn == tries:
 		t.phases = !t.began
 	case t.turn == t.until:
-		if t.phases = t.began; t.time(1) < t.time(0) {
+		t.phases = t.began
+		if t.time(1) < t.time(0) {
 			t.phases = !t.began
 		}
 	case t.turn == t.period:
@@ -149,7 +151,8 @@ func (x *trialsOf) try(d Direction, p *plan, apart bool) {
 	if !apart {
 		x.last = t
 	}
-	switch p.phases = t.phases; {
+	p.phases = t.phases
+	switch {
 	case t.tried() && p.phases:
 		p.why, p.trial = becauseTogether, t
 	case t.tried():

@@ -38,7 +38,8 @@ func TestIO01_WayByTime(t *testing.T) {
 			}
 			want := c.slow
 			if want == 0 { // the beginning, unless the period has begun with the faster way
-				if want = tries; first == c.fast {
+				want = tries
+				if first == c.fast {
 					want = 2
 				}
 			}

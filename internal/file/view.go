@@ -61,14 +61,16 @@ func newView(disp int64, etype, filetype *dtype.Type, rep string, writes bool, b
 		return nil, fail(class.UnsupportedDatarep, "data representation %q, want %q, %q, %q or one of the program", rep, Native, Internal, External32)
 	}
 	if r := v.converts; r != nil {
-		if etype, err = r.inFile(etype, bytes); err == nil {
+		etype, err = r.inFile(etype, bytes)
+		if err == nil {
 			filetype, err = r.inFile(filetype, bytes)
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
-	if v.unit = etype.Size(); v.unit == 0 {
+	v.unit = etype.Size()
+	if v.unit == 0 {
 		return nil, fail(class.Arg, "elementary type %s has no data", etype)
 	}
 	if filetype.Size() == 0 { // a distributed array may have no element for a member
@@ -93,7 +95,8 @@ func newView(disp int64, etype, filetype *dtype.Type, rep string, writes bool, b
 		return nil, fail(class.Arg, "elements of file type %s overlap, but the file may be written", filetype)
 	}
 	v.twice = overlaps
-	if v.tiles, err = dtype.Tile(filetype); err == nil && once {
+	v.tiles, err = dtype.Tile(filetype)
+	if err == nil && once {
 		err = v.tiles.At(nil, filetype, 1)
 	}
 	if err != nil {
@@ -101,7 +104,8 @@ func newView(disp int64, etype, filetype *dtype.Type, rep string, writes bool, b
 	}
 	v.first, v.dense = v.tiles.Dense()
 	v.first += disp
-	if v.grain = v.first; !v.dense {
+	v.grain = v.first
+	if !v.dense {
 		v.grain = disp | v.tiles.Grain()
 	}
 	v.most = v.tiles.Size()

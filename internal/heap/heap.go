@@ -93,7 +93,8 @@ func (h *Heap) Alloc(size, align int64) (off int64, mem []byte, err error) {
 		h.space.release(b)
 		return 0, nil, noMemory(size, err)
 	}
-	if b.mem = b.mem[:size]; size > 0 {
+	b.mem = b.mem[:size]
+	if size > 0 {
 		b.mem = b.mem[:size:size]
 	}
 	h.store.found(b)

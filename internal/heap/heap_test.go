@@ -153,7 +153,8 @@ func TestBlockIsNotFoundBeforeItIsThere(t *testing.T) {
 			return Room{1 << 30, "available"}
 		}})
 		var err error
-		if small, err = allocate(h, 10, 0, 1); err != nil {
+		small, err = allocate(h, 10, 0, 1)
+		if err != nil {
 			t.Fatal(err)
 		}
 		looks, making = 0, true
@@ -293,7 +294,8 @@ func TestMEM04NothingIsLeftOfWhatFailed(t *testing.T) {
 	for name, open := range backings(t) {
 		looks := 0
 		h := open(&Budget{look: func() Room {
-			if looks++; looks < 4 {
+			looks++
+			if looks < 4 {
 				return Room{1 << 30, "available"}
 			}
 			return Room{1 << 20, "available now"}

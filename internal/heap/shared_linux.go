@@ -27,7 +27,8 @@ type shared struct {
 }
 
 func (s *shared) begin() (size, base int64, err error) {
-	if s.file, s.start, s.pages, err = s.open(); err != nil {
+	s.file, s.start, s.pages, err = s.open()
+	if err != nil {
 		return 0, 0, err
 	}
 	s.mem = s.pages.Bytes()
@@ -40,7 +41,8 @@ func (s *shared) commit(b *extent, fresh span, _ int64, budget *Budget) error {
 	if err != nil {
 		return err
 	}
-	if err = s.punch(fresh); err == nil {
+	err = s.punch(fresh)
+	if err == nil {
 		err = budget.spend(fresh.size(), func(done, n int64) error {
 			return sys.Commit(s.file, s.start+fresh.off+done, n)
 		})

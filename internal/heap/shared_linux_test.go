@@ -65,7 +65,8 @@ func TestPagesComeAndGoWithBlocks(t *testing.T) {
 	touch := func(off, size int64, n int) {
 		size = max(size, 1)
 		for p := off / page; p*page < off+size; p++ {
-			if pages[p] += n; pages[p] == 0 {
+			pages[p] += n
+			if pages[p] == 0 {
 				delete(pages, p)
 			}
 		}
@@ -146,7 +147,8 @@ func TestMEM04PagesOfWhatFailedAreGone(t *testing.T) {
 	f, mem := memfd(t)
 	looks := 0
 	h := overFile(f, mem, &Budget{look: func() Room {
-		if looks++; looks < 4 {
+		looks++
+		if looks < 4 {
 			return Room{1 << 30, "available"}
 		}
 		return Room{0, "available now"}

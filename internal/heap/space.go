@@ -66,11 +66,15 @@ func (s *space) alloc(size, align int64) (*extent, span) {
 		var free *extent
 		var off int64
 		if size < s.page {
-			if free = s.all.first(size + spare); free != nil {
+			free = s.all.first(size + spare)
+			if free != nil {
 				off = up(s.base+free.off, align) - s.base
 			}
-		} else if free = s.all.last(size + spare); free != nil {
-			off = down(s.base+free.end()-size, align) - s.base
+		} else {
+			free = s.all.last(size + spare)
+			if free != nil {
+				off = down(s.base+free.end()-size, align) - s.base
+			}
 		}
 		if free != nil && off >= free.off && off+size <= free.end() {
 			return s.carve(free, off, size)

@@ -58,7 +58,8 @@ func Start(t testing.TB, n int) *Hosts {
 	if err := h.configure(n); err != nil {
 		t.Fatalf("hosttest: %v", err)
 	}
-	if h.hub, err = h.anchor("ip link set lo up"); err != nil {
+	h.hub, err = h.anchor("ip link set lo up")
+	if err != nil {
 		t.Fatalf("hosttest: hub: %v", err)
 	}
 	for i := range n {
@@ -197,7 +198,8 @@ func (h *Hosts) anchor(script string) (*anchor, error) {
 		in.Close()
 		return nil, fmt.Errorf("namespaces cannot be set up: %v, %v: %s", err, a.cmd.Wait(), said.String())
 	}
-	if a.net, err = os.Readlink(fmt.Sprintf("/proc/%d/ns/net", a.cmd.Process.Pid)); err != nil {
+	a.net, err = os.Readlink(fmt.Sprintf("/proc/%d/ns/net", a.cmd.Process.Pid))
+	if err != nil {
 		in.Close()
 		return nil, err
 	}
@@ -352,7 +354,8 @@ func (h *Hosts) path(name string) string { return filepath.Join(h.dir, name) }
 // await calls a function until it succeeds, for as long as a busy machine may need.
 func await(try func() error) (err error) {
 	for end := time.Now().Add(testrun.Long); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if err = try(); err == nil {
+		err = try()
+		if err == nil {
 			return nil
 		}
 	}

@@ -94,7 +94,8 @@ func (p *process) connected() bool { return p.session != nil && !p.ended }
 func (a *agent) open(mark string) (err error) {
 	sys.Subreaper() // on systems without it, the warden ends orphans
 	a.children = &children{others: map[int]func(syscall.WaitStatus){}, mark: mark, spawner: newSpawner(), agents: []*agent{a}}
-	if a.warden, err = startWarden(mark); err != nil {
+	a.warden, err = startWarden(mark)
+	if err != nil {
 		a.spawner.close()
 		return err
 	}
@@ -169,7 +170,8 @@ func (a *agent) startOne(p *process, env []string, cpus []int, stdin *os.File) e
 	defer theirs.Close()
 	var ends, theirEnds [2]*os.File
 	for i := range ends {
-		if ends[i], theirEnds[i], err = os.Pipe(); err != nil {
+		ends[i], theirEnds[i], err = os.Pipe()
+		if err != nil {
 			link.Close()
 			if i > 0 {
 				ends[0].Close()

@@ -261,7 +261,8 @@ func (s *agentProcess) ready() (err error) {
 		if a := os.Getenv(envSrunAddress); a != "" {
 			peers = append(peers, a)
 		}
-		if plan.listen, err = listenAddress(s.about.iface, sshd, true, peers); err == nil {
+		plan.listen, err = listenAddress(s.about.iface, sshd, true, peers)
+		if err == nil {
 			s.probe, err = openProbe(plan.listen, s.about.ports)
 		}
 		if err != nil {

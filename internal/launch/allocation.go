@@ -44,7 +44,8 @@ func fileAllocation(system, variable, file, agents string, line func(string) (Ho
 		return nil, fmt.Errorf("the hosts of the %s job are not known: %s: %w (outside of a job unset the variable, or name hosts by -host)", system, variable, err)
 	}
 	a := &allocation{system: system, agents: agents}
-	if a.hosts, err = parseLines(string(text), line); err != nil {
+	a.hosts, err = parseLines(string(text), line)
+	if err != nil {
 		return nil, fmt.Errorf("the hosts of the %s job are not known: %s=%s: %w", system, variable, file, err)
 	}
 	return a, nil
@@ -56,7 +57,8 @@ func parseLines(text string, line func(string) (HostSlots, error)) ([]HostSlots,
 	number := 0
 	for l := range strings.Lines(text) {
 		number++
-		if l = strings.TrimSpace(l); l == "" {
+		l = strings.TrimSpace(l)
+		if l == "" {
 			continue
 		}
 		h, err := line(l)
@@ -83,7 +85,8 @@ const maxRanksPerList = 1 << 16
 
 // checkHosts merges the entries of each host, and checks their number.
 func checkHosts(list []HostSlots) ([]HostSlots, error) {
-	if list = mergeHosts(list); len(list) == 0 {
+	list = mergeHosts(list)
+	if len(list) == 0 {
 		return nil, fmt.Errorf("there is no host")
 	} else if len(list) > maxHosts {
 		return nil, fmt.Errorf("%d hosts, the limit is %d", len(list), maxHosts)
@@ -139,7 +142,8 @@ func slurmAllocation(env func(string) string) (*allocation, error) {
 		}
 	}
 	var err error
-	if a.hosts, err = checkHosts(a.hosts); err != nil {
+	a.hosts, err = checkHosts(a.hosts)
+	if err != nil {
 		return nil, fmt.Errorf("the nodes of the Slurm job are not known: %w", err)
 	}
 	return a, nil
@@ -150,7 +154,8 @@ func slurmAllocation(env func(string) string) (*allocation, error) {
 func expandNodes(list string) (names []string, err error) {
 	for list != "" {
 		var item string
-		if item, list, err = cutItem(list); err != nil {
+		item, list, err = cutItem(list)
+		if err != nil {
 			return nil, err
 		}
 		more, err := expandItem(item)
@@ -162,7 +167,8 @@ func expandNodes(list string) (names []string, err error) {
 				return nil, err
 			}
 		}
-		if names = append(names, more...); len(names) > maxHosts {
+		names = append(names, more...)
+		if len(names) > maxHosts {
 			return nil, fmt.Errorf("more than %d nodes", maxHosts)
 		}
 	}
@@ -232,7 +238,8 @@ func expandCounts(list string, n int) (counts []int, err error) {
 		number, times := item, 1
 		if before, repeat, ok := strings.Cut(item, "(x"); ok {
 			number = before
-			if times, err = strconv.Atoi(strings.TrimSuffix(repeat, ")")); err != nil || !strings.HasSuffix(repeat, ")") || times < 1 || times > n {
+			times, err = strconv.Atoi(strings.TrimSuffix(repeat, ")"))
+			if err != nil || !strings.HasSuffix(repeat, ")") || times < 1 || times > n {
 				return nil, fmt.Errorf("%.40q is no number of %d nodes", item, n)
 			}
 		}

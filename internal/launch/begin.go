@@ -48,15 +48,18 @@ func (j *job) prepare(programs []*program) error {
 			}
 			continue
 		}
-		if s.fabric = j.spec.Fabric; s.fabric == "" {
+		s.fabric = j.spec.Fabric
+		if s.fabric == "" {
 			s.fabric = "" // the best fabric of the other host
 		}
 		var err error
-		if s.apps, err = elsewhere(j.apps); err != nil {
+		s.apps, err = elsewhere(j.apps)
+		if err != nil {
 			return err
 		}
 		if j.spec.Push {
-			if s.pushes, err = pushes(j.apps); err != nil {
+			s.pushes, err = pushes(j.apps)
+			if err != nil {
 				return err
 			}
 		}
@@ -113,7 +116,8 @@ func elsewhere(apps []app) ([]app, error) {
 			continue
 		}
 		var err error
-		if apps[i].dir, err = os.Getwd(); err != nil {
+		apps[i].dir, err = os.Getwd()
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -203,10 +207,12 @@ func (j *job) listen(here *host) (err error) {
 			peers = append(peers, addr)
 		}
 	}
-	if j.agent.share.listen, err = listenAddress(j.spec.Iface, sshd, false, peers); err != nil {
+	j.agent.share.listen, err = listenAddress(j.spec.Iface, sshd, false, peers)
+	if err != nil {
 		return err
 	}
-	if j.probe, err = openProbe(j.agent.share.listen, j.spec.Ports); err == nil {
+	j.probe, err = openProbe(j.agent.share.listen, j.spec.Ports)
+	if err == nil {
 		here.addr = j.probe.addr
 	}
 	return err

@@ -172,7 +172,8 @@ func takeBinary(to, from string) error {
 		return err
 	}
 	_, err = io.Copy(out, in)
-	if err = errors.Join(err, out.Close()); err != nil && !errors.Is(err, fs.ErrExist) {
+	err = errors.Join(err, out.Close())
+	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("copying %s to %s: %w", from, to, err)
 	}
 	return err

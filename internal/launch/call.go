@@ -157,7 +157,8 @@ func answerInvitation(in io.Reader) (*sealedStream, error) {
 			c, e := net.DialTimeout("tcp", a, dialTime)
 			if e == nil {
 				var s *sealedStream
-				if s, e = v.call(c, index); e == nil {
+				s, e = v.call(c, index)
+				if e == nil {
 					return s, nil
 				}
 				c.Close()

@@ -52,11 +52,13 @@ func meet(v *invitation, own *ecdh.PrivateKey, caller func(net.Conn) (*sealedStr
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		if a, callErr = caller(mine); callErr != nil {
+		a, callErr = caller(mine)
+		if callErr != nil {
 			mine.Close()
 		}
 	}()
-	if index, b, answerErr = v.answer(theirs, own); answerErr != nil {
+	index, b, answerErr = v.answer(theirs, own)
+	if answerErr != nil {
 		theirs.Close()
 	}
 	<-done

@@ -50,7 +50,8 @@ func (j *job) remote(h *host, s *share) error {
 	r := &remote{job: j, host: h, share: s, path: j.spec.Agent, feeds: map[stream2]*feed{}, pause: firstPause, attempt: &attempt{said: &tail{}}}
 	if r.path == "" {
 		var err error
-		if r.path, err = os.Executable(); err != nil {
+		r.path, err = os.Executable()
+		if err != nil {
 			return fmt.Errorf("cannot find the path of this program: %w; name it by -halo", err)
 		}
 	}

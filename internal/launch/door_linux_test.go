@@ -102,7 +102,8 @@ func forAll(t *testing.T, program string) string {
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	text, err := os.ReadFile(program)
 	copied := filepath.Join(dir, "program")
-	if err = errors.Join(err, os.Chmod(dir, 0o755), os.WriteFile(copied, text, 0o755)); err != nil {
+	err = errors.Join(err, os.Chmod(dir, 0o755), os.WriteFile(copied, text, 0o755))
+	if err != nil {
 		t.Fatal(err)
 	}
 	return copied

@@ -132,7 +132,8 @@ func (f *family) far() bool {
 func (f *family) listenFar() string {
 	if f.listens == "" {
 		var err error
-		if f.listens, err = f.listenFor(hostNames(f.slots)); err != nil {
+		f.listens, err = f.listenFor(hostNames(f.slots))
+		if err != nil {
 			f.listens = boot.Loopback
 		}
 	}

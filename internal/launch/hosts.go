@@ -35,10 +35,12 @@ func parseHosts(text string) (list []HostSlots, err error) {
 func parseHost(entry string) (h HostSlots, err error) {
 	name, slots, numbered := entry, "", false
 	if rest, ok := strings.CutPrefix(entry, "["); ok {
-		if name, rest, ok = strings.Cut(rest, "]"); !ok {
+		name, rest, ok = strings.Cut(rest, "]")
+		if !ok {
 			return h, fmt.Errorf("host %q has no closing ]", entry)
 		}
-		if slots, numbered = strings.CutPrefix(rest, ":"); !numbered && rest != "" {
+		slots, numbered = strings.CutPrefix(rest, ":")
+		if !numbered && rest != "" {
 			return h, fmt.Errorf("host %q: want [ADDRESS] or [ADDRESS]:SLOTS", entry)
 		}
 	} else {
@@ -52,7 +54,8 @@ func parseHost(entry string) (h HostSlots, err error) {
 	}
 	h.Host = name
 	if numbered {
-		if h.Slots, err = parseSlots(slots); err != nil {
+		h.Slots, err = parseSlots(slots)
+		if err != nil {
 			return h, fmt.Errorf("host %q: %w", entry, err)
 		}
 	}
@@ -104,7 +107,8 @@ func parseHostFile(file string) ([]HostSlots, error) {
 	if len(list) == 0 {
 		return nil, fmt.Errorf("%s names no host; want one a line, as NAME, NAME slots=N or NAME:N", file)
 	}
-	if list = mergeHosts(list); len(list) > maxHosts {
+	list = mergeHosts(list)
+	if len(list) > maxHosts {
 		return nil, fmt.Errorf("%s: %d hosts, the limit is %d", file, len(list), maxHosts)
 	}
 	return list, nil
@@ -124,7 +128,8 @@ func parseHostLine(line string) (HostSlots, error) {
 	switch rest := words[1:]; {
 	case len(rest) == 0:
 	case len(rest) == 3 && rest[0] == "slots" && rest[1] == "=" && h.Slots == 0:
-		if h.Slots, err = parseSlots(rest[2]); err != nil {
+		h.Slots, err = parseSlots(rest[2])
+		if err != nil {
 			return HostSlots{}, err
 		}
 	default:

@@ -99,7 +99,8 @@ func (a *simulatedAgent) run() {
 	}
 	for { // until Finish
 		kind, _, err := a.frames.Next()
-		if a.taken++; err != nil || kind == kindFinish {
+		a.taken++
+		if err != nil || kind == kindFinish {
 			break
 		}
 	}

@@ -80,7 +80,8 @@ func nothingRuns(t *testing.T, h *hosttest.Hosts) {
 	t.Helper()
 	var left map[int]string
 	for end := time.Now().Add(hangs); ; time.Sleep(5 * time.Millisecond) {
-		if left = onHosts(t, h); len(left) == 0 {
+		left = onHosts(t, h)
+		if len(left) == 0 {
 			return
 		}
 		if time.Now().After(end) {
@@ -268,7 +269,8 @@ func killPoint(t *testing.T, h *hosttest.Hosts, i int) {
 	var clients []int
 	for _, p := range processesWith(r.marker) {
 		var pid int
-		if fmt.Sscan(p, &pid); strings.Contains(p, "ssh") && !strings.Contains(p, haloPath+" run") {
+		fmt.Sscan(p, &pid)
+		if strings.Contains(p, "ssh") && !strings.Contains(p, haloPath+" run") {
 			clients = append(clients, pid)
 		}
 	}

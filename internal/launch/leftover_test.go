@@ -89,7 +89,8 @@ func TestNothingIsLeftOfALauncherInsideAJob(t *testing.T) {
 		case "inner launcher":
 			for _, p := range processesWith(r.marker) {
 				var pid int
-				if fmt.Sscan(p, &pid); pid != r.cmd.Process.Pid && strings.Contains(p, haloPath+" run -n 2") {
+				fmt.Sscan(p, &pid)
+				if pid != r.cmd.Process.Pid && strings.Contains(p, haloPath+" run -n 2") {
 					syscall.Kill(pid, syscall.SIGKILL)
 				}
 			}

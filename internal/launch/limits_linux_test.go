@@ -196,7 +196,8 @@ func TestChrootWithoutDevices(t *testing.T) {
 			to = filepath.Join(root, filepath.Base(file))
 		}
 		if err == nil {
-			if err = os.MkdirAll(filepath.Dir(to), 0o755); err == nil {
+			err = os.MkdirAll(filepath.Dir(to), 0o755)
+			if err == nil {
 				err = os.WriteFile(to, text, 0o755)
 			}
 		}

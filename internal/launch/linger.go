@@ -78,7 +78,8 @@ func (j *job) alive() string {
 			}
 			list = append(list, r.index)
 			if h.remote == nil && call == "" && j.agent.memory != nil {
-				if call = j.agent.memory.Notes().Last(r.index); call != "" {
+				call = j.agent.memory.Notes().Last(r.index)
+				if call != "" {
 					call = fmt.Sprintf(" (rank %d in %s)", r.index, call)
 				}
 			}

@@ -99,7 +99,8 @@ func newPods(t *testing.T, o *operatorObjects) *pods {
 		p.names = append(p.names, fmt.Sprintf("%s.%s.%s.svc", w.Spec.Hostname, w.Spec.Subdomain, w.Metadata.Namespace))
 	}
 	var err error
-	if p.dir, err = os.MkdirTemp("", "halo-pods-"); err != nil {
+	p.dir, err = os.MkdirTemp("", "halo-pods-")
+	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(p.dir) })

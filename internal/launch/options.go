@@ -105,7 +105,8 @@ func options() []option {
 		{names: []string{"ssh-limit"}, args: []string{"K"},
 			help: "how many agents on other hosts are started at the same time (default 32)",
 			set: func(p *parser, a []string) (err error) {
-				if p.spec.Dialling, err = strconv.Atoi(a[0]); err != nil || p.spec.Dialling < 1 {
+				p.spec.Dialling, err = strconv.Atoi(a[0])
+				if err != nil || p.spec.Dialling < 1 {
 					return fmt.Errorf("%q is not a number of agents", a[0])
 				}
 				return nil

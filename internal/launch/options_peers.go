@@ -184,7 +184,8 @@ func parseSoft(text string) (set softSet, err error) {
 		}
 		triple := [3]int{0, 0, 1}
 		for i, w := range words {
-			if triple[i], err = strconv.Atoi(w); err != nil {
+			triple[i], err = strconv.Atoi(w)
+			if err != nil {
 				return nil, fmt.Errorf("%q is not FIRST:LAST:STEP, three numbers", part)
 			}
 		}

@@ -106,7 +106,8 @@ func mapped(pid int) string {
 // at the end.
 func (j *job) other(rank int, library string, runs bool) {
 	r := j.ranks[rank]
-	if r.other = library; runs && j.otherMPI() != "" && !j.ends() {
+	r.other = library
+	if runs && j.otherMPI() != "" && !j.ends() {
 		j.say(j.otherMPI())
 		j.otherSaid = true
 	}

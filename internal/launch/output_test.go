@@ -62,7 +62,8 @@ func (c *checker) check(line []byte) {
 			}
 		}
 	}
-	if c.bad++; c.bad < 5 {
+	c.bad++
+	if c.bad < 5 {
 		c.t.Errorf("line of %d bytes %.80q where rank %d is at line %v", len(line), line, rank, c.next)
 	}
 }
@@ -135,7 +136,8 @@ func TestF5_FloodWithoutNewline(t *testing.T) {
 		if _, err := io.ReadFull(out, got); err != nil {
 			t.Fatalf("block %d: %v; stderr %s", i, err, r.stderr.String())
 		}
-		if copy(want, fmt.Sprintf("%08d", i)); !bytes.Equal(got, want) {
+		copy(want, fmt.Sprintf("%08d", i))
+		if !bytes.Equal(got, want) {
 			t.Fatalf("block %d begins with %.30q", i, got)
 		}
 		if i%32 == 0 {
@@ -161,7 +163,8 @@ type slow struct {
 }
 
 func (s *slow) Write(b []byte) (int, error) {
-	if s.count++; s.count%20 == 0 {
+	s.count++
+	if s.count%20 == 0 {
 		time.Sleep(time.Millisecond)
 	}
 	return s.w.Write(b)

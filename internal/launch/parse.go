@@ -232,7 +232,8 @@ func (p *parser) one(args []string) error {
 	p.block.Program, p.block.Args = args[0], args[1:]
 	if p.soft != nil {
 		n := p.block.N
-		if p.block.N = p.soft.within(n); p.block.N == 0 {
+		p.block.N = p.soft.within(n)
+		if p.block.N == 0 {
 			return fmt.Errorf("-soft has no number from 1 to %d, which is -n", n)
 		}
 	}
@@ -334,7 +335,8 @@ func (p *parser) allocate() (err error) {
 	if found, err := p.peersEnviron(named); named || found || err != nil {
 		return err
 	}
-	if p.spec.Allocation, err = allocated(os.Getenv); p.spec.Allocation != nil {
+	p.spec.Allocation, err = allocated(os.Getenv)
+	if p.spec.Allocation != nil {
 		p.spec.Hosts = p.spec.Allocation.hosts
 	}
 	return err
@@ -354,7 +356,8 @@ func (p *parser) timeoutByEnv() (err error) {
 	if seconds, e := strconv.Atoi(text); e == nil && seconds <= 0 {
 		return nil
 	}
-	if p.spec.Timeout, err = parseTime(text); err != nil {
+	p.spec.Timeout, err = parseTime(text)
+	if err != nil {
 		return fmt.Errorf("%s: %w", envTimeout, err)
 	}
 	p.spec.TimeoutByEnv = true
@@ -409,42 +412,4 @@ func (p *parser) file(name string) error {
 	}
 	p.block, p.touched, p.inFile = outer.block, outer.touched, outer.inFile
 	return nil
-}
-
-// splitWords splits a line at blanks. Single or double quotes protect blanks and the other
-// kind of quote; '#' at the start of a word begins a comment. Nothing else is
-// special: no shell reads this.
-func splitWords(line string) (words []string, err error) {
-	var word strings.Builder
-	var quote rune
-	started := false
-	flush := func() {
-		if started {
-			words = append(words, word.String())
-			word.Reset()
-			started = false
-		}
-	}
-	for _, c := range line {
-		switch {
-		case quote != 0 && c == quote:
-			quote = 0
-		case quote != 0:
-			word.WriteRune(c)
-		case c == '\'' || c == '"':
-			quote, started = c, true
-		case c == ' ' || c == '\t' || c == '\r':
-			flush()
-		case c == '#' && !started:
-			return words, nil
-		default:
-			word.WriteRune(c)
-			started = true
-		}
-	}
-	if quote != 0 {
-		return nil, fmt.Errorf("no closing %c", quote)
-	}
-	flush()
-	return words, nil
 }

@@ -48,7 +48,8 @@ func (p *parser) peersEnviron(named bool) (found bool, err error) {
 		if file == "" {
 			continue
 		}
-		if p.spec.Hosts, err = parseHostFile(file); err != nil {
+		p.spec.Hosts, err = parseHostFile(file)
+		if err != nil {
 			return false, fmt.Errorf("%s: %w", name, err)
 		}
 		found = true
@@ -69,7 +70,8 @@ func (p *parser) peersEnviron(named bool) (found bool, err error) {
 		}
 	}
 	if text := os.Getenv(envPerHost); text != "" && p.perHost == 0 && !strings.HasPrefix(text, "all") {
-		if p.perHost, err = parseSlots(text); err != nil {
+		p.perHost, err = parseSlots(text)
+		if err != nil {
 			return false, fmt.Errorf("%s: %w", envPerHost, err)
 		}
 	}

@@ -28,7 +28,8 @@ func place(s *Spec) (hosts []string, where []int32, err error) {
 			for k := i + 1; k < len(s.Blocks) && s.Blocks[k].Hosts == nil; k++ {
 				n += s.Blocks[k].N
 			}
-			if p, err = newPlacer(list, n, s.MapBy == "node", s.Oversubscribe); err != nil {
+			p, err = newPlacer(list, n, s.MapBy == "node", s.Oversubscribe)
+			if err != nil {
 				return nil, nil, err
 			}
 		}

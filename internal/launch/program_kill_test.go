@@ -98,7 +98,8 @@ func (r *run) processesOf(program string, n int) []int {
 		for _, line := range processesWith(r.marker) {
 			id, command, _ := strings.Cut(line, " ")
 			var pid int
-			if fmt.Sscan(id, &pid); strings.HasPrefix(command, program+" ") {
+			fmt.Sscan(id, &pid)
+			if strings.HasPrefix(command, program+" ") {
 				pids = append(pids, pid)
 			}
 		}

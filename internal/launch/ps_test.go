@@ -74,7 +74,8 @@ func (r *run) awaitPs(want ...string) *JobState {
 	var s *JobState
 	var got []string
 	for end := time.Now().Add(hangs); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if s = r.state(); s == nil {
+		s = r.state()
+		if s == nil {
 			continue
 		}
 		got = got[:0]

@@ -113,7 +113,8 @@ func (f *fetch) take(b []byte) (done bool, err error) {
 		return false, fmt.Errorf("%s cannot be read any more, or has changed since the start of the job: %d bytes at %d instead of %d", file.path, len(b), f.have, want)
 	}
 	if f.to == nil {
-		if f.to, err = os.OpenFile(f.copyOf(f.index), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o700); err != nil {
+		f.to, err = os.OpenFile(f.copyOf(f.index), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o700)
+		if err != nil {
 			return false, err
 		}
 	}
@@ -122,7 +123,8 @@ func (f *fetch) take(b []byte) (done bool, err error) {
 		return false, fmt.Errorf("cannot copy the program: %w", err)
 	}
 	f.next()
-	if f.have += int64(len(b)); f.have < file.size {
+	f.have += int64(len(b))
+	if f.have < file.size {
 		return false, nil
 	}
 	if err := f.to.Close(); err != nil {

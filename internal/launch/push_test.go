@@ -82,7 +82,8 @@ func TestPushedPieces(t *testing.T) {
 		}
 	}
 	apps := []app{{file: "/y/a"}, {file: "/x/a"}}
-	if f.use(apps); filepath.Base(apps[0].file) != "1-a" || filepath.Base(apps[1].file) != "0-a" {
+	f.use(apps)
+	if filepath.Base(apps[0].file) != "1-a" || filepath.Base(apps[1].file) != "0-a" {
 		t.Errorf("programs are %v", apps)
 	}
 	if info, err := os.Stat(apps[1].file); err != nil || info.Size() != pushPiece+1 || info.Mode().Perm() != 0o700 {

@@ -154,7 +154,8 @@ func listenIn(ports, host string) (net.Listener, error) {
 	var p address.Ports
 	if ports != "" {
 		var err error
-		if p, err = address.ParsePorts(ports); err != nil {
+		p, err = address.ParsePorts(ports)
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -179,7 +180,8 @@ func tryAll(targets []target) (failures []string) {
 	for i, t := range targets {
 		all.Go(func() {
 			c, err := net.DialTimeout("tcp", t.addr, dialTime)
-			if errs[i] = err; err == nil {
+			errs[i] = err
+			if err == nil {
 				c.Close()
 			}
 		})

@@ -133,7 +133,8 @@ func (j *job) place() error {
 		if a := j.spec.Allocation; a != nil && a.self != "" {
 			local[a.self] = true
 		}
-		if s.Hosts = renamed(s.Hosts, local); !s.ByRank {
+		s.Hosts = renamed(s.Hosts, local)
+		if !s.ByRank {
 			s.Hosts = mergeHosts(s.Hosts)
 		}
 		s.Blocks = slices.Clone(s.Blocks)
@@ -254,7 +255,8 @@ func (j *job) run(stdin *os.File) error {
 	j.stdin = stdin
 	if j.spec.NoStdin {
 		var err error
-		if j.stdin, err = noInput(); err != nil {
+		j.stdin, err = noInput()
+		if err != nil {
 			return err
 		}
 	}
@@ -342,7 +344,8 @@ func (j *job) conclude() {
 	}
 	j.reason = j.otherMPI()
 	for _, r := range j.ranks {
-		if j.status = r.exitStatus(); j.status != 0 {
+		j.status = r.exitStatus()
+		if j.status != 0 {
 			if text := loaderAdvice(j, r); text != "" {
 				j.reason = text
 			}

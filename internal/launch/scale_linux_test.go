@@ -22,7 +22,8 @@ func TestManyHosts(t *testing.T) {
 	n := 8
 	if text := os.Getenv(envManyHosts); text != "" {
 		var err error
-		if n, err = strconv.Atoi(text); err != nil {
+		n, err = strconv.Atoi(text)
+		if err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -140,7 +140,8 @@ func decodeShare(body []byte) (*share, error) {
 	}
 	s.pushes = decodePushes(&r)
 	s.universe, s.parent, s.busy, s.far = int(r.U32()), r.Text(), int(r.U32()), r.U8() != 0
-	if s.reader = int(r.U32()); s.reader >= len(s.where) {
+	s.reader = int(r.U32())
+	if s.reader >= len(s.where) {
 		return bad("input for a rank that it has not")
 	}
 	if !r.Done() || total != len(s.where) {

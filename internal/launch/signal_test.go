@@ -198,7 +198,8 @@ func awaitState(t *testing.T, pid int, states string) {
 	for end := time.Now().Add(hangs); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		if _, rest, ok := strings.Cut(string(stat), ") "); ok {
-			if state = rest[:1]; strings.Contains(states, state) {
+			state = rest[:1]
+			if strings.Contains(states, state) {
 				return
 			}
 		}

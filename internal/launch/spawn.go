@@ -85,7 +85,8 @@ func (j *job) find(what *boot.Spawn, warden *wardenPipe) (programs []*program, e
 		if b.Arch != "" && b.Arch != runtime.GOARCH {
 			return nil, fmt.Errorf("no host of the architecture %s: they are %s", b.Arch, runtime.GOARCH)
 		}
-		if to.Hosts, err = hostsOf(b); err != nil {
+		to.Hosts, err = hostsOf(b)
+		if err != nil {
 			return nil, err
 		}
 		if info, err := os.Stat(b.Dir); b.Dir != "" && len(to.Hosts) == 0 && (err != nil || !info.IsDir()) {
@@ -121,12 +122,14 @@ func hostsOf(b *boot.SpawnBlock) (list []HostSlots, err error) {
 		if !filepath.IsAbs(file) {
 			file = filepath.Join(b.Dir, file)
 		}
-		if list, err = parseHostFile(file); err != nil {
+		list, err = parseHostFile(file)
+		if err != nil {
 			return nil, err
 		}
 	}
 	if b.Hosts != "" {
-		if list, err = parseHosts(b.Hosts); err != nil {
+		list, err = parseHosts(b.Hosts)
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -188,7 +191,8 @@ func (j *job) placeFree() error {
 			case stated && (h.Slots == 0 || left < h.Slots || b.Hosts == nil):
 				h.Slots = left
 			}
-			if fits += h.Slots; h.Slots > 0 || !stated {
+			fits += h.Slots
+			if h.Slots > 0 || !stated {
 				list = append(list, h)
 			}
 		}

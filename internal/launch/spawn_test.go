@@ -207,7 +207,8 @@ func TestDYN02_SpawnedProcessesOnCores(t *testing.T) {
 	anywhere := newRun(t, "-bind", "none", "-n", "1", "rank", "init", "affinity", "finalize").start().wait(0).stdout.String()
 	for bind, want := range map[string]string{"core": `^cpus \d+\n$`, "none": "^" + regexp.QuoteMeta(anywhere) + "$", "": "^" + regexp.QuoteMeta(anywhere) + "$"} {
 		out := spawning(t, "1;bind="+bind+"|init|affinity|finalize", "finalize").start().wait(0).stdout.String()
-		if out = strings.Replace(out, "spawned [1]\n", "", 1); !regexp.MustCompile(want).MatchString(out) {
+		out = strings.Replace(out, "spawned [1]\n", "", 1)
+		if !regexp.MustCompile(want).MatchString(out) {
 			t.Errorf("bind %q: %q, want %s", bind, out, want)
 		}
 	}

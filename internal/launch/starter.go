@@ -77,7 +77,8 @@ func newStarter(spec *Spec) (s *starter, why string, err error) {
 	s = &starter{name: cmp.Or(name, "ssh"), args: true}
 	switch s.name {
 	case "ssh":
-		if s.argv, s.args = spec.SSH, false; s.argv == nil {
+		s.argv, s.args = spec.SSH, false
+		if s.argv == nil {
 			s.argv = sshCommand(spec.SSHArgs)
 		}
 	case "srun":
@@ -87,7 +88,8 @@ func newStarter(spec *Spec) (s *starter, why string, err error) {
 	case "qrsh":
 		s.argv = []string{"qrsh", "-inherit", "-V"}
 	}
-	if s.file, err = exec.LookPath(s.argv[0]); err != nil {
+	s.file, err = exec.LookPath(s.argv[0])
+	if err != nil {
 		return nil, "", notFound("%s, which is to start agents on other hosts, was not found (-ssh names another command, -agents another way): %w", s.argv[0], err)
 	}
 	return s, why, nil

@@ -25,7 +25,8 @@ type step struct {
 // hangUp is called when a host needs the step no more. The step ends by itself when all agents have, but
 // for those that do not.
 func (s *step) hangUp() {
-	if s.left--; s.left == 0 && !s.over {
+	s.left--
+	if s.left == 0 && !s.over {
 		syscall.Kill(-s.pid, syscall.SIGKILL)
 	}
 }
@@ -49,7 +50,8 @@ func (j *job) dialAll(all []*remote) error {
 		v.names = append(v.names, r.host.name)
 	}
 	_, port, _ := net.SplitHostPort(listener.Addr().String())
-	if v.addresses, err = callAddresses(j.spec.Iface, port); err != nil {
+	v.addresses, err = callAddresses(j.spec.Iface, port)
+	if err != nil {
 		listener.Close()
 		return err
 	}
@@ -138,7 +140,8 @@ func (j *job) awaitCalls(listener net.Listener, own *ecdh.PrivateKey, v *invitat
 					if !all[index].called(stream) {
 						return
 					}
-					if missing--; missing == 0 {
+					missing--
+					if missing == 0 {
 						listener.Close()
 					}
 				})

@@ -45,7 +45,8 @@ func (s *stream) look(text []byte) {
 		return
 	}
 	begin := text[:min(len(text), longestSymptom)]
-	if s.symptom = symptomOf(append(s.seen, begin...)); s.symptom == noSymptom {
+	s.symptom = symptomOf(append(s.seen, begin...))
+	if s.symptom == noSymptom {
 		s.symptom = symptomOf(text)
 	}
 	end := text[max(0, len(text)-longestSymptom):]

@@ -142,7 +142,8 @@ func warden(id string, pipe io.Reader) {
 				dirs = append(dirs, line[1:])
 			case pid <= 1:
 			case line[0] == 'b':
-				if life.beat(); look == nil {
+				life.beat()
+				if look == nil {
 					agent, look = pid, time.Tick(beatInterval)
 				}
 			case line[0] == '+':
@@ -152,7 +153,8 @@ func warden(id string, pipe io.Reader) {
 			}
 		case <-look:
 			if life.since() > life.limit()+beatInterval { // longer than the launcher waits
-				if over = true; os.Getppid() == agent {
+				over = true
+				if os.Getppid() == agent {
 					syscall.Kill(agent, syscall.SIGKILL)
 				}
 			}

@@ -52,6 +52,7 @@ func Rules() []Rule {
 		{"names", checkNames},
 		{"unfinished", checkUnfinished},
 		{"citations", checkCitations},
+		{"heads", checkHeads},
 		{"words", checkWords},
 	}
 }

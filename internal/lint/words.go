@@ -108,7 +108,8 @@ func words(name string) []string {
 			continue
 		}
 		from := i
-		for i++; i < len(letters) && unicode.IsLetter(letters[i]); i++ {
+		i++
+		for ; i < len(letters) && unicode.IsLetter(letters[i]); i++ {
 			upper := unicode.IsUpper(letters[i])
 			// A word begins at an upper-case letter after a lower-case one, and at the last of
 			// several upper-case letters before a lower-case one: URLName is url, name.

@@ -101,7 +101,8 @@ func (b *backlog) match(i int32, other *Node[int]) {
 // entry except for those just added.
 func (b *backlog) step(other *Node[int]) {
 	i := b.order[b.i]
-	if b.i += b.dir; uint(b.i) >= uint(len(b.order)) {
+	b.i += b.dir
+	if uint(b.i) >= uint(len(b.order)) {
 		b.dir = -b.dir
 		b.i += b.dir
 	}
@@ -147,7 +148,8 @@ func BenchmarkDrain(b *testing.B) {
 						} else {
 							l.queue(int32(calls - depth))
 						}
-						if calls++; calls == 2*depth {
+						calls++
+						if calls == 2*depth {
 							calls = 0
 						}
 					}

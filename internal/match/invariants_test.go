@@ -90,7 +90,8 @@ func checkQueue[T any](t testing.TB, name string, q *queue[T]) {
 						fail("grouping %d: bad link of slot %d: %+v", c, s, *l)
 					}
 					group = append(group, s)
-					if s = l.next; s == f {
+					s = l.next
+					if s == f {
 						break
 					}
 				}

@@ -88,7 +88,8 @@ func (t *Table[R, M]) Arrive(k Key) *Node[R] {
 	}
 	s, word := t.posted.slots[0].next, k.word() // mostly messages arrive in the order of the receives
 	if e := &t.posted.slots[s]; e.ctx^k.Ctx|(e.word^word)&e.mask != 0 {
-		if s = t.posted.oldestFor(k.Ctx, word); s == 0 {
+		s = t.posted.oldestFor(k.Ctx, word)
+		if s == 0 {
 			return nil
 		}
 	}

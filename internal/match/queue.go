@@ -89,7 +89,8 @@ func (q *queue[T]) init(h hasher) {
 // add adds n as the youngest entry.
 func (q *queue[T]) add(n *Node[T], mask uint64) {
 	if q.spare != 0 {
-		if q.spare--; q.spare == 0 {
+		q.spare--
+		if q.spare == 0 {
 			q.shrink()
 		}
 	}
@@ -164,7 +165,8 @@ func (q *queue[T]) scan(ctx, word, mask uint64) (found uint32, more bool) {
 			return s, false
 		}
 		s = e.next
-		if left--; left == 0 || q.active != 0 {
+		left--
+		if left == 0 || q.active != 0 {
 			break
 		}
 	}
@@ -241,7 +243,8 @@ func (q *queue[T]) same(ctx, word uint64, yield func(*Node[T]) bool) {
 		if !yield(q.slots[s].node) {
 			return
 		}
-		if s = q.slots[s].link.next; s == first {
+		s = q.slots[s].link.next
+		if s == first {
 			return
 		}
 	}

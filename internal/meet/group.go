@@ -159,7 +159,8 @@ func decodeGroup(b []byte) (all []member, serial uint64, root int, err error) {
 	}
 	for i, id := range ids {
 		m := member{id: id}
-		if m.addr, m.host, err = decodePlace(r.Left[i*placeSize : (i+1)*placeSize]); err != nil {
+		m.addr, m.host, err = decodePlace(r.Left[i*placeSize : (i+1)*placeSize])
+		if err != nil {
 			return nil, 0, 0, err
 		}
 		all = append(all, m)

@@ -276,11 +276,13 @@ func (m *meeting) connect(ctx context.Context, name string) error {
 	}
 	m.stream = call
 	defer call.Interrupt(ctx)()
-	if err = m.hello(); err == nil {
+	err = m.hello()
+	if err == nil {
 		err = m.receive()
 	}
 	if err == nil {
-		if err = m.answer(); err == nil || ctx.Err() == nil {
+		err = m.answer()
+		if err == nil || ctx.Err() == nil {
 			return err
 		}
 	}

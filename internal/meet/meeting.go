@@ -112,7 +112,8 @@ func (m *meeting) run(meet func() error) (c *comm.Comm, err error) {
 		}
 		for {
 			var err error
-			if kind, body, err = m.tell(kind, body); err != nil {
+			kind, body, err = m.tell(kind, body)
+			if err != nil {
 				return err
 			}
 			if kind != toldHost {
@@ -129,7 +130,8 @@ func (m *meeting) run(meet func() error) (c *comm.Comm, err error) {
 			return decodeVerdict(body)
 		}
 		theirs, ctx, err := m.introduce(body)
-		if err = m.agree(err); err != nil {
+		err = m.agree(err)
+		if err != nil {
 			return err
 		}
 		e.p.Lock()
@@ -173,7 +175,8 @@ func (m *meeting) offer() error {
 	if err != nil {
 		return err
 	}
-	if m.fatal = m.listenFor(from); m.fatal != nil {
+	m.fatal = m.listenFor(from)
+	if m.fatal != nil {
 		return m.fatal
 	}
 	if _, err := m.stream.Write(m.describe()); err != nil {

@@ -110,7 +110,8 @@ func TestS7_XDYN01_ServicesOfOtherUsers(t *testing.T) {
 		t.Errorf("looked up %q, %v", port, err)
 	}
 	line, end := another(t, "?"+socketName(name))
-	if end(); line != "\"\"\n" {
+	end()
+	if line != "\"\"\n" {
 		t.Errorf("a process of another user gets %s", line)
 	}
 	s.withdraw()

@@ -77,7 +77,8 @@ func (m *mapped) Wake(i int, bell *atomic.Uint32) error {
 	r := m.bells.wakers[i].Load()
 	if r == nil {
 		var err error
-		if r, err = m.waker(i); err != nil {
+		r, err = m.waker(i)
+		if err != nil {
 			return err
 		}
 	}

@@ -35,13 +35,16 @@ func Open(b boot.Boot) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m.control, err = shmfmt.OpenControl(mem, n, open); err != nil {
+	m.control, err = shmfmt.OpenControl(mem, n, open)
+	if err != nil {
 		return nil, err
 	}
-	if mem, open, err = m.mapSegment(job.Rank, shmfmt.SegmentSize(n), shmfmt.HeadSize(n)); err != nil {
+	mem, open, err = m.mapSegment(job.Rank, shmfmt.SegmentSize(n), shmfmt.HeadSize(n))
+	if err != nil {
 		return nil, err
 	}
-	if m.segments[me], err = shmfmt.FormatSegment(mem, me, n, open); err != nil {
+	m.segments[me], err = shmfmt.FormatSegment(mem, me, n, open)
+	if err != nil {
 		return nil, err
 	}
 	m.probe = new([16]byte)
@@ -129,10 +132,14 @@ func (m *mapped) mapHeap(i int) (*os.File, error) {
 	info, err := f.Stat()
 	if h := &m.heaps[i]; err == nil && h.mem == nil {
 		start := shmfmt.HeapStart(m.n)
-		if h.size = info.Size() - start; h.size < shmfmt.HeapUnit {
+		h.size = info.Size() - start
+		if h.size < shmfmt.HeapUnit {
 			err = fmt.Errorf("segment of %d bytes has none", info.Size())
-		} else if h.mem, err = sparse.New(f, start, h.size, shmfmt.HeapUnit, m.n); err == nil {
-			m.maps = append(m.maps, h.mem)
+		} else {
+			h.mem, err = sparse.New(f, start, h.size, shmfmt.HeapUnit, m.n)
+			if err == nil {
+				m.maps = append(m.maps, h.mem)
+			}
 		}
 	}
 	if err != nil {

@@ -45,7 +45,8 @@ const scanEvery = 64
 // calls it. It looks for peers that have begun to make offers when there is nothing else to do,
 // which idle says of the frames, and every scanEvery calls. It exists so that it inlines.
 func (n *Node) PollOffers(idle bool) int {
-	if n.turns++; idle || n.offers != nil || n.turns%scanEvery == 0 {
+	n.turns++
+	if idle || n.offers != nil || n.turns%scanEvery == 0 {
 		return n.pollOffers()
 	}
 	return 0

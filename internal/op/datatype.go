@@ -27,7 +27,8 @@ func CheckFor(o Op, t *dtype.Type) (Type, error) {
 		return typ, nil
 	}
 	typ := For(t)
-	switch o = o.Bare(); {
+	o = o.Bare()
+	switch {
 	case typ == Handle:
 		return 0, Check(o, typ)
 	case o == 0 || o == Replace || o == NoOp:

@@ -69,7 +69,8 @@ func (o Op) on(t Type) Op {
 	o = o.Bare()
 	switch {
 	case o == Land || o == Lor || o == Lxor:
-		if e &= AllOnes; t.group() != logicals || t == Bool || planted.TrueIsOne {
+		e &= AllOnes
+		if t.group() != logicals || t == Bool || planted.TrueIsOne {
 			e = 0
 		}
 	case o != Sum && o != Prod:
@@ -94,7 +95,8 @@ func applyIn(o Op, t Type, dst, left, right []byte) {
 		Apply(o, t, dst, left, right)
 		return
 	}
-	switch o = o.Bare(); t {
+	o = o.Bare()
+	switch t {
 	case Bool16, Bool32, Bool64, Bool128: // all bits are equal
 		Apply(bitwise(o), Byte, dst, left, right)
 	case Float16, Complex32:

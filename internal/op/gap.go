@@ -27,7 +27,8 @@ func (t Type) parts() (n, at, m int) {
 	if index == 0 {
 		return t.Size(), t.Size(), 0
 	}
-	if n = value.Size(); value == Float80 {
+	n = value.Size()
+	if value == Float80 {
 		n = float80Bytes
 	}
 	return n, t.IndexOffset(), index.Size()

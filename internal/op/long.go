@@ -45,7 +45,8 @@ func locateLong(o Op, t Type, dst, a, b []byte) {
 		if xn, yn := x.kind == notANumber, y.kind == notANumber; xn != yn {
 			right = yn
 		} else if xn || c == 0 {
-			if right = load[int32](b, k+at) < load[int32](a, k+at); index == Int64 {
+			right = load[int32](b, k+at) < load[int32](a, k+at)
+			if index == Int64 {
 				right = load[int64](b, k+at) < load[int64](a, k+at)
 			}
 		}

@@ -83,7 +83,8 @@ func (o Op) DefinedOn(t Type) bool {
 // CheckAccumulate is Check for one-sided communication (MPI-5, 12.3.4), where Replace and NoOp
 // are defined on all types.
 func CheckAccumulate(o Op, t Type) error {
-	if o = o.Bare(); o.Accumulates(t) {
+	o = o.Bare()
+	if o.Accumulates(t) {
 		return nil
 	}
 	return Check(o, t)

@@ -87,7 +87,8 @@ func leastOrGreatest(o Op, x, y decoded, hardware bool) decoded {
 // oracle returns a o b for one element; a part that is nil stands for any NaN.
 func oracle(o Op, t Type, a, b []byte) [][]byte {
 	env := o.Env()
-	if o = o.Bare(); o != Sum && o != Prod {
+	o = o.Bare()
+	if o != Sum && o != Prod {
 		env = 0
 	}
 	switch g := t.group(); {
@@ -148,7 +149,8 @@ func oracleProduct(t Type, env Env, a, b []byte) [][]byte {
 		return f.encode(s)
 	}
 	minus := func(d decoded) decoded {
-		if d.neg = !d.neg; d.x != nil {
+		d.neg = !d.neg
+		if d.x != nil {
 			d.x = new(big.Float).Neg(d.x)
 		}
 		return d
@@ -225,7 +227,8 @@ func oracleInteger(o Op, t Type, a, b []byte) []byte {
 	case Prod:
 		r.Mul(x, y)
 	case Min, Max:
-		if r = x; (x.Cmp(y) > 0) == (o == Min) {
+		r = x
+		if (x.Cmp(y) > 0) == (o == Min) {
 			r = y
 		}
 	case Land:

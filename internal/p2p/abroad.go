@@ -16,7 +16,8 @@ func (e *Engine) watch(c *comm.Comm, source int32) {
 	if c.Within != nil {
 		c = c.Within
 	}
-	if c = c.Whole(); !c.Watched {
+	c = c.Whole()
+	if !c.Watched {
 		c.Watched = true
 		e.p.WatchJobs(c.Members, c.Rank)
 	}

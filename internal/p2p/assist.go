@@ -125,7 +125,8 @@ func (e *Engine) copyPiece(a *assistance) bool {
 	}
 	_, size := pieces(a.need)
 	from := uint64(i) * size
-	if ok = from < a.need; ok {
+	ok = from < a.need
+	if ok {
 		ok = e.writeRemote(a, r.mem, from, min(from+size, a.need)) == nil
 	}
 	a.copied++

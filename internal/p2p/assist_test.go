@@ -70,13 +70,16 @@ func TestSendersAssist(t *testing.T) {
 		t.Error("no sender has assisted")
 	}
 	written.Store(0)
-	if exchange(t, from, to, c, d, assistMin-1, 3); written.Load() != 0 {
+	exchange(t, from, to, c, d, assistMin-1, 3)
+	if written.Load() != 0 {
 		t.Errorf("a sender has copied %d bytes of a short message", written.Load())
 	}
-	if from.assisted, to.assisted = false, false; len(from.assistances) != 0 || to.peers.At(0).pulling != nil {
+	from.assisted, to.assisted = false, false
+	if len(from.assistances) != 0 || to.peers.At(0).pulling != nil {
 		t.Error("an assistance is left over")
 	}
-	if exchange(t, from, to, c, d, 1<<20, 4); written.Load() != 0 {
+	exchange(t, from, to, c, d, 1<<20, 4)
+	if written.Load() != 0 {
 		t.Errorf("with more processes than cores a sender has copied %d bytes", written.Load())
 	}
 }

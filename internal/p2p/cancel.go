@@ -56,7 +56,8 @@ func (e *Engine) revoke(r *Request) {
 	}
 	h := wire.Header{Kind: wire.Revoke, Ctx: r.ctx, Tag: r.tag, Arg: r.sequence}
 	if h.Arg == 0 {
-		if h.Arg = r.handle; r.mode == Buffered {
+		h.Arg = r.handle
+		if r.mode == Buffered {
 			h.Arg = r.remoteHandle
 		}
 		if s := e.handles.Find(h.Arg); s == nil || s.phase != phaseReady {
@@ -69,10 +70,12 @@ func (e *Engine) revoke(r *Request) {
 	}
 	v := e.NewRequest(r.comm, "Cancel")
 	v.Send, v.autoFree, v.phase, v.peer, v.whole = true, true, phaseRevoke, r.peer, r
-	if v.remoteHandle = 0; h.Flags != 0 {
+	v.remoteHandle = 0
+	if h.Flags != 0 {
 		v.remoteHandle = h.Arg
 	}
-	if r.parts++; r.Done() {
+	r.parts++
+	if r.Done() {
 		r.Reset()
 		r.parts = 1
 	}
@@ -161,7 +164,8 @@ func (q *peer) Sent(error) { q.queuedAnswers-- }
 func (e *Engine) revokeAnswered(v *Request, yes bool) {
 	r := v.whole.(*Request)
 	if s := e.handles.Find(v.remoteHandle); yes && v.remoteHandle != 0 {
-		if yes = s != nil && s.peer == v.peer && s.phase == phaseReady && !s.queued; yes { // else the peer has answered twice
+		yes = s != nil && s.peer == v.peer && s.phase == phaseReady && !s.queued
+		if yes { // else the peer has answered twice
 			e.peers.At(int(v.peer)).unanswered--
 			e.releaseHandle(s)
 			s.Status.Cancelled = true

@@ -52,7 +52,8 @@ func (o *OtherRoots) Error() string { return fmt.Sprintf("rank %d has named anot
 // compareAux sets the error of r, whose envelope is known, if a message with aux and so many
 // bytes is not what r expects.
 func (r *Request) compareAux(aux uint32, bytes uint64) {
-	if r.receivedAux = aux; aux != r.aux {
+	r.receivedAux = aux
+	if aux != r.aux {
 		r.auxMismatch(aux, bytes)
 	}
 }

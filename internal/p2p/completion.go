@@ -225,13 +225,15 @@ func (g *anyWait) AppendAbout(b []byte) []byte {
 	var first *Request
 	for _, r := range g.requests {
 		if r != nil && r.Active {
-			if n++; first == nil {
+			n++
+			if first == nil {
 				first = r
 			}
 		}
 	}
 	b = strconv.AppendInt(append(b, "the first of "...), n, 10)
-	if b = append(b, " requests"...); first != nil {
+	b = append(b, " requests"...)
+	if first != nil {
 		b = first.AppendAbout(append(b, ", one is "...))
 	}
 	return b

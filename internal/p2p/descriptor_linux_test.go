@@ -59,13 +59,15 @@ func TestDescriptorLeadsToWhatTheEngineUses(t *testing.T) {
 	}
 	var in [8]byte
 	var s Status
-	if e[1].Recv(c[1], in[:], 1, 3, &s); s.Err != nil || string(in[:]) != "12345678" {
+	e[1].Recv(c[1], in[:], 1, 3, &s)
+	if s.Err != nil || string(in[:]) != "12345678" {
 		t.Error(s, in)
 	}
 	if err := e[1].Send(c[1], Standard, 0, nil, 1, 4); err != nil {
 		t.Fatal(err)
 	}
-	if e[0].Recv(c[0], nil, 0, 4, &s); !peer.In.Exists() || peer.Credit.Allowance != creditMax-messageOverhead || peer.Credit.CreditOwed != messageOverhead {
+	e[0].Recv(c[0], nil, 0, 4, &s)
+	if !peer.In.Exists() || peer.Credit.Allowance != creditMax-messageOverhead || peer.Credit.CreditOwed != messageOverhead {
 		t.Errorf("after an answer the record is %+v", peer)
 	}
 
@@ -101,7 +103,8 @@ func TestDescriptorLeadsToWhatTheEngineUses(t *testing.T) {
 
 	// A peer that has failed is not reached any more.
 	e[0].p.Lock()
-	for e[0].p.Lose(1, errors.New("killed by the test")); peer.Open != 0 || peer.In.Exists(); {
+	e[0].p.Lose(1, errors.New("killed by the test"))
+	for peer.Open != 0 || peer.In.Exists() {
 		e[0].p.Progress(-1)
 	}
 	if peer.Credit.Credit != 0 || peer.Credit.EagerMax != -1 {

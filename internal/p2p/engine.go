@@ -142,7 +142,8 @@ func New(p *proc.Proc) *Engine {
 
 // initPeer initialises what the engine keeps for a process.
 func (e *Engine) initPeer(number int, q *peer) {
-	if q.EagerCredit = e.p.EagerCredit(number); q.EagerCredit == nil {
+	q.EagerCredit = e.p.EagerCredit(number)
+	if q.EagerCredit == nil {
 		q.EagerCredit = &q.own
 	}
 	q.Credit, q.Allowance = creditMax, creditMax

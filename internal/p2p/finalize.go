@@ -38,7 +38,8 @@ func (e *Engine) Pending(of func(ctx uint64) bool) error {
 	}
 	for n := range e.table.Receives() {
 		if selects(n.Ctx) {
-			if posted++; first == nil {
+			posted++
+			if first == nil {
 				first = n.Owner
 			}
 		}

@@ -147,7 +147,8 @@ func (e *Engine) admit(from int, h *wire.Header) bool {
 	case h.Kind == wire.Ready && h.Arg > math.MaxInt64:
 		return e.Refuse(from, "it has announced a message of %d bytes", h.Arg)
 	}
-	if q.peerUnanswered++; q.peerUnanswered > e.unansweredLimit+creditMax/messageOverhead { // the limit, and those that credit pays for
+	q.peerUnanswered++
+	if q.peerUnanswered > e.unansweredLimit+creditMax/messageOverhead { // the limit, and those that credit pays for
 		return e.Refuse(from, "it waits for the answer to more than %d messages", e.unansweredLimit)
 	}
 	return true

@@ -31,7 +31,8 @@ func (t *HandleTable[T]) Add(x *T) uint64 {
 		t.slots = append(t.slots, handleSlot[T]{})
 	}
 	s := &t.slots[i]
-	if s.gen++; s.gen == 0 { // wrapped around: 0 is no handle
+	s.gen++
+	if s.gen == 0 { // wrapped around: 0 is no handle
 		s.gen = 1
 	}
 	s.value = x

@@ -19,7 +19,8 @@ func (s *attackTest) flood(frame func(i int) (wire.Header, []byte)) {
 	bytes := 0
 	for i := 0; ; i++ {
 		h, payload := frame(i)
-		if bytes += len(payload) + messageOverhead; bytes > 32*creditMax {
+		bytes += len(payload) + messageOverhead
+		if bytes > 32*creditMax {
 			s.t.Fatalf("the victim has taken %d frames, and goes on", i)
 		}
 		if !s.send(h, payload) || i%64 == 0 && s.cause() != nil {

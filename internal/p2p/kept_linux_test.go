@@ -50,7 +50,8 @@ func TestMessagesOfC(t *testing.T) {
 	want := func(source int, tag int32, text string, sent int32) {
 		t.Helper()
 		s := Status{}
-		if e[0].Recv(c[0], buf, source, tag, &s); s.Err != nil || s.Source != 0 || s.Tag != sent || string(buf[:s.Bytes]) != text {
+		e[0].Recv(c[0], buf, source, tag, &s)
+		if s.Err != nil || s.Source != 0 || s.Tag != sent || string(buf[:s.Bytes]) != text {
 			t.Fatalf("received %q, status %+v, want %q with tag %d", buf[:s.Bytes], s, text, sent)
 		}
 	}
@@ -157,7 +158,8 @@ func TestMessagesOfC(t *testing.T) {
 	}
 	e[0].p.Unlock()
 	want(0, 8, "the last", 8)
-	if e[0].Recv(c[0], buf, 0, 8, &s); s.Err == nil {
+	e[0].Recv(c[0], buf, 0, 8, &s)
+	if s.Err == nil {
 		t.Error("a receive from a process that has failed succeeds")
 	}
 }

@@ -18,7 +18,8 @@ func untouched(t *testing.T, size int) (b []byte, touched func() int64) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { f.Close() })
-	if b, err = sys.Map(f, int64(size)); err != nil {
+	b, err = sys.Map(f, int64(size))
+	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { sys.Unmap(b) })

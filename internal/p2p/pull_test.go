@@ -132,7 +132,8 @@ func TestRefusedReadIsStreamed(t *testing.T) {
 		go func() { done <- from.Send(c, Standard, dtype.Mixed, sent, 1, 5) }()
 		got := make([]byte, len(sent))
 		var s Status
-		if to.Recv(d, got, 0, 5, &s); s.Err != nil || s.Bytes != uint64(len(sent)) {
+		to.Recv(d, got, 0, 5, &s)
+		if s.Err != nil || s.Bytes != uint64(len(sent)) {
 			t.Fatalf("after %d reads: received %d bytes: %v", reads, s.Bytes, s.Err)
 		}
 		if err := <-done; err != nil {

@@ -141,7 +141,8 @@ func TestReceivesOfC(t *testing.T) {
 		t.Error("an unexpected message is not told")
 	}
 	var s Status
-	if e[0].Recv(c[0], buf, 0, 5, &s); s.Err != nil {
+	e[0].Recv(c[0], buf, 0, 5, &s)
+	if s.Err != nil {
 		t.Error(s.Err)
 	}
 

@@ -32,7 +32,8 @@ func (f *Refusal) Error() string { return fmt.Sprintf("rank %d takes no part", f
 
 // Refuse makes v the envelope of a message that tells the Refusal f.
 func (v *Envelope) Refuse(f *Refusal) {
-	if v.Code = Refused; f.Own {
+	v.Code = Refused
+	if f.Own {
 		v.Code = Refuses
 	}
 	v.Roots, v.Own = uint16(f.Rank), dtype.Code(1+f.Class)

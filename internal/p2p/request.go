@@ -385,7 +385,8 @@ func (e *Engine) finish(r *Request, err error) {
 	if err != nil && r.Status.Err == nil {
 		r.Status.Err = err
 	}
-	if r.parts--; r.parts > 0 {
+	r.parts--
+	if r.parts > 0 {
 		return
 	}
 	if b := r.buffer; b != nil {

@@ -159,7 +159,8 @@ func (e *Engine) startSend(r *Request) {
 			h.Arg = q.nextSequence(r)
 		}
 		e.sendClaim(r)
-		if r.queued = !e.p.Queue(int(r.peer), h, e.packed(r), r); !r.queued {
+		r.queued = !e.p.Queue(int(r.peer), h, e.packed(r), r)
+		if !r.queued {
 			r.Sent(nil)
 		}
 		return

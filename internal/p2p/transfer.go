@@ -79,7 +79,8 @@ func (e *Engine) pull(r *Request, limit uint64) bool {
 		e.requestStream(r)
 		return true
 	}
-	if r.moved += n; r.moved < r.need {
+	r.moved += n
+	if r.moved < r.need {
 		return false
 	}
 	e.ack(r.peer, r.remoteHandle)
@@ -149,7 +150,8 @@ func (e *Engine) sendChunk(r *Request) {
 	e.hdr = wire.Header{Kind: wire.Data, Name: r.remoteHandle, Arg: r.moved}
 	taken := uint64(e.p.SendRun(int(r.peer), &e.hdr, e.iov[:n]))
 	clear(e.iov[:n])
-	if r.moved += taken; taken == bytes {
+	r.moved += taken
+	if taken == bytes {
 		return
 	}
 	rest := e.packedRest(r)
@@ -204,7 +206,8 @@ func (e *Engine) failPulls(peer int32, cause error) {
 
 // dataArrived counts n bytes of a Data frame, and completes r after the last one.
 func (e *Engine) dataArrived(r *Request, n int) {
-	if r.moved += uint64(n); r.moved == r.need {
+	r.moved += uint64(n)
+	if r.moved == r.need {
 		e.releaseHandle(r)
 		e.finish(r, nil)
 	}

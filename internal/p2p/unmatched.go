@@ -51,7 +51,8 @@ func (e *Engine) appendUnmatched(b []byte) []byte {
 	looked, found, more := 0, 0, 0
 next:
 	for n := range e.table.Messages() {
-		if looked++; looked > unmatchedLook {
+		looked++
+		if looked > unmatchedLook {
 			break
 		}
 		if n.Ctx&1 != 0 { // of a collective
@@ -132,7 +133,8 @@ func (e *Engine) appendSource(b []byte, x *unmatched, awaited uint64) []byte {
 		c = e.comms(x.Ctx)
 	}
 	if rank := -1; c != nil {
-		if rank = c.RankOf(x.Src); rank >= 0 {
+		rank = c.RankOf(x.Src)
+		if rank >= 0 {
 			b = fmt.Appendf(b, "from %d", rank)
 		}
 	} else {
@@ -146,7 +148,8 @@ func (e *Engine) appendSource(b []byte, x *unmatched, awaited uint64) []byte {
 	default:
 		b = c.AppendOn(b)
 	}
-	if b = fmt.Appendf(b, ", %d byte", x.size); x.size != 1 {
+	b = fmt.Appendf(b, ", %d byte", x.size)
+	if x.size != 1 {
 		b = append(b, 's')
 	}
 	if x.at != "" {

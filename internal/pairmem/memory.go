@@ -111,7 +111,8 @@ func create(b *[offerSize]byte) (*Memory, *os.File, error) {
 // of Offer.
 func Take(conn io.ReadWriter, wanted bool) (m *Memory, why, failed error) {
 	var b [offerSize]byte
-	if _, failed = io.ReadFull(conn, b[:]); failed != nil {
+	_, failed = io.ReadFull(conn, b[:])
+	if failed != nil {
 		return nil, nil, failed
 	}
 	le := binary.LittleEndian
@@ -127,7 +128,8 @@ func Take(conn io.ReadWriter, wanted bool) (m *Memory, why, failed error) {
 	if m != nil {
 		answer[0] = taken
 	}
-	if _, failed = conn.Write(answer[:]); failed != nil && m != nil {
+	_, failed = conn.Write(answer[:])
+	if failed != nil && m != nil {
 		m.Close()
 		m = nil
 	}

@@ -123,7 +123,8 @@ func (e *Engine) next(s *Send) bool {
 		lo, n, rest := run(x)
 		s.queue[w] = rest
 		s.lo, s.hi = w*partsWord+lo, w*partsWord+lo+n
-		for w++; s.hi == w*partsWord && w < len(s.queue) && s.queue[w]&1 != 0; w++ {
+		w++
+		for ; s.hi == w*partsWord && w < len(s.queue) && s.queue[w]&1 != 0; w++ {
 			n := bits.TrailingZeros32(^s.queue[w])
 			s.queue[w] &^= uint32(uint64(1)<<n - 1)
 			s.hi += n
@@ -165,7 +166,8 @@ func (e *Engine) sendPiece(s *Send, end int) bool {
 		taken := e.p.SendRun(peer, &e.hdr, e.iov[:n])
 		clear(e.iov[:n])
 		s.at += taken
-		if bytes -= taken; bytes == 0 {
+		bytes -= taken
+		if bytes == 0 {
 			return true
 		}
 	}

@@ -54,7 +54,8 @@ func (e *Engine) reach(s *Send, w *where) *direct {
 	if err != nil {
 		return nil
 	}
-	if d.block, err = shmfmt.OpenPartitions(m, int64(w.parts)); err != nil {
+	d.block, err = shmfmt.OpenPartitions(m, int64(w.parts))
+	if err != nil {
 		return nil
 	}
 	if w.buffer != 0 {

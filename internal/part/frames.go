@@ -143,7 +143,8 @@ func (e *Engine) findData(src int32, h *wire.Header) *Recv {
 // dataArrived counts the bytes of a frame, which are in the buffer.
 func (e *Engine) dataArrived(r *Recv, h *wire.Header) {
 	arrive(r.block, r.size, int(h.Arg), int(h.Arg)+int(h.Size))
-	if r.received += int(h.Size); r.received == r.mem.Len() {
+	r.received += int(h.Size)
+	if r.received == r.mem.Len() {
 		e.finishRecv(r, nil)
 	}
 }

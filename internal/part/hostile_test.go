@@ -185,7 +185,8 @@ func TestS5_XPRT01_ProtocolErrors(t *testing.T) {
 	if len(v.fabric.lost) != 0 {
 		t.Error("a peer is taken down that keeps to the limit")
 	}
-	if v.deliver(1, announcement(1, 8), make([]byte, 8)); len(v.fabric.lost) != 1 {
+	v.deliver(1, announcement(1, 8), make([]byte, 8))
+	if len(v.fabric.lost) != 1 {
 		t.Error("a peer may announce more sends than the limit")
 	}
 	v.Down(1, errors.New("it has ended"))

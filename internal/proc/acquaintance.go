@@ -155,7 +155,8 @@ func (p *Proc) Release(members []int32) {
 	}
 	for _, m := range members {
 		if o := p.other(int(m)); o != nil {
-			if o.holds--; o.holds == 0 {
+			o.holds--
+			if o.holds == 0 {
 				p.leave(int(m))
 			}
 		}

@@ -39,10 +39,12 @@ func (p *Proc) enterPoll() {
 // leavePoll ends being the poller: a parked waiter takes over, or the services do.
 func (p *Proc) leavePoll() {
 	p.setSlow(shmfmt.SlowPolling, false)
-	if p.takeoverPending = p.wakeOne(); p.takeoverPending || p.pollingMode() {
+	p.takeoverPending = p.wakeOne()
+	if p.takeoverPending || p.pollingMode() {
 		return
 	}
-	if p.armingCalls++; p.armingCalls == pollingAfter {
+	p.armingCalls++
+	if p.armingCalls == pollingAfter {
 		p.enterPollingMode()
 		return
 	}
@@ -103,7 +105,8 @@ func (p *Proc) serve(l *transport) {
 		for !p.closed && !p.polling() && (!p.pollingMode() || len(p.parked) > p.woken) {
 			// The lock must be held from Arm to the poll that finds nothing: a poller in
 			// between would disarm.
-			if l.fab.Arm(); p.pollAll(-1) == 0 {
+			l.fab.Arm()
+			if p.pollAll(-1) == 0 {
 				break
 			}
 			p.advance()

@@ -70,7 +70,8 @@ func TestReasonsAgainstPeekingAreTold(t *testing.T) {
 	}()
 	for parked := false; !parked; runtime.Gosched() {
 		p.Lock()
-		if parked = p.Parked() > 0; parked && *p.Slow()&shmfmt.SlowParked == 0 {
+		parked = p.Parked() > 0
+		if parked && *p.Slow()&shmfmt.SlowParked == 0 {
 			t.Errorf("a waiter sleeps, and the word is %#x", *p.Slow())
 		}
 		p.Unlock()

@@ -20,7 +20,8 @@ func (p *Proc) AddTask(f func()) {
 func (p *Proc) runTask() {
 	f := p.tasks[0]
 	p.tasks[0] = nil
-	if p.tasks = p.tasks[1:]; len(p.tasks) == 0 {
+	p.tasks = p.tasks[1:]
+	if len(p.tasks) == 0 {
 		p.tasks = nil
 		p.setSlow(shmfmt.SlowTasks, false)
 	}

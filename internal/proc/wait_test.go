@@ -250,7 +250,8 @@ type counter struct {
 }
 
 func (c *counter) Work() int {
-	if c.polls++; c.polls == c.at {
+	c.polls++
+	if c.polls == c.at {
 		c.e.Fire()
 	}
 	return 0

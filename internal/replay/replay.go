@@ -121,7 +121,8 @@ func (p *player) take(m message) {
 	if p.count(pair{m.to, m.from}, -1) < 0 {
 		return // the receiver waits for it in a later round
 	}
-	if r.misses--; r.misses == 0 {
+	r.misses--
+	if r.misses == 0 {
 		p.advance(m.at, int(m.to))
 	}
 }

@@ -47,7 +47,8 @@ func inPieces(t *testing.T, ranks, n int, cuts []int, fn func(w *world.World, p 
 			for i := len(p.cuts) - 2; i >= 0; i-- {
 				err = errors.Join(err, v.Attach(p.part(i), mem))
 			}
-			if p.base, err = tell(w, addressOf(mem)); err == nil {
+			p.base, err = tell(w, addressOf(mem))
+			if err == nil {
 				err = errors.Join(v.LockAll(0), fn(w, p), v.UnlockAll(), barrier(w), v.Free())
 			}
 			if err != nil {
@@ -152,7 +153,8 @@ func acrossPieces(p *pieces, target, n int) error {
 			}
 			err = v.GetAccumulate(mem.Of(data), mem.Of(old), target, at, l, op.Sum, op.Int64)
 		}
-		if err = errors.Join(err, v.Flush(target)); err != nil {
+		err = errors.Join(err, v.Flush(target))
+		if err != nil {
 			return fmt.Errorf("round %d, access %d of %d bytes at %d: %w", round, what, size, off, err)
 		}
 		if what != 0 && what != 2 && !bytes.Equal(old, before) {
@@ -288,7 +290,8 @@ func TestQV30_HandlesThatOverlap(t *testing.T) {
 			all = all[:0]
 			for _, from := range mine {
 				var err error
-				if all, err = p.v.AppendHandle(all, p.mem[8*from:]); err != nil {
+				all, err = p.v.AppendHandle(all, p.mem[8*from:])
+				if err != nil {
 					return err
 				}
 			}
@@ -312,7 +315,8 @@ func TestQV30_HandlesThatOverlap(t *testing.T) {
 		}()
 		for i, from := range mine {
 			var err error
-			if views[i], err = p.v.FromHandle(all[i*memhandle.Size:][:memhandle.Size], -1, 8, 0); err != nil {
+			views[i], err = p.v.FromHandle(all[i*memhandle.Size:][:memhandle.Size], -1, 8, 0)
+			if err != nil {
 				return err
 			}
 			go func() {
@@ -334,7 +338,8 @@ func TestQV30_HandlesThatOverlap(t *testing.T) {
 		for _, v := range views {
 			err = errors.Join(err, v.Free())
 		}
-		if err = errors.Join(err, p.v.FlushAll(), barrier(w)); err != nil || w.Comm.Rank != 0 {
+		err = errors.Join(err, p.v.FlushAll(), barrier(w))
+		if err != nil || w.Comm.Rank != 0 {
 			return err
 		}
 		for i := range elements {

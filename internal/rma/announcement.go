@@ -100,7 +100,8 @@ func (e *Engine) takeSpan(from int, w *Window, h *wire.Header, payload []byte) {
 		}
 		err := error(errReach)
 		if lo, n, ok := r.reach(h.Arg); ok && n <= math.MaxInt64 {
-			if _, _, err = w.place(lo, int64(n)); err != nil && w.dynamic.holds(lo, n, &r) {
+			_, _, err = w.place(lo, int64(n))
+			if err != nil && w.dynamic.holds(lo, n, &r) {
 				err = nil
 			}
 		}

@@ -98,19 +98,23 @@ func TestRW05RC18_LongAccessesToHalfAttachedMemory(t *testing.T) {
 					if e == nil && r != nil {
 						e = wait(w, r)
 					}
-					if err = is(errors.Join(e, v.Flush(1)), class.RMARange); err == nil {
+					err = is(errors.Join(e, v.Flush(1)), class.RMARange)
+					if err == nil {
 						err = errors.Join(v.PutNotify(make([]byte, 8), 1, p.at(1, 0), longCounter), v.Flush(1))
 					}
 				}
 				calls++
-				if err = agreed(w, err); err == nil && me == 1 {
-					if err = unchanged(p.mem); err == nil {
+				err = agreed(w, err)
+				if err == nil && me == 1 {
+					err = unchanged(p.mem)
+					if err == nil {
 						if got, _ := v.CounterValue(longCounter); got != calls {
 							err = fmt.Errorf("there are %d notifications, want %d", got, calls)
 						}
 					}
 				}
-				if err = agreed(w, err); err != nil {
+				err = agreed(w, err)
+				if err != nil {
 					return fmt.Errorf("%s, layout %d: %w", c.name, k, err)
 				}
 			}
@@ -151,13 +155,15 @@ func TestRW05_LongLayoutsAroundAGap(t *testing.T) {
 			if me == 0 {
 				err = errors.Join(is(do(8, count*block, even), class.RMARange), is(do(0, 8*len(at)+8, odd(append(at, lo))), class.RMARange))
 			}
-			if err = agreed(w, err); err == nil {
+			err = agreed(w, err)
+			if err == nil {
 				err = agreed(w, unchanged(p.mem))
 			}
 			if err == nil && me == 0 {
 				err = errors.Join(do(0, count*block, even), do(0, 8*len(at), odd(at)))
 			}
-			if err = agreed(w, err); err == nil && me == 1 {
+			err = agreed(w, err)
+			if err == nil && me == 1 {
 				for i := range count {
 					if b := p.mem[step*i:][:block]; bytes.Count(b, []byte{0}) > block/9+1 {
 						err = errors.Join(err, fmt.Errorf("block %d has not arrived", i))
@@ -165,7 +171,8 @@ func TestRW05_LongLayoutsAroundAGap(t *testing.T) {
 				}
 				clear(p.mem)
 			}
-			if err = agreed(w, err); err != nil {
+			err = agreed(w, err)
+			if err != nil {
 				return fmt.Errorf("%s: %w", c.name, err)
 			}
 		}

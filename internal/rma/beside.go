@@ -172,7 +172,8 @@ func (w *Window) openBlocks(single bool, total int64, offers []byte) (first erro
 func (w *Window) unmapBlocks(unused bool) {
 	own := w.beside[int32(w.e.p.Job().Rank)]
 	for _, b := range w.mapped {
-		if b.Settle(); unused || len(own) == 0 || !b.Has(own) {
+		b.Settle()
+		if unused || len(own) == 0 || !b.Has(own) {
 			b.Close()
 			delete(w.e.held, b)
 		}

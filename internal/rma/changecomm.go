@@ -227,14 +227,16 @@ func (e *Engine) agreeNew(d *comm.Comm, mine newPart, own error) (known newPart,
 	give, all := make([]byte, newPartSize), make([]byte, n*newPartSize)
 	mine.encode(give)
 	err = e.colls.Do(d, coll.Allgather, &coll.Args{Send: coll.Bytes(give), Recv: coll.Bytes(all), Width: 1, Call: "WinChangeComm"})
-	if err = firstOf(own, err); err != nil {
+	err = firstOf(own, err)
+	if err != nil {
 		return known, err
 	}
 	checked := true // by all members, old and new
 	parts := make([]newPart, n)
 	for r := range parts {
 		x := &parts[r]
-		if x.decode(all[r*newPartSize:]); x.class != class.Success {
+		x.decode(all[r*newPartSize:])
+		if x.class != class.Success {
 			return known, fail(x.class, "rank %d cannot change the window", r)
 		}
 		checked = checked && x.checked
@@ -273,12 +275,14 @@ func (e *Engine) exchangeEntries(d *comm.Comm, mine entry, own error) ([]byte, e
 	give, all := make([]byte, entrySize), make([]byte, n*entrySize)
 	mine.encode(give)
 	err := e.colls.Do(d, coll.Allgather, &coll.Args{Send: coll.Bytes(give), Recv: coll.Bytes(all), Width: 1, Call: "WinChangeComm"})
-	if err = firstOf(own, err); err != nil {
+	err = firstOf(own, err)
+	if err != nil {
 		return nil, err
 	}
 	for r := range n {
 		var x entry
-		if x.decode(all[r*entrySize:]); x.class != class.Success {
+		x.decode(all[r*entrySize:])
+		if x.class != class.Success {
 			return nil, fail(x.class, "rank %d cannot change the window", r)
 		}
 		if x.size < 0 || x.unit <= 0 {
@@ -402,7 +406,8 @@ func (e *Engine) enter(c *comm.Comm, peer int, s Spec) (*View, error) {
 			w.host = d.RankOf(known.host)
 		}
 		e.p.Lock()
-		if w.own.Fine = known.fine; e.windows[w.id] != nil {
+		w.own.Fine = known.fine
+		if e.windows[w.id] != nil {
 			err = fail(class.Win, "this process is a member of the window already")
 		} else {
 			e.windows[w.id] = w // before other members can use it here

@@ -36,7 +36,8 @@ func TestQV40_ChannelsAreMadeAtTheFirstAccess(t *testing.T) {
 	if n := own(); n != 0 || len(p.f.take()) != 0 {
 		t.Fatalf("%d channels, or some frames, are there before the first access", n)
 	}
-	if put(whole, 0); own() != 0 {
+	put(whole, 0)
+	if own() != 0 {
 		t.Fatalf("a view of process scope has made %d channels", own())
 	}
 	for i, k := range []int{3, 0, 3, 4, 0} {

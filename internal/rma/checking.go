@@ -146,7 +146,8 @@ func (v *View) End(call check.Call, rank int) *check.Ending {
 // Released says that operations on a target, or AllTargets, are about to be completed by a call
 // that End is not for: they are not compared any more. No lock is held.
 func (v *View) Released(rank int) {
-	if rank = v.covered(rank); v.handle.reaches(rank) { // else the call fails
+	rank = v.covered(rank)
+	if v.handle.reaches(rank) { // else the call fails
 		v.w.check.Release(rank)
 	}
 }

@@ -162,7 +162,8 @@ func (w *Window) countHere(i int) {
 func (t *target) count(i int, locked bool) bool {
 	c := t.counters.known(i)
 	if c == nil {
-		if c = t.findCounter(i, locked); c == nil {
+		c = t.findCounter(i, locked)
+		if c == nil {
 			return false
 		}
 	}

@@ -36,7 +36,8 @@ func dying(t *testing.T, n int, rank func(meet func()) func(w *world.World, v *r
 			err := world.RunGoroutines(fabric, n, func(w *world.World) error {
 				v, err := allocated(w, w.Comm, 64)
 				made.Done()
-				if made.Wait(); err == nil {
+				made.Wait()
+				if err == nil {
 					err = fn(w, v)
 				}
 				if err != nil && !errors.Is(err, errDies) {
@@ -108,10 +109,14 @@ func TestF3_LockOfTheDead(t *testing.T) {
 						}
 						if told.Load() > 0 {
 							after.Add(1)
-						} else if w.Proc.Yield(); k > 1e6 {
-							return fmt.Errorf("nobody is told")
+						} else {
+							w.Proc.Yield()
+							if k > 1e6 {
+								return fmt.Errorf("nobody is told")
+							}
 						}
-						if is, err = failed(v.Unlock(0)); err != nil {
+						is, err = failed(v.Unlock(0))
+						if err != nil {
 							return err
 						} else if is {
 							told.Add(1)

@@ -80,7 +80,8 @@ func TestDescriptorLayoutIsWhereThingsAre(t *testing.T) {
 			t.Errorf("%s is not where it should be", name)
 		}
 	}
-	if p = unsafe.Add(load[unsafe.Pointer](p, at["WINDOW_TARGETS"]), 2*at["TARGET_BYTES"]); p != unsafe.Pointer(r) {
+	p = unsafe.Add(load[unsafe.Pointer](p, at["WINDOW_TARGETS"]), 2*at["TARGET_BYTES"])
+	if p != unsafe.Pointer(r) {
 		t.Errorf("target 2 is %p, read is %p", r, p)
 	}
 	for _, c := range []struct {

@@ -194,7 +194,8 @@ func (v *View) takeNumber() {
 	}
 	i := slices.Index(w.numbers, false)
 	if i < 0 {
-		if i = len(w.numbers); i+firstNumber >= channelsMax {
+		i = len(w.numbers)
+		if i+firstNumber >= channelsMax {
 			return
 		}
 		w.numbers = append(w.numbers, false)

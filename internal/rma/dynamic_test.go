@@ -180,7 +180,8 @@ func TestRW05_OthersComeAndGo(t *testing.T) {
 			over.Store(false)
 			err = v.Attach(stays, nil)
 		}
-		if err = errors.Join(err, barrier(w), v.LockAll(0)); err != nil {
+		err = errors.Join(err, barrier(w), v.LockAll(0))
+		if err != nil {
 			return err
 		}
 		if w.Comm.Rank == 1 {
@@ -204,11 +205,13 @@ func TestRW05_OthersComeAndGo(t *testing.T) {
 			got := make([]byte, size)
 			for round := byte(0); err == nil && !over.Load(); round++ {
 				fill(got, round)
-				if err = errors.Join(v.GetBytes(got, 1, int64(addresses[1])), v.Flush(1)); err == nil && bytes.Count(got, []byte{7}) != size {
+				err = errors.Join(v.GetBytes(got, 1, int64(addresses[1])), v.Flush(1))
+				if err == nil && bytes.Count(got, []byte{7}) != size {
 					err = fmt.Errorf("round %d: got %v", round, got)
 				}
 				if e := is(v.PutBytes(got[:1], 1, int64(addresses[1])+size*(regions+1)), class.RMARange); e != nil && err == nil {
-					if e = is(v.Flush(1), class.RMARange); e != nil { // a target elsewhere tells later
+					e = is(v.Flush(1), class.RMARange)
+					if e != nil { // a target elsewhere tells later
 						err = fmt.Errorf("round %d, beyond all: %w", round, e)
 					}
 				}

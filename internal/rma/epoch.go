@@ -267,7 +267,8 @@ func (e *Engine) dead(process int32) bool {
 
 // startSync makes the synchronisation state of t.
 func (t *target) startSync() {
-	if t.local = -1; t.control != nil {
+	t.local = -1
+	if t.control != nil {
 		t.local = t.w.e.me
 		if t.rank != t.w.Comm.Rank {
 			t.local = t.w.e.node.LocalIndex(int(t.process))

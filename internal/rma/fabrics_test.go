@@ -197,7 +197,8 @@ func eachWindow(t *testing.T, n int, size, unit int64, fn func(x *window) error)
 			blocks, live := w.Memory.Live()
 			x, err := m.make(w, size, unit)
 			if err == nil {
-				if err = fn(x); err == nil {
+				err = fn(x)
+				if err == nil {
 					err = x.free()
 				}
 			}

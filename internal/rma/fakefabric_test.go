@@ -56,7 +56,8 @@ func (f *fakeFabric) Send(to int, h *wire.Header, payload []byte) bool {
 	if f.partial && *h != f.offered {
 		panic("another frame is offered than the one that was refused")
 	}
-	if f.partial = f.full; f.full {
+	f.partial = f.full
+	if f.full {
 		f.offered = *h
 		return false
 	}

@@ -40,8 +40,11 @@ func (v *View) PutBytes(origin []byte, target int, disp int64) error {
 					return nil
 				}
 				r, at = v.found(t, disp, len(origin))
-			} else if r, at = &h.region, h.room(disp, len(origin)); at < 0 || !h.open(t) || v.onlyFrames(t) {
-				r = nil
+			} else {
+				r, at = &h.region, h.room(disp, len(origin))
+				if at < 0 || !h.open(t) || v.onlyFrames(t) {
+					r = nil
+				}
 			}
 			if r != nil {
 				v.ordered(false)
@@ -79,8 +82,11 @@ func (v *View) GetBytes(result []byte, target int, disp int64) error {
 					return nil
 				}
 				r, at = v.found(t, disp, len(result))
-			} else if r, at = &h.region, h.room(disp, len(result)); at < 0 || !h.open(t) || v.onlyFrames(t) {
-				r = nil
+			} else {
+				r, at = &h.region, h.room(disp, len(result))
+				if at < 0 || !h.open(t) || v.onlyFrames(t) {
+					r = nil
+				}
 			}
 			if r != nil {
 				v.ordered(true)

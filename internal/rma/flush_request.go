@@ -104,7 +104,8 @@ func (c *channel) await(f *flushing) {
 // flushed ends one of the marks that f waits for, and f with the last. It returns nil: the request
 // has the error.
 func (e *Engine) flushed(f *flushing) error {
-	if f.left--; f.left == 0 {
+	f.left--
+	if f.left == 0 {
 		e.messages.Finish(f.request, f.err)
 	}
 	return nil

@@ -242,7 +242,8 @@ func FuzzFrames(f *testing.F) {
 					around = append(around, g)
 					if z := &to(w).lazy; z.at == 0 && a.size() > 0 && a.fits(a.size()) {
 						z.operation, z.waits, z.exclusive = e.newOperation(nil, &to(w).main, &a, uint64(a.Disp)), w.waiter("Unlock", to(w)), s.byte()%2 == 0
-						if e.swapLazy(nil, to(w)); !e.launchEpoch(to(w)) {
+						e.swapLazy(nil, to(w))
+						if !e.launchEpoch(to(w)) {
 							e.swapLazy(to(w), nil)
 							z.reset()
 						}

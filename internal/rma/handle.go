@@ -36,7 +36,8 @@ func (w *Window) parseHandle(b []byte, likely int) (x memhandle.Handle, rank int
 	case x.Window != w.id:
 		return x, -1, fail(class.Win, "the memory handle was made for another window")
 	}
-	if rank = w.named(x.Process, likely); rank < 0 {
+	rank = w.named(x.Process, likely)
+	if rank < 0 {
 		return x, -1, fail(class.Arg, "the memory handle names a process that is not in the window")
 	}
 	return x, rank, nil

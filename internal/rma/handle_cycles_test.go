@@ -41,7 +41,8 @@ func TestQV33_TablesDoNotGrow(t *testing.T) {
 		var err error
 		if i%4 == 3 {
 			target = 0
-			if h, err = v.AppendHandle(nil, mine[:i%64]); err != nil {
+			h, err = v.AppendHandle(nil, mine[:i%64])
+			if err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -27,7 +27,8 @@ func TestQV32_TablesThatCannotBeMapped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if to.control, err = shmfmt.FormatWindow(page, w.id, 1); err != nil {
+	to.control, err = shmfmt.FormatWindow(page, w.id, 1)
+	if err != nil {
 		t.Fatal(err)
 	}
 	e.node = &node.Node{} // maps nothing

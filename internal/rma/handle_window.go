@@ -79,7 +79,8 @@ func (v *View) FromHandle(b []byte, size, unit int64, target int) (*View, error)
 	n.View.w, n.View.handle, n.View.rec = w, &n.handle, &n.record
 	n.record.Window.Store(w.rec)
 	o := v.options.Load()
-	if n.options.Store(o); o.InOrder || o.Thread || o.Intrinsic {
+	n.options.Store(o)
+	if o.InOrder || o.Thread || o.Intrinsic {
 		w.e.p.Lock()
 		n.setOptions(*o)
 		w.e.p.Unlock()

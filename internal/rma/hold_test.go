@@ -79,7 +79,8 @@ func TestRC02_RC05_RC06_RequestsOfSeveralGoroutinesLeaveTogether(t *testing.T) {
 			} else {
 				answer(third)
 			}
-			if e.Work(); len(e.delayed) != 0 || e.peers.At(enemy).requests != 0 {
+			e.Work()
+			if len(e.delayed) != 0 || e.peers.At(enemy).requests != 0 {
 				t.Errorf("%d channels are delayed and %d requests open when all is answered", len(e.delayed), e.peers.At(enemy).requests)
 			}
 			e.p.Unlock()

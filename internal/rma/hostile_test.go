@@ -111,11 +111,13 @@ func TestS5RC18_BeyondTheWindow(t *testing.T) {
 					}
 				case wire.WinAcc:
 					h.Aux = aux(op.Sum, op.Int64)
-					if name = 0; result {
+					name = 0
+					if result {
 						h.Flags, name = wire.WithResult, 77
 					}
 				case wire.WinCas:
-					if h.Aux, payload = aux(0, op.Int64), make([]byte, 16); c.runs != nil {
+					h.Aux, payload = aux(0, op.Int64), make([]byte, 16)
+					if c.runs != nil {
 						e.p.Unlock()
 						e.p.Lock()
 						continue
@@ -326,7 +328,8 @@ func TestS6_ForgedAnswers(t *testing.T) {
 	}
 	deliver(e, wire.Header{Kind: wire.WinDone, Arg: 1}, nil) // nobody has flushed
 	deliver(e, wire.Header{Kind: wire.WinDone, Arg: math.MaxUint64}, nil)
-	if untouched(t, around); r.Done() || len(f.lost) != 0 {
+	untouched(t, around)
+	if r.Done() || len(f.lost) != 0 {
 		t.Fatalf("a forged answer completes a get, or takes %v down", f.lost)
 	}
 	h.Size = 60

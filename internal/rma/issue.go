@@ -89,7 +89,8 @@ func (v *View) Issue(a *Op, rank int) (*p2p.Request, error) {
 		if err := w.live(); err != nil {
 			return nil, err
 		}
-		if g, err = w.admit(t); err != nil {
+		g, err = w.admit(t)
+		if err != nil {
 			return nil, err
 		}
 	}

@@ -106,8 +106,11 @@ func (e *Engine) copyBlock(t *target, a *Op, addr uint64, at, n int64, yields bo
 				near.Pack(packed, int(at))
 			}
 			err = e.node.Write(process, e.iov[:k], addr)
-		} else if err = e.node.Read(process, e.iov[:k], addr); err == nil && packed != nil {
-			near.Unpack(packed, int(at))
+		} else {
+			err = e.node.Read(process, e.iov[:k], addr)
+			if err == nil && packed != nil {
+				near.Unpack(packed, int(at))
+			}
 		}
 		clear(e.iov[:k])
 		if err != nil {

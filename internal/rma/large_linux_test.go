@@ -139,7 +139,8 @@ func transfer(x *window, g *rand.Rand, other int, n, block, near int64) error {
 			return err
 		}
 		from.Unpack(data, 0)
-		if to, err = dtype.Bind(make([]byte, n/near*(near+16)), 0, t, n/near); err != nil {
+		to, err = dtype.Bind(make([]byte, n/near*(near+16)), 0, t, n/near)
+		if err != nil {
 			return err
 		}
 		d, r = mem.In(&from), mem.In(&to)

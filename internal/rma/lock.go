@@ -38,7 +38,8 @@ func (v *View) Lock(exclusive bool, target, assert int) error {
 	w.set(epochLock, gateClosed)
 	w.rec.Locked++
 	done := true
-	if t.rec.Bare = assert&ModeNoCheck != 0; !t.rec.Bare {
+	t.rec.Bare = assert&ModeNoCheck != 0
+	if !t.rec.Bare {
 		if w.lazily(t, exclusive) {
 			t.rec.Held = heldLazy
 			w.mu.Unlock()
@@ -123,7 +124,8 @@ func (w *Window) hold(t *target, err error) {
 
 // unlocked counts one target that is unlocked. Window.mu is held.
 func (w *Window) unlocked() {
-	if w.rec.Locked--; w.rec.Locked == 0 {
+	w.rec.Locked--
+	if w.rec.Locked == 0 {
 		w.set(epochNone, gateClosed)
 	}
 }
@@ -222,7 +224,8 @@ func (v *View) LockAll(assert int) error {
 	w.mu.Unlock()
 	var err error
 	for i := range w.targets {
-		if err = w.lockOne(i); err != nil {
+		err = w.lockOne(i)
+		if err != nil {
 			w.giveAllBack("LockAll")
 			break
 		}

@@ -122,7 +122,8 @@ func (w *Window) lockNow(t *target, call string) error {
 	}
 	o := z.operation
 	z.operation = nil
-	if z.failed = err; err != nil {
+	z.failed = err
+	if err != nil {
 		if o != nil {
 			e.end(o, nil)
 		}
@@ -201,7 +202,8 @@ func (w *Window) unlockLazy(t *target) (done bool, err error) {
 	} else {
 		e.p.Unlock()
 		w.mu.Unlock()
-		if err = w.lockNow(t, "Unlock"); err == nil {
+		err = w.lockNow(t, "Unlock")
+		if err == nil {
 			return false, nil
 		}
 	}

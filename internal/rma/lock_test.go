@@ -19,7 +19,8 @@ import (
 func hold(v *rma.View, exclusive bool, target int) error {
 	err := v.Lock(exclusive, target, 0)
 	if err == nil {
-		if err = v.Flush(target); err != nil {
+		err = v.Flush(target)
+		if err != nil {
 			v.Unlock(target) // it ends the epoch, and tells the same
 		}
 	}
@@ -82,7 +83,8 @@ func TestRM01_LockedStoresAndPutsAreSeen(t *testing.T) {
 			for k := range uint64(scaled(400)) {
 				var err error
 				if me == 1 { // B stores into its own window
-					if err = v.Lock(true, 1, 0); err == nil {
+					err = v.Lock(true, 1, 0)
+					if err == nil {
 						put64(v.Local(), 2*k)
 						err = v.Unlock(1)
 					}
@@ -104,7 +106,8 @@ func TestRM01_LockedStoresAndPutsAreSeen(t *testing.T) {
 					return err
 				}
 				if me == 1 { // B loads it under a lock
-					if err = v.Lock(false, 1, 0); err == nil {
+					err = v.Lock(false, 1, 0)
+					if err == nil {
 						if got := get64(v.Local()); got != 2*k+1 {
 							return fmt.Errorf("B loads %d, want %d", got, 2*k+1)
 						}
@@ -136,8 +139,11 @@ func (b *board) enter(target int, exclusive bool) error {
 	}
 	if exclusive {
 		b.writers[target]++
-	} else if b.readers[target]++; b.readers[target] > 1 {
-		b.both++
+	} else {
+		b.readers[target]++
+		if b.readers[target] > 1 {
+			b.both++
+		}
 	}
 	return nil
 }

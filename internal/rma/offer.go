@@ -102,7 +102,8 @@ func (e *Engine) offered(t *target, a *Op, off uint64) bool {
 		return false
 	}
 	if x.offer == nil {
-		if x.offer = e.node.Offer(int(t.process)); x.offer == nil {
+		x.offer = e.node.Offer(int(t.process))
+		if x.offer == nil {
 			x.never = true
 			return false
 		}
@@ -131,7 +132,8 @@ func (e *Engine) offered(t *target, a *Op, off uint64) bool {
 	for i := 1; ; i++ {
 		e.pace.Add(1)
 		var ended bool
-		if ended, done = x.offer.Ended(x.number); ended {
+		ended, done = x.offer.Ended(x.number)
+		if ended {
 			break
 		}
 		if i == offerLooks {
@@ -175,7 +177,8 @@ func (x *offerTo) spare(sleeps bool) uint32 {
 // there.
 func (e *Engine) countAsleep(t *target, x *offerTo) {
 	x.wakeAfter = max(x.wakeAfter, wakeAfterMin)
-	if x.asleep++; x.asleep < x.wakeAfter {
+	x.asleep++
+	if x.asleep < x.wakeAfter {
 		return
 	}
 	x.asleep = 0
@@ -191,7 +194,8 @@ func (e *Engine) countAsleep(t *target, x *offerTo) {
 func (e *Engine) awaitTaken(t *target, x *offerTo) (ended, done bool) {
 	x.busy = true
 	for {
-		if ended, done = x.offer.Ended(x.number); ended {
+		ended, done = x.offer.Ended(x.number)
+		if ended {
 			break
 		}
 		if e.node.Gone(int(t.process)) {

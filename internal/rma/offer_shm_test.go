@@ -134,7 +134,8 @@ func countUp(x *window, taken *atomic.Int32) error {
 				}
 			}
 		}
-		if err = errors.Join(err, x.Flush(1)); err != nil {
+		err = errors.Join(err, x.Flush(1))
+		if err != nil {
 			return err
 		}
 		if got := int64(get64(old)); got != was {
@@ -257,7 +258,8 @@ func TestF1_TargetDiesInAnOffer(t *testing.T) {
 					return errDies
 				}
 				defer done.Store(true)
-				if other = x.LockAll(0); other != nil {
+				other = x.LockAll(0)
+				if other != nil {
 					return other
 				}
 				is := false
@@ -302,7 +304,8 @@ func TestWaitingTargetIsWoken(t *testing.T) {
 				if w.Comm.Rank == 1 && waits {
 					err = barrier(w)
 				} else if w.Comm.Rank == 1 {
-					for computes.Store(true); !done.Load(); {
+					computes.Store(true)
+					for !done.Load() {
 						time.Sleep(time.Millisecond)
 					}
 					err = barrier(w)

@@ -42,7 +42,8 @@ func TestRS02_PutsByFramesAndByTheKernel(t *testing.T) {
 			if k == 1 {
 				err = barrier(w)
 			}
-			if err = errors.Join(err, x.Post([]int32{0}, 0), x.Wait()); err != nil {
+			err = errors.Join(err, x.Post([]int32{0}, 0), x.Wait())
+			if err != nil {
 				break
 			}
 			mem := x.Local()

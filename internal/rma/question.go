@@ -102,7 +102,8 @@ func (e *Engine) takeQuestion(from int, h *wire.Header, payload []byte) {
 		answer, ok := check.NoConflict(), true
 		if w := e.windows[h.Ctx]; w != nil && w.check != nil {
 			rank := w.Comm.RankOf(int32(from))
-			if ok = rank >= 0; ok {
+			ok = rank >= 0
+			if ok {
 				answer, ok = w.check.Answer(rank, payload)
 			}
 		}

@@ -220,7 +220,8 @@ func (e *Engine) track(o *operation) {
 	}
 	c := o.channel
 	o.inFlight = true
-	if o.prev = c.newest; o.prev != nil {
+	o.prev = c.newest
+	if o.prev != nil {
 		o.prev.next = o
 	} else {
 		c.oldest = o

@@ -73,7 +73,8 @@ func BenchmarkFrames(b *testing.B) {
 	}
 	n := 0
 	rounds("put/8", 8, func(v *rma.View, bytes []byte) error {
-		if n++; n%1000 == 0 {
+		n++
+		if n%1000 == 0 {
 			if err := v.Flush(1); err != nil {
 				return err
 			}
@@ -102,7 +103,8 @@ func pingPong(b *testing.B, size int) {
 				if err := w.P2P.Send(w.Comm, p2p.Standard, dtype.Mixed, bytes, 1, 1); err != nil {
 					return err
 				}
-				if w.P2P.Recv(w.Comm, bytes, 1, 1, &st); st.Err != nil {
+				w.P2P.Recv(w.Comm, bytes, 1, 1, &st)
+				if st.Err != nil {
 					return st.Err
 				}
 			}
@@ -112,7 +114,8 @@ func pingPong(b *testing.B, size int) {
 			return w.Close()
 		}
 		for {
-			if w.P2P.Recv(w.Comm, bytes, 0, p2p.AnyTag, &st); st.Err != nil || st.Tag == 2 {
+			w.P2P.Recv(w.Comm, bytes, 0, p2p.AnyTag, &st)
+			if st.Err != nil || st.Tag == 2 {
 				break
 			}
 			if err := w.P2P.Send(w.Comm, p2p.Standard, dtype.Mixed, bytes, 0, 1); err != nil {

@@ -36,7 +36,8 @@ func (e *Engine) replied(from int, o *operation, n int64) {
 // settled ends a request of o.
 func (e *Engine) settled(from int, o *operation) {
 	e.peers.At(from).requests--
-	if o.awaits--; o.awaits > 0 || !o.sent || o.queued {
+	o.awaits--
+	if o.awaits > 0 || !o.sent || o.queued {
 		return
 	}
 	if o.got != o.size() && !o.silent() && o.failed == nil {

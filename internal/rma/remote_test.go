@@ -214,7 +214,8 @@ func long(x *window, n int64, here, there rma.Place) error {
 	}
 	var results [3]mem.Mem
 	for i := range results {
-		if results[i], err = data(here, n, zero); err != nil {
+		results[i], err = data(here, n, zero)
+		if err != nil {
 			return err
 		}
 	}

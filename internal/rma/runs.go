@@ -109,7 +109,8 @@ func cut(dst []runs, b *dtype.Buffer, at, most, room, element int64, data bool) 
 				if data {
 					part = min(part, room-runSize)
 				}
-				if part -= part % element; part == 0 {
+				part -= part % element
+				if part == 0 {
 					return n, covered
 				}
 				dst[n] = runs{off: block.Off, length: part, count: 1}

@@ -220,7 +220,8 @@ func (e *Engine) takeAccumulate(from int, w *Window, h *wire.Header, data []byte
 	}
 	n := int64(len(data))
 	if o == op.NoOp {
-		if n, data = e.length(from, data), nil; n < 0 {
+		n, data = e.length(from, data), nil
+		if n < 0 {
 			return
 		}
 	}
@@ -320,7 +321,8 @@ func (e *Engine) takeGet(from int, w *Window, h *wire.Header, payload []byte) {
 		} else if n > 0 {
 			g := pendingGet{window: h.Ctx, off: h.Arg, size: n, name: h.Name}
 			if h.Flags&wire.ThenNotify != 0 {
-				if g.notice = uint32(h.Counter()) + 1; planted.NoticeEarly {
+				g.notice = uint32(h.Counter()) + 1
+				if planted.NoticeEarly {
 					w.countFor(&g)
 					g.notice = 0
 				}
@@ -396,7 +398,8 @@ func (e *Engine) scatter(from int, w *Window, h *wire.Header, payload []byte, el
 			if span <= math.MaxInt64 {
 				var region *apply.Region
 				var at int64
-				if region, at, err = w.place(lo, int64(span)); err == nil {
+				region, at, err = w.place(lo, int64(span))
+				if err == nil {
 					if r.stride < 0 {
 						at += int64(span) - r.length
 					}

@@ -104,7 +104,8 @@ func (e *Engine) give(to int, r *reply, payload []byte) {
 		return
 	}
 	q := e.peers.At(int(to))
-	switch r.to = to; r.what {
+	r.to = to
+	switch r.what {
 	case replyToRequest:
 		q.asked++
 	case replyFault:
@@ -175,7 +176,8 @@ func (e *Engine) deny(from int, w *Window, h *wire.Header, f *fault) {
 		r.drop()
 		return
 	case asks:
-		if name = h.Name; planted.FaultMisnamed {
+		name = h.Name
+		if planted.FaultMisnamed {
 			name ^= 1
 		}
 	case q.telling:
@@ -329,7 +331,8 @@ func (e *Engine) answerGet(from int, g *pendingGet) bool {
 			e.iov[0] = nil
 			g.got += int64(taken)
 			h.Arg += uint64(taken)
-			if left = left[taken:]; len(left) == 0 {
+			left = left[taken:]
+			if len(left) == 0 {
 				w.countFor(g)
 				return true
 			}

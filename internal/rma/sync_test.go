@@ -199,7 +199,8 @@ func TestXRMA05_SyncOrdersLoadsAndStores(t *testing.T) {
 				mem := make([][]byte, w.Comm.Size())
 				for r := range mem {
 					var err error
-					if mem[r], _, err = v.Query(r); err != nil {
+					mem[r], _, err = v.Query(r)
+					if err != nil {
 						return err
 					}
 				}

@@ -144,7 +144,8 @@ func (q *opsRequest) WaitStarted() {
 		}
 	case i < 0:
 		q.attended = true
-		if e.looking = append(e.looking, q); len(e.looking) == 1 {
+		e.looking = append(e.looking, q)
+		if len(e.looking) == 1 {
 			e.p.Later(1) // operations under way make pollers look at it
 		}
 	}

@@ -121,7 +121,8 @@ func (t *target) open(x entry) error {
 	if err != nil {
 		return err
 	}
-	if t.control, err = shmfmt.OpenWindow(page, w.id, n); err != nil {
+	t.control, err = shmfmt.OpenWindow(page, w.id, n)
+	if err != nil {
 		return err
 	}
 	t.region = e.region(nil, t.control, me)

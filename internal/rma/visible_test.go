@@ -58,7 +58,8 @@ func flushed(v *rma.View, slot, rounds int, word *uint64) error {
 			through = by
 		}
 		err := through.Accumulate(mem.Of(int64s(int64(i))), 1, int64(8*slot), rma.Place{}, op.Replace, op.Int64)
-		if err = errors.Join(err, v.Flush(1)); err != nil {
+		err = errors.Join(err, v.Flush(1))
+		if err != nil {
 			return err
 		}
 		got := int64s(0)
@@ -159,7 +160,8 @@ func longGet(v *rma.View, size int, want byte) error {
 	} else {
 		err = errors.Join(v.GetBytes(got, 1, 0), v.Signal(1, 0))
 	}
-	if err = errors.Join(err, v.Unlock(1)); err != nil {
+	err = errors.Join(err, v.Unlock(1))
+	if err != nil {
 		return err
 	}
 	for i, x := range got {

@@ -73,7 +73,8 @@ func (e *Engine) Create(c *comm.Comm, s Spec) (*View, error) {
 func (w *Window) prepare(c *comm.Comm, s *Spec, across bool) (mine entry, err error) {
 	e := w.e
 	mine = entry{unit: s.DispUnit, where: nowhere, control: nowhere, fine: s.Options.Granularity > 0}
-	if err = s.check(); err != nil {
+	err = s.check()
+	if err != nil {
 		return mine, err
 	}
 	switch s.Flavor {
@@ -95,7 +96,8 @@ func (w *Window) prepare(c *comm.Comm, s *Spec, across bool) (mine entry, err er
 		fallthrough
 	case Allocated:
 		if across {
-			if w.mem, err = w.newBlock(s.Size, s.Align); err == nil {
+			w.mem, err = w.newBlock(s.Size, s.Align)
+			if err == nil {
 				break
 			} else if s.Flavor == Shared {
 				return mine, err
@@ -122,7 +124,8 @@ func (w *Window) prepare(c *comm.Comm, s *Spec, across bool) (mine entry, err er
 		w.page = page
 	}
 	mine.control = off
-	if w.control, err = shmfmt.FormatWindow(page, w.id, n); err != nil {
+	w.control, err = shmfmt.FormatWindow(page, w.id, n)
+	if err != nil {
 		return mine, err
 	}
 	w.own = e.region(w.mem, w.control, me)
@@ -194,7 +197,8 @@ func (w *Window) agree(own error, mine entry) error {
 	fine := false
 	for r := range n {
 		var x entry
-		if x.decode(all[r*entrySize:]); x.class != class.Success {
+		x.decode(all[r*entrySize:])
+		if x.class != class.Success {
 			return fail(x.class, "rank %d could not make its part of the window", r)
 		}
 		if x.size < 0 || x.unit <= 0 {
@@ -220,7 +224,8 @@ func (w *Window) places() (at []int64, total int64) {
 		if r == n-1 {
 			size = max(size, 1)
 		}
-		if total += size; total < 0 {
+		total += size
+		if total < 0 {
 			total = math.MaxInt64 // more than there is
 		}
 	}
@@ -245,7 +250,8 @@ func (w *Window) layOut(align int64) error {
 	if lost := e.colls.Bcast(w.Comm, buf, dtype.Mixed, 0); lost != nil {
 		return lost
 	}
-	if told.decode(buf); told.class != class.Success {
+	told.decode(buf)
+	if told.class != class.Success {
 		if err == nil {
 			err = fail(told.class, "rank 0 could not allocate the %d bytes of all members", total)
 		}
@@ -262,7 +268,8 @@ func (w *Window) layOut(align int64) error {
 		e.p.Unlock()
 		// All of it is accessible, since a program may calculate where the others' parts are.
 		var all []byte
-		if all, err = view.Memory(told.where, total); err == nil {
+		all, err = view.Memory(told.where, total)
+		if err == nil {
 			w.mem = heap.Part(all, at[w.Comm.Rank], size)
 		}
 	}

@@ -331,7 +331,8 @@ func TestRC18_Bounds(t *testing.T) {
 				if err == nil { // the target finds out
 					err = x.Flush(other)
 				}
-				if err = is(err, class.RMARange); err != nil {
+				err = is(err, class.RMARange)
+				if err != nil {
 					errs = append(errs, fmt.Errorf("case %d, call %d: %w", i, k, err))
 				}
 			}

@@ -63,16 +63,19 @@ func TestTheLockIsAWord(t *testing.T) {
 	var p ProcessRecord
 	word := (*atomic.Uint32)(unsafe.Pointer(&p.Mutex))
 	for range 3 {
-		if p.Mutex.Lock(); word.Load() != 1 || p.Mutex.TryLock() {
+		p.Mutex.Lock()
+		if word.Load() != 1 || p.Mutex.TryLock() {
 			t.Fatalf("the word of a lock that is held is %d", word.Load())
 		}
-		if p.Mutex.Unlock(); word.Load() != 0 {
+		p.Mutex.Unlock()
+		if word.Load() != 0 {
 			t.Fatalf("the word of a free lock is %d", word.Load())
 		}
 		if !word.CompareAndSwap(0, 1) || p.Mutex.TryLock() {
 			t.Fatal("a lock that C holds is free")
 		}
-		if word.Swap(0); !p.Mutex.TryLock() {
+		word.Swap(0)
+		if !p.Mutex.TryLock() {
 			t.Fatal("a lock that C has released is held")
 		}
 		p.Mutex.Unlock()

@@ -216,7 +216,8 @@ func ReadNotes(r io.ReaderAt) (*NotesHeader, []NoteView, error) {
 		at := i * NoteSize
 		views[i] = decodeNote(looks[0][at:at+NoteSize], looks[1][at:at+NoteSize], looks[2][at:at+NoteSize])
 		for k := 0; views[i].Torn && k < noteRetries; k++ {
-			if views[i], err = readNote(r, i); err != nil {
+			views[i], err = readNote(r, i)
+			if err != nil {
 				return nil, nil, err
 			}
 		}
@@ -276,7 +277,8 @@ func decodeNote(before, b, after []byte) NoteView {
 		v.Ended, v.Status = true, end&0xff
 	}
 	seq := o.Uint32(before[noteSeq:])
-	if v.Torn = seq&1 != 0 || seq != o.Uint32(after[noteSeq:]); v.Torn {
+	v.Torn = seq&1 != 0 || seq != o.Uint32(after[noteSeq:])
+	if v.Torn {
 		return v
 	}
 	v.Asleep = int(o.Uint32(b[noteAsleep:]))

@@ -58,7 +58,8 @@ func TestPiecesOfAnotherUse(t *testing.T) {
 	if i, ok := p.Back(1); ok {
 		t.Errorf("a sender that comes late has claimed piece %d of the next use", i)
 	}
-	if p.Close(); p.Left() {
+	p.Close()
+	if p.Left() {
 		t.Error("pieces are left after Close")
 	}
 	if ended, ok := p.Ended(2, 3); !ended || !ok {

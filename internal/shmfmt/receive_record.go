@@ -103,7 +103,8 @@ func (q *ReceiveQueue) Imported() {
 // Release frees a record that is not posted.
 func (q *ReceiveQueue) Release(r *ReceiveRecord) {
 	r.State = ReceiveFree
-	if q.Used--; q.Used == 0 {
+	q.Used--
+	if q.Used == 0 {
 		q.Free, q.High = 0, 1 // so that records are used in order, and only as many as are in use at a time
 		return
 	}

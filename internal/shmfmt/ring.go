@@ -224,7 +224,8 @@ func (c *Consumer) Next(h *wire.Header) (payload []byte, ok bool, err error) {
 	if h.Kind == kindPad {
 		c.head += RingBytes - at
 		at = 0
-		if w = atomic.LoadUint64(word(c.data, 0)); w == 0 { // as above
+		w = atomic.LoadUint64(word(c.data, 0))
+		if w == 0 { // as above
 			return nil, false, nil
 		}
 		h.SetWord0(w)

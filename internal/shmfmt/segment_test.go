@@ -152,7 +152,8 @@ func TestPartsAreDisjoint(t *testing.T) {
 		count := func(p unsafe.Pointer, size int) {
 			for _, at := range []int{0, size - 1} {
 				b := (*byte)(unsafe.Add(p, at))
-				if *b++; *b != 1 {
+				*b++
+				if *b != 1 {
 					t.Fatalf("parts of a control segment of %d overlap", n)
 				}
 			}

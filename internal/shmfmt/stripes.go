@@ -191,7 +191,8 @@ func (s *Stripes) swapBiased(stripe, me int, p *uint64, compare, value uint64) (
 			return 0, false
 		}
 	}
-	if was = *p; was == compare {
+	was = *p
+	if was == compare {
 		*p = value
 	}
 	Publish(word, w) // as Release: nobody else changes the word meanwhile

@@ -192,7 +192,8 @@ func TestStripesBias(t *testing.T) {
 	if s.Holder(0) != -1 || s.Occupant(0, 0) != -1 || alone(0, 2*biasEvery) == 0 {
 		t.Fatal("the bias to a dead process remains")
 	}
-	if s = HeapStripes(biasMost + 1); alone(0, 2*biasEvery) != 0 {
+	s = HeapStripes(biasMost + 1)
+	if alone(0, 2*biasEvery) != 0 {
 		t.Fatal("a stripe of too many processes becomes biased")
 	}
 }

@@ -186,7 +186,8 @@ func (l *Lock) Look(i int, dead Dead) LockState {
 		if w == i/64 {
 			b &^= 1 << (i % 64)
 		}
-		for b &^= dead.word(w); b != 0; b &= b - 1 {
+		b &^= dead.word(w)
+		for ; b != 0; b &= b - 1 {
 			o := w*64 + bits.TrailingZeros64(b)
 			if o >= len(l.lines) {
 				break // no claimant has this bit

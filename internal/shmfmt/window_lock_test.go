@@ -160,7 +160,8 @@ func (s *simulation) act(i int) {
 		a.asleep = false
 		a.step = actLook
 	case actHeld:
-		if a.rest--; a.rest < 0 {
+		a.rest--
+		if a.rest < 0 {
 			s.l.retract(i)
 			a.step = actRetracted
 		}
@@ -347,7 +348,8 @@ func TestLockExcludesThreads(t *testing.T) {
 					writers.Add(-1)
 				} else {
 					readers.Add(1)
-					if _ = guarded; writers.Load() != 0 {
+					_ = guarded
+					if writers.Load() != 0 {
 						t.Error("a reader meets a writer")
 					}
 					readers.Add(-1)
@@ -406,12 +408,14 @@ func TestF3_LateNewsOfADeath(t *testing.T) {
 		if found := l.Look(waits, early); found != LockTaken {
 			t.Fatalf("the waiter finds %v", found)
 		}
-		if l.Release(holds, late, ring); rung != 0 {
+		l.Release(holds, late, ring)
+		if rung != 0 {
 			t.Errorf("a release by who believes another holder alive rings %d times", rung)
 		}
 		before := l.Moves().Load()
 		late.Add(dies)
-		if l.WakeAfterDeath(late, ring); rung != 1 || l.Moves().Load() == before || l.Look(waits, early) != LockFree {
+		l.WakeAfterDeath(late, ring)
+		if rung != 1 || l.Moves().Load() == before || l.Look(waits, early) != LockFree {
 			t.Errorf("ranges %t: the news of the death ring %d times, and the waiter finds %v", ranges, rung, l.Look(waits, early))
 		}
 	}

@@ -86,7 +86,8 @@ func (m *Mapping) open(from, to int64) error {
 	}
 	if err != nil || len(m.users) > m.most {
 		// One area needs no more of them than there are.
-		if err = sys.Allow(m.mem); err == nil {
+		err = sys.Allow(m.mem)
+		if err == nil {
 			m.all, m.users = true, nil
 		}
 	}

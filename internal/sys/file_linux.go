@@ -31,7 +31,8 @@ func openSeekable(path string, flag int, perm os.FileMode) (*os.File, error) {
 	var fd int
 	var err error
 	for {
-		if fd, err = unix.Open(path, flag|unix.O_CLOEXEC|unix.O_NONBLOCK, uint32(perm.Perm())); err != unix.EINTR {
+		fd, err = unix.Open(path, flag|unix.O_CLOEXEC|unix.O_NONBLOCK, uint32(perm.Perm()))
+		if err != unix.EINTR {
 			break
 		}
 	}
@@ -44,7 +45,8 @@ func openSeekable(path string, flag int, perm os.FileMode) (*os.File, error) {
 	if err != nil {
 		return nil, &os.PathError{Op: "open", Path: path, Err: err}
 	}
-	if err = seekable(fd); err == nil {
+	err = seekable(fd)
+	if err == nil {
 		err = unix.SetNonblock(fd, false)
 	}
 	if err != nil {

@@ -34,7 +34,8 @@ func LinkPair() (mine *Link, theirs *os.File, err error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("socketpair: %w", err)
 	}
-	if mine, err = NewLink(fds[0]); err != nil {
+	mine, err = NewLink(fds[0])
+	if err != nil {
 		unix.Close(fds[0])
 		unix.Close(fds[1])
 		return nil, nil, err
@@ -156,7 +157,8 @@ func (l *Link) Write(b []byte, file *os.File) error {
 				}
 			}
 		})
-		if err = errors.Join(err, sendErr); err != nil {
+		err = errors.Join(err, sendErr)
+		if err != nil {
 			return err
 		}
 		b, rights = b[n:], nil

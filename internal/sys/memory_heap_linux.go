@@ -42,8 +42,10 @@ func Reserve(f *os.File, off, size, unit int64) ([]byte, error) {
 	b, err := mapPart(f, off, size)
 	for err != nil && size > unit {
 		size = max(size/2/unit, 1) * unit
-		if b, err = mapPart(f, off, size); err == nil && size > unit {
-			if err = Unmap(b); err == nil {
+		b, err = mapPart(f, off, size)
+		if err == nil && size > unit {
+			err = Unmap(b)
+			if err == nil {
 				size = size / 2 / unit * unit
 				b, err = mapPart(f, off, size)
 			}

@@ -21,7 +21,8 @@ func InNetwork(pid int, fn func() error) error {
 		runtime.LockOSThread() // never unlocked, so that the thread ends with the goroutine
 		var err error
 		defer func() { result <- err }()
-		if err = unix.Setns(int(ns.Fd()), unix.CLONE_NEWNET); err == nil {
+		err = unix.Setns(int(ns.Fd()), unix.CLONE_NEWNET)
+		if err == nil {
 			err = fn()
 		}
 	}

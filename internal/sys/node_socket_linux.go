@@ -132,7 +132,8 @@ func acceptNode(l *os.File) (*Link, error) {
 func (l *Link) Peer() (pid, uid int, err error) {
 	e := l.raw.Control(func(fd uintptr) {
 		var c *unix.Ucred
-		if c, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED); err == nil {
+		c, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
+		if err == nil {
 			pid, uid = int(c.Pid), int(c.Uid)
 		}
 	})
@@ -188,7 +189,8 @@ func DupFile(f *os.File) (dup *os.File, err error) {
 	}
 	var fd int
 	e := raw.Control(func(from uintptr) { fd, err = unix.FcntlInt(from, unix.F_DUPFD_CLOEXEC, 3) })
-	if err = errors.Join(e, err); err != nil {
+	err = errors.Join(e, err)
+	if err != nil {
 		return nil, fmt.Errorf("dup of %s: %w", f.Name(), err)
 	}
 	return os.NewFile(uintptr(fd), f.Name()), nil
@@ -222,7 +224,8 @@ func Addresses() (list []InterfaceAddress, err error) {
 			}
 		}
 	}
-	if messages, err = netlink(syscall.RTM_GETADDR); err != nil {
+	messages, err = netlink(syscall.RTM_GETADDR)
+	if err != nil {
 		return nil, err
 	}
 	for i := range messages {

@@ -37,7 +37,8 @@ func TestSocketsMakeOrder(t *testing.T) {
 			}()
 			b, n, e := make([]byte, 1), 0, unix.EAGAIN
 			for e == unix.EAGAIN {
-				if n, e = receive(fds[1], b); e == unix.EAGAIN {
+				n, e = receive(fds[1], b)
+				if e == unix.EAGAIN {
 					time.Sleep(time.Millisecond)
 				}
 			}

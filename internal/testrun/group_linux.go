@@ -22,11 +22,13 @@ func MemoryGroup(t testing.TB, limit int64) (dir string) {
 	err := fs.ErrNotExist
 	for _, top := range groupTops() {
 		dir := filepath.Join(top, fmt.Sprint("halo-", t.Name(), "-", os.Getpid()))
-		if err = os.Mkdir(dir, 0o755); err != nil {
+		err = os.Mkdir(dir, 0o755)
+		if err != nil {
 			continue
 		}
 		for _, name := range []string{"memory.max", "memory.limit_in_bytes"} {
-			if _, err = os.Stat(filepath.Join(dir, name)); err == nil {
+			_, err = os.Stat(filepath.Join(dir, name))
+			if err == nil {
 				err = os.WriteFile(filepath.Join(dir, name), []byte(strconv.FormatInt(limit, 10)), 0)
 				break
 			}

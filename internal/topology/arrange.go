@@ -40,7 +40,8 @@ func Arrange(g *Grid, host []int32) (place []int32, before, after int) {
 	o := order{grid: g, positions: make([]int32, 0, len(host))}
 	for _, candidate := range [...]func(*order, *hosts){rows, bricks, hyperplanes, evenHyperplanes, kdTree, strips, wideStrips} {
 		o.positions = o.positions[:0]
-		if candidate(&o, h); len(o.positions) == 0 {
+		candidate(&o, h)
+		if len(o.positions) == 0 {
 			continue
 		}
 		h.assign(o.positions, owner)

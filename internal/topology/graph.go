@@ -106,7 +106,8 @@ func ArrangeGraph(g *Graph, host []int32) (place []int32, before, after int64) {
 	improve(s, grown, len(h.size), graphBudget)
 	improve(s, stay, len(h.size), graphBudget)
 	best := grown
-	if after = g.Crossing(grown); g.Crossing(stay) <= after {
+	after = g.Crossing(grown)
+	if g.Crossing(stay) <= after {
 		best, after = stay, g.Crossing(stay)
 	}
 	if after >= before {

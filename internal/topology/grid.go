@@ -29,7 +29,8 @@ func (g *Grid) Position(coords []int) int {
 			if !g.Periods[i] {
 				return None
 			}
-			if c %= d; c < 0 {
+			c %= d
+			if c < 0 {
 				c += d
 			}
 		}
@@ -62,7 +63,8 @@ func (g *Grid) Shift(at, dim, disp int) (source, dest int) {
 		case !g.Periods[dim]:
 			return None
 		default:
-			if c %= d; c < 0 {
+			c %= d
+			if c < 0 {
 				c += d
 			}
 		}

@@ -50,7 +50,8 @@ func improve(s *Graph, owner []int32, owners, budget int) {
 					if owner[j] != b {
 						continue // it was exchanged in this pass
 					}
-					if budget--; budget < 0 {
+					budget--
+					if budget < 0 {
 						return
 					}
 					count(j, other)

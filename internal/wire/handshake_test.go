@@ -27,17 +27,20 @@ type exchange struct {
 func shake(d *Dialler, a *Acceptor, v Verdict, spoil func(step int, b []byte)) (x exchange, got Verdict, err error) {
 	d.Hello(&x.hello)
 	spoil(1, x.hello[:])
-	if _, err = a.Hello(&x.hello); err != nil {
+	_, err = a.Hello(&x.hello)
+	if err != nil {
 		return x, 0, err
 	}
 	a.Challenge(&x.challenge)
 	spoil(2, x.challenge[:])
-	if err = d.Challenge(&x.challenge); err != nil {
+	err = d.Challenge(&x.challenge)
+	if err != nil {
 		return x, 0, err
 	}
 	d.Proof(&x.proof)
 	spoil(3, x.proof[:])
-	if err = a.Proof(&x.proof); err != nil {
+	err = a.Proof(&x.proof)
+	if err != nil {
 		return x, 0, err
 	}
 	a.Verdict(&x.verdict, v)

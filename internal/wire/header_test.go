@@ -101,7 +101,8 @@ func TestCounterAndRunsShareTag(t *testing.T) {
 		for _, counter := range []int{0, 1, 0x7fff, 0x8000, 0xffff} {
 			h := Header{Tag: int32(runs)}
 			h.SetCounter(counter ^ 0x5555)
-			if h.SetCounter(counter); h.Counter() != counter || h.Runs() != runs {
+			h.SetCounter(counter)
+			if h.Counter() != counter || h.Runs() != runs {
 				t.Errorf("counter %d with %d runs came back as %d with %d", counter, runs, h.Counter(), h.Runs())
 			}
 		}

@@ -54,7 +54,8 @@ func Welcome(conn io.ReadWriter, size int, pair func(from int) (Pair, error)) (f
 		return 0, nil, err
 	}
 	h := NewAcceptor(p, size)
-	if from, err = h.Hello(&hello); err != nil {
+	from, err = h.Hello(&hello)
+	if err != nil {
 		return 0, nil, err
 	}
 	var challenge [ChallengeSize]byte
@@ -110,7 +111,8 @@ func (c *Stream) Read(b []byte) (int, error) {
 		if _, err := io.ReadFull(c.conn, c.in[recordLength:]); err != nil {
 			return 0, err
 		}
-		if c.opened, err = c.seal.OpenPiece(c.in); err != nil {
+		c.opened, err = c.seal.OpenPiece(c.in)
+		if err != nil {
 			return 0, err
 		}
 	}
@@ -124,7 +126,8 @@ func (c *Stream) Write(b []byte) (n int, err error) {
 	for n < len(b) && err == nil {
 		piece := b[n:min(n+PieceMax, len(b))]
 		c.out = c.seal.SealPiece(c.out[:0], piece)
-		if _, err = c.conn.Write(c.out); err == nil {
+		_, err = c.conn.Write(c.out)
+		if err == nil {
 			n += len(piece)
 		}
 	}

@@ -76,7 +76,8 @@ func (w *World) shareForeign(job *boot.Job) error {
 		if err != nil {
 			return err
 		}
-		if n, err = alone.Open(0); err != nil {
+		n, err = alone.Open(0)
+		if err != nil {
 			return err
 		}
 	}

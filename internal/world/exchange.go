@@ -41,7 +41,8 @@ func exchangeAddresses(b boot.Boot, addr string, check bool) (addrs []string, ch
 	}
 	for i, a := range all {
 		var other bool
-		if addrs[i], other = strings.CutSuffix(string(a), checksMark); check {
+		addrs[i], other = strings.CutSuffix(string(a), checksMark)
+		if check {
 			checkers[i] = other
 		}
 	}

@@ -38,7 +38,8 @@ func TestSomeProcessesCheck(t *testing.T) {
 			var all sync.WaitGroup
 			for i := range boots {
 				all.Go(func() {
-					if worlds[i], errs[i] = open(i); errs[i] == nil {
+					worlds[i], errs[i] = open(i)
+					if errs[i] == nil {
 						errs[i] = worlds[i].Join()
 					}
 					if errs[i] == nil {

@@ -122,7 +122,8 @@ func TestMessagesOfTwoJobsWakeSleepers(t *testing.T) {
 					continue
 				}
 				var s p2p.Status
-				if w.P2P.Recv(c, b, 0, 1, &s); s.Err != nil {
+				w.P2P.Recv(c, b, 0, 1, &s)
+				if s.Err != nil {
 					return s.Err
 				}
 			}
@@ -169,7 +170,8 @@ func TestLastMessagesOfAnotherJobArrive(t *testing.T) {
 			w.Proc.Unlock()
 			time.Sleep(30 * time.Millisecond) // polling mode ends: then the first poll finds messages and end
 			for i := range last {
-				if w.P2P.Recv(c, b, 0, 1, &s); s.Err != nil {
+				w.P2P.Recv(c, b, 0, 1, &s)
+				if s.Err != nil {
 					t.Errorf("%s: message %d of %d before the end: %v", fabric, i, last, s.Err)
 					break
 				}

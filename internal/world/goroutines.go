@@ -182,7 +182,8 @@ func opener(name string, boots []boot.Boot, checks func(i int) bool) (open func(
 		nodes := map[int]*inproc.World{} // by first rank
 		for _, b := range boots {
 			if local := b.Job().Local; nodes[local[0]] == nil {
-				if nodes[local[0]], err = inproc.NewNode(local, n); err != nil {
+				nodes[local[0]], err = inproc.NewNode(local, n)
+				if err != nil {
 					return nil, nil, err
 				}
 			}
@@ -230,7 +231,8 @@ func opener(name string, boots []boot.Boot, checks func(i int) bool) (open func(
 func openRemote(b boot.Boot, near func(i int) (*node.Node, error), i int) (way ways, err error) {
 	job := b.Job()
 	if near != nil && (len(job.Local) > 1 || job.Size == 1) {
-		if way.near, err = near(i); err != nil {
+		way.near, err = near(i)
+		if err != nil {
 			return way, err
 		}
 	}
@@ -249,7 +251,8 @@ type hostMemory struct {
 func newHostMemory(local []int) (m *hostMemory, err error) {
 	n := len(local)
 	m = &hostMemory{segments: map[int]*os.File{}}
-	if m.control, err = sys.Memfd("halo-control", shmfmt.ControlSize(n)); err != nil {
+	m.control, err = sys.Memfd("halo-control", shmfmt.ControlSize(n))
+	if err != nil {
 		return nil, err
 	}
 	for _, i := range local {

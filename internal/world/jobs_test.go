@@ -30,7 +30,8 @@ func twoJobs(n int, fn func(w *World, all *comm.Comm) error) error {
 	var running sync.WaitGroup
 	for rank, w := range worlds { // now all have met
 		running.Go(func() {
-			if errs[rank] = fn(w, comms[rank]); errs[rank] == nil {
+			errs[rank] = fn(w, comms[rank])
+			if errs[rank] == nil {
 				errs[rank] = w.Coll.Barrier(comms[rank])
 			}
 			if errs[rank] == nil {

@@ -34,7 +34,8 @@ func accept(ctx context.Context, w *world.World, names chan<- string) (*comm.Com
 	name := ""
 	if w.Comm.Rank == 0 {
 		var err error
-		if name, err = w.Meet.Open(meet.Options{}); err != nil {
+		name, err = w.Meet.Open(meet.Options{})
+		if err != nil {
 			return nil, err
 		}
 		defer w.Meet.ClosePort(name)
@@ -201,7 +202,8 @@ func TestGroupsSendAtOnce(t *testing.T) {
 				w.Proc.Unlock()
 				for range c.Size() {
 					var s p2p.Status
-					if w.P2P.Recv(c, make([]byte, 1), p2p.AnySource, 1, &s); s.Err != nil {
+					w.P2P.Recv(c, make([]byte, 1), p2p.AnySource, 1, &s)
+					if s.Err != nil {
 						return s.Err
 					}
 				}

@@ -29,7 +29,8 @@ func (w *World) Spawn(ctx context.Context, over *comm.Comm, root int, what *boot
 	what.Ended = func(why string) { end(&class.Error{Class: class.Spawn, Text: why}) }
 	var answer *boot.Spawned
 	ask := func(address string) (err error) {
-		if what.Parent, err = w.Meet.Open(meet.Options{Address: address}); err == nil {
+		what.Parent, err = w.Meet.Open(meet.Options{Address: address})
+		if err == nil {
 			done := w.Meet.Waiting("Spawn of " + what.Blocks[0].Program)
 			answer, err = w.boot.Spawn(ctx, what)
 			done()
@@ -88,7 +89,8 @@ func (w *World) FreeSlots(ctx context.Context) (int, error) {
 // over the job.
 func (w *World) meetParent() (err error) {
 	if port := w.boot.Job().Parent; port != "" {
-		if w.Parent, err = w.Meet.Connect(context.Background(), port, w.Comm, 0); err != nil {
+		w.Parent, err = w.Meet.Connect(context.Background(), port, w.Comm, 0)
+		if err != nil {
 			return &class.Error{Class: class.ProcFailed, Text: "the processes that have spawned this job have ended, or given up: " + err.Error(), Cause: err}
 		}
 	}

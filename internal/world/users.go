@@ -89,7 +89,8 @@ func (w *World) Use() error {
 			})
 		}
 	}
-	if w.users++; w.users == 1 {
+	w.users++
+	if w.users == 1 {
 		w.note.SetStage(shmfmt.StageRunning)
 	}
 	return w.tell()
@@ -100,7 +101,8 @@ func (w *World) Leave() error {
 	w.P2P.DrainQueues()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.users--; w.users == 0 {
+	w.users--
+	if w.users == 0 {
 		w.Meet.End()
 		w.note.SetStage(shmfmt.StageFinalized)
 	}

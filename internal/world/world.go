@@ -170,7 +170,8 @@ func reach(b boot.Boot) (way ways, err error) {
 	case job.Fabric != "shm" && job.Fabric != "tcp":
 		return way, fmt.Errorf("fabric %q: %w", job.Fabric, fabric.ErrUnsupported)
 	case job.Fabric == "shm" && len(job.Local) > 1:
-		if way.near, err = node.Open(b); err != nil {
+		way.near, err = node.Open(b)
+		if err != nil {
 			return way, err
 		}
 	}
@@ -352,7 +353,8 @@ func (w *World) close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.users--
-	if w.idle = w.users == 0; w.idle {
+	w.idle = w.users == 0
+	if w.idle {
 		w.Meet.End()
 	}
 	return errors.Join(w.boot.Finalize(), w.boot.InUse(!w.idle))

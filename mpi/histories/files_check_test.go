@@ -119,7 +119,8 @@ func (o *fileOracle) compare(runs []run, data, file []byte) string {
 	for _, r := range runs {
 		for at := r.off; at < r.off+r.n && at < int64(len(file)) && n < len(data); at++ {
 			if data[n] != file[at] {
-				if wrong++; first < 0 {
+				wrong++
+				if first < 0 {
 					first = n
 				}
 			}

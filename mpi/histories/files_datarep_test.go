@@ -100,7 +100,8 @@ func register(world *mpi.Comm) (err error) {
 						return err
 					},
 				}
-				if err = mpi.RegisterDatarep(world, rep, functions); err != nil {
+				err = mpi.RegisterDatarep(world, rep, functions)
+				if err != nil {
 					return
 				}
 			}

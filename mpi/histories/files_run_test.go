@@ -33,7 +33,8 @@ type fileResult struct {
 // execution prepares a run. ok is false if the program is not allowed.
 func (p *fileProgram) execution(path string) (x *fileExecution, ok bool) {
 	x = &fileExecution{fileProgram: p, path: path, got: map[*fileAccess]*fileResult{}, after: make([][]byte, len(p.rounds))}
-	if x.plan, ok = p.follow(); !ok {
+	x.plan, ok = p.follow()
+	if !ok {
 		return nil, false
 	}
 	for _, r := range p.rounds {
@@ -101,7 +102,8 @@ func (x *fileExecution) run(world *mpi.Comm) error {
 	r := &fileRank{fileExecution: x, world: world, rank: world.Rank(), files: map[*fileHandle]*mpi.File{},
 		views: map[*fileHandle]*fileView{}, active: map[*fileAccess]*fileMove{}}
 	halves, err := world.Split(r.rank%2, 0)
-	if err = errors.Join(err, register(world)); err != nil {
+	err = errors.Join(err, register(world))
+	if err != nil {
 		return err
 	}
 	r.comms = [handlesOn]*mpi.Comm{world, halves, world.Self()}

@@ -22,7 +22,8 @@ func shrinkFiles(fabric string, p *fileProgram, err error, run func(fabric strin
 	end, runs := time.Now().Add(shrinkTime), 0
 	return dtypetest.Shrink(p, err, (*fileProgram).smaller, func(p *fileProgram) error {
 		for range 2 {
-			if runs++; runs > shrinkRuns || time.Now().After(end) {
+			runs++
+			if runs > shrinkRuns || time.Now().After(end) {
 				return nil
 			}
 			if err := run(fabric, p); err != nil {

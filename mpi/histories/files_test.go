@@ -102,7 +102,8 @@ func runFiles(t *testing.T, s series, each func(world *mpi.Comm)) {
 	p := programs[min(failed, s.count-1)].fileProgram
 	t.Errorf("%v\n%s", err, s.replay(t, p.seed, 1))
 	run := func(fabric string, p *fileProgram) error { return p.runAlone(fabric, each) }
-	if err = run(s.over(), p); err == nil {
+	err = run(s.over(), p)
+	if err == nil {
 		t.Fatalf("it takes the programs before it, or luck, to fail: %s\nit is\n%v", s.replay(t, s.first, failed+1), p)
 	}
 	p, err = shrinkFiles(s.over(), p, err, run)

@@ -85,7 +85,8 @@ func (t *fileTracker) change(c *fileChange) bool {
 	groups := c.h.groups(t.n)
 	switch c.do {
 	case changeOpen:
-		if t.made = t.made || c.h.mode&mpi.ModeCreate != 0; !t.made {
+		t.made = t.made || c.h.mode&mpi.ModeCreate != 0
+		if !t.made {
 			return false
 		}
 		bytes := bytesView()

@@ -147,7 +147,8 @@ func (v *fileView) end(size int64) int64 {
 func within(list []run, size int64) (n int64) {
 	for _, r := range list {
 		k := min(max(0, size-r.off), r.n)
-		if n += k; k < r.n {
+		n += k
+		if k < r.n {
 			break
 		}
 	}

@@ -117,7 +117,8 @@ func (x *exchange) String() string {
 func (x *exchange) smaller() (out []*exchange) {
 	with := func(change func(*exchange)) {
 		c := *x
-		if change(&c); c != *x {
+		change(&c)
+		if c != *x {
 			out = append(out, &c)
 		}
 	}
@@ -153,10 +154,12 @@ func (x *exchange) deliver(tag int) (*delivery, error) {
 	r := rand.New(rand.NewPCG(x.seed, 3))
 	d := &delivery{exchange: x.legal(), tag: tag}
 	var err error
-	if d.from, err = send.lay(r); err != nil {
+	d.from, err = send.lay(r)
+	if err != nil {
 		return nil, err
 	}
-	if d.to, err = recv.lay(r); err != nil {
+	d.to, err = recv.lay(r)
+	if err != nil {
 		return nil, err
 	}
 	d.sent, d.before, d.data = bytes.Clone(d.from.mem), bytes.Clone(d.to.mem), d.from.data()
@@ -290,7 +293,8 @@ func (d *delivery) runRecv(c *mpi.Comm) (l *later, err error) {
 	case persistentRecv:
 		return &later{&d.exchange, d.to.recvInit(c, source, d.tag), d.lateRecv, d.received}, nil
 	case matchedRecv, matchedIrecv:
-		if m, st, err = c.Mprobe(source, d.tag); err != nil || st.Bytes() != int64(len(d.data)) {
+		m, st, err = c.Mprobe(source, d.tag)
+		if err != nil || st.Bytes() != int64(len(d.data)) {
 			return nil, fmt.Errorf("Mprobe finds %d bytes of %d, %w", st.Bytes(), len(d.data), err)
 		}
 		if d.recv == matchedIrecv {
@@ -299,7 +303,8 @@ func (d *delivery) runRecv(c *mpi.Comm) (l *later, err error) {
 		st, err = d.to.mrecv(&m)
 	case polledRecv:
 		for found := false; !found; {
-			if m, _, found, err = c.Improbe(source, d.tag); err != nil {
+			m, _, found, err = c.Improbe(source, d.tag)
+			if err != nil {
 				return nil, err
 			}
 		}

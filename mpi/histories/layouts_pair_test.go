@@ -61,10 +61,14 @@ func newPair(r *rand.Rand, size int64) *pair {
 		if m == nil || m.Size() == 0 {
 			continue
 		}
-		if p.count = size / m.Size(); p.count > 0 {
+		p.count = size / m.Size()
+		if p.count > 0 {
 			p.count += int64(r.IntN(3)) - 1
-		} else if p.count = int64(r.IntN(4)); size < m.Size()/8 {
-			continue
+		} else {
+			p.count = int64(r.IntN(4))
+			if size < m.Size()/8 {
+				continue
+			}
 		}
 		if _, _, ok := p.halves(); ok {
 			break
@@ -210,7 +214,8 @@ func (h *half) unpack(mem []byte, origin int64, data []byte) {
 func (p *pair) smaller() (out []*pair) {
 	with := func(change func(*pair)) {
 		c := *p
-		if change(&c); c != *p {
+		change(&c)
+		if c != *p {
 			out = append(out, &c)
 		}
 	}

@@ -9,7 +9,8 @@ const shrinkTries = 4000
 func shrinkExchanges(fabric string, all []*exchange, err error) ([]*exchange, error) {
 	tries := 0
 	return dtypetest.Shrink(all, err, smallerExchanges, func(all []*exchange) error {
-		if tries++; tries > shrinkTries {
+		tries++
+		if tries > shrinkTries {
 			return nil
 		}
 		return runAlone(fabric, all)

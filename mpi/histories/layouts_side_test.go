@@ -172,7 +172,8 @@ func (m *placed) holds(before, data []byte) error {
 	wrong, first := 0, -1
 	for i, b := range before {
 		if m.mem[i] != b {
-			if wrong++; first < 0 {
+			wrong++
+			if first < 0 {
 				first = i
 			}
 		}

@@ -48,7 +48,8 @@ type script struct {
 func (p *script) enter() ([]*delivery, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.comes++; p.comes > 1 {
+	p.comes++
+	if p.comes > 1 {
 		return p.ds, p.err
 	}
 	for i, x := range p.all {
@@ -67,7 +68,8 @@ func (p *script) enter() ([]*delivery, error) {
 func (p *script) leave() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.leaves++; p.leaves == 2 {
+	p.leaves++
+	if p.leaves == 2 {
 		p.all, p.ds = nil, nil
 	}
 }
@@ -177,7 +179,8 @@ func runExchanges(t *testing.T, s series) {
 	}
 	t.Errorf("%v\n%s", err, s.replay(t, failed.seed, 1))
 	all := seededExchanges(failed.seed)
-	if err = runAlone(s.over(), all); err == nil {
+	err = runAlone(s.over(), all)
+	if err == nil {
 		t.Fatalf("it takes the programs before it to fail: %s", s.replay(t, s.first, int(failed.seed-s.first)+1))
 	}
 	all, err = shrinkExchanges(s.over(), all, err)

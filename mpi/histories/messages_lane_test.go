@@ -196,7 +196,8 @@ func (l *lane) recv(m *message) error {
 		p.buf, st, err = mpi.RecvSlice[byte](c, source, tag)
 	case 2:
 		var msg mpi.Message
-		if msg, _, err = c.Mprobe(source, tag); err == nil {
+		msg, _, err = c.Mprobe(source, tag)
+		if err == nil {
 			st, err = mpi.Mrecv(&msg, p.buf)
 		}
 	case 3:
@@ -208,7 +209,8 @@ func (l *lane) recv(m *message) error {
 			st, err = mpi.Mrecv(&msg, p.buf)
 		}
 	case 4:
-		if st, err = c.Probe(source, tag); err == nil {
+		st, err = c.Probe(source, tag)
+		if err == nil {
 			st, err = mpi.Recv(c, p.buf, st.Source, st.Tag)
 		}
 	case 5:
@@ -223,7 +225,8 @@ func (l *lane) recv(m *message) error {
 		if err := r.Cancel(); err != nil {
 			return err
 		}
-		if st, err = r.Wait(); st.Cancelled() {
+		st, err = r.Wait()
+		if st.Cancelled() {
 			if err != nil {
 				return err
 			}
@@ -238,7 +241,8 @@ func (l *lane) recv(m *message) error {
 		err = p.r.Start()
 	case 10:
 		var msg mpi.Message
-		if msg, _, err = c.Mprobe(source, tag); err == nil {
+		msg, _, err = c.Mprobe(source, tag)
+		if err == nil {
 			p.r = mpi.Imrecv(&msg, p.buf)
 		}
 	}
@@ -372,7 +376,8 @@ func (l *lane) settle(way int, all bool) error {
 				for done := false; !done; {
 					var st mpi.Status
 					var err error
-					if st, done, err = rs[i].Test(); done {
+					st, done, err = rs[i].Test()
+					if done {
 						note(i, st, err)
 					}
 				}

@@ -129,7 +129,8 @@ func (o *issued) brought(data []byte) error {
 	wrong, first := 0, -1
 	for i := range want {
 		if o.got[i] != want[i] {
-			if wrong++; first < 0 {
+			wrong++
+			if first < 0 {
 				first = i
 			}
 		}
@@ -218,7 +219,8 @@ func sameMemory(got, want []byte) error {
 	wrong, first, last := 0, -1, 0
 	for i := range want {
 		if got[i] != want[i] {
-			if wrong++; first < 0 {
+			wrong++
+			if first < 0 {
 				first = i
 			}
 			last = i

@@ -81,15 +81,18 @@ func (m *roundMaker) newHandle(owner int) *handling {
 	case m.one(2):
 		h.off = m.Int64N(size) / 16 * 16
 	}
-	if h.named = size - h.off; m.one(3) {
+	h.named = size - h.off
+	if m.one(3) {
 		h.named = m.Int64N(h.named + 1)
 	}
-	if h.size = h.named; m.one(3) {
+	h.size = h.named
+	if m.one(3) {
 		h.size = m.Int64N(h.named + 1)
 	}
 	h.unit = []int{1, 1, 2, 4, 8, 8, 3, 24}[m.IntN(8)]
 	h.from = m.view()
-	if h.viewing, h.own = w.views[h.from], m.one(2); h.own {
+	h.viewing, h.own = w.views[h.from], m.one(2)
+	if h.own {
 		h.viewing = viewing{m.one(2), m.one(2)}
 	}
 	m.phase.handles = append(m.phase.handles, h)

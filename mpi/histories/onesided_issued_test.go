@@ -26,7 +26,8 @@ type issued struct {
 func (o *issued) lay() (err error) {
 	r := rand.New(rand.NewPCG(o.seed, 7))
 	if o.rmaOp.data.m != nil {
-		if o.data, err = o.side(&o.rmaOp.data, r); err != nil {
+		o.data, err = o.side(&o.rmaOp.data, r)
+		if err != nil {
 			return err
 		}
 		if o.accumulates() {
@@ -35,13 +36,15 @@ func (o *issued) lay() (err error) {
 		o.kept, o.sent = bytes.Clone(o.data.mem), o.data.data()
 	}
 	if o.rmaOp.result.m != nil {
-		if o.result, err = o.side(&o.rmaOp.result, r); err != nil {
+		o.result, err = o.side(&o.rmaOp.result, r)
+		if err != nil {
 			return err
 		}
 		o.before = bytes.Clone(o.result.mem)
 	}
 	if o.kind == isCompareAndSwap {
-		if o.compare, err = o.side(&o.rmaOp.data, r); err != nil {
+		o.compare, err = o.side(&o.rmaOp.data, r)
+		if err != nil {
 			return err
 		}
 		o.compare.unpack(o.compare.mem, o.compare.origin, o.rmaOp.before)

@@ -47,7 +47,8 @@ func (l *live) open() (err error) {
 	var mem []byte
 	switch l.flavor {
 	case created, lent:
-		if mem, err = l.memory(slots[0].size, l.flavor == lent); err == nil {
+		mem, err = l.memory(slots[0].size, l.flavor == lent)
+		if err == nil {
 			l.win, err = l.comm.WinCreate(mem, unit, info)
 		}
 	case allocated:

@@ -72,7 +72,8 @@ func (m *maker) window() *window {
 	if w.flavor == scattered {
 		set("alloc_shared_noncontig", "true")
 	}
-	if w.loose = m.one(4); w.loose {
+	w.loose = m.one(4)
+	if w.loose {
 		set("accumulate_ordering", "none")
 	}
 	if uniform && w.flavor != dynamic && m.one(2) {

@@ -133,7 +133,8 @@ func (r *phaseRun) await(round *round, s *rmaStep) error {
 		err = mpi.Waitall(q, nil)
 	case 2:
 		q := w.NotifyInit(s.arg, n)
-		if err = q.Start(); err == nil {
+		err = q.Start()
+		if err == nil {
 			for done := false; !done && err == nil; {
 				_, done, err = q.Test()
 			}
@@ -170,7 +171,8 @@ func (c *checker) saw(r *round, s *rmaStep) error {
 
 // allocSignals makes the synchronisation objects of a window, and sends them to all members.
 func (l *live) allocSignals() (err error) {
-	if l.own, err = l.win.AllocSyncObjects(l.signals[l.me], nil); err != nil {
+	l.own, err = l.win.AllocSyncObjects(l.signals[l.me], nil)
+	if err != nil {
 		return err
 	}
 	most := slices.Max(l.signals)

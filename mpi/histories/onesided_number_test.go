@@ -11,7 +11,8 @@ import (
 func smallNumber(e *dtype.Elem, n int) []byte {
 	if e.Kind != dtype.Floating && e.Kind != dtype.Complex {
 		out := make([]byte, e.Size)
-		if out[0] = byte(n); e.Kind == dtype.Boolean {
+		out[0] = byte(n)
+		if e.Kind == dtype.Boolean {
 			out[0] = byte(n % 2)
 		}
 		return out

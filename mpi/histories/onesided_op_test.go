@@ -105,7 +105,8 @@ func (m *roundMaker) layouts(o *rmaOp) bool {
 		o.slot = 0
 	}
 	size := m.Int64N(1 + m.sizeOf(o)/int64(1+m.IntN(12)))
-	if o.typed = m.one(3) || o.order && m.one(2); o.typed {
+	o.typed = m.one(3) || o.order && m.one(2)
+	if o.typed {
 		return m.slices(o, size)
 	}
 	p := newPair(m.Rand, min(size, 40_000))
@@ -209,7 +210,8 @@ func hasSlices(id dtype.ID) bool {
 // elements makes the sides of an operation that accumulates.
 func (m *roundMaker) elements(o *rmaOp) bool {
 	ids := elementIDs()
-	for o.elem = ids[m.IntN(len(ids))]; o.kind == isCompareAndSwap && !swappable(o.elem); {
+	o.elem = ids[m.IntN(len(ids))]
+	for o.kind == isCompareAndSwap && !swappable(o.elem) {
 		o.elem = ids[m.IntN(len(ids))]
 	}
 	align := int64(1)
@@ -230,7 +232,8 @@ func (m *roundMaker) elements(o *rmaOp) bool {
 	case m.one(20):
 		n = int64(5000 + m.IntN(15000)) // several frames
 	}
-	if o.typed = hasSlices(o.elem) && m.one(3); o.typed {
+	o.typed = hasSlices(o.elem) && m.one(3)
+	if o.typed {
 		return m.slices(o, n*int64(e.size))
 	}
 	o.there = m.layoutOf(o.elem, n)
@@ -290,8 +293,10 @@ func (m *roundMaker) origins(o *rmaOp) bool {
 // equal, sums are exact and swaps succeed.
 func (m *roundMaker) operands(o *rmaOp) {
 	e := elementOf(o.elem)
-	for o.op = mpi.NoOp; o.op == mpi.NoOp && !o.reads; { // NoOp is only for operations with a result
-		if o.op = e.ops[m.IntN(len(e.ops))]; o.hasResult() {
+	o.op = mpi.NoOp
+	for o.op == mpi.NoOp && !o.reads { // NoOp is only for operations with a result
+		o.op = e.ops[m.IntN(len(e.ops))]
+		if o.hasResult() {
 			break
 		}
 	}

@@ -111,7 +111,8 @@ func (r *phaseRun) settle(target, way int) error {
 		for i := range all {
 			for done := false; !done; {
 				var err error
-				if _, done, err = all[i].Test(); err != nil {
+				_, done, err = all[i].Test()
+				if err != nil {
 					return err
 				}
 			}

@@ -36,8 +36,10 @@ func (m *roundMaker) addStorms(origin, target int) {
 		o := &rmaOp{kind: isStorm, origin: who, target: target, times: times, op: mpi.Sum}
 		m.through(o)
 		if place != nil {
-			if o.elem, o.there = place.elem, place.there; !m.where(o, place.slot, place.at) {
-				if m.by(o, 0); !m.where(o, place.slot, place.at) {
+			o.elem, o.there = place.elem, place.there
+			if !m.where(o, place.slot, place.at) {
+				m.by(o, 0)
+				if !m.where(o, place.slot, place.at) {
 					continue
 				}
 			}
@@ -174,7 +176,8 @@ func (h *stormed) check(first, last string, loose bool) error {
 	seen := map[int64]bool{}
 	for _, list := range h.fetched {
 		for k, v := range list {
-			switch v -= from; {
+			v -= from
+			switch {
 			case v<<shift>>shift < 0 || v<<shift>>shift >= int64(h.times):
 				return fmt.Errorf("%d was fetched, but it went from %d to %d", list[k], from, to)
 			case seen[v]:

@@ -98,7 +98,8 @@ func runOneSided(t *testing.T, s series) {
 	}
 	p := programs[min(failed.at, s.count-1)].oneSided
 	t.Errorf("%v\n%s", err, s.replay(t, p.seed, 1))
-	if err = p.runAlone(fabric); err == nil {
+	err = p.runAlone(fabric)
+	if err == nil {
 		t.Fatalf("it takes the programs before it, or luck, to fail: %s\nit is\n%v", s.replay(t, s.first, failed.at+1), p)
 	}
 	p, err = shrinkOneSided(fabric, p, err)

@@ -94,7 +94,8 @@ func (x *end) open(c *mpi.Comm) (err error) {
 	case 0, 1:
 		x.mem = make([]int32, x.elements)
 	case 2:
-		if x.mem, err = mpi.AllocMem[int32](c, x.elements); err == nil {
+		x.mem, err = mpi.AllocMem[int32](c, x.elements)
+		if err == nil {
 			x.free = func() error { return mpi.FreeMem(c, x.mem) }
 		}
 	case 3:

@@ -48,7 +48,8 @@ func parseReplay(value string) (at placing, seed uint64, err error) {
 		}
 		hosts = max(hosts, h+1)
 	}
-	if seed, err = strconv.ParseUint(number, 10, 64); err != nil {
+	seed, err = strconv.ParseUint(number, 10, 64)
+	if err != nil {
 		return at, 0, fmt.Errorf("%q is no seed, want a number of 64 bits", number)
 	}
 	return placing{fabric, places}, seed, nil

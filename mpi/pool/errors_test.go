@@ -122,10 +122,12 @@ func TestContextsEndLoops(t *testing.T) {
 		count := 0
 		var last error
 		for r, err := range pool.MapSeq(ctx, p, square, endless) {
-			if last = err; err == nil && r != count*count {
+			last = err
+			if err == nil && r != count*count {
 				t.Errorf("result %d is %d", count, r)
 			}
-			if count++; count == 5 {
+			count++
+			if count == 5 {
 				cancel()
 			}
 		}

@@ -59,7 +59,8 @@ func (f *Future[R]) Wait() (R, error) {
 		}
 	}
 	f.once.Do(func() {
-		if f.err = f.t.err; f.err != nil {
+		f.err = f.t.err
+		if f.err != nil {
 			return
 		}
 		if err := f.codec.Unmarshal(f.t.result, &f.value); err != nil {

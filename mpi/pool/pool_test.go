@@ -68,7 +68,8 @@ func TestMapUnorderedYieldsAsTasksEnd(t *testing.T) {
 			if r.Err != nil || r.Value != args[r.Index] {
 				t.Errorf("result %+v", r)
 			}
-			if order = append(order, r.Index); len(order) == 3 {
+			order = append(order, r.Index)
+			if len(order) == 3 {
 				close(m.open)
 			}
 		}
@@ -95,7 +96,8 @@ func TestArgumentsAreNotReadFarAhead(t *testing.T) {
 			if err != nil || r != yielded*yielded {
 				t.Errorf("result %d is %d, %v", yielded, r, err)
 			}
-			if yielded++; yielded == 30 {
+			yielded++
+			if yielded == 30 {
 				break
 			}
 		}
@@ -104,7 +106,8 @@ func TestArgumentsAreNotReadFarAhead(t *testing.T) {
 			if r.Err != nil || r.Value != r.Index*r.Index {
 				t.Errorf("result %+v", r)
 			}
-			if yielded++; yielded == 30 {
+			yielded++
+			if yielded == 30 {
 				break
 			}
 		}

@@ -194,7 +194,8 @@ func (q *queue) lack(slots int, why error) {
 	if why != nil {
 		q.lost = fmt.Errorf("no worker is left: all have died, and none could be started: %w", why)
 	}
-	if q.slots -= slots; q.slots > 0 {
+	q.slots -= slots
+	if q.slots > 0 {
 		return
 	}
 	for _, t := range q.waiting {

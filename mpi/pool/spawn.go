@@ -39,7 +39,8 @@ func Spawn(ctx context.Context, c *mpi.Comm, n int, run func(p *Pool) error, wit
 	ctx, p.stop = context.WithCancel(ctx)
 	defer p.stop()
 	s := &spawner{self: c.Self(), info: p.options.info}
-	if s.program, err = os.Executable(); err != nil {
+	s.program, err = os.Executable()
+	if err != nil {
 		return fmt.Errorf("pool: Spawn: %w", err)
 	}
 	p.spawn = func() (link, error) { return s.start(ctx) }

@@ -63,7 +63,8 @@ var programs = map[string]func(world *mpi.Comm) error{
 				}
 				if err == nil {
 					var pid int
-					if pid, err = pool.Submit(bg, p, processID, struct{}{}).Wait(); pid == os.Getpid() {
+					pid, err = pool.Submit(bg, p, processID, struct{}{}).Wait()
+					if pid == os.Getpid() {
 						err = errors.New("the worker is this process")
 					}
 				}

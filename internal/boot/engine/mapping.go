@@ -91,7 +91,8 @@ func (p *mapping) list(end byte) bool {
 			var b [3]int
 			for i := range b {
 				var ok bool
-				if b[i], ok = p.number(); !ok || i < 2 && !p.take(",") {
+				b[i], ok = p.number()
+				if !ok || i < 2 && !p.take(",") {
 					return false
 				}
 			}

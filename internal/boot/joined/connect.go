@@ -22,7 +22,8 @@ func Connect(inC, world bool) (boot.Boot, error) {
 	case waySingle:
 		return boot.Single(inC), nil
 	default:
-		if b, err = connect(way, inC, world); err != nil {
+		b, err = connect(way, inC, world)
+		if err != nil {
 			err = fmt.Errorf("boot: %w", err)
 		}
 	}

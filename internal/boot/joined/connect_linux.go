@@ -50,7 +50,8 @@ func connect(way string, inC, world bool) (_ boot.Boot, err error) {
 		set.local = n
 	}
 	if way == wayEnv {
-		if set.joinLimit, err = joinLimit(env); err != nil {
+		set.joinLimit, err = joinLimit(env)
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -200,11 +201,13 @@ func rendezvousConfig(env environment) (c rendezvous.Config, err error) {
 	}
 	c.Addr = env.get(envAddr)
 	c.Local, _ = env.number(envLocal)
-	if c.Timeout, err = joinLimit(env); err != nil {
+	c.Timeout, err = joinLimit(env)
+	if err != nil {
 		return c, err
 	}
 	if path := env.get(envSecret); path != "" {
-		if c.Secret, err = readSecret(path); err != nil {
+		c.Secret, err = readSecret(path)
+		if err != nil {
 			return c, fmt.Errorf("%s=%s: %w", envSecret, path, err)
 		}
 	}

@@ -55,7 +55,8 @@ func parseContact(text string, size int) (contact, error) {
 	}
 	c := contact{addr: parts[3], key: parts[4]}
 	var err error
-	if c.rank, err = strconv.Atoi(parts[2]); err != nil || c.rank < 0 || c.rank >= size {
+	c.rank, err = strconv.Atoi(parts[2])
+	if err != nil || c.rank < 0 || c.rank >= size {
 		return contact{}, fmt.Errorf("%.200q names rank %.20q of %d", text, parts[2], size)
 	}
 	if at := strings.LastIndexByte(c.addr, ':'); at >= 0 && strings.Contains(c.addr[:at], ":") {

@@ -70,7 +70,8 @@ func (t *tree) open() error {
 		var conn *os.File
 		var seal *wire.Sealed
 		if err == nil {
-			if conn, seal, err = t.dial(up, peer); err == nil {
+			conn, seal, err = t.dial(up, peer)
+			if err == nil {
 				t.grow(up, conn, seal)
 				return nil
 			}

@@ -24,7 +24,8 @@ func (p *Process) meet(world bool, awaited []int) error {
 		l, err := sys.ListenNode(name)
 		if err == nil {
 			var s *server
-			if s, err = newServer(p, l, p.given(), awaited); err != nil {
+			s, err = newServer(p, l, p.given(), awaited)
+			if err != nil {
 				l.Close()
 				return p.failed("lead its node", err)
 			}

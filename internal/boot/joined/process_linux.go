@@ -84,8 +84,11 @@ func open(e engine.Client, set settings) (*Process, error) {
 		for r := range e.Identity().Size {
 			nodes = append(nodes, r/set.local)
 		}
-	} else if nodes, err = e.Nodes(); err != nil {
-		return nil, err
+	} else {
+		nodes, err = e.Nodes()
+		if err != nil {
+			return nil, err
+		}
 	}
 	id := e.Identity()
 	if set.engine != "" {
@@ -97,7 +100,8 @@ func open(e engine.Client, set settings) (*Process, error) {
 	}
 	if c, ok := e.(engine.PsetClient); ok {
 		// They are asked for now, because a process that has left its engine cannot ask.
-		if at.sets, err = c.Psets(); err != nil {
+		at.sets, err = c.Psets()
+		if err != nil {
 			return nil, err
 		}
 	}

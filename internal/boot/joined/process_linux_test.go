@@ -315,7 +315,8 @@ func TestENV07_BRD09_EnginesReadTheLine(t *testing.T) {
 		reads.Store(true)
 		r.Read(make([]byte, 100))
 	}()
-	if passOn(int(w.Fd())); !reads.Load() {
+	passOn(int(w.Fd()))
+	if !reads.Load() {
 		t.Error("the engine is told to end the job, and has not read the line")
 	}
 }

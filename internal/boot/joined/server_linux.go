@@ -71,12 +71,14 @@ func newServer(p *Process, listener *os.File, given map[int]*os.File, awaited []
 		}
 	}
 	var err error
-	if s.hostname, err = os.Hostname(); err != nil || s.hostname == "" || len(s.hostname) > boot.MaxName {
+	s.hostname, err = os.Hostname()
+	if err != nil || s.hostname == "" || len(s.hostname) > boot.MaxName {
 		s.hostname = "localhost"
 	}
 	s.listen = boot.Loopback
 	if s.count > 1 {
-		if s.listen, err = listenAddress(p.iface, p.engineHost); err != nil {
+		s.listen, err = listenAddress(p.iface, p.engineHost)
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -84,7 +86,8 @@ func newServer(p *Process, listener *os.File, given map[int]*os.File, awaited []
 	header := &shmfmt.NotesHeader{Size: s.id.Size, Started: time.Now(), Job: s.id.Job, Fabric: s.fabric, Command: strings.Join(os.Args, " ")}
 	s.memory = segment.New(s.fabric == "shm", s.local, segment.NewNotes(header, s.local))
 	s.boot = boot.NewServer(s.local, s)
-	if s.tree, err = newTree(s); err != nil {
+	s.tree, err = newTree(s)
+	if err != nil {
 		return nil, err
 	}
 	for which, f := range given {
@@ -96,7 +99,8 @@ func newServer(p *Process, listener *os.File, given map[int]*os.File, awaited []
 		s.awaited[r] = r != s.id.Rank
 	}
 	s.settle(s.id.Rank)
-	if s.follows = len(given) > 0 || len(awaited) > 0; s.follows {
+	s.follows = len(given) > 0 || len(awaited) > 0
+	if s.follows {
 		s.boot.Fail(errors.New("boot: no Exchange can complete: the process that served this node has ended"))
 		time.AfterFunc(returnTimeout, func() { s.settle(s.local...) })
 	}

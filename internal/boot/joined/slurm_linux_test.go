@@ -46,7 +46,8 @@ func TestXLCH01_F4_SlurmJobsAndSteps(t *testing.T) {
 			s.NeedService(t, job, kind)
 			line := append(x.line(2, 4), "--overlap")
 			o := runs(t, append(x.env, "RANK="+program("rank"), "BEGUN="+filepath.Join(t.TempDir(), "begun")), append([]string{"bash", "-c", beside, "bash"}, line...)...)
-			if o.has("rank 3 of 4, 2 on its node, sum 6, ", "CANCELLED"); o.status == 0 || o.status == 99 {
+			o.has("rank 3 of 4, 2 on its node, sum 6, ", "CANCELLED")
+			if o.status == 0 || o.status == 99 {
 				t.Errorf("exit status %d:\n%s", o.status, o.out)
 			}
 		})

@@ -131,7 +131,8 @@ func (t *tree) contactOf(node int) (contact, error) {
 	}
 	var c contact
 	if err == nil {
-		if c, err = parseContact(text, s.id.Size); err == nil && s.nodes[c.rank] != node {
+		c, err = parseContact(text, s.id.Size)
+		if err == nil && s.nodes[c.rank] != node {
 			err = fmt.Errorf("rank %d leads it, but %s says that this rank runs on node %d", c.rank, s.id.Engine, s.nodes[c.rank])
 		}
 		if err != nil {

@@ -104,7 +104,8 @@ func (c *Client) open() error {
 		return fmt.Errorf("pmi1: rank %d: %s does not speak version 1 of PMI", c.id.Rank, c.name)
 	}
 	c.id.Engine = fmt.Sprintf("PMI %d.%d", version, sub)
-	if m, err = c.ask("get_maxes", "maxes"); err != nil {
+	m, err = c.ask("get_maxes", "maxes")
+	if err != nil {
 		return err
 	}
 	key, _ := m.Int("keylen_max")
@@ -113,18 +114,22 @@ func (c *Client) open() error {
 		return fmt.Errorf("pmi1: rank %d: %s has room for keys of %d bytes and values of %d, Halo needs %d and %d", c.id.Rank, c.name,
 			key, value, engine.MaxKey, engine.MaxValue)
 	}
-	if m, err = c.ask("get_my_kvsname", "my_kvsname"); err != nil {
+	m, err = c.ask("get_my_kvsname", "my_kvsname")
+	if err != nil {
 		return err
 	}
 	c.kvs, _ = m.Get("kvsname")
-	if c.id.Job = engine.Printable(c.kvs); c.kvs == "" || len(c.kvs) > maxStore {
+	c.id.Job = engine.Printable(c.kvs)
+	if c.kvs == "" || len(c.kvs) > maxStore {
 		return fmt.Errorf("pmi1: rank %d: %s names the job %q", c.id.Rank, c.name, c.kvs)
 	}
-	if m, err = c.ask("get_appnum", "appnum"); err != nil {
+	m, err = c.ask("get_appnum", "appnum")
+	if err != nil {
 		return err
 	}
 	c.id.AppNum = numberOr(m, "appnum", -1)
-	if m, err = c.ask("get_universe_size", "universe_size"); err != nil {
+	m, err = c.ask("get_universe_size", "universe_size")
+	if err != nil {
 		return err
 	}
 	c.id.Universe = numberOr(m, "size", -1)
@@ -145,7 +150,8 @@ func (c *Client) read() {
 	for {
 		m, err := r.Next()
 		if err != nil {
-			if c.why = engine.ErrLost; !errors.Is(err, io.EOF) {
+			c.why = engine.ErrLost
+			if !errors.Is(err, io.EOF) {
 				c.why = fmt.Errorf("%w: %w", engine.ErrLost, err)
 			}
 			close(c.lost)

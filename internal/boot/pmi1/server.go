@@ -87,7 +87,8 @@ type Server struct {
 // NewServer makes the server of a host.
 func NewServer(job Job, host Host) *Server {
 	s := &Server{job: job, host: host, values: map[string]string{}}
-	if s.mapping = engine.FormatMapping(job.Nodes); len(s.mapping) >= maxValue {
+	s.mapping = engine.FormatMapping(job.Nodes)
+	if len(s.mapping) >= maxValue {
 		s.mapping = "" // clients then compare the names of their hosts
 	}
 	return s
@@ -105,7 +106,8 @@ func (s *Server) Serve(rank int, from io.Reader, to io.Writer) error {
 		answer, err := c.do(m)
 		if err == nil && answer.Name != "" {
 			var b []byte
-			if b, err = answer.Bytes(); err == nil {
+			b, err = answer.Bytes()
+			if err == nil {
 				_, err = to.Write(b)
 			}
 		}
@@ -291,7 +293,8 @@ func (c *connection) barrier(m Message) (Message, error) {
 	case err != nil:
 		return failed(answer, word(err.Error())), nil
 	}
-	if c.fences++; !c.server.absorb(c.fences, all) {
+	c.fences++
+	if !c.server.absorb(c.fences, all) {
 		return failed(answer, fmt.Sprintf("more_than_%d_bytes_in_the_store", maxStored)), nil
 	}
 	return New(answer, "rc", "0", "msg", "success"), nil
@@ -313,7 +316,8 @@ func (s *Server) absorb(fence int, all [][]byte) bool {
 		for line := range strings.Lines(string(puts)) {
 			key, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "=")
 			s.stored += len(key) + len(value)
-			if s.full = s.full || s.stored > maxStored; !s.full {
+			s.full = s.full || s.stored > maxStored
+			if !s.full {
 				s.values[key] = value
 			}
 		}

@@ -48,7 +48,8 @@ func (h *fakeHost) Fence(rank int, puts []byte) ([][]byte, error) {
 	}
 	h.round[rank] = append([]byte(nil), puts...)
 	round, done := h.round, h.done
-	if h.in++; h.in == h.size {
+	h.in++
+	if h.in == h.size {
 		h.in = 0
 		close(done)
 	}

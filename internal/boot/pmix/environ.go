@@ -68,10 +68,12 @@ func ReadPlace(env func(string) (string, bool)) (Place, error) {
 		if uri == "" {
 			continue
 		}
-		if p.IP, p.Port, err = parseURI(uri); err != nil {
+		p.IP, p.Port, err = parseURI(uri)
+		if err != nil {
 			return fail("%s of rank %d is %.100q: %v", uriName+version, p.rank, uri, err)
 		}
-		if p.serializer = "21"; version == "41" {
+		p.serializer = "21"
+		if version == "41" {
 			p.serializer, p.compact = version, true
 		}
 		break
@@ -79,7 +81,8 @@ func ReadPlace(env func(string) (string, bool)) (Place, error) {
 	if p.IP == nil {
 		return fail("no PMIX_SERVER_URI41 in the environment of rank %d", p.rank)
 	}
-	if p.security, err = chooseSecurity(get("PMIX_SECURITY_MODE")); err != nil {
+	p.security, err = chooseSecurity(get("PMIX_SECURITY_MODE"))
+	if err != nil {
 		return fail("rank %d: %v", p.rank, err)
 	}
 	return p, nil

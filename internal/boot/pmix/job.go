@@ -94,7 +94,8 @@ func describe(message []byte, nspace string, rank int) (description, error) {
 		about(r, k, rank, hosts, &d)
 	}
 	var err error
-	if d.nodes, err = numberNodes(nodes, hosts); err == nil && d.nodes == nil {
+	d.nodes, err = numberNodes(nodes, hosts)
+	if err == nil && d.nodes == nil {
 		d.nodes, err = engine.ParseMapping(mapping, d.size)
 	}
 	return d, err
@@ -166,7 +167,8 @@ func numberNodes(arrays []kval, hosts []string) ([]int, error) {
 	// A node may have two arrays with the same ranks: that of Slurm for the node of this process has
 	// another name in each.
 	slices.Sort(lists)
-	if lists = slices.Compact(lists); len(lists) > 0 {
+	lists = slices.Compact(lists)
+	if len(lists) > 0 {
 		of := make([]string, len(hosts))
 		for _, list := range lists {
 			if list == "" {

@@ -150,7 +150,8 @@ func TestXLCH01_RecordedAnswers(t *testing.T) {
 		{"job-slurm24-v41", "slurm.pmix.1.12", description{size: 4, universe: 4, appnum: 0, nodes: []int{0, 0, 1, 1}}},
 	} {
 		r := newReader(read(c.file))
-		for r.string(); r.more(); {
+		r.string()
+		for r.more() {
 			if k := r.kval(); r.err != nil {
 				t.Errorf("%s: after %s: %v", c.file, k.key, r.err)
 			}

@@ -81,7 +81,8 @@ func (c *Client) takeAll(r *frame.Reader) {
 	defer close(c.read)
 	err := c.take(r)
 	c.mu.Lock()
-	if c.ended = fmt.Errorf("%w: rank 0 at %s has closed the connection", engine.ErrLost, c.at); !errors.Is(err, io.EOF) {
+	c.ended = fmt.Errorf("%w: rank 0 at %s has closed the connection", engine.ErrLost, c.at)
+	if !errors.Is(err, io.EOF) {
 		c.ended = fmt.Errorf("%w: %w", engine.ErrLost, err)
 	}
 	for n, to := range c.requests {

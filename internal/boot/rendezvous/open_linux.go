@@ -52,7 +52,8 @@ func Open(c Config) (*Client, error) {
 	var stop func()
 	if c.Rank == 0 {
 		s = newServer(c.Size, c.Timeout)
-		if stop, err = w.listen(s); err != nil {
+		stop, err = w.listen(s)
+		if err != nil {
 			return nil, fmt.Errorf("rank 0 of %d cannot listen at %s: %w: choose another port if another job uses it", c.Size, c.Addr, err)
 		}
 	}
@@ -173,7 +174,8 @@ func (w *way) connect() (*Client, error) {
 		conn, at, err := w.dial()
 		if err == nil {
 			var p *Client
-			if p, err = open(conn, w.Config, at); err == nil {
+			p, err = open(conn, w.Config, at)
+			if err == nil {
 				return p, nil
 			}
 			conn.Close()
@@ -208,7 +210,8 @@ func (w *way) dial() (conn io.ReadWriteCloser, at string, err error) {
 	}
 	ip := address.IP{127, 0, 0, 1}
 	if w.Rank != 0 {
-		if ip, err = address.Lookup(w.host); err != nil {
+		ip, err = address.Lookup(w.host)
+		if err != nil {
 			return nil, "", err
 		}
 	}

@@ -158,7 +158,8 @@ func (s *server) others(p *peer) (list []*peer) {
 
 func (s *server) put(p *peer, number uint32, name, value string) {
 	s.mu.Lock()
-	if p.puts++; p.puts > keysMax {
+	p.puts++
+	if p.puts > keysMax {
 		s.mu.Unlock()
 		p.send(done(number, doneFailed, fmt.Sprintf("rank %d has put more than %d values", p.rank, keysMax)))
 		return

@@ -60,7 +60,8 @@ func TestRegroupKeepsTheSequence(t *testing.T) {
 func shortest(m *Typemap) int {
 	short, n := len(m.Entries), 0
 	for i, e := range m.Entries {
-		if n++; i == len(m.Entries)-1 || m.Entries[i+1].Off != e.Off+e.Elem.Size {
+		n++
+		if i == len(m.Entries)-1 || m.Entries[i+1].Off != e.Off+e.Elem.Size {
 			short, n = min(short, n), 0
 		}
 	}

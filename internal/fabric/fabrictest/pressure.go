@@ -28,7 +28,8 @@ func (r *rank) fill(to int) {
 		refused, size := l.refused, len(l.buf)
 		r.mu.Unlock()
 		if taken {
-			if bytes += size + wire.HeaderSize; bytes > takenMax {
+			bytes += size + wire.HeaderSize
+			if bytes > takenMax {
 				r.job.failf("rank %d: %d bytes were taken for %d, which does not poll", r.me, bytes, to)
 			}
 			continue

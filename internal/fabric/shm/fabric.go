@@ -172,7 +172,8 @@ func (f *Fabric) connect(to int) *Outgoing {
 func (f *Fabric) Poll(s fabric.Sink, hint int) int {
 	f.Settle() // the peer may sleep until it has the frame, and this process wait for the answer
 	n := f.drainAll(s)
-	if f.turns++; n == 0 || f.turns%scanEvery == 0 {
+	f.turns++
+	if n == 0 || f.turns%scanEvery == 0 {
 		if f.node.Losing() {
 			n += f.deliverLosses(s)
 		}
@@ -195,7 +196,8 @@ func (f *Fabric) drainAll(s fabric.Sink) int {
 			continue
 		}
 		burst := 1
-		if c.busy++; c.busy > 2 {
+		c.busy++
+		if c.busy > 2 {
 			burst = pollBurst
 			c.rec.In.Ahead()
 		}

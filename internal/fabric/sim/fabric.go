@@ -50,7 +50,8 @@ func (f *Fabric) Send(to int, h *wire.Header, payload []byte) bool {
 		w = &way{}
 		peer.from[f.me] = w
 	}
-	if w.refused = !closed && w.bytes > 0 && w.bytes+wire.HeaderSize+len(payload) > window; w.refused {
+	w.refused = !closed && w.bytes > 0 && w.bytes+wire.HeaderSize+len(payload) > window
+	if w.refused {
 		peer.mu.Unlock()
 		return false
 	}
@@ -132,7 +133,8 @@ func (f *Fabric) take() *frame {
 	}
 	f.port.Take(at)
 	w := f.from[x.from]
-	if w.bytes -= x.bytes(); w.refused {
+	w.bytes -= x.bytes()
+	if w.refused {
 		w.refused = false
 		f.net.ranks[x.from].Wake() // a Send may succeed
 	}
@@ -160,7 +162,8 @@ func (f *Fabric) Sleep() {
 		f.mu.Lock()
 		at, ok := f.taken()
 		wait, closed := at-f.net.Now(), f.closed
-		if ok = ok && f.armed; ok && wait <= 0 {
+		ok = ok && f.armed
+		if ok && wait <= 0 {
 			f.armed = false
 		}
 		f.mu.Unlock()

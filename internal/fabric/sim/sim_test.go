@@ -66,7 +66,8 @@ func TestTimesOfTheModel(t *testing.T) {
 		} {
 			s := &sink{net: net}
 			for f := net.Fabric(x.rank); len(s.times) < len(x.want); {
-				if f.Arm(); f.Poll(s, -1) == 0 {
+				f.Arm()
+				if f.Poll(s, -1) == 0 {
 					f.Sleep()
 				}
 			}

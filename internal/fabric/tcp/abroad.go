@@ -68,7 +68,8 @@ func (a *abroad) dismiss(gone func(g guest) bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for tag, list := range a.tags {
-		if list = slices.DeleteFunc(list, gone); len(list) == 0 {
+		list = slices.DeleteFunc(list, gone)
+		if len(list) == 0 {
 			delete(a.tags, tag)
 		} else {
 			a.tags[tag] = list

@@ -180,7 +180,8 @@ func (d *connector) handshake(place int, conn *socket) (from visitor, h *wire.Ac
 	if err != nil {
 		return from, nil, err
 	}
-	if from, h, err = d.greeted(ctx, &hello); err != nil {
+	from, h, err = d.greeted(ctx, &hello)
+	if err != nil {
 		return from, nil, err
 	}
 	d.mu.Lock()

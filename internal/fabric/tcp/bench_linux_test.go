@@ -74,7 +74,8 @@ func BenchmarkPingPong(b *testing.B) {
 			n := 0
 			turn := func() {
 				sendNow(fs[0], s, 1, &h, buf)
-				for n++; s.frames < n; {
+				n++
+				for s.frames < n {
 					fs[0].Poll(s, 1)
 				}
 			}
@@ -209,11 +210,13 @@ func bandwidth(b *testing.B, fs []made) {
 	b.ReportAllocs()
 	for b.Loop() {
 		turn()
-		for n++; s.frames < n; { // one message stays in flight
+		n++
+		for s.frames < n { // one message stays in flight
 			fs[0].Poll(s, 1)
 		}
 	}
-	for n++; s.frames < n; {
+	n++
+	for s.frames < n {
 		fs[0].Poll(s, 1)
 	}
 	stop.Store(true)
@@ -236,7 +239,8 @@ func BenchmarkRawBandwidth(b *testing.B) {
 			if k == 0 {
 				return
 			}
-			for n += k; n >= message; n -= message {
+			n += k
+			for ; n >= message; n -= message {
 				sys.Send(y, buf[:1])
 			}
 		}
@@ -257,7 +261,8 @@ func BenchmarkRawBandwidth(b *testing.B) {
 	b.SetBytes(message)
 	for b.Loop() {
 		turn()
-		for n++; got < n; {
+		n++
+		for got < n {
 			k, _ := sys.Recv(x, ack[:])
 			got += k
 		}

@@ -205,7 +205,8 @@ func (d *connector) open(to int) {
 		defer cancel()
 		if addr == "" {
 			var err error
-			if addr, err = d.find(ctx, to); err != nil {
+			addr, err = d.find(ctx, to)
+			if err != nil {
 				d.fail(ctx, to, "an unknown address", err)
 				return
 			}
@@ -368,7 +369,8 @@ func (d *connector) pair(from, to int, address string) (wire.Pair, error) {
 	var err error
 	if d.job.Key != nil {
 		_, key, _ := strings.Cut(address, KeyMark)
-		if p.Secret, err = wire.PairSecret(d.job.Key, key); err != nil {
+		p.Secret, err = wire.PairSecret(d.job.Key, key)
+		if err != nil {
 			err = fmt.Errorf("%w: %w", wire.ErrRefused, err)
 		}
 	}
@@ -394,7 +396,8 @@ func (d *connector) acceptFrom(ctx context.Context, from int) (wire.Pair, error)
 	d.mu.Unlock()
 	if addr == "" {
 		var err error
-		if addr, err = d.find(ctx, from); err != nil {
+		addr, err = d.find(ctx, from)
+		if err != nil {
 			return wire.Pair{}, err
 		}
 	}

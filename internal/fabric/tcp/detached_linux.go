@@ -24,7 +24,8 @@ func (f *Fabric) countFind(l *link) {
 	if l.arms != f.arms {
 		l.arms, l.finds = f.arms, 0
 	}
-	if l.finds++; l.finds >= detachAfter && !l.detached && !l.watched && len(f.detached) < detachedMax && !f.sleep.armed.Load() && f.routes.At(l.peer).link == l {
+	l.finds++
+	if l.finds >= detachAfter && !l.detached && !l.watched && len(f.detached) < detachedMax && !f.sleep.armed.Load() && f.routes.At(l.peer).link == l {
 		if f.set.Remove(l.fd) == nil {
 			l.detached = true
 			f.detached = append(f.detached, l)

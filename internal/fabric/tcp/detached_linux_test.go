@@ -153,7 +153,8 @@ func TestConnectionsOutsideEnd(t *testing.T) {
 			t.Error("what has ended is kept")
 		}
 		f.Arm()
-		if f.Poll(sinks[0], -1); sinks[0].downs[2] != nil {
+		f.Poll(sinks[0], -1)
+		if sinks[0].downs[2] != nil {
 			t.Error("another one is lost, too")
 			continue
 		}

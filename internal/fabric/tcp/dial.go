@@ -44,7 +44,8 @@ func (d *connector) dialLoop(ctx, attempt context.Context, to int, addr string) 
 		// An attempt that took longer than a host has to answer shows that this process was
 		// not running.
 		silent += min(time.Since(looked), d.limits.connect)
-		if looked = time.Now(); !errors.Is(err, errNoAnswer) {
+		looked = time.Now()
+		if !errors.Is(err, errNoAnswer) {
 			silent = 0
 		}
 		if last == nil || ctx.Err() == nil && time.Now().Before(end) { // a socket may reach its deadline before ctx does

@@ -267,7 +267,8 @@ func (f *Fabric) adopt(s fabric.Sink) int {
 		case r.conn != nil:
 			l, err := newLink(r.peer, r.conn, r.seal, f.limits.buffer)
 			if err == nil {
-				if err = f.set.Add(l.fd, int32(l.peer)); err != nil {
+				err = f.set.Add(l.fd, int32(l.peer))
+				if err != nil {
 					sys.CloseFD(l.fd)
 				}
 			}

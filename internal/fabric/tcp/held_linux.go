@@ -89,7 +89,8 @@ func (l *link) flush(f *Fabric) bool {
 	n, e := sys.Send(l.fd, l.held[l.heldSent:])
 	switch {
 	case e == 0:
-		if l.heldSent += n; l.heldSent < len(l.held) {
+		l.heldSent += n
+		if l.heldSent < len(l.held) {
 			l.block(f)
 			return false
 		}

@@ -101,7 +101,8 @@ func sendNumbered(t *testing.T, f *Fabric, i, n int) {
 func TestHeldFramesLeaveBeforeSleep(t *testing.T) {
 	heldCases(t, func(t *testing.T, f *Fabric, fs []made) {
 		holdAll(t, f, 0, 3)
-		if f.Arm(); f.calls != 1 {
+		f.Arm()
+		if f.calls != 1 {
 			t.Fatalf("%d system calls in Arm for 4 held frames, want 1", f.calls)
 		}
 		f.Disarm()
@@ -187,7 +188,8 @@ func TestHeldFramesAllocateNothing(t *testing.T) {
 			for range 8 {
 				f.Hold(1, &h, b)
 			}
-			for f.Release(1); s.frames < want; {
+			f.Release(1)
+			for s.frames < want {
 				fs[1].Poll(s, 0)
 			}
 		}); n > 0 && !testrun.Race {

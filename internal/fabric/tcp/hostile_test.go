@@ -81,7 +81,8 @@ func TestS3TamperingEndsTheConnection(t *testing.T) {
 		cases["bit "+string('a'+rune(bit%26))] = func(n int, b []byte) [][]byte {
 			if n == at {
 				k := int(bit) % (8 * len(b))
-				if b[k/8] ^= 1 << (k % 8); k < 32 { // the length: as many bytes as it may announce follow
+				b[k/8] ^= 1 << (k % 8)
+				if k < 32 { // the length: as many bytes as it may announce follow
 					return [][]byte{b, make([]byte, wire.RecordMax)}
 				}
 			}

@@ -31,7 +31,8 @@ func spread(t testing.TB, h *hosttest.Hosts, n int, six bool, l limits) []made {
 			j.Host = append(j.Host, int32(k%h.Len()))
 		}
 		here := i % h.Len()
-		if j.Listen = h.Addr(here); six {
+		j.Listen = h.Addr(here)
+		if six {
 			j.Listen = h.Addr6(here)
 		}
 		l := l

@@ -17,7 +17,8 @@ func keyed(t *testing.T, n int, l limits) (list []Config) {
 		j := job(i, n)
 		j.Secret = [32]byte{}
 		var err error
-		if j.Key, err = ecdh.X25519().GenerateKey(rand.Reader); err != nil {
+		j.Key, err = ecdh.X25519().GenerateKey(rand.Reader)
+		if err != nil {
 			t.Fatal(err)
 		}
 		list = append(list, Config{Job: j, limits: l})

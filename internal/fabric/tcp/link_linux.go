@@ -83,7 +83,8 @@ func newLink(peer int, conn *socket, seal *wire.Sealed, buffer int) (*link, erro
 	}
 	l := &link{peer: peer, fd: -1, seal: seal}
 	e := raw.Control(func(fd uintptr) { l.fd, err = sys.DupSocket(fd) })
-	if err = errors.Join(e, err); err != nil {
+	err = errors.Join(e, err)
+	if err != nil {
 		return nil, err
 	}
 	if err := sys.TuneSocket(l.fd, buffer); err != nil {
@@ -138,7 +139,8 @@ func (l *link) send(f *Fabric, h *wire.Header, payload []byte) bool {
 		f.broken = true
 		return true
 	}
-	if l.sent += n; l.sent == total {
+	l.sent += n
+	if l.sent == total {
 		l.sent = 0
 		l.accept(f)
 		return true
@@ -188,9 +190,12 @@ func (l *link) receive(f *Fabric, s fabric.Sink) (did int, err error) {
 		f.delivering = !planted.AnswersAlone
 		if l.place == nil {
 			l.w += n
-		} else if l.filled += n; l.filled >= len(l.place) {
-			l.w = l.filled - len(l.place)
-			l.placed(f, s)
+		} else {
+			l.filled += n
+			if l.filled >= len(l.place) {
+				l.w = l.filled - len(l.place)
+				l.placed(f, s)
+			}
 		}
 		k := 0
 		switch {
@@ -201,10 +206,12 @@ func (l *link) receive(f *Fabric, s fabric.Sink) (did int, err error) {
 		case l.place == nil:
 			k, err = l.deliver(f, s)
 		}
-		if f.delivering = false; len(f.holding) > 0 {
+		f.delivering = false
+		if len(f.holding) > 0 {
 			f.sendAnswers()
 		}
-		if did += k; err != nil || n < asked || l.message {
+		did += k
+		if err != nil || n < asked || l.message {
 			l.message = false
 			return did, err
 		}
@@ -267,7 +274,8 @@ func (l *link) deliver(f *Fabric, s fabric.Sink) (did int, err error) {
 			continue
 		}
 		l.place = s.Place(l.peer, &l.h)
-		if l.gather = l.place == nil; l.gather {
+		l.gather = l.place == nil
+		if l.gather {
 			l.place = f.buffer()
 		}
 		l.place = l.place[:size]

@@ -22,7 +22,8 @@ func TestLongMessagesAreSentByFrameBesideShortOnes(t *testing.T) {
 	long := func(f *Fabric, to int) bool { // whether a long message is sent in runs
 		h := wire.Header{Kind: wire.Data}
 		n := f.SendRun(to, &h, [][]byte{make([]byte, 2*chunkMax)})
-		if sent += n / chunkMax; n == 2*chunkMax {
+		sent += n / chunkMax
+		if n == 2*chunkMax {
 			return true
 		} else if n != 0 {
 			t.Fatalf("%d bytes are sent, want all %d or none", n, 2*chunkMax)

@@ -59,7 +59,8 @@ func TestS8_CallersOfPorts(t *testing.T) {
 		}
 		got, _ := io.ReadAll(conn)
 		if want := 0; strings.HasPrefix(what, "replayed") {
-			if want = wire.ChallengeSize; len(got) != want {
+			want = wire.ChallengeSize
+			if len(got) != want {
 				t.Errorf("%s: %d bytes, want %d", what, len(got), want)
 			}
 		} else if len(got) != want {

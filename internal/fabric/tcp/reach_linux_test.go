@@ -92,7 +92,8 @@ func TestAnsweredIsKnownWithoutLooking(t *testing.T) {
 	defer ln.Close()
 	var socket syscall.RawConn
 	conn, err := connect(t.Context(), ln.addr(), func(c syscall.RawConn) error {
-		if socket = c; answered(c) {
+		socket = c
+		if answered(c) {
 			t.Error("answered before it was called")
 		}
 		return nil
@@ -103,7 +104,8 @@ func TestAnsweredIsKnownWithoutLooking(t *testing.T) {
 	if !answered(socket) {
 		t.Error("not answered although connected")
 	}
-	if conn.Close(); answered(socket) {
+	conn.Close()
+	if answered(socket) {
 		t.Error("answered after it was closed")
 	}
 }

@@ -47,7 +47,8 @@ func (f *Fabric) SendRun(to int, h *wire.Header, payload [][]byte) (taken int) {
 		n := min(chunkMax, size-taken)
 		next.Size = uint32(n)
 		if gone < wire.HeaderSize+n {
-			if l.sent = gone; gone > 0 {
+			l.sent = gone
+			if gone > 0 {
 				l.refuse(f, &next)
 			}
 			break
@@ -70,7 +71,8 @@ func (f *Fabric) frame(h *wire.Header, payload [][]byte, size int) (held int) {
 		next.Encode(run.heads[i][:])
 		run.pieces.Add(run.heads[i][:])
 		next.Arg += uint64(n)
-		for held += n; n > 0; {
+		held += n
+		for n > 0 {
 			if len(b) == 0 {
 				b, payload = payload[0], payload[1:]
 			}

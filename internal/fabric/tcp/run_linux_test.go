@@ -17,7 +17,8 @@ func sendLong(f made, to int, h wire.Header, payload []byte, pieces [][]byte, po
 		next := h
 		next.Arg = uint64(at)
 		n := f.(fabric.Runner).SendRun(to, &next, cut(pieces, payload[at:]))
-		if at += n; at == len(payload) {
+		at += n
+		if at == len(payload) {
 			return
 		}
 		size := min(f.ChunkMax(), len(payload)-at)

@@ -38,10 +38,12 @@ const (
 )
 
 func (p *sleeper) open() (err error) {
-	if p.set, err = sys.NewEpoll(); err != nil {
+	p.set, err = sys.NewEpoll()
+	if err != nil {
 		return err
 	}
-	if p.bell, err = sys.NewBell(); err != nil {
+	p.bell, err = sys.NewBell()
+	if err != nil {
 		p.set.Close()
 	}
 	return err

@@ -29,7 +29,8 @@ func (s *socket) hurry() error { return nil }
 
 // ends returns the addresses of this end and of the other one.
 func (s *socket) ends() (own, peer address.IP, err error) {
-	if own, _, err = address.Split(s.LocalAddr().String()); err == nil {
+	own, _, err = address.Split(s.LocalAddr().String())
+	if err == nil {
 		peer, _, err = address.Split(s.RemoteAddr().String())
 	}
 	return own, peer, err

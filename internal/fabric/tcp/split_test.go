@@ -100,7 +100,8 @@ func TestStreamCutAnywhereEndsInDown(t *testing.T) {
 					}
 					n := 0 // number of whole frames
 					for size := 0; ; n++ {
-						if size += wire.HeaderSize + len(frames[n].payload); sealed {
+						size += wire.HeaderSize + len(frames[n].payload)
+						if sealed {
 							size += wire.RecordOverhead
 						}
 						if size > at {

@@ -124,7 +124,8 @@ func (f *streams) Send(to int, h *wire.Header, payload []byte) bool {
 	if l.left { // a new connection follows
 		return false
 	}
-	if l.refused = len(l.out) >= bufferMax && !l.ended; l.refused {
+	l.refused = len(l.out) >= bufferMax && !l.ended
+	if l.refused {
 		return false
 	}
 	if l.ended {
@@ -297,7 +298,8 @@ func (f *streams) receive(s fabric.Sink, l *stream) (did int) {
 	if err == nil || err == io.EOF && l.heard && !flushed { // this process leaves next
 		return did
 	}
-	if l.last++; did == turnMax && l.last <= lastTurns {
+	l.last++
+	if did == turnMax && l.last <= lastTurns {
 		return did
 	}
 	f.release(l)
@@ -324,7 +326,8 @@ func (f *streams) next(l *stream, b []byte) (n int, payload []byte, err error) {
 	if err := f.h.Decode(b); err != nil {
 		return 0, nil, err
 	}
-	if n = wire.HeaderSize + int(f.h.Size); n > len(b) {
+	n = wire.HeaderSize + int(f.h.Size)
+	if n > len(b) {
 		return 0, nil, nil
 	}
 	return n, b[wire.HeaderSize:n:n], nil

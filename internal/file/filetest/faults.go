@@ -116,7 +116,8 @@ func length(list [][]byte) (n int) {
 func first(list [][]byte, n int) (out [][]byte) {
 	for _, b := range list {
 		b = b[:min(n, len(b))]
-		if n -= len(b); len(b) > 0 {
+		n -= len(b)
+		if len(b) > 0 {
 			out = append(out, b)
 		}
 	}

@@ -35,7 +35,8 @@ func open(t testing.TB, n int) (*inproc.World, []*node.Node) {
 	}
 	nodes := make([]*node.Node, n)
 	for i := range nodes {
-		if nodes[i], err = w.Open(i); err != nil {
+		nodes[i], err = w.Open(i)
+		if err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -61,7 +61,8 @@ func TestEveryFaultIsLookedFor(t *testing.T) {
 		}
 		for _, x := range s.tests {
 			for _, run := range strings.Split(x.run, "|") {
-				if run, _, _ = strings.Cut(run, "/"); !tests.declare(t, x.pkg, strings.Trim(run, "^$")) {
+				run, _, _ = strings.Cut(run, "/")
+				if !tests.declare(t, x.pkg, strings.Trim(run, "^$")) {
 					t.Errorf("%s: %s has no test %s", s.name, x.pkg, run)
 				}
 			}

@@ -84,7 +84,8 @@ func TestSleepersThatAreAheadAreCaughtUpWith(t *testing.T) {
 func TestYieldsForfeitTheSlice(t *testing.T) {
 	s := pair()
 	s.until(time.Microsecond)
-	if s.yield(0); s.cores[0].running != 1 {
+	s.yield(0)
+	if s.cores[0].running != 1 {
 		t.Error("a thread that yields keeps the core")
 	}
 	s.until(s.m.Tick + time.Microsecond)

@@ -73,7 +73,8 @@ func (l *List) index(addr uint64) int {
 func (l *List) Find(addr, n uint64) *Region {
 	i := l.index(addr)
 	if i == len(l.regions) || l.regions[i].Addr != addr {
-		if i--; i < 0 {
+		i--
+		if i < 0 {
 			return nil
 		}
 	}
@@ -133,7 +134,8 @@ func (l *List) join(i int, addr, n uint64) *Region {
 	keep := []any{first.Keep}
 	have := uint64(len(first.Memory.Mem)) - (addr - first.Addr)
 	for last := first; have < n; {
-		if i++; i == len(l.regions) || l.regions[i].Addr != last.End() {
+		i++
+		if i == len(l.regions) || l.regions[i].Addr != last.End() {
 			return nil
 		}
 		last = l.regions[i]

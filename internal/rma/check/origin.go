@@ -62,7 +62,8 @@ type pageList struct {
 }
 
 func (m *pageList) remove() {
-	if m.complete++; 2*m.complete > len(m.list) {
+	m.complete++
+	if 2*m.complete > len(m.list) {
 		m.list, m.complete = slices.DeleteFunc(m.list, func(p *Pending) bool { return !p.kept }), 0
 	}
 }
@@ -245,7 +246,8 @@ func (c *origin) remove(p *Pending) {
 	}
 	if p.eachPage(func(k uint64) {
 		if m := c.pages[k]; m != nil { // an operation that is in a page twice may have left it
-			if m.remove(); len(m.list) == 0 {
+			m.remove()
+			if len(m.list) == 0 {
 				delete(c.pages, k)
 			}
 		}

@@ -259,7 +259,8 @@ func (w *Window) bytes(rank int, x span) string {
 	text := fmt.Sprintf("bytes %d to %d of rank %d", x.lo, x.hi-1, rank)
 	if unit := uint64(w.host.Unit(rank)); unit > 1 {
 		first, last := x.lo/unit, (x.hi-1)/unit
-		if text += fmt.Sprintf(" (displacement %d", first); last != first {
+		text += fmt.Sprintf(" (displacement %d", first)
+		if last != first {
 			text += fmt.Sprintf(" to %d", last)
 		}
 		text += ")"

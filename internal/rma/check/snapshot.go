@@ -156,7 +156,8 @@ func differ(a, b []byte) (lo, hi int) {
 	for lo < len(a) && a[lo] == b[lo] {
 		lo++
 	}
-	for hi = len(a); hi > lo && a[hi-1] == b[hi-1]; {
+	hi = len(a)
+	for hi > lo && a[hi-1] == b[hi-1] {
 		hi--
 	}
 	return lo, hi
