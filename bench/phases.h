@@ -2,8 +2,8 @@
  * A part of halobench.c: communication between phases of computation. A step is a computation of -sizes
  * microseconds, then an operation. The computation is a fixed amount of work: where other processes take the
  * core away, it takes longer. The times of the operations of all ranks, the wait for a slower rank included,
- * are sorted: printed are the median, the 99th percentile, the mean, and the processor time of a rank in a step
- * beyond the computation.
+ * are sorted: printed are the median, the 99th percentile, the mean, the processor time of a rank in a step
+ * beyond the computation, and how long a whole step takes, computation included.
  *
  * exchange   4 messages of 1,920 bytes: two to the next rank and the previous, and two from them
  * stencil    messages of 1 KiB to and from the neighbours in a periodic grid of two dimensions
@@ -131,9 +131,9 @@ static double processor_us(void)
 }
 
 /* phase_steps runs steps with an operation, and returns how many; times has the time of each. */
-static int phase_steps(void (*step)(void), long us, double *times, double *processor)
+static int phase_steps(void (*step)(void), long us, double *times, double *processor, double *whole)
 {
-    double of_us = work_in_us(), begin = 0, spent = 0, computed = 0;
+    double of_us = work_in_us(), begin = 0, warmed = 0, spent = 0, computed = 0;
     unsigned seed = rank + 1;
     int n = 0, more = 1;
     MPI_Barrier(MPI_COMM_WORLD);
@@ -159,7 +159,10 @@ static int phase_steps(void (*step)(void), long us, double *times, double *proce
         }
         more = warm || (now() - begin < PHASE_US && n + PHASE_BLOCK <= PHASE_STEPS);
         MPI_Bcast(&more, 1, MPI_INT, 0, MPI_COMM_WORLD);
+        if (warm)
+            warmed = now();
     }
+    *whole = (now() - warmed) / n;
     *processor = (spent - computed) / n;
     return n;
 }
@@ -168,7 +171,7 @@ static void phases_of(const char *name)
 {
     static double times[PHASE_STEPS];
     long us = size;
-    double *all = rank ? NULL : malloc(ranks * sizeof times), processor, sum;
+    double *all = rank ? NULL : malloc(ranks * sizeof times), processor, whole, sum;
     if (posix_memalign((void **)&sendbuf, 4096, 4096) || posix_memalign((void **)&recvbuf, 4096, 4096) || (rank == 0 && !all))
         fail("out of memory", "");
     memset(sendbuf, 0, 4096);
@@ -199,7 +202,7 @@ static void phases_of(const char *name)
             MPIX_Win_notify_init(phase_win, 0, 1, &notified);
         }
 #endif
-        int n = phase_steps(phases[i].step, us, times, &processor);
+        int n = phase_steps(phases[i].step, us, times, &processor, &whole);
         MPI_Gather(times, n, MPI_DOUBLE, all, n, MPI_DOUBLE, 0, MPI_COMM_WORLD);
         MPI_Reduce(&processor, &sum, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
         if (rank == 0) {
@@ -207,8 +210,8 @@ static void phases_of(const char *name)
             for (int k = 0; k < n * ranks; k++)
                 mean += all[k] / n / ranks;
             double middle = median(all, n * ranks);
-            printf("{\"bench\":\"%s\",\"fabric\":\"%s\",\"ranks\":%d,\"op\":\"%s\",\"layout\":\"%s\",\"size\":%ld,\"us\":%.4f,\"p99_us\":%.4f,\"mean_us\":%.4f,\"processor_us\":%.4f}\n",
-                   name, fabric, ranks, phases[i].name, uneven, us, middle, all[n * ranks * 99 / 100], mean, sum / ranks);
+            printf("{\"bench\":\"%s\",\"fabric\":\"%s\",\"ranks\":%d,\"op\":\"%s\",\"layout\":\"%s\",\"size\":%ld,\"us\":%.4f,\"p99_us\":%.4f,\"mean_us\":%.4f,\"processor_us\":%.4f,\"step_us\":%.4f}\n",
+                   name, fabric, ranks, phases[i].name, uneven, us, middle, all[n * ranks * 99 / 100], mean, sum / ranks, whole);
             fflush(stdout);
         }
         if (notified != MPI_REQUEST_NULL) {

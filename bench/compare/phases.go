@@ -8,11 +8,12 @@ import (
 )
 
 // phaseRows are the figures of operations between phases of computation, alone and beside strangers: processes of
-// others that compute all the time. See bench/phases.h.
+// others that compute all the time. See bench/phases.h. The time of a whole step is what a program sees: beside strangers
+// it also says how much of the cores the ranks have.
 func phaseRows() (rows []row) {
 	add := func(op, fabric, uneven string, ranks, us, strangers int) {
-		r := row{bench: "phases", fabric: fabric, ranks: ranks, size: us, strangers: strangers, unit: "us", bars: []bar{{factor: 1, of: "best"}},
-			variant: op}
+		r := row{bench: "phases", fabric: fabric, ranks: ranks, size: us, strangers: strangers, unit: "us", variant: op}
+		bars := []bar{{factor: 1, of: "best"}}
 		name := fmt.Sprintf("phases %s %d us", op, us)
 		if ranks != 2 || fabric != "shm" {
 			r.args = "-op " + op
@@ -27,13 +28,14 @@ func phaseRows() (rows []row) {
 			name += fmt.Sprintf(" beside %d", strangers)
 		}
 		if op == "notify" {
-			r.bars = nil // the peers have none
+			bars = nil // the peers have none
 		}
-		for _, of := range []string{"", "p99", "processor"} {
+		for _, of := range []string{"", "p99", "processor", "step"} {
 			r.name, r.of = name, of
 			if of != "" {
 				r.name += " " + of
 			}
+			r.bars = bars
 			if of == "processor" {
 				r.bars = nil
 			}

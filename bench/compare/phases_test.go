@@ -8,12 +8,12 @@ import (
 	"testing"
 )
 
-// A row has the median, the 99th percentile or the processor time of the line with its operation.
+// A row has the median, the 99th percentile, the processor time or the time of a step of the line with its operation.
 func TestPhaseLinesFindTheirRows(t *testing.T) {
 	lines, err := parseLines(strings.NewReader(
-		`{"bench":"phases","fabric":"shm","ranks":2,"op":"exchange","layout":"","size":20,"us":1.5,"p99_us":30,"mean_us":2,"processor_us":1.75}
+		`{"bench":"phases","fabric":"shm","ranks":2,"op":"exchange","layout":"","size":20,"us":1.5,"p99_us":30,"mean_us":2,"processor_us":1.75,"step_us":23}
 {"bench":"phases","fabric":"shm","ranks":2,"op":"exchange","layout":"skewed","size":20,"us":20.5,"p99_us":50,"mean_us":22,"processor_us":-0.5}
-{"bench":"phases","fabric":"tcp","ranks":2,"op":"allreduce","layout":"","size":20,"us":9,"p99_us":19,"mean_us":10,"processor_us":3}
+{"bench":"phases","fabric":"tcp","ranks":2,"op":"allreduce","layout":"","size":20,"us":9,"p99_us":19,"mean_us":10,"processor_us":3,"step_us":31}
 `))
 	if err != nil {
 		t.Fatal(err)
@@ -27,9 +27,9 @@ func TestPhaseLinesFindTheirRows(t *testing.T) {
 		}
 	}
 	want := map[string]float64{
-		"phases exchange 20 us": 1.5, "phases exchange 20 us p99": 30, "phases exchange 20 us processor": 1.75,
+		"phases exchange 20 us": 1.5, "phases exchange 20 us p99": 30, "phases exchange 20 us processor": 1.75, "phases exchange 20 us step": 23,
 		"phases exchange 20 us skewed": 20.5, "phases exchange 20 us skewed p99": 50,
-		"phases allreduce 20 us 2 ranks tcp": 9, "phases allreduce 20 us 2 ranks tcp p99": 19, "phases allreduce 20 us 2 ranks tcp processor": 3,
+		"phases allreduce 20 us 2 ranks tcp": 9, "phases allreduce 20 us 2 ranks tcp p99": 19, "phases allreduce 20 us 2 ranks tcp processor": 3, "phases allreduce 20 us 2 ranks tcp step": 31,
 	}
 	if fmt.Sprint(found) != fmt.Sprint(want) {
 		t.Errorf("rows %v, want %v", found, want)

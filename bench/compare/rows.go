@@ -23,7 +23,7 @@ type row struct {
 	bars    []bar
 	library float64 // bar of the C library: at most so many times the best peer's figure (for rates: at least); 0: none
 
-	of        string // which figure of the line: "attentive" of passive, "p99" or "processor" of phases; or ""
+	of        string // which figure of the line: "attentive" of passive, "p99", "processor" or "step" of phases; or ""
 	strangers int    // processes that compute meanwhile
 }
 
@@ -333,6 +333,7 @@ type line struct {
 	P99       float64 `json:"p99_us,omitempty"`
 	Mean      float64 `json:"mean_us,omitempty"`
 	Processor float64 `json:"processor_us,omitempty"`
+	Whole     float64 `json:"step_us,omitempty"`
 }
 
 // variant is what tells the line from others of the same benchmark and size.
@@ -373,6 +374,8 @@ func (r *row) figure(l line) (float64, bool) {
 			v = l.P99
 		case r.of == "processor":
 			v = l.Processor
+		case r.of == "step":
+			v = l.Whole
 		case l.Bench == "passive" && l.Early < l.Ops:
 			v = math.Inf(1) // not complete until the target called MPI again
 		case l.Bench == "passive":

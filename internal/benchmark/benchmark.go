@@ -106,7 +106,7 @@ func kinds() []kind {
 		{"mtflush", "puts of one byte, or other operations, and flushes in many goroutines at once", []int{1}, 2},
 		{"passive", "operations on a target that computes and does not call Halo", []int{1}, 2},
 		{"seeds", "the experiments of the paper on extensions: see -peers and -svg", []int{1}, 2},
-		{"phases", "times of operations between computations of that many us: median, 99th percentile, mean, processor time", []int{5, 20, 60, 500}, 0},
+		{"phases", "times of operations between computations of that many us: median, 99th percentile, mean, processor time, and a whole step", []int{5, 20, 60, 500}, 0},
 		{"guideline", "time of a call, and of others with the same effect, for buffers that are written and read between calls", []int{8, 4 << 10, 1 << 20}, 0},
 		{"waitsome", "time to complete one of that many receives, by Waitsome and by a Wait for each", []int{600, 6000, 60000}, -2},
 		{"proxy", "wall time of small applications: cg, md, fft, wavefront, tasks, walk", []int{0}, 0},

@@ -101,7 +101,7 @@ func TestJSONOfEveryBenchmark(t *testing.T) {
 // resolution of the clocks.
 func phaseLines() (lines []string) {
 	for _, op := range phaseOps() {
-		lines = append(lines, fmt.Sprintf(`{"bench":"phases","fabric":"X","ranks":3,"op":%q,"layout":"","size":5,"us":F,"p99_us":F,"mean_us":F,"processor_us":-?F}`, op))
+		lines = append(lines, fmt.Sprintf(`{"bench":"phases","fabric":"X","ranks":3,"op":%q,"layout":"","size":5,"us":F,"p99_us":F,"mean_us":F,"processor_us":-?F,"step_us":F}`, op))
 	}
 	return lines
 }

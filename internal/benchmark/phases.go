@@ -65,7 +65,7 @@ func measurePhases(world *mpi.Comm, p *Plan, s *phaseOp, us int, report *Report)
 	limit := phaseTime / max(p.shorten, 1)
 	l := &phaseLoop{world: world, step: s.step, us: float64(us), roundsInUS: roundsInUS(),
 		uneven: p.Uneven, seed: uint32(world.Rank() + 1), calculated: 1}
-	times, processor, err := l.run(limit)
+	times, processor, whole, err := l.run(limit)
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func measurePhases(world *mpi.Comm, p *Plan, s *phaseOp, us int, report *Report)
 		mean += t / float64(len(all))
 	}
 	return report.Add(Result{Bench: p.Name, Fabric: p.Fabric, Ranks: world.Size(), Size: us, Op: s.name, Layout: p.Uneven, US: median(all),
-		P99: all[len(all)*99/100], Mean: mean, Processor: sum[0] / float64(world.Size())})
+		P99: all[len(all)*99/100], Mean: mean, Processor: sum[0] / float64(world.Size()), Whole: whole})
 }
 
 // phaseLoop is a loop of steps, each a computation and an operation.
@@ -94,16 +94,17 @@ type phaseLoop struct {
 	calculated float64
 }
 
-// run runs steps, and returns the times of the operations in us, and the processor time of a step beyond the
-// computation. The first block warms up.
-func (l *phaseLoop) run(limit time.Duration) (times []float64, processor float64, err error) {
+// run runs steps, and returns the times of the operations in us, the processor time of a step beyond the
+// computation, and the time of a whole step. The first block warms up.
+func (l *phaseLoop) run(limit time.Duration) (times []float64, processor, whole float64, err error) {
 	times = make([]float64, 0, phaseSteps+phaseBlock)
 	more := []bool{true}
 	spent, computed := time.Duration(0), 0.0
 	if err := l.world.Barrier(); err != nil {
-		return nil, 0, err
+		return nil, 0, 0, err
 	}
 	begin := time.Now()
+	warmed := begin
 	for warm := true; more[0]; warm = false {
 		n, before := len(times), sys.ProcessorTime()
 		for range phaseBlock {
@@ -111,7 +112,7 @@ func (l *phaseLoop) run(limit time.Duration) (times []float64, processor float64
 			l.calculated = calculate(l.calculated, int(part*l.us*l.roundsInUS))
 			start := time.Now()
 			if err := l.step(); err != nil {
-				return nil, 0, err
+				return nil, 0, 0, err
 			}
 			times = append(times, micros(time.Since(start)))
 			if !warm {
@@ -125,10 +126,14 @@ func (l *phaseLoop) run(limit time.Duration) (times []float64, processor float64
 		}
 		more[0] = time.Since(begin) < limit && len(times)+phaseBlock <= phaseSteps || len(times) == 0
 		if err := mpi.Bcast(l.world, more, 0); err != nil {
-			return nil, 0, err
+			return nil, 0, 0, err
+		}
+		if warm {
+			warmed = time.Now()
 		}
 	}
-	return times, (micros(spent) - computed) / float64(len(times)), nil
+	n := float64(len(times))
+	return times, (micros(spent) - computed) / n, micros(time.Since(warmed)) / n, nil
 }
 
 // part returns how much of a computation this rank does in the next step.

@@ -34,6 +34,7 @@ type Result struct {
 	// Of phases, in us; US is the median.
 	P99, Mean float64
 	Processor float64 // of a rank in a step, beyond the computation
+	Whole     float64 // us of a whole step, computation included
 
 	// Of passive; US is the latency with the busy target.
 	Busy        int // goroutines that compute at the target
@@ -58,8 +59,8 @@ func (r Result) JSON() string {
 	case "proxy":
 		s += fmt.Sprintf(`,"op":%q`, r.Op)
 	case "phases":
-		return s + fmt.Sprintf(`,"op":%q,"layout":%q,"size":%d,"us":%.4f,"p99_us":%.4f,"mean_us":%.4f,"processor_us":%.4f}`,
-			r.Op, r.Layout, r.Size, r.US, r.P99, r.Mean, r.Processor)
+		return s + fmt.Sprintf(`,"op":%q,"layout":%q,"size":%d,"us":%.4f,"p99_us":%.4f,"mean_us":%.4f,"processor_us":%.4f,"step_us":%.4f}`,
+			r.Op, r.Layout, r.Size, r.US, r.P99, r.Mean, r.Processor, r.Whole)
 	case "mtflush":
 		s += fmt.Sprintf(`,"win":%q`, r.Win)
 		if r.Scope != "" {
@@ -162,7 +163,7 @@ func head(bench string) string {
 	case "passive":
 		return fmt.Sprintf("%-14s %-4s %5s %8s %8s %12s %12s", "window", "op", "busy", "ops", "early", "busy us", "attentive us")
 	case "phases":
-		return fmt.Sprintf("%-12s %12s %12s %12s %12s %12s", "operation", "computed us", "median us", "p99 us", "mean us", "processor us")
+		return fmt.Sprintf("%-12s %12s %12s %12s %12s %12s %12s", "operation", "computed us", "median us", "p99 us", "mean us", "processor us", "step us")
 	case "barrier", "dup", "connect":
 		return fmt.Sprintf("%12s", "us")
 	case "spawn", "pool":
@@ -204,7 +205,7 @@ func (r Result) row() string {
 	case "passive":
 		return fmt.Sprintf("%-14s %-4s %5d %8d %8d %12.3f %12.3f", r.Win, r.Op, r.Busy, r.Ops, r.Early, r.US, r.AttentiveUS)
 	case "phases":
-		return fmt.Sprintf("%-12s %12d %12.3f %12.3f %12.3f %12.3f", r.Op, r.Size, r.US, r.P99, r.Mean, r.Processor)
+		return fmt.Sprintf("%-12s %12d %12.3f %12.3f %12.3f %12.3f %12.3f", r.Op, r.Size, r.US, r.P99, r.Mean, r.Processor, r.Whole)
 	case "barrier", "dup", "connect":
 		return fmt.Sprintf("%12.3f", r.US)
 	case "init":
