@@ -61,7 +61,13 @@ func Adopted() []int {
 // Suspend sends SIGTSTP to all processes of some process groups, and SIGSTOP to those that have not set an action for
 // it. The kernel's own action, to stop, is left out in a session whose first process has its parent in another session.
 func Suspend(groups []int) {
-	for _, pid := range proc.processes() {
+	all := proc.processes()
+	if len(all) == 0 { // without /proc, and so without sessions of ranks
+		for _, g := range groups {
+			unix.Kill(-g, unix.SIGTSTP)
+		}
+	}
+	for _, pid := range all {
 		if f := proc.stat(pid); len(f) > 2 {
 			if group, err := strconv.Atoi(string(f[2])); err == nil && slices.Contains(groups, group) {
 				unix.Kill(pid, proc.stopSignal(pid))
