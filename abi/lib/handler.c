@@ -2,6 +2,9 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
 
 #include "handler.h"
 #include "jump.h"
@@ -40,10 +43,15 @@ const char halo_handler_linked = 1; /* see thread.c */
 
 typedef void function(int, siginfo_t *, void *);
 
+/* Whether a thread's own instructions cause such signals. */
+static int is_fault(int number) {
+	return number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL || number == SIGTRAP || number == SIGSYS;
+}
+
 void halo_run_handler(uintptr_t to, int number, siginfo_t *information, void *context) {
 	int before = errno;
 	struct halo_handler own = {halo_handler, context, 0, {0}};
-	own.fault = information->si_code > 0 && (number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL || number == SIGTRAP || number == SIGSYS);
+	own.fault = information->si_code > 0 && is_fault(number);
 	if (__builtin_setjmp(own.place) == 0) {
 		halo_handler = &own;
 		/* A handler with one parameter ignores the other two. */
@@ -69,9 +77,29 @@ static inline int from_kernel(siginfo_t *information, void *context, void *start
 #endif
 }
 
+/*
+ * The first thread of Go's runtime has the mask of the program from its start until the runtime sets another one, and on
+ * a busy machine that may be after the program has installed a handler and started a timer. Such a thread blocks the
+ * signal, and leaves it to the others.
+ */
+static int left_to_others(int number, siginfo_t *information, void *context) {
+	int before = errno;
+	if (!halo_of_runtime || information->si_code == SI_TKILL || is_fault(number))
+		return 0;
+	sigaddset(&((ucontext_t *)context)->uc_sigmask, number);
+	/* The kernel lets only the first thread of the program send information that is the kernel's own. */
+	if (syscall(SYS_rt_sigqueueinfo, getpid(), number, information) != 0)
+		kill(getpid(), number);
+	errno = before;
+	return 1;
+}
+
 static void enter(int entry, int number, siginfo_t *information, void *context, void *start) {
 	uintptr_t to = __atomic_load_n(&handlers[entry], __ATOMIC_ACQUIRE) & ~INFORMATION;
-	if (from_kernel(information, context, start))
+	int by_kernel = from_kernel(information, context, start);
+	if (by_kernel && left_to_others(number, information, context))
+		return;
+	if (by_kernel)
 		halo_run_handler(to, number, information, context);
 	else
 		((function *)to)(number, information, context);

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stdlib.h>
 
+#include "handler.h"
 #include "monitor.h"
 #include "shim.h"
 #include "signal_stack.h"
@@ -55,15 +56,21 @@ struct begin {
 	void *(*function)(void *);
 	void *argument;
 	int number;
+	sigset_t mask; /* of the thread that has asked for the thread */
 };
+
+__thread int halo_of_runtime;
 
 static int begun; /* threads */
 
 static void *begin(void *p) {
 	struct begin b = *(struct begin *)p;
+	halo_of_runtime = 1;
 	free(p);
 	halo_signal_stack();
 	halo_block_after_go(NULL);
+	sigaddset(&b.mask, SIGSTKFLT);
+	pthread_sigmask(SIG_SETMASK, &b.mask, NULL); /* from here left_to_others applies (handler.c) */
 	halo_monitor(b.number);
 	void *result = b.function(b.argument);
 	halo_signal_stack_end();
@@ -76,8 +83,16 @@ HALO_HIDDEN int halo_pthread_create(pthread_t *thread, const pthread_attr_t *att
 	struct begin *b = malloc(sizeof *b);
 	if (b == NULL)
 		return __real_pthread_create(thread, attributes, function, argument);
-	*b = (struct begin){function, argument, __atomic_add_fetch(&begun, 1, __ATOMIC_RELAXED)};
+	b->function = function;
+	b->argument = argument;
+	b->number = __atomic_add_fetch(&begun, 1, __ATOMIC_RELAXED);
+	/* A new thread takes no signal before it says what it is. */
+	sigset_t all, before;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	b->mask = before;
 	int code = __real_pthread_create(thread, attributes, begin, b);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (code != 0) { /* the runtime tries again */
 		__atomic_sub_fetch(&begun, 1, __ATOMIC_RELAXED);
 		free(b);
