@@ -12,7 +12,8 @@ import (
 	"github.com/halo-mpi/halo/internal/planted"
 )
 
-// The fast paths in C have the right results, and change nothing in calls that they leave to Go. testdata/fast_unit.c tests them on records with the layouts of Go.
+// The fast paths in C have the right results, and change nothing in calls that they leave to Go. testdata/fast_unit.c
+// tests them on records with the layouts of Go.
 func TestFastAlone(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "fast_unit")
 	args := []string{"-O2", "-std=gnu11", "-fno-strict-aliasing", "-Wall", "-Wextra", "-Werror", "-Wno-array-bounds", "-Wno-stringop-overflow",

@@ -43,6 +43,8 @@ const char halo_handler_linked = 1; /* see thread.c */
 
 typedef void function(int, siginfo_t *, void *);
 
+static int is_handler(const struct sigaction *a) { return a->sa_handler != SIG_DFL && a->sa_handler != SIG_IGN; }
+
 /* Whether a thread's own instructions cause such signals. */
 static int is_fault(int number) {
 	return number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL || number == SIGTRAP || number == SIGSYS;
@@ -80,11 +82,13 @@ static inline int from_kernel(siginfo_t *information, void *context, void *start
 /*
  * The first thread of Go's runtime has the mask of the program from its start until the runtime sets another one, and on
  * a busy machine that may be after the program has installed a handler and started a timer. Such a thread blocks the
- * signal, and leaves it to the others.
+ * signal, and sends it to the process again, so that another thread handles it. It handles the signal itself if that was sent
+ * to this thread, and if the kernel has reset the action: the signal would end the process now.
  */
 static int left_to_others(int number, siginfo_t *information, void *context) {
 	int before = errno;
-	if (!halo_of_runtime || information->si_code == SI_TKILL || is_fault(number))
+	struct sigaction now;
+	if (!halo_of_runtime || information->si_code == SI_TKILL || is_fault(number) || __sigaction(number, NULL, &now) != 0 || !is_handler(&now))
 		return 0;
 	sigaddset(&((ucontext_t *)context)->uc_sigmask, number);
 	/* The kernel lets only the first thread of the program send information that is the kernel's own. */
@@ -129,8 +133,6 @@ static int entry_for(uintptr_t handler) {
 	}
 	return -1;
 }
-
-static int is_handler(const struct sigaction *a) { return a->sa_handler != SIG_DFL && a->sa_handler != SIG_IGN; }
 
 static int set(int number, const struct sigaction *act, struct sigaction *old) {
 	struct sigaction ours, was;

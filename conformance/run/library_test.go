@@ -23,7 +23,7 @@ var named = map[string]bool{
 	"fpenv": true, "frames_allreduce": true, "engine_attributes": true,
 	"stdio_kill": true, "stdio_die": true, "f2c_half": true,
 	"message_errors": true, "message_signal": true,
-	"wild_returns": true, "wild_ends": true, "waits": true, "watched": true, "process_forked": true, "process_stacks": true, "process_monitor": true, "signal_wait": true, "handler_readback": true, "handler_ways": true, "handler_timer": true, "handler_jump": true, "openmp": true, "rma_target_ends": true, "waits_calls": true,
+	"wild_returns": true, "wild_ends": true, "waits": true, "watched": true, "process_forked": true, "process_stacks": true, "process_monitor": true, "signal_wait": true, "handler_readback": true, "handler_ways": true, "handler_timer": true, "handler_jump": true, "handler_first": true, "openmp": true, "rma_target_ends": true, "waits_calls": true,
 }
 
 // The library has every procedure of the table, and its twin for tools,

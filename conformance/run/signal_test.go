@@ -43,6 +43,23 @@ func TestBRD01_HandlersInterruptCalls(t *testing.T) {
 	}
 }
 
+// A signal that arrives while Go's runtime starts, and has no mask of its own yet, is not handled on its thread.
+func TestBRD01_SignalsWhileTheLibraryStarts(t *testing.T) {
+	need(t)
+	t.Parallel()
+	notSanitizing(t)
+	for _, flags := range [][]string{nil, {"-static-mpi"}} {
+		program := compile(t, "mpicc", "../handler_first.c", append(flags, "-pthread")...)
+		for range 10 {
+			for _, args := range [][]string{nil, {"reset"}} {
+				if r := launched(t, "shm", 2, nil, program, args...); r != (result{out: "no errors\n"}) {
+					t.Fatalf("%v, %v: status %d\n%s%s", flags, args, r.status, r.out, r.err)
+				}
+			}
+		}
+	}
+}
+
 // However a handler is installed, and whatever timer interrupts calls, the handler does no harm, and what is read back is what
 // was installed. Nor does it matter what the program does with the signal that the library uses itself.
 func TestBRD01_WaysToInstallHandlers(t *testing.T) {
