@@ -46,6 +46,8 @@ type agent struct {
 	running int
 	linked  map[int]string // by app: the library of another MPI, see linkedWith
 	door    door
+
+	unlinked func() // see afterLinks; nil before
 }
 
 // A reporter receives the events of an agent. The agent's loop calls all methods, which

@@ -317,7 +317,7 @@ func (s *agentProcess) start() error {
 }
 
 // finish cleans up after the ranks. It ends the process when all output of the ranks has been
-// sent.
+// sent, and all frames of their links.
 func (s *agentProcess) finish() {
 	if s.agent.share == nil {
 		os.Exit(0)
@@ -329,11 +329,13 @@ func (s *agentProcess) finish() {
 	go func() {
 		s.carrying.Wait()
 		s.post(func() {
-			s.fetch.remove()
-			s.agent.retire()
-			s.out.send(frame.New(kindDone).Bytes())
-			s.out.flush(silence)
-			os.Exit(0)
+			s.agent.afterLinks(func() {
+				s.fetch.remove()
+				s.agent.retire()
+				s.out.send(frame.New(kindDone).Bytes())
+				s.out.flush(silence)
+				os.Exit(0)
+			})
 		})
 	}()
 }

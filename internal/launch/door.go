@@ -5,6 +5,7 @@ package launch
 import (
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/planted"
@@ -53,6 +54,24 @@ func (a *agent) linkOver(p *process, err error) {
 	if err != nil || p.links == 0 && (p.joined || p.ended) { // otherwise it may come by the door, and reap reports the end
 		a.up.linkEnded(p.rank, err)
 	}
+	if a.unlinked != nil && !a.serving() {
+		a.unlinked()
+	}
+}
+
+// afterLinks calls f when the links of processes that have ended are served, now or later. A busy machine may take
+// seconds for the frames that a process has sent last, and without them the launcher judges its end wrongly.
+func (a *agent) afterLinks(f func()) {
+	if a.serving() {
+		a.unlinked = f
+	} else {
+		f()
+	}
+}
+
+// serving reports whether links of processes that have ended are still served.
+func (a *agent) serving() bool {
+	return slices.ContainsFunc(a.procs, func(p *process) bool { return p.ended && p.links > 0 })
 }
 
 // admit decides whether the process of a session may take the place of a rank, and gives it the place.

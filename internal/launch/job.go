@@ -307,16 +307,6 @@ func (j *job) linkEnded(rank int, err error) {
 	j.decideExit(r)
 }
 
-// heard is called when the last frame of a host has come. An agent that is told to finish does not wait for the ends of
-// links of ranks that have ended.
-func (j *job) heard(h *host) {
-	for _, r := range h.ranks {
-		if r.ended {
-			j.linkEnded(r.index, nil)
-		}
-	}
-}
-
 // lastEnded cleans up when no rank is left.
 func (j *job) lastEnded() {
 	j.drain()

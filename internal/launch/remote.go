@@ -117,7 +117,6 @@ func (r *remote) take(kind uint8, body []byte) {
 		return
 	case kindDone:
 		r.finished()
-		j.heard(r.host)
 		return
 	case kindShown:
 		if r.shown != nil {
