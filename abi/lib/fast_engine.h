@@ -135,6 +135,17 @@ static inline uint64_t look(char *process, const uint64_t *entry, int32_t looks)
 	return 0;
 }
 
+/* Passes over padding, if that is the next frame, as Consumer.Next does. Returns word 0 of the frame behind it, which was
+ * published before. */
+static inline uint64_t pass_padding(char *q, uint64_t first, uint64_t *at) {
+	if (HALO_UNLIKELY(first == (uint64_t)HALO_RING_PAD << 32)) {
+		U64(q, PEER_IN_HEAD) += HALO_RING_BYTES - *at;
+		*at = 0;
+		first = *(const uint64_t *)POINTER(q, PEER_IN_DATA);
+	}
+	return first;
+}
+
 /* Consumer.Done. Returns whether the producer waits for room and must be woken. */
 static inline int done(char *q, uint64_t size) {
 	uint64_t head = U64(q, PEER_IN_HEAD) += size;

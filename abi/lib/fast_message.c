@@ -34,19 +34,18 @@ static inline void fetch(char *q, char *data, uint64_t tail, uint64_t size) {
 	U64(q, PEER_OUT_OWNED) = position;
 }
 
-/* Producer.Put of an eager message. Returns 0 if there is no room, or if the frame needs padding before
- * it. It is no fence. */
+/* Producer.Put of an eager message. Returns 0 if there is no room. It is no fence. */
 static inline int put(char *q, uint64_t ctx, int tag, uint8_t code, uint64_t sequence, const void *payload, uint64_t n) {
 	uint64_t tail = U64(q, PEER_OUT_TAIL), at = tail % HALO_RING_BYTES, need = entry_size(n);
-	if (need > HALO_RING_BYTES - at)
-		return 0;
-	if (tail + need + HALO_RING_LINE - U64(q, PEER_OUT_HEAD) > HALO_RING_BYTES) {
+	uint64_t skip = need > HALO_RING_BYTES - at ? HALO_RING_BYTES - at : 0;
+	if (tail + skip + need + HALO_RING_LINE - U64(q, PEER_OUT_HEAD) > HALO_RING_BYTES) {
 		U64(q, PEER_OUT_HEAD) = HALO_LOAD(uint64_t, POINTER(q, PEER_OUT_CONTROL), HALO_RING_HEAD);
-		if (tail + need + HALO_RING_LINE - U64(q, PEER_OUT_HEAD) > HALO_RING_BYTES)
+		if (tail + skip + need + HALO_RING_LINE - U64(q, PEER_OUT_HEAD) > HALO_RING_BYTES)
 			return 0;
 	}
 	char *data = POINTER(q, PEER_OUT_DATA);
-	uint64_t *entry = (uint64_t *)(data + at);
+	uint64_t *polled = (uint64_t *)(data + at), *entry = skip > 0 ? (uint64_t *)data : polled;
+	tail += skip;
 	clear(q, data, tail + need);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	entry[1] = ctx;
@@ -56,6 +55,8 @@ static inline int put(char *q, uint64_t ctx, int tag, uint8_t code, uint64_t seq
 	if (n > 0)
 		halo_copy((char *)entry + HALO_MESSAGE_HEADER, payload, n);
 	__atomic_store_n(&entry[0], HALO_MESSAGE_EAGER | n, __ATOMIC_RELEASE); /* publishes; pairs with the loads in Consumer.Next and look */
+	if (HALO_UNLIKELY(skip > 0))
+		__atomic_store_n(polled, (uint64_t)HALO_RING_PAD << 32, __ATOMIC_RELEASE); /* pairs as above */
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	U64(q, PEER_OUT_TAIL) = tail += need;
 	fetch(q, data, tail, need);

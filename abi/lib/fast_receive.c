@@ -140,10 +140,12 @@ static void finish(const struct intake *in) {
 static int receive_frames(struct intake *in, int32_t local, const char *awaited, int32_t looks) {
 	char *p = in->process, *q = peer_at(POINTER(POINTER(p, PROCESS_REQUESTS), REQUESTS_PEERS), local), *data = POINTER(q, PEER_IN_DATA);
 	const struct queue posted = posted_receives(p);
-	uint64_t at = U64(q, PEER_IN_HEAD) % HALO_RING_BYTES, *entry = (uint64_t *)(data + at), first = look(p, entry, looks);
+	uint64_t at = U64(q, PEER_IN_HEAD) % HALO_RING_BYTES, first = look(p, (uint64_t *)(data + at), looks);
+	first = pass_padding(q, first, &at);
 	if (first == 0)
 		return 0;
 	do {
+		const uint64_t *entry = (const uint64_t *)(data + at);
 		uint64_t n = (uint32_t)first, word = (uint64_t)(uint32_t)local << 32 | (uint32_t)entry[2];
 		int32_t tag = (int32_t)entry[2];
 		char *r = NULL;
@@ -168,8 +170,8 @@ static int receive_frames(struct intake *in, int32_t local, const char *awaited,
 		if (U32(posted.at, QUEUE_LISTED) == 0) /* another load would fetch a line from the sender */
 			return 1;
 		at = U64(q, PEER_IN_HEAD) % HALO_RING_BYTES;
-		entry = (uint64_t *)(data + at);
-		first = __atomic_load_n(entry, __ATOMIC_ACQUIRE); /* pairs with the stores in Producer.Put and put */
+		first = __atomic_load_n((uint64_t *)(data + at), __ATOMIC_ACQUIRE); /* pairs with the stores in Producer.Put and put */
+		first = pass_padding(q, first, &at);
 	} while (first != 0);
 	return 1;
 }
@@ -227,6 +229,7 @@ int halo_receive_queued(const struct way *w, void *buf, uint64_t room, uint8_t c
 		return 1;
 	}
 	uint64_t at = U64(w->peer, PEER_IN_HEAD) % HALO_RING_BYTES, first = __atomic_load_n((uint64_t *)(POINTER(w->peer, PEER_IN_DATA) + at), __ATOMIC_ACQUIRE);
+	first = pass_padding(w->peer, first, &at);
 	if (first != 0 && !may_take(w->peer, first, at)) /* a long message, for example: nothing is posted in vain */
 		return leave(p);
 	if (!may_look(p, (uint32_t *)POINTER(w->comm, COMM_ARMED), HALO_SLOW_IMPORT) || (r = new_receive(p, &v, source)) == NULL)

@@ -55,6 +55,10 @@ type ringControl struct {
 // producer that dies leaves at most one unpublished frame. The consumer reports room through head,
 // every lag bytes.
 //
+// An entry does not continue at the beginning of the ring. If it does not fit before the end, padding
+// takes the place of its word 0, and is published after the entry, so that the consumer never waits
+// between the two.
+//
 // The zero is stored before the entry is touched; for entries of one line already when the entry
 // before is published. Stores become visible in order. So between the first and the last store into
 // the line that the consumer polls there must be no store that waits for another line, or the
@@ -113,12 +117,10 @@ func (p *Producer) Put(h *wire.Header, payload []byte) bool {
 	if p.tail+skip+need+Line-p.head > RingBytes && !p.room(skip+need+Line) {
 		return false
 	}
+	polled := word(p.data, at)
 	if skip > 0 {
-		p.clear(p.tail + skip)
-		pad := wire.Header{Kind: kindPad}
-		publish(word(p.data, at), pad.Word0()) // pairs with the load in Next
-		p.tail += skip
 		at = 0
+		p.tail += skip
 	}
 	p.clear(p.tail + need)
 	e := unsafe.Add(p.data, at)
@@ -132,6 +134,10 @@ func (p *Producer) Put(h *wire.Header, payload []byte) bool {
 		copy(unsafe.Slice((*byte)(unsafe.Add(e, wire.HeaderSize)), len(payload)), payload)
 	}
 	publish(word(e, 0), h.Word0()) // pairs with the load in Next
+	if skip > 0 {
+		pad := wire.Header{Kind: kindPad}
+		publish(polled, pad.Word0()) // pairs as above
+	}
 	p.tail += need
 	p.fetch(need)
 	if p.tail+2*Line-p.head <= RingBytes {
@@ -224,11 +230,7 @@ func (c *Consumer) Next(h *wire.Header) (payload []byte, ok bool, err error) {
 	if h.Kind == kindPad {
 		c.head += RingBytes - at
 		at = 0
-		w = atomic.LoadUint64(word(c.data, 0))
-		if w == 0 { // as above
-			return nil, false, nil
-		}
-		h.SetWord0(w)
+		h.SetWord0(atomic.LoadUint64(word(c.data, 0)))
 	}
 	if !h.Kind.Defined() || h.Size > MaxFrame || entrySize(int(h.Size)) > RingBytes-at {
 		return nil, false, fmt.Errorf("shmfmt: ring holds a frame of kind %d with %d bytes at offset %d", h.Kind, h.Size, at)

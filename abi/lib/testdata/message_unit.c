@@ -57,8 +57,47 @@ static void sends(void) {
 	EXPECT(1, send_bytes(8));
 	SET(uint64_t, q, HALO_PEER_OUT_TAIL, HALO_RING_BYTES * 3 - HALO_RING_LINE);
 	SET(uint64_t, ring[0].control, HALO_RING_HEAD, HALO_RING_BYTES * 3 - HALO_RING_LINE);
-	EXPECT(0, send_bytes(25)); /* it would need padding */
 	EXPECT(1, send_bytes(24));
+	EXPECT(HALO_RING_BYTES * 3, GET(uint64_t, q, HALO_PEER_OUT_TAIL));
+}
+
+/* A message that does not fit before the end of the ring is behind padding, wherever the end is, and is received. */
+static void wraps(void) {
+	char *to = way(0), *from = way(1);
+	for (int n = 25; n <= 8192; n += n < 200 ? 1 : 1000)
+		for (uint64_t left = HALO_RING_LINE; left < (uint64_t)n + HALO_MESSAGE_HEADER; left += HALO_RING_LINE) {
+			const uint64_t start = HALO_RING_BYTES * 3 - left, size = ((uint64_t)n + HALO_MESSAGE_HEADER + HALO_RING_LINE - 1) / HALO_RING_LINE * HALO_RING_LINE;
+			uint64_t end = HALO_RING_BYTES * 3 + size;
+			reset();
+			SET(uint64_t, to, HALO_PEER_OUT_TAIL, start);
+			SET(uint64_t, to, HALO_PEER_OUT_ZERO, start);
+			SET(uint64_t, from, HALO_PEER_IN_HEAD, start);
+			SET(uint64_t, from, HALO_PEER_IN_TOLD, start);
+			for (int i = 0; i < n; i++)
+				out[i] = (char)(i * 7 + n);
+			memset(ring[0].data, 'o', HALO_RING_BYTES - left); /* of a lap ago */
+
+			/* There must be room for the padding, too. */
+			SET(uint64_t, ring[0].control, HALO_RING_HEAD, end + HALO_RING_LINE - HALO_RING_BYTES - 1);
+			SET(uint64_t, to, HALO_PEER_OUT_HEAD, end + HALO_RING_LINE - HALO_RING_BYTES - 1);
+			LEFT(send_bytes(n));
+			SET(uint64_t, ring[0].control, HALO_RING_HEAD, end + HALO_RING_LINE - HALO_RING_BYTES);
+			EXPECT(1, send_bytes(n));
+			EXPECT(end, GET(uint64_t, to, HALO_PEER_OUT_TAIL));
+			EXPECT((uint64_t)HALO_RING_PAD << 32, *(uint64_t *)(ring[0].data + start % HALO_RING_BYTES));
+			EXPECT(0, *(uint64_t *)(ring[0].data + size));
+			memset(in, 0, sizeof in);
+			EXPECT(1, receive(n, 3));
+			EXPECT(end, GET(uint64_t, from, HALO_PEER_IN_HEAD));
+			EXPECT(0, memcmp(in, out, (size_t)n));
+			if (failed)
+				return;
+		}
+	/* Padding behind padding is what no producer writes. */
+	reset();
+	SET(uint64_t, ring[0].data, 0, (uint64_t)HALO_RING_PAD << 32);
+	EXPECT(0, receive(8, 3));
+	memset(in, 0, sizeof in);
 }
 
 /* Messages to and from MPI_PROC_NULL are complete at once, without a lock, and change nothing. Wrong ones go to Go. */
@@ -189,7 +228,7 @@ static void receives(void) {
 	LEFT(halo_fast_recv(in, 8, MPI_BYTE, MPI_ANY_SOURCE, 3, of(1), MPI_STATUS_IGNORE));
 	LEFT(halo_fast_recv(NULL, 8, MPI_BYTE, 0, 3, of(1), MPI_STATUS_IGNORE));
 	char *frame = ring[0].data + GET(uint64_t, q, HALO_PEER_IN_HEAD); /* of 8 bytes */
-	const uint64_t others[] = {(uint64_t)HALO_RING_PAD << 32, HALO_MESSAGE_EAGER + ((uint64_t)1 << 32) + 8, HALO_MESSAGE_EAGER + ((uint64_t)1 << 40) + 8,
+	const uint64_t others[] = {HALO_MESSAGE_EAGER + ((uint64_t)1 << 32) + 8, HALO_MESSAGE_EAGER + ((uint64_t)1 << 40) + 8,
 	                           HALO_MESSAGE_EAGER + ((uint64_t)1 << 48) + 8, HALO_MESSAGE_EAGER + 0x7fffffff, HALO_MESSAGE_EAGER + 0xffffffff};
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
 		SET(uint64_t, frame, 0, others[i]); /* another kind, flags, a channel, sizes that cannot be */
@@ -301,6 +340,7 @@ static void sleeps(void) {
 int main(void) {
 	halo_know_type((uintptr_t)MPI_BYTE, 1, 1, 1, HALO_BITS, 0);
 	sends();
+	wraps();
 	nothings();
 	isends();
 	receives();

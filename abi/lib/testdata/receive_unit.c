@@ -134,7 +134,7 @@ static void waits(void) {
 	uint64_t head = GET(uint64_t, q, HALO_PEER_IN_HEAD);
 	SET(uint64_t, p, HALO_PROCESS_TURNS, 0);
 	char *frame = ring[0].data + head;
-	const uint64_t others[] = {(uint64_t)HALO_RING_PAD << 32, HALO_MESSAGE_EAGER + ((uint64_t)1 << 32) + 8, HALO_MESSAGE_EAGER + ((uint64_t)1 << 40) + 8,
+	const uint64_t others[] = {HALO_MESSAGE_EAGER + ((uint64_t)1 << 32) + 8, HALO_MESSAGE_EAGER + ((uint64_t)1 << 40) + 8,
 	                           HALO_MESSAGE_EAGER + 9, HALO_MESSAGE_EAGER + 0x7fffffff, HALO_MESSAGE_EAGER + 0xffffffff};
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
 		SET(uint64_t, frame, 0, others[i]); /* another kind, flags, longer than the buffer, sizes that cannot be */
