@@ -18,6 +18,9 @@ func (p *Proc) NoteWake(e *Event) { p.noteWake(e) }
 // PollingMode reports whether calls leave the fabrics disarmed.
 func (p *Proc) PollingMode() bool { return p.pollingMode() }
 
+// Look counts a call that has looked at one ring only.
+func (p *Proc) Look() { p.rec.Activity++ }
+
 // A poller yields yieldMax times, after yieldEvery polls each, for threads that do not wait yet.
 const (
 	YieldEvery = yieldEvery

@@ -60,6 +60,7 @@ type Proc struct {
 	armingCalls     int                  // calls that armed since polling mode ended
 	servicesWoken   bool                 // the services were woken, and none has polled since
 	modeSince       uint64               // rec.Activity when polling mode began
+	pollers         uint64               // calls that have polled
 	modeEntered     chan struct{}        // tells the watchdog that polling mode has begun; capacity 1
 	note            *shmfmt.Note         // nil if nobody reads it
 	noteMessages    *shmfmt.NoteMessages // like note

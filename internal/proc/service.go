@@ -31,6 +31,7 @@ func (p *Proc) enterPoll() {
 	p.setSlow(shmfmt.SlowPolling, true)
 	p.takeoverPending = false
 	p.rec.Activity++
+	p.pollers++
 	for _, l := range p.transports {
 		l.fab.Disarm()
 	}
@@ -159,8 +160,9 @@ func (p *Proc) enterPollingMode() {
 }
 
 // watchdog checks after each tick whether a process in polling mode still calls. If it does not,
-// the watchdog arms, handles what has arrived, and ends polling mode. The services sleep
-// meanwhile. Rejected: services that wake at every tick to check. That costs the callers a sixth
+// the watchdog arms, handles what has arrived, and ends polling mode. If all calls have only looked
+// for the next frame of one peer, and found it, the watchdog handles what has arrived from others.
+// The services sleep meanwhile. Rejected: services that wake at every tick to check. That costs the callers a sixth
 // of their time: when the runtime's monitor has found a goroutine in a system call, it checks
 // every 20 us for some time whether there are more, with a kernel timer in between.
 func (p *Proc) watchdog(timer *time.Timer) {
@@ -172,7 +174,7 @@ func (p *Proc) watchdog(timer *time.Timer) {
 		case <-p.stopped:
 			return
 		}
-		seen, idle := p.modeSince, tick // nobody else stores it until this loop ends polling mode
+		seen, polled, idle := p.modeSince, uint64(0), tick // nobody else stores modeSince until this loop ends polling mode
 		for calling := true; calling; {
 			timer.Reset(idle)
 			select {
@@ -184,6 +186,11 @@ func (p *Proc) watchdog(timer *time.Timer) {
 			if p.rec.Mutex.TryLock() { // else a call is in progress
 				calling = p.polling() || p.rec.Activity != seen
 				seen = p.rec.Activity
+				if calling && p.pollers == polled {
+					p.importQueues()
+					p.advance()
+				}
+				polled = p.pollers
 				if !calling {
 					p.importQueues()
 					p.setSlow(shmfmt.SlowInterrupt, true)

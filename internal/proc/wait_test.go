@@ -311,6 +311,44 @@ func TestPollingProcessThatStopsAnswers(t *testing.T) {
 	}
 }
 
+// RS-08: a process in polling mode whose calls only look for the next frame of one peer, and find it, answers others
+// nevertheless. A round in which the process was not called for a whole tick, so that polling mode has ended, shows nothing.
+func TestPollingProcessThatOnlyLooksAnswers(t *testing.T) {
+	const rounds = 1000
+	events := make([]*proc.Event, rounds)
+	for i := range events {
+		events[i] = &proc.Event{}
+	}
+	p, peer := pair(t, shortly, events)
+	answered := false // in polling mode
+	round := func(i int) {
+		waitForArmed(t, p) // the services sleep, and nobody wakes them in polling mode
+		for polling := false; !polling; {
+			p.Lock()
+			p.Progress(-1)
+			polling = p.PollingMode()
+			p.Unlock()
+		}
+		fire(peer, int32(i))
+		until(t, "the frame is taken while calls only look", func() bool {
+			done := false
+			for looks := 0; looks < 100000 && !done; looks++ {
+				p.Lock()
+				p.Look()
+				done, answered = events[i].Done(), p.PollingMode()
+				p.Unlock()
+			}
+			return done
+		})
+	}
+	for i := 0; !answered; i++ {
+		if i == rounds {
+			t.Fatalf("in %d rounds the process has answered only after it had left polling mode", rounds)
+		}
+		round(i)
+	}
+}
+
 // A service that wakes up when all waiters have been woken and do not run yet does not arm in
 // polling mode: the waiters poll.
 func TestServiceLeavesTheWokenAlone(t *testing.T) {
