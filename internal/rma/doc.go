@@ -30,7 +30,8 @@
 // Files of issue and epochs: op, place, issue, fastpath, kernel, epoch, fence, pscw, lock. Frames of
 // the origin: remote, channel, frames. Frames of the target: serve. Dynamic windows: dynamic, handle.
 // Extensions of the seeds: dup, changecomm, notification, counter, order, syncobject. Below this
-// folder are the packages attach (attached memory), check (checking mode), memhandle and syncobject.
+// folder are the packages attach (attached memory), check (checking mode), lock (who has the lock among
+// origins on other nodes), memhandle and syncobject.
 //
 // # Locks
 //

@@ -7,6 +7,7 @@ import (
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/hot"
 	"github.com/halo-mpi/halo/internal/planted"
+	"github.com/halo-mpi/halo/internal/rma/lock"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
@@ -74,7 +75,7 @@ const (
 const gateLocked gate = 8
 
 // windowSync is the synchronisation state of a window that C does not need: the rest is in its record. All
-// but service is guarded by Window.mu.
+// but the last four fields is guarded by Window.mu.
 type windowSync struct {
 	group []*target // of Start
 	null  bool      // ProcNull is locked
@@ -84,7 +85,8 @@ type windowSync struct {
 	origins []*target // it is open to them
 
 	served    bool           // a service may apply operations: to members on other nodes, or to memory that is not mapped; constant from openSync on
-	service   lockService    // under the engine's lock
+	service   lock.Service   // of the own memory's lock; under the engine's lock
+	listed    bool           // in engineSync.serving; under the engine's lock
 	earlyEnds map[int]uint64 // epochs completed before the own creation was, by rank; under the engine's lock
 }
 

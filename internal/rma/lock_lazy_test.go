@@ -263,15 +263,15 @@ func TestRW09_EpochsTakeTheirTurn(t *testing.T) {
 	w.unlockAsked(3)
 	expectGrants(t, f, "the third", [2]int{4, -1})
 	w.unlockAsked(4)
-	if string(w.mem[:4]) != "aXYd" || w.control.Lock().Contended(9, e.deadLocals) || len(w.service.holders) > 0 {
-		t.Fatalf("memory %q, holders %v", w.mem, w.service.holders)
+	if string(w.mem[:4]) != "aXYd" || w.control.Lock().Contended(9, e.deadLocals) || !w.service.Idle() {
+		t.Fatalf("memory %q, the lock is not returned", w.mem)
 	}
 	beyond := put
 	beyond.Arg = 15
 	deliverEpoch(e, 1, beyond, []byte("--"))
 	sent := f.take()
-	if len(sent) != 1 || sent[0].h.Kind != wire.WinDone || sent[0].h.Flags != wire.Faulty || len(w.service.holders) > 0 {
-		t.Fatalf("beyond the end: %+v, holders %v", sent, w.service.holders)
+	if len(sent) != 1 || sent[0].h.Kind != wire.WinDone || sent[0].h.Flags != wire.Faulty || !w.service.Idle() {
+		t.Fatalf("beyond the end: %+v, the lock is not returned: %t", sent, w.service.Idle())
 	}
 	if x, ok := decodeFault(&sent[0].h, sent[0].payload); !ok || x.class != class.RMARange || x.kind != wire.WinPut || x.off != 15 || x.size != 2 || x.limit != 16 {
 		t.Errorf("the fault is %+v", x)
@@ -320,7 +320,7 @@ func TestS5_ForgedEpochs(t *testing.T) {
 		e, w, f := remotelyLocked(t, 2)
 		w.mem, w.own = mem, e.region(mem, w.control, 0)
 		deliverEpoch(e, 1, c.h, c.payload)
-		if len(f.lost) != 1 || len(w.service.holders)+len(w.service.queue) > 0 || len(f.take()) > 0 {
+		if len(f.lost) != 1 || !w.service.Idle() || len(f.take()) > 0 {
 			t.Errorf("%s: its sender is not taken down", c.name)
 		}
 		untouched(t, all)
@@ -331,7 +331,7 @@ func TestS5_ForgedEpochs(t *testing.T) {
 	w.lockAsked(2, true)
 	deliverEpoch(e, 1, wire.Header{}, nil)
 	deliverEpoch(e, 1, wire.Header{}, nil)
-	if len(f.lost) != 1 || len(w.service.queue) != 1 {
+	if len(f.lost) != 1 || !w.service.Speak(1) {
 		t.Error("who asks twice is not taken down")
 	}
 }

@@ -5,12 +5,13 @@ import (
 
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/planted"
+	"github.com/halo-mpi/halo/internal/rma/lock"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
 // # Epochs in one frame, the target's side
 //
-// A WinEpoch asks for the lock like a WinLock and takes its place in the queue of lockService. If
+// A WinEpoch asks for the lock like a WinLock and takes its place in the queue of lock.Service. If
 // it has the lock at once, its operation is carried out, the lock is released, and one frame
 // answers. Otherwise the operation is dropped and the request waits like others: an origin cannot
 // make this process keep more than a request.
@@ -24,20 +25,17 @@ func (e *Engine) takeEpoch(from int, w *Window, h *wire.Header, data []byte) boo
 	if !e.admits(from) {
 		return true
 	}
-	process, s := int32(from), &w.service
-	if !w.queueLock(lockRequest{process: process, exclusive: h.Flags&wire.Exclusive != 0, epoch: true}) {
+	process := int32(from)
+	if !w.queueLock(lock.Request{Process: process, Exclusive: h.Flags&wire.Exclusive != 0, Quiet: true}) {
 		return false
 	}
-	for i := range s.queue {
-		if r := &s.queue[i]; r.process == process {
-			r.epoch = false // a WinGrant will answer it
-			if planted.EpochUnheld {
-				x.apply(w, make([]byte, x.fetched))
-			}
-			return true
+	if w.service.Speak(process) { // a WinGrant will answer it
+		if planted.EpochUnheld {
+			x.apply(w, make([]byte, x.fetched))
 		}
+		return true
 	}
-	if !s.knows(process) {
+	if !w.service.Holds(process) {
 		return true // it was told that a holder has died
 	}
 	to := e.newReply()
