@@ -19,8 +19,9 @@ type Comm struct {
 	Proc *proc.Proc
 	// Ctx keeps messages apart from those of all other communicators. Ctx itself is
 	// for point-to-point communication, Ctx+1 for collectives, Ctx+3 for collectives
-	// of some members that make a communicator among themselves, and Ctx+4 for the
-	// two processes that introduce their groups to each other.
+	// of some members that make a communicator among themselves, Ctx+4 for the
+	// two processes that introduce their groups to each other, Ctx+6 for the end of
+	// the use of c (coll.Engine.Close), and Ctx+7 for commits across jobs.
 	Ctx  uint64
 	Rank int
 	// Members lists the local number of the process of each rank. A message
