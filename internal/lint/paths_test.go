@@ -41,7 +41,11 @@ func TestPathsInDocumentsExist(t *testing.T) {
 	if err != nil || len(pages) < 10 {
 		t.Fatalf("%d pages, %v", len(pages), err)
 	}
-	for _, page := range append(pages, filepath.Join(root, "README.md")) {
+	decisions, err := filepath.Glob(filepath.Join(root, "docs", "decisions", "*.md"))
+	if err != nil || len(decisions) < 10 {
+		t.Fatalf("%d pages of decisions, %v", len(decisions), err)
+	}
+	for _, page := range append(append(pages, decisions...), filepath.Join(root, "README.md")) {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
