@@ -9,7 +9,7 @@ import (
 )
 
 // Fast is the C code that carries out the shortest calls without entering Go
-// (abi/lib/fast.h). Its methods tell C which handles exist. Calls of one method do not overlap.
+// (abi/lib/fast.go). Its methods tell C which handles exist. Calls of one method do not overlap.
 type Fast interface {
 	// KnowType tells C the size, the extent and the true extent in bytes of a predefined type,
 	// what C may do with its elements, and what messages say about them: the dtype.Code of messages. Its

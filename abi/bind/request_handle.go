@@ -9,7 +9,7 @@ import (
 
 // requestDone is the handle of every request that was complete when the call that started it
 // returned. C returns it to the program, and completes such requests without entering Go
-// (abi/lib/fast_request.h). It is neither a predefined handle of the standard nor the handle of
+// (abi/lib/request.h). It is neither a predefined handle of the standard nor the handle of
 // a slot.
 const requestDone handle = 0x7f5
 

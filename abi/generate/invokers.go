@@ -12,7 +12,7 @@ import (
 // callbacks.csv, by its number.
 func (t *tables) invokers() []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "/* %s */\n#include \"shim.h\"\n\nint haloInvoke(int callback, uintptr_t function, word *words) {\n\tswitch (callback) {\n", notice)
+	fmt.Fprintf(&b, "/* %s */\n#include \"callbacks.h\"\n\n#include <stddef.h>\n\n#include \"../include/mpi.h\"\n#include \"word.h\"\n\nint haloInvoke(int callback, uintptr_t function, word *words) {\n\tswitch (callback) {\n", notice)
 	for i, c := range t.callbacks {
 		if strings.HasPrefix(c.Name, "MPI_T_") {
 			continue

@@ -12,7 +12,10 @@ import (
 // MPI_X, a weak alias of it that tools can replace.
 func (t *tables) symbols() []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "/* %s */\n#include \"shim.h\"\n", notice)
+	fmt.Fprintf(&b, "/* %s */\n#include \"../include/mpi.h\"\n", notice)
+	for _, header := range headers {
+		fmt.Fprintf(&b, "#include %q\n", header)
+	}
 	b.WriteString("\nconst char *const halo_names[] = {\n")
 	for _, p := range t.procedures {
 		fmt.Fprintf(&b, "\t%q,\n", p.Name)
@@ -21,7 +24,7 @@ func (t *tables) symbols() []byte {
 	for _, p := range t.procedures {
 		for _, q := range []*abi.Procedure{p, p.Large} {
 			if q != nil {
-				fmt.Fprintf(&b, "\n%s {\n%s}\nALIAS(%s)\n", prototype(q, "PMPI_"), t.body(p, q), q.Name)
+				fmt.Fprintf(&b, "\n%s {\n%s}\nHALO_ALIAS(%s)\n", prototype(q, "PMPI_"), t.body(p, q), q.Name)
 			}
 		}
 	}
@@ -109,6 +112,13 @@ var inC = func() map[string]string {
 // Fortran has, are converted without entering Go. So are those of all other kinds that were made from
 // handles last (halo_from_int).
 var knownHandles = map[string]string{"MPI_Comm": "halo_comms", "MPI_Datatype": "halo_datatypes", "MPI_Win": "halo_wins"}
+
+// headers are those of abi/lib that the bodies of procedures need.
+var headers = []string{
+	"call.h", "clock.h", "compiler.h", "fast_accumulate.h", "fast_coll.h", "fast_comm.h", "fast_element.h", "fast_file.h", "fast_integer.h", "fast_pack.h",
+	"fast_put_get.h", "fast_receive.h", "fast_reduce_local.h", "fast_rput.h", "fast_send.h", "fast_type.h", "fast_wait.h", "fast_win_lock.h",
+	"handle_table.h", "names.h", "wild.h", "word.h",
+}
 
 // inline maps procedures, by the name of the form with small counts, to their fast paths in C. The
 // function of a fast path returns whether it has done all of the call; that of a collective returns

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "fast.h"
+#include "compiler.h"
 
 /* The code of the Fortran library in this process; low is 0 if there is none, or outside of checking mode. */
 HALO_HIDDEN extern uintptr_t halo_fortran_low, halo_fortran_high;

@@ -1,6 +1,6 @@
-#include <time.h>
+#include "clock.h"
 
-#include "shim.h"
+#include <time.h>
 
 /* The time since the second of the first call: the numbers are small, so that a double has room
  * for the nanoseconds. */

@@ -1,5 +1,8 @@
-#include "jump.h"
-#include "shim.h"
+#include "enter.h"
+
+#include "compiler.h"
+#include "inside.h"
+#include "wild.h"
 
 extern int haloRun(void *frame, int number, int large, void *words);
 extern int haloAwait(void *frame, uintptr_t comm, void *word, uint64_t n);

@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#include "fast.h"
+#include "compiler.h"
 
 /* Runs a procedure by its number in the table, and returns the error code. The second byte of large
  * is a floating-point environment, an op.Env. */

@@ -1,5 +1,9 @@
-#include "jump.h"
-#include "shim.h"
+#include "environment.h"
+
+#include <stddef.h>
+
+#include "callbacks.h"
+#include "inside.h"
 
 /* Sets the control words of the processor. */
 #if defined __x86_64__

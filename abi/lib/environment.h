@@ -11,6 +11,9 @@
 
 #include <stdint.h>
 
+#include "compiler.h"
+#include "word.h"
+
 struct halo_environment {
 	uint32_t main;
 	uint32_t x87; /* the control word for long double on amd64 */
@@ -78,10 +81,10 @@ struct halo_stay {
 };
 
 /* Converts an environment to an op.Env. */
-__attribute__((visibility("hidden"))) int halo_environment_code(struct halo_environment e);
+HALO_HIDDEN int halo_environment_code(struct halo_environment e);
 
-__attribute__((visibility("hidden"))) void halo_stay_begin(struct halo_stay *stay);
-__attribute__((visibility("hidden"))) void halo_stay_end(struct halo_stay *stay);
+HALO_HIDDEN void halo_stay_begin(struct halo_stay *stay);
+HALO_HIDDEN void halo_stay_end(struct halo_stay *stay);
 
 static inline void halo_to_go(struct halo_stay *stay) {
 	stay->own = halo_environment();
@@ -94,5 +97,11 @@ static inline void halo_from_go(struct halo_stay *stay) {
 	if (__builtin_expect(stay->odd, 0))
 		halo_stay_end(stay);
 }
+
+/* Sets the floating-point environment of the program, for a thread that leaves all stays in Go. */
+HALO_HIDDEN void halo_environment_leave(void);
+
+/* haloInvoke for calls from Go: the function runs in the environment of the thread. */
+int haloInvokeIn(int callback, uintptr_t function, word *words);
 
 #endif

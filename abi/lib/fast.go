@@ -1,9 +1,38 @@
 //go:build linux && cgo
 
+// The fast paths in C, which do not enter Go: the shortest operations and accumulates of a few KiB on windows whose memory
+// is mapped; short puts and gets by the kernel on unmapped windows of the same host; short messages and collectives on one
+// node; accesses of files; local reductions, packing, and inquiries that a table answers. A call to Go costs as much as ten
+// of the shortest operations. The files are named after what they do:
+//
+//   - fast_put_get: MPI_Put, MPI_Get; fast_rput: MPI_Rput and the like
+//   - fast_accumulate: MPI_Accumulate, MPI_Get_accumulate; fast_element: one element, MPI_Fetch_and_op, MPI_Compare_and_swap
+//   - fast_win_lock: MPI_Win_lock, MPI_Win_unlock, MPI_Win_flush, MPI_Win_sync
+//   - fast_send: MPI_Send, MPI_Isend; fast_receive: MPI_Recv, MPI_Irecv; fast_wait: MPI_Wait, MPI_Waitall, MPI_Test, MPI_Testall
+//   - fast_coll: MPI_Barrier, MPI_Bcast, MPI_Allreduce; fast_coll_exchange: MPI_Allgather, MPI_Alltoall
+//   - fast_reduce_local, fast_pack, fast_file, fast_comm, fast_type: the calls of these names
+//   - fast_integer: MPI_X_toint and MPI_X_fromint
+//
+// Each function returns whether it has done all of the call of that name. If it returns 0, it has changed nothing and the
+// call goes to Go: for targets whose memory is not mapped, for types and operations that are not simple, if the call has to
+// wait, and for all errors. Therefore C raises no errors. Short collectives also wait, and may fail while they do: see
+// fast_coll.c.
+//
+// The functions access records that the engine shares with C (record.h). They do what the Go functions named in the
+// comments do, with the same memory order.
+//
+// Go tells C when a handle of a window, communicator, file or type begins and ends. With HALO_C_FAST=0 in the environment Go
+// tells C of no handle, and all calls but the clock go to Go.
+
 package main
 
 /*
-#include "fast.h"
+#include "datatype.h"
+#include "fast_layout.h"
+#include "fast_pack.h"
+#include "handle_table.h"
+#include "kernel.h"
+#include "valgrind.h"
 */
 import "C"
 
@@ -15,7 +44,7 @@ import (
 	"github.com/halo-mpi/halo/internal/dtype"
 )
 
-// fast implements bind.Fast by fast.c.
+// fast implements bind.Fast by the tables of C.
 type fast struct{}
 
 // newFast tells C the functions with vector instructions that work on this machine. They do not

@@ -1,5 +1,14 @@
+#include "fast_coll.h"
+
+#include <string.h>
+
+#include "compiler.h"
+#include "copy.h"
+#include "datatype.h"
+#include "environment.h"
 #include "fast_combine.h"
 #include "fast_slot.h"
+#include "record.h"
 
 /*
  * Short blocking collectives of members that share memory. The functions do step by step, in the
@@ -18,43 +27,43 @@ int halo_coll_barrier(MPI_Comm comm) {
 	struct slot s;
 	if (!find_slot(&s, comm) || !enter(&s, HALO_KIND_BARRIER))
 		return HALO_LEFT;
-	WORD(&s, NUMBER)++;
+	U64(s.at, SLOT_NUMBER)++;
 	if (in_cells(&s))
-		publish(cell(&s, s.rank) + HALO_CELL_NUMBER, WORD(&s, NUMBER));
+		publish(cell(&s, s.rank) + HALO_CELL_NUMBER, U64(s.at, SLOT_NUMBER));
 	return leave(&s, meet(&s));
 }
 
 /* stream.fits */
 static int fits(struct slot *s, uint64_t end, uint64_t passed) {
-	const uint64_t *ends = &WORD(s, STREAM_ENDS);
-	return WORD(s, STREAM_NUMBER) - passed < HALO_STREAM_TURNS && end - ends[passed % HALO_STREAM_TURNS] <= HALO_STREAM_BYTES;
+	const uint64_t *ends = &U64(s->at, SLOT_STREAM_ENDS);
+	return U64(s->at, SLOT_STREAM_NUMBER) - passed < HALO_STREAM_TURNS && end - ends[passed % HALO_STREAM_TURNS] <= HALO_STREAM_BYTES;
 }
 
 /* slot.room, without waiting */
 static int room(struct slot *s, uint64_t end) {
-	if (fits(s, end, WORD(s, STREAM_PASSED)))
+	if (fits(s, end, U64(s->at, SLOT_STREAM_PASSED)))
 		return 1;
-	uint64_t low = WORD(s, STREAM_NUMBER);
+	uint64_t low = U64(s->at, SLOT_STREAM_NUMBER);
 	for (int r = 0; r < s->size; r++)
 		if (r != s->rank) {
 			uint64_t passed = load(cell(s, r) + HALO_CELL_PASSED);
 			low = passed < low ? passed : low;
 		}
-	WORD(s, STREAM_PASSED) = low;
+	U64(s->at, SLOT_STREAM_PASSED) = low;
 	return fits(s, end, low);
 }
 
 /* slot.bcast of one piece, in a call that has entered */
 static int bcast(struct slot *s, void *buffer, uint64_t n, int root) {
 	/* stream.place */
-	uint64_t number = WORD(s, STREAM_NUMBER) + 1, end = WORD(s, STREAM_AT);
+	uint64_t number = U64(s->at, SLOT_STREAM_NUMBER) + 1, end = U64(s->at, SLOT_STREAM_AT);
 	char *turn = s->head + HALO_HEAD_TURNS + number % HALO_STREAM_TURNS * HALO_TURN_BYTES, *piece = turn + HALO_TURN_SHORT;
 	if (n > HALO_STREAM_SHORT) {
 		uint64_t start = end, left = HALO_STREAM_BYTES - start % HALO_STREAM_BYTES;
 		if (left < n)
 			start += left;
 		end = start + ((n + HALO_SLOT_LINE - 1) & ~(uint64_t)(HALO_SLOT_LINE - 1));
-		char *bytes = *HALO_AT(char *, s->at, HALO_SLOT_STREAM_MEMORY);
+		char *bytes = POINTER(s->at, SLOT_STREAM_MEMORY);
 		if (bytes == NULL) /* Go maps it */
 			return HALO_LEFT;
 		piece = bytes + start % HALO_STREAM_BYTES;
@@ -70,12 +79,12 @@ static int bcast(struct slot *s, void *buffer, uint64_t n, int root) {
 	}
 
 	/* stream.take */
-	WORD(s, STREAM_NUMBER) = number;
-	WORD(s, STREAM_AT) = end;
-	(&WORD(s, STREAM_ENDS))[number % HALO_STREAM_TURNS] = end;
+	U64(s->at, SLOT_STREAM_NUMBER) = number;
+	U64(s->at, SLOT_STREAM_AT) = end;
+	(&U64(s->at, SLOT_STREAM_ENDS))[number % HALO_STREAM_TURNS] = end;
 
 	if (root == s->rank) { /* slot.sendPieces */
-		*HALO_AT(uint64_t, turn, HALO_TURN_SIZE) = n;
+		U64(turn, TURN_SIZE) = n;
 		halo_copy(piece, buffer, n);
 		publish(turn + HALO_TURN_NUMBER, number);
 	}
@@ -133,7 +142,7 @@ static void combine(struct slot *s, union operand *sum, const char *row, int cou
 /* slot.allreduce of short operands, in a call that has entered. send may be recv, which is stored last. */
 static int allreduce(struct slot *s, const void *send, void *recv, uint64_t n, int count, MPI_Datatype datatype, MPI_Op op) {
 	union operand sum;
-	WORD(s, NUMBER)++;
+	U64(s->at, SLOT_NUMBER)++;
 	TRY(give(s, send, n));
 	if (in_cells(s)) { /* slot.take */
 		char *shorts = s->at + HALO_SLOT_SHORTS;
@@ -141,11 +150,11 @@ static int allreduce(struct slot *s, const void *send, void *recv, uint64_t n, i
 		memcpy(shorts + (size_t)s->rank * HALO_SLOT_SHORT, send, n);
 		for (int r = 0; r < s->size; r++)
 			if (r != s->rank) {
-				TRY(await(s, cell(s, r) + HALO_CELL_NUMBER, WORD(s, NUMBER)));
+				TRY(await(s, cell(s, r) + HALO_CELL_NUMBER, U64(s->at, SLOT_NUMBER)));
 				memcpy(shorts + (size_t)r * HALO_SLOT_SHORT, given(s, r, n), HALO_SLOT_SHORT);
 				differs |= *said(s, r) ^ s->digest;
 			}
-		WORD(s, KNOWN) = WORD(s, NUMBER);
+		U64(s->at, SLOT_KNOWN) = U64(s->at, SLOT_NUMBER);
 		if (HALO_UNLIKELY(differs != 0)) {
 			int code = disagreement(s, 0);
 			if (code != MPI_SUCCESS) {

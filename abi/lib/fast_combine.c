@@ -1,5 +1,9 @@
 #include "fast_combine.h"
 
+#include <string.h>
+
+#include "datatype.h"
+
 /* A loop for each operation, which the compiler vectorises. */
 #define EACH(operation)                                                                                   \
 	if (op == (operation)) {                                                                              \

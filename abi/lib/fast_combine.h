@@ -2,7 +2,11 @@
 #ifndef HALO_FAST_COMBINE_H
 #define HALO_FAST_COMBINE_H
 
-#include "fast.h"
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../include/mpi.h"
+#include "compiler.h"
 
 /* An operation on two integers of up to 8 bytes. The bits above their size are undefined, in the
  * operands and in the result. a_less and b_less say which operand is less, signed or unsigned as

@@ -1,5 +1,13 @@
-#include "fast_combine.h"
 #include "fast_element.h"
+
+#include <string.h>
+
+#include "copy.h"
+#include "datatype.h"
+#include "environment.h"
+#include "fast_combine.h"
+#include "record.h"
+#include "window.h"
 
 /*
  * Updates of one element: apply.Region.FetchOp and CompareSwap, for aligned elements of 1, 2, 4 and
@@ -20,11 +28,11 @@ int halo_find_element(struct element *e, MPI_Datatype datatype, int rank, MPI_Ai
 		return 0;
 	uint32_t how = HALO_LOAD(uint32_t, view, HALO_VIEW_HOW);
 	halo_ordered(how, loads);
-	e->bare = how & HALO_HOW_INTRINSIC || *HALO_AT(bool, target, HALO_TARGET_FINE);
+	e->bare = how & HALO_HOW_INTRINSIC || BOOL(target, TARGET_FINE);
 	if (e->bare)
 		return 1;
-	char *stripes = *HALO_AT(char *, target, HALO_TARGET_STRIPES);
-	int64_t off = e->at - *HALO_AT(char *, target, HALO_TARGET_MEM), me = *HALO_AT(uint32_t, target, HALO_TARGET_ME);
+	char *stripes = POINTER(target, TARGET_STRIPES);
+	int64_t off = e->at - POINTER(target, TARGET_MEM), me = U32(target, TARGET_ME);
 	int64_t stripe = off >> HALO_STRIPE_SHIFT & (HALO_STRIPE_COUNT - 1);
 	e->more = ((off + (int64_t)((count - 1) * type.size)) >> HALO_STRIPE_SHIFT) - (off >> HALO_STRIPE_SHIFT);
 	e->me = (uint64_t)me + 1;
@@ -33,7 +41,7 @@ int halo_find_element(struct element *e, MPI_Datatype datatype, int rank, MPI_Ai
 	e->writer = HALO_AT(uint64_t, stripes, stripe * HALO_STRIPE_LINE);
 	e->counts = stripes + HALO_STRIPE_COUNT * HALO_STRIPE_LINE + stripe * 8;
 	e->readers = HALO_AT(uint64_t, e->counts, me * HALO_STRIPE_LINE);
-	e->processes = *HALO_AT(uint32_t, target, HALO_TARGET_LOCALS);
+	e->processes = U32(target, TARGET_LOCALS);
 	return 1;
 }
 
@@ -208,9 +216,9 @@ int halo_update(const void *value, void *old, MPI_Datatype datatype, int rank, M
 	struct element e;
 	uint64_t was, v = 0;
 	int done;
-	if (op != MPI_NO_OP && (uintptr_t)value < HALO_FIRST_PAGE)
+	if (op != MPI_NO_OP && !HALO_THERE(value))
 		return 0;
-	if (old != NULL && (uintptr_t)old < HALO_FIRST_PAGE)
+	if (old != NULL && !HALO_THERE(old))
 		return 0;
 	if (!halo_find_element(&e, datatype, rank, disp, 1, win, op == MPI_NO_OP) || !halo_legal(op, e.kind))
 		return 0;
@@ -256,7 +264,7 @@ static uint64_t compare_swap(struct element *e, uint64_t compare, uint64_t v) {
 int halo_fast_compare_and_swap(const void *value, const void *compare, void *old, MPI_Datatype datatype, int rank, MPI_Aint disp, MPI_Win win) {
 	struct element e;
 	uint64_t v, c, was;
-	if ((uintptr_t)value < HALO_FIRST_PAGE || (uintptr_t)compare < HALO_FIRST_PAGE || (uintptr_t)old < HALO_FIRST_PAGE)
+	if (!HALO_THERE(value) || !HALO_THERE(compare) || !HALO_THERE(old))
 		return 0;
 	if (!halo_find_element(&e, datatype, rank, disp, 1, win, 0) || e.kind == HALO_FLOATING)
 		return 0;

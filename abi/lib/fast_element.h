@@ -1,8 +1,16 @@
-/* Elements that C updates itself: single ones in fast_element.c, rows in fast_row.c. */
+/*
+ * Updates of one element: MPI_Fetch_and_op and MPI_Compare_and_swap, and MPI_Accumulate and MPI_Get_accumulate of one
+ * element (fast_accumulate.h). Rows of several elements begin with an element, too.
+ */
 #ifndef HALO_FAST_ELEMENT_H
 #define HALO_FAST_ELEMENT_H
 
-#include "fast.h"
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../include/mpi.h"
+#include "compiler.h"
+#include "fast_layout.h"
 
 /* The first of a row of elements to update. */
 struct element {
@@ -27,5 +35,14 @@ HALO_HIDDEN int halo_find_element(struct element *e, MPI_Datatype datatype, int 
 
 /* Whether C carries out an operation on elements of a kind. */
 HALO_HIDDEN int halo_legal(MPI_Op op, int kind);
+
+/* Updates one element. old is NULL for an operation that fetches nothing. */
+HALO_HIDDEN int halo_update(const void *value, void *old, MPI_Datatype datatype, int rank, MPI_Aint disp, MPI_Op op, MPI_Win win);
+
+HALO_HIDDEN int halo_fast_compare_and_swap(const void *value, const void *compare, void *old, MPI_Datatype datatype, int rank, MPI_Aint disp, MPI_Win win);
+
+static inline int halo_fast_fetch_and_op(const void *origin, void *result, MPI_Datatype datatype, int rank, MPI_Aint disp, MPI_Op op, MPI_Win win) {
+	return result != NULL && halo_update(origin, result, datatype, rank, disp, op, win);
+}
 
 #endif

@@ -1,7 +1,13 @@
+#include "fast_file.h"
+
 #include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
-#include "fast.h"
+#include "copy.h"
+#include "datatype.h"
+#include "handle_table.h"
+#include "record.h"
 
 /* The longest access in bytes; the kernel makes a longer one in pieces. */
 #define LONGEST (UINT64_C(1) << 30)
@@ -18,13 +24,13 @@ static int file_access(MPI_File file, MPI_Offset offset, void *buf, int64_t coun
 	const char *f = e->descriptor;
 	if (!(HALO_LOAD(uint32_t, f, HALO_FILE_OPEN) & what))
 		return 0;
-	int64_t n = count * type.size, unit = *HALO_AT(const int64_t, f, HALO_FILE_UNIT), at;
+	int64_t n = count * type.size, unit = I64(f, FILE_UNIT), at;
 	if ((uint64_t)n > LONGEST || (unit != 1 && n % unit != 0) || offset < 0 || __builtin_mul_overflow(offset, unit, &at) ||
-	    at > *HALO_AT(const int64_t, f, HALO_FILE_MOST) - n)
+	    at > I64(f, FILE_MOST) - n)
 		return 0;
-	at += *HALO_AT(const int64_t, f, HALO_FILE_FIRST);
-	int64_t limit = *HALO_AT(const int64_t, f, HALO_FILE_LIMIT);
-	int descriptor = *HALO_AT(const int32_t, f, HALO_FILE_DESCRIPTOR), before = errno;
+	at += I64(f, FILE_FIRST);
+	int64_t limit = I64(f, FILE_LIMIT);
+	int descriptor = I32(f, FILE_DESCRIPTOR), before = errno;
 	ssize_t moved;
 	if (what == HALO_FILE_READS)
 		moved = pread(descriptor, buf, (size_t)n, at);

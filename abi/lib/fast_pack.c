@@ -1,4 +1,13 @@
-#include "fast.h"
+#include "fast_pack.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "copy.h"
+#include "datatype.h"
+#include "handle_table.h"
+#include "kernel.h"
+#include "record.h"
 
 /*
  * MPI_Pack and MPI_Unpack of short data. The functions do step by step what the functions of
@@ -20,16 +29,13 @@ void halo_know_movers(uintptr_t sparse, uintptr_t blocks, uintptr_t string, uint
 	movers.gather = (const void *)gather;
 }
 
-/* A word of a shmfmt.Type or a shmfmt.Node. */
-#define WORD(at, place) (*HALO_AT(const int64_t, at, HALO_##place))
-
-static int kind(const char *node) { return (int)WORD(node, NODE_KIND); }
+static int kind(const char *node) { return (int)I64(node, NODE_KIND); }
 
 /* The node in a loop or a list. */
-static const char *sub_of(const char *node) { return node + WORD(node, NODE_SUB); }
+static const char *sub_of(const char *node) { return node + I64(node, NODE_SUB); }
 
 /* A list that a node has. */
-#define LIST(node, place) ((const int64_t *)((node) + WORD(node, place)))
+#define LIST(node, place) ((const int64_t *)((node) + I64(node, place)))
 
 static uint64_t magnitude(int64_t n) { return n < 0 ? -(uint64_t)n : (uint64_t)n; }
 
@@ -171,7 +177,7 @@ static void run(const struct transfer *t, int64_t off, int64_t packed, int64_t s
 
 /* node.columnar */
 static int columnar(const char *node, int64_t count) {
-	if (WORD(node, NODE_RUNS) > HALO_COLUMN_RUNS || WORD(node, NODE_SIZE) > HALO_COLUMN_SIZE * WORD(node, NODE_RUNS) || count < 4)
+	if (I64(node, NODE_RUNS) > HALO_COLUMN_RUNS || I64(node, NODE_SIZE) > HALO_COLUMN_SIZE * I64(node, NODE_RUNS) || count < 4)
 		return 0;
 	switch (kind(node)) {
 	case HALO_NODE_IS_PIECES:
@@ -179,7 +185,7 @@ static int columnar(const char *node, int64_t count) {
 	case HALO_NODE_IS_LIST:
 		return kind(sub_of(node)) == HALO_NODE_IS_RUN;
 	case HALO_NODE_IS_LOOP:
-		return kind(sub_of(node)) == HALO_NODE_IS_RUN && WORD(node, NODE_N) < HALO_SHORT_LOOP && WORD(node, NODE_N) < count;
+		return kind(sub_of(node)) == HALO_NODE_IS_RUN && I64(node, NODE_N) < HALO_SHORT_LOOP && I64(node, NODE_N) < count;
 	}
 	return 0;
 }
@@ -187,16 +193,16 @@ static int columnar(const char *node, int64_t count) {
 /* transfer.columns */
 static void columns(const struct transfer *t, const char *node, int64_t stride, int64_t off, int64_t packed, int64_t rows) {
 	const int64_t *offs = LIST(node, NODE_OFFS), *cum = LIST(node, NODE_CUM);
-	int64_t size = WORD(node, NODE_SIZE);
+	int64_t size = I64(node, NODE_SIZE);
 	int listed = kind(node) == HALO_NODE_IS_LIST;
 	if (kind(node) == HALO_NODE_IS_PIECES) {
-		for (int64_t i = 0; i < WORD(node, NODE_N); i++)
+		for (int64_t i = 0; i < I64(node, NODE_N); i++)
 			strided(t, off + offs[i], stride, packed + cum[i], size, rows, cum[i + 1] - cum[i]);
 		return;
 	}
-	int64_t each = WORD(sub_of(node), NODE_SIZE);
-	for (int64_t i = 0; i < WORD(node, NODE_N); i++)
-		strided(t, off + (listed ? offs[i] : i * WORD(node, NODE_STRIDE)), stride, packed + i * each, size, rows, each);
+	int64_t each = I64(sub_of(node), NODE_SIZE);
+	for (int64_t i = 0; i < I64(node, NODE_N); i++)
+		strided(t, off + (listed ? offs[i] : i * I64(node, NODE_STRIDE)), stride, packed + i * each, size, rows, each);
 }
 
 /* transfer.whole: all of a node */
@@ -204,7 +210,7 @@ static void whole(const struct transfer *t, const char *node, int64_t off, int64
 
 /* transfer.loop: count repetitions of a node */
 static void loop(const struct transfer *t, const char *sub, int64_t stride, int64_t off, int64_t packed, int64_t count) {
-	int64_t size = WORD(sub, NODE_SIZE), at = off + WORD(sub, NODE_OFF);
+	int64_t size = I64(sub, NODE_SIZE), at = off + I64(sub, NODE_OFF);
 	if (kind(sub) == HALO_NODE_IS_RUN) {
 		strided(t, at, stride, packed, size, count, size);
 	} else if (columnar(sub, count)) {
@@ -232,7 +238,7 @@ static void loop(const struct transfer *t, const char *sub, int64_t stride, int6
 
 /* transfer.list */
 static void list(const struct transfer *t, const char *sub, const int64_t *offs, int64_t n, int64_t off, int64_t packed) {
-	int64_t size = WORD(sub, NODE_SIZE);
+	int64_t size = I64(sub, NODE_SIZE);
 	if (kind(sub) == HALO_NODE_IS_RUN)
 		switch (size) {
 		case 4: LISTED(4)
@@ -248,23 +254,23 @@ static void list(const struct transfer *t, const char *sub, const int64_t *offs,
 static void whole(const struct transfer *t, const char *node, int64_t off, int64_t packed) {
 	const int64_t *offs = LIST(node, NODE_OFFS), *cum = LIST(node, NODE_CUM);
 	const char *sub = sub_of(node);
-	off += WORD(node, NODE_OFF);
+	off += I64(node, NODE_OFF);
 	switch (kind(node)) {
 	case HALO_NODE_IS_RUN:
-		run(t, off, packed, WORD(node, NODE_SIZE));
+		run(t, off, packed, I64(node, NODE_SIZE));
 		return;
 	case HALO_NODE_IS_LOOP:
-		loop(t, sub, WORD(node, NODE_STRIDE), off, packed, WORD(node, NODE_N));
+		loop(t, sub, I64(node, NODE_STRIDE), off, packed, I64(node, NODE_N));
 		return;
 	case HALO_NODE_IS_LIST:
-		list(t, sub, offs, WORD(node, NODE_N), off, packed);
+		list(t, sub, offs, I64(node, NODE_N), off, packed);
 		return;
 	case HALO_NODE_IS_PIECES:
-		for (int64_t i = 0; i < WORD(node, NODE_N); i++)
+		for (int64_t i = 0; i < I64(node, NODE_N); i++)
 			run(t, off + offs[i], packed + cum[i], cum[i + 1] - cum[i]);
 		return;
 	case HALO_NODE_IS_SEQ:
-		for (int64_t i = 0; i < WORD(node, NODE_N); i++)
+		for (int64_t i = 0; i < I64(node, NODE_N); i++)
 			whole(t, node + LIST(node, NODE_SUBS)[i], off, packed + cum[i]);
 	}
 }
@@ -289,17 +295,17 @@ static int64_t transfer_all(const struct transfer *t, int64_t count, MPI_Datatyp
 	const char *node = __atomic_load_n(HALO_AT(const char *const, known, HALO_TYPE_PROGRAM), __ATOMIC_ACQUIRE); /* pairs with the store in dtype.ShareProgram */
 	if (node == NULL)
 		return 0;
-	int64_t size = WORD(known, TYPE_SIZE), extent = WORD(known, TYPE_UB) - WORD(known, TYPE_LB);
-	if (size > HALO_PACK_MOST || count * size > room || count > WORD(known, TYPE_MOST))
+	int64_t size = I64(known, TYPE_SIZE), extent = I64(known, TYPE_UB) - I64(known, TYPE_LB);
+	if (size > HALO_PACK_MOST || count * size > room || count > I64(known, TYPE_MOST))
 		return 0;
-	if (t->unpack && count > 1 && magnitude(extent) < (uint64_t)WORD(node, NODE_SPAN))
+	if (t->unpack && count > 1 && magnitude(extent) < (uint64_t)I64(node, NODE_SPAN))
 		return 0; /* elements may overlap */
 	if (kind(node) == HALO_NODE_IS_RUN && extent == size)
-		run(t, WORD(node, NODE_OFF), 0, count * size);
+		run(t, I64(node, NODE_OFF), 0, count * size);
 	else if (count == 1)
 		whole(t, node, 0, 0);
-	else if (kind(node) == HALO_NODE_IS_LOOP && extent == WORD(node, NODE_N) * WORD(node, NODE_STRIDE))
-		loop(t, sub_of(node), WORD(node, NODE_STRIDE), WORD(node, NODE_OFF), 0, count * WORD(node, NODE_N));
+	else if (kind(node) == HALO_NODE_IS_LOOP && extent == I64(node, NODE_N) * I64(node, NODE_STRIDE))
+		loop(t, sub_of(node), I64(node, NODE_STRIDE), I64(node, NODE_OFF), 0, count * I64(node, NODE_N));
 	else
 		loop(t, node, extent, 0, 0, count);
 	return count * size;

@@ -2,13 +2,15 @@
  * The two queues of C: receives that it has posted (shmfmt.ReceiveQueue), and messages that have arrived before
  * a receive for them was posted (shmfmt.UnexpectedQueue). Their records are used and listed in the same way.
  * No receive of the one matches a message of the other.
- *
- * Included by fast_receive.c.
  */
 #ifndef HALO_FAST_QUEUE_H
 #define HALO_FAST_QUEUE_H
 
-#include "fast_engine.h"
+#include <stddef.h>
+#include <stdint.h>
+
+#include "planted.h"
+#include "record.h"
 
 /* A queue, and what tells it from the other one. */
 struct queue {

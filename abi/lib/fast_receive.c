@@ -1,41 +1,26 @@
 #include "fast_receive.h"
 
+#include <stddef.h>
+
+#include "compiler.h"
+#include "copy.h"
+#include "datatype.h"
+#include "dtype_code.h"
+#include "engine_lock.h"
+#include "fast_frame.h"
 #include "fast_queue.h"
+#include "handle_table.h"
+#include "planted.h"
+#include "proc_null.h"
+#include "record.h"
+#include "request.h"
+#include "ring.h"
+#include "way.h"
 
 /*
- * Receives that C posts, and the calls that complete them. internal/p2p/received.go says how Go takes the queues
- * over. C matches the frames of the rings with the posted receives, in the order of the posts. A short message that
- * matches none of them becomes an unexpected one, with which later receives are matched first, in the order of
- * arrival. Any other frame stays in its ring, and all behind it, and C enters Go.
+ * Receives of short messages, by the steps of the functions of Go that the comments name: internal/p2p/descriptor.go says
+ * when C may.
  */
-
-/* The record of a request, NULL if it has ended: ReceiveQueue.Find. */
-static inline char *record_of(struct queue posted, MPI_Request request) {
-	uint32_t number = (uint32_t)((uintptr_t)request >> 4);
-	char *r = record_at(posted, number % HALO_RECEIVES_MOST);
-	return r != posted.at && U32(r, RECEIVE_NUMBER) == number && U16(r, RECEIVE_STATE) != HALO_RECEIVE_FREE ? r : NULL;
-}
-
-/* Receives a message of n bytes in the buffer of a record. */
-static inline void complete(char *r, int32_t tag, uint64_t n) {
-	U16(r, RECEIVE_STATE) = HALO_RECEIVE_COMPLETE;
-	I32(r, RECEIVE_TAG) = tag;
-	U32(r, RECEIVE_RECEIVED) = (uint32_t)n;
-}
-
-/* log2 of the size of an element, and whether it is a floating-point number or made of two of them. */
-static inline unsigned width_of(uint8_t code, int *floats) {
-	unsigned kind = code >> 4, width = code & 7;
-	*floats = kind == HALO_CODE_FLOATING || kind == HALO_CODE_COMPLEX;
-	if (*floats && width > HALO_CODE_EXTENDED)
-		width = HALO_CODE_EXTENDED; /* formats are in the order of their sizes, the last two of one size */
-	return width + (kind == HALO_CODE_COMPLEX);
-}
-
-int halo_clash(uint8_t sent, uint8_t own) {
-	int a, b;
-	return width_of(sent, &a) == width_of(own, &b) && a != b;
-}
 
 /* A receive. */
 struct pattern {
@@ -61,7 +46,7 @@ static inline int deliver(char *p, char *m, const struct pattern *v, int32_t *ta
 	char *q = peer_at(POINTER(POINTER(p, PROCESS_REQUESTS), REQUESTS_PEERS), (int32_t)(U64(m, RECORD_WORD) >> 32));
 	uint64_t n = U32(m, UNEXPECTED_SIZE);
 	int64_t cost = (int64_t)n + HALO_MESSAGE_OVERHEAD;
-	if (n > v->room || differ(U32(m, UNEXPECTED_AUX), n, v->code) || I64(q, PEER_CREDIT_OWED) + cost >= HALO_MESSAGE_CREDIT_DUE)
+	if (n > v->room || halo_differ(U32(m, UNEXPECTED_AUX), n, v->code) || I64(q, PEER_CREDIT_OWED) + cost >= HALO_MESSAGE_CREDIT_DUE)
 		return 0;
 	I64(q, PEER_CREDIT_OWED) += cost;
 	if (n > 0)
@@ -99,91 +84,6 @@ static inline void post(char *p, char *r) {
 	list_record(posted_receives(p), r);
 }
 
-/* ReceiveQueue.Release */
-static inline void release(char *p, char *r) {
-	U16(r, RECEIVE_STATE) = HALO_RECEIVE_FREE;
-	free_record(posted_receives(p), r);
-}
-
-/* Makes a frame that matches no posted receive an unexpected message. Returns 0, and changes nothing, if it is too
- * long or all records are in use. */
-static inline int keep(char *p, char *q, const uint64_t *entry, uint64_t n, uint64_t word, int *waits) {
-	char *m;
-	if (n > HALO_UNEXPECTED_MAX || (m = use_record(unexpected_messages(p))) == NULL)
-		return 0;
-	U64(m, RECORD_CTX) = entry[1];
-	U64(m, RECORD_WORD) = word;
-	U64(m, UNEXPECTED_ARG) = entry[3];
-	U32(m, UNEXPECTED_AUX) = (uint32_t)(entry[2] >> 32);
-	U32(m, UNEXPECTED_SIZE) = (uint32_t)n;
-	list_record(unexpected_messages(p), m);
-	*waits = take_unpaid(q, entry, n, m + HALO_UNEXPECTED_DATA);
-	return 1;
-}
-
-/* What a call receives, with the lock held. */
-struct intake {
-	char *process;
-	int32_t waits; /* the process that waits for room in its ring, -1 if there is none */
-	int blocked;   /* C must not receive the next frame */
-};
-
-/* Gives the lock up after frames were received. */
-static void finish(const struct intake *in) {
-	unlock(in->process);
-	if (HALO_UNLIKELY(in->waits >= 0))
-		wake(in->waits, 1);
-}
-
-/* Waits a short time for a frame of a process, and receives all frames that have arrived, in order: those that match no
- * receive only while awaited is not complete. Returns 0 if none arrives, or if C must not receive the next one. */
-static int receive_frames(struct intake *in, int32_t local, const char *awaited, int32_t looks) {
-	char *p = in->process, *q = peer_at(POINTER(POINTER(p, PROCESS_REQUESTS), REQUESTS_PEERS), local), *data = POINTER(q, PEER_IN_DATA);
-	const struct queue posted = posted_receives(p);
-	uint64_t at = U64(q, PEER_IN_HEAD) % HALO_RING_BYTES, first = look(p, (uint64_t *)(data + at), looks);
-	first = pass_padding(q, first, &at);
-	if (first == 0)
-		return 0;
-	do {
-		const uint64_t *entry = (const uint64_t *)(data + at);
-		uint64_t n = (uint32_t)first, word = (uint64_t)(uint32_t)local << 32 | (uint32_t)entry[2];
-		int32_t tag = (int32_t)entry[2];
-		char *r = NULL;
-		int takes = may_take(q, first, at) && tag >= 0, waits = 0;
-		if (takes)
-			r = match(posted, entry[1], word);
-		if (r != NULL && n <= U32(r, RECEIVE_ROOM) && !differ((uint32_t)(entry[2] >> 32), n, U8(r, RECEIVE_CODE))) {
-			waits = take(q, entry, n, POINTER(r, RECEIVE_BUFFER));
-			unlist_record(posted, r);
-			complete(r, tag, n);
-		} else if (takes && r == NULL && U16(awaited, RECEIVE_STATE) == HALO_RECEIVE_COMPLETE) {
-			return 1;
-		} else if (!takes || r != NULL || !keep(p, q, entry, n, word, &waits)) {
-			in->blocked = 1;
-			return 0;
-		}
-		if (HALO_UNLIKELY(waits)) {
-			in->waits = local;
-			in->blocked = 1;
-			return 0;
-		}
-		if (U32(posted.at, QUEUE_LISTED) == 0) /* another load would fetch a line from the sender */
-			return 1;
-		at = U64(q, PEER_IN_HEAD) % HALO_RING_BYTES;
-		first = __atomic_load_n((uint64_t *)(data + at), __ATOMIC_ACQUIRE); /* pairs with the stores in Producer.Put and put */
-		first = pass_padding(q, first, &at);
-	} while (first != 0);
-	return 1;
-}
-
-/* Waits a short time for a posted receive. Returns whether it is complete. */
-static int await_receive(struct intake *in, const char *r, int32_t looks) {
-	while (U16(r, RECEIVE_STATE) == HALO_RECEIVE_POSTED)
-		if (!receive_frames(in, (int32_t)(U64(r, RECORD_WORD) >> 32), r, looks))
-			break;
-	return U16(r, RECEIVE_STATE) == HALO_RECEIVE_COMPLETE;
-}
-
 /* Engine.Irecv. No frame is looked at: the receive may be the first of many. */
 int halo_fast_irecv(void *buf, int64_t count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request) {
 	struct way w;
@@ -214,25 +114,31 @@ int halo_fast_irecv(void *buf, int64_t count, MPI_Datatype datatype, int source,
 	return 1;
 }
 
-int halo_receive_queued(const struct way *w, void *buf, uint64_t room, uint8_t code, int source, int tag, MPI_Status *status) {
-	char *p = w->process, *r, *m;
-	struct pattern v = pattern_of(w, buf, room, code, tag);
+/* Receives a message by the queues of C: one that has arrived, or one that comes for a receive behind those that C has
+ * posted. The lock is held, and is given up. The function finds the way again, so that the caller need not keep it for a call
+ * that is rare where the latency counts: its other variables then stay in registers. */
+static __attribute__((noinline)) int receive_queued(char *p, void *buf, uint64_t room, uint8_t code, int source, int tag, MPI_Comm comm, MPI_Status *status) {
+	struct way w;
+	if (!find_way(&w, comm, source))
+		return leave(p);
+	char *r, *m;
+	struct pattern v = pattern_of(&w, buf, room, code, tag);
 	int32_t sent;
 	uint64_t n;
-	if (posted_receives(p).at == NULL || POINTER(w->peer, PEER_IN_DATA) == NULL)
+	if (posted_receives(p).at == NULL || POINTER(w.peer, PEER_IN_DATA) == NULL)
 		return leave(p);
 	if ((m = arrived(p, &v)) != NULL) {
 		if (!deliver(p, m, &v, &sent, &n))
 			return leave(p);
 		unlock(p);
-		store_status(status, source, sent, n);
+		halo_store_status(status, source, sent, n);
 		return 1;
 	}
-	uint64_t at = U64(w->peer, PEER_IN_HEAD) % HALO_RING_BYTES, first = __atomic_load_n((uint64_t *)(POINTER(w->peer, PEER_IN_DATA) + at), __ATOMIC_ACQUIRE);
-	first = pass_padding(w->peer, first, &at);
-	if (first != 0 && !may_take(w->peer, first, at)) /* a long message, for example: nothing is posted in vain */
+	uint64_t at = U64(w.peer, PEER_IN_HEAD) % HALO_RING_BYTES, first = __atomic_load_n((uint64_t *)(POINTER(w.peer, PEER_IN_DATA) + at), __ATOMIC_ACQUIRE);
+	first = pass_padding(w.peer, first, &at);
+	if (first != 0 && !may_take(w.peer, first, at)) /* a long message, for example: nothing is posted in vain */
 		return leave(p);
-	if (!may_look(p, (uint32_t *)POINTER(w->comm, COMM_ARMED), HALO_SLOW_IMPORT) || (r = new_receive(p, &v, source)) == NULL)
+	if (!may_look(p, (uint32_t *)POINTER(w.comm, COMM_ARMED), HALO_SLOW_IMPORT) || (r = new_receive(p, &v, source)) == NULL)
 		return leave(p);
 	post(p, r);
 	struct intake in = {p, -1, 0};
@@ -240,53 +146,47 @@ int halo_receive_queued(const struct way *w, void *buf, uint64_t room, uint8_t c
 	if (!received)
 		unlist_record(posted_receives(p), r);
 	else
-		store_status(status, source, I32(r, RECEIVE_TAG), U32(r, RECEIVE_RECEIVED));
+		halo_store_status(status, source, I32(r, RECEIVE_TAG), U32(r, RECEIVE_RECEIVED));
 	release(p, r);
 	finish(&in);
 	return received;
 }
 
-int halo_complete(int count, MPI_Request requests[], MPI_Status statuses[], int *flag) {
-	char *p = __atomic_load_n(&halo_process, __ATOMIC_ACQUIRE); /* pairs with the store in halo_open_comm */
-	if (p == NULL || !lock(p))
-		return 0;
-	struct intake in = {p, -1, 0};
-	const struct queue posted = posted_receives(p);
-	if (posted.at == NULL) /* the handles are invalid */
-		return leave(p);
-	int32_t looks = flag != NULL ? 1 : I32(p, PROCESS_LOOKS);
-	int all = 1, looked = 0;
-	for (int i = 0; i < count && all; i++) {
-		if (!halo_received(requests[i]))
-			continue;
-		const char *r = record_of(posted, requests[i]);
-		if (r == NULL || U16(r, RECEIVE_STATE) == HALO_RECEIVE_IMPORTED)
-			all = 0, in.blocked = 1;
-		else if (U16(r, RECEIVE_STATE) == HALO_RECEIVE_POSTED) {
-			if (!looked && !may_look(p, (uint32_t *)POINTER(POINTER(p, PROCESS_REQUESTS), REQUESTS_ARMED), HALO_SLOW_IMPORT))
-				all = 0, in.blocked = 1;
-			else
-				all = await_receive(&in, r, looks);
-			looked = 1;
-		}
+/* Engine.recvNext from one source. If the queues of C are in use, or the next frame is for another receive, the message
+ * comes by the queues. */
+int halo_fast_recv(void *buf, int64_t count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status) {
+	struct way w;
+	uint64_t room = halo_bytes(count, datatype);
+	uint8_t code = halo_type(datatype).code;
+	if (HALO_UNLIKELY(source == MPI_PROC_NULL) && halo_receive_nothing(buf, count, datatype, source, tag, comm)) {
+		halo_done_status(HALO_REQUEST_NOTHING, status);
+		return 1;
 	}
-	if (all)
-		for (int i = 0; i < count; i++) {
-			MPI_Status *status = (uintptr_t)statuses < HALO_FIRST_PAGE ? NULL : &statuses[i];
-			char *r = halo_received(requests[i]) ? record_of(posted, requests[i]) : NULL;
-			if (r == NULL) {
-				halo_done_status(requests[i], status);
-			} else {
-				store_status(status, I32(r, RECEIVE_SOURCE), I32(r, RECEIVE_TAG), U32(r, RECEIVE_RECEIVED));
-				release(p, r);
-			}
-			requests[i] = MPI_REQUEST_NULL;
-		}
-	finish(&in);
-	if (flag == NULL)
-		return all;
-	if (!all && in.blocked)
+	if (room >= HALO_COPY_LESS || (room > 0 && !HALO_THERE(buf)) || !find_way(&w, comm, source) || !may_receive(&w, tag) || !lock(w.process))
 		return 0;
-	*flag = all;
+	char *p = w.process, *q = w.peer, *data = POINTER(q, PEER_IN_DATA);
+	if (data == NULL || !may_look(p, (uint32_t *)POINTER(w.comm, COMM_ARMED), 0)) {
+		uint32_t slow = U32(p, PROCESS_SLOW);
+		if (slow == 0 || (slow & ~(uint32_t)HALO_SLOW_IMPORT) != 0)
+			return leave(p);
+		return receive_queued(p, buf, room, code, source, tag, comm, status);
+	}
+	uint64_t at = U64(q, PEER_IN_HEAD) % HALO_RING_BYTES;
+	const uint64_t *entry = (const uint64_t *)(data + at);
+	/* This is may_take with the conditions in another order: with the order of may_take a round trip on cores
+	 * that share a cache takes a quarter longer. */
+	uint64_t first = look(p, entry, I32(p, PROCESS_LOOKS)), n = (uint32_t)first, size = entry_size(n);
+	int64_t cost = (int64_t)n + HALO_MESSAGE_OVERHEAD;
+	if (first - n != HALO_MESSAGE_EAGER || n > room || size > HALO_RING_BYTES - at || entry[1] != U64(w.comm, COMM_CTX) ||
+	    cost > I64(q, PEER_ALLOWANCE) || I64(q, PEER_CREDIT_OWED) + cost >= HALO_MESSAGE_CREDIT_DUE)
+		return first == 0 ? leave(p) : receive_queued(p, buf, room, code, source, tag, comm, status);
+	int sent = (int32_t)entry[2];
+	if ((HALO_UNLIKELY(sent != tag) && (tag != MPI_ANY_TAG || sent < 0)) || halo_differ((uint32_t)(entry[2] >> 32), n, code))
+		return receive_queued(p, buf, room, code, source, tag, comm, status);
+	int waits = take(q, entry, n, buf);
+	unlock(p);
+	if (HALO_UNLIKELY(waits))
+		wake(w.local, 1);
+	halo_store_status(status, source, sent, n);
 	return 1;
 }

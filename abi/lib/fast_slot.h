@@ -2,11 +2,22 @@
 #define HALO_FAST_SLOT_H
 
 #include <sched.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
 
-#include "shim.h"
+#include "../include/mpi.h"
+#include "attach.h"
+#include "compiler.h"
+#include "copy.h"
+#include "enter.h"
+#include "environment.h"
+#include "handle_table.h"
+#include "processor.h"
+#include "record.h"
 
 /*
- * The slot of a communicator, for fast_coll.c and fast_exchange.c. The functions do step by step, in
+ * The slot of a communicator, for fast_coll.c and fast_coll_exchange.c. The functions do step by step, in
  * the same records, what the functions of internal/coll do that the comments name; slot.go, and
  * busy.go for occupancy, explain why that is correct.
  */
@@ -24,9 +35,6 @@ struct slot {
 	int rank, size;
 };
 
-/* A word of the shmfmt.SlotState. */
-#define WORD(s, place) (*HALO_AT(uint64_t, (s)->at, HALO_SLOT_##place))
-
 /* Returns from the function with the error of a call, if there is one. */
 #define TRY(call)                         \
 	do {                                  \
@@ -38,11 +46,11 @@ struct slot {
 /* Engine.short: whether a communicator has a slot to use. */
 static inline int find_slot(struct slot *s, MPI_Comm comm) {
 	struct halo_entry *e = halo_comm(comm);
-	if (e == NULL || e->descriptor == NULL || *HALO_AT(uint8_t, e->descriptor, HALO_SLOT_BROKEN))
+	if (e == NULL || e->descriptor == NULL || U8(e->descriptor, SLOT_BROKEN))
 		return 0;
 	s->comm = comm;
 	s->at = e->descriptor;
-	s->head = *HALO_AT(char *, s->at, HALO_SLOT_HEAD);
+	s->head = POINTER(s->at, SLOT_HEAD);
 	s->rank = e->rank;
 	s->size = e->size;
 	return 1;
@@ -56,7 +64,7 @@ static inline int enter(struct slot *s, int kind) {
 	uint64_t idle = s->idle;
 	if (!__atomic_compare_exchange_n(busy, &idle, s->idle + (uint64_t)(HALO_BUSY_FIRST + kind), 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
 		return 0;
-	*HALO_AT(uint8_t, s->at, HALO_SLOT_KIND) = (uint8_t)kind;
+	U8(s->at, SLOT_KIND) = (uint8_t)kind;
 	return 1;
 }
 
@@ -66,7 +74,7 @@ static inline int leave(struct slot *s, int code) {
 	return code;
 }
 
-static inline int in_cells(struct slot *s) { return *HALO_AT(uint8_t, s->at, HALO_SLOT_FORM) == HALO_FORM_CELLS; }
+static inline int in_cells(struct slot *s) { return U8(s->at, SLOT_FORM) == HALO_FORM_CELLS; }
 
 /* The shmfmt.Cell of a member. */
 static inline char *cell(struct slot *s, int r) { return s->head + HALO_HEAD_CELLS + (int64_t)r * HALO_CELL_BYTES; }
@@ -78,12 +86,12 @@ static inline void publish(char *word, uint64_t n) { __atomic_store_n((uint64_t 
 
 /* slot.await */
 static inline int await(struct slot *s, char *word, uint64_t n) {
-	for (int64_t i = *HALO_AT(int64_t, s->at, HALO_SLOT_LOADS); i > 0; i--) {
+	for (int64_t i = I64(s->at, SLOT_LOADS); i > 0; i--) {
 		if (load(word) >= n)
 			return MPI_SUCCESS;
 		halo_fence();
 	}
-	for (int32_t i = *HALO_AT(int32_t, s->at, HALO_SLOT_YIELDS); i > 0; i--) {
+	for (int32_t i = I32(s->at, SLOT_YIELDS); i > 0; i--) {
 		sched_yield();
 		if (load(word) >= n)
 			return MPI_SUCCESS;
@@ -111,39 +119,39 @@ static inline int gathered(struct slot *s, uint64_t n) {
 	for (int r = 0; r < s->size; r++)
 		if (r != s->rank)
 			TRY(await(s, cell(s, r) + HALO_CELL_NUMBER, n));
-	WORD(s, KNOWN) = n;
+	U64(s->at, SLOT_KNOWN) = n;
 	return MPI_SUCCESS;
 }
 
 /* slot.settle */
 static inline int settle(struct slot *s) {
-	uint64_t before = WORD(s, NUMBER) - 1;
-	return WORD(s, KNOWN) < before ? gathered(s, before) : MPI_SUCCESS;
+	uint64_t before = U64(s->at, SLOT_NUMBER) - 1;
+	return U64(s->at, SLOT_KNOWN) < before ? gathered(s, before) : MPI_SUCCESS;
 }
 
 /* Whether there is a place for n bytes of each member. Go maps the stages. */
-static inline int has_place(struct slot *s, uint64_t n) { return n <= HALO_SLOT_SHORT || *HALO_AT(char *, s->at, HALO_SLOT_STAGES) != NULL; }
+static inline int has_place(struct slot *s, uint64_t n) { return n <= HALO_SLOT_SHORT || POINTER(s->at, SLOT_STAGES) != NULL; }
 
 /* slot.data and slot.stage: the place for n bytes of a member. */
 static inline char *given(struct slot *s, int r, uint64_t n) {
-	uint64_t turn = WORD(s, NUMBER) & 1;
+	uint64_t turn = U64(s->at, SLOT_NUMBER) & 1;
 	if (n <= HALO_SLOT_SHORT)
 		return cell(s, r) + HALO_CELL_SHORT + turn * HALO_SLOT_SHORT;
-	return *HALO_AT(char *, s->at, HALO_SLOT_STAGES) + ((uint64_t)r * 2 + turn) * HALO_STAGE_BYTES;
+	return POINTER(s->at, SLOT_STAGES) + ((uint64_t)r * 2 + turn) * HALO_STAGE_BYTES;
 }
 
 /* The digest of the member of a rank for the current collective. */
-static inline uint32_t *said(struct slot *s, int r) { return HALO_AT(uint32_t, cell(s, r), HALO_CELL_SAID) + (WORD(s, NUMBER) & 1); }
+static inline uint32_t *said(struct slot *s, int r) { return HALO_AT(uint32_t, cell(s, r), HALO_CELL_SAID) + (U64(s->at, SLOT_NUMBER) & 1); }
 
 /* terms.say and slot.state, for a contribution of n bytes: C tells neither types nor roots. The digest is stored with the
  * contribution, before the number. */
 static inline void state(struct slot *s, uint64_t n) {
 	char *last = s->at + HALO_SLOT_LAST;
-	if ((*HALO_AT(uint64_t, last, HALO_STATEMENT_SAID) | (*HALO_AT(uint64_t, last, HALO_STATEMENT_LENGTH) ^ n)) != 0) {
-		uint8_t place = *HALO_AT(uint8_t, s->at, HALO_SLOT_LATEST) ^= 1;
-		*HALO_AT(uint64_t, last, HALO_STATEMENT_SINCE) = WORD(s, NUMBER);
-		*HALO_AT(uint64_t, last, HALO_STATEMENT_SAID) = 0;
-		*HALO_AT(uint64_t, last, HALO_STATEMENT_LENGTH) = n;
+	if ((U64(last, STATEMENT_SAID) | (U64(last, STATEMENT_LENGTH) ^ n)) != 0) {
+		uint8_t place = U8(s->at, SLOT_LATEST) ^= 1;
+		U64(last, STATEMENT_SINCE) = U64(s->at, SLOT_NUMBER);
+		U64(last, STATEMENT_SAID) = 0;
+		U64(last, STATEMENT_LENGTH) = n;
 		memcpy(cell(s, s->rank) + HALO_CELL_STATED + place * HALO_STATEMENT_BYTES, last, HALO_STATEMENT_BYTES);
 	}
 	*said(s, s->rank) = s->digest = (uint32_t)n << 16;
@@ -180,7 +188,7 @@ static inline int give(struct slot *s, const void *data, uint64_t n) {
 		memcpy(whole, data, n);
 		memcpy(place, whole, sizeof whole);
 	}
-	publish(cell(s, s->rank) + HALO_CELL_NUMBER, WORD(s, NUMBER));
+	publish(cell(s, s->rank) + HALO_CELL_NUMBER, U64(s->at, SLOT_NUMBER));
 	return MPI_SUCCESS;
 }
 
@@ -194,47 +202,47 @@ static __attribute__((noinline)) void balance(struct slot *s) {
 
 /* slot.arrive */
 static inline int arrive(struct slot *s) {
-	uint64_t turns = ++WORD(s, TURNS), all = turns * (uint64_t)s->size;
-	if (HALO_UNLIKELY(turns % HALO_SLOT_BALANCE_EVERY == 0) && WORD(s, CORES) > 0)
+	uint64_t turns = ++U64(s->at, SLOT_TURNS), all = turns * (uint64_t)s->size;
+	if (HALO_UNLIKELY(turns % HALO_SLOT_BALANCE_EVERY == 0) && U64(s->at, SLOT_CORES) > 0)
 		balance(s);
-	return (WORD(s, ABSENT) = all - __atomic_add_fetch(HALO_AT(uint64_t, s->head, HALO_HEAD_ARRIVED), 1, __ATOMIC_SEQ_CST)) == 0;
+	return (U64(s->at, SLOT_ABSENT) = all - __atomic_add_fetch(HALO_AT(uint64_t, s->head, HALO_HEAD_ARRIVED), 1, __ATOMIC_SEQ_CST)) == 0;
 }
 
 /* slot.release */
 static inline void release(struct slot *s) {
-	publish(s->head + HALO_HEAD_RELEASE_NUMBER, 2 * WORD(s, TURNS));
+	publish(s->head + HALO_HEAD_RELEASE_NUMBER, 2 * U64(s->at, SLOT_TURNS));
 	wake(s);
-	WORD(s, KNOWN) = WORD(s, NUMBER);
+	U64(s->at, SLOT_KNOWN) = U64(s->at, SLOT_NUMBER);
 }
 
 /* slot.spin */
 static inline int spin(struct slot *s) {
-	uint64_t turns = WORD(s, TURNS), backoff;
-	if ((int64_t)WORD(s, ABSENT) >= (int64_t)WORD(s, CORES) || turns < WORD(s, NEXT_POLL))
+	uint64_t turns = U64(s->at, SLOT_TURNS), backoff;
+	if ((int64_t)U64(s->at, SLOT_ABSENT) >= (int64_t)U64(s->at, SLOT_CORES) || turns < U64(s->at, SLOT_NEXT_POLL))
 		return 0;
 	for (int i = 0; i < HALO_SLOT_SPINS; i++)
 		if (load(s->head + HALO_HEAD_RELEASE_NUMBER) >= 2 * turns) {
-			WORD(s, BACKOFF) = 0;
+			U64(s->at, SLOT_BACKOFF) = 0;
 			return 1;
 		}
-	backoff = 2 * WORD(s, BACKOFF) + 1;
-	WORD(s, BACKOFF) = backoff = backoff < HALO_SLOT_BACKOFF_MAX ? backoff : HALO_SLOT_BACKOFF_MAX;
-	WORD(s, NEXT_POLL) = turns + 1 + backoff;
+	backoff = 2 * U64(s->at, SLOT_BACKOFF) + 1;
+	U64(s->at, SLOT_BACKOFF) = backoff = backoff < HALO_SLOT_BACKOFF_MAX ? backoff : HALO_SLOT_BACKOFF_MAX;
+	U64(s->at, SLOT_NEXT_POLL) = turns + 1 + backoff;
 	return 0;
 }
 
 /* slot.released. judged says that the last member has compared the digests. */
 static inline int released(struct slot *s, int judged) {
 	if (!spin(s))
-		TRY(await(s, s->head + HALO_HEAD_RELEASE_NUMBER, 2 * WORD(s, TURNS)));
-	WORD(s, KNOWN) = WORD(s, NUMBER);
+		TRY(await(s, s->head + HALO_HEAD_RELEASE_NUMBER, 2 * U64(s->at, SLOT_TURNS)));
+	U64(s->at, SLOT_KNOWN) = U64(s->at, SLOT_NUMBER);
 	return judged && HALO_UNLIKELY(load(s->head + HALO_HEAD_RELEASE_NUMBER) & 1) ? disagreement(s, 0) : MPI_SUCCESS;
 }
 
 /* slot.barrier from the meeting on. C states nothing in a Barrier. */
 static inline int meet(struct slot *s) {
 	if (in_cells(s)) {
-		int code = gathered(s, WORD(s, NUMBER));
+		int code = gathered(s, U64(s->at, SLOT_NUMBER));
 		wake(s);
 		return code;
 	}
@@ -250,10 +258,10 @@ static inline int compare(struct slot *s) {
 		uint32_t differs = 0; /* taken with each number, as in slot.take */
 		for (int r = 0; r < s->size; r++)
 			if (r != s->rank) {
-				TRY(await(s, cell(s, r) + HALO_CELL_NUMBER, WORD(s, NUMBER)));
+				TRY(await(s, cell(s, r) + HALO_CELL_NUMBER, U64(s->at, SLOT_NUMBER)));
 				differs |= *said(s, r) ^ s->digest;
 			}
-		WORD(s, KNOWN) = WORD(s, NUMBER);
+		U64(s->at, SLOT_KNOWN) = U64(s->at, SLOT_NUMBER);
 		wake(s);
 		return HALO_UNLIKELY(differs != 0) ? disagreement(s, 0) : MPI_SUCCESS;
 	}

@@ -1,10 +1,16 @@
+#include "fork.h"
+
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "shim.h"
+#include "../include/mpi.h"
+#include "fast_layout.h"
+#include "handle_table.h"
+#include "names.h"
+#include "thread.h"
 
 /*
  * A child of fork has one thread and none of Go's threads, and it shares the memory of windows with

@@ -1,14 +1,15 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <signal.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "handler.h"
-#include "jump.h"
-#include "shim.h"
+#include "libc.h"
+#include "run_handler.h"
+#include "signal_mask.h"
 #include "stkflt.h"
 
 /*
@@ -39,31 +40,11 @@ static uintptr_t handlers[ENTRIES]; /* by entry; 0 where the entry has none yet 
 /* The handler with one parameter that was set last for each signal, if it is reset by its signal. */
 static char resets[SIGNALS];
 
-const char halo_handler_linked = 1; /* see thread.c */
+const char halo_handler_linked = 1; /* see attach.c */
 
 typedef void function(int, siginfo_t *, void *);
 
 static int is_handler(const struct sigaction *a) { return a->sa_handler != SIG_DFL && a->sa_handler != SIG_IGN; }
-
-/* Whether a thread's own instructions cause such signals. */
-static int is_fault(int number) {
-	return number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL || number == SIGTRAP || number == SIGSYS;
-}
-
-void halo_run_handler(uintptr_t to, int number, siginfo_t *information, void *context) {
-	int before = errno;
-	struct halo_handler own = {halo_handler, context, 0, {0}};
-	own.fault = information->si_code > 0 && is_fault(number);
-	if (__builtin_setjmp(own.place) == 0) {
-		halo_handler = &own;
-		/* A handler with one parameter ignores the other two. */
-		((function *)to)(number, information, context);
-		halo_handler = own.outer;
-		return;
-	}
-	halo_handler = halo_handler->outer;
-	errno = before;
-}
 
 /*
  * Whether the kernel has called the function whose frame begins at start: what it passes is where it has put it on the
@@ -88,7 +69,7 @@ static inline int from_kernel(siginfo_t *information, void *context, void *start
 static int left_to_others(int number, siginfo_t *information, void *context) {
 	int before = errno;
 	struct sigaction now;
-	if (!halo_of_runtime || information->si_code == SI_TKILL || is_fault(number) || __sigaction(number, NULL, &now) != 0 || !is_handler(&now))
+	if (!halo_of_runtime || information->si_code == SI_TKILL || halo_is_fault(number) || __sigaction(number, NULL, &now) != 0 || !is_handler(&now))
 		return 0;
 	sigaddset(&((ucontext_t *)context)->uc_sigmask, number);
 	/* The kernel lets only the first thread of the program send information that is the kernel's own. */

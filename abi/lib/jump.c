@@ -9,8 +9,10 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "environment.h"
+#include "inside.h"
 #include "jump.h"
-#include "shim.h"
+#include "thread.h"
 
 /*
  * A handler of the program may leave by siglongjmp what it has interrupted, also a call of MPI. Go cannot be left at any

@@ -24,4 +24,4 @@ __attribute__((constructor(101))) static void halo_limits(void) {
 	_exit(1);
 }
 
-const char halo_limits_linked = 1; /* see thread.c */
+const char halo_limits_linked = 1; /* see attach.c */

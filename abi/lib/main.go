@@ -12,8 +12,14 @@ package main
 #cgo LDFLAGS: -Wl,-wrap=pthread_create
 #include <stdlib.h>
 #include <string.h>
+#include "call.h"
+#include "environment.h"
+#include "jump.h"
 #include "monitor.h"
-#include "shim.h"
+#include "thread.h"
+#include "valgrind.h"
+#include "wild.h"
+#include "word.h"
 */
 import "C"
 

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "monitor.h"
-#include "shim.h"
+#include "planted.h"
 
 /*
  * The second thread that Go's runtime starts is its monitor (runtime.sysmon). It takes the P of a goroutine back that

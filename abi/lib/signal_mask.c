@@ -3,9 +3,9 @@
 #include <signal.h>
 #include <stdlib.h>
 
-#include "handler.h"
+#include "compiler.h"
 #include "monitor.h"
-#include "shim.h"
+#include "signal_mask.h"
 #include "signal_stack.h"
 #include "stkflt.h"
 
@@ -24,12 +24,7 @@
  * The mask that the runtime has noted for the thread stays as it was, and a program that it starts from there gets that.
  */
 
-#define BIT(number) ((uint64_t)1 << ((number)-1))
-
-/* Faults of the thread itself, what the runtime sends to its threads, and what the C library does (32 and 33). */
-const uint64_t halo_go_needs = BIT(SIGILL) | BIT(SIGTRAP) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGSEGV) | BIT(SIGSYS) | BIT(SIGSTKFLT) | BIT(SIGURG) | BIT(32) | BIT(33);
-
-const char halo_signal_mask_linked = 1; /* see thread.c */
+const char halo_signal_mask_linked = 1; /* see attach.c */
 
 void halo_block_after_go(sigset_t *before) {
 	sigset_t one;

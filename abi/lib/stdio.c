@@ -24,4 +24,4 @@ __attribute__((constructor(102))) static void halo_stdio(void) {
 	setvbuf(stdout, NULL, _IOLBF, 0);
 }
 
-const char halo_stdio_linked = 1; /* see thread.c */
+const char halo_stdio_linked = 1; /* see attach.c */

@@ -1,11 +1,12 @@
 #define _GNU_SOURCE
 #include <signal.h>
+#include <stdint.h>
 #include <string.h>
 #include <ucontext.h>
 
-#include "handler.h"
-#include "shim.h"
-#include "signal_stack.h"
+#include "jump.h"
+#include "libc.h"
+#include "run_handler.h"
 #include "stkflt.h"
 
 /*
@@ -21,10 +22,14 @@ static uintptr_t handler = (uintptr_t)SIG_DFL;
 static int flags;
 static uint64_t mask;
 
-/* Set in a thread that has asked for halo_go_needs: see signal_mask.c. */
+/* Set in a thread that has asked for go_needs: see signal_mask.c. */
 static __thread int asked __attribute__((tls_model("initial-exec")));
 
 #define BIT(number) ((uint64_t)1 << ((number)-1))
+
+/* The signals that threads of Go do not block, as the kernel's set: see signal_mask.c. They are those of faults of the thread
+ * itself, what the runtime sends to its threads, and what the C library does (32 and 33). */
+static const uint64_t go_needs = BIT(SIGILL) | BIT(SIGTRAP) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGSEGV) | BIT(SIGSYS) | BIT(SIGSTKFLT) | BIT(SIGURG) | BIT(32) | BIT(33);
 
 /* The kernel's set has 64 bits, the C library's type is larger than that. */
 static uint64_t *bits(sigset_t *set) { return (uint64_t *)set; }
@@ -51,7 +56,7 @@ static void run_theirs(int number, siginfo_t *info, ucontext_t *context) {
 static void on_stkflt(int number, siginfo_t *info, void *context) {
 	if (asked) {
 		asked = 0;
-		*bits(&((ucontext_t *)context)->uc_sigmask) |= ~halo_go_needs;
+		*bits(&((ucontext_t *)context)->uc_sigmask) |= ~go_needs;
 		return;
 	}
 	if (!halo_leave_again(context))

@@ -3,13 +3,10 @@
 
 #include <signal.h>
 
-#include "fast.h"
-
-/* The signals that threads of Go do not block, as the kernel's set: see signal_mask.c. */
-HALO_HIDDEN extern const uint64_t halo_go_needs;
+#include "compiler.h"
 
 /* Makes SIGSTKFLT pending in the calling thread, which blocks it: its handler then has the thread block all signals but
- * halo_go_needs. */
+ * those that the runtime needs. */
 HALO_HIDDEN void halo_ask(void);
 
 /* Takes back what halo_ask has asked for, if the signal has not been delivered. */

@@ -1,10 +1,10 @@
-#include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
+#include "thread.h"
 
-#include "caller.h"
-#include "shim.h"
-#include "signal_stack.h"
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+__thread int halo_attached __attribute__((tls_model("initial-exec")));
 
 /*
  * Threads have small numbers, for windows with thread scope. A thread that ends leaves its number
@@ -58,56 +58,3 @@ static __thread int turn;
 
 void halo_become_main(void) { turn = __atomic_add_fetch(&turns, 1, __ATOMIC_RELAXED); }
 int halo_is_main(void) { return turn != 0 && turn == __atomic_load_n(&turns, __ATOMIC_RELAXED); }
-
-/*
- * A thread of C that enters Go for the first time takes the runtime's spare M, and makes another
- * spare M once it is in Go. Threads that enter meanwhile do not sleep, but poll every microsecond:
- * if 32 threads enter at once this takes ten milliseconds, and seconds with real-time scheduling,
- * because the polling threads keep the cores from the thread in Go. The mutex lets threads enter
- * one after the other. It cannot cause a deadlock, because haloAttach waits for no other thread of
- * C.
- */
-static pthread_mutex_t door = PTHREAD_MUTEX_INITIALIZER;
-__thread int halo_attached __attribute__((tls_model("initial-exec")));
-
-extern void haloAttach(void);
-
-/* The linker takes only those files of a static library whose symbols are used. These references
- * make it take the files that only contain a constructor. */
-extern const char halo_stdio_linked, halo_limits_linked, halo_signal_mask_linked, halo_handler_linked;
-__attribute__((used)) static const char *const constructors[] = {&halo_stdio_linked, &halo_limits_linked, &halo_signal_mask_linked, &halo_handler_linked};
-
-void halo_attach(void) {
-	sigset_t before;
-	halo_signal_stack();
-	pthread_mutex_lock(&door);
-	halo_block_after_go(&before);
-	haloAttach();
-	halo_unblock(&before);
-	pthread_mutex_unlock(&door);
-	const char *check = getenv("HALO_CHECK");
-	halo_attached = check != NULL && strcmp(check, "1") == 0 ? 2 : 1;
-	if (halo_attached == 2)
-		halo_find_fortran();
-}
-
-/* The return address of the innermost call of this thread. After a call in a callback the address
- * of the outer call is restored. */
-static __thread void *noted;
-
-int halo_call_noted(int number, int large, void *words, void *caller) {
-	if (!halo_attached && halo_forked)
-		return halo_call_in_child(number, words);
-	if (halo_attached == HALO_HOLDS && strcmp(halo_names[number], "MPI_Abort") != 0) /* which takes no lock */
-		return halo_call_in_handler(number);
-	struct halo_stay stay;
-	halo_prepare(&stay);
-	void *before = noted;
-	noted = halo_in_fortran((uintptr_t)caller) ? halo_caller_in_fortran(caller) : caller;
-	int result = halo_enter_run(number, large | halo_environment_code(stay.own) << 8, words);
-	noted = before;
-	halo_from_go(&stay);
-	return result;
-}
-
-uintptr_t halo_caller(void) { return (uintptr_t)noted; }

@@ -1,7 +1,8 @@
+#include "valgrind.h"
+
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "fast.h"
 
 /*
  * Whether the process runs under valgrind. These instructions have no effect on a processor, but

@@ -3,8 +3,15 @@
 #include <stdlib.h>
 #include <ucontext.h>
 
-#include "jump.h"
-#include "shim.h"
+#include "attach.h"
+#include "copy.h"
+#include "environment.h"
+#include "fast_type.h"
+#include "fork.h"
+#include "inside.h"
+#include "libc.h"
+#include "thread.h"
+#include "wild.h"
 
 extern int haloWild(void *frame, int number, int large, void *words, int parameter, char *name, uintptr_t address, int store);
 
@@ -61,12 +68,12 @@ const void *halo_wild_layout(const void *buf, int64_t count, MPI_Datatype dataty
 	struct halo_bounds b;
 	const char *at = buf;
 	char halo_touched;
-	if (count <= 0 || (uint64_t)count > HALO_MOST_ELEMENTS || (at != MPI_BOTTOM && (uintptr_t)at < HALO_FIRST_PAGE))
+	if (count <= 0 || (uint64_t)count > HALO_MOST_ELEMENTS || (at != MPI_BOTTOM && !HALO_THERE(at)))
 		return NULL;
 	if (!halo_bounds(datatype, &b) || b.size == 0 || b.extent < 0)
 		return NULL; /* an invalid type, one that only Go knows, or one without bytes */
 	at += b.true_lb;
-	if ((uintptr_t)at < HALO_FIRST_PAGE)
+	if (!HALO_THERE(at))
 		return NULL;
 	if (store) {
 		HALO_TOUCH_STORE(at);

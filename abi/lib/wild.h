@@ -18,7 +18,14 @@
 #ifndef HALO_WILD_H
 #define HALO_WILD_H
 
-#include "fast.h"
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../include/mpi.h"
+#include "compiler.h"
+#include "copy.h"
+#include "datatype.h"
+#include "handle_table.h"
 
 #if defined __x86_64__
 #define HALO_LOAD_BYTE "movb (%0), %%al\n\tmovb %%al, %1"
@@ -55,10 +62,6 @@
 #define HALO_TOUCH_STORE(address) HALO_TOUCH_LOAD(address)
 #endif
 
-/* Inlined even into large functions: a probe is shorter than a call, and shares its loads from
- * tables with the fast path that follows. */
-#define HALO_INLINE static inline __attribute__((always_inline))
-
 /* halo_wild_source (store is 0) and halo_wild_sink (store is 1), below, for types that are not in
  * halo_types or have padding. */
 HALO_HIDDEN const void *halo_wild_layout(const void *buf, int64_t count, MPI_Datatype datatype, int store);
@@ -67,14 +70,15 @@ HALO_HIDDEN const void *halo_wild_layout(const void *buf, int64_t count, MPI_Dat
  * overflow. */
 #define HALO_MOST_ELEMENTS ((uint64_t)1 << 40)
 
-/* Returns an address in a send buffer that cannot be read, or NULL. */
+/* Returns an address in a send buffer that cannot be read, or NULL. It is inlined, since a probe is shorter than a call,
+ * and shares its loads from tables with the fast path that follows. */
 HALO_INLINE const void *halo_wild_source(const void *buf, int64_t count, MPI_Datatype datatype) {
 	struct halo_type type = halo_type(datatype);
 	if (__builtin_expect(type.kind < HALO_DENSE, 0))
 		return halo_wild_layout(buf, count, datatype, 0);
 	const char *at = buf;
 	char halo_touched;
-	if ((uint64_t)count - 1 >= HALO_MOST_ELEMENTS || (uintptr_t)at < HALO_FIRST_PAGE)
+	if ((uint64_t)count - 1 >= HALO_MOST_ELEMENTS || !HALO_THERE(at))
 		return NULL;
 	HALO_TOUCH_LOAD(at);
 	at += (uint64_t)count * type.size - 1;
@@ -88,7 +92,7 @@ wild:
 HALO_INLINE const void *halo_wild_sink(void *buf, int64_t count, MPI_Datatype datatype) {
 	if (__builtin_expect(halo_type(datatype).kind < HALO_DENSE, 0))
 		return halo_wild_layout(buf, count, datatype, 1);
-	if (count <= 0 || (uintptr_t)buf < HALO_FIRST_PAGE)
+	if (count <= 0 || !HALO_THERE(buf))
 		return NULL;
 	char halo_touched;
 	HALO_TOUCH_STORE(buf);
@@ -101,7 +105,7 @@ wild:
 static inline const void *halo_wild_bytes(const void *base, int64_t size) {
 	const char *at = base;
 	char halo_touched;
-	if (size <= 0 || (uintptr_t)at < HALO_FIRST_PAGE)
+	if (size <= 0 || !HALO_THERE(at))
 		return NULL;
 	HALO_TOUCH_LOAD(at);
 	at += size - 1;
@@ -132,8 +136,5 @@ HALO_HIDDEN __attribute__((cold, noreturn)) void halo_end_by_fault(void);
 /* Go calls this with the address of the fault by which the process has to end, and whether the
  * access is a store. */
 HALO_HIDDEN void halo_fault_at(uintptr_t address, int store);
-
-/* A condition that is nearly always false. */
-#define HALO_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
 #endif

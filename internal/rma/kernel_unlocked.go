@@ -11,7 +11,7 @@ import (
 // kernel: the lock, the decision whether to make an offer, and in C the call of Go. Therefore, after
 // an operation by the kernel, Engine.copy allows some of the next ones to use the kernel at once: as
 // many as would make no offer anyway (offerTo.spare). They take no lock, and C makes them
-// without Go (abi/lib/fast_kernel.c).
+// without Go (abi/lib/fast_put_get.c).
 //
 // This fast path decides nothing else. All other cases, and operations that the kernel refuses, take
 // the slow path through Engine.copy from the beginning: it repeats an operation that the kernel has

@@ -6,7 +6,21 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../fast.h"
+#include "../datatype.h"
+#include "../fast_accumulate.h"
+#include "../fast_comm.h"
+#include "../fast_element.h"
+#include "../fast_file.h"
+#include "../fast_integer.h"
+#include "../fast_put_get.h"
+#include "../fast_reduce_local.h"
+#include "../fast_rput.h"
+#include "../fast_type.h"
+#include "../fast_wait.h"
+#include "../fast_win_lock.h"
+#include "../handle_table.h"
+#include "../kernel.h"
+#include "../record.h"
 #include "expect.h"
 
 /* Requests of receives are for receive_unit.c. */

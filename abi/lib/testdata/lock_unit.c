@@ -5,8 +5,14 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "../shim.h"
+#include "../environment.h"
+#include "../fast_win_lock.h"
+#include "../handle_table.h"
+#include "../inside.h"
+#include "../record.h"
+#include "../thread.h"
 #include "expect.h"
 
 #define SET(type, base, place, value) (*HALO_AT(type, base, place) = (value))

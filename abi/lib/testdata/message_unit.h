@@ -3,10 +3,21 @@
 #include <linux/futex.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "../shim.h"
+#include "../datatype.h"
+#include "../environment.h"
+#include "../fast_integer.h"
+#include "../fast_receive.h"
+#include "../fast_send.h"
+#include "../fast_wait.h"
+#include "../handle_table.h"
+#include "../inside.h"
+#include "../record.h"
+#include "../request.h"
+#include "../thread.h"
 #include "expect.h"
 
 #define SET(type, base, place, value) (*HALO_AT(type, base, place) = (value))

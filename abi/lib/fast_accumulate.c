@@ -1,5 +1,13 @@
+#include "fast_accumulate.h"
+
+#include <string.h>
+
+#include "copy.h"
+#include "datatype.h"
 #include "fast_combine.h"
 #include "fast_element.h"
+#include "kernel.h"
+#include "record.h"
 
 /*
  * Updates of several contiguous elements: apply.Region.bulk, as the writer of all their stripes. A
@@ -70,7 +78,7 @@ static int update_beside(struct element *e, const void *values, void *old, int64
 /* View.Accumulated of several elements; old is NULL if there is no result. */
 int halo_update_many(const void *values, void *old, int64_t count, MPI_Datatype datatype, int rank, MPI_Aint disp, MPI_Op op, MPI_Win win) {
 	struct element e;
-	if (count < 2 || op == MPI_NO_OP || (uintptr_t)values < HALO_FIRST_PAGE || (old != NULL && (uintptr_t)old < HALO_FIRST_PAGE))
+	if (count < 2 || op == MPI_NO_OP || !HALO_THERE(values) || (old != NULL && !HALO_THERE(old)))
 		return 0;
 	size_t bytes = count <= KERNEL_BYTES ? (size_t)count * halo_type(datatype).size : KERNEL_BYTES + 1;
 	if (bytes > KERNEL_BYTES || !halo_find_element(&e, datatype, rank, disp, (uint64_t)count, win, 0) || e.bare || !halo_kernel_fits(op))

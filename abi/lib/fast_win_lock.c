@@ -1,4 +1,16 @@
-#include "shim.h"
+#include "fast_win_lock.h"
+
+#include <stddef.h>
+
+#include "attach.h"
+#include "compiler.h"
+#include "enter.h"
+#include "environment.h"
+#include "go_lock.h"
+#include "planted.h"
+#include "processor.h"
+#include "record.h"
+#include "window.h"
 
 /*
  * Lock and unlock of a target on the node, whose lock nobody else claims. The functions do step by step, in
@@ -43,7 +55,7 @@ struct claim {
 };
 
 static inline struct claim claim_of(char *target, char *lock) {
-	uint32_t me = *HALO_AT(uint32_t, target, HALO_TARGET_ME);
+	uint32_t me = U32(target, TARGET_ME);
 	return (struct claim){HALO_AT(uint64_t, lock, HALO_LOCK_BITS), (uint64_t)1 << me,
 	                      HALO_AT(uint64_t, lock, HALO_LOCK_LINES + (int64_t)me * HALO_LOCK_LINE + HALO_LOCK_CLAIM)};
 }
@@ -78,9 +90,9 @@ int halo_fast_win_lock(int type, int rank, int assert, MPI_Win win) {
 	if (view == NULL || (type != MPI_LOCK_EXCLUSIVE && type != MPI_LOCK_SHARED) || assert != 0)
 		return 0;
 	window = halo_window(view);
-	if ((target = halo_target(window, rank)) == NULL || (lock = *HALO_AT(char *, target, HALO_TARGET_LOCK)) == NULL)
+	if ((target = halo_target(window, rank)) == NULL || (lock = POINTER(target, TARGET_LOCK)) == NULL)
 		return 0;
-	process = *HALO_AT(char *, window, HALO_WINDOW_PROCESS);
+	process = POINTER(window, WINDOW_PROCESS);
 	if (HALO_LOAD(uint32_t, window, HALO_WINDOW_NO_LOCKS) != 0 || HALO_LOAD(uint32_t, process, HALO_LOCKING_LOST) != 0 ||
 	    HALO_LOAD(uintptr_t, process, HALO_LOCKING_LAZY) != 0 || !enter(window))
 		return 0;
@@ -92,8 +104,8 @@ int halo_fast_win_lock(int type, int rank, int assert, MPI_Win win) {
 		return 0;
 	}
 	*epoch = HALO_EPOCH_LOCK;
-	++*HALO_AT(int32_t, window, HALO_WINDOW_LOCKED);
-	*HALO_AT(bool, target, HALO_TARGET_BARE) = 0;
+	++I32(window, WINDOW_LOCKED);
+	BOOL(target, TARGET_BARE) = 0;
 	*held = HALO_HELD_LOCKED;
 	__atomic_store_n(HALO_AT(uint32_t, target, HALO_TARGET_GATE), HALO_GATE_OPEN | HALO_GATE_LOCKED, __ATOMIC_RELEASE);
 	leave(window, win, rank, 0);
@@ -106,7 +118,7 @@ int halo_fast_win_unlock(int rank, MPI_Win win) {
 	if (view == NULL)
 		return 0;
 	window = halo_window(view);
-	if ((target = halo_target(window, rank)) == NULL || (lock = *HALO_AT(char *, target, HALO_TARGET_LOCK)) == NULL || !enter(window))
+	if ((target = halo_target(window, rank)) == NULL || (lock = POINTER(target, TARGET_LOCK)) == NULL || !enter(window))
 		return 0;
 	uint32_t *epoch = HALO_AT(uint32_t, window, HALO_WINDOW_EPOCH), *held = HALO_AT(uint32_t, target, HALO_TARGET_HELD);
 	if (*epoch != HALO_EPOCH_LOCK || *held != HALO_HELD_LOCKED || HALO_LOAD(uint32_t, target, HALO_TARGET_FRAMED) != 0) {
@@ -115,14 +127,14 @@ int halo_fast_win_unlock(int rank, MPI_Win win) {
 	}
 	int others = 0;
 	__atomic_store_n(HALO_AT(uint32_t, target, HALO_TARGET_GATE), 0, __ATOMIC_RELEASE);
-	if (*HALO_AT(bool, target, HALO_TARGET_BARE))
+	if (BOOL(target, TARGET_BARE))
 		halo_fence();
 	else {
 		struct claim c = claim_of(target, lock);
 		others = retract(&c);
 	}
 	*held = HALO_HELD_NOT;
-	if (--*HALO_AT(int32_t, window, HALO_WINDOW_LOCKED) == 0) /* Window.unlocked: the mode is that of no epoch already */
+	if (--I32(window, WINDOW_LOCKED) == 0) /* Window.unlocked: the mode is that of no epoch already */
 		*epoch = HALO_EPOCH_NONE;
 	leave(window, win, rank, others ? WAKE : 0);
 	return 1;

@@ -1,27 +1,26 @@
-#include "fast.h"
+#include "kernel.h"
 
-/* Long operations: op.Kernel.Apply, and MPI_Reduce_local, which does nothing else. */
+#include <string.h>
 
-typedef uint64_t word8 __attribute__((aligned(1), may_alias));
-typedef uint32_t word4 __attribute__((aligned(1), may_alias));
-typedef uint16_t word2 __attribute__((aligned(1), may_alias));
+#include "copy.h"
+#include "fast_layout.h"
 
-/* storeWhole of package apply: one store instruction writes each element, whatever its size. */
-void halo_store_whole(void *dst, const void *src, uint64_t n) {
-	char *to = dst;
-	const char *from = src;
-	for (; n >= 8; n -= 8, to += 8, from += 8)
-		*(volatile word8 *)to = *(const word8 *)from;
-	if (n & 4) {
-		*(volatile word4 *)to = *(const word4 *)from;
-		to += 4, from += 4;
+uint8_t halo_kernel_rows[256];
+const void *halo_kernels[HALO_ROWS][HALO_ROW];
+
+/* If all rows are taken, calls with the type go to Go. */
+void halo_know_kernels(uintptr_t datatype, const uintptr_t functions[HALO_ROW]) {
+	static const void *const none[HALO_ROW];
+	if (datatype - 0x200 >= 256)
+		return;
+	for (uint8_t row = 0; row < HALO_ROWS; row++) {
+		if (row > 0 && memcmp(halo_kernels[row], none, sizeof none) == 0)
+			memcpy(halo_kernels[row], functions, sizeof none);
+		if (memcmp(halo_kernels[row], functions, sizeof none) == 0) {
+			halo_kernel_rows[datatype - 0x200] = row;
+			return;
+		}
 	}
-	if (n & 2) {
-		*(volatile word2 *)to = *(const word2 *)from;
-		to += 2, from += 2;
-	}
-	if (n & 1)
-		*(volatile char *)to = *from;
 }
 
 static void combine(const void *kernel, void *dst, const void *left, const void *right, uint64_t n) {
@@ -52,14 +51,4 @@ void halo_apply(const void *kernel, void *dst, const void *left, const void *rig
 			memcpy((char *)old + at, (char *)dst + at, length);
 		apply_up(kernel, (char *)dst + at, (const char *)left + at, (const char *)right + at, length);
 	}
-}
-
-/* mpi.ReduceLocal */
-int halo_fast_reduce_local(const void *in, void *inout, int64_t count, MPI_Datatype datatype, MPI_Op op) {
-	const void *kernel = halo_kernel_of(datatype, op);
-	uint64_t bytes = (uint64_t)count * halo_type(datatype).size;
-	if (kernel == NULL || !halo_kernel_fits(op) || count <= 0 || count > (int64_t)1 << 40 || !HALO_THERE(in) || !HALO_THERE(inout) || !halo_apart(in, bytes, inout, bytes))
-		return 0;
-	halo_apply(kernel, inout, in, inout, bytes, NULL);
-	return 1;
 }

@@ -1,14 +1,15 @@
-#include <stdlib.h>
+#include "handle_table.h"
 
-#include "fast.h"
+#include <stdlib.h>
+#include <string.h>
+
+#include "datatype.h"
+#include "kernel.h"
+#include "record.h"
 
 struct halo_table halo_wins, halo_comms, halo_datatypes, halo_files;
-struct halo_type halo_types[256];
-uint8_t halo_kernel_rows[256];
-const void *halo_kernels[HALO_ROWS][HALO_ROW];
 struct halo_entry halo_world;
 char *halo_process;
-uintptr_t halo_converted[HALO_CONVERTED];
 
 /* Returns the entry for a new handle, or NULL if there is no memory for it. */
 static struct halo_entry *open_entry(struct halo_table *table, uintptr_t handle) {
@@ -53,32 +54,11 @@ void halo_open_comm(uintptr_t handle, int rank, int size, int inter, uintptr_t s
 	e->descriptor = slot_layout == HALO_COLL_LAYOUT ? (char *)slot : NULL;
 	e->messages = messages_layout == HALO_MESSAGE_LAYOUT ? (char *)messages : NULL;
 	if (e->messages != NULL)
-		__atomic_store_n(&halo_process, *HALO_AT(char *, e->messages, HALO_COMM_PROCESS), __ATOMIC_RELEASE); /* pairs with the load in halo_complete */
+		__atomic_store_n(&halo_process, POINTER(e->messages, COMM_PROCESS), __ATOMIC_RELEASE); /* pairs with the load in halo_complete */
 	e->rank = rank;
 	e->inter = inter;
 	__atomic_store_n(&e->size, size, __ATOMIC_RELEASE); /* pairs with the load in halo_comm */
 	__atomic_store_n(&e->handle, handle, __ATOMIC_RELEASE); /* pairs with the load in halo_find */
-}
-
-void halo_know_type(uintptr_t handle, int size, int extent, int true_extent, int kind, int code) {
-	uintptr_t i = handle - 0x200;
-	if (i < 256 && 0 < size && size <= true_extent && true_extent <= extent && extent < 256)
-		halo_types[i] = (struct halo_type){(uint8_t)size, (uint8_t)kind, (uint8_t)extent, (uint8_t)true_extent, (uint8_t)code};
-}
-
-/* If all rows are taken, calls with the type go to Go. */
-void halo_know_kernels(uintptr_t datatype, const uintptr_t functions[HALO_ROW]) {
-	static const void *const none[HALO_ROW];
-	if (datatype - 0x200 >= 256)
-		return;
-	for (uint8_t row = 0; row < HALO_ROWS; row++) {
-		if (row > 0 && memcmp(halo_kernels[row], none, sizeof none) == 0)
-			memcpy(halo_kernels[row], functions, sizeof none);
-		if (memcmp(halo_kernels[row], functions, sizeof none) == 0) {
-			halo_kernel_rows[datatype - 0x200] = row;
-			return;
-		}
-	}
 }
 
 static void close_entry(struct halo_table *table, uintptr_t handle) {
@@ -109,12 +89,4 @@ void halo_close_all(void) {
 	memset(halo_types, 0, sizeof halo_types);
 	memset(halo_kernel_rows, 0, sizeof halo_kernel_rows);
 	memset(halo_kernels, 0, sizeof halo_kernels);
-}
-
-/* sys.SweepDown */
-int halo_sweep_down(const void *p) {
-	static uint32_t swept[64];
-	uint32_t *turn = &swept[(uintptr_t)p * UINT64_C(0x9E3779B97F4A7C15) >> 58], down = __atomic_load_n(turn, __ATOMIC_RELAXED);
-	__atomic_store_n(turn, 1 - down, __ATOMIC_RELAXED);
-	return down != 0;
 }

@@ -1,4 +1,10 @@
+#include <string.h>
+
+#include "copy.h"
+#include "datatype.h"
+#include "fast_coll.h"
 #include "fast_slot.h"
+#include "record.h"
 
 /*
  * Short exchanges of all members with all, on a slot. The functions do what the functions of
@@ -7,7 +13,7 @@
 
 /* slot.allgather, in one step, in a call that has entered */
 static int allgather(struct slot *s, const void *send, void *recv, uint64_t n) {
-	WORD(s, NUMBER)++;
+	U64(s->at, SLOT_NUMBER)++;
 	TRY(give(s, send, n)); /* slot.exchange */
 	TRY(compare(s));
 	for (int r = 0; r < s->size; r++)
@@ -34,7 +40,7 @@ int halo_coll_allgather(const void *send, int64_t count, MPI_Datatype datatype, 
 /* slot.alltoall, in one step, in a call that has entered */
 static int alltoall(struct slot *s, const void *send, void *recv, uint64_t n) {
 	uint64_t all = n * (uint64_t)s->size;
-	WORD(s, NUMBER)++;
+	U64(s->at, SLOT_NUMBER)++;
 	if (all <= HALO_SLOT_SHORT) { /* slot.alltoallShort */
 		TRY(give(s, send, all));
 		TRY(compare(s));
@@ -48,7 +54,7 @@ static int alltoall(struct slot *s, const void *send, void *recv, uint64_t n) {
 	uint64_t before = (uint64_t)s->rank * n, behind = all - before - n;
 	memcpy(given(s, s->rank, all), send, before);
 	memcpy(given(s, s->rank, all) + before, (const char *)send + before + n, behind);
-	publish(cell(s, s->rank) + HALO_CELL_NUMBER, WORD(s, NUMBER)); /* slot.show */
+	publish(cell(s, s->rank) + HALO_CELL_NUMBER, U64(s->at, SLOT_NUMBER)); /* slot.show */
 	TRY(compare(s));
 	for (int r = 0; r < s->size; r++) {
 		const char *block = r == s->rank ? (const char *)send + before : given(s, r, all) + (uint64_t)(s->rank - (s->rank > r)) * n;

@@ -1,0 +1,3 @@
+#include "fast_integer.h"
+
+uintptr_t halo_converted[HALO_CONVERTED];
