@@ -2,7 +2,7 @@
  * halobench NAME [-fabric LABEL] [-sizes N,N,...] [-win KIND,KIND,...] [-types NAME,NAME,...]
  *     [-workers N,N,...] [-op NAME] [-partitions N] [-ops N] [-busy-ms N] [-uneven KIND]
  *
- * The loops of `halo bench` (internal/benchmark) in C, to be built with the mpicc
+ * The loops of `halo bench` (cmd/halo/internal/benchmark) in C, to be built with the mpicc
  * of any MPI. Both follow one method, so that their figures can be compared:
  *
  *  - A loop is warmed up and calibrated at once: it runs with growing

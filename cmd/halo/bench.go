@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/halo-mpi/halo/internal/benchmark"
+	"github.com/halo-mpi/halo/cmd/halo/internal/benchmark"
 	"github.com/halo-mpi/halo/mpi"
 	"github.com/halo-mpi/halo/mpi/pool"
 )

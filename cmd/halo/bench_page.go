@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/halo-mpi/halo/internal/benchmark"
+	"github.com/halo-mpi/halo/cmd/halo/internal/benchmark"
 )
 
 // benchPage are the arguments of the benchmarks that `halo bench` runs when none is named: what a user asks first

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/halo-mpi/halo/internal/benchmark"
+	"github.com/halo-mpi/halo/cmd/halo/internal/benchmark"
 )
 
 // peer is another implementation of MPI, which runs the loops of the experiments in C.

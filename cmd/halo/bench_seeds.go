@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/halo-mpi/halo/internal/benchmark"
+	"github.com/halo-mpi/halo/cmd/halo/internal/benchmark"
 )
 
 // seeds runs the experiments over all fabrics, with the peers if they are asked for, and

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/halo-mpi/halo/internal/benchmark"
+	"github.com/halo-mpi/halo/cmd/halo/internal/benchmark"
 )
 
 // Lines of halobench become points of the experiments with such a loop.

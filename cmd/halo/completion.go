@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/halo-mpi/halo/internal/benchmark"
+	"github.com/halo-mpi/halo/cmd/halo/internal/benchmark"
 )
 
 const completionHelp = `Print what lets a shell complete the words of halo, mpiexec and mpirun.

@@ -17,7 +17,7 @@ type layer struct {
 func layers() []layer {
 	return []layer{
 		{"programs", []string{"abi/...", "cmd/...", "deploy/...", "examples/...", "bench/...", "conformance/...", "internal/planted/find"}},
-		{"launcher", []string{"internal/launch", "internal/benchmark"}},
+		{"launcher", []string{"internal/launch"}},
 		{"test support of the API", []string{"mpi/mpitest", "mpi/histories"}},
 		{"pool", []string{"mpi/pool"}},
 		{"API", []string{"mpi"}},
@@ -43,6 +43,7 @@ func separations() []separation {
 		{"internal/fabric/shm", "internal/fabric/tcp", "transports do not know each other"},
 		{"internal/fabric/tcp", "internal/fabric/shm", "transports do not know each other"},
 		{"internal/fabric/tcp", "internal/node", "sockets need no shared memory"},
+		{"internal/...", "mpi/...", "the engine and the launcher serve the API and do not call it; what calls it belongs below cmd"},
 		{"examples/...", "internal/...", "an example shows what a user can write"},
 		{"cmd/...", "examples/...", "the tool does not depend on its examples"},
 		{"internal/...", "internal/lint", "the lint is a test, not a library"},

@@ -24,12 +24,12 @@ func exemptions() []exemption {
 	}
 }
 
-// checkState forbids variables at package level in internal/, because n ranks can be
-// goroutines of one OS process and must not share state. Allowed are error sentinels
+// checkState forbids variables at package level in internal/ and in cmd/halo/internal/, because n ranks
+// can be goroutines of one OS process and must not share state. Allowed are error sentinels
 // (errors.New, fmt.Errorf), compile-time assertions (var _ I = T{}), and the
 // exemptions. Tests may have flags and tables.
 func checkState(f *File, report func(int, string, ...any)) {
-	if f.Go == nil || f.Test() || !matches("internal/...", f.Dir()) {
+	if f.Go == nil || f.Test() || !matches("internal/...", f.Dir()) && !matches("cmd/halo/internal/...", f.Dir()) {
 		return
 	}
 	for _, decl := range f.Go.Decls {

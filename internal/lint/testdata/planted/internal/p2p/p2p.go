@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"github.com/halo-mpi/halo/internal/proc"
-	"github.com/halo-mpi/halo/mpi"   // want layers "which is above it"
+	"github.com/halo-mpi/halo/mpi"   // want layers "which is above it" want layers "do not call it"
 	_ "github.com/rs/zerolog"        // want imports "the core uses the standard library and golang.org/x/sys only"
 	_ "golang.org/x/sysadmin/matter" // want imports "the core uses the standard library"
 )

@@ -291,7 +291,7 @@ func TestMedian(t *testing.T) {
 // constants and default sizes of the C program are equal to these.
 func TestLoopsInCUseTheSameNumbers(t *testing.T) {
 	source := ""
-	files, err := filepath.Glob("../../bench/*.[ch]")
+	files, err := filepath.Glob("../../../../bench/*.[ch]")
 	if err != nil {
 		t.Fatal(err)
 	}
