@@ -1,19 +1,3 @@
-// Package abi holds the tables of the C library: every procedure, constant and callback of
-// the MPI-5.0 standard ABI and of Halo's extensions, and the call of package mpi that
-// implements each procedure.
-//
-// procedures.csv has one row for each procedure of C: name, type of the result,
-// parameters as in C, and the call. go run ./abi/generate generates from it the header
-// mpi.h, the symbols of the library (abi/lib), and the Go functions behind them
-// (abi/bind). A test generates again and compares.
-//
-// The call of a procedure is a Go expression. Names of parameters in it stand for their
-// values, converted by the C type: int, MPI_Count and addresses become numbers, handles
-// become the objects they refer to. "->" assigns the results of the expression, the last
-// of which is an error, to output parameters; "=>" does the same where the expression
-// returns no error. "MPI_X_c" uses the call of "MPI_X" if both have the same number of
-// parameters. A procedure without a call is not implemented yet: it returns
-// MPI_ERR_UNSUPPORTED_OPERATION.
 package abi
 
 import (

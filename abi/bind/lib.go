@@ -1,10 +1,3 @@
-// Package bind implements the symbols of the C library: it takes arguments as C passes them,
-// calls package mpi, and stores the results. It does not use cgo. What needs C, such as
-// calling functions of the program, is in Hooks.
-//
-// The functions of the procedures are generated from the table of package abi. What C has and
-// Go has not is written by hand: handles, statuses in memory of the program, MPI_IN_PLACE,
-// attributes that are addresses.
 package bind
 
 import (

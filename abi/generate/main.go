@@ -1,20 +1,3 @@
-// Generate writes the files that are generated from the tables of package abi: the header, the
-// symbols of the C library, and the Go functions behind them.
-//
-//	go run ./abi/generate [-C DIR]
-//
-// DIR is the folder abi. The manual pages are generated when the library is installed: those of
-// procedures to MAN/man3, and those of the programs in BIN to MAN/man1:
-//
-//	go run ./abi/generate -man MAN [-bin BIN]
-//
-// The file of suppressions for valgrind is generated then, too:
-//
-//	go run ./abi/generate -supp FILE
-//
-// So are the sources of the Fortran library, except those that are written by hand:
-//
-//	go run ./abi/generate -fortran DIR
 package main
 
 import (

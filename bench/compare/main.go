@@ -1,14 +1,3 @@
-// Compare runs Halo's benchmarks beside the same loops in C, under Halo's C library,
-// MPICH and Open MPI, and reports ratios.
-//
-//	go run ./bench/compare [-rounds N] [-more N] [-only TEXT] [-quick] [-mpi LIST] [-o DIR] [-page FILE]
-//
-// A single figure has no meaning, because the speed of the machine changes by the minute. So
-// every benchmark runs with each MPI in turn, A B C A B C, and beside each the limits
-// of the hardware are measured. A figure is the median of its rounds, and
-// so is a ratio, whose two figures are always of the same round. Only rounds of one phase of the machine
-// count (see phase), and the row names it. If a bar is between the ratios of a
-// row, or most rounds do not count, the row is undecided after a few rounds and gets more of them.
 package main
 
 import (

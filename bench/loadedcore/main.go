@@ -1,9 +1,3 @@
-// Loadedcore measures what it costs to wait on a core that somebody else computes on, too, and on one that is idle.
-//
-//	go run ./bench/loadedcore [-quick]
-//
-// It starts strangers, processes that compute on one core until they are killed, and measures beside them for some
-// seconds: docs/waiting.md has the figures of one machine, and what follows from them. It runs on Linux only.
 package main
 
 import (

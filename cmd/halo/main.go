@@ -1,5 +1,3 @@
-// Halo is the command of the Halo MPI library: it starts programs, measures, and
-// tells about this machine. Called as mpiexec or mpirun it is halo run.
 package main
 
 import (

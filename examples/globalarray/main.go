@@ -1,12 +1,3 @@
-// Command globalarray multiplies matrices that are spread over the memory of all ranks, by
-// one-sided communication: each rank takes the next pair of tiles that nobody has taken,
-// gets them, and accumulates their product where it belongs.
-//
-//	go run ./cmd/halo run -n 4 ./examples/globalarray [-n N] [-tile N] [-seconds N]
-//
-// The product is compared with that of one rank. So is a matrix whose overlapping patches are
-// multiplied, replaced and added to, in an order that matters. With -seconds the ranks repeat this
-// for so long, with matrices of random sizes.
 package main
 
 import (

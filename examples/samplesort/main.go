@@ -1,12 +1,3 @@
-// Command samplesort sorts the lines of a file that need not fit into the memory
-// of one rank: each reads a part of it, and in the end has about as much of the
-// result.
-//
-//	go run ./cmd/halo run -n 4 ./examples/samplesort [-o FILE] [-lines N] [-seed S] [FILE]
-//
-// Without FILE it makes lines of its own, the same on any number of ranks. The
-// result is verified, and written if -o names a file. All ranks open the files:
-// on several hosts these have to be shared.
 package main
 
 import (

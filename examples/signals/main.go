@@ -1,11 +1,3 @@
-// Command signals streams tiles through a pipeline of ranks, in three ways: by puts that
-// notify, by messages, and by put, flush and an empty message.
-//
-//	go run ./cmd/halo run -n 4 ./examples/signals [-tiles N] [-bytes N] [-depth N] [-rounds N]
-//
-// Rank 0 makes the tiles, each rank adds something to every number of a tile and passes it
-// on, the last one checks all of it. The throughput of each way is that of the best of some
-// rounds.
 package main
 
 import (

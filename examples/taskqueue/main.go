@@ -1,13 +1,3 @@
-// Command taskqueue integrates a function with a sharp peak: several goroutines of each rank
-// take intervals from one queue, and push halves of those that are too coarse.
-//
-//	go run ./cmd/halo run -n 4 ./examples/taskqueue [-workers N] [-tolerance X] [-seconds N]
-//
-// Each goroutine has a view of the window of its own, a duplicate with two hints: with
-// WinOrder its operations happen in their order, without waiting between them; with
-// ScopeThread its flushes wait for nobody else's operations. It is compared with
-// the same program on one view, and flushes. Area and number of intervals must be those of
-// one rank, to the last bit. With -seconds it is done again and again for so long.
 package main
 
 import (

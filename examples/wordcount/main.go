@@ -1,11 +1,3 @@
-// Command wordcount counts the words of files. The files, one behind the other,
-// are cut into as many parts as there are ranks; each rank reads and counts its
-// part only, and rank 0 gathers what they have counted.
-//
-//	go run ./cmd/halo run -n 4 ./examples/wordcount [-top N] [FILE...]
-//
-// Without files it counts a text of its own. Every rank opens files by the same
-// names: on several hosts they have to be there, too.
 package main
 
 import (

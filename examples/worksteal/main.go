@@ -1,13 +1,3 @@
-// Command worksteal counts the ways to place queens on a board so that none attacks
-// another. Ranks without work steal it from others by atomic operations on a window; the victim
-// takes no part in it.
-//
-//	go run ./cmd/halo run -n 4 ./examples/worksteal [-queens N] [-deep N] [-slots N] [-seconds N]
-//
-// Rank 0 begins with the empty board. The tree below is irregular: the work of each rank cannot be
-// predicted. The count is compared with that of a search on one rank, and so is
-// the number of boards that were visited. With -seconds the search is done again and
-// again for so long.
 package main
 
 import (

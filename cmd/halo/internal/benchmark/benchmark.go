@@ -1,7 +1,3 @@
-// Package benchmark holds the loops of `halo bench`, written against package
-// mpi as a user would write them. bench/halobench.c has the same loops in C for other
-// MPIs, except for extensions. A change here needs the same change there, or the figures
-// cannot be compared.
 package benchmark
 
 import (
