@@ -1,6 +1,3 @@
-// Package address has IP addresses as processes exchange them in text, and finds those of host names. It
-// takes the place of packages net and netip in processes of a job: their tables are 100 KiB of memory of
-// each rank in C.
 package address
 
 import (

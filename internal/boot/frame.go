@@ -12,6 +12,49 @@ import (
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
+// Launcher and program send frames:
+//
+//	length uint32 | kind uint8 | body of length-1 bytes
+//
+// with all numbers little-endian. The program sends first. All requests except Ring,
+// Finalize, Init, InUse, Publish, Abort and GiveUp have an answer:
+//
+//	Hello      "HALO", protocol, wire and segment version uint16 each, -> Welcome | Refused
+//	           build text, language uint8 (both may be missing),
+//	           1 if the process calls Init of the world model uint8 (else it opens a session)
+//	Exchange   at most MaxValue bytes                                  -> Table | Failed
+//	Segment    rank int32 (-1 control, -2 notes, -3-rank its bell)     -> Descriptor | Failed
+//	Ring       rank int32, which the launcher wakes by its bell
+//	Finalize   empty; the process enters no Exchange any more, and its end is no failure
+//	Init       empty; a process that has opened a session calls Init of the world model
+//	InUse      uint8: 1 if the process uses MPI (again), 0 if its end is no failure from now on
+//	Publish    at most MaxValue bytes, for Lookup
+//	Lookup     rank uint32                                             -> Found
+//	Abort      code int32, reason
+//	Spawn      a new job: see spawn.go                                 -> Spawned, in any order
+//	GiveUp     number of a Spawn uint32, for which nobody waits any more
+//
+// If a process serves its node, instead of a launcher, others connect to its socket, and tell first who
+// they are:
+//
+//	Give       number of a segment int32 as in Segment, with its descriptor attached: what this
+//	           process has from the one that served the node before
+//	Join       rank uint32, 1 if the process uses MPI uint8; a Hello follows
+//
+// Frames to the program, answers and others:
+//
+//	Welcome    the Job (see job.go)          Refused    text, then the launcher closes
+//	Table      per rank: length uint16, bytes
+//	Descriptor rank int32, with the descriptor attached to its first byte
+//	Failed     kind uint8 of the request, 1 if unsupported uint8, text
+//	Found      rank uint32, 1 and what it has published, or 0 and why it publishes nothing;
+//	           sent when that is known, in any order
+//	Over       text: the job has ended; sent at any time, nothing follows
+//	Leave      1 if the process that serves the node may end from now on, 0 if not, uint8,
+//	           and the other ranks that are connected, uint32 each; sent at any time
+//
+// The end of the stream means that the other side has ended.
+
 // Kinds of frames to the launcher.
 const (
 	kindHello uint8 = 1 + iota

@@ -1,14 +1,3 @@
-// Package heap allocates the memory of windows and of AllocMem: zeroed blocks, aligned at least
-// to cache lines, whose pages are committed when the block is allocated. A block for which there
-// is not enough memory is refused with the numbers, so that no access gets a SIGBUS later.
-//
-// The memory of a heap is mapped by the processes of a node (Shared), or its blocks are memory of
-// this process alone (Private, and Loose on the Go heap, where the race detector sees every
-// access). The records of the heap are on the Go heap of the owner: a peer that writes where it
-// must not can corrupt the content of blocks and nothing else.
-//
-// The trap: like memory of C, and unlike that of Go, a block must not be used after it is freed,
-// even through a slice.
 package heap
 
 import (

@@ -1,20 +1,3 @@
-// Package launch starts the processes of a job, on this host and others, connects
-// them to each other, forwards their output, and ends all of them when one fails. It
-// implements halo run and mpiexec.
-//
-// An agent does the work on each host: one is part of the launcher, and on each other
-// host one runs in a process of its own, which ssh starts. The agents report events to
-// the job, which makes all decisions.
-//
-// Run is meant for a program that does nothing else: it takes over the
-// signals and all children of its process. No object of a job has a name by which
-// other users could open it: memory is anonymous, sockets are pairs, and files (programs
-// built from Go packages) are in a directory that only the user can read, which is
-// removed at the end.
-//
-// However the launcher ends, its job ends. The kernel kills each rank when the
-// thread that started it is gone, and a small process that outlives the
-// launcher (see warden.go) removes what the ranks themselves had started.
 package launch
 
 import (

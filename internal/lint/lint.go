@@ -1,9 +1,3 @@
-// Package lint holds the style rules that a program can check, and the test that
-// checks them on this repository: which layer may import which, no mutable state at
-// package level, documentation that cites the standard, short files with good names.
-//
-// It reads source text and does not build, so that one run checks the files of every
-// platform, and code that does not compile yet.
 package lint
 
 import (

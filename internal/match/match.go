@@ -1,15 +1,3 @@
-// Package match pairs posted receives with arriving messages by their envelopes
-// (MPI-5, 3.5 and 3.8): a receive takes the oldest message it matches, a message
-// the oldest receive, and a probe sees what a receive would take.
-//
-// The package knows envelopes only. Requests and messages of the layer above
-// embed a Node. Only tables that grow allocate. The package does not synchronise:
-// callers hold their lock.
-//
-// Cost: short queues are scanned and long ones are indexed, so that the cost of an
-// operation does not grow with the depth of a queue (see queue). A search reads no
-// node. A scan reads one 64-byte slot per entry. A look-up in the index reads a bucket
-// and a slot; a receive or probe makes one look-up and a message at most four.
 package match
 
 import (

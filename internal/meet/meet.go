@@ -1,14 +1,3 @@
-// Package meet connects groups of processes of different jobs: ports, accept and connect.
-//
-// A port is an address at which a process listens, and a secret (package fabric/tcp). Its name has
-// both, so whoever has the name may connect, and nobody else. The roots of the two groups meet there
-// over a sealed stream. They exchange who the members of their groups are and where they listen, and
-// the accepting root makes a secret for the pairs of their members. Each root tells its group, all
-// make themselves known to their fabric, and when both groups have done so the new intercommunicator
-// exists at all of them.
-//
-// The trap: a process of another job is reached as long as a communicator has it. Meeting holds it
-// until the communicator does (proc.Hold).
 package meet
 
 import (

@@ -1,13 +1,3 @@
-// Package node is what the processes of one machine share: the control segment, the segment
-// of each process with its heap, doorbells to wake each other, and access to each other's memory.
-// Collectives, one-sided communication and the allocation of windows use a Node directly;
-// fabric/shm carries frames through its rings.
-//
-// The same code serves ranks that are goroutines of one process, over memory of the Go heap
-// (package inproc); Backend hides the differences.
-//
-// Processes of the node have local indexes from 0. Methods with a parameter peer take an index in
-// the job.
 package node
 
 import (

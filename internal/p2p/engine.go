@@ -1,19 +1,3 @@
-// Package p2p is the semantics of point-to-point communication (MPI-5 chapter
-// 3), written once over the fabric contract.
-//
-// # Protocols
-//
-// A short message travels in one Eager frame and costs eager credit with the peer;
-// a synchronous one asks for an Ack. A message that is long, or for which there is
-// no credit, is announced by a Ready frame (rendezvous), and its payload stays with
-// the sender. When a receive matches, the receiver reads the payload from the
-// sender's memory where the fabric can (one copy) and sends Ack; otherwise it sends
-// Clear, and the sender answers with Data frames. The credit bounds the payload that
-// a receiver buffers for a peer. Envelopes keep flowing, so earlier messages never
-// block a receive with a later tag.
-//
-// The caller of every function holds the engine's lock, unless the comment says that
-// the function takes the lock.
 package p2p
 
 import (

@@ -1,30 +1,3 @@
-// Package shmfmt defines the layout of the memory that the processes of a node share. It is one
-// format with a version, for shared memory between processes and for the Go heap between ranks that
-// are goroutines.
-//
-// There are two kinds of segments:
-//
-//	control segment    one per node, made by the launcher
-//	  0      door of local process 0        (DoorSize bytes)
-//	  ...    door of local process n-1
-//	  ...    slots of the collectives, SlotCount of SlotSize(n) bytes
-//	  ...    their bulk memory, SlotCount of BulkSize(n) bytes, sparse
-//	process segment    one per process, sparse
-//	  0      header: magic with the version, owner, number of local processes, sleeping calls, poll request
-//	  64     bitmap of the local processes that have sent to the owner
-//	  ...    bitmap of the local processes that have made offers
-//	  ...    ring that local process i fills and the owner empties (RingStride bytes each)
-//	  ...    Offer of local process i (OfferSize bytes each)
-//	  ...    heap: blocks that the owner allocates, from HeapStart(n) to the end of the file
-//
-// The heap contains no description of its blocks: only the owner has one, and peers learn the offset
-// of a block from it. They map the heap separately, and only when they use it.
-//
-// Memory in use is the control segment, without the bulk memory of slots that were used for short
-// collectives only, and for each process: one page of header and bitmaps (two on nodes with more
-// than half of MaxLocal processes), at most RingStride bytes for each peer that has sent to it,
-// OfferSize for each that has made an offer, and the pages of the heap that live blocks touch. Rings
-// and offers of silent peers are never touched and cost no memory.
 package shmfmt
 
 import (

@@ -1,9 +1,3 @@
-// Package testrun says which fabrics a run of the tests covers, and prepares what tests start.
-//
-// Each test runs over each fabric once in `make test`: over inproc and tcp in a build with the
-// race detector, over shm in one without. The detector does not see synchronisation in memory that
-// processes share; inproc runs the same code on the heap. Tests of properties that only a build
-// without the detector has, such as no allocations, run over all fabrics in that build (PlainOnly).
 package testrun
 
 import (

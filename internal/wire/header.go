@@ -1,16 +1,3 @@
-// Package wire defines the frame every fabric carries: a fixed header of 40
-// bytes followed by at most MaxPayload bytes. Shared-memory rings and TCP streams contain
-// the same five little-endian words, so that one decoder, one fuzz target and one golden
-// file cover both.
-//
-//	word 0   size uint32 | kind uint8 | flags uint8 | channel uint16
-//	word 1   ctx  uint64   context id of a communicator
-//	word 2   tag  int32  | aux uint32
-//	word 3   arg  uint64   total length of a message, or offset of a chunk
-//	word 4   name uint64   handle of a request of sender or receiver (never a pointer)
-//
-// Word 0 is never zero in a valid frame, because kind is not: a ring publishes
-// a frame by storing word 0 last.
 package wire
 
 import (

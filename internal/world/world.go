@@ -1,7 +1,3 @@
-// Package world starts and ends one MPI process: it connects it to its job, opens the fabrics and
-// starts the engine, which the world model and sessions share; it makes the predefined
-// communicators when the process joins the world model; and it closes them in order. The public
-// packages use the World that it returns.
 package world
 
 import (

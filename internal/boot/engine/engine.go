@@ -1,13 +1,3 @@
-// Package engine is the contract of job engines: what Halo uses of the PMI-1, PMI-2 or PMIx server
-// that Slurm, Hydra or Open MPI's mpirun has for each process, and of its substitute where only
-// environment variables exist.
-//
-// Halo uses little of an engine. A process learns its place in the job, publishes at most one value,
-// and reads the values of few others. Package boot makes connections of its own from these, and does
-// all the rest over them. Two rules hold for everything that goes through an engine:
-//
-//   - No secret goes through it: other users of the engine's server may read what it stores.
-//   - Nothing that comes out of it is trusted: it is parsed with limits, and checked.
 package engine
 
 import (

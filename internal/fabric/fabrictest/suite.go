@@ -1,9 +1,3 @@
-// Package fabrictest is the suite that every fabric passes: tests of the contract in package
-// fabric. A fabric's own test calls Run with a function that makes the fabrics of one job.
-//
-// Each fabric is driven as the engine would drive it: by a goroutine of its own,
-// under a lock of its own, sleeping without any idle time, so that a lost
-// wake-up is a hang, which a watchdog reports with what every rank was doing.
 package fabrictest
 
 import (

@@ -1,9 +1,3 @@
-// Package shm carries frames between the processes of a node, through rings in the memory that
-// they share (package node).
-//
-// A frame of up to 24 bytes costs one cache line, written by the sender and read by
-// the receiver, and one load to see whether the receiver sleeps. Longer payloads are
-// copied in and out once.
 package shm
 
 import (

@@ -1,19 +1,3 @@
-// Package sim carries frames between ranks that are goroutines, with the delays of a model network.
-//
-// The model is LogGP (Alexandrov, Ionescu, Schauser, Scheiman: LogGP, 1995): the processor of a rank is
-// busy for the overhead o of each frame that it sends or takes, a frame of k bytes leaves at the earliest
-// max(g, k G) after the one before, and arrives after the latency L:
-//
-//	leaves  = max(now, processor free) + o, and not before the one before + max(g, k G)
-//	arrives = leaves + k G + L
-//	taken   = max(arrives, processor free) + o
-//
-// Time is that of package time. In a bubble of package testing/synctest time is virtual: it advances
-// when all goroutines wait, computation takes none, and a run measures what the model says, on any
-// machine. Elsewhere the delays are real ones and at least those of the model.
-//
-// The overhead delays the frames of a rank, not its goroutines: a program that sends without ever
-// waiting sees no time pass. Ranks have no shared memory, whichever hosts they are on.
 package sim
 
 import (

@@ -1,6 +1,3 @@
-// Command gen writes the vector kernels of package op: run go generate there. The instructions
-// are in x86.go and arm.go. kernel.go has the parts that are the same for all machines: the list
-// of kernels and the Go file that chooses one.
 package main
 
 import (

@@ -1,10 +1,3 @@
-// Program find plants Halo's known faults, one at a time, and runs the tests that are to
-// find each. It says which test failed, and how long that took:
-//
-//	go run ./internal/planted/find [-faults REGEXP] [-limit 10m] [-write docs/testing.md]
-//
-// It ends with status 1 if a fault is not found within the limit, or if a test fails
-// though nothing is planted. It is run from the root of the repository: make faults.
 package main
 
 import (
