@@ -1,7 +1,6 @@
 package mpi
 
 import (
-	"fmt"
 	"unsafe"
 
 	"github.com/halo-mpi/halo/internal/class"
@@ -64,7 +63,7 @@ func BufAt[T any](mem []T, origin, count int, d Datatype) (b Buffer) {
 	}
 	var e T
 	if origin < 0 || origin > len(mem) {
-		b.err = &class.Error{Class: class.Arg, Text: fmt.Sprintf("displacement 0 is at element %d of a slice of %d", origin, len(mem))}
+		b.err = class.Errorf(class.Arg, "displacement 0 is at element %d of a slice of %d", origin, len(mem))
 		return b
 	}
 	b.err = b.b.Bind(memory(mem), int64(origin)*int64(unsafe.Sizeof(e)), t, int64(count))
@@ -101,7 +100,7 @@ func (b *Buffer) at(p unsafe.Pointer, count int, d Datatype) {
 	}
 	lb, _ := t.TrueExtent()
 	if at := int64(uintptr(p)) + lb; at >= 0 && at < mem.FirstPage {
-		b.err = &class.Error{Class: class.Buffer, Text: fmt.Sprintf("%s at address %#x, which is not valid", t.Describe(int64(count)), at)}
+		b.err = class.Errorf(class.Buffer, "%s at address %#x, which is not valid", t.Describe(int64(count)), at)
 	}
 	b.h = d.h
 }
@@ -112,7 +111,7 @@ func (b *Buffer) at(p unsafe.Pointer, count int, d Datatype) {
 //
 // C: none; what is wrong with the arguments buf, count and datatype of section 3.2.2.
 func (internals) BufError(cl Class, format string, args ...any) Buffer {
-	return Buffer{err: &class.Error{Class: class.Class(cl), Text: fmt.Sprintf(format, args...)}}
+	return Buffer{err: class.Errorf(class.Class(cl), format, args...)}
 }
 
 // memory returns the bytes of a slice whose elements contain no pointers.

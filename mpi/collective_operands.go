@@ -1,8 +1,6 @@
 package mpi
 
 import (
-	"fmt"
-
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/dtype"
@@ -113,7 +111,7 @@ func sameElements(send, recv *Buffer) error {
 	if s == r || s == nil || r == nil || dtype.SameSignature(s, 1, r, 1) {
 		return nil
 	}
-	return &class.Error{Class: class.Type, Text: fmt.Sprintf("elements to reduce are %s, elements of the result are %s", s.Describe(1), r.Describe(1))}
+	return class.Errorf(class.Type, "elements to reduce are %s, elements of the result are %s", s.Describe(1), r.Describe(1))
 }
 
 // elements returns the kernel of a predefined operation for the elements of the Buffer, and
@@ -139,5 +137,5 @@ func (b *Buffer) inMemory(width int) ([]byte, error) {
 	if bytes, _ := b.b.Memory(); len(bytes) == n*width { // pairs with padding
 		return bytes, nil
 	}
-	return nil, &class.Error{Class: class.Buffer, Text: fmt.Sprintf("the slice ends before the padding of the last element of %s", b.b.Type().Describe(b.b.Count()))}
+	return nil, class.Errorf(class.Buffer, "the slice ends before the padding of the last element of %s", b.b.Type().Describe(b.b.Count()))
 }

@@ -1,7 +1,6 @@
 package mpi
 
 import (
-	"fmt"
 	"reflect"
 	"sync"
 	"sync/atomic"
@@ -116,9 +115,9 @@ func TypeOf[T any]() (Datatype, error) {
 func (d Datatype) engine() (*dtype.Type, error) {
 	switch {
 	case d.h == nil:
-		return nil, &class.Error{Class: class.Type, Text: "datatype is null"}
+		return nil, class.Errorf(class.Type, "datatype is null")
 	case d.h.freed.Load() && d.h.answering.Load() == 0: // pairs with given
-		return nil, &class.Error{Class: class.Type, Text: fmt.Sprintf("datatype %s has been freed", d.h.t)}
+		return nil, class.Errorf(class.Type, "datatype %s has been freed", d.h.t)
 	}
 	return d.h.t, nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/file"
 )
@@ -53,9 +54,9 @@ func RegisterDatarep(c *Comm, name string, functions Datarep) error {
 	raise := func(err error) error { return noFile(c).wrong(err, k, name) }
 	switch {
 	case name == "" || len(name) > MaxDatarepString:
-		return raise(wrong(ErrArg, "name of %d bytes, want 1 to %d", len(name), MaxDatarepString))
+		return raise(class.Errorf(class.Arg, "name of %d bytes, want 1 to %d", len(name), MaxDatarepString))
 	case functions.Extent == nil:
-		return raise(wrong(ErrArg, "no function for the extents in the file"))
+		return raise(class.Errorf(class.Arg, "no function for the extents in the file"))
 	}
 	d := &current.datareps
 	d.mu.Lock()
@@ -68,7 +69,7 @@ func RegisterDatarep(c *Comm, name string, functions Datarep) error {
 	}
 	d.mu.Unlock()
 	if taken {
-		return raise(wrong(ErrDupDatarep, "there is a data representation %q", name))
+		return raise(class.Errorf(class.DupDatarep, "there is a data representation %q", name))
 	}
 	return nil
 }
@@ -96,7 +97,7 @@ func (d Datarep) engine(name string) *file.Representation {
 				err = fmt.Errorf("%d bytes", n)
 			}
 			if err != nil {
-				return 0, wrong(ErrConversion, "extent function of data representation %q for %s: %v", name, basic, err)
+				return 0, class.Errorf(class.Conversion, "extent function of data representation %q for %s: %v", name, basic, err)
 			}
 			return int64(n), nil
 		},

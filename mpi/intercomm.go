@@ -1,6 +1,9 @@
 package mpi
 
-import "github.com/halo-mpi/halo/internal/coll"
+import (
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/coll"
+)
 
 // On an intercommunicator destinations, sources and the ranks in statuses are ranks of the
 // remote group. Collectives move data between the groups: a process receives what the remote
@@ -44,7 +47,7 @@ func IntercommCreate(local *Comm, localLeader int, peer *Comm, remoteLeader, tag
 // bridge describes how a leader reaches the other leader.
 func (c *Comm) bridge(peer *Comm, leader, tag int) coll.Bridge {
 	bad := func(cl Class, format string, args ...any) coll.Bridge {
-		return coll.Bridge{Err: wrong(cl, format, args...)}
+		return coll.Bridge{Err: class.Errorf(class.Class(cl), format, args...)}
 	}
 	switch {
 	case peer == nil:

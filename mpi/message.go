@@ -1,7 +1,6 @@
 package mpi
 
 import (
-	"fmt"
 	"reflect"
 
 	"github.com/halo-mpi/halo/internal/class"
@@ -49,8 +48,8 @@ func (b *Buffer) sent(c *Comm) (mem.Mem, signature) {
 // occur twice.
 func (b *Buffer) received(c *Comm) (mem.Mem, signature) {
 	if b.err == nil && b.b.Overlaps() {
-		return mem.Wrong(&class.Error{Class: class.Type, Text: fmt.Sprintf(
-			"%s cannot be a receive buffer: bytes of memory occur twice in it", b.b.Type().Describe(b.b.Count()))}), signature{}
+		return mem.Wrong(class.Errorf(class.Type,
+			"%s cannot be a receive buffer: bytes of memory occur twice in it", b.b.Type().Describe(b.b.Count()))), signature{}
 	}
 	return b.sent(c)
 }

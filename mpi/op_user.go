@@ -1,7 +1,6 @@
 package mpi
 
 import (
-	"fmt"
 	"reflect"
 	"unsafe"
 
@@ -120,14 +119,14 @@ func (u *userOp) forBuffer(b *Buffer) (*op.User, error) {
 	}
 	one := b.b.First(1)
 	if one.Overlaps() {
-		return nil, &class.Error{Class: class.Type, Text: fmt.Sprintf("%s cannot be reduced: bytes of memory occur twice in an element", t)}
+		return nil, class.Errorf(class.Type, "%s cannot be reduced: bytes of memory occur twice in an element", t)
 	}
 	if u.Of == nil {
 		return u.forElements(b.Datatype()), nil
 	}
 	elem, err := types().Of(u.Of)
 	if err != nil || !dtype.SameSignature(elem, 1, t, 1) {
-		return nil, &class.Error{Class: class.Op, Text: fmt.Sprintf("the operation was made for elements of %v, not of %s", u.Of, t.Describe(1))}
+		return nil, class.Errorf(class.Op, "the operation was made for elements of %v, not of %s", u.Of, t.Describe(1))
 	}
 	return u.forElements(types().lasting(elem)), nil
 }

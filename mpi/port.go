@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 
+	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/meet"
 )
 
@@ -57,7 +58,7 @@ func (i *Info) portHint(o *meet.Options) error {
 	if v, ok := i.Get(keyIPPort); ok {
 		n, err := strconv.Atoi(v)
 		if err != nil {
-			return wrong(ErrArg, "%s: %q is no number", keyIPPort, v)
+			return class.Errorf(class.Arg, "%s: %q is no number", keyIPPort, v)
 		}
 		o.Port = n
 	}

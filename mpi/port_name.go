@@ -6,6 +6,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/proc"
@@ -99,7 +100,7 @@ func (c *Comm) join(ctx context.Context, swap func(ctx context.Context, out, in 
 	core, err := w.Meet.Join(ctx, alone, func(ctx context.Context, out, in []byte) error {
 		err := swap(ctx, out, in)
 		if sys.NoSocket(err) {
-			return wrong(ErrArg, "the descriptor is no stream socket: %v", err)
+			return class.Errorf(class.Arg, "the descriptor is no stream socket: %v", err)
 		}
 		return err
 	})
@@ -148,7 +149,7 @@ func meetsWithin(name string, info *Info, c *Comm, root int, k call, inColl coll
 					return nil, e
 				}
 				defer c.core.Begin(k.String())()
-				err := c.w.Meet.Refuse(c.core, root, inColl, wrong(ErrArg, "%s: %q is no number of seconds", keyTimeout, v))
+				err := c.w.Meet.Refuse(c.core, root, inColl, class.Errorf(class.Arg, "%s: %q is no number of seconds", keyTimeout, v))
 				return c.created(k, (*comm.Comm)(nil), err)
 			}
 		}

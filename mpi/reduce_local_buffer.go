@@ -1,8 +1,6 @@
 package mpi
 
 import (
-	"fmt"
-
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/op"
@@ -28,7 +26,7 @@ func (o Op) reduceLocal(in, inout *Buffer) error {
 	}
 	n := in.b.Count()
 	if have := inout.b.Count(); have < n {
-		return &class.Error{Class: class.Count, Text: fmt.Sprintf("inout buffer has %d elements, want %d", have, n)}
+		return class.Errorf(class.Count, "inout buffer has %d elements, want %d", have, n)
 	}
 	if err := sameElements(in, inout); err != nil {
 		return err
@@ -36,9 +34,9 @@ func (o Op) reduceLocal(in, inout *Buffer) error {
 	result := Buffer{b: inout.b.First(n), h: inout.h}
 	switch {
 	case result.b.Overlaps():
-		return &class.Error{Class: class.Type, Text: fmt.Sprintf("%s cannot be a result: bytes of memory occur twice in it", result.b.Type().Describe(n))}
+		return class.Errorf(class.Type, "%s cannot be a result: bytes of memory occur twice in it", result.b.Type().Describe(n))
 	case dtype.Shares(&in.b, &result.b):
-		return &class.Error{Class: class.Buffer, Text: "the two buffers share memory: this call has no in-place form"}
+		return class.Errorf(class.Buffer, "the two buffers share memory: this call has no in-place form")
 	case o.user != nil:
 		return o.user.reduceLocal(in, &result)
 	}

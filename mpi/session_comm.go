@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/comm"
 )
 
@@ -76,17 +77,17 @@ func IntercommFromGroups(local Group, localLeader int, remote Group, remoteLeade
 func (g Group) between(remote Group, leader int) error {
 	switch {
 	case remote.self != nil && remote.self.w != g.self.w:
-		return wrong(ErrGroup, "the remote group belongs to another process")
+		return class.Errorf(class.Group, "the remote group belongs to another process")
 	case remote.self != nil && remote.self != g.self:
-		return wrong(ErrSession, "the remote group is of %s, and not of %s", remote.self.origin(), g.self.origin())
+		return class.Errorf(class.Session, "the remote group is of %s, and not of %s", remote.self.origin(), g.self.origin())
 	case len(remote.members) == 0:
-		return wrong(ErrGroup, "the remote group is empty")
+		return class.Errorf(class.Group, "the remote group is empty")
 	case leader < 0 || leader >= len(remote.members):
-		return wrong(ErrRank, "remote leader %d in a group of %d", leader, len(remote.members))
+		return class.Errorf(class.Rank, "remote leader %d in a group of %d", leader, len(remote.members))
 	}
 	for r, p := range remote.members {
 		if i := slices.Index(g.members, p); i >= 0 {
-			return wrong(ErrGroup, "the groups overlap: rank %d of the local group is rank %d of the remote one", i, r)
+			return class.Errorf(class.Group, "the groups overlap: rank %d of the local group is rank %d of the remote one", i, r)
 		}
 	}
 	return nil
@@ -112,7 +113,7 @@ func (g Group) gathers(k call, tag string, h Errhandler) (err *Error, own error)
 		return bad(ErrArg, "the tag %q has a zero byte", tag), nil
 	}
 	if e := h.fits(k, aCommunicator); e != nil {
-		return nil, wrong(e.Class, "%s", e.Detail)
+		return nil, class.Errorf(class.Class(e.Class), "%s", e.Detail)
 	}
 	return nil, nil
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"math"
 	"os"
 	"slices"
@@ -127,7 +126,7 @@ func (c *Comm) spawn(k call, ctx context.Context, root int, commands []Command, 
 // asks checks commands, and returns what the launcher is asked for.
 func (c *Comm) asks(ctx context.Context, commands []Command) (*boot.Spawn, *class.Error) {
 	bad := func(cl class.Class, format string, args ...any) (*boot.Spawn, *class.Error) {
-		return nil, &class.Error{Class: cl, Text: fmt.Sprintf(format, args...)}
+		return nil, class.Errorf(cl, format, args...)
 	}
 	if len(commands) == 0 {
 		return bad(class.Arg, "no command")

@@ -307,7 +307,7 @@ func sharers(all []byte, me int) (ranks []int, level int, err error) {
 		}
 		list, rank = append(list, s), append(rank, r)
 		if s.kind != list[0].kind {
-			return nil, 0, &class.Error{Class: class.Arg, Text: "members give different split types"}
+			return nil, 0, class.Errorf(class.Arg, "members give different split types")
 		}
 		if s.level == ambiguous {
 			return nil, 0, &class.Error{Class: class.Info, Text: "hints with both " + resourceKey + " and " + psetKey + ", of which a split takes one"}

@@ -1,7 +1,6 @@
 package mpi
 
 import (
-	"fmt"
 	"strconv"
 	"unsafe"
 
@@ -129,7 +128,7 @@ func TypeStruct(blocklengths, displs []int, types []Datatype) (Datatype, error) 
 	for i, d := range types {
 		t, err := d.engine()
 		if err != nil {
-			return Datatype{}, typesError(string(call), &class.Error{Class: class.Type, Text: fmt.Sprintf("datatype at index %d: %v", i, err)})
+			return Datatype{}, typesError(string(call), class.Errorf(class.Type, "datatype at index %d: %v", i, err))
 		}
 		olds[i] = t
 	}

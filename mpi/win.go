@@ -2,10 +2,8 @@ package mpi
 
 import (
 	"errors"
-	"fmt"
 	"sync/atomic"
 
-	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/coll"
 	heap "github.com/halo-mpi/halo/internal/memory"
 	"github.com/halo-mpi/halo/internal/rma"
@@ -209,9 +207,4 @@ func (w *Window) done(err error, k call, target int) error {
 		return nil
 	}
 	return w.failed(err, k, target)
-}
-
-// wrong is an error of a class, which has to be described.
-func wrong(c Class, format string, args ...any) error {
-	return &class.Error{Class: class.Class(c), Text: fmt.Sprintf(format, args...)}
 }

@@ -3,6 +3,7 @@ package mpi
 import (
 	"unsafe"
 
+	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
@@ -15,9 +16,9 @@ import (
 func (x *operands) accumulate(o *rma.Op, origin, result *Buffer) error {
 	switch {
 	case x.op.user != nil:
-		return wrong(ErrOp, "operation %v is not predefined: only predefined operations can be used at a target", x.op)
+		return class.Errorf(class.Op, "operation %v is not predefined: only predefined operations can be used at a target", x.op)
 	case x.op.kernel == op.NoOp && result == nil:
-		return wrong(ErrOp, "operation %v can only be used by calls that fetch", x.op)
+		return class.Errorf(class.Op, "operation %v can only be used by calls that fetch", x.op)
 	}
 	if result != nil {
 		if err := writable(result); err != nil {
@@ -50,7 +51,7 @@ func (x *operands) accumulate(o *rma.Op, origin, result *Buffer) error {
 		if result.b.Size() < size {
 			return tooLong(size, result.b.Size())
 		}
-		return wrong(ErrCount, "the result buffer has %d bytes, but %d are fetched", result.b.Size(), size)
+		return class.Errorf(class.Count, "the result buffer has %d bytes, but %d are fetched", result.b.Size(), size)
 	}
 	switch {
 	case size == 0:
@@ -91,7 +92,7 @@ func (x *operands) elements(o *rma.Op, origin, result *Buffer) (leaf *dtype.Type
 			return nil, err
 		}
 		if typ != o.Elem || other.Size() != leaf.Size() {
-			return nil, wrong(ErrType, "elements are %s at the origin and %s at the target", other, leaf)
+			return nil, class.Errorf(class.Type, "elements are %s at the origin and %s at the target", other, leaf)
 		}
 	}
 	o.Fn = by.On(o.Elem)
@@ -123,10 +124,10 @@ func single(b *Buffer) error {
 	t := b.b.Type()
 	switch {
 	case b.b.Count() != 1:
-		return wrong(ErrCount, "%d elements, want exactly 1", b.b.Count())
+		return class.Errorf(class.Count, "%d elements, want exactly 1", b.b.Count())
 	case t.Elem() == nil:
 		if _, _, pair := t.Pair(); !pair {
-			return wrong(ErrType, "%s is not a predefined datatype", t)
+			return class.Errorf(class.Type, "%s is not a predefined datatype", t)
 		}
 	}
 	return nil
@@ -145,10 +146,10 @@ func (x *operands) compareAndSwap(o *rma.Op, origin, compare, result *Buffer) er
 		return err
 	}
 	if _, typ, err := accumulated(op.Replace, compare.b.Type()); err != nil || typ != o.Elem {
-		return wrong(ErrType, "elements to compare are %s, elements to fetch are %s", compare.b.Type(), result.b.Type())
+		return class.Errorf(class.Type, "elements to compare are %s, elements to fetch are %s", compare.b.Type(), result.b.Type())
 	}
 	if e := result.b.Type().Elem(); !compares(e) {
-		return wrong(ErrType, "elements of %s cannot be compared: only integers, logicals and bytes can", result.b.Type())
+		return class.Errorf(class.Type, "elements of %s cannot be compared: only integers, logicals and bytes can", result.b.Type())
 	}
 	o.Kind, o.Fn = rma.CompareAndSwap, 0
 	o.Compare, _ = compare.b.Contiguous()
@@ -177,7 +178,7 @@ func accumulated(o op.Op, t *dtype.Type) (*dtype.Type, op.Type, error) {
 	}
 	leaf := t.Leaf()
 	if leaf == nil {
-		return nil, 0, wrong(ErrType, "%s is not made of elements of one predefined type", t)
+		return nil, 0, class.Errorf(class.Type, "%s is not made of elements of one predefined type", t)
 	}
 	if o != op.Replace && o != op.NoOp {
 		typ, err := op.CheckFor(o, leaf)
@@ -273,7 +274,7 @@ func memoryOfPairs(b *dtype.Buffer, packed, width int64) (mem.Mem, error) {
 		b.Slices(first[:], i, 1)
 		off := int64(uintptr(unsafe.Pointer(&first[0][0])) - uintptr(unsafe.Pointer(&all[0])))
 		if off+width > int64(len(all)) {
-			return mem.Mem{}, wrong(ErrBuffer, "the slice ends before the padding of the last element of %s", b.Type().Describe(b.Count()))
+			return mem.Mem{}, class.Errorf(class.Buffer, "the slice ends before the padding of the last element of %s", b.Type().Describe(b.Count()))
 		}
 		inStep = inStep && off == int64(len(offs))*width
 		offs = append(offs, off)

@@ -1,6 +1,7 @@
 package mpi
 
 import (
+	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/rma"
 )
@@ -38,7 +39,7 @@ func WinChangeCommMemory(c *Comm, peer int, mem []byte, unit int) (*Window, erro
 		s.Mem = []byte{}
 	}
 	if unit < 1 {
-		s.Refused = wrong(ErrDisp, "displacement unit of %d bytes, want at least 1", unit)
+		s.Refused = class.Errorf(class.Disp, "displacement unit of %d bytes, want at least 1", unit)
 	}
 	return changeComm(nil, c, peer, &s)
 }

@@ -41,7 +41,7 @@ func fits(from *dtype.Type, n int64, to *dtype.Type, count int64, what string) e
 	if !errors.As(from.Signature(n).Check(to, count), &err) || err.Class != class.Type {
 		return nil // the call itself reports wrong lengths
 	}
-	return wrong(ErrType, "%s: %s are not %s", what, from.Describe(n), to.Describe(count))
+	return class.Errorf(class.Type, "%s: %s are not %s", what, from.Describe(n), to.Describe(count))
 }
 
 // checkWaited tells the checker, under the engine's lock, that the program has waited for the

@@ -3,6 +3,7 @@ package mpi
 import (
 	"unsafe"
 
+	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/rma"
 	"github.com/halo-mpi/halo/internal/rma/check"
 )
@@ -53,7 +54,7 @@ func (w Win[T]) ownElements(k call, store bool, disp, n int, fn func(mem []T)) e
 		}
 	})
 	if err == nil && !aligned {
-		return w.failed(wrong(ErrDisp, "displacement %d, in units of %d, is not aligned for elements of %d bytes", disp, w.v.Unit(), unsafe.Sizeof(e)), k, Undefined)
+		return w.failed(class.Errorf(class.Disp, "displacement %d, in units of %d, is not aligned for elements of %d bytes", disp, w.v.Unit(), unsafe.Sizeof(e)), k, Undefined)
 	}
 	return err
 }
@@ -70,17 +71,17 @@ func (w Win[T]) ownMemory(k call, store bool, disp, n int, fn func(mem []byte)) 
 	err := error(nil)
 	switch {
 	case n < 0:
-		err = wrong(ErrCount, "number of elements is %d, which is negative", n)
+		err = class.Errorf(class.Count, "number of elements is %d, which is negative", n)
 	case w.v.Flavor() == rma.Dynamic:
 	case disp < 0:
-		err = wrong(ErrDisp, "displacement %d is negative", disp)
+		err = class.Errorf(class.Disp, "displacement %d is negative", disp)
 	case off > w.Bytes()/w.v.Unit():
-		err = wrong(ErrRMARange, "displacement %d, in units of %d, is outside of %d bytes", disp, w.v.Unit(), w.Bytes())
+		err = class.Errorf(class.RMARange, "displacement %d, in units of %d, is outside of %d bytes", disp, w.v.Unit(), w.Bytes())
 	default:
 		off *= w.v.Unit()
 	}
 	if err == nil && size > 0 && int64(n) > (1<<62)/size {
-		err = wrong(ErrRMARange, "%d elements of %d bytes are larger than any window", n, size)
+		err = class.Errorf(class.RMARange, "%d elements of %d bytes are larger than any window", n, size)
 	}
 	if err == nil {
 		c := check.Call{Name: k.String()}

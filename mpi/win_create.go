@@ -4,6 +4,7 @@ import (
 	"math"
 	"unsafe"
 
+	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/rma"
 )
@@ -57,9 +58,9 @@ func allocate[T any](c *Comm, k call, f rma.Flavor, n int, hints []WinHint) (Win
 	switch {
 	case err != nil:
 	case n < 0:
-		s.Refused = wrong(ErrSize, "number of elements is %d, which is negative", n)
+		s.Refused = class.Errorf(class.Size, "number of elements is %d, which is negative", n)
 	case int64(n) > math.MaxInt64/unit:
-		s.Refused = wrong(ErrNoMem, "%d elements of %d bytes", n, unit)
+		s.Refused = class.Errorf(class.NoMem, "%d elements of %d bytes", n, unit)
 	}
 	w, failed := c.newWindow(k, &s, hints)
 	return Win[T]{w}, failed
@@ -96,9 +97,9 @@ func (c *Comm) WinCreatePtr(p unsafe.Pointer, size int64, unit int, hints ...Win
 	s := rma.Spec{Flavor: rma.Created, DispUnit: int64(unit)}
 	switch {
 	case size < 0 || uintptr(size) > -uintptr(p)-1 && p != nil:
-		s.Refused = wrong(ErrSize, "%d bytes at address %p: the size is negative or exceeds the address space", size, p)
+		s.Refused = class.Errorf(class.Size, "%d bytes at address %p: the size is negative or exceeds the address space", size, p)
 	case size > 0 && uintptr(p) < mem.FirstPage:
-		s.Refused = wrong(ErrArg, "%d bytes at address %p, which is not valid", size, p)
+		s.Refused = class.Errorf(class.Arg, "%d bytes at address %p, which is not valid", size, p)
 	case p != nil:
 		s.Mem = unsafe.Slice((*byte)(p), size)
 	}
@@ -140,9 +141,9 @@ func (c *Comm) newWindow(k call, s *rma.Spec, list []WinHint) (*Window, error) {
 	switch {
 	case s.Refused != nil:
 	case s.DispUnit < 1:
-		s.Refused = wrong(ErrDisp, "displacement unit of %d bytes, want at least 1", s.DispUnit)
+		s.Refused = class.Errorf(class.Disp, "displacement unit of %d bytes, want at least 1", s.DispUnit)
 	case s.Size < 0:
-		s.Refused = wrong(ErrSize, "size of %d bytes is negative", s.Size)
+		s.Refused = class.Errorf(class.Size, "size of %d bytes is negative", s.Size)
 	}
 	o := winSpec(s, list)
 	defer c.core.Begin(k.String())()

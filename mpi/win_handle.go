@@ -1,6 +1,7 @@
 package mpi
 
 import (
+	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/rma"
 	"github.com/halo-mpi/halo/internal/rma/memhandle"
 )
@@ -104,7 +105,7 @@ func (internals) WinFromMemhandle(w *Window, handle []byte, size int64, unit, ta
 		return nil, err
 	}
 	if size < 0 {
-		return nil, w.failed(wrong(ErrSize, "size of %d bytes is negative", size), callWinFromMemhandle, target)
+		return nil, w.failed(class.Errorf(class.Size, "size of %d bytes is negative", size), callWinFromMemhandle, target)
 	}
 	var hints []WinHint
 	if info != nil {

@@ -4,6 +4,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/op"
 )
 
@@ -49,7 +50,7 @@ func (w *Window) intrinsic(ops string, count int64, d Datatype) (bool, error) {
 		return false, err
 	}
 	if count < 0 {
-		return false, wrong(ErrCount, "number of elements is %d, which is negative", count)
+		return false, class.Errorf(class.Count, "number of elements is %d, which is negative", count)
 	}
 	names, all := opNames(), true
 	for name := range strings.SplitSeq(ops, ",") {
@@ -59,7 +60,7 @@ func (w *Window) intrinsic(ops string, count int64, d Datatype) (bool, error) {
 			o, found = op.Replace, true
 		}
 		if !found {
-			return false, wrong(ErrArg, "%q in the list %q is not the name of an operation", name, ops)
+			return false, class.Errorf(class.Arg, "%q in the list %q is not the name of an operation", name, ops)
 		}
 		if t.Size() == 0 {
 			continue
@@ -70,7 +71,7 @@ func (w *Window) intrinsic(ops string, count int64, d Datatype) (bool, error) {
 		}
 		if name == casName {
 			if !compares(leaf.Elem()) {
-				return false, wrong(ErrType, "elements of %s cannot be compared: only integers, logicals and bytes can", leaf)
+				return false, class.Errorf(class.Type, "elements of %s cannot be compared: only integers, logicals and bytes can", leaf)
 			}
 		}
 		if leaf.Size() != int64(typ.Size()) { // a pair with padding, which is updated block by block
@@ -79,7 +80,7 @@ func (w *Window) intrinsic(ops string, count int64, d Datatype) (bool, error) {
 		}
 		each := t.Size() / leaf.Size()
 		if count > math.MaxInt64/each {
-			return false, wrong(ErrCount, "%d elements of %s exceed 64 bits", count, t.Describe(1))
+			return false, class.Errorf(class.Count, "%d elements of %s exceed 64 bits", count, t.Describe(1))
 		}
 		yes, err := w.v.Intrinsic(o, typ, count*each, name == casName)
 		if err != nil {

@@ -1,5 +1,7 @@
 package mpi
 
+import "github.com/halo-mpi/halo/internal/class"
+
 // LockType is whether a lock is exclusive or shared.
 //
 // C: MPI_LOCK_EXCLUSIVE and MPI_LOCK_SHARED, section 12.5.3.
@@ -47,7 +49,7 @@ func (w *Window) Lock(typ LockType, target int, assert Assert) error {
 		return err
 	}
 	if typ != LockExclusive && typ != LockShared {
-		return w.failed(wrong(ErrLockType, "lock type %d is neither LockExclusive nor LockShared", int(typ)), callLock, target)
+		return w.failed(class.Errorf(class.LockType, "lock type %d is neither LockExclusive nor LockShared", int(typ)), callLock, target)
 	}
 	if w.checks() {
 		return w.done(w.checkedSync(callLock, target, func() error { return w.v.Lock(typ == LockExclusive, target, int(assert)) }), callLock, target)

@@ -1,6 +1,7 @@
 package mpi
 
 import (
+	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/rma"
 )
@@ -94,7 +95,7 @@ func (w *Window) await(k call, counter int, reach, take int64, persistent bool) 
 	x := rma.Threshold{Call: k.String(), Counter: counter, Reach: reach, Take: take}
 	switch {
 	case take < 0:
-		err = wrong(ErrCount, "number of notifications is %d, which is negative", take)
+		err = class.Errorf(class.Count, "number of notifications is %d, which is negative", take)
 	case persistent:
 		r, err = w.v.AwaitInit(x)
 	default:

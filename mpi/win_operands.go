@@ -3,6 +3,7 @@ package mpi
 import (
 	"reflect"
 
+	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
@@ -297,7 +298,7 @@ func writtenAt(o *rma.Op, count int64, t *dtype.Type) (size int64, err error) {
 	var b dtype.Buffer
 	err = b.At(nil, t, count)
 	if err == nil && b.Overlaps() {
-		return 0, wrong(ErrType, "%s cannot be accessed: bytes of memory at the target occur twice in it", t.Describe(count))
+		return 0, class.Errorf(class.Type, "%s cannot be accessed: bytes of memory at the target occur twice in it", t.Describe(count))
 	}
 	if err != nil {
 		return 0, err
@@ -328,24 +329,24 @@ func readAt(o *rma.Op, count int64, t *dtype.Type) (size int64, err error) {
 // in a message.
 func movable(t *dtype.Type) error {
 	if t != nil && t.IsHandle() {
-		return wrong(ErrType, "%s is for messages only: windows cannot hold handles", t)
+		return class.Errorf(class.Type, "%s is for messages only: windows cannot hold handles", t)
 	}
 	return nil
 }
 
 func tooLong(n, room int64) error {
-	return wrong(ErrTruncate, "%d bytes do not fit into %d bytes", n, room)
+	return class.Errorf(class.Truncate, "%d bytes do not fit into %d bytes", n, room)
 }
 
 // broken is the error for data that ends within an element.
 func broken(n int64, t *dtype.Type) error {
-	return wrong(ErrType, "%d bytes are not a whole number of elements of %s", n, t.Describe(1))
+	return class.Errorf(class.Type, "%d bytes are not a whole number of elements of %s", n, t.Describe(1))
 }
 
 // writable returns an error if a Buffer cannot be written to.
 func writable(b *Buffer) error {
 	if b.err == nil && b.b.Overlaps() {
-		return wrong(ErrType, "%s cannot be a receive buffer: bytes of memory occur twice in it", b.b.Type().Describe(b.b.Count()))
+		return class.Errorf(class.Type, "%s cannot be a receive buffer: bytes of memory occur twice in it", b.b.Type().Describe(b.b.Count()))
 	}
 	return b.err
 }

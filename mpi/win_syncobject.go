@@ -3,6 +3,7 @@ package mpi
 import (
 	"unsafe"
 
+	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/rma/syncobject"
@@ -246,7 +247,7 @@ func (i *Info) decides(key string, otherwise bool) (bool, error) {
 	}
 	b, ok := boolean(v)
 	if !ok {
-		return false, wrong(ErrInfoValue, "%s is %q, want true or false", key, v)
+		return false, class.Errorf(class.InfoValue, "%s is %q, want true or false", key, v)
 	}
 	return b, nil
 }

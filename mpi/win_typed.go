@@ -4,6 +4,7 @@ import (
 	"sync"
 	"unsafe"
 
+	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/rma"
@@ -209,7 +210,7 @@ func element[T any](s *scratch, i int) *T {
 // one is a Buffer of one element, with an error if p is nil.
 func one[T any](p *T) Buffer {
 	if p == nil {
-		return Buffer{err: wrong(ErrBuffer, "a pointer to an element is nil")}
+		return Buffer{err: class.Errorf(class.Buffer, "a pointer to an element is nil")}
 	}
 	return Buf(unsafe.Slice(p, 1))
 }

@@ -3,6 +3,11 @@
 // call, the object and the peer.
 package class
 
+import (
+	"errors"
+	"fmt"
+)
+
 // Class is an error class of the standard.
 type Class int
 
@@ -169,6 +174,13 @@ type Error struct {
 	Class Class
 	Text  string
 	Cause error // may be nil
+}
+
+// Errorf makes an error of a class. The format may have one verb %w, as that of fmt.Errorf: its
+// argument is the cause.
+func Errorf(c Class, format string, args ...any) *Error {
+	err := fmt.Errorf(format, args...)
+	return &Error{Class: c, Text: err.Error(), Cause: errors.Unwrap(err)}
 }
 
 // Error returns the text.

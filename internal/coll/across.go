@@ -2,7 +2,6 @@ package coll
 
 import (
 	"encoding/binary"
-	"fmt"
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/comm"
@@ -73,7 +72,7 @@ func (e *Engine) agreeSlot(c *comm.Comm, d *division) error {
 	i := int(int64(binary.LittleEndian.Uint64(choice)))
 	if i != NoSlot {
 		if !e.taken(i, c.Ctx) {
-			return &class.Error{Class: class.Intern, Text: fmt.Sprintf("slot %d for context %#x", i, c.Ctx)}
+			return class.Errorf(class.Intern, "slot %d for context %#x", i, c.Ctx)
 		}
 		d.slot = new(slot)
 		openSlot(e, d.slot, d.slot, d.local, i)

@@ -74,9 +74,9 @@ func (s *schedule) segmentIn(r *p2p.Request) {
 	s.over = !r.More()
 	if s.over != r.Last() {
 		if s.over {
-			s.note(wrong(class.Count, "rank %d gives less than the %d bytes that are received", from, s.Recv.Len()))
+			s.note(class.Errorf(class.Count, "rank %d gives less than the %d bytes that are received", from, s.Recv.Len()))
 		} else {
-			s.note(wrong(class.Truncate, "rank %d gives more than the %d bytes that are received", from, s.Recv.Len()))
+			s.note(class.Errorf(class.Truncate, "rank %d gives more than the %d bytes that are received", from, s.Recv.Len()))
 		}
 	}
 }

@@ -2,7 +2,6 @@ package coll
 
 import (
 	"cmp"
-	"fmt"
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/comm"
@@ -67,7 +66,7 @@ func (a *Args) check(c *comm.Comm, k Kind) error {
 		send.width, recv.width = a.Width, a.Width
 	}
 	if send.endsWithin() || recv.endsWithin() {
-		return wrong(class.Count, "%d bytes to send and %d to receive of elements of %d bytes", send.Len(), recv.Len(), a.Width)
+		return class.Errorf(class.Count, "%d bytes to send and %d to receive of elements of %d bytes", send.Len(), recv.Len(), a.Width)
 	}
 	n, me := c.Size(), c.Rank
 	atRoot := c.Rank == a.Root
@@ -115,7 +114,7 @@ func (a *Args) check(c *comm.Comm, k Kind) error {
 			return err
 		}
 		if recv.Len() > send.Len()/n {
-			return wrong(class.Count, "send %s of %d elements, want %d for each of %d members", send.word(), send.count(), send.elements(recv.Len()), n)
+			return class.Errorf(class.Count, "send %s of %d elements, want %d for each of %d members", send.word(), send.count(), send.elements(recv.Len()), n)
 		}
 		send.Mem = send.First(n * recv.Len())
 		return recv.apart(send, me*recv.Len(), "the root's own block of ", "send")
@@ -150,9 +149,9 @@ func (a *Args) check(c *comm.Comm, k Kind) error {
 		}
 		if s, r := a.SendCounts[me]*send.width, a.RecvCounts[me]*recv.width; s != r {
 			if send.width == recv.width {
-				return wrong(class.Count, "rank %d sends itself %d elements and receives %d", me, a.SendCounts[me], a.RecvCounts[me])
+				return class.Errorf(class.Count, "rank %d sends itself %d elements and receives %d", me, a.SendCounts[me], a.RecvCounts[me])
 			}
-			return wrong(class.Count, "rank %d sends itself %d bytes and receives %d", me, s, r)
+			return class.Errorf(class.Count, "rank %d sends itself %d bytes and receives %d", me, s, r)
 		}
 		return apartBlocks(blocks{send, a.SendCounts, a.SendDispls}, blocks{recv, a.RecvCounts, a.RecvDispls}, 0, "", "receive")
 	case ReduceScatterBlock:
@@ -168,7 +167,7 @@ func (a *Args) check(c *comm.Comm, k Kind) error {
 			return err
 		}
 		if want := sum(a.SendCounts); send.count() != want {
-			return wrong(class.Count, "send %s of %d elements, the counts add up to %d", send.word(), send.count(), want)
+			return class.Errorf(class.Count, "send %s of %d elements, the counts add up to %d", send.word(), send.count(), want)
 		}
 		if err := recv.cutTo(1, a.SendCounts[me]*send.width); err != nil {
 			return err
@@ -194,10 +193,5 @@ func checkRoot(c *comm.Comm, root int) error {
 	if root >= 0 && root < c.Size() {
 		return nil
 	}
-	return wrong(class.Root, "root %d in a communicator of %d", root, c.Size())
-}
-
-// wrong returns the error of an argument.
-func wrong(cl class.Class, format string, args ...any) error {
-	return &class.Error{Class: cl, Text: fmt.Sprintf(format, args...)}
+	return class.Errorf(class.Root, "root %d in a communicator of %d", root, c.Size())
 }

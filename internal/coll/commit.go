@@ -93,10 +93,10 @@ func (e *Engine) commit(c, d *comm.Comm, err error) (*comm.Comm, error) {
 		e.Drop(d)
 	}
 	if all == class.ProcFailed {
-		return nil, wrong(all, "a process has failed, and other members have not made the communicator")
+		return nil, class.Errorf(all, "a process has failed, and other members have not made the communicator")
 	}
 	name, _ := class.Describe(all)
-	return nil, wrong(all, "another member has not made the communicator (%s)", name)
+	return nil, class.Errorf(all, "another member has not made the communicator (%s)", name)
 }
 
 // divide finds the leaders.
@@ -203,7 +203,7 @@ func (k *commit) receive(rank int) (decision, error) {
 		return decision{}, err
 	}
 	if got != decisionSize {
-		return decision{}, wrong(class.Intern, "a member tells %d bytes, want %d", got, decisionSize)
+		return decision{}, class.Errorf(class.Intern, "a member tells %d bytes, want %d", got, decisionSize)
 	}
 	return decodeDecision(b), nil
 }

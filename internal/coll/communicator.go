@@ -3,7 +3,6 @@ package coll
 import (
 	"cmp"
 	"encoding/binary"
-	"fmt"
 	"slices"
 
 	"github.com/halo-mpi/halo/internal/class"
@@ -133,10 +132,10 @@ func (e *Engine) decode(b []byte, first int32) (identity, error) {
 	var ok bool
 	id.ctx, ok = e.p.ContextOf(int(first), id.serial)
 	if !ok {
-		return id, &class.Error{Class: class.Intern, Text: fmt.Sprintf("context %d is none of process %d", id.serial, first)}
+		return id, class.Errorf(class.Intern, "context %d is none of process %d", id.serial, first)
 	}
 	if id.slot != NoSlot && (id.slot == WorldSlot || !e.taken(id.slot, id.ctx)) {
-		return id, &class.Error{Class: class.Intern, Text: fmt.Sprintf("slot %d for context %#x", id.slot, id.ctx)}
+		return id, class.Errorf(class.Intern, "slot %d for context %#x", id.slot, id.ctx)
 	}
 	return id, nil
 }
@@ -410,7 +409,7 @@ func (e *Engine) Pending(of func(ctx uint64) bool) error {
 	defer e.p.Unlock()
 	for _, s := range e.live {
 		if of(s.c.Whole().Ctx) && !s.Outlasts {
-			return wrong(class.Pending, "a collective is not complete")
+			return class.Errorf(class.Pending, "a collective is not complete")
 		}
 	}
 	return nil

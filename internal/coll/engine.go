@@ -1,7 +1,6 @@
 package coll
 
 import (
-	"fmt"
 	"weak"
 
 	"github.com/halo-mpi/halo/internal/callsite"
@@ -192,7 +191,7 @@ func (e *Engine) dead(members []int32, name string) error {
 			continue
 		}
 		if cause := e.p.DownCause(int(m)); cause != nil {
-			return &class.Error{Class: class.ProcFailed, Text: fmt.Sprintf(name+" has failed: %v", r, cause), Cause: cause}
+			return class.Errorf(class.ProcFailed, name+" has failed: %w", r, cause)
 		}
 	}
 	return nil

@@ -59,7 +59,7 @@ func (e *Engine) amongGroup(purpose byte, call, tag string, members []int32, own
 	for r := range members {
 		if told := binary.LittleEndian.Uint32(all[4*r:]); told != 0 && own == nil {
 			c := classOf(told)
-			own = wrong(c, "rank %d of the group has failed: %v", r, c)
+			own = class.Errorf(c, "rank %d of the group has failed: %v", r, c)
 		}
 	}
 	return group, own
@@ -111,7 +111,7 @@ func (e *Engine) JoinGroups(local []int32, leader int, remoteLeader int32, tag s
 	}
 	c, _, err := e.join(group, leader, &b)
 	if c == nil && err == nil {
-		err = wrong(class.Group, "a process of one group has not met one of the other, which is of another job")
+		err = class.Errorf(class.Group, "a process of one group has not met one of the other, which is of another job")
 	}
 	return c, err
 }

@@ -103,13 +103,13 @@ func (e *Engine) createBetween(c *comm.Comm, members []int32) (*comm.Comm, error
 		for _, r := range ranks {
 			k := side(r)
 			if word(r, 0) != next[k] {
-				return nil, wrong(class.Group, "members of one side of the intercommunicator give different groups")
+				return nil, class.Errorf(class.Group, "members of one side of the intercommunicator give different groups")
 			}
 			next[k]++
 		}
 		for r := range c.Inter.Union.Size() {
 			if word(r, 1) != next[side(r)] {
-				return nil, wrong(class.Group, "members of one side of the intercommunicator give different groups")
+				return nil, class.Errorf(class.Group, "members of one side of the intercommunicator give different groups")
 			}
 		}
 		return ranks, nil
@@ -143,7 +143,7 @@ func (e *Engine) merge(c *comm.Comm, high bool) (*comm.Comm, error) {
 	n := c.FirstSize()
 	for r, h := range all {
 		if r < n && h != all[0] || r >= n && h != all[n] {
-			return nil, wrong(class.Arg, "members of one group give different values of high")
+			return nil, class.Errorf(class.Arg, "members of one group give different values of high")
 		}
 	}
 	members := u.Members

@@ -19,7 +19,7 @@ const (
 func (a *Args) checkInter(c *comm.Comm, k Kind) error {
 	send, recv := &a.Send, &a.Recv
 	if k == Scan || k == Exscan {
-		return wrong(class.Comm, "there is no %v on an intercommunicator", k)
+		return class.Errorf(class.Comm, "there is no %v on an intercommunicator", k)
 	}
 	n, local, me := c.Size(), c.Inter.Local.Size(), c.Rank
 	atRoot := a.Root == RootSelf
@@ -28,7 +28,7 @@ func (a *Args) checkInter(c *comm.Comm, k Kind) error {
 			return nil
 		}
 		if !atRoot && (a.Root < 0 || a.Root >= n) {
-			return wrong(class.Root, "root %d is none of a remote group of size %d, neither Root nor ProcNull", a.Root, n)
+			return class.Errorf(class.Root, "root %d is none of a remote group of size %d, neither Root nor ProcNull", a.Root, n)
 		}
 	}
 	if k.reduces() {
@@ -44,7 +44,7 @@ func (a *Args) checkInter(c *comm.Comm, k Kind) error {
 		send.width, recv.width = a.Width, a.Width
 	}
 	if send.endsWithin() || recv.endsWithin() {
-		return wrong(class.Count, "%d bytes to send and %d to receive of elements of %d bytes", send.Len(), recv.Len(), a.Width)
+		return class.Errorf(class.Count, "%d bytes to send and %d to receive of elements of %d bytes", send.Len(), recv.Len(), a.Width)
 	}
 	switch k {
 	case Bcast:
@@ -111,7 +111,7 @@ func (a *Args) checkInter(c *comm.Comm, k Kind) error {
 			return err
 		}
 		if want := sum(a.SendCounts); send.count() != want {
-			return wrong(class.Count, "send %s of %d elements, the counts add up to %d", send.word(), send.count(), want)
+			return class.Errorf(class.Count, "send %s of %d elements, the counts add up to %d", send.word(), send.count(), want)
 		}
 		if err := recv.cutTo(1, a.SendCounts[me]*send.width); err != nil {
 			return err
@@ -123,7 +123,7 @@ func (a *Args) checkInter(c *comm.Comm, k Kind) error {
 // dealt checks that x, a receive side, consists of n equal blocks.
 func (x *Side) dealt(what string, n int) error {
 	if count := x.count(); count%n != 0 {
-		return wrong(class.Count, "%s %s of %d elements is not a block for each of a remote group of size %d", what, x.word(), count, n)
+		return class.Errorf(class.Count, "%s %s of %d elements is not a block for each of a remote group of size %d", what, x.word(), count, n)
 	}
 	return x.receives()
 }
@@ -133,7 +133,7 @@ func (x *Side) separate(y *Side) error {
 	if !x.shares(y) {
 		return nil
 	}
-	return wrong(class.Buffer, "the send and the receive %s share memory: there is no in place on an intercommunicator", x.word())
+	return class.Errorf(class.Buffer, "the send and the receive %s share memory: there is no in place on an intercommunicator", x.word())
 }
 
 // shares reports whether x and y share memory. Of layouts it compares only where they begin.

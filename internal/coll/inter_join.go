@@ -3,7 +3,6 @@ package coll
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/halo-mpi/halo/internal/class"
@@ -107,7 +106,7 @@ func (e *Engine) join(local *comm.Comm, leader int, b *Bridge) (*comm.Comm, bool
 	get(head, &x)
 	if local.Rank != leader {
 		if x.Length > listMax {
-			return nil, false, wrong(class.Intern, "introduction of %d bytes", x.Length)
+			return nil, false, class.Errorf(class.Intern, "introduction of %d bytes", x.Length)
 		}
 		body = make([]byte, x.Length)
 	}
@@ -172,7 +171,7 @@ func (e *Engine) allMet(local *comm.Comm, leader int, b *Bridge, met bool) (bool
 		return false, first(lost, err)
 	}
 	if answer[0] == failed {
-		return false, wrong(class.ProcFailed, "the leader of the other group has failed")
+		return false, class.Errorf(class.ProcFailed, "the leader of the other group has failed")
 	}
 	return answer[0] == known, nil
 }
@@ -198,10 +197,10 @@ func (e *Engine) introduce(local *comm.Comm, b *Bridge, x *introduction) ([]byte
 	n := binary.LittleEndian.Uint64(its[:])
 	if n&joinRefused != 0 {
 		c := classOf(uint32(n))
-		return nil, wrong(c, "the other group has failed: %v", c)
+		return nil, class.Errorf(c, "the other group has failed: %v", c)
 	}
 	if n > listMax {
-		return nil, wrong(class.Intern, "a remote group in %d bytes: at most %d are possible", n, listMax)
+		return nil, class.Errorf(class.Intern, "a remote group in %d bytes: at most %d are possible", n, listMax)
 	}
 	list := make([]byte, n)
 	if err := e.swap(b, ours, list); err != nil {
@@ -209,13 +208,13 @@ func (e *Engine) introduce(local *comm.Comm, b *Bridge, x *introduction) ([]byte
 	}
 	theirs, err := proc.DecodeIDs(list)
 	if err != nil {
-		return nil, wrong(class.Intern, "the remote group: %v", err)
+		return nil, class.Errorf(class.Intern, "the remote group: %v", err)
 	}
 	x.Leader = uint32(local.Rank)
 	if !x.First {
 		rank := slices.Index(theirs, e.p.Identity(int(other)))
 		if rank < 0 {
-			return nil, wrong(class.Intern, "the leader of the remote group is none of its members")
+			return nil, class.Errorf(class.Intern, "the leader of the remote group is none of its members")
 		}
 		x.Serial, x.Leader = binary.LittleEndian.Uint64(its[8:]), uint32(rank)
 	}
@@ -223,7 +222,7 @@ func (e *Engine) introduce(local *comm.Comm, b *Bridge, x *introduction) ([]byte
 	for r, id := range theirs {
 		n := e.p.Number(id)
 		if k := local.RankOf(int32(n)); n >= 0 && k >= 0 {
-			return nil, wrong(class.Comm, "the groups overlap: rank %d of the local group is rank %d of the remote one", k, r)
+			return nil, class.Errorf(class.Comm, "the groups overlap: rank %d of the local group is rank %d of the remote one", k, r)
 		}
 		x.Several = x.Several || id.Job != e.p.Job().ID
 	}
@@ -262,7 +261,7 @@ func (e *Engine) swap(b *Bridge, out, in []byte) error {
 	err = first(err, recv.Status.Err)
 	e.p2p.Free(recv)
 	if err == nil && got != want {
-		err = &class.Error{Class: class.Intern, Text: fmt.Sprintf("the other leader sends %d bytes of %d", got, want)}
+		err = class.Errorf(class.Intern, "the other leader sends %d bytes of %d", got, want)
 	}
 	return err
 }
@@ -272,9 +271,9 @@ func (e *Engine) membersFrom(b []byte) ([]int32, error) {
 	members, err := e.p.NumbersOf(b)
 	switch {
 	case err != nil:
-		return nil, wrong(class.Intern, "the remote group: %v", err)
+		return nil, class.Errorf(class.Intern, "the remote group: %v", err)
 	case len(members) == 0:
-		return nil, wrong(class.Intern, "the remote group has no members")
+		return nil, class.Errorf(class.Intern, "the remote group has no members")
 	}
 	return members, nil
 }
@@ -286,11 +285,11 @@ func (e *Engine) contextOf(x *introduction, ours, theirs []int32) (uint64, error
 		first = ours
 	}
 	if int(x.Leader) >= len(first) {
-		return 0, wrong(class.Intern, "rank %d leads the first group, which has %d members", x.Leader, len(first))
+		return 0, class.Errorf(class.Intern, "rank %d leads the first group, which has %d members", x.Leader, len(first))
 	}
 	ctx, ok := e.p.ContextOf(int(first[x.Leader]), x.Serial)
 	if !ok {
-		return 0, wrong(class.Intern, "context %d is none of the leader of the first group", x.Serial)
+		return 0, class.Errorf(class.Intern, "context %d is none of the leader of the first group", x.Serial)
 	}
 	return ctx, nil
 }

@@ -13,11 +13,11 @@ func neighborsOf(c *comm.Comm, k Kind) (*comm.Neighbors, error) {
 	n := c.Neighbors
 	switch {
 	case c.Inter != nil:
-		return nil, wrong(class.Comm, "there is no %v on an intercommunicator", k)
+		return nil, class.Errorf(class.Comm, "there is no %v on an intercommunicator", k)
 	case n == nil:
-		return nil, wrong(class.Topology, "the communicator has no topology: there are no neighbours")
+		return nil, class.Errorf(class.Topology, "the communicator has no topology: there are no neighbours")
 	case n.Wrong != "":
-		return nil, wrong(class.Topology, "%s", n.Wrong)
+		return nil, class.Errorf(class.Topology, "%s", n.Wrong)
 	}
 	in, out := 0, 0
 	for _, r := range n.Sources {
@@ -31,7 +31,7 @@ func neighborsOf(c *comm.Comm, k Kind) (*comm.Neighbors, error) {
 		}
 	}
 	if in != out {
-		return nil, wrong(class.Topology, "rank %d is its own destination %d times and its own source %d times", c.Rank, out, in)
+		return nil, class.Errorf(class.Topology, "rank %d is its own destination %d times and its own source %d times", c.Rank, out, in)
 	}
 	return n, nil
 }
@@ -50,7 +50,7 @@ func (a *Args) checkNeighbors(c *comm.Comm, k Kind) error {
 	}
 	a.measure()
 	if send.endsWithin() || recv.endsWithin() {
-		return wrong(class.Count, "%d bytes to send and %d to receive of elements of %d bytes", send.Len(), recv.Len(), a.Width)
+		return class.Errorf(class.Count, "%d bytes to send and %d to receive of elements of %d bytes", send.Len(), recv.Len(), a.Width)
 	}
 	switch k {
 	case NeighborAlltoall:
@@ -77,7 +77,7 @@ func (a *Args) checkNeighbors(c *comm.Comm, k Kind) error {
 	}
 	from, to := blocks{send, a.SendCounts, a.SendDispls}, blocks{recv, a.RecvCounts, a.RecvDispls}
 	if send.shares(recv) && from.meets(to) {
-		return wrong(class.Buffer, "the send and the receive %s share memory: there is no in place among neighbours", send.word())
+		return class.Errorf(class.Buffer, "the send and the receive %s share memory: there is no in place among neighbours", send.word())
 	}
 	return nil
 }
@@ -89,7 +89,7 @@ func (x *Side) parts(n int, what, whose string) error {
 		return nil
 	}
 	if count := x.count(); count%n != 0 {
-		return wrong(class.Count, "%s %s of %d elements is not a block for each of %d %s", what, x.word(), count, n, whose)
+		return class.Errorf(class.Count, "%s %s of %d elements is not a block for each of %d %s", what, x.word(), count, n, whose)
 	}
 	return nil
 }
@@ -102,7 +102,7 @@ func (p Pairs) checkNeighbors(c *comm.Comm) error {
 		return err
 	}
 	if p.Sends != len(n.Dests) || p.Receives != len(n.Sources) {
-		return wrong(class.Count, "%d send and %d receive buffers for %d destinations and %d sources", p.Sends, p.Receives, len(n.Dests), len(n.Sources))
+		return class.Errorf(class.Count, "%d send and %d receive buffers for %d destinations and %d sources", p.Sends, p.Receives, len(n.Dests), len(n.Sources))
 	}
 	for i := range max(p.Sends, p.Receives) {
 		send, recv := p.At(i)
@@ -110,7 +110,7 @@ func (p Pairs) checkNeighbors(c *comm.Comm) error {
 			return err
 		}
 		if send.shares(&recv) {
-			return wrong(class.Buffer, "what is sent to destination %d shares memory with what is received from source %d: there is no in place among neighbours", i, i)
+			return class.Errorf(class.Buffer, "what is sent to destination %d shares memory with what is received from source %d: there is no in place among neighbours", i, i)
 		}
 	}
 	return nil

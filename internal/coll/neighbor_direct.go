@@ -89,7 +89,7 @@ func (s *schedule) ownEdges(do func(dst, src mem.Mem)) {
 		dst, src := s.blockFrom(n.Arrival(k)), s.blockTo(i)
 		k++
 		if dst.Len() != src.Len() {
-			s.note(wrong(class.Count, "rank %d sends itself %d bytes and receives %d", me, src.Len(), dst.Len()))
+			s.note(class.Errorf(class.Count, "rank %d sends itself %d bytes and receives %d", me, src.Len(), dst.Len()))
 			continue
 		}
 		do(dst, src)

@@ -25,7 +25,7 @@ func (p Pairs) check(c *comm.Comm, k Kind) (inPlace bool, err error) {
 		return false, p.checkNeighbors(c)
 	}
 	if n := c.Size(); p.Sends != n || p.Receives != n {
-		return false, wrong(class.Count, "%d send and %d receive buffers for %d members", p.Sends, p.Receives, n)
+		return false, class.Errorf(class.Count, "%d send and %d receive buffers for %d members", p.Sends, p.Receives, n)
 	}
 	there, elsewhere := 0, 0
 	for r := range c.Size() {
@@ -44,17 +44,17 @@ func (p Pairs) check(c *comm.Comm, k Kind) (inPlace bool, err error) {
 		}
 		switch {
 		case r == c.Rank && from.Len() != to.Len():
-			return false, wrong(class.Count, "rank %d sends itself %d bytes and receives %d", r, from.Len(), to.Len())
+			return false, class.Errorf(class.Count, "rank %d sends itself %d bytes and receives %d", r, from.Len(), to.Len())
 		case from.Len() == 0 || to.Len() == 0:
 		case from.Len() == to.Len() && mem.Same(from.Mem, to.Mem) && mem.Alike(from.Mem, to.Mem):
 			there++
 		case mem.Same(from.Mem, to.Mem) || mem.Overlap(flat(from.Mem), flat(to.Mem)):
-			return false, wrong(class.Buffer, "what is sent to rank %d overlaps in part what is received from it", r)
+			return false, class.Errorf(class.Buffer, "what is sent to rank %d overlaps in part what is received from it", r)
 		default:
 			elsewhere++
 		}
 		if there > 0 && elsewhere > 0 {
-			return false, wrong(class.Buffer, "some blocks are in place, and that of rank %d or another is not", r)
+			return false, class.Errorf(class.Buffer, "some blocks are in place, and that of rank %d or another is not", r)
 		}
 	}
 	return there > 0, nil

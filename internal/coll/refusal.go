@@ -271,7 +271,7 @@ func (s *schedule) told(from int32, f *p2p.Refusal) error {
 		s.lose(from, err)
 		return err
 	case f.Rank >= whole.Size():
-		return wrong(class.Intern, "rank %d takes no part in a collective of %d", f.Rank, whole.Size())
+		return class.Errorf(class.Intern, "rank %d takes no part in a collective of %d", f.Rank, whole.Size())
 	}
 	return newRefusal(c, f.Rank, f.Class)
 }

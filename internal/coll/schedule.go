@@ -252,13 +252,13 @@ func (s *schedule) outcome(r *p2p.Request) {
 		err = s.told(r.From(), o)
 	case *class.Error:
 		if o.Class == class.Truncate && !r.Send {
-			err = wrong(class.Truncate, "rank %d to rank %d: %s", r.Status.Source, s.me(), o.Text)
+			err = class.Errorf(class.Truncate, "rank %d to rank %d: %s", r.Status.Source, s.me(), o.Text)
 		}
 	}
 	if got, want := r.Filled(); err == nil && !r.Send && got != want && !r.Status.Cancelled {
-		err = wrong(class.Count, "rank %d sends %d bytes, rank %d receives %d", r.Status.Source, got, s.me(), want)
+		err = class.Errorf(class.Count, "rank %d sends %d bytes, rank %d receives %d", r.Status.Source, got, s.me(), want)
 		if got == 0 {
-			err = wrong(class.Count, "rank %d sends nothing where rank %d receives %d bytes, as one does who disagrees with another", r.Status.Source, s.me(), want)
+			err = class.Errorf(class.Count, "rank %d sends nothing where rank %d receives %d bytes, as one does who disagrees with another", r.Status.Source, s.me(), want)
 		}
 	}
 	s.note(err)

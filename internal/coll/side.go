@@ -82,7 +82,7 @@ func (x *Side) whole(n int, y *Side, what string) error {
 	if x.width == y.width || n == 0 || x.width > 0 && n%x.width == 0 {
 		return nil
 	}
-	return wrong(class.Count, "blocks of %d bytes are not a whole number of the %s buffer's elements of %d", n, what, x.width)
+	return class.Errorf(class.Count, "blocks of %d bytes are not a whole number of the %s buffer's elements of %d", n, what, x.width)
 }
 
 // receives checks that no two elements that are received share memory.
@@ -90,7 +90,7 @@ func (x *Side) receives() error {
 	if !x.overlaps(x.number) {
 		return nil
 	}
-	return wrong(class.Type, "elements to receive overlap: %s", x.typ.Describe(int64(x.number)))
+	return class.Errorf(class.Type, "elements to receive overlap: %s", x.typ.Describe(int64(x.number)))
 }
 
 // overlaps reports whether bytes of n elements of a Buffer overlap.
@@ -100,7 +100,7 @@ func (x *Side) overlaps(n int) bool { return x.typ != nil && x.typ.Overlaps(int6
 // them.
 func (x *Side) cutTo(n, each int) error {
 	if high, size := bits.Mul64(uint64(n), uint64(each)); high != 0 || size > uint64(x.Len()) {
-		return wrong(class.Count, "receive %s of %d elements for %d", x.word(), x.count(), n*x.elements(each))
+		return class.Errorf(class.Count, "receive %s of %d elements for %d", x.word(), x.count(), n*x.elements(each))
 	}
 	x.Mem = x.First(n * each)
 	return x.receives()
@@ -113,15 +113,15 @@ func (x *Side) fits(y *Side, me int, counts []int, what string) error {
 	case x.Len() == want:
 		return nil
 	case x.width == y.width:
-		return wrong(class.Count, "%s %s of %d elements, the count of rank %d is %d", what, x.word(), x.count(), me, counts[me])
+		return class.Errorf(class.Count, "%s %s of %d elements, the count of rank %d is %d", what, x.word(), x.count(), me, counts[me])
 	}
-	return wrong(class.Count, "%s %s of %d bytes, the block of rank %d is of %d", what, x.word(), x.Len(), me, want)
+	return class.Errorf(class.Count, "%s %s of %d bytes, the block of rank %d is of %d", what, x.word(), x.Len(), me, want)
 }
 
 // divides checks that x, a send side, consists of n equal blocks.
 func (x *Side) divides(n int) error {
 	if count := x.count(); count%n != 0 {
-		return wrong(class.Count, "send %s of %d elements is not a block for each of %d members", x.word(), count, n)
+		return class.Errorf(class.Count, "send %s of %d elements is not a block for each of %d members", x.word(), count, n)
 	}
 	return nil
 }
@@ -134,10 +134,10 @@ func (x *Side) checkBlocks(n int, what string, counts, displs []int) error {
 // checkBlocksOf is checkBlocks for blocks of others than members: all and each name them.
 func (x *Side) checkBlocksOf(all, each string, n int, what string, counts, displs []int) error {
 	if len(counts) != n {
-		return wrong(class.Count, "%d %s counts for %d %s", len(counts), what, n, all)
+		return class.Errorf(class.Count, "%d %s counts for %d %s", len(counts), what, n, all)
 	}
 	if displs != nil && len(displs) != n {
-		return wrong(class.Arg, "%d %s displacements for %d %s", len(displs), what, n, all)
+		return class.Errorf(class.Arg, "%d %s displacements for %d %s", len(displs), what, n, all)
 	}
 	room, next := x.count(), 0
 	for r, k := range counts {
@@ -147,9 +147,9 @@ func (x *Side) checkBlocksOf(all, each string, n int, what string, counts, displ
 		}
 		switch {
 		case k < 0:
-			return wrong(class.Count, "%s count %d of %s %d is negative", what, k, each, r)
+			return class.Errorf(class.Count, "%s count %d of %s %d is negative", what, k, each, r)
 		case k > 0 && (at < 0 || at > room || k > room-at):
-			return wrong(class.Count, "%s block of %s %d: %d elements at %d of a %s of %d", what, each, r, k, at, x.word(), room)
+			return class.Errorf(class.Count, "%s block of %s %d: %d elements at %d of a %s of %d", what, each, r, k, at, x.word(), room)
 		}
 		next = at + k
 	}
@@ -168,7 +168,7 @@ func (x *Side) receivesBlocks(counts []int) error {
 	}
 	for _, k := range counts {
 		if k > 0 && x.overlaps(k) {
-			return wrong(class.Type, "elements to receive overlap: %s", x.typ.Describe(int64(k)))
+			return class.Errorf(class.Type, "elements to receive overlap: %s", x.typ.Describe(int64(k)))
 		}
 	}
 	return nil
@@ -198,7 +198,7 @@ func (x *Side) apart(y *Side, at int, part, what string) error {
 	} else if at >= y.Len() || !mem.Same(x.Mem, y.From(at)) || mem.Alike(x.Mem, y.From(at)) {
 		return nil
 	}
-	return wrong(class.Buffer, "send and receive %ss overlap in part: in place the one is %sthe %s %s", x.word(), part, what, y.word())
+	return class.Errorf(class.Buffer, "send and receive %ss overlap in part: in place the one is %sthe %s %s", x.word(), part, what, y.word())
 }
 
 // blocks describes the parts of a side that are sent or received; without counts it is one

@@ -58,7 +58,7 @@ func (s *slot) pairEdges(n *comm.Neighbors) error {
 	for r := range s.cells {
 		told := s.data(r, len(t.tells))
 		if told[0] != 0 {
-			t.wrong = cmp.Or(unpaired, wrong(class.Topology, "edges do not pair, as rank %d has found", r))
+			t.wrong = cmp.Or[error](unpaired, class.Errorf(class.Topology, "edges do not pair, as rank %d has found", r))
 		}
 		t.reads = t.reads && told[1] != 0
 	}
@@ -129,7 +129,7 @@ func (s *slot) findEntries(n *comm.Neighbors) (unpaired error) {
 			}
 		}
 		if there != here && unpaired == nil {
-			unpaired = wrong(class.Topology, "rank %d has %d edges to rank %d, which has %d from it", r, there, me, here)
+			unpaired = class.Errorf(class.Topology, "rank %d has %d edges to rank %d, which has %d from it", r, there, me, here)
 		}
 	}
 	return unpaired

@@ -253,9 +253,9 @@ func (s *slot) takeEntries(x *schedule) (last int, reads bool, err error) {
 			var e error
 			switch {
 			case p.size != to.Len():
-				e = wrong(lengthClass(p.size, to.Len()), "rank %d sends %d bytes, rank %d receives %d", r, p.size, s.c.Rank, to.Len())
+				e = class.Errorf(lengthClass(p.size, to.Len()), "rank %d sends %d bytes, rank %d receives %d", r, p.size, s.c.Rank, to.Len())
 			case code.Differs(x.edgeCode(1, i)):
-				e = wrong(class.Type, "rank %d sends %v, rank %d receives %v", r, code, s.c.Rank, x.edgeCode(1, i))
+				e = class.Errorf(class.Type, "rank %d sends %v, rank %d receives %v", r, code, s.c.Rank, x.edgeCode(1, i))
 			case p.direct:
 				later, reads = p, true
 			case p.at < shmfmt.Line:
@@ -330,7 +330,7 @@ func (s *slot) readDirect(x *schedule) (err error) {
 			}
 			err = s.e.node.Read(int(s.c.Members[r]), list, uint64(p.at+at))
 			if err != nil {
-				err = wrong(class.Buffer, "the %d bytes at %#x that rank %d sends cannot be read: %v", p.size, p.at, r, err)
+				err = class.Errorf(class.Buffer, "the %d bytes at %#x that rank %d sends cannot be read: %v", p.size, p.at, r, err)
 			} else if !to.Gathers() {
 				to.Unpack(list[0], at)
 			}

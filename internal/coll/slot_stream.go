@@ -46,7 +46,7 @@ func (s *slot) bcast(buf mem.Mem, code dtype.Code, root int) error {
 	case err != nil:
 		return err
 	case said != s.terms.turn() && dtype.Code(said) == p2p.RootsDiffer:
-		return wrong(class.Root, "rank %d has found that members name different roots", s.rank(root))
+		return class.Errorf(class.Root, "rank %d has found that members name different roots", s.rank(root))
 	case said != s.terms.turn() && clash(fromTurn(said), s.terms.said):
 		word, giver := fromTurn(said), s.rank(root)
 		if other := s.terms.rootOf(word, s.ranks()); other >= 0 {
@@ -54,9 +54,9 @@ func (s *slot) bcast(buf mem.Mem, code dtype.Code, root int) error {
 		}
 		return s.terms.compare(giver, word, s.rank(s.c.Rank), s.terms.said, s.ranks())
 	case size > buf.Len():
-		return wrong(class.Truncate, "rank %d gives %d bytes, rank %d receives %d", s.rank(root), size, s.rank(s.c.Rank), buf.Len())
+		return class.Errorf(class.Truncate, "rank %d gives %d bytes, rank %d receives %d", s.rank(root), size, s.rank(s.c.Rank), buf.Len())
 	case size < buf.Len():
-		return wrong(class.Count, "rank %d gives %d bytes, rank %d receives %d", s.rank(root), size, s.rank(s.c.Rank), buf.Len())
+		return class.Errorf(class.Count, "rank %d gives %d bytes, rank %d receives %d", s.rank(root), size, s.rank(s.c.Rank), buf.Len())
 	}
 	return nil
 }
@@ -178,7 +178,7 @@ func (s *slot) receivePieces(buf mem.Mem) (size int, said uint32, err error) {
 		if got == 0 {
 			length := turn.Size & (1<<shmfmt.TurnBits - 1)
 			if length > streamMax {
-				return 0, 0, wrong(class.Intern, "broadcast of %d bytes in a slot", length)
+				return 0, 0, class.Errorf(class.Intern, "broadcast of %d bytes in a slot", length)
 			}
 			size, said = int(length), uint32(turn.Size>>shmfmt.TurnBits)
 		}

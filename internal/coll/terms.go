@@ -112,13 +112,13 @@ func (t *terms) compare(r int, a uint32, q int, b uint32, n int) error {
 	case otherRoots(a, b):
 		x, y := t.rootOf(a, n), t.rootOf(b, n)
 		if x < 0 || y < 0 {
-			return wrong(class.Root, "rank %d and rank %d have named different roots in an earlier collective", r, q)
+			return class.Errorf(class.Root, "rank %d and rank %d have named different roots in an earlier collective", r, q)
 		}
-		return wrong(class.Root, "rank %d names root %d, rank %d names root %d (%v)", r, x, q, y, t.kind)
+		return class.Errorf(class.Root, "rank %d names root %d, rank %d names root %d (%v)", r, x, q, y, t.kind)
 	case mismatch(a, b):
-		return wrong(class.Type, "rank %d sends %v, rank %d receives %v", r, dtype.Code(a), q, dtype.Code(b>>8))
+		return class.Errorf(class.Type, "rank %d sends %v, rank %d receives %v", r, dtype.Code(a), q, dtype.Code(b>>8))
 	case mismatch(b, a):
-		return wrong(class.Type, "rank %d sends %v, rank %d receives %v", q, dtype.Code(b), r, dtype.Code(a>>8))
+		return class.Errorf(class.Type, "rank %d sends %v, rank %d receives %v", q, dtype.Code(b), r, dtype.Code(a>>8))
 	}
 	return nil
 }
@@ -133,7 +133,7 @@ func (t *terms) compareAll(r int, a statement, q int, b statement, n int) error 
 	if dtype.Code(a.said) == dtype.Mixed || dtype.Code(b.said) == dtype.Mixed {
 		gives = func(x statement) string { return fmt.Sprintf("%d bytes", x.length) }
 	}
-	return wrong(class.Count, "rank %d gives %s, rank %d gives %s", r, gives(a), q, gives(b))
+	return class.Errorf(class.Count, "rank %d gives %s, rank %d gives %s", r, gives(a), q, gives(b))
 }
 
 // with adds the numbers of t and o. Members that disagree in one of the two disagree in the sum.

@@ -31,7 +31,7 @@ func (s *schedule) combine(todo []local) {
 	finished := false
 	defer func() {
 		if !finished {
-			err = &class.Error{Class: class.Other, Text: "the operation ended its goroutine"}
+			err = class.Errorf(class.Other, "the operation ended its goroutine")
 		}
 		e := s.e
 		e.p.Lock()

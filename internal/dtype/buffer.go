@@ -49,7 +49,7 @@ func (b *Buffer) Bind(mem []byte, origin int64, t *Type, count int64) error {
 	lo, hi = c.add(lo, origin), c.add(hi, origin)
 	if c.overflow || lo < 0 || hi > int64(len(mem)) {
 		*b = Buffer{}
-		return fail(class.Buffer, "%s reach from byte %d to %d of a buffer of %d",
+		return class.Errorf(class.Buffer, "%s reach from byte %d to %d of a buffer of %d",
 			t.Describe(count), lo, hi, len(mem))
 	}
 	return nil
@@ -78,13 +78,13 @@ func FromLowest(lowest unsafe.Pointer, t *Type, count int64) (b Buffer, err erro
 func (b *Buffer) fill(addr unsafe.Pointer, t *Type, count int64) error {
 	switch {
 	case t == nil:
-		return fail(class.Type, "type is MPI_DATATYPE_NULL")
+		return class.Errorf(class.Type, "type is MPI_DATATYPE_NULL")
 	case !t.Committed():
-		return fail(class.Type, "type %s is not committed", t)
+		return class.Errorf(class.Type, "type %s is not committed", t)
 	case count < 0:
-		return fail(class.Count, "count %d is negative", count)
+		return class.Errorf(class.Count, "count %d is negative", count)
 	case count > t.most:
-		return fail(class.Count, "%d elements of %s exceed 64 bits", count, t)
+		return class.Errorf(class.Count, "%d elements of %s exceed 64 bits", count, t)
 	}
 	p := t.program()
 	b.base, b.t, b.count = addr, t, count

@@ -1,7 +1,6 @@
 package dtype
 
 import (
-	"fmt"
 	"math/bits"
 
 	"github.com/halo-mpi/halo/internal/class"
@@ -52,11 +51,7 @@ func Magnitude(a int64) uint64 {
 // err is nil unless something has overflowed.
 func (c *checked) err(what string) error {
 	if c.overflow {
-		return fail(class.ValueTooLarge, "%s: size or bounds exceed 64 bits", what)
+		return class.Errorf(class.ValueTooLarge, "%s: size or bounds exceed 64 bits", what)
 	}
 	return nil
-}
-
-func fail(c class.Class, format string, args ...any) error {
-	return &class.Error{Class: c, Text: fmt.Sprintf(format, args...)}
 }

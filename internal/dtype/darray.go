@@ -18,10 +18,10 @@ func Darray(size, rank int64, dims []Distribute, order Order, old *Type) (*Type,
 		return nil, err
 	}
 	if size < 1 {
-		return nil, fail(class.Arg, "size %d is not positive", size)
+		return nil, class.Errorf(class.Arg, "size %d is not positive", size)
 	}
 	if rank < 0 || rank >= size {
-		return nil, fail(class.Rank, "rank %d is not in 0 to %d", rank, size-1)
+		return nil, class.Errorf(class.Rank, "rank %d is not in 0 to %d", rank, size-1)
 	}
 	made := call{CombinerDarray, []int64{size, rank, int64(len(dims))}, nil, []*Type{old}}
 	var procs checked
@@ -33,7 +33,7 @@ func Darray(size, rank int64, dims []Distribute, order Order, old *Type) (*Type,
 		grid = procs.mul(grid, d.Procs)
 	}
 	if procs.overflow || grid != size {
-		return nil, fail(class.Arg, "the grid has %d processes, size is %d", grid, size)
+		return nil, class.Errorf(class.Arg, "the grid has %d processes, size is %d", grid, size)
 	}
 	for _, field := range []func(d Distribute) int64{
 		func(d Distribute) int64 { return d.Size },
@@ -68,18 +68,18 @@ func Darray(size, rank int64, dims []Distribute, order Order, old *Type) (*Type,
 func (d *Distribute) check(i int) error {
 	switch {
 	case d.Size < 1:
-		return fail(class.Arg, "size %d of dimension %d is not positive", d.Size, i)
+		return class.Errorf(class.Arg, "size %d of dimension %d is not positive", d.Size, i)
 	case d.Procs < 1:
-		return fail(class.Arg, "%d processes in dimension %d", d.Procs, i)
+		return class.Errorf(class.Arg, "%d processes in dimension %d", d.Procs, i)
 	case d.Kind != DistributeNone && d.Kind != DistributeBlock && d.Kind != DistributeCyclic:
-		return fail(class.Arg, "distribution %d of dimension %d is unknown", int(d.Kind), i)
+		return class.Errorf(class.Arg, "distribution %d of dimension %d is unknown", int(d.Kind), i)
 	case d.Kind == DistributeNone && d.Procs != 1:
-		return fail(class.Arg, "dimension %d is not distributed, but has %d processes", i, d.Procs)
+		return class.Errorf(class.Arg, "dimension %d is not distributed, but has %d processes", i, d.Procs)
 	case d.Kind == DistributeNone || d.Arg == DistributeDefault:
 	case d.Arg < 1:
-		return fail(class.Arg, "distribution argument %d of dimension %d is not positive", d.Arg, i)
+		return class.Errorf(class.Arg, "distribution argument %d of dimension %d is not positive", d.Arg, i)
 	case d.Kind == DistributeBlock && d.Arg < (d.Size-1)/d.Procs+1:
-		return fail(class.Arg, "blocks of %d for %d processes do not cover the size %d of dimension %d",
+		return class.Errorf(class.Arg, "blocks of %d for %d processes do not cover the size %d of dimension %d",
 			d.Arg, d.Procs, d.Size, i)
 	}
 	return nil

@@ -12,9 +12,9 @@ import (
 func (t *Type) ExternalSize(count int64) (int64, error) {
 	switch {
 	case t == nil:
-		return 0, fail(class.Type, "type is MPI_DATATYPE_NULL")
+		return 0, class.Errorf(class.Type, "type is MPI_DATATYPE_NULL")
 	case count < 0:
-		return 0, fail(class.Count, "count %d is negative", count)
+		return 0, class.Errorf(class.Count, "count %d is negative", count)
 	}
 	var c checked
 	n := c.mul(count, t.sig.external)
@@ -36,7 +36,7 @@ func (b *Buffer) external(packed []byte, unpack bool) (int64, error) {
 		return 0, err
 	}
 	if size > int64(len(packed)) {
-		return 0, fail(class.Truncate, "%d elements of %s take %d bytes of external32, the buffer has %d",
+		return 0, class.Errorf(class.Truncate, "%d elements of %s take %d bytes of external32, the buffer has %d",
 			b.count, b.t, size, len(packed))
 	}
 	if size > 0 {

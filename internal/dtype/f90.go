@@ -39,7 +39,7 @@ func (s *Set) F90Complex(p, r int) (*Type, error) {
 
 func (s *Set) f90Real(p, r int, kind Kind, comb Combiner) (*Type, error) {
 	if p == Undefined && r == Undefined {
-		return nil, fail(class.Arg, "precision and range are both MPI_UNDEFINED")
+		return nil, class.Errorf(class.Arg, "precision and range are both MPI_UNDEFINED")
 	}
 	prec, rang, err := f90Bounds(p, r)
 	if err != nil {
@@ -60,13 +60,13 @@ func (s *Set) f90Real(p, r int, kind Kind, comb Combiner) (*Type, error) {
 		return s.f90Type(f90Key{kind, p, r}, call{combiner: comb, ints: []int64{int64(p), int64(r)}},
 			newElem(0, f90Name(name, p, r), size, kind, m.format, external)), nil
 	}
-	return nil, fail(class.Arg, "no REAL has precision %d and range %d", p, r)
+	return nil, class.Errorf(class.Arg, "no REAL has precision %d and range %d", p, r)
 }
 
 // F90Integer returns the type of INTEGER(KIND=selected_int_kind(r)).
 func (s *Set) F90Integer(r int) (*Type, error) {
 	if r < 0 {
-		return nil, fail(class.Arg, "range %d is negative", r)
+		return nil, class.Errorf(class.Arg, "range %d is negative", r)
 	}
 	// rang is the exponent of the largest power of ten that fits into size bytes. The
 	// size in external32 is the same.
@@ -79,7 +79,7 @@ func (s *Set) F90Integer(r int) (*Type, error) {
 				newElem(0, f90Name("MPI_INTEGER", r), m.size, Integer, 0, m.size)), nil
 		}
 	}
-	return nil, fail(class.Arg, "no INTEGER has range %d", r)
+	return nil, class.Errorf(class.Arg, "no INTEGER has range %d", r)
 }
 
 // f90Bounds replaces MPI_UNDEFINED by 0 and checks precision and range.
@@ -92,7 +92,7 @@ func f90Bounds(p, r int) (prec, rang int, err error) {
 		rang = 0
 	}
 	if prec < 0 || rang < 0 {
-		return 0, 0, fail(class.Arg, "precision %d or range %d is negative", p, r)
+		return 0, 0, class.Errorf(class.Arg, "precision %d or range %d is negative", p, r)
 	}
 	return prec, rang, nil
 }

@@ -20,7 +20,7 @@ func (f Fortran) Check() error {
 		switch x.size {
 		case 1, 2, 4, 8, 16:
 		default:
-			return fail(class.ABI, "%s of %d bytes, want 1, 2, 4, 8 or 16", x.name, x.size)
+			return class.Errorf(class.ABI, "%s of %d bytes, want 1, 2, 4, 8 or 16", x.name, x.size)
 		}
 	}
 	for _, x := range []struct {
@@ -28,7 +28,7 @@ func (f Fortran) Check() error {
 		size int
 	}{{"REAL", f.Real}, {"DOUBLE PRECISION", f.DoublePrecision}} {
 		if realFormat(x.size) == 0 {
-			return fail(class.ABI, "%s of %d bytes, want 2, 4, 8 or 16", x.name, x.size)
+			return class.Errorf(class.ABI, "%s of %d bytes, want 2, 4, 8 or 16", x.name, x.size)
 		}
 	}
 	return nil

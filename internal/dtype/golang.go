@@ -12,7 +12,7 @@ import (
 // and names the field.
 func (s *Set) Of(g reflect.Type) (*Type, error) {
 	if g == nil {
-		return nil, fail(class.Type, "nil has no type")
+		return nil, class.Errorf(class.Type, "nil has no type")
 	}
 	if id := goElem(g); id != 0 {
 		return s.Type(id), nil
@@ -57,7 +57,7 @@ func (s *Set) of(g reflect.Type, path string) (*Type, error) {
 		}
 		return s.structure(g, path)
 	}
-	return nil, fail(class.Type, "%s is a %s: memory of this process, which means nothing to another%s", path, g.Kind(), advice(g.Kind()))
+	return nil, class.Errorf(class.Type, "%s is a %s: memory of this process, which means nothing to another%s", path, g.Kind(), advice(g.Kind()))
 }
 
 // advice says what to send in place of elements of a kind. Package vet has the same texts.

@@ -91,11 +91,11 @@ func blocksOf(c *call) blocks {
 // checkBlocks checks lengths and displacements of blocks.
 func checkBlocks(blocklengths, displs []int64) error {
 	if len(blocklengths) != len(displs) {
-		return fail(class.Arg, "%d blocklengths, but %d displacements", len(blocklengths), len(displs))
+		return class.Errorf(class.Arg, "%d blocklengths, but %d displacements", len(blocklengths), len(displs))
 	}
 	for i, n := range blocklengths {
 		if n < 0 {
-			return fail(class.Arg, "blocklength %d at index %d is negative", n, i)
+			return class.Errorf(class.Arg, "blocklength %d at index %d is negative", n, i)
 		}
 	}
 	return nil

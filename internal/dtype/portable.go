@@ -75,7 +75,7 @@ func (t *Type) inFile(bytes *Type, size func(basic *Type) (int64, error)) (*Type
 	case CombinerResized:
 		return Resized(olds[0], a[0], a[1])
 	}
-	return nil, fail(class.Type, "type %s has no form in a file", t)
+	return nil, class.Errorf(class.Type, "type %s has no form in a file", t)
 }
 
 // Within is how many basic elements, and how many bytes of them in memory, the first n bytes of the form

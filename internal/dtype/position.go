@@ -16,7 +16,7 @@ import (
 // offsets would descend from each to the next. t has data.
 func Tile(t *Type) (b Buffer, err error) {
 	if t == nil {
-		return b, fail(class.Type, "type is MPI_DATATYPE_NULL")
+		return b, class.Errorf(class.Type, "type is MPI_DATATYPE_NULL")
 	}
 	count := t.most
 	if !t.Tiles() {
@@ -145,12 +145,12 @@ func (t *Type) Ascends() error {
 	p := t.program()
 	switch {
 	case p.size == 0:
-		return fail(class.Arg, "type %s has no data", t)
+		return class.Errorf(class.Arg, "type %s has no data", t)
 	case t.lay.trueLB < 0:
-		return fail(class.Arg, "type %s begins at displacement %d, which is negative", t, t.lay.trueLB)
+		return class.Errorf(class.Arg, "type %s begins at displacement %d, which is negative", t, t.lay.trueLB)
 	}
 	if at, after, ok := p.descent(0); !ok {
-		return fail(class.Arg, "displacements of type %s descend: %d comes after %d", t, after, at)
+		return class.Errorf(class.Arg, "displacements of type %s descend: %d comes after %d", t, after, at)
 	}
 	return nil
 }

@@ -186,12 +186,12 @@ func (s *Set) MatchSize(tc Typeclass, size int64) (*Type, error) {
 	case TypeclassComplex:
 		kind = Complex
 	default:
-		return nil, fail(class.Arg, "typeclass %d is unknown", int(tc))
+		return nil, class.Errorf(class.Arg, "typeclass %d is unknown", int(tc))
 	}
 	for id := Logical1; id <= Complex32; id++ {
 		if t := s.Type(id); t != nil && t.elem.Kind == kind && t.elem.Size == size {
 			return t, nil
 		}
 	}
-	return nil, fail(class.Arg, "no type of typeclass %d has %d bytes", int(tc), size)
+	return nil, class.Errorf(class.Arg, "no type of typeclass %d has %d bytes", int(tc), size)
 }

@@ -192,19 +192,19 @@ func (s Signature) Check(t *Type, count int64) error {
 	room := count * t.sig.bytes
 	switch {
 	case s.Bytes > room:
-		return fail(class.Truncate, "a message of %d elements in %d bytes for %s of %d bytes",
+		return class.Errorf(class.Truncate, "a message of %d elements in %d bytes for %s of %d bytes",
 			s.Elements, s.Bytes, t.Describe(count), room)
 	case s.Raw || t.sig.raw:
 		return nil
 	case s.Elements > count*t.sig.n:
-		return fail(class.Type, "%d elements in %d bytes were sent, received are %s", s.Elements, s.Bytes, t.Describe(count))
+		return class.Errorf(class.Type, "%d elements in %d bytes were sent, received are %s", s.Elements, s.Bytes, t.Describe(count))
 	}
 	if s.Elements == 0 {
 		return nil
 	}
 	whole := s.Elements / t.sig.n
 	if got := t.sig.span().times(whole).then(t.sig.first(s.Elements % t.sig.n)); got.hash != s.Hash {
-		return fail(class.Type, "%d elements in %d bytes were sent of other types than are received as %s",
+		return class.Errorf(class.Type, "%d elements in %d bytes were sent of other types than are received as %s",
 			s.Elements, s.Bytes, t.Describe(count))
 	}
 	return nil

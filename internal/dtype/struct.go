@@ -12,14 +12,14 @@ func Struct(blocklengths, displs []int64, types []*Type) (*Type, error) {
 		return nil, err
 	}
 	if len(types) != len(displs) {
-		return nil, fail(class.Arg, "%d types, but %d displacements", len(types), len(displs))
+		return nil, class.Errorf(class.Arg, "%d types, but %d displacements", len(types), len(displs))
 	}
 	for i, old := range types {
 		if old == nil {
-			return nil, fail(class.Type, "type at index %d is MPI_DATATYPE_NULL", i)
+			return nil, class.Errorf(class.Type, "type at index %d is MPI_DATATYPE_NULL", i)
 		}
 		if err := old.derivable(); err != nil {
-			return nil, fail(class.Type, "type at index %d: %v", i, err)
+			return nil, class.Errorf(class.Type, "type at index %d: %v", i, err)
 		}
 	}
 	made := call{CombinerStruct, counted(blocklengths), slices.Clone(displs), slices.Clone(types)}

@@ -11,11 +11,11 @@ func Subarray(sizes, subsizes, starts []int64, order Order, old *Type) (*Type, e
 	for i, n := range sizes {
 		switch {
 		case n < 1:
-			return nil, fail(class.Arg, "size %d of dimension %d is not positive", n, i)
+			return nil, class.Errorf(class.Arg, "size %d of dimension %d is not positive", n, i)
 		case subsizes[i] < 1 || subsizes[i] > n:
-			return nil, fail(class.Arg, "subsize %d of dimension %d is not in 1 to %d", subsizes[i], i, n)
+			return nil, class.Errorf(class.Arg, "subsize %d of dimension %d is not in 1 to %d", subsizes[i], i, n)
 		case starts[i] < 0 || starts[i] > n-subsizes[i]:
-			return nil, fail(class.Arg, "start %d of dimension %d is not in 0 to %d, size %d less subsize %d",
+			return nil, class.Errorf(class.Arg, "start %d of dimension %d is not in 0 to %d, size %d less subsize %d",
 				starts[i], i, n-subsizes[i], n, subsizes[i])
 		}
 	}
@@ -69,11 +69,11 @@ type dim struct {
 // checkDims checks that there is a dimension, and that all arrays have ndims entries.
 func checkDims(ndims int, others ...dim) error {
 	if ndims < 1 {
-		return fail(class.Dims, "%d dimensions, there must be one at least", ndims)
+		return class.Errorf(class.Dims, "%d dimensions, there must be one at least", ndims)
 	}
 	for _, o := range others {
 		if o.n != ndims {
-			return fail(class.Dims, "%d %s for %d dimensions", o.n, o.name, ndims)
+			return class.Errorf(class.Dims, "%d %s for %d dimensions", o.n, o.name, ndims)
 		}
 	}
 	return nil
@@ -81,7 +81,7 @@ func checkDims(ndims int, others ...dim) error {
 
 func checkOrder(order Order) error {
 	if order != OrderC && order != OrderFortran {
-		return fail(class.Arg, "order %d is neither MPI_ORDER_C nor MPI_ORDER_FORTRAN", int(order))
+		return class.Errorf(class.Arg, "order %d is neither MPI_ORDER_C nor MPI_ORDER_FORTRAN", int(order))
 	}
 	return nil
 }

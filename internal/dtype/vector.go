@@ -5,7 +5,7 @@ import "github.com/halo-mpi/halo/internal/class"
 // usable returns an error if old is null or no type may be made of it.
 func usable(old *Type) error {
 	if old == nil {
-		return fail(class.Type, "old type is MPI_DATATYPE_NULL")
+		return class.Errorf(class.Type, "old type is MPI_DATATYPE_NULL")
 	}
 	return old.derivable()
 }
@@ -13,21 +13,21 @@ func usable(old *Type) error {
 // derivable returns an error if no type may be made of t.
 func (t *Type) derivable() error {
 	if t.IsHandle() {
-		return fail(class.Type, "%s is for messages only: no type is made of it", t)
+		return class.Errorf(class.Type, "%s is for messages only: no type is made of it", t)
 	}
 	return nil
 }
 
 func checkCount(count int64) error {
 	if count < 0 {
-		return fail(class.Count, "count %d is negative", count)
+		return class.Errorf(class.Count, "count %d is negative", count)
 	}
 	return nil
 }
 
 func checkBlock(what string, n int64) error {
 	if n < 0 {
-		return fail(class.Arg, "%s %d is negative", what, n)
+		return class.Errorf(class.Arg, "%s %d is negative", what, n)
 	}
 	return nil
 }

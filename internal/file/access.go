@@ -25,13 +25,13 @@ const Individual = math.MinInt64
 func (f *File) usable(d Direction, offset int64) error {
 	switch {
 	case f.closed.Load():
-		return fail(class.File, "file is closed")
+		return class.Errorf(class.File, "file is closed")
 	case d == Read && f.mode.has(WriteOnly):
-		return fail(class.Access, "the file is open for writing only: %v", f.mode)
+		return class.Errorf(class.Access, "the file is open for writing only: %v", f.mode)
 	case d == Write && f.mode.has(ReadOnly):
-		return fail(class.ReadOnly, "the file is open for reading only: %v", f.mode)
+		return class.Errorf(class.ReadOnly, "the file is open for reading only: %v", f.mode)
 	case f.mode.has(Sequential) && offset != Shared:
-		return fail(class.UnsupportedOperation, "the file is sequential: only the shared file pointer may be used")
+		return class.Errorf(class.UnsupportedOperation, "the file is sequential: only the shared file pointer may be used")
 	}
 	return nil
 }
@@ -206,7 +206,7 @@ func (f *File) SetView(v *View, own error) error {
 	if own == nil {
 		same = v.terms()
 		if f.split.active() {
-			own = fail(class.Request, "%s has begun and has not been ended", f.split.call)
+			own = class.Errorf(class.Request, "%s has begun and has not been ended", f.split.call)
 		}
 	}
 	f.queue.wait()

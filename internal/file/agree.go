@@ -43,13 +43,13 @@ func (e *Engine) agree(c *comm.Comm, call, same string, own error) error {
 	for r := range c.Size() {
 		told := all[r*tellSize:]
 		if c := binary.LittleEndian.Uint32(told); c != 0 {
-			return fail(toldClass(int64(c)), "rank %d: %s", r, textOf(told, 6, tellTexts+sameMax))
+			return class.Errorf(toldClass(int64(c)), "rank %d: %s", r, textOf(told, 6, tellTexts+sameMax))
 		}
 	}
 	first := textOf(all, 4, tellTexts)
 	for r := range c.Size() {
 		if other := textOf(all[r*tellSize:], 4, tellTexts); other != first {
-			return fail(class.NotSame, "rank 0 has %s, rank %d has %s", first, r, other)
+			return class.Errorf(class.NotSame, "rank 0 has %s, rank %d has %s", first, r, other)
 		}
 	}
 	return nil
@@ -84,7 +84,7 @@ func notTaken(r int, c int64) error {
 	if c == 0 {
 		return nil
 	}
-	return fail(toldClass(c), "rank %d takes no part in it: its arguments are wrong (%s)", r, className(toldClass(c)))
+	return class.Errorf(toldClass(c), "rank %d takes no part in it: its arguments are wrong (%s)", r, className(toldClass(c)))
 }
 
 func className(c class.Class) string {

@@ -51,9 +51,9 @@ func (f *File) startAll(d Direction, offset int64, x Data, call string) *p2p.Req
 func (f *File) together(call string) error {
 	switch {
 	case f.closed.Load():
-		return fail(class.File, "file is closed")
+		return class.Errorf(class.File, "file is closed")
 	case f.split.active():
-		return fail(class.Request, "%s has begun and has not been ended", f.split.call)
+		return class.Errorf(class.Request, "%s has begun and has not been ended", f.split.call)
 	}
 	return nil
 }

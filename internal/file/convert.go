@@ -1,7 +1,6 @@
 package file
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/halo-mpi/halo/internal/class"
@@ -78,11 +77,11 @@ func (v *View) converted(d Direction, x Data) (mem.Mem, *conversion, error) {
 		return x.Mem, nil, err
 	}
 	if f := v.converts.function(d); !v.converts.standard() && f == nil && t.Size() != x.Type.Size() {
-		return x.Mem, nil, fail(class.Conversion, "representation %q has no function for it, but an element of %s has %d bytes in memory and %d in the file",
+		return x.Mem, nil, class.Errorf(class.Conversion, "representation %q has no function for it, but an element of %s has %d bytes in memory and %d in the file",
 			v.Rep, x.Type, x.Type.Size(), t.Size())
 	}
 	if t.Size() > math.MaxInt/max(b.Count(), 1) {
-		return x.Mem, nil, fail(class.Count, "%s take more than %d bytes in the file", x.Type.Describe(b.Count()), math.MaxInt)
+		return x.Mem, nil, class.Errorf(class.Count, "%s take more than %d bytes in the file", x.Type.Describe(b.Count()), math.MaxInt)
 	}
 	c := &conversion{v.converts, b, t, make([]byte, t.Size()*b.Count()), d}
 	if d == Write {
@@ -111,7 +110,7 @@ func (c *conversion) called(err error) error {
 	if err == nil {
 		return nil
 	}
-	return &class.Error{Class: class.Conversion, Text: fmt.Sprintf("conversion function of representation %q: %v", c.r.Name, err), Cause: err}
+	return class.Errorf(class.Conversion, "conversion function of representation %q: %w", c.r.Name, err)
 }
 
 // basic is the number of basic elements in n elements.

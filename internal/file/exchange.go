@@ -3,6 +3,7 @@ package file
 import (
 	"encoding/binary"
 
+	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/planted"
@@ -67,7 +68,7 @@ func (x *exchange) outcome(failure error) error {
 	}
 	for r, c := range told {
 		if c != 0 {
-			return fail(toldClass(c), "rank %d, which accesses a part of the file for all members, has failed (%s)", r, className(toldClass(c)))
+			return class.Errorf(toldClass(c), "rank %d, which accesses a part of the file for all members, has failed (%s)", r, className(toldClass(c)))
 		}
 	}
 	return nil

@@ -38,11 +38,11 @@ func (f *File) SetHints(h Hints) {
 func (f *File) NewView(disp int64, etype, filetype *dtype.Type, rep string, own *Representation) (*View, error) {
 	switch {
 	case f.closed.Load():
-		return nil, fail(class.File, "file is closed")
+		return nil, class.Errorf(class.File, "file is closed")
 	case disp == Current && !f.mode.has(Sequential):
-		return nil, fail(class.Arg, "MPI_DISPLACEMENT_CURRENT in a file that is not sequential: %v", f.mode)
+		return nil, class.Errorf(class.Arg, "MPI_DISPLACEMENT_CURRENT in a file that is not sequential: %v", f.mode)
 	case f.mode.has(Sequential) && disp != Current:
-		return nil, fail(class.Arg, "displacement %d in a sequential file, want MPI_DISPLACEMENT_CURRENT", disp)
+		return nil, class.Errorf(class.Arg, "displacement %d in a sequential file, want MPI_DISPLACEMENT_CURRENT", disp)
 	case disp == Current:
 		at, err := f.shared.update(op.NoOp, 0)
 		if err != nil {
@@ -83,7 +83,7 @@ func (v *View) terms() string {
 // Size is the size of the file in bytes.
 func (f *File) Size() (int64, error) {
 	if f.closed.Load() {
-		return 0, fail(class.File, "file is closed")
+		return 0, class.Errorf(class.File, "file is closed")
 	}
 	n, err := f.store.Size()
 	if err != nil {
@@ -121,13 +121,13 @@ func (f *File) Preallocate(size int64) error {
 func (f *File) resizable(size int64) error {
 	switch {
 	case size < 0:
-		return fail(class.Arg, "size %d is negative", size)
+		return class.Errorf(class.Arg, "size %d is negative", size)
 	case f.mode.has(ReadOnly):
-		return fail(class.ReadOnly, "the file is open for reading only: %v", f.mode)
+		return class.Errorf(class.ReadOnly, "the file is open for reading only: %v", f.mode)
 	case f.mode.has(Sequential):
-		return fail(class.UnsupportedOperation, "the file is sequential: its size cannot be set")
+		return class.Errorf(class.UnsupportedOperation, "the file is sequential: its size cannot be set")
 	case f.limit > 0 && size > f.limit:
-		return fail(class.Quota, "size %d: this process may write files of up to %d bytes (ulimit -f)", size, f.limit)
+		return class.Errorf(class.Quota, "size %d: this process may write files of up to %d bytes (ulimit -f)", size, f.limit)
 	}
 	return nil
 }
@@ -162,9 +162,9 @@ func (f *File) SeekBytes(offset int64, whence int) (int64, error) { return f.see
 func (f *File) seek(unit, offset int64, whence int) (int64, error) {
 	switch {
 	case f.closed.Load():
-		return 0, fail(class.File, "file is closed")
+		return 0, class.Errorf(class.File, "file is closed")
 	case f.mode.has(Sequential):
-		return 0, fail(class.UnsupportedOperation, "the file is sequential: it has no individual file pointer")
+		return 0, class.Errorf(class.UnsupportedOperation, "the file is sequential: it has no individual file pointer")
 	}
 	f.pointer.mu.Lock()
 	defer f.pointer.mu.Unlock()
@@ -194,14 +194,14 @@ func (f *File) target(v *View, unit, now, offset int64, whence int) (int64, erro
 			from += v.unit
 		}
 	default:
-		return 0, fail(class.Arg, "whence %d is none of MPI_SEEK_SET, MPI_SEEK_CUR and MPI_SEEK_END", whence)
+		return 0, class.Errorf(class.Arg, "whence %d is none of MPI_SEEK_SET, MPI_SEEK_CUR and MPI_SEEK_END", whence)
 	}
 	from /= unit
 	if offset > math.MaxInt64-from || from+offset > v.most/unit {
-		return 0, fail(class.Arg, "offset %d from %d does not fit into 64 bits", offset, from)
+		return 0, class.Errorf(class.Arg, "offset %d from %d does not fit into 64 bits", offset, from)
 	}
 	if from+offset < 0 {
-		return 0, fail(class.Arg, "offset %d from %d is before the beginning of the view", offset, from)
+		return 0, class.Errorf(class.Arg, "offset %d from %d is before the beginning of the view", offset, from)
 	}
 	return (from + offset) * unit, nil
 }
@@ -210,9 +210,9 @@ func (f *File) target(v *View, unit, now, offset int64, whence int) (int64, erro
 func (f *File) Position() (int64, error) {
 	switch {
 	case f.closed.Load():
-		return 0, fail(class.File, "file is closed")
+		return 0, class.Errorf(class.File, "file is closed")
 	case f.mode.has(Sequential):
-		return 0, fail(class.UnsupportedOperation, "the file is sequential: it has no individual file pointer")
+		return 0, class.Errorf(class.UnsupportedOperation, "the file is sequential: it has no individual file pointer")
 	}
 	f.pointer.mu.Lock()
 	defer f.pointer.mu.Unlock()
@@ -222,7 +222,7 @@ func (f *File) Position() (int64, error) {
 // ByteOffset is the offset in the file of an offset in the view, which is in elementary types.
 func (f *File) ByteOffset(offset int64) (int64, error) {
 	if f.closed.Load() {
-		return 0, fail(class.File, "file is closed")
+		return 0, class.Errorf(class.File, "file is closed")
 	}
 	v := f.view.Load()
 	at, err := v.position(v.unit, offset, 0)

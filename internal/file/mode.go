@@ -49,13 +49,13 @@ func (m Mode) check() error {
 	}
 	switch {
 	case m&^allModes != 0:
-		return fail(class.Amode, "access mode %d has bits that are no mode", int(m))
+		return class.Errorf(class.Amode, "access mode %d has bits that are no mode", int(m))
 	case ways != 1:
-		return fail(class.Amode, "access mode %v has %d of MPI_MODE_RDONLY, MPI_MODE_RDWR and MPI_MODE_WRONLY, want one", m, ways)
+		return class.Errorf(class.Amode, "access mode %v has %d of MPI_MODE_RDONLY, MPI_MODE_RDWR and MPI_MODE_WRONLY, want one", m, ways)
 	case m.has(ReadOnly) && m.has(Create|Excl):
-		return fail(class.Amode, "access mode %v: a file that is read only cannot be created", m)
+		return class.Errorf(class.Amode, "access mode %v: a file that is read only cannot be created", m)
 	case m.has(ReadWrite) && m.has(Sequential):
-		return fail(class.Amode, "access mode %v: sequential files are read or written, not both", m)
+		return class.Errorf(class.Amode, "access mode %v: sequential files are read or written, not both", m)
 	}
 	return nil
 }

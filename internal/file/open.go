@@ -110,7 +110,7 @@ func (f *File) open(bytes *dtype.Type, own error) error {
 		own = f.mode.check()
 	}
 	if own == nil && f.path == "" {
-		own = fail(class.BadFile, "file name is empty")
+		own = class.Errorf(class.BadFile, "file name is empty")
 	}
 	if err := f.e.agree(f.c, call, "access mode "+f.mode.String(), own); err != nil {
 		return err
@@ -225,7 +225,7 @@ func (f *File) sameBirth(call string) error {
 			first = r
 		case told[2*r+1] != told[2*first+1]:
 			at := func(r int) string { return time.Unix(0, told[2*r+1]).UTC().Format(time.RFC3339Nano) }
-			return fail(class.NotSame, "rank %d has a file that was made at %s, rank %d one that was made at %s: their hosts do not share it", first, at(first), r, at(r))
+			return class.Errorf(class.NotSame, "rank %d has a file that was made at %s, rank %d one that was made at %s: their hosts do not share it", first, at(first), r, at(r))
 		}
 	}
 	return nil
@@ -246,11 +246,11 @@ func firstError(list ...error) error {
 func (f *File) Close() error {
 	const call = "Close"
 	if !f.closed.CompareAndSwap(false, true) {
-		return fail(class.File, "file is closed")
+		return class.Errorf(class.File, "file is closed")
 	}
 	if f.split.active() {
 		f.closed.Store(false)
-		return fail(class.Request, "%s has begun and has not been ended", f.split.call)
+		return class.Errorf(class.Request, "%s has begun and has not been ended", f.split.call)
 	}
 	f.queue.wait()
 	f.pending.wait()
@@ -280,7 +280,7 @@ func (f *File) Close() error {
 func Delete(name string) error {
 	path := trimmed(name)
 	if path == "" {
-		return fail(class.BadFile, "file name is empty")
+		return class.Errorf(class.BadFile, "file name is empty")
 	}
 	if err := os.Remove(path); err != nil {
 		return failed(err, "delete")

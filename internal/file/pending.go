@@ -22,7 +22,7 @@ func (p *pending) begin() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.over {
-		return fail(class.File, "file is closed")
+		return class.Errorf(class.File, "file is closed")
 	}
 	p.n++
 	return nil

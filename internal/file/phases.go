@@ -225,12 +225,12 @@ func (s *shares) check(round int, list []parcel) error {
 			span := hi - lo
 			if p.length <= 0 || p.length > span || p.count <= 0 || p.count > span || p.stride < 0 || p.stride > span || p.off < lo ||
 				p.off > hi || p.off+(p.count-1)*p.stride+p.length > hi || total > list[r].bytes {
-				return fail(class.Intern, "rank %d accesses %d runs of %d bytes, %d apart from byte %d on, in the domain [%d, %d)", r, p.count, p.length, p.stride, p.off, lo, hi)
+				return class.Errorf(class.Intern, "rank %d accesses %d runs of %d bytes, %d apart from byte %d on, in the domain [%d, %d)", r, p.count, p.length, p.stride, p.off, lo, hi)
 			}
 			total += p.count * p.length
 		}
 		if total != list[r].bytes {
-			return fail(class.Intern, "rank %d accesses %d bytes and sends %d", r, total, list[r].bytes)
+			return class.Errorf(class.Intern, "rank %d accesses %d bytes and sends %d", r, total, list[r].bytes)
 		}
 	}
 	return nil
@@ -378,7 +378,7 @@ func (s *shares) read(from, to []int64, list []parcel) (int64, error) {
 	moved := int64(0)
 	for r := range recv {
 		if n := theirs[r]; n < 0 || n > int64(recv[r]) {
-			return 0, fail(class.Intern, "rank %d gives %d bytes where %d are wanted", r, n, recv[r])
+			return 0, class.Errorf(class.Intern, "rank %d gives %d bytes where %d are wanted", r, n, recv[r])
 		}
 		recv[r] = int(theirs[r])
 		moved += theirs[r]

@@ -116,7 +116,7 @@ func (x *exchange) inOrder(a collectiveAccess, own error) (int64, error) {
 		return 0, err
 	}
 	if base < 0 {
-		return 0, fail(toldClass(-base), "rank 0 cannot access the shared file pointer, which is in its memory")
+		return 0, class.Errorf(toldClass(-base), "rank 0 cannot access the shared file pointer, which is in its memory")
 	}
 	if _, err := a.v.position(1, base, int(total)); err != nil { // all have it
 		return 0, err
@@ -165,9 +165,9 @@ func (f *File) PositionShared() (int64, error) {
 func (f *File) sharedSeekable() error {
 	switch {
 	case f.closed.Load():
-		return fail(class.File, "file is closed")
+		return class.Errorf(class.File, "file is closed")
 	case f.mode.has(Sequential):
-		return fail(class.UnsupportedOperation, "the file is sequential: its shared file pointer cannot be set or read")
+		return class.Errorf(class.UnsupportedOperation, "the file is sequential: its shared file pointer cannot be set or read")
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ func (f *File) Begin(d Direction, offset int64, x Data, call string) error {
 	f.split.mu.Lock()
 	defer f.split.mu.Unlock()
 	if f.split.r != nil {
-		return fail(class.Request, "%s has begun and has not been ended", f.split.call)
+		return class.Errorf(class.Request, "%s has begun and has not been ended", f.split.call)
 	}
 	f.split.call = call
 	f.split.r = f.startAll(d, offset, x, call)
@@ -43,11 +43,11 @@ func (f *File) End(call, end string) (int64, error) {
 	defer s.mu.Unlock()
 	switch {
 	case f.closed.Load():
-		return 0, fail(class.File, "file is closed")
+		return 0, class.Errorf(class.File, "file is closed")
 	case s.r == nil:
-		return 0, fail(class.Request, "no %s has begun", call)
+		return 0, class.Errorf(class.Request, "no %s has begun", call)
 	case s.call != call:
-		return 0, fail(class.Request, "%s has begun, and is to be ended", s.call)
+		return 0, class.Errorf(class.Request, "%s has begun, and is to be ended", s.call)
 	}
 	p := f.e.p
 	p.Lock()

@@ -26,11 +26,6 @@ type store interface {
 	Close() error
 }
 
-// fail is an error of a class.
-func fail(c class.Class, format string, args ...any) error {
-	return &class.Error{Class: c, Text: fmt.Sprintf(format, args...)}
-}
-
 // failed is the error of a system call, with what it was to do. It has the class of the error number.
 func failed(err error, format string, args ...any) error {
 	cause := err

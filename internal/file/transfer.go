@@ -69,7 +69,7 @@ func (f *File) span(b []byte, off int64, write bool) (int64, error) {
 			if err == nil {
 				n, err = f.store.WriteAt(rest[:n], off+int64(done))
 				if n == 0 && err == nil {
-					err = fail(class.IO, "the file system wrote nothing and gave no reason")
+					err = class.Errorf(class.IO, "the file system wrote nothing and gave no reason")
 				}
 			}
 		} else {
@@ -106,7 +106,7 @@ func (f *File) within(n int, off int64) (int, error) {
 	case off < f.limit:
 		return int(f.limit - off), nil
 	}
-	return 0, fail(class.Quota, "this process may write files of up to %d bytes (ulimit -f)", f.limit)
+	return 0, class.Errorf(class.Quota, "this process may write files of up to %d bytes (ulimit -f)", f.limit)
 }
 
 // vectors moves memory in long blocks to or from contiguous bytes of the file.
@@ -132,7 +132,7 @@ func (f *File) vectors(m mem.Mem, off int64, write bool) (int64, error) {
 			if !write {
 				break
 			}
-			err = fail(class.IO, "the file system wrote nothing and gave no reason")
+			err = class.Errorf(class.IO, "the file system wrote nothing and gave no reason")
 		}
 		if err != nil {
 			return int64(done), f.accessError(err, m.Len()-done, off+int64(done), write)

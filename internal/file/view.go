@@ -42,13 +42,13 @@ func newView(disp int64, etype, filetype *dtype.Type, rep string, writes bool, b
 	v := &View{Disp: disp, Etype: etype, Filetype: filetype, Rep: rep, bytes: bytes}
 	switch {
 	case disp < 0:
-		return nil, fail(class.Arg, "displacement %d is negative", disp)
+		return nil, class.Errorf(class.Arg, "displacement %d is negative", disp)
 	case etype == nil || filetype == nil:
-		return nil, fail(class.Type, "type is MPI_DATATYPE_NULL")
+		return nil, class.Errorf(class.Type, "type is MPI_DATATYPE_NULL")
 	case !etype.Committed():
-		return nil, fail(class.Type, "elementary type %s is not committed", etype)
+		return nil, class.Errorf(class.Type, "elementary type %s is not committed", etype)
 	case !filetype.Committed():
-		return nil, fail(class.Type, "file type %s is not committed", filetype)
+		return nil, class.Errorf(class.Type, "file type %s is not committed", filetype)
 	}
 	var err error
 	switch {
@@ -58,7 +58,7 @@ func newView(disp int64, etype, filetype *dtype.Type, rep string, writes bool, b
 	case own != nil:
 		v.converts = own
 	default:
-		return nil, fail(class.UnsupportedDatarep, "data representation %q, want %q, %q, %q or one of the program", rep, Native, Internal, External32)
+		return nil, class.Errorf(class.UnsupportedDatarep, "data representation %q, want %q, %q, %q or one of the program", rep, Native, Internal, External32)
 	}
 	if r := v.converts; r != nil {
 		etype, err = r.inFile(etype, bytes)
@@ -71,7 +71,7 @@ func newView(disp int64, etype, filetype *dtype.Type, rep string, writes bool, b
 	}
 	v.unit = etype.Size()
 	if v.unit == 0 {
-		return nil, fail(class.Arg, "elementary type %s has no data", etype)
+		return nil, class.Errorf(class.Arg, "elementary type %s has no data", etype)
 	}
 	if filetype.Size() == 0 { // a distributed array may have no element for a member
 		v.first, v.dense = disp, true
@@ -81,7 +81,7 @@ func newView(disp int64, etype, filetype *dtype.Type, rep string, writes bool, b
 		return nil, err
 	}
 	if size := filetype.Size(); size%v.unit != 0 {
-		return nil, fail(class.Arg, "file type %s has %d bytes of data, which are no whole number of elements of %s (%d bytes)", filetype, size, etype, v.unit)
+		return nil, class.Errorf(class.Arg, "file type %s has %d bytes of data, which are no whole number of elements of %s (%d bytes)", filetype, size, etype, v.unit)
 	}
 	// Only what a file type itself says twice is refused: its extent may be shorter than its data, if the view
 	// is to have one element.
@@ -92,7 +92,7 @@ func newView(disp int64, etype, filetype *dtype.Type, rep string, writes bool, b
 	}
 	overlaps := filetype.Overlaps(elements)
 	if writes && overlaps {
-		return nil, fail(class.Arg, "elements of file type %s overlap, but the file may be written", filetype)
+		return nil, class.Errorf(class.Arg, "elements of file type %s overlap, but the file may be written", filetype)
 	}
 	v.twice = overlaps
 	v.tiles, err = dtype.Tile(filetype)
@@ -122,15 +122,15 @@ func newView(disp int64, etype, filetype *dtype.Type, rep string, writes bool, b
 func (v *View) position(unit, offset int64, n int) (int64, error) {
 	switch {
 	case offset < 0:
-		return 0, fail(class.Arg, "offset %d is negative", offset)
+		return 0, class.Errorf(class.Arg, "offset %d is negative", offset)
 	case v.most == 0 && n > 0:
-		return 0, fail(class.Arg, "file type %s has no data: %d bytes cannot be accessed", v.Filetype, n)
+		return 0, class.Errorf(class.Arg, "file type %s has no data: %d bytes cannot be accessed", v.Filetype, n)
 	case (offset > v.most/unit || offset*unit > v.most-int64(n)) && v.tiles.Count() == 1:
-		return 0, fail(class.Arg, "offset %d: the view has %d bytes, since a second element of file type %s would begin before the end of the first", offset, v.most, v.Filetype)
+		return 0, class.Errorf(class.Arg, "offset %d: the view has %d bytes, since a second element of file type %s would begin before the end of the first", offset, v.most, v.Filetype)
 	case offset > v.most/unit || offset*unit > v.most-int64(n):
-		return 0, fail(class.Arg, "offset %d: the access would end beyond 64 bits", offset)
+		return 0, class.Errorf(class.Arg, "offset %d: the access would end beyond 64 bits", offset)
 	case int64(n)%unit != 0:
-		return 0, fail(class.Type, "%d bytes are no whole number of elements of the elementary type %s (%d bytes)", n, v.Etype, v.unit)
+		return 0, class.Errorf(class.Type, "%d bytes are no whole number of elements of the elementary type %s (%d bytes)", n, v.Etype, v.unit)
 	}
 	return offset * unit, nil
 }
@@ -144,7 +144,7 @@ func (v *View) Matches(x Data) error {
 	}
 	count := int64(x.Len()) / size
 	if err := x.Type.Signature(count).Check(v.Etype, (int64(x.Len())+etype-1)/etype); err != nil {
-		return fail(class.Type, "%s in memory, but the view has elements of type %s", x.Type.Describe(count), v.Etype.Describe(1))
+		return class.Errorf(class.Type, "%s in memory, but the view has elements of type %s", x.Type.Describe(count), v.Etype.Describe(1))
 	}
 	return nil
 }

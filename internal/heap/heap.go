@@ -55,7 +55,7 @@ func newHeap(b backing, budget *Budget) *Heap { return &Heap{budget: budget, sto
 func (h *Heap) Alloc(size, align int64) (off int64, mem []byte, err error) {
 	align = max(align, Align)
 	if size < 0 || align&(align-1) != 0 {
-		return 0, nil, &class.Error{Class: class.Arg, Text: fmt.Sprintf("%d bytes of memory at a multiple of %d", size, align)}
+		return 0, nil, class.Errorf(class.Arg, "%d bytes of memory at a multiple of %d", size, align)
 	}
 	if align > maxAlign {
 		return 0, nil, noMemory(size, fmt.Errorf("no address is a multiple of %d, the limit is %d", align, maxAlign))
@@ -74,8 +74,8 @@ func (h *Heap) Alloc(size, align int64) (off int64, mem []byte, err error) {
 	}
 	b, fresh := h.space.alloc(max(size, 1), align)
 	if b == nil {
-		return 0, nil, &class.Error{Class: class.NoMem, Text: fmt.Sprintf(
-			"%d bytes of memory at a multiple of %d: %d bytes of the heap are free, not in one piece or not there", size, align, h.space.left)}
+		return 0, nil, class.Errorf(class.NoMem,
+			"%d bytes of memory at a multiple of %d: %d bytes of the heap are free, not in one piece or not there", size, align, h.space.left)
 	}
 	h.alone(b, func() { err = h.store.commit(b, fresh, align, h.budget) })
 	if err != nil {
@@ -105,7 +105,7 @@ func (h *Heap) alone(b *extent, f func()) {
 }
 
 func noMemory(size int64, err error) error {
-	return &class.Error{Class: class.NoMem, Text: fmt.Sprintf("%d bytes of memory: %v", size, err), Cause: err}
+	return class.Errorf(class.NoMem, "%d bytes of memory: %w", size, err)
 }
 
 // Free frees the block at off. The error is of class Base if no block begins there.
@@ -114,7 +114,7 @@ func (h *Heap) Free(off int64) error {
 	defer h.mu.Unlock()
 	b := h.live(off)
 	if b == nil || b.off != off {
-		return &class.Error{Class: class.Base, Text: fmt.Sprintf("no block of memory begins at offset %d of the heap", off)}
+		return class.Errorf(class.Base, "no block of memory begins at offset %d of the heap", off)
 	}
 	h.store.lost(b)
 	if b.size < h.space.page {
@@ -184,7 +184,7 @@ func (h *Heap) Memory(off, size int64) ([]byte, error) {
 		return Part(b.mem, off-b.off, 0), nil
 	}
 	if b == nil || size < 0 || size > int64(len(b.mem))-(off-b.off) {
-		return nil, &class.Error{Class: class.RMARange, Text: fmt.Sprintf("%d bytes at offset %d of the heap are not of one block", size, off)}
+		return nil, class.Errorf(class.RMARange, "%d bytes at offset %d of the heap are not of one block", size, off)
 	}
 	return Part(b.mem, off-b.off, size), nil
 }

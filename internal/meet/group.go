@@ -50,7 +50,7 @@ func hostName(p *proc.Proc) string {
 func (m *meeting) placeError() error {
 	for r := range m.local.Size() {
 		if b := m.places[r*placeSize : (r+1)*placeSize]; b[0] == noPlace {
-			return wrong(class.Other, "rank %d: %s", r, p2p.Printable(trim(b[1:])))
+			return class.Errorf(class.Other, "rank %d: %s", r, p2p.Printable(trim(b[1:])))
 		}
 	}
 	return nil
@@ -114,11 +114,11 @@ func trim(b []byte) []byte {
 func decodePlace(b []byte) (addr, host string, err error) {
 	a, h := int(b[0]), int(b[1])
 	if 2+a+h > len(b) {
-		return "", "", wrong(class.Intern, "a place of %d and %d bytes", a, h)
+		return "", "", class.Errorf(class.Intern, "a place of %d and %d bytes", a, h)
 	}
 	addr, host = string(b[2:2+a]), string(b[2+a:2+a+h])
 	if _, _, err := address.Split(addr); err != nil {
-		return "", "", wrong(class.Intern, "a process that listens nowhere: %v", err)
+		return "", "", class.Errorf(class.Intern, "a process that listens nowhere: %v", err)
 	}
 	return addr, p2p.Printable([]byte(host)), nil
 }
@@ -152,10 +152,10 @@ func decodeGroup(b []byte) (all []member, serial uint64, root int, err error) {
 	root = int(r.U32())
 	ids, err := proc.DecodeIDs(r.Take(int(min(r.U32(), groupMax))))
 	if err != nil {
-		return nil, 0, 0, wrong(class.Intern, "the other group: %v", err)
+		return nil, 0, 0, class.Errorf(class.Intern, "the other group: %v", err)
 	}
 	if r.Bad || len(ids) == 0 || len(r.Left) != placeSize*len(ids) || root >= len(ids) {
-		return nil, 0, 0, wrong(class.Intern, "the other group of %d processes, root %d, in %d bytes", len(ids), root, len(b))
+		return nil, 0, 0, class.Errorf(class.Intern, "the other group of %d processes, root %d, in %d bytes", len(ids), root, len(b))
 	}
 	for i, id := range ids {
 		m := member{id: id}
@@ -186,7 +186,7 @@ func encodeVerdict(err error) []byte {
 
 func decodeVerdict(b []byte) error {
 	if len(b) != verdictSize {
-		return wrong(class.Intern, "a verdict of %d bytes", len(b))
+		return class.Errorf(class.Intern, "a verdict of %d bytes", len(b))
 	}
 	told := class.Class(binary.LittleEndian.Uint32(b))
 	if told == 0 {

@@ -36,7 +36,7 @@ func (e *Engine) Join(ctx context.Context, self *comm.Comm, swap func(ctx contex
 	const head = len(joinMark) + randomSize + 2
 	out, in := make([]byte, joinSize), make([]byte, joinSize)
 	if head+len(name) > len(out) {
-		return nil, wrong(class.Intern, "a port name of %d bytes", len(name))
+		return nil, class.Errorf(class.Intern, "a port name of %d bytes", len(name))
 	}
 	copy(out, joinMark)
 	mine := out[len(joinMark) : len(joinMark)+randomSize]
@@ -56,11 +56,11 @@ func (e *Engine) Join(ctx context.Context, self *comm.Comm, swap func(ctx contex
 	theirs := in[len(joinMark) : len(joinMark)+randomSize]
 	n := int(binary.LittleEndian.Uint16(in[head-2:]))
 	if !bytes.HasPrefix(in, []byte(joinMark)) || head+n > len(in) {
-		return nil, wrong(class.Other, "the other end of the socket is no process of Halo that joins: it has sent %.40q", printable(string(in)))
+		return nil, class.Errorf(class.Other, "the other end of the socket is no process of Halo that joins: it has sent %.40q", printable(string(in)))
 	}
 	switch bytes.Compare(mine, theirs) {
 	case 0:
-		return nil, wrong(class.Other, "the other end of the socket sends back what it gets")
+		return nil, class.Errorf(class.Other, "the other end of the socket sends back what it gets")
 	case 1:
 		return e.Accept(ctx, name, self, 0)
 	}

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"errors"
-	"fmt"
 	"strings"
 	"sync"
 	"time"
@@ -52,20 +51,15 @@ type Options struct {
 // may have stopped a process, and the calls end with their contexts.
 const answerWithin = 20 * time.Second
 
-// wrong makes an error of a class.
-func wrong(c class.Class, format string, args ...any) error {
-	return &class.Error{Class: c, Text: fmt.Sprintf(format, args...)}
-}
-
 // Open opens a port and returns its name. It is local.
 func (e *Engine) Open(o Options) (name string, err error) {
 	if o.Address != "" {
 		if _, err := address.Parse(o.Address); err != nil {
-			return "", wrong(class.Arg, "ip_address: %v", err)
+			return "", class.Errorf(class.Arg, "ip_address: %v", err)
 		}
 	}
 	if o.Port < 0 || o.Port > 65535 {
-		return "", wrong(class.Arg, "ip_port: %d is no port", o.Port)
+		return "", class.Errorf(class.Arg, "ip_port: %d is no port", o.Port)
 	}
 	f, err := e.far()
 	if err != nil {
@@ -101,7 +95,7 @@ func notOpen(name string) error {
 	if _, _, err := parseName(name); err != nil {
 		return err
 	}
-	return wrong(class.Port, "this process has not opened the port %s, or has closed it", hidden(name))
+	return class.Errorf(class.Port, "this process has not opened the port %s, or has closed it", hidden(name))
 }
 
 // A port name:
@@ -116,7 +110,7 @@ func formatName(addr string, secret [32]byte) string {
 // parseName returns the address and the secret of a port.
 func parseName(name string) (addr string, secret [32]byte, err error) {
 	bad := func(why string) error {
-		return wrong(class.Port, "%q is no name of a port: %s", hidden(name), why)
+		return class.Errorf(class.Port, "%q is no name of a port: %s", hidden(name), why)
 	}
 	rest, ok := strings.CutPrefix(name, nameMark)
 	if !ok {
@@ -198,7 +192,7 @@ func ended(ctx context.Context, what string) error {
 	case errors.Is(cause, context.DeadlineExceeded):
 		return &class.Error{Class: class.Port, Text: what + " before the time was over", Cause: cause}
 	}
-	return &class.Error{Class: class.Port, Text: fmt.Sprintf("%s before the call was cancelled: %v", what, cause), Cause: cause}
+	return class.Errorf(class.Port, "%s before the call was cancelled: %w", what, cause)
 }
 
 // accept is the part of the root of Accept until it knows the other group.
@@ -261,7 +255,7 @@ func (m *meeting) connect(ctx context.Context, name string) error {
 		}
 		return ended(ctx, "nobody has accepted at "+hidden(name))
 	case err != nil:
-		return &class.Error{Class: class.Port, Text: fmt.Sprintf("%s: %v", hidden(name), err), Cause: err}
+		return class.Errorf(class.Port, "%s: %w", hidden(name), err)
 	}
 	m.stream = call
 	defer call.Interrupt(ctx)()
@@ -278,7 +272,7 @@ func (m *meeting) connect(ctx context.Context, name string) error {
 	if ctx.Err() != nil {
 		return ended(ctx, "nobody has accepted at "+hidden(name))
 	}
-	return &class.Error{Class: class.Port, Text: fmt.Sprintf("%s: the port was closed, or the process that serves it has ended, before it accepted: %v", hidden(name), err), Cause: err}
+	return class.Errorf(class.Port, "%s: the port was closed, or the process that serves it has ended, before it accepted: %w", hidden(name), err)
 }
 
 // Crosses reports whether a communicator has members of other jobs.

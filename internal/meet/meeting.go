@@ -152,7 +152,7 @@ func (m *meeting) tell(kind uint8, body []byte) (uint8, []byte, error) {
 	}
 	if n := binary.LittleEndian.Uint64(head[4:]); m.local.Rank != m.root {
 		if n > groupMax+64 {
-			return 0, nil, wrong(class.Intern, "the root tells %d bytes about the other group", n)
+			return 0, nil, class.Errorf(class.Intern, "the root tells %d bytes about the other group", n)
 		}
 		body = make([]byte, n)
 	}
@@ -216,7 +216,7 @@ func (m *meeting) receive() error {
 func (m *meeting) answer() error {
 	r := frame.Body{Left: m.group}
 	if version := r.U32(); version != protocol {
-		return wrong(class.Port, "the process at the port has version %d of the protocol, this one %d: build both from the same version of Halo", version, protocol)
+		return class.Errorf(class.Port, "the process at the port has version %d of the protocol, this one %d: build both from the same version of Halo", version, protocol)
 	}
 	copy(m.secret[:], r.Take(len(m.secret)))
 	all, _, _, err := decodeGroup(m.group)
@@ -231,7 +231,7 @@ func (m *meeting) answer() error {
 		return err
 	}
 	if _, err := m.stream.Write(m.describe()); err != nil {
-		return wrong(class.ProcFailed, "the process that has accepted has ended: %v", err)
+		return class.Errorf(class.ProcFailed, "the process that has accepted has ended: %v", err)
 	}
 	return m.overlap()
 }
@@ -275,7 +275,7 @@ func (m *meeting) overlap() error {
 	for r, o := range all {
 		if n := m.e.p.Number(o.id); n >= 0 {
 			if k := m.local.RankOf(int32(n)); k >= 0 {
-				return wrong(class.Comm, "the groups overlap: rank %d of the local group is rank %d of the remote one", k, r)
+				return class.Errorf(class.Comm, "the groups overlap: rank %d of the local group is rank %d of the remote one", k, r)
 			}
 		}
 	}
@@ -288,7 +288,7 @@ func text(id proc.ID) string { return fmt.Sprintf("%s/%d", id.Job, id.Index) }
 // introduce makes the processes of the other group known, and returns their numbers and the context.
 func (m *meeting) introduce(table []byte) (theirs []int32, ctx uint64, err error) {
 	if len(table) < 40 {
-		return nil, 0, wrong(class.Intern, "a table of %d bytes", len(table))
+		return nil, 0, class.Errorf(class.Intern, "a table of %d bytes", len(table))
 	}
 	secret, serial := [32]byte(table[:32]), binary.LittleEndian.Uint64(table[32:])
 	all, heard, root, err := decodeGroup(table[40:])
@@ -307,14 +307,14 @@ func (m *meeting) introduce(table []byte) (theirs []int32, ctx uint64, err error
 		sealed := !local(m.addr) || !local(o.addr)
 		n, err := p.Meet(o.id, !sealed)
 		if err != nil {
-			return nil, 0, wrong(class.Other, "%v", err)
+			return nil, 0, class.Errorf(class.Other, "%v", err)
 		}
 		theirs = append(theirs, int32(n))
 		if o.id.Job == me.Job {
 			continue
 		}
 		if cause := p.DownCause(n); cause != nil {
-			return nil, 0, wrong(class.ProcFailed, "process %d of job %s has been lost: %v", o.id.Index, o.id.Job, cause)
+			return nil, 0, class.Errorf(class.ProcFailed, "process %d of job %s has been lost: %v", o.id.Index, o.id.Job, cause)
 		}
 		p.Hold(theirs[len(theirs)-1:])
 		m.held = append(m.held, int32(n))
@@ -333,7 +333,7 @@ func (m *meeting) introduce(table []byte) (theirs []int32, ctx uint64, err error
 	}
 	ctx, ok := p.ContextOf(leader, serial)
 	if !ok {
-		return nil, 0, wrong(class.Intern, "context %d is none of the root that has accepted", serial)
+		return nil, 0, class.Errorf(class.Intern, "context %d is none of the root that has accepted", serial)
 	}
 	return theirs, ctx, nil
 }
@@ -365,18 +365,18 @@ func (m *meeting) agree(own error) error {
 // exchange tells the other root the verdict of this group, and returns that of both.
 func (m *meeting) exchange(own error) error {
 	if _, err := m.stream.Write(frame.New(kindVerdict).Raw(encodeVerdict(own)).Bytes()); err != nil && own == nil {
-		own = wrong(class.ProcFailed, "the root of the other group has failed: %v", err)
+		own = class.Errorf(class.ProcFailed, "the root of the other group has failed: %v", err)
 	}
 	body, err := m.next(kindVerdict, verdictSize)
 	switch {
 	case own != nil:
 		return own
 	case err != nil:
-		return wrong(class.ProcFailed, "the root of the other group has failed: %v", err)
+		return class.Errorf(class.ProcFailed, "the root of the other group has failed: %v", err)
 	}
 	if theirs := decodeVerdict(body); theirs != nil {
 		ce := theirs.(*class.Error)
-		return wrong(ce.Class, "the other group has failed: %s", ce.Text)
+		return class.Errorf(ce.Class, "the other group has failed: %s", ce.Text)
 	}
 	return nil
 }

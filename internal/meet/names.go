@@ -12,7 +12,7 @@ const maxPortName = 1023
 // this host. port may be any text: Connect checks it. The call is local.
 func (e *Engine) Publish(name, port string) error {
 	if port == "" || len(port) > maxPortName {
-		return wrong(class.Port, "a name of a port with %d bytes, want 1 to %d", len(port), maxPortName)
+		return class.Errorf(class.Port, "a name of a port with %d bytes, want 1 to %d", len(port), maxPortName)
 	}
 	s, err := publish(name, port)
 	if err != nil {
@@ -34,9 +34,9 @@ func (e *Engine) Unpublish(name, port string) error {
 	e.mu.Unlock()
 	switch {
 	case s == nil:
-		return wrong(class.Service, "this process has not published %q", printable(name))
+		return class.Errorf(class.Service, "this process has not published %q", printable(name))
 	case s.port != port:
-		return wrong(class.Service, "%q is published for another port, %s", printable(name), hidden(s.port))
+		return class.Errorf(class.Service, "%q is published for another port, %s", printable(name), hidden(s.port))
 	}
 	s.withdraw()
 	return nil

@@ -40,7 +40,7 @@ func socketName(name string) string {
 func publish(name, port string) (*service, error) {
 	at, err := sys.ListenNode(socketName(name))
 	if errors.Is(err, sys.ErrTaken) {
-		return nil, wrong(class.Service, "a process has published %q already", printable(name))
+		return nil, class.Errorf(class.Service, "a process has published %q already", printable(name))
 	}
 	if err != nil {
 		return nil, &class.Error{Class: class.Service, Text: err.Error(), Cause: err}
@@ -67,7 +67,7 @@ func (s *service) withdraw() {
 func lookup(name string) (port string, err error) {
 	link, err := sys.DialNode(socketName(name))
 	if errors.Is(err, sys.ErrNobody) {
-		return "", wrong(class.Name, "no process of this user on this host has published %q", printable(name))
+		return "", class.Errorf(class.Name, "no process of this user on this host has published %q", printable(name))
 	}
 	if err != nil {
 		return "", &class.Error{Class: class.Name, Text: err.Error(), Cause: err}
@@ -75,13 +75,13 @@ func lookup(name string) (port string, err error) {
 	defer link.Close()
 	pid, uid, err := link.Peer()
 	if err != nil || uid != os.Getuid() {
-		return "", wrong(class.Name, "process %d, of user %d, has taken the place of %q", pid, uid, printable(name))
+		return "", class.Errorf(class.Name, "process %d, of user %d, has taken the place of %q", pid, uid, printable(name))
 	}
 	late := time.AfterFunc(lookupWithin, link.Expire)
 	defer late.Stop()
 	b, err := io.ReadAll(io.LimitReader(link.Stream(), maxPortName+1))
 	if err != nil || len(b) == 0 || len(b) > maxPortName {
-		return "", wrong(class.Name, "process %d, which has published %q, gives no answer: %v", pid, printable(name), err)
+		return "", class.Errorf(class.Name, "process %d, which has published %q, gives no answer: %v", pid, printable(name), err)
 	}
 	return string(b), nil
 }

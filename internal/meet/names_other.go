@@ -10,9 +10,9 @@ type service struct{ port string }
 func (s *service) withdraw() {}
 
 func publish(name, _ string) (*service, error) {
-	return nil, wrong(class.Service, "%q: names of services exist on Linux only", printable(name))
+	return nil, class.Errorf(class.Service, "%q: names of services exist on Linux only", printable(name))
 }
 
 func lookup(name string) (string, error) {
-	return "", wrong(class.Name, "%q: names of services exist on Linux only", printable(name))
+	return "", class.Errorf(class.Name, "%q: names of services exist on Linux only", printable(name))
 }

@@ -59,7 +59,7 @@ func (e *Engine) acceptStrangers(ctx context.Context, local *comm.Comm, leader i
 		if err := swap([]byte{0}, outcome); err != nil {
 			give(&class.Error{Class: class.ProcFailed, Text: err.Error(), Cause: err})
 		} else if outcome[0] != 0 {
-			give(wrong(class.Port, "the other group cannot connect with this one"))
+			give(class.Errorf(class.Port, "the other group cannot connect with this one"))
 		}
 	}()
 	c, err := e.Accept(ctx, name, local, leader)

@@ -4,7 +4,6 @@
 package memory
 
 import (
-	"fmt"
 	"unsafe"
 
 	"github.com/halo-mpi/halo/internal/class"
@@ -55,7 +54,7 @@ func (s *Store) Alloc(size, align int64) (Block, error) {
 func (s *Store) Free(mem []byte) error {
 	off, ok := s.heap.Base(mem)
 	if !ok {
-		return &class.Error{Class: class.Base, Text: fmt.Sprintf("no memory that was allocated begins at %p, or it was freed before", unsafe.SliceData(mem))}
+		return class.Errorf(class.Base, "no memory that was allocated begins at %p, or it was freed before", unsafe.SliceData(mem))
 	}
 	return s.heap.Free(off)
 }

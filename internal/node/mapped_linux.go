@@ -186,7 +186,7 @@ func (v *mappedView) Memory(off, size int64) ([]byte, error) {
 	}
 	switch here := int64(len(h.mem.Bytes())); {
 	case off < 0 || size < 0 || off > h.size || size > h.size-off:
-		return nil, &class.Error{Class: class.RMARange, Text: fmt.Sprintf("%d bytes at offset %d of a heap of %d", size, off, h.size)}
+		return nil, class.Errorf(class.RMARange, "%d bytes at offset %d of a heap of %d", size, off, h.size)
 	case off+size > here:
 		return nil, fmt.Errorf("%d bytes at offset %d of a heap of which %d bytes can be mapped: %w", size, off, here, fabric.ErrUnsupported)
 	}

@@ -1,6 +1,9 @@
 package op
 
-import "github.com/halo-mpi/halo/internal/dtype"
+import (
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/dtype"
+)
 
 // For returns the type of the elements of a datatype. The datatype is a basic one, one of
 // F90Real and its like, a pair, or a duplicate of these. For others, characters and derived
@@ -34,9 +37,9 @@ func CheckFor(o Op, t *dtype.Type) (Type, error) {
 	case o == 0 || o == Replace || o == NoOp:
 		return 0, Check(o, Int8) // such an operation is an error on any type
 	case typ == 0 && t != nil && t.Elem() == nil:
-		return 0, wrong("operation %v is not defined on %v, which is derived: only operations of programs are", o, t)
+		return 0, class.Errorf(class.Op, "operation %v is not defined on %v, which is derived: only operations of programs are", o, t)
 	}
-	return 0, wrong("operation %v is not defined on elements of %v", o, t)
+	return 0, class.Errorf(class.Op, "operation %v is not defined on elements of %v", o, t)
 }
 
 // Reduces returns the Type of elements of t if CheckFor accepts o on them, else 0.

@@ -1,7 +1,6 @@
 package op
 
 import (
-	"fmt"
 	"unsafe"
 
 	"github.com/halo-mpi/halo/internal/class"
@@ -52,13 +51,13 @@ func Check(o Op, t Type) error {
 	case o.DefinedOn(t):
 		return nil
 	case t == Handle:
-		return &class.Error{Class: class.Type, Text: "no operation is defined on handles of synchronisation objects"}
+		return class.Errorf(class.Type, "no operation is defined on handles of synchronisation objects")
 	case (bare == Replace || bare == NoOp) && t.group() != none:
-		return wrong("operation %v is for one-sided communication only", o)
+		return class.Errorf(class.Op, "operation %v is for one-sided communication only", o)
 	case bare == 0:
-		return wrong("the operation is null, or has been freed")
+		return class.Errorf(class.Op, "the operation is null, or has been freed")
 	}
-	return wrong("operation %v is not defined on elements of %v", o, t)
+	return class.Errorf(class.Op, "operation %v is not defined on elements of %v", o, t)
 }
 
 // DefinedOn reports whether a reduction with o is defined on t. It makes no error value, so fast
@@ -94,10 +93,6 @@ func CheckAccumulate(o Op, t Type) error {
 func (o Op) Accumulates(t Type) bool {
 	bare := o.Bare()
 	return (bare == Replace || bare == NoOp) && t.group() != none || o.DefinedOn(t)
-}
-
-func wrong(format string, args ...any) error {
-	return &class.Error{Class: class.Op, Text: fmt.Sprintf(format, args...)}
 }
 
 // Apply stores left o right in dst, element by element. The three slices have the same length, a

@@ -27,7 +27,7 @@ func (u *User) Check(t reflect.Type) error {
 	if u.Of == nil || u.Of == t {
 		return nil
 	}
-	return &class.Error{Class: class.Op, Text: fmt.Sprintf("the operation was made for elements of %v, not of %v", u.Of, t)}
+	return class.Errorf(class.Op, "the operation was made for elements of %v, not of %v", u.Of, t)
 }
 
 // Apply stores left o right in dst, as Kernel.Apply does. It does not exchange left and right

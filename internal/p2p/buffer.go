@@ -1,7 +1,6 @@
 package p2p
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/halo-mpi/halo/internal/class"
@@ -39,7 +38,7 @@ func (e *Engine) Attach(ctx uint64, mem []byte) error {
 	e.p.Lock()
 	defer e.p.Unlock()
 	if e.bufferOf(ctx) != nil {
-		return &class.Error{Class: class.Buffer, Text: "a buffer is attached already: detach it first"}
+		return class.Errorf(class.Buffer, "a buffer is attached already: detach it first")
 	}
 	b := &Buffer{mem: mem}
 	if ctx == 0 {
@@ -63,7 +62,7 @@ func (e *Engine) Detach(ctx uint64) ([]byte, error) {
 	defer e.p.Unlock()
 	b := e.bufferOf(ctx)
 	if b == nil {
-		return nil, &class.Error{Class: class.Buffer, Text: "no buffer is attached"}
+		return nil, class.Errorf(class.Buffer, "no buffer is attached")
 	}
 	r := e.Flush(nil, ctx)
 	r.operation = "DetachBuffer"
@@ -118,11 +117,11 @@ func (e *Engine) startBuffered(r *Request) {
 	n := r.size() + BufferOverhead
 	switch {
 	case b == nil:
-		e.finish(r, &class.Error{Class: class.Buffer, Text: "no buffer is attached for a buffered send"})
+		e.finish(r, class.Errorf(class.Buffer, "no buffer is attached for a buffered send"))
 		return
 	case b.mem != nil && b.used+n > len(b.mem):
-		e.finish(r, &class.Error{Class: class.Buffer, Text: fmt.Sprintf(
-			"attached buffer is full: %d of %d bytes used, %d more needed", b.used, len(b.mem), n)})
+		e.finish(r, class.Errorf(class.Buffer,
+			"attached buffer is full: %d of %d bytes used, %d more needed", b.used, len(b.mem), n))
 		return
 	}
 	if err := e.checkUnanswered(r); err != nil { // nobody would see an error of the copy

@@ -80,12 +80,12 @@ func (r *Request) auxMismatch(aux uint32, bytes uint64) {
 	case bytes > 0 && code.Differs(own):
 		r.Status.Err = mistyped(from, code, bytes, r.comm.Rank, own, r.size())
 	case code == RootsDiffer && bytes == 0:
-		r.Status.Err = &class.Error{Class: class.Root, Text: fmt.Sprintf("rank %d has found that members name different roots", from)}
+		r.Status.Err = class.Errorf(class.Root, "rank %d has found that members name different roots", from)
 	case bytes > 0 || r.size() == 0:
 	case code == TypesDiffer && ownOf(aux).Differs(own):
 		r.Status.Err = mistyped(from, ownOf(aux), uint64(r.size()), r.comm.Rank, own, r.size())
 	case code == TypesDiffer:
-		r.Status.Err = &class.Error{Class: class.Type, Text: fmt.Sprintf("rank %d sends nothing, as it has found that members have elements of different types", from)}
+		r.Status.Err = class.Errorf(class.Type, "rank %d sends nothing, as it has found that members have elements of different types", from)
 	}
 }
 

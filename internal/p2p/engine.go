@@ -1,7 +1,6 @@
 package p2p
 
 import (
-	"fmt"
 	"math/rand/v2"
 
 	"github.com/halo-mpi/halo/internal/callsite"
@@ -156,8 +155,8 @@ func (e *Engine) checkUnanswered(r *Request) error {
 	if r.peer < 0 || e.peers.At(int(r.peer)).unanswered < e.unansweredLimit {
 		return nil
 	}
-	return &class.Error{Class: class.NoMem, Text: fmt.Sprintf(
-		"too many sends wait to be received by rank %d: %d", r.comm.RankOf(r.peer), e.peers.At(int(r.peer)).unanswered)}
+	return class.Errorf(class.NoMem,
+		"too many sends wait to be received by rank %d: %d", r.comm.RankOf(r.peer), e.peers.At(int(r.peer)).unanswered)
 }
 
 // returnCredit counts the credit of an eager message of n bytes whose record is free

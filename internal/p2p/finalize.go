@@ -1,7 +1,6 @@
 package p2p
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/halo-mpi/halo/internal/class"
@@ -81,7 +80,7 @@ func pending(n int, what, how string) *class.Error {
 	if n > 1 {
 		what, verb = what+"s", "are"
 	}
-	return &class.Error{Class: class.Pending, Text: fmt.Sprintf("%d %s %s %s", n, what, verb, how)}
+	return class.Errorf(class.Pending, "%d %s %s %s", n, what, verb, how)
 }
 
 // Drain waits for the operations that the user does not wait for: buffered sends and freed

@@ -309,7 +309,7 @@ func (e *Engine) Placed(from int, h *wire.Header) {
 
 // peerFailed is the error of an operation with a process that has failed.
 func peerFailed(c *comm.Comm, peer int32, cause error) error {
-	return &class.Error{Class: class.ProcFailed, Text: fmt.Sprintf("rank %d has failed: %v", c.RankOf(peer), cause), Cause: cause}
+	return class.Errorf(class.ProcFailed, "rank %d has failed: %w", c.RankOf(peer), cause)
 }
 
 // failRecv completes a receive from a process that has failed. The failure replaces any

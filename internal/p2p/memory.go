@@ -1,7 +1,6 @@
 package p2p
 
 import (
-	"fmt"
 	"unsafe"
 
 	"github.com/halo-mpi/halo/internal/class"
@@ -37,7 +36,7 @@ func unreadable(buf []byte) error { return inaccessible(buf, "sent from", "read"
 func unwritable(buf []byte) error { return inaccessible(buf, "received into", "written") }
 
 func inaccessible(buf []byte, way, access string) error {
-	return &class.Error{Class: class.Buffer, Text: fmt.Sprintf("the %d bytes at %p that the message is %s cannot be %s", len(buf), unsafe.SliceData(buf), way, access)}
+	return class.Errorf(class.Buffer, "the %d bytes at %p that the message is %s cannot be %s", len(buf), unsafe.SliceData(buf), way, access)
 }
 
 // canRead reports whether a message of more than copiedMax bytes, in contiguous memory, can be sent to a
@@ -82,7 +81,7 @@ func (e *Engine) cutStream(r *Request) {
 	if b, contiguous := r.mem.Bytes(); contiguous {
 		r.Status.Err = unreadable(b)
 	} else {
-		r.Status.Err = &class.Error{Class: class.Buffer, Text: fmt.Sprintf("the memory of the %d bytes of the message cannot be read from byte %d on", r.size(), r.moved)}
+		r.Status.Err = class.Errorf(class.Buffer, "the memory of the %d bytes of the message cannot be read from byte %d on", r.size(), r.moved)
 	}
 	e.hdr = wire.Header{Kind: wire.Data, Flags: wire.Unreadable, Name: r.remoteHandle, Arg: r.moved}
 	r.queued = !e.p.Queue(int(r.peer), &e.hdr, nil, r)
@@ -92,7 +91,7 @@ func (e *Engine) cutStream(r *Request) {
 // earlier error of the message, since the buffer is not filled.
 func (e *Engine) streamCut(r *Request) {
 	r.Status.Bytes = r.moved
-	r.Status.Err = &class.Error{Class: class.Buffer, Text: fmt.Sprintf("rank %d cannot read the memory of its message from byte %d of %d on", r.Status.Source, r.moved, r.need)}
+	r.Status.Err = class.Errorf(class.Buffer, "rank %d cannot read the memory of its message from byte %d of %d on", r.Status.Source, r.moved, r.need)
 	e.releaseHandle(r)
 	e.finish(r, nil)
 }

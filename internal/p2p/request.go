@@ -436,6 +436,6 @@ func (r *Request) wrongEnvelope(size uint64) {
 	}
 	if s.Source < 0 {
 		r.engine.refuseNonMember(r.peer)
-		s.Err = &class.Error{Class: class.Intern, Text: "the message comes from a process that is not in the communicator"}
+		s.Err = class.Errorf(class.Intern, "the message comes from a process that is not in the communicator")
 	}
 }

@@ -155,7 +155,7 @@ func (e *Engine) sendPiece(s *Send, end int) bool {
 	if !e.canRead(s, end) {
 		b, _ := s.mem.Bytes()
 		b = b[s.lo*s.size : s.hi*s.size]
-		e.fail(s, fail(class.Buffer, "the %d bytes at %p of partitions %d to %d of the send of rank %d cannot be read", len(b), unsafe.SliceData(b), s.lo, s.hi-1, s.comm.Rank))
+		e.fail(s, class.Errorf(class.Buffer, "the %d bytes at %p of partitions %d to %d of the send of rank %d cannot be read", len(b), unsafe.SliceData(b), s.lo, s.hi-1, s.comm.Rank))
 		return false
 	}
 	peer, bytes := int(s.peer), end-s.at

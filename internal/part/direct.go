@@ -138,6 +138,6 @@ func (e *Engine) refused(s *Send, err error) {
 		return
 	}
 	b, _ := s.mem.Bytes()
-	e.fail(s, fail(class.Buffer, "the kernel cannot copy from the %d bytes at %p of the send to the receive buffer of rank %d: %v",
+	e.fail(s, class.Errorf(class.Buffer, "the kernel cannot copy from the %d bytes at %p of the send to the receive buffer of rank %d: %v",
 		len(b), unsafe.SliceData(b), s.comm.RankOf(s.peer), err))
 }

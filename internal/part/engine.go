@@ -1,7 +1,6 @@
 package part
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"slices"
 
@@ -127,7 +126,7 @@ func pending(n int, what string) error {
 	if n > 1 {
 		what, verb = what+"s", "are"
 	}
-	return fail(class.Pending, "%d partitioned %s %s not complete", n, what, verb)
+	return class.Errorf(class.Pending, "%d partitioned %s %s not complete", n, what, verb)
 }
 
 // Busy reports whether a request on c is active.
@@ -181,12 +180,7 @@ func (e *Engine) Down(from int, cause error) {
 
 // gone is the error of a request with a process that has failed.
 func gone(c *comm.Comm, process int32, cause error) error {
-	return &class.Error{Class: class.ProcFailed, Text: fmt.Sprintf("rank %d has failed: %v", c.RankOf(process), cause), Cause: cause}
-}
-
-// fail makes an error of a class.
-func fail(c class.Class, format string, args ...any) error {
-	return &class.Error{Class: c, Text: fmt.Sprintf(format, args...)}
+	return class.Errorf(class.ProcFailed, "rank %d has failed: %w", c.RankOf(process), cause)
 }
 
 // list has every poll advance s, or no longer. A send that goes directly waits for a round to be

@@ -77,7 +77,7 @@ func (e *Engine) Frame(from int, h *wire.Header, payload []byte) {
 			e.dataArrived(r, h)
 		}
 	case wire.PartFail:
-		err := fail(class.Class(h.Aux), "%s", payload[:min(len(payload), textMax)])
+		err := class.Errorf(class.Class(h.Aux), "%s", payload[:min(len(payload), textMax)])
 		if h.Aux == 0 || class.Class(h.Aux) > class.LastPredefined {
 			e.messages.Refuse(from, "it has reported an error of class %d", h.Aux)
 			return

@@ -41,12 +41,12 @@ func (s *Send) mark(i int, round uint64) bool {
 // outside is the error of partitions that do not exist.
 func (s *Send) outside(lo, hi int) error {
 	if lo >= hi {
-		return fail(class.Arg, "partitions %d to %d are no range", lo, hi-1)
+		return class.Errorf(class.Arg, "partitions %d to %d are no range", lo, hi-1)
 	}
 	if hi-lo == 1 {
-		return fail(class.Arg, "partition %d of a request of %d", lo, s.parts)
+		return class.Errorf(class.Arg, "partition %d of a request of %d", lo, s.parts)
 	}
-	return fail(class.Arg, "partitions %d to %d of a request of %d", lo, hi-1, s.parts)
+	return class.Errorf(class.Arg, "partitions %d to %d of a request of %d", lo, hi-1, s.parts)
 }
 
 // misused is the error of partition i, which is ready already. It takes the lock.
@@ -54,7 +54,7 @@ func (s *Send) misused(i int) error {
 	if err := s.inactive(); err != nil {
 		return err
 	}
-	return fail(class.Request, "partition %d of %d is ready already", i, s.parts)
+	return class.Errorf(class.Request, "partition %d of %d is ready already", i, s.parts)
 }
 
 // inactive returns an error if the request is not started. It takes the lock.
@@ -64,7 +64,7 @@ func (s *Send) inactive() error {
 	if s.request.Active {
 		return nil
 	}
-	return fail(class.Request, "the request is not started")
+	return class.Errorf(class.Request, "the request is not started")
 }
 
 // offer moves partitions of the caller's, which it has marked, or leaves them to others.

@@ -102,7 +102,7 @@ func (e *Engine) match(r *Recv, o *offer) {
 	r.matched, r.remote = true, o.name
 	if r.freed {
 		e.recvs.Remove(r.handle)
-		e.tellFailure(r.peer, o.name, 0, fail(class.Request, "rank %d has freed the receive that matches before it was started", r.comm.Rank))
+		e.tellFailure(r.peer, o.name, 0, class.Errorf(class.Request, "rank %d has freed the receive that matches before it was started", r.comm.Rank))
 		return
 	}
 	if err := r.compare(o); err != nil {
@@ -148,10 +148,10 @@ func (r *Recv) compare(o *offer) error {
 		if o.total > total {
 			c = class.Truncate
 		}
-		return fail(c, "rank %d sends %d bytes in %d partitions, rank %d receives %d bytes in %d partitions", from, o.total, o.parts, to, total, r.parts)
+		return class.Errorf(c, "rank %d sends %d bytes in %d partitions, rank %d receives %d bytes in %d partitions", from, o.total, o.parts, to, total, r.parts)
 	}
 	if total > 0 && code.Differs(r.code) {
-		return fail(class.Type, "rank %d sends %s, rank %d receives %s", from, code.Describe(int64(total)), to, r.code.Describe(int64(total)))
+		return class.Errorf(class.Type, "rank %d sends %s, rank %d receives %s", from, code.Describe(int64(total)), to, r.code.Describe(int64(total)))
 	}
 	return nil
 }
@@ -213,7 +213,7 @@ func (e *Engine) canWrite(r *Recv, at, n int) bool {
 
 // refuseMemory fails r, whose buffer b cannot be written, and its send.
 func (e *Engine) refuseMemory(r *Recv, b []byte) {
-	err := fail(class.Buffer, "the %d bytes at %p of the receive buffer of rank %d cannot be written", len(b), unsafe.SliceData(b), r.comm.Rank)
+	err := class.Errorf(class.Buffer, "the %d bytes at %p of the receive buffer of rank %d cannot be written", len(b), unsafe.SliceData(b), r.comm.Rank)
 	e.failRecv(r, err)
 	e.tellFailure(r.peer, r.remote, 0, err)
 }

@@ -80,7 +80,7 @@ func (e *Engine) SendInit(v *p2p.Envelope, m mem.Mem, parts int) (*p2p.Request, 
 		s.peer = v.Comm.Members[v.Peer]
 		q := e.peers.At(int(s.peer))
 		if q.unmatched == unmatchedMax {
-			return nil, fail(class.NoMem, "%d partitioned sends to rank %d have no receive yet, the limit is that", unmatchedMax, v.Peer)
+			return nil, class.Errorf(class.NoMem, "%d partitioned sends to rank %d have no receive yet, the limit is that", unmatchedMax, v.Peer)
 		}
 		q.unmatched++
 	}

@@ -55,16 +55,16 @@ func (e *Engine) crosses(c *comm.Comm, s *Spec) bool {
 func (w *Window) newBlock(size, align int64) ([]byte, error) {
 	switch {
 	case !w.e.p.SharesForeign():
-		return nil, fail(class.RMAShared, "this process shares no memory with those of other jobs")
+		return nil, class.Errorf(class.RMAShared, "this process shares no memory with those of other jobs")
 	case align > pairmem.BlockAlign:
-		return nil, fail(class.RMAShared, "memory that several jobs share is aligned to %d bytes, not to %d", pairmem.BlockAlign, align)
+		return nil, class.Errorf(class.RMAShared, "memory that several jobs share is aligned to %d bytes, not to %d", pairmem.BlockAlign, align)
 	}
 	b, err := pairmem.NewBlock(size)
 	switch {
 	case errors.Is(err, pairmem.ErrTooLarge):
-		return nil, fail(class.NoMem, "no memory that several jobs share: %v", err)
+		return nil, class.Errorf(class.NoMem, "no memory that several jobs share: %v", err)
 	case err != nil:
-		return nil, fail(class.RMAShared, "no memory that several jobs share: %v", err)
+		return nil, class.Errorf(class.RMAShared, "no memory that several jobs share: %v", err)
 	}
 	w.e.p.Lock()
 	defer w.e.p.Unlock()
@@ -122,9 +122,9 @@ func (w *Window) exchangeBlocks(s *Spec) (err error) {
 	case s.Flavor == Shared && err != nil:
 		return err
 	case told == class.ProcFailed:
-		return fail(told, "a member has found that another one has failed")
+		return class.Errorf(told, "a member has found that another one has failed")
 	case told != class.Success:
-		return fail(told, "a member shares no memory with the others")
+		return class.Errorf(told, "a member shares no memory with the others")
 	}
 	return nil
 }
@@ -144,20 +144,20 @@ func (w *Window) openBlocks(single bool, total int64, offers []byte) (first erro
 			w.beside[m] = w.mapped[0].Mem
 		case single && r > 0 || r == w.Comm.Rank:
 		case !w.e.p.SharesForeign():
-			first = firstOf(first, fail(class.RMAShared, "this process shares no memory with those of other jobs"))
+			first = firstOf(first, class.Errorf(class.RMAShared, "this process shares no memory with those of other jobs"))
 		default:
 			offer := offers[r*pairmem.BlockOfferSize : (r+1)*pairmem.BlockOfferSize]
 			if told := class.Class(binary.LittleEndian.Uint32(offer[8:])); told != class.Success && binary.LittleEndian.Uint64(offer) == 0 {
-				first = firstOf(first, fail(told, "rank %d has no memory that several jobs share", r))
+				first = firstOf(first, class.Errorf(told, "rank %d has no memory that several jobs share", r))
 				continue
 			}
 			b, err := pairmem.OpenBlock(offer, size)
 			if errors.Is(err, pairmem.ErrGone) && !planted.BlockOfTheDead { // members keep it until all have mapped it, or have lost one
-				first = firstOf(first, fail(class.ProcFailed, "a process has failed before rank %d mapped the memory of rank %d: %v", w.Comm.Rank, r, err))
+				first = firstOf(first, class.Errorf(class.ProcFailed, "a process has failed before rank %d mapped the memory of rank %d: %v", w.Comm.Rank, r, err))
 				continue
 			}
 			if err != nil {
-				first = firstOf(first, fail(class.RMAShared, "rank %d shares no memory with rank %d: %v", r, w.Comm.Rank, err))
+				first = firstOf(first, class.Errorf(class.RMAShared, "rank %d shares no memory with rank %d: %v", r, w.Comm.Rank, err))
 				continue
 			}
 			w.keepBlock(b)

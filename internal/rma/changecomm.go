@@ -113,7 +113,7 @@ func (e *Engine) ChangeComm(v *View, c *comm.Comm, peer int, s Spec) (*View, err
 func (w *Window) changeable(v *View, c *comm.Comm, peer int) error {
 	e := w.e
 	if !v.first {
-		return fail(class.Win, "the window is a duplicate, or that of a memory handle")
+		return class.Errorf(class.Win, "the window is a duplicate, or that of a memory handle")
 	}
 	if err := w.idle(); err != nil {
 		return err
@@ -124,9 +124,9 @@ func (w *Window) changeable(v *View, c *comm.Comm, peer int) error {
 	e.p.Unlock()
 	switch {
 	case !alone || w.handles.Load() > 0:
-		return fail(class.Win, "the window has duplicates or memory handles in use")
+		return class.Errorf(class.Win, "the window has duplicates or memory handles in use")
 	case c == nil && w.host == w.Comm.Rank && w.Comm.Size() > 1:
-		return fail(class.RMAShared, "rank %d, which holds the memory of all, cannot leave", w.Comm.Rank)
+		return class.Errorf(class.RMAShared, "rank %d, which holds the memory of all, cannot leave", w.Comm.Rank)
 	case c == nil:
 		return w.unawaited()
 	}
@@ -136,7 +136,7 @@ func (w *Window) changeable(v *View, c *comm.Comm, peer int) error {
 // peerExists returns an error unless peer is a rank of c.
 func peerExists(c *comm.Comm, peer int) error {
 	if uint(peer) >= uint(c.Size()) {
-		return fail(class.Rank, "peer %d is not a rank of a communicator of %d", peer, c.Size())
+		return class.Errorf(class.Rank, "peer %d is not a rank of a communicator of %d", peer, c.Size())
 	}
 	return nil
 }
@@ -164,15 +164,15 @@ func (w *Window) agreeOld(own error, c *comm.Comm) (told bool, err error) {
 		x := oldPart{class.Class(binary.LittleEndian.Uint64(all[r*oldPartSize:])), binary.LittleEndian.Uint64(all[r*oldPartSize+8:])}
 		switch {
 		case x.class != class.Success:
-			return true, fail(x.class, "rank %d cannot change the window", r)
+			return true, class.Errorf(x.class, "rank %d cannot change the window", r)
 		case x.ctx != 0 && ctx != 0 && x.ctx != ctx:
-			return false, fail(class.Comm, "members give different communicators")
+			return false, class.Errorf(class.Comm, "members give different communicators")
 		case x.ctx != 0:
 			ctx = x.ctx
 		}
 	}
 	if ctx == 0 {
-		return false, fail(class.Comm, "all members leave the window: free it")
+		return false, class.Errorf(class.Comm, "all members leave the window: free it")
 	}
 	return true, nil
 }
@@ -237,19 +237,19 @@ func (e *Engine) agreeNew(d *comm.Comm, mine newPart, own error) (known newPart,
 		x := &parts[r]
 		x.decode(all[r*newPartSize:])
 		if x.class != class.Success {
-			return known, fail(x.class, "rank %d cannot change the window", r)
+			return known, class.Errorf(x.class, "rank %d cannot change the window", r)
 		}
 		checked = checked && x.checked
 		if x.stays {
 			if known.stays && x.id != known.id {
-				return known, fail(class.Win, "members give different windows")
+				return known, class.Errorf(class.Win, "members give different windows")
 			}
 			known = *x
 		}
 	}
 	for r, x := range parts {
 		if uint64(x.peer) >= uint64(n) || !parts[x.peer].stays {
-			return known, fail(class.Rank, "peer %d, that rank %d gives, is no member of the window", x.peer, r)
+			return known, class.Errorf(class.Rank, "peer %d, that rank %d gives, is no member of the window", x.peer, r)
 		}
 	}
 	known.checked = checked
@@ -261,7 +261,7 @@ func (e *Engine) reachable(d *comm.Comm, known newPart) error {
 	if known.flavor == Shared {
 		for r, m := range d.Members {
 			if !e.near(m) {
-				return fail(class.RMAShared, "rank %d shares no memory with rank %d", r, d.Rank)
+				return class.Errorf(class.RMAShared, "rank %d shares no memory with rank %d", r, d.Rank)
 			}
 		}
 	}
@@ -283,10 +283,10 @@ func (e *Engine) exchangeEntries(d *comm.Comm, mine entry, own error) ([]byte, e
 		var x entry
 		x.decode(all[r*entrySize:])
 		if x.class != class.Success {
-			return nil, fail(x.class, "rank %d cannot change the window", r)
+			return nil, class.Errorf(x.class, "rank %d cannot change the window", r)
 		}
 		if x.size < 0 || x.unit <= 0 {
-			return nil, fail(class.Intern, "rank %d shows %d bytes in units of %d", r, x.size, x.unit)
+			return nil, class.Errorf(class.Intern, "rank %d shows %d bytes in units of %d", r, x.size, x.unit)
 		}
 	}
 	return all, nil
@@ -304,7 +304,7 @@ func (e *Engine) outcomeOf(c *comm.Comm, failed error) error {
 		return failed
 	}
 	if x := class.Class(binary.LittleEndian.Uint64(worst[:])); err == nil && x != class.Success {
-		return fail(x, "the window could not be changed")
+		return class.Errorf(x, "the window could not be changed")
 	}
 	return err
 }
@@ -398,7 +398,7 @@ func (e *Engine) enter(c *comm.Comm, peer int, s Spec) (*View, error) {
 	}
 	mine, err := w.prepare(d, &s, false)
 	if err == nil && brings && known.flavor != Created {
-		err = fail(class.RMAFlavor, "only windows made over memory of the program take memory of newcomers: this one was %v", known.flavor)
+		err = class.Errorf(class.RMAFlavor, "only windows made over memory of the program take memory of newcomers: this one was %v", known.flavor)
 	}
 	if err == nil {
 		if known.host >= 0 {
@@ -408,7 +408,7 @@ func (e *Engine) enter(c *comm.Comm, peer int, s Spec) (*View, error) {
 		e.p.Lock()
 		w.own.Fine = known.fine
 		if e.windows[w.id] != nil {
-			err = fail(class.Win, "this process is a member of the window already")
+			err = class.Errorf(class.Win, "this process is a member of the window already")
 		} else {
 			e.windows[w.id] = w // before other members can use it here
 		}

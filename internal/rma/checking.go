@@ -173,7 +173,7 @@ func (v *View) Access(call check.Call, store bool, off uint64, n int64, fn func(
 	w.e.p.Unlock()
 	switch {
 	case err != nil:
-		return fail(class.RMARange, "%v", err)
+		return class.Errorf(class.RMARange, "%v", err)
 	case n == 0:
 		fn(nil)
 		return nil

@@ -57,7 +57,7 @@ type windowCounters struct {
 // counterExists returns an error unless i is the number of a counter of the program.
 func counterExists(i int) error {
 	if uint(i) >= NotifyMax {
-		return fail(class.Arg, "counter %d is not one of 0 to %d", i, NotifyMax-1)
+		return class.Errorf(class.Arg, "counter %d is not one of 0 to %d", i, NotifyMax-1)
 	}
 	return nil
 }
@@ -100,7 +100,7 @@ func (v *View) MakeCounters(n int) error {
 		return err
 	}
 	if n < 0 || n > NotifyMax {
-		return fail(class.Arg, "%d counters, at most %d", n, NotifyMax)
+		return class.Errorf(class.Arg, "%d counters, at most %d", n, NotifyMax)
 	}
 	w.e.p.Lock()
 	defer w.e.p.Unlock()

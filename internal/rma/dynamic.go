@@ -30,13 +30,13 @@ func (v *View) Attach(mem []byte, keep any) error {
 		return err
 	}
 	if w.dynamic == nil {
-		return fail(class.RMAFlavor, "memory can be attached to dynamic windows only, this one is %v", w.flavor)
+		return class.Errorf(class.RMAFlavor, "memory can be attached to dynamic windows only, this one is %v", w.flavor)
 	}
 	e, a, addr := w.e, w.dynamic, uint64(address(mem))
 	e.p.Lock()
 	defer e.p.Unlock()
 	if r := a.Overlap(addr, len(mem)); r != nil {
-		return fail(class.RMAAttach, "%d bytes at address %#x overlap %d attached at %#x", len(mem), addr, len(r.Memory.Mem), r.Addr)
+		return class.Errorf(class.RMAAttach, "%d bytes at address %#x overlap %d attached at %#x", len(mem), addr, len(r.Memory.Mem), r.Addr)
 	}
 	if err := w.reserve(len(a.Regions()) + 1); err != nil {
 		return err
@@ -54,13 +54,13 @@ func (v *View) Detach(addr uint64) error {
 		return err
 	}
 	if w.dynamic == nil {
-		return fail(class.RMAFlavor, "memory can be detached from dynamic windows only, this one is %v", w.flavor)
+		return class.Errorf(class.RMAFlavor, "memory can be detached from dynamic windows only, this one is %v", w.flavor)
 	}
 	e, a := w.e, w.dynamic
 	e.p.Lock()
 	defer e.p.Unlock()
 	if !a.Begins(addr) {
-		return fail(class.RMAAttach, "no attached memory begins at address %#x", addr)
+		return class.Errorf(class.RMAAttach, "no attached memory begins at address %#x", addr)
 	}
 	w.change(func() int { return a.Delete(addr) })
 	return nil
@@ -76,7 +76,7 @@ func (w *Window) reserve(n int) error {
 	b, err := e.mem.Alloc(size, shmfmt.Line)
 	if err == nil && b.Off < 0 {
 		e.mem.Free(b.Mem)
-		err = fail(class.NoMem, "no shared memory for the table of %d attached regions", n)
+		err = class.Errorf(class.NoMem, "no shared memory for the table of %d attached regions", n)
 	}
 	if err != nil {
 		return err
@@ -134,7 +134,7 @@ func (w *Window) place(off uint64, size int64) (mem *apply.Region, at int64, err
 	if w.dynamic == nil {
 		room := uint64(len(w.mem))
 		if size < 0 || off > room || uint64(size) > room-off {
-			return nil, 0, fail(class.RMARange, "%d bytes at %d of a window of %d", size, off, room)
+			return nil, 0, class.Errorf(class.RMARange, "%d bytes at %d of a window of %d", size, off, room)
 		}
 		return &w.own, int64(off), nil
 	}
@@ -144,11 +144,11 @@ func (w *Window) place(off uint64, size int64) (mem *apply.Region, at int64, err
 		if r := w.dynamic.handles.Find(off, uint64(size)); r != nil {
 			return &r.Region, int64(off - r.Key), nil
 		}
-		return nil, 0, fail(class.RMARange, "no memory handle names these %d bytes", size)
+		return nil, 0, class.Errorf(class.RMARange, "no memory handle names these %d bytes", size)
 	default:
 		if r := w.dynamic.Find(off, uint64(size)); r != nil {
 			return &r.Memory, int64(off - r.Addr), nil
 		}
 	}
-	return nil, 0, fail(class.RMARange, "%d bytes at address %#x are not attached", size, off)
+	return nil, 0, class.Errorf(class.RMARange, "%d bytes at address %#x are not attached", size, off)
 }

@@ -77,9 +77,9 @@ func (t *target) unattached(addr, n uint64, locked bool) error {
 		gap = f.hi // a region of a table that is changing may end anywhere
 	}
 	if gap == addr || gap-addr >= n {
-		return fail(class.RMARange, "%d bytes at address %#x are not attached at rank %d", n, addr, t.rank)
+		return class.Errorf(class.RMARange, "%d bytes at address %#x are not attached at rank %d", n, addr, t.rank)
 	}
-	return fail(class.RMARange, "%d bytes at address %#x are not attached at rank %d: %d of them are, nothing is at %#x", n, addr, t.rank, gap-addr, gap)
+	return class.Errorf(class.RMARange, "%d bytes at address %#x are not attached at rank %d: %d of them are, nothing is at %#x", n, addr, t.rank, gap-addr, gap)
 }
 
 // applyRegions carries out an access whose runs are in several regions of t, of pathDynamic, run by

@@ -87,7 +87,7 @@ func (t *target) read(lo, hi uint64) (*foundRegion, error) {
 			e.p.Yield()
 		}
 		if turn >= tableTurns && e.node.Gone(int(t.process)) {
-			return nil, fail(class.ProcFailed, "rank %d has failed while it attached memory", t.rank)
+			return nil, class.Errorf(class.ProcFailed, "rank %d has failed while it attached memory", t.rank)
 		}
 		v := version.Load()
 		if v&1 != 0 {

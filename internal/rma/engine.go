@@ -1,8 +1,6 @@
 package rma
 
 import (
-	"fmt"
-
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/hot"
@@ -102,12 +100,7 @@ func (e *Engine) near(process int32) bool {
 // is needed.
 func (e *Engine) localGone(local int) bool { return e.node.Gone(e.p.Job().Local[local]) }
 
-// fail makes an error of a class.
-func fail(c class.Class, format string, args ...any) error {
-	return &class.Error{Class: c, Text: fmt.Sprintf(format, args...)}
-}
-
 // gone is the error of an operation with a rank that has died.
 func gone(rank int, cause error) error {
-	return &class.Error{Class: class.ProcFailed, Text: fmt.Sprintf("rank %d has failed: %v", rank, cause), Cause: cause}
+	return class.Errorf(class.ProcFailed, "rank %d has failed: %w", rank, cause)
 }

@@ -126,13 +126,13 @@ func (w *Window) epoch() epoch { return epoch(w.rec.Epoch) }
 
 // wrong is the error of a call that the open epochs do not permit.
 func (w *Window) wrong(format string, args ...any) error {
-	return fail(class.RMASync, format, args...)
+	return class.Errorf(class.RMASync, format, args...)
 }
 
 // asserted checks an assertion against those that the call takes.
 func asserted(assert, legal int) error {
 	if assert&^legal != 0 {
-		return fail(class.Assert, "assertion %d is none of this call: it takes %d at most", assert, legal)
+		return class.Errorf(class.Assert, "assertion %d is none of this call: it takes %d at most", assert, legal)
 	}
 	return nil
 }

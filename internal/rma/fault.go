@@ -59,13 +59,13 @@ func (f *fault) error(w *Window, rank int) error {
 	}
 	switch {
 	case f.class == class.Win:
-		return fail(f.class, "%s: rank %d has no such window any more", what, rank)
+		return class.Errorf(f.class, "%s: rank %d has no such window any more", what, rank)
 	case w.dynamic != nil && f.off >= memhandle.Space:
-		return fail(f.class, "%s of %d bytes by a memory handle of rank %d: the handle has been released there, or was never made", what, f.size, rank)
+		return class.Errorf(f.class, "%s of %d bytes by a memory handle of rank %d: the handle has been released there, or was never made", what, f.size, rank)
 	case w.dynamic != nil && f.limit > f.off && f.limit-f.off < f.size:
-		return fail(f.class, "%s of %d bytes at address %#x of rank %d: %d of them are attached there, nothing is at %#x", what, f.size, f.off, rank, f.limit-f.off, f.limit)
+		return class.Errorf(f.class, "%s of %d bytes at address %#x of rank %d: %d of them are attached there, nothing is at %#x", what, f.size, f.off, rank, f.limit-f.off, f.limit)
 	case w.dynamic != nil:
-		return fail(f.class, "%s of %d bytes at address %#x of rank %d: that memory is not attached there", what, f.size, f.off, rank)
+		return class.Errorf(f.class, "%s of %d bytes at address %#x of rank %d: that memory is not attached there", what, f.size, f.off, rank)
 	}
-	return fail(f.class, "%s of %d bytes at byte %d of rank %d, whose memory has %d bytes", what, f.size, f.off, rank, f.limit)
+	return class.Errorf(f.class, "%s of %d bytes at byte %d of rank %d, whose memory has %d bytes", what, f.size, f.off, rank, f.limit)
 }

@@ -43,7 +43,7 @@ func (e *Engine) advance(o *operation) bool {
 		}
 		n, payload := e.frame(o, element)
 		if n == 0 {
-			o.failed = fail(class.Type, "blocks of the target's type are no whole elements of %v", o.Elem)
+			o.failed = class.Errorf(class.Type, "blocks of the target's type are no whole elements of %v", o.Elem)
 			o.moved = o.size()
 			break
 		}

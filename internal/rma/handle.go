@@ -27,18 +27,18 @@ const HandleMax = 512
 // tried first. It ignores what follows. It checks all that needs no other process.
 func (w *Window) parseHandle(b []byte, likely int) (x memhandle.Handle, rank int, err error) {
 	if len(b) < memhandle.Size {
-		return x, -1, fail(class.Arg, "%d bytes are no memory handle, which has %d", len(b), memhandle.Size)
+		return x, -1, class.Errorf(class.Arg, "%d bytes are no memory handle, which has %d", len(b), memhandle.Size)
 	}
 	x, ok := memhandle.Parse(b)
 	switch {
 	case !ok:
-		return x, -1, fail(class.Arg, "these bytes are no memory handle")
+		return x, -1, class.Errorf(class.Arg, "these bytes are no memory handle")
 	case x.Window != w.id:
-		return x, -1, fail(class.Win, "the memory handle was made for another window")
+		return x, -1, class.Errorf(class.Win, "the memory handle was made for another window")
 	}
 	rank = w.named(x.Process, likely)
 	if rank < 0 {
-		return x, -1, fail(class.Arg, "the memory handle names a process that is not in the window")
+		return x, -1, class.Errorf(class.Arg, "the memory handle names a process that is not in the window")
 	}
 	return x, rank, nil
 }
@@ -80,7 +80,7 @@ func (v *View) AppendHandle(b, mem []byte) ([]byte, error) {
 		return b, err
 	}
 	if w.dynamic == nil {
-		return b, fail(class.RMAFlavor, "memory handles belong to dynamic windows, this one is %v", w.flavor)
+		return b, class.Errorf(class.RMAFlavor, "memory handles belong to dynamic windows, this one is %v", w.flavor)
 	}
 	e := w.e
 	e.p.Lock()
@@ -112,7 +112,7 @@ func (v *View) ReleaseHandle(b []byte) error {
 		return err
 	}
 	if w.dynamic == nil {
-		return fail(class.RMAFlavor, "memory handles belong to dynamic windows, this one is %v", w.flavor)
+		return class.Errorf(class.RMAFlavor, "memory handles belong to dynamic windows, this one is %v", w.flavor)
 	}
 	me := w.Comm.Rank
 	x, rank, err := w.parseHandle(b, me)
@@ -120,14 +120,14 @@ func (v *View) ReleaseHandle(b []byte) error {
 		return err
 	}
 	if rank != me {
-		return fail(class.Rank, "the memory handle is of rank %d, and this is rank %d", rank, me)
+		return class.Errorf(class.Rank, "the memory handle is of rank %d, and this is rank %d", rank, me)
 	}
 	w.e.p.Lock()
 	defer w.e.p.Unlock()
 	hs := &w.dynamic.handles
 	r := hs.Get(x.Key)
 	if r == nil {
-		return fail(class.RMAAttach, "the memory handle has been released, or was never made")
+		return class.Errorf(class.RMAAttach, "the memory handle has been released, or was never made")
 	}
 	r.Shown.Clear()
 	if !planted.HandleKept {
@@ -151,7 +151,7 @@ func (w *Window) takeSlot(r *memhandle.Memory) error {
 		hs.free = hs.free[:n-1]
 	} else {
 		if hs.used == shmfmt.HandleSlots {
-			return fail(class.NoMem, "%d memory handles are live, the limit is that", hs.used)
+			return class.Errorf(class.NoMem, "%d memory handles are live, the limit is that", hs.used)
 		}
 		if err := w.growSlots(); err != nil {
 			return err

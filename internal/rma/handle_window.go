@@ -48,23 +48,23 @@ func (v *View) FromHandle(b []byte, size, unit int64, target int) (*View, error)
 		return nil, err
 	}
 	if w.dynamic == nil {
-		return nil, fail(class.RMAFlavor, "memory handles belong to dynamic windows, this one is %v", w.flavor)
+		return nil, class.Errorf(class.RMAFlavor, "memory handles belong to dynamic windows, this one is %v", w.flavor)
 	}
 	if unit <= 0 {
-		return nil, fail(class.Disp, "displacement unit %d is not positive", unit)
+		return nil, class.Errorf(class.Disp, "displacement unit %d is not positive", unit)
 	}
 	x, rank, err := w.parseHandle(b, target)
 	if err != nil {
 		return nil, err
 	}
 	if rank != target {
-		return nil, fail(class.Rank, "the memory handle is of rank %d, not of target %d", rank, target)
+		return nil, class.Errorf(class.Rank, "the memory handle is of rank %d, not of target %d", rank, target)
 	}
 	if size < 0 {
 		size = int64(x.Size)
 	}
 	if uint64(size) > x.Size {
-		return nil, fail(class.Size, "%d bytes of memory whose handle names %d", size, x.Size)
+		return nil, class.Errorf(class.Size, "%d bytes of memory whose handle names %d", size, x.Size)
 	}
 	t, err := w.target(target)
 	if err != nil {
@@ -127,7 +127,7 @@ func (h *handle) find(x *memhandle.Handle) error {
 }
 
 func (h *handle) stale() error {
-	return fail(class.RMARange, "the memory handle of rank %d has been released, or was never made", h.rank)
+	return class.Errorf(class.RMARange, "the memory handle of rank %d has been released, or was never made", h.rank)
 }
 
 // room is the function room for the memory of a handle. It and open are inlined.
@@ -156,11 +156,11 @@ func (h *handle) takes(rank int) error {
 	case h == nil:
 		return nil
 	case h.freed.Load():
-		return fail(class.Win, "the window has been freed")
+		return class.Errorf(class.Win, "the window has been freed")
 	case rank == ProcNull:
 		return nil
 	case rank != h.rank:
-		return fail(class.Rank, "rank %d is no target here: the window is one of a memory handle of rank %d", rank, h.rank)
+		return class.Errorf(class.Rank, "rank %d is no target here: the window is one of a memory handle of rank %d", rank, h.rank)
 	}
 	_, err := h.target.w.passive(rank, "an access")
 	return err
@@ -175,7 +175,7 @@ func (h *handle) offset(disp, lo, hi int64) (uint64, error) {
 			return h.key + uint64(at), nil
 		}
 	}
-	return 0, fail(class.RMARange, "bytes %d to %d at displacement %d, in units of %d, are outside of the %d bytes of the memory handle of rank %d",
+	return 0, class.Errorf(class.RMARange, "bytes %d to %d at displacement %d, in units of %d, are outside of the %d bytes of the memory handle of rank %d",
 		lo, hi, disp, h.unit, h.size, h.rank)
 }
 
@@ -218,7 +218,7 @@ func (v *View) entire() error {
 		return err
 	}
 	if v.handle != nil {
-		return fail(class.RMASync, "the window of a memory handle takes puts, gets, accumulates and flushes only: the rest is that of its parent")
+		return class.Errorf(class.RMASync, "the window of a memory handle takes puts, gets, accumulates and flushes only: the rest is that of its parent")
 	}
 	return nil
 }
@@ -228,7 +228,7 @@ func (v *View) entire() error {
 func (v *View) freeHandle() error {
 	h, w := v.handle, v.w
 	if h.freed.Swap(true) {
-		return fail(class.Win, "the window has been freed")
+		return class.Errorf(class.Win, "the window has been freed")
 	}
 	h.live = nil // so that no operation takes the fast path
 	w.handles.Add(-1)

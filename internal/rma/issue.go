@@ -81,7 +81,7 @@ func (v *View) Issue(a *Op, rank int) (*p2p.Request, error) {
 			return nil, err
 		}
 		if !lazy {
-			return nil, fail(class.RMASync, "%s belongs to epochs of Lock and LockAll", a.Call)
+			return nil, class.Errorf(class.RMASync, "%s belongs to epochs of Lock and LockAll", a.Call)
 		}
 	}
 	g := w.rec.Mode.Load() | t.rec.Gate.Load()
@@ -102,7 +102,7 @@ func (v *View) Issue(a *Op, rank int) (*p2p.Request, error) {
 		g = gateOpen
 	}
 	if a.Disp < 0 && (w.flavor != Dynamic || v.handle != nil) {
-		return nil, fail(class.Disp, "displacement %d is negative", a.Disp)
+		return nil, class.Errorf(class.Disp, "displacement %d is negative", a.Disp)
 	}
 	if a.Kind >= Accumulate {
 		if err := a.checkElements(size); err != nil {

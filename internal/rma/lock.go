@@ -68,7 +68,7 @@ func (v *View) lockable(assert int) error {
 	}
 	// With ModeNoCheck no lock is taken, so that there is nothing that the hint could spoil.
 	if v.w.rec.NoLocks.Load() && (assert&ModeNoCheck == 0 || v.w.check != nil) {
-		return fail(class.RMASync, "the window was made with no_locks")
+		return class.Errorf(class.RMASync, "the window was made with no_locks")
 	}
 	return nil
 }

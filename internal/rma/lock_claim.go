@@ -123,7 +123,7 @@ func (w *Window) deadHolder(c *shmfmt.Window) (rank int, died bool) {
 
 // died is the error of the process that has the lock of t after one that died with it.
 func (w *Window) died(t *target, rank int) error {
-	return fail(class.ProcFailed, "rank %d died while it had the lock of rank %d", rank, t.rank)
+	return class.Errorf(class.ProcFailed, "rank %d died while it had the lock of rank %d", rank, t.rank)
 }
 
 // acquire continues where take was not done, and waits until t is locked.
@@ -205,7 +205,7 @@ func (w *Window) granted(t *target, c class.Class, rank int64) bool {
 	case t.refusal != nil:
 		return false
 	case c == class.Win:
-		t.refusal = fail(class.Win, "rank %d has freed the window", t.rank)
+		t.refusal = class.Errorf(class.Win, "rank %d has freed the window", t.rank)
 	case c == class.ProcFailed && rank >= 0 && rank < int64(w.Comm.Size()):
 		t.refusal = w.died(t, int(rank))
 	default:

@@ -99,15 +99,15 @@ func (o *Op) checkElements(size int64) error {
 	width, room := int64(o.Elem.Size()), int64(o.Result.Len())
 	switch {
 	case width == 0:
-		return fail(class.Type, "%v is no type of elements", o.Elem)
+		return class.Errorf(class.Type, "%v is no type of elements", o.Elem)
 	case o.Kind == CompareAndSwap && !o.contiguous():
-		return fail(class.Type, "a compare-and-swap takes contiguous elements")
+		return class.Errorf(class.Type, "a compare-and-swap takes contiguous elements")
 	case o.Kind == CompareAndSwap && (size != width || int64(len(o.Compare)) != width || room != width):
-		return fail(class.Count, "%d, %d and %d bytes are not one element of %v each", size, len(o.Compare), room, o.Elem)
+		return class.Errorf(class.Count, "%d, %d and %d bytes are not one element of %v each", size, len(o.Compare), room, o.Elem)
 	case size%width != 0:
-		return fail(class.Count, "%d bytes are not whole elements of %v", size, o.Elem)
+		return class.Errorf(class.Count, "%d bytes are not whole elements of %v", size, o.Elem)
 	case o.Kind == Accumulate && room > 0 && room != size:
-		return fail(class.Count, "room for %d bytes before, where %d are accumulated", room, size)
+		return class.Errorf(class.Count, "room for %d bytes before, where %d are accumulated", room, size)
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ func (l *Place) span(size int64) (lo, hi int64, err error) {
 		return 0, size, nil
 	}
 	if over, n := bits.Mul64(uint64(max(l.Count, 0)), uint64(t.Size())); l.Count < 0 || over != 0 || n != uint64(size) {
-		return 0, 0, fail(class.Count, "%d elements of %v at the target are not the %d bytes of the origin", l.Count, t, size)
+		return 0, 0, class.Errorf(class.Count, "%d elements of %v at the target are not the %d bytes of the origin", l.Count, t, size)
 	}
 	if size == 0 {
 		return 0, 0, nil
@@ -40,7 +40,7 @@ func (l *Place) span(size int64) (lo, hi int64, err error) {
 	case extent < 0 && lo >= math.MinInt64+int64(far):
 		return lo - int64(far), hi, nil
 	}
-	return 0, 0, fail(class.RMARange, "%d elements of %v exceed 64 bits", l.Count, t)
+	return 0, 0, class.Errorf(class.RMARange, "%d elements of %v exceed 64 bits", l.Count, t)
 }
 
 // offset is target.offset, or handle.offset for the view of a handle.
@@ -63,6 +63,6 @@ func (t *target) offset(disp, lo, hi int64) (uint64, error) {
 			return uint64(at), nil
 		}
 	}
-	return 0, fail(class.RMARange, "bytes %d to %d at displacement %d, in units of %d, are outside of the %d bytes of rank %d",
+	return 0, class.Errorf(class.RMARange, "bytes %d to %d at displacement %d, in units of %d, are outside of the %d bytes of rank %d",
 		lo, hi, disp, t.rec.Unit, t.rec.Size, t.rank)
 }

@@ -98,7 +98,7 @@ func (w *Window) members(list []*target, ranks []int32) ([]*target, error) {
 			t.chosen = false
 		}
 		if twice >= 0 {
-			return nil, fail(class.Group, "rank %d is in the group twice", twice)
+			return nil, class.Errorf(class.Group, "rank %d is in the group twice", twice)
 		}
 	}
 	return list, nil

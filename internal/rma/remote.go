@@ -178,7 +178,7 @@ func (o *operation) lay() (err error) {
 	if _, next := o.there.Runs(one[:], 0, o.there.Size()); next == o.there.Size() {
 		off, ok := displaced(o.off, one[0].Off)
 		if !ok {
-			return fail(class.RMARange, "displacement %d and the type's first byte at %d exceed 64 bits", o.off, one[0].Off)
+			return class.Errorf(class.RMARange, "displacement %d and the type's first byte at %d exceed 64 bits", o.off, one[0].Off)
 		}
 		o.off = off
 		return nil

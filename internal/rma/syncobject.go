@@ -39,7 +39,7 @@ func (v *View) FreeSync(list []syncobject.Handle) error {
 	defer w.e.p.Unlock()
 	for i, h := range list {
 		if err := w.checkLocal(h); err != nil {
-			return fail(classOf(err), "object %d: %v", i, err)
+			return class.Errorf(classOf(err), "object %d: %v", i, err)
 		}
 	}
 	return w.objects.Free(list)
@@ -50,17 +50,17 @@ func (v *View) FreeSync(list []syncobject.Handle) error {
 func (w *Window) checkHandle(h syncobject.Handle) error {
 	switch {
 	case h == 0:
-		return fail(class.Arg, "the synchronisation object is null")
+		return class.Errorf(class.Arg, "the synchronisation object is null")
 	case h.Of(w.id):
 		return nil
 	default:
 		for _, other := range w.e.windows {
 			if h.Of(other.id) {
-				return fail(class.Win, "the synchronisation object is one of another window")
+				return class.Errorf(class.Win, "the synchronisation object is one of another window")
 			}
 		}
 	}
-	return fail(class.Arg, "this is no synchronisation object: none of a window of this process")
+	return class.Errorf(class.Arg, "this is no synchronisation object: none of a window of this process")
 }
 
 // brief16 is proc.Brief in 16 bits. Those of two processes of one job differ.
@@ -83,9 +83,9 @@ func (w *Window) checkLocal(h syncobject.Handle) error {
 	}
 	switch {
 	case h.Process() != brief16(w.e.brief):
-		return fail(class.Arg, "the synchronisation object is %s: only its own process can wait for it", w.ofWhom(h))
+		return class.Errorf(class.Arg, "the synchronisation object is %s: only its own process can wait for it", w.ofWhom(h))
 	case w.objects.Find(h) == nil:
-		return fail(class.Arg, "the synchronisation object has been freed")
+		return class.Errorf(class.Arg, "the synchronisation object has been freed")
 	}
 	return nil
 }

@@ -75,7 +75,7 @@ func (v *View) SyncOps(rank int, mode syncobject.Mode, h syncobject.Handle, rest
 		return nil, err
 	}
 	if mode&^syncobject.All != 0 {
-		return nil, fail(class.Arg, "mode %#x is none: put is %#x, get %#x, accumulate %#x", uint32(mode), syncobject.Put, syncobject.Get, syncobject.Accumulate)
+		return nil, class.Errorf(class.Arg, "mode %#x is none: put is %#x, get %#x, accumulate %#x", uint32(mode), syncobject.Put, syncobject.Get, syncobject.Accumulate)
 	}
 	if rank != ProcNull {
 		t, err := w.target(rank)
@@ -104,7 +104,7 @@ func (w *Window) checkRemote(t *target, h syncobject.Handle) error {
 	}
 	switch {
 	case h.Process() != brief16(t.brief):
-		return fail(class.Rank, "the synchronisation object is %s, not of %d", w.ofWhom(h), t.rank)
+		return class.Errorf(class.Rank, "the synchronisation object is %s, not of %d", w.ofWhom(h), t.rank)
 	case t.rank == w.Comm.Rank:
 		return w.checkLocal(h)
 	}
@@ -121,7 +121,7 @@ func (q *opsRequest) Begin() {
 	w := q.v.w
 	rank := w.Comm.RankOf(q.t.process)
 	if w.live() == nil && (rank < 0 || w.targets[rank].Load() != q.t) {
-		q.end(fail(class.Rank, "the process that has the synchronisation object has left the window"))
+		q.end(class.Errorf(class.Rank, "the process that has the synchronisation object has left the window"))
 		return
 	}
 	if q.mode == 0 && !q.self {

@@ -58,7 +58,7 @@ type target struct {
 }
 
 func noRank(rank, n int) error {
-	return fail(class.Rank, "target %d is not a rank of a window of %d", rank, n)
+	return class.Errorf(class.Rank, "target %d is not a rank of a window of %d", rank, n)
 }
 
 // usedTarget returns the target of a rank, nil if there is none or it has never been used. It is inlined.
@@ -190,7 +190,7 @@ func (v *View) Query(rank int) (mem []byte, unit int64, err error) {
 		return nil, 0, err
 	}
 	if w.flavor == Dynamic {
-		return nil, 0, fail(class.RMAFlavor, "a dynamic window has no memory to be shared")
+		return nil, 0, class.Errorf(class.RMAFlavor, "a dynamic window has no memory to be shared")
 	}
 	if rank == ProcNull {
 		for rank = 0; rank < len(w.targets) && w.table.size.at(rank) == 0; rank++ {

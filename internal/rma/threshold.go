@@ -210,13 +210,13 @@ func (w *Window) deserted() error {
 	if len(w.Comm.Members) == 1 {
 		return nil
 	}
-	return fail(class.ProcFailed, "all %d other members of the window have failed", len(w.Comm.Members)-1)
+	return class.Errorf(class.ProcFailed, "all %d other members of the window have failed", len(w.Comm.Members)-1)
 }
 
 // unawaited returns an error if requests wait for counters of w.
 func (w *Window) unawaited() error {
 	if n := w.awaiting(); n > 0 {
-		return fail(class.Request, "%d requests wait for counters of the window", n)
+		return class.Errorf(class.Request, "%d requests wait for counters of the window", n)
 	}
 	return nil
 }

@@ -72,7 +72,7 @@ func (w *Window) AppendOn(b []byte) []byte { return w.Comm.AppendOn(b) }
 // live returns an error if the window has been freed.
 func (w *Window) live() error {
 	if w.freed.Load() {
-		return fail(class.Win, "the window has been freed")
+		return class.Errorf(class.Win, "the window has been freed")
 	}
 	return nil
 }

@@ -86,7 +86,7 @@ func (w *Window) prepare(c *comm.Comm, s *Spec, across bool) (mine entry, err er
 	case Shared:
 		for r, m := range c.Members {
 			if !across && !e.near(m) {
-				return mine, fail(class.RMAShared, "rank %d shares no memory with rank %d", r, c.Rank)
+				return mine, class.Errorf(class.RMAShared, "rank %d shares no memory with rank %d", r, c.Rank)
 			}
 		}
 		mine.size = s.Size
@@ -150,7 +150,7 @@ func (w *Window) newPage(size int64) ([]byte, int64, error) {
 		b, err := e.mem.Alloc(size, shmfmt.Line)
 		if err == nil && b.Off < 0 {
 			e.mem.Free(b.Mem)
-			err = fail(class.NoMem, "no shared memory for %d bytes of a window's control block or counters", size)
+			err = class.Errorf(class.NoMem, "no shared memory for %d bytes of a window's control block or counters", size)
 		}
 		return b.Mem, b.Off, err
 	}
@@ -170,13 +170,13 @@ func (s *Spec) check() error {
 	case s.Refused != nil:
 		return s.Refused
 	case s.Flavor < Created || s.Flavor > Shared:
-		return fail(class.RMAFlavor, "flavor %d is none", s.Flavor)
+		return class.Errorf(class.RMAFlavor, "flavor %d is none", s.Flavor)
 	case s.Flavor != Dynamic && s.DispUnit <= 0:
-		return fail(class.Disp, "displacement unit %d is not positive", s.DispUnit)
+		return class.Errorf(class.Disp, "displacement unit %d is not positive", s.DispUnit)
 	case s.Size < 0:
-		return fail(class.Size, "size %d is negative", s.Size)
+		return class.Errorf(class.Size, "size %d is negative", s.Size)
 	case s.Align < 0 || bits.OnesCount64(uint64(s.Align)) > 1:
-		return fail(class.Arg, "alignment %d is no power of two", s.Align)
+		return class.Errorf(class.Arg, "alignment %d is no power of two", s.Align)
 	}
 	return nil
 }
@@ -199,10 +199,10 @@ func (w *Window) agree(own error, mine entry) error {
 		var x entry
 		x.decode(all[r*entrySize:])
 		if x.class != class.Success {
-			return fail(x.class, "rank %d could not make its part of the window", r)
+			return class.Errorf(x.class, "rank %d could not make its part of the window", r)
 		}
 		if x.size < 0 || x.unit <= 0 {
-			return fail(class.Intern, "rank %d shows %d bytes in units of %d", r, x.size, x.unit)
+			return class.Errorf(class.Intern, "rank %d shows %d bytes in units of %d", r, x.size, x.unit)
 		}
 		fine = fine || x.fine
 	}
@@ -253,7 +253,7 @@ func (w *Window) layOut(align int64) error {
 	told.decode(buf)
 	if told.class != class.Success {
 		if err == nil {
-			err = fail(told.class, "rank 0 could not allocate the %d bytes of all members", total)
+			err = class.Errorf(told.class, "rank 0 could not allocate the %d bytes of all members", total)
 		}
 		return err
 	}
@@ -281,7 +281,7 @@ func (w *Window) layOut(align int64) error {
 		err = lost
 	}
 	if worst[0] != 0 && err == nil {
-		err = fail(class.Class(worst[0]), "a member could not map the memory of rank 0")
+		err = class.Errorf(class.Class(worst[0]), "a member could not map the memory of rank 0")
 	}
 	return err
 }

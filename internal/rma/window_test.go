@@ -143,7 +143,7 @@ func TestFreeWithOpenEpoch(t *testing.T) {
 // X-RMA-19 and bad input: one rank gives wrong arguments; all get an error of that class, nothing
 // is left, and the communicator works.
 func TestCreationFailsEverywhere(t *testing.T) {
-	refused := &class.Error{Class: class.Info, Text: "refused"}
+	refused := class.Errorf(class.Info, "refused")
 	bad := []struct {
 		spec rma.Spec
 		want class.Class

@@ -29,7 +29,7 @@ func alone(w *World, c *comm.Comm, victim bool, fails func()) (*comm.Comm, error
 			return nil, nil // a success without a communicator
 		}
 		fails()
-		return nil, &class.Error{Class: class.ProcFailed, Text: "a process has failed that no other member needs"}
+		return nil, class.Errorf(class.ProcFailed, "a process has failed that no other member needs")
 	})
 }
 

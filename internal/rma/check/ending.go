@@ -222,14 +222,14 @@ func (w *Window) Open(err error) error {
 	}
 	w.lock.Lock()
 	defer w.lock.Unlock()
-	return fail(class.RMASync, "%v%s", err, w.begun())
+	return class.Errorf(class.RMASync, "%v%s", err, w.begun())
 }
 
 // OpenAtEnd is Open for a window that has not been freed when the program ends; name is its name.
 func (w *Window) OpenAtEnd(name string, err error) error {
 	w.lock.Lock()
 	defer w.lock.Unlock()
-	return fail(class.RMASync, "window%s made at %s: %v%s", name, w.Where(&w.made), err, w.begun())
+	return class.Errorf(class.RMASync, "window%s made at %s: %v%s", name, w.Where(&w.made), err, w.begun())
 }
 
 // begun describes where the open epochs began.

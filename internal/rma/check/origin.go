@@ -290,7 +290,7 @@ func (c *origin) overlaps(p *Pending) error {
 // uses returns the error for operation p, which uses bytes x of the memory of operation o.
 func (p *Pending) uses(o *Pending, x span, does, did string) error {
 	w := p.w
-	return fail(class.RMAConflict, "%s %s %d bytes of memory here that %s %s, to rank %d, and is not complete",
+	return class.Errorf(class.RMAConflict, "%s %s %d bytes of memory here that %s %s, to rank %d, and is not complete",
 		w.Called(&p.entry.call, " at "), does, x.hi-x.lo, w.Called(&o.entry.call, " at "), did, o.target)
 }
 
@@ -304,7 +304,7 @@ func (c *origin) unchanged(p *Pending, end Call) error {
 		n += m.Len()
 	}
 	w := p.w
-	return fail(class.RMAConflict, "the %d bytes here that %s sends to %s have changed before %s: until then they belong to the operation",
+	return class.Errorf(class.RMAConflict, "the %d bytes here that %s sends to %s have changed before %s: until then they belong to the operation",
 		n, w.Called(&p.entry.call, " at "), p.where(), w.Called(&end, " at "))
 }
 

@@ -231,7 +231,7 @@ func (w *Window) conflictError(target int, c, other *entry, where span) error {
 	case its.epoch == Start:
 		why = " in the same epoch of Post"
 	}
-	return fail(class.RMAConflict, "%s: %s conflicts with %s%s", w.bytes(target, where), mine.text(), its.text(), why)
+	return class.Errorf(class.RMAConflict, "%s: %s conflicts with %s%s", w.bytes(target, where), mine.text(), its.text(), why)
 }
 
 // notAttachedError is the error of an access to memory of a dynamic window that, according to the
@@ -248,7 +248,7 @@ func (w *Window) notAttachedError(p *Pending, answer []byte) error {
 	if near := p2p.Printable(answer[16:]); near != "" {
 		text += "; " + near
 	}
-	return fail(class.RMARange, "%s", text)
+	return class.Errorf(class.RMARange, "%s", text)
 }
 
 // bytes describes a piece of the memory of a rank.

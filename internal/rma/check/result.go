@@ -109,7 +109,7 @@ func (c *origin) deliverChecked(p *Pending, end Call) (err error) {
 	}
 	if p.result.stored() {
 		w := p.w
-		err = fail(class.RMAConflict, "the %d bytes here that %s fetches from %s into have been stored to before %s: until then they belong to the operation",
+		err = class.Errorf(class.RMAConflict, "the %d bytes here that %s fetches from %s into have been stored to before %s: until then they belong to the operation",
 			len(p.result.data), w.Called(&p.entry.call, " at "), p.where(), w.Called(&end, " at "))
 	}
 	c.deliver(p)

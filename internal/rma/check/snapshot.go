@@ -147,7 +147,7 @@ func (w *Window) changed(epoch Epoch, end Call) error {
 	if epoch == Start {
 		which = "in the same epoch of Post"
 	}
-	return fail(class.RMAConflict, "%s have changed since %s, before %s: a store here, %s, conflicts with it",
+	return class.Errorf(class.RMAConflict, "%s have changed since %s, before %s: a store here, %s, conflicts with it",
 		w.bytes(w.host.Comm().Rank, found.at), found.entry.text(), w.Called(&end, " at "), which)
 }
 

@@ -1,7 +1,6 @@
 package check
 
 import (
-	"fmt"
 	"sync"
 
 	"github.com/halo-mpi/halo/internal/class"
@@ -252,7 +251,7 @@ func (w *Window) Made(call Call) {
 
 // OutOfRange is the error of a call that accesses memory outside of the window.
 func (w *Window) OutOfRange(call Call, cause error) error {
-	return fail(class.RMARange, "%v: %s, the window was made at %s", cause, w.Called(&call, " is at "), w.Where(&w.made))
+	return class.Errorf(class.RMARange, "%v: %s, the window was made at %s", cause, w.Called(&call, " is at "), w.Where(&w.made))
 }
 
 // Lost notes that a member has died. The lock is held.
@@ -267,11 +266,6 @@ func (w *Window) Renew() {
 	places, off := w.places, w.snapshots.off
 	w.log, w.origin = newLog(), newOrigin()
 	w.places, w.snapshots.off = places, off
-}
-
-// fail makes an error of a class.
-func fail(c class.Class, format string, args ...any) error {
-	return &class.Error{Class: c, Text: fmt.Sprintf(format, args...)}
 }
 
 // first returns the first error that is not nil.

@@ -1,7 +1,6 @@
 package syncobject
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/halo-mpi/halo/internal/class"
@@ -30,10 +29,10 @@ type Object struct {
 // serial counts the objects that it has made.
 func (t *Table) Alloc(n int, window uint64, process uint16, serial *uint64) ([]Handle, error) {
 	if n < 0 {
-		return nil, fail(class.Count, "%d synchronisation objects", n)
+		return nil, class.Errorf(class.Count, "%d synchronisation objects", n)
 	}
 	if n > Max-len(t.objects) {
-		return nil, fail(class.NoMem, "%d synchronisation objects beside %d, at most %d", n, len(t.objects), Max)
+		return nil, class.Errorf(class.NoMem, "%d synchronisation objects beside %d, at most %d", n, len(t.objects), Max)
 	}
 	if t.objects == nil {
 		t.objects = make(map[Handle]*Object, n)
@@ -83,14 +82,9 @@ func (t *Table) Free(list []Handle) error {
 func (t *Table) free(list []Handle, i int) error {
 	switch o := t.objects[list[i]]; {
 	case o.active != nil:
-		return fail(class.Request, "object %d: its request is active: wait for it first", i)
+		return class.Errorf(class.Request, "object %d: its request is active: wait for it first", i)
 	case o.freed:
-		return fail(class.Arg, "object %d is object %d as well", i, slices.Index(list, list[i]))
+		return class.Errorf(class.Arg, "object %d is object %d as well", i, slices.Index(list, list[i]))
 	}
 	return nil
-}
-
-// fail makes an error of a class.
-func fail(c class.Class, format string, args ...any) error {
-	return &class.Error{Class: c, Text: fmt.Sprintf(format, args...)}
 }

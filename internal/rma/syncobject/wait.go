@@ -23,9 +23,9 @@ type Wait struct {
 func NewWait(o *Object, counter *shmfmt.Counter, count int64, restart, strict bool) (*Wait, error) {
 	switch {
 	case count < 0:
-		return nil, fail(class.Count, "%d signals to wait for", count)
+		return nil, class.Errorf(class.Count, "%d signals to wait for", count)
 	case o.active != nil:
-		return nil, fail(class.Request, "another request of the synchronisation object is active")
+		return nil, class.Errorf(class.Request, "another request of the synchronisation object is active")
 	}
 	if strict {
 		counter.Add(-counter.Value())
@@ -46,9 +46,9 @@ func (q *Wait) Take() int64 {
 func (q *Wait) Begin(value int64) error {
 	switch o := q.object; {
 	case o.freed:
-		return fail(class.Request, "the synchronisation object has been freed")
+		return class.Errorf(class.Request, "the synchronisation object has been freed")
 	case o.active != nil && o.active != q:
-		return fail(class.Request, "another request of the synchronisation object is active")
+		return class.Errorf(class.Request, "another request of the synchronisation object is active")
 	default:
 		o.active = q
 	}
@@ -62,7 +62,7 @@ func (q *Wait) Begin(value int64) error {
 	}
 	q.again = value <= 0
 	if value > 0 {
-		return fail(class.WinCounter, "%d signals came before Start, which sets the counter to %d: they are lost", value, q.count)
+		return class.Errorf(class.WinCounter, "%d signals came before Start, which sets the counter to %d: they are lost", value, q.count)
 	}
 	return nil
 }
@@ -81,10 +81,10 @@ func (q *Wait) Finish(err error) (failed error, again bool) {
 	}
 	switch {
 	case q.strict && early > 0:
-		err = fail(class.WinCounter, "the counter is %d: %d signals more than the %d that were waited for", -early, early, q.count)
+		err = class.Errorf(class.WinCounter, "the counter is %d: %d signals more than the %d that were waited for", -early, early, q.count)
 	case !q.strict && max(early, q.early) > q.count:
 		early = max(early, q.early)
-		err = fail(class.WinCounter, "the counter is %d: it has been signalled %d times more than is waited for, and its count is %d", -early, early, q.count)
+		err = class.Errorf(class.WinCounter, "the counter is %d: it has been signalled %d times more than is waited for, and its count is %d", -early, early, q.count)
 	}
 	return err, q.restart
 }
