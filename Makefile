@@ -143,7 +143,7 @@ unit:
 #
 # The shadow memory of the detector is in huge pages. In small ones each page is first mapped by a read, and
 # the first write to it interrupts all other cores.
-UNDETECTED = /abi$$|/abi/(generate|lib|unwind)$$|/bench/(compare|loadedcore)$$|/cmd/halo$$|/conformance/run$$|/examples$$|/gen$$|/internal/(cname|dtype/dtypetest|frame|leftover|lines|lint|match|peers|planted/find|proc/waitsim|rma/memhandle|rma/syncobject|topology|wire)$$
+UNDETECTED = /abi$$|/abi/(generate|lib|unwind)$$|/bench/(compare|loadedcore)$$|/cmd/halo$$|/conformance/run$$|/examples$$|/gen$$|/internal/(call|cname|dtype/dtypetest|frame|leftover|lines|lint|match|peers|planted/find|proc/waitsim|rma/memhandle|rma/syncobject|topology|wire)$$
 race:
 	GORACE='atexit_sleep_ms=0 no_huge_pages_for_shadow=0' $(GO) test -race -buildmode=exe $(TESTFLAGS) $$($(call first,./mpi ./internal/launch ./internal/coll ./internal/fabric/tcp ./internal/rma ./internal/p2p ./internal/shmfmt ./mpi/histories) | grep -vE '$(UNDETECTED)')
 

@@ -2,6 +2,7 @@ package abi
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed" // the tables
 	"encoding/csv"
 	"fmt"
@@ -11,6 +12,9 @@ import (
 
 //go:embed procedures.csv
 var procedures []byte
+
+//go:embed calls.csv
+var calls []byte
 
 //go:embed constants.csv
 var constants []byte
@@ -24,8 +28,26 @@ type Procedure struct {
 	Returns string
 	Params  []Param
 	Call    string     // "" if the engine does not implement the procedure
+	Go      string     // the name in Go
 	Large   *Procedure // the form with large counts, nil if there is none
 	Number  int        // position in the table, not counting the large forms
+}
+
+// Identifier returns the name of a procedure without the prefix and the underscores, as in SendInit for
+// MPI_Send_init.
+func (p *Procedure) Identifier() string {
+	var b strings.Builder
+	for _, word := range strings.Split(p.Name, "_")[1:] {
+		b.WriteString(strings.ToUpper(word[:1]) + word[1:])
+	}
+	return b.String()
+}
+
+// Call is one row of calls.csv: a call that is not a procedure's.
+type Call struct {
+	Identifier string
+	Go         string // the name in Go
+	C          string // the procedure of C that it is a form of, "" if there is none
 }
 
 // Constant is one row of constants.csv.
@@ -51,14 +73,15 @@ type Callback struct {
 // Procedures returns the rows of the table. A form with large counts is the Large of the
 // form without, or a row of its own if there is no form without that has as many parameters.
 func Procedures() ([]*Procedure, error) {
-	rows, err := rows("procedures.csv", procedures, 4)
+	rows, err := rows("procedures.csv", procedures, 5)
 	if err != nil {
 		return nil, err
 	}
 	var list []*Procedure
 	named := map[string]*Procedure{}
 	for _, r := range rows {
-		p := &Procedure{Name: r[0], Returns: r[1], Call: r[3]}
+		p := &Procedure{Name: r[0], Returns: r[1], Call: r[3], Go: r[4]}
+		p.Go = cmp.Or(p.Go, p.Identifier())
 		p.Params, err = parseParams(r[2])
 		if err != nil {
 			return nil, fmt.Errorf("procedures.csv: %s: %w", p.Name, err)
@@ -73,6 +96,19 @@ func Procedures() ([]*Procedure, error) {
 		}
 		p.Number = len(list)
 		list = append(list, p)
+	}
+	return list, nil
+}
+
+// Calls returns the calls that are not a procedure's.
+func Calls() ([]Call, error) {
+	rows, err := rows("calls.csv", calls, 3)
+	if err != nil {
+		return nil, err
+	}
+	var list []Call
+	for _, r := range rows {
+		list = append(list, Call{Identifier: r[0], Go: cmp.Or(r[1], r[0]), C: r[2]})
 	}
 	return list, nil
 }

@@ -3,7 +3,12 @@
 // launcher for messages about ranks that are programs in C.
 package cname
 
-import "strings"
+import (
+	"sort"
+	"strings"
+
+	"github.com/halo-mpi/halo/internal/call"
+)
 
 // Plain returns the name of a procedure without prefix and underscores, in lower case. So it equals
 // the name of the call in Go except for capitals.
@@ -14,27 +19,20 @@ func Plain(name string) string {
 
 // Find returns the procedure whose plain name is word, ignoring case; "" if there is none.
 //
-// It is a binary search in the text of all names. A map would take memory in every process that has
-// an error.
+// It is a binary search in the procedures, which are ordered by plain name. A map would take memory in every
+// process that has an error.
 func Find(word string) string {
 	word = strings.ToLower(word)
 	if name := other(word); name != "" {
 		return name
 	}
-	for low, high := 0, len(names); low < high; {
-		begin := low + strings.LastIndexByte(names[low:(low+high)/2], '\n') + 1
-		end := begin + strings.IndexByte(names[begin:], '\n')
-		name := names[begin:end]
-		switch c := strings.Compare(Plain(name), word); {
-		case c == 0:
-			return name
-		case c < 0:
-			low = end + 1
-		default:
-			high = begin
-		}
+	i, found := sort.Find(int(call.Procedures), func(i int) int {
+		return strings.Compare(word, Plain(call.Number(i+1).C()))
+	})
+	if !found {
+		return ""
 	}
-	return ""
+	return call.Number(i + 1).C()
 }
 
 // other returns the procedure of a call whose name in Go differs from its plain name; "" for other

@@ -28,7 +28,7 @@ func layers() []layer {
 		{"node", []string{"internal/node", "internal/node/inproc", "internal/node/nodetest", "internal/pairmem"}},
 		{"transport contract", []string{"internal/fabric", "internal/fabric/fabrictest", "internal/hosttest", "internal/enginetest"}},
 		{"formats", []string{"internal/address", "internal/cname", "internal/shmfmt", "internal/wire", "internal/boot", "internal/boot/engine", "internal/boot/pmi1", "internal/boot/pmi2", "internal/boot/pmix", "internal/boot/rendezvous", "internal/boot/segment", "internal/boot/joined", "internal/callsite", "internal/frame", "internal/class", "internal/heap", "internal/hot", "internal/leftover", "internal/lines", "internal/peers", "internal/sparse", "internal/topology"}},
-		{"system", []string{"internal/sys", "internal/planted", "internal/leak", "internal/testrun", "internal/lint", "internal/unexported"}},
+		{"system", []string{"internal/sys", "internal/call", "internal/planted", "internal/leak", "internal/testrun", "internal/lint", "internal/unexported"}},
 	}
 }
 
