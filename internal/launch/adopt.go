@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/halo-mpi/halo/internal/boot"
+	"github.com/halo-mpi/halo/internal/launch/exit"
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
@@ -22,7 +23,7 @@ func adopt(program string) int {
 	link, err := sys.NewLink(boot.AdoptFD)
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "halo: %v\n", err)
-		return statusLauncher
+		return exit.Launcher
 	}
 	// What the environment says of hosts, such as the allocation of a batch system, holds for what is spawned.
 	spec, err := Parse([]string{"-n", "1", "-path", "/", "--", program})
@@ -37,7 +38,7 @@ func adopt(program string) int {
 	}
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "halo: %v\n", err)
-		return statusLauncher
+		return exit.Launcher
 	}
 	defer j.agent.retire()
 	if a := spec.Allocation; hosts != nil {
@@ -77,7 +78,7 @@ func (j *job) orphaned() {
 	j.running--
 	j.drain()
 	if !r.finalized {
-		j.end(statusLauncher, "")
+		j.end(exit.Launcher, "")
 		return
 	}
 	time.AfterFunc(leftoverTimeout, func() { j.post(func() { j.end(0, "") }) })

@@ -16,6 +16,7 @@ import (
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/boot/pmi1"
 	"github.com/halo-mpi/halo/internal/frame"
+	"github.com/halo-mpi/halo/internal/launch/exit"
 )
 
 // An agentProcess is the agent of a host in a process of its own: halo agent, started by ssh.
@@ -116,7 +117,7 @@ func (s *agentProcess) read(in io.Reader) {
 		body = append([]byte(nil), body...)
 		s.post(func() {
 			if err := s.do(kind, frame.Body{Left: body}); err != nil {
-				s.trouble(statusLauncher, err)
+				s.trouble(exit.Launcher, err)
 			}
 		})
 	}
@@ -248,9 +249,9 @@ func (s *agentProcess) ready() (err error) {
 	plan, peers := s.agent.share, s.about.peers
 	for _, r := range s.agent.ranks {
 		if err := checkApp(&plan.apps[plan.app(r)]); err != nil {
-			var start *startError
+			var start *exit.Error
 			if errors.As(err, &start) {
-				s.trouble(start.status, err)
+				s.trouble(start.Status, err)
 			}
 			return err
 		}
@@ -282,15 +283,15 @@ func checkApp(a *app) error {
 	info, err := os.Stat(a.file)
 	switch {
 	case err != nil && errors.Is(err, os.ErrNotExist):
-		return notFound("there is no program %s: it must be there under the same path as where halo run was started "+
+		return exit.NotFoundf("there is no program %s: it must be there under the same path as where halo run was started "+
 			"(copy it, let -push copy it, or build it in a directory that all hosts share)", a.file)
 	case err != nil:
-		return cannotRun("program %w", err)
+		return exit.CannotRunf("program %w", err)
 	case executable(a.file) == "":
-		return cannotRun("%s cannot be executed: its mode is %v (chmod +x?)", a.file, info.Mode())
+		return exit.CannotRunf("%s cannot be executed: its mode is %v (chmod +x?)", a.file, info.Mode())
 	}
 	if info, err := os.Stat(a.dir); a.dir != "" && (err != nil || !info.IsDir()) {
-		return cannotRun("there is no directory %s: name one that all hosts have by -wdir", a.dir)
+		return exit.CannotRunf("there is no directory %s: name one that all hosts have by -wdir", a.dir)
 	}
 	return nil
 }

@@ -13,6 +13,8 @@ import (
 
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/frame"
+	"github.com/halo-mpi/halo/internal/launch/exit"
+	"github.com/halo-mpi/halo/internal/launch/wording"
 )
 
 // A job starts in three steps: the launcher starts agents on all other hosts at the same time,
@@ -97,9 +99,9 @@ func (j *job) stay(h *host, s *share) error {
 			continue
 		}
 		if info, err := os.Stat(dir); err != nil {
-			return cannotRun("-wdir: %w", err)
+			return exit.CannotRunf("-wdir: %w", err)
 		} else if !info.IsDir() {
-			return cannotRun("-wdir: %s is not a directory", dir)
+			return exit.CannotRunf("-wdir: %s is not a directory", dir)
 		}
 	}
 	h.node, h.ready, h.reached = j.agent, true, true
@@ -139,7 +141,7 @@ func (j *job) advance() {
 		if len(j.hosts) == 1 {
 			j.hosts[0].reached = true
 		} else if err := j.reach(); err != nil {
-			j.end(statusLauncher, "%v", err)
+			j.end(exit.Launcher, "%v", err)
 			return
 		}
 	}
@@ -150,13 +152,13 @@ func (j *job) advance() {
 	}
 	for _, h := range j.hosts {
 		if len(h.failures) > 0 {
-			j.end(statusLauncher, "%s cannot reach %s: is a firewall between them? -iface names the network that the ranks shall use",
+			j.end(exit.Launcher, "%s cannot reach %s: is a firewall between them? -iface names the network that the ranks shall use",
 				h.name, strings.Join(h.failures, ", "))
 			return
 		}
 	}
 	if err := j.begin(); err != nil {
-		j.end(statusLauncher, "%v", err)
+		j.end(exit.Launcher, "%v", err)
 	}
 }
 
@@ -232,7 +234,7 @@ func (j *job) unreached(timeout time.Duration) {
 			if said := cmp.Or(r.said.String(), r.last); said != "" {
 				text += ": " + said
 			}
-			if banner := oneLine(r.banner); banner != "" {
+			if banner := wording.OneLine(r.banner); banner != "" {
 				text += fmt.Sprintf("; it printed %.200q", banner)
 			}
 			silent = append(silent, text+")")
@@ -242,7 +244,7 @@ func (j *job) unreached(timeout time.Duration) {
 			silent = append(silent, h.name+" (it tries to reach the other hosts)")
 		}
 	}
-	j.end(statusLauncher, "not ready within %v: %s; -ssh-timeout gives hosts more time", timeout, strings.Join(silent, ", "))
+	j.end(exit.Launcher, "not ready within %v: %s; -ssh-timeout gives hosts more time", timeout, strings.Join(silent, ", "))
 }
 
 // begin starts all ranks, without waiting for any.
@@ -263,9 +265,9 @@ func (j *job) begin() error {
 		return err
 	}
 	if j.several() {
-		j.verbosely("job %s: %s on %s, fabric %s", j.id, count(len(j.ranks), "rank"), count(len(j.hosts), "host"), j.fabric)
+		j.verbosely("job %s: %s on %s, fabric %s", j.id, wording.Count(len(j.ranks), "rank"), wording.Count(len(j.hosts), "host"), j.fabric)
 	} else {
-		j.verbosely("job %s: %s on %s, %s, fabric %s", j.id, count(len(j.ranks), "rank"), j.hosts[0].name, count(j.agent.cores, "core"), j.fabric)
+		j.verbosely("job %s: %s on %s, %s, fabric %s", j.id, wording.Count(len(j.ranks), "rank"), j.hosts[0].name, wording.Count(j.agent.cores, "core"), j.fabric)
 	}
 	if j.why != "" {
 		j.verbosely("%s", j.why)

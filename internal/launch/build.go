@@ -16,6 +16,7 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/halo-mpi/halo/internal/launch/exit"
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
@@ -111,17 +112,17 @@ func (b *builder) one(p *program, out string) error {
 	}
 	b.mu.Unlock()
 	if err != nil {
-		return cannotRun("building %s: %w", name, err)
+		return exit.CannotRunf("building %s: %w", name, err)
 	}
 	err = cmd.Wait()
 	b.mu.Lock()
 	delete(b.running, cmd.Process.Pid)
 	b.mu.Unlock()
 	if err != nil {
-		return cannotRun("building Go package %s failed, see above (go %s: %v)", name, args[0], err)
+		return exit.CannotRunf("building Go package %s failed, see above (go %s: %v)", name, args[0], err)
 	}
 	if executable(out) == "" {
-		return cannotRun("building Go package %s gave no program: is it a package main?", name)
+		return exit.CannotRunf("building Go package %s gave no program: is it a package main?", name)
 	}
 	return nil
 }

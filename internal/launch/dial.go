@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/halo-mpi/halo/internal/launch/exit"
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
@@ -91,7 +92,7 @@ func (r *remote) dialled() {
 		return
 	}
 	if err := r.job.dial(); err != nil {
-		r.job.end(statusLauncher, "%v", err)
+		r.job.end(exit.Launcher, "%v", err)
 	}
 }
 
@@ -159,7 +160,7 @@ func (r *remote) again() bool {
 			}
 			j.undialled = append(j.undialled, r)
 			if err := j.dial(); err != nil {
-				j.end(statusLauncher, "%v", err)
+				j.end(exit.Launcher, "%v", err)
 			}
 		})
 	})

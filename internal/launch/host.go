@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/halo-mpi/halo/internal/boot"
+	"github.com/halo-mpi/halo/internal/launch/exit"
+	"github.com/halo-mpi/halo/internal/launch/wording"
 )
 
 // A host is one host of the job as the launcher's loop sees it.
@@ -47,7 +49,7 @@ func (h *host) String() string {
 	for _, r := range h.ranks {
 		list = append(list, r.index)
 	}
-	return h.name + " (" + numbered("rank", list) + ")"
+	return h.name + " (" + wording.Numbered("rank", list) + ")"
 }
 
 // gone reports whether the host is out of reach.
@@ -70,7 +72,7 @@ func (f *family) checkBeats() {
 				continue
 			}
 			if silent := r.pulse.since(); r.greeted && silent > r.pulse.limit() {
-				r.lose(statusLauncher, "%s has sent nothing for %v: it is down, or the connection is cut",
+				r.lose(exit.Launcher, "%s has sent nothing for %v: it is down, or the connection is cut",
 					h, silent.Round(100*time.Millisecond))
 			}
 		}

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/halo-mpi/halo/internal/boot"
+	"github.com/halo-mpi/halo/internal/launch/exit"
+	"github.com/halo-mpi/halo/internal/launch/wording"
 	"github.com/halo-mpi/halo/internal/planted"
 )
 
@@ -182,7 +184,7 @@ func (j *job) isRunning(r *rank, pid int, cpus []int) {
 	r.pid = pid
 	on := "any core"
 	if len(cpus) > 0 {
-		on = numbered("core", cpus)
+		on = wording.Numbered("core", cpus)
 	}
 	if j.several() {
 		on += " of " + r.host.name
@@ -202,7 +204,7 @@ func (j *job) failed(rank int, why string) {
 			j.running--
 		}
 	}
-	j.end(statusCannotRun, "%s", why)
+	j.end(exit.CannotRun, "%s", why)
 	if j.running == 0 {
 		j.lastEnded()
 	}

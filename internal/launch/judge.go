@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/halo-mpi/halo/internal/boot"
+	"github.com/halo-mpi/halo/internal/launch/exit"
+	"github.com/halo-mpi/halo/internal/launch/wording"
 )
 
 // decideExit decides what the end of a rank means for the job, after all frames of the rank
@@ -162,7 +164,7 @@ func (j *job) linkFailed(r *rank, err error) {
 	var version *boot.VersionError
 	var far refusal
 	if errors.As(err, &version) || errors.As(err, &far) {
-		r.fault, r.faultStatus = fmt.Sprintf("%s cannot join the job: %v", j.name(r), err), statusCannotRun
+		r.fault, r.faultStatus = fmt.Sprintf("%s cannot join the job: %v", j.name(r), err), exit.CannotRun
 	} else {
 		r.fault, r.faultStatus = fmt.Sprintf("%s broke the protocol of the launcher; the job was ended (%v)", j.name(r), err), 1
 	}
@@ -205,7 +207,7 @@ const (
 
 func (j *job) timeout() {
 	if !j.begun {
-		j.end(statusTimeout, "the hosts of the job were not ready within %s", j.spec.limit())
+		j.end(exit.Timeout, "the hosts of the job were not ready within %s", j.spec.limit())
 	}
 	if j.family.alive() == 0 {
 		return
@@ -219,11 +221,11 @@ func (j *job) timeout() {
 			}
 		}
 		if alive != nil {
-			parts = append(parts, numbered("rank", alive)+k.of())
+			parts = append(parts, wording.Numbered("rank", alive)+k.of())
 		}
 	}
 	j.show(func() {
-		j.end(statusTimeout, "the job did not end within %s, and was ended; still running: %s",
+		j.end(exit.Timeout, "the job did not end within %s, and was ended; still running: %s",
 			j.spec.limit(), strings.Join(parts, ", "))
 	})
 }
@@ -257,30 +259,9 @@ func (j *job) countLoss(errs ...error) {
 // writes to a closed pipe, or that of a failure of the launcher.
 func lossStatus(err error) int {
 	if errors.Is(err, syscall.EPIPE) {
-		return statusSignalBase + int(syscall.SIGPIPE)
+		return exit.SignalBase + int(syscall.SIGPIPE)
 	}
-	return statusLauncher
-}
-
-// numbered returns a text with ascending numbers, such as "ranks 0-3, 7".
-func numbered(noun string, ranks []int) string {
-	var parts []string
-	for i := 0; i < len(ranks); {
-		k := i
-		for k+1 < len(ranks) && ranks[k+1] == ranks[k]+1 {
-			k++
-		}
-		if k > i {
-			parts = append(parts, fmt.Sprintf("%d-%d", ranks[i], ranks[k]))
-		} else {
-			parts = append(parts, fmt.Sprint(ranks[i]))
-		}
-		i = k + 1
-	}
-	if len(ranks) != 1 {
-		noun += "s"
-	}
-	return noun + " " + strings.Join(parts, ", ")
+	return exit.Launcher
 }
 
 // limit is the time limit of the job as its user has set it, for messages.

@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/halo-mpi/halo/internal/launch/exit"
+	"github.com/halo-mpi/halo/internal/launch/wording"
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
@@ -61,7 +63,7 @@ func (j *job) escalate(s syscall.Signal, grace time.Duration) {
 	if j.ending || j.family.alive() == 0 {
 		return
 	}
-	j.end(statusSignalBase+int(s), "the job was killed: %s did not end within %v of %s (-grace)", j.living(), grace, sys.SignalName(s))
+	j.end(exit.SignalBase+int(s), "the job was killed: %s did not end within %v of %s (-grace)", j.living(), grace, sys.SignalName(s))
 	j.forwardAll(syscall.SIGKILL)
 }
 
@@ -87,7 +89,7 @@ func (j *job) alive() string {
 		if list == nil {
 			continue
 		}
-		text := numbered("rank", list) + j.of()
+		text := wording.Numbered("rank", list) + j.of()
 		if j.several() {
 			text += " on " + h.name
 		}

@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/halo-mpi/halo/internal/launch/exit"
+	"github.com/halo-mpi/halo/internal/launch/wording"
 )
 
 // loaderAdvice explains why r ended with status 127 before it called Init: the dynamic loader
@@ -22,13 +25,13 @@ func loaderAdvice(j *job, r *rank) string {
 	if !r.lost() {
 		return ""
 	}
-	return fmt.Sprintf("%s (%s) exited with status %d before %s: %s", numbered("rank", list), r.host.name, statusNotFound, j.nameOfInit(r),
+	return fmt.Sprintf("%s (%s) exited with status %d before %s: %s", wording.Numbered("rank", list), r.host.name, exit.NotFound, j.nameOfInit(r),
 		notLoaded(j.appOf(r.index).file))
 }
 
 // lost reports whether the process ended as one whose loader or shell found something missing.
 func (r *rank) lost() bool {
-	return r.ended && !r.joined && !r.status.Signaled() && r.status.ExitStatus() == statusNotFound
+	return r.ended && !r.joined && !r.status.Signaled() && r.status.ExitStatus() == exit.NotFound
 }
 
 // notLoaded says what may be missing when a program ends with status 127. For a dynamically

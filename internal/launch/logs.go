@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/halo-mpi/halo/internal/launch/exit"
+	"github.com/halo-mpi/halo/internal/launch/wording"
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
@@ -48,7 +50,7 @@ func (j *job) sinkFor(r *rank, which int) *sink {
 	}
 	file, err := os.Create(name)
 	if err != nil {
-		j.end(statusLauncher, "the file for the output of rank %d cannot be made: %v", r.index, err)
+		j.end(exit.Launcher, "the file for the output of rank %d cannot be made: %v", r.index, err)
 		return []*sink{j.stdout, j.stderr}[which]
 	}
 	if j.logs == nil {
@@ -89,7 +91,7 @@ func (j *job) exits() string {
 		if s.Signaled() {
 			how = sys.SignalName(s.Signal())
 		}
-		parts = append(parts, fmt.Sprintf("%s: %s", numbered("rank", by[s]), how))
+		parts = append(parts, fmt.Sprintf("%s: %s", wording.Numbered("rank", by[s]), how))
 	}
 	return "exit codes: " + strings.Join(parts, "; ")
 }

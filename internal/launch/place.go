@@ -5,6 +5,8 @@ package launch
 import (
 	"fmt"
 	"strings"
+
+	"github.com/halo-mpi/halo/internal/launch/wording"
 )
 
 // place decides on which host each rank runs. hosts are the hosts that get ranks, in
@@ -66,7 +68,7 @@ func newPlacer(list []HostSlots, ranks int, byNode, oversubscribe bool) (*placer
 	}
 	if open == 0 && ranks > stated && !oversubscribe {
 		return nil, fmt.Errorf("%s, but the hosts have %s (%s): name more, or allow it by -oversubscribe",
-			count(ranks, "rank"), count(stated, "slot"), describe(list))
+			wording.Count(ranks, "rank"), wording.Count(stated, "slot"), describe(list))
 	}
 	share := max(0, ranks-stated)
 	for i := range p.list {

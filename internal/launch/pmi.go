@@ -11,6 +11,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/boot/pmi1"
+	"github.com/halo-mpi/halo/internal/launch/exit"
 )
 
 // Programs of MPICH and Intel MPI are ranks under this launcher like Halo's own. They speak PMI-1 on
@@ -187,7 +188,7 @@ func (j *job) mixed(r *rank) bool {
 	if halo.pmi == mpich.pmi {
 		return false
 	}
-	j.end(statusCannotRun, "%s is a program of Halo, and %s one of another MPI, which has joined by PMI-1; the job was ended "+
+	j.end(exit.CannotRun, "%s is a program of Halo, and %s one of another MPI, which has joined by PMI-1; the job was ended "+
 		"(one library of MPI for all ranks of a job)", j.name(halo), j.name(mpich))
 	return true
 }

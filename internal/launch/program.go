@@ -10,6 +10,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/halo-mpi/halo/internal/launch/exit"
 )
 
 // A program is what a block starts: a file, or a Go package to be built.
@@ -17,23 +19,6 @@ type program struct {
 	file string // absolute; "" until a package is built
 	pkg  string // argument for go run; "" for a file
 	dir  string // working directory of go run
-}
-
-// A startError is the reason why a job cannot start, with the launcher's exit status.
-type startError struct {
-	status int
-	err    error
-}
-
-func (e *startError) Error() string { return e.err.Error() }
-func (e *startError) Unwrap() error { return e.err }
-
-func notFound(format string, args ...any) error {
-	return &startError{statusNotFound, fmt.Errorf(format, args...)}
-}
-
-func cannotRun(format string, args ...any) error {
-	return &startError{statusCannotRun, fmt.Errorf(format, args...)}
 }
 
 // find looks up the program of a block: as given, then in -path, then in PATH.
@@ -74,7 +59,7 @@ func find(b *Block) (*program, error) {
 	if strings.ContainsRune(name, filepath.Separator) {
 		where = "there is no such file or directory"
 	}
-	return nil, notFound("program %q not found: %s; is it built, and is the name right?", name, where)
+	return nil, exit.NotFoundf("program %q not found: %s; is it built, and is the name right?", name, where)
 }
 
 // given checks whether name itself is a program; nil means that the search continues.
@@ -83,7 +68,7 @@ func given(name string) (*program, error) {
 	explicit := strings.ContainsRune(name, filepath.Separator) || name == "." || name == ".."
 	switch {
 	case err != nil && explicit && !errors.Is(err, fs.ErrNotExist):
-		return nil, cannotRun("program %q: %w", name, err)
+		return nil, exit.CannotRunf("program %q: %w", name, err)
 	case err != nil:
 		return nil, nil
 	case info.IsDir():
@@ -96,12 +81,12 @@ func given(name string) (*program, error) {
 			return goPackage(".", dir)
 		}
 		if explicit {
-			return nil, cannotRun("%q is a directory without Go files: name a program", name)
+			return nil, exit.CannotRunf("%q is a directory without Go files: name a program", name)
 		}
 	case executable(name) != "":
 		return &program{file: executable(name)}, nil
 	case explicit:
-		return nil, cannotRun("%q cannot be executed: its mode is %v (chmod +x?)", name, info.Mode())
+		return nil, exit.CannotRunf("%q cannot be executed: its mode is %v (chmod +x?)", name, info.Mode())
 	}
 	return nil, nil
 }
@@ -133,7 +118,7 @@ func importPath(name string) bool {
 
 func goPackage(pkg, dir string) (*program, error) {
 	if _, err := exec.LookPath("go"); err != nil {
-		return nil, cannotRun("%q is a Go package, but the go command is not in PATH: build it elsewhere and name the binary", pkg)
+		return nil, exit.CannotRunf("%q is a Go package, but the go command is not in PATH: build it elsewhere and name the binary", pkg)
 	}
 	return &program{pkg: pkg, dir: dir}, nil
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/halo-mpi/halo/internal/launch/wording"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
@@ -111,7 +112,7 @@ func (s *JobState) Write(w io.Writer) error {
 		spawned = ", spawned by job " + parent
 	}
 	fmt.Fprintf(&b, "job %s: %s, fabric %s, %s pid %d, started %s ago%s: %s\n",
-		s.Job, count(s.Size, "rank"), s.Fabric, who, s.Launcher, ago(s.Seen.Sub(s.Started)), spawned, s.Command)
+		s.Job, wording.Count(s.Size, "rank"), s.Fabric, who, s.Launcher, ago(s.Seen.Sub(s.Started)), spawned, s.Command)
 	fmt.Fprintf(&b, "%5s %8s  %-8s %9s  %7s  %s\n", "RANK", "PID", "STATE", "CPU", "SINCE", "WAITS FOR")
 	for i := range s.Ranks {
 		r := &s.Ranks[i]
@@ -168,14 +169,6 @@ func (s *JobState) parent() string {
 		return ""
 	}
 	return s.Job[:at]
-}
-
-// count returns a text such as "1 thing" or "2 things".
-func count(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
 }
 
 // ago formats a duration in at most six characters. Negative durations, after a clock

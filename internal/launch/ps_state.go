@@ -13,6 +13,7 @@ import (
 	"github.com/halo-mpi/halo/internal/boot/segment"
 	"github.com/halo-mpi/halo/internal/callsite"
 	"github.com/halo-mpi/halo/internal/cname"
+	"github.com/halo-mpi/halo/internal/launch/wording"
 	"github.com/halo-mpi/halo/internal/lines"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/sys"
@@ -65,7 +66,7 @@ func newJobState(h *shmfmt.NotesHeader, views []shmfmt.NoteView, now time.Time, 
 	}
 	for i := range s.Ranks {
 		if r := &s.Ranks[i]; r.stage == shmfmt.StageInit && r.State != stateEnded && len(outside) > 0 {
-			r.Detail = numbered("rank", outside) + " did not call it yet"
+			r.Detail = wording.Numbered("rank", outside) + " did not call it yet"
 		}
 	}
 	return s

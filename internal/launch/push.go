@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/halo-mpi/halo/internal/frame"
+	"github.com/halo-mpi/halo/internal/launch/exit"
 )
 
 // With -push the programs of a job need not be on the other hosts. An agent that gets its share of the
@@ -39,7 +40,7 @@ func pushes(apps []app) (list []pushedFile, err error) {
 		known[a.file] = true
 		info, err := os.Stat(a.file)
 		if err != nil {
-			return nil, cannotRun("-push: %w", err)
+			return nil, exit.CannotRunf("-push: %w", err)
 		}
 		list = append(list, pushedFile{a.file, info.Size()})
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"syscall"
 
+	"github.com/halo-mpi/halo/internal/launch/exit"
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
@@ -39,7 +40,7 @@ type rank struct {
 // exitStatus is the status that a shell would report.
 func (r *rank) exitStatus() int {
 	if r.status.Signaled() {
-		return statusSignalBase + int(r.status.Signal())
+		return exit.SignalBase + int(r.status.Signal())
 	}
 	return r.status.ExitStatus()
 }

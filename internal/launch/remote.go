@@ -11,11 +11,12 @@ import (
 	"strings"
 	"syscall"
 	"time"
-	"unicode"
 
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/boot/pmi1"
 	"github.com/halo-mpi/halo/internal/frame"
+	"github.com/halo-mpi/halo/internal/launch/exit"
+	"github.com/halo-mpi/halo/internal/launch/wording"
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
@@ -71,7 +72,7 @@ func (r *remote) read(a *attempt) {
 	r.job.post(func() {
 		a.closed = true
 		if err != nil && r.attempt == a {
-			r.lose(statusLauncher, "%s does not keep to the protocol: %v", r.host, err)
+			r.lose(exit.Launcher, "%s does not keep to the protocol: %v", r.host, err)
 		}
 		r.ended(a)
 	})
@@ -84,7 +85,7 @@ func (r *remote) take(kind uint8, body []byte) {
 	}
 	b := frame.Body{Left: body}
 	if !r.greeted && kind != kindHello {
-		r.lose(statusLauncher, "%s does not keep to the protocol: frame of kind %d instead of a greeting", r.host, kind)
+		r.lose(exit.Launcher, "%s does not keep to the protocol: frame of kind %d instead of a greeting", r.host, kind)
 		return
 	}
 	j := r.job
@@ -94,7 +95,7 @@ func (r *remote) take(kind uint8, body []byte) {
 		return
 	case kindReady:
 		r.host.cores, r.host.addr, r.host.sshd = int(b.U32()), b.Text(), b.Text()
-		why := printable(b.Text())
+		why := wording.Printable(b.Text())
 		r.host.ready = true
 		j.verbosely("%s is ready: %d cores, address %s", r.host.name, r.host.cores, r.host.addr)
 		if why != "" {
@@ -113,7 +114,7 @@ func (r *remote) take(kind uint8, body []byte) {
 		return
 	case kindTrouble:
 		status := int(b.U32())
-		r.lose(status, "%s: %s", r.host.name, printable(string(b.Left)))
+		r.lose(status, "%s: %s", r.host.name, wording.Printable(string(b.Left)))
 		return
 	case kindDone:
 		r.finished()
@@ -150,7 +151,7 @@ func (r *remote) take(kind uint8, body []byte) {
 		}
 	}
 	if b.Bad {
-		r.lose(statusLauncher, "%s does not keep to the protocol: frame of kind %d with %d bytes", r.host, kind, len(body))
+		r.lose(exit.Launcher, "%s does not keep to the protocol: frame of kind %d with %d bytes", r.host, kind, len(body))
 	}
 }
 
@@ -165,7 +166,7 @@ func (r *remote) report(kind uint8, rank int, b *frame.Body) {
 		}
 		j.isRunning(j.ranks[rank], pid, cpus)
 	case kindFailed:
-		j.failed(rank, printable(string(b.Left)))
+		j.failed(rank, wording.Printable(string(b.Left)))
 	case kindJoined:
 		j.joined(rank, decodeJoining(int(b.U32())))
 	case kindInit:
@@ -196,7 +197,7 @@ func (r *remote) report(kind uint8, rank int, b *frame.Body) {
 		j.aborted(rank, code, string(b.Left))
 	case kindLinkEnded:
 		var err error
-		switch how, text := b.U32(), printable(string(b.Left)); how {
+		switch how, text := b.U32(), wording.Printable(string(b.Left)); how {
 		case linkBroken:
 			err = errors.New(text)
 		case linkVersion:
@@ -205,10 +206,10 @@ func (r *remote) report(kind uint8, rank int, b *frame.Body) {
 		j.linkEnded(rank, err)
 	case kindOther:
 		runs := b.U32() != 0
-		j.other(rank, printable(string(b.Left)), runs)
+		j.other(rank, wording.Printable(string(b.Left)), runs)
 	case kindEnded:
 		status := syscall.WaitStatus(b.U32())
-		j.ended(rank, status, printable(string(b.Left)))
+		j.ended(rank, status, wording.Printable(string(b.Left)))
 	case kindOutput:
 		if f := r.feeds[stream2{rank, int(b.U8())}]; f == nil || f.add(b.Left) != nil {
 			b.Bad = true
@@ -232,13 +233,13 @@ func (r *remote) greet(b *frame.Body) {
 	version, others := b.U16(), b.Text()
 	own := boot.Versions()
 	bad := b.Bad
-	build := printable(b.Text()) // "" from agents of older versions
+	build := wording.Printable(b.Text()) // "" from agents of older versions
 	if build == "" {
 		build = "of unknown version"
 	}
 	if bad || version != agentVersion || others != own {
-		r.lose(statusCannotRun, "%s on %s is of another version of Halo (there: %s, agent %d, %s; here: %s, agent %d, %s): install the same on all hosts",
-			r.path, r.host.name, build, version, printable(others), boot.Build(), agentVersion, own)
+		r.lose(exit.CannotRun, "%s on %s is of another version of Halo (there: %s, agent %d, %s; here: %s, agent %d, %s): install the same on all hosts",
+			r.path, r.host.name, build, version, wording.Printable(others), boot.Build(), agentVersion, own)
 		return
 	}
 	r.greeted = true
@@ -272,7 +273,7 @@ func (r *remote) ended(a *attempt) {
 	}
 	lose := func() {
 		if r.attempt == a && !r.over && !r.again() {
-			r.lose(statusLauncher, "%s", r.why())
+			r.lose(exit.Launcher, "%s", r.why())
 		}
 	}
 	switch {
@@ -375,14 +376,4 @@ func (r *remote) finish() {
 		return
 	}
 	r.out.send(frame.New(kindFinish).Bytes())
-}
-
-// printable removes characters that cannot be shown in one line.
-func printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) || r == unicode.ReplacementChar {
-			return -1
-		}
-		return r
-	}, text)
 }

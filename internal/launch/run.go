@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/halo-mpi/halo/internal/launch/exit"
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
@@ -34,16 +35,16 @@ func Run(spec *Spec) int {
 	if err == nil {
 		err = j.run(stdin)
 	}
-	var start *startError
+	var start *exit.Error
 	switch {
 	case err == nil:
 		return j.status
 	case errors.As(err, &start):
 		fmt.Fprintf(stderr, "halo: %v\n", err)
-		return start.status
+		return start.Status
 	}
 	fmt.Fprintf(stderr, "halo: %v\n", err)
-	return statusLauncher
+	return exit.Launcher
 }
 
 // defaultFabric is the best fabric of this host, and the reason if shared memory was expected
@@ -147,7 +148,7 @@ func (j *job) place() error {
 	}
 	hosts, where, err := place(&s)
 	if err != nil {
-		return &startError{statusUsage, err}
+		return &exit.Error{Status: exit.Usage, Err: err}
 	}
 	j.slots = s.room()
 	j.settle(hosts, where, here)
@@ -297,7 +298,7 @@ func (j *job) build(programs []*program, signals <-chan os.Signal) (dir string, 
 		case s := <-signals:
 			switch s := s.(syscall.Signal); s {
 			case syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT:
-				j.ending, j.status = true, statusSignalBase+int(s)
+				j.ending, j.status = true, exit.SignalBase+int(s)
 				b.stop()
 			case syscall.SIGTSTP:
 				syscall.Kill(os.Getpid(), syscall.SIGSTOP)

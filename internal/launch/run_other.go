@@ -7,13 +7,15 @@ import (
 	"io"
 	"os"
 	"runtime"
+
+	"github.com/halo-mpi/halo/internal/launch/exit"
 )
 
 // Run says that this platform cannot run jobs of several processes.
 func Run(*Spec) int {
 	fmt.Fprintf(os.Stderr, "halo: starting ranks as processes is not supported on %s yet; "+
 		"a program started by itself is a world of one, and mpi.Run makes ranks of goroutines\n", runtime.GOOS)
-	return statusLauncher
+	return exit.Launcher
 }
 
 // PS says that this platform has no jobs of several processes.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/halo-mpi/halo/internal/launch/wording"
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
@@ -122,7 +123,7 @@ func TestBinding(t *testing.T) {
 	}
 	s := newSpawner()
 	defer s.close()
-	_, list, _ := strings.Cut(numbered("cpu", s.cpus), " ")
+	_, list, _ := strings.Cut(wording.Numbered("cpu", s.cpus), " ")
 	all := "cpus " + strings.ReplaceAll(list, ", ", ",") // as the kernel writes it
 	halo(t, 0, "-n", "1", "rank", "affinity").quiet().printed(all)
 	halo(t, 0, "-n", "1", "-bind", "core", "rank", "affinity").quiet().printed(fmt.Sprint("cpus ", s.cpus[0]))

@@ -1,6 +1,10 @@
 package launch
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/halo-mpi/halo/internal/launch/exit"
+)
 
 // ways start a program on a fabric of one host, or on two hosts. Its last argument is a new folder.
 func ways(args ...string) map[string]func(t *testing.T) *run {
@@ -35,7 +39,7 @@ func TestXSES01_ProcessSetsOfTheLauncher(t *testing.T) {
 		"-n", "1", "-pset", "ice", "-pset", "ocean", sessionPath, "psets").start().wait(0).
 		printed("mpi://WORLD 3", "mpi://SELF 1", "mpi://SELF 1", "mpi://SELF 1", "host 3", "halo://app/0 2", "halo://app/1 1", "ocean 3", "ice 1")
 	for _, bad := range []string{"", "mpi://mine", "HALO://x", "a\tb"} {
-		newRun(t, "-pset", bad, sessionPath, "psets").start().wait(statusUsage).said("-pset")
+		newRun(t, "-pset", bad, sessionPath, "psets").start().wait(exit.Usage).said("-pset")
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/halo-mpi/halo/internal/launch/exit"
 	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/sys"
 )
@@ -68,7 +69,7 @@ func (j *job) signal(s syscall.Signal) {
 	switch s {
 	case syscall.SIGINT, syscall.SIGTERM:
 		if j.interrupted != 0 {
-			j.end(statusSignalBase+int(s), "the job was killed by a second signal, %s", sys.SignalName(s))
+			j.end(exit.SignalBase+int(s), "the job was killed by a second signal, %s", sys.SignalName(s))
 			j.forwardAll(syscall.SIGKILL)
 			for _, k := range j.jobs {
 				k.abandoned = k.running == 0
@@ -82,7 +83,7 @@ func (j *job) signal(s syscall.Signal) {
 			j.awaitEnd(s)
 		}
 		if !j.begun { // no rank can receive it
-			j.endInterrupted(statusSignalBase + int(s))
+			j.endInterrupted(exit.SignalBase + int(s))
 		}
 	}
 	switch {

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/halo-mpi/halo/internal/boot"
+	"github.com/halo-mpi/halo/internal/launch/exit"
+	"github.com/halo-mpi/halo/internal/launch/wording"
 	"github.com/halo-mpi/halo/internal/planted"
 )
 
@@ -65,7 +67,7 @@ func (j *job) spawn(rank int, number uint32, body []byte) {
 	if what.Timeout > 0 {
 		c.asked.timer = time.AfterFunc(what.Timeout, func() {
 			j.post(func() {
-				c.end(statusTimeout, "not all processes have called Init within %v: %s", what.Timeout, c.late())
+				c.end(exit.Timeout, "not all processes have called Init within %v: %s", what.Timeout, c.late())
 			})
 		})
 	}
@@ -155,7 +157,7 @@ func (j *job) start(programs []*program, err error) {
 		err = j.prepare(programs)
 	}
 	if err != nil {
-		j.end(statusLauncher, "%v", err)
+		j.end(exit.Launcher, "%v", err)
 		return
 	}
 	j.advance()
@@ -215,7 +217,7 @@ func (j *job) placeFree() error {
 				numbers = fmt.Sprintf("%d, or as many as %q allows,", asks.Max, asks.Soft)
 			}
 			return fmt.Errorf("no room for %s processes of %s: %s free of those of the hosts (%s); name more hosts, or allow it by -oversubscribe",
-				numbers, b.Program, count(fits, "slot"), describe(among))
+				numbers, b.Program, wording.Count(fits, "slot"), describe(among))
 		case b.N < asks.Max && q.short == "":
 			q.short = fmt.Sprintf("%d of %d processes of %s were started: %d slots are free, and the set of numbers is %q", b.N, asks.Max, b.Program, room, asks.Soft)
 		}
@@ -254,7 +256,7 @@ func (j *job) late() string {
 			list = append(list, r.index)
 		}
 	}
-	return numbered("rank", list) + " did not"
+	return wording.Numbered("rank", list) + " did not"
 }
 
 // complete answers the request for the job, when all its ranks have called Init.

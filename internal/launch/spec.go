@@ -67,14 +67,3 @@ func (s *Spec) Size() (n int) {
 	}
 	return n
 }
-
-// Exit statuses of the launcher itself, as timeout(1), env(1) and shells use
-// them. All others come from the ranks.
-const (
-	statusUsage      = 2
-	statusTimeout    = 124
-	statusLauncher   = 125 // the launcher itself failed
-	statusCannotRun  = 126 // the program cannot be executed or built
-	statusNotFound   = 127
-	statusSignalBase = 128 // plus the number of the signal that ended a rank
-)

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/halo-mpi/halo/internal/launch/wording"
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
@@ -56,13 +57,7 @@ func (t *tail) Write(b []byte) (int, error) {
 func (t *tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return oneLine(string(t.text))
-}
-
-// oneLine makes one line of printable characters from text of another program.
-func oneLine(text string) string {
-	lines := strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' })
-	return printable(strings.Join(lines, "; "))
+	return wording.OneLine(string(t.text))
 }
 
 // findMagic reads up to the start of an agent's frames. banner is the text before it, or
@@ -77,7 +72,7 @@ func findMagic(from io.Reader) (banner string, rest []byte, err error) {
 			return string(text[:at]), text[at+len(agentMagic):], nil
 		}
 		if err == nil && len(text) > bannerLimit {
-			err = fmt.Errorf("%d bytes without the greeting of a Halo agent: %q", len(text), oneLine(string(text[:80])))
+			err = fmt.Errorf("%d bytes without the greeting of a Halo agent: %q", len(text), wording.OneLine(string(text[:80])))
 		}
 		if err != nil {
 			return string(text), nil, err
@@ -130,7 +125,7 @@ func (r *remote) why() string {
 	case code == 127 || has("no such file or directory", "not found"):
 		hint = fmt.Sprintf("is halo there as %s? -halo names another path", r.path)
 	}
-	if banner := oneLine(r.banner); banner != "" {
+	if banner := wording.OneLine(r.banner); banner != "" {
 		ssh += fmt.Sprintf("; it printed %.200q", banner)
 	}
 	text := fmt.Sprintf("cannot start an agent on %s: %s", r.host.name, ssh)

@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+
+	"github.com/halo-mpi/halo/internal/launch/exit"
 )
 
 // A starter is the command that starts agents on other hosts: ssh, or that of a batch system, with
@@ -90,7 +92,7 @@ func newStarter(spec *Spec) (s *starter, why string, err error) {
 	}
 	s.file, err = exec.LookPath(s.argv[0])
 	if err != nil {
-		return nil, "", notFound("%s, which is to start agents on other hosts, was not found (-ssh names another command, -agents another way): %w", s.argv[0], err)
+		return nil, "", exit.NotFoundf("%s, which is to start agents on other hosts, was not found (-ssh names another command, -agents another way): %w", s.argv[0], err)
 	}
 	return s, why, nil
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/halo-mpi/halo/internal/frame"
+	"github.com/halo-mpi/halo/internal/launch/wording"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
@@ -216,7 +217,7 @@ func (s *JobState) tellStuck(set []RankState) string {
 	if len(ranks) == 1 {
 		return looks + s.tellChain(ranks, " waits for a rank that sends nothing any more")
 	}
-	return looks + numbered("rank", ranks) + " wait for each other" + s.tellWaits(ranks)
+	return looks + wording.Numbered("rank", ranks) + " wait for each other" + s.tellWaits(ranks)
 }
 
 // tellChain describes ranks each of which waits for the next.
