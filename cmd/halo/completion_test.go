@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/halo-mpi/halo/internal/launch"
+	"github.com/halo-mpi/halo/internal/launch/plan"
 	"github.com/halo-mpi/halo/internal/testrun"
 )
 
@@ -42,7 +42,7 @@ func TestCompletions(t *testing.T) {
 			}
 		}
 	}
-	if got := optionsOf(launch.Help("halo run")); !slices.Contains(got, "-np") || !slices.Contains(got, "-hostfile") || slices.Contains(got, "-x-") {
+	if got := optionsOf(plan.Help("halo run")); !slices.Contains(got, "-np") || !slices.Contains(got, "-hostfile") || slices.Contains(got, "-x-") {
 		t.Errorf("the options of halo run are %q", got)
 	}
 	for shell, check := range map[string][]string{"bash": {"-n"}, "zsh": {"-n"}, "fish": {"--no-execute"}} {

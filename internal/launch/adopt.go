@@ -9,6 +9,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/launch/exit"
+	"github.com/halo-mpi/halo/internal/launch/plan"
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
@@ -26,9 +27,9 @@ func adopt(program string) int {
 		return exit.Launcher
 	}
 	// What the environment says of hosts, such as the allocation of a batch system, holds for what is spawned.
-	spec, err := Parse([]string{"-n", "1", "-path", "/", "--", program})
+	spec, err := plan.Parse([]string{"-n", "1", "-path", "/", "--", program})
 	if err != nil {
-		spec = &Spec{Blocks: []Block{{N: 1, Program: program}}}
+		spec = &plan.Spec{Blocks: []plan.Block{{N: 1, Program: program}}}
 	}
 	hosts := spec.Hosts
 	spec.Hosts, spec.Timeout = nil, 0
@@ -43,17 +44,17 @@ func adopt(program string) int {
 	defer j.agent.retire()
 	if a := spec.Allocation; hosts != nil {
 		local := areLocal(hostNames(hosts))
-		if a != nil && a.self != "" {
-			local[a.self] = true
+		if a != nil && a.Self != "" {
+			local[a.Self] = true
 		}
-		j.slots = mergeHosts(renamed(hosts, local))
+		j.slots = plan.MergeHosts(renamed(hosts, local))
 	}
 	j.adopted, j.begun, j.copied, j.running = true, true, true, 1
-	j.apps = []app{{n: 1, file: program, argv: []string{program}, env: passedOn(os.Environ())}}
+	j.apps = []plan.App{{N: 1, File: program, Argv: []string{program}, Env: plan.PassedOn(os.Environ())}}
 	h := j.hosts[0]
 	h.node, h.ready, h.reached = j.agent, true, true
-	j.agent.take(&share{id: j.id, secret: j.secret, fabric: j.fabric, where: j.where, hosts: []string{h.name}, listen: boot.Loopback,
-		apps: j.apps, universe: j.universe()})
+	j.agent.take(&plan.Share{ID: j.id, Secret: j.secret, Fabric: j.fabric, Where: j.where, Hosts: []string{h.name}, Listen: boot.Loopback,
+		Apps: j.apps, Universe: j.universe()})
 	p := j.agent.procs[0]
 	j.agent.memory.Notes().Started(0, os.Getppid())
 	j.agent.running, p.session = 1, j.agent.server.Session(0, link)
@@ -85,7 +86,7 @@ func (j *job) orphaned() {
 }
 
 // hostNames returns the names of hosts.
-func hostNames(list []HostSlots) (names []string) {
+func hostNames(list []plan.HostSlots) (names []string) {
 	for _, h := range list {
 		names = append(names, h.Host)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/boot/pmi1"
 	"github.com/halo-mpi/halo/internal/boot/segment"
+	"github.com/halo-mpi/halo/internal/launch/plan"
 	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/sys"
@@ -36,7 +37,7 @@ type agent struct {
 	*children // from open on
 
 	// From take on.
-	share   *share
+	share   *plan.Share
 	ranks   []int // of this host
 	procs   []*process
 	server  *boot.Server
@@ -109,14 +110,14 @@ func (a *agent) open(mark string) (err error) {
 }
 
 // take accepts the agent's share of the job.
-func (a *agent) take(s *share) {
-	a.share, a.ranks = s, s.ranks()
-	a.memory = segment.New(s.fabric == "shm", a.ranks, segment.NewNotes(&shmfmt.NotesHeader{Size: len(s.where), Started: time.Now(),
-		Job: s.id, Fabric: s.fabric, Command: s.command()}, a.ranks))
+func (a *agent) take(s *plan.Share) {
+	a.share, a.ranks = s, s.Ranks()
+	a.memory = segment.New(s.Fabric == "shm", a.ranks, segment.NewNotes(&shmfmt.NotesHeader{Size: len(s.Where), Started: time.Now(),
+		Job: s.ID, Fabric: s.Fabric, Command: s.Command()}, a.ranks))
 	a.server = boot.NewServer(a.ranks, (*asHost)(a))
 	a.server.Plain = a.servePMI
 	for _, r := range a.ranks {
-		a.procs = append(a.procs, &process{rank: r, app: s.app(r)})
+		a.procs = append(a.procs, &process{rank: r, app: s.AppOf(r)})
 	}
 }
 
@@ -129,20 +130,20 @@ func (a *agent) start(input *os.File) error {
 	}
 	defer null.Close()
 	a.openDoor()
-	where := binding(a.share.bind, len(a.procs), a.spawner.cpus)
+	where := plan.Binding(a.share.Bind, len(a.procs), a.spawner.cpus)
 	own := os.Environ()
-	environ := make([][]string, len(a.share.apps))
-	for i := range a.share.apps {
-		environ[i] = rankEnviron(own, a.share.apps[i].env)
+	environ := make([][]string, len(a.share.Apps))
+	for i := range a.share.Apps {
+		environ[i] = plan.RankEnviron(own, a.share.Apps[i].Env)
 	}
 	a.spawner.do(func() {
 		for i, p := range a.procs {
 			from := null
-			if p.rank == a.share.reader && input != nil {
+			if p.rank == a.share.Reader && input != nil {
 				from = input
 			}
 			if err := a.startOne(p, environ[p.app], where[i], from); err != nil {
-				a.up.failed(p.rank, cannotStart(p.rank, a.share.apps[p.app].file, err))
+				a.up.failed(p.rank, cannotStart(p.rank, a.share.Apps[p.app].File, err))
 				break
 			}
 		}
@@ -183,16 +184,16 @@ func (a *agent) startOne(p *process, env []string, cpus []int, stdin *os.File) e
 		}
 		defer theirEnds[i].Close()
 	}
-	app := &a.share.apps[p.app]
+	app := &a.share.Apps[p.app]
 	self, _ := os.Executable() // ranks do without it
 	inode, err := sys.SocketInode(int(theirs.Fd()))
 	if err != nil {
 		inode = 0 // the program cannot tell whether it has the link
 	}
 	pid, err := a.spawner.start(&child{
-		file:  app.file,
-		argv:  app.argv,
-		dir:   app.dir,
+		file:  app.File,
+		argv:  app.Argv,
+		dir:   app.Dir,
 		cpus:  cpus,
 		files: []*os.File{stdin, theirEnds[0], theirEnds[1], theirs},
 		apart: len(a.ranks) <= a.ownCores(), // else ranks yield to each other, and the kernel yields only within a session
@@ -361,9 +362,9 @@ func (h *asHost) Hello(rank int, inC, world bool) (*boot.Job, error) {
 	a := (*agent)(h)
 	a.post(func() { a.hasJoined(rank, joining{inC: inC, world: world}) })
 	s := a.share
-	return &boot.Job{ID: s.id, Rank: rank, Size: len(s.where), Hosts: s.hosts, Host: s.where, Local: a.ranks,
-		Fabric: s.fabric, Listen: s.listen, Cores: a.ownCores(), Secret: s.secret, AppNum: s.app(rank), Blocks: s.blocks(),
-		Universe: s.universe, Parent: s.parent}, nil
+	return &boot.Job{ID: s.ID, Rank: rank, Size: len(s.Where), Hosts: s.Hosts, Host: s.Where, Local: a.ranks,
+		Fabric: s.Fabric, Listen: s.Listen, Cores: a.ownCores(), Secret: s.Secret, AppNum: s.AppOf(rank), Blocks: s.Blocks(),
+		Universe: s.Universe, Parent: s.Parent}, nil
 }
 
 // Spawn is called when rank asks for a job.
@@ -395,7 +396,7 @@ func (a *agent) hasJoined(rank int, how joining) {
 }
 
 // ownCores is how many cores of this host the ranks of the job may use.
-func (a *agent) ownCores() int { return max(1, a.cores-a.share.busy) }
+func (a *agent) ownCores() int { return max(1, a.cores-a.share.Busy) }
 
 // process is the process of a rank of this host.
 func (a *agent) process(rank int) *process {

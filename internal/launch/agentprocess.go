@@ -17,6 +17,7 @@ import (
 	"github.com/halo-mpi/halo/internal/boot/pmi1"
 	"github.com/halo-mpi/halo/internal/frame"
 	"github.com/halo-mpi/halo/internal/launch/exit"
+	"github.com/halo-mpi/halo/internal/launch/plan"
 )
 
 // An agentProcess is the agent of a host in a process of its own: halo agent, started by ssh.
@@ -151,7 +152,7 @@ func (s *agentProcess) do(kind uint8, b frame.Body) error {
 		if err != nil || !done {
 			return err
 		}
-		s.fetch.use(a.share.apps)
+		s.fetch.use(a.share.Apps)
 		return s.ready()
 	case kindReach:
 		var targets []target
@@ -216,26 +217,26 @@ func (s *agentProcess) do(kind uint8, b frame.Body) error {
 func (s *agentProcess) plan(body []byte) error {
 	r := frame.Body{Left: body}
 	s.about = addressing{r.Text(), r.Text(), r.Words()}
-	plan, err := decodeShare(r.Left)
+	ours, err := plan.DecodeShare(r.Left)
 	if err != nil || r.Bad || s.agent.share != nil {
 		return fmt.Errorf("the launcher's plan is broken: %v", err)
 	}
-	if err := s.agent.open(plan.mark()); err != nil {
+	if err := s.agent.open(ours.Mark()); err != nil {
 		return err
 	}
 	s.agent.warden.keep()
 	s.why = ""
-	switch plan.fabric {
+	switch ours.Fabric {
 	case "":
-		plan.fabric, s.why = defaultFabric()
+		ours.Fabric, s.why = defaultFabric()
 	case "shm":
 		if err := sharedMemory(); err != nil {
 			return err
 		}
 	}
-	s.agent.take(plan)
-	if len(plan.pushes) > 0 {
-		s.fetch, err = newFetch(plan.mark(), plan.pushes, s.agent.warden, func(index int, offset int64) {
+	s.agent.take(ours)
+	if len(ours.Pushes) > 0 {
+		s.fetch, err = newFetch(ours.Mark(), ours.Pushes, s.agent.warden, func(index int, offset int64) {
 			s.out.send(frame.New(kindWant).U32(uint32(index)).U32(uint32(offset)).U32(uint32(offset >> 32)).Bytes())
 		})
 		return err // ready follows with the last piece
@@ -246,9 +247,9 @@ func (s *agentProcess) plan(body []byte) error {
 // ready checks whether the programs can be started, opens the address on which the other hosts reach
 // this one, and tells the launcher.
 func (s *agentProcess) ready() (err error) {
-	plan, peers := s.agent.share, s.about.peers
+	ours, peers := s.agent.share, s.about.peers
 	for _, r := range s.agent.ranks {
-		if err := checkApp(&plan.apps[plan.app(r)]); err != nil {
+		if err := checkApp(&ours.Apps[ours.AppOf(r)]); err != nil {
 			var start *exit.Error
 			if errors.As(err, &start) {
 				s.trouble(start.Status, err)
@@ -256,15 +257,15 @@ func (s *agentProcess) ready() (err error) {
 			return err
 		}
 	}
-	plan.listen = boot.Loopback
-	if len(plan.hosts) > 1 || plan.far {
+	ours.Listen = boot.Loopback
+	if len(ours.Hosts) > 1 || ours.Far {
 		sshd := os.Getenv("SSH_CONNECTION")
 		if a := os.Getenv(envSrunAddress); a != "" {
 			peers = append(peers, a)
 		}
-		plan.listen, err = listenAddress(s.about.iface, sshd, true, peers)
+		ours.Listen, err = listenAddress(s.about.iface, sshd, true, peers)
 		if err == nil {
-			s.probe, err = openProbe(plan.listen, s.about.ports)
+			s.probe, err = openProbe(ours.Listen, s.about.ports)
 		}
 		if err != nil {
 			return err
@@ -279,19 +280,19 @@ func (s *agentProcess) ready() (err error) {
 }
 
 // checkApp checks whether a program can be started on this host.
-func checkApp(a *app) error {
-	info, err := os.Stat(a.file)
+func checkApp(a *plan.App) error {
+	info, err := os.Stat(a.File)
 	switch {
 	case err != nil && errors.Is(err, os.ErrNotExist):
 		return exit.NotFoundf("there is no program %s: it must be there under the same path as where halo run was started "+
-			"(copy it, let -push copy it, or build it in a directory that all hosts share)", a.file)
+			"(copy it, let -push copy it, or build it in a directory that all hosts share)", a.File)
 	case err != nil:
 		return exit.CannotRunf("program %w", err)
-	case executable(a.file) == "":
-		return exit.CannotRunf("%s cannot be executed: its mode is %v (chmod +x?)", a.file, info.Mode())
+	case executable(a.File) == "":
+		return exit.CannotRunf("%s cannot be executed: its mode is %v (chmod +x?)", a.File, info.Mode())
 	}
-	if info, err := os.Stat(a.dir); a.dir != "" && (err != nil || !info.IsDir()) {
-		return exit.CannotRunf("there is no directory %s: name one that all hosts have by -wdir", a.dir)
+	if info, err := os.Stat(a.Dir); a.Dir != "" && (err != nil || !info.IsDir()) {
+		return exit.CannotRunf("there is no directory %s: name one that all hosts have by -wdir", a.Dir)
 	}
 	return nil
 }
@@ -300,7 +301,7 @@ func checkApp(a *app) error {
 func (s *agentProcess) start() error {
 	s.probe.close()
 	var input *os.File
-	if s.agent.share.where[s.agent.share.reader] == s.agent.share.self {
+	if s.agent.share.Where[s.agent.share.Reader] == s.agent.share.Self {
 		r, w, err := os.Pipe()
 		if err != nil {
 			return err

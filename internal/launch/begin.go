@@ -14,6 +14,7 @@ import (
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/frame"
 	"github.com/halo-mpi/halo/internal/launch/exit"
+	"github.com/halo-mpi/halo/internal/launch/plan"
 	"github.com/halo-mpi/halo/internal/launch/wording"
 )
 
@@ -26,41 +27,41 @@ const reachTimeout = 30 * time.Second
 
 // prepare makes the plan, and starts agents on the other hosts.
 func (j *job) prepare(programs []*program) error {
-	settings := passedOn(os.Environ())
+	settings := plan.PassedOn(os.Environ())
 	for i, p := range programs {
 		b := &j.spec.Blocks[i]
-		j.apps = append(j.apps, app{n: b.N, file: p.file, argv: append([]string{b.Program}, b.Args...), dir: b.Dir,
-			env: append(slices.Clone(settings), b.Env...), psets: b.Psets})
+		j.apps = append(j.apps, plan.App{N: b.N, File: p.file, Argv: append([]string{b.Program}, b.Args...), Dir: b.Dir,
+			Env: append(slices.Clone(settings), b.Env...), Psets: b.Psets})
 	}
-	plan := share{id: j.id, secret: j.secret, fabric: j.fabric, bind: j.spec.Bind,
-		where: j.where, listen: boot.Loopback, universe: j.universe(), parent: j.port, far: j.far() || j.beyond(), reader: j.spec.Reader}
+	common := plan.Share{ID: j.id, Secret: j.secret, Fabric: j.fabric, Bind: j.spec.Bind,
+		Where: j.where, Listen: boot.Loopback, Universe: j.universe(), Parent: j.port, Far: j.far() || j.beyond(), Reader: j.spec.Reader}
 	for _, h := range j.hosts {
-		plan.hosts = append(plan.hosts, h.name)
+		common.Hosts = append(common.Hosts, h.name)
 	}
 	for _, h := range j.hosts {
-		s := plan
-		s.self, s.busy = h.index, j.busy(h.name, j)
+		s := common
+		s.Self, s.Busy = h.index, j.busy(h.name, j)
 		if h.index == j.here {
-			s.apps = j.apps
-			if s.far && len(j.hosts) == 1 {
-				s.listen = j.listenFar()
+			s.Apps = j.apps
+			if s.Far && len(j.hosts) == 1 {
+				s.Listen = j.listenFar()
 			}
 			if err := j.stay(h, &s); err != nil {
 				return err
 			}
 			continue
 		}
-		s.fabric = j.spec.Fabric
-		if s.fabric == "" {
-			s.fabric = "" // the best fabric of the other host
+		s.Fabric = j.spec.Fabric
+		if s.Fabric == "" {
+			s.Fabric = "" // the best fabric of the other host
 		}
 		var err error
-		s.apps, err = elsewhere(j.apps)
+		s.Apps, err = elsewhere(j.apps)
 		if err != nil {
 			return err
 		}
 		if j.spec.Push {
-			s.pushes, err = pushes(j.apps)
+			s.Pushes, err = pushes(j.apps)
 			if err != nil {
 				return err
 			}
@@ -92,9 +93,9 @@ func (j *job) reachLimit() time.Duration {
 }
 
 // stay gives the agent of this host its share.
-func (j *job) stay(h *host, s *share) error {
+func (j *job) stay(h *host, s *plan.Share) error {
 	for _, r := range h.ranks {
-		dir := s.apps[s.app(r.index)].dir
+		dir := s.Apps[s.AppOf(r.index)].Dir
 		if dir == "" {
 			continue
 		}
@@ -111,14 +112,14 @@ func (j *job) stay(h *host, s *share) error {
 
 // elsewhere returns apps for another host: apps without a directory run in the launcher's
 // directory there too.
-func elsewhere(apps []app) ([]app, error) {
+func elsewhere(apps []plan.App) ([]plan.App, error) {
 	apps = slices.Clone(apps)
 	for i := range apps {
-		if apps[i].dir != "" {
+		if apps[i].Dir != "" {
 			continue
 		}
 		var err error
-		apps[i].dir, err = os.Getwd()
+		apps[i].Dir, err = os.Getwd()
 		if err != nil {
 			return nil, err
 		}
@@ -209,11 +210,11 @@ func (j *job) listen(here *host) (err error) {
 			peers = append(peers, addr)
 		}
 	}
-	j.agent.share.listen, err = listenAddress(j.spec.Iface, sshd, false, peers)
+	j.agent.share.Listen, err = listenAddress(j.spec.Iface, sshd, false, peers)
 	if err != nil {
 		return err
 	}
-	j.probe, err = openProbe(j.agent.share.listen, j.spec.Ports)
+	j.probe, err = openProbe(j.agent.share.Listen, j.spec.Ports)
 	if err == nil {
 		here.addr = j.probe.addr
 	}
@@ -292,12 +293,12 @@ func (j *job) begin() error {
 }
 
 // appOf is the program of a rank.
-func (j *job) appOf(rank int) *app {
+func (j *job) appOf(rank int) *plan.App {
 	for i := range j.apps {
-		if rank < j.apps[i].n {
+		if rank < j.apps[i].N {
 			return &j.apps[i]
 		}
-		rank -= j.apps[i].n
+		rank -= j.apps[i].N
 	}
 	return nil
 }

@@ -17,6 +17,7 @@ import (
 	"syscall"
 
 	"github.com/halo-mpi/halo/internal/launch/exit"
+	"github.com/halo-mpi/halo/internal/launch/plan"
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
@@ -94,7 +95,7 @@ func (b *builder) one(p *program, out string) error {
 	}
 	cmd := exec.Command("go", args...)
 	cmd.Dir = p.dir
-	cmd.Env = append(os.Environ(), "GOTMPDIR="+b.dir, envJob+"="+b.mark)
+	cmd.Env = append(os.Environ(), "GOTMPDIR="+b.dir, plan.EnvJob+"="+b.mark)
 	cmd.Stdout, cmd.Stderr = b.stderr, b.stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	sys.DieWithParent(cmd.SysProcAttr)

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/halo-mpi/halo/internal/frame"
+	"github.com/halo-mpi/halo/internal/launch/plan"
 	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/wire"
 )
@@ -174,7 +175,7 @@ func answerInvitation(in io.Reader) (*sealedStream, error) {
 
 // ownIndex is the index of this node in a list of names that Slurm has for nodes; -1 if it is not there.
 func ownIndex(names []string) int {
-	name := os.Getenv(envNode)
+	name := os.Getenv(plan.EnvNode)
 	if name == "" {
 		name, _ = os.Hostname()
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/halo-mpi/halo/internal/launch/exit"
+	"github.com/halo-mpi/halo/internal/launch/plan"
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
@@ -42,7 +43,7 @@ type attempt struct {
 }
 
 // remote makes the launcher's side of the agent of another host, which dial starts.
-func (j *job) remote(h *host, s *share) error {
+func (j *job) remote(h *host, s *plan.Share) error {
 	if j.starter == nil {
 		if err := j.chooseStarter(); err != nil {
 			return err
@@ -111,7 +112,7 @@ func (r *remote) dial() error {
 	}
 	defer errs.Close()
 	c := &child{file: j.starter.file, argv: j.starter.line(r.host.name, r.path),
-		env: append(j.starter.environ(os.Environ()), envJob+"="+j.mark), files: []*os.File{theirs, theirs, errs}}
+		env: append(j.starter.environ(os.Environ()), plan.EnvJob+"="+j.mark), files: []*os.File{theirs, theirs, errs}}
 	a := &attempt{link: plainLink{link}, said: &tail{}}
 	j.agent.spawner.do(func() { a.pid, err = j.agent.spawner.start(c) })
 	if err != nil {

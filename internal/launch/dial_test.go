@@ -29,7 +29,7 @@ func TestHostsAreAwaited(t *testing.T) {
 		t.Errorf("the launcher says %d times for what it waits: %s", n, r.stderr.String())
 	}
 	pod := far(t, "late", "-host", "a", "-n", "1", "rank", "print:x")
-	pod.cmd.Env = append(pod.cmd.Env, envRole+"=launcher")
+	pod.cmd.Env = append(pod.cmd.Env, "K_MPI_JOB_ROLE=launcher")
 	pod.start().wait(0).printed("x")
 	far(t, "late", "-host", "a", "rank", "print:x").start().wait(125).said("cannot start an agent on a", "no host of that name").printed()
 	far(t, "denied", "-await-hosts", "-host", "a", "rank", "print:x").start().wait(125).said("cannot start an agent on a", "refused the key").printed()

@@ -114,11 +114,11 @@ func TestTimeout(t *testing.T) {
 func TestTimeoutByTheEnvironment(t *testing.T) {
 	endedAtTimeout("still running: rank 0", func(timeout string) *run {
 		r := newRun(t, "-n", "2", "rank", "1@exit:0", "forever")
-		r.cmd.Env = append(r.cmd.Env, envTimeout+"="+timeout)
+		r.cmd.Env = append(r.cmd.Env, "MPIEXEC_TIMEOUT="+timeout)
 		return r
 	}).said("did not end within MPIEXEC_TIMEOUT=")
 	r := newRun(t, "-n", "2", "-timeout", "300ms", "rank", "forever")
-	r.cmd.Env = append(r.cmd.Env, envTimeout+"=1h")
+	r.cmd.Env = append(r.cmd.Env, "MPIEXEC_TIMEOUT=1h")
 	r.start().wait(124).said("did not end within -timeout 300ms")
 }
 

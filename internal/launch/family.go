@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/halo-mpi/halo/internal/boot"
+	"github.com/halo-mpi/halo/internal/launch/plan"
 )
 
 // A family is the job that the launcher was asked for, which is its first one, and all jobs that processes
@@ -25,10 +26,10 @@ type family struct {
 	messages       chan string    // of -v; has room for all of the first job
 	said           sync.WaitGroup // goroutines that write them
 
-	jobs  []*job       // that live; the first one stays
-	slots []HostSlots  // where ranks may be placed
-	names names        // of services, which programs of other MPIs publish
-	beats *time.Ticker // nil: all ranks are on this host
+	jobs  []*job           // that live; the first one stays
+	slots []plan.HostSlots // where ranks may be placed
+	names names            // of services, which programs of other MPIs publish
+	beats *time.Ticker     // nil: all ranks are on this host
 
 	interrupted   syscall.Signal // the first one that came to end the jobs
 	interruptedAt time.Time      // when
@@ -111,7 +112,7 @@ func (f *family) freeSlots() (n int) {
 }
 
 // room is the number of ranks for which a host has room.
-func (f *family) room(h HostSlots) int {
+func (f *family) room(h plan.HostSlots) int {
 	if h.Slots > 0 {
 		return h.Slots
 	}
@@ -124,7 +125,7 @@ func (f *family) room(h HostSlots) int {
 
 // far reports whether jobs of the family may have ranks on other hosts than this one.
 func (f *family) far() bool {
-	return slices.ContainsFunc(f.slots, func(h HostSlots) bool { return h.Host != hostName() })
+	return slices.ContainsFunc(f.slots, func(h plan.HostSlots) bool { return h.Host != hostName() })
 }
 
 // listenFar returns the address on which ranks of this host listen whose job has no other hosts: other jobs of the

@@ -16,6 +16,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/frame"
+	"github.com/halo-mpi/halo/internal/launch/plan"
 	"github.com/halo-mpi/halo/internal/testrun"
 )
 
@@ -68,14 +69,14 @@ func (a *simulatedAgent) run() {
 	b.Text()
 	b.Text()
 	b.Words()
-	plan, err := decodeShare(b.Left)
+	ours, err := plan.DecodeShare(b.Left)
 	if err != nil {
 		a.err = err
 		a.link.Close()
 		return
 	}
-	a.ranks = plan.ranks()
-	a.send(frame.New(kindReady).U32(1).Text(plan.hosts[plan.self] + ":1").Text("").Text("").Bytes())
+	a.ranks = ours.Ranks()
+	a.send(frame.New(kindReady).U32(1).Text(ours.Hosts[ours.Self] + ":1").Text("").Text("").Bytes())
 	a.next(kindReach)
 	a.send(frame.New(kindReached).Words(nil).Bytes())
 	a.next(kindStart)
@@ -152,9 +153,9 @@ func simulate(t *testing.T, hosts int) (c cost) {
 		t.Fatal(err)
 	}
 	defer null.Close()
-	spec := &Spec{Fabric: "tcp", Reach: time.Hour, Agent: "/opt/halo/bin/halo", Blocks: []Block{{N: simulatedSlots * hosts, Program: "/opt/program", Dir: "/home/user"}}}
+	spec := &plan.Spec{Fabric: "tcp", Reach: time.Hour, Agent: "/opt/halo/bin/halo", Blocks: []plan.Block{{N: simulatedSlots * hosts, Program: "/opt/program", Dir: "/home/user"}}}
 	for i := range hosts {
-		spec.Hosts = append(spec.Hosts, HostSlots{Host: fmt.Sprintf("10.200.%d.%d", i/250, 1+i%250), Slots: simulatedSlots})
+		spec.Hosts = append(spec.Hosts, plan.HostSlots{Host: fmt.Sprintf("10.200.%d.%d", i/250, 1+i%250), Slots: simulatedSlots})
 	}
 	before := memoryInUse()
 	j, err := newJob(spec, null, null)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/frame"
+	"github.com/halo-mpi/halo/internal/launch/plan"
 )
 
 // fakeSSH replaces ssh. It runs the command on this host in a new session with a new environment
@@ -268,20 +269,20 @@ func TestOneHostOfSeveralWithoutTheProgram(t *testing.T) {
 	// Each agent checks this on its host. Here all hosts share a file system, so that the test calls
 	// checkApp itself.
 	for _, c := range []struct {
-		app   app
+		app   plan.App
 		words string
 	}{
-		{app{file: "/no/such/program"}, "there is no program /no/such/program"},
-		{app{file: "/etc/passwd"}, "/etc/passwd cannot be executed"},
-		{app{file: "/etc"}, "cannot be executed"},
-		{app{file: rankPath, dir: "/no/such/dir"}, "there is no directory /no/such/dir"},
-		{app{file: rankPath, dir: "/etc/passwd"}, "there is no directory /etc/passwd"},
+		{plan.App{File: "/no/such/program"}, "there is no program /no/such/program"},
+		{plan.App{File: "/etc/passwd"}, "/etc/passwd cannot be executed"},
+		{plan.App{File: "/etc"}, "cannot be executed"},
+		{plan.App{File: rankPath, Dir: "/no/such/dir"}, "there is no directory /no/such/dir"},
+		{plan.App{File: rankPath, Dir: "/etc/passwd"}, "there is no directory /etc/passwd"},
 	} {
 		if err := checkApp(&c.app); err == nil || !strings.Contains(err.Error(), c.words) {
 			t.Errorf("%+v: %v, want %q", c.app, err, c.words)
 		}
 	}
-	if err := checkApp(&app{file: rankPath, dir: "/"}); err != nil {
+	if err := checkApp(&plan.App{File: rankPath, Dir: "/"}); err != nil {
 		t.Error(err)
 	}
 }

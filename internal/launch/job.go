@@ -12,6 +12,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/launch/exit"
+	"github.com/halo-mpi/halo/internal/launch/plan"
 	"github.com/halo-mpi/halo/internal/launch/wording"
 	"github.com/halo-mpi/halo/internal/planted"
 )
@@ -48,7 +49,7 @@ type job struct {
 	builder *builder // of a spawned job
 	adopted bool     // its only process has started the launcher
 
-	spec   *Spec
+	spec   *plan.Spec
 	id     string
 	mark   string // in the environment of its processes on this host
 	secret [32]byte
@@ -58,7 +59,7 @@ type job struct {
 	here   int32   // index of this host, -1 if no rank runs here
 	where  []int32 // by rank: index into hosts
 	ranks  []*rank
-	apps   []app
+	apps   []plan.App
 	agent  *agent   // of this host, even if no rank runs here
 	probe  *probe   // while hosts try to reach each other
 	stdin  *os.File // what rank 0 reads
@@ -189,7 +190,7 @@ func (j *job) isRunning(r *rank, pid int, cpus []int) {
 	if j.several() {
 		on += " of " + r.host.name
 	}
-	j.verbosely("rank %d: pid %d on %s: %s", r.index, pid, on, j.appOf(r.index).file)
+	j.verbosely("rank %d: pid %d on %s: %s", r.index, pid, on, j.appOf(r.index).File)
 }
 
 // failed is called when a rank, and those of its host after it, could not be started.

@@ -103,7 +103,7 @@ func (j *job) early(r *rank) {
 	why := "all ranks of a job must call " + call
 	switch {
 	case r.lost():
-		why = notLoaded(j.appOf(r.index).file)
+		why = notLoaded(j.appOf(r.index).File)
 	case r.other != "":
 		why = "it uses " + r.other + maker(r.other) + ", the library of another MPI"
 	}
@@ -207,7 +207,7 @@ const (
 
 func (j *job) timeout() {
 	if !j.begun {
-		j.end(exit.Timeout, "the hosts of the job were not ready within %s", j.spec.limit())
+		j.end(exit.Timeout, "the hosts of the job were not ready within %s", j.spec.Limit())
 	}
 	if j.family.alive() == 0 {
 		return
@@ -226,7 +226,7 @@ func (j *job) timeout() {
 	}
 	j.show(func() {
 		j.end(exit.Timeout, "the job did not end within %s, and was ended; still running: %s",
-			j.spec.limit(), strings.Join(parts, ", "))
+			j.spec.Limit(), strings.Join(parts, ", "))
 	})
 }
 
@@ -262,12 +262,4 @@ func lossStatus(err error) int {
 		return exit.SignalBase + int(syscall.SIGPIPE)
 	}
 	return exit.Launcher
-}
-
-// limit is the time limit of the job as its user has set it, for messages.
-func (s *Spec) limit() string {
-	if s.TimeoutByEnv {
-		return fmt.Sprintf("%s=%v", envTimeout, s.Timeout)
-	}
-	return fmt.Sprintf("-timeout %v", s.Timeout)
 }

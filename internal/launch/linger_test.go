@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/halo-mpi/halo/internal/launch/plan"
 )
 
 // heard is a buffer for output that a test reads while the launcher writes it.
@@ -133,7 +135,7 @@ func TestReportOfAnAbandonedJob(t *testing.T) {
 	newReport := func(stderr *os.File) *job {
 		j := &job{abandoned: true, family: &family{messages: make(chan string), ending: true, status: 137, reason: "rank 0 was killed"},
 			hosts: []*host{{name: "a"}, {name: "b", remote: &remote{}}}}
-		j.stdout, j.stderr = newSinks(&Spec{}, os.Stdout, stderr, func(error) {})
+		j.stdout, j.stderr = newSinks(&plan.Spec{}, os.Stdout, stderr, func(error) {})
 		return j
 	}
 	r, w, err := os.Pipe()

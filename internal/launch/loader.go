@@ -26,7 +26,7 @@ func loaderAdvice(j *job, r *rank) string {
 		return ""
 	}
 	return fmt.Sprintf("%s (%s) exited with status %d before %s: %s", wording.Numbered("rank", list), r.host.name, exit.NotFound, j.nameOfInit(r),
-		notLoaded(j.appOf(r.index).file))
+		notLoaded(j.appOf(r.index).File))
 }
 
 // lost reports whether the process ended as one whose loader or shell found something missing.
@@ -55,7 +55,7 @@ func (j *job) nameOfInit(r *rank) string {
 			return inWords("mpi.Init", other.inC)
 		}
 	}
-	if names, _ := libraries(app.file); slices.ContainsFunc(names, isABI) {
+	if names, _ := libraries(app.File); slices.ContainsFunc(names, isABI) {
 		return "MPI_Init"
 	}
 	return "mpi.Init or MPI_Init"

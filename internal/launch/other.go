@@ -47,7 +47,7 @@ func (a *agent) linkedWith(app int) string {
 	}
 	lib, known := a.linked[app]
 	if !known {
-		lib = linkedMPI(a.share.apps[app].file)
+		lib = linkedMPI(a.share.Apps[app].File)
 		a.linked[app] = lib
 	}
 	return lib
@@ -123,12 +123,12 @@ func (j *job) otherMPI() string {
 		if speaksPMI(r.other) {
 			return fmt.Sprintf("no rank has joined: %s uses %s%s, but has not connected to this launcher by PMI-1; if it calls MPI_Init, "+
 				"each of the %d processes is a world of one: start it with the launcher of its MPI, or build that with PMI-1",
-				j.appOf(r.index).file, r.other, maker(r.other), len(j.ranks))
+				j.appOf(r.index).File, r.other, maker(r.other), len(j.ranks))
 		}
 		if r.other != "" {
 			return fmt.Sprintf("no rank has called Halo's Init: is %s built for another MPI? It uses %s%s, and each of the %d processes "+
 				"is a world of one: build it with Halo's mpicc, or start it with the launcher of its MPI",
-				j.appOf(r.index).file, r.other, maker(r.other), len(j.ranks))
+				j.appOf(r.index).File, r.other, maker(r.other), len(j.ranks))
 		}
 	}
 	return ""

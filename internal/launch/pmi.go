@@ -12,6 +12,7 @@ import (
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/boot/pmi1"
 	"github.com/halo-mpi/halo/internal/launch/exit"
+	"github.com/halo-mpi/halo/internal/launch/plan"
 )
 
 // Programs of MPICH and Intel MPI are ranks under this launcher like Halo's own. They speak PMI-1 on
@@ -56,24 +57,24 @@ const linkFD = "3"
 // environ returns the variables of one process: its link, which has that inode, the place of its program in the job for
 // Halo, and the same for programs of MPICH and Intel MPI: see pmi.go.
 func (a *agent) environ(p *process, self string, link uint64) []string {
-	rank, size := strconv.Itoa(p.rank), strconv.Itoa(len(a.share.where))
+	rank, size := strconv.Itoa(p.rank), strconv.Itoa(len(a.share.Where))
 	return []string{
-		boot.EnvFD + "=" + linkFD, boot.EnvLink + "=" + boot.LinkNote(link, p.rank, a.door.name), boot.EnvHalo + "=" + self, envJob + "=" + a.mark,
-		envRank + "=" + rank, envSize + "=" + size,
+		boot.EnvFD + "=" + linkFD, boot.EnvLink + "=" + boot.LinkNote(link, p.rank, a.door.name), boot.EnvHalo + "=" + self, plan.EnvJob + "=" + a.mark,
+		plan.EnvRank + "=" + rank, plan.EnvSize + "=" + size,
 		boot.EnvPMIFD + "=" + linkFD, boot.EnvPMIRank + "=" + rank, boot.EnvPMISize + "=" + size,
 		envPeerRank + "=" + rank, envPeerLocal + "=" + strconv.Itoa(slices.Index(a.ranks, p.rank)),
-		envLocalRank + "=" + strconv.Itoa(slices.Index(a.ranks, p.rank)), envLocalSize + "=" + strconv.Itoa(len(a.ranks)),
+		plan.EnvLocalRank + "=" + strconv.Itoa(slices.Index(a.ranks, p.rank)), plan.EnvLocalSize + "=" + strconv.Itoa(len(a.ranks)),
 	}
 }
 
 // servePMI serves a program of another MPI.
 func (a *agent) servePMI(c *boot.Session, from io.Reader) error {
 	a.pmiOnce.Do(func() {
-		nodes := make([]int, len(a.share.where))
-		for i, h := range a.share.where {
+		nodes := make([]int, len(a.share.Where))
+		for i, h := range a.share.Where {
 			nodes[i] = int(h)
 		}
-		a.pmi = pmi1.NewServer(pmi1.Job{Name: "halo-" + a.share.id, Size: len(nodes), Nodes: nodes, AppNum: a.share.app,
+		a.pmi = pmi1.NewServer(pmi1.Job{Name: "halo-" + a.share.ID, Size: len(nodes), Nodes: nodes, AppNum: a.share.AppOf,
 			Room: min(boot.MaxPlainValue, maxPlan/len(nodes)-2)}, (*asPMI)(a))
 	})
 	return a.pmi.Serve(c.Rank(), from, c)

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/halo-mpi/halo/internal/launch/exit"
+	"github.com/halo-mpi/halo/internal/launch/plan"
 )
 
 // A program is what a block starts: a file, or a Go package to be built.
@@ -22,7 +23,7 @@ type program struct {
 }
 
 // find looks up the program of a block: as given, then in -path, then in PATH.
-func find(b *Block) (*program, error) {
+func find(b *plan.Block) (*program, error) {
 	name := b.Program
 	if strings.HasSuffix(name, ".go") {
 		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {

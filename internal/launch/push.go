@@ -10,6 +10,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/frame"
 	"github.com/halo-mpi/halo/internal/launch/exit"
+	"github.com/halo-mpi/halo/internal/launch/plan"
 )
 
 // With -push the programs of a job need not be on the other hosts. An agent that gets its share of the
@@ -24,25 +25,19 @@ const (
 	pushAhead = 4
 )
 
-// A pushedFile is a program that the launcher copies to the other hosts.
-type pushedFile struct {
-	path string // on the launcher's host
-	size int64
-}
-
 // pushes returns the programs of a job, each once.
-func pushes(apps []app) (list []pushedFile, err error) {
+func pushes(apps []plan.App) (list []plan.PushedFile, err error) {
 	known := map[string]bool{}
 	for _, a := range apps {
-		if known[a.file] {
+		if known[a.File] {
 			continue
 		}
-		known[a.file] = true
-		info, err := os.Stat(a.file)
+		known[a.File] = true
+		info, err := os.Stat(a.File)
 		if err != nil {
 			return nil, exit.CannotRunf("-push: %w", err)
 		}
-		list = append(list, pushedFile{a.file, info.Size()})
+		list = append(list, plan.PushedFile{Path: a.File, Size: info.Size()})
 	}
 	return list, nil
 }
@@ -51,9 +46,9 @@ func pushes(apps []app) (list []pushedFile, err error) {
 // the program cannot be read any more.
 func (r *remote) piece(index int, offset int64) {
 	var b []byte
-	if list := r.share.pushes; index < len(list) && offset >= 0 && offset < list[index].size {
-		if f, err := os.Open(list[index].path); err == nil {
-			b = make([]byte, min(pushPiece, list[index].size-offset))
+	if list := r.share.Pushes; index < len(list) && offset >= 0 && offset < list[index].Size {
+		if f, err := os.Open(list[index].Path); err == nil {
+			b = make([]byte, min(pushPiece, list[index].Size-offset))
 			n, _ := f.ReadAt(b, offset)
 			b = b[:n]
 			f.Close()
@@ -65,7 +60,7 @@ func (r *remote) piece(index int, offset int64) {
 // A fetch is the copying of programs to the host of an agent.
 type fetch struct {
 	dir   string
-	files []pushedFile
+	files []plan.PushedFile
 	index int      // of the file that is being written
 	to    *os.File // nil: none
 	have  int64    // bytes of it that have arrived
@@ -76,7 +71,7 @@ type fetch struct {
 }
 
 // newFetch makes the directory for copies of files, which warden removes if this process cannot.
-func newFetch(id string, files []pushedFile, warden *wardenPipe, ask func(int, int64)) (*fetch, error) {
+func newFetch(id string, files []plan.PushedFile, warden *wardenPipe, ask func(int, int64)) (*fetch, error) {
 	f := &fetch{dir: filepath.Join(os.TempDir(), "halo-"+id+"-push"), files: files, ask: ask}
 	warden.directory(f.dir)
 	if err := os.Mkdir(f.dir, 0o700); err != nil {
@@ -90,12 +85,12 @@ func newFetch(id string, files []pushedFile, warden *wardenPipe, ask func(int, i
 
 // copyOf is the path of the copy of a file.
 func (f *fetch) copyOf(index int) string {
-	return filepath.Join(f.dir, fmt.Sprintf("%d-%s", index, filepath.Base(f.files[index].path)))
+	return filepath.Join(f.dir, fmt.Sprintf("%d-%s", index, filepath.Base(f.files[index].Path)))
 }
 
 // next asks for the next piece, if there is one.
 func (f *fetch) next() {
-	for f.askIndex < len(f.files) && f.askOffset >= f.files[f.askIndex].size {
+	for f.askIndex < len(f.files) && f.askOffset >= f.files[f.askIndex].Size {
 		f.askIndex, f.askOffset = f.askIndex+1, 0
 	}
 	if f.askIndex < len(f.files) {
@@ -110,8 +105,8 @@ func (f *fetch) take(b []byte) (done bool, err error) {
 		return false, errors.New("the launcher sent a piece of a program without request")
 	}
 	file := f.files[f.index]
-	if want := min(pushPiece, file.size-f.have); int64(len(b)) != want {
-		return false, fmt.Errorf("%s cannot be read any more, or has changed since the start of the job: %d bytes at %d instead of %d", file.path, len(b), f.have, want)
+	if want := min(pushPiece, file.Size-f.have); int64(len(b)) != want {
+		return false, fmt.Errorf("%s cannot be read any more, or has changed since the start of the job: %d bytes at %d instead of %d", file.Path, len(b), f.have, want)
 	}
 	if f.to == nil {
 		f.to, err = os.OpenFile(f.copyOf(f.index), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o700)
@@ -125,7 +120,7 @@ func (f *fetch) take(b []byte) (done bool, err error) {
 	}
 	f.next()
 	f.have += int64(len(b))
-	if f.have < file.size {
+	if f.have < file.Size {
 		return false, nil
 	}
 	if err := f.to.Close(); err != nil {
@@ -137,11 +132,11 @@ func (f *fetch) take(b []byte) (done bool, err error) {
 }
 
 // use has the programs be started from their copies.
-func (f *fetch) use(apps []app) {
+func (f *fetch) use(apps []plan.App) {
 	for i := range apps {
 		for k, file := range f.files {
-			if apps[i].file == file.path {
-				apps[i].file = f.copyOf(k)
+			if apps[i].File == file.Path {
+				apps[i].File = f.copyOf(k)
 				break
 			}
 		}
@@ -153,26 +148,4 @@ func (f *fetch) remove() {
 	if f != nil {
 		os.RemoveAll(f.dir)
 	}
-}
-
-// encodePushes appends files to a frame.
-func encodePushes(w *frame.Writer, files []pushedFile) {
-	w.U32(uint32(len(files)))
-	for _, f := range files {
-		w.Words([]string{f.path}).U32(uint32(f.size)).U32(uint32(f.size >> 32))
-	}
-}
-
-func decodePushes(r *frame.Body) (files []pushedFile) {
-	for n := r.U32(); n > 0 && !r.Bad; n-- {
-		words := r.Words()
-		f := pushedFile{size: int64(r.U32()) | int64(r.U32())<<32}
-		if len(words) != 1 || f.size < 1 {
-			r.Bad = true
-			break
-		}
-		f.path = words[0]
-		files = append(files, f)
-	}
-	return files
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/halo-mpi/halo/internal/launch/plan"
 )
 
 // X-LCH-01: -push copies each program once to each host, and nothing of it is left.
@@ -57,7 +59,7 @@ func parent(t *testing.T, pid int) (ppid int) {
 func TestPushedPieces(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	var asked [][2]int64
-	start := func(files ...pushedFile) *fetch {
+	start := func(files ...plan.PushedFile) *fetch {
 		t.Helper()
 		asked = nil
 		r, w, err := os.Pipe()
@@ -72,7 +74,7 @@ func TestPushedPieces(t *testing.T) {
 		t.Cleanup(f.remove)
 		return f
 	}
-	f := start(pushedFile{"/x/a", pushPiece + 1}, pushedFile{"/y/a", 3})
+	f := start(plan.PushedFile{Path: "/x/a", Size: pushPiece + 1}, plan.PushedFile{Path: "/y/a", Size: 3})
 	if len(asked) != 3 || asked[1] != [2]int64{0, pushPiece} || asked[2] != [2]int64{1, 0} {
 		t.Errorf("asked for %v", asked)
 	}
@@ -81,19 +83,19 @@ func TestPushedPieces(t *testing.T) {
 			t.Errorf("piece %d: %v, %v", i, done, err)
 		}
 	}
-	apps := []app{{file: "/y/a"}, {file: "/x/a"}}
+	apps := []plan.App{{File: "/y/a"}, {File: "/x/a"}}
 	f.use(apps)
-	if filepath.Base(apps[0].file) != "1-a" || filepath.Base(apps[1].file) != "0-a" {
+	if filepath.Base(apps[0].File) != "1-a" || filepath.Base(apps[1].File) != "0-a" {
 		t.Errorf("programs are %v", apps)
 	}
-	if info, err := os.Stat(apps[1].file); err != nil || info.Size() != pushPiece+1 || info.Mode().Perm() != 0o700 {
+	if info, err := os.Stat(apps[1].File); err != nil || info.Size() != pushPiece+1 || info.Mode().Perm() != 0o700 {
 		t.Errorf("%v, %v", info, err)
 	}
 	if _, err := f.take([]byte{1}); err == nil || !strings.Contains(err.Error(), "without request") {
 		t.Error(err)
 	}
 	f.remove()
-	f = start(pushedFile{"/x/a", 10})
+	f = start(plan.PushedFile{Path: "/x/a", Size: 10})
 	if _, err := f.take(nil); err == nil || !strings.Contains(err.Error(), "/x/a cannot be read any more, or has changed") {
 		t.Error(err)
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/halo-mpi/halo/internal/launch/plan"
 )
 
 // HALO_SSH_TIMEOUT gives hosts more time, unless the option does.
@@ -21,18 +23,18 @@ func TestHostsHaveTheTimeOfTheEnvironment(t *testing.T) {
 		{"", "-await-hosts p", awaitTimeout},
 		{"1h", "-await-hosts p", time.Hour},
 	} {
-		t.Setenv(envReach, c.variable)
-		got, err := Parse(strings.Fields(c.line))
+		t.Setenv("HALO_SSH_TIMEOUT", c.variable)
+		got, err := plan.Parse(strings.Fields(c.line))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if limit := (&job{spec: got}).reachLimit(); limit != c.want {
-			t.Errorf("%s=%s, %q: hosts have %v, want %v", envReach, c.variable, c.line, limit, c.want)
+			t.Errorf("HALO_SSH_TIMEOUT=%s, %q: hosts have %v, want %v", c.variable, c.line, limit, c.want)
 		}
 	}
 	for _, bad := range []string{"soon", "0", "-1"} {
-		t.Setenv(envReach, bad)
-		if _, err := Parse([]string{"p"}); err == nil || !strings.Contains(err.Error(), envReach+": "+strconv.Quote(bad)) {
+		t.Setenv("HALO_SSH_TIMEOUT", bad)
+		if _, err := plan.Parse([]string{"p"}); err == nil || !strings.Contains(err.Error(), "HALO_SSH_TIMEOUT: "+strconv.Quote(bad)) {
 			t.Errorf("got %v for the time %q", err, bad)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/halo-mpi/halo/internal/boot/pmi1"
 	"github.com/halo-mpi/halo/internal/frame"
 	"github.com/halo-mpi/halo/internal/launch/exit"
+	"github.com/halo-mpi/halo/internal/launch/plan"
 	"github.com/halo-mpi/halo/internal/launch/wording"
 	"github.com/halo-mpi/halo/internal/sys"
 )
@@ -25,7 +26,7 @@ import (
 type remote struct {
 	job   *job
 	host  *host
-	share *share
+	share *plan.Share
 	path  string // path of the agent's program on that host
 	*attempt
 	out   *outbox // nil until the agent is being started
@@ -258,7 +259,7 @@ func (r *remote) greet(b *frame.Body) {
 		}
 	}
 	body := frame.New(0).Text(r.job.spec.Iface).Text(r.job.spec.Ports).Words(peers).Bytes()[frame.HeadSize:]
-	r.out.send(frame.New(kindPlan).Raw(body).Raw(r.share.encode()).Bytes())
+	r.out.send(frame.New(kindPlan).Raw(body).Raw(r.share.Encode()).Bytes())
 }
 
 // ended is called when ssh, the frames of the agent or the output of ssh itself have ended.

@@ -15,11 +15,12 @@ import (
 	"time"
 
 	"github.com/halo-mpi/halo/internal/launch/exit"
+	"github.com/halo-mpi/halo/internal/launch/plan"
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
 // Run runs a job to its end and returns the launcher's exit status.
-func Run(spec *Spec) int {
+func Run(spec *plan.Spec) int {
 	keepThreads(threadsOfLauncher)
 	stdin, stdout, stderr := spec.Stdin, spec.Stdout, spec.Stderr
 	if stdin == nil {
@@ -69,7 +70,7 @@ func sharedMemory() error {
 	return f.Close()
 }
 
-func newJob(spec *Spec, stdout, stderr *os.File) (*job, error) {
+func newJob(spec *plan.Spec, stdout, stderr *os.File) (*job, error) {
 	j := &job{family: &family{events: make(chan func(), 64)}, spec: spec, fabric: spec.Fabric,
 		id: fmt.Sprintf("%d-%s", os.Getpid(), strings.ToLower(rand.Text()))}
 	j.jobs = []*job{j}
@@ -115,7 +116,7 @@ func newJob(spec *Spec, stdout, stderr *os.File) (*job, error) {
 func (j *job) place() error {
 	here := hostName()
 	s := *j.spec
-	lists := [][]HostSlots{s.Hosts}
+	lists := [][]plan.HostSlots{s.Hosts}
 	for _, b := range s.Blocks {
 		lists = append(lists, b.Hosts)
 	}
@@ -131,28 +132,28 @@ func (j *job) place() error {
 			local = areLocal(names)
 		}
 		j.sameHost(names, local)
-		if a := j.spec.Allocation; a != nil && a.self != "" {
-			local[a.self] = true
+		if a := j.spec.Allocation; a != nil && a.Self != "" {
+			local[a.Self] = true
 		}
 		s.Hosts = renamed(s.Hosts, local)
 		if !s.ByRank {
-			s.Hosts = mergeHosts(s.Hosts)
+			s.Hosts = plan.MergeHosts(s.Hosts)
 		}
 		s.Blocks = slices.Clone(s.Blocks)
 		for i := range s.Blocks {
-			s.Blocks[i].Hosts = mergeHosts(renamed(s.Blocks[i].Hosts, local))
+			s.Blocks[i].Hosts = plan.MergeHosts(renamed(s.Blocks[i].Hosts, local))
 		}
 	}
 	if s.Hosts == nil {
-		s.Hosts = []HostSlots{{Host: here}}
+		s.Hosts = []plan.HostSlots{{Host: here}}
 	}
-	hosts, where, err := place(&s)
+	hosts, where, err := plan.Place(&s)
 	if err != nil {
 		return &exit.Error{Status: exit.Usage, Err: err}
 	}
-	j.slots = s.room()
+	j.slots = s.Room()
 	j.settle(hosts, where, here)
-	j.mark = mark(j.id, j.here)
+	j.mark = plan.MarkOf(j.id, j.here)
 	return nil
 }
 
@@ -179,7 +180,7 @@ func hostName() string {
 }
 
 // renamed returns hosts with the name of this host for all its names, which local has.
-func renamed(list []HostSlots, local map[string]bool) []HostSlots {
+func renamed(list []plan.HostSlots, local map[string]bool) []plan.HostSlots {
 	list = slices.Clone(list)
 	for i := range list {
 		if local[list[i].Host] {
@@ -187,29 +188,6 @@ func renamed(list []HostSlots, local map[string]bool) []HostSlots {
 		}
 	}
 	return list
-}
-
-// room returns all hosts of the command line, each with the largest number of slots that it has in one
-// list.
-func (s *Spec) room() (all []HostSlots) {
-	lists := [][]HostSlots{mergeHosts(s.Hosts)}
-	for _, b := range s.Blocks {
-		lists = append(lists, b.Hosts)
-	}
-	for i, list := range lists {
-		if i == 0 && len(s.Blocks) > 0 && !slices.ContainsFunc(s.Blocks, func(b Block) bool { return b.Hosts == nil }) {
-			continue // every block names its own
-		}
-		for _, h := range list {
-			at := slices.IndexFunc(all, func(k HostSlots) bool { return k.Host == h.Host })
-			if at < 0 {
-				all = append(all, h)
-			} else {
-				all[at].Slots = max(all[at].Slots, h.Slots)
-			}
-		}
-	}
-	return all
 }
 
 // settle makes the hosts and ranks of the job; where[rank] is an index into hosts.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/halo-mpi/halo/internal/launch/plan"
 	"github.com/halo-mpi/halo/internal/launch/wording"
 	"github.com/halo-mpi/halo/internal/sys"
 )
@@ -154,18 +155,8 @@ func TestCalledAsMpiexecItIsRun(t *testing.T) {
 }
 
 func TestHelp(t *testing.T) {
-	r := halo(t, 0, "-help").quiet()
-	for _, o := range options() {
-		for _, name := range o.names {
-			if !strings.Contains(r.stdout.String(), "-"+name) {
-				t.Errorf("help lacks -%s", name)
-			}
-		}
-	}
-	for line := range strings.Lines(r.stdout.String()) {
-		if len(line) > 81 {
-			t.Errorf("help has a line of %d characters: %s", len(line), line)
-		}
+	if r := halo(t, 0, "-help").quiet(); r.stdout.String() != plan.Help("halo run") {
+		t.Errorf("-help prints\n%s", r.stdout.String())
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"sync"
 
+	"github.com/halo-mpi/halo/internal/launch/plan"
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
@@ -31,7 +32,7 @@ var errClosed = errors.New("it was closed when the launcher was started")
 
 // newSinks makes the sinks of stdout and stderr, of which some may have been closed when
 // the launcher was started.
-func newSinks(spec *Spec, stdout, stderr *os.File, onBroken func(error)) (out, err *sink) {
+func newSinks(spec *plan.Spec, stdout, stderr *os.File, onBroken func(error)) (out, err *sink) {
 	out = &sink{file: stdout, terminal: sys.Terminal(stdout), onBroken: onBroken, closed: spec.StdoutClosed}
 	a, e1 := stdout.Stat()
 	b, e2 := stderr.Stat()

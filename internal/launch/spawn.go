@@ -15,6 +15,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/launch/exit"
+	"github.com/halo-mpi/halo/internal/launch/plan"
 	"github.com/halo-mpi/halo/internal/launch/wording"
 	"github.com/halo-mpi/halo/internal/planted"
 )
@@ -58,8 +59,8 @@ func (j *job) spawn(rank int, number uint32, body []byte) {
 		if i == 0 && b.Bind != "" {
 			spec.Bind = strings.TrimPrefix(b.Bind, "auto")
 		}
-		spec.Blocks = append(spec.Blocks, Block{Dir: b.Dir, Path: b.Path, Program: b.Program, Args: b.Args,
-			Env: append(slices.Clone(j.appOf(rank).env), b.Env...)})
+		spec.Blocks = append(spec.Blocks, plan.Block{Dir: b.Dir, Path: b.Path, Program: b.Program, Args: b.Args,
+			Env: append(slices.Clone(j.appOf(rank).Env), b.Env...)})
 	}
 	c.spec = &spec
 	c.agent = j.agent.beside(c)
@@ -118,19 +119,19 @@ func (j *job) find(what *boot.Spawn, warden *wardenPipe) (programs []*program, e
 }
 
 // hostsOf returns the hosts that a block names, this one by its own name.
-func hostsOf(b *boot.SpawnBlock) (list []HostSlots, err error) {
+func hostsOf(b *boot.SpawnBlock) (list []plan.HostSlots, err error) {
 	if b.HostFile != "" {
 		file := b.HostFile
 		if !filepath.IsAbs(file) {
 			file = filepath.Join(b.Dir, file)
 		}
-		list, err = parseHostFile(file)
+		list, err = plan.ParseHostFile(file)
 		if err != nil {
 			return nil, err
 		}
 	}
 	if b.Hosts != "" {
-		list, err = parseHosts(b.Hosts)
+		list, err = plan.ParseHosts(b.Hosts)
 		if err != nil {
 			return nil, err
 		}
@@ -138,7 +139,7 @@ func hostsOf(b *boot.SpawnBlock) (list []HostSlots, err error) {
 	if list == nil {
 		return nil, nil
 	}
-	return mergeHosts(renamed(list, areLocal(hostNames(list)))), nil
+	return plan.MergeHosts(renamed(list, areLocal(hostNames(list)))), nil
 }
 
 // start places the processes of the job when its programs are known, and starts them.
@@ -183,7 +184,7 @@ func (j *job) placeFree() error {
 		if among == nil {
 			among = j.slots
 		}
-		var list []HostSlots
+		var list []plan.HostSlots
 		fits, limited := 0, !j.spec.Oversubscribe
 		for _, h := range among {
 			left, stated := free[h.Host]
@@ -204,11 +205,11 @@ func (j *job) placeFree() error {
 		}
 		b.N = min(asks.Max, room)
 		if asks.Soft != "" {
-			set, err := parseSoft(asks.Soft)
+			set, err := plan.ParseSoft(asks.Soft)
 			if err != nil {
 				return fmt.Errorf("soft: %w", err)
 			}
-			b.N = set.within(b.N)
+			b.N = set.Within(b.N)
 		}
 		switch {
 		case b.N == 0 || b.N < asks.Max && asks.Soft == "":
@@ -217,7 +218,7 @@ func (j *job) placeFree() error {
 				numbers = fmt.Sprintf("%d, or as many as %q allows,", asks.Max, asks.Soft)
 			}
 			return fmt.Errorf("no room for %s processes of %s: %s free of those of the hosts (%s); name more hosts, or allow it by -oversubscribe",
-				numbers, b.Program, wording.Count(fits, "slot"), describe(among))
+				numbers, b.Program, wording.Count(fits, "slot"), plan.DescribeHosts(among))
 		case b.N < asks.Max && q.short == "":
 			q.short = fmt.Sprintf("%d of %d processes of %s were started: %d slots are free, and the set of numbers is %q", b.N, asks.Max, b.Program, room, asks.Soft)
 		}
@@ -225,12 +226,12 @@ func (j *job) placeFree() error {
 		if len(list) == 0 { // all are full, and may get more
 			list = slices.Clone(among)
 		}
-		p, err := newPlacer(list, b.N, j.spec.MapBy == "node", j.spec.Oversubscribe)
+		p, err := plan.NewPlacer(list, b.N, j.spec.MapBy == "node", j.spec.Oversubscribe)
 		if err != nil {
 			return err
 		}
 		for range b.N {
-			name := p.next()
+			name := p.Next()
 			at := slices.Index(hosts, name)
 			if at < 0 {
 				at, hosts = len(hosts), append(hosts, name)

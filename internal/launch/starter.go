@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/halo-mpi/halo/internal/launch/exit"
+	"github.com/halo-mpi/halo/internal/launch/plan"
 )
 
 // A starter is the command that starts agents on other hosts: ssh, or that of a batch system, with
@@ -44,7 +45,7 @@ func (s *starter) environ(own []string) (env []string) {
 	for _, kv := range own {
 		name, _, _ := strings.Cut(kv, "=")
 		switch {
-		case name == envJob:
+		case name == plan.EnvJob:
 		case s.args && (name == "SSH_CONNECTION" || name == "SSH_CLIENT" || name == "SSH_TTY"):
 			// A batch system passes on the environment, in which these describe another host.
 		case s.name == "srun" && strings.HasPrefix(name, "SLURM_") && !slurmKept(name):
@@ -68,10 +69,10 @@ func slurmKept(name string) bool {
 
 // newStarter chooses the command that starts agents: the one that the user names, or that of the batch
 // system if it is installed here, or ssh. why says why it is not the one of the batch system.
-func newStarter(spec *Spec) (s *starter, why string, err error) {
+func newStarter(spec *plan.Spec) (s *starter, why string, err error) {
 	name := spec.Agents
 	if name == "" && spec.SSH == nil && spec.Allocation != nil {
-		name = spec.Allocation.agents
+		name = spec.Allocation.Agents
 		if _, err := exec.LookPath(name); err != nil {
 			name, why = "ssh", fmt.Sprintf("%s is not in PATH: agents are started by ssh", name)
 		}
@@ -105,7 +106,7 @@ func (j *job) chooseStarter() error {
 	}
 	j.starter = s
 	if a := j.spec.Allocation; a != nil {
-		j.verbosely("the hosts are those of the %s job (%s); agents are started by %s", a.system, describe(a.hosts), s.name)
+		j.verbosely("the hosts are those of the %s job (%s); agents are started by %s", a.System, plan.DescribeHosts(a.Hosts), s.name)
 	}
 	if why != "" {
 		j.verbosely("%s", why)

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/halo-mpi/halo/internal/launch/plan"
 )
 
 // The options of srun are those that its version has.
@@ -50,8 +52,8 @@ func TestStarters(t *testing.T) {
 		"blaunch": "blaunch n1 /a b agent",
 		"qrsh":    "qrsh -inherit -V n1 /a b agent",
 	}
-	for _, name := range agentNames() {
-		s, why, err := newStarter(&Spec{Agents: name})
+	for _, name := range []string{"ssh", "srun", "blaunch", "qrsh"} {
+		s, why, err := newStarter(&plan.Spec{Agents: name})
 		if err != nil || why != "" {
 			t.Errorf("%s: %v %s", name, err, why)
 			continue
@@ -64,7 +66,7 @@ func TestStarters(t *testing.T) {
 			t.Errorf("%s: %s as %s", name, got, s.file)
 		}
 	}
-	s, _, _ := newStarter(&Spec{Allocation: &allocation{agents: "srun"}})
+	s, _, _ := newStarter(&plan.Spec{Allocation: &plan.Allocation{Agents: "srun"}})
 	if s.name != "srun" {
 		t.Errorf("agents in a Slurm job are started by %s", s.name)
 	}
@@ -72,10 +74,10 @@ func TestStarters(t *testing.T) {
 	if got := s.environ(env); !reflect.DeepEqual(got, []string{"A=1", "SLURM_JOB_ID=7", "SLURM_CONF=/x"}) {
 		t.Error(got)
 	}
-	if s, why, err := newStarter(&Spec{Allocation: &allocation{agents: "nosuch"}}); err != nil || s.name != "ssh" || why != "nosuch is not in PATH: agents are started by ssh" {
+	if s, why, err := newStarter(&plan.Spec{Allocation: &plan.Allocation{Agents: "nosuch"}}); err != nil || s.name != "ssh" || why != "nosuch is not in PATH: agents are started by ssh" {
 		t.Error(fmt.Sprint(s, why, err))
 	}
-	if s, _, _ := newStarter(&Spec{Allocation: &allocation{agents: "srun"}, SSH: []string{"ssh", "-p", "2222"}}); s.name != "ssh" {
+	if s, _, _ := newStarter(&plan.Spec{Allocation: &plan.Allocation{Agents: "srun"}, SSH: []string{"ssh", "-p", "2222"}}); s.name != "ssh" {
 		t.Errorf("-ssh in a Slurm job is ignored: %s", s.name)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/halo-mpi/halo/internal/launch/plan"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
@@ -83,7 +84,7 @@ func (j *job) startStep(s *step, said *tail, v *invitation, all []*remote) error
 	}
 	defer errs.Close()
 	c := &child{file: j.starter.file, argv: j.starter.step(v.names, all[0].path),
-		env: append(j.starter.environ(os.Environ()), envJob+"="+j.mark), files: []*os.File{in, errs, errs}}
+		env: append(j.starter.environ(os.Environ()), plan.EnvJob+"="+j.mark), files: []*os.File{in, errs, errs}}
 	j.agent.spawner.do(func() { s.pid, err = j.agent.spawner.start(c) })
 	if err != nil {
 		give.Close()

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/halo-mpi/halo/internal/launch/plan"
 )
 
 // signalled is a host that records the signals for its ranks.
@@ -46,7 +48,7 @@ func TestBRD05_SignalsOfTools(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			h := &signalled{}
-			j := &job{family: &family{events: make(chan func(), 64)}, spec: &Spec{}, begun: true, running: 1}
+			j := &job{family: &family{events: make(chan func(), 64)}, spec: &plan.Spec{}, begun: true, running: 1}
 			j.jobs, j.hosts = []*job{j}, []*host{{node: h}}
 			for _, c := range c.come {
 				time.Sleep(c.after)

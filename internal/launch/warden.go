@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/halo-mpi/halo/internal/launch/plan"
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
@@ -165,7 +166,7 @@ func warden(id string, pipe io.Reader) {
 	}
 	// A process that is just being started is found by the second search.
 	for end := time.Now().Add(wardenTimeout); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if sys.KillByEnv(envJob+"="+id) == 0 {
+		if sys.KillByEnv(plan.EnvJob+"="+id) == 0 {
 			break
 		}
 	}

@@ -167,7 +167,7 @@ func faults() []sought {
 		by("FenceUncollected", "internal/boot/pmix", "TestXLCH01_NobodyLeavesAFenceBeforeTheLastEnters"),
 		by("AnswerMixed", "internal/boot/pmi2", "TestXLCH01_AnswersThatContradictTheProtocolAreErrors"),
 		by("PutsOfTheFirst", "internal/boot/pmi1", "TestServerBarriers"),
-		by("WidthLost", "internal/launch", "TestSlurmNodes"),
+		by("WidthLost", "internal/launch/plan", "TestSlurmNodes"),
 		by("AnsweredEarly", "internal/launch", "TestDYN05_SpawnReturnsWhenAllHaveCalledInit"),
 		by("SlotsUncounted", "internal/launch", "TestDYN01_SlotsAndSoftSets"),
 		by("LeaveUntold", "internal/boot/joined", "TestXSES01_MemoryOutlivesTheLeader"),

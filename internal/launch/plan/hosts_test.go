@@ -1,11 +1,8 @@
-//go:build unix
-
-package launch
+package plan
 
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -25,7 +22,7 @@ func TestHostLists(t *testing.T) {
 		"[fe80::1%eth0]:8":       {{"fe80::1%eth0", 8}},
 		strings.Repeat("x", 255): {{strings.Repeat("x", 255), 0}},
 	} {
-		if got, err := parseHosts(text); err != nil || !reflect.DeepEqual(got, want) {
+		if got, err := ParseHosts(text); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%q: %v, %v; want %v", text, got, err, want)
 		}
 	}
@@ -46,7 +43,7 @@ func TestHostLists(t *testing.T) {
 		"a\nb":                   "not the name of a host",
 		strings.Repeat("x", 256): "256 characters",
 	} {
-		if got, err := parseHosts(text); err == nil || !strings.Contains(err.Error(), want) {
+		if got, err := ParseHosts(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, %v; want %q", text, got, err, want)
 		}
 	}
@@ -63,7 +60,7 @@ func TestHostFiles(t *testing.T) {
 	}
 	write("# two racks\n\na slots=2\n  b:3   # MPICH's form\r\nc\n\td slots = 4\na slots=1\n[fd00::1] slots=2")
 	want := []HostSlots{{"a", 3}, {"b", 3}, {"c", 0}, {"d", 4}, {"fd00::1", 2}}
-	if got, err := parseHostFile(file); err != nil || !reflect.DeepEqual(got, want) {
+	if got, err := ParseHostFile(file); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%v, %v; want %v", got, err, want)
 	}
 	for text, want := range map[string]string{
@@ -85,7 +82,7 @@ func TestHostFiles(t *testing.T) {
 			text = fmt.Sprintf(text, numbers...)
 		}
 		write(text)
-		if got, err := parseHostFile(file); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), file) {
+		if got, err := ParseHostFile(file); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), file) {
 			t.Errorf("%.20q: %v, %v; want %q", text, got, err, want)
 		}
 	}
@@ -118,7 +115,7 @@ func FuzzHostLine(f *testing.F) {
 
 func TestPlacementOnHosts(t *testing.T) {
 	hosts := func(text string) []HostSlots {
-		list, err := parseHosts(text)
+		list, err := ParseHosts(text)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -143,62 +140,13 @@ func TestPlacementOnHosts(t *testing.T) {
 		{"blocks of their own", Spec{Blocks: []Block{{N: 1, Hosts: hosts("b")}, {N: 3, Hosts: hosts("a,b")}}}, "b a", "0 1 1 0"},
 		{"blocks after one of its own", Spec{Blocks: []Block{{N: 1, Hosts: hosts("a:2,b:1")}, {N: 2}}}, "a b", "0 0 1"},
 	} {
-		got, where, err := place(&c.spec)
+		got, where, err := Place(&c.spec)
 		if text := strings.Trim(fmt.Sprint(where), "[]"); err != nil || strings.Join(got, " ") != c.hosts || text != c.where {
 			t.Errorf("%s: %v %v, %v; want %s, %s", c.name, got, text, err, c.hosts, c.where)
 		}
 	}
-	_, _, err := place(&Spec{Hosts: hosts("a:2,b:1"), Blocks: []Block{{N: 2}, {N: 2}}})
+	_, _, err := Place(&Spec{Hosts: hosts("a:2,b:1"), Blocks: []Block{{N: 2}, {N: 2}}})
 	if err == nil || !strings.Contains(err.Error(), "4 ranks, but the hosts have 3 slots (a 2, b 1)") {
 		t.Errorf("4 ranks on 3 slots: %v", err)
 	}
-}
-
-// throughShell returns the words into which a shell splits a command line.
-func throughShell(t *testing.T, shell, line string) []string {
-	t.Helper()
-	out, err := exec.Command(shell, "-c", "printf '%s\\0' "+line).Output()
-	if err != nil {
-		t.Fatalf("%s %q: %v", shell, line, err)
-	}
-	words := strings.Split(string(out), "\x00")
-	return words[:len(words)-1]
-}
-
-func shells() (found []string) {
-	for _, s := range []string{"sh", "bash", "dash", "zsh", "csh", "tcsh", "fish"} {
-		if path, err := exec.LookPath(s); err == nil {
-			found = append(found, path)
-		}
-	}
-	return found
-}
-
-// Promise S7 of security.md: a shell reads each quoted word as one word, whatever it contains.
-func TestQuotedWordsStayWords(t *testing.T) {
-	words := []string{"", "a", "/usr/bin/halo", "a b", "it's", `a"b`, "$HOME", "`id`", "$(id)", ";id", "a\tb", "!!", `\`, `\'`, `'\''`,
-		"*", "~", "-n", "a=b", "{a,b}", "#x", "\xff\xfe", "ä", "&", "|", ">x", "<x", "(", "^", "!1", "%1", "a\rb"}
-	var line []string
-	for _, w := range words {
-		line = append(line, quote(w))
-	}
-	for _, shell := range shells() {
-		if got := throughShell(t, shell, strings.Join(line, " ")); !reflect.DeepEqual(got, words) {
-			t.Errorf("%s: %q became %q", shell, words, got)
-		}
-	}
-}
-
-func FuzzQuote(f *testing.F) {
-	for _, s := range []string{"a b", "it's", "$(id)\n`id`", `\'"!`} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, word string) {
-		if strings.Contains(word, "\x00") {
-			return // arguments of programs cannot contain a zero
-		}
-		if got := throughShell(t, "sh", quote(word)+" "+quote("end")); len(got) != 2 || got[0] != word || got[1] != "end" {
-			t.Fatalf("%q became %q", word, got)
-		}
-	})
 }

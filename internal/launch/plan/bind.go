@@ -1,11 +1,11 @@
-package launch
+package plan
 
-// binding returns the CPUs on which each rank runs; nil means any.
+// Binding returns the CPUs on which each rank runs; nil means any.
 //
 // The default gives each rank an equal share of the cores, not one core: a Go
 // program uses several threads, and a single rank should not be restricted to
 // the first core of the machine.
-func binding(how string, ranks int, cpus []int) [][]int {
+func Binding(how string, ranks int, cpus []int) [][]int {
 	where := make([][]int, ranks)
 	switch {
 	case how == "none" || len(cpus) == 0 || how == "" && (ranks > len(cpus) || ranks == 1):

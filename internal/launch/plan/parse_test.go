@@ -1,4 +1,4 @@
-package launch
+package plan
 
 import (
 	"os"
@@ -255,7 +255,7 @@ func TestCheckSetsTheVariableOfAllRanks(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, want := range [][]string{{"HALO_CHECK=1"}, {"B=1", "HALO_CHECK=1"}, {"HALO_CHECK=0"}} {
-		env := rankEnviron(nil, got.Blocks[i].Env)
+		env := RankEnviron(nil, got.Blocks[i].Env)
 		slices.Sort(env)
 		if !slices.Equal(env, want) {
 			t.Errorf("program %d has %q, want %q", i, env, want)
@@ -264,7 +264,7 @@ func TestCheckSetsTheVariableOfAllRanks(t *testing.T) {
 }
 
 func TestLaterVariablesWin(t *testing.T) {
-	got := rankEnviron([]string{"A=1", "PMI_RANK=2", "B=3", "HALO_BOOT_FD=9"}, []string{"B=4", "C=5", "B=6"})
+	got := RankEnviron([]string{"A=1", "PMI_RANK=2", "B=3", "HALO_BOOT_FD=9"}, []string{"B=4", "C=5", "B=6"})
 	if want := []string{"A=1", "C=5", "B=6"}; !reflect.DeepEqual(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -285,7 +285,7 @@ func TestPlacement(t *testing.T) {
 		{"core", 1, [][]int{{0}}},
 		{"core", 6, [][]int{{0}, {2}, {4}, {6}, {8}, {0}}},
 	} {
-		if got := binding(c.how, c.ranks, cpus); !reflect.DeepEqual(got, c.want) {
+		if got := Binding(c.how, c.ranks, cpus); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%q, %d ranks: got %v, want %v", c.how, c.ranks, got, c.want)
 		}
 	}

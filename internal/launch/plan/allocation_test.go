@@ -1,4 +1,4 @@
-package launch
+package plan
 
 import (
 	"fmt"
@@ -57,9 +57,9 @@ func TestAllocations(t *testing.T) {
 			continue
 		}
 		if a == nil {
-			a = &allocation{}
+			a = &Allocation{}
 		}
-		if a.system != x.system || a.agents != x.agents || !reflect.DeepEqual(a.hosts, x.hosts) {
+		if a.System != x.system || a.Agents != x.agents || !reflect.DeepEqual(a.Hosts, x.hosts) {
 			t.Errorf("%s: %+v", name, a)
 		}
 	}

@@ -1,4 +1,4 @@
-package launch
+package plan
 
 import (
 	"fmt"
@@ -19,8 +19,8 @@ type HostSlots struct {
 // maxHosts bounds the number of hosts in a job.
 const maxHosts = 4096
 
-// parseHosts reads the argument of -host: NAME or NAME:SLOTS, separated by commas.
-func parseHosts(text string) (list []HostSlots, err error) {
+// ParseHosts reads the argument of -host: NAME or NAME:SLOTS, separated by commas.
+func ParseHosts(text string) (list []HostSlots, err error) {
 	for entry := range strings.SplitSeq(text, ",") {
 		h, err := parseHost(entry)
 		if err != nil {
@@ -28,7 +28,7 @@ func parseHosts(text string) (list []HostSlots, err error) {
 		}
 		list = append(list, h)
 	}
-	return mergeHosts(list), nil
+	return MergeHosts(list), nil
 }
 
 // parseHost reads NAME or NAME:SLOTS. An IPv6 address stands in brackets.
@@ -87,9 +87,9 @@ func checkHostName(name string) error {
 	return nil
 }
 
-// parseHostFile reads a host file: one host a line, as "NAME", "NAME slots=N"
+// ParseHostFile reads a host file: one host a line, as "NAME", "NAME slots=N"
 // or "NAME:N"; '#' begins a comment.
-func parseHostFile(file string) ([]HostSlots, error) {
+func ParseHostFile(file string) ([]HostSlots, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ func parseHostFile(file string) ([]HostSlots, error) {
 	if len(list) == 0 {
 		return nil, fmt.Errorf("%s names no host; want one a line, as NAME, NAME slots=N or NAME:N", file)
 	}
-	list = mergeHosts(list)
+	list = MergeHosts(list)
 	if len(list) > maxHosts {
 		return nil, fmt.Errorf("%s: %d hosts, the limit is %d", file, len(list), maxHosts)
 	}
@@ -138,9 +138,9 @@ func parseHostLine(line string) (HostSlots, error) {
 	return h, nil
 }
 
-// mergeHosts makes one entry for each host: numbers of slots are added, and if a host
+// MergeHosts makes one entry for each host: numbers of slots are added, and if a host
 // occurs several times, each entry without a number counts as one slot.
-func mergeHosts(list []HostSlots) []HostSlots {
+func MergeHosts(list []HostSlots) []HostSlots {
 	var merged []HostSlots
 	for _, h := range list {
 		at := slices.IndexFunc(merged, func(m HostSlots) bool { return m.Host == h.Host })

@@ -1,4 +1,4 @@
-package launch
+package plan
 
 import (
 	"errors"
@@ -39,7 +39,7 @@ func options() []option {
 		{names: []string{"host", "hosts", "H"}, args: []string{"LIST"}, block: true,
 			help: "run on these hosts: NAME or NAME:SLOTS, separated by commas; holds for the programs behind it, too",
 			set: func(p *parser, a []string) (err error) {
-				p.block.Hosts, err = parseHosts(a[0])
+				p.block.Hosts, err = ParseHosts(a[0])
 				return err
 			}},
 		{names: []string{"wdir", "wd"}, args: []string{"DIR"}, block: true,
@@ -78,7 +78,7 @@ func options() []option {
 		{names: []string{"hostfile", "machinefile", "f"}, args: []string{"FILE"},
 			help: "run on the hosts that FILE lists, one a line: NAME, NAME slots=N or NAME:N",
 			set: func(p *parser, a []string) (err error) {
-				p.spec.Hosts, err = parseHostFile(a[0])
+				p.spec.Hosts, err = ParseHostFile(a[0])
 				return err
 			}},
 		{names: []string{"rankfile", "rf"}, args: []string{"FILE"},

@@ -6,83 +6,11 @@ import (
 	"bytes"
 	"fmt"
 	"net"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 )
-
-func sampleShare() *share {
-	return &share{id: "7-abc", secret: [32]byte{1, 2, 3}, fabric: "shm", bind: "core", hosts: []string{"a", "b"},
-		where: []int32{0, 1, 1, 0, 1}, self: 1, apps: []app{
-			{n: 2, file: "/bin/p", argv: []string{"p", "x y", ""}, dir: "/d", env: []string{"A=1", "B="}},
-			{n: 3, file: "/bin/q", argv: []string{"q"}}}, reader: 3}
-}
-
-func TestShareArrivesAsItWasSent(t *testing.T) {
-	s := sampleShare()
-	got, err := decodeShare(s.encode())
-	if err != nil || !reflect.DeepEqual(got, s) {
-		t.Errorf("%+v, %v; want %+v", got, err, s)
-	}
-	if ranks := got.ranks(); !slices.Equal(ranks, []int{1, 2, 4}) {
-		t.Errorf("ranks %v", ranks)
-	}
-	for rank, want := range []int{0, 0, 1, 1, 1, -1} {
-		if app := got.app(rank); app != want {
-			t.Errorf("rank %d belongs to app %d, want %d", rank, app, want)
-		}
-	}
-	if a, b := mark("x", 0), mark("x", 1); a == b {
-		t.Error("two hosts of a job cannot be told apart")
-	}
-}
-
-func TestShareThatContradictsItselfIsRefused(t *testing.T) {
-	for name, spoil := range map[string]func(*share){
-		"no hosts":                func(s *share) { s.hosts = nil },
-		"another host":            func(s *share) { s.self = 2 },
-		"no host":                 func(s *share) { s.self = -1 },
-		"a rank on no host":       func(s *share) { s.where[2] = 2 },
-		"a rank without program":  func(s *share) { s.where = append(s.where, 0) },
-		"a program without ranks": func(s *share) { s.apps[0].n = 0 },
-		"no program":              func(s *share) { s.apps[1].file = "" },
-		"no arguments":            func(s *share) { s.apps[1].argv = nil },
-	} {
-		s := sampleShare()
-		spoil(s)
-		if got, err := decodeShare(s.encode()); err == nil {
-			t.Errorf("%s: %+v", name, got)
-		}
-	}
-}
-
-func FuzzShare(f *testing.F) {
-	f.Add(sampleShare().encode())
-	f.Fuzz(func(t *testing.T, b []byte) {
-		s, err := decodeShare(b)
-		if err != nil {
-			return
-		}
-		for r := range s.where {
-			if s.app(r) < 0 {
-				t.Fatalf("rank %d of %+v has no program", r, s)
-			}
-		}
-		again, err := decodeShare(s.encode())
-		if err != nil || !reflect.DeepEqual(again, s) {
-			t.Fatalf("%+v became %+v, %v", s, again, err)
-		}
-	})
-}
-
-func TestEnvironmentForOtherHosts(t *testing.T) {
-	got := passedOn([]string{"HALO_A=1", "HOME=/x", "HALO_BOOT_FD=3", "HALO_JOB=j", "HALO_RANK=1", "HALO_SIZE=2", "XHALO_=1", "HALO_B=a=b"})
-	if want := []string{"HALO_A=1", "HALO_B=a=b"}; !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
-	}
-}
 
 // Promise S4: ranks listen on the address that the other hosts reach, and never on all addresses.
 func TestListenAddress(t *testing.T) {

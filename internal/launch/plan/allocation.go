@@ -1,4 +1,4 @@
-package launch
+package plan
 
 import (
 	"fmt"
@@ -9,21 +9,21 @@ import (
 	"github.com/halo-mpi/halo/internal/planted"
 )
 
-// An allocation is what a batch system has given to the job in which the launcher runs. Without -host
+// An Allocation is what a batch system has given to the job in which the launcher runs. Without -host
 // and -hostfile its hosts are those of the ranks.
-type allocation struct {
-	system string // for messages
-	hosts  []HostSlots
-	self   string // how the system calls this host, "" if it does not say
-	agents string // how agents are best started: see agentCommands
+type Allocation struct {
+	System string // for messages
+	Hosts  []HostSlots
+	Self   string // how the system calls this host, "" if it does not say
+	Agents string // how agents are best started: see agentCommands
 }
 
-// envNode is the variable in which Slurm tells a process its node.
-const envNode = "SLURMD_NODENAME"
+// EnvNode is the variable in which Slurm tells a process its node.
+const EnvNode = "SLURMD_NODENAME"
 
 // allocated reads the allocation from the environment; nil if there is none. The variables are those
 // that Slurm, PBS (and Torque), LSF and Grid Engine document.
-func allocated(env func(string) string) (*allocation, error) {
+func allocated(env func(string) string) (*Allocation, error) {
 	switch {
 	case env("SLURM_JOB_ID") != "" && (env("SLURM_JOB_NODELIST") != "" || env("SLURM_HET_SIZE") != ""):
 		return slurmAllocation(env)
@@ -38,13 +38,13 @@ func allocated(env func(string) string) (*allocation, error) {
 }
 
 // fileAllocation reads the hosts of an allocation from the file that a variable names.
-func fileAllocation(system, variable, file, agents string, line func(string) (HostSlots, error)) (*allocation, error) {
+func fileAllocation(system, variable, file, agents string, line func(string) (HostSlots, error)) (*Allocation, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, fmt.Errorf("the hosts of the %s job are not known: %s: %w (outside of a job unset the variable, or name hosts by -host)", system, variable, err)
 	}
-	a := &allocation{system: system, agents: agents}
-	a.hosts, err = parseLines(string(text), line)
+	a := &Allocation{System: system, Agents: agents}
+	a.Hosts, err = parseLines(string(text), line)
 	if err != nil {
 		return nil, fmt.Errorf("the hosts of the %s job are not known: %s=%s: %w", system, variable, file, err)
 	}
@@ -85,7 +85,7 @@ const maxRanksPerList = 1 << 16
 
 // checkHosts merges the entries of each host, and checks their number.
 func checkHosts(list []HostSlots) ([]HostSlots, error) {
-	list = mergeHosts(list)
+	list = MergeHosts(list)
 	if len(list) == 0 {
 		return nil, fmt.Errorf("there is no host")
 	} else if len(list) > maxHosts {
@@ -114,15 +114,15 @@ func queueLine(line string) (HostSlots, error) {
 }
 
 // slurmAllocation reads the nodes of a Slurm job, and of all components of a heterogeneous one.
-func slurmAllocation(env func(string) string) (*allocation, error) {
-	a := &allocation{system: "Slurm", self: env(envNode), agents: "srun"}
+func slurmAllocation(env func(string) string) (*Allocation, error) {
+	a := &Allocation{System: "Slurm", Self: env(EnvNode), Agents: "srun"}
 	suffixes := []string{""}
 	if size, err := strconv.Atoi(env("SLURM_HET_SIZE")); err == nil && size > 0 && size <= maxHosts {
 		suffixes = nil
 		for i := range size {
 			suffixes = append(suffixes, fmt.Sprintf("_HET_GROUP_%d", i))
 		}
-		a.agents = "ssh" // a step covers one component only
+		a.Agents = "ssh" // a step covers one component only
 	}
 	for _, suffix := range suffixes {
 		nodes, tasks := "SLURM_JOB_NODELIST"+suffix, "SLURM_TASKS_PER_NODE"+suffix
@@ -138,11 +138,11 @@ func slurmAllocation(env func(string) string) (*allocation, error) {
 			return nil, fmt.Errorf("the slots of the Slurm job are not known: %s=%.200q: %w", tasks, env(tasks), err)
 		}
 		for i, name := range names {
-			a.hosts = append(a.hosts, HostSlots{name, counts[i]})
+			a.Hosts = append(a.Hosts, HostSlots{name, counts[i]})
 		}
 	}
 	var err error
-	a.hosts, err = checkHosts(a.hosts)
+	a.Hosts, err = checkHosts(a.Hosts)
 	if err != nil {
 		return nil, fmt.Errorf("the nodes of the Slurm job are not known: %w", err)
 	}

@@ -1,4 +1,4 @@
-package launch
+package plan
 
 import (
 	"slices"
@@ -8,18 +8,18 @@ import (
 )
 
 const (
-	envJob  = boot.EnvJob // the job's name, by which the warden finds processes of the job
-	envRank = "HALO_RANK" // for scripts; programs ask boot
-	envSize = "HALO_SIZE"
+	EnvJob  = boot.EnvJob // the job's name, by which the warden finds processes of the job
+	EnvRank = "HALO_RANK" // for scripts; programs ask boot
+	EnvSize = "HALO_SIZE"
 
-	envLocalRank = "MPI_LOCALRANKID" // among the ranks of the host
-	envLocalSize = "MPI_LOCALNRANKS"
+	EnvLocalRank = "MPI_LOCALRANKID" // among the ranks of the host
+	EnvLocalSize = "MPI_LOCALNRANKS"
 )
 
-// rankEnviron is the environment of the ranks: the variables of the launcher, except for
+// RankEnviron is the environment of the ranks: the variables of the launcher, except for
 // those that describe a process of another job (a launcher inside an allocation or
 // another job inherits them), and those of a block.
-func rankEnviron(own, block []string) []string {
+func RankEnviron(own, block []string) []string {
 	env := slices.DeleteFunc(slices.Clone(own), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
 		return foreign(name) || slices.ContainsFunc(block, func(b string) bool {
@@ -38,7 +38,7 @@ func rankEnviron(own, block []string) []string {
 // foreign reports whether a variable describes one process of some job.
 func foreign(name string) bool {
 	switch name {
-	case boot.EnvFD, boot.EnvLink, boot.EnvHalo, envJob, envRank, envSize, envLocalRank, envLocalSize,
+	case boot.EnvFD, boot.EnvLink, boot.EnvHalo, EnvJob, EnvRank, EnvSize, EnvLocalRank, EnvLocalSize,
 		"HALO_BOOT", "HALO_ADDR", "HALO_LOCAL_SIZE", "JOB_COMPLETION_INDEX",
 		"SLURM_PROCID", "SLURM_LOCALID", "SLURM_NODEID", "SLURM_TASK_PID", "SLURM_GTIDS",
 		"SLURM_LAUNCH_NODE_IPADDR", "SLURM_DISTRIBUTION", "SLURM_MPI_TYPE":

@@ -1,6 +1,4 @@
-//go:build unix
-
-package launch
+package plan
 
 import (
 	"fmt"
@@ -9,16 +7,16 @@ import (
 	"github.com/halo-mpi/halo/internal/launch/wording"
 )
 
-// place decides on which host each rank runs. hosts are the hosts that get ranks, in
+// Place decides on which host each rank runs. hosts are the hosts that get ranks, in
 // the order in which they were named; where[rank] is an index into hosts.
 //
 // Blocks of the command line that name no hosts continue to fill the hosts of the
 // previous block. By slot, the hosts are filled one after the other; by node, each
 // gets one rank in turn. If more ranks than slots are allowed, placement begins again
 // with the first host.
-func place(s *Spec) (hosts []string, where []int32, err error) {
+func Place(s *Spec) (hosts []string, where []int32, err error) {
 	index := map[string]int32{}
-	var p *placer
+	var p *Placer
 	for i := range s.Blocks {
 		b := &s.Blocks[i]
 		if b.Hosts != nil || p == nil {
@@ -30,13 +28,13 @@ func place(s *Spec) (hosts []string, where []int32, err error) {
 			for k := i + 1; k < len(s.Blocks) && s.Blocks[k].Hosts == nil; k++ {
 				n += s.Blocks[k].N
 			}
-			p, err = newPlacer(list, n, s.MapBy == "node", s.Oversubscribe)
+			p, err = NewPlacer(list, n, s.MapBy == "node", s.Oversubscribe)
 			if err != nil {
 				return nil, nil, err
 			}
 		}
 		for range b.N {
-			name := p.next()
+			name := p.Next()
 			at, known := index[name]
 			if !known {
 				at = int32(len(hosts))
@@ -49,16 +47,17 @@ func place(s *Spec) (hosts []string, where []int32, err error) {
 	return hosts, where, nil
 }
 
-// A placer assigns the slots of a list of hosts.
-type placer struct {
+// A Placer assigns the slots of a list of hosts.
+type Placer struct {
 	list   []HostSlots // all with a number of slots
 	left   []int
 	at     int
 	byNode bool
 }
 
-func newPlacer(list []HostSlots, ranks int, byNode, oversubscribe bool) (*placer, error) {
-	p := &placer{list: append([]HostSlots(nil), list...), byNode: byNode}
+// NewPlacer makes a Placer for a number of ranks. Hosts without a number of slots share the ranks that the others leave.
+func NewPlacer(list []HostSlots, ranks int, byNode, oversubscribe bool) (*Placer, error) {
+	p := &Placer{list: append([]HostSlots(nil), list...), byNode: byNode}
 	stated, open := 0, 0
 	for _, h := range list {
 		stated += h.Slots
@@ -68,7 +67,7 @@ func newPlacer(list []HostSlots, ranks int, byNode, oversubscribe bool) (*placer
 	}
 	if open == 0 && ranks > stated && !oversubscribe {
 		return nil, fmt.Errorf("%s, but the hosts have %s (%s): name more, or allow it by -oversubscribe",
-			wording.Count(ranks, "rank"), wording.Count(stated, "slot"), describe(list))
+			wording.Count(ranks, "rank"), wording.Count(stated, "slot"), DescribeHosts(list))
 	}
 	share := max(0, ranks-stated)
 	for i := range p.list {
@@ -82,15 +81,15 @@ func newPlacer(list []HostSlots, ranks int, byNode, oversubscribe bool) (*placer
 	return p, nil
 }
 
-func (p *placer) refill() {
+func (p *Placer) refill() {
 	p.left, p.at = p.left[:0], 0
 	for _, h := range p.list {
 		p.left = append(p.left, h.Slots)
 	}
 }
 
-// next returns the host of the next rank.
-func (p *placer) next() string {
+// Next returns the host of the next rank.
+func (p *Placer) Next() string {
 	for tried := 0; p.left[p.at] == 0; tried++ {
 		if tried == len(p.left) {
 			p.refill()
@@ -106,8 +105,8 @@ func (p *placer) next() string {
 	return p.list[at].Host
 }
 
-// describe lists hosts with their slots for messages; it shortens a long list.
-func describe(list []HostSlots) string {
+// DescribeHosts lists hosts with their slots for messages; it shortens a long list.
+func DescribeHosts(list []HostSlots) string {
 	var parts []string
 	for i, h := range list {
 		if i == 8 {

@@ -1,7 +1,9 @@
-package launch
+package plan
 
 import (
+	"fmt"
 	"os"
+	"slices"
 	"time"
 )
 
@@ -13,7 +15,7 @@ type Spec struct {
 	MapBy  string      // "node", or "slot" or "" to fill one host after the other
 	// Oversubscribe lets hosts take more ranks than they have slots.
 	Oversubscribe bool
-	Allocation    *allocation   // of a batch system, whose hosts Hosts are; nil: none, or hosts are named
+	Allocation    *Allocation   // of a batch system, whose hosts Hosts are; nil: none, or hosts are named
 	Agents        string        // what starts agents on other hosts, one of agentNames; "": the best
 	SSH           []string      // the command that starts something on another host, and its options; nil: ssh
 	SSHArgs       []string      // more options of ssh, before those of sshCommand
@@ -66,4 +68,35 @@ func (s *Spec) Size() (n int) {
 		n += b.N
 	}
 	return n
+}
+
+// Limit is the time limit of the job as its user has set it, for messages.
+func (s *Spec) Limit() string {
+	if s.TimeoutByEnv {
+		return fmt.Sprintf("%s=%v", envTimeout, s.Timeout)
+	}
+	return fmt.Sprintf("-timeout %v", s.Timeout)
+}
+
+// Room returns all hosts of the command line, each with the largest number of slots that it has in one
+// list.
+func (s *Spec) Room() (all []HostSlots) {
+	lists := [][]HostSlots{MergeHosts(s.Hosts)}
+	for _, b := range s.Blocks {
+		lists = append(lists, b.Hosts)
+	}
+	for i, list := range lists {
+		if i == 0 && len(s.Blocks) > 0 && !slices.ContainsFunc(s.Blocks, func(b Block) bool { return b.Hosts == nil }) {
+			continue // every block names its own
+		}
+		for _, h := range list {
+			at := slices.IndexFunc(all, func(k HostSlots) bool { return k.Host == h.Host })
+			if at < 0 {
+				all = append(all, h)
+			} else {
+				all[at].Slots = max(all[at].Slots, h.Slots)
+			}
+		}
+	}
+	return all
 }

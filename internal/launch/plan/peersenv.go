@@ -1,4 +1,4 @@
-package launch
+package plan
 
 import (
 	"fmt"
@@ -48,7 +48,7 @@ func (p *parser) peersEnviron(named bool) (found bool, err error) {
 		if file == "" {
 			continue
 		}
-		p.spec.Hosts, err = parseHostFile(file)
+		p.spec.Hosts, err = ParseHostFile(file)
 		if err != nil {
 			return false, fmt.Errorf("%s: %w", name, err)
 		}

@@ -1,4 +1,4 @@
-package launch
+package plan
 
 import (
 	"fmt"
@@ -16,7 +16,7 @@ func peerOptions() []option {
 	table := []option{
 		{names: []string{"soft"}, args: []string{"SET"}, block: true,
 			help: "start the largest number of ranks of SET, such as 2:16:2 or 1,4,16, that is at most N",
-			set:  func(p *parser, a []string) (err error) { p.soft, err = parseSoft(a[0]); return err }},
+			set:  func(p *parser, a []string) (err error) { p.soft, err = ParseSoft(a[0]); return err }},
 		{names: []string{"arch"}, args: []string{"NAME"}, block: true,
 			help: "refuse to run on an architecture other than NAME, as uname -m or Go calls it",
 			set: func(_ *parser, a []string) error {
@@ -172,11 +172,11 @@ func archNames(arch string) []string {
 	return names
 }
 
-// A softSet is the argument of -soft: a list of FIRST:LAST:STEP.
-type softSet [][3]int
+// A SoftSet is the argument of -soft: a list of FIRST:LAST:STEP.
+type SoftSet [][3]int
 
-// parseSoft reads a list of FIRST, FIRST:LAST or FIRST:LAST:STEP, separated by commas.
-func parseSoft(text string) (set softSet, err error) {
+// ParseSoft reads a list of FIRST, FIRST:LAST or FIRST:LAST:STEP, separated by commas.
+func ParseSoft(text string) (set SoftSet, err error) {
 	for part := range strings.SplitSeq(text, ",") {
 		words := strings.Split(part, ":")
 		if len(words) > 3 {
@@ -200,8 +200,8 @@ func parseSoft(text string) (set softSet, err error) {
 	return set, nil
 }
 
-// within returns the largest number of the set from 1 to n, 0 if there is none.
-func (s softSet) within(n int) (best int) {
+// Within returns the largest number of the set from 1 to n, 0 if there is none.
+func (s SoftSet) Within(n int) (best int) {
 	for _, t := range s {
 		first, last, step := t[0], t[1], t[2]
 		if step < 0 { // the same numbers in ascending order

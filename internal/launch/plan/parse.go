@@ -1,4 +1,4 @@
-package launch
+package plan
 
 import (
 	"errors"
@@ -100,7 +100,7 @@ type parser struct {
 	inFile  string // name of the file that is being read
 	check   bool   // -check
 	counted bool   // the block has -n
-	soft    softSet
+	soft    SoftSet
 	perHost int      // -ppn, 0 if there is none
 	open    []int    // the blocks without -n
 	general []string // -genv and the like: variables of all blocks, NAME=value
@@ -232,7 +232,7 @@ func (p *parser) one(args []string) error {
 	p.block.Program, p.block.Args = args[0], args[1:]
 	if p.soft != nil {
 		n := p.block.N
-		p.block.N = p.soft.within(n)
+		p.block.N = p.soft.Within(n)
 		if p.block.N == 0 {
 			return fmt.Errorf("-soft has no number from 1 to %d, which is -n", n)
 		}
@@ -337,7 +337,7 @@ func (p *parser) allocate() (err error) {
 	}
 	p.spec.Allocation, err = allocated(os.Getenv)
 	if p.spec.Allocation != nil {
-		p.spec.Hosts = p.spec.Allocation.hosts
+		p.spec.Hosts = p.spec.Allocation.Hosts
 	}
 	return err
 }
