@@ -5,7 +5,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/halo-mpi/halo/internal/launch"
+	"github.com/halo-mpi/halo/internal/launch/ps"
 )
 
 const psHelp = `Show what the ranks of this user's jobs on this host do and wait for.
@@ -52,7 +52,7 @@ func psMain(args []string) int {
 		}
 		job = a
 	}
-	n, unread, err := launch.PS(os.Stdout, asJSON, job)
+	n, unread, err := ps.Print(os.Stdout, asJSON, job)
 	for _, u := range unread {
 		fmt.Fprintf(os.Stderr, "halo ps: not shown: %s\n", u)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/halo-mpi/halo/internal/frame"
 	"github.com/halo-mpi/halo/internal/launch/exit"
 	"github.com/halo-mpi/halo/internal/launch/plan"
+	"github.com/halo-mpi/halo/internal/launch/ps"
 )
 
 // An agentProcess is the agent of a host in a process of its own: halo agent, started by ssh.
@@ -37,7 +38,7 @@ type agentProcess struct {
 	input    *feed  // nil: the rank that reads it is elsewhere
 	fetch    *fetch // nil: the programs are here
 	about    addressing
-	looker   looker
+	looker   ps.Looker
 	why      string // it uses another fabric than expected, "" if it does not
 }
 
@@ -198,10 +199,10 @@ func (s *agentProcess) do(kind uint8, b frame.Body) error {
 			c.took(int(b.U32()))
 		}
 	case kindShow:
-		s.out.send(frame.New(kindShown).Raw([]byte(notesTable(a.memory.Notes()))).Bytes())
+		s.out.send(frame.New(kindShown).Raw([]byte(ps.Table(a.memory.Notes()))).Bytes())
 	case kindLook:
-		if state, err := s.looker.look(a.memory.Notes()); err == nil {
-			if b, err := state.encode(); err == nil {
+		if state, err := s.looker.Look(a.memory.Notes()); err == nil {
+			if b, err := state.Encode(); err == nil {
 				s.out.send(frame.New(kindLooked).Raw(b).Bytes())
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/halo-mpi/halo/internal/boot"
+	"github.com/halo-mpi/halo/internal/launch/ps"
 	"github.com/halo-mpi/halo/internal/planted"
 )
 
@@ -80,7 +81,7 @@ func (a *agent) admit(rank int, c *boot.Session) error {
 	switch {
 	case !p.alive():
 		return fmt.Errorf("process %d, which was rank %d, has ended: a wrapper waits for the program that it starts, as setsid does with -w", p.pid, rank)
-	case (!descends(c.Pid(), p.pid) || c.PeerEnded()) && !planted.DoorUnguarded:
+	case (!ps.Descends(c.Pid(), p.pid) || c.PeerEnded()) && !planted.DoorUnguarded:
 		return fmt.Errorf("process %d is not one that rank %d has started, which is process %d", c.Pid(), rank, p.pid)
 	case p.joined || !p.session.PassOn():
 		return fmt.Errorf("another program of rank %d has already joined the job: one program with mpi.Init per rank", rank)

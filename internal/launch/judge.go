@@ -46,7 +46,7 @@ func (j *job) decideExit(r *rank) {
 		if r.inC {
 			or = ""
 		}
-		j.blame(r, 1, "%s%s", inWords("it had called mpi.Init but not mpi.Finalize: call it before the program returns", r.inC), or)
+		j.blame(r, 1, "%s%s", wording.Calls("it had called mpi.Init but not mpi.Finalize: call it before the program returns", r.inC), or)
 	}
 }
 
@@ -175,7 +175,7 @@ func (j *job) linkFailed(r *rank, err error) {
 // aborted is called when a rank aborts the job.
 func (j *job) aborted(rank, code int, reason string) {
 	r := j.ranks[rank]
-	r.fault, r.faultStatus = boot.AbortText(j.name(r), inWords("Abort", r.inC), code, reason), boot.ExitStatus(code)
+	r.fault, r.faultStatus = boot.AbortText(j.name(r), wording.Calls("Abort", r.inC), code, reason), boot.ExitStatus(code)
 	// The rank may abort because it has found another failed rank before the launcher did:
 	// then the launcher must report that failure.
 	time.AfterFunc(j.news(), func() { j.post(func() { j.endFor(r) }) })

@@ -52,7 +52,7 @@ func (j *job) nameOfInit(r *rank) string {
 	app := j.appOf(r.index)
 	for _, other := range j.ranks {
 		if other.joined && j.appOf(other.index) == app {
-			return inWords("mpi.Init", other.inC)
+			return wording.Calls("mpi.Init", other.inC)
 		}
 	}
 	if names, _ := libraries(app.File); slices.ContainsFunc(names, isABI) {

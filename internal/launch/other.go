@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/halo-mpi/halo/internal/boot"
+	"github.com/halo-mpi/halo/internal/launch/ps"
 )
 
 // A program that is built for another MPI without PMI-1, such as Open MPI, becomes n worlds of one
@@ -61,7 +62,7 @@ func mappedMPI(pid int) string {
 	}
 	dirs, _ := filepath.Glob("/proc/[0-9]*")
 	for _, d := range dirs {
-		if k, err := strconv.Atoi(filepath.Base(d)); err == nil && k != pid && descends(k, pid) && !launchedByOthers(k) {
+		if k, err := strconv.Atoi(filepath.Base(d)); err == nil && k != pid && ps.Descends(k, pid) && !launchedByOthers(k) {
 			if lib := mapped(k); lib != "" {
 				return lib
 			}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/halo-mpi/halo/internal/launch/ps"
 )
 
 // Promise F6: halo ps gives each call that blocks its name.
@@ -34,15 +36,15 @@ func TestF6_ProcessWithoutALauncher(t *testing.T) {
 	pid := r.cmd.Process.Pid
 	var text string
 	for end := time.Now().Add(hangs); ; time.Sleep(10 * time.Millisecond) {
-		var jobs []*JobState
-		text, _, _ = ps(t, "-json")
+		var jobs []*ps.JobState
+		text, _, _ = haloPS(t, "-json")
 		if err := json.Unmarshal([]byte(text), &jobs); err != nil {
 			t.Fatal(err)
 		}
-		at := slices.IndexFunc(jobs, func(j *JobState) bool { return j.Size == 1 && j.Ranks[0].Pid == pid })
+		at := slices.IndexFunc(jobs, func(j *ps.JobState) bool { return j.Size == 1 && j.Ranks[0].Pid == pid })
 		if at >= 0 {
 			k := jobs[at].Ranks[0]
-			if k.State == stateWaiting && len(k.Waits) == 1 && strings.Contains(k.Waits[0].For, "Recv") && k.Detail == "started without a launcher" {
+			if k.State == ps.Waiting && len(k.Waits) == 1 && strings.Contains(k.Waits[0].For, "Recv") && k.Detail == "started without a launcher" {
 				break
 			}
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/halo-mpi/halo/internal/frame"
 	"github.com/halo-mpi/halo/internal/launch/exit"
 	"github.com/halo-mpi/halo/internal/launch/plan"
+	"github.com/halo-mpi/halo/internal/launch/ps"
 	"github.com/halo-mpi/halo/internal/launch/wording"
 	"github.com/halo-mpi/halo/internal/sys"
 )
@@ -43,7 +44,7 @@ type remote struct {
 	input *carrier
 	shown chan<- string // takes an answer to kindShow
 
-	looked *JobState // the answer to the last kindLook, nil if none has come
+	looked *ps.JobState // the answer to the last kindLook, nil if none has come
 }
 
 // read reads the frames of the agent, after any text that its host prints first.
@@ -127,7 +128,7 @@ func (r *remote) take(kind uint8, body []byte) {
 		}
 		return
 	case kindLooked:
-		r.looked, _ = decodeJobState(body, time.Now()) // nil is as if none had come
+		r.looked, _ = ps.DecodeJobState(body, time.Now()) // nil is as if none had come
 		return
 	case kindInputTaken:
 		if r.input != nil {

@@ -4,7 +4,6 @@ package launch
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"runtime"
 
@@ -17,11 +16,6 @@ func Run(*plan.Spec) int {
 	fmt.Fprintf(os.Stderr, "halo: starting ranks as processes is not supported on %s yet; "+
 		"a program started by itself is a world of one, and mpi.Run makes ranks of goroutines\n", runtime.GOOS)
 	return exit.Launcher
-}
-
-// PS says that this platform has no jobs of several processes.
-func PS(io.Writer, bool, string) (int, []string, error) {
-	return 0, nil, fmt.Errorf("jobs of several processes are not supported on %s yet", runtime.GOOS)
 }
 
 // Subprocess reports that this process is no subprocess of a launcher.

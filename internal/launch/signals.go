@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/halo-mpi/halo/internal/launch/exit"
+	"github.com/halo-mpi/halo/internal/launch/ps"
 	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/sys"
 )
@@ -179,7 +180,7 @@ func (j *job) tables() []func() string {
 			case h.remote != nil:
 				tables = append(tables, h.remote.table())
 			default:
-				text := notesTable(k.agent.memory.Notes())
+				text := ps.Table(k.agent.memory.Notes())
 				tables = append(tables, func() string { return text })
 			}
 		}

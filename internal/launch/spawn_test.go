@@ -53,7 +53,7 @@ func TestDYN05_SpawnReturnsWhenAllHaveCalledInit(t *testing.T) {
 	out := &heard{}
 	r.cmd.Stdout = out
 	r.start().ready(ready, 2)
-	text, _, _ := ps(t, fmt.Sprint(r.cmd.Process.Pid))
+	text, _, _ := haloPS(t, fmt.Sprint(r.cmd.Process.Pid))
 	for _, want := range []string{".1: 2 ranks, ", ", spawned by job " + fmt.Sprint(r.cmd.Process.Pid) + "-", "has not called Init"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("halo ps: no %q in %s", want, text)

@@ -148,7 +148,7 @@ func wardenOf(launcher int) int {
 	for _, d := range dirs {
 		pid, _ := strconv.Atoi(filepath.Base(d))
 		line, _ := os.ReadFile(d + "/cmdline")
-		if p, ok := lookAtProcess(pid); ok && p.parent == launcher && strings.HasPrefix(string(line), wardenName) {
+		if parentOf(pid) == launcher && strings.HasPrefix(string(line), wardenName) {
 			return pid
 		}
 	}

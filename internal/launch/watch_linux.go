@@ -2,43 +2,27 @@ package launch
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/halo-mpi/halo/internal/frame"
-	"github.com/halo-mpi/halo/internal/launch/wording"
-	"github.com/halo-mpi/halo/internal/shmfmt"
+	"github.com/halo-mpi/halo/internal/launch/ps"
 )
 
-const (
-	// watchEvery is how often the launcher looks what the ranks wait for, with -watch or -check.
-	watchEvery = deadlockLook
-	// stuckAfter is how long ranks must have been asleep that wait for each other before the launcher reports
-	// them: a message that had been sent would have woken one of them.
-	stuckAfter = 750 * time.Millisecond
-)
-
-// watcher is what the launcher has found when it looked last.
+// watcher looks at the ranks of all jobs of the family, with -watch or -check.
 type watcher struct {
 	timer  *time.Timer
-	looker looker
-	stuck  []string        // describes the ranks of each job that waited for each other
-	told   map[string]bool // what has been reported, behind the job
-	all    string          // describes all ranks if they were asleep
-	slept  bool            // it has been reported that they are; until one of them wakes
+	looker ps.Looker
+	found  ps.Watcher
 }
 
-// watch looks what all ranks of the family wait for, and reports, each once, ranks that wait for each other, and
-// that all ranks have been asleep for deadlockAfter, with the table. What it reports it has found in two looks, between
-// which none of these ranks has computed or has been awake.
+// watch looks what all ranks of the family wait for, and says what the Watcher makes of it.
 func (w *watcher) watch(j *job) {
-	w.timer.Reset(watchEvery)
+	w.timer.Reset(ps.WatchEvery)
 	if j.ends() {
 		return
 	}
-	var states []*JobState
+	var states []*ps.JobState
 	for _, k := range j.jobs {
 		s := k.look(&w.looker)
 		if s == nil {
@@ -46,58 +30,28 @@ func (w *watcher) watch(j *job) {
 		}
 		states = append(states, s)
 	}
-	before, stuck := w.stuck, make([]string, len(states))
-	for i, s := range states {
-		set := s.stuckRanks()
-		stuck[i] = s.describe(set)
-		if set == nil || i >= len(before) || before[i] != stuck[i] {
-			continue
-		}
-		if text := s.tellStuck(set); !w.told[s.Job+text] { // a rank may use the processor meanwhile, and wait for the same again
-			w.told[s.Job+text] = true
-			j.say(text)
-		}
+	reports, tables := w.found.See(states)
+	for _, text := range reports {
+		j.say(text)
 	}
-	w.stuck = stuck
-	w.watchAll(j, states)
-}
-
-// watchAll reports that all ranks are asleep.
-func (w *watcher) watchAll(j *job, states []*JobState) {
-	before := w.all
-	w.all = ""
-	for _, s := range states {
-		if s.asleep() < deadlockAfter {
-			w.slept, w.all = false, ""
-			return
-		}
-		w.all += s.describe(s.Ranks)
-	}
-	if w.slept || w.all != before {
-		return
-	}
-	w.slept = true
-	for _, s := range states {
-		s.judge(s.cpu())
-		var b strings.Builder
-		s.Write(&b)
-		j.said.Go(func() { j.stderr.say(strings.TrimSuffix(b.String(), "\n")) })
+	for _, table := range tables {
+		j.said.Go(func() { j.stderr.say(table) })
 	}
 }
 
 // look returns the state of all ranks of a job, nil if it is not known of all.
-func (j *job) look(l *looker) *JobState {
+func (j *job) look(l *ps.Looker) *ps.JobState {
 	if !j.begun {
 		return nil
 	}
-	var all *JobState
+	var all *ps.JobState
 	known := true
 	for _, h := range j.hosts {
-		var s *JobState
+		var s *ps.JobState
 		if h.remote != nil {
 			s = h.remote.look()
 		} else {
-			s, _ = l.look(j.agent.memory.Notes())
+			s, _ = l.Look(j.agent.memory.Notes())
 		}
 		switch {
 		case s == nil:
@@ -111,13 +65,13 @@ func (j *job) look(l *looker) *JobState {
 	if !known || all == nil || len(all.Ranks) != all.Size {
 		return nil
 	}
-	slices.SortFunc(all.Ranks, func(a, b RankState) int { return cmp.Compare(a.Rank, b.Rank) })
+	slices.SortFunc(all.Ranks, func(a, b ps.RankState) int { return cmp.Compare(a.Rank, b.Rank) })
 	return all
 }
 
 // look returns the answer to the last request for the state of the ranks, nil if none has come, and makes the next
 // request.
-func (r *remote) look() *JobState {
+func (r *remote) look() *ps.JobState {
 	s := r.looked
 	r.looked = nil
 	r.out.send(frame.New(kindLook).Bytes())
@@ -126,123 +80,7 @@ func (r *remote) look() *JobState {
 
 // startWatch begins to look, and returns what ends that.
 func (j *job) startWatch() (stop func()) {
-	w := &watcher{told: map[string]bool{}}
-	w.timer = time.AfterFunc(watchEvery, func() { j.post(func() { w.watch(j) }) })
+	w := &watcher{}
+	w.timer = time.AfterFunc(ps.WatchEvery, func() { j.post(func() { w.watch(j) }) })
 	return func() { w.timer.Stop() }
-}
-
-// over reports whether the rank does nothing for the others any more.
-func (r *RankState) over() bool { return r.State == stateEnded || r.stage == shmfmt.StageFinalized }
-
-// stuckRanks returns the ranks that only others of them could wake, nil if there are none. s has all ranks of the job, in
-// their order.
-func (s *JobState) stuckRanks() []RankState {
-	free := make([]bool, len(s.Ranks)) // the rank may go on
-	for i := range s.Ranks {
-		r := &s.Ranks[i]
-		free[i] = r.State != stateWaiting || r.busy || r.stage == shmfmt.StageInit || r.Asleep > len(r.Waits) || s.Seen.Sub(r.changed) < stuckAfter
-	}
-	goesOn := func(i int) bool { return free[i] && !s.Ranks[i].over() }
-	ends := func(w WaitState) bool {
-		switch {
-		case w.awaits >= 0 && w.awaits < len(free):
-			return goesOn(w.awaits)
-		case w.awaits == shmfmt.AwaitsAny:
-			return slices.ContainsFunc(s.Ranks, func(r RankState) bool { return goesOn(r.Rank) })
-		}
-		return true
-	}
-	for again := true; again; {
-		again = false
-		for i := range s.Ranks {
-			if !free[i] && slices.ContainsFunc(s.Ranks[i].Waits, ends) {
-				free[i], again = true, true
-			}
-		}
-	}
-	var set []RankState
-	calls := false // of the program, other than Finalize
-	for i, r := range s.Ranks {
-		if !free[i] && !r.over() {
-			set = append(set, r)
-			calls = calls || r.stage != shmfmt.StageFinalizing
-		}
-	}
-	if !calls {
-		return nil
-	}
-	return set
-}
-
-// describe returns a text that is the same as long as the ranks sleep in the same calls and compute nothing.
-func (s *JobState) describe(ranks []RankState) string {
-	var b strings.Builder
-	for _, r := range ranks {
-		fmt.Fprintf(&b, "%s %d %v ", s.Job, r.Rank, r.CPU)
-		for _, w := range r.Waits {
-			fmt.Fprintf(&b, "%q ", w.For)
-		}
-	}
-	return b.String()
-}
-
-// tellStuck describes ranks that only others of them could wake: by a cycle in which each waits for the next if
-// there is one, or by one that waits for a rank that has ended.
-func (s *JobState) tellStuck(set []RankState) string {
-	next := make(map[int]int) // of ranks that wait for one other rank
-	for _, r := range set {
-		if len(r.Waits) == 1 && r.Waits[0].awaits >= 0 {
-			next[r.Rank] = r.Waits[0].awaits
-		}
-	}
-	const looks = "this looks like a deadlock: "
-	for _, r := range set {
-		chain := []int{r.Rank}
-		for at, ok := next[r.Rank]; ok && len(chain) <= len(set); at, ok = next[at] {
-			if at == r.Rank {
-				return looks + s.tellChain(chain, fmt.Sprint(" waits for rank ", at))
-			}
-			chain = append(chain, at)
-		}
-	}
-	for _, r := range set {
-		if at, ok := next[r.Rank]; ok && s.Ranks[at].over() {
-			return looks + s.tellChain([]int{r.Rank}, fmt.Sprintf(" waits for rank %d, which has ended", at))
-		}
-	}
-	var ranks []int
-	for _, r := range set {
-		ranks = append(ranks, r.Rank)
-	}
-	if len(ranks) == 1 {
-		return looks + s.tellChain(ranks, " waits for a rank that sends nothing any more")
-	}
-	return looks + wording.Numbered("rank", ranks) + " wait for each other" + s.tellWaits(ranks)
-}
-
-// tellChain describes ranks each of which waits for the next.
-func (s *JobState) tellChain(chain []int, end string) string {
-	text := fmt.Sprintf("rank %d", chain[0])
-	for _, rank := range chain[1:] {
-		text += fmt.Sprintf(" waits for rank %d", rank)
-	}
-	return text + end + s.tellWaits(chain)
-}
-
-// tellWaits tells what each of the ranks waits for.
-func (s *JobState) tellWaits(ranks []int) string {
-	const most = 8
-	text, separator := "", ": "
-	for i, rank := range ranks {
-		if i == most {
-			return text + fmt.Sprintf("; and %d more", len(ranks)-most)
-		}
-		var waits []string
-		for _, w := range s.Ranks[rank].Waits {
-			waits = append(waits, w.For)
-		}
-		text += fmt.Sprintf("%srank %d in %s", separator, rank, strings.Join(waits, " and "))
-		separator = "; "
-	}
-	return text
 }

@@ -4,13 +4,9 @@ import (
 	"bufio"
 	"fmt"
 	"os"
-	"reflect"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
-
-	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
 // BRD-08: with -check or -watch the launcher says by itself which ranks wait for each other, though others compute; in
@@ -65,98 +61,6 @@ func TestBRD08_AHangExplainsItself(t *testing.T) {
 					t.Errorf("want %d times a table with 3 ranks: %s", want, all)
 				}
 			})
-		}
-	}
-}
-
-// Ranks are stuck if all that could end one of their waits are stuck, or have ended.
-func TestBRD08_WhoIsStuck(t *testing.T) {
-	const any, other = shmfmt.AwaitsAny, shmfmt.AwaitsUnknown
-	now := time.Now()
-	waits := func(awaits ...int) RankState {
-		r := RankState{State: stateWaiting, stage: shmfmt.StageRunning, changed: now.Add(-time.Second), Asleep: len(awaits)}
-		for _, a := range awaits {
-			r.Waits = append(r.Waits, WaitState{fmt.Sprint("Recv from ", a), now, a})
-		}
-		return r
-	}
-	runs := RankState{State: stateRunning, stage: shmfmt.StageRunning}
-	ended := RankState{State: stateEnded}
-	busy, young, more, stopped, enters, ends := waits(0), waits(0), waits(0), waits(0), waits(any), waits(any)
-	busy.busy, young.changed, more.Asleep, stopped.State, enters.stage, ends.stage = true, now, 2, stateStopped, shmfmt.StageInit, shmfmt.StageFinalizing
-	for name, c := range map[string]struct {
-		ranks []RankState
-		stuck string
-		tells string
-	}{
-		"a cycle":                     {[]RankState{waits(1), waits(0), runs}, "[0 1]", "rank 0 waits for rank 1 waits for rank 0: rank 0 in Recv from 1; rank 1 in Recv from 0"},
-		"behind a cycle":              {[]RankState{waits(2), waits(2), waits(1)}, "[0 1 2]", "rank 1 waits for rank 2 waits for rank 1: rank 1 in Recv from 2; rank 2 in Recv from 1"},
-		"one of them could":           {[]RankState{waits(1, 2), waits(0), runs}, "[]", ""},
-		"neither of them could":       {[]RankState{waits(1, 1), waits(0), runs}, "[0 1]", "ranks 0-1 wait for each other: rank 0 in Recv from 1 and Recv from 1; rank 1 in Recv from 0"},
-		"any, and one runs":           {[]RankState{waits(any), waits(any), runs}, "[]", ""},
-		"any, and the rest has ended": {[]RankState{waits(any), waits(any), ended}, "[0 1]", "ranks 0-1 wait for each other: rank 0 in Recv from -2; rank 1 in Recv from -2"},
-		"alone":                       {[]RankState{ended, waits(any), ended}, "[1]", "rank 1 waits for a rank that sends nothing any more: rank 1 in Recv from -2"},
-		"for one that has ended":      {[]RankState{runs, waits(2), ended}, "[1]", "rank 1 waits for rank 2, which has ended: rank 1 in Recv from 2"},
-		"for the world outside":       {[]RankState{waits(1), waits(other), waits(0)}, "[]", ""},
-		"for another job":             {[]RankState{waits(3), waits(0), waits(0)}, "[]", ""},
-		"busy":                        {[]RankState{waits(1), busy}, "[]", ""},
-		"just fallen asleep":          {[]RankState{waits(1), young}, "[]", ""},
-		"waits that are not noted":    {[]RankState{waits(1), more}, "[]", ""},
-		"stopped":                     {[]RankState{waits(1), stopped}, "[]", ""},
-		"in Init":                     {[]RankState{waits(1), enters}, "[]", ""},
-		"all in Finalize":             {[]RankState{ends, ends}, "[]", ""},
-		"one in Finalize":             {[]RankState{ends, waits(0)}, "[0 1]", "ranks 0-1 wait for each other: rank 0 in Recv from -2; rank 1 in Recv from 0"},
-	} {
-		s := &JobState{Seen: now, Size: len(c.ranks), Ranks: c.ranks}
-		for i := range s.Ranks {
-			s.Ranks[i].Rank = i
-		}
-		set := s.stuckRanks()
-		ranks := []int{}
-		for _, r := range set {
-			ranks = append(ranks, r.Rank)
-		}
-		if fmt.Sprint(ranks) != c.stuck {
-			t.Errorf("%s: %v are stuck, want %s", name, ranks, c.stuck)
-		} else if set != nil {
-			if text := s.tellStuck(set); text != "this looks like a deadlock: "+c.tells {
-				t.Errorf("%s: %s", name, text)
-			}
-		}
-	}
-}
-
-// What an agent tells of its ranks has all that the launcher asks of a state, in times of the launcher's clock.
-func TestStatesOfOtherHosts(t *testing.T) {
-	there := time.Unix(1000, 0)
-	s := &JobState{Job: "7-a", Launcher: 7, Size: 3, Fabric: "tcp", Started: there.Add(-time.Hour), Seen: there, Ranks: []RankState{{Rank: 2, Pid: 8,
-		State: stateWaiting, CPU: 1.5, Asleep: 1, Waits: []WaitState{{"Recv", there.Add(-time.Minute), 1}}, inC: true, busy: true,
-		stage: shmfmt.StageFinalizing, changed: there.Add(-time.Second)}}}
-	b, err := s.encode()
-	if err != nil {
-		t.Fatal(err)
-	}
-	here := time.Unix(5000, 0)
-	got, err := decodeJobState(b, here)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := s.Ranks[0]
-	r.Waits = []WaitState{{"Recv", here.Add(-time.Minute), 1}}
-	r.changed = here.Add(-time.Second)
-	if !got.Seen.Equal(here) || !got.Started.Equal(here.Add(-time.Hour)) || got.Job != s.Job || got.Size != 3 || len(got.Ranks) != 1 {
-		t.Errorf("%+v", got)
-	} else if g := got.Ranks[0]; !g.changed.Equal(r.changed) || !g.Waits[0].Since.Equal(r.Waits[0].Since) {
-		t.Errorf("rank %+v, want %+v", g, r)
-	} else {
-		g.changed, g.Waits[0].Since = r.changed, r.Waits[0].Since
-		if !reflect.DeepEqual(g, r) {
-			t.Errorf("rank %+v, want %+v", g, r)
-		}
-	}
-	for _, bad := range []string{"", "{}", `{"State":{"ranks":[{"rank":1}]}}`, `{"State":{"ranks":[{"rank":1,"waits":[{"for":"x"}]}]},"More":[{}]}`} {
-		if s, err := decodeJobState([]byte(bad), here); err == nil {
-			t.Errorf("%q: %+v", bad, s)
 		}
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+
+	"github.com/halo-mpi/halo/internal/cname"
 )
 
 // Count returns a text such as "1 thing" or "2 things".
@@ -49,4 +51,12 @@ func Printable(text string) string {
 func OneLine(text string) string {
 	lines := strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' })
 	return Printable(strings.Join(lines, "; "))
+}
+
+// Calls returns a text with the names of calls in the language of the program: C if inC.
+func Calls(text string, inC bool) string {
+	if inC {
+		return cname.Text(text, false)
+	}
+	return text
 }

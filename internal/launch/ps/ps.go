@@ -1,6 +1,6 @@
 //go:build unix
 
-package launch
+package ps
 
 import (
 	"encoding/json"
@@ -15,10 +15,10 @@ import (
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
-// PS writes the state of the jobs of this user on this host, or only of the job with that name,
+// Print writes the state of the jobs of this user on this host, or only of the job with that name,
 // which may be abbreviated, or with that launcher; as JSON if asked for. It returns
 // the number of jobs, and the processes that could not be read.
-func PS(w io.Writer, asJSON bool, name string) (n int, unread []string, err error) {
+func Print(w io.Writer, asJSON bool, name string) (n int, unread []string, err error) {
 	jobs, unread, err := findJobs(name)
 	if asJSON {
 		if jobs == nil {
@@ -89,11 +89,11 @@ type WaitState struct {
 
 // The states of a rank. One with goroutines both in and out of calls is waiting.
 const (
-	stateStarting = "starting"
-	stateRunning  = "running"
-	stateWaiting  = "waiting"
-	stateStopped  = "stopped" // by a signal or a debugger
-	stateEnded    = "ended"
+	Starting = "starting"
+	Running  = "running"
+	Waiting  = "waiting"
+	Stopped  = "stopped" // by a signal or a debugger
+	Ended    = "ended"
 )
 
 // Write writes the job as a table for people: a line for the job, one for each
@@ -132,7 +132,7 @@ func (s *JobState) Write(w io.Writer) error {
 			lines = append(lines, [2]string{ago(s.Seen.Sub(wait.Since)), text})
 		}
 		if more := r.Asleep - len(r.Waits); more > 0 && len(lines) > 0 {
-			lines = append(lines, [2]string{"", inWords(fmt.Sprintf("and %d more goroutines", more), r.inC)})
+			lines = append(lines, [2]string{"", wording.Calls(fmt.Sprintf("and %d more goroutines", more), r.inC)})
 		}
 		if r.Unmatched != "" && len(lines) > 0 {
 			lines = append(lines, [2]string{"", "here, unmatched: " + r.Unmatched})

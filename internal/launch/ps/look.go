@@ -1,6 +1,6 @@
 //go:build unix
 
-package launch
+package ps
 
 import (
 	"encoding/json"
@@ -12,9 +12,9 @@ import (
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
-// A looker looks at the ranks of this host again and again. It keeps the places in the source of programs in C that
+// A Looker looks at the ranks of this host again and again. It keeps the places in the source of programs in C that
 // it has found, since to find one takes longer than all else.
-type looker struct {
+type Looker struct {
 	places map[callPlace]string
 }
 
@@ -26,8 +26,8 @@ type callPlace struct {
 // maxPlaces bounds the places that a looker keeps.
 const maxPlaces = 1000
 
-// look returns the state of the ranks of this host.
-func (l *looker) look(n *segment.Notes) (*JobState, error) {
+// Look returns the state of the ranks of this host.
+func (l *Looker) Look(n *segment.Notes) (*JobState, error) {
 	h, views, err := n.Read()
 	if err != nil {
 		return nil, err
@@ -36,7 +36,7 @@ func (l *looker) look(n *segment.Notes) (*JobState, error) {
 }
 
 // linesOf is the function linesOf, which remembers.
-func (l *looker) linesOf(pid int) func(list []callsite.Address) []string {
+func (l *Looker) linesOf(pid int) func(list []callsite.Address) []string {
 	return func(list []callsite.Address) []string {
 		if l.places == nil || len(l.places) > maxPlaces {
 			l.places = make(map[callPlace]string)
@@ -72,8 +72,8 @@ type moreOfRank struct {
 	Awaits    []int
 }
 
-// encode encodes a state for another host.
-func (s *JobState) encode() ([]byte, error) {
+// Encode encodes a state for another host.
+func (s *JobState) Encode() ([]byte, error) {
 	x := lookFrame{s, make([]moreOfRank, len(s.Ranks))}
 	for i := range s.Ranks {
 		r := &s.Ranks[i]
@@ -85,9 +85,9 @@ func (s *JobState) encode() ([]byte, error) {
 	return json.Marshal(x)
 }
 
-// decodeJobState decodes the state that another host has just sent. The times in it become those of the clock of
+// DecodeJobState decodes the state that another host has just sent. The times in it become those of the clock of
 // this host.
-func decodeJobState(b []byte, now time.Time) (*JobState, error) {
+func DecodeJobState(b []byte, now time.Time) (*JobState, error) {
 	var x lookFrame
 	if err := json.Unmarshal(b, &x); err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package launch
+package ps
 
 import (
 	"fmt"
@@ -27,10 +27,10 @@ func (s *JobState) asleep() time.Duration {
 	shortest := time.Duration(-1)
 	for i := range s.Ranks {
 		r := &s.Ranks[i]
-		if r.State == stateEnded || r.stage == shmfmt.StageFinalized {
+		if r.State == Ended || r.stage == shmfmt.StageFinalized {
 			continue
 		}
-		if r.State != stateWaiting || r.busy || slices.ContainsFunc(r.Waits, func(w WaitState) bool { return strings.HasSuffix(w.For, shmfmt.ForAnotherJob) }) {
+		if r.State != Waiting || r.busy || slices.ContainsFunc(r.Waits, func(w WaitState) bool { return strings.HasSuffix(w.For, shmfmt.ForAnotherJob) }) {
 			return 0
 		}
 		if d := s.Seen.Sub(r.changed); shortest < 0 || d < shortest {

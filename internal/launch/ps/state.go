@@ -1,6 +1,6 @@
 //go:build unix
 
-package launch
+package ps
 
 import (
 	"fmt"
@@ -12,7 +12,6 @@ import (
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/boot/segment"
 	"github.com/halo-mpi/halo/internal/callsite"
-	"github.com/halo-mpi/halo/internal/cname"
 	"github.com/halo-mpi/halo/internal/launch/wording"
 	"github.com/halo-mpi/halo/internal/lines"
 	"github.com/halo-mpi/halo/internal/shmfmt"
@@ -28,8 +27,8 @@ type processInfo struct {
 	cpu     time.Duration
 }
 
-// notesTable returns the table of the ranks of this host and what they do now, for people.
-func notesTable(n *segment.Notes) string {
+// Table returns the table of the ranks of this host and what they do now, for people.
+func Table(n *segment.Notes) string {
 	h, views, err := n.Read()
 	if err != nil {
 		return fmt.Sprintf("what the ranks wait for cannot be read: %v", err)
@@ -37,14 +36,6 @@ func notesTable(n *segment.Notes) string {
 	var b strings.Builder
 	newJobState(h, views, time.Now(), linesOf).Write(&b)
 	return strings.TrimSuffix(b.String(), "\n")
-}
-
-// inWords returns a text with the names of calls in the language of the program: C if inC.
-func inWords(text string, inC bool) string {
-	if inC {
-		return cname.Text(text, false)
-	}
-	return text
 }
 
 // newJobState combines the notes and the system's reports on processes. linesOf is the function of that name, or one
@@ -65,7 +56,7 @@ func newJobState(h *shmfmt.NotesHeader, views []shmfmt.NoteView, now time.Time, 
 		}
 	}
 	for i := range s.Ranks {
-		if r := &s.Ranks[i]; r.stage == shmfmt.StageInit && r.State != stateEnded && len(outside) > 0 {
+		if r := &s.Ranks[i]; r.stage == shmfmt.StageInit && r.State != Ended && len(outside) > 0 {
 			r.Detail = wording.Numbered("rank", outside) + " did not call it yet"
 		}
 	}
@@ -76,7 +67,7 @@ func newRankState(h *shmfmt.NotesHeader, v *shmfmt.NoteView, led bool, linesOf f
 	r := RankState{Rank: v.Rank, Pid: v.Pid, Waits: []WaitState{}, Asleep: v.Asleep, inC: v.InC, stage: v.Stage, changed: v.Changed}
 	switch {
 	case v.Ended:
-		r.State = stateEnded
+		r.State = Ended
 		r.Asleep = 0
 		r.Detail = fmt.Sprintf("exited with status %d", v.Status)
 		if v.Signal != 0 {
@@ -84,10 +75,10 @@ func newRankState(h *shmfmt.NotesHeader, v *shmfmt.NoteView, led bool, linesOf f
 		}
 		return r
 	case v.Pid == 0:
-		r.State, r.Detail = stateStarting, "not started yet"
+		r.State, r.Detail = Starting, "not started yet"
 		return r
 	}
-	r.State = stateRunning
+	r.State = Running
 	adopted := false // the process has started the launcher
 	if seesProcesses {
 		p, ok := lookAtProcess(v.Pid)
@@ -96,15 +87,15 @@ func newRankState(h *shmfmt.NotesHeader, v *shmfmt.NoteView, led bool, linesOf f
 			adopted = launcher.parent == v.Pid
 		}
 		if !ok || p.parent != h.Launcher && !led && !adopted || p.ended {
-			r.State, r.Detail, r.Asleep = stateEnded, "just now", 0
+			r.State, r.Detail, r.Asleep = Ended, "just now", 0
 			return r
 		}
-		if self, ok := lookAtProcess(v.Self); ok && !self.ended && descends(v.Self, v.Pid) {
+		if self, ok := lookAtProcess(v.Self); ok && !self.ended && Descends(v.Self, v.Pid) {
 			r.Pid, p = v.Self, self // the launcher has started a wrapper of the program
 		}
 		r.CPU, r.busy = p.cpu.Seconds(), p.busy
 		if p.stopped {
-			r.State = stateStopped
+			r.State = Stopped
 		}
 	}
 	switch {
@@ -113,11 +104,11 @@ func newRankState(h *shmfmt.NotesHeader, v *shmfmt.NoteView, led bool, linesOf f
 	case v.Stage == shmfmt.StageNone:
 		r.Detail = "has not called Init"
 	case v.Stage == shmfmt.StageInit:
-		r.wait(inWords("Init", v.InC), v.Entered)
+		r.wait(wording.Calls("Init", v.InC), v.Entered)
 	case v.Stage == shmfmt.StageFinalizing:
-		r.wait(inWords("Finalize", v.InC), v.Entered)
+		r.wait(wording.Calls("Finalize", v.InC), v.Entered)
 	case v.Stage == shmfmt.StageFinalized:
-		r.Detail = inWords("has called Finalize", v.InC)
+		r.Detail = wording.Calls("has called Finalize", v.InC)
 	}
 	if v.Torn {
 		r.Detail = "what it waits for was just changing"
@@ -127,8 +118,8 @@ func newRankState(h *shmfmt.NotesHeader, v *shmfmt.NoteView, led bool, linesOf f
 	}
 	if r.Asleep > 0 {
 		r.Unmatched = callsite.Resolve(v.Unmatched, linesOf(v.Self))
-		if r.State == stateRunning {
-			r.State = stateWaiting
+		if r.State == Running {
+			r.State = Waiting
 		}
 	}
 	return r
@@ -151,10 +142,10 @@ func linesOf(pid int) func(list []callsite.Address) []string {
 // maxDescent bounds the generations that descends looks at.
 const maxDescent = 64
 
-// descends reports whether a process is a child or a later descendant of another one. The
+// Descends reports whether a process is a child or a later descendant of another one. The
 // id that a program in a container writes to its note may be that of an unrelated process
 // here, or of none.
-func descends(pid, from int) bool {
+func Descends(pid, from int) bool {
 	for range maxDescent {
 		if pid == from {
 			return true
