@@ -18,6 +18,7 @@ import (
 	"github.com/halo-mpi/halo/internal/frame"
 	"github.com/halo-mpi/halo/internal/launch/exit"
 	"github.com/halo-mpi/halo/internal/launch/plan"
+	"github.com/halo-mpi/halo/internal/launch/program"
 	"github.com/halo-mpi/halo/internal/launch/ps"
 )
 
@@ -250,7 +251,7 @@ func (s *agentProcess) plan(body []byte) error {
 func (s *agentProcess) ready() (err error) {
 	ours, peers := s.agent.share, s.about.peers
 	for _, r := range s.agent.ranks {
-		if err := checkApp(&ours.Apps[ours.AppOf(r)]); err != nil {
+		if err := program.Check(&ours.Apps[ours.AppOf(r)]); err != nil {
 			var start *exit.Error
 			if errors.As(err, &start) {
 				s.trouble(start.Status, err)
@@ -277,24 +278,6 @@ func (s *agentProcess) ready() (err error) {
 		addr = s.probe.addr
 	}
 	s.out.send(frame.New(kindReady).U32(uint32(s.agent.cores)).Text(addr).Text(os.Getenv("SSH_CONNECTION")).Text(s.why).Bytes())
-	return nil
-}
-
-// checkApp checks whether a program can be started on this host.
-func checkApp(a *plan.App) error {
-	info, err := os.Stat(a.File)
-	switch {
-	case err != nil && errors.Is(err, os.ErrNotExist):
-		return exit.NotFoundf("there is no program %s: it must be there under the same path as where halo run was started "+
-			"(copy it, let -push copy it, or build it in a directory that all hosts share)", a.File)
-	case err != nil:
-		return exit.CannotRunf("program %w", err)
-	case executable(a.File) == "":
-		return exit.CannotRunf("%s cannot be executed: its mode is %v (chmod +x?)", a.File, info.Mode())
-	}
-	if info, err := os.Stat(a.Dir); a.Dir != "" && (err != nil || !info.IsDir()) {
-		return exit.CannotRunf("there is no directory %s: name one that all hosts have by -wdir", a.Dir)
-	}
 	return nil
 }
 

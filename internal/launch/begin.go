@@ -15,6 +15,7 @@ import (
 	"github.com/halo-mpi/halo/internal/frame"
 	"github.com/halo-mpi/halo/internal/launch/exit"
 	"github.com/halo-mpi/halo/internal/launch/plan"
+	"github.com/halo-mpi/halo/internal/launch/program"
 	"github.com/halo-mpi/halo/internal/launch/wording"
 )
 
@@ -26,11 +27,11 @@ import (
 const reachTimeout = 30 * time.Second
 
 // prepare makes the plan, and starts agents on the other hosts.
-func (j *job) prepare(programs []*program) error {
+func (j *job) prepare(programs []*program.Program) error {
 	settings := plan.PassedOn(os.Environ())
 	for i, p := range programs {
 		b := &j.spec.Blocks[i]
-		j.apps = append(j.apps, plan.App{N: b.N, File: p.file, Argv: append([]string{b.Program}, b.Args...), Dir: b.Dir,
+		j.apps = append(j.apps, plan.App{N: b.N, File: p.File, Argv: append([]string{b.Program}, b.Args...), Dir: b.Dir,
 			Env: append(slices.Clone(settings), b.Env...), Psets: b.Psets})
 	}
 	common := plan.Share{ID: j.id, Secret: j.secret, Fabric: j.fabric, Bind: j.spec.Bind,

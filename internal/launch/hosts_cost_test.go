@@ -17,6 +17,7 @@ import (
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/frame"
 	"github.com/halo-mpi/halo/internal/launch/plan"
+	"github.com/halo-mpi/halo/internal/launch/program"
 	"github.com/halo-mpi/halo/internal/testrun"
 )
 
@@ -163,7 +164,7 @@ func simulate(t *testing.T, hosts int) (c cost) {
 		t.Fatal(err)
 	}
 	j.stdin, j.starter, j.dialling = null, &starter{name: "a simulation"}, 1<<30 // so that prepare starts none
-	if err := j.prepare([]*program{{file: "/opt/program"}}); err != nil {
+	if err := j.prepare([]*program.Program{{File: "/opt/program"}}); err != nil {
 		t.Fatal(err)
 	}
 	var written, read atomic.Int64

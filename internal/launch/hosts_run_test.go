@@ -16,6 +16,7 @@ import (
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/frame"
 	"github.com/halo-mpi/halo/internal/launch/plan"
+	"github.com/halo-mpi/halo/internal/launch/program"
 )
 
 // fakeSSH replaces ssh. It runs the command on this host in a new session with a new environment
@@ -267,7 +268,7 @@ func TestUnreadOutputOfHostsIsNoSilence(t *testing.T) {
 
 func TestOneHostOfSeveralWithoutTheProgram(t *testing.T) {
 	// Each agent checks this on its host. Here all hosts share a file system, so that the test calls
-	// checkApp itself.
+	// program.Check itself.
 	for _, c := range []struct {
 		app   plan.App
 		words string
@@ -278,11 +279,11 @@ func TestOneHostOfSeveralWithoutTheProgram(t *testing.T) {
 		{plan.App{File: rankPath, Dir: "/no/such/dir"}, "there is no directory /no/such/dir"},
 		{plan.App{File: rankPath, Dir: "/etc/passwd"}, "there is no directory /etc/passwd"},
 	} {
-		if err := checkApp(&c.app); err == nil || !strings.Contains(err.Error(), c.words) {
+		if err := program.Check(&c.app); err == nil || !strings.Contains(err.Error(), c.words) {
 			t.Errorf("%+v: %v, want %q", c.app, err, c.words)
 		}
 	}
-	if err := checkApp(&plan.App{File: rankPath, Dir: "/"}); err != nil {
+	if err := program.Check(&plan.App{File: rankPath, Dir: "/"}); err != nil {
 		t.Error(err)
 	}
 }

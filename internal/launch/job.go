@@ -13,6 +13,7 @@ import (
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/launch/exit"
 	"github.com/halo-mpi/halo/internal/launch/plan"
+	"github.com/halo-mpi/halo/internal/launch/program"
 	"github.com/halo-mpi/halo/internal/launch/wording"
 	"github.com/halo-mpi/halo/internal/planted"
 )
@@ -39,15 +40,15 @@ const (
 // for a rank.
 type job struct {
 	*family
-	parent  *job     // that has asked for it; nil: the launcher was asked
-	asked   *request // that the job is started for, until it is answered
-	lasts   *request // the same from then on, until the parent is told of the end
-	apart   bool     // once it is started, its end ends no other job
-	refused bool     // it ends alone: its start has failed, or it is apart
-	port    string   // of the parent: boot.Job.Parent
-	spawned int      // number of jobs that its ranks have asked for
-	builder *builder // of a spawned job
-	adopted bool     // its only process has started the launcher
+	parent  *job             // that has asked for it; nil: the launcher was asked
+	asked   *request         // that the job is started for, until it is answered
+	lasts   *request         // the same from then on, until the parent is told of the end
+	apart   bool             // once it is started, its end ends no other job
+	refused bool             // it ends alone: its start has failed, or it is apart
+	port    string           // of the parent: boot.Job.Parent
+	spawned int              // number of jobs that its ranks have asked for
+	builder *program.Builder // of a spawned job
+	adopted bool             // its only process has started the launcher
 
 	spec   *plan.Spec
 	id     string

@@ -11,6 +11,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/launch/exit"
+	"github.com/halo-mpi/halo/internal/launch/program"
 	"github.com/halo-mpi/halo/internal/launch/wording"
 )
 
@@ -103,9 +104,9 @@ func (j *job) early(r *rank) {
 	why := "all ranks of a job must call " + call
 	switch {
 	case r.lost():
-		why = notLoaded(j.appOf(r.index).File)
+		why = program.NotLoaded(j.appOf(r.index).File)
 	case r.other != "":
-		why = "it uses " + r.other + maker(r.other) + ", the library of another MPI"
+		why = "it uses " + r.other + program.Maker(r.other) + ", the library of another MPI"
 	}
 	j.blame(r, max(1, r.exitStatus()), "it had not called %s, and rank %d waits for it there: %s", call, j.firstIn.index, why)
 }

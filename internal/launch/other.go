@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/halo-mpi/halo/internal/boot"
+	"github.com/halo-mpi/halo/internal/launch/program"
 	"github.com/halo-mpi/halo/internal/launch/ps"
 )
 
@@ -33,7 +34,7 @@ func (a *agent) watchOthers() {
 					continue
 				}
 				seen[p.app] = true
-				if lib := mappedMPI(p.pid); lib != "" && !speaksPMI(lib) {
+				if lib := mappedMPI(p.pid); lib != "" && !program.SpeaksPMI(lib) {
 					a.up.other(p.rank, lib, true)
 				}
 			}
@@ -48,7 +49,7 @@ func (a *agent) linkedWith(app int) string {
 	}
 	lib, known := a.linked[app]
 	if !known {
-		lib = linkedMPI(a.share.Apps[app].File)
+		lib = program.LinkedMPI(a.share.Apps[app].File)
 		a.linked[app] = lib
 	}
 	return lib
@@ -95,7 +96,7 @@ func mapped(pid int) string {
 		if at < 0 {
 			continue
 		}
-		if name := filepath.Base(strings.TrimSuffix(line[at:], "\n")); isOtherMPI(name) {
+		if name := filepath.Base(strings.TrimSuffix(line[at:], "\n")); program.IsOtherMPI(name) {
 			return name
 		}
 	}
@@ -121,15 +122,15 @@ func (j *job) otherMPI() string {
 		return ""
 	}
 	for _, r := range j.ranks {
-		if speaksPMI(r.other) {
+		if program.SpeaksPMI(r.other) {
 			return fmt.Sprintf("no rank has joined: %s uses %s%s, but has not connected to this launcher by PMI-1; if it calls MPI_Init, "+
 				"each of the %d processes is a world of one: start it with the launcher of its MPI, or build that with PMI-1",
-				j.appOf(r.index).File, r.other, maker(r.other), len(j.ranks))
+				j.appOf(r.index).File, r.other, program.Maker(r.other), len(j.ranks))
 		}
 		if r.other != "" {
 			return fmt.Sprintf("no rank has called Halo's Init: is %s built for another MPI? It uses %s%s, and each of the %d processes "+
 				"is a world of one: build it with Halo's mpicc, or start it with the launcher of its MPI",
-				j.appOf(r.index).File, r.other, maker(r.other), len(j.ranks))
+				j.appOf(r.index).File, r.other, program.Maker(r.other), len(j.ranks))
 		}
 	}
 	return ""

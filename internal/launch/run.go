@@ -16,6 +16,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/launch/exit"
 	"github.com/halo-mpi/halo/internal/launch/plan"
+	"github.com/halo-mpi/halo/internal/launch/program"
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
@@ -210,9 +211,9 @@ func (j *job) settle(hosts []string, where []int32, here string) {
 // run starts the ranks and returns when nothing of the job is left.
 func (j *job) run(stdin *os.File) error {
 	signals := notifySignals()
-	var programs []*program
+	var programs []*program.Program
 	for i := range j.spec.Blocks {
-		p, err := find(&j.spec.Blocks[i])
+		p, err := program.Find(&j.spec.Blocks[i])
 		if err != nil {
 			return err
 		}
@@ -250,10 +251,10 @@ func (j *job) run(stdin *os.File) error {
 }
 
 // build makes programs of packages, in a directory that the caller removes.
-func (j *job) build(programs []*program, signals <-chan os.Signal) (dir string, err error) {
+func (j *job) build(programs []*program.Program, signals <-chan os.Signal) (dir string, err error) {
 	needed := false
 	for _, p := range programs {
-		needed = needed || p.pkg != ""
+		needed = needed || p.Pkg != ""
 	}
 	if !needed {
 		return "", nil
@@ -263,9 +264,9 @@ func (j *job) build(programs []*program, signals <-chan os.Signal) (dir string, 
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return "", fmt.Errorf("cannot make a directory to build in: %w (TMPDIR names another place)", err)
 	}
-	b := &builder{dir: dir, stderr: j.stderr.file, running: map[int]bool{}, mark: j.mark}
+	b := &program.Builder{Dir: dir, Stderr: j.stderr.file, Mark: j.mark}
 	done := make(chan error, 1)
-	go func() { done <- b.build(programs) }()
+	go func() { done <- b.Build(programs) }()
 	for {
 		select {
 		case err := <-done:
@@ -277,7 +278,7 @@ func (j *job) build(programs []*program, signals <-chan os.Signal) (dir string, 
 			switch s := s.(syscall.Signal); s {
 			case syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT:
 				j.ending, j.status = true, exit.SignalBase+int(s)
-				b.stop()
+				b.Stop()
 			case syscall.SIGTSTP:
 				syscall.Kill(os.Getpid(), syscall.SIGSTOP)
 			}

@@ -16,6 +16,7 @@ import (
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/launch/exit"
 	"github.com/halo-mpi/halo/internal/launch/plan"
+	"github.com/halo-mpi/halo/internal/launch/program"
 	"github.com/halo-mpi/halo/internal/launch/wording"
 	"github.com/halo-mpi/halo/internal/planted"
 )
@@ -72,7 +73,7 @@ func (j *job) spawn(rank int, number uint32, body []byte) {
 			})
 		})
 	}
-	c.builder = &builder{stderr: j.stderr.file, running: map[int]bool{}, mark: j.mark}
+	c.builder = &program.Builder{Stderr: j.stderr.file, Mark: j.mark}
 	warden := j.agent.warden
 	go func() {
 		programs, err := c.find(what, warden)
@@ -82,7 +83,7 @@ func (j *job) spawn(rank int, number uint32, body []byte) {
 
 // find finds the programs of the job, and the hosts that its blocks name. It does not change anything that
 // the loop uses.
-func (j *job) find(what *boot.Spawn, warden *wardenPipe) (programs []*program, err error) {
+func (j *job) find(what *boot.Spawn, warden *wardenPipe) (programs []*program.Program, err error) {
 	for i := range what.Blocks {
 		b, to := &what.Blocks[i], &j.spec.Blocks[i]
 		if b.Arch != "" && b.Arch != runtime.GOARCH {
@@ -100,22 +101,22 @@ func (j *job) find(what *boot.Spawn, warden *wardenPipe) (programs []*program, e
 				to.Program = name
 			}
 		}
-		p, err := find(to)
+		p, err := program.Find(to)
 		if err != nil {
 			return nil, err
 		}
 		to.Program = b.Program // argv[0] is the name that the parent has given
 		programs = append(programs, p)
 	}
-	if !slices.ContainsFunc(programs, func(p *program) bool { return p.pkg != "" }) {
+	if !slices.ContainsFunc(programs, func(p *program.Program) bool { return p.Pkg != "" }) {
 		return programs, nil
 	}
-	j.builder.dir = filepath.Join(os.TempDir(), "halo-"+j.id)
-	warden.directory(j.builder.dir)
-	if err := os.Mkdir(j.builder.dir, 0o700); err != nil {
+	j.builder.Dir = filepath.Join(os.TempDir(), "halo-"+j.id)
+	warden.directory(j.builder.Dir)
+	if err := os.Mkdir(j.builder.Dir, 0o700); err != nil {
 		return nil, err
 	}
-	return programs, j.builder.build(programs)
+	return programs, j.builder.Build(programs)
 }
 
 // hostsOf returns the hosts that a block names, this one by its own name.
@@ -143,7 +144,7 @@ func hostsOf(b *boot.SpawnBlock) (list []plan.HostSlots, err error) {
 }
 
 // start places the processes of the job when its programs are known, and starts them.
-func (j *job) start(programs []*program, err error) {
+func (j *job) start(programs []*program.Program, err error) {
 	if j.ends() {
 		return
 	}
@@ -275,7 +276,7 @@ func (j *job) refuse(reason string) { j.turnDown(&boot.Spawned{Why: reason}, rea
 
 func (j *job) turnDown(answer *boot.Spawned, reason string) {
 	j.refused = true
-	j.builder.stop()
+	j.builder.Stop()
 	j.answer(answer)
 	j.stop(reason)
 }
@@ -348,7 +349,7 @@ func (j *job) giveUp(rank int, number uint32) {
 func (j *job) release() {
 	j.depart("all its processes have ended")
 	j.agent.leave()
-	if dir := j.builder.dir; dir != "" {
+	if dir := j.builder.Dir; dir != "" {
 		os.RemoveAll(dir)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/halo-mpi/halo/internal/boot"
+	"github.com/halo-mpi/halo/internal/launch/program"
 	"github.com/halo-mpi/halo/internal/lines"
 )
 
@@ -14,7 +15,6 @@ import (
 // select the task; the first is argv[0], so that ps shows it.
 const (
 	wardenName = "halo-warden"
-	takeWord   = "halo-take-binary"
 	agentWord  = "agent" // in the command line of ssh
 	callWord   = "call"  // after agentWord: the agent calls the launcher
 )
@@ -35,8 +35,8 @@ func Subprocess(args []string) bool {
 		os.Exit(callMain(os.Stdin))
 	case len(args) == 3 && args[1] == boot.AdoptWord:
 		os.Exit(adopt(args[2]))
-	case len(args) == 4 && args[1] == takeWord:
-		if err := takeBinary(args[2], args[3]); err != nil {
+	case len(args) == 4 && args[1] == program.TakeWord:
+		if err := program.TakeBinary(args[2], args[3]); err != nil {
 			fmt.Fprintf(os.Stderr, "halo: %v\n", err)
 			os.Exit(1)
 		}

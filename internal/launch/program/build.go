@@ -1,6 +1,6 @@
 //go:build unix
 
-package launch
+package program
 
 import (
 	"errors"
@@ -21,27 +21,30 @@ import (
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
-// A builder makes binaries of Go packages in a directory of its own.
+// TakeWord is the argument with which the launcher's program starts itself as a subprocess for TakeBinary.
+const TakeWord = "halo-take-binary"
+
+// A Builder makes binaries of Go packages in a directory of its own.
 //
 // It uses go run, and not go build: go run keeps whole executables in the build cache, so
 // that an unchanged program is not linked again, which takes a third of the time. The -exec
 // program of go run is this program as a subprocess that copies the binary.
-type builder struct {
-	dir    string // private; made at the first build
-	mark   string // in the environment of the go command
-	stderr io.Writer
+type Builder struct {
+	Dir    string // private; made at the first build
+	Mark   string // in the environment of the go command
+	Stderr io.Writer
 
 	mu      sync.Mutex
 	running map[int]bool // process groups of go commands
 	stopped bool
 }
 
-// build makes all programs that are packages, at the same time. A package that occurs several
+// Build makes all programs that are packages, at the same time. A package that occurs several
 // times is built once.
-func (b *builder) build(programs []*program) error {
-	same := map[program][]*program{}
+func (b *Builder) Build(programs []*Program) error {
+	same := map[Program][]*Program{}
 	for _, p := range programs {
-		if p.pkg != "" {
+		if p.Pkg != "" {
 			same[*p] = append(same[*p], p)
 		}
 	}
@@ -50,7 +53,7 @@ func (b *builder) build(programs []*program) error {
 	var failed error
 	i := 0
 	for key, group := range same {
-		out := filepath.Join(b.dir, strconv.Itoa(i), programName(&key))
+		out := filepath.Join(b.Dir, strconv.Itoa(i), programName(&key))
 		i++
 		wg.Go(func() {
 			err := b.one(&key, out)
@@ -60,7 +63,7 @@ func (b *builder) build(programs []*program) error {
 				failed = err
 			}
 			for _, p := range group {
-				p.file = out
+				p.File = out
 			}
 		})
 	}
@@ -69,9 +72,9 @@ func (b *builder) build(programs []*program) error {
 }
 
 // programName is the name of a binary: the name of its package.
-func programName(p *program) string {
-	name := filepath.Base(p.pkg)
-	if p.pkg == "." {
+func programName(p *Program) string {
+	name := filepath.Base(p.Pkg)
+	if p.Pkg == "." {
 		name = filepath.Base(p.dir)
 	}
 	name = strings.TrimSuffix(name, ".go")
@@ -81,22 +84,22 @@ func programName(p *program) string {
 	return name
 }
 
-func (b *builder) one(p *program, out string) error {
-	name := p.pkg
+func (b *Builder) one(p *Program, out string) error {
+	name := p.Pkg
 	if p.dir != "" {
 		name = p.dir
 	}
 	if err := os.Mkdir(filepath.Dir(out), 0o700); err != nil {
 		return err
 	}
-	args := []string{"build", "-buildvcs=false", "-o", out, p.pkg}
+	args := []string{"build", "-buildvcs=false", "-o", out, p.Pkg}
 	if take := takeCommand(out); take != "" {
-		args = []string{"run", "-buildvcs=false", "-exec", take, p.pkg}
+		args = []string{"run", "-buildvcs=false", "-exec", take, p.Pkg}
 	}
 	cmd := exec.Command("go", args...)
 	cmd.Dir = p.dir
-	cmd.Env = append(os.Environ(), "GOTMPDIR="+b.dir, plan.EnvJob+"="+b.mark)
-	cmd.Stdout, cmd.Stderr = b.stderr, b.stderr
+	cmd.Env = append(os.Environ(), "GOTMPDIR="+b.Dir, plan.EnvJob+"="+b.Mark)
+	cmd.Stdout, cmd.Stderr = b.Stderr, b.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	sys.DieWithParent(cmd.SysProcAttr)
 
@@ -108,6 +111,9 @@ func (b *builder) one(p *program, out string) error {
 		return errors.New("stopped")
 	}
 	err := cmd.Start()
+	if err == nil && b.running == nil {
+		b.running = map[int]bool{}
+	}
 	if err == nil {
 		b.running[cmd.Process.Pid] = true
 	}
@@ -128,8 +134,8 @@ func (b *builder) one(p *program, out string) error {
 	return nil
 }
 
-// stop ends the builds in progress.
-func (b *builder) stop() {
+// Stop ends the builds in progress.
+func (b *Builder) Stop() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.stopped = true
@@ -144,7 +150,7 @@ func takeCommand(out string) string {
 	if err != nil || executable(self) == "" {
 		return ""
 	}
-	words := []string{self, takeWord, out}
+	words := []string{self, TakeWord, out}
 	for i, w := range words {
 		quote := "'"
 		if strings.Contains(w, quote) {
@@ -158,9 +164,9 @@ func takeCommand(out string) string {
 	return strings.Join(words, " ")
 }
 
-// takeBinary makes a hard link to the executable, or copies it where
+// TakeBinary makes a hard link to the executable, or copies it where
 // that is not possible.
-func takeBinary(to, from string) error {
+func TakeBinary(to, from string) error {
 	if os.Link(from, to) == nil {
 		return nil
 	}

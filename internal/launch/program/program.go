@@ -1,6 +1,6 @@
 //go:build unix
 
-package launch
+package program
 
 import (
 	"errors"
@@ -15,15 +15,15 @@ import (
 	"github.com/halo-mpi/halo/internal/launch/plan"
 )
 
-// A program is what a block starts: a file, or a Go package to be built.
-type program struct {
-	file string // absolute; "" until a package is built
-	pkg  string // argument for go run; "" for a file
+// A Program is what a block starts: a file, or a Go package to be built.
+type Program struct {
+	File string // absolute; "" until a package is built
+	Pkg  string // argument for go run; "" for a file
 	dir  string // working directory of go run
 }
 
-// find looks up the program of a block: as given, then in -path, then in PATH.
-func find(b *plan.Block) (*program, error) {
+// Find looks up the program of a block: as given, then in -path, then in PATH.
+func Find(b *plan.Block) (*Program, error) {
 	name := b.Program
 	if strings.HasSuffix(name, ".go") {
 		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
@@ -36,18 +36,18 @@ func find(b *plan.Block) (*program, error) {
 	}
 	if b.Dir != "" && !filepath.IsAbs(name) {
 		if file := executable(filepath.Join(b.Dir, name)); file != "" {
-			return &program{file: file}, nil
+			return &Program{File: file}, nil
 		}
 	}
 	if !strings.ContainsRune(name, filepath.Separator) {
 		for _, dir := range b.Path {
 			if file := executable(filepath.Join(dir, name)); file != "" {
-				return &program{file: file}, nil
+				return &Program{File: file}, nil
 			}
 		}
 		if file, err := exec.LookPath(name); err == nil {
 			file, err = filepath.Abs(file)
-			return &program{file: file}, err
+			return &Program{File: file}, err
 		}
 	}
 	if importPath(name) {
@@ -64,7 +64,7 @@ func find(b *plan.Block) (*program, error) {
 }
 
 // given checks whether name itself is a program; nil means that the search continues.
-func given(name string) (*program, error) {
+func given(name string) (*Program, error) {
 	info, err := os.Stat(name)
 	explicit := strings.ContainsRune(name, filepath.Separator) || name == "." || name == ".."
 	switch {
@@ -85,7 +85,7 @@ func given(name string) (*program, error) {
 			return nil, exit.CannotRunf("%q is a directory without Go files: name a program", name)
 		}
 	case executable(name) != "":
-		return &program{file: executable(name)}, nil
+		return &Program{File: executable(name)}, nil
 	case explicit:
 		return nil, exit.CannotRunf("%q cannot be executed: its mode is %v (chmod +x?)", name, info.Mode())
 	}
@@ -117,9 +117,27 @@ func importPath(name string) bool {
 	return slash && strings.Contains(first, ".") && first != "." && first != ".."
 }
 
-func goPackage(pkg, dir string) (*program, error) {
+func goPackage(pkg, dir string) (*Program, error) {
 	if _, err := exec.LookPath("go"); err != nil {
 		return nil, exit.CannotRunf("%q is a Go package, but the go command is not in PATH: build it elsewhere and name the binary", pkg)
 	}
-	return &program{pkg: pkg, dir: dir}, nil
+	return &Program{Pkg: pkg, dir: dir}, nil
+}
+
+// Check checks whether a program can be started on this host.
+func Check(a *plan.App) error {
+	info, err := os.Stat(a.File)
+	switch {
+	case err != nil && errors.Is(err, os.ErrNotExist):
+		return exit.NotFoundf("there is no program %s: it must be there under the same path as where halo run was started "+
+			"(copy it, let -push copy it, or build it in a directory that all hosts share)", a.File)
+	case err != nil:
+		return exit.CannotRunf("program %w", err)
+	case executable(a.File) == "":
+		return exit.CannotRunf("%s cannot be executed: its mode is %v (chmod +x?)", a.File, info.Mode())
+	}
+	if info, err := os.Stat(a.Dir); a.Dir != "" && (err != nil || !info.IsDir()) {
+		return exit.CannotRunf("there is no directory %s: name one that all hosts have by -wdir", a.Dir)
+	}
+	return nil
 }
