@@ -16,6 +16,7 @@ import (
 	"github.com/halo-mpi/halo/internal/boot/pmi1"
 	"github.com/halo-mpi/halo/internal/boot/segment"
 	"github.com/halo-mpi/halo/internal/launch/plan"
+	"github.com/halo-mpi/halo/internal/launch/talk"
 	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/sys"
@@ -56,7 +57,7 @@ type agent struct {
 type reporter interface {
 	started(rank, pid int, cpus []int, pipes [2]*os.File) // pipes: its stdout and stderr, to be read and closed
 	failed(rank int, why string)                          // the agent starts no rank after this one
-	joined(rank int, how joining)                         // has called Init, or opened a session
+	joined(rank int, how talk.Joining)                    // has called Init, or opened a session
 	init(rank int)                                        // has called Init after it had opened a session
 	inUse(rank int, used bool)                            // uses MPI again, or may end from now on
 	published(rank int, value []byte)
@@ -360,7 +361,7 @@ type asHost agent
 // Hello is called when rank has called Init, or opened a session.
 func (h *asHost) Hello(rank int, inC, world bool) (*boot.Job, error) {
 	a := (*agent)(h)
-	a.post(func() { a.hasJoined(rank, joining{inC: inC, world: world}) })
+	a.post(func() { a.hasJoined(rank, talk.Joining{InC: inC, World: world}) })
 	s := a.share
 	return &boot.Job{ID: s.ID, Rank: rank, Size: len(s.Where), Hosts: s.Hosts, Host: s.Where, Local: a.ranks,
 		Fabric: s.Fabric, Listen: s.Listen, Cores: a.ownCores(), Secret: s.Secret, AppNum: s.AppOf(rank), Blocks: s.Blocks(),
@@ -380,8 +381,8 @@ func (h *asHost) GiveUp(rank int, number uint32) {
 }
 
 // hasJoined notes that a rank has joined, and reports it.
-func (a *agent) hasJoined(rank int, how joining) {
-	if how.inC {
+func (a *agent) hasJoined(rank int, how talk.Joining) {
+	if how.InC {
 		a.memory.Notes().InC(rank)
 	}
 	p := a.process(rank)

@@ -20,6 +20,7 @@ import (
 	"github.com/halo-mpi/halo/internal/launch/plan"
 	"github.com/halo-mpi/halo/internal/launch/program"
 	"github.com/halo-mpi/halo/internal/launch/ps"
+	"github.com/halo-mpi/halo/internal/launch/talk"
 )
 
 // An agentProcess is the agent of a host in a process of its own: halo agent, started by ssh.
@@ -28,16 +29,16 @@ import (
 // and the warden the rest. If it is stopped or hangs, the warden kills it.
 type agentProcess struct {
 	agent  *agent
-	out    *outbox
+	out    *talk.Outbox
 	events chan func()
-	pulse  liveness
+	pulse  talk.Liveness
 	paused atomic.Bool // the launcher was stopped, and sends nothing
 
 	probe    *probe
-	carriers map[stream2]*carrier
+	carriers map[talk.Stream]*talk.Carrier
 	carrying sync.WaitGroup
-	input    *feed  // nil: the rank that reads it is elsewhere
-	fetch    *fetch // nil: the programs are here
+	input    *talk.Feed // nil: the rank that reads it is elsewhere
+	fetch    *fetch     // nil: the programs are here
 	about    addressing
 	looker   ps.Looker
 	why      string // it uses another fabric than expected, "" if it does not
@@ -50,19 +51,16 @@ type addressing struct {
 	peers []string // names of other hosts
 }
 
-// stream2 names stdout or stderr of a rank.
-type stream2 struct{ rank, which int }
-
 // agentMain is the main function of the agent's process.
 func agentMain(in io.Reader, out io.Writer) int {
 	keepThreads(threadsOfLauncher)
-	s := &agentProcess{events: make(chan func(), 64), carriers: map[stream2]*carrier{}}
+	s := &agentProcess{events: make(chan func(), 64), carriers: map[talk.Stream]*talk.Carrier{}}
 	s.agent = &agent{up: s, post: s.post}
-	s.out = newOutbox(out)
-	hello := frame.New(kindHello).U16(agentVersion).Text(boot.Versions()).Text(boot.Build()).Bytes()
-	s.out.send(append([]byte(agentMagic), hello...))
-	s.pulse.beat()
-	go s.out.beat()
+	s.out = talk.NewOutbox(out)
+	hello := frame.New(talk.KindHello).U16(talk.Version).Text(boot.Versions()).Text(boot.Build()).Bytes()
+	s.out.Send(append([]byte(talk.Magic), hello...))
+	s.pulse.Beat()
+	go s.out.Beat()
 	go s.live()
 	go s.read(in)
 	if os.Getenv(envSrunAddress) != "" {
@@ -86,10 +84,10 @@ func (s *agentProcess) post(f func()) { s.events <- f }
 
 // live checks the heartbeats of the launcher.
 func (s *agentProcess) live() {
-	for range time.Tick(beatInterval) {
-		if silent := s.pulse.since(); s.paused.Load() {
-			s.pulse.beat()
-		} else if silent > s.pulse.limit() {
+	for range time.Tick(talk.BeatInterval) {
+		if silent := s.pulse.Since(); s.paused.Load() {
+			s.pulse.Beat()
+		} else if silent > s.pulse.Limit() {
 			s.leave(fmt.Sprintf("nothing was heard from the launcher for %v", silent.Round(100*time.Millisecond)))
 		}
 	}
@@ -105,7 +103,7 @@ func (s *agentProcess) leave(why string) {
 // read reads the launcher's frames until the connection ends.
 func (s *agentProcess) read(in io.Reader) {
 	// The limit allows a plan with the greatest numbers of ranks, hosts and words.
-	r := frame.Reader{Source: livenessReader{in, &s.pulse}, Limit: maxPlan}
+	r := frame.Reader{Source: talk.LivenessReader{From: in, Liveness: &s.pulse}, Limit: talk.MaxFrame}
 	for {
 		kind, body, err := r.Next()
 		if errors.Is(err, io.EOF) {
@@ -113,8 +111,8 @@ func (s *agentProcess) read(in io.Reader) {
 		} else if err != nil {
 			s.leave(err.Error())
 		}
-		if kind == kindBeat {
-			s.pulse.take(body)
+		if kind == talk.KindBeat {
+			s.pulse.Take(body)
 			continue
 		}
 		body = append([]byte(nil), body...)
@@ -126,27 +124,23 @@ func (s *agentProcess) read(in io.Reader) {
 	}
 }
 
-// maxPlan bounds frames to an agent, in bytes: the largest holds the values of
-// all ranks.
-const maxPlan = boot.MaxRanks*(boot.MaxValue+2) + 1<<20
-
 // trouble reports that this host cannot continue, and ends the process.
 func (s *agentProcess) trouble(status int, err error) {
-	s.out.send(words(kindTrouble, err.Error(), status))
-	s.out.flush(time.Second)
+	s.out.Send(talk.Frame(talk.KindTrouble, err.Error(), status))
+	s.out.Flush(time.Second)
 	s.leave(err.Error())
 }
 
 // do executes a request of the launcher.
 func (s *agentProcess) do(kind uint8, b frame.Body) error {
 	a := s.agent
-	if a.share == nil && kind != kindPlan && kind != kindFinish {
+	if a.share == nil && kind != talk.KindPlan && kind != talk.KindFinish {
 		return fmt.Errorf("the launcher sent a frame of kind %d before the plan", kind)
 	}
 	switch kind {
-	case kindPlan:
+	case talk.KindPlan:
 		return s.plan(b.Left)
-	case kindPiece:
+	case talk.KindPiece:
 		if s.fetch == nil {
 			return errors.New("the launcher sent a program that nobody wants")
 		}
@@ -156,58 +150,58 @@ func (s *agentProcess) do(kind uint8, b frame.Body) error {
 		}
 		s.fetch.use(a.share.Apps)
 		return s.ready()
-	case kindReach:
+	case talk.KindReach:
 		var targets []target
 		list := b.Words()
 		for i := 0; i+1 < len(list); i += 2 {
 			targets = append(targets, target{list[i], list[i+1]})
 		}
 		go func() {
-			s.out.send(frame.New(kindReached).Words(tryAll(targets)).Bytes())
+			s.out.Send(frame.New(talk.KindReached).Words(tryAll(targets)).Bytes())
 		}()
-	case kindStart:
+	case talk.KindStart:
 		return s.start()
-	case kindSignal:
+	case talk.KindSignal:
 		n := syscall.Signal(b.U32())
 		s.paused.Store(n == syscall.SIGTSTP || n != syscall.SIGCONT && s.paused.Load())
 		a.signal(n)
-	case kindOver:
+	case talk.KindOver:
 		a.tell(string(b.Left))
-	case kindTable:
+	case talk.KindTable:
 		a.server.Deliver(b.Left) // as boot.EncodeTable made it
-	case kindNoExchange:
+	case talk.KindNoExchange:
 		a.server.Finalized(int(b.U32()))
-	case kindFound:
+	case talk.KindFound:
 		rank, of, why := int(b.U32()), int(b.U32()), b.Text()
 		a.found(rank, of, b.Left, why)
-	case kindNamed:
+	case talk.KindNamed:
 		rank, why := int(b.U32()), b.Text()
 		a.named(rank, nameAnswer{string(b.Left), why})
-	case kindSpawned:
+	case talk.KindSpawned:
 		rank, number := int(b.U32()), b.U32()
 		a.spawned(rank, number, boot.DecodeSpawned(&b))
-	case kindInput:
+	case talk.KindInput:
 		if s.input == nil {
 			return errors.New("the launcher sent input to a host that does not start the rank that reads it, or not yet")
 		}
-		return s.input.add(b.Left)
-	case kindInputEnd:
+		return s.input.Add(b.Left)
+	case talk.KindInputEnd:
 		if s.input != nil {
-			s.input.finish()
+			s.input.Finish()
 		}
-	case kindOutputTaken:
-		if c := s.carriers[stream2{int(b.U32()), int(b.U32())}]; c != nil {
-			c.took(int(b.U32()))
+	case talk.KindOutputTaken:
+		if c := s.carriers[talk.Stream{Rank: int(b.U32()), Which: int(b.U32())}]; c != nil {
+			c.Took(int(b.U32()))
 		}
-	case kindShow:
-		s.out.send(frame.New(kindShown).Raw([]byte(ps.Table(a.memory.Notes()))).Bytes())
-	case kindLook:
+	case talk.KindShow:
+		s.out.Send(frame.New(talk.KindShown).Raw([]byte(ps.Table(a.memory.Notes()))).Bytes())
+	case talk.KindLook:
 		if state, err := s.looker.Look(a.memory.Notes()); err == nil {
 			if b, err := state.Encode(); err == nil {
-				s.out.send(frame.New(kindLooked).Raw(b).Bytes())
+				s.out.Send(frame.New(talk.KindLooked).Raw(b).Bytes())
 			}
 		}
-	case kindFinish:
+	case talk.KindFinish:
 		s.finish()
 	default:
 		return fmt.Errorf("the launcher sent a frame of kind %d", kind)
@@ -239,7 +233,7 @@ func (s *agentProcess) plan(body []byte) error {
 	s.agent.take(ours)
 	if len(ours.Pushes) > 0 {
 		s.fetch, err = newFetch(ours.Mark(), ours.Pushes, s.agent.warden, func(index int, offset int64) {
-			s.out.send(frame.New(kindWant).U32(uint32(index)).U32(uint32(offset)).U32(uint32(offset >> 32)).Bytes())
+			s.out.Send(frame.New(talk.KindWant).U32(uint32(index)).U32(uint32(offset)).U32(uint32(offset >> 32)).Bytes())
 		})
 		return err // ready follows with the last piece
 	}
@@ -277,7 +271,7 @@ func (s *agentProcess) ready() (err error) {
 	if s.probe != nil {
 		addr = s.probe.addr
 	}
-	s.out.send(frame.New(kindReady).U32(uint32(s.agent.cores)).Text(addr).Text(os.Getenv("SSH_CONNECTION")).Text(s.why).Bytes())
+	s.out.Send(frame.New(talk.KindReady).U32(uint32(s.agent.cores)).Text(addr).Text(os.Getenv("SSH_CONNECTION")).Text(s.why).Bytes())
 	return nil
 }
 
@@ -292,7 +286,7 @@ func (s *agentProcess) start() error {
 		}
 		defer r.Close()
 		input = r
-		s.input = newFeed(func(n int) { s.out.send(frame.New(kindInputTaken).U32(uint32(n)).Bytes()) })
+		s.input = talk.NewFeed(func(n int) { s.out.Send(frame.New(talk.KindInputTaken).U32(uint32(n)).Bytes()) })
 		go func() {
 			defer w.Close()
 			io.Copy(w, s.input)
@@ -310,7 +304,7 @@ func (s *agentProcess) finish() {
 	}
 	s.agent.sweep()
 	for _, c := range s.carriers {
-		c.close()
+		c.Close()
 	}
 	go func() {
 		s.carrying.Wait()
@@ -318,8 +312,8 @@ func (s *agentProcess) finish() {
 			s.agent.afterLinks(func() {
 				s.fetch.remove()
 				s.agent.retire()
-				s.out.send(frame.New(kindDone).Bytes())
-				s.out.flush(silence)
+				s.out.Send(frame.New(talk.KindDone).Bytes())
+				s.out.Flush(talk.Silence)
 				os.Exit(0)
 			})
 		})
@@ -329,97 +323,84 @@ func (s *agentProcess) finish() {
 // The agentProcess is the reporter of its agent.
 
 func (s *agentProcess) started(rank, pid int, cpus []int, pipes [2]*os.File) {
-	w := frame.New(kindStarted).U32(uint32(rank)).U32(uint32(pid)).U32(uint32(len(cpus)))
+	w := frame.New(talk.KindStarted).U32(uint32(rank)).U32(uint32(pid)).U32(uint32(len(cpus)))
 	for _, c := range cpus {
 		w.U32(uint32(c))
 	}
-	s.out.send(w.Bytes())
+	s.out.Send(w.Bytes())
 	for which, pipe := range pipes {
-		c := newCarrier(pipe,
+		c := talk.NewCarrier(pipe,
 			func(b []byte) {
-				s.out.send(frame.New(kindOutput).U32(uint32(rank)).U8(uint8(which)).Raw(b).Bytes())
+				s.out.Send(frame.New(talk.KindOutput).U32(uint32(rank)).U8(uint8(which)).Raw(b).Bytes())
 			},
-			func() { s.out.send(frame.New(kindOutputEnd).U32(uint32(rank)).U8(uint8(which)).Bytes()) })
-		s.carriers[stream2{rank, which}] = c
-		s.carrying.Go(c.run)
+			func() { s.out.Send(frame.New(talk.KindOutputEnd).U32(uint32(rank)).U8(uint8(which)).Bytes()) })
+		s.carriers[talk.Stream{Rank: rank, Which: which}] = c
+		s.carrying.Go(c.Run)
 	}
 }
 
-func (s *agentProcess) failed(rank int, why string) { s.out.send(words(kindFailed, why, rank)) }
-
-func (s *agentProcess) joined(rank int, how joining) {
-	s.out.send(words(kindJoined, "", rank, how.encode()))
+func (s *agentProcess) failed(rank int, why string) {
+	s.out.Send(talk.Frame(talk.KindFailed, why, rank))
 }
 
-func (s *agentProcess) init(rank int) { s.out.send(words(kindInit, "", rank)) }
+func (s *agentProcess) joined(rank int, how talk.Joining) {
+	s.out.Send(talk.Frame(talk.KindJoined, "", rank, how.Encode()))
+}
+
+func (s *agentProcess) init(rank int) { s.out.Send(talk.Frame(talk.KindInit, "", rank)) }
 
 func (s *agentProcess) inUse(rank int, used bool) {
-	s.out.send(words(kindInUse, "", rank, flag(used)))
+	s.out.Send(talk.Frame(talk.KindInUse, "", rank, talk.Flag(used)))
 }
 
 func (s *agentProcess) published(rank int, value []byte) {
-	s.out.send(frame.New(kindPublished).U32(uint32(rank)).Raw(value).Bytes())
+	s.out.Send(frame.New(talk.KindPublished).U32(uint32(rank)).Raw(value).Bytes())
 }
 
-func (s *agentProcess) lookup(rank, of int) { s.out.send(words(kindLookup, "", rank, of)) }
+func (s *agentProcess) lookup(rank, of int) { s.out.Send(talk.Frame(talk.KindLookup, "", rank, of)) }
 
 func (s *agentProcess) spawn(rank int, _ uint32, body []byte) {
-	s.out.send(frame.New(kindSpawn).U32(uint32(rank)).Raw(body).Bytes())
+	s.out.Send(frame.New(talk.KindSpawn).U32(uint32(rank)).Raw(body).Bytes())
 }
 
 func (s *agentProcess) giveUp(rank int, number uint32) {
-	s.out.send(words(kindGiveUp, "", rank, int(number)))
+	s.out.Send(talk.Frame(talk.KindGiveUp, "", rank, int(number)))
 }
 
 func (s *agentProcess) exchanged(values [][]byte) {
-	w := frame.New(kindExchanged)
+	w := frame.New(talk.KindExchanged)
 	for _, v := range values {
 		w.U16(len(v)).Raw(v)
 	}
-	s.out.send(w.Bytes())
+	s.out.Send(w.Bytes())
 }
 
-func (s *agentProcess) finalized(rank int) { s.out.send(words(kindFinalized, "", rank)) }
+func (s *agentProcess) finalized(rank int) { s.out.Send(talk.Frame(talk.KindFinalized, "", rank)) }
 
 func (s *agentProcess) aborted(rank, code int, reason string) {
-	s.out.send(words(kindAborted, reason, rank, code))
+	s.out.Send(talk.Frame(talk.KindAborted, reason, rank, code))
 }
 
 func (s *agentProcess) linkEnded(rank int, err error) {
-	text, kind := "", linkFine
+	text, kind := "", talk.LinkFine
 	var version *boot.VersionError
 	if err != nil {
-		text, kind = err.Error(), linkBroken
+		text, kind = err.Error(), talk.LinkBroken
 	}
 	if errors.As(err, &version) {
-		kind = linkVersion
+		kind = talk.LinkVersion
 	}
-	s.out.send(words(kindLinkEnded, text, rank, kind))
+	s.out.Send(talk.Frame(talk.KindLinkEnded, text, rank, kind))
 }
 
 func (s *agentProcess) service(rank int, r pmi1.NameRequest) {
-	s.out.send(frame.New(kindName).U32(uint32(rank)).U8(uint8(r.Verb)).Text(r.Service).Text(r.Port).Bytes())
+	s.out.Send(frame.New(talk.KindName).U32(uint32(rank)).U8(uint8(r.Verb)).Text(r.Service).Text(r.Port).Bytes())
 }
 
 func (s *agentProcess) other(rank int, library string, runs bool) {
-	s.out.send(words(kindOther, library, rank, flag(runs)))
+	s.out.Send(talk.Frame(talk.KindOther, library, rank, talk.Flag(runs)))
 }
-
-// flag encodes a bool in a frame.
-func flag(is bool) int {
-	if is {
-		return 1
-	}
-	return 0
-}
-
-// How the link of a rank has ended.
-const (
-	linkFine = iota
-	linkBroken
-	linkVersion // the rank was refused
-)
 
 func (s *agentProcess) ended(rank int, status syscall.WaitStatus, note string) {
-	s.out.send(words(kindEnded, note, rank, int(status)))
+	s.out.Send(talk.Frame(talk.KindEnded, note, rank, int(status)))
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/halo-mpi/halo/internal/launch/exit"
 	"github.com/halo-mpi/halo/internal/launch/plan"
 	"github.com/halo-mpi/halo/internal/launch/program"
+	"github.com/halo-mpi/halo/internal/launch/talk"
 	"github.com/halo-mpi/halo/internal/launch/wording"
 )
 
@@ -182,7 +183,7 @@ func (j *job) reach() error {
 			for _, t := range targets {
 				list = append(list, t.name, t.addr)
 			}
-			h.remote.out.send(frame.New(kindReach).Words(list).Bytes())
+			h.remote.out.Send(frame.New(talk.KindReach).Words(list).Bytes())
 			continue
 		}
 		h.reached = false

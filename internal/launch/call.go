@@ -18,6 +18,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/frame"
 	"github.com/halo-mpi/halo/internal/launch/plan"
+	"github.com/halo-mpi/halo/internal/launch/talk"
 	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/wire"
 )
@@ -49,7 +50,7 @@ const (
 )
 
 func (v *invitation) encode() []byte {
-	return frame.New(kindPlan).Text(v.job).Text(v.public).Raw(v.key[:]).Words(v.names).Words(v.addresses).Bytes()
+	return frame.New(talk.KindPlan).Text(v.job).Text(v.public).Raw(v.key[:]).Words(v.names).Words(v.addresses).Bytes()
 }
 
 func decodeInvitation(body []byte) (*invitation, error) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/launch/exit"
 	"github.com/halo-mpi/halo/internal/launch/plan"
+	"github.com/halo-mpi/halo/internal/launch/talk"
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
@@ -49,7 +50,7 @@ func (j *job) remote(h *host, s *plan.Share) error {
 			return err
 		}
 	}
-	r := &remote{job: j, host: h, share: s, path: j.spec.Agent, feeds: map[stream2]*feed{}, pause: firstPause, attempt: &attempt{said: &tail{}}}
+	r := &remote{job: j, host: h, share: s, path: j.spec.Agent, feeds: map[talk.Stream]*talk.Feed{}, pause: firstPause, attempt: &attempt{said: &tail{}}}
 	if r.path == "" {
 		var err error
 		r.path, err = os.Executable()
@@ -126,10 +127,10 @@ func (r *remote) dial() error {
 		a.status = &s
 		r.ended(a)
 	}
-	r.attempt, r.out, r.dialling = a, newOutbox(a.link), true
+	r.attempt, r.out, r.dialling = a, talk.NewOutbox(a.link), true
 	j.dialling++
-	r.pulse.beat()
-	go r.out.beat()
+	r.pulse.Beat()
+	go r.out.Beat()
 	go func() {
 		io.Copy(a.said, mine)
 		mine.Close()
@@ -173,7 +174,7 @@ func (r *remote) again() bool {
 // hangUp ends the attempt to start the agent, or the connection to it.
 func (r *remote) hangUp() {
 	if r.out != nil {
-		r.out.close()
+		r.out.Close()
 		r.link.Close()
 	}
 	if r.step != nil {

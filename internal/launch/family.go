@@ -13,6 +13,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/launch/plan"
+	"github.com/halo-mpi/halo/internal/launch/talk"
 )
 
 // A family is the job that the launcher was asked for, which is its first one, and all jobs that processes
@@ -90,7 +91,7 @@ func (f *family) forget() {
 // startBeats starts to look after the heartbeats of other hosts.
 func (f *family) startBeats() {
 	if f.beats == nil {
-		f.beats = time.NewTicker(beatInterval)
+		f.beats = time.NewTicker(talk.BeatInterval)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/launch/exit"
+	"github.com/halo-mpi/halo/internal/launch/talk"
 	"github.com/halo-mpi/halo/internal/launch/wording"
 )
 
@@ -60,7 +61,7 @@ func (h *host) over() bool { return h.remote == nil || h.remote.over }
 
 // quiet reports whether the heartbeats of the host are overdue.
 func (h *host) quiet() bool {
-	return h.remote != nil && !h.remote.over && h.remote.greeted && h.remote.pulse.age() > 3*beatInterval/2
+	return h.remote != nil && !h.remote.over && h.remote.greeted && h.remote.pulse.Age() > 3*talk.BeatInterval/2
 }
 
 // checkBeats marks hosts as lost whose heartbeats have been overdue for too long.
@@ -71,7 +72,7 @@ func (f *family) checkBeats() {
 			if r == nil || r.over || r.out == nil {
 				continue
 			}
-			if silent := r.pulse.since(); r.greeted && silent > r.pulse.limit() {
+			if silent := r.pulse.Since(); r.greeted && silent > r.pulse.Limit() {
 				r.lose(exit.Launcher, "%s has sent nothing for %v: it is down, or the connection is cut",
 					h, silent.Round(100*time.Millisecond))
 			}

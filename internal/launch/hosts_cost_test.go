@@ -18,6 +18,7 @@ import (
 	"github.com/halo-mpi/halo/internal/frame"
 	"github.com/halo-mpi/halo/internal/launch/plan"
 	"github.com/halo-mpi/halo/internal/launch/program"
+	"github.com/halo-mpi/halo/internal/launch/talk"
 	"github.com/halo-mpi/halo/internal/testrun"
 )
 
@@ -49,7 +50,7 @@ func (a *simulatedAgent) send(w []byte) {
 // next returns the next frame, which must be of a kind. The input of rank 0 does not count.
 func (a *simulatedAgent) next(want uint8) []byte {
 	kind, body, err := a.frames.Next()
-	for err == nil && kind == kindInputEnd {
+	for err == nil && kind == talk.KindInputEnd {
 		kind, body, err = a.frames.Next()
 	}
 	a.taken++
@@ -64,9 +65,9 @@ func (a *simulatedAgent) next(want uint8) []byte {
 
 // run does what an agent does from its first frame to its last.
 func (a *simulatedAgent) run() {
-	hello := frame.New(kindHello).U16(agentVersion).Text(boot.Versions()).Text(boot.Build()).Bytes()
-	a.send(append([]byte(agentMagic), hello...))
-	b := frame.Body{Left: a.next(kindPlan)}
+	hello := frame.New(talk.KindHello).U16(talk.Version).Text(boot.Versions()).Text(boot.Build()).Bytes()
+	a.send(append([]byte(talk.Magic), hello...))
+	b := frame.Body{Left: a.next(talk.KindPlan)}
 	b.Text()
 	b.Text()
 	b.Words()
@@ -77,46 +78,46 @@ func (a *simulatedAgent) run() {
 		return
 	}
 	a.ranks = ours.Ranks()
-	a.send(frame.New(kindReady).U32(1).Text(ours.Hosts[ours.Self] + ":1").Text("").Text("").Bytes())
-	a.next(kindReach)
-	a.send(frame.New(kindReached).Words(nil).Bytes())
-	a.next(kindStart)
+	a.send(frame.New(talk.KindReady).U32(1).Text(ours.Hosts[ours.Self] + ":1").Text("").Text("").Bytes())
+	a.next(talk.KindReach)
+	a.send(frame.New(talk.KindReached).Words(nil).Bytes())
+	a.next(talk.KindStart)
 	for _, r := range a.ranks {
-		a.send(frame.New(kindStarted).U32(uint32(r)).U32(1).U32(0).Bytes())
-		a.send(words(kindJoined, "", r, joining{world: true}.encode()))
+		a.send(frame.New(talk.KindStarted).U32(uint32(r)).U32(1).U32(0).Bytes())
+		a.send(talk.Frame(talk.KindJoined, "", r, talk.Joining{World: true}.Encode()))
 	}
 	a.exchange("10.200.100.200:54321") // the address of each rank
 	a.running.Add(int32(len(a.ranks)))
 	<-a.quit
 	a.exchange("") // in Finalize
 	for _, r := range a.ranks {
-		a.send(words(kindFinalized, "", r))
+		a.send(talk.Frame(talk.KindFinalized, "", r))
 	}
 	for _, r := range a.ranks {
 		for which := range 2 {
-			a.send(frame.New(kindOutputEnd).U32(uint32(r)).U8(uint8(which)).Bytes())
+			a.send(frame.New(talk.KindOutputEnd).U32(uint32(r)).U8(uint8(which)).Bytes())
 		}
-		a.send(words(kindLinkEnded, "", r, linkFine))
-		a.send(words(kindEnded, "", r, 0))
+		a.send(talk.Frame(talk.KindLinkEnded, "", r, talk.LinkFine))
+		a.send(talk.Frame(talk.KindEnded, "", r, 0))
 	}
 	for { // until Finish
 		kind, _, err := a.frames.Next()
 		a.taken++
-		if err != nil || kind == kindFinish {
+		if err != nil || kind == talk.KindFinish {
 			break
 		}
 	}
-	a.send(frame.New(kindDone).Bytes())
+	a.send(frame.New(talk.KindDone).Bytes())
 }
 
 // exchange takes part in an Exchange with the same value for all ranks.
 func (a *simulatedAgent) exchange(value string) {
-	w := frame.New(kindExchanged)
+	w := frame.New(talk.KindExchanged)
 	for range a.ranks {
 		w.U16(len(value)).Raw([]byte(value))
 	}
 	a.send(w.Bytes())
-	a.next(kindTable)
+	a.next(talk.KindTable)
 }
 
 // counted counts the bytes that the launcher writes and reads.
@@ -175,8 +176,8 @@ func simulate(t *testing.T, hosts int) (c cost) {
 	for _, r := range j.undialled {
 		mine, theirs := net.Pipe()
 		at := &attempt{link: counted{mine, &written, &read}, said: &tail{}}
-		r.attempt, r.out, r.dialling = at, newOutbox(at.link), true
-		a := &simulatedAgent{link: theirs, frames: frame.Reader{Source: theirs, Limit: maxPlan}, running: &running, quit: quit}
+		r.attempt, r.out, r.dialling = at, talk.NewOutbox(at.link), true
+		a := &simulatedAgent{link: theirs, frames: frame.Reader{Source: theirs, Limit: talk.MaxFrame}, running: &running, quit: quit}
 		agents = append(agents, a)
 		go r.read(at)
 		go a.run()

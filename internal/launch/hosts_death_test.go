@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/halo-mpi/halo/internal/launch/talk"
 	"github.com/halo-mpi/halo/internal/testrun"
 )
 
@@ -101,7 +102,7 @@ func TestStopOfHostsIsNoSilence(t *testing.T) {
 	for _, pid := range pids {
 		awaitState(t, pid, "T")
 	}
-	time.Sleep(silence + 2*beatInterval)
+	time.Sleep(talk.Silence + 2*talk.BeatInterval)
 	r.cmd.Process.Signal(syscall.SIGCONT)
 	r.wait(0).quiet().printed("x", "x")
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/halo-mpi/halo/internal/hosttest"
+	"github.com/halo-mpi/halo/internal/launch/talk"
 )
 
 // over prepares halo run on host 0 of real hosts, which reaches the other hosts by real ssh.
@@ -248,7 +249,7 @@ func TestRealHosts(t *testing.T) {
 		r := over(t, h, "-host", "host0,host1", "-n", "2", "rank", "ready:"+ready, "sleep:2000", "print:x").start()
 		r.ready(ready, 2)
 		h.Cut(1)
-		time.Sleep(silence / 4)
+		time.Sleep(talk.Silence / 4)
 		h.Join(1)
 		r.wait(0).printed("x", "x")
 	})

@@ -17,6 +17,7 @@ import (
 	"github.com/halo-mpi/halo/internal/frame"
 	"github.com/halo-mpi/halo/internal/launch/plan"
 	"github.com/halo-mpi/halo/internal/launch/program"
+	"github.com/halo-mpi/halo/internal/launch/talk"
 )
 
 // fakeSSH replaces ssh. It runs the command on this host in a new session with a new environment
@@ -222,7 +223,7 @@ func TestEnvironmentIsPassedOnByList(t *testing.T) {
 }
 
 func TestRankZeroElsewhereReadsTheInput(t *testing.T) {
-	text := strings.Repeat("0123456789abcdef", 20*streamCredit/16)
+	text := strings.Repeat("0123456789abcdef", 20*talk.StreamCredit/16)
 	r := far(t, "run", "-host", "a,b", "-n", "2", "rank", "0@cat", "1@print:other\n")
 	r.cmd.Stdin = strings.NewReader(text + "\n")
 	r.start().wait(0).quiet()
@@ -257,7 +258,7 @@ func TestUnreadOutputOfHostsIsNoSilence(t *testing.T) {
 	r.cmd.Stdout = write
 	r.start()
 	write.Close()
-	time.Sleep(silence + 2*beatInterval)
+	time.Sleep(talk.Silence + 2*talk.BeatInterval)
 	c := &checker{t: t, ranks: 2, longest: 2000, next: make([]int, 2)}
 	if _, err := io.Copy(c, read); err != nil {
 		t.Fatal(err)
@@ -293,12 +294,12 @@ func TestOneHostOfSeveralWithoutTheProgram(t *testing.T) {
 func TestVersionsOfHostsAreNamed(t *testing.T) {
 	for build, want := range map[string]string{"v9.8.7 commit abcdef": "(there: v9.8.7 commit abcdef, agent 77, protocols; here: " + boot.Build() + ", agent ",
 		"": "(there: of unknown version, agent 77, protocols; here: "} {
-		hello := frame.New(kindHello).U16(77).Text("protocols")
+		hello := frame.New(talk.KindHello).U16(77).Text("protocols")
 		if build != "" {
 			hello.Text(build)
 		}
 		agent := filepath.Join(t.TempDir(), "agent")
-		text := append([]byte(agentMagic), hello.Bytes()...)
+		text := append([]byte(talk.Magic), hello.Bytes()...)
 		if err := os.WriteFile(agent+".words", text, 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/halo-mpi/halo/internal/launch/exit"
 	"github.com/halo-mpi/halo/internal/launch/plan"
 	"github.com/halo-mpi/halo/internal/launch/program"
+	"github.com/halo-mpi/halo/internal/launch/talk"
 	"github.com/halo-mpi/halo/internal/launch/wording"
 	"github.com/halo-mpi/halo/internal/planted"
 )
@@ -213,13 +214,13 @@ func (j *job) failed(rank int, why string) {
 }
 
 // joined is called when a rank has called Init, or opened a session.
-func (j *job) joined(rank int, how joining) {
+func (j *job) joined(rank int, how talk.Joining) {
 	r := j.ranks[rank]
-	r.joined, r.joining = true, how
+	r.joined, r.Joining = true, how
 	if j.mixed(r) {
 		return
 	}
-	if how.world {
+	if how.World {
 		j.hello(r)
 	}
 }

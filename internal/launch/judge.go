@@ -34,20 +34,20 @@ func (j *job) decideExit(r *rank) {
 		j.end(r.faultStatus, "%s", r.fault)
 	case r.status.Signaled():
 		j.blame(r, r.exitStatus(), "%s", signalAdvice(r.status.Signal()))
-	case !r.world && j.firstIn != nil:
+	case !r.World && j.firstIn != nil:
 		j.early(r)
 	case !r.joined:
 		// Decided when another rank joins, or at the end.
 	case r.exitStatus() != 0:
 		j.blame(r, r.exitStatus(), "its own messages should say why")
-	case !r.finalized && !r.world:
+	case !r.finalized && !r.World:
 		j.blame(r, 1, "it had opened a session and not finalized it: do so before the program returns")
 	case !r.finalized:
 		or := ", or use mpi.Main"
-		if r.inC {
+		if r.InC {
 			or = ""
 		}
-		j.blame(r, 1, "%s%s", wording.Calls("it had called mpi.Init but not mpi.Finalize: call it before the program returns", r.inC), or)
+		j.blame(r, 1, "%s%s", wording.Calls("it had called mpi.Init but not mpi.Finalize: call it before the program returns", r.InC), or)
 	}
 }
 
@@ -145,12 +145,12 @@ func signalAdvice(s syscall.Signal) string {
 
 // hello is called when r has called Init.
 func (j *job) hello(r *rank) {
-	r.world = true
+	r.World = true
 	if j.firstIn == nil {
 		j.firstIn = r
 	}
 	for _, other := range j.ranks {
-		if other.judged && !other.world {
+		if other.judged && !other.World {
 			j.early(other)
 			return
 		}
@@ -176,7 +176,7 @@ func (j *job) linkFailed(r *rank, err error) {
 // aborted is called when a rank aborts the job.
 func (j *job) aborted(rank, code int, reason string) {
 	r := j.ranks[rank]
-	r.fault, r.faultStatus = boot.AbortText(j.name(r), wording.Calls("Abort", r.inC), code, reason), boot.ExitStatus(code)
+	r.fault, r.faultStatus = boot.AbortText(j.name(r), wording.Calls("Abort", r.InC), code, reason), boot.ExitStatus(code)
 	// The rank may abort because it has found another failed rank before the launcher did:
 	// then the launcher must report that failure.
 	time.AfterFunc(j.news(), func() { j.post(func() { j.endFor(r) }) })

@@ -38,7 +38,7 @@ func (j *job) nameOfInit(r *rank) string {
 	app := j.appOf(r.index)
 	for _, other := range j.ranks {
 		if other.joined && j.appOf(other.index) == app {
-			return wording.Calls("mpi.Init", other.inC)
+			return wording.Calls("mpi.Init", other.InC)
 		}
 	}
 	if program.UsesABI(app.File) {

@@ -13,6 +13,7 @@ import (
 	"github.com/halo-mpi/halo/internal/boot/pmi1"
 	"github.com/halo-mpi/halo/internal/launch/exit"
 	"github.com/halo-mpi/halo/internal/launch/plan"
+	"github.com/halo-mpi/halo/internal/launch/talk"
 )
 
 // Programs of MPICH and Intel MPI are ranks under this launcher like Halo's own. They speak PMI-1 on
@@ -28,28 +29,6 @@ const (
 	envPeerRank  = "OMPI_COMM_WORLD_RANK"
 	envPeerLocal = "OMPI_COMM_WORLD_LOCAL_RANK"
 )
-
-// joining says how a rank has joined.
-type joining struct {
-	inC   bool // as a program that uses the C names of calls
-	world bool // it has called Init, and not only opened a session
-	pmi   bool // as a program of another MPI, by PMI-1
-}
-
-// The bits of a joining in kindJoined.
-const (
-	joinedInC = 1 << iota
-	joinedWorld
-	joinedPMI
-)
-
-func (h joining) encode() int {
-	return joinedInC*flag(h.inC) | joinedWorld*flag(h.world) | joinedPMI*flag(h.pmi)
-}
-
-func decodeJoining(bits int) joining {
-	return joining{bits&joinedInC != 0, bits&joinedWorld != 0, bits&joinedPMI != 0}
-}
 
 // linkFD is the descriptor of the link in a process, after stdin, stdout and stderr.
 const linkFD = "3"
@@ -75,7 +54,7 @@ func (a *agent) servePMI(c *boot.Session, from io.Reader) error {
 			nodes[i] = int(h)
 		}
 		a.pmi = pmi1.NewServer(pmi1.Job{Name: "halo-" + a.share.ID, Size: len(nodes), Nodes: nodes, AppNum: a.share.AppOf,
-			Room: min(boot.MaxPlainValue, maxPlan/len(nodes)-2)}, (*asPMI)(a))
+			Room: min(boot.MaxPlainValue, talk.MaxFrame/len(nodes)-2)}, (*asPMI)(a))
 	})
 	return a.pmi.Serve(c.Rank(), from, c)
 }
@@ -86,7 +65,7 @@ type asPMI agent
 // Joined is called when rank has connected.
 func (h *asPMI) Joined(rank int) error {
 	a := (*agent)(h)
-	a.post(func() { a.hasJoined(rank, joining{inC: true, world: true, pmi: true}) })
+	a.post(func() { a.hasJoined(rank, talk.Joining{InC: true, World: true, PMI: true}) })
 	return nil
 }
 
@@ -183,10 +162,10 @@ func (j *job) mixed(r *rank) bool {
 		j.firstRank = r
 	}
 	halo, mpich := r, j.firstRank
-	if r.pmi {
+	if r.PMI {
 		halo, mpich = j.firstRank, r
 	}
-	if halo.pmi == mpich.pmi {
+	if halo.PMI == mpich.PMI {
 		return false
 	}
 	j.end(exit.CannotRun, "%s is a program of Halo, and %s one of another MPI, which has joined by PMI-1; the job was ended "+

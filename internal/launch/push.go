@@ -11,6 +11,7 @@ import (
 	"github.com/halo-mpi/halo/internal/frame"
 	"github.com/halo-mpi/halo/internal/launch/exit"
 	"github.com/halo-mpi/halo/internal/launch/plan"
+	"github.com/halo-mpi/halo/internal/launch/talk"
 )
 
 // With -push the programs of a job need not be on the other hosts. An agent that gets its share of the
@@ -54,7 +55,7 @@ func (r *remote) piece(index int, offset int64) {
 			f.Close()
 		}
 	}
-	r.out.send(frame.New(kindPiece).Raw(b).Bytes())
+	r.out.Send(frame.New(talk.KindPiece).Raw(b).Bytes())
 }
 
 // A fetch is the copying of programs to the host of an agent.

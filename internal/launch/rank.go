@@ -7,6 +7,7 @@ import (
 	"syscall"
 
 	"github.com/halo-mpi/halo/internal/launch/exit"
+	"github.com/halo-mpi/halo/internal/launch/talk"
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
@@ -18,16 +19,16 @@ type rank struct {
 	pid     int // 0 if it was not started
 	streams [2]*stream
 
-	joined    bool // has called Init, or opened a session
-	joining        // how
-	finalized bool // may end: has called Finalize, or finalized its sessions
-	ended     bool // the process was reaped, or is lost with its host
-	linkDone  bool // all its frames have been read
-	waited    int  // how often the decision about the end was deferred: see deferDecision
-	judged    bool // the decision about the end was made
-	status    syscall.WaitStatus
-	note      string // its last call, if it had published that
-	other     string // the library of another MPI that it uses, if it has not called Init
+	joined       bool // has called Init, or opened a session
+	talk.Joining      // how
+	finalized    bool // may end: has called Finalize, or finalized its sessions
+	ended        bool // the process was reaped, or is lost with its host
+	linkDone     bool // all its frames have been read
+	waited       int  // how often the decision about the end was deferred: see deferDecision
+	judged       bool // the decision about the end was made
+	status       syscall.WaitStatus
+	note         string // its last call, if it had published that
+	other        string // the library of another MPI that it uses, if it has not called Init
 
 	published bool
 	value     []byte // what it has published

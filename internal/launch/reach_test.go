@@ -3,7 +3,6 @@
 package launch
 
 import (
-	"bytes"
 	"fmt"
 	"net"
 	"slices"
@@ -88,17 +87,5 @@ func TestWhichHostsAreThisOne(t *testing.T) {
 		if local[name] != want {
 			t.Errorf("%s is this host: %v", name, local[name])
 		}
-	}
-}
-
-func TestBannerBeforeAnAgent(t *testing.T) {
-	for _, before := range []string{"", "Welcome\n", "\x00halo-agen", strings.Repeat("x", bannerLimit-10)} {
-		banner, rest, err := findMagic(bytes.NewReader([]byte(before + agentMagic + "frames")))
-		if banner != before || string(rest) != "frames" || err != nil {
-			t.Errorf("%.20q: %.20q, %q, %v", before, banner, rest, err)
-		}
-	}
-	if _, _, err := findMagic(strings.NewReader(strings.Repeat("y\n", bannerLimit))); err == nil || !strings.Contains(err.Error(), `"y; y;`) {
-		t.Errorf("endless text: %v", err)
 	}
 }

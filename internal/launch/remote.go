@@ -18,6 +18,7 @@ import (
 	"github.com/halo-mpi/halo/internal/launch/exit"
 	"github.com/halo-mpi/halo/internal/launch/plan"
 	"github.com/halo-mpi/halo/internal/launch/ps"
+	"github.com/halo-mpi/halo/internal/launch/talk"
 	"github.com/halo-mpi/halo/internal/launch/wording"
 	"github.com/halo-mpi/halo/internal/sys"
 )
@@ -30,8 +31,8 @@ type remote struct {
 	share *plan.Share
 	path  string // path of the agent's program on that host
 	*attempt
-	out   *outbox // nil until the agent is being started
-	pulse liveness
+	out   *talk.Outbox // nil until the agent is being started
+	pulse talk.Liveness
 
 	dialling bool          // its agent is being started
 	pause    time.Duration // until the host is tried again
@@ -40,28 +41,28 @@ type remote struct {
 	mute     time.Duration // how long nothing had arrived when the end of the attempt began
 	over     bool          // the agent has ended, or was given up
 
-	feeds map[stream2]*feed
-	input *carrier
-	shown chan<- string // takes an answer to kindShow
+	feeds map[talk.Stream]*talk.Feed
+	input *talk.Carrier
+	shown chan<- string // takes an answer to talk.KindShow
 
-	looked *ps.JobState // the answer to the last kindLook, nil if none has come
+	looked *ps.JobState // the answer to the last talk.KindLook, nil if none has come
 }
 
 // read reads the frames of the agent, after any text that its host prints first.
 func (r *remote) read(a *attempt) {
-	banner, rest, err := findMagic(a.link)
+	banner, rest, err := talk.FindMagic(a.link)
 	r.job.post(func() { a.banner = banner })
 	if err == nil {
-		r.pulse.beat()
-		frames := frame.Reader{Source: livenessReader{io.MultiReader(bytes.NewReader(rest), a.link), &r.pulse}, Limit: maxPlan}
+		r.pulse.Beat()
+		frames := frame.Reader{Source: talk.LivenessReader{From: io.MultiReader(bytes.NewReader(rest), a.link), Liveness: &r.pulse}, Limit: talk.MaxFrame}
 		for err == nil {
 			var kind uint8
 			var body []byte
 			kind, body, err = frames.Next()
 			switch {
 			case err != nil:
-			case kind == kindBeat:
-				r.pulse.take(body)
+			case kind == talk.KindBeat:
+				r.pulse.Take(body)
 			default:
 				body = append([]byte(nil), body...)
 				r.job.post(func() { r.take(kind, body) })
@@ -86,16 +87,16 @@ func (r *remote) take(kind uint8, body []byte) {
 		return
 	}
 	b := frame.Body{Left: body}
-	if !r.greeted && kind != kindHello {
+	if !r.greeted && kind != talk.KindHello {
 		r.lose(exit.Launcher, "%s does not keep to the protocol: frame of kind %d instead of a greeting", r.host, kind)
 		return
 	}
 	j := r.job
 	switch kind {
-	case kindHello:
+	case talk.KindHello:
 		r.greet(&b)
 		return
-	case kindReady:
+	case talk.KindReady:
 		r.host.cores, r.host.addr, r.host.sshd = int(b.U32()), b.Text(), b.Text()
 		why := wording.Printable(b.Text())
 		r.host.ready = true
@@ -105,37 +106,37 @@ func (r *remote) take(kind uint8, body []byte) {
 		}
 		j.advance()
 		return
-	case kindWant:
+	case talk.KindWant:
 		index, low := int(b.U32()), b.U32()
 		if offset := int64(low) | int64(b.U32())<<32; !b.Bad {
 			r.piece(index, offset)
 		}
-	case kindReached:
+	case talk.KindReached:
 		r.host.failures, r.host.reached = b.Words(), true
 		j.advance()
 		return
-	case kindTrouble:
+	case talk.KindTrouble:
 		status := int(b.U32())
 		r.lose(status, "%s: %s", r.host.name, wording.Printable(string(b.Left)))
 		return
-	case kindDone:
+	case talk.KindDone:
 		r.finished()
 		return
-	case kindShown:
+	case talk.KindShown:
 		if r.shown != nil {
 			r.shown <- string(body)
 			r.shown = nil
 		}
 		return
-	case kindLooked:
+	case talk.KindLooked:
 		r.looked, _ = ps.DecodeJobState(body, time.Now()) // nil is as if none had come
 		return
-	case kindInputTaken:
+	case talk.KindInputTaken:
 		if r.input != nil {
-			r.input.took(int(b.U32()))
+			r.input.Took(int(b.U32()))
 		}
 		return
-	case kindExchanged:
+	case talk.KindExchanged:
 		values := make([][]byte, len(r.host.ranks))
 		for i := range values {
 			values[i] = b.Take(b.U16())
@@ -161,64 +162,64 @@ func (r *remote) take(kind uint8, body []byte) {
 func (r *remote) report(kind uint8, rank int, b *frame.Body) {
 	j := r.job
 	switch kind {
-	case kindStarted:
+	case talk.KindStarted:
 		pid, cpus := int(b.U32()), make([]int, 0, 8)
 		for n := b.U32(); n > 0 && !b.Bad; n-- {
 			cpus = append(cpus, int(b.U32()))
 		}
 		j.isRunning(j.ranks[rank], pid, cpus)
-	case kindFailed:
+	case talk.KindFailed:
 		j.failed(rank, wording.Printable(string(b.Left)))
-	case kindJoined:
-		j.joined(rank, decodeJoining(int(b.U32())))
-	case kindInit:
+	case talk.KindJoined:
+		j.joined(rank, talk.DecodeJoining(int(b.U32())))
+	case talk.KindInit:
 		j.init(rank)
-	case kindInUse:
+	case talk.KindInUse:
 		j.inUse(rank, b.U32() != 0)
-	case kindPublished:
+	case talk.KindPublished:
 		j.published(rank, b.Left)
-	case kindLookup:
+	case talk.KindLookup:
 		j.lookup(rank, int(int32(b.U32())))
-	case kindSpawn:
+	case talk.KindSpawn:
 		if number, _, err := boot.DecodeSpawn(b.Left); err == nil {
 			j.spawn(rank, number, b.Left)
 		} else {
 			b.Bad = true
 		}
-	case kindGiveUp:
+	case talk.KindGiveUp:
 		j.giveUp(rank, b.U32())
-	case kindName:
+	case talk.KindName:
 		q := pmi1.NameRequest{Verb: pmi1.NameVerb(b.U8()), Service: b.Text(), Port: b.Text()}
 		if !b.Bad {
 			j.service(rank, q)
 		}
-	case kindFinalized:
+	case talk.KindFinalized:
 		j.finalized(rank)
-	case kindAborted:
+	case talk.KindAborted:
 		code := int(int32(b.U32()))
 		j.aborted(rank, code, string(b.Left))
-	case kindLinkEnded:
+	case talk.KindLinkEnded:
 		var err error
 		switch how, text := b.U32(), wording.Printable(string(b.Left)); how {
-		case linkBroken:
+		case talk.LinkBroken:
 			err = errors.New(text)
-		case linkVersion:
+		case talk.LinkVersion:
 			err = refusal(text)
 		}
 		j.linkEnded(rank, err)
-	case kindOther:
+	case talk.KindOther:
 		runs := b.U32() != 0
 		j.other(rank, wording.Printable(string(b.Left)), runs)
-	case kindEnded:
+	case talk.KindEnded:
 		status := syscall.WaitStatus(b.U32())
 		j.ended(rank, status, wording.Printable(string(b.Left)))
-	case kindOutput:
-		if f := r.feeds[stream2{rank, int(b.U8())}]; f == nil || f.add(b.Left) != nil {
+	case talk.KindOutput:
+		if f := r.feeds[talk.Stream{Rank: rank, Which: int(b.U8())}]; f == nil || f.Add(b.Left) != nil {
 			b.Bad = true
 		}
-	case kindOutputEnd:
-		if f := r.feeds[stream2{rank, int(b.U8())}]; f != nil {
-			f.finish()
+	case talk.KindOutputEnd:
+		if f := r.feeds[talk.Stream{Rank: rank, Which: int(b.U8())}]; f != nil {
+			f.Finish()
 		}
 	default:
 		b.Bad = true
@@ -239,9 +240,9 @@ func (r *remote) greet(b *frame.Body) {
 	if build == "" {
 		build = "of unknown version"
 	}
-	if bad || version != agentVersion || others != own {
+	if bad || version != talk.Version || others != own {
 		r.lose(exit.CannotRun, "%s on %s is of another version of Halo (there: %s, agent %d, %s; here: %s, agent %d, %s): install the same on all hosts",
-			r.path, r.host.name, build, version, wording.Printable(others), boot.Build(), agentVersion, own)
+			r.path, r.host.name, build, version, wording.Printable(others), boot.Build(), talk.Version, own)
 		return
 	}
 	r.greeted = true
@@ -260,7 +261,7 @@ func (r *remote) greet(b *frame.Body) {
 		}
 	}
 	body := frame.New(0).Text(r.job.spec.Iface).Text(r.job.spec.Ports).Words(peers).Bytes()[frame.HeadSize:]
-	r.out.send(frame.New(kindPlan).Raw(body).Raw(r.share.Encode()).Bytes())
+	r.out.Send(frame.New(talk.KindPlan).Raw(body).Raw(r.share.Encode()).Bytes())
 }
 
 // ended is called when ssh, the frames of the agent or the output of ssh itself have ended.
@@ -271,7 +272,7 @@ func (r *remote) ended(a *attempt) {
 		return
 	}
 	if r.mute == 0 {
-		r.mute = r.pulse.age()
+		r.mute = r.pulse.Age()
 	}
 	lose := func() {
 		if r.attempt == a && !r.over && !r.again() {
@@ -306,7 +307,7 @@ func (r *remote) finished() {
 	r.hangUp()
 	r.dialled()
 	for _, f := range r.feeds {
-		f.finish()
+		f.Finish()
 	}
 }
 
@@ -315,25 +316,25 @@ func (r *remote) finished() {
 func (r *remote) start(input *os.File) error {
 	for _, k := range r.host.ranks {
 		for which := range k.streams {
-			f := newFeed(func(n int) {
-				r.out.send(frame.New(kindOutputTaken).U32(uint32(k.index)).U32(uint32(which)).U32(uint32(n)).Bytes())
+			f := talk.NewFeed(func(n int) {
+				r.out.Send(frame.New(talk.KindOutputTaken).U32(uint32(k.index)).U32(uint32(which)).U32(uint32(n)).Bytes())
 			})
-			r.feeds[stream2{k.index, which}] = f
+			r.feeds[talk.Stream{Rank: k.index, Which: which}] = f
 			r.job.carry(k, which, f)
 		}
 	}
-	r.out.send(frame.New(kindStart).Bytes())
+	r.out.Send(frame.New(talk.KindStart).Bytes())
 	if input != nil { // after Start, because the agent accepts no input before
-		r.input = newCarrier(input,
-			func(b []byte) { r.out.send(frame.New(kindInput).Raw(b).Bytes()) },
-			func() { r.out.send(frame.New(kindInputEnd).Bytes()) })
-		go r.input.run()
+		r.input = talk.NewCarrier(input,
+			func(b []byte) { r.out.Send(frame.New(talk.KindInput).Raw(b).Bytes()) },
+			func() { r.out.Send(frame.New(talk.KindInputEnd).Bytes()) })
+		go r.input.Run()
 	}
 	return nil
 }
 
 func (r *remote) signal(s syscall.Signal) {
-	r.out.send(frame.New(kindSignal).U32(uint32(s)).Bytes())
+	r.out.Send(frame.New(talk.KindSignal).U32(uint32(s)).Bytes())
 }
 
 // table asks the agent for the table of its ranks. The returned function waits for the
@@ -341,7 +342,7 @@ func (r *remote) signal(s syscall.Signal) {
 func (r *remote) table() func() string {
 	answer := make(chan string, 1)
 	r.shown = answer
-	r.out.send(frame.New(kindShow).Bytes())
+	r.out.Send(frame.New(talk.KindShow).Bytes())
 	name := r.host.String()
 	return func() string {
 		select {
@@ -353,23 +354,23 @@ func (r *remote) table() func() string {
 	}
 }
 
-func (r *remote) tell(reason string) { r.out.send(words(kindOver, reason)) }
+func (r *remote) tell(reason string) { r.out.Send(talk.Frame(talk.KindOver, reason)) }
 
-func (r *remote) deliver(table []byte) { r.out.send(frame.New(kindTable).Raw(table).Bytes()) }
+func (r *remote) deliver(table []byte) { r.out.Send(frame.New(talk.KindTable).Raw(table).Bytes()) }
 
 func (r *remote) found(rank, of int, value []byte, why string) {
-	r.out.send(frame.New(kindFound).U32(uint32(rank)).U32(uint32(of)).Text(why).Raw(value).Bytes())
+	r.out.Send(frame.New(talk.KindFound).U32(uint32(rank)).U32(uint32(of)).Text(why).Raw(value).Bytes())
 }
 
 func (r *remote) named(rank int, a nameAnswer) {
-	r.out.send(frame.New(kindNamed).U32(uint32(rank)).Text(a.why).Raw([]byte(a.port)).Bytes())
+	r.out.Send(frame.New(talk.KindNamed).U32(uint32(rank)).Text(a.why).Raw([]byte(a.port)).Bytes())
 }
 
 func (r *remote) spawned(rank int, number uint32, s *boot.Spawned) {
-	r.out.send(s.Encode(frame.New(kindSpawned).U32(uint32(rank)).U32(number)).Bytes())
+	r.out.Send(s.Encode(frame.New(talk.KindSpawned).U32(uint32(rank)).U32(number)).Bytes())
 }
 
-func (r *remote) noExchange(rank int) { r.out.send(words(kindNoExchange, "", rank)) }
+func (r *remote) noExchange(rank int) { r.out.Send(talk.Frame(talk.KindNoExchange, "", rank)) }
 
 // finish sends Finish, unless the agent has not received a plan.
 func (r *remote) finish() {
@@ -377,5 +378,5 @@ func (r *remote) finish() {
 		r.finished()
 		return
 	}
-	r.out.send(frame.New(kindFinish).Bytes())
+	r.out.Send(frame.New(talk.KindFinish).Bytes())
 }

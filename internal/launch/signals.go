@@ -104,7 +104,7 @@ func (j *job) signal(s syscall.Signal) {
 		for _, k := range j.jobs {
 			for _, h := range k.hosts {
 				if !h.over() && h.remote.out != nil {
-					h.remote.out.flush(stopTimeout) // so that the agents know
+					h.remote.out.Flush(stopTimeout) // so that the agents know
 				}
 			}
 		}

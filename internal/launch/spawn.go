@@ -254,7 +254,7 @@ func (j *job) late() string {
 	}
 	var list []int
 	for _, r := range j.ranks {
-		if !r.world {
+		if !r.World {
 			list = append(list, r.index)
 		}
 	}
@@ -264,7 +264,7 @@ func (j *job) late() string {
 // complete answers the request for the job, when all its ranks have called Init.
 func (j *job) complete() {
 	for _, r := range j.ranks {
-		if !r.world && !planted.AnsweredEarly {
+		if !r.World && !planted.AnsweredEarly {
 			return
 		}
 	}

@@ -3,13 +3,12 @@
 package launch
 
 import (
-	"bytes"
 	"fmt"
-	"io"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/halo-mpi/halo/internal/launch/talk"
 	"github.com/halo-mpi/halo/internal/launch/wording"
 	"github.com/halo-mpi/halo/internal/sys"
 )
@@ -60,26 +59,6 @@ func (t *tail) String() string {
 	return wording.OneLine(string(t.text))
 }
 
-// findMagic reads up to the start of an agent's frames. banner is the text before it, or
-// all text if it is missing; rest is what was read after it.
-func findMagic(from io.Reader) (banner string, rest []byte, err error) {
-	var text []byte
-	b := make([]byte, 4096)
-	for {
-		n, err := from.Read(b)
-		text = append(text, b[:n]...)
-		if at := bytes.Index(text, []byte(agentMagic)); at >= 0 {
-			return string(text[:at]), text[at+len(agentMagic):], nil
-		}
-		if err == nil && len(text) > bannerLimit {
-			err = fmt.Errorf("%d bytes without the greeting of a Halo agent: %q", len(text), wording.OneLine(string(text[:80])))
-		}
-		if err != nil {
-			return string(text), nil, err
-		}
-	}
-}
-
 // why explains the end of an agent.
 func (r *remote) why() string {
 	said := r.said.String()
@@ -94,7 +73,7 @@ func (r *remote) why() string {
 	if said != "" {
 		ssh += ": " + said
 	}
-	if r.greeted && r.mute > silence { // the warden was faster than the launcher to give it up
+	if r.greeted && r.mute > talk.Silence { // the warden was faster than the launcher to give it up
 		return fmt.Sprintf("%s has sent nothing for %v, and its agent is gone (%s)", r.host, r.mute.Round(100*time.Millisecond), ssh)
 	}
 	if r.greeted {

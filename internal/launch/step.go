@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/halo-mpi/halo/internal/launch/plan"
+	"github.com/halo-mpi/halo/internal/launch/talk"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
@@ -158,9 +159,9 @@ func (r *remote) called(stream *sealedStream) bool {
 		stream.Close()
 		return false
 	}
-	a.link, r.out = stream, newOutbox(stream)
-	r.pulse.beat()
-	go r.out.beat()
+	a.link, r.out = stream, talk.NewOutbox(stream)
+	r.pulse.Beat()
+	go r.out.Beat()
 	go r.read(a)
 	return true
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/halo-mpi/halo/internal/launch/plan"
+	"github.com/halo-mpi/halo/internal/launch/talk"
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
@@ -23,7 +24,7 @@ import (
 //	"+PID"  the process group of a rank was started
 //	"-PID"  that rank has ended and was reaped; the number may be used again
 //	"dPATH" a directory to be removed
-//	"bPID"  heartbeat of the agent with that process id, every beatInterval after
+//	"bPID"  heartbeat of the agent with that process id, every talk.BeatInterval after
 //	        the first
 //	"q"     the launcher has cleaned up itself
 //
@@ -87,7 +88,7 @@ func (w *wardenPipe) keep() {
 			if _, err := fmt.Fprintf(w.pipe, "b%d\n", os.Getpid()); err != nil {
 				return // retired
 			}
-			time.Sleep(beatInterval)
+			time.Sleep(talk.BeatInterval)
 		}
 	}()
 }
@@ -124,7 +125,7 @@ func warden(id string, pipe io.Reader) {
 	}()
 	groups := map[int]bool{}
 	var dirs []string
-	var life liveness
+	var life talk.Liveness
 	var look <-chan time.Time
 	agent := 0 // that sends heartbeats
 	for over := false; !over; {
@@ -143,9 +144,9 @@ func warden(id string, pipe io.Reader) {
 				dirs = append(dirs, line[1:])
 			case pid <= 1:
 			case line[0] == 'b':
-				life.beat()
+				life.Beat()
 				if look == nil {
-					agent, look = pid, time.Tick(beatInterval)
+					agent, look = pid, time.Tick(talk.BeatInterval)
 				}
 			case line[0] == '+':
 				groups[pid] = true
@@ -153,7 +154,7 @@ func warden(id string, pipe io.Reader) {
 				delete(groups, pid)
 			}
 		case <-look:
-			if life.since() > life.limit()+beatInterval { // longer than the launcher waits
+			if life.Since() > life.Limit()+talk.BeatInterval { // longer than the launcher waits
 				over = true
 				if os.Getppid() == agent {
 					syscall.Kill(agent, syscall.SIGKILL)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/frame"
 	"github.com/halo-mpi/halo/internal/launch/ps"
+	"github.com/halo-mpi/halo/internal/launch/talk"
 )
 
 // watcher looks at the ranks of all jobs of the family, with -watch or -check.
@@ -74,7 +75,7 @@ func (j *job) look(l *ps.Looker) *ps.JobState {
 func (r *remote) look() *ps.JobState {
 	s := r.looked
 	r.looked = nil
-	r.out.send(frame.New(kindLook).Bytes())
+	r.out.Send(frame.New(talk.KindLook).Bytes())
 	return s
 }
 

@@ -1,6 +1,6 @@
 //go:build unix
 
-package launch
+package talk
 
 import (
 	"errors"
@@ -10,9 +10,13 @@ import (
 	"time"
 )
 
-// A carrier sends the content of a file. It is never more than streamCredit bytes ahead of what
+// endingDelay is how long a carrier waits for more output of processes that have outlived the job's ranks and keep its
+// file open. It is as long as that of the launcher's streams.
+const endingDelay = 500 * time.Millisecond
+
+// A Carrier sends the content of a file. It is never more than StreamCredit bytes ahead of what
 // the receiver has consumed (flow control).
-type carrier struct {
+type Carrier struct {
 	file *os.File
 	send func(b []byte)
 	end  func()
@@ -23,12 +27,13 @@ type carrier struct {
 	more   chan struct{}
 }
 
-func newCarrier(file *os.File, send func([]byte), end func()) *carrier {
-	return &carrier{file: file, send: send, end: end, room: streamCredit, more: make(chan struct{}, 1)}
+// NewCarrier makes a Carrier of a file, which it closes. It calls send with pieces of the content, and end at the end.
+func NewCarrier(file *os.File, send func([]byte), end func()) *Carrier {
+	return &Carrier{file: file, send: send, end: end, room: StreamCredit, more: make(chan struct{}, 1)}
 }
 
-// run carries everything until the end of the file.
-func (c *carrier) run() {
+// Run carries everything until the end of the file.
+func (c *Carrier) Run() {
 	defer c.end()
 	defer c.file.Close()
 	buf := make([]byte, piece)
@@ -47,7 +52,7 @@ func (c *carrier) run() {
 			again := c.closed
 			c.mu.Unlock()
 			if again { // more output may follow at once
-				c.file.SetReadDeadline(time.Now().Add(closingDelay))
+				c.file.SetReadDeadline(time.Now().Add(endingDelay))
 			}
 			c.send(buf[:n])
 		}
@@ -57,10 +62,10 @@ func (c *carrier) run() {
 	}
 }
 
-// took is called when the receiver has consumed n bytes.
-func (c *carrier) took(n int) {
+// Took is called when the receiver has consumed n bytes.
+func (c *Carrier) Took(n int) {
 	c.mu.Lock()
-	c.room = min(c.room+max(n, 0), streamCredit)
+	c.room = min(c.room+max(n, 0), StreamCredit)
 	c.mu.Unlock()
 	select {
 	case c.more <- struct{}{}:
@@ -68,17 +73,17 @@ func (c *carrier) took(n int) {
 	}
 }
 
-// close is called when the writers of the file have ended: reading ends when closingDelay passes
+// Close is called when the writers of the file have ended: reading ends when endingDelay passes
 // without output, even if another process has the file open.
-func (c *carrier) close() {
+func (c *Carrier) Close() {
 	c.mu.Lock()
 	c.closed = true
 	c.mu.Unlock()
-	c.file.SetReadDeadline(time.Now().Add(closingDelay))
+	c.file.SetReadDeadline(time.Now().Add(endingDelay))
 }
 
-// A feed is the receiving end of a carrier: a stream whose bytes arrive in frames.
-type feed struct {
+// A Feed is the receiving end of a carrier: a stream whose bytes arrive in frames.
+type Feed struct {
 	took func(n int) // called with the number of bytes that were read
 
 	mu       sync.Mutex
@@ -88,13 +93,14 @@ type feed struct {
 	wake     chan struct{}
 }
 
-func newFeed(took func(int)) *feed { return &feed{took: took, wake: make(chan struct{}, 1)} }
+// NewFeed makes a Feed that calls took with the number of bytes that were read.
+func NewFeed(took func(int)) *Feed { return &Feed{took: took, wake: make(chan struct{}, 1)} }
 
-// add appends bytes. It returns an error for more than streamCredit, which no carrier sends.
-func (f *feed) add(b []byte) error {
+// Add appends bytes. It returns an error for more than StreamCredit, which no carrier sends.
+func (f *Feed) Add(b []byte) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if len(f.buf)+len(b) > streamCredit {
+	if len(f.buf)+len(b) > StreamCredit {
 		return errors.New("the stream has more bytes than its credit allows")
 	}
 	f.buf = append(f.buf, b...)
@@ -102,15 +108,15 @@ func (f *feed) add(b []byte) error {
 	return nil
 }
 
-// finish ends the stream after the bytes that it holds.
-func (f *feed) finish() {
+// Finish ends the stream after the bytes that it holds.
+func (f *Feed) Finish() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.ended = true
 	f.signal()
 }
 
-func (f *feed) signal() {
+func (f *Feed) signal() {
 	select {
 	case f.wake <- struct{}{}:
 	default:
@@ -118,7 +124,7 @@ func (f *feed) signal() {
 }
 
 // Read reads bytes that have arrived, like a read of a pipe.
-func (f *feed) Read(b []byte) (int, error) {
+func (f *Feed) Read(b []byte) (int, error) {
 	for {
 		f.mu.Lock()
 		n := copy(b, f.buf)
@@ -147,7 +153,7 @@ func (f *feed) Read(b []byte) (int, error) {
 }
 
 // SetReadDeadline bounds reads, including a read in progress.
-func (f *feed) SetReadDeadline(t time.Time) error {
+func (f *Feed) SetReadDeadline(t time.Time) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.deadline = t
@@ -156,7 +162,7 @@ func (f *feed) SetReadDeadline(t time.Time) error {
 }
 
 // Close ends the stream for its reader.
-func (f *feed) Close() error {
-	f.finish()
+func (f *Feed) Close() error {
+	f.Finish()
 	return nil
 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package launch
+package talk
 
 import (
 	"bytes"
@@ -14,11 +14,12 @@ import (
 	"time"
 
 	"github.com/halo-mpi/halo/internal/frame"
+	"github.com/halo-mpi/halo/internal/testrun"
 )
 
-// A feed returns all bytes of its carrier, and at most streamCredit bytes are in transit.
+// A feed returns all bytes of its carrier, and at most StreamCredit bytes are in transit.
 func TestCarrierAndFeed(t *testing.T) {
-	text := make([]byte, 20*streamCredit+12345)
+	text := make([]byte, 20*StreamCredit+12345)
 	for i := range text {
 		text[i] = byte(rand.Uint32())
 	}
@@ -28,23 +29,23 @@ func TestCarrierAndFeed(t *testing.T) {
 	}
 	var mu sync.Mutex
 	flying, most := 0, 0
-	var c *carrier
-	f := newFeed(func(n int) {
+	var c *Carrier
+	f := NewFeed(func(n int) {
 		mu.Lock()
 		flying -= n
 		mu.Unlock()
-		c.took(n)
+		c.Took(n)
 	})
-	c = newCarrier(r, func(b []byte) {
+	c = NewCarrier(r, func(b []byte) {
 		mu.Lock()
 		flying += len(b)
 		most = max(most, flying)
 		mu.Unlock()
-		if err := f.add(b); err != nil {
+		if err := f.Add(b); err != nil {
 			t.Error(err)
 		}
-	}, f.finish)
-	go c.run()
+	}, f.Finish)
+	go c.Run()
 	go func() {
 		for rest := text; len(rest) > 0; {
 			n := min(len(rest), 1+rand.IntN(3*piece))
@@ -57,24 +58,24 @@ func TestCarrierAndFeed(t *testing.T) {
 	if err != nil || !bytes.Equal(got, text) {
 		t.Errorf("%d bytes of %d arrived, %v", len(got), len(text), err)
 	}
-	if most > streamCredit || most < piece/2 {
-		t.Errorf("up to %d bytes were under way, streamCredit is %d", most, streamCredit)
+	if most > StreamCredit || most < piece/2 {
+		t.Errorf("up to %d bytes were under way, streamCredit is %d", most, StreamCredit)
 	}
 }
 
-// A feed refuses data beyond streamCredit.
+// A feed refuses data beyond StreamCredit.
 func TestFeedHoldsTheWindowOnly(t *testing.T) {
-	f := newFeed(func(int) {})
-	if err := f.add(make([]byte, streamCredit)); err != nil {
+	f := NewFeed(func(int) {})
+	if err := f.Add(make([]byte, StreamCredit)); err != nil {
 		t.Error(err)
 	}
-	if err := f.add([]byte{1}); err == nil {
+	if err := f.Add([]byte{1}); err == nil {
 		t.Error("took more than streamCredit")
 	}
 }
 
 func TestFeedHasDeadlines(t *testing.T) {
-	f := newFeed(func(int) {})
+	f := NewFeed(func(int) {})
 	b := make([]byte, 10)
 	f.SetReadDeadline(time.Now().Add(time.Millisecond))
 	if n, err := f.Read(b); n != 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
@@ -87,7 +88,7 @@ func TestFeedHasDeadlines(t *testing.T) {
 	if n, err := f.Read(b); n != 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("%d bytes, %v", n, err)
 	}
-	f.add([]byte("x"))
+	f.Add([]byte("x"))
 	if n, err := f.Read(b); n != 1 || err != nil {
 		t.Errorf("%d bytes, %v: what is there comes first", n, err)
 	}
@@ -106,10 +107,10 @@ func TestClosedCarrierEnds(t *testing.T) {
 	defer w.Close() // kept open, as by an orphan
 	var got []byte
 	ended := make(chan bool)
-	c := newCarrier(r, func(b []byte) { got = append(got, b...) }, func() { close(ended) })
+	c := NewCarrier(r, func(b []byte) { got = append(got, b...) }, func() { close(ended) })
 	w.Write([]byte("last words"))
-	go c.run()
-	c.close()
+	go c.Run()
+	c.Close()
 	<-ended
 	if string(got) != "last words" {
 		t.Errorf("got %q", got)
@@ -129,40 +130,40 @@ func (s *stuck) Write(b []byte) (int, error) {
 
 func TestOutboxDoesNotMakeTheSenderWait(t *testing.T) {
 	s := &stuck{let: make(chan bool)}
-	o := newOutbox(s)
+	o := NewOutbox(s)
 	var want []byte
 	for i := range 1000 {
 		want = append(want, byte(i))
-		o.send([]byte{byte(i)})
+		o.Send([]byte{byte(i)})
 	}
 	close(s.let)
-	o.flush(hangs)
+	o.Flush(testrun.Long)
 	if !bytes.Equal(s.Bytes(), want) {
 		t.Errorf("%d bytes of %d were written", s.Len(), len(want))
 	}
-	o.close()
-	o.send([]byte{1})
-	o.flush(hangs)
+	o.Close()
+	o.Send([]byte{1})
+	o.Flush(testrun.Long)
 	if s.Len() != len(want) {
 		t.Error("a closed outbox has written")
 	}
 }
 
 func TestPulse(t *testing.T) {
-	var p liveness
-	p.beat()
+	var p Liveness
+	p.Beat()
 	p.own.last = time.Now()
-	if p.since() > silence {
+	if p.Since() > Silence {
 		t.Error("silent right after a beat")
 	}
-	p.heard.Store(time.Now().Add(-2 * silence).UnixNano())
-	p.own.last = time.Now().Add(-beatInterval)
-	if p.since() < silence {
+	p.heard.Store(time.Now().Add(-2 * Silence).UnixNano())
+	p.own.last = time.Now().Add(-BeatInterval)
+	if p.Since() < Silence {
 		t.Error("silence was not noticed")
 	}
-	p.heard.Store(time.Now().Add(-2 * silence).UnixNano())
-	p.own.last = time.Now().Add(-2 * silence) // the checking side itself was stopped
-	if p.since() > silence {
+	p.heard.Store(time.Now().Add(-2 * Silence).UnixNano())
+	p.own.last = time.Now().Add(-2 * Silence) // the checking side itself was stopped
+	if p.Since() > Silence {
 		t.Error("one who was stopped blames the other")
 	}
 }
@@ -177,24 +178,24 @@ func TestF4_BusyHostsMayBeSilentForLonger(t *testing.T) {
 		least time.Duration
 		most  time.Duration
 	}{
-		"in time":              {[]time.Duration{beatInterval, beatInterval}, 0, silence, silence},
-		"early":                {[]time.Duration{beatInterval / 2}, 0, silence, silence},
-		"late":                 {[]time.Duration{beatInterval + 100*time.Millisecond}, 0, silence + 2*time.Second, silence + 2*time.Second},
-		"late before":          {[]time.Duration{beatInterval + 100*time.Millisecond, beatInterval, beatInterval}, 0, silence + time.Second, silence + 2*time.Second},
-		"late long ago":        {append([]time.Duration{2 * beatInterval}, slices.Repeat([]time.Duration{beatInterval}, 100)...), 0, silence, silence + 10*time.Millisecond},
-		"the other is late":    {[]time.Duration{beatInterval}, 150, silence + 3*time.Second, silence + 3*time.Second},
-		"stopped for an hour":  {[]time.Duration{time.Hour}, 0, silence + lateFactor*lateMost, silence + lateFactor*lateMost},
-		"the other tells lies": {[]time.Duration{beatInterval}, 1 << 31, silence + lateFactor*lateMost, silence + lateFactor*lateMost},
+		"in time":              {[]time.Duration{BeatInterval, BeatInterval}, 0, Silence, Silence},
+		"early":                {[]time.Duration{BeatInterval / 2}, 0, Silence, Silence},
+		"late":                 {[]time.Duration{BeatInterval + 100*time.Millisecond}, 0, Silence + 2*time.Second, Silence + 2*time.Second},
+		"late before":          {[]time.Duration{BeatInterval + 100*time.Millisecond, BeatInterval, BeatInterval}, 0, Silence + time.Second, Silence + 2*time.Second},
+		"late long ago":        {append([]time.Duration{2 * BeatInterval}, slices.Repeat([]time.Duration{BeatInterval}, 100)...), 0, Silence, Silence + 10*time.Millisecond},
+		"the other is late":    {[]time.Duration{BeatInterval}, 150, Silence + 3*time.Second, Silence + 3*time.Second},
+		"stopped for an hour":  {[]time.Duration{time.Hour}, 0, Silence + lateFactor*lateMost, Silence + lateFactor*lateMost},
+		"the other tells lies": {[]time.Duration{BeatInterval}, 1 << 31, Silence + lateFactor*lateMost, Silence + lateFactor*lateMost},
 	} {
-		var p liveness
+		var p Liveness
 		p.own.tick(at)
 		now := at
 		for _, d := range c.ticks {
 			now = now.Add(d)
 			p.own.tick(now)
 		}
-		p.take(frame.New(0).U32(uint32(c.told)).Bytes()[frame.HeadSize:])
-		if got := p.limit(); got < c.least || got > c.most {
+		p.Take(frame.New(0).U32(uint32(c.told)).Bytes()[frame.HeadSize:])
+		if got := p.Limit(); got < c.least || got > c.most {
 			t.Errorf("%s: %v, want %v to %v", name, got, c.least, c.most)
 		}
 	}
