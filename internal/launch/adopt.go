@@ -10,6 +10,7 @@ import (
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/launch/exit"
 	"github.com/halo-mpi/halo/internal/launch/plan"
+	"github.com/halo-mpi/halo/internal/launch/reach"
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
@@ -43,7 +44,7 @@ func adopt(program string) int {
 	}
 	defer j.agent.retire()
 	if a := spec.Allocation; hosts != nil {
-		local := areLocal(hostNames(hosts))
+		local := reach.AreLocal(hostNames(hosts))
 		if a != nil && a.Self != "" {
 			local[a.Self] = true
 		}

@@ -20,6 +20,7 @@ import (
 	"github.com/halo-mpi/halo/internal/launch/plan"
 	"github.com/halo-mpi/halo/internal/launch/program"
 	"github.com/halo-mpi/halo/internal/launch/ps"
+	"github.com/halo-mpi/halo/internal/launch/reach"
 	"github.com/halo-mpi/halo/internal/launch/talk"
 )
 
@@ -34,11 +35,11 @@ type agentProcess struct {
 	pulse  talk.Liveness
 	paused atomic.Bool // the launcher was stopped, and sends nothing
 
-	probe    *probe
+	probe    *reach.Probe
 	carriers map[talk.Stream]*talk.Carrier
 	carrying sync.WaitGroup
-	input    *talk.Feed // nil: the rank that reads it is elsewhere
-	fetch    *fetch     // nil: the programs are here
+	input    *talk.Feed   // nil: the rank that reads it is elsewhere
+	fetch    *reach.Fetch // nil: the programs are here
 	about    addressing
 	looker   ps.Looker
 	why      string // it uses another fabric than expected, "" if it does not
@@ -63,7 +64,7 @@ func agentMain(in io.Reader, out io.Writer) int {
 	go s.out.Beat()
 	go s.live()
 	go s.read(in)
-	if os.Getenv(envSrunAddress) != "" {
+	if os.Getenv(reach.EnvSrunAddress) != "" {
 		// scancel sends SIGTERM to all processes of a job: the ranks and the launcher decide what it means.
 		signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM)
 	}
@@ -144,20 +145,20 @@ func (s *agentProcess) do(kind uint8, b frame.Body) error {
 		if s.fetch == nil {
 			return errors.New("the launcher sent a program that nobody wants")
 		}
-		done, err := s.fetch.take(b.Left)
+		done, err := s.fetch.Take(b.Left)
 		if err != nil || !done {
 			return err
 		}
-		s.fetch.use(a.share.Apps)
+		s.fetch.Use(a.share.Apps)
 		return s.ready()
 	case talk.KindReach:
-		var targets []target
+		var targets []reach.Target
 		list := b.Words()
 		for i := 0; i+1 < len(list); i += 2 {
-			targets = append(targets, target{list[i], list[i+1]})
+			targets = append(targets, reach.Target{Name: list[i], Addr: list[i+1]})
 		}
 		go func() {
-			s.out.Send(frame.New(talk.KindReached).Words(tryAll(targets)).Bytes())
+			s.out.Send(frame.New(talk.KindReached).Words(reach.TryAll(targets)).Bytes())
 		}()
 	case talk.KindStart:
 		return s.start()
@@ -232,7 +233,7 @@ func (s *agentProcess) plan(body []byte) error {
 	}
 	s.agent.take(ours)
 	if len(ours.Pushes) > 0 {
-		s.fetch, err = newFetch(ours.Mark(), ours.Pushes, s.agent.warden, func(index int, offset int64) {
+		s.fetch, err = reach.NewFetch(ours.Mark(), ours.Pushes, s.agent.warden.directory, func(index int, offset int64) {
 			s.out.Send(frame.New(talk.KindWant).U32(uint32(index)).U32(uint32(offset)).U32(uint32(offset >> 32)).Bytes())
 		})
 		return err // ready follows with the last piece
@@ -256,12 +257,12 @@ func (s *agentProcess) ready() (err error) {
 	ours.Listen = boot.Loopback
 	if len(ours.Hosts) > 1 || ours.Far {
 		sshd := os.Getenv("SSH_CONNECTION")
-		if a := os.Getenv(envSrunAddress); a != "" {
+		if a := os.Getenv(reach.EnvSrunAddress); a != "" {
 			peers = append(peers, a)
 		}
-		ours.Listen, err = listenAddress(s.about.iface, sshd, true, peers)
+		ours.Listen, err = reach.ListenAddress(s.about.iface, sshd, true, peers)
 		if err == nil {
-			s.probe, err = openProbe(ours.Listen, s.about.ports)
+			s.probe, err = reach.OpenProbe(ours.Listen, s.about.ports)
 		}
 		if err != nil {
 			return err
@@ -269,7 +270,7 @@ func (s *agentProcess) ready() (err error) {
 	}
 	addr := ""
 	if s.probe != nil {
-		addr = s.probe.addr
+		addr = s.probe.Addr
 	}
 	s.out.Send(frame.New(talk.KindReady).U32(uint32(s.agent.cores)).Text(addr).Text(os.Getenv("SSH_CONNECTION")).Text(s.why).Bytes())
 	return nil
@@ -277,7 +278,7 @@ func (s *agentProcess) ready() (err error) {
 
 // start starts the ranks.
 func (s *agentProcess) start() error {
-	s.probe.close()
+	s.probe.Close()
 	var input *os.File
 	if s.agent.share.Where[s.agent.share.Reader] == s.agent.share.Self {
 		r, w, err := os.Pipe()
@@ -310,7 +311,7 @@ func (s *agentProcess) finish() {
 		s.carrying.Wait()
 		s.post(func() {
 			s.agent.afterLinks(func() {
-				s.fetch.remove()
+				s.fetch.Remove()
 				s.agent.retire()
 				s.out.Send(frame.New(talk.KindDone).Bytes())
 				s.out.Flush(talk.Silence)
@@ -403,4 +404,15 @@ func (s *agentProcess) other(rank int, library string, runs bool) {
 
 func (s *agentProcess) ended(rank int, status syscall.WaitStatus, note string) {
 	s.out.Send(talk.Frame(talk.KindEnded, note, rank, int(status)))
+}
+
+// callMain is the main function of an agent that calls the launcher.
+func callMain(in io.Reader) int {
+	stream, err := reach.AnswerInvitation(in)
+	if err != nil {
+		name, _ := os.Hostname()
+		fmt.Fprintf(os.Stderr, "halo agent on %s: %v\n", name, err)
+		return 1
+	}
+	return agentMain(stream, stream)
 }

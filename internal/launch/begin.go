@@ -16,6 +16,7 @@ import (
 	"github.com/halo-mpi/halo/internal/launch/exit"
 	"github.com/halo-mpi/halo/internal/launch/plan"
 	"github.com/halo-mpi/halo/internal/launch/program"
+	"github.com/halo-mpi/halo/internal/launch/reach"
 	"github.com/halo-mpi/halo/internal/launch/talk"
 	"github.com/halo-mpi/halo/internal/launch/wording"
 )
@@ -63,7 +64,7 @@ func (j *job) prepare(programs []*program.Program) error {
 			return err
 		}
 		if j.spec.Push {
-			s.Pushes, err = pushes(j.apps)
+			s.Pushes, err = reach.Pushes(j.apps)
 			if err != nil {
 				return err
 			}
@@ -172,23 +173,23 @@ func (j *job) reach() error {
 			return fmt.Errorf("%s: %w", j.hosts[j.here].name, err)
 		}
 	}
-	all := make([]target, len(j.hosts))
+	all := make([]reach.Target, len(j.hosts))
 	for i, h := range j.hosts {
-		all[i] = target{h.name, h.addr}
+		all[i] = reach.Target{Name: h.name, Addr: h.addr}
 	}
 	for i, h := range j.hosts {
-		targets := others(all, i)
+		targets := reach.Others(all, i)
 		if h.remote != nil {
 			var list []string
 			for _, t := range targets {
-				list = append(list, t.name, t.addr)
+				list = append(list, t.Name, t.Addr)
 			}
 			h.remote.out.Send(frame.New(talk.KindReach).Words(list).Bytes())
 			continue
 		}
 		h.reached = false
 		go func() {
-			failures := tryAll(targets)
+			failures := reach.TryAll(targets)
 			j.post(func() {
 				h.failures, h.reached = failures, true
 				j.advance()
@@ -212,13 +213,13 @@ func (j *job) listen(here *host) (err error) {
 			peers = append(peers, addr)
 		}
 	}
-	j.agent.share.Listen, err = listenAddress(j.spec.Iface, sshd, false, peers)
+	j.agent.share.Listen, err = reach.ListenAddress(j.spec.Iface, sshd, false, peers)
 	if err != nil {
 		return err
 	}
-	j.probe, err = openProbe(j.agent.share.Listen, j.spec.Ports)
+	j.probe, err = reach.OpenProbe(j.agent.share.Listen, j.spec.Ports)
 	if err == nil {
-		here.addr = j.probe.addr
+		here.addr = j.probe.Addr
 	}
 	return err
 }
@@ -233,7 +234,7 @@ func (j *job) unreached(timeout time.Duration) {
 		switch r := h.remote; {
 		case r == nil || h.ready && (h.reached || !j.reaching):
 		case !r.greeted:
-			text := fmt.Sprintf("%s (%s has not connected", h.name, j.starter.name)
+			text := fmt.Sprintf("%s (%s has not connected", h.name, j.starter.Name)
 			if said := cmp.Or(r.said.String(), r.last); said != "" {
 				text += ": " + said
 			}
@@ -252,7 +253,7 @@ func (j *job) unreached(timeout time.Duration) {
 
 // begin starts all ranks, without waiting for any.
 func (j *job) begin() error {
-	j.probe.close()
+	j.probe.Close()
 	j.begun, j.running = true, len(j.ranks)
 	defer func() {
 		go func() {

@@ -7,13 +7,14 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"syscall"
 	"time"
 
 	"github.com/halo-mpi/halo/internal/launch/exit"
 	"github.com/halo-mpi/halo/internal/launch/plan"
+	"github.com/halo-mpi/halo/internal/launch/reach"
 	"github.com/halo-mpi/halo/internal/launch/talk"
+	"github.com/halo-mpi/halo/internal/launch/wording"
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
@@ -36,7 +37,7 @@ type attempt struct {
 	link   io.ReadWriteCloser // to the agent; nil: there is none yet
 	pid    int                // 0: not started
 	step   *step              // instead of pid, of a process for several hosts
-	said   *tail
+	said   *reach.Tail
 	banner string
 	status *syscall.WaitStatus // once it has ended
 	closed bool                // nothing more comes from the agent
@@ -50,7 +51,7 @@ func (j *job) remote(h *host, s *plan.Share) error {
 			return err
 		}
 	}
-	r := &remote{job: j, host: h, share: s, path: j.spec.Agent, feeds: map[talk.Stream]*talk.Feed{}, pause: firstPause, attempt: &attempt{said: &tail{}}}
+	r := &remote{job: j, host: h, share: s, path: j.spec.Agent, feeds: map[talk.Stream]*talk.Feed{}, pause: firstPause, attempt: &attempt{said: &reach.Tail{}}}
 	if r.path == "" {
 		var err error
 		r.path, err = os.Executable()
@@ -65,7 +66,7 @@ func (j *job) remote(h *host, s *plan.Share) error {
 
 // dial starts agents until enough of them are being started.
 func (j *job) dial() error {
-	if len(j.undialled) > 0 && j.starter.all {
+	if len(j.undialled) > 0 && j.starter.All {
 		list := j.undialled
 		j.undialled = nil
 		return j.dialAll(list)
@@ -112,14 +113,14 @@ func (r *remote) dial() error {
 		return err
 	}
 	defer errs.Close()
-	c := &child{file: j.starter.file, argv: j.starter.line(r.host.name, r.path),
-		env: append(j.starter.environ(os.Environ()), plan.EnvJob+"="+j.mark), files: []*os.File{theirs, theirs, errs}}
-	a := &attempt{link: plainLink{link}, said: &tail{}}
+	c := &child{file: j.starter.File, argv: j.starter.Line(r.host.name, r.path),
+		env: append(j.starter.Environ(os.Environ()), plan.EnvJob+"="+j.mark), files: []*os.File{theirs, theirs, errs}}
+	a := &attempt{link: reach.PlainLink{Link: link}, said: &reach.Tail{}}
 	j.agent.spawner.do(func() { a.pid, err = j.agent.spawner.start(c) })
 	if err != nil {
 		link.Close()
 		mine.Close()
-		return fmt.Errorf("starting %s: %w", j.starter.file, err)
+		return fmt.Errorf("starting %s: %w", j.starter.File, err)
 	}
 	j.agent.warden.started(a.pid)
 	j.agent.others[a.pid] = func(s syscall.WaitStatus) {
@@ -146,7 +147,7 @@ func (r *remote) dial() error {
 // again reports whether the host of an agent that could not be started is tried again.
 func (r *remote) again() bool {
 	j, said := r.job, r.said.String()
-	if !j.spec.Await || r.greeted || j.ends() || !notYet(said) {
+	if !j.spec.Await || r.greeted || j.ends() || !reach.NotYet(said) {
 		return false
 	}
 	if r.last == "" {
@@ -154,7 +155,7 @@ func (r *remote) again() bool {
 	}
 	r.last = said
 	r.hangUp()
-	r.attempt, r.out = &attempt{said: &tail{}}, nil
+	r.attempt, r.out = &attempt{said: &reach.Tail{}}, nil
 	time.AfterFunc(r.pause, func() {
 		j.post(func() {
 			if r.over || j.ends() {
@@ -185,15 +186,48 @@ func (r *remote) hangUp() {
 	}
 }
 
-// notYet reports whether ssh has failed for a reason that may pass: the host has no address yet, or
-// does not accept connections yet.
-func notYet(said string) bool {
-	said = strings.ToLower(said)
-	for _, words := range []string{"could not resolve", "name or service not known", "temporary failure in name resolution", "connection refused",
-		"timed out", "no route to host", "network is unreachable", "connection reset", "connection closed", "kex_exchange_identification"} {
-		if strings.Contains(said, words) {
-			return true
-		}
+// chooseStarter chooses the command that starts agents, and tells it under -v.
+func (j *job) chooseStarter() error {
+	s, why, err := reach.NewStarter(j.spec)
+	if err != nil {
+		return err
 	}
-	return false
+	j.starter = s
+	if a := j.spec.Allocation; a != nil {
+		j.verbosely("the hosts are those of the %s job (%s); agents are started by %s", a.System, plan.DescribeHosts(a.Hosts), s.Name)
+	}
+	if why != "" {
+		j.verbosely("%s", why)
+	}
+	return nil
+}
+
+// why explains the end of an agent.
+func (r *remote) why() string {
+	said := r.said.String()
+	ssh, name := "it ended its output", r.job.starter.Name
+	code := -1
+	if s := r.status; s != nil && s.Signaled() {
+		ssh = fmt.Sprintf("%s was killed by %s", name, sys.SignalName(s.Signal()))
+	} else if s != nil {
+		code = s.ExitStatus()
+		ssh = fmt.Sprintf("%s exited with status %d", name, code)
+	}
+	if said != "" {
+		ssh += ": " + said
+	}
+	if r.greeted && r.mute > talk.Silence { // the warden was faster than the launcher to give it up
+		return fmt.Sprintf("%s has sent nothing for %v, and its agent is gone (%s)", r.host, r.mute.Round(100*time.Millisecond), ssh)
+	}
+	if r.greeted {
+		return fmt.Sprintf("the agent on %s is gone (%s)", r.host, ssh)
+	}
+	if banner := wording.OneLine(r.banner); banner != "" {
+		ssh += fmt.Sprintf("; it printed %.200q", banner)
+	}
+	text := fmt.Sprintf("cannot start an agent on %s: %s", r.host.name, ssh)
+	if hint := reach.Hint(r.host.name, r.path, code, said); hint != "" {
+		text += " (" + hint + ")"
+	}
+	return text
 }

@@ -3,7 +3,6 @@
 package launch
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -50,13 +49,4 @@ func TestAgentsAreStartedAFewAtATime(t *testing.T) {
 	}
 	// The next attempt of a host waits its turn, too.
 	far(t, "late", "-ssh-limit", "1", "-await-hosts", "-host", "a,b", "rank", "init", "exchange", "finalize", "print:x").start().wait(0).printed("x", "x")
-}
-
-// A name that DNS does not know belongs to this host if it begins with its name.
-func TestOwnNameNeedsNoDNS(t *testing.T) {
-	for name, want := range map[string]bool{"job-launcher.job.test.invalid": true, "job-worker-0.job.test.invalid": false, "launcher.invalid": false} {
-		if got := isLocal(context.Background(), name, "job-launcher", nil); got != want {
-			t.Errorf("%s: %v", name, got)
-		}
-	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/launch/plan"
+	"github.com/halo-mpi/halo/internal/launch/reach"
 	"github.com/halo-mpi/halo/internal/launch/talk"
 )
 
@@ -38,10 +39,10 @@ type family struct {
 	ending        bool           // the jobs are being ended
 	lossSaid      bool           // the launcher has said that output is lost
 	status        int
-	reason        string   // one line; "" if there is nothing to explain
-	blamed        *rank    // whom reason blames, nil if no rank
-	advice        string   // the end of reason then, in parentheses: what its status suggests
-	starter       *starter // of agents on other hosts; nil until one is needed
+	reason        string         // one line; "" if there is nothing to explain
+	blamed        *rank          // whom reason blames, nil if no rank
+	advice        string         // the end of reason then, in parentheses: what its status suggests
+	starter       *reach.Starter // of agents on other hosts; nil until one is needed
 
 	listens string   // the result of listenFar
 	givenUp []string // hosts of spawned jobs that were not awaited
@@ -146,7 +147,7 @@ func (f *family) listenFar() string {
 func (f *family) listenFor(hosts []string) (string, error) {
 	var peers []string
 	for _, h := range hosts {
-		if h != hostName() && len(peers) < maxPeers {
+		if h != hostName() && len(peers) < reach.MaxPeers {
 			_, name, ok := strings.Cut(h, "@")
 			if !ok {
 				name = h
@@ -154,7 +155,7 @@ func (f *family) listenFor(hosts []string) (string, error) {
 			peers = append(peers, name)
 		}
 	}
-	return listenAddress(f.first().spec.Iface, "", false, peers)
+	return reach.ListenAddress(f.first().spec.Iface, "", false, peers)
 }
 
 // busy is the number of ranks on a host that have not ended, but for those of one job.

@@ -18,6 +18,7 @@ import (
 	"github.com/halo-mpi/halo/internal/frame"
 	"github.com/halo-mpi/halo/internal/launch/plan"
 	"github.com/halo-mpi/halo/internal/launch/program"
+	"github.com/halo-mpi/halo/internal/launch/reach"
 	"github.com/halo-mpi/halo/internal/launch/talk"
 	"github.com/halo-mpi/halo/internal/testrun"
 )
@@ -164,7 +165,7 @@ func simulate(t *testing.T, hosts int) (c cost) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	j.stdin, j.starter, j.dialling = null, &starter{name: "a simulation"}, 1<<30 // so that prepare starts none
+	j.stdin, j.starter, j.dialling = null, &reach.Starter{Name: "a simulation"}, 1<<30 // so that prepare starts none
 	if err := j.prepare([]*program.Program{{File: "/opt/program"}}); err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +176,7 @@ func simulate(t *testing.T, hosts int) (c cost) {
 	begin := time.Now()
 	for _, r := range j.undialled {
 		mine, theirs := net.Pipe()
-		at := &attempt{link: counted{mine, &written, &read}, said: &tail{}}
+		at := &attempt{link: counted{mine, &written, &read}, said: &reach.Tail{}}
 		r.attempt, r.out, r.dialling = at, talk.NewOutbox(at.link), true
 		a := &simulatedAgent{link: theirs, frames: frame.Reader{Source: theirs, Limit: talk.MaxFrame}, running: &running, quit: quit}
 		agents = append(agents, a)

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/halo-mpi/halo/internal/launch/reach"
 	"github.com/halo-mpi/halo/internal/launch/talk"
 	"github.com/halo-mpi/halo/internal/testrun"
 )
@@ -157,7 +158,7 @@ func TestLateLauncherTellsOfSilence(t *testing.T) {
 func agents(r *run) (pids []int) {
 	for _, p := range processesWith(r.marker) {
 		var pid int
-		if words := strings.Fields(p); len(words) == 3 && words[1] == haloPath && words[2] == agentWord {
+		if words := strings.Fields(p); len(words) == 3 && words[1] == haloPath && words[2] == reach.AgentWord {
 			fmt.Sscan(words[0], &pid)
 			pids = append(pids, pid)
 		}

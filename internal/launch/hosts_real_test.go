@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/halo-mpi/halo/internal/hosttest"
+	"github.com/halo-mpi/halo/internal/launch/reach"
 	"github.com/halo-mpi/halo/internal/launch/talk"
 )
 
@@ -96,7 +97,7 @@ func nothingRuns(t *testing.T, h *hosttest.Hosts) {
 func agentsOnHosts(t *testing.T, h *hosttest.Hosts) (pids []int) {
 	t.Helper()
 	for pid, line := range onHosts(t, h) {
-		if line == haloPath+" "+agentWord+" " {
+		if line == haloPath+" "+reach.AgentWord+" " {
 			pids = append(pids, pid)
 		}
 	}

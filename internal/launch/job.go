@@ -14,6 +14,7 @@ import (
 	"github.com/halo-mpi/halo/internal/launch/exit"
 	"github.com/halo-mpi/halo/internal/launch/plan"
 	"github.com/halo-mpi/halo/internal/launch/program"
+	"github.com/halo-mpi/halo/internal/launch/reach"
 	"github.com/halo-mpi/halo/internal/launch/talk"
 	"github.com/halo-mpi/halo/internal/launch/wording"
 	"github.com/halo-mpi/halo/internal/planted"
@@ -62,9 +63,9 @@ type job struct {
 	where  []int32 // by rank: index into hosts
 	ranks  []*rank
 	apps   []plan.App
-	agent  *agent   // of this host, even if no rank runs here
-	probe  *probe   // while hosts try to reach each other
-	stdin  *os.File // what rank 0 reads
+	agent  *agent       // of this host, even if no rank runs here
+	probe  *reach.Probe // while hosts try to reach each other
+	stdin  *os.File     // what rank 0 reads
 
 	copying sync.WaitGroup // streams
 	copied  bool           // all streams have ended

@@ -18,6 +18,7 @@ import (
 	"github.com/halo-mpi/halo/internal/launch/exit"
 	"github.com/halo-mpi/halo/internal/launch/plan"
 	"github.com/halo-mpi/halo/internal/launch/ps"
+	"github.com/halo-mpi/halo/internal/launch/reach"
 	"github.com/halo-mpi/halo/internal/launch/talk"
 	"github.com/halo-mpi/halo/internal/launch/wording"
 	"github.com/halo-mpi/halo/internal/sys"
@@ -109,7 +110,7 @@ func (r *remote) take(kind uint8, body []byte) {
 	case talk.KindWant:
 		index, low := int(b.U32()), b.U32()
 		if offset := int64(low) | int64(b.U32())<<32; !b.Bad {
-			r.piece(index, offset)
+			r.out.Send(frame.New(talk.KindPiece).Raw(reach.ReadPiece(r.share.Pushes, index, offset)).Bytes())
 		}
 	case talk.KindReached:
 		r.host.failures, r.host.reached = b.Words(), true
@@ -256,7 +257,7 @@ func (r *remote) greet(b *frame.Body) {
 			}
 			peers = append(peers, name)
 		}
-		if len(peers) == maxPeers {
+		if len(peers) == reach.MaxPeers {
 			break
 		}
 	}

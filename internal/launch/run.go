@@ -17,6 +17,7 @@ import (
 	"github.com/halo-mpi/halo/internal/launch/exit"
 	"github.com/halo-mpi/halo/internal/launch/plan"
 	"github.com/halo-mpi/halo/internal/launch/program"
+	"github.com/halo-mpi/halo/internal/launch/reach"
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
@@ -130,7 +131,7 @@ func (j *job) place() error {
 	if len(names) > 0 {
 		local := map[string]bool{}
 		if s.Play == 0 {
-			local = areLocal(names)
+			local = reach.AreLocal(names)
 		}
 		j.sameHost(names, local)
 		if a := j.spec.Allocation; a != nil && a.Self != "" {

@@ -17,6 +17,7 @@ import (
 	"github.com/halo-mpi/halo/internal/launch/exit"
 	"github.com/halo-mpi/halo/internal/launch/plan"
 	"github.com/halo-mpi/halo/internal/launch/program"
+	"github.com/halo-mpi/halo/internal/launch/reach"
 	"github.com/halo-mpi/halo/internal/launch/wording"
 	"github.com/halo-mpi/halo/internal/planted"
 )
@@ -140,7 +141,7 @@ func hostsOf(b *boot.SpawnBlock) (list []plan.HostSlots, err error) {
 	if list == nil {
 		return nil, nil
 	}
-	return plan.MergeHosts(renamed(list, areLocal(hostNames(list)))), nil
+	return plan.MergeHosts(renamed(list, reach.AreLocal(hostNames(list)))), nil
 }
 
 // start places the processes of the job when its programs are known, and starts them.

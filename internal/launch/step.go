@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/halo-mpi/halo/internal/launch/plan"
+	"github.com/halo-mpi/halo/internal/launch/reach"
 	"github.com/halo-mpi/halo/internal/launch/talk"
-	"github.com/halo-mpi/halo/internal/wire"
 )
 
 // A step is the process, such as srun, that starts the agents of several hosts.
@@ -33,6 +33,9 @@ func (s *step) hangUp() {
 	}
 }
 
+// maxCallers bounds handshakes at the same time, with callers who may be anybody.
+const maxCallers = 64
+
 // stepEndTimeout is how long after the end of an agent the step may still say why.
 const stepEndTimeout = 100 * time.Millisecond
 
@@ -42,23 +45,23 @@ func (j *job) dialAll(all []*remote) error {
 	if err != nil {
 		return err
 	}
-	listener, err := listenIn(j.spec.Ports, "")
+	listener, err := reach.ListenIn(j.spec.Ports, "")
 	if err != nil {
 		return fmt.Errorf("cannot wait for agents: %w", err)
 	}
-	v := &invitation{job: j.id, public: wire.PublicKey(own)}
-	rand.Read(v.key[:])
+	var names []string
 	for _, r := range all {
-		v.names = append(v.names, r.host.name)
+		names = append(names, r.host.name)
 	}
 	_, port, _ := net.SplitHostPort(listener.Addr().String())
-	v.addresses, err = callAddresses(j.spec.Iface, port)
+	addresses, err := reach.CallAddresses(j.spec.Iface, port)
 	if err != nil {
 		listener.Close()
 		return err
 	}
+	v := reach.NewInvitation(j.id, own, names, addresses)
 	s := &step{left: len(all)}
-	said := &tail{}
+	said := &reach.Tail{}
 	if err := j.startStep(s, said, v, all); err != nil {
 		listener.Close()
 		return err
@@ -72,7 +75,7 @@ func (j *job) dialAll(all []*remote) error {
 }
 
 // startStep starts the process of a step.
-func (j *job) startStep(s *step, said *tail, v *invitation, all []*remote) error {
+func (j *job) startStep(s *step, said *reach.Tail, v *reach.Invitation, all []*remote) error {
 	in, give, err := os.Pipe()
 	if err != nil {
 		return err
@@ -84,13 +87,13 @@ func (j *job) startStep(s *step, said *tail, v *invitation, all []*remote) error
 		return err
 	}
 	defer errs.Close()
-	c := &child{file: j.starter.file, argv: j.starter.step(v.names, all[0].path),
-		env: append(j.starter.environ(os.Environ()), plan.EnvJob+"="+j.mark), files: []*os.File{in, errs, errs}}
+	c := &child{file: j.starter.File, argv: j.starter.Step(v.Names, all[0].path),
+		env: append(j.starter.Environ(os.Environ()), plan.EnvJob+"="+j.mark), files: []*os.File{in, errs, errs}}
 	j.agent.spawner.do(func() { s.pid, err = j.agent.spawner.start(c) })
 	if err != nil {
 		give.Close()
 		mine.Close()
-		return fmt.Errorf("starting %s: %w", j.starter.file, err)
+		return fmt.Errorf("starting %s: %w", j.starter.File, err)
 	}
 	j.agent.warden.started(s.pid)
 	j.agent.others[s.pid] = func(status syscall.WaitStatus) {
@@ -103,7 +106,7 @@ func (j *job) startStep(s *step, said *tail, v *invitation, all []*remote) error
 		}
 	}
 	go func() {
-		give.Write(v.encode())
+		give.Write(v.Encode())
 		give.Close()
 	}()
 	go func() {
@@ -120,7 +123,7 @@ func (j *job) startStep(s *step, said *tail, v *invitation, all []*remote) error
 }
 
 // awaitCalls answers the calls of agents until all have called, or the time for it is over.
-func (j *job) awaitCalls(listener net.Listener, own *ecdh.PrivateKey, v *invitation, all []*remote) {
+func (j *job) awaitCalls(listener net.Listener, own *ecdh.PrivateKey, v *reach.Invitation, all []*remote) {
 	missing := len(all)
 	time.AfterFunc(j.reachLimit(), func() { listener.Close() })
 	slots := make(chan struct{}, maxCallers)
@@ -133,7 +136,7 @@ func (j *job) awaitCalls(listener net.Listener, own *ecdh.PrivateKey, v *invitat
 			slots <- struct{}{}
 			go func() {
 				defer func() { <-slots }()
-				index, stream, err := v.answer(c, own)
+				index, stream, err := v.Answer(c, own)
 				if err != nil {
 					c.Close()
 					return
@@ -153,7 +156,7 @@ func (j *job) awaitCalls(listener net.Listener, own *ecdh.PrivateKey, v *invitat
 }
 
 // called is called when the agent has called. It reports whether that is the first time.
-func (r *remote) called(stream *sealedStream) bool {
+func (r *remote) called(stream *reach.SealedStream) bool {
 	a := r.attempt
 	if r.over || a.closed || a.link != nil {
 		stream.Close()

@@ -8,16 +8,14 @@ import (
 
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/launch/program"
+	"github.com/halo-mpi/halo/internal/launch/reach"
 	"github.com/halo-mpi/halo/internal/lines"
 )
 
-// The launcher's program starts itself as a subprocess for several tasks. These arguments
-// select the task; the first is argv[0], so that ps shows it.
-const (
-	wardenName = "halo-warden"
-	agentWord  = "agent" // in the command line of ssh
-	callWord   = "call"  // after agentWord: the agent calls the launcher
-)
+// wardenName is argv[0] of a warden, so that ps shows it.
+const wardenName = "halo-warden"
+
+// The launcher's program starts itself as a subprocess for several tasks, which its arguments select.
 
 // Subprocess runs the task for which a launcher has started this process, and reports whether
 // there was one. Every main that calls Run must call Subprocess first.
@@ -29,9 +27,9 @@ func Subprocess(args []string) bool {
 		if lines.Answer(os.Stdin, os.Stdout) != nil {
 			os.Exit(1)
 		}
-	case len(args) == 2 && args[1] == agentWord:
+	case len(args) == 2 && args[1] == reach.AgentWord:
 		os.Exit(agentMain(os.Stdin, os.Stdout))
-	case len(args) == 3 && args[1] == agentWord && args[2] == callWord:
+	case len(args) == 3 && args[1] == reach.AgentWord && args[2] == reach.CallWord:
 		os.Exit(callMain(os.Stdin))
 	case len(args) == 3 && args[1] == boot.AdoptWord:
 		os.Exit(adopt(args[2]))

@@ -89,6 +89,7 @@ func (s *Share) Blocks() (list []boot.Block) {
 // its own.
 func (s *Share) Mark() string { return MarkOf(s.ID, s.Self) }
 
+// MarkOf is the mark of a job on the host with an index.
 func MarkOf(id string, host int32) string { return fmt.Sprintf("%s.%d", id, host) }
 
 // Encode returns the share as the body of a frame.

@@ -58,7 +58,7 @@ const (
 	KindPublished
 	KindLookup
 	KindName // verb, service, port
-	KindWant // index of a program, offset: see push.go
+	KindWant // index of a program, offset: see package reach
 	KindSpawn
 	KindGiveUp
 	KindLooked // an answer to KindLook: see lookFrame

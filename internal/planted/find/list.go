@@ -175,7 +175,7 @@ func faults() []sought {
 		by("EndPassesTable", "internal/boot/joined", "TestXLCH01_EndsDoNotPassTables"),
 		by("RankTwice", "internal/boot/joined", "TestXLCH01_RanksThatAreTaken"),
 		by("KeyIgnored", "internal/wire", "TestXLCH01_PairsAgreeOnASecret"),
-		by("InvitationIgnored", "internal/launch", "TestStrangersCannotCall"),
+		by("InvitationIgnored", "internal/launch/reach", "TestStrangersCannotCall"),
 		by("FinalizedAgain", "internal/launch", "TestXLCH01_HostsCostTheLauncherTheSame"),
 		by("DoorUnguarded", "internal/launch", "TestBRD04_S1_StrangersDoNotJoin"),
 		by("SignalsApart", "internal/launch", "TestBRD05_SignalsOfTools"),

@@ -1,6 +1,6 @@
 //go:build unix
 
-package launch
+package reach
 
 import (
 	"cmp"
@@ -13,42 +13,48 @@ import (
 	"github.com/halo-mpi/halo/internal/launch/plan"
 )
 
-// A starter is the command that starts agents on other hosts: ssh, or that of a batch system, with
+// The arguments with which the launcher's program is an agent.
+const (
+	AgentWord = "agent" // in the command line of ssh
+	CallWord  = "call"  // after AgentWord: the agent calls the launcher
+)
+
+// A Starter is the command that starts agents on other hosts: ssh, or that of a batch system, with
 // which the ranks are part of its job, and end with it. It connects its standard input and output to
-// those of the agent, and ends when the agent does; or it starts all agents, which then call: see call.go.
-type starter struct {
-	name string   // for messages
-	file string   // absolute
+// those of the agent, and ends when the agent does; or it starts all agents, which then call: see Invitation.
+type Starter struct {
+	Name string   // for messages
+	File string   // absolute
 	argv []string // up to the name of a host
-	all  bool     // one process starts the agents of all hosts: see step
+	All  bool     // one process starts the agents of all hosts: see step
 	args bool     // what follows the name are arguments, not a line for a shell
 }
 
-// line is the command line that starts an agent, which is the program path, on a host.
-func (s *starter) line(host, path string) []string {
+// Line is the command line that starts an agent, which is the program path, on a host.
+func (s *Starter) Line(host, path string) []string {
 	line := append(s.argv[:len(s.argv):len(s.argv)], host)
 	if s.args {
-		return append(line, path, agentWord)
+		return append(line, path, AgentWord)
 	}
-	return append(line, quote(path)+" "+agentWord)
+	return append(line, quote(path)+" "+AgentWord)
 }
 
-// step is the command line that starts the agents of all hosts.
-func (s *starter) step(hosts []string, path string) []string {
+// Step is the command line that starts the agents of all hosts.
+func (s *Starter) Step(hosts []string, path string) []string {
 	n := len(hosts)
 	return append(s.argv[:len(s.argv):len(s.argv)], fmt.Sprintf("--nodes=%d", n), fmt.Sprintf("--ntasks=%d", n), "--ntasks-per-node=1",
-		"--nodelist="+strings.Join(hosts, ","), path, agentWord, callWord)
+		"--nodelist="+strings.Join(hosts, ","), path, AgentWord, CallWord)
 }
 
-// environ is the environment of the command, from that of the launcher.
-func (s *starter) environ(own []string) (env []string) {
+// Environ is the environment of the command, from that of the launcher.
+func (s *Starter) Environ(own []string) (env []string) {
 	for _, kv := range own {
 		name, _, _ := strings.Cut(kv, "=")
 		switch {
 		case name == plan.EnvJob:
 		case s.args && (name == "SSH_CONNECTION" || name == "SSH_CLIENT" || name == "SSH_TTY"):
 			// A batch system passes on the environment, in which these describe another host.
-		case s.name == "srun" && strings.HasPrefix(name, "SLURM_") && !slurmKept(name):
+		case s.Name == "srun" && strings.HasPrefix(name, "SLURM_") && !slurmKept(name):
 			// Options of srun, and the step in which the launcher runs.
 		default:
 			env = append(env, kv)
@@ -67,9 +73,9 @@ func slurmKept(name string) bool {
 	return false
 }
 
-// newStarter chooses the command that starts agents: the one that the user names, or that of the batch
+// NewStarter chooses the command that starts agents: the one that the user names, or that of the batch
 // system if it is installed here, or ssh. why says why it is not the one of the batch system.
-func newStarter(spec *plan.Spec) (s *starter, why string, err error) {
+func NewStarter(spec *plan.Spec) (s *Starter, why string, err error) {
 	name := spec.Agents
 	if name == "" && spec.SSH == nil && spec.Allocation != nil {
 		name = spec.Allocation.Agents
@@ -77,41 +83,25 @@ func newStarter(spec *plan.Spec) (s *starter, why string, err error) {
 			name, why = "ssh", fmt.Sprintf("%s is not in PATH: agents are started by ssh", name)
 		}
 	}
-	s = &starter{name: cmp.Or(name, "ssh"), args: true}
-	switch s.name {
+	s = &Starter{Name: cmp.Or(name, "ssh"), args: true}
+	switch s.Name {
 	case "ssh":
 		s.argv, s.args = spec.SSH, false
 		if s.argv == nil {
 			s.argv = sshCommand(spec.SSHArgs)
 		}
 	case "srun":
-		s.argv, s.all = append([]string{"srun"}, srunOptions(srunVersion())...), true
+		s.argv, s.All = append([]string{"srun"}, srunOptions(srunVersion())...), true
 	case "blaunch":
 		s.argv = []string{"blaunch"}
 	case "qrsh":
 		s.argv = []string{"qrsh", "-inherit", "-V"}
 	}
-	s.file, err = exec.LookPath(s.argv[0])
+	s.File, err = exec.LookPath(s.argv[0])
 	if err != nil {
 		return nil, "", exit.NotFoundf("%s, which is to start agents on other hosts, was not found (-ssh names another command, -agents another way): %w", s.argv[0], err)
 	}
 	return s, why, nil
-}
-
-// chooseStarter chooses the command that starts agents, and tells it under -v.
-func (j *job) chooseStarter() error {
-	s, why, err := newStarter(j.spec)
-	if err != nil {
-		return err
-	}
-	j.starter = s
-	if a := j.spec.Allocation; a != nil {
-		j.verbosely("the hosts are those of the %s job (%s); agents are started by %s", a.System, plan.DescribeHosts(a.Hosts), s.name)
-	}
-	if why != "" {
-		j.verbosely("%s", why)
-	}
-	return nil
 }
 
 // srunOptions are the options by which srun starts agents beside all other steps of the job: they take no
@@ -127,9 +117,9 @@ func srunOptions(year, month int) []string {
 	return options
 }
 
-// envSrunAddress is the variable in which Slurm tells the processes of a step the address of the srun that
+// EnvSrunAddress is the variable in which Slurm tells the processes of a step the address of the srun that
 // has started them.
-const envSrunAddress = "SLURM_LAUNCH_NODE_IPADDR"
+const EnvSrunAddress = "SLURM_LAUNCH_NODE_IPADDR"
 
 // srunVersion is the version of srun, such as 23, 11; it is 0, 0 if srun does not tell.
 func srunVersion() (year, month int) {
@@ -154,4 +144,10 @@ func parseSrunVersion(text string) (year, month int) {
 		}
 	}
 	return 0, 0
+}
+
+// sshCommand is the command that starts a program on another host: the default asks no
+// questions, and gives up if a host does not answer. Of two settings of an option ssh takes the first.
+func sshCommand(args []string) []string {
+	return append(append([]string{"ssh", "-T", "-x"}, args...), "-o", "BatchMode=yes", "-o", "ConnectTimeout=10")
 }

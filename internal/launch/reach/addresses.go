@@ -1,6 +1,6 @@
 //go:build unix
 
-package launch
+package reach
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -29,8 +30,8 @@ const (
 	// allPairs is the largest number of hosts of which each tries to reach each other one before the
 	// ranks start. With more hosts the attempts of all would take longer than the rest of the start.
 	allPairs = 16
-	// maxPeers is the largest number of other hosts whose names an agent gets, for listenAddress.
-	maxPeers = 32
+	// MaxPeers is the largest number of other hosts whose names an agent gets, for ListenAddress.
+	MaxPeers = 32
 )
 
 // ownAddresses returns the addresses of this host, each with its interface.
@@ -81,10 +82,10 @@ func addressOn(iface string) (string, error) {
 	return "", fmt.Errorf("-iface %s: this host has no such address; it has %s", iface, strings.Join(have, ", "))
 }
 
-// listenAddress chooses the address on which the ranks of this host listen. The words of
+// ListenAddress chooses the address on which the ranks of this host listen. The words of
 // sshd are client address and port, server address and port; server says whether this host
 // was the server. peers are names or addresses of other hosts.
-func listenAddress(iface, sshd string, server bool, peers []string) (string, error) {
+func ListenAddress(iface, sshd string, server bool, peers []string) (string, error) {
 	if iface != "" {
 		return addressOn(iface)
 	}
@@ -125,15 +126,16 @@ func route(peer string) netip.Addr {
 	return a.Addr().Unmap()
 }
 
-// A probe listens on the address of the ranks of this host before they are started, so
+// A Probe listens on the address of the ranks of this host before they are started, so
 // that the other hosts can test whether they reach it.
-type probe struct {
+type Probe struct {
 	listener net.Listener
-	addr     string
+	Addr     string
 }
 
-func openProbe(host, ports string) (*probe, error) {
-	l, err := listenIn(ports, host)
+// OpenProbe listens at an address of this host, at a port of a range, any if the range is "".
+func OpenProbe(host, ports string) (*Probe, error) {
+	l, err := ListenIn(ports, host)
 	if err != nil {
 		return nil, err
 	}
@@ -146,11 +148,11 @@ func openProbe(host, ports string) (*probe, error) {
 			c.Close()
 		}
 	}()
-	return &probe{l, l.Addr().String()}, nil
+	return &Probe{l, l.Addr().String()}, nil
 }
 
-// listenIn listens at a port of a range, any if the range is "".
-func listenIn(ports, host string) (net.Listener, error) {
+// ListenIn listens at a port of a range, any if the range is "".
+func ListenIn(ports, host string) (net.Listener, error) {
 	var p address.Ports
 	if ports != "" {
 		var err error
@@ -164,22 +166,23 @@ func listenIn(ports, host string) (net.Listener, error) {
 	})
 }
 
-func (p *probe) close() {
+// Close ends the probe, if there is one.
+func (p *Probe) Close() {
 	if p != nil {
 		p.listener.Close()
 	}
 }
 
-// A target is the probe of another host.
-type target struct{ name, addr string }
+// A Target is the probe of another host.
+type Target struct{ Name, Addr string }
 
-// tryAll tries to reach targets, and returns the reason for each that cannot be reached.
-func tryAll(targets []target) (failures []string) {
+// TryAll tries to reach targets, and returns the reason for each that cannot be reached.
+func TryAll(targets []Target) (failures []string) {
 	errs := make([]error, len(targets))
 	var all sync.WaitGroup
 	for i, t := range targets {
 		all.Go(func() {
-			c, err := net.DialTimeout("tcp", t.addr, dialTime)
+			c, err := net.DialTimeout("tcp", t.Addr, dialTime)
 			errs[i] = err
 			if err == nil {
 				c.Close()
@@ -193,17 +196,17 @@ func tryAll(targets []target) (failures []string) {
 			if errors.As(err, &op) { // the rest repeats the address
 				err = op.Err
 			}
-			failures = append(failures, fmt.Sprintf("%s at %s (tcp: %v)", targets[i].name, targets[i].addr, err))
+			failures = append(failures, fmt.Sprintf("%s at %s (tcp: %v)", targets[i].Name, targets[i].Addr, err))
 		}
 	}
 	return failures
 }
 
-// others returns the hosts that host i tries to reach: all that follow it in the list, or with many
+// Others returns the hosts that host i tries to reach: all that follow it in the list, or with many
 // hosts those at distances 1, 2, 4 and so on. Each host is then tried by as many others.
-func others(all []target, i int) (list []target) {
+func Others(all []Target, i int) (list []Target) {
 	for k, step := 1, 1; k < len(all); k += step {
-		if t := all[(i+k)%len(all)]; t.addr != "" {
+		if t := all[(i+k)%len(all)]; t.Addr != "" {
 			list = append(list, t)
 		}
 		if len(all) > allPairs {
@@ -213,8 +216,8 @@ func others(all []target, i int) (list []target) {
 	return list
 }
 
-// areLocal returns for each name whether it is a name of this host.
-func areLocal(names []string) map[string]bool {
+// AreLocal returns for each name whether it is a name of this host.
+func AreLocal(names []string) map[string]bool {
 	hostname, _ := os.Hostname()
 	own, _ := ownAddresses()
 	ctx, cancel := context.WithTimeout(context.Background(), resolveTime)
@@ -257,4 +260,33 @@ func isLocal(ctx context.Context, name, hostname string, own map[netip.Addr]stri
 		}
 	}
 	return len(addrs) > 0
+}
+
+// CallAddresses returns the addresses by which agents reach a port of this host: that of -iface, or all that
+// are no loopback, or the loopback if there is no other.
+func CallAddresses(iface, port string) ([]string, error) {
+	if iface != "" {
+		a, err := addressOn(iface)
+		return []string{net.JoinHostPort(a, port)}, err
+	}
+	own, err := ownAddresses()
+	if err != nil {
+		return nil, err
+	}
+	var four, six []string
+	for a := range own {
+		switch {
+		case a.IsLoopback() || a.IsLinkLocalUnicast():
+		case a.Is4():
+			four = append(four, net.JoinHostPort(a.String(), port))
+		default:
+			six = append(six, net.JoinHostPort(a.String(), port))
+		}
+	}
+	slices.Sort(four)
+	slices.Sort(six)
+	if list := append(four, six...); len(list) > 0 {
+		return list, nil
+	}
+	return []string{net.JoinHostPort("127.0.0.1", port)}, nil
 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package launch
+package reach
 
 import (
 	"fmt"
@@ -53,31 +53,31 @@ func TestStarters(t *testing.T) {
 		"qrsh":    "qrsh -inherit -V n1 /a b agent",
 	}
 	for _, name := range []string{"ssh", "srun", "blaunch", "qrsh"} {
-		s, why, err := newStarter(&plan.Spec{Agents: name})
+		s, why, err := NewStarter(&plan.Spec{Agents: name})
 		if err != nil || why != "" {
 			t.Errorf("%s: %v %s", name, err, why)
 			continue
 		}
-		line := s.line("n1", "/a b")
-		if s.all {
-			line = s.step(hosts, "/a b")
+		line := s.Line("n1", "/a b")
+		if s.All {
+			line = s.Step(hosts, "/a b")
 		}
-		if got := strings.Join(line, " "); got != lines[name] || s.file != filepath.Join(bin, name) {
-			t.Errorf("%s: %s as %s", name, got, s.file)
+		if got := strings.Join(line, " "); got != lines[name] || s.File != filepath.Join(bin, name) {
+			t.Errorf("%s: %s as %s", name, got, s.File)
 		}
 	}
-	s, _, _ := newStarter(&plan.Spec{Allocation: &plan.Allocation{Agents: "srun"}})
-	if s.name != "srun" {
-		t.Errorf("agents in a Slurm job are started by %s", s.name)
+	s, _, _ := NewStarter(&plan.Spec{Allocation: &plan.Allocation{Agents: "srun"}})
+	if s.Name != "srun" {
+		t.Errorf("agents in a Slurm job are started by %s", s.Name)
 	}
 	env := []string{"A=1", "SLURM_JOB_ID=7", "SLURM_CPU_BIND=x", "SLURM_STEP_ID=0", "SSH_CONNECTION=a", "HALO_JOB=x", "SLURM_CONF=/x"}
-	if got := s.environ(env); !reflect.DeepEqual(got, []string{"A=1", "SLURM_JOB_ID=7", "SLURM_CONF=/x"}) {
+	if got := s.Environ(env); !reflect.DeepEqual(got, []string{"A=1", "SLURM_JOB_ID=7", "SLURM_CONF=/x"}) {
 		t.Error(got)
 	}
-	if s, why, err := newStarter(&plan.Spec{Allocation: &plan.Allocation{Agents: "nosuch"}}); err != nil || s.name != "ssh" || why != "nosuch is not in PATH: agents are started by ssh" {
+	if s, why, err := NewStarter(&plan.Spec{Allocation: &plan.Allocation{Agents: "nosuch"}}); err != nil || s.Name != "ssh" || why != "nosuch is not in PATH: agents are started by ssh" {
 		t.Error(fmt.Sprint(s, why, err))
 	}
-	if s, _, _ := newStarter(&plan.Spec{Allocation: &plan.Allocation{Agents: "srun"}, SSH: []string{"ssh", "-p", "2222"}}); s.name != "ssh" {
-		t.Errorf("-ssh in a Slurm job is ignored: %s", s.name)
+	if s, _, _ := NewStarter(&plan.Spec{Allocation: &plan.Allocation{Agents: "srun"}, SSH: []string{"ssh", "-p", "2222"}}); s.Name != "ssh" {
+		t.Errorf("-ssh in a Slurm job is ignored: %s", s.Name)
 	}
 }

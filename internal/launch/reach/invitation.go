@@ -1,6 +1,6 @@
 //go:build unix
 
-package launch
+package reach
 
 import (
 	"crypto/ecdh"
@@ -29,41 +29,47 @@ import (
 // (X25519), which takes the key in, prove it to each other, and seal all that follows. So somebody who
 // reads the input of the step cannot read the job's secret, nor call without it.
 
-// An invitation is what the agents of a step read.
-type invitation struct {
+// An Invitation is what the agents of a step read.
+type Invitation struct {
 	job       string
 	public    string // the launcher's key: see wire.PublicKey
 	key       [32]byte
-	names     []string // of the nodes
+	Names     []string // of the nodes
 	addresses []string // of the launcher
 }
 
 const (
 	// callTimeout bounds the time in which an agent reaches the launcher, and that of a handshake.
 	callTimeout = 10 * time.Second
-	// maxCallers bounds handshakes at the same time, with callers who may be anybody.
-	maxCallers = 64
 	// maxInvitation bounds an invitation, in bytes.
 	maxInvitation = 4 << 20
 	// publicSize is the length of wire.PublicKey, which a caller sends first.
 	publicSize = 43
 )
 
-func (v *invitation) encode() []byte {
-	return frame.New(talk.KindPlan).Text(v.job).Text(v.public).Raw(v.key[:]).Words(v.names).Words(v.addresses).Bytes()
+// NewInvitation invites the agents of nodes to a job whose launcher has the key own, and addresses.
+func NewInvitation(job string, own *ecdh.PrivateKey, names, addresses []string) *Invitation {
+	v := &Invitation{job: job, public: wire.PublicKey(own), Names: names, addresses: addresses}
+	rand.Read(v.key[:])
+	return v
 }
 
-func decodeInvitation(body []byte) (*invitation, error) {
+// Encode returns the invitation as a frame.
+func (v *Invitation) Encode() []byte {
+	return frame.New(talk.KindPlan).Text(v.job).Text(v.public).Raw(v.key[:]).Words(v.Names).Words(v.addresses).Bytes()
+}
+
+func decodeInvitation(body []byte) (*Invitation, error) {
 	r := frame.Body{Left: slices.Clone(body)}
-	v := &invitation{job: r.Text(), public: r.Text(), key: [32]byte(r.Take(32)), names: r.Words(), addresses: r.Words()}
-	if !r.Done() || len(v.names) == 0 || len(v.addresses) == 0 {
-		return nil, fmt.Errorf("invitation of %d bytes with %d nodes and %d addresses", len(body), len(v.names), len(v.addresses))
+	v := &Invitation{job: r.Text(), public: r.Text(), key: [32]byte(r.Take(32)), Names: r.Words(), addresses: r.Words()}
+	if !r.Done() || len(v.Names) == 0 || len(v.addresses) == 0 {
+		return nil, fmt.Errorf("invitation of %d bytes with %d nodes and %d addresses", len(body), len(v.Names), len(v.addresses))
 	}
 	return v, nil
 }
 
 // secret is what caller and launcher prove to each other.
-func (v *invitation) secret(own *ecdh.PrivateKey, public string) ([32]byte, error) {
+func (v *Invitation) secret(own *ecdh.PrivateKey, public string) ([32]byte, error) {
 	pair, err := wire.PairSecret(own, public)
 	m := hmac.New(sha256.New, pair[:])
 	if !planted.InvitationIgnored {
@@ -73,21 +79,21 @@ func (v *invitation) secret(own *ecdh.PrivateKey, public string) ([32]byte, erro
 }
 
 // pair describes the connection of the node with an index to the launcher.
-func (v *invitation) pair(secret [32]byte, index int) wire.Pair {
+func (v *Invitation) pair(secret [32]byte, index int) wire.Pair {
 	return wire.Pair{Secret: secret, Job: "halo/agent/" + v.job, From: 1 + index}
 }
 
-// A sealedStream is the connection of an agent that has called.
-type sealedStream struct {
+// A SealedStream is the connection of an agent that has called.
+type SealedStream struct {
 	*wire.Stream
 	conn net.Conn
 }
 
 // Close ends the connection.
-func (s *sealedStream) Close() error { return s.conn.Close() }
+func (s *SealedStream) Close() error { return s.conn.Close() }
 
 // call is the caller's side of a connection to the launcher.
-func (v *invitation) call(c net.Conn, index int) (*sealedStream, error) {
+func (v *Invitation) call(c net.Conn, index int) (*SealedStream, error) {
 	own, err := ecdh.X25519().GenerateKey(rand.Reader)
 	if err != nil {
 		return nil, err
@@ -105,12 +111,12 @@ func (v *invitation) call(c net.Conn, index int) (*sealedStream, error) {
 		return nil, err
 	}
 	c.SetDeadline(time.Time{})
-	return &sealedStream{wire.NewStream(c, seal), c}, nil
+	return &SealedStream{wire.NewStream(c, seal), c}, nil
 }
 
-// answer is the launcher's side of a connection. own is the key of v.public. A caller that fails gets no
+// Answer is the launcher's side of a connection. own is the key of v.public. A caller that fails gets no
 // explanation.
-func (v *invitation) answer(c net.Conn, own *ecdh.PrivateKey) (index int, _ *sealedStream, err error) {
+func (v *Invitation) Answer(c net.Conn, own *ecdh.PrivateKey) (index int, _ *SealedStream, err error) {
 	c.SetDeadline(time.Now().Add(callTimeout))
 	var public [publicSize]byte
 	if _, err := io.ReadFull(c, public[:]); err != nil {
@@ -120,27 +126,16 @@ func (v *invitation) answer(c net.Conn, own *ecdh.PrivateKey) (index int, _ *sea
 	if err != nil {
 		return 0, nil, err
 	}
-	from, seal, err := wire.Welcome(c, 1+len(v.names), func(int) (wire.Pair, error) { return v.pair(secret, -1), nil })
+	from, seal, err := wire.Welcome(c, 1+len(v.Names), func(int) (wire.Pair, error) { return v.pair(secret, -1), nil })
 	if err != nil {
 		return 0, nil, err
 	}
 	c.SetDeadline(time.Time{})
-	return from - 1, &sealedStream{wire.NewStream(c, seal), c}, nil
+	return from - 1, &SealedStream{wire.NewStream(c, seal), c}, nil
 }
 
-// callMain is the main function of an agent that calls the launcher.
-func callMain(in io.Reader) int {
-	stream, err := answerInvitation(in)
-	if err != nil {
-		name, _ := os.Hostname()
-		fmt.Fprintf(os.Stderr, "halo agent on %s: %v\n", name, err)
-		return 1
-	}
-	return agentMain(stream, stream)
-}
-
-// answerInvitation reads an invitation and calls the launcher.
-func answerInvitation(in io.Reader) (*sealedStream, error) {
+// AnswerInvitation reads an invitation and calls the launcher.
+func AnswerInvitation(in io.Reader) (*SealedStream, error) {
 	r := frame.Reader{Source: in, Limit: maxInvitation}
 	_, body, err := r.Next()
 	if err != nil {
@@ -150,15 +145,15 @@ func answerInvitation(in io.Reader) (*sealedStream, error) {
 	if err != nil {
 		return nil, err
 	}
-	index := ownIndex(v.names)
+	index := ownIndex(v.Names)
 	if index < 0 {
-		return nil, fmt.Errorf("this node is none of %s", strings.Join(v.names[:min(len(v.names), 8)], ", "))
+		return nil, fmt.Errorf("this node is none of %s", strings.Join(v.Names[:min(len(v.Names), 8)], ", "))
 	}
 	for end := time.Now().Add(callTimeout); ; time.Sleep(100 * time.Millisecond) {
 		for _, a := range v.addresses {
 			c, e := net.DialTimeout("tcp", a, dialTime)
 			if e == nil {
-				var s *sealedStream
+				var s *SealedStream
 				s, e = v.call(c, index)
 				if e == nil {
 					return s, nil
@@ -185,33 +180,4 @@ func ownIndex(names []string) int {
 	}
 	short, _, _ := strings.Cut(name, ".")
 	return slices.IndexFunc(names, func(n string) bool { return strings.EqualFold(n, short) })
-}
-
-// callAddresses returns the addresses by which agents reach a port of this host: that of -iface, or all that
-// are no loopback, or the loopback if there is no other.
-func callAddresses(iface, port string) ([]string, error) {
-	if iface != "" {
-		a, err := addressOn(iface)
-		return []string{net.JoinHostPort(a, port)}, err
-	}
-	own, err := ownAddresses()
-	if err != nil {
-		return nil, err
-	}
-	var four, six []string
-	for a := range own {
-		switch {
-		case a.IsLoopback() || a.IsLinkLocalUnicast():
-		case a.Is4():
-			four = append(four, net.JoinHostPort(a.String(), port))
-		default:
-			six = append(six, net.JoinHostPort(a.String(), port))
-		}
-	}
-	slices.Sort(four)
-	slices.Sort(six)
-	if list := append(four, six...); len(list) > 0 {
-		return list, nil
-	}
-	return []string{net.JoinHostPort("127.0.0.1", port)}, nil
 }

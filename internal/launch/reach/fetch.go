@@ -1,6 +1,6 @@
 //go:build unix
 
-package launch
+package reach
 
 import (
 	"errors"
@@ -8,10 +8,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/halo-mpi/halo/internal/frame"
 	"github.com/halo-mpi/halo/internal/launch/exit"
 	"github.com/halo-mpi/halo/internal/launch/plan"
-	"github.com/halo-mpi/halo/internal/launch/talk"
 )
 
 // With -push the programs of a job need not be on the other hosts. An agent that gets its share of the
@@ -26,8 +24,8 @@ const (
 	pushAhead = 4
 )
 
-// pushes returns the programs of a job, each once.
-func pushes(apps []plan.App) (list []plan.PushedFile, err error) {
+// Pushes returns the programs of a job, each once.
+func Pushes(apps []plan.App) (list []plan.PushedFile, err error) {
 	known := map[string]bool{}
 	for _, a := range apps {
 		if known[a.File] {
@@ -43,23 +41,23 @@ func pushes(apps []plan.App) (list []plan.PushedFile, err error) {
 	return list, nil
 }
 
-// piece answers the request of an agent for a piece of a program. An answer without bytes means that
-// the program cannot be read any more.
-func (r *remote) piece(index int, offset int64) {
-	var b []byte
-	if list := r.share.Pushes; index < len(list) && offset >= 0 && offset < list[index].Size {
-		if f, err := os.Open(list[index].Path); err == nil {
-			b = make([]byte, min(pushPiece, list[index].Size-offset))
-			n, _ := f.ReadAt(b, offset)
-			b = b[:n]
-			f.Close()
-		}
+// ReadPiece reads what an agent has asked for. It returns no bytes if the program cannot be read any more.
+func ReadPiece(files []plan.PushedFile, index int, offset int64) []byte {
+	if index >= len(files) || offset < 0 || offset >= files[index].Size {
+		return nil
 	}
-	r.out.Send(frame.New(talk.KindPiece).Raw(b).Bytes())
+	f, err := os.Open(files[index].Path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	b := make([]byte, min(pushPiece, files[index].Size-offset))
+	n, _ := f.ReadAt(b, offset)
+	return b[:n]
 }
 
-// A fetch is the copying of programs to the host of an agent.
-type fetch struct {
+// A Fetch is the copying of programs to the host of an agent.
+type Fetch struct {
 	dir   string
 	files []plan.PushedFile
 	index int      // of the file that is being written
@@ -71,10 +69,11 @@ type fetch struct {
 	ask       func(index int, offset int64)
 }
 
-// newFetch makes the directory for copies of files, which warden removes if this process cannot.
-func newFetch(id string, files []plan.PushedFile, warden *wardenPipe, ask func(int, int64)) (*fetch, error) {
-	f := &fetch{dir: filepath.Join(os.TempDir(), "halo-"+id+"-push"), files: files, ask: ask}
-	warden.directory(f.dir)
+// NewFetch makes the directory for copies of files. It calls warn with its path before, so that the warden removes it if this
+// process cannot.
+func NewFetch(id string, files []plan.PushedFile, warn func(dir string), ask func(int, int64)) (*Fetch, error) {
+	f := &Fetch{dir: filepath.Join(os.TempDir(), "halo-"+id+"-push"), files: files, ask: ask}
+	warn(f.dir)
 	if err := os.Mkdir(f.dir, 0o700); err != nil {
 		return nil, fmt.Errorf("cannot make a directory for the program: %w (TMPDIR names another place)", err)
 	}
@@ -85,12 +84,12 @@ func newFetch(id string, files []plan.PushedFile, warden *wardenPipe, ask func(i
 }
 
 // copyOf is the path of the copy of a file.
-func (f *fetch) copyOf(index int) string {
+func (f *Fetch) copyOf(index int) string {
 	return filepath.Join(f.dir, fmt.Sprintf("%d-%s", index, filepath.Base(f.files[index].Path)))
 }
 
 // next asks for the next piece, if there is one.
-func (f *fetch) next() {
+func (f *Fetch) next() {
 	for f.askIndex < len(f.files) && f.askOffset >= f.files[f.askIndex].Size {
 		f.askIndex, f.askOffset = f.askIndex+1, 0
 	}
@@ -100,8 +99,8 @@ func (f *fetch) next() {
 	}
 }
 
-// take writes a piece. done says that all files are there.
-func (f *fetch) take(b []byte) (done bool, err error) {
+// Take writes a piece. done says that all files are there.
+func (f *Fetch) Take(b []byte) (done bool, err error) {
 	if f.index == len(f.files) {
 		return false, errors.New("the launcher sent a piece of a program without request")
 	}
@@ -132,8 +131,8 @@ func (f *fetch) take(b []byte) (done bool, err error) {
 	return f.index == len(f.files), nil
 }
 
-// use has the programs be started from their copies.
-func (f *fetch) use(apps []plan.App) {
+// Use has the programs be started from their copies.
+func (f *Fetch) Use(apps []plan.App) {
 	for i := range apps {
 		for k, file := range f.files {
 			if apps[i].File == file.Path {
@@ -144,8 +143,8 @@ func (f *fetch) use(apps []plan.App) {
 	}
 }
 
-// remove removes the copies.
-func (f *fetch) remove() {
+// Remove removes the copies.
+func (f *Fetch) Remove() {
 	if f != nil {
 		os.RemoveAll(f.dir)
 	}
