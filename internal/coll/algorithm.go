@@ -1,6 +1,16 @@
 package coll
 
 // Algorithm is a way to carry out a collective by messages.
+//
+// The algorithms "direct" and "linear" exchange with many members at once, in one or two rounds. They suit
+// members on one node: each member copies what it needs directly from its source. With fewer
+// cores than ranks it matters most that there are few rounds, since in each round a member may
+// wait for another one to get a core. Rings and chains send each byte once, to a neighbour; they
+// suit long messages between many members. Trees, doubling and Bruck take log2 n rounds; they
+// suit short messages.
+//
+// The algorithms "leaders" suit members on several nodes: data crosses the network once for a
+// node, see division. Short blocking collectives use a slot on each node besides, see across.
 type Algorithm uint8
 
 // The algorithms. Each has a file of its own, which it shares only with the same algorithm for

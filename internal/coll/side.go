@@ -11,7 +11,14 @@ import (
 // Side is what a member gives to a collective, or gets from it: memory, and the elements that
 // are the unit of its length, counts and displacements. Different members, and the two sides of
 // one member, may have different elements. A Side of a Buffer refers to the type of the Buffer,
-// not to the Buffer.
+// not to the Buffer. An Alltoallw has two Sides for each rank.
+//
+// Algorithms use only mem.Mem: ranges of bytes, which for a layout are ranges of its packed form. So all
+// that members must agree on (sizes, pieces, choices) is the same for a member that gives a slice and for
+// one that gives a layout of the same signature. No message is packed as a whole: package p2p takes the
+// memory of a Side as it is, and slots are filled and emptied a stage or a piece at a time. Scratch memory
+// holds packed data in two cases: short blocks that an algorithm collects on the way (trees and leaders do
+// so), and the data that an in-place alltoall is about to overwrite.
 type Side struct {
 	mem.Mem
 	Code   dtype.Code // of the elements

@@ -11,6 +11,14 @@ import (
 
 // mover is how bytes are copied: by loops in Go or by vector instructions. The result is
 // the same for all movers.
+//
+// All copying ends in strides, which copies n blocks of one size at two distances, or in
+// mover, which copies a run of bytes. Loops in Go copy blocks of up to 32 bytes, vector
+// instructions longer ones, and the string instruction long runs; the program gen writes
+// the assembly for amd64. The rest is the use of the caches: few stores at strides of
+// 1 KiB wait at a time (sparse), words in separate cache lines are prefetched (farWords),
+// arrays of structs are copied field by field in tiles (columns), and long runs
+// alternately upwards and downwards (mover.sweep).
 type mover uint8
 
 const (
