@@ -29,25 +29,27 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s:%d: %s (%s)", f.File, f.Line, f.Text, f.Rule)
 }
 
-// Rule is one check. It checks each file separately.
+// Rule is one check: Check is called for each file separately, or CheckAll once for all files.
 type Rule struct {
-	Name  string
-	Check func(f *File, report func(line int, format string, args ...any))
+	Name     string
+	Check    func(f *File, report func(line int, format string, args ...any))
+	CheckAll func(files []*File, report func(f *File, line int, format string, args ...any))
 }
 
 // Rules returns every rule.
 func Rules() []Rule {
 	return []Rule{
-		{"layers", checkLayers},
-		{"imports", checkImports},
-		{"state", checkState},
-		{"docs", checkDocs},
-		{"length", checkLength},
-		{"names", checkNames},
-		{"unfinished", checkUnfinished},
-		{"citations", checkCitations},
-		{"heads", checkHeads},
-		{"words", checkWords},
+		{Name: "layers", Check: checkLayers},
+		{Name: "imports", Check: checkImports},
+		{Name: "state", Check: checkState},
+		{Name: "docs", Check: checkDocs},
+		{Name: "length", Check: checkLength},
+		{Name: "names", Check: checkNames},
+		{Name: "unfinished", Check: checkUnfinished},
+		{Name: "citations", Check: checkCitations},
+		{Name: "heads", Check: checkHeads},
+		{Name: "words", Check: checkWords},
+		{Name: "overviews", CheckAll: checkOverviews},
 	}
 }
 
@@ -126,7 +128,8 @@ func parse(root, rel string) (*File, error) {
 	return f, nil
 }
 
-// Check applies every rule to every file and returns what it finds, in order.
+// Check applies every rule to the files and returns what it finds: what rules for one file find, in the order of the files,
+// and then the rest.
 func Check(files []*File, rules []Rule) []Finding {
 	var found []Finding
 	for _, f := range files {
@@ -135,10 +138,21 @@ func Check(files []*File, rules []Rule) []Finding {
 			continue
 		}
 		for _, r := range rules {
+			if r.Check == nil {
+				continue
+			}
 			r.Check(f, func(line int, format string, args ...any) {
 				found = append(found, Finding{f.Path, line, r.Name, fmt.Sprintf(format, args...)})
 			})
 		}
+	}
+	for _, r := range rules {
+		if r.CheckAll == nil {
+			continue
+		}
+		r.CheckAll(files, func(f *File, line int, format string, args ...any) {
+			found = append(found, Finding{f.Path, line, r.Name, fmt.Sprintf(format, args...)})
+		})
 	}
 	return found
 }
