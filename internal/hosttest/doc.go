@@ -1,7 +1,8 @@
 // Package hosttest makes hosts for tests: each has its own network, hostname,
 // /etc/hosts, /dev/shm, /run and System V objects, and an ssh daemon that lets
 // the others in. A bridge joins them. Links can be cut and joined again, and a
-// link can be a wire that delays, drops, duplicates and reorders.
+// link can be a wire that delays, drops, duplicates and reorders. Tests of several hosts in launch, fabric/tcp, coll,
+// boot/joined, mpi, examples and deploy use it. It needs Linux, root's rights, ssh, iproute2 and nftables.
 //
 // Host i is called host0, host1, ... and has the addresses 10.99.0.(1+i) and
 // fd99::(1+i); none of it can be seen from outside, so tests of several packages

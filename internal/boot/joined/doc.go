@@ -1,5 +1,6 @@
 // Package joined connects a process to its job, whoever started it: Halo's launcher, a job engine
-// (Slurm, Hydra, Open MPI's mpirun, by PMI-1, PMI-2 or PMIx), or somebody who sets environment variables.
+// (Slurm, Hydra, Open MPI's mpirun, by PMI-1, PMI-2 or PMIx), or somebody who sets environment variables. Package
+// mpi calls it once, when a program initialises MPI or opens its first session.
 //
 // Halo's launcher serves the processes of its job itself: see package boot. Under a job engine nobody
 // does, so one process of each node serves the others of that node, with the same server and the same

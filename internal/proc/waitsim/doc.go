@@ -1,4 +1,5 @@
-// Package waitsim simulates in virtual time how ranks wait for each other on cores that others use, too.
+// Package waitsim simulates in virtual time how ranks wait for each other on cores that others use, too. Its tests
+// hold the policy of package proc to bounds before it runs on a machine, and people try other policies with it.
 //
 // A simulation has cores with a fair scheduler (see sim), ranks that alternate computation and an exchange with their peers,
 // each bound to a core of its own, and strangers: threads that compute on a core all the time between their coming and their
@@ -8,5 +9,5 @@
 // Run says what a policy costs on a schedule, and Clairvoyant what a waiter would pay that knows when what it waits for will
 // happen. See Result for what counts as cost. docs/waiting.md has the results.
 //
-// The one trap: strangers are bound to their cores. Those of a real machine move to idle ones.
+// The trap: strangers are bound to their cores. Those of a real machine move to idle ones.
 package waitsim
