@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/coll/agree"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/p2p"
@@ -104,7 +105,7 @@ func (e *Engine) stages(c *comm.Comm, k Kind, a *Args, tag int32, slotted bool, 
 	s.Send.width, s.Recv.width = 1, 1
 	s.tell(a.Send.Code, a.Recv.Code)
 	s.terms = stateOf(c).terms
-	if rootsDiffer(found) || isRefusal(found) {
+	if rootsDiffer(found) || agree.IsRefusal(found) {
 		s.found = found
 	}
 	return e.wait(e.start(s, tag))
@@ -124,12 +125,12 @@ func first(err, next error) error {
 func (e *Engine) throughNodes(c *comm.Comm, d *division, k Kind, a *Args) error {
 	e.p.Lock()
 	tag, s, err := e.enter(c, d)
-	if k.rooted() {
-		stateOf(c).terms.name(k, a.Root)
+	if k.Rooted() {
+		stateOf(c).terms.Name(k, a.Root)
 	}
 	if s != nil { // the members compare the roots of c, not the leader's ranks on the node
 		s.terms = stateOf(c).terms
-		s.terms.tells = false
+		s.terms.Tells = false
 	}
 	e.p.Unlock()
 	if err != nil {
@@ -147,8 +148,8 @@ func (e *Engine) throughNodes(c *comm.Comm, d *division, k Kind, a *Args) error 
 		if rootsDiffer(err) {
 			code = p2p.RootsDiffer
 		}
-		if r, ok := err.(*refusal); ok && root == s.c.Rank {
-			s.missPieces(root, r.rank, r.err.Class)
+		if r, ok := err.(*agree.Refusal); ok && root == s.c.Rank {
+			s.missPieces(root, r.Rank, r.Err.Class)
 			return err
 		}
 		return s.ended(s.bcast(buf, code, root))

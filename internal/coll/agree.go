@@ -1,17 +1,16 @@
 package coll
 
 import (
-	"bytes"
 	"encoding/binary"
 	"fmt"
 	"hash/fnv"
 
 	"github.com/halo-mpi/halo/internal/callsite"
 	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/coll/agree"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/mem"
-	"github.com/halo-mpi/halo/internal/p2p"
 )
 
 // agreement is, with HALO_CHECK=1, what the members of a collective exchange before it begins.
@@ -37,12 +36,6 @@ type agreement struct {
 	own   error                  // the error in the member's own arguments
 
 	said, heard []byte // records, then findings, by rank
-}
-
-// A claim is a number of elements of a type that a member sends.
-type claim struct {
-	dtype.Signature
-	text string
 }
 
 // Check makes the process check collectives. A communicator is checked if all its members check:
@@ -118,10 +111,10 @@ func (e *Engine) LastBarrier(world, last *comm.Comm) error {
 	*t = w.terms
 	switch {
 	case w.slot.SlotState == nil:
-	case w.slot.terms.fresh:
-		*t = w.slot.terms.with(w.terms)
+	case w.slot.terms.Fresh:
+		*t = w.slot.terms.With(w.terms)
 	default:
-		*t = w.terms.with(w.slot.terms)
+		*t = w.terms.With(w.slot.terms)
 	}
 	err := e.Barrier(last)
 	if rootsDiffer(err) { // all members get this error: the next call succeeds
@@ -146,28 +139,28 @@ func agreeing(s *schedule) bool {
 	}
 	switch s.round {
 	case 0:
-		g.said, g.heard = make([]byte, n*recordSize), make([]byte, n*recordSize)
+		g.said, g.heard = make([]byte, n*agree.RecordSize), make([]byte, n*agree.RecordSize)
 		for r := range n {
-			s.record(r).encode(g.said[r*recordSize:])
+			s.record(r).Encode(g.said[r*agree.RecordSize:])
 		}
-		copy(g.heard[me*recordSize:(me+1)*recordSize], g.said[me*recordSize:])
-		exchange(recordSize)
+		copy(g.heard[me*agree.RecordSize:(me+1)*agree.RecordSize], g.said[me*agree.RecordSize:])
+		exchange(agree.RecordSize)
 		return true
 	case 1:
 		f := s.judge()
-		g.said, g.heard = make([]byte, n*findingSize), make([]byte, n*findingSize)
+		g.said, g.heard = make([]byte, n*agree.FindingSize), make([]byte, n*agree.FindingSize)
 		for r := range n {
-			f.encode(g.said[r*findingSize:])
+			f.Encode(g.said[r*agree.FindingSize:])
 		}
-		copy(g.heard[me*findingSize:(me+1)*findingSize], g.said)
-		exchange(findingSize)
+		copy(g.heard[me*agree.FindingSize:(me+1)*agree.FindingSize], g.said)
+		exchange(agree.FindingSize)
 		return true
 	}
 	for r := range n {
-		var f finding
-		f.decode(g.heard[r*findingSize:])
+		var f agree.Finding
+		f.Decode(g.heard[r*agree.FindingSize:])
 		if f.Class != 0 {
-			s.note(&class.Error{Class: classOf(f.Class), Text: p2p.Printable(text(f.Text[:]))})
+			s.note(&class.Error{Class: agree.ClassOf(f.Class), Text: callsite.Printable(agree.Text(f.Text[:]))})
 			break
 		}
 	}
@@ -183,15 +176,6 @@ func agreeing(s *schedule) bool {
 	return s.step(s)
 }
 
-// classOf returns the class whose number a member has sent, Intern if there is no such class.
-func classOf(told uint32) class.Class {
-	c := class.Class(told)
-	if name, _ := class.Describe(c); name == "" || c == class.Success {
-		return class.Intern
-	}
-	return c
-}
-
 func put(b []byte, v any) {
 	if _, err := binary.Encode(b, binary.LittleEndian, v); err != nil {
 		panic("coll: " + err.Error()) // a type without a fixed size
@@ -204,16 +188,10 @@ func get(b []byte, v any) {
 	}
 }
 
-// text returns a text of a record up to its zero byte.
-func text(b []byte) []byte {
-	b, _, _ = bytes.Cut(b, []byte{0})
-	return b
-}
-
 // record returns what this member tells rank r.
-func (s *schedule) record(r int) *record {
+func (s *schedule) record(r int) *agree.Record {
 	g := s.agreement
-	x := &record{Kind: uint8(s.kind), Root: int32(s.Root)}
+	x := &agree.Record{Kind: uint8(s.kind), Root: int32(s.Root)}
 	copy(x.Call[:], g.call)
 	copy(x.At[:], g.at)
 	if g.own != nil {
@@ -224,7 +202,7 @@ func (s *schedule) record(r int) *record {
 		copy(x.Detail[:], g.own.Error())
 		return x
 	}
-	if s.kind.reduces() {
+	if s.kind.Reduces() {
 		copy(x.Op[:], s.operation())
 	}
 	if s.kind == ReduceScatter {
@@ -239,6 +217,6 @@ func (s *schedule) record(r int) *record {
 	if c.Raw {
 		x.Raw = 1
 	}
-	copy(x.Text[:], c.text)
+	copy(x.Text[:], c.Text)
 	return x
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/halo-mpi/halo/internal/class"
-	"github.com/halo-mpi/halo/internal/coll"
+	"github.com/halo-mpi/halo/internal/coll/agree"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/p2p"
@@ -64,7 +64,7 @@ func TestS6_MembersThatTellNonsense(t *testing.T) {
 					continue
 				}
 				w.Proc.Lock()
-				for _, n := range []int{coll.RecordSize, coll.FindingSize} {
+				for _, n := range []int{agree.RecordSize, agree.FindingSize} {
 					b := make([]byte, n)
 					for i := range b {
 						b[i] = byte(g.Uint32() | 1)

@@ -174,7 +174,7 @@ func (a Algorithm) entry() entry {
 	case NeighborAlltoallwDirect:
 		return entry{NeighborAlltoallw, "direct", neighborDirect}
 	}
-	return entry{kinds, "auto", nil}
+	return entry{Kind(Kinds), "auto", nil}
 }
 
 // keepsOrder reports whether operands are combined in the order of the ranks. A ring begins with

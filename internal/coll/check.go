@@ -33,7 +33,7 @@ func (a *Args) check(c *comm.Comm, k Kind) error {
 	if k == Barrier {
 		return nil
 	}
-	if k.neighborhood() {
+	if k.Neighborhood() {
 		return a.checkNeighbors(c, k)
 	}
 	sends, receives := Significant(c, k, a.Root)
@@ -51,12 +51,12 @@ func (a *Args) check(c *comm.Comm, k Kind) error {
 		return a.checkInter(c, k)
 	}
 	send, recv := &a.Send, &a.Recv
-	if k.rooted() {
+	if k.Rooted() {
 		if err := checkRoot(c, a.Root); err != nil {
 			return err
 		}
 	}
-	if k.reduces() {
+	if k.Reduces() {
 		if send.buffer {
 			a.Width = send.width
 		}

@@ -2,6 +2,7 @@ package coll
 
 import (
 	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/coll/agree"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/p2p"
 )
@@ -20,7 +21,7 @@ func (s *schedule) tell(send, recv dtype.Code) {
 	switch {
 	case s.kind == Bcast, (s.kind == Scatter || s.kind == Scatterv) && passes:
 		send = recv
-	case s.kind.reduces(), (s.kind == Gather || s.kind == Gatherv) && passes:
+	case s.kind.Reduces(), (s.kind == Gather || s.kind == Gatherv) && passes:
 		recv = send
 	}
 	s.codes = [2]dtype.Code{send, recv}
@@ -56,4 +57,31 @@ func verdict(err error) dtype.Code {
 		}
 	}
 	return dtype.Mixed
+}
+
+// newTerms returns the terms of a new communicator.
+func (e *Engine) newTerms() agree.Terms { return agree.NewTerms(e.tells) }
+
+// agreeOn gives s the terms of the communicator, in which s names its root. A persistent
+// schedule gets terms of its own, since it may be started in any order. Members of an
+// intercommunicator name roots in different ways, so these are not compared.
+func (s *schedule) agreeOn(persistent bool) {
+	if !s.e.tells || s.c.Inter != nil {
+		return
+	}
+	t := &stateOf(s.c).terms
+	if persistent {
+		fresh := s.e.newTerms()
+		t = &fresh
+	}
+	if s.kind.Rooted() {
+		t.Name(s.kind, s.Root)
+	}
+	s.terms = *t
+}
+
+// otherRoots returns the error of a rank that tells other roots.
+func (s *schedule) otherRoots(rank int, roots uint16) error {
+	t := &s.terms
+	return t.Compare(rank, uint32(roots)<<16, s.c.Rank, uint32(t.Roots)<<16, s.c.Size())
 }

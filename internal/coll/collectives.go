@@ -33,7 +33,7 @@ func (e *Engine) do(c *comm.Comm, k Kind, a *Args) error {
 		if s := e.short(c, k, a.Send.Len()); s != nil {
 			return s.ended(s.alltoall(a.Send.Mem, a.Recv.Mem, a.Send.Code, a.Recv.Code))
 		}
-	case k.neighborhood():
+	case k.Neighborhood():
 		if s := e.short(c, k, 0); s != nil {
 			x := s.amongNeighbors(k)
 			x.Args = *a
@@ -140,7 +140,7 @@ func (e *Engine) fill(s *schedule, c *comm.Comm, k Kind, a *Args) {
 		s.cross()
 		return
 	}
-	if k.neighborhood() {
+	if k.Neighborhood() {
 		s.divide()
 	}
 	unit, size := s.shape()

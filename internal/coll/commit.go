@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/coll/agree"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/p2p"
@@ -62,7 +63,7 @@ func (d decision) encode() []byte {
 
 func decodeDecision(b []byte) (d decision) {
 	if told := binary.LittleEndian.Uint32(b); told != 0 {
-		d.class = classOf(told)
+		d.class = agree.ClassOf(told)
 	}
 	d.final = b[4] != 0
 	return d

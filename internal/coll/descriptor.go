@@ -46,7 +46,7 @@ func (e *Engine) Await(c *comm.Comm, word *atomic.Uint64, n uint64) (Kind, error
 // the kind of that collective. The last member to arrive releases the others with the error.
 func (e *Engine) Disagreement(c *comm.Comm, last bool) (Kind, error) {
 	s := &stateOf(c).slot
-	s.terms.said, s.terms.length = uint32(s.Last.Said), int(s.Last.Length)
+	s.terms.Said, s.terms.Length = uint32(s.Last.Said), int(s.Last.Length)
 	err := s.ended(s.disagreement())
 	if err != nil && last {
 		s.release(err)

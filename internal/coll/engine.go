@@ -5,6 +5,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/callsite"
 	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/coll/agree"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/node"
 	"github.com/halo-mpi/halo/internal/op"
@@ -65,10 +66,10 @@ func (e *Engine) Kernel() op.Kernel { return e.choice.Kernel }
 // state is what the engine keeps for a communicator.
 type state struct {
 	busy    occupancy
-	number  int32 // of the last schedule started; the tag of its messages
-	terms   terms // of the last schedule started
-	inits   int32 // persistent collectives made
-	commits int32 // of calls that make communicators of several jobs
+	number  int32       // of the last schedule started; the tag of its messages
+	terms   agree.Terms // of the last schedule started
+	inits   int32       // persistent collectives made
+	commits int32       // of calls that make communicators of several jobs
 	where   site
 	world   bool // the communicator may use WorldSlot
 	slot    slot // of all members; a part of the state, which saves a load

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/coll/agree"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/p2p"
 )
@@ -58,7 +59,7 @@ func (e *Engine) amongGroup(purpose byte, call, tag string, members []int32, own
 	}
 	for r := range members {
 		if told := binary.LittleEndian.Uint32(all[4*r:]); told != 0 && own == nil {
-			c := classOf(told)
+			c := agree.ClassOf(told)
 			own = class.Errorf(c, "rank %d of the group has failed: %v", r, c)
 		}
 	}

@@ -25,7 +25,7 @@ type ungapped struct {
 
 // ungap gives s copies of its operands if these have gaps. The arguments have been checked.
 func (s *schedule) ungap() {
-	if !s.kind.reduces() || s.User != nil || !s.Type.Gaps() {
+	if !s.kind.Reduces() || s.User != nil || !s.Type.Gaps() {
 		return
 	}
 	g := &s.gaps

@@ -23,7 +23,7 @@ func (a *Args) checkInter(c *comm.Comm, k Kind) error {
 	}
 	n, local, me := c.Size(), c.Inter.Local.Size(), c.Rank
 	atRoot := a.Root == RootSelf
-	if k.rooted() {
+	if k.Rooted() {
 		if a.Root == RootNone {
 			return nil
 		}
@@ -31,7 +31,7 @@ func (a *Args) checkInter(c *comm.Comm, k Kind) error {
 			return class.Errorf(class.Root, "root %d is none of a remote group of size %d, neither Root nor ProcNull", a.Root, n)
 		}
 	}
-	if k.reduces() {
+	if k.Reduces() {
 		switch {
 		case send.buffer:
 			a.Width = send.width

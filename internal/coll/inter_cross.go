@@ -10,7 +10,7 @@ import "github.com/halo-mpi/halo/internal/mem"
 
 // cross chooses the algorithm of the schedule on an intercommunicator.
 func (s *schedule) cross() {
-	if s.kind.rooted() && s.Root == RootNone {
+	if s.kind.Rooted() && s.Root == RootNone {
 		s.step = func(*schedule) bool { return false }
 		return
 	}

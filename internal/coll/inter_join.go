@@ -5,7 +5,9 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/halo-mpi/halo/internal/callsite"
 	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/coll/agree"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/p2p"
@@ -116,7 +118,7 @@ func (e *Engine) join(local *comm.Comm, leader int, b *Bridge) (*comm.Comm, bool
 		}
 	}
 	if x.Class != 0 {
-		return nil, false, &class.Error{Class: classOf(x.Class), Text: p2p.Printable(body)}
+		return nil, false, &class.Error{Class: agree.ClassOf(x.Class), Text: callsite.Printable(body)}
 	}
 	theirs, err := e.membersFrom(body)
 	if x.Several && e.strangers != nil {
@@ -196,7 +198,7 @@ func (e *Engine) introduce(local *comm.Comm, b *Bridge, x *introduction) ([]byte
 	}
 	n := binary.LittleEndian.Uint64(its[:])
 	if n&joinRefused != 0 {
-		c := classOf(uint32(n))
+		c := agree.ClassOf(uint32(n))
 		return nil, class.Errorf(c, "the other group has failed: %v", c)
 	}
 	if n > listMax {

@@ -1,117 +1,64 @@
 package coll
 
-// Kind is a kind of collective.
-type Kind uint8
+import "github.com/halo-mpi/halo/internal/coll/kind"
+
+// The kinds of collectives, their forms and the calls of programs are those of package kind. They are constants here,
+// too, for callers of the engine.
+type (
+	Kind = kind.Kind
+	Form = kind.Form
+	Call = kind.Call
+)
 
 // The kinds.
 const (
-	Barrier Kind = iota
-	Bcast
-	Reduce
-	Allreduce
-	Gather
-	Gatherv
-	Scatter
-	Scatterv
-	Allgather
-	Allgatherv
-	Alltoall
-	Alltoallv
-	Alltoallw
-	Scan
-	Exscan
-	ReduceScatter
-	ReduceScatterBlock
-	NeighborAllgather
-	NeighborAllgatherv
-	NeighborAlltoall
-	NeighborAlltoallv
-	NeighborAlltoallw
-	kinds
+	Barrier            = kind.Barrier
+	Bcast              = kind.Bcast
+	Reduce             = kind.Reduce
+	Allreduce          = kind.Allreduce
+	Gather             = kind.Gather
+	Gatherv            = kind.Gatherv
+	Scatter            = kind.Scatter
+	Scatterv           = kind.Scatterv
+	Allgather          = kind.Allgather
+	Allgatherv         = kind.Allgatherv
+	Alltoall           = kind.Alltoall
+	Alltoallv          = kind.Alltoallv
+	Alltoallw          = kind.Alltoallw
+	Scan               = kind.Scan
+	Exscan             = kind.Exscan
+	ReduceScatter      = kind.ReduceScatter
+	ReduceScatterBlock = kind.ReduceScatterBlock
+	NeighborAllgather  = kind.NeighborAllgather
+	NeighborAllgatherv = kind.NeighborAllgatherv
+	NeighborAlltoall   = kind.NeighborAlltoall
+	NeighborAlltoallv  = kind.NeighborAlltoallv
+	NeighborAlltoallw  = kind.NeighborAlltoallw
+	Kinds              = kind.Kinds
 )
-
-// Form is a form of the calls of a kind.
-type Form uint8
 
 // The forms.
 const (
-	Blocking    Form = iota
-	Nonblocking      // returns the request of a collective that has begun
-	Persistent       // returns a request that can start the collective many times
-	Forms
+	Blocking    = kind.Blocking
+	Nonblocking = kind.Nonblocking
+	Persistent  = kind.Persistent
+	Forms       = kind.Forms
 )
 
-// Kinds is the number of kinds: they are 0 to Kinds-1.
-const Kinds = int(kinds)
+// The calls that are not of a kind and a form.
+const (
+	CallDup             = kind.CallDup
+	CallIdup            = kind.CallIdup
+	CallSplit           = kind.CallSplit
+	CallCreate          = kind.CallCreate
+	CallIntercommCreate = kind.CallIntercommCreate
+	CallMerge           = kind.CallMerge
+	CallFree            = kind.CallFree
+	CallWinFree         = kind.CallWinFree
+	CallFinalize        = kind.CallFinalize
+	CallAccept          = kind.CallAccept
+	CallConnect         = kind.CallConnect
+)
 
-// String is the name of the blocking call in package mpi.
-func (k Kind) String() string {
-	switch k {
-	case Barrier:
-		return "Barrier"
-	case Bcast:
-		return "Bcast"
-	case Reduce:
-		return "Reduce"
-	case Allreduce:
-		return "Allreduce"
-	case Gather:
-		return "Gather"
-	case Gatherv:
-		return "Gatherv"
-	case Scatter:
-		return "Scatter"
-	case Scatterv:
-		return "Scatterv"
-	case Allgather:
-		return "Allgather"
-	case Allgatherv:
-		return "Allgatherv"
-	case Alltoall:
-		return "Alltoall"
-	case Alltoallv:
-		return "Alltoallv"
-	case Alltoallw:
-		return "Alltoallw"
-	case Scan:
-		return "Scan"
-	case Exscan:
-		return "Exscan"
-	case ReduceScatter:
-		return "ReduceScatter"
-	case ReduceScatterBlock:
-		return "ReduceScatterBlock"
-	case NeighborAllgather:
-		return "NeighborAllgather"
-	case NeighborAllgatherv:
-		return "NeighborAllgatherv"
-	case NeighborAlltoall:
-		return "NeighborAlltoall"
-	case NeighborAlltoallv:
-		return "NeighborAlltoallv"
-	case NeighborAlltoallw:
-		return "NeighborAlltoallw"
-	}
-	return "a collective"
-}
-
-// reduces reports whether operands are combined.
-func (k Kind) reduces() bool {
-	switch k {
-	case Reduce, Allreduce, Scan, Exscan, ReduceScatter, ReduceScatterBlock:
-		return true
-	}
-	return false
-}
-
-// neighborhood reports whether members exchange with their neighbours in the topology.
-func (k Kind) neighborhood() bool { return k >= NeighborAllgather }
-
-// rooted reports whether one member is the root.
-func (k Kind) rooted() bool {
-	switch k {
-	case Bcast, Reduce, Gather, Gatherv, Scatter, Scatterv:
-		return true
-	}
-	return false
-}
+// CallOf returns the call of a kind in a form.
+func CallOf(k Kind, f Form) Call { return kind.CallOf(k, f) }

@@ -2,6 +2,7 @@ package coll
 
 import (
 	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/coll/agree"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/planted"
@@ -98,17 +99,17 @@ func (s *schedule) ownEdges(do func(dst, src mem.Mem)) {
 
 // along returns what the member sends to rank r (side 0), or expects from it (1), along all edges
 // between the two, in their order. like is as many elements of their type, if all have the same.
-func (s *schedule) along(side, r int) (all claim, like elements, edges int) {
+func (s *schedule) along(side, r int) (all agree.Claim, like agree.Elements, edges int) {
 	n := s.neighbors
 	if n == nil { // the member has refused the call
-		return claim{}, elements{}, 0
+		return agree.Claim{}, agree.Elements{}, 0
 	}
 	list := n.Dests
 	if side == 1 {
 		list = n.Sources
 	}
 	for k := range list {
-		i, x := k, elements{}
+		i, x := k, agree.Elements{}
 		if side == 1 {
 			i = n.Arrival(k)
 		}
@@ -118,37 +119,22 @@ func (s *schedule) along(side, r int) (all claim, like elements, edges int) {
 		switch {
 		case s.kind == NeighborAlltoallw:
 			p := &s.pairs[side][i]
-			x = elements{p.typ, int64(p.number)}
+			x = agree.Elements{Type: p.typ, N: int64(p.number)}
 		case side == 0:
-			x = elementsOf(s.blockTo(i), s.Send.width, s.agreement.types[0])
+			x = agree.ElementsOf(s.blockTo(i), s.Send.width, s.agreement.types[0])
 		default:
-			x = elementsOf(s.blockFrom(i), s.Recv.width, s.agreement.types[1])
+			x = agree.ElementsOf(s.blockFrom(i), s.Recv.width, s.agreement.types[1])
 		}
 		edges++
 		switch {
 		case edges == 1:
-			like, all.text = x, x.String()
-		case like.t == x.t:
-			like.n, all.text = like.n+x.n, all.text+" and "+x.String()
+			like, all.Text = x, x.String()
+		case like.Type == x.Type:
+			like.N, all.Text = like.N+x.N, all.Text+" and "+x.String()
 		default:
-			like, all.text = elements{}, all.text+" and "+x.String()
+			like, all.Text = agree.Elements{}, all.Text+" and "+x.String()
 		}
-		all.Signature = all.Then(x.signature())
+		all.Signature = all.Then(x.Signature())
 	}
 	return all, like, edges
-}
-
-// compareEdges is compare for what rank r sends along its edges to this member.
-func (s *schedule) compareEdges(r int, sent dtype.Signature, text, at string) *finding {
-	want, like, edges := s.along(1, r)
-	if edges == 0 {
-		want.text = "nothing"
-	}
-	if text == "" {
-		text = "nothing"
-	}
-	if cl := disagree(sent, want.Signature, like); cl != class.Success {
-		return found(cl, at, "rank %d sends %s, rank %d receives %s", r, text, s.c.Rank, want.text)
-	}
-	return nil
 }

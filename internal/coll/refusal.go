@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/coll/agree"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/p2p"
 )
@@ -31,24 +32,11 @@ import (
 // an error on the way. Which messages the others expect depends on lengths that the arguments do
 // not tell.
 
-// refusal is the error of a member that depends on one that has refused the collective.
-type refusal struct {
-	err  class.Error
-	rank int // of that member, in the whole communicator
+// newRefusal returns the error of a member that depends on one, of a rank, that has refused the collective. c is the
+// communicator of the call, or a part of it.
+func newRefusal(c *comm.Comm, rank int, cl class.Class) *agree.Refusal {
+	return agree.NewRefusal(nameOf(c, rank), rank, cl)
 }
-
-// newRefusal returns the error. c is the communicator of the call, or a part of it.
-func newRefusal(c *comm.Comm, rank int, cl class.Class) *refusal {
-	cl = classOf(uint32(cl))
-	name, _ := class.Describe(cl)
-	return &refusal{class.Error{Class: cl, Text: fmt.Sprintf("%s takes no part in it: its arguments are wrong (%s)", nameOf(c, rank), name)}, rank}
-}
-
-// Error implements error.
-func (r *refusal) Error() string { return r.err.Text }
-
-// Unwrap returns the error with its class.
-func (r *refusal) Unwrap() error { return &r.err }
 
 // nameOf returns how errors name a rank of the whole communicator.
 func nameOf(c *comm.Comm, rank int) string {
@@ -75,17 +63,17 @@ func (e *Engine) refuse(c *comm.Comm, k Kind, a *Args, err error) error {
 		r, _ := e.startRefusing(c, k, a, "", err)
 		return e.wait(r)
 	}
-	if k.neighborhood() {
+	if k.Neighborhood() {
 		if s := e.short(c, k, 0); s != nil {
 			s.miss(k, 0, c.Rank, classFor(err)) // the others fail in the first step
 			return err
 		}
 	}
 	switch size := a.presumed(k); {
-	case size == 0 || a.User != nil && k.reduces():
+	case size == 0 || a.User != nil && k.Reduces():
 	case k == Bcast || k == Reduce || k == Allreduce || k == Allgather || k == Alltoall:
 		if s := e.short(c, k, size); s != nil {
-			s.terms.refuse(k)
+			s.terms.Refuse(k)
 			s.miss(k, a.Root, c.Rank, classFor(err))
 			return err
 		}
@@ -115,7 +103,7 @@ func (e *Engine) startRefusing(c *comm.Comm, k Kind, a *Args, call string, err e
 		return e.start(s, nextTag(c)), nil
 	}
 	if c.Inter == nil {
-		st.terms.refuse(k)
+		st.terms.Refuse(k)
 	}
 	e.tellRefusal(c, nextTag(c), classFor(err))
 	return nil, err
@@ -166,14 +154,6 @@ func classFor(err error) class.Class {
 	return class.Other
 }
 
-// refuse notes that the member refuses a collective. If it has a root, members may name different
-// ones in it, and this one is mute from then on.
-func (t *terms) refuse(k Kind) {
-	if k.rooted() && t.tells {
-		t.mute, t.roots, t.kind, t.fresh = true, 0, k, true
-	}
-}
-
 // keptRefusals is how many refused persistent collectives a process remembers for a communicator.
 const keptRefusals = 1 << 12
 
@@ -205,11 +185,11 @@ func (e *Engine) refused(from int32, ctx uint64, tag int32, f *p2p.Refusal) bool
 // persistentRefusal says that a process takes no part in a persistent collective.
 type persistentRefusal struct {
 	from int32
-	err  *refusal
+	err  *agree.Refusal
 }
 
 // remember keeps a refusal of the persistent collective of a tag, unless there are too many.
-func (st *state) remember(tag, from int32, err *refusal) bool {
+func (st *state) remember(tag, from int32, err *agree.Refusal) bool {
 	if st.refusals == nil {
 		st.refusals = make(map[int32][]persistentRefusal)
 	}

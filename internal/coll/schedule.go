@@ -2,6 +2,7 @@ package coll
 
 import (
 	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/coll/agree"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/mem"
@@ -41,7 +42,7 @@ type schedule struct {
 	pairs   [2][]Side     // of an Alltoallw: the sides for each rank; of a NeighborAlltoallw, for each neighbour
 	inPlace bool          // of an Alltoallw: the send side of each rank is its receive side
 	codes   [2]dtype.Code // of the elements sent and received; an Alltoallw has them in pairs
-	terms   terms         // only the roots are used
+	terms   agree.Terms   // only the roots are used
 
 	e          *Engine
 	c          *comm.Comm

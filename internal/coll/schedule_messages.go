@@ -1,6 +1,7 @@
 package coll
 
 import (
+	"github.com/halo-mpi/halo/internal/coll/agree"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/mem"
@@ -34,8 +35,8 @@ func (s *schedule) sendOne(c *comm.Comm, to int, d mem.Mem, code, own dtype.Code
 		d, code, own = d.First(0), verdict(s.err), code
 	}
 	v := s.envelope(c, to, code, own)
-	if r, ok := s.err.(*refusal); ok {
-		v.Refuse(&p2p.Refusal{Rank: r.rank, Class: r.err.Class})
+	if r, ok := s.err.(*agree.Refusal); ok {
+		v.Refuse(&p2p.Refusal{Rank: r.Rank, Class: r.Err.Class})
 	}
 	s.add(s.e.p2p.Isend(&v, d))
 }
@@ -67,7 +68,7 @@ func (s *schedule) recvOne(c *comm.Comm, from int, d mem.Mem, code, own dtype.Co
 
 // envelope returns the envelope of a message of the schedule to or from a rank of c.
 func (s *schedule) envelope(c *comm.Comm, peer int, code, own dtype.Code) p2p.Envelope {
-	return p2p.Envelope{Comm: c, Ctx: c.Ctx + 1, Peer: peer, Tag: s.tag, Code: code, Own: own, Roots: s.terms.roots}
+	return p2p.Envelope{Comm: c, Ctx: c.Ctx + 1, Peer: peer, Tag: s.tag, Code: code, Own: own, Roots: s.terms.Roots}
 }
 
 // address returns the communicator of the schedule, and the rank in it of a rank of s.c. The two

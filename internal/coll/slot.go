@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"sync/atomic"
 
+	"github.com/halo-mpi/halo/internal/coll/agree"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/mem"
@@ -90,7 +91,7 @@ type slot struct {
 	owed              owed
 	pairwise          bool // the current collective waits for neighbours, not for all members
 	fence             atomic.Uint64
-	terms             terms // of the current collective
+	terms             agree.Terms // of the current collective
 	// short holds what the members have given to a short allreduce, by rank. See take.
 	short [][shmfmt.SlotShort]byte // follows the SlotState
 	// stages has the stages of the members, by rank; nil until one is needed.
@@ -196,7 +197,7 @@ func (s *slot) take() error {
 			return err
 		}
 		s.short[r] = c.Short[turn]
-		differs = differs || c.Said[turn] != s.terms.digest
+		differs = differs || c.Said[turn] != s.terms.Digest
 	}
 	s.Known = s.Number
 	if differs {
@@ -224,13 +225,13 @@ func (s *slot) give(d mem.Mem) error {
 	switch {
 	case d.Len() > shmfmt.SlotShort:
 		d.Pack(s.stage(s.c.Rank, s.Number)[:d.Len()], 0)
-		s.own.Said[s.Number&1] = s.terms.digest
+		s.own.Said[s.Number&1] = s.terms.Digest
 	case row:
-		s.own.PutShort(s.Number, s.terms.digest, b)
+		s.own.PutShort(s.Number, s.terms.Digest, b)
 	default:
 		var short [shmfmt.SlotShort]byte
 		d.Pack(short[:], 0)
-		s.own.PutShort(s.Number, s.terms.digest, short[:d.Len()])
+		s.own.PutShort(s.Number, s.terms.Digest, short[:d.Len()])
 	}
 	shmfmt.Publish(&s.own.Number, s.Number)
 	return nil
@@ -315,7 +316,7 @@ func (s *slot) combine(dst []byte, o op.Op, t op.Type) {
 // the number, and in the form of a counter by the last one.
 func (s *slot) barrier() error {
 	s.Number, s.Kind = s.Number+1, uint8(Barrier)
-	if s.terms.fresh {
+	if s.terms.Fresh {
 		return s.barrierOfRoots()
 	}
 	if s.inCells() {
@@ -334,17 +335,17 @@ func (s *slot) barrier() error {
 // barrierOfRoots is a barrier in which roots are compared. To compare them in every barrier would
 // add 20 ns to the 60 of a barrier in the form of cells.
 func (s *slot) barrierOfRoots() error {
-	s.terms.fresh = false
-	s.terms.say(dtype.Mixed, dtype.Mixed, 0)
+	s.terms.Fresh = false
+	s.terms.Say(dtype.Mixed, dtype.Mixed, 0)
 	if !s.inCells() {
-		s.own.Met[(s.Turns+1)&1] = s.terms.said
+		s.own.Met[(s.Turns+1)&1] = s.terms.Said
 		return s.compare()
 	}
 	if err := s.settle(); err != nil {
 		return err
 	}
 	s.state()
-	s.own.Said[s.Number&1] = s.terms.digest
+	s.own.Said[s.Number&1] = s.terms.Digest
 	shmfmt.Publish(&s.own.Number, s.Number)
 	return s.compare()
 }
@@ -371,7 +372,7 @@ func (s *slot) compare() error {
 }
 
 func (s *slot) allreduce(send, recv []byte, o op.Op, t op.Type, code dtype.Code) error {
-	s.terms.say(code, code, len(send))
+	s.terms.Say(code, code, len(send))
 	s.Kind = uint8(Allreduce)
 	if len(send) > shmfmt.SlotPayload {
 		return s.allreduceLong(send, recv, o, t)
@@ -387,7 +388,7 @@ func (s *slot) allreduce(send, recv []byte, o op.Op, t op.Type, code dtype.Code)
 			return err
 		}
 		s.state()
-		s.own.PutShort(s.Number, s.terms.digest, send)
+		s.own.PutShort(s.Number, s.terms.Digest, send)
 		shmfmt.Publish(&s.own.Number, s.Number)
 	}
 	if s.inCells() {
@@ -432,8 +433,8 @@ func (s *slot) allreduce(send, recv []byte, o op.Op, t op.Type, code dtype.Code)
 
 func (s *slot) reduce(send, recv []byte, o op.Op, t op.Type, code dtype.Code, root int) error {
 	s.Number, s.Kind = s.Number+1, uint8(Reduce)
-	s.terms.name(Reduce, root)
-	s.terms.say(code, code, len(send))
+	s.terms.Name(Reduce, root)
+	s.terms.Say(code, code, len(send))
 	err := s.give(mem.Of(send))
 	if err == nil && root == s.c.Rank {
 		err = s.gathered(s.Number)

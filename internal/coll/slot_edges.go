@@ -34,7 +34,7 @@ func (s *slot) canRead(n *comm.Neighbors) bool {
 // show their destinations, and the i-th of them that is this member pairs with the i-th source that is
 // the other one. If edges are left over, all members have the error.
 func (s *slot) pairEdges(n *comm.Neighbors) error {
-	s.terms.say(dtype.Mixed, dtype.Mixed, 0)
+	s.terms.Say(dtype.Mixed, dtype.Mixed, 0)
 	t := s.neighborhood
 	t.of, t.index, t.apart, t.wrong, t.alone = nil, t.index[:0], false, nil, true // of is set when the members have met
 	for _, r := range n.Dests {

@@ -36,7 +36,7 @@ func (s *slot) begin() (*[shmfmt.StageSize]byte, error) {
 // show publishes the own stage and waits until all members have published theirs.
 func (s *slot) show() error {
 	s.state()
-	s.own.Said[s.Number&1] = s.terms.digest
+	s.own.Said[s.Number&1] = s.terms.Digest
 	shmfmt.Publish(&s.own.Number, s.Number)
 	return s.compare()
 }
@@ -53,8 +53,8 @@ func (s *slot) exchange(send mem.Mem) error {
 // tell is a short Bcast in which no member runs ahead of another.
 func (s *slot) tell(buf []byte, root int) error {
 	s.Kind = uint8(Bcast)
-	s.terms.name(Bcast, root)
-	s.terms.say(dtype.Mixed, dtype.Mixed, len(buf))
+	s.terms.Name(Bcast, root)
+	s.terms.Say(dtype.Mixed, dtype.Mixed, len(buf))
 	err := s.exchange(mem.Of(buf))
 	if err == nil && root != s.c.Rank {
 		copy(buf, s.data(root, len(buf)))
@@ -64,7 +64,7 @@ func (s *slot) tell(buf []byte, root int) error {
 
 func (s *slot) allgather(send, recv mem.Mem, gives, gets dtype.Code) error {
 	s.Kind = uint8(Allgather)
-	s.terms.say(gives, gets, send.Len())
+	s.terms.Say(gives, gets, send.Len())
 	n, me := send.Len(), s.c.Rank
 	b, row := recv.Bytes()
 	for at := 0; at < n; at += shmfmt.StageSize {
@@ -92,7 +92,7 @@ func (s *slot) allgather(send, recv mem.Mem, gives, gets dtype.Code) error {
 // alltoall puts into a stage a part of the block for each other member, in the order of their ranks.
 func (s *slot) alltoall(send, recv mem.Mem, gives, gets dtype.Code) error {
 	s.Kind = uint8(Alltoall)
-	s.terms.say(gives, gets, send.Len())
+	s.terms.Say(gives, gets, send.Len())
 	n, me := len(s.cells), s.c.Rank
 	size := send.Len() / n
 	if send.Len() <= shmfmt.SlotShort {

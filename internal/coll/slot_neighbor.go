@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/coll/agree"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/planted"
@@ -172,13 +173,13 @@ func (s *slot) vacate(step int) error {
 	switch {
 	case t.row+step >= 2: // neighbourhood collectives, in which only destinations read the stage
 		for _, r := range t.dests {
-			if err := s.await(&s.cells[r].Number, entered); err != nil && !isRefusal(err) {
+			if err := s.await(&s.cells[r].Number, entered); err != nil && !agree.IsRefusal(err) {
 				return err
 			}
 		}
 	case s.Known < entered:
 		for _, c := range s.others {
-			if err := s.await(&c.Number, entered); err != nil && !isRefusal(err) {
+			if err := s.await(&c.Number, entered); err != nil && !agree.IsRefusal(err) {
 				return err
 			}
 		}
@@ -195,7 +196,7 @@ func (s *slot) meetSources() (found, err error) {
 		s.spinForSources()
 	}
 	for _, r := range t.sources {
-		if err := s.await(&s.cells[r].Number, s.Number); isRefusal(err) {
+		if err := s.await(&s.cells[r].Number, s.Number); agree.IsRefusal(err) {
 			t.refused, found = append(t.refused, r), err
 		} else if err != nil {
 			return nil, err

@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/coll/agree"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/hot"
 	"github.com/halo-mpi/halo/internal/shmfmt"
@@ -61,7 +62,7 @@ func (s *slot) inCells() bool { return s.Form == uint8(SlotCells) }
 // slot is broken: another entry of a member would be counted as that of the dead one. If the
 // members only disagree on lengths, types or roots, or one has refused, the slot remains usable.
 func (s *slot) ended(err error) error {
-	if err != nil && !isRefusal(err) {
+	if err != nil && !agree.IsRefusal(err) {
 		e, ok := err.(*class.Error)
 		s.Broken = !ok || e.Class != class.Truncate && e.Class != class.Count && e.Class != class.Type && e.Class != class.Root && e.Class != class.Topology
 	}

@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/coll/agree"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/planted"
@@ -155,7 +156,7 @@ func (s *slot) mended() bool {
 		return false // a member has died
 	}
 	for ; s.owed.pieces > 0; s.owed.pieces-- {
-		if _, _, err := s.receivePieces(mem.Mem{}); err != nil && !isRefusal(err) {
+		if _, _, err := s.receivePieces(mem.Mem{}); err != nil && !agree.IsRefusal(err) {
 			s.owed = owed{}
 			return false
 		}
@@ -198,19 +199,13 @@ func (s *slot) settled(c *shmfmt.Cell, n uint64) error {
 	}
 }
 
-// isRefusal reports whether an error says that another member has refused the collective.
-func isRefusal(err error) bool {
-	_, ok := err.(*refusal)
-	return ok
-}
-
 // missAcross refuses a Reduce or Allreduce through leaders. The members of the node learn it
 // through the slot, the other leaders by messages: see throughNodes. It takes the lock.
 func (e *Engine) missAcross(c *comm.Comm, d *division, k Kind, root int, cl class.Class) {
 	e.p.Lock()
 	tag, s, err := e.enter(c, d)
 	if err == nil {
-		stateOf(c).terms.refuse(k)
+		stateOf(c).terms.Refuse(k)
 		e.tellRefusal(c, tag, cl)
 	}
 	e.p.Unlock()

@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/coll/agree"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/p2p"
@@ -36,8 +37,8 @@ const (
 // has called it. Members that disagree on the length of buf get an error.
 func (s *slot) bcast(buf mem.Mem, code dtype.Code, root int) error {
 	s.Kind = uint8(Bcast)
-	s.terms.name(Bcast, root)
-	s.terms.say(code, code, buf.Len())
+	s.terms.Name(Bcast, root)
+	s.terms.Say(code, code, buf.Len())
 	if root == s.c.Rank {
 		return s.sendPieces(buf)
 	}
@@ -45,14 +46,14 @@ func (s *slot) bcast(buf mem.Mem, code dtype.Code, root int) error {
 	switch {
 	case err != nil:
 		return err
-	case said != s.terms.turn() && dtype.Code(said) == p2p.RootsDiffer:
+	case said != s.terms.Turn() && dtype.Code(said) == p2p.RootsDiffer:
 		return class.Errorf(class.Root, "rank %d has found that members name different roots", s.rank(root))
-	case said != s.terms.turn() && clash(fromTurn(said), s.terms.said):
-		word, giver := fromTurn(said), s.rank(root)
-		if other := s.terms.rootOf(word, s.ranks()); other >= 0 {
+	case said != s.terms.Turn() && agree.Clash(agree.FromTurn(said), s.terms.Said):
+		word, giver := agree.FromTurn(said), s.rank(root)
+		if other := s.terms.RootOf(word, s.ranks()); other >= 0 {
 			giver = other
 		}
-		return s.terms.compare(giver, word, s.rank(s.c.Rank), s.terms.said, s.ranks())
+		return s.terms.Compare(giver, word, s.rank(s.c.Rank), s.terms.Said, s.ranks())
 	case size > buf.Len():
 		return class.Errorf(class.Truncate, "rank %d gives %d bytes, rank %d receives %d", s.rank(root), size, s.rank(s.c.Rank), buf.Len())
 	case size < buf.Len():
@@ -146,7 +147,7 @@ func (s *slot) sendPieces(buf mem.Mem) error {
 		}
 		t.take(end)
 		turn := &s.head.Turns[t.Number%shmfmt.StreamTurns]
-		turn.Size = uint64(buf.Len()) | uint64(s.terms.turn())<<shmfmt.TurnBits
+		turn.Size = uint64(buf.Len()) | uint64(s.terms.Turn())<<shmfmt.TurnBits
 		switch {
 		case n > shmfmt.StreamShort:
 			buf.Pack(s.memory()[start%shmfmt.StreamBytes:][:n], at)

@@ -5,9 +5,9 @@ import (
 	"errors"
 
 	"github.com/halo-mpi/halo/internal/address"
+	"github.com/halo-mpi/halo/internal/callsite"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/frame"
-	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/proc"
 )
 
@@ -50,7 +50,7 @@ func hostName(p *proc.Proc) string {
 func (m *meeting) placeError() error {
 	for r := range m.local.Size() {
 		if b := m.places[r*placeSize : (r+1)*placeSize]; b[0] == noPlace {
-			return class.Errorf(class.Other, "rank %d: %s", r, p2p.Printable(trim(b[1:])))
+			return class.Errorf(class.Other, "rank %d: %s", r, callsite.Printable(trim(b[1:])))
 		}
 	}
 	return nil
@@ -120,7 +120,7 @@ func decodePlace(b []byte) (addr, host string, err error) {
 	if _, _, err := address.Split(addr); err != nil {
 		return "", "", class.Errorf(class.Intern, "a process that listens nowhere: %v", err)
 	}
-	return addr, p2p.Printable([]byte(host)), nil
+	return addr, callsite.Printable([]byte(host)), nil
 }
 
 // describe is the body of kindGroup: the version of the protocol, the secret, the serial number of the
@@ -195,5 +195,5 @@ func decodeVerdict(b []byte) error {
 	if name, _ := class.Describe(told); name == "" {
 		told = class.Other
 	}
-	return &class.Error{Class: told, Text: p2p.Printable(trim(b[4:]))}
+	return &class.Error{Class: told, Text: callsite.Printable(trim(b[4:]))}
 }

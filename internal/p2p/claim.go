@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"hash/maphash"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/halo-mpi/halo/internal/callsite"
 	"github.com/halo-mpi/halo/internal/class"
@@ -96,18 +94,8 @@ func decodeClaim(b []byte) (c claim, ok bool) {
 	c.Hash = binary.LittleEndian.Uint64(b[16:])
 	c.Raw, c.typed = b[24]&claimRaw != 0, b[24]&claimTyped != 0
 	at, text := b[claimHeadSize:][:b[25]], b[claimHeadSize+int(b[25]):]
-	c.at, c.text = Printable(at), Printable(text)
+	c.at, c.text = callsite.Printable(at), callsite.Printable(text)
 	return c, len(text) <= textMax && c.Elements >= 0 && c.Bytes >= 0
-}
-
-// Printable returns a text from a peer with ? in place of what cannot be printed.
-func Printable(b []byte) string {
-	return strings.Map(func(r rune) rune {
-		if r == utf8.RuneError || !unicode.IsPrint(r) {
-			return '?'
-		}
-		return r
-	}, string(b))
 }
 
 // claim describes the message of r.

@@ -6,7 +6,6 @@ import (
 
 	"github.com/halo-mpi/halo/internal/callsite"
 	"github.com/halo-mpi/halo/internal/op"
-	"github.com/halo-mpi/halo/internal/p2p"
 )
 
 // Kind is the kind of an access in the rules for conflicts.
@@ -157,7 +156,7 @@ func decodeEntry(b []byte, ranks int) (c entry, rest []byte, ok bool) {
 	if name > nameMax || site > siteMax || len(b) < name+site {
 		return c, nil, false
 	}
-	c.call = Call{Name: p2p.Printable(b[:name]), Site: p2p.Printable(b[name : name+site]), PC: pc}
+	c.call = Call{Name: callsite.Printable(b[:name]), Site: callsite.Printable(b[name : name+site]), PC: pc}
 	ok = c.origin >= 0 && int(c.origin) < ranks && c.kind <= Store && c.epoch <= Lock && flags < 4
 	if c.kind == Accumulate {
 		ok = ok && c.typ.Size() > 0 && (c.op == 0 || c.op.Accumulates(c.typ))

@@ -3,8 +3,8 @@ package check
 import (
 	"fmt"
 
+	"github.com/halo-mpi/halo/internal/callsite"
 	"github.com/halo-mpi/halo/internal/class"
-	"github.com/halo-mpi/halo/internal/p2p"
 )
 
 // question is the kind of a question to another member: the first byte of its text.
@@ -211,7 +211,7 @@ func (w *Window) locate(c *entry) {
 	answer := w.host.Ask(int(c.origin), c.encode([]byte{byte(askPlace)}))
 	site := fmt.Sprintf("%#x", c.call.PC)
 	if len(answer) > 1 && verdict(answer[0]) == noConflict {
-		site = p2p.Printable(answer[1:min(len(answer), 1+siteMax)])
+		site = callsite.Printable(answer[1:min(len(answer), 1+siteMax)])
 	}
 	c.call = Call{Name: name, Site: site}
 }
@@ -245,7 +245,7 @@ func (w *Window) notAttachedError(p *Pending, answer []byte) error {
 		return nil
 	}
 	text := w.Called(&p.entry.call, " at ") + ": " + w.bytes(p.target, where[0]) + " are not attached"
-	if near := p2p.Printable(answer[16:]); near != "" {
+	if near := callsite.Printable(answer[16:]); near != "" {
 		text += "; " + near
 	}
 	return class.Errorf(class.RMARange, "%s", text)

@@ -1,14 +1,15 @@
-package coll
+package agree
 
 import (
+	"bytes"
 	"encoding/binary"
 	"unsafe"
 
 	"github.com/halo-mpi/halo/internal/callsite"
 )
 
-// record is what a member tells another one.
-type record struct {
+// Record is what a member tells another one.
+type Record struct {
 	Kind, Raw       uint8
 	_               [2]uint8
 	Root            int32
@@ -24,8 +25,8 @@ type record struct {
 	Text            [256]byte          // describes what is sent
 }
 
-// finding is what a member tells all others about the errors that it has found.
-type finding struct {
+// Finding is what a member tells all others about the errors that it has found.
+type Finding struct {
 	Class uint32 // 0 if it has found nothing
 	Text  [1020]byte
 }
@@ -33,13 +34,13 @@ type finding struct {
 // Neither type has padding, so these are also the lengths of their encodings: the fields one after the
 // other, in little-endian words.
 const (
-	recordSize  = int(unsafe.Sizeof(record{}))
-	findingSize = int(unsafe.Sizeof(finding{}))
+	RecordSize  = int(unsafe.Sizeof(Record{}))
+	FindingSize = int(unsafe.Sizeof(Finding{}))
 )
 
-// encode writes x to b. Package encoding/binary, which looks at each byte of a text by reflection, takes
+// Encode writes x to b. Package encoding/binary, which looks at each byte of a text by reflection, takes
 // most of the time of a short collective in checking mode.
-func (x *record) encode(b []byte) {
+func (x *Record) Encode(b []byte) {
 	b[0], b[1] = x.Kind, x.Raw
 	w := binary.LittleEndian
 	w.PutUint32(b[4:], uint32(x.Root))
@@ -48,14 +49,14 @@ func (x *record) encode(b []byte) {
 	w.PutUint64(b[24:], uint64(x.Bytes))
 	w.PutUint64(b[32:], x.Hash)
 	w.PutUint64(b[40:], x.Counts)
-	b = b[48:recordSize]
+	b = b[48:RecordSize]
 	for _, t := range x.texts() {
 		b = b[copy(b, t):]
 	}
 }
 
-// decode reads what encode wrote.
-func (x *record) decode(b []byte) {
+// Decode reads what Encode wrote.
+func (x *Record) Decode(b []byte) {
 	x.Kind, x.Raw = b[0], b[1]
 	w := binary.LittleEndian
 	x.Root = int32(w.Uint32(b[4:]))
@@ -64,25 +65,31 @@ func (x *record) decode(b []byte) {
 	x.Bytes = int64(w.Uint64(b[24:]))
 	x.Hash = w.Uint64(b[32:])
 	x.Counts = w.Uint64(b[40:])
-	b = b[48:recordSize]
+	b = b[48:RecordSize]
 	for _, t := range x.texts() {
 		b = b[copy(t, b):]
 	}
 }
 
 // texts are the texts of x in their order.
-func (x *record) texts() [5][]byte {
+func (x *Record) texts() [5][]byte {
 	return [5][]byte{x.Call[:], x.At[:], x.Op[:], x.Detail[:], x.Text[:]}
 }
 
-// encode writes f to b.
-func (f *finding) encode(b []byte) {
+// Encode writes f to b.
+func (f *Finding) Encode(b []byte) {
 	binary.LittleEndian.PutUint32(b, f.Class)
-	copy(b[4:findingSize], f.Text[:])
+	copy(b[4:FindingSize], f.Text[:])
 }
 
-// decode reads what encode wrote.
-func (f *finding) decode(b []byte) {
+// Decode reads what Encode wrote.
+func (f *Finding) Decode(b []byte) {
 	f.Class = binary.LittleEndian.Uint32(b)
-	copy(f.Text[:], b[4:findingSize])
+	copy(f.Text[:], b[4:FindingSize])
+}
+
+// Text returns a text of a record up to its zero byte.
+func Text(b []byte) []byte {
+	b, _, _ = bytes.Cut(b, []byte{0})
+	return b
 }
