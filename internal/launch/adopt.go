@@ -36,13 +36,13 @@ func adopt(program string) int {
 	spec.Hosts, spec.Timeout = nil, 0
 	j, err := newJob(spec, os.Stdout, os.Stderr)
 	if err == nil {
-		err = j.agent.open(j.mark)
+		err = j.agent.Open(j.mark)
 	}
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "halo: %v\n", err)
 		return exit.Launcher
 	}
-	defer j.agent.retire()
+	defer j.agent.Retire()
 	if a := spec.Allocation; hosts != nil {
 		local := reach.AreLocal(hostNames(hosts))
 		if a != nil && a.Self != "" {
@@ -54,19 +54,12 @@ func adopt(program string) int {
 	j.apps = []plan.App{{N: 1, File: program, Argv: []string{program}, Env: plan.PassedOn(os.Environ())}}
 	h := j.hosts[0]
 	h.node, h.ready, h.reached = j.agent, true, true
-	j.agent.take(&plan.Share{ID: j.id, Secret: j.secret, Fabric: j.fabric, Where: j.where, Hosts: []string{h.name}, Listen: boot.Loopback,
+	j.agent.Take(&plan.Share{ID: j.id, Secret: j.secret, Fabric: j.fabric, Where: j.where, Hosts: []string{h.name}, Listen: boot.Loopback,
 		Apps: j.apps, Universe: j.universe()})
-	p := j.agent.procs[0]
-	j.agent.memory.Notes().Started(0, os.Getppid())
-	j.agent.running, p.session = 1, j.agent.server.Session(0, link)
 	signals := notifySignals()
-	go func() {
-		p.session.Serve()
-		p.session.Close()
-		j.post(j.orphaned)
-	}()
+	j.agent.Adopt(os.Getppid(), link, j.orphaned)
 	j.loop(signals)
-	j.agent.sweep()
+	j.agent.Sweep()
 	j.report()
 	return j.status
 }
@@ -74,9 +67,8 @@ func adopt(program string) int {
 // orphaned is called when the program that has started the launcher has ended, or has closed the link. What
 // it has spawned gets leftoverTimeout to end by itself, if the program has called Finalize.
 func (j *job) orphaned() {
-	r, p := j.ranks[0], j.agent.procs[0]
-	p.ended, r.ended, r.linkDone, r.judged = true, true, true, true
-	j.agent.running--
+	r := j.ranks[0]
+	r.ended, r.linkDone, r.judged = true, true, true
 	j.running--
 	j.drain()
 	if !r.finalized {

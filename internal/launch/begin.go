@@ -109,7 +109,7 @@ func (j *job) stay(h *host, s *plan.Share) error {
 		}
 	}
 	h.node, h.ready, h.reached = j.agent, true, true
-	j.agent.take(s)
+	j.agent.Take(s)
 	return nil
 }
 
@@ -201,7 +201,7 @@ func (j *job) reach() error {
 
 // listen chooses the address on which the ranks of this host listen, when it is known how
 // this host reaches the others.
-func (j *job) listen(here *host) (err error) {
+func (j *job) listen(here *host) error {
 	var peers []string
 	sshd := ""
 	for _, h := range j.hosts {
@@ -213,11 +213,12 @@ func (j *job) listen(here *host) (err error) {
 			peers = append(peers, addr)
 		}
 	}
-	j.agent.share.Listen, err = reach.ListenAddress(j.spec.Iface, sshd, false, peers)
+	addr, err := reach.ListenAddress(j.spec.Iface, sshd, false, peers)
 	if err != nil {
 		return err
 	}
-	j.probe, err = reach.OpenProbe(j.agent.share.Listen, j.spec.Ports)
+	j.agent.ListenOn(addr)
+	j.probe, err = reach.OpenProbe(addr, j.spec.Ports)
 	if err == nil {
 		here.addr = j.probe.Addr
 	}
@@ -271,7 +272,7 @@ func (j *job) begin() error {
 	if j.several() {
 		j.verbosely("job %s: %s on %s, fabric %s", j.id, wording.Count(len(j.ranks), "rank"), wording.Count(len(j.hosts), "host"), j.fabric)
 	} else {
-		j.verbosely("job %s: %s on %s, %s, fabric %s", j.id, wording.Count(len(j.ranks), "rank"), j.hosts[0].name, wording.Count(j.agent.cores, "core"), j.fabric)
+		j.verbosely("job %s: %s on %s, %s, fabric %s", j.id, wording.Count(len(j.ranks), "rank"), j.hosts[0].name, wording.Count(j.agent.Cores(), "core"), j.fabric)
 	}
 	if j.why != "" {
 		j.verbosely("%s", j.why)
@@ -284,7 +285,7 @@ func (j *job) begin() error {
 		if h == j.ranks[j.spec.Reader].host {
 			in = input
 		}
-		if err := h.node.start(in); err != nil {
+		if err := h.node.Start(in); err != nil {
 			return fmt.Errorf("%s: %w", h.name, err)
 		}
 	}

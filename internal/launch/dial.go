@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/halo-mpi/halo/internal/launch/agent"
 	"github.com/halo-mpi/halo/internal/launch/exit"
 	"github.com/halo-mpi/halo/internal/launch/plan"
 	"github.com/halo-mpi/halo/internal/launch/reach"
@@ -113,20 +114,17 @@ func (r *remote) dial() error {
 		return err
 	}
 	defer errs.Close()
-	c := &child{file: j.starter.File, argv: j.starter.Line(r.host.name, r.path),
-		env: append(j.starter.Environ(os.Environ()), plan.EnvJob+"="+j.mark), files: []*os.File{theirs, theirs, errs}}
+	c := &agent.Child{File: j.starter.File, Argv: j.starter.Line(r.host.name, r.path),
+		Env: append(j.starter.Environ(os.Environ()), plan.EnvJob+"="+j.mark), Files: []*os.File{theirs, theirs, errs}}
 	a := &attempt{link: reach.PlainLink{Link: link}, said: &reach.Tail{}}
-	j.agent.spawner.do(func() { a.pid, err = j.agent.spawner.start(c) })
+	a.pid, err = j.agent.StartOther(c, func(s syscall.WaitStatus) {
+		a.status = &s
+		r.ended(a)
+	})
 	if err != nil {
 		link.Close()
 		mine.Close()
 		return fmt.Errorf("starting %s: %w", j.starter.File, err)
-	}
-	j.agent.warden.started(a.pid)
-	j.agent.others[a.pid] = func(s syscall.WaitStatus) {
-		j.agent.warden.ended(a.pid)
-		a.status = &s
-		r.ended(a)
 	}
 	r.attempt, r.out, r.dialling = a, talk.NewOutbox(a.link), true
 	j.dialling++

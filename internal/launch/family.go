@@ -119,8 +119,8 @@ func (f *family) room(h plan.HostSlots) int {
 		return h.Slots
 	}
 	n := f.busy(h.Host, nil)
-	if a := f.first().agent; a.children != nil && h.Host == hostName() {
-		n = max(n, a.cores)
+	if h.Host == hostName() {
+		n = max(n, f.first().agent.Cores())
 	}
 	return n
 }
@@ -208,7 +208,7 @@ func (j *job) stop(reason string) {
 	}
 	for _, h := range j.hosts {
 		if !h.gone() {
-			h.node.tell(reason)
+			h.node.Tell(reason)
 		}
 	}
 	j.forward(syscall.SIGTERM)

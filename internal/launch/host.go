@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/halo-mpi/halo/internal/boot"
+	"github.com/halo-mpi/halo/internal/launch/agent"
 	"github.com/halo-mpi/halo/internal/launch/exit"
 	"github.com/halo-mpi/halo/internal/launch/talk"
 	"github.com/halo-mpi/halo/internal/launch/wording"
@@ -33,15 +34,15 @@ type host struct {
 // A node carries out the launcher's requests on one host: the agent inside the launcher, or
 // a remote one. No method blocks.
 type node interface {
-	start(input *os.File) error // input: what a rank reads, nil if that is elsewhere
-	signal(s syscall.Signal)
-	tell(reason string) // ranks that the job has ended
-	deliver(table []byte)
-	noExchange(rank int)
-	found(rank, of int, value []byte, why string) // what another rank has published; why: it will not
-	named(rank int, a nameAnswer)
-	spawned(rank int, number uint32, s *boot.Spawned) // an answer to spawn
-	finish()                                          // no rank is left: end the processes that ranks have left
+	Start(input *os.File) error // input: what a rank reads, nil if that is elsewhere
+	Signal(s syscall.Signal)
+	Tell(reason string) // ranks that the job has ended
+	Deliver(table []byte)
+	NoExchange(rank int)
+	Found(rank, of int, value []byte, why string) // what another rank has published; why: it will not
+	Named(rank int, a agent.NameAnswer)
+	Spawned(rank int, number uint32, s *boot.Spawned) // an answer to spawn
+	Finish()                                          // no rank is left: end the processes that ranks have left
 }
 
 // String names the host and its ranks.

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/halo-mpi/halo/internal/launch/agent"
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
@@ -19,7 +20,7 @@ import (
 // A spawned job has none, so that its rank 0 reads nothing.
 func inputFor(stdin *os.File) (forRank *os.File, start func(), err error) {
 	if stdin == nil {
-		null, err := noInput()
+		null, err := agent.NoInput()
 		return null, func() {}, err
 	}
 	if !sys.Terminal(stdin) {

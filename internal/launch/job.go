@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/halo-mpi/halo/internal/boot"
+	"github.com/halo-mpi/halo/internal/launch/agent"
 	"github.com/halo-mpi/halo/internal/launch/exit"
 	"github.com/halo-mpi/halo/internal/launch/plan"
 	"github.com/halo-mpi/halo/internal/launch/program"
@@ -28,11 +29,7 @@ const (
 	// continue to write output after the last rank has ended without error.
 	leftoverTimeout = time.Second
 	// finishTimeout bounds the wait for agents that clean up on other hosts.
-	finishTimeout = sweepTimeout + 2*time.Second
-	// sweepDelay is the time between two searches for processes that are left.
-	sweepDelay = 5 * time.Millisecond
-	// sweepTimeout bounds the wait for killed processes, which may hang in the kernel.
-	sweepTimeout = 2 * time.Second
+	finishTimeout = agent.SweepTimeout + 2*time.Second
 )
 
 // A job is the launcher's state while its ranks live.
@@ -63,7 +60,7 @@ type job struct {
 	where  []int32 // by rank: index into hosts
 	ranks  []*rank
 	apps   []plan.App
-	agent  *agent       // of this host, even if no rank runs here
+	agent  *agent.Agent // of this host, even if no rank runs here
 	probe  *reach.Probe // while hosts try to reach each other
 	stdin  *os.File     // what rank 0 reads
 
@@ -94,7 +91,7 @@ func (j *job) several() bool {
 
 // loop runs the family of the job until all ranks and their output have ended.
 func (j *job) loop(signals <-chan os.Signal) {
-	children := childSignals(signal.Notify)
+	children := agent.ChildSignals(signal.Notify)
 	if j.spec.Timeout > 0 {
 		defer time.AfterFunc(j.spec.Timeout, func() { j.post(j.timeout) }).Stop()
 	}
@@ -110,7 +107,7 @@ func (j *job) loop(signals <-chan os.Signal) {
 		case f := <-j.events:
 			f()
 		case <-children:
-			j.agent.reap()
+			j.agent.Reap()
 		case s := <-signals:
 			j.signal(s.(syscall.Signal))
 		case <-beats:
@@ -160,8 +157,8 @@ func (j *job) allJudged() bool {
 
 // The job is the reporter of its agents.
 
-// started is called by the agent of this host when it has started a rank.
-func (j *job) started(rank, pid int, cpus []int, pipes [2]*os.File) {
+// Started is called by the agent of this host when it has started a rank.
+func (j *job) Started(rank, pid int, cpus []int, pipes [2]*os.File) {
 	r := j.ranks[rank]
 	for i, p := range pipes {
 		j.carry(r, i, p)
@@ -196,8 +193,8 @@ func (j *job) isRunning(r *rank, pid int, cpus []int) {
 	j.verbosely("rank %d: pid %d on %s: %s", r.index, pid, on, j.appOf(r.index).File)
 }
 
-// failed is called when a rank, and those of its host after it, could not be started.
-func (j *job) failed(rank int, why string) {
+// Failed is called when a rank, and those of its host after it, could not be started.
+func (j *job) Failed(rank int, why string) {
 	h := j.ranks[rank].host
 	if j.several() {
 		why = h.name + ": " + why
@@ -214,8 +211,8 @@ func (j *job) failed(rank int, why string) {
 	}
 }
 
-// joined is called when a rank has called Init, or opened a session.
-func (j *job) joined(rank int, how talk.Joining) {
+// Joined is called when a rank has called Init, or opened a session.
+func (j *job) Joined(rank int, how talk.Joining) {
 	r := j.ranks[rank]
 	r.joined, r.Joining = true, how
 	if j.mixed(r) {
@@ -226,14 +223,14 @@ func (j *job) joined(rank int, how talk.Joining) {
 	}
 }
 
-// init is called when a rank that has opened a session before calls Init.
-func (j *job) init(rank int) { j.hello(j.ranks[rank]) }
+// Init is called when a rank that has opened a session before calls Init.
+func (j *job) Init(rank int) { j.hello(j.ranks[rank]) }
 
-// inUse is called when a rank uses MPI again, or may end from now on.
-func (j *job) inUse(rank int, used bool) { j.ranks[rank].finalized = !used }
+// InUse is called when a rank uses MPI again, or may end from now on.
+func (j *job) InUse(rank int, used bool) { j.ranks[rank].finalized = !used }
 
-// exchanged is called by the agent of this host when all its ranks are in an Exchange.
-func (j *job) exchanged(values [][]byte) {
+// Exchanged is called by the agent of this host when all its ranks are in an Exchange.
+func (j *job) Exchanged(values [][]byte) {
 	for _, h := range j.hosts {
 		if h.remote == nil {
 			j.gather(h, values)
@@ -259,13 +256,13 @@ func (j *job) gather(h *host, values [][]byte) {
 	table := boot.EncodeTable(all)
 	for _, h := range j.hosts {
 		h.values = nil
-		h.node.deliver(table)
+		h.node.Deliver(table)
 	}
 }
 
-// finalized is called when a rank may end from now on. Other hosts are told of the first one, with which
+// Finalized is called when a rank may end from now on. Other hosts are told of the first one, with which
 // Exchanges cease to complete.
-func (j *job) finalized(rank int) {
+func (j *job) Finalized(rank int) {
 	r := j.ranks[rank]
 	r.finalized = true
 	if j.leaving && !planted.FinalizedAgain {
@@ -274,14 +271,14 @@ func (j *job) finalized(rank int) {
 	j.leaving = true
 	for _, h := range j.hosts {
 		if h != r.host {
-			h.node.noExchange(rank)
+			h.node.NoExchange(rank)
 		}
 	}
 }
 
-// ended is called when the process of a rank was reaped. The agent reports killed processes
+// Ended is called when the process of a rank was reaped. The agent reports killed processes
 // first, since others may exit because of them.
-func (j *job) ended(rank int, status syscall.WaitStatus, note string) {
+func (j *job) Ended(rank int, status syscall.WaitStatus, note string) {
 	r := j.ranks[rank]
 	if r.ended {
 		return
@@ -299,9 +296,9 @@ func (j *job) ended(rank int, status syscall.WaitStatus, note string) {
 	}
 }
 
-// linkEnded is called when the link of a rank has ended, and perhaps again when its process has: a decision
+// LinkEnded is called when the link of a rank has ended, and perhaps again when its process has: a decision
 // that is deferred then stays so.
-func (j *job) linkEnded(rank int, err error) {
+func (j *job) LinkEnded(rank int, err error) {
 	r := j.ranks[rank]
 	if r.linkDone && err == nil {
 		return
@@ -332,7 +329,7 @@ func (j *job) finish() {
 	j.finishing = true
 	for _, h := range j.hosts {
 		if h.node != nil && (!h.over() || h.remote == nil) {
-			h.node.finish()
+			h.node.Finish()
 		}
 		for _, r := range h.ranks {
 			for _, s := range r.streams {
@@ -354,7 +351,7 @@ func (j *job) forward(s syscall.Signal) {
 	}
 	for _, h := range j.hosts {
 		if !h.gone() {
-			h.node.signal(s)
+			h.node.Signal(s)
 		}
 	}
 }

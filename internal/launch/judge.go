@@ -83,7 +83,7 @@ func (j *job) failureDue(r *rank) bool {
 			return true // until a heartbeat comes, or the host is lost
 		}
 	}
-	return r.waited < maxDeferrals && j.agent.dying()
+	return r.waited < maxDeferrals && j.agent.Dying()
 }
 
 // maxDeferrals bounds how often a decision is deferred for a process that does not finish
@@ -173,8 +173,8 @@ func (j *job) linkFailed(r *rank, err error) {
 	time.AfterFunc(grace, func() { j.post(func() { j.end(r.faultStatus, "%s", r.fault) }) })
 }
 
-// aborted is called when a rank aborts the job.
-func (j *job) aborted(rank, code int, reason string) {
+// Aborted is called when a rank aborts the job.
+func (j *job) Aborted(rank, code int, reason string) {
 	r := j.ranks[rank]
 	r.fault, r.faultStatus = boot.AbortText(j.name(r), wording.Calls("Abort", r.InC), code, reason), boot.ExitStatus(code)
 	// The rank may abort because it has found another failed rank before the launcher did:

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/halo-mpi/halo/internal/launch/agent"
 )
 
 // Promise F4 of security.md, which run.wait checks after every run: no process, segment, socket or
@@ -119,7 +121,7 @@ func noWarden(t *testing.T) {
 		for _, file := range lines {
 			text, _ := os.ReadFile(file)
 			exe, _ := os.Readlink(filepath.Join(filepath.Dir(file), "exe"))
-			if strings.HasPrefix(string(text), wardenName+"\x00") && exe == haloPath {
+			if strings.HasPrefix(string(text), agent.WardenName+"\x00") && exe == haloPath {
 				left = append(left, file)
 			}
 		}

@@ -79,8 +79,8 @@ func (j *job) alive() string {
 				continue
 			}
 			list = append(list, r.index)
-			if h.remote == nil && call == "" && j.agent.memory != nil {
-				call = j.agent.memory.Notes().Last(r.index)
+			if h.remote == nil && call == "" && j.agent.Notes() != nil {
+				call = j.agent.Notes().Last(r.index)
 				if call != "" {
 					call = fmt.Sprintf(" (rank %d in %s)", r.index, call)
 				}

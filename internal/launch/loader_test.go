@@ -3,6 +3,8 @@
 package launch
 
 import (
+	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/halo-mpi/halo/internal/launch/program"
 )
 
 // compile compiles C source to a program, or to a library if the name contains ".so".
@@ -106,10 +110,13 @@ int main(int n, char **v) { return !dlopen(v[1], RTLD_NOW) || pause(); }`, "-ldl
 	// A process that another launcher has started belongs to that launcher's world.
 	r, h := start("sh", "-c", "PMI_FD=9 "+loads+" "+dir+"/libmpi.so.40; exit")
 	for _, pid := range r.processesOf(loads, 2) {
-		for end := time.Now().Add(hangs); mapped(pid) == "" && time.Now().Before(end); time.Sleep(time.Millisecond) {
+		for end := time.Now().Add(hangs); time.Now().Before(end); time.Sleep(time.Millisecond) {
+			if maps, _ := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid)); bytes.Contains(maps, []byte("/libmpi.so.40")) {
+				break
+			}
 		}
 	}
-	if lib := mappedMPI(r.cmd.Process.Pid); lib != "" {
+	if lib := program.MappedMPI(r.cmd.Process.Pid); lib != "" {
 		t.Errorf("%s in the job of another launcher", lib)
 	}
 	r.cmd.Process.Signal(syscall.SIGTERM)

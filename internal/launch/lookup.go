@@ -4,16 +4,16 @@ package launch
 
 import "fmt"
 
-// published is called with the value by which other ranks reach a rank that has opened a session.
-func (j *job) published(rank int, value []byte) {
+// Published is called with the value by which other ranks reach a rank that has opened a session.
+func (j *job) Published(rank int, value []byte) {
 	r := j.ranks[rank]
 	r.published, r.value = true, value
 	j.answerAll(r)
 }
 
-// lookup is called when a rank wants the value of another one. It is answered when that has
+// Lookup is called when a rank wants the value of another one. It is answered when that has
 // published it, or has ended.
-func (j *job) lookup(rank, of int) {
+func (j *job) Lookup(rank, of int) {
 	if of < 0 || of >= len(j.ranks) {
 		j.found(rank, of, nil, fmt.Sprintf("there is no rank %d in a job of %d", of, len(j.ranks)))
 		return
@@ -40,6 +40,6 @@ func (j *job) answerAll(r *rank) {
 // found tells a rank what another one has published, or why that has not.
 func (j *job) found(rank, of int, value []byte, why string) {
 	if h := j.ranks[rank].host; !h.gone() {
-		h.node.found(rank, of, value, why)
+		h.node.Found(rank, of, value, why)
 	}
 }

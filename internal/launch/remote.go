@@ -15,6 +15,7 @@ import (
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/boot/pmi1"
 	"github.com/halo-mpi/halo/internal/frame"
+	"github.com/halo-mpi/halo/internal/launch/agent"
 	"github.com/halo-mpi/halo/internal/launch/exit"
 	"github.com/halo-mpi/halo/internal/launch/plan"
 	"github.com/halo-mpi/halo/internal/launch/ps"
@@ -170,35 +171,35 @@ func (r *remote) report(kind uint8, rank int, b *frame.Body) {
 		}
 		j.isRunning(j.ranks[rank], pid, cpus)
 	case talk.KindFailed:
-		j.failed(rank, wording.Printable(string(b.Left)))
+		j.Failed(rank, wording.Printable(string(b.Left)))
 	case talk.KindJoined:
-		j.joined(rank, talk.DecodeJoining(int(b.U32())))
+		j.Joined(rank, talk.DecodeJoining(int(b.U32())))
 	case talk.KindInit:
-		j.init(rank)
+		j.Init(rank)
 	case talk.KindInUse:
-		j.inUse(rank, b.U32() != 0)
+		j.InUse(rank, b.U32() != 0)
 	case talk.KindPublished:
-		j.published(rank, b.Left)
+		j.Published(rank, b.Left)
 	case talk.KindLookup:
-		j.lookup(rank, int(int32(b.U32())))
+		j.Lookup(rank, int(int32(b.U32())))
 	case talk.KindSpawn:
 		if number, _, err := boot.DecodeSpawn(b.Left); err == nil {
-			j.spawn(rank, number, b.Left)
+			j.Spawn(rank, number, b.Left)
 		} else {
 			b.Bad = true
 		}
 	case talk.KindGiveUp:
-		j.giveUp(rank, b.U32())
+		j.GiveUp(rank, b.U32())
 	case talk.KindName:
 		q := pmi1.NameRequest{Verb: pmi1.NameVerb(b.U8()), Service: b.Text(), Port: b.Text()}
 		if !b.Bad {
-			j.service(rank, q)
+			j.Service(rank, q)
 		}
 	case talk.KindFinalized:
-		j.finalized(rank)
+		j.Finalized(rank)
 	case talk.KindAborted:
 		code := int(int32(b.U32()))
-		j.aborted(rank, code, string(b.Left))
+		j.Aborted(rank, code, string(b.Left))
 	case talk.KindLinkEnded:
 		var err error
 		switch how, text := b.U32(), wording.Printable(string(b.Left)); how {
@@ -207,13 +208,13 @@ func (r *remote) report(kind uint8, rank int, b *frame.Body) {
 		case talk.LinkVersion:
 			err = refusal(text)
 		}
-		j.linkEnded(rank, err)
+		j.LinkEnded(rank, err)
 	case talk.KindOther:
 		runs := b.U32() != 0
-		j.other(rank, wording.Printable(string(b.Left)), runs)
+		j.Other(rank, wording.Printable(string(b.Left)), runs)
 	case talk.KindEnded:
 		status := syscall.WaitStatus(b.U32())
-		j.ended(rank, status, wording.Printable(string(b.Left)))
+		j.Ended(rank, status, wording.Printable(string(b.Left)))
 	case talk.KindOutput:
 		if f := r.feeds[talk.Stream{Rank: rank, Which: int(b.U8())}]; f == nil || f.Add(b.Left) != nil {
 			b.Bad = true
@@ -314,7 +315,7 @@ func (r *remote) finished() {
 
 // The methods below make remote the node of its host.
 
-func (r *remote) start(input *os.File) error {
+func (r *remote) Start(input *os.File) error {
 	for _, k := range r.host.ranks {
 		for which := range k.streams {
 			f := talk.NewFeed(func(n int) {
@@ -334,7 +335,7 @@ func (r *remote) start(input *os.File) error {
 	return nil
 }
 
-func (r *remote) signal(s syscall.Signal) {
+func (r *remote) Signal(s syscall.Signal) {
 	r.out.Send(frame.New(talk.KindSignal).U32(uint32(s)).Bytes())
 }
 
@@ -355,26 +356,26 @@ func (r *remote) table() func() string {
 	}
 }
 
-func (r *remote) tell(reason string) { r.out.Send(talk.Frame(talk.KindOver, reason)) }
+func (r *remote) Tell(reason string) { r.out.Send(talk.Frame(talk.KindOver, reason)) }
 
-func (r *remote) deliver(table []byte) { r.out.Send(frame.New(talk.KindTable).Raw(table).Bytes()) }
+func (r *remote) Deliver(table []byte) { r.out.Send(frame.New(talk.KindTable).Raw(table).Bytes()) }
 
-func (r *remote) found(rank, of int, value []byte, why string) {
+func (r *remote) Found(rank, of int, value []byte, why string) {
 	r.out.Send(frame.New(talk.KindFound).U32(uint32(rank)).U32(uint32(of)).Text(why).Raw(value).Bytes())
 }
 
-func (r *remote) named(rank int, a nameAnswer) {
-	r.out.Send(frame.New(talk.KindNamed).U32(uint32(rank)).Text(a.why).Raw([]byte(a.port)).Bytes())
+func (r *remote) Named(rank int, a agent.NameAnswer) {
+	r.out.Send(frame.New(talk.KindNamed).U32(uint32(rank)).Text(a.Why).Raw([]byte(a.Port)).Bytes())
 }
 
-func (r *remote) spawned(rank int, number uint32, s *boot.Spawned) {
+func (r *remote) Spawned(rank int, number uint32, s *boot.Spawned) {
 	r.out.Send(s.Encode(frame.New(talk.KindSpawned).U32(uint32(rank)).U32(number)).Bytes())
 }
 
-func (r *remote) noExchange(rank int) { r.out.Send(talk.Frame(talk.KindNoExchange, "", rank)) }
+func (r *remote) NoExchange(rank int) { r.out.Send(talk.Frame(talk.KindNoExchange, "", rank)) }
 
-// finish sends Finish, unless the agent has not received a plan.
-func (r *remote) finish() {
+// Finish sends Finish, unless the agent has not received a plan.
+func (r *remote) Finish() {
 	if !r.greeted {
 		r.finished()
 		return

@@ -14,16 +14,16 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/halo-mpi/halo/internal/launch/agent"
 	"github.com/halo-mpi/halo/internal/launch/exit"
 	"github.com/halo-mpi/halo/internal/launch/plan"
 	"github.com/halo-mpi/halo/internal/launch/program"
 	"github.com/halo-mpi/halo/internal/launch/reach"
-	"github.com/halo-mpi/halo/internal/sys"
 )
 
 // Run runs a job to its end and returns the launcher's exit status.
 func Run(spec *plan.Spec) int {
-	keepThreads(threadsOfLauncher)
+	agent.KeepThreads(agent.ThreadsOfLauncher)
 	stdin, stdout, stderr := spec.Stdin, spec.Stdout, spec.Stderr
 	if stdin == nil {
 		stdin = os.Stdin
@@ -50,39 +50,17 @@ func Run(spec *plan.Spec) int {
 	return exit.Launcher
 }
 
-// defaultFabric is the best fabric of this host, and the reason if shared memory was expected
-// and does not work.
-func defaultFabric() (name, why string) {
-	if runtime.GOOS != "linux" {
-		return "tcp", ""
-	}
-	if err := sharedMemory(); err != nil {
-		return "tcp", fmt.Sprintf("the ranks use tcp: %v", err)
-	}
-	return "shm", ""
-}
-
-// sharedMemory is the error that prevents processes of this host from sharing memory, nil if
-// they can. A seccomp filter may deny it.
-func sharedMemory() error {
-	f, err := sys.Memfd("halo-probe", 0)
-	if err != nil {
-		return fmt.Errorf("this host has no shared memory for -fabric shm: %w (a seccomp filter of the container may deny it); -fabric tcp does without", err)
-	}
-	return f.Close()
-}
-
 func newJob(spec *plan.Spec, stdout, stderr *os.File) (*job, error) {
 	j := &job{family: &family{events: make(chan func(), 64)}, spec: spec, fabric: spec.Fabric,
 		id: fmt.Sprintf("%d-%s", os.Getpid(), strings.ToLower(rand.Text()))}
 	j.jobs = []*job{j}
 	switch {
 	case j.fabric == "":
-		j.fabric, j.why = defaultFabric()
+		j.fabric, j.why = agent.DefaultFabric()
 	case j.fabric == "shm" && runtime.GOOS != "linux":
 		return nil, fmt.Errorf("-fabric shm: not supported on %s, use -fabric tcp", runtime.GOOS)
 	case j.fabric == "shm":
-		if err := sharedMemory(); err != nil {
+		if err := agent.SharedMemory(); err != nil {
 			return nil, err
 		}
 	}
@@ -100,7 +78,7 @@ func newJob(spec *plan.Spec, stdout, stderr *os.File) (*job, error) {
 		return nil, err
 	}
 	rand.Read(j.secret[:])
-	j.agent = &agent{up: j, post: j.post}
+	j.agent = agent.New(j, j.post)
 	j.stdout, j.stderr = newSinks(spec, stdout, stderr, func(err error) { go j.post(func() { j.outputBroken(err) }) })
 	for _, w := range spec.Warnings {
 		fmt.Fprintf(stderr, "halo: %s\n", w)
@@ -220,10 +198,10 @@ func (j *job) run(stdin *os.File) error {
 		}
 		programs = append(programs, p)
 	}
-	if err := j.agent.open(j.mark); err != nil {
+	if err := j.agent.Open(j.mark); err != nil {
 		return err
 	}
-	defer j.agent.retire()
+	defer j.agent.Retire()
 	if dir, err := j.build(programs, signals); err != nil {
 		os.RemoveAll(dir)
 		return err
@@ -236,7 +214,7 @@ func (j *job) run(stdin *os.File) error {
 	j.stdin = stdin
 	if j.spec.NoStdin {
 		var err error
-		j.stdin, err = noInput()
+		j.stdin, err = agent.NoInput()
 		if err != nil {
 			return err
 		}
@@ -246,7 +224,7 @@ func (j *job) run(stdin *os.File) error {
 	}
 	j.advance()
 	j.loop(signals)
-	j.agent.sweep()
+	j.agent.Sweep()
 	j.report()
 	return nil
 }
@@ -261,7 +239,7 @@ func (j *job) build(programs []*program.Program, signals <-chan os.Signal) (dir 
 		return "", nil
 	}
 	dir = filepath.Join(os.TempDir(), "halo-"+j.id)
-	j.agent.warden.directory(dir)
+	j.agent.RemoveAtEnd(dir)
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return "", fmt.Errorf("cannot make a directory to build in: %w (TMPDIR names another place)", err)
 	}

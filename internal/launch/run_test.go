@@ -122,19 +122,21 @@ func TestBinding(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("binding is for Linux")
 	}
-	s := newSpawner()
-	defer s.close()
-	_, list, _ := strings.Cut(wording.Numbered("cpu", s.cpus), " ")
+	cpus, err := sys.AllowedCPUs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, list, _ := strings.Cut(wording.Numbered("cpu", cpus), " ")
 	all := "cpus " + strings.ReplaceAll(list, ", ", ",") // as the kernel writes it
 	halo(t, 0, "-n", "1", "rank", "affinity").quiet().printed(all)
-	halo(t, 0, "-n", "1", "-bind", "core", "rank", "affinity").quiet().printed(fmt.Sprint("cpus ", s.cpus[0]))
-	halo(t, 0, "-n", fmt.Sprint(2*len(s.cpus)), "-bind", "none", "rank", "0@affinity").quiet().printed(all)
+	halo(t, 0, "-n", "1", "-bind", "core", "rank", "affinity").quiet().printed(fmt.Sprint("cpus ", cpus[0]))
+	halo(t, 0, "-n", fmt.Sprint(2*len(cpus)), "-bind", "none", "rank", "0@affinity").quiet().printed(all)
 	var want []string
-	for _, cpu := range append(s.cpus, s.cpus...) {
+	for _, cpu := range append(cpus, cpus...) {
 		want = append(want, fmt.Sprint("cpus ", cpu))
 	}
 	halo(t, 0, "-n", fmt.Sprint(len(want)), "-bind", "core", "rank", "affinity").quiet().printed(want...)
-	halo(t, 0, "-n", fmt.Sprint(len(s.cpus)), "rank", "affinity").quiet().printed(want[:len(s.cpus)]...)
+	halo(t, 0, "-n", fmt.Sprint(len(cpus)), "rank", "affinity").quiet().printed(want[:len(cpus)]...)
 }
 
 func TestVerboseNamesEveryRank(t *testing.T) {

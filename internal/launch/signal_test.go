@@ -127,25 +127,6 @@ func TestStopActionsOfRanks(t *testing.T) {
 	r.wait(143)
 }
 
-// A child may end while the launcher registers for SIGCHLD.
-func TestChildThatEndsWhileTheLauncherBeginsToListen(t *testing.T) {
-	heard := make(chan bool)
-	go func() {
-		<-childSignals(func(c chan<- os.Signal, s ...os.Signal) {
-			select { // delivers without blocking, as signal.Notify does
-			case c <- s[0]:
-			default:
-			}
-		})
-		close(heard)
-	}()
-	select {
-	case <-heard:
-	case <-time.After(hangs):
-		t.Fatal("the launcher waits for itself")
-	}
-}
-
 // Promise F5: a launcher that SIGSTOP stops, which it cannot catch, may delay its ranks but loses
 // nothing.
 func TestF5_StoppedLauncherLosesNothing(t *testing.T) {

@@ -27,17 +27,6 @@ func notifySignals() <-chan os.Signal {
 	return c
 }
 
-// childSignals returns a channel that receives a value after children have ended.
-// Some may have ended already, so it contains one value from the start. That is
-// sent before notify, which is signal.Notify, is called: afterwards the channel may be full,
-// and the caller, which is also the receiver, would block forever.
-func childSignals(notify func(chan<- os.Signal, ...os.Signal)) <-chan os.Signal {
-	c := make(chan os.Signal, 1)
-	c <- syscall.SIGCHLD
-	notify(c, syscall.SIGCHLD)
-	return c
-}
-
 // stopTimeout bounds the time to send agents of other hosts the notice that the launcher is
 // being stopped.
 const stopTimeout = 100 * time.Millisecond
@@ -180,7 +169,7 @@ func (j *job) tables() []func() string {
 			case h.remote != nil:
 				tables = append(tables, h.remote.table())
 			default:
-				text := ps.Table(k.agent.memory.Notes())
+				text := ps.Table(k.agent.Notes())
 				tables = append(tables, func() string { return text })
 			}
 		}

@@ -37,8 +37,8 @@ type request struct {
 	timer  *time.Timer // of the timeout; nil: none
 }
 
-// spawn is called when a rank asks for a job.
-func (j *job) spawn(rank int, number uint32, body []byte) {
+// Spawn is called when a rank asks for a job.
+func (j *job) Spawn(rank int, number uint32, body []byte) {
 	if j.ends() {
 		return
 	}
@@ -65,7 +65,7 @@ func (j *job) spawn(rank int, number uint32, body []byte) {
 			Env: append(slices.Clone(j.appOf(rank).Env), b.Env...)})
 	}
 	c.spec = &spec
-	c.agent = j.agent.beside(c)
+	c.agent = j.agent.Beside(c)
 	j.jobs = append(j.jobs, c)
 	if what.Timeout > 0 {
 		c.asked.timer = time.AfterFunc(what.Timeout, func() {
@@ -75,16 +75,16 @@ func (j *job) spawn(rank int, number uint32, body []byte) {
 		})
 	}
 	c.builder = &program.Builder{Stderr: j.stderr.file, Mark: j.mark}
-	warden := j.agent.warden
+	atEnd := j.agent.RemoveAtEnd
 	go func() {
-		programs, err := c.find(what, warden)
+		programs, err := c.find(what, atEnd)
 		j.post(func() { c.start(programs, err) })
 	}()
 }
 
 // find finds the programs of the job, and the hosts that its blocks name. It does not change anything that
 // the loop uses.
-func (j *job) find(what *boot.Spawn, warden *wardenPipe) (programs []*program.Program, err error) {
+func (j *job) find(what *boot.Spawn, atEnd func(dir string)) (programs []*program.Program, err error) {
 	for i := range what.Blocks {
 		b, to := &what.Blocks[i], &j.spec.Blocks[i]
 		if b.Arch != "" && b.Arch != runtime.GOARCH {
@@ -113,7 +113,7 @@ func (j *job) find(what *boot.Spawn, warden *wardenPipe) (programs []*program.Pr
 		return programs, nil
 	}
 	j.builder.Dir = filepath.Join(os.TempDir(), "halo-"+j.id)
-	warden.directory(j.builder.Dir)
+	atEnd(j.builder.Dir)
 	if err := os.Mkdir(j.builder.Dir, 0o700); err != nil {
 		return nil, err
 	}
@@ -323,7 +323,7 @@ func (j *job) tellParent(q *request, s *boot.Spawned) { j.parent.reply(q.rank, q
 // reply answers a request of a rank.
 func (j *job) reply(rank int, number uint32, s *boot.Spawned) {
 	if r := j.ranks[rank]; !r.ended && !r.host.gone() {
-		r.host.node.spawned(rank, number, s)
+		r.host.node.Spawned(rank, number, s)
 	}
 }
 
@@ -336,8 +336,8 @@ func (j *job) depart(reason string) {
 	}
 }
 
-// giveUp is called when a rank no longer waits for a job.
-func (j *job) giveUp(rank int, number uint32) {
+// GiveUp is called when a rank no longer waits for a job.
+func (j *job) GiveUp(rank int, number uint32) {
 	for _, c := range j.jobs {
 		if q := c.asked; c.parent == j && q != nil && q.rank == rank && q.number == number {
 			c.end(0, "rank %d does not wait for it any longer", rank)
@@ -349,7 +349,7 @@ func (j *job) giveUp(rank int, number uint32) {
 // release lets go of a spawned job of which nothing is left.
 func (j *job) release() {
 	j.depart("all its processes have ended")
-	j.agent.leave()
+	j.agent.Leave()
 	if dir := j.builder.Dir; dir != "" {
 		os.RemoveAll(dir)
 	}

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/halo-mpi/halo/internal/launch/agent"
 	"github.com/halo-mpi/halo/internal/launch/plan"
 	"github.com/halo-mpi/halo/internal/launch/reach"
 	"github.com/halo-mpi/halo/internal/launch/talk"
@@ -87,23 +88,20 @@ func (j *job) startStep(s *step, said *reach.Tail, v *reach.Invitation, all []*r
 		return err
 	}
 	defer errs.Close()
-	c := &child{file: j.starter.File, argv: j.starter.Step(v.Names, all[0].path),
-		env: append(j.starter.Environ(os.Environ()), plan.EnvJob+"="+j.mark), files: []*os.File{in, errs, errs}}
-	j.agent.spawner.do(func() { s.pid, err = j.agent.spawner.start(c) })
-	if err != nil {
-		give.Close()
-		mine.Close()
-		return fmt.Errorf("starting %s: %w", j.starter.File, err)
-	}
-	j.agent.warden.started(s.pid)
-	j.agent.others[s.pid] = func(status syscall.WaitStatus) {
-		j.agent.warden.ended(s.pid)
+	c := &agent.Child{File: j.starter.File, Argv: j.starter.Step(v.Names, all[0].path),
+		Env: append(j.starter.Environ(os.Environ()), plan.EnvJob+"="+j.mark), Files: []*os.File{in, errs, errs}}
+	s.pid, err = j.agent.StartOther(c, func(status syscall.WaitStatus) {
 		s.over = true
 		for _, r := range all {
 			r.attempt.status = &status
 			r.attempt.closed = r.attempt.closed || r.attempt.link == nil
 			r.ended(r.attempt)
 		}
+	})
+	if err != nil {
+		give.Close()
+		mine.Close()
+		return fmt.Errorf("starting %s: %w", j.starter.File, err)
 	}
 	go func() {
 		give.Write(v.Encode())

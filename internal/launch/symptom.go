@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/halo-mpi/halo/internal/launch/agent"
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
@@ -83,7 +84,7 @@ func shortageOf(r *rank) string {
 	case s.symptom == noThread && r.host.remote != nil:
 		return "could not make a thread: see ulimit -u, ulimit -v and pids.max of its control group there"
 	case s.symptom == noThread:
-		return "could not make a thread: " + limitsOfThreads()
+		return "could not make a thread: " + agent.LimitsOfThreads()
 	case r.host.remote != nil:
 		return "did not get the address space that it needs: see ulimit -v there"
 	}
@@ -97,22 +98,4 @@ func limitOfAddresses() string {
 		return fmt.Sprintf("a process may have %d KiB (ulimit -v), Halo reserves some 2 GiB", n>>10)
 	}
 	return "Halo reserves some 2 GiB; what starts the program may allow less (ulimit -v), or memory is short"
-}
-
-// limitsOfThreads lists the limits of this process, which its children have, too.
-func limitsOfThreads() string {
-	var parts []string
-	if n, ok := sys.LimitOfGroup(); ok {
-		parts = append(parts, fmt.Sprintf("the control group allows %d processes and threads (pids.max)", n))
-	}
-	if n, ok := sys.LimitOfUser(); ok {
-		parts = append(parts, fmt.Sprintf("the user may have %d processes and threads (ulimit -u)", n))
-	}
-	if n, ok := sys.LimitOfAddresses(); ok {
-		parts = append(parts, fmt.Sprintf("the address space of a process is limited to %d KiB (ulimit -v), Halo reserves some 2 GiB", n>>10))
-	}
-	if parts == nil {
-		return "ulimit -u or ulimit -v may be narrower in what starts the program, or the system has no more threads"
-	}
-	return strings.Join(parts, "; ")
 }

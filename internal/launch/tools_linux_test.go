@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/halo-mpi/halo/internal/launch/agent"
 	"github.com/halo-mpi/halo/internal/launch/plan"
 )
 
@@ -20,8 +21,8 @@ type signalled struct {
 	signals []syscall.Signal
 }
 
-func (h *signalled) signal(s syscall.Signal) { h.signals = append(h.signals, s) }
-func (h *signalled) tell(string)             {}
+func (h *signalled) Signal(s syscall.Signal) { h.signals = append(h.signals, s) }
+func (h *signalled) Tell(string)             {}
 
 // BRD-05: signals that come at once are one; a later one is impatience.
 func TestBRD05_SignalsOfTools(t *testing.T) {
@@ -148,7 +149,7 @@ func wardenOf(launcher int) int {
 	for _, d := range dirs {
 		pid, _ := strconv.Atoi(filepath.Base(d))
 		line, _ := os.ReadFile(d + "/cmdline")
-		if parentOf(pid) == launcher && strings.HasPrefix(string(line), wardenName) {
+		if parentOf(pid) == launcher && strings.HasPrefix(string(line), agent.WardenName) {
 			return pid
 		}
 	}

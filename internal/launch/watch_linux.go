@@ -52,7 +52,7 @@ func (j *job) look(l *ps.Looker) *ps.JobState {
 		if h.remote != nil {
 			s = h.remote.look()
 		} else {
-			s, _ = l.Look(j.agent.memory.Notes())
+			s, _ = l.Look(j.agent.Notes())
 		}
 		switch {
 		case s == nil:

@@ -18,6 +18,7 @@ func layers() []layer {
 	return []layer{
 		{"programs", []string{"abi/...", "cmd/...", "deploy/...", "examples/...", "bench/...", "conformance/...", "internal/planted/find"}},
 		{"launcher", []string{"internal/launch"}},
+		{"agents of the launcher", []string{"internal/launch/agent"}},
 		{"parts of the launcher", []string{"internal/launch/program", "internal/launch/ps", "internal/launch/reach"}},
 		{"data of the launcher", []string{"internal/launch/exit", "internal/launch/plan", "internal/launch/talk", "internal/launch/wording"}},
 		{"test support of the API", []string{"mpi/mpitest", "mpi/histories"}},

@@ -16,6 +16,9 @@ const (
 	EnvLocalSize = "MPI_LOCALNRANKS"
 )
 
+// LinkFD is the descriptor of the link in a process, after stdin, stdout and stderr.
+const LinkFD = "3"
+
 // RankEnviron is the environment of the ranks: the variables of the launcher, except for
 // those that describe a process of another job (a launcher inside an allocation or
 // another job inherits them), and those of a block.

@@ -75,7 +75,7 @@ func LinkedMPI(file string) string {
 	return found
 }
 
-// SpeaksPMI reports whether a library of another MPI connects to this launcher: see pmi.go.
+// SpeaksPMI reports whether a library of another MPI connects to this launcher, by PMI-1.
 func SpeaksPMI(library string) bool { return strings.Contains(Maker(library), "MPICH") }
 
 // Maker is the MPI implementation that a library belongs to, "" if its name does not tell.

@@ -1,6 +1,6 @@
 //go:build unix
 
-package launch
+package agent
 
 import (
 	"errors"
@@ -22,22 +22,29 @@ import (
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
-// An agent runs the ranks of one host: it starts them, connects them, forwards signals,
+const (
+	// sweepDelay is the time between two searches for processes that are left.
+	sweepDelay = 5 * time.Millisecond
+	// SweepTimeout bounds the wait for killed processes, which may hang in the kernel.
+	SweepTimeout = 2 * time.Second
+)
+
+// An Agent runs the ranks of one host: it starts them, connects them, forwards signals,
 // reaps them, and leaves nothing behind. It makes no decisions about the job; it reports
 // events to the launcher.
 //
 // One agent is inside the launcher. On each other host a separate process contains one
-// (agentprocess.go), and the launcher exchanges frames with it (remote.go).
+// (agentProcess), and the launcher exchanges frames with it (package talk).
 //
 // One goroutine, the loop of the process that contains the agent, owns it. The loop
 // starts and reaps all processes and sends all signals, so that it never signals a
 // process id that the system has reused. Sessions of ranks post functions to the loop.
-type agent struct {
-	up        reporter
+type Agent struct {
+	up        Reporter
 	post      func(func())
-	*children // from open on
+	*children // from Open on
 
-	// From take on.
+	// From Take on.
 	share   *plan.Share
 	ranks   []int // of this host
 	procs   []*process
@@ -52,25 +59,25 @@ type agent struct {
 	unlinked func() // see afterLinks; nil before
 }
 
-// A reporter receives the events of an agent. The agent's loop calls all methods, which
+// A Reporter receives the events of an agent. The agent's loop calls all methods, which
 // do not block.
-type reporter interface {
-	started(rank, pid int, cpus []int, pipes [2]*os.File) // pipes: its stdout and stderr, to be read and closed
-	failed(rank int, why string)                          // the agent starts no rank after this one
-	joined(rank int, how talk.Joining)                    // has called Init, or opened a session
-	init(rank int)                                        // has called Init after it had opened a session
-	inUse(rank int, used bool)                            // uses MPI again, or may end from now on
-	published(rank int, value []byte)
-	lookup(rank, of int)       // wants what another rank has published
-	exchanged(values [][]byte) // all ranks of this host are in an Exchange
-	finalized(rank int)
-	aborted(rank, code int, reason string)
-	service(rank int, r pmi1.NameRequest)      // wants something of the name of a service; named answers
-	linkEnded(rank int, err error)             // all frames of the rank have been reported
-	other(rank int, library string, runs bool) // is a program of another MPI: see other.go; before ended
-	ended(rank int, status syscall.WaitStatus, note string)
-	spawn(rank int, number uint32, body []byte) // asks for a job: see boot.DecodeSpawn
-	giveUp(rank int, number uint32)             // no longer waits for that
+type Reporter interface {
+	Started(rank, pid int, cpus []int, pipes [2]*os.File) // pipes: its stdout and stderr, to be read and closed
+	Failed(rank int, why string)                          // the agent starts no rank after this one
+	Joined(rank int, how talk.Joining)                    // has called Init, or opened a session
+	Init(rank int)                                        // has called Init after it had opened a session
+	InUse(rank int, used bool)                            // uses MPI again, or may end from now on
+	Published(rank int, value []byte)
+	Lookup(rank, of int)       // wants what another rank has published
+	Exchanged(values [][]byte) // all ranks of this host are in an Exchange
+	Finalized(rank int)
+	Aborted(rank, code int, reason string)
+	Service(rank int, r pmi1.NameRequest)      // wants something of the name of a service; Named answers
+	LinkEnded(rank int, err error)             // all frames of the rank have been reported
+	Other(rank int, library string, runs bool) // is a program of another MPI, linked or mapped; before Ended
+	Ended(rank int, status syscall.WaitStatus, note string)
+	Spawn(rank int, number uint32, body []byte) // asks for a job: see boot.DecodeSpawn
+	GiveUp(rank int, number uint32)             // no longer waits for that
 }
 
 // A process is a rank as its agent sees it.
@@ -81,7 +88,7 @@ type process struct {
 	session *boot.Session
 	joined  bool
 	ended   bool
-	asking  chan<- nameAnswer // takes the answer to a request about a name
+	asking  chan<- NameAnswer // takes the answer to a request about a name
 	links   int               // sessions that have not ended
 
 	answered chan struct{} // closed when all answers to its requests for jobs are written; nil if there was none
@@ -94,10 +101,49 @@ func (p *process) alive() bool { return p.pid != 0 && !p.ended }
 // connected reports whether the process can be sent frames.
 func (p *process) connected() bool { return p.session != nil && !p.ended }
 
-// open prepares this process to start the ranks of job id on a host.
-func (a *agent) open(mark string) (err error) {
+// New makes an agent that reports to up. post has the loop of its process call a function.
+func New(up Reporter, post func(func())) *Agent { return &Agent{up: up, post: post} }
+
+// Cores is how many cores ranks of this host may use; 0 before Open.
+func (a *Agent) Cores() int {
+	if a.children == nil {
+		return 0
+	}
+	return a.cores
+}
+
+// Notes are the wait notes of the ranks; nil before Take.
+func (a *Agent) Notes() *segment.Notes {
+	if a.memory == nil {
+		return nil
+	}
+	return a.memory.Notes()
+}
+
+// ListenOn sets the address on which the ranks of this host listen.
+func (a *Agent) ListenOn(addr string) { a.share.Listen = addr }
+
+// Adopt serves a process that has started this one, as the only rank. It calls over when that has ended or has
+// closed its link.
+func (a *Agent) Adopt(pid int, link *sys.Link, over func()) {
+	p := a.procs[0]
+	a.memory.Notes().Started(0, pid)
+	a.running, p.session = 1, a.server.Session(0, link)
+	go func() {
+		p.session.Serve()
+		p.session.Close()
+		a.post(func() {
+			p.ended = true
+			a.running--
+			over()
+		})
+	}()
+}
+
+// Open prepares this process to start the ranks of job id on a host.
+func (a *Agent) Open(mark string) (err error) {
 	sys.Subreaper() // on systems without it, the warden ends orphans
-	a.children = &children{others: map[int]func(syscall.WaitStatus){}, mark: mark, spawner: newSpawner(), agents: []*agent{a}}
+	a.children = &children{others: map[int]func(syscall.WaitStatus){}, mark: mark, spawner: newSpawner(), agents: []*Agent{a}}
 	a.warden, err = startWarden(mark)
 	if err != nil {
 		a.spawner.close()
@@ -110,8 +156,8 @@ func (a *agent) open(mark string) (err error) {
 	return nil
 }
 
-// take accepts the agent's share of the job.
-func (a *agent) take(s *plan.Share) {
+// Take accepts the agent's share of the job.
+func (a *Agent) Take(s *plan.Share) {
 	a.share, a.ranks = s, s.Ranks()
 	a.memory = segment.New(s.Fabric == "shm", a.ranks, segment.NewNotes(&shmfmt.NotesHeader{Size: len(s.Where), Started: time.Now(),
 		Job: s.ID, Fabric: s.Fabric, Command: s.Command()}, a.ranks))
@@ -122,10 +168,10 @@ func (a *agent) take(s *plan.Share) {
 	}
 }
 
-// start starts the ranks, without waiting for any. The rank that reads the standard input, if it is
+// Start starts the ranks, without waiting for any. The rank that reads the standard input, if it is
 // one of them, reads input.
-func (a *agent) start(input *os.File) error {
-	null, err := noInput()
+func (a *Agent) Start(input *os.File) error {
+	null, err := NoInput()
 	if err != nil {
 		return err
 	}
@@ -144,7 +190,7 @@ func (a *agent) start(input *os.File) error {
 				from = input
 			}
 			if err := a.startOne(p, environ[p.app], where[i], from); err != nil {
-				a.up.failed(p.rank, cannotStart(p.rank, a.share.Apps[p.app].File, err))
+				a.up.Failed(p.rank, cannotStart(p.rank, a.share.Apps[p.app].File, err))
 				break
 			}
 		}
@@ -153,8 +199,8 @@ func (a *agent) start(input *os.File) error {
 	return nil
 }
 
-// noInput is an empty file, also on systems without /dev.
-func noInput() (*os.File, error) {
+// NoInput is an empty file, also on systems without /dev.
+func NoInput() (*os.File, error) {
 	if null, err := os.Open(os.DevNull); err == nil {
 		return null, nil
 	}
@@ -166,7 +212,7 @@ func noInput() (*os.File, error) {
 }
 
 // startOne starts a process, and the goroutines that serve it.
-func (a *agent) startOne(p *process, env []string, cpus []int, stdin *os.File) error {
+func (a *Agent) startOne(p *process, env []string, cpus []int, stdin *os.File) error {
 	link, theirs, err := sys.LinkPair()
 	if err != nil {
 		return err
@@ -191,14 +237,14 @@ func (a *agent) startOne(p *process, env []string, cpus []int, stdin *os.File) e
 	if err != nil {
 		inode = 0 // the program cannot tell whether it has the link
 	}
-	pid, err := a.spawner.start(&child{
-		file:  app.File,
-		argv:  app.Argv,
+	pid, err := a.spawner.start(&Child{
+		File:  app.File,
+		Argv:  app.Argv,
 		dir:   app.Dir,
 		cpus:  cpus,
-		files: []*os.File{stdin, theirEnds[0], theirEnds[1], theirs},
+		Files: []*os.File{stdin, theirEnds[0], theirEnds[1], theirs},
 		apart: len(a.ranks) <= a.ownCores(), // else ranks yield to each other, and the kernel yields only within a session
-		env:   append(env[:len(env):len(env)], a.environ(p, self, inode)...),
+		Env:   append(env[:len(env):len(env)], a.environ(p, self, inode)...),
 	})
 	if err != nil {
 		link.Close()
@@ -211,7 +257,7 @@ func (a *agent) startOne(p *process, env []string, cpus []int, stdin *os.File) e
 	a.memory.Notes().Started(p.rank, pid)
 	a.warden.started(pid)
 	p.session = a.server.Session(p.rank, link)
-	a.up.started(p.rank, pid, cpus, ends)
+	a.up.Started(p.rank, pid, cpus, ends)
 	a.serve(p, p.session)
 	return nil
 }
@@ -225,7 +271,7 @@ func cannotStart(rank int, file string, err error) string {
 func cause(err error) string {
 	switch {
 	case errors.Is(err, syscall.EAGAIN):
-		return ": too many processes and threads, " + limitsOfThreads()
+		return ": too many processes and threads, " + LimitsOfThreads()
 	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
 		return ": too many open files, see ulimit -Hn"
 	case errors.Is(err, syscall.ENOEXEC):
@@ -236,8 +282,8 @@ func cause(err error) string {
 	return ""
 }
 
-// signal sends s to all ranks and the processes that they have started.
-func (a *agent) signal(s syscall.Signal) {
+// Signal sends s to all ranks and the processes that they have started.
+func (a *Agent) Signal(s syscall.Signal) {
 	var groups []int
 	for _, p := range a.procs {
 		if p.alive() {
@@ -253,8 +299,8 @@ func (a *agent) signal(s syscall.Signal) {
 	}
 }
 
-// tell tells the ranks that the job has ended.
-func (a *agent) tell(reason string) {
+// Tell tells the ranks that the job has ended.
+func (a *Agent) Tell(reason string) {
 	a.server.Stop()
 	for _, p := range a.procs {
 		if p.joined && p.connected() {
@@ -263,11 +309,11 @@ func (a *agent) tell(reason string) {
 	}
 }
 
-// deliver ends an Exchange.
-func (a *agent) deliver(table []byte) { a.server.Deliver(table) }
+// Deliver ends an Exchange.
+func (a *Agent) Deliver(table []byte) { a.server.Deliver(table) }
 
-// found tells a rank what another one has published.
-func (a *agent) found(rank, of int, value []byte, why string) {
+// Found tells a rank what another one has published.
+func (a *Agent) Found(rank, of int, value []byte, why string) {
 	for _, p := range a.procs {
 		if p.rank == rank && p.connected() {
 			go p.session.Found(of, value, why)
@@ -275,11 +321,11 @@ func (a *agent) found(rank, of int, value []byte, why string) {
 	}
 }
 
-// noExchange makes every Exchange fail: rank, on another host, has finalized.
-func (a *agent) noExchange(rank int) { a.server.Finalized(rank) }
+// NoExchange makes every Exchange fail: rank, on another host, has finalized.
+func (a *Agent) NoExchange(rank int) { a.server.Finalized(rank) }
 
-// spawned answers the request of a rank for a job.
-func (a *agent) spawned(rank int, number uint32, s *boot.Spawned) {
+// Spawned answers the request of a rank for a job.
+func (a *Agent) Spawned(rank int, number uint32, s *boot.Spawned) {
 	for _, p := range a.procs {
 		if p.rank == rank && p.connected() {
 			p.tellSpawned(number, s)
@@ -304,22 +350,22 @@ func (p *process) tellSpawned(number uint32, s *boot.Spawned) {
 	}()
 }
 
-// finish cleans up when no rank is left. What ranks of this job have left is not told from what ranks of
+// Finish cleans up when no rank is left. What ranks of this job have left is not told from what ranks of
 // other jobs have left, so it is removed with the last of these jobs.
-func (a *agent) finish() {
+func (a *Agent) Finish() {
 	for _, b := range a.agents {
 		if b.running > 0 {
 			return
 		}
 	}
-	a.sweep()
+	a.Sweep()
 }
 
-// sweep kills the processes that ended ranks have left. It repeats this when this process
+// Sweep kills the processes that ended ranks have left. It repeats this when this process
 // becomes the parent of more of them. It does not kill wardens of launchers inside the
 // job, which end by themselves.
-func (a *agent) sweep() {
-	for end := time.Now().Add(sweepTimeout); time.Now().Before(end); time.Sleep(sweepDelay) {
+func (a *Agent) Sweep() {
+	for end := time.Now().Add(SweepTimeout); time.Now().Before(end); time.Sleep(sweepDelay) {
 		left := 0
 		for _, pid := range sys.Adopted() {
 			if pid == a.warden.pid || a.others[pid] != nil {
@@ -330,21 +376,21 @@ func (a *agent) sweep() {
 				syscall.Kill(pid, syscall.SIGKILL)
 			}
 		}
-		a.reap()
+		a.Reap()
 		if left == 0 {
 			break
 		}
 	}
 }
 
-// retire tells the warden to exit, and waits for it for a short time.
-func (a *agent) retire() {
+// Retire tells the warden to exit, and waits for it for a short time.
+func (a *Agent) Retire() {
 	a.warden.quit()
 	a.closeDoor()
 	for pid := range a.others { // ssh, and what it has started
 		syscall.Kill(-pid, syscall.SIGKILL)
 	}
-	for end := time.Now().Add(sweepTimeout); time.Now().Before(end); time.Sleep(time.Millisecond / 4) {
+	for end := time.Now().Add(SweepTimeout); time.Now().Before(end); time.Sleep(time.Millisecond / 4) {
 		if _, _, err := sys.WaitChild(false); err != nil {
 			break
 		}
@@ -355,33 +401,8 @@ func (a *agent) retire() {
 	}
 }
 
-// asHost is the boot.Host of the agent. Sessions of ranks call it concurrently with the loop.
-type asHost agent
-
-// Hello is called when rank has called Init, or opened a session.
-func (h *asHost) Hello(rank int, inC, world bool) (*boot.Job, error) {
-	a := (*agent)(h)
-	a.post(func() { a.hasJoined(rank, talk.Joining{InC: inC, World: world}) })
-	s := a.share
-	return &boot.Job{ID: s.ID, Rank: rank, Size: len(s.Where), Hosts: s.Hosts, Host: s.Where, Local: a.ranks,
-		Fabric: s.Fabric, Listen: s.Listen, Cores: a.ownCores(), Secret: s.Secret, AppNum: s.AppOf(rank), Blocks: s.Blocks(),
-		Universe: s.Universe, Parent: s.Parent}, nil
-}
-
-// Spawn is called when rank asks for a job.
-func (h *asHost) Spawn(rank int, number uint32, body []byte) {
-	a := (*agent)(h)
-	a.post(func() { a.up.spawn(rank, number, body) })
-}
-
-// GiveUp is called when rank no longer waits for a job.
-func (h *asHost) GiveUp(rank int, number uint32) {
-	a := (*agent)(h)
-	a.post(func() { a.up.giveUp(rank, number) })
-}
-
 // hasJoined notes that a rank has joined, and reports it.
-func (a *agent) hasJoined(rank int, how talk.Joining) {
+func (a *Agent) hasJoined(rank int, how talk.Joining) {
 	if how.InC {
 		a.memory.Notes().InC(rank)
 	}
@@ -393,58 +414,13 @@ func (a *agent) hasJoined(rank int, how talk.Joining) {
 		}
 	}
 	p.joined = true
-	a.up.joined(rank, how)
+	a.up.Joined(rank, how)
 }
 
 // ownCores is how many cores of this host the ranks of the job may use.
-func (a *agent) ownCores() int { return max(1, a.cores-a.share.Busy) }
+func (a *Agent) ownCores() int { return max(1, a.cores-a.share.Busy) }
 
 // process is the process of a rank of this host.
-func (a *agent) process(rank int) *process {
+func (a *Agent) process(rank int) *process {
 	return a.procs[slices.Index(a.ranks, rank)]
-}
-
-// Init is called when rank calls Init and has opened a session before.
-func (h *asHost) Init(rank int) {
-	a := (*agent)(h)
-	a.post(func() { a.up.init(rank) })
-}
-
-// InUse is called when rank uses MPI again, or may end from now on.
-func (h *asHost) InUse(rank int, used bool) {
-	a := (*agent)(h)
-	a.post(func() { a.up.inUse(rank, used) })
-}
-
-// Published is called with the value of rank.
-func (h *asHost) Published(rank int, value []byte) {
-	a := (*agent)(h)
-	a.post(func() { a.up.published(rank, value) })
-}
-
-// Lookup is called when rank wants the value of another process.
-func (h *asHost) Lookup(rank, of int) {
-	a := (*agent)(h)
-	a.post(func() { a.up.lookup(rank, of) })
-}
-
-// Segment returns shared memory.
-func (h *asHost) Segment(which int) (*os.File, error) { return h.memory.Segment(which) }
-
-// Exchanged is called with the values of all ranks of this host.
-func (h *asHost) Exchanged(values [][]byte) {
-	a := (*agent)(h)
-	a.post(func() { a.up.exchanged(values) })
-}
-
-// Finalized is called when rank may end from now on.
-func (h *asHost) Finalized(rank int) {
-	a := (*agent)(h)
-	a.post(func() { a.up.finalized(rank) })
-}
-
-// Aborted is called when rank aborts the job.
-func (h *asHost) Aborted(rank, code int, reason string) {
-	a := (*agent)(h)
-	a.post(func() { a.up.aborted(rank, code, reason) })
 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package launch
+package agent
 
 import (
 	"os"
@@ -49,24 +49,24 @@ func (s *spawner) do(f func()) {
 	<-done
 }
 
-// child describes a process to start.
-type child struct {
-	file  string
-	argv  []string
-	env   []string
+// Child describes a process to start.
+type Child struct {
+	File  string
+	Argv  []string
+	Env   []string
 	dir   string
 	cpus  []int
-	files []*os.File // descriptors 0, 1, ...
+	Files []*os.File // descriptors 0, 1, ...
 	apart bool       // in a session of its own, where that matters
 }
 
 // start starts c in a process group of its own. It must be called on the thread.
-func (s *spawner) start(c *child) (pid int, err error) {
-	attr := &syscall.ProcAttr{Dir: c.dir, Env: c.env, Sys: sys.OwnGroup()}
+func (s *spawner) start(c *Child) (pid int, err error) {
+	attr := &syscall.ProcAttr{Dir: c.dir, Env: c.Env, Sys: sys.OwnGroup()}
 	if c.apart && sys.SharesBySession() {
 		attr.Sys = &syscall.SysProcAttr{Setsid: true}
 	}
-	for _, f := range c.files {
+	for _, f := range c.Files {
 		attr.Files = append(attr.Files, f.Fd())
 	}
 	sys.DieWithParent(attr.Sys)
@@ -76,6 +76,6 @@ func (s *spawner) start(c *child) (pid int, err error) {
 		}
 		defer sys.BindThread(s.cpus)
 	}
-	pid, _, err = syscall.StartProcess(c.file, c.argv, attr)
+	pid, _, err = syscall.StartProcess(c.File, c.Argv, attr)
 	return pid, err
 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package launch
+package agent
 
 import (
 	"runtime"
@@ -10,18 +10,18 @@ import (
 )
 
 const (
-	// threadsOfLauncher is how many threads a launcher or an agent keeps for its goroutines. With
+	// ThreadsOfLauncher is how many threads a launcher or an agent keeps for its goroutines. With
 	// those of Go's runtime itself they are about as many as cmd/halo finds to be allowed before
 	// the runtime starts.
-	threadsOfLauncher = 5
+	ThreadsOfLauncher = 5
 	// threadsOfWarden is how many a warden keeps, which has GOMAXPROCS=1.
 	threadsOfWarden = 3
 )
 
-// keepThreads makes Go's runtime make n threads now, which it then keeps, if processes and threads
+// KeepThreads makes Go's runtime make n threads now, which it then keeps, if processes and threads
 // are limited. The runtime ends a process that cannot have another thread when it needs one, and
 // the ranks may use up what is allowed.
-func keepThreads(n int) {
+func KeepThreads(n int) {
 	_, group := sys.LimitOfGroup()
 	_, user := sys.LimitOfUser()
 	if !group && !user {

@@ -1,6 +1,6 @@
 //go:build unix
 
-package launch
+package agent
 
 import (
 	"fmt"
@@ -31,7 +31,7 @@ type door struct {
 }
 
 // closeDoor ends the second way.
-func (a *agent) closeDoor() {
+func (a *Agent) closeDoor() {
 	if a.door.listener != nil {
 		a.door.listener.Close()
 		a.door.listener = nil
@@ -40,7 +40,7 @@ func (a *agent) closeDoor() {
 
 // serve serves a link of a process until it ends. A process may have two: the one that it has inherited, and one
 // by the door. The end of the links is reported when there is none, and the process uses no other one any more.
-func (a *agent) serve(p *process, c *boot.Session) {
+func (a *Agent) serve(p *process, c *boot.Session) {
 	p.links++
 	go func() {
 		err := c.Serve()
@@ -50,10 +50,10 @@ func (a *agent) serve(p *process, c *boot.Session) {
 }
 
 // linkOver is called when a link has ended.
-func (a *agent) linkOver(p *process, err error) {
+func (a *Agent) linkOver(p *process, err error) {
 	p.links--
 	if err != nil || p.links == 0 && (p.joined || p.ended) { // otherwise it may come by the door, and reap reports the end
-		a.up.linkEnded(p.rank, err)
+		a.up.LinkEnded(p.rank, err)
 	}
 	if a.unlinked != nil && !a.serving() {
 		a.unlinked()
@@ -62,7 +62,7 @@ func (a *agent) linkOver(p *process, err error) {
 
 // afterLinks calls f when the links of processes that have ended are served, now or later. A busy machine may take
 // seconds for the frames that a process has sent last, and without them the launcher judges its end wrongly.
-func (a *agent) afterLinks(f func()) {
+func (a *Agent) afterLinks(f func()) {
 	if a.serving() {
 		a.unlinked = f
 	} else {
@@ -71,12 +71,12 @@ func (a *agent) afterLinks(f func()) {
 }
 
 // serving reports whether links of processes that have ended are still served.
-func (a *agent) serving() bool {
+func (a *Agent) serving() bool {
 	return slices.ContainsFunc(a.procs, func(p *process) bool { return p.ended && p.links > 0 })
 }
 
 // admit decides whether the process of a session may take the place of a rank, and gives it the place.
-func (a *agent) admit(rank int, c *boot.Session) error {
+func (a *Agent) admit(rank int, c *boot.Session) error {
 	p := a.process(rank)
 	switch {
 	case !p.alive():
@@ -93,7 +93,7 @@ func (a *agent) admit(rank int, c *boot.Session) error {
 
 // Join is called when the process of a session says by the door that it is rank.
 func (h *asHost) Join(rank int, _ bool, c *boot.Session) error {
-	a, answer := (*agent)(h), make(chan error, 1)
+	a, answer := (*Agent)(h), make(chan error, 1)
 	a.post(func() { answer <- a.admit(rank, c) })
 	return <-answer
 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package launch
+package agent
 
 import (
 	"bufio"
@@ -17,6 +17,9 @@ import (
 	"github.com/halo-mpi/halo/internal/launch/talk"
 	"github.com/halo-mpi/halo/internal/sys"
 )
+
+// WardenName is argv[0] of a warden, so that ps shows it.
+const WardenName = "halo-warden"
 
 // The warden is a process that outlives a launcher that was killed, and cleans up after it.
 // It sleeps on a pipe whose other end only the launcher has:
@@ -56,14 +59,14 @@ func startWarden(id string) (*wardenPipe, error) {
 	defer r.Close()
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil { // no /dev: the warden writes nothing, so any descriptor that blocks nobody is suitable
-		null, err = noInput()
+		null, err = NoInput()
 	}
 	if err != nil {
 		w.Close()
 		return nil, err
 	}
 	defer null.Close()
-	pid, _, err := syscall.StartProcess(self, []string{wardenName, id}, &syscall.ProcAttr{
+	pid, _, err := syscall.StartProcess(self, []string{WardenName, id}, &syscall.ProcAttr{
 		Dir: "/",
 		// Not the job's name. In tests GORACE makes the race detector exit without a delay.
 		Env:   []string{"GOMAXPROCS=1", "GORACE=" + os.Getenv("GORACE")},
@@ -102,15 +105,15 @@ func (w *wardenPipe) quit() {
 // isWarden reports whether a process is the warden of some launcher.
 func isWarden(pid int) bool {
 	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-	return err == nil && strings.HasPrefix(string(line), wardenName+"\x00")
+	return err == nil && strings.HasPrefix(string(line), WardenName+"\x00")
 }
 
 // wardenTimeout is how long the warden looks for processes of the job.
 const wardenTimeout = 2 * time.Second
 
-// warden is the main function of the warden process.
-func warden(id string, pipe io.Reader) {
-	keepThreads(threadsOfWarden)
+// Warden is the main function of the warden process.
+func Warden(id string, pipe io.Reader) {
+	KeepThreads(threadsOfWarden)
 	signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP) // sent to all processes of a job: the launcher decides what it means
 	lines := make(chan string)
 	go func() {

@@ -1,6 +1,6 @@
 //go:build unix && !linux
 
-package launch
+package agent
 
 // openDoor does nothing where sockets have no abstract names: ranks have the first way.
-func (a *agent) openDoor() { a.door.awaited = len(a.procs) }
+func (a *Agent) openDoor() { a.door.awaited = len(a.procs) }

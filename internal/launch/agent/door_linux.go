@@ -1,4 +1,4 @@
-package launch
+package agent
 
 import (
 	"crypto/rand"
@@ -9,7 +9,7 @@ import (
 )
 
 // openDoor opens the second way. Without it ranks have the first one.
-func (a *agent) openDoor() {
+func (a *Agent) openDoor() {
 	a.door.awaited = len(a.procs)
 	name := "halo-" + strings.ToLower(rand.Text())
 	l, err := sys.ListenNode(name)

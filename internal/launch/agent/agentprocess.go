@@ -1,6 +1,6 @@
 //go:build unix
 
-package launch
+package agent
 
 import (
 	"errors"
@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -22,6 +23,7 @@ import (
 	"github.com/halo-mpi/halo/internal/launch/ps"
 	"github.com/halo-mpi/halo/internal/launch/reach"
 	"github.com/halo-mpi/halo/internal/launch/talk"
+	"github.com/halo-mpi/halo/internal/sys"
 )
 
 // An agentProcess is the agent of a host in a process of its own: halo agent, started by ssh.
@@ -29,7 +31,7 @@ import (
 // it exits, and its host is cleaned up like the launcher's host: the kernel kills the ranks,
 // and the warden the rest. If it is stopped or hangs, the warden kills it.
 type agentProcess struct {
-	agent  *agent
+	agent  *Agent
 	out    *talk.Outbox
 	events chan func()
 	pulse  talk.Liveness
@@ -52,11 +54,11 @@ type addressing struct {
 	peers []string // names of other hosts
 }
 
-// agentMain is the main function of the agent's process.
-func agentMain(in io.Reader, out io.Writer) int {
-	keepThreads(threadsOfLauncher)
+// Main is the main function of the agent's process.
+func Main(in io.Reader, out io.Writer) int {
+	KeepThreads(ThreadsOfLauncher)
 	s := &agentProcess{events: make(chan func(), 64), carriers: map[talk.Stream]*talk.Carrier{}}
-	s.agent = &agent{up: s, post: s.post}
+	s.agent = New(s, s.post)
 	s.out = talk.NewOutbox(out)
 	hello := frame.New(talk.KindHello).U16(talk.Version).Text(boot.Versions()).Text(boot.Build()).Bytes()
 	s.out.Send(append([]byte(talk.Magic), hello...))
@@ -68,14 +70,14 @@ func agentMain(in io.Reader, out io.Writer) int {
 		// scancel sends SIGTERM to all processes of a job: the ranks and the launcher decide what it means.
 		signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM)
 	}
-	children := childSignals(signal.Notify)
+	children := ChildSignals(signal.Notify)
 	for {
 		select {
 		case f := <-s.events:
 			f()
 		case <-children:
 			if s.agent.share != nil {
-				s.agent.reap()
+				s.agent.Reap()
 			}
 		}
 	}
@@ -165,22 +167,22 @@ func (s *agentProcess) do(kind uint8, b frame.Body) error {
 	case talk.KindSignal:
 		n := syscall.Signal(b.U32())
 		s.paused.Store(n == syscall.SIGTSTP || n != syscall.SIGCONT && s.paused.Load())
-		a.signal(n)
+		a.Signal(n)
 	case talk.KindOver:
-		a.tell(string(b.Left))
+		a.Tell(string(b.Left))
 	case talk.KindTable:
 		a.server.Deliver(b.Left) // as boot.EncodeTable made it
 	case talk.KindNoExchange:
 		a.server.Finalized(int(b.U32()))
 	case talk.KindFound:
 		rank, of, why := int(b.U32()), int(b.U32()), b.Text()
-		a.found(rank, of, b.Left, why)
+		a.Found(rank, of, b.Left, why)
 	case talk.KindNamed:
 		rank, why := int(b.U32()), b.Text()
-		a.named(rank, nameAnswer{string(b.Left), why})
+		a.Named(rank, NameAnswer{string(b.Left), why})
 	case talk.KindSpawned:
 		rank, number := int(b.U32()), b.U32()
-		a.spawned(rank, number, boot.DecodeSpawned(&b))
+		a.Spawned(rank, number, boot.DecodeSpawned(&b))
 	case talk.KindInput:
 		if s.input == nil {
 			return errors.New("the launcher sent input to a host that does not start the rank that reads it, or not yet")
@@ -218,20 +220,20 @@ func (s *agentProcess) plan(body []byte) error {
 	if err != nil || r.Bad || s.agent.share != nil {
 		return fmt.Errorf("the launcher's plan is broken: %v", err)
 	}
-	if err := s.agent.open(ours.Mark()); err != nil {
+	if err := s.agent.Open(ours.Mark()); err != nil {
 		return err
 	}
 	s.agent.warden.keep()
 	s.why = ""
 	switch ours.Fabric {
 	case "":
-		ours.Fabric, s.why = defaultFabric()
+		ours.Fabric, s.why = DefaultFabric()
 	case "shm":
-		if err := sharedMemory(); err != nil {
+		if err := SharedMemory(); err != nil {
 			return err
 		}
 	}
-	s.agent.take(ours)
+	s.agent.Take(ours)
 	if len(ours.Pushes) > 0 {
 		s.fetch, err = reach.NewFetch(ours.Mark(), ours.Pushes, s.agent.warden.directory, func(index int, offset int64) {
 			s.out.Send(frame.New(talk.KindWant).U32(uint32(index)).U32(uint32(offset)).U32(uint32(offset >> 32)).Bytes())
@@ -294,7 +296,7 @@ func (s *agentProcess) start() error {
 			io.Copy(io.Discard, s.input) // the rank has closed its stdin
 		}()
 	}
-	return s.agent.start(input)
+	return s.agent.Start(input)
 }
 
 // finish cleans up after the ranks. It ends the process when all output of the ranks has been
@@ -303,7 +305,7 @@ func (s *agentProcess) finish() {
 	if s.agent.share == nil {
 		os.Exit(0)
 	}
-	s.agent.sweep()
+	s.agent.Sweep()
 	for _, c := range s.carriers {
 		c.Close()
 	}
@@ -312,7 +314,7 @@ func (s *agentProcess) finish() {
 		s.post(func() {
 			s.agent.afterLinks(func() {
 				s.fetch.Remove()
-				s.agent.retire()
+				s.agent.Retire()
 				s.out.Send(frame.New(talk.KindDone).Bytes())
 				s.out.Flush(talk.Silence)
 				os.Exit(0)
@@ -323,7 +325,7 @@ func (s *agentProcess) finish() {
 
 // The agentProcess is the reporter of its agent.
 
-func (s *agentProcess) started(rank, pid int, cpus []int, pipes [2]*os.File) {
+func (s *agentProcess) Started(rank, pid int, cpus []int, pipes [2]*os.File) {
 	w := frame.New(talk.KindStarted).U32(uint32(rank)).U32(uint32(pid)).U32(uint32(len(cpus)))
 	for _, c := range cpus {
 		w.U32(uint32(c))
@@ -340,35 +342,35 @@ func (s *agentProcess) started(rank, pid int, cpus []int, pipes [2]*os.File) {
 	}
 }
 
-func (s *agentProcess) failed(rank int, why string) {
+func (s *agentProcess) Failed(rank int, why string) {
 	s.out.Send(talk.Frame(talk.KindFailed, why, rank))
 }
 
-func (s *agentProcess) joined(rank int, how talk.Joining) {
+func (s *agentProcess) Joined(rank int, how talk.Joining) {
 	s.out.Send(talk.Frame(talk.KindJoined, "", rank, how.Encode()))
 }
 
-func (s *agentProcess) init(rank int) { s.out.Send(talk.Frame(talk.KindInit, "", rank)) }
+func (s *agentProcess) Init(rank int) { s.out.Send(talk.Frame(talk.KindInit, "", rank)) }
 
-func (s *agentProcess) inUse(rank int, used bool) {
+func (s *agentProcess) InUse(rank int, used bool) {
 	s.out.Send(talk.Frame(talk.KindInUse, "", rank, talk.Flag(used)))
 }
 
-func (s *agentProcess) published(rank int, value []byte) {
+func (s *agentProcess) Published(rank int, value []byte) {
 	s.out.Send(frame.New(talk.KindPublished).U32(uint32(rank)).Raw(value).Bytes())
 }
 
-func (s *agentProcess) lookup(rank, of int) { s.out.Send(talk.Frame(talk.KindLookup, "", rank, of)) }
+func (s *agentProcess) Lookup(rank, of int) { s.out.Send(talk.Frame(talk.KindLookup, "", rank, of)) }
 
-func (s *agentProcess) spawn(rank int, _ uint32, body []byte) {
+func (s *agentProcess) Spawn(rank int, _ uint32, body []byte) {
 	s.out.Send(frame.New(talk.KindSpawn).U32(uint32(rank)).Raw(body).Bytes())
 }
 
-func (s *agentProcess) giveUp(rank int, number uint32) {
+func (s *agentProcess) GiveUp(rank int, number uint32) {
 	s.out.Send(talk.Frame(talk.KindGiveUp, "", rank, int(number)))
 }
 
-func (s *agentProcess) exchanged(values [][]byte) {
+func (s *agentProcess) Exchanged(values [][]byte) {
 	w := frame.New(talk.KindExchanged)
 	for _, v := range values {
 		w.U16(len(v)).Raw(v)
@@ -376,13 +378,13 @@ func (s *agentProcess) exchanged(values [][]byte) {
 	s.out.Send(w.Bytes())
 }
 
-func (s *agentProcess) finalized(rank int) { s.out.Send(talk.Frame(talk.KindFinalized, "", rank)) }
+func (s *agentProcess) Finalized(rank int) { s.out.Send(talk.Frame(talk.KindFinalized, "", rank)) }
 
-func (s *agentProcess) aborted(rank, code int, reason string) {
+func (s *agentProcess) Aborted(rank, code int, reason string) {
 	s.out.Send(talk.Frame(talk.KindAborted, reason, rank, code))
 }
 
-func (s *agentProcess) linkEnded(rank int, err error) {
+func (s *agentProcess) LinkEnded(rank int, err error) {
 	text, kind := "", talk.LinkFine
 	var version *boot.VersionError
 	if err != nil {
@@ -394,25 +396,43 @@ func (s *agentProcess) linkEnded(rank int, err error) {
 	s.out.Send(talk.Frame(talk.KindLinkEnded, text, rank, kind))
 }
 
-func (s *agentProcess) service(rank int, r pmi1.NameRequest) {
+func (s *agentProcess) Service(rank int, r pmi1.NameRequest) {
 	s.out.Send(frame.New(talk.KindName).U32(uint32(rank)).U8(uint8(r.Verb)).Text(r.Service).Text(r.Port).Bytes())
 }
 
-func (s *agentProcess) other(rank int, library string, runs bool) {
+func (s *agentProcess) Other(rank int, library string, runs bool) {
 	s.out.Send(talk.Frame(talk.KindOther, library, rank, talk.Flag(runs)))
 }
 
-func (s *agentProcess) ended(rank int, status syscall.WaitStatus, note string) {
+func (s *agentProcess) Ended(rank int, status syscall.WaitStatus, note string) {
 	s.out.Send(talk.Frame(talk.KindEnded, note, rank, int(status)))
 }
 
-// callMain is the main function of an agent that calls the launcher.
-func callMain(in io.Reader) int {
+// CallMain is the main function of an agent that calls the launcher.
+func CallMain(in io.Reader) int {
 	stream, err := reach.AnswerInvitation(in)
 	if err != nil {
 		name, _ := os.Hostname()
 		fmt.Fprintf(os.Stderr, "halo agent on %s: %v\n", name, err)
 		return 1
 	}
-	return agentMain(stream, stream)
+	return Main(stream, stream)
+}
+
+// LimitsOfThreads lists the limits of this process, which its children have, too.
+func LimitsOfThreads() string {
+	var parts []string
+	if n, ok := sys.LimitOfGroup(); ok {
+		parts = append(parts, fmt.Sprintf("the control group allows %d processes and threads (pids.max)", n))
+	}
+	if n, ok := sys.LimitOfUser(); ok {
+		parts = append(parts, fmt.Sprintf("the user may have %d processes and threads (ulimit -u)", n))
+	}
+	if n, ok := sys.LimitOfAddresses(); ok {
+		parts = append(parts, fmt.Sprintf("the address space of a process is limited to %d KiB (ulimit -v), Halo reserves some 2 GiB", n>>10))
+	}
+	if parts == nil {
+		return "ulimit -u or ulimit -v may be narrower in what starts the program, or the system has no more threads"
+	}
+	return strings.Join(parts, "; ")
 }
