@@ -15,7 +15,7 @@ type Allocation struct {
 	System string // for messages
 	Hosts  []HostSlots
 	Self   string // how the system calls this host, "" if it does not say
-	Agents string // how agents are best started: see agentCommands
+	Agents string // how agents are best started, one of agentNames
 }
 
 // EnvNode is the variable in which Slurm tells a process its node.

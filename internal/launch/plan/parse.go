@@ -310,7 +310,7 @@ const envAgents = "HALO_RUN_AGENTS"
 // envReach is the variable with the default for -ssh-timeout.
 const envReach = "HALO_SSH_TIMEOUT"
 
-// agentNames are the commands that -agents chooses from: see newStarter.
+// agentNames are the commands that -agents chooses from; package reach knows how each is called.
 func agentNames() []string { return []string{"ssh", "srun", "blaunch", "qrsh"} }
 
 // agents chooses what starts agents on other hosts.

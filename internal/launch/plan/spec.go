@@ -18,10 +18,10 @@ type Spec struct {
 	Allocation    *Allocation   // of a batch system, whose hosts Hosts are; nil: none, or hosts are named
 	Agents        string        // what starts agents on other hosts, one of agentNames; "": the best
 	SSH           []string      // the command that starts something on another host, and its options; nil: ssh
-	SSHArgs       []string      // more options of ssh, before those of sshCommand
-	Dialling      int           // how many agents are started at the same time; 0: maxDialling
+	SSHArgs       []string      // more options of ssh, before the default ones
+	Dialling      int           // how many agents are started at the same time; 0: the default of the launcher
 	Await         bool          // hosts that do not exist or do not answer yet are tried again until Reach
-	Reach         time.Duration // for all hosts to be ready; 0: reachTimeout
+	Reach         time.Duration // for all hosts to be ready; 0: the default of the launcher
 	Push          bool          // copy the programs to the other hosts
 	Agent         string        // path of this program on other hosts; "": the same as here
 	ByRank        bool          // Hosts are those of the ranks, in their order
@@ -31,9 +31,9 @@ type Spec struct {
 	Bind          string        // "core", "none", or "" to share out the cores if they suffice
 	Timeout       time.Duration // 0 is none
 	TimeoutByEnv  bool          // Timeout is the value of MPIEXEC_TIMEOUT, not of -timeout
-	Grace         time.Duration // between SIGTERM and SIGKILL; 0: defaultGrace
+	Grace         time.Duration // between SIGTERM and SIGKILL; 0: the default of the launcher
 	Tag           bool          // "[rank] " before each line of output
-	OutFile       string        // pattern of files for stdout of each rank, see logName; "": the launcher's
+	OutFile       string        // pattern of files for stdout of each rank: %r is the rank, %h its host; "": the launcher's
 	ErrFile       string        // the same for stderr
 	Stamp         bool          // the time before each line of output
 	PrintExits    bool          // say at the end how each rank has ended

@@ -42,9 +42,9 @@ func libraries(file string) (names []string, dynamic bool) {
 	return names, err == nil && len(names) > 0
 }
 
-// IsOtherMPI reports whether a file name is that of an MPI library that is not Halo's.
+// isOtherMPI reports whether a file name is that of an MPI library that is not Halo's.
 // libmpi_abi does not count: any implementation, Halo too, may have that name.
-func IsOtherMPI(name string) bool {
+func isOtherMPI(name string) bool {
 	stem, version, ok := strings.Cut(name, ".so")
 	if !ok || strings.Trim(version, ".0123456789") != "" {
 		return false
@@ -68,7 +68,7 @@ func LinkedMPI(file string) string {
 		if isABI(name) {
 			return ""
 		}
-		if found == "" && IsOtherMPI(name) {
+		if found == "" && isOtherMPI(name) {
 			found = name
 		}
 	}

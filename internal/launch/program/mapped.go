@@ -55,7 +55,7 @@ func mapped(pid int) string {
 		if at < 0 {
 			continue
 		}
-		if name := filepath.Base(strings.TrimSuffix(line[at:], "\n")); IsOtherMPI(name) {
+		if name := filepath.Base(strings.TrimSuffix(line[at:], "\n")); isOtherMPI(name) {
 			return name
 		}
 	}

@@ -59,7 +59,7 @@ func TestCarrierAndFeed(t *testing.T) {
 		t.Errorf("%d bytes of %d arrived, %v", len(got), len(text), err)
 	}
 	if most > StreamCredit || most < piece/2 {
-		t.Errorf("up to %d bytes were under way, streamCredit is %d", most, StreamCredit)
+		t.Errorf("up to %d bytes were under way, StreamCredit is %d", most, StreamCredit)
 	}
 }
 
@@ -70,7 +70,7 @@ func TestFeedHoldsTheWindowOnly(t *testing.T) {
 		t.Error(err)
 	}
 	if err := f.Add([]byte{1}); err == nil {
-		t.Error("took more than streamCredit")
+		t.Error("took more than StreamCredit")
 	}
 }
 
