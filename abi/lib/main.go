@@ -1,10 +1,5 @@
 //go:build linux && cgo
 
-// Lib is the C library: libmpi_abi.so.1 is this package, built with
-//
-//	go build -buildmode=c-shared ./abi/lib
-//
-// The symbols of MPI are in C (procedures.c, generated), and all of them enter Go by haloRun.
 package main
 
 /*
