@@ -12,8 +12,8 @@
 
 /*
  * Short blocking collectives of members that share memory. The functions do step by step, in the
- * same records, what the functions of internal/coll do that the comments name; slot.go and
- * slot_stream.go explain why that is correct. A step that has to wait for long waits in Go and then
+ * same records, what the functions of internal/coll/slot do that the comments name; slot.go and
+ * stream.go explain why that is correct. A step that has to wait for long waits in Go and then
  * continues here. An error of such a wait ends the collective and the use of the slot.
  *
  * As in Go, only one thread at a time may be in a blocking collective of a communicator: a call
@@ -22,7 +22,7 @@
  * that, in Go. If lengths differ, Go finds the error.
  */
 
-/* slot.barrier */
+/* Slot.Barrier */
 int halo_coll_barrier(MPI_Comm comm) {
 	struct slot s;
 	if (!find_slot(&s, comm) || !enter(&s, HALO_KIND_BARRIER))
@@ -39,7 +39,7 @@ static int fits(struct slot *s, uint64_t end, uint64_t passed) {
 	return U64(s->at, SLOT_STREAM_NUMBER) - passed < HALO_STREAM_TURNS && end - ends[passed % HALO_STREAM_TURNS] <= HALO_STREAM_BYTES;
 }
 
-/* slot.room, without waiting */
+/* Slot.room, without waiting */
 static int room(struct slot *s, uint64_t end) {
 	if (fits(s, end, U64(s->at, SLOT_STREAM_PASSED)))
 		return 1;
@@ -53,7 +53,7 @@ static int room(struct slot *s, uint64_t end) {
 	return fits(s, end, low);
 }
 
-/* slot.bcast of one piece, in a call that has entered */
+/* Slot.Bcast of one piece, in a call that has entered */
 static int bcast(struct slot *s, void *buffer, uint64_t n, int root) {
 	/* stream.place */
 	uint64_t number = U64(s->at, SLOT_STREAM_NUMBER) + 1, end = U64(s->at, SLOT_STREAM_AT);
@@ -69,7 +69,7 @@ static int bcast(struct slot *s, void *buffer, uint64_t n, int root) {
 		piece = bytes + start % HALO_STREAM_BYTES;
 	}
 
-	if (root != s->rank) { /* slot.receivePieces */
+	if (root != s->rank) { /* Slot.receivePieces */
 		TRY(await(s, turn + HALO_TURN_NUMBER, number));
 		if ((*HALO_AT(volatile uint64_t, turn, HALO_TURN_SIZE) & (((uint64_t)1 << HALO_TURN_BITS) - 1)) != n)
 			return HALO_LEFT; /* nothing has happened yet */
@@ -83,12 +83,12 @@ static int bcast(struct slot *s, void *buffer, uint64_t n, int root) {
 	U64(s->at, SLOT_STREAM_AT) = end;
 	(&U64(s->at, SLOT_STREAM_ENDS))[number % HALO_STREAM_TURNS] = end;
 
-	if (root == s->rank) { /* slot.sendPieces */
+	if (root == s->rank) { /* Slot.sendPieces */
 		U64(turn, TURN_SIZE) = n;
 		halo_copy(piece, buffer, n);
 		publish(turn + HALO_TURN_NUMBER, number);
 	}
-	publish(cell(s, s->rank) + HALO_CELL_PASSED, number); /* slot.pass */
+	publish(cell(s, s->rank) + HALO_CELL_PASSED, number); /* Slot.pass */
 	wake(s);
 	return MPI_SUCCESS;
 }
@@ -117,7 +117,7 @@ union operand {
 	uint64_t words[HALO_SLOT_SHORT / 8];
 };
 
-/* slot.combine. The operands are in row, or in the cells if row is NULL. */
+/* Slot.combine. The operands are in row, or in the cells if row is NULL. */
 static void combine(struct slot *s, union operand *sum, const char *row, int count, MPI_Datatype datatype, MPI_Op op) {
 	struct halo_type type = halo_type(datatype);
 	size_t bytes = (size_t)count * type.size;
@@ -139,12 +139,12 @@ static void combine(struct slot *s, union operand *sum, const char *row, int cou
 	}
 }
 
-/* slot.allreduce of short operands, in a call that has entered. send may be recv, which is stored last. */
+/* Slot.Allreduce of short operands, in a call that has entered. send may be recv, which is stored last. */
 static int allreduce(struct slot *s, const void *send, void *recv, uint64_t n, int count, MPI_Datatype datatype, MPI_Op op) {
 	union operand sum;
 	U64(s->at, SLOT_NUMBER)++;
 	TRY(give(s, send, n));
-	if (in_cells(s)) { /* slot.take */
+	if (in_cells(s)) { /* Slot.take */
 		char *shorts = s->at + HALO_SLOT_SHORTS;
 		uint32_t differs = 0;
 		memcpy(shorts + (size_t)s->rank * HALO_SLOT_SHORT, send, n);

@@ -8,13 +8,13 @@
 
 /*
  * Short exchanges of all members with all, on a slot. The functions do what the functions of
- * internal/coll do that the comments name (slot_exchange.go). fast_coll.c describes errors.
+ * internal/coll/slot do that the comments name (exchange.go). fast_coll.c describes errors.
  */
 
-/* slot.allgather, in one step, in a call that has entered */
+/* Slot.Allgather, in one step, in a call that has entered */
 static int allgather(struct slot *s, const void *send, void *recv, uint64_t n) {
 	U64(s->at, SLOT_NUMBER)++;
-	TRY(give(s, send, n)); /* slot.exchange */
+	TRY(give(s, send, n)); /* Slot.exchange */
 	TRY(compare(s));
 	for (int r = 0; r < s->size; r++)
 		halo_copy((char *)recv + (uint64_t)r * n, r == s->rank ? send : given(s, r, n), n);
@@ -37,24 +37,24 @@ int halo_coll_allgather(const void *send, int64_t count, MPI_Datatype datatype, 
 	return leave(&s, allgather(&s, send, recv, n));
 }
 
-/* slot.alltoall, in one step, in a call that has entered */
+/* Slot.Alltoall, in one step, in a call that has entered */
 static int alltoall(struct slot *s, const void *send, void *recv, uint64_t n) {
 	uint64_t all = n * (uint64_t)s->size;
 	U64(s->at, SLOT_NUMBER)++;
-	if (all <= HALO_SLOT_SHORT) { /* slot.alltoallShort */
+	if (all <= HALO_SLOT_SHORT) { /* Slot.alltoallShort */
 		TRY(give(s, send, all));
 		TRY(compare(s));
 		for (int r = 0; r < s->size; r++)
 			halo_copy((char *)recv + (uint64_t)r * n, given(s, r, all) + (uint64_t)s->rank * n, n);
 		return MPI_SUCCESS;
 	}
-	TRY(settle(s)); /* slot.begin */
+	TRY(settle(s)); /* Slot.begin */
 	state(s, all);
 	/* The block for the caller itself is left out, so the blocks for higher ranks move up by one. */
 	uint64_t before = (uint64_t)s->rank * n, behind = all - before - n;
 	memcpy(given(s, s->rank, all), send, before);
 	memcpy(given(s, s->rank, all) + before, (const char *)send + before + n, behind);
-	publish(cell(s, s->rank) + HALO_CELL_NUMBER, U64(s->at, SLOT_NUMBER)); /* slot.show */
+	publish(cell(s, s->rank) + HALO_CELL_NUMBER, U64(s->at, SLOT_NUMBER)); /* Slot.show */
 	TRY(compare(s));
 	for (int r = 0; r < s->size; r++) {
 		const char *block = r == s->rank ? (const char *)send + before : given(s, r, all) + (uint64_t)(s->rank - (s->rank > r)) * n;

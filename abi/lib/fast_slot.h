@@ -18,8 +18,8 @@
 
 /*
  * The slot of a communicator, for fast_coll.c and fast_coll_exchange.c. The functions do step by step, in
- * the same records, what the functions of internal/coll do that the comments name; slot.go, and
- * busy.go for occupancy, explain why that is correct.
+ * the same records, what the functions of internal/coll/slot do that the comments name; slot.go, and
+ * busy.go of internal/coll for occupancy, explain why that is correct.
  */
 
 _Static_assert(HALO_COPY_LESS <= HALO_SLOT_MOST + 1, "what halo_bytes tells the length of takes one piece or step");
@@ -84,7 +84,7 @@ static inline uint64_t load(char *word) { return __atomic_load_n((uint64_t *)wor
 /* shmfmt.Publish */
 static inline void publish(char *word, uint64_t n) { __atomic_store_n((uint64_t *)word, n, __ATOMIC_RELEASE); }
 
-/* slot.await */
+/* Slot.await */
 static inline int await(struct slot *s, char *word, uint64_t n) {
 	for (int64_t i = I64(s->at, SLOT_LOADS); i > 0; i--) {
 		if (load(word) >= n)
@@ -103,7 +103,7 @@ static inline int await(struct slot *s, char *word, uint64_t n) {
 	return code;
 }
 
-/* slot.wake */
+/* Slot.wake */
 static inline void wake(struct slot *s) {
 	halo_fence();
 	if (__atomic_load_n(HALO_AT(uint32_t, s->head, HALO_HEAD_SLEEPERS), __ATOMIC_SEQ_CST) == 0)
@@ -114,7 +114,7 @@ static inline void wake(struct slot *s) {
 	halo_from_go(&stay);
 }
 
-/* slot.gathered */
+/* Slot.gathered */
 static inline int gathered(struct slot *s, uint64_t n) {
 	for (int r = 0; r < s->size; r++)
 		if (r != s->rank)
@@ -123,7 +123,7 @@ static inline int gathered(struct slot *s, uint64_t n) {
 	return MPI_SUCCESS;
 }
 
-/* slot.settle */
+/* Slot.settle */
 static inline int settle(struct slot *s) {
 	uint64_t before = U64(s->at, SLOT_NUMBER) - 1;
 	return U64(s->at, SLOT_KNOWN) < before ? gathered(s, before) : MPI_SUCCESS;
@@ -132,7 +132,7 @@ static inline int settle(struct slot *s) {
 /* Whether there is a place for n bytes of each member. Go maps the stages. */
 static inline int has_place(struct slot *s, uint64_t n) { return n <= HALO_SLOT_SHORT || POINTER(s->at, SLOT_STAGES) != NULL; }
 
-/* slot.data and slot.stage: the place for n bytes of a member. */
+/* Slot.data and Slot.stage: the place for n bytes of a member. */
 static inline char *given(struct slot *s, int r, uint64_t n) {
 	uint64_t turn = U64(s->at, SLOT_NUMBER) & 1;
 	if (n <= HALO_SLOT_SHORT)
@@ -143,7 +143,7 @@ static inline char *given(struct slot *s, int r, uint64_t n) {
 /* The digest of the member of a rank for the current collective. */
 static inline uint32_t *said(struct slot *s, int r) { return HALO_AT(uint32_t, cell(s, r), HALO_CELL_SAID) + (U64(s->at, SLOT_NUMBER) & 1); }
 
-/* terms.say and slot.state, for a contribution of n bytes: C tells neither types nor roots. The digest is stored with the
+/* Terms.Say and Slot.state, for a contribution of n bytes: C tells neither types nor roots. The digest is stored with the
  * contribution, before the number. */
 static inline void state(struct slot *s, uint64_t n) {
 	char *last = s->at + HALO_SLOT_LAST;
@@ -157,7 +157,7 @@ static inline void state(struct slot *s, uint64_t n) {
 	*said(s, s->rank) = s->digest = (uint32_t)n << 16;
 }
 
-/* slot.disagreement, if the digests of members differ: the error code. If this member is the last one to
+/* Slot.Disagreement, if the digests of members differ: the error code. If this member is the last one to
  * arrive it releases the others with the error. */
 static __attribute__((noinline)) int disagreement(struct slot *s, int last) {
 	struct halo_stay stay;
@@ -167,7 +167,7 @@ static __attribute__((noinline)) int disagreement(struct slot *s, int last) {
 	return code;
 }
 
-/* slot.judge, with the error code */
+/* Slot.judge, with the error code */
 static inline int judge(struct slot *s, int last) {
 	uint32_t differs = 0;
 	for (int r = 0; r < s->size; r++)
@@ -176,7 +176,7 @@ static inline int judge(struct slot *s, int last) {
 	return HALO_UNLIKELY(differs != 0) ? disagreement(s, last) : MPI_SUCCESS;
 }
 
-/* slot.give: Cell.PutShort explains why short data are stored by whole words. */
+/* Slot.give: Cell.PutShort explains why short data are stored by whole words. */
 static inline int give(struct slot *s, const void *data, uint64_t n) {
 	char *place = given(s, s->rank, n);
 	TRY(settle(s));
@@ -192,7 +192,7 @@ static inline int give(struct slot *s, const void *data, uint64_t n) {
 	return MPI_SUCCESS;
 }
 
-/* slot.balance */
+/* Slot.balance */
 static __attribute__((noinline)) void balance(struct slot *s) {
 	struct halo_stay stay;
 	halo_prepare(&stay);
@@ -200,7 +200,7 @@ static __attribute__((noinline)) void balance(struct slot *s) {
 	halo_from_go(&stay);
 }
 
-/* slot.arrive */
+/* Slot.arrive */
 static inline int arrive(struct slot *s) {
 	uint64_t turns = ++U64(s->at, SLOT_TURNS), all = turns * (uint64_t)s->size;
 	if (HALO_UNLIKELY(turns % HALO_SLOT_BALANCE_EVERY == 0) && U64(s->at, SLOT_CORES) > 0)
@@ -208,14 +208,14 @@ static inline int arrive(struct slot *s) {
 	return (U64(s->at, SLOT_ABSENT) = all - __atomic_add_fetch(HALO_AT(uint64_t, s->head, HALO_HEAD_ARRIVED), 1, __ATOMIC_SEQ_CST)) == 0;
 }
 
-/* slot.release */
+/* Slot.Release */
 static inline void release(struct slot *s) {
 	publish(s->head + HALO_HEAD_RELEASE_NUMBER, 2 * U64(s->at, SLOT_TURNS));
 	wake(s);
 	U64(s->at, SLOT_KNOWN) = U64(s->at, SLOT_NUMBER);
 }
 
-/* slot.spin */
+/* Slot.spin */
 static inline int spin(struct slot *s) {
 	uint64_t turns = U64(s->at, SLOT_TURNS), backoff;
 	if ((int64_t)U64(s->at, SLOT_ABSENT) >= (int64_t)U64(s->at, SLOT_CORES) || turns < U64(s->at, SLOT_NEXT_POLL))
@@ -231,7 +231,7 @@ static inline int spin(struct slot *s) {
 	return 0;
 }
 
-/* slot.released. judged says that the last member has compared the digests. */
+/* Slot.released. judged says that the last member has compared the digests. */
 static inline int released(struct slot *s, int judged) {
 	if (!spin(s))
 		TRY(await(s, s->head + HALO_HEAD_RELEASE_NUMBER, 2 * U64(s->at, SLOT_TURNS)));
@@ -239,7 +239,7 @@ static inline int released(struct slot *s, int judged) {
 	return judged && HALO_UNLIKELY(load(s->head + HALO_HEAD_RELEASE_NUMBER) & 1) ? disagreement(s, 0) : MPI_SUCCESS;
 }
 
-/* slot.barrier from the meeting on. C states nothing in a Barrier. */
+/* Slot.Barrier from the meeting on. C states nothing in a Barrier. */
 static inline int meet(struct slot *s) {
 	if (in_cells(s)) {
 		int code = gathered(s, U64(s->at, SLOT_NUMBER));
@@ -252,10 +252,10 @@ static inline int meet(struct slot *s) {
 	return MPI_SUCCESS;
 }
 
-/* slot.compare */
+/* Slot.compare */
 static inline int compare(struct slot *s) {
 	if (in_cells(s)) {
-		uint32_t differs = 0; /* taken with each number, as in slot.take */
+		uint32_t differs = 0; /* taken with each number, as in Slot.take */
 		for (int r = 0; r < s->size; r++)
 			if (r != s->rank) {
 				TRY(await(s, cell(s, r) + HALO_CELL_NUMBER, U64(s->at, SLOT_NUMBER)));

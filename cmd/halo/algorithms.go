@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/halo-mpi/halo/internal/coll"
+	"github.com/halo-mpi/halo/internal/coll/slot"
 )
 
 // printAlgorithms writes by which algorithms collectives are carried out: those that
@@ -24,7 +25,7 @@ size (bytes of the buffer, or of one block), share (size / ranks), ranks, and no
 blocking Barrier, Bcast, Allreduce, Allgather and Alltoall, and Reduce of up to %d bytes, go
 through a slot instead.
 
-`, coll.SlotPayload)
+`, slot.Payload)
 	tunables := coll.Tunables()
 	width := 0
 	for _, t := range tunables {

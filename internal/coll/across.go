@@ -5,9 +5,9 @@ import (
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/coll/agree"
+	"github.com/halo-mpi/halo/internal/coll/slot"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/mem"
-	"github.com/halo-mpi/halo/internal/p2p"
 )
 
 // A short blocking collective of a communicator on several nodes uses, on each node, a slot that
@@ -19,10 +19,10 @@ import (
 // bytes; nil if the collective does not use the slots of nodes.
 func (e *Engine) across(c *comm.Comm, k Kind, size int) *division {
 	st := stateOf(c)
-	if !st.where.spread || size > SlotPayload || st.checks || !e.choice.slot(k) {
+	if !st.where.spread || size > slot.Payload || st.checks || !e.choice.slot(k) {
 		return nil
 	}
-	if d := st.division; d.slot == nil || !d.slot.Broken || d.slot.mended() {
+	if d := st.division; d.slot == nil || !d.slot.Broken || d.slot.Mended() {
 		return d
 	}
 	return nil
@@ -30,7 +30,7 @@ func (e *Engine) across(c *comm.Comm, k Kind, size int) *division {
 
 // enter begins a short collective through leaders. It returns the tag of the schedule, and the
 // slot of the node, nil if the members of the node use only the schedule. The lock is held.
-func (e *Engine) enter(c *comm.Comm, d *division) (tag int32, s *slot, err error) {
+func (e *Engine) enter(c *comm.Comm, d *division) (tag int32, s *slot.Slot, err error) {
 	if !d.agreed {
 		if err := e.agreeSlot(c, d); err != nil {
 			return 0, nil, err
@@ -43,7 +43,7 @@ func (e *Engine) enter(c *comm.Comm, d *division) (tag int32, s *slot, err error
 	if s == nil {
 		return tag, nil, nil
 	}
-	if e.choice.Slot != SlotAuto {
+	if e.choice.Slot != slot.Auto {
 		s.Form = uint8(e.choice.Slot)
 	}
 	return tag, s, nil
@@ -75,10 +75,8 @@ func (e *Engine) agreeSlot(c *comm.Comm, d *division) error {
 		if !e.taken(i, c.Ctx) {
 			return class.Errorf(class.Intern, "slot %d for context %#x", i, c.Ctx)
 		}
-		d.slot = new(slot)
-		openSlot(e, d.slot, d.slot, d.local, i)
-		d.slot.event.About = d
-		d.slot.whole = c
+		d.slot = new(slot.Slot)
+		slot.Open(d.slot, d.slot, e.groupOf(d.local, &member{e: e, c: d.local, whole: c}, d), i)
 	}
 	d.agreed = true
 	return nil
@@ -129,8 +127,8 @@ func (e *Engine) throughNodes(c *comm.Comm, d *division, k Kind, a *Args) error 
 		stateOf(c).terms.Name(k, a.Root)
 	}
 	if s != nil { // the members compare the roots of c, not the leader's ranks on the node
-		s.terms = stateOf(c).terms
-		s.terms.Tells = false
+		s.Terms = stateOf(c).terms
+		s.Terms.Tells = false
 	}
 	e.p.Unlock()
 	if err != nil {
@@ -146,18 +144,18 @@ func (e *Engine) throughNodes(c *comm.Comm, d *division, k Kind, a *Args) error 
 			code = a.Recv.Code
 		}
 		if rootsDiffer(err) {
-			code = p2p.RootsDiffer
+			code = slot.RootsDiffer
 		}
-		if r, ok := err.(*agree.Refusal); ok && root == s.c.Rank {
-			s.missPieces(root, r.Rank, r.Err.Class)
+		if r, ok := err.(*agree.Refusal); ok && root == d.local.Rank {
+			s.MissPieces(root, r.Rank, r.Err.Class)
 			return err
 		}
-		return s.ended(s.bcast(buf, code, root))
+		return s.Ended(s.Bcast(buf, code, root))
 	}
 	leads, home := d.leaders != nil, d.at[c.Rank] == d.at[a.Root]
 	switch k {
 	case Barrier:
-		err = s.ended(s.reduce(nil, nil, 0, 0, 0, 0))
+		err = s.Ended(s.Reduce(nil, nil, 0, 0, 0, 0))
 		if leads {
 			err = first(err, e.stages(c, k, a, tag, true, err))
 		}
@@ -175,7 +173,7 @@ func (e *Engine) throughNodes(c *comm.Comm, d *division, k Kind, a *Args) error 
 		}
 		return err
 	case Allreduce:
-		err = s.ended(s.reduce(flat(a.Send.Mem), flat(a.Recv.Mem), a.Op, a.Type, a.Send.Code, 0))
+		err = s.Ended(s.Reduce(flat(a.Send.Mem), flat(a.Recv.Mem), a.Op, a.Type, a.Send.Code, 0))
 		if leads {
 			err = first(err, e.stages(c, k, a, tag, true, err))
 		}
@@ -187,7 +185,7 @@ func (e *Engine) throughNodes(c *comm.Comm, d *division, k Kind, a *Args) error 
 		sum.Recv = Slice(d.spare[:a.Send.Len()], a.Send.Code)
 	}
 	sum.Send = sum.Recv
-	err = s.ended(s.reduce(flat(a.Send.Mem), flat(sum.Recv.Mem), a.Op, a.Type, a.Send.Code, 0))
+	err = s.Ended(s.Reduce(flat(a.Send.Mem), flat(sum.Recv.Mem), a.Op, a.Type, a.Send.Code, 0))
 	if leads {
 		err = first(err, e.stages(c, k, &sum, tag, true, err))
 	}
@@ -208,4 +206,26 @@ func leading(k Kind) Algorithm {
 		return ReduceLeaders
 	}
 	return AllreduceLeaders
+}
+
+// missAcross refuses a Reduce or Allreduce through leaders. The members of the node learn it
+// through the slot, the other leaders by messages: see throughNodes. It takes the lock.
+func (e *Engine) missAcross(c *comm.Comm, d *division, k Kind, root int, cl class.Class) {
+	e.p.Lock()
+	tag, s, err := e.enter(c, d)
+	if err == nil {
+		stateOf(c).terms.Refuse(k)
+		e.tellRefusal(c, tag, cl)
+	}
+	e.p.Unlock()
+	if err != nil || s == nil {
+		return
+	}
+	if uint(root) >= uint(c.Size()) {
+		root = 0
+	}
+	s.Miss(Reduce, 0, c.Rank, cl)
+	if k == Allreduce || d.at[c.Rank] == d.at[root] && d.leader(int(d.at[root])) != root {
+		s.MissPieces(0, c.Rank, cl)
+	}
 }

@@ -111,16 +111,16 @@ func (e *Engine) LastBarrier(world, last *comm.Comm) error {
 	*t = w.terms
 	switch {
 	case w.slot.SlotState == nil:
-	case w.slot.terms.Fresh:
-		*t = w.slot.terms.With(w.terms)
+	case w.slot.Terms.Fresh:
+		*t = w.slot.Terms.With(w.terms)
 	default:
-		*t = w.terms.With(w.slot.terms)
+		*t = w.terms.With(w.slot.Terms)
 	}
 	err := e.Barrier(last)
 	if rootsDiffer(err) { // all members get this error: the next call succeeds
 		w.terms = e.newTerms()
 		if w.slot.SlotState != nil {
-			w.slot.terms = e.newTerms()
+			w.slot.Terms = e.newTerms()
 		}
 	}
 	return err

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/halo-mpi/halo/internal/coll"
+	"github.com/halo-mpi/halo/internal/coll/slot"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/world"
 )
@@ -50,7 +51,7 @@ func TestMembersSpreadOverCores(t *testing.T) {
 		for _, near := range both {
 			n := len(x.at)
 			cores := make([]*pretended, n)
-			run(t, near, n, slots(coll.SlotCounter), func(w *world.World) error {
+			run(t, near, n, slots(slot.Counter), func(w *world.World) error {
 				p := &pretended{allowed: x.allowed[w.Comm.Rank]}
 				p.at.Store(x.at[w.Comm.Rank])
 				cores[w.Comm.Rank] = p
@@ -85,7 +86,7 @@ func TestNeighborsSpreadOverCores(t *testing.T) {
 	all := []int{4, 9}
 	for _, near := range both {
 		cores := make([]*pretended, 4)
-		run(t, near, 4, slots(coll.SlotCounter), func(w *world.World) error {
+		run(t, near, 4, slots(slot.Counter), func(w *world.World) error {
 			me := w.Comm.Rank
 			p := &pretended{allowed: all}
 			p.at.Store(4)
@@ -122,7 +123,7 @@ func TestWaitersSpreadOverCores(t *testing.T) {
 	all := []int{4, 9}
 	for _, near := range both {
 		cores := make([]*pretended, 4)
-		run(t, near, 4, slots(coll.SlotNone), func(w *world.World) error {
+		run(t, near, 4, slots(slot.None), func(w *world.World) error {
 			p := &pretended{allowed: all}
 			p.at.Store(4)
 			cores[w.Comm.Rank] = p

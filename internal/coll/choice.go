@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/halo-mpi/halo/internal/coll/slot"
 	"github.com/halo-mpi/halo/internal/op"
 )
 
@@ -14,7 +15,7 @@ import (
 // processes of the job.
 type Choice struct {
 	Rules [Kinds][]Rule // by kind; the first rule that applies determines the algorithm
-	Slot  SlotForm
+	Slot  slot.Form
 	base  [Kinds][]Rule // the table of Defaults, for cases in which no algorithm of Rules is usable
 	// Forced tells, by kind, whether the user has chosen the algorithm: then the slot is not
 	// used.
@@ -151,7 +152,7 @@ func (c *Choice) Apart(k Kind, n, size int) Algorithm {
 }
 
 // slot reports whether short collectives of the kind may go through a slot.
-func (c *Choice) slot(k Kind) bool { return c.Slot != SlotNone && !c.Forced[k] }
+func (c *Choice) slot(k Kind) bool { return c.Slot != slot.None && !c.Forced[k] }
 
 // String returns the rule as the user writes it: name:size<65536:ranks<9:node.
 func (r Rule) String() string {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/halo-mpi/halo/internal/coll"
+	"github.com/halo-mpi/halo/internal/coll/slot"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/testrun"
@@ -32,7 +33,7 @@ func run(t *testing.T, fabric string, n int, c coll.Choice, fn func(w *world.Wor
 // messages only.
 func auto() coll.Choice { return coll.Defaults() }
 
-func slots(f coll.SlotForm) coll.Choice {
+func slots(f slot.Form) coll.Choice {
 	c := coll.Defaults()
 	c.Slot = f
 	return c
@@ -54,9 +55,9 @@ func forms() []form {
 	}
 	list := []form{
 		{"auto", auto(), all},
-		{"cells", slots(coll.SlotCells), all},
-		{"counter", slots(coll.SlotCounter), all},
-		{"messages", slots(coll.SlotNone), all},
+		{"cells", slots(slot.Cells), all},
+		{"counter", slots(slot.Counter), all},
+		{"messages", slots(slot.None), all},
 	}
 	for _, k := range all {
 		for _, a := range coll.Algorithms(k) {

@@ -1,6 +1,7 @@
 package coll
 
 import (
+	"github.com/halo-mpi/halo/internal/coll/slot"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/mem"
@@ -27,25 +28,25 @@ func (e *Engine) do(c *comm.Comm, k Kind, a *Args) error {
 	switch {
 	case k == Allgather && a.Send.Len() > 0:
 		if s := e.short(c, k, a.Send.Len()); s != nil {
-			return s.ended(s.allgather(a.Send.Mem, a.Recv.Mem, a.Send.Code, a.Recv.Code))
+			return s.Ended(s.Allgather(a.Send.Mem, a.Recv.Mem, a.Send.Code, a.Recv.Code))
 		}
 	case k == Alltoall && a.Send.Len() > 0:
 		if s := e.short(c, k, a.Send.Len()); s != nil {
-			return s.ended(s.alltoall(a.Send.Mem, a.Recv.Mem, a.Send.Code, a.Recv.Code))
+			return s.Ended(s.Alltoall(a.Send.Mem, a.Recv.Mem, a.Send.Code, a.Recv.Code))
 		}
 	case k.Neighborhood():
 		if s := e.short(c, k, 0); s != nil {
-			x := s.amongNeighbors(k)
+			x := e.amongNeighbors(c, k)
 			x.Args = *a
 			x.tell(a.Send.Code, a.Recv.Code)
 			x.pack()
-			if done, err := s.exchangeNeighbors(x); done {
+			if done, err := x.throughSlot(s); done {
 				return err
 			}
 		}
 	case k == Bcast && a.Recv.Len() > 0:
 		if s := e.short(c, k, a.Recv.Len()); s != nil {
-			return s.ended(s.bcast(a.Recv.Mem, a.Recv.Code, a.Root))
+			return s.Ended(s.Bcast(a.Recv.Mem, a.Recv.Code, a.Root))
 		}
 	}
 	e.p.Lock()
@@ -66,9 +67,9 @@ func (e *Engine) Exchange(c *comm.Comm, k Kind, send, recv []byte, width int, co
 	switch {
 	case s == nil:
 	case k == Allgather:
-		err = s.ended(s.allgather(mem.Of(send), mem.Of(recv), code, code))
+		err = s.Ended(s.Allgather(mem.Of(send), mem.Of(recv), code, code))
 	default:
-		err = s.ended(s.alltoall(mem.Of(send), mem.Of(recv), code, code))
+		err = s.Ended(s.Alltoall(mem.Of(send), mem.Of(recv), code, code))
 	}
 	o.leave()
 	return s != nil, err
@@ -76,7 +77,7 @@ func (e *Engine) Exchange(c *comm.Comm, k Kind, send, recv []byte, width int, co
 
 // exchangeSlot returns the slot for an Allgather or Alltoall of slices, nil if there is none or check
 // might refuse the slices.
-func (e *Engine) exchangeSlot(c *comm.Comm, k Kind, send, recv []byte, width int) *slot {
+func (e *Engine) exchangeSlot(c *comm.Comm, k Kind, send, recv []byte, width int) *slot.Slot {
 	size, n := len(send), c.Size()
 	switch {
 	case size == 0 || mem.Overlap(send, recv):
@@ -151,13 +152,13 @@ func (e *Engine) fill(s *schedule, c *comm.Comm, k Kind, a *Args) {
 
 // short returns the slot to use for a collective of the kind to which each member gives size
 // bytes, nil if the collective has to use messages.
-func (e *Engine) short(c *comm.Comm, k Kind, size int) *slot {
+func (e *Engine) short(c *comm.Comm, k Kind, size int) *slot.Slot {
 	st := stateOf(c)
 	s := &st.slot
-	if s.SlotState == nil || size > slotMax(k, c.Size()) || s.Broken && !s.mended() || st.checks || !e.choice.slot(k) {
+	if s.SlotState == nil || size > slot.Max(k, c.Size()) || s.Broken && !s.Mended() || st.checks || !e.choice.slot(k) {
 		return nil
 	}
-	if e.choice.Slot != SlotAuto {
+	if e.choice.Slot != slot.Auto {
 		s.Form = uint8(e.choice.Slot)
 	}
 	return s
@@ -174,7 +175,7 @@ func (e *Engine) Barrier(c *comm.Comm) error {
 	}
 	var err error
 	if s := e.short(c, Barrier, 0); s != nil {
-		err = s.ended(s.barrier())
+		err = s.Ended(s.Barrier())
 	} else if d := e.across(c, Barrier, 0); d != nil {
 		err = e.throughNodes(c, d, Barrier, &Args{})
 	} else {
@@ -195,7 +196,7 @@ func (e *Engine) Bcast(c *comm.Comm, buf []byte, code dtype.Code, root int) erro
 	}
 	var err error
 	if s := e.short(c, Bcast, len(buf)); s != nil && len(buf) > 0 && uint(root) < uint(c.Size()) {
-		err = s.ended(s.bcast(mem.Of(buf), code, root))
+		err = s.Ended(s.Bcast(mem.Of(buf), code, root))
 	} else {
 		err = e.do(c, Bcast, &Args{Recv: Slice(buf, code), Width: 1, Root: root})
 	}
@@ -207,7 +208,7 @@ func (e *Engine) Bcast(c *comm.Comm, buf []byte, code dtype.Code, root int) erro
 // is the name of the call. It takes the lock.
 func (e *Engine) bcastInStep(c *comm.Comm, buf []byte, root int, call string) error {
 	if s := e.short(c, Bcast, len(buf)); s != nil {
-		return s.ended(s.tell(buf, root))
+		return s.Ended(s.Tell(buf, root))
 	}
 	a := Args{Recv: Bytes(buf), Width: 1, Root: root, Call: call}
 	if d := e.across(c, Bcast, len(buf)); d != nil && len(buf) > 0 && uint(root) < uint(c.Size()) {
@@ -251,10 +252,10 @@ func (e *Engine) Reduce(c *comm.Comm, send, recv []byte, o op.Op, t op.Type, cod
 			result = nil
 		}
 		from, to := stateOf(c).ungapped(t, send, result)
-		err = s.ended(s.reduce(from, to, o, t, code, root))
+		err = s.Ended(s.Reduce(from, to, o, t, code, root))
 		t.Copy(result, to)
 	} else if ok {
-		err = s.ended(s.reduce(send, result, o, t, code, root))
+		err = s.Ended(s.Reduce(send, result, o, t, code, root))
 	} else {
 		err = e.reduceMessages(c, Reduce, send, recv, o, t, code, root)
 	}
@@ -278,10 +279,10 @@ func (e *Engine) Allreduce(c *comm.Comm, send, recv []byte, o op.Op, t op.Type, 
 	var err error
 	if ok && t.Gaps() {
 		from, to := stateOf(c).ungapped(t, send, result)
-		err = s.ended(s.allreduce(from, to, o, t, code))
+		err = s.Ended(s.Allreduce(from, to, o, t, code))
 		t.Copy(result, to)
 	} else if ok {
-		err = s.ended(s.allreduce(send, result, o, t, code))
+		err = s.Ended(s.Allreduce(send, result, o, t, code))
 	} else {
 		err = e.reduceMessages(c, Allreduce, send, recv, o, t, code, 0)
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/coll/slot"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/p2p"
@@ -26,24 +27,24 @@ const (
 
 // Attach prepares collectives on c, a communicator that exists from the start,
 // with slot WorldSlot or NoSlot. The lock is held.
-func (e *Engine) Attach(c *comm.Comm, slot int) error {
-	world := slot == WorldSlot
-	if slot == WorldSlot && (e.node == nil || c.Size() == 1 || !e.shared(c.Members)) {
-		slot = NoSlot
+func (e *Engine) Attach(c *comm.Comm, at int) error {
+	world := at == WorldSlot
+	if at == WorldSlot && (e.node == nil || c.Size() == 1 || !e.shared(c.Members)) {
+		at = NoSlot
 	}
-	if slot == WorldSlot {
-		s, err := e.node.Control().OpenSlot(slot)
+	if at == WorldSlot {
+		s, err := e.node.Control().OpenSlot(at)
 		if err != nil {
 			return err
 		}
 		s.Acquire(c.Ctx) // one member succeeds
 	}
-	e.attach(c, slot)
+	e.attach(c, at)
 	stateOf(c).world = world
 	return nil
 }
 
-func (e *Engine) attach(c *comm.Comm, slot int) {
+func (e *Engine) attach(c *comm.Comm, at int) {
 	s := newState(site{ranks: c.Size(), near: e.node != nil && e.shared(c.Members), runs: true})
 	s.checks = e.checks(c.Members)
 	s.terms = e.newTerms()
@@ -52,8 +53,9 @@ func (e *Engine) attach(c *comm.Comm, slot int) {
 		s.where.spread, s.where.runs = d.nodes() > 1 && d.nodes() < c.Size(), d.runs
 		s.division = d
 	}
-	if slot != NoSlot {
-		openSlot(e, s, &s.slot, c, slot)
+	if at != NoSlot {
+		s.member = member{e: e, c: c, whole: c}
+		slot.Open(&s.slot, s, e.groupOf(c, &s.member, &s.member), at)
 		s.busy.blocking, s.busy.idle = &s.slot.Busy, s.slot.Busy.Load()
 	}
 	c.Coll = s
@@ -422,10 +424,10 @@ func (e *Engine) Drop(c *comm.Comm) {
 	st.busy.blocking.Store(st.busy.idle | uint64(CallFree))
 	st.busy.starting.Store(uint64(CallFree))
 	if st.slot.SlotState != nil {
-		st.slot.close()
+		st.slot.Close()
 	}
 	if d := st.division; d != nil && d.slot != nil {
-		d.slot.close()
+		d.slot.Close()
 	}
 	if c.Inter != nil {
 		e.Drop(c.Inter.Union)

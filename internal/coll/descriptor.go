@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/halo-mpi/halo/internal/coll/slot"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
@@ -26,10 +27,10 @@ import (
 // and not freed.
 func (e *Engine) Descriptor(c *comm.Comm) uintptr {
 	st, ok := c.Coll.(*state)
-	if !ok || c.Inter != nil || st.slot.SlotState == nil || st.checks || e.choice.Slot == SlotNone || e.choice.Forced != [Kinds]bool{} {
+	if !ok || c.Inter != nil || st.slot.SlotState == nil || st.checks || e.choice.Slot == slot.None || e.choice.Forced != [Kinds]bool{} {
 		return 0
 	}
-	if e.choice.Slot != SlotAuto {
+	if e.choice.Slot != slot.Auto {
 		st.slot.Form = uint8(e.choice.Slot)
 	}
 	return uintptr(unsafe.Pointer(st.slot.SlotState))
@@ -39,29 +40,29 @@ func (e *Engine) Descriptor(c *comm.Comm) uintptr {
 // and returns the kind of that collective. It does not spin first.
 func (e *Engine) Await(c *comm.Comm, word *atomic.Uint64, n uint64) (Kind, error) {
 	s := &stateOf(c).slot
-	return Kind(s.Kind), s.ended(s.awaitLong(word, n))
+	return Kind(s.Kind), s.Ended(s.AwaitLong(word, n))
 }
 
 // Disagreement returns the error of members whose digests differ, in a collective that C has begun, and
 // the kind of that collective. The last member to arrive releases the others with the error.
 func (e *Engine) Disagreement(c *comm.Comm, last bool) (Kind, error) {
 	s := &stateOf(c).slot
-	s.terms.Said, s.terms.Length = uint32(s.Last.Said), int(s.Last.Length)
-	err := s.ended(s.disagreement())
+	s.Terms.Said, s.Terms.Length = uint32(s.Last.Said), int(s.Last.Length)
+	err := s.Ended(s.Disagreement())
 	if err != nil && last {
-		s.release(err)
+		s.Release(err)
 	}
 	return Kind(s.Kind), err
 }
 
 // Ring wakes the other members of c.
-func (e *Engine) Ring(c *comm.Comm) { stateOf(c).slot.ring() }
+func (e *Engine) Ring(c *comm.Comm) { stateOf(c).slot.Ring() }
 
 // DescriptorLayout lists the offsets in the record of a slot and in the memory that it leads to, and
 // the forms and limits of slots that C uses.
 func DescriptorLayout() []shmfmt.Field {
 	return append(shmfmt.SlotLayout(), []shmfmt.Field{
-		{Name: "FORM_CELLS", Value: int64(SlotCells)},
+		{Name: "FORM_CELLS", Value: int64(slot.Cells)},
 		{Name: "KIND_BARRIER", Value: int64(Barrier)},
 		{Name: "KIND_BCAST", Value: int64(Bcast)},
 		{Name: "KIND_ALLREDUCE", Value: int64(Allreduce)},
@@ -69,9 +70,9 @@ func DescriptorLayout() []shmfmt.Field {
 		{Name: "KIND_ALLTOALL", Value: int64(Alltoall)},
 		{Name: "BUSY_FIRST", Value: int64(CallOf(0, Blocking))},
 		{Name: "BUSY_CALL", Value: 1<<callBits - 1}, // the bits of the word that hold the call
-		{Name: "SLOT_SPINS", Value: spins},
-		{Name: "SLOT_BACKOFF_MAX", Value: backOffMax},
-		{Name: "SLOT_BALANCE_EVERY", Value: balanceEvery},
-		{Name: "SLOT_MOST", Value: min(streamPiece, shmfmt.StageSize)}, // one piece or step with any number of members
+		{Name: "SLOT_SPINS", Value: slot.Spins},
+		{Name: "SLOT_BACKOFF_MAX", Value: slot.BackOffMax},
+		{Name: "SLOT_BALANCE_EVERY", Value: slot.BalanceEvery},
+		{Name: "SLOT_MOST", Value: min(slot.StreamPiece, shmfmt.StageSize)}, // one piece or step with any number of members
 	}...)
 }

@@ -1,6 +1,7 @@
 package coll
 
 import (
+	"github.com/halo-mpi/halo/internal/coll/slot"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/mem"
 )
@@ -30,11 +31,11 @@ type division struct {
 	whole   *comm.Comm
 	local   *comm.Comm // the members on this node
 	leaders *comm.Comm // nil at a member that is not a leader
-	slot    *slot      // of local, for short blocking collectives; nil if there are only messages
+	slot    *slot.Slot // of local, for short blocking collectives; nil if there are only messages
 	agreed  bool       // the members of the node have agreed on the slot, or on none
 	kind    Kind       // of the last collective through the slot, for AppendAbout
 	tag     int32      // of the schedule of the last short collective
-	spare   [SlotPayload]byte
+	spare   [slot.Payload]byte
 }
 
 // divide computes the division of c. In a job without a list of hosts all members are on one

@@ -6,6 +6,7 @@ import (
 	"github.com/halo-mpi/halo/internal/callsite"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/coll/agree"
+	"github.com/halo-mpi/halo/internal/coll/slot"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/node"
 	"github.com/halo-mpi/halo/internal/op"
@@ -71,9 +72,11 @@ type state struct {
 	inits   int32       // persistent collectives made
 	commits int32       // of calls that make communicators of several jobs
 	where   site
-	world   bool // the communicator may use WorldSlot
-	slot    slot // of all members; a part of the state, which saves a load
-	checks  bool // all members check: collectives begin with an agreement
+	world   bool      // the communicator may use WorldSlot
+	slot    slot.Slot // of all members; a part of the state, which saves a load
+	member  member    // the owner of slot
+	blocks  *schedule // never begun: the arguments of a neighbourhood collective through slot; nil until one is needed
+	checks  bool      // all members check: collectives begin with an agreement
 
 	refusals map[int32][]persistentRefusal // by the tag of a persistent collective; nil until there is one
 

@@ -1,6 +1,9 @@
 package coll
 
-import "github.com/halo-mpi/halo/internal/comm"
+import (
+	"github.com/halo-mpi/halo/internal/coll/slot"
+	"github.com/halo-mpi/halo/internal/comm"
+)
 
 // HasSlot reports whether c has a slot.
 func HasSlot(c *comm.Comm) bool { return stateOf(c).slot.SlotState != nil }
@@ -19,14 +22,14 @@ func (e *Engine) Chosen(c *comm.Comm, k Kind, size int) Algorithm {
 
 // WaitsFor returns what is reported of a member of c that sleeps in the slot of its node.
 func WaitsFor(c *comm.Comm) string {
-	return string(stateOf(c).division.slot.event.About.AppendAbout(nil))
+	return string(stateOf(c).division.AppendAbout(nil))
 }
 
 const (
-	CopiesMin = copiesMin
-	Trials    = trials
+	CopiesMin = slot.CopiesMin
+	Trials    = slot.Trials
 
-	BalanceEvery = balanceEvery
+	BalanceEvery = slot.BalanceEvery
 )
 
 // ShareCores lets the members of c believe that they have n cores.

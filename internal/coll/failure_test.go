@@ -8,6 +8,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/coll"
+	"github.com/halo-mpi/halo/internal/coll/slot"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/op"
@@ -173,7 +174,7 @@ func TestWrongArguments(t *testing.T) {
 
 // 6.1: members that disagree on the length get an error, and do not hang.
 func TestLengthsThatDisagree(t *testing.T) {
-	run(t, "inproc", 4, slots(coll.SlotNone), func(w *world.World) error {
+	run(t, "inproc", 4, slots(slot.None), func(w *world.World) error {
 		size := 4000
 		if w.Comm.Rank == 2 {
 			size = 100
@@ -216,7 +217,7 @@ func TestWhoDependsOnWhoDisagreesLearnsIt(t *testing.T) {
 		}},
 	}
 	for _, x := range calls {
-		run(t, "inproc", n, slots(coll.SlotNone), func(w *world.World) error {
+		run(t, "inproc", n, slots(slot.None), func(w *world.World) error {
 			size := 2000
 			if w.Comm.Rank == odd {
 				size = 100

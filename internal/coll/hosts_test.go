@@ -13,6 +13,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/coll"
+	"github.com/halo-mpi/halo/internal/coll/slot"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/op"
@@ -105,7 +106,7 @@ func TestAnyRootOverHosts(t *testing.T) {
 func TestBarrierOverHosts(t *testing.T) {
 	for _, places := range []string{"001", "0101", "001122"} {
 		for _, near := range nears {
-			for _, c := range []coll.Choice{auto(), slots(coll.SlotCells), slots(coll.SlotCounter), slots(coll.SlotNone)} {
+			for _, c := range []coll.Choice{auto(), slots(slot.Cells), slots(slot.Counter), slots(slot.None)} {
 				n := len(places)
 				var in atomic.Int64
 				run(t, near+"@"+places, n, c, func(w *world.World) error {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/halo-mpi/halo/internal/coll"
+	"github.com/halo-mpi/halo/internal/coll/slot"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/internal/world"
@@ -60,7 +61,7 @@ func TestLongLayoutsAreNotPacked(t *testing.T) {
 	testrun.PlainOnly(t, "it allocates")
 	const size, most = 6 << 20, 3 << 20
 	for _, fabric := range []string{"inproc", "shm", "tcp"} {
-		for _, f := range []form{{"auto", auto(), nil}, {"messages", slots(coll.SlotNone), nil}} {
+		for _, f := range []form{{"auto", auto(), nil}, {"messages", slots(slot.None), nil}} {
 			run(t, fabric, 3, f.c, func(w *world.World) error {
 				var list []*task
 				for _, k := range moving {

@@ -3,6 +3,8 @@ package coll
 import (
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/coll/agree"
+	"github.com/halo-mpi/halo/internal/coll/slot"
+	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/planted"
@@ -79,22 +81,48 @@ func (s *schedule) edgeCode(side, i int) dtype.Code {
 // ownEdges calls do for each edge from the member to itself, with the block that is received and the
 // one that is sent. Both lists have as many of them: see neighborsOf.
 func (s *schedule) ownEdges(do func(dst, src mem.Mem)) {
-	n, me, k := s.neighbors, s.c.Rank, 0
-	for i, r := range n.Dests {
-		if r != me {
-			continue
-		}
-		for n.Sources[n.Arrival(k)] != me {
-			k++
-		}
-		dst, src := s.blockFrom(n.Arrival(k)), s.blockTo(i)
-		k++
+	me := s.c.Rank
+	s.neighbors.Own(me, func(to, from int) {
+		dst, src := s.blockFrom(from), s.blockTo(to)
 		if dst.Len() != src.Len() {
 			s.note(class.Errorf(class.Count, "rank %d sends itself %d bytes and receives %d", me, src.Len(), dst.Len()))
-			continue
+			return
 		}
 		do(dst, src)
+	})
+}
+
+// amongNeighbors returns where the caller puts the arguments of a neighbourhood collective of a kind through the slot
+// of c.
+func (e *Engine) amongNeighbors(c *comm.Comm, k Kind) *schedule {
+	st := stateOf(c)
+	if st.blocks == nil {
+		st.blocks = &schedule{e: e}
 	}
+	x := st.blocks
+	x.c, x.kind, x.neighbors = c, k, c.Neighbors
+	return x
+}
+
+// throughSlot carries out the collective x, which amongNeighbors has returned. If it returns false it has moved nothing,
+// at all members, and they have to use messages.
+func (x *schedule) throughSlot(s *slot.Slot) (done bool, err error) {
+	x.divide()
+	g := s.AmongNeighbors(x.kind, x.neighbors)
+	g.All, g.One, g.Code = x.Send.Mem, x.each[0], x.codes[0]
+	for i := range x.neighbors.Dests {
+		g.To = append(g.To, slot.Edge{Mem: x.blockTo(i), Code: x.edgeCode(0, i)})
+	}
+	for i := range x.neighbors.Sources {
+		g.From = append(g.From, slot.Edge{Mem: x.blockFrom(i), Code: x.edgeCode(1, i)})
+	}
+	done, err = s.ExchangeNeighbors(g)
+	x.Args, x.err = Args{}, nil
+	for i := range x.pairs {
+		clear(x.pairs[i])
+		x.pairs[i] = x.pairs[i][:0]
+	}
+	return done, err
 }
 
 // along returns what the member sends to rank r (side 0), or expects from it (1), along all edges

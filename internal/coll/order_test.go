@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/halo-mpi/halo/internal/coll"
+	"github.com/halo-mpi/halo/internal/coll/slot"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/p2p"
@@ -51,7 +52,7 @@ func TestAllreduceIsBitwiseIdentical(t *testing.T) {
 					t.Errorf("%s: ranks 0 and %d of %d differ", f.name, r, n)
 				}
 			}
-			if f.c.Slot == coll.SlotCells || f.c.Slot == coll.SlotCounter {
+			if f.c.Slot == slot.Cells || f.c.Slot == slot.Counter {
 				key := fmt.Sprint(n)
 				if before, ok := results[key]; ok && !bytes.Equal(before, got[0]) {
 					t.Errorf("the forms of a slot differ on %d ranks", n)
@@ -117,7 +118,7 @@ func TestManyOutstanding(t *testing.T) {
 func TestGoroutinesOnTheirCommunicators(t *testing.T) {
 	const goroutines = 4
 	for _, fabric := range []string{"inproc", "shm"} {
-		for _, f := range []form{{"auto", auto(), nil}, {"counter", slots(coll.SlotCounter), nil}, {"messages", slots(coll.SlotNone), nil}} {
+		for _, f := range []form{{"auto", auto(), nil}, {"counter", slots(slot.Counter), nil}, {"messages", slots(slot.None), nil}} {
 			run(t, fabric, 3, f.c, func(w *world.World) error {
 				var all sync.WaitGroup
 				errs := make([]error, goroutines)

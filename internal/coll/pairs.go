@@ -76,9 +76,9 @@ func (e *Engine) DoPairs(c *comm.Comm, k Kind, p Pairs) error {
 	}
 	if k == NeighborAlltoallw {
 		if s := e.short(c, k, 0); s != nil {
-			x := s.amongNeighbors(k)
+			x := e.amongNeighbors(c, k)
 			x.pairNeighbors(p)
-			if done, err := s.exchangeNeighbors(x); done {
+			if done, err := x.throughSlot(s); done {
 				return err
 			}
 		}

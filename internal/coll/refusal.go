@@ -19,13 +19,13 @@ import (
 //     sends to it nor receives from it in this schedule, and goes through all rounds with the error,
 //     as after a message of the wrong length: so it needs to know neither the algorithm nor the
 //     lengths of the others.
-//   - In a slot the member marks its cell: see slot.miss.
+//   - In a slot the member marks its cell: see slot.Slot.Miss.
 //
 // Members that do not depend on it, such as the root of a Bcast, may succeed.
 //
 // A member knows from its own arguments whether the others use a slot; if they tell no length, it
 // takes it for short. Where the lengths that members give lie on different sides of a limit
-// (slotMax), with wrong arguments or without, some of them may wait for ever: only checking mode
+// (slot.Max), with wrong arguments or without, some of them may wait for ever: only checking mode
 // finds that.
 //
 // Rejected: to let the refused collective run with empty messages, as a member does that finds
@@ -65,7 +65,7 @@ func (e *Engine) refuse(c *comm.Comm, k Kind, a *Args, err error) error {
 	}
 	if k.Neighborhood() {
 		if s := e.short(c, k, 0); s != nil {
-			s.miss(k, 0, c.Rank, classFor(err)) // the others fail in the first step
+			s.Miss(k, 0, c.Rank, classFor(err)) // the others fail in the first step
 			return err
 		}
 	}
@@ -73,8 +73,8 @@ func (e *Engine) refuse(c *comm.Comm, k Kind, a *Args, err error) error {
 	case size == 0 || a.User != nil && k.Reduces():
 	case k == Bcast || k == Reduce || k == Allreduce || k == Allgather || k == Alltoall:
 		if s := e.short(c, k, size); s != nil {
-			s.terms.Refuse(k)
-			s.miss(k, a.Root, c.Rank, classFor(err))
+			s.Terms.Refuse(k)
+			s.Miss(k, a.Root, c.Rank, classFor(err))
 			return err
 		}
 		if k != Reduce && k != Allreduce {

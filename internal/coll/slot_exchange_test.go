@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/halo-mpi/halo/internal/coll"
+	"github.com/halo-mpi/halo/internal/coll/slot"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/shmfmt"
@@ -46,7 +47,7 @@ func TestStepsEqualSerial(t *testing.T) {
 		ranks, fabrics = []int{3}, both[:1]
 	}
 	for _, fabric := range fabrics {
-		for _, f := range []coll.SlotForm{coll.SlotCells, coll.SlotCounter} {
+		for _, f := range []slot.Form{slot.Cells, slot.Counter} {
 			for _, n := range ranks {
 				run(t, fabric, n, slots(f), func(w *world.World) error {
 					g := rand.New(rand.NewPCG(uint64(n), 21))
@@ -75,7 +76,7 @@ func TestStepsEqualSerial(t *testing.T) {
 // reads: the other members do not wait for this root.
 func TestStepsAfterReduce(t *testing.T) {
 	for _, fabric := range both {
-		for _, f := range []coll.SlotForm{coll.SlotCells, coll.SlotCounter} {
+		for _, f := range []slot.Form{slot.Cells, slot.Counter} {
 			run(t, fabric, 3, slots(f), func(w *world.World) error {
 				g := rand.New(rand.NewPCG(3, 22))
 				for k := range uint64(200) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/coll"
+	"github.com/halo-mpi/halo/internal/coll/slot"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/testrun"
@@ -141,7 +142,7 @@ func TestXNBC01_SendersAheadOfReceivers(t *testing.T) {
 // Edges of a graph that do not pair are an error at all members that share memory, and again in the next
 // collective; one of them names both ranks and the counts. Nobody waits, and the slot remains usable.
 func TestXNBC01_EdgesThatDoNotPair(t *testing.T) {
-	for _, f := range []form{{"cells", slots(coll.SlotCells), nil}, {"counter", slots(coll.SlotCounter), nil}} {
+	for _, f := range []form{{"cells", slots(slot.Cells), nil}, {"counter", slots(slot.Counter), nil}} {
 		run(t, "inproc", 3, f.c, func(w *world.World) error {
 			me := w.Comm.Rank
 			w.Comm.Neighbors = []*comm.Neighbors{

@@ -12,6 +12,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/coll"
+	"github.com/halo-mpi/halo/internal/coll/slot"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/shmfmt"
@@ -49,7 +50,7 @@ var both = []string{"inproc", "shm"}
 // broadcasts as there are turns, or by as many long ones as fit into the memory.
 func TestRootRunsAhead(t *testing.T) {
 	for _, fabric := range both {
-		for _, f := range []coll.SlotForm{coll.SlotCells, coll.SlotCounter} {
+		for _, f := range []slot.Form{slot.Cells, slot.Counter} {
 			for _, x := range []struct{ size, ahead int }{
 				{1, shmfmt.StreamTurns}, {shmfmt.StreamShort, shmfmt.StreamTurns}, {4 << 10, shmfmt.StreamTurns},
 				{16 << 10, shmfmt.StreamBytes / (16 << 10)},
@@ -177,7 +178,7 @@ func TestStreamEqualsSerial(t *testing.T) {
 		steps, ranks, fabrics = 150, []int{3, 8}, both[:1]
 	}
 	for _, fabric := range fabrics {
-		for _, f := range []coll.SlotForm{coll.SlotCells, coll.SlotCounter} {
+		for _, f := range []slot.Form{slot.Cells, slot.Counter} {
 			for _, n := range ranks {
 				run(t, fabric, n, slots(f), func(w *world.World) error {
 					own := rand.New(rand.NewPCG(uint64(w.Comm.Rank), 11))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/coll"
+	"github.com/halo-mpi/halo/internal/coll/slot"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/testrun"
@@ -32,8 +33,8 @@ func twoRoots(t *testing.T, fn func(t *testing.T, fabric string, ranks int, c co
 			if _, hosts, found := strings.Cut(fabric, "@"); found && len(hosts) != ranks {
 				continue
 			}
-			for _, f := range []coll.SlotForm{coll.SlotCells, coll.SlotCounter, coll.SlotNone} {
-				if f != coll.SlotNone && fabric == "tcp" {
+			for _, f := range []slot.Form{slot.Cells, slot.Counter, slot.None} {
+				if f != slot.None && fabric == "tcp" {
 					continue
 				}
 				t.Run(fmt.Sprintf("%s-%d-form%d", fabric, ranks, f), func(t *testing.T) { fn(t, fabric, ranks, slots(f)) })
@@ -47,7 +48,7 @@ func twoRoots(t *testing.T, fn func(t *testing.T, fabric string, ranks int, c co
 func TestCOL05_TwoRootsBeforeBarrier(t *testing.T) {
 	twoRoots(t, func(t *testing.T, fabric string, ranks int, c coll.Choice) {
 		for _, size := range []int{4, 4000, 400_000} {
-			if size > 4000 && (ranks == 2 || c.Slot == coll.SlotNone || fabric != "shm" && fabric != "inproc") {
+			if size > 4000 && (ranks == 2 || c.Slot == slot.None || fabric != "shm" && fabric != "inproc") {
 				continue // here both roots would wait for a receiver
 			}
 			run(t, fabric, ranks, c, func(w *world.World) error {
@@ -69,7 +70,7 @@ func TestCOL05_TwoRootsBeforeBarrier(t *testing.T) {
 				if first == nil && second == nil {
 					t.Errorf("%d bytes, rank %d: no error", size, d.Rank)
 				}
-				if c.Slot != coll.SlotNone && (fabric == "shm" || fabric == "inproc") {
+				if c.Slot != slot.None && (fabric == "shm" || fabric == "inproc") {
 					if second == nil || ranks == 2 && !strings.Contains(second.Error(), "rank 1 names root 1") {
 						t.Errorf("%d bytes, rank %d: Barrier: %v", size, d.Rank, second)
 					}

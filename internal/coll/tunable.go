@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/halo-mpi/halo/internal/coll/slot"
 	"github.com/halo-mpi/halo/internal/op"
 )
 
@@ -73,7 +74,7 @@ func (t Tunable) Value(c *Choice) string {
 func (t Tunable) set(c *Choice, text string) (err error) {
 	switch t {
 	case tunableSlot:
-		for f := SlotAuto; f <= SlotNone; f++ {
+		for f := slot.Auto; f <= slot.None; f++ {
 			if f.String() == text {
 				c.Slot = f
 				return nil
@@ -103,17 +104,4 @@ func FromEnv(get func(string) string) (Choice, error) {
 		}
 	}
 	return c, nil
-}
-
-// String returns the name of the form.
-func (f SlotForm) String() string {
-	switch f {
-	case SlotCells:
-		return "cells"
-	case SlotCounter:
-		return "counter"
-	case SlotNone:
-		return "none"
-	}
-	return "auto"
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/halo-mpi/halo/internal/coll"
+	"github.com/halo-mpi/halo/internal/coll/slot"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/testrun"
@@ -16,7 +17,7 @@ import (
 // Waiters that sleep are woken, whichever member comes last, and however late.
 func TestSleepersAreWoken(t *testing.T) {
 	for _, fabric := range []string{"inproc", "shm", "tcp"} {
-		for _, f := range []coll.SlotForm{coll.SlotCells, coll.SlotCounter, coll.SlotNone} {
+		for _, f := range []slot.Form{slot.Cells, slot.Counter, slot.None} {
 			run(t, fabric, 4, slots(f), func(w *world.World) error {
 				for step := range 24 {
 					if w.Comm.Rank == step%4 {
@@ -37,7 +38,7 @@ func TestSleepersAreWoken(t *testing.T) {
 func TestWaitingInSlotMakesProgress(t *testing.T) {
 	const size = 300 << 10
 	for _, fabric := range []string{"inproc", "shm"} {
-		for _, f := range []coll.SlotForm{coll.SlotCells, coll.SlotCounter} {
+		for _, f := range []slot.Form{slot.Cells, slot.Counter} {
 			run(t, fabric, 3, slots(f), func(w *world.World) error {
 				c := w.Comm
 				buf := make([]byte, size)

@@ -27,3 +27,19 @@ func (n *Neighbors) Arrival(i int) int {
 	}
 	return i
 }
+
+// Own calls do for each edge from the member of rank me to itself, with its indexes in Dests and in Sources. Both lists
+// have as many of them.
+func (n *Neighbors) Own(me int, do func(to, from int)) {
+	k := 0
+	for to, r := range n.Dests {
+		if r != me {
+			continue
+		}
+		for n.Sources[n.Arrival(k)] != me {
+			k++
+		}
+		do(to, n.Arrival(k))
+		k++
+	}
+}

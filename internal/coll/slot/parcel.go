@@ -1,9 +1,10 @@
-package coll
+package slot
 
 import (
 	"encoding/binary"
 	"unsafe"
 
+	"github.com/halo-mpi/halo/internal/coll/kind"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/shmfmt"
@@ -55,7 +56,7 @@ type portion struct {
 }
 
 // portion returns the portion for a step of the own parcel.
-func (s *slot) portion(step int) portion {
+func (s *Slot) portion(step int) portion {
 	w := portion{lo: shmfmt.Line + step*shmfmt.StageSize}
 	if step == 0 {
 		w.line = &s.own.Parcels[s.Number&1]
@@ -64,15 +65,15 @@ func (s *slot) portion(step int) portion {
 }
 
 // stageOf returns the own stage for a portion.
-func (s *slot) stageOf(w *portion) []byte {
+func (s *Slot) stageOf(w *portion) []byte {
 	if w.stage == nil {
-		w.stage = s.stage(s.c.Rank, s.Number+uint64(stepOf(w.lo)))[:]
+		w.stage = s.stage(s.me, s.Number+uint64(stepOf(w.lo)))[:]
 	}
 	return w.stage
 }
 
 // put copies what is within a portion of a block: bytes [lo, hi) of m, whose first byte is at byte at of the parcel.
-func (s *slot) put(w *portion, m mem.Mem, at, lo, hi int) {
+func (s *Slot) put(w *portion, m mem.Mem, at, lo, hi int) {
 	if at+lo < shmfmt.Line { // all of the block is in the line
 		if w.line != nil {
 			m.Pack(w.line[at+lo:at+hi], lo)
@@ -85,13 +86,13 @@ func (s *slot) put(w *portion, m mem.Mem, at, lo, hi int) {
 }
 
 // fill fills the portion of a step with the own parcel.
-func (s *slot) fill(x *schedule, step int) parcel {
+func (s *Slot) fill(x *Edges, step int) parcel {
 	w := s.portion(step)
-	t, all, one, form := s.neighborhood, x.Send.Mem, x.each[0], uint64(equal)
+	t, all, one, form := s.neighborhood, x.All, x.One, uint64(equal)
 	switch x.kind {
-	case NeighborAlltoallv, NeighborAlltoallw:
+	case kind.NeighborAlltoallv, kind.NeighborAlltoallw:
 		return s.fillEach(x, &w)
-	case NeighborAllgather, NeighborAllgatherv:
+	case kind.NeighborAllgather, kind.NeighborAllgatherv:
 		if len(x.neighbors.Dests) == 0 {
 			all = all.First(0)
 		}
@@ -106,13 +107,13 @@ func (s *slot) fill(x *schedule, step int) parcel {
 		n = 0
 	}
 	if w.line != nil {
-		putEntry(w.line[:], at, address, one, x.edgeCode(0, 0), form)
+		putEntry(w.line[:], at, address, one, x.Code, form)
 	}
 	if t.alone || form == common {
 		s.put(&w, all, at, 0, n)
 	} else if n > 0 {
 		for i, r := range x.neighbors.Dests {
-			if r >= 0 && r != s.c.Rank {
+			if r >= 0 && r != s.me {
 				s.put(&w, all, at, i*one, (i+1)*one)
 			}
 		}
@@ -121,13 +122,13 @@ func (s *slot) fill(x *schedule, step int) parcel {
 }
 
 // fillEach is fill for blocks of different lengths.
-func (s *slot) fillEach(x *schedule, w *portion) parcel {
+func (s *Slot) fillEach(x *Edges, w *portion) parcel {
 	t, dests := s.neighborhood, x.neighbors.Dests
 	at, outside := max(entrySize, aligned(len(dests)*entrySize)), false
 	for i, r := range dests {
 		var b mem.Mem
-		if r >= 0 && r != s.c.Rank {
-			b = x.blockTo(i)
+		if r >= 0 && r != s.me {
+			b = x.To[i].Mem
 		}
 		n := b.Len()
 		if at < shmfmt.Line && at+n > shmfmt.Line {
@@ -142,7 +143,7 @@ func (s *slot) fillEach(x *schedule, w *portion) parcel {
 			} else {
 				to = to[i*entrySize:]
 			}
-			putEntry(to, at, address, n, x.edgeCode(0, i), 0)
+			putEntry(to, at, address, n, x.To[i].Code, 0)
 		}
 		if address == 0 {
 			s.put(w, b, at, 0, n)
@@ -154,7 +155,7 @@ func (s *slot) fillEach(x *schedule, w *portion) parcel {
 
 // stayOut returns the address of the memory b of blocks of n bytes, if they stay out of the parcel.
 func (t *neighborhood) stayOut(b mem.Mem, n int) (address uintptr) {
-	if n < copiesMin || !t.reads {
+	if n < CopiesMin || !t.reads {
 		return 0
 	}
 	bytes, row := b.Bytes()
@@ -183,7 +184,7 @@ func putEntry(to []byte, at int, address uintptr, n int, code dtype.Code, form u
 }
 
 // blockIn returns where block i is, in the parcel of the member of rank r.
-func (s *slot) blockIn(r, i int) (p place, code dtype.Code) {
+func (s *Slot) blockIn(r, i int) (p place, code dtype.Code) {
 	line := &s.cells[r].Parcels[s.Number&1]
 	e := line[:entrySize]
 	length := binary.LittleEndian.Uint64(e[8:])

@@ -1,4 +1,4 @@
-package coll
+package slot
 
 import (
 	"sync/atomic"
@@ -6,7 +6,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/coll/agree"
-	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/coll/kind"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/shmfmt"
@@ -20,7 +20,7 @@ type owed struct {
 	pieces int    // broadcasts of others that it has to skip
 }
 
-// miss refuses the next collective through the slot. It does not wait: this member neither
+// Miss refuses the next collective through the slot. It does not wait: this member neither
 // publishes its number nor arrives, but marks its cell. Members that depend on it wait for long,
 // find the mark (without), and fail. So no member looks for marks before it has to wait anyway.
 //
@@ -32,17 +32,17 @@ type owed struct {
 // A root that is wrong is taken for 0, by all members that refuse.
 //
 // rank is that of the member that gives the reason, in the whole communicator.
-func (s *slot) miss(k Kind, root, rank int, cl class.Class) {
+func (s *Slot) Miss(k kind.Kind, root, rank int, cl class.Class) {
 	s.Kind = uint8(k)
 	if uint(root) >= uint(len(s.cells)) {
 		root = 0
 	}
-	if k == Bcast {
-		s.missPieces(root, rank, cl)
+	if k == kind.Bcast {
+		s.MissPieces(root, rank, cl)
 		return
 	}
 	s.Number++
-	if k == Reduce && root == s.c.Rank || planted.RefusalPublished { // nobody else needs it
+	if k == kind.Reduce && root == s.me || planted.RefusalPublished { // nobody else needs it
 		shmfmt.Publish(&s.own.Number, s.Number)
 		s.wake()
 		return
@@ -52,12 +52,12 @@ func (s *slot) miss(k Kind, root, rank int, cl class.Class) {
 	s.own.Refused.Store(s.Number)           // pairs with the load in without
 	s.head.Refusals.Add(1)
 	s.wake()
-	s.owed.step, s.owed.turn, s.Broken = s.Number, k != Reduce && !s.inCells(), true
+	s.owed.step, s.owed.turn, s.Broken = s.Number, k != kind.Reduce && !s.inCells(), true
 }
 
-// missPieces refuses the next broadcast through the slot.
-func (s *slot) missPieces(root, rank int, cl class.Class) {
-	if root != s.c.Rank {
+// MissPieces refuses the next broadcast through the slot.
+func (s *Slot) MissPieces(root, rank int, cl class.Class) {
+	if root != s.me {
 		s.owed.pieces++
 		s.Broken = true
 		s.own.Skips.Store(s.Stream.Number + uint64(s.owed.pieces)) // pairs with the load in without
@@ -78,7 +78,7 @@ func (s *slot) missPieces(root, rank int, cl class.Class) {
 }
 
 // skipPiece passes a broadcast that its root has refused.
-func (s *slot) skipPiece() {
+func (s *Slot) skipPiece() {
 	t := s.flow()
 	t.take(t.At)
 	s.pass()
@@ -88,19 +88,15 @@ func (s *slot) skipPiece() {
 func reason(rank int, cl class.Class) uint64 { return uint64(rank)<<32 | uint64(uint32(cl)) }
 
 // refusal returns the error of a word of reason.
-func (s *slot) refusal(why uint64) error {
-	c := s.c
-	if s.whole != nil {
-		c = s.whole
-	}
-	return newRefusal(c, int(why>>32)%c.Size(), class.Class(uint32(why)))
+func (s *Slot) refusal(why uint64) error {
+	return s.owner.Refusal(int(why>>32)%s.owner.Ranks(), class.Class(uint32(why)))
 }
 
 // without finds out whether a member has refused what this one waits for: a word that is to reach n.
 // It reports true if there is nothing to wait for. If arrivals is not 0, this member has to wait for
 // so many first: if it left a collective that ends by a release before all others have arrived, and
 // arrived in the next one, the last of them would take that for the arrival of a member that refuses.
-func (s *slot) without(word *atomic.Uint64, n uint64) (done bool, arrivals uint64, err error) {
+func (s *Slot) without(word *atomic.Uint64, n uint64) (done bool, arrivals uint64, err error) {
 	at := uintptr(unsafe.Pointer(word))
 	turns := uintptr(unsafe.Pointer(&s.head.Turns[0]))
 	piece := at >= turns && at < turns+unsafe.Sizeof(s.head.Turns)
@@ -140,7 +136,7 @@ func (s *slot) without(word *atomic.Uint64, n uint64) (done bool, arrivals uint6
 	case piece && err != nil:
 		s.skipPiece()
 	case skip: // members that name different roots: nobody sends the piece
-		err = newRefusal(s.c, s.rank((s.c.Rank+1)%len(s.cells)), class.Root)
+		err = s.owner.Refusal(s.owner.Rank((s.me+1)%len(s.cells)), class.Root)
 	}
 	if left > s.own.Left.Load() {
 		s.own.Left.Store(left) // pairs with the loads in settled
@@ -149,9 +145,9 @@ func (s *slot) without(word *atomic.Uint64, n uint64) (done bool, arrivals uint6
 	return done || err != nil, 0, err
 }
 
-// mended does what this member owes the slot, and reports whether the slot is usable. No lock is
+// Mended does what this member owes the slot, and reports whether the slot is usable. No lock is
 // held.
-func (s *slot) mended() bool {
+func (s *Slot) Mended() bool {
 	if s.owed == (owed{}) {
 		return false // a member has died
 	}
@@ -181,8 +177,8 @@ func (s *slot) mended() bool {
 }
 
 // settled waits until a member has left the collective of a number, or has refused it, too.
-func (s *slot) settled(c *shmfmt.Cell, n uint64) error {
-	p := s.e.p
+func (s *Slot) settled(c *shmfmt.Cell, n uint64) error {
+	p := s.p
 	p.Lock()
 	defer p.Unlock()
 	for {
@@ -190,33 +186,11 @@ func (s *slot) settled(c *shmfmt.Cell, n uint64) error {
 		if c.Left.Load() >= n || c.Refused.Load() >= n {
 			return nil
 		}
-		if err := s.e.lost(s.c); err != nil {
+		if err := s.owner.Lost(); err != nil {
 			return err
 		}
 		s.event.Watch(&c.Left, n, &s.head.Sleepers)
 		s.event.Alarm(&s.head.Refusals, before)
 		p.Wait(&s.event, -1)
-	}
-}
-
-// missAcross refuses a Reduce or Allreduce through leaders. The members of the node learn it
-// through the slot, the other leaders by messages: see throughNodes. It takes the lock.
-func (e *Engine) missAcross(c *comm.Comm, d *division, k Kind, root int, cl class.Class) {
-	e.p.Lock()
-	tag, s, err := e.enter(c, d)
-	if err == nil {
-		stateOf(c).terms.Refuse(k)
-		e.tellRefusal(c, tag, cl)
-	}
-	e.p.Unlock()
-	if err != nil || s == nil {
-		return
-	}
-	if uint(root) >= uint(c.Size()) {
-		root = 0
-	}
-	s.miss(Reduce, 0, c.Rank, cl)
-	if k == Allreduce || d.at[c.Rank] == d.at[root] && d.leader(int(d.at[root])) != root {
-		s.missPieces(0, c.Rank, cl)
 	}
 }

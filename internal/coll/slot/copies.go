@@ -1,4 +1,4 @@
-package coll
+package slot
 
 import (
 	"slices"
@@ -6,11 +6,11 @@ import (
 )
 
 const (
-	// copiesMin is the length in bytes from which it depends on the machine whether a block takes less
+	// CopiesMin is the length in bytes from which it depends on the machine whether a block takes less
 	// time by two copies through a stage, or by one of the kernel.
-	copiesMin = 32 << 10
-	// trials is the number of collectives in which a way to copy is tried.
-	trials = 9
+	CopiesMin = 32 << 10
+	// Trials is the number of collectives in which a way to copy is tried.
+	Trials = 9
 	// firstPeriod is the number of collectives after which both ways are tried again, and each period is twice
 	// as long as the one before, up to trialPeriod: in the first ones the members may be unevenly on the
 	// cores, and touch memory for the first time.
@@ -30,7 +30,7 @@ type copies struct {
 	since  time.Time // the current collective of this member has begun to copy; zero if it does not
 	period int       // number of collectives from trials to trials; 0 in the first period
 	turn   int       // of collectives since the trials have begun
-	times  [2][trials]uint64
+	times  [2][Trials]uint64
 }
 
 // begin begins to copy, and reports whether blocks are copied directly.
@@ -52,14 +52,14 @@ func (c *copies) ended() {
 
 // took notes the time of a collective in ns.
 func (c *copies) took(ns uint64) {
-	if way := c.turn / trials; way < len(c.times) {
-		c.times[way][c.turn%trials] = ns
+	if way := c.turn / Trials; way < len(c.times) {
+		c.times[way][c.turn%Trials] = ns
 	}
 	c.turn++
 	switch c.turn {
-	case trials:
+	case Trials:
 		c.direct = true
-	case 2 * trials:
+	case 2 * Trials:
 		c.direct = c.median(1) < c.median(0)
 	case max(c.period, firstPeriod):
 		*c = copies{period: min(2*c.turn, trialPeriod)}

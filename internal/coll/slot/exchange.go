@@ -1,8 +1,9 @@
-package coll
+package slot
 
 import (
 	"unsafe"
 
+	"github.com/halo-mpi/halo/internal/coll/kind"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
@@ -19,7 +20,7 @@ import (
 // one, which matters most with more members than cores.
 
 // stage returns the memory for the contribution of the member of rank r to the step of a number.
-func (s *slot) stage(r int, number uint64) *[shmfmt.StageSize]byte {
+func (s *Slot) stage(r int, number uint64) *[shmfmt.StageSize]byte {
 	if s.stages == nil {
 		s.stages = s.mem.Stages(len(s.cells))
 		s.Stages = uintptr(unsafe.Pointer(s.stages[0])) // the others follow it
@@ -28,21 +29,21 @@ func (s *slot) stage(r int, number uint64) *[shmfmt.StageSize]byte {
 }
 
 // begin begins the next step and returns the own stage, free to be filled.
-func (s *slot) begin() (*[shmfmt.StageSize]byte, error) {
+func (s *Slot) begin() (*[shmfmt.StageSize]byte, error) {
 	s.Number++
-	return s.stage(s.c.Rank, s.Number), s.settle()
+	return s.stage(s.me, s.Number), s.settle()
 }
 
 // show publishes the own stage and waits until all members have published theirs.
-func (s *slot) show() error {
+func (s *Slot) show() error {
 	s.state()
-	s.own.Said[s.Number&1] = s.terms.Digest
+	s.own.Said[s.Number&1] = s.Terms.Digest
 	shmfmt.Publish(&s.own.Number, s.Number)
 	return s.compare()
 }
 
 // exchange gives send and waits until all members have given: data then returns their contributions.
-func (s *slot) exchange(send mem.Mem) error {
+func (s *Slot) exchange(send mem.Mem) error {
 	s.Number++
 	if err := s.give(send); err != nil {
 		return err
@@ -50,22 +51,23 @@ func (s *slot) exchange(send mem.Mem) error {
 	return s.compare()
 }
 
-// tell is a short Bcast in which no member runs ahead of another.
-func (s *slot) tell(buf []byte, root int) error {
-	s.Kind = uint8(Bcast)
-	s.terms.Name(Bcast, root)
-	s.terms.Say(dtype.Mixed, dtype.Mixed, len(buf))
+// Tell is a short Bcast in which no member runs ahead of another.
+func (s *Slot) Tell(buf []byte, root int) error {
+	s.Kind = uint8(kind.Bcast)
+	s.Terms.Name(kind.Bcast, root)
+	s.Terms.Say(dtype.Mixed, dtype.Mixed, len(buf))
 	err := s.exchange(mem.Of(buf))
-	if err == nil && root != s.c.Rank {
+	if err == nil && root != s.me {
 		copy(buf, s.data(root, len(buf)))
 	}
 	return err
 }
 
-func (s *slot) allgather(send, recv mem.Mem, gives, gets dtype.Code) error {
-	s.Kind = uint8(Allgather)
-	s.terms.Say(gives, gets, send.Len())
-	n, me := send.Len(), s.c.Rank
+// Allgather puts what the members give into recv, in the order of the ranks.
+func (s *Slot) Allgather(send, recv mem.Mem, gives, gets dtype.Code) error {
+	s.Kind = uint8(kind.Allgather)
+	s.Terms.Say(gives, gets, send.Len())
+	n, me := send.Len(), s.me
 	b, row := recv.Bytes()
 	for at := 0; at < n; at += shmfmt.StageSize {
 		k := min(shmfmt.StageSize, n-at)
@@ -89,11 +91,11 @@ func (s *slot) allgather(send, recv mem.Mem, gives, gets dtype.Code) error {
 	return nil
 }
 
-// alltoall puts into a stage a part of the block for each other member, in the order of their ranks.
-func (s *slot) alltoall(send, recv mem.Mem, gives, gets dtype.Code) error {
-	s.Kind = uint8(Alltoall)
-	s.terms.Say(gives, gets, send.Len())
-	n, me := len(s.cells), s.c.Rank
+// Alltoall puts into a stage a part of the block for each other member, in the order of their ranks.
+func (s *Slot) Alltoall(send, recv mem.Mem, gives, gets dtype.Code) error {
+	s.Kind = uint8(kind.Alltoall)
+	s.Terms.Say(gives, gets, send.Len())
+	n, me := len(s.cells), s.me
 	size := send.Len() / n
 	if send.Len() <= shmfmt.SlotShort {
 		return s.alltoallShort(send, recv, size)
@@ -132,11 +134,11 @@ func other(r, one int) int {
 	return r
 }
 
-func (s *slot) alltoallShort(send, recv mem.Mem, size int) error {
+func (s *Slot) alltoallShort(send, recv mem.Mem, size int) error {
 	if err := s.exchange(send); err != nil {
 		return err
 	}
-	mine := s.c.Rank * size
+	mine := s.me * size
 	b, row := recv.Bytes()
 	for r := range s.cells {
 		if part := s.data(r, send.Len())[mine : mine+size]; row {
@@ -151,7 +153,7 @@ func (s *slot) alltoallShort(send, recv mem.Mem, size int) error {
 // allreduceLong reduces the operands in chunks. In a step each member gives its operand of
 // a chunk and its share of the result of the chunk before, which it has combined
 // from the operands of all, in the order of the ranks.
-func (s *slot) allreduceLong(send, recv []byte, o op.Op, t op.Type) error {
+func (s *Slot) allreduceLong(send, recv []byte, o op.Op, t op.Type) error {
 	n, w := len(s.cells), t.Size()
 	count := len(send) / w
 	most := shmfmt.StageSize / w * n / (n + 1) // leaves room for the largest share
@@ -173,12 +175,12 @@ func (s *slot) allreduceLong(send, recv []byte, o op.Op, t op.Type) error {
 			from, to := share(len(before)/w, r)
 			copy(before[from:to], s.stage(r, s.Number)[chunk*w:])
 		}
-		if from, to := share(len(now)/w, s.c.Rank); to > from {
+		if from, to := share(len(now)/w, s.me); to > from {
 			// All members have left the step before, so the own stage for the next step is free.
-			sum := s.stage(s.c.Rank, s.Number+1)[chunk*w:][:to-from]
-			s.e.choice.Kernel.Apply(o, t, sum, s.stage(0, s.Number)[from:to], s.stage(1, s.Number)[from:to])
+			sum := s.stage(s.me, s.Number+1)[chunk*w:][:to-from]
+			s.kernel.Apply(o, t, sum, s.stage(0, s.Number)[from:to], s.stage(1, s.Number)[from:to])
 			for r := 2; r < n; r++ {
-				s.e.choice.Kernel.Apply(o, t, sum, sum, s.stage(r, s.Number)[from:to])
+				s.kernel.Apply(o, t, sum, sum, s.stage(r, s.Number)[from:to])
 			}
 		}
 		before = recv[min(lo, count)*w:][:len(now)]

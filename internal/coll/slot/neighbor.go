@@ -1,4 +1,4 @@
-package coll
+package slot
 
 import (
 	"cmp"
@@ -6,7 +6,9 @@ import (
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/coll/agree"
+	"github.com/halo-mpi/halo/internal/coll/kind"
 	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/shmfmt"
@@ -32,7 +34,7 @@ import (
 // Rejected: steps in which all members meet. There the slowest of all members holds up each, and a core switches to
 // each of its processes in each collective.
 type neighborhood struct {
-	blocks         schedule        // never begun: the arguments of the current collective
+	edges          Edges           // of the current collective
 	of             *comm.Neighbors // those that the other fields are about
 	index          []int           // by source: which of its blocks is for this member
 	place          []place         // by source: where the block is
@@ -61,23 +63,54 @@ const (
 	directMin = 256 << 10
 	// piecesMax is the number of pieces of memory in one call of the kernel.
 	piecesMax = 64
+	// packedPiece is the length in bytes of the pieces in which a block is read that the kernel does not gather.
+	packedPiece = 64 << 10
 	// stepBits is the number of bits of a step in Shown and Taken. The others are the number of the collective.
 	stepBits = 24
 )
 
-// amongNeighbors returns where the caller puts the arguments of a collective of a kind.
-func (s *slot) amongNeighbors(k Kind) *schedule {
+// Edges is what a member gives to a neighbourhood collective, and gets from it.
+type Edges struct {
+	neighbors *comm.Neighbors
+	kind      kind.Kind
+	All       mem.Mem    // what it sends to all destinations together; nothing in an Alltoallw
+	One       int        // bytes of the block for each destination, if these are equal
+	Code      dtype.Code // of the elements that it sends
+	To, From  []Edge     // the blocks, by destination and by source
+}
+
+// Edge is what a member gives to a destination, or gets from a source.
+type Edge struct {
+	mem.Mem
+	Code dtype.Code
+}
+
+// copyOwn copies the blocks of the edges from the member to itself.
+func (x *Edges) copyOwn(me int) (err error) {
+	x.neighbors.Own(me, func(to, from int) {
+		dst, src := x.From[from].Mem, x.To[to].Mem
+		if dst.Len() == src.Len() {
+			mem.Copy(dst, src)
+		} else if err == nil {
+			err = class.Errorf(class.Count, "rank %d sends itself %d bytes and receives %d", me, src.Len(), dst.Len())
+		}
+	})
+	return err
+}
+
+// AmongNeighbors returns where the caller puts the edges of a neighbourhood collective of a kind.
+func (s *Slot) AmongNeighbors(k kind.Kind, n *comm.Neighbors) *Edges {
 	if s.neighborhood == nil {
-		s.neighborhood = &neighborhood{blocks: schedule{e: s.e}}
+		s.neighborhood = new(neighborhood)
 	}
-	x := &s.neighborhood.blocks
-	x.c, x.kind, x.neighbors = s.c, k, s.c.Neighbors
+	x := &s.neighborhood.edges
+	x.kind, x.neighbors = k, n
 	return x
 }
 
-// exchangeNeighbors carries out the collective x, which amongNeighbors has returned. If it returns false
+// ExchangeNeighbors carries out the collective x, which AmongNeighbors has returned. If it returns false
 // it has moved nothing, at all members, and they have to use messages.
-func (s *slot) exchangeNeighbors(x *schedule) (done bool, err error) {
+func (s *Slot) ExchangeNeighbors(x *Edges) (done bool, err error) {
 	t := s.neighborhood
 	s.Kind = uint8(x.kind)
 	if t.of != x.neighbors {
@@ -86,21 +119,19 @@ func (s *slot) exchangeNeighbors(x *schedule) (done bool, err error) {
 	if err == nil && !t.apart {
 		err = t.wrong
 		if err == nil {
-			x.divide()
 			s.pairwise = true
 			err = s.passParcels(x)
 			s.pairwise = false
 		}
 	}
-	x.Args, x.err = Args{}, nil
-	for i := range x.pairs {
-		clear(x.pairs[i])
-		x.pairs[i] = x.pairs[i][:0]
-	}
-	return err != nil || !t.apart, s.ended(err)
+	x.All = mem.Mem{}
+	clear(x.To)
+	clear(x.From)
+	x.To, x.From = x.To[:0], x.From[:0]
+	return err != nil || !t.apart, s.Ended(err)
 }
 
-func (s *slot) passParcels(x *schedule) error {
+func (s *Slot) passParcels(x *Edges) error {
 	t := s.neighborhood
 	t.row++
 	if t.last != s.Number {
@@ -135,8 +166,9 @@ func (s *slot) passParcels(x *schedule) error {
 		wrong = cmp.Or(wrong, s.readDirect(x))
 	}
 	shmfmt.Publish(&s.own.Taken, s.after())
+	var own error
 	if !t.alone {
-		x.ownEdges(mem.Copy)
+		own = x.copyOwn(s.me)
 	}
 	if (parcel.outside || parcel.last() > 0) && !planted.ReadUnmet {
 		for _, r := range t.dests {
@@ -147,16 +179,16 @@ func (s *slot) passParcels(x *schedule) error {
 	}
 	s.wake()
 	t.way.ended()
-	return cmp.Or(found, wrong, x.err)
+	return cmp.Or(found, wrong, own)
 }
 
 // at is a step of the current collective in a word, and after is the end of the collective.
-func (s *slot) at(step int) uint64 { return s.Number<<stepBits | uint64(step) }
-func (s *slot) after() uint64      { return (s.Number + 1) << stepBits }
+func (s *Slot) at(step int) uint64 { return s.Number<<stepBits | uint64(step) }
+func (s *Slot) after() uint64      { return (s.Number + 1) << stepBits }
 
 // vacate waits until the own stage for a step of the current collective may be filled: all that may read it
 // have left the last but one collective, the last one, or the last but one step.
-func (s *slot) vacate(step int) error {
+func (s *Slot) vacate(step int) error {
 	t := s.neighborhood
 	if planted.StageRefilled {
 		return nil
@@ -189,7 +221,7 @@ func (s *slot) vacate(step int) error {
 
 // meetSources waits until all sources have shown their parcels. It notes those that refuse the collective, and
 // returns the error of one of them.
-func (s *slot) meetSources() (found, err error) {
+func (s *Slot) meetSources() (found, err error) {
 	t := s.neighborhood
 	t.refused = t.refused[:0]
 	if s.Cores > 0 {
@@ -207,14 +239,14 @@ func (s *slot) meetSources() (found, err error) {
 
 // spinForSources is spin for sources. A yield helps only if a member on the same core is behind. So a member looks
 // now and then which members these are, and spins unless one of them is.
-func (s *slot) spinForSources() {
+func (s *Slot) spinForSources() {
 	t := s.neighborhood
 	if s.Number >= t.nextLook {
-		t.nextLook = s.Number + balanceEvery
-		s.e.node.Balance()
+		t.nextLook = s.Number + BalanceEvery
+		s.node.Balance()
 		t.beside = t.beside[:0]
-		for r, m := range s.c.Members {
-			if r != s.c.Rank && s.e.node.Beside(s.e.node.LocalIndex(int(m))) {
+		for r, m := range s.members {
+			if r != s.me && s.node.Beside(s.node.LocalIndex(int(m))) {
 				t.beside = append(t.beside, s.cells[r])
 			}
 		}
@@ -227,7 +259,7 @@ func (s *slot) spinForSources() {
 			return
 		}
 	}
-	for i, k := 0, 0; k < spins; k++ {
+	for i, k := 0, 0; k < Spins; k++ {
 		for i == len(t.sources) || s.cells[t.sources[i]].Number.Load() >= s.Number {
 			if i == len(t.sources) {
 				t.backoff = 0
@@ -236,27 +268,27 @@ func (s *slot) spinForSources() {
 			i++
 		}
 	}
-	t.backoff = min(2*t.backoff+1, backOffMax)
+	t.backoff = min(2*t.backoff+1, BackOffMax)
 	t.nextSpin = s.Number + 1 + t.backoff
 }
 
 // takeEntries finds the blocks for this member, and copies those that are in the first step as a whole. A
 // block of another length or of other elements than are received is an error, and is not copied. last is the last step with a
 // block for this member, and reads says that blocks are outside of the parcels.
-func (s *slot) takeEntries(x *schedule) (last int, reads bool, err error) {
+func (s *Slot) takeEntries(x *Edges) (last int, reads bool, err error) {
 	t := s.neighborhood
 	t.place = t.place[:0]
 	for i, r := range x.neighbors.Sources {
 		var later place // nothing
-		if r >= 0 && r != s.c.Rank && (len(t.refused) == 0 || !slices.Contains(t.refused, r)) {
-			to := x.blockFrom(i)
+		if r >= 0 && r != s.me && (len(t.refused) == 0 || !slices.Contains(t.refused, r)) {
+			to := x.From[i].Mem
 			p, code := s.blockIn(r, t.index[i])
 			var e error
 			switch {
 			case p.size != to.Len():
-				e = class.Errorf(lengthClass(p.size, to.Len()), "rank %d sends %d bytes, rank %d receives %d", r, p.size, s.c.Rank, to.Len())
-			case code.Differs(x.edgeCode(1, i)):
-				e = class.Errorf(class.Type, "rank %d sends %v, rank %d receives %v", r, code, s.c.Rank, x.edgeCode(1, i))
+				e = class.Errorf(lengthClass(p.size, to.Len()), "rank %d sends %d bytes, rank %d receives %d", r, p.size, s.me, to.Len())
+			case code.Differs(x.From[i].Code):
+				e = class.Errorf(class.Type, "rank %d sends %v, rank %d receives %v", r, code, s.me, x.From[i].Code)
 			case p.direct:
 				later, reads = p, true
 			case p.at < shmfmt.Line:
@@ -287,7 +319,7 @@ func lengthClass(sent, received int) class.Class {
 }
 
 // takeStep waits for a step of all sources that have a part of a block for this member there, and copies it.
-func (s *slot) takeStep(x *schedule, step int) error {
+func (s *Slot) takeStep(x *Edges, step int) error {
 	for i, p := range s.neighborhood.place {
 		if !p.direct && p.size > 0 && stepOf(p.at) <= step && step <= p.last() {
 			if err := s.await(&s.cells[x.neighbors.Sources[i]].Shown, s.at(step)); err != nil {
@@ -300,25 +332,25 @@ func (s *slot) takeStep(x *schedule, step int) error {
 }
 
 // empty copies what this member receives of a step from the stages.
-func (s *slot) empty(x *schedule, step int) {
+func (s *Slot) empty(x *Edges, step int) {
 	lo := shmfmt.Line + step*shmfmt.StageSize
 	for i, p := range s.neighborhood.place {
 		if from, to := max(lo, p.at), min(lo+shmfmt.StageSize, p.at+p.size); from < to && !p.direct {
 			stage := s.stage(x.neighbors.Sources[i], s.Number+uint64(step))
-			x.blockFrom(i).Unpack(stage[from-lo:to-lo], from-p.at)
+			x.From[i].Mem.Unpack(stage[from-lo:to-lo], from-p.at)
 		}
 	}
 }
 
 // readDirect copies the blocks that stay out of the parcels from the memory of their senders. Blocks of a
 // layout that the kernel does not gather are read in pieces and unpacked.
-func (s *slot) readDirect(x *schedule) (err error) {
+func (s *Slot) readDirect(x *Edges) (err error) {
 	t := s.neighborhood
 	for i, p := range t.place {
 		if !p.direct {
 			continue
 		}
-		r, to := x.neighbors.Sources[i], x.blockFrom(i)
+		r, to := x.neighbors.Sources[i], x.From[i].Mem
 		for at, next := 0, 0; at < p.size && err == nil; at = next {
 			list := t.pieces[:0]
 			if to.Gathers() {
@@ -329,7 +361,7 @@ func (s *slot) readDirect(x *schedule) (err error) {
 				next = min(at+len(t.packed), p.size)
 				list = append(list, t.packed[:next-at])
 			}
-			err = s.e.node.Read(int(s.c.Members[r]), list, uint64(p.at+at))
+			err = s.node.Read(int(s.members[r]), list, uint64(p.at+at))
 			if err != nil {
 				err = class.Errorf(class.Buffer, "the %d bytes at %#x that rank %d sends cannot be read: %v", p.size, p.at, r, err)
 			} else if !to.Gathers() {

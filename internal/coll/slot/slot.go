@@ -1,27 +1,17 @@
-package coll
+package slot
 
 import (
 	"runtime"
 	"sync/atomic"
 
 	"github.com/halo-mpi/halo/internal/coll/agree"
-	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/coll/kind"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/mem"
+	"github.com/halo-mpi/halo/internal/node"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/proc"
 	"github.com/halo-mpi/halo/internal/shmfmt"
-)
-
-// SlotForm is a way to use a slot.
-type SlotForm uint8
-
-// The forms. See slot.
-const (
-	SlotAuto SlotForm = iota
-	SlotCells
-	SlotCounter
-	SlotNone // messages only
 )
 
 const (
@@ -36,17 +26,17 @@ const (
 	// yields is how often a member that shares its core yields before it polls. The others mostly
 	// come within one or two yields, and a poll costs a quarter of a yield.
 	yields = 8
-	// balanceEvery is after how many turns of a counter a member looks on which cores all are.
-	balanceEvery = 256
-	// spins is how often a member that shares its core loads the release while the absent
+	// BalanceEvery is after how many turns of a counter a member looks on which cores all are.
+	BalanceEvery = 256
+	// Spins is how often a member that shares its core loads the release while the absent
 	// members may all have cores: as long as a core takes to change to another process.
-	spins = 3000
-	// backOffMax is the largest number of collectives in which a member does not spin, after
+	Spins = 3000
+	// BackOffMax is the largest number of collectives in which a member does not spin, after
 	// spinning has found nothing.
-	backOffMax = 63
+	BackOffMax = 63
 )
 
-// slot is the shared memory of a communicator for blocking collectives. The collectives through a
+// Slot is the shared memory of a communicator for blocking collectives. The collectives through a
 // slot have numbers of their own, apart from those of schedules, and all members call them in the
 // same order.
 //
@@ -75,12 +65,15 @@ const (
 // waiter counts itself in Sleepers before it sleeps, and is rung: see proc.Event.Watch.
 //
 // The state of the member in the slot is a SlotState outside of the Go heap, which C advances, too:
-// see Descriptor.
-type slot struct {
+// see Descriptor in package coll.
+type Slot struct {
 	*shmfmt.SlotState // nil if there is no slot
-	e                 *Engine
-	c                 *comm.Comm
-	whole             *comm.Comm // nil, or c has its members on one node
+	p                 *proc.Proc
+	node              *node.Node
+	kernel            *op.Kernel // of predefined operations
+	owner             Owner
+	me                int     // the rank of this member
+	members           []int32 // the processes of all members, by rank
 	mem               shmfmt.Slot
 	head              *shmfmt.SlotHead
 	own               *shmfmt.Cell
@@ -91,7 +84,7 @@ type slot struct {
 	owed              owed
 	pairwise          bool // the current collective waits for neighbours, not for all members
 	fence             atomic.Uint64
-	terms             agree.Terms // of the current collective
+	Terms             agree.Terms // of the current collective
 	// short holds what the members have given to a short allreduce, by rank. See take.
 	short [][shmfmt.SlotShort]byte // follows the SlotState
 	// stages has the stages of the members, by rank; nil until one is needed.
@@ -104,7 +97,7 @@ type slot struct {
 }
 
 // await waits until word is n or more.
-func (s *slot) await(word *atomic.Uint64, n uint64) error {
+func (s *Slot) await(word *atomic.Uint64, n uint64) error {
 	for range s.Loads {
 		if word.Load() >= n { // pairs with Publish
 			return nil
@@ -112,21 +105,22 @@ func (s *slot) await(word *atomic.Uint64, n uint64) error {
 		s.fence.Add(1) // only so that one look is over before the next: see the rings of package shmfmt
 	}
 	for range s.Yields {
-		s.e.p.Yield()
+		s.p.Yield()
 		if word.Load() >= n {
 			return nil
 		}
 	}
-	return s.awaitLong(word, n)
+	return s.AwaitLong(word, n)
 }
 
-func (s *slot) awaitLong(word *atomic.Uint64, n uint64) error {
+// AwaitLong is await without loads and yields before the sleep. It takes the lock.
+func (s *Slot) AwaitLong(word *atomic.Uint64, n uint64) error {
 	s.wake()
-	p := s.e.p
+	p := s.p
 	p.Lock()
 	defer p.Unlock()
 	for word.Load() < n {
-		if err := s.e.lost(s.c); err != nil {
+		if err := s.owner.Lost(); err != nil {
 			return err
 		}
 		watched, reach := word, n
@@ -147,32 +141,25 @@ func (s *slot) awaitLong(word *atomic.Uint64, n uint64) error {
 	return nil
 }
 
-// AppendAbout implements proc.About.
-func (s *slot) AppendAbout(b []byte) []byte {
-	return s.c.AppendOn(append(b, s.c.Operation(Kind(s.Kind).String())...))
-}
-
-// Awaits implements proc.Awaiter.
-func (s *slot) Awaits() int32 { return s.c.Awaits() }
-
 // wake wakes the others if they sleep until a number that was just published.
 // A member calls it when it has what it waits for, or begins to wait for long,
 // so that the fence does not add to the time that the line takes.
-func (s *slot) wake() {
+func (s *Slot) wake() {
 	s.fence.Add(1) // full fence; pairs with the one between Sleepers and the word in proc
 	if s.head.Sleepers.Load() != 0 {
-		s.ring()
+		s.Ring()
 	}
 }
 
-func (s *slot) ring() {
+// Ring wakes the processes of the other members.
+func (s *Slot) Ring() {
 	for _, d := range s.doors {
-		s.e.node.Ring(d)
+		s.node.Ring(d)
 	}
 }
 
 // gathered waits until all members have entered collective n.
-func (s *slot) gathered(n uint64) error {
+func (s *Slot) gathered(n uint64) error {
 	for _, c := range s.others {
 		if err := s.await(&c.Number, n); err != nil {
 			return err
@@ -187,7 +174,7 @@ func (s *slot) gathered(n uint64) error {
 // would transfer it from core to core once more: the line of another member because
 // that goes on to the next collective, and the own line because the others have read
 // it since. So the own contribution is in short, too.
-func (s *slot) take() error {
+func (s *Slot) take() error {
 	turn, differs := s.Number&1, false
 	for r, c := range s.cells {
 		if c == s.own {
@@ -197,17 +184,17 @@ func (s *slot) take() error {
 			return err
 		}
 		s.short[r] = c.Short[turn]
-		differs = differs || c.Said[turn] != s.terms.Digest
+		differs = differs || c.Said[turn] != s.Terms.Digest
 	}
 	s.Known = s.Number
 	if differs {
-		return s.disagreement()
+		return s.Disagreement()
 	}
 	return nil
 }
 
 // data returns the n bytes that the member of rank r has given to the current collective.
-func (s *slot) data(r, n int) []byte {
+func (s *Slot) data(r, n int) []byte {
 	if n <= shmfmt.SlotShort {
 		return s.cells[r].Short[s.Number&1][:n]
 	}
@@ -216,7 +203,7 @@ func (s *slot) data(r, n int) []byte {
 
 // give writes d for the current collective and publishes its number. It first waits until all
 // members have left the collective that used the same memory before.
-func (s *slot) give(d mem.Mem) error {
+func (s *Slot) give(d mem.Mem) error {
 	if err := s.settle(); err != nil {
 		return err
 	}
@@ -224,21 +211,21 @@ func (s *slot) give(d mem.Mem) error {
 	b, row := d.Bytes()
 	switch {
 	case d.Len() > shmfmt.SlotShort:
-		d.Pack(s.stage(s.c.Rank, s.Number)[:d.Len()], 0)
-		s.own.Said[s.Number&1] = s.terms.Digest
+		d.Pack(s.stage(s.me, s.Number)[:d.Len()], 0)
+		s.own.Said[s.Number&1] = s.Terms.Digest
 	case row:
-		s.own.PutShort(s.Number, s.terms.Digest, b)
+		s.own.PutShort(s.Number, s.Terms.Digest, b)
 	default:
 		var short [shmfmt.SlotShort]byte
 		d.Pack(short[:], 0)
-		s.own.PutShort(s.Number, s.terms.Digest, short[:d.Len()])
+		s.own.PutShort(s.Number, s.Terms.Digest, short[:d.Len()])
 	}
 	shmfmt.Publish(&s.own.Number, s.Number)
 	return nil
 }
 
 // settle waits until the memory for the current collective may be written.
-func (s *slot) settle() error {
+func (s *Slot) settle() error {
 	if before := s.Number - 1; s.Known < before {
 		return s.gathered(before)
 	}
@@ -247,19 +234,19 @@ func (s *slot) settle() error {
 
 // arrive counts the member in, and reports whether it is the last one, which has to
 // call release.
-func (s *slot) arrive() bool {
+func (s *Slot) arrive() bool {
 	s.Turns++
-	if s.Turns%balanceEvery == 0 && s.Cores > 0 {
-		s.e.node.Balance()
+	if s.Turns%BalanceEvery == 0 && s.Cores > 0 {
+		s.node.Balance()
 	}
 	// Add makes the writes of earlier members visible to the last one.
 	s.Absent = int64(s.Turns*uint64(len(s.cells)) - s.head.Arrived.Add(1))
 	return s.Absent == 0
 }
 
-// release ends the wait of the members in released. If err is not nil the members see that there
+// Release ends the wait of the members in released. If err is not nil the members see that there
 // is an error, and find out which one.
-func (s *slot) release(err error) {
+func (s *Slot) Release(err error) {
 	number := 2 * s.Turns
 	if err != nil {
 		number++
@@ -270,7 +257,7 @@ func (s *slot) release(err error) {
 }
 
 // released waits for the last member.
-func (s *slot) released() error {
+func (s *Slot) released() error {
 	if !s.spin() {
 		if err := s.await(&s.head.Release.Number, 2*s.Turns); err != nil {
 			return err
@@ -278,7 +265,7 @@ func (s *slot) released() error {
 	}
 	s.Known = s.Number
 	if s.head.Release.Number.Load()&1 != 0 {
-		return s.disagreement()
+		return s.Disagreement()
 	}
 	return nil
 }
@@ -287,36 +274,36 @@ func (s *slot) released() error {
 // whether it has found it. If one of them waits for this very core, which happens again and again
 // where members are spread unevenly over the cores, spinning finds nothing: after that it is
 // skipped in 1, 3, 7 and more collectives, up to backOffMax.
-func (s *slot) spin() bool {
+func (s *Slot) spin() bool {
 	if s.Absent >= s.Cores || s.Turns < s.NextPoll {
 		return false
 	}
-	for range spins {
+	for range Spins {
 		if s.head.Release.Number.Load() >= 2*s.Turns { // pairs with Publish in release
 			s.Backoff = 0
 			return true
 		}
 	}
-	s.Backoff = min(2*s.Backoff+1, backOffMax)
+	s.Backoff = min(2*s.Backoff+1, BackOffMax)
 	s.NextPoll = s.Turns + 1 + s.Backoff
 	return false
 }
 
 // combine reduces what the members have given to dst, in the order of the ranks.
-func (s *slot) combine(dst []byte, o op.Op, t op.Type) {
+func (s *Slot) combine(dst []byte, o op.Op, t op.Type) {
 	n := len(dst)
-	s.e.choice.Kernel.Apply(o, t, dst, s.data(0, n), s.data(1, n))
+	s.kernel.Apply(o, t, dst, s.data(0, n), s.data(1, n))
 	for r := 2; r < len(s.cells); r++ {
-		s.e.choice.Kernel.Apply(o, t, dst, dst, s.data(r, n))
+		s.kernel.Apply(o, t, dst, dst, s.data(r, n))
 	}
 }
 
-// barrier waits until all members have called it. If a root has been named since the last Barrier,
+// Barrier waits until all members have called it. If a root has been named since the last Barrier,
 // the roots are compared: in the form of cells by each member, which finds the word in the line of
 // the number, and in the form of a counter by the last one.
-func (s *slot) barrier() error {
-	s.Number, s.Kind = s.Number+1, uint8(Barrier)
-	if s.terms.Fresh {
+func (s *Slot) Barrier() error {
+	s.Number, s.Kind = s.Number+1, uint8(kind.Barrier)
+	if s.Terms.Fresh {
 		return s.barrierOfRoots()
 	}
 	if s.inCells() {
@@ -326,7 +313,7 @@ func (s *slot) barrier() error {
 		return err
 	}
 	if s.arrive() {
-		s.release(nil)
+		s.Release(nil)
 		return nil
 	}
 	return s.released()
@@ -334,18 +321,18 @@ func (s *slot) barrier() error {
 
 // barrierOfRoots is a barrier in which roots are compared. To compare them in every barrier would
 // add 20 ns to the 60 of a barrier in the form of cells.
-func (s *slot) barrierOfRoots() error {
-	s.terms.Fresh = false
-	s.terms.Say(dtype.Mixed, dtype.Mixed, 0)
+func (s *Slot) barrierOfRoots() error {
+	s.Terms.Fresh = false
+	s.Terms.Say(dtype.Mixed, dtype.Mixed, 0)
 	if !s.inCells() {
-		s.own.Met[(s.Turns+1)&1] = s.terms.Said
+		s.own.Met[(s.Turns+1)&1] = s.Terms.Said
 		return s.compare()
 	}
 	if err := s.settle(); err != nil {
 		return err
 	}
 	s.state()
-	s.own.Said[s.Number&1] = s.terms.Digest
+	s.own.Said[s.Number&1] = s.Terms.Digest
 	shmfmt.Publish(&s.own.Number, s.Number)
 	return s.compare()
 }
@@ -354,7 +341,7 @@ func (s *slot) barrierOfRoots() error {
 // fails in all members if two of them disagree. In the form of cells the own number has been
 // published. In the form of a counter the last one compares, so that no other member loads the
 // lines of the others.
-func (s *slot) compare() error {
+func (s *Slot) compare() error {
 	if s.inCells() {
 		err := s.gathered(s.Number)
 		s.wake()
@@ -365,15 +352,16 @@ func (s *slot) compare() error {
 	}
 	if s.arrive() {
 		err := s.judge()
-		s.release(err)
+		s.Release(err)
 		return err
 	}
 	return s.released()
 }
 
-func (s *slot) allreduce(send, recv []byte, o op.Op, t op.Type, code dtype.Code) error {
-	s.terms.Say(code, code, len(send))
-	s.Kind = uint8(Allreduce)
+// Allreduce reduces what the members give in send to recv at each of them, with the same bits.
+func (s *Slot) Allreduce(send, recv []byte, o op.Op, t op.Type, code dtype.Code) error {
+	s.Terms.Say(code, code, len(send))
+	s.Kind = uint8(kind.Allreduce)
 	if len(send) > shmfmt.SlotPayload {
 		return s.allreduceLong(send, recv, o, t)
 	}
@@ -388,18 +376,18 @@ func (s *slot) allreduce(send, recv []byte, o op.Op, t op.Type, code dtype.Code)
 			return err
 		}
 		s.state()
-		s.own.PutShort(s.Number, s.terms.Digest, send)
+		s.own.PutShort(s.Number, s.Terms.Digest, send)
 		shmfmt.Publish(&s.own.Number, s.Number)
 	}
 	if s.inCells() {
 		var err error
 		if n <= shmfmt.SlotShort {
-			copy(s.short[s.c.Rank][:], send)
+			copy(s.short[s.me][:], send)
 			err = s.take()
 			if err == nil {
-				s.e.choice.Kernel.Apply(o, t, recv, s.short[0][:n], s.short[1][:n])
+				s.kernel.Apply(o, t, recv, s.short[0][:n], s.short[1][:n])
 				for r := 2; r < len(s.cells); r++ {
-					s.e.choice.Kernel.Apply(o, t, recv, recv, s.short[r][:n])
+					s.kernel.Apply(o, t, recv, recv, s.short[r][:n])
 				}
 			}
 		} else {
@@ -421,7 +409,7 @@ func (s *slot) allreduce(send, recv []byte, o op.Op, t op.Type, code dtype.Code)
 			s.combine(sum, o, t)
 			copy(recv, sum)
 		}
-		s.release(err)
+		s.Release(err)
 		return err
 	}
 	if err := s.released(); err != nil {
@@ -431,12 +419,13 @@ func (s *slot) allreduce(send, recv []byte, o op.Op, t op.Type, code dtype.Code)
 	return nil
 }
 
-func (s *slot) reduce(send, recv []byte, o op.Op, t op.Type, code dtype.Code, root int) error {
-	s.Number, s.Kind = s.Number+1, uint8(Reduce)
-	s.terms.Name(Reduce, root)
-	s.terms.Say(code, code, len(send))
+// Reduce reduces what the members give in send to recv at the root. Other members do not use recv.
+func (s *Slot) Reduce(send, recv []byte, o op.Op, t op.Type, code dtype.Code, root int) error {
+	s.Number, s.Kind = s.Number+1, uint8(kind.Reduce)
+	s.Terms.Name(kind.Reduce, root)
+	s.Terms.Say(code, code, len(send))
 	err := s.give(mem.Of(send))
-	if err == nil && root == s.c.Rank {
+	if err == nil && root == s.me {
 		err = s.gathered(s.Number)
 		if err == nil {
 			err = s.judge()

@@ -1,13 +1,13 @@
-package coll
+package slot
 
 import (
 	"unsafe"
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/coll/agree"
+	"github.com/halo-mpi/halo/internal/coll/kind"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/mem"
-	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
@@ -23,41 +23,45 @@ import (
 type stream shmfmt.SlotStream
 
 // flow is the stream of the slot.
-func (s *slot) flow() *stream { return (*stream)(&s.Stream) }
+func (s *Slot) flow() *stream { return (*stream)(&s.Stream) }
 
 const (
-	// streamPiece is the longest piece in bytes. Several of them fit into the memory, so
+	// StreamPiece is the longest piece in bytes. Several of them fit into the memory, so
 	// that the root writes one while others read another.
-	streamPiece = 32 << 10
+	StreamPiece = 32 << 10
 	// streamMax is the longest broadcast that goes through a stream, in bytes.
 	streamMax = 64 << 20
 )
 
-// bcast copies buf from the root. An empty buf tells the members, when bcast returns, that the root
+// RootsDiffer is what a root gives as the code of a broadcast if it has found that members name different roots. No
+// type has this code.
+const RootsDiffer dtype.Code = 0xfe
+
+// Bcast copies buf from the root. An empty buf tells the members, when bcast returns, that the root
 // has called it. Members that disagree on the length of buf get an error.
-func (s *slot) bcast(buf mem.Mem, code dtype.Code, root int) error {
-	s.Kind = uint8(Bcast)
-	s.terms.Name(Bcast, root)
-	s.terms.Say(code, code, buf.Len())
-	if root == s.c.Rank {
+func (s *Slot) Bcast(buf mem.Mem, code dtype.Code, root int) error {
+	s.Kind = uint8(kind.Bcast)
+	s.Terms.Name(kind.Bcast, root)
+	s.Terms.Say(code, code, buf.Len())
+	if root == s.me {
 		return s.sendPieces(buf)
 	}
 	size, said, err := s.receivePieces(buf)
 	switch {
 	case err != nil:
 		return err
-	case said != s.terms.Turn() && dtype.Code(said) == p2p.RootsDiffer:
-		return class.Errorf(class.Root, "rank %d has found that members name different roots", s.rank(root))
-	case said != s.terms.Turn() && agree.Clash(agree.FromTurn(said), s.terms.Said):
-		word, giver := agree.FromTurn(said), s.rank(root)
-		if other := s.terms.RootOf(word, s.ranks()); other >= 0 {
+	case said != s.Terms.Turn() && dtype.Code(said) == RootsDiffer:
+		return class.Errorf(class.Root, "rank %d has found that members name different roots", s.owner.Rank(root))
+	case said != s.Terms.Turn() && agree.Clash(agree.FromTurn(said), s.Terms.Said):
+		word, giver := agree.FromTurn(said), s.owner.Rank(root)
+		if other := s.Terms.RootOf(word, s.owner.Ranks()); other >= 0 {
 			giver = other
 		}
-		return s.terms.Compare(giver, word, s.rank(s.c.Rank), s.terms.Said, s.ranks())
+		return s.Terms.Compare(giver, word, s.owner.Rank(s.me), s.Terms.Said, s.owner.Ranks())
 	case size > buf.Len():
-		return class.Errorf(class.Truncate, "rank %d gives %d bytes, rank %d receives %d", s.rank(root), size, s.rank(s.c.Rank), buf.Len())
+		return class.Errorf(class.Truncate, "rank %d gives %d bytes, rank %d receives %d", s.owner.Rank(root), size, s.owner.Rank(s.me), buf.Len())
 	case size < buf.Len():
-		return class.Errorf(class.Count, "rank %d gives %d bytes, rank %d receives %d", s.rank(root), size, s.rank(s.c.Rank), buf.Len())
+		return class.Errorf(class.Count, "rank %d gives %d bytes, rank %d receives %d", s.owner.Rank(root), size, s.owner.Rank(s.me), buf.Len())
 	}
 	return nil
 }
@@ -89,7 +93,7 @@ func (t *stream) fits(end, passed uint64) bool {
 }
 
 // memory is the memory of pieces that are not short.
-func (s *slot) memory() *[shmfmt.StreamBytes]byte {
+func (s *Slot) memory() *[shmfmt.StreamBytes]byte {
 	if s.pieces == nil {
 		s.pieces = s.mem.Stream()
 		s.Stream.Memory = uintptr(unsafe.Pointer(s.pieces))
@@ -98,7 +102,7 @@ func (s *slot) memory() *[shmfmt.StreamBytes]byte {
 }
 
 // room waits until there is room for a piece that ends at end.
-func (s *slot) room(end uint64) error {
+func (s *Slot) room(end uint64) error {
 	t := s.flow()
 	if t.fits(end, t.Passed) {
 		return nil
@@ -122,7 +126,7 @@ func (s *slot) room(end uint64) error {
 }
 
 // lowest returns the last piece that all others have passed.
-func (s *slot) lowest() uint64 {
+func (s *Slot) lowest() uint64 {
 	low := s.Stream.Number
 	for _, c := range s.others {
 		low = min(low, c.Passed.Load()) // pairs with Publish in pass
@@ -131,23 +135,23 @@ func (s *slot) lowest() uint64 {
 }
 
 // pass publishes that the member has finished the last piece. A root may wait for that.
-func (s *slot) pass() {
+func (s *Slot) pass() {
 	shmfmt.Publish(&s.own.Passed, s.Stream.Number)
 }
 
 // sendPieces sends buf to all others.
-func (s *slot) sendPieces(buf mem.Mem) error {
+func (s *Slot) sendPieces(buf mem.Mem) error {
 	t := s.flow()
 	b, row := buf.Bytes()
 	for at, more := 0, true; more; more = at < buf.Len() {
-		n := min(buf.Len()-at, streamPiece)
+		n := min(buf.Len()-at, StreamPiece)
 		start, end := t.place(n)
 		if err := s.room(end); err != nil {
 			return err
 		}
 		t.take(end)
 		turn := &s.head.Turns[t.Number%shmfmt.StreamTurns]
-		turn.Size = uint64(buf.Len()) | uint64(s.terms.Turn())<<shmfmt.TurnBits
+		turn.Size = uint64(buf.Len()) | uint64(s.Terms.Turn())<<shmfmt.TurnBits
 		switch {
 		case n > shmfmt.StreamShort:
 			buf.Pack(s.memory()[start%shmfmt.StreamBytes:][:n], at)
@@ -166,7 +170,7 @@ func (s *slot) sendPieces(buf mem.Mem) error {
 
 // receivePieces receives what the root sends, of any length, as far as it fits into buf, and returns
 // its length and the root's word.
-func (s *slot) receivePieces(buf mem.Mem) (size int, said uint32, err error) {
+func (s *Slot) receivePieces(buf mem.Mem) (size int, said uint32, err error) {
 	t := s.flow()
 	b, row := buf.Bytes()
 	size = buf.Len()
@@ -183,7 +187,7 @@ func (s *slot) receivePieces(buf mem.Mem) (size int, said uint32, err error) {
 			}
 			size, said = int(length), uint32(turn.Size>>shmfmt.TurnBits)
 		}
-		n := min(size-got, streamPiece)
+		n := min(size-got, StreamPiece)
 		start, end := t.place(n)
 		piece := turn.Short[:]
 		if n > shmfmt.StreamShort {

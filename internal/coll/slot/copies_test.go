@@ -1,4 +1,4 @@
-package coll
+package slot
 
 import "testing"
 
@@ -17,7 +17,7 @@ func TestXNBC01_WayToCopyByTime(t *testing.T) {
 		var ways [2]int
 		for i := range phase.period {
 			times := phase.times
-			switch i % trials {
+			switch i % Trials {
 			case 0: // a part of the members still copied in the other way
 				times = [2]uint64{150, 150}
 			case 1, 4: // some member got its core late
@@ -32,8 +32,8 @@ func TestXNBC01_WayToCopyByTime(t *testing.T) {
 			ways[way]++
 			c.took(times[way])
 		}
-		if other := ways[1-phase.want]; other != trials {
-			t.Errorf("of %d collectives that take %d and %d ns, %d went the slower way, want %d", phase.period, phase.times[0], phase.times[1], other, trials)
+		if other := ways[1-phase.want]; other != Trials {
+			t.Errorf("of %d collectives that take %d and %d ns, %d went the slower way, want %d", phase.period, phase.times[0], phase.times[1], other, Trials)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package coll
+package slot
 
 import (
 	"cmp"
@@ -16,16 +16,16 @@ import (
 
 // canRead reports whether this member can read the memory of all its sources, and makes what it needs
 // for that.
-func (s *slot) canRead(n *comm.Neighbors) bool {
-	s.e.p.Lock()
-	defer s.e.p.Unlock()
+func (s *Slot) canRead(n *comm.Neighbors) bool {
+	s.p.Lock()
+	defer s.p.Unlock()
 	for _, r := range n.Sources {
-		if r >= 0 && r != s.c.Rank && !s.e.node.CanRead(int(s.c.Members[r])) {
+		if r >= 0 && r != s.me && !s.node.CanRead(int(s.members[r])) {
 			return false
 		}
 	}
 	if s.neighborhood.packed == nil {
-		s.neighborhood.pieces, s.neighborhood.packed = make([][]byte, 0, piecesMax), make([]byte, piece)
+		s.neighborhood.pieces, s.neighborhood.packed = make([][]byte, 0, piecesMax), make([]byte, packedPiece)
 	}
 	return true
 }
@@ -33,12 +33,12 @@ func (s *slot) canRead(n *comm.Neighbors) bool {
 // pairEdges finds out which entries are for this member. In a grid it knows. In a graph all members
 // show their destinations, and the i-th of them that is this member pairs with the i-th source that is
 // the other one. If edges are left over, all members have the error.
-func (s *slot) pairEdges(n *comm.Neighbors) error {
-	s.terms.Say(dtype.Mixed, dtype.Mixed, 0)
+func (s *Slot) pairEdges(n *comm.Neighbors) error {
+	s.Terms.Say(dtype.Mixed, dtype.Mixed, 0)
 	t := s.neighborhood
 	t.of, t.index, t.apart, t.wrong, t.alone = nil, t.index[:0], false, nil, true // of is set when the members have met
 	for _, r := range n.Dests {
-		t.alone = t.alone && r >= 0 && r != s.c.Rank
+		t.alone = t.alone && r >= 0 && r != s.me
 	}
 	var unpaired error
 	if n.Grid {
@@ -67,10 +67,10 @@ func (s *slot) pairEdges(n *comm.Neighbors) error {
 }
 
 // otherRanks appends the other members in a list, each once.
-func (s *slot) otherRanks(dst, list []int) []int {
+func (s *Slot) otherRanks(dst, list []int) []int {
 	dst = append(dst, list...)
 	slices.Sort(dst)
-	return slices.DeleteFunc(slices.Compact(dst), func(r int) bool { return r < 0 || r == s.c.Rank })
+	return slices.DeleteFunc(slices.Compact(dst), func(r int) bool { return r < 0 || r == s.me })
 }
 
 // word is the size in bytes of a rank, or number of ranks, that showDests shows.
@@ -80,7 +80,7 @@ const word = 4
 const destsMax = shmfmt.StageSize/entrySize - 1
 
 // showDests shows the destinations of the member to all others, by rank, after their number.
-func (s *slot) showDests(n *comm.Neighbors) error {
+func (s *Slot) showDests(n *comm.Neighbors) error {
 	own, err := s.begin()
 	if err != nil {
 		return err
@@ -96,8 +96,8 @@ func (s *slot) showDests(n *comm.Neighbors) error {
 
 // findEntries finds the entries for this member by what the others show. It returns an error if another
 // member has more or fewer edges to this one than this one has from there.
-func (s *slot) findEntries(n *comm.Neighbors) (unpaired error) {
-	t, me := s.neighborhood, s.c.Rank
+func (s *Slot) findEntries(n *comm.Neighbors) (unpaired error) {
+	t, me := s.neighborhood, s.me
 	for range n.Sources {
 		t.index = append(t.index, 0)
 	}
