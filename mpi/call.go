@@ -1,7 +1,8 @@
 package mpi
 
 // call identifies a function or method of the package. Errors name it, and a request remembers
-// the call that made it. Collectives have the numbers after all others: see collectiveCall.
+// the call that made it. Collectives have the numbers after all others: see collectiveCall. Calls with the same
+// properties are neighbours here; the packages of the engine know the call by another number, which has its names.
 type call uint16
 
 const (

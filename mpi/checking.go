@@ -38,6 +38,6 @@ func (c *Comm) typeArgs(a *coll.Args) {
 // callArgs sets the name of a collective that does not block, in checking mode.
 func (c *Comm) callArgs(name call, a *coll.Args) {
 	if c.w.Checks() {
-		a.Call = name.String()
+		a.Call = name.number()
 	}
 }

@@ -23,7 +23,7 @@ func (c *Comm) dup(k call, list []CommHint) (*Comm, error) {
 		return nil, err
 	}
 	checkKeys(c, k, list...)
-	end := c.core.Begin(k.String())
+	end := c.core.Begin(k.number())
 	core, err := c.w.Coll.Dup(c.core)
 	end()
 	if err != nil {
@@ -107,7 +107,7 @@ func (c *Comm) Create(g Group) (*Comm, error) {
 	if err := c.holds(callCreate, g); err != nil {
 		return nil, err
 	}
-	defer c.core.Begin(callCreate.String())()
+	defer c.core.Begin(callCreate.number())()
 	d, err := c.w.Coll.Create(c.core, g.members)
 	return c.created(callCreate, d, err)
 }
@@ -171,7 +171,7 @@ func (c *Comm) Split(color, key int) (*Comm, error) {
 	if color < 0 && color != Undefined {
 		return nil, fail(ErrArg, "Split", c, "color %d is negative and not Undefined", color)
 	}
-	defer c.core.Begin(callSplit.String())()
+	defer c.core.Begin(callSplit.number())()
 	d, err := c.w.Coll.Split(c.core, color, key)
 	return c.created(callSplit, d, err)
 }

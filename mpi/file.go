@@ -84,7 +84,7 @@ func OpenFile(c *Comm, path string, mode FileMode, hints ...FileHint) (*File, er
 		i.fileHint(&o)
 	}
 	o.with(hints)
-	defer c.core.Begin(k.String())()
+	defer c.core.Begin(k.number())()
 	e, err := c.w.File.Open(c.core, path, file.Mode(mode), types().Type(dtype.Byte), o.Hints, nil)
 	if err != nil {
 		return nil, noFile(c).wrong(err, k, path)
@@ -218,7 +218,7 @@ func (f *File) start(k call, d file.Direction, offset int64, x file.Data) Reques
 	if err := f.usable(k); err != nil {
 		return Request{err: err}
 	}
-	r, err := f.f.Start(d, offset, f.checked(x), k.String())
+	r, err := f.f.Start(d, offset, f.checked(x), k.number())
 	return f.request(k, r, err)
 }
 
@@ -267,7 +267,7 @@ func (f *File) accessAll(k call, d file.Direction, offset int64, x file.Data) (S
 	if err := f.usable(k); err != nil {
 		return emptyStatus(), err
 	}
-	n, err := f.f.DoAll(d, offset, f.checked(x), k.String())
+	n, err := f.f.DoAll(d, offset, f.checked(x), k.number())
 	return f.status(k, n, err)
 }
 
@@ -276,7 +276,7 @@ func (f *File) startAll(k call, d file.Direction, offset int64, x file.Data) Req
 	if err := f.usable(k); err != nil {
 		return Request{err: err}
 	}
-	r, err := f.f.StartAll(d, offset, f.checked(x), k.String())
+	r, err := f.f.StartAll(d, offset, f.checked(x), k.number())
 	return f.request(k, r, err)
 }
 
@@ -285,7 +285,7 @@ func (f *File) begin(k call, d file.Direction, offset int64, x file.Data) error 
 	if err := f.usable(k); err != nil {
 		return err
 	}
-	return f.done(f.f.Begin(d, offset, f.checked(x), k.String()), k)
+	return f.done(f.f.Begin(d, offset, f.checked(x), k.number()), k)
 }
 
 // end ends the split collective access that the call begun has begun.
@@ -293,7 +293,7 @@ func (f *File) end(k, begun call) (Status, error) {
 	if err := f.usable(k); err != nil {
 		return emptyStatus(), err
 	}
-	n, err := f.f.End(begun.String(), k.String())
+	n, err := f.f.End(begun.number(), k.number())
 	return f.status(k, n, err)
 }
 

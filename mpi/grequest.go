@@ -1,6 +1,9 @@
 package mpi
 
-import "github.com/halo-mpi/halo/internal/p2p"
+import (
+	calls "github.com/halo-mpi/halo/internal/call"
+	"github.com/halo-mpi/halo/internal/p2p"
+)
 
 // Grequest has the functions of a generalized request: an operation of the program, such as one
 // on a file or a device, for which the program waits and tests together with those of MPI. Any
@@ -33,7 +36,7 @@ func (c *Comm) StartGrequest(g Grequest) Request {
 	e := c.w.P2P
 	e.Proc().Lock()
 	defer e.Proc().Unlock()
-	r := e.NewRequest(c.core, "generalized request")
+	r := e.NewRequest(c.core, calls.GeneralizedRequest)
 	e.SetStarter(r, &grequest{Grequest: g})
 	return watched(newRequest(callStartGrequest, c, r))
 }

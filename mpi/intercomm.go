@@ -103,7 +103,7 @@ func (c *Comm) Merge(high bool) (*Comm, error) {
 	if err := c.between(callMerge); err != nil {
 		return nil, err
 	}
-	defer c.core.Begin(callMerge.String())()
+	defer c.core.Begin(callMerge.number())()
 	core, err := c.w.Coll.Merge(c.core, high)
 	return c.created(callMerge, core, err)
 }

@@ -152,7 +152,7 @@ func meets(ctx context.Context, port string, c *Comm, root int, k call) (*Comm, 
 	if k == callAccept {
 		meet = c.w.Meet.Accept
 	}
-	defer c.core.Begin(k.String())()
+	defer c.core.Begin(k.number())()
 	core, err := meet(ctx, port, c.core, root)
 	return c.created(k, core, err)
 }

@@ -148,7 +148,7 @@ func meetsWithin(name string, info *Info, c *Comm, root int, k call, inColl coll
 				if e := c.usable(k); e != nil {
 					return nil, e
 				}
-				defer c.core.Begin(k.String())()
+				defer c.core.Begin(k.number())()
 				err := c.w.Meet.Refuse(c.core, root, inColl, class.Errorf(class.Arg, "%s: %q is no number of seconds", keyTimeout, v))
 				return c.created(k, (*comm.Comm)(nil), err)
 			}

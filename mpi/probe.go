@@ -67,7 +67,7 @@ func (c *Comm) mprobe(k call, source, tag int) (Message, Status, error) {
 	if source == ProcNull {
 		return Message{c: c, st: nullStatus(), live: true}, nullStatus(), nil
 	}
-	m, s, err := c.w.P2P.ProbeIn(k.String(), c.core, source, engineTag(tag), true)
+	m, s, err := c.w.P2P.ProbeIn(k.number(), c.core, source, engineTag(tag), true)
 	if err != nil {
 		return Message{}, emptyStatus(), wrap(err, k, c, source, tag)
 	}

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	calls "github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/proc"
@@ -254,7 +255,7 @@ func (s *Session) remove(c *Comm, disconnected bool) {
 		}
 	}
 	s.mu.Unlock()
-	c.w.Coll.Close([]*comm.Comm{root}, callDisconnect.String())
+	c.w.Coll.Close([]*comm.Comm{root}, callDisconnect.number())
 }
 
 // active reports whether requests on a communicator are active, given its context.
@@ -333,7 +334,7 @@ func (s *Session) Finalize() error {
 	s.self.reportLeftovers(false)
 	if !planted.SessionLeavesAtOnce {
 		w.Meet.Finish(s.self.core.Session)
-		w.Coll.Close(roots, "SessionFinalize")
+		w.Coll.Close(roots, calls.SessionFinalize)
 	}
 	_, _ = w.P2P.Detach(s.self.core.Session) // an error only means that no buffer is attached
 	s.mu.Lock()

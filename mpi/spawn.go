@@ -108,7 +108,7 @@ func (c *Comm) spawn(k call, ctx context.Context, root int, commands []Command, 
 			bad = &class.Error{Class: class.Arg, Text: wrong}
 		}
 	}
-	defer c.core.Begin(k.String())()
+	defer c.core.Begin(k.number())()
 	core, answer, err := c.w.Spawn(ctx, c.core, root, what, bad)
 	if err != nil {
 		err = wrap(err, k, c, Undefined, Undefined)

@@ -104,7 +104,7 @@ func (c *Comm) SplitType(kind CommType, key int, hints ...SplitHint) (*Comm, err
 		mine.at = append(mine.at, int64(p.Instance))
 	}
 	split := ""
-	defer c.core.Begin(callSplitType.String())()
+	defer c.core.Begin(callSplitType.number())()
 	core, err := c.w.Coll.SplitBy(c.core, mine.encode(), func(all []byte) ([]int, error) {
 		ranks, level, err := sharers(all, c.core.Whole().Rank)
 		if kind == CommTypeHwUnguided && ranks != nil {

@@ -85,7 +85,7 @@ func (c *Comm) logGain(k call, before, after int64) {
 // place gives them, or in their own order if place is nil. It returns nil to others. Collective
 // over c.
 func (c *Comm) arranged(k call, n int, place []int32) (*Comm, error) {
-	defer c.core.Begin(k.String())()
+	defer c.core.Begin(k.number())()
 	if n == c.Size() && place == nil {
 		core, err := c.w.Coll.Dup(c.core)
 		return c.created(k, core, err)

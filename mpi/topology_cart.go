@@ -158,7 +158,7 @@ func (t *Cart) Sub(remain ...bool) (*Comm, error) {
 		return nil, fail(ErrDims, k.String(), t.c, "%d values for a grid of %d dimensions", len(remain), len(t.g.Dims))
 	}
 	sub, part, place := t.g.Sub(remain, t.c.Rank())
-	defer t.c.core.Begin(k.String())()
+	defer t.c.core.Begin(k.number())()
 	core, err := t.c.w.Coll.Split(t.c.core, part, place)
 	d, err := t.c.created(k, core, err)
 	if d != nil {

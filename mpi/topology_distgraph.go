@@ -97,7 +97,7 @@ func (c *Comm) DistGraphCreateAdjacent(sources, sourceWeights, dests, destWeight
 		}
 		t.edges[i] = edges{slices.Clone(list.ranks), slices.Clone(list.weights)}
 	}
-	defer c.core.Begin(k.String())()
+	defer c.core.Begin(k.number())()
 	if c.w.Coll.Checks(c.core) {
 		if err := c.checkWeights(k, t.weighted); err != nil {
 			return nil, err
@@ -116,7 +116,7 @@ func (c *Comm) checkWeights(k call, weighted bool) error {
 	if weighted {
 		mine[0] = 1
 	}
-	a := coll.Args{Send: coll.Bytes(mine), Recv: coll.Bytes(all), Width: 1, Call: k.String()}
+	a := coll.Args{Send: coll.Bytes(mine), Recv: coll.Bytes(all), Width: 1, Call: k.number()}
 	if err := c.w.Coll.Do(c.core, coll.Allgather, &a); err != nil {
 		return wrap(err, k, c, Undefined, Undefined)
 	}
@@ -230,7 +230,7 @@ func (c *Comm) DistGraphCreate(sources, degrees, dests, weights []int, reorder b
 	if err := c.neighbors(k, "dest", dests, weights); err != nil {
 		return nil, err
 	}
-	defer c.core.Begin(k.String())()
+	defer c.core.Begin(k.number())()
 	if c.w.Coll.Checks(c.core) {
 		if err := c.checkWeights(k, weights != nil); err != nil {
 			return nil, err
@@ -365,7 +365,7 @@ func (c *Comm) exchangeLists(k call, parts [][]int64) ([]int64, error) {
 	for r, p := range parts {
 		counts[r] = int64(len(p))
 	}
-	a := coll.Args{Send: coll.Bytes(memory(counts)), Recv: coll.Bytes(memory(theirs)), Width: 8, Call: k.String()}
+	a := coll.Args{Send: coll.Bytes(memory(counts)), Recv: coll.Bytes(memory(theirs)), Width: 8, Call: k.number()}
 	if err := c.w.Coll.Do(c.core, coll.Alltoall, &a); err != nil {
 		return nil, wrap(err, k, c, Undefined, Undefined)
 	}
@@ -376,7 +376,7 @@ func (c *Comm) exchangeLists(k call, parts [][]int64) ([]int64, error) {
 		recv += recvCounts[r]
 	}
 	got := make([]int64, recv)
-	a = coll.Args{Send: coll.Bytes(memory(send)), Recv: coll.Bytes(memory(got)), Width: 8, Call: k.String()}
+	a = coll.Args{Send: coll.Bytes(memory(send)), Recv: coll.Bytes(memory(got)), Width: 8, Call: k.number()}
 	a = a.WithSendBlocks(sendCounts, nil).WithRecvBlocks(recvCounts, nil)
 	if err := c.w.Coll.Do(c.core, coll.Alltoallv, &a); err != nil {
 		return nil, wrap(err, k, c, Undefined, Undefined)

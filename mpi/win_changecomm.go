@@ -55,7 +55,7 @@ func changeComm(w *Window, c *Comm, peer int, s *rma.Spec) (*Window, error) {
 			return w, err
 		}
 		to = c.core
-		defer to.Begin(call.String())()
+		defer to.Begin(call.number())()
 	}
 	if w == nil {
 		s.Options.Ordering = rma.Ordered

@@ -14,7 +14,11 @@ import (
 // is not carried out.
 
 // here is the call that the program is making.
-func here(k call) check.Call { return located(k.String()) }
+func here(k call) check.Call {
+	c := located(k.String())
+	c.Number = k.number()
+	return c
+}
 
 // checks reports whether accesses of the window are checked.
 func (w *Window) checks() bool { return w.v.Checks() }

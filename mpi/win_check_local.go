@@ -84,7 +84,7 @@ func (w Win[T]) ownMemory(k call, store bool, disp, n int, fn func(mem []byte)) 
 		err = class.Errorf(class.RMARange, "%d elements of %d bytes are larger than any window", n, size)
 	}
 	if err == nil {
-		c := check.Call{Name: k.String()}
+		c := check.Call{Name: k.String(), Number: k.number()}
 		if w.checks() {
 			c = here(k)
 		}

@@ -146,7 +146,7 @@ func (c *Comm) newWindow(k call, s *rma.Spec, list []WinHint) (*Window, error) {
 		s.Refused = class.Errorf(class.Size, "size of %d bytes is negative", s.Size)
 	}
 	o := winSpec(s, list)
-	defer c.core.Begin(k.String())()
+	defer c.core.Begin(k.number())()
 	v, err := c.w.RMA.Create(c.core, *s)
 	if err != nil {
 		return nil, wrap(err, k, c, Undefined, Undefined)

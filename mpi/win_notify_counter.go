@@ -92,7 +92,7 @@ func (w *Window) await(k call, counter int, reach, take int64, persistent bool) 
 	}
 	var r *p2p.Request
 	var err error
-	x := rma.Threshold{Call: k.String(), Counter: counter, Reach: reach, Take: take}
+	x := rma.Threshold{Call: k.number(), Counter: counter, Reach: reach, Take: take}
 	switch {
 	case take < 0:
 		err = class.Errorf(class.Count, "number of notifications is %d, which is negative", take)

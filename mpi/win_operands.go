@@ -114,7 +114,7 @@ func (w *Window) begin(k call, x *operands, origin, compare, result *Buffer) (*p
 		return nil, err
 	}
 	f := &winForms[k]
-	o := rma.Op{Done: f.done, Disp: x.disp, Call: k.String()}
+	o := rma.Op{Done: f.done, Disp: x.disp, Call: k.number()}
 	err := x.err
 	if err == nil {
 		err = x.fill(&o, f.verb, origin, compare, result)
@@ -169,7 +169,7 @@ func startSlices[T any](w *Window, k call, origin, result []T, target, disp int,
 // engine. Other elements, and calls that need the slow path, are handled as Buffers.
 func beginSlices[T any](w *Window, k call, origin, result []T, target, disp int, by Op, counter int) (*p2p.Request, *Error) {
 	f := &winForms[k]
-	o := rma.Op{Done: f.done, Disp: int64(disp), Call: k.String()}
+	o := rma.Op{Done: f.done, Disp: int64(disp), Call: k.number()}
 	if w.slowPath() || !fillNumbers(&o, f.verb, origin, result, by) {
 		b, r := Buf(origin), Buf(result)
 		return w.begin(k, &operands{place: sliceAt[T](target, disp, max(len(origin), len(result))), op: by, counter: counter}, &b, nil, &r)

@@ -20,7 +20,7 @@ func (internals) CompletedRequest(c *Comm) Request {
 	e := c.w.P2P
 	e.Proc().Lock()
 	defer e.Proc().Unlock()
-	r := e.NewRequest(c.core, callRput.String())
+	r := e.NewRequest(c.core, callRput.number())
 	e.Finish(r, nil)
 	r.Told = r.Gen.Load() // C cannot keep whether it was, and freeing what is complete does no harm
 	return newRequest(callRput, c, r)

@@ -152,7 +152,7 @@ func (w *Window) SyncOpsInit(target int, mode SyncMode, s Sync, hints ...SyncHin
 	o, err := syncHints(hints)
 	var r *p2p.Request
 	if err == nil {
-		r, err = w.v.SyncOps(target, syncobject.Mode(mode), s.h, o.restart, call.String())
+		r, err = w.v.SyncOps(target, syncobject.Mode(mode), s.h, o.restart, call.number())
 	}
 	if err == nil && w.checks() {
 		w.v.Signals(target)
@@ -191,7 +191,7 @@ func (w *Window) SyncObjectInit(s Sync, count int, hints ...SyncHint) Request {
 	}
 	var r *p2p.Request
 	if err == nil {
-		r, err = w.v.SyncObject(s.h, int64(count), o.restart, o.strict, call.String())
+		r, err = w.v.SyncObject(s.h, int64(count), o.restart, o.strict, call.number())
 	}
 	return w.started(r, err, call, Undefined)
 }

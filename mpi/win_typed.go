@@ -4,6 +4,7 @@ import (
 	"sync"
 	"unsafe"
 
+	calls "github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
@@ -135,7 +136,7 @@ func (w Win[T]) CompareAndSwap(value, compare, result *T, target, disp int) erro
 	}
 	_, err := w.v.Issue(&rma.Op{
 		Kind: rma.CompareAndSwap, Elem: typ, Origin: mem.Of(alone(value)), Compare: alone(compare), Result: mem.Of(alone(result)),
-		Disp: int64(disp), Call: "CompareAndSwap",
+		Disp: int64(disp), Call: calls.CompareAndSwap,
 	}, target)
 	return w.done(err, callCompareAndSwap, target)
 }

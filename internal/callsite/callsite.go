@@ -7,13 +7,16 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/halo-mpi/halo/internal/call"
 )
 
 // Call is a call of the program: its name, and its place in the source. A binding of another
 // language knows only an address, PC, which becomes text when a report is written (Locator.Place).
 type Call struct {
 	Name, Site string
-	PC         uintptr // return address of a call in another language; 0: Site is known
+	PC         uintptr     // return address of a call in another language; 0: Site is known
+	Number     call.Number // of Name, where that is a call of this process; else None
 }
 
 // Address is a place in code that a file contains. Other processes can find the place, too, unless they

@@ -85,7 +85,7 @@ func (e *Engine) agreeSlot(c *comm.Comm, d *division) error {
 // AppendAbout implements proc.About: a member that waits in the slot reports the collective that
 // the program has called, not the part of it that the slot carries out.
 func (d *division) AppendAbout(b []byte) []byte {
-	return d.whole.AppendOn(append(b, d.whole.Operation(d.kind.String())...))
+	return d.whole.AppendOperation(b, d.kind.Number())
 }
 
 // Awaits implements proc.Awaiter.

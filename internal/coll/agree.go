@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/fnv"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/callsite"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/coll/agree"
@@ -30,7 +31,7 @@ import (
 // start the same one.
 type agreement struct {
 	step  func(s *schedule) bool // the algorithm of the collective
-	call  string                 // the name of the call
+	call  call.Number            // the name of the call
 	at    string                 // its place, as in callsite.Locator.Portable
 	types [2]*dtype.Type         // of the elements of send and recv; nil stands for bytes
 	own   error                  // the error in the member's own arguments
@@ -76,8 +77,8 @@ func (e *Engine) putAgreement(s *schedule, send, recv *dtype.Type) {
 		return
 	}
 	g := &agreement{step: s.step, call: s.Call, types: [2]*dtype.Type{send, recv}}
-	if g.call == "" {
-		g.call = s.kind.String()
+	if g.call == call.None {
+		g.call = s.kind.Number()
 	}
 	s.agreement = g
 	s.locate()
@@ -103,7 +104,7 @@ func (x *Side) typeOf(slice *dtype.Type) *dtype.Type {
 // compares the roots that members have named on the world, in collectives by slot and by messages.
 func (e *Engine) LastBarrier(world, last *comm.Comm) error {
 	if stateOf(world).checks {
-		return e.do(world, Barrier, &Args{Call: "Finalize"})
+		return e.do(world, Barrier, &Args{Call: call.Finalize})
 	}
 	w, t := stateOf(world), &stateOf(last).terms
 	// The error is to name the last root: that of the slot if a collective by slot has named one since
@@ -192,7 +193,7 @@ func get(b []byte, v any) {
 func (s *schedule) record(r int) *agree.Record {
 	g := s.agreement
 	x := &agree.Record{Kind: uint8(s.kind), Root: int32(s.Root)}
-	copy(x.Call[:], g.call)
+	copy(x.Call[:], g.call.Go())
 	copy(x.At[:], g.at)
 	if g.own != nil {
 		x.Class = uint32(class.Intern)

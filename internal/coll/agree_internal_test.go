@@ -33,7 +33,7 @@ func TestS6_RecordsOfAnything(t *testing.T) {
 		s.Root, s.Width, s.Send.width, s.Recv.width, s.unit = g.IntN(2), 8, 8, 8, 16
 		s.Send.Mem, s.Recv.Mem = mem.Of(make([]byte, 32)), mem.Of(make([]byte, 32))
 		s.SendCounts, s.RecvCounts = nil, nil
-		s.agreement.call = s.kind.String()
+		s.agreement.call = s.kind.Number()
 		heard := make([]byte, 2*agree.RecordSize)
 		s.record(0).Encode(heard)
 		s.record(0).Encode(heard[agree.RecordSize:])

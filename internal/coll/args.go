@@ -3,6 +3,7 @@ package coll
 import (
 	"reflect"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
@@ -19,7 +20,7 @@ type Args struct {
 	Op                     op.Op
 	Type                   op.Type
 	Datatype               *dtype.Type  // of the elements of slices, in checking mode
-	Call                   string       // the name of the call in checking mode, if not that of its kind
+	Call                   call.Number  // the name of the call in checking mode, if not that of its kind
 	User                   *op.User     // replaces Op and Type unless nil
 	Elem                   reflect.Type // of the elements of slices, where User works on them or something is checked
 	Root                   int

@@ -1,6 +1,7 @@
 package coll
 
 import (
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/coll/slot"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/dtype"
@@ -117,7 +118,7 @@ func (e *Engine) persistent(s *schedule) *p2p.Request {
 	st.inits = (st.inits + 1) & 0x7fffffff
 	s.persistent, s.tag = true, -st.inits
 	s.agreeOn(true)
-	s.request = e.p2p.NewRequest(s.c, s.kind.String())
+	s.request = e.p2p.NewRequest(s.c, s.kind.Number())
 	s.request.OfMembers()
 	e.p2p.SetPersistent(s.request, s)
 	return s.request
@@ -206,11 +207,11 @@ func (e *Engine) Bcast(c *comm.Comm, buf []byte, code dtype.Code, root int) erro
 
 // bcastInStep is Bcast of a few bytes; through a slot, no member runs ahead of the others. call
 // is the name of the call. It takes the lock.
-func (e *Engine) bcastInStep(c *comm.Comm, buf []byte, root int, call string) error {
+func (e *Engine) bcastInStep(c *comm.Comm, buf []byte, root int, by call.Number) error {
 	if s := e.short(c, Bcast, len(buf)); s != nil {
 		return s.Ended(s.Tell(buf, root))
 	}
-	a := Args{Recv: Bytes(buf), Width: 1, Root: root, Call: call}
+	a := Args{Recv: Bytes(buf), Width: 1, Root: root, Call: by}
 	if d := e.across(c, Bcast, len(buf)); d != nil && len(buf) > 0 && uint(root) < uint(c.Size()) {
 		return e.throughNodes(c, d, Bcast, &a)
 	}
@@ -314,9 +315,9 @@ func (e *Engine) reduceMessages(c *comm.Comm, k Kind, send, recv []byte, o op.Op
 }
 
 // allgather puts the send slices of all members, in the order of the ranks, into recv at each
-// member. call is the name of the call. The lock is held.
-func (e *Engine) allgather(c *comm.Comm, send, recv []byte, call string) error {
-	a := Args{Send: Bytes(send), Recv: Bytes(recv), Width: 1, Call: call}
+// member. by is the call. The lock is held.
+func (e *Engine) allgather(c *comm.Comm, send, recv []byte, by call.Number) error {
+	a := Args{Send: Bytes(send), Recv: Bytes(recv), Width: 1, Call: by}
 	a.measure()
 	return e.wait(e.begin(c, Allgather, &a))
 }

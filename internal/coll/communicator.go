@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"slices"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/coll/slot"
 	"github.com/halo-mpi/halo/internal/comm"
@@ -166,7 +167,7 @@ func (e *Engine) dup(c *comm.Comm) (*comm.Comm, error) {
 	}
 	e.p.Unlock()
 	if err == nil {
-		err = e.bcastInStep(c, buf, 0, "Dup")
+		err = e.bcastInStep(c, buf, 0, call.CommDup)
 	}
 	if err != nil {
 		return nil, err
@@ -226,7 +227,7 @@ func (e *Engine) splitBy(c *comm.Comm, mine []byte, group func(all []byte) ([]in
 	e.p.Lock()
 	defer e.p.Unlock()
 	all := make([]byte, len(mine)*c.Whole().Size())
-	if err := e.allgather(c.Whole(), mine, all, "Split"); err != nil {
+	if err := e.allgather(c.Whole(), mine, all, call.CommSplit); err != nil {
 		return nil, err
 	}
 	tag := nextTag(c)
@@ -264,7 +265,7 @@ func (e *Engine) createAmong(c *comm.Comm, members []int32) (*comm.Comm, error) 
 	e.p.Lock()
 	defer e.p.Unlock()
 	if stateOf(c).checks { // a member that is in no group takes part, too
-		if err := e.wait(e.begin(c, Barrier, &Args{Call: "Create"})); err != nil {
+		if err := e.wait(e.begin(c, Barrier, &Args{Call: call.CommCreate})); err != nil {
 			return nil, err
 		}
 	}
@@ -277,7 +278,7 @@ func (e *Engine) createAmong(c *comm.Comm, members []int32) (*comm.Comm, error) 
 func (e *Engine) CreateGroup(c *comm.Comm, members []int32, tag int32) (*comm.Comm, error) {
 	e.p.Lock()
 	defer e.p.Unlock()
-	return e.createIn(c, c.Ctx+groupContext, members, tag, nil, "CreateGroup")
+	return e.createIn(c, c.Ctx+groupContext, members, tag, nil, call.CommCreateGroup)
 }
 
 // groupContext is the distance between the context of a communicator and that of CreateGroup on
@@ -286,13 +287,13 @@ const groupContext = 2
 
 // create is createIn for a call that Begin has told c of.
 func (e *Engine) create(c *comm.Comm, members []int32, tag int32, over *comm.Comm) (*comm.Comm, error) {
-	return e.createIn(c, c.Ctx, members, tag, over, "")
+	return e.createIn(c, c.Ctx, members, tag, over, call.None)
 }
 
 // createIn makes a communicator of the given members of c, which agree on its identity in messages of
 // the given context and tag. over is the communicator over which the call is collective, if that
-// has more members. call names the call of the program; if it is empty, c knows it.
-func (e *Engine) createIn(c *comm.Comm, ctx uint64, members []int32, tag int32, over *comm.Comm, call string) (*comm.Comm, error) {
+// has more members. by is the call of the program; if it is None, c knows it.
+func (e *Engine) createIn(c *comm.Comm, ctx uint64, members []int32, tag int32, over *comm.Comm, by call.Number) (*comm.Comm, error) {
 	rank := slices.Index(members, int32(e.p.Job().Rank))
 	if rank < 0 {
 		return nil, nil
@@ -300,8 +301,8 @@ func (e *Engine) createIn(c *comm.Comm, ctx uint64, members []int32, tag int32, 
 	group := comm.New(e.p, ctx, rank, members)
 	group.Within = over
 	group.Join(c)
-	if call != "" {
-		group.PartOf(call, c)
+	if by != call.None {
+		group.PartOf(by, c)
 	}
 	id, err := e.agree(group, tag, false)
 	if err != nil {
@@ -326,7 +327,7 @@ type creation struct {
 // schedule broadcasts the choice of the first member. The lock is held.
 func (e *Engine) Idup(c, d *comm.Comm, ready func() error) *p2p.Request {
 	k := &creation{e: e, d: d, buf: make([]byte, identitySize), ready: ready}
-	k.request = e.p2p.NewRequest(c, "Idup")
+	k.request = e.p2p.NewRequest(c, call.CommIdup)
 	tag, all := nextTag(c), c.Whole()
 	if all.Rank == 0 {
 		e.newIdentity(c.Ctx, all.Members, c.Inter != nil).encode(k.buf)
@@ -336,7 +337,7 @@ func (e *Engine) Idup(c, d *comm.Comm, ready func() error) *p2p.Request {
 		return k.request
 	}
 	s := e.newSchedule(all, BcastBinomial)
-	s.Recv.Mem, s.Call = mem.Of(k.buf), "Idup"
+	s.Recv.Mem, s.Call = mem.Of(k.buf), call.CommIdup
 	e.putAgreement(s, nil, nil)
 	if pending, err := e.p2p.SetWhole(e.start(s, tag), k); !pending {
 		k.chosen(err)

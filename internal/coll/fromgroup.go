@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/coll/agree"
 	"github.com/halo-mpi/halo/internal/comm"
@@ -36,14 +37,14 @@ const closingContext = 5
 // amongGroup returns the communicator for the agreement of a group that this process is in. own is
 // the error in the arguments of this process, if there is one; all members return an error then.
 // With such an error the communicator can still be used.
-func (e *Engine) amongGroup(purpose byte, call, tag string, members []int32, own error) (*comm.Comm, error) {
+func (e *Engine) amongGroup(purpose byte, by call.Number, tag string, members []int32, own error) (*comm.Comm, error) {
 	if own == nil {
 		own = e.learn(members)
 	}
 	rank := slices.Index(members, int32(e.p.Job().Rank))
 	group := comm.New(e.p, e.p.GroupContext(purpose, tag, members), rank, members)
 	group.Coll = newState(site{ranks: len(members), runs: true})
-	group.PartOf(call, nil)
+	group.PartOf(by, nil)
 	e.p.Lock()
 	defer e.p.Unlock()
 	mine, all := make([]byte, 4), make([]byte, 4*len(members))
@@ -54,7 +55,7 @@ func (e *Engine) amongGroup(purpose byte, call, tag string, members []int32, own
 			binary.LittleEndian.PutUint32(mine, uint32(ce.Class))
 		}
 	}
-	if err := e.allgather(group, mine, all, call); err != nil {
+	if err := e.allgather(group, mine, all, by); err != nil {
 		return nil, first(own, err)
 	}
 	for r := range members {
@@ -70,7 +71,7 @@ func (e *Engine) amongGroup(purpose byte, call, tag string, members []int32, own
 // collective over them; others take no part. own is the error in the arguments of this process. It
 // takes the lock.
 func (e *Engine) CreateFromGroup(members []int32, tag string, own error) (*comm.Comm, error) {
-	group, err := e.amongGroup(forComm, "CommFromGroup", tag, members, own)
+	group, err := e.amongGroup(forComm, call.CommCreateFromGroup, tag, members, own)
 	if err != nil {
 		return nil, err
 	}
@@ -91,8 +92,8 @@ func (e *Engine) CreateFromGroup(members []int32, tag string, own error) (*comm.
 // It is collective over both groups. own is the error in the arguments of this process. It takes
 // the lock.
 func (e *Engine) JoinGroups(local []int32, leader int, remoteLeader int32, tag string, own error) (*comm.Comm, error) {
-	const call = "IntercommFromGroups"
-	group, err := e.amongGroup(forGroup, call, tag, local, own)
+	const by = call.IntercommCreateFromGroups
+	group, err := e.amongGroup(forGroup, by, tag, local, own)
 	if group == nil {
 		return nil, err
 	}
@@ -102,7 +103,7 @@ func (e *Engine) JoinGroups(local []int32, leader int, remoteLeader int32, tag s
 		if !e.p.Before(int(me), int(remoteLeader)) {
 			two, rank = []int32{remoteLeader, me}, 1
 		}
-		b = Bridge{Over: comm.New(e.p, e.p.GroupContext(forTwoGroups, tag, two), rank, two), Leader: 1 - rank, call: call}
+		b = Bridge{Over: comm.New(e.p, e.p.GroupContext(forTwoGroups, tag, two), rank, two), Leader: 1 - rank, call: by}
 	}
 	if err != nil {
 		if b.Over != nil {
@@ -120,8 +121,8 @@ func (e *Engine) JoinGroups(local []int32, leader int, remoteLeader int32, tag s
 // Close returns when no member of the given communicators uses them any more: each member calls
 // Close when it has done so, with other communicators too, or in another order. A process that has
 // returned from Close may end, or let go of the others, while they are still in Close, so one that has
-// ended counts as one that has called it, and they go on. call is the call of the program. It takes the lock.
-func (e *Engine) Close(list []*comm.Comm, call string) {
+// ended counts as one that has called it, and they go on. by is the call of the program. It takes the lock.
+func (e *Engine) Close(list []*comm.Comm, by call.Number) {
 	e.p.Lock()
 	defer e.p.Unlock()
 	var all []*p2p.Request
@@ -129,8 +130,8 @@ func (e *Engine) Close(list []*comm.Comm, call string) {
 		c = c.Whole()
 		last := comm.New(e.p, c.Ctx+closingContext, c.Rank, c.Members)
 		last.Coll = newState(site{ranks: c.Size(), runs: true})
-		last.PartOf(call, nil)
-		all = append(all, e.begin(last, Barrier, &Args{Call: "Finalize", Outlasts: true}))
+		last.PartOf(by, nil)
+		all = append(all, e.begin(last, Barrier, &Args{Call: call.Finalize, Outlasts: true}))
 	}
 	for _, r := range all {
 		_ = e.wait(r) // the error is that a member has ended

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"slices"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/comm"
 )
@@ -32,7 +33,7 @@ func (e *Engine) dupInter(c *comm.Comm) (*comm.Comm, error) {
 	e.p.Lock()
 	defer e.p.Unlock()
 	if stateOf(c.Inter.Union).checks {
-		if err := e.wait(e.begin(c.Inter.Union, Barrier, &Args{Call: "Dup"})); err != nil {
+		if err := e.wait(e.begin(c.Inter.Union, Barrier, &Args{Call: call.CommDup})); err != nil {
 			return nil, err
 		}
 	}
@@ -136,7 +137,7 @@ func (e *Engine) merge(c *comm.Comm, high bool) (*comm.Comm, error) {
 		mine[0] = 1
 	}
 	all := make([]byte, u.Size())
-	if err := e.allgather(u, mine, all, "Merge"); err != nil {
+	if err := e.allgather(u, mine, all, call.IntercommMerge); err != nil {
 		return nil, err
 	}
 	tag := nextTag(c)

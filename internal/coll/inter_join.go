@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/callsite"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/coll/agree"
@@ -23,7 +24,7 @@ type Bridge struct {
 	Leader int
 	Tag    int32
 	Err    error
-	call   string // of the program
+	call   call.Number // of the program
 }
 
 // bridgeContext is the distance between the context of a communicator and that of the leaders
@@ -52,7 +53,7 @@ const introductionSize = 24
 // the lock. Only the leader reads b.
 func (e *Engine) Join(local *comm.Comm, leader int, b *Bridge) (c *comm.Comm, err error) {
 	var first bool
-	b.call = CallIntercommCreate.String()
+	b.call = call.IntercommCreate
 	defer local.Begin(b.call)()
 	err = occupied(local, CallIntercommCreate, func() error {
 		c, first, err = e.join(local, leader, b)
@@ -99,7 +100,7 @@ func (e *Engine) join(local *comm.Comm, leader int, b *Bridge) (*comm.Comm, bool
 		put(head, &x)
 	}
 	tell := func(buf []byte) error {
-		return e.do(local, Bcast, &Args{Recv: Bytes(buf), Width: 1, Root: leader, Call: "IntercommCreate"})
+		return e.do(local, Bcast, &Args{Recv: Bytes(buf), Width: 1, Root: leader, Call: call.IntercommCreate})
 	}
 	if err := tell(head); err != nil {
 		return nil, false, err

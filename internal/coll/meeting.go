@@ -22,7 +22,7 @@ func (e *Engine) Tell(c *comm.Comm, buf []byte, root int, call Call) error {
 	if len(buf) == 0 || c.Size() == 1 {
 		return nil
 	}
-	return e.do(c, Bcast, &Args{Recv: Bytes(buf), Width: 1, Root: root, Call: call.String()})
+	return e.do(c, Bcast, &Args{Recv: Bytes(buf), Width: 1, Root: root, Call: call.Number()})
 }
 
 // Collect gives the root the bytes of all members, as many of each, within Among. It takes the lock.
@@ -31,7 +31,7 @@ func (e *Engine) Collect(c *comm.Comm, mine, all []byte, root int, call Call) er
 		copy(all, mine)
 		return nil
 	}
-	a := Args{Send: Bytes(mine), Width: 1, Root: root, Call: call.String()}
+	a := Args{Send: Bytes(mine), Width: 1, Root: root, Call: call.Number()}
 	if c.Rank == root {
 		a.Recv = Bytes(all)
 	}

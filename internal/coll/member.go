@@ -34,7 +34,7 @@ func (m *member) Refusal(rank int, cl class.Class) error { return newRefusal(m.w
 // AppendAbout implements proc.About.
 func (m *member) AppendAbout(b []byte) []byte {
 	k := Kind(stateOf(m.c).slot.Kind)
-	return m.c.AppendOn(append(b, m.c.Operation(k.String())...))
+	return m.c.AppendOperation(b, k.Number())
 }
 
 // Awaits implements proc.Awaiter.

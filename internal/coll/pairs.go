@@ -3,6 +3,7 @@ package coll
 import (
 	"cmp"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/mem"
@@ -85,41 +86,41 @@ func (e *Engine) DoPairs(c *comm.Comm, k Kind, p Pairs) error {
 	}
 	e.p.Lock()
 	defer e.p.Unlock()
-	return e.wait(e.beginPairs(c, k, p, inPlace, ""))
+	return e.wait(e.beginPairs(c, k, p, inPlace, call.None))
 }
 
 // StartPairs is Start for an Alltoallw or NeighborAlltoallw.
 func (e *Engine) StartPairs(c *comm.Comm, k Kind, f Form, p Pairs) (*p2p.Request, error) {
 	inPlace, err := p.check(c, k)
-	call := ""
+	name := call.None
 	if stateOf(c).checks {
-		call = CallOf(k, f).String()
+		name = CallOf(k, f).Number()
 	}
 	switch {
 	case f == Persistent && err == nil:
 		s := &schedule{e: e}
-		s.pair(c, k, p, inPlace, call)
+		s.pair(c, k, p, inPlace, name)
 		return e.persistent(s), nil
 	case f == Persistent:
 		e.initRefusing(c, err)
 		return nil, err
 	case err != nil:
-		return e.startRefusing(c, k, &Args{}, call, err)
+		return e.startRefusing(c, k, &Args{}, name, err)
 	}
-	return e.beginPairs(c, k, p, inPlace, call), nil
+	return e.beginPairs(c, k, p, inPlace, name), nil
 }
 
 // beginPairs starts a collective of Pairs whose arguments have been checked.
-func (e *Engine) beginPairs(c *comm.Comm, k Kind, p Pairs, inPlace bool, call string) *p2p.Request {
+func (e *Engine) beginPairs(c *comm.Comm, k Kind, p Pairs, inPlace bool, by call.Number) *p2p.Request {
 	s := e.fresh()
-	s.pair(c, k, p, inPlace, call)
+	s.pair(c, k, p, inPlace, by)
 	s.agreeOn(false)
 	return e.start(s, nextTag(c))
 }
 
-// pair fills in s for a collective of Pairs; call is its name unless empty.
-func (s *schedule) pair(c *comm.Comm, k Kind, p Pairs, inPlace bool, call string) {
-	s.c, s.kind, s.inPlace, s.Call = c, k, inPlace, call
+// pair fills in s for a collective of Pairs; by is the call unless None.
+func (s *schedule) pair(c *comm.Comm, k Kind, p Pairs, inPlace bool, by call.Number) {
+	s.c, s.kind, s.inPlace, s.Call = c, k, inPlace, by
 	if k == NeighborAlltoallw {
 		s.pairNeighbors(p)
 		return

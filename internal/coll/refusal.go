@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/coll/agree"
 	"github.com/halo-mpi/halo/internal/comm"
@@ -60,7 +61,7 @@ func (e *Engine) refuse(c *comm.Comm, k Kind, a *Args, err error) error {
 	if st.checks {
 		e.p.Lock()
 		defer e.p.Unlock()
-		r, _ := e.startRefusing(c, k, a, "", err)
+		r, _ := e.startRefusing(c, k, a, call.None, err)
 		return e.wait(r)
 	}
 	if k.Neighborhood() {
@@ -87,17 +88,17 @@ func (e *Engine) refuse(c *comm.Comm, k Kind, a *Args, err error) error {
 	}
 	e.p.Lock()
 	defer e.p.Unlock()
-	_, _ = e.startRefusing(c, k, a, "", err)
+	_, _ = e.startRefusing(c, k, a, call.None, err)
 	return err
 }
 
 // startRefusing is refuse for a nonblocking collective, whose name is call. Outside of checking
 // mode it returns no request. The lock is held.
-func (e *Engine) startRefusing(c *comm.Comm, k Kind, a *Args, call string, err error) (*p2p.Request, error) {
+func (e *Engine) startRefusing(c *comm.Comm, k Kind, a *Args, by call.Number, err error) (*p2p.Request, error) {
 	st := stateOf(c)
 	if st.checks {
 		s := e.fresh()
-		s.c, s.kind, s.Call = c, k, call
+		s.c, s.kind, s.Call = c, k, by
 		e.putAgreement(s, nil, nil)
 		s.agreement.own = err
 		return e.start(s, nextTag(c)), nil

@@ -120,7 +120,9 @@ func (e *Engine) newSchedule(c *comm.Comm, a Algorithm) *schedule {
 
 // start begins s and returns its request.
 func (e *Engine) start(s *schedule, tag int32) *p2p.Request {
-	r := e.p2p.NewRequest(s.c, s.c.Operation(s.kind.String()))
+	what, on := s.c.Operation(s.kind.Number())
+	r := e.p2p.NewRequest(s.c, what)
+	r.On(on)
 	r.OfMembers()
 	s.request, s.tag = r, tag
 	s.Begin()

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/proc"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
@@ -35,7 +36,7 @@ type Comm struct {
 	call  atomic.Pointer[called]
 	// Usual is the call of the program that operations on c belong to when it is in no call of Begin; empty if they
 	// are calls themselves. It does not change while c is in use.
-	Usual string
+	Usual call.Number
 	// Within is the communicator over which a call is collective, on a communicator of only some of
 	// its members on which these agree; otherwise nil. A member may wait for a process outside this
 	// communicator, so the failure of any process of Within ends the agreement.

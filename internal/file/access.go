@@ -3,6 +3,7 @@ package file
 import (
 	"math"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/p2p"
@@ -124,7 +125,7 @@ func (f *File) move(v *View, d Direction, m mem.Mem, at int64, apart bool) (int6
 
 // Start is Do that does not wait: a worker does it. The request is of package p2p. The pointer moves
 // by all that m has.
-func (f *File) Start(d Direction, offset int64, x Data, call string) (*p2p.Request, error) {
+func (f *File) Start(d Direction, offset int64, x Data, by call.Number) (*p2p.Request, error) {
 	if err := f.check(d, offset, x.Mem); err != nil {
 		return nil, err
 	}
@@ -149,7 +150,7 @@ func (f *File) Start(d Direction, offset int64, x Data, call string) (*p2p.Reque
 	if err := f.pending.begin(); err != nil {
 		return nil, err
 	}
-	r := f.request(call)
+	r := f.request(by)
 	f.e.workers.do(func() {
 		n, err := f.move(v, d, m, at, true)
 		f.pending.end()
@@ -159,11 +160,11 @@ func (f *File) Start(d Direction, offset int64, x Data, call string) (*p2p.Reque
 }
 
 // request makes a request for an access. The call names it.
-func (f *File) request(call string) *p2p.Request {
+func (f *File) request(by call.Number) *p2p.Request {
 	p := f.e.p
 	p.Lock()
 	defer p.Unlock()
-	return f.e.p2p.NewRequest(f.c, call)
+	return f.e.p2p.NewRequest(f.c, by)
 }
 
 // converted completes a request whose data has moved. Functions of the program are called by its own
@@ -210,7 +211,7 @@ func (f *File) SetView(v *View, own error) error {
 		}
 	}
 	f.queue.wait()
-	if err := f.e.agree(f.c, "SetView", same, own); err != nil {
+	if err := f.e.agree(f.c, call.FileSetView, same, own); err != nil {
 		return err
 	}
 	f.pointer.mu.Lock()

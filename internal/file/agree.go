@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"strings"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/comm"
@@ -22,7 +23,7 @@ const (
 
 // agree is an agreement of the members of c on a call. same describes the arguments that must be the
 // same. It takes the lock.
-func (e *Engine) agree(c *comm.Comm, call, same string, own error) error {
+func (e *Engine) agree(c *comm.Comm, by call.Number, same string, own error) error {
 	if c.Size() == 1 {
 		return own
 	}
@@ -32,8 +33,8 @@ func (e *Engine) agree(c *comm.Comm, call, same string, own error) error {
 		putText(give, 6, tellTexts+sameMax, own.Error())
 	}
 	putText(give, 4, tellTexts, same[:min(len(same), sameMax)])
-	defer c.Begin(call)()
-	err := e.colls.Do(c, coll.Allgather, &coll.Args{Send: coll.Bytes(give), Recv: coll.Bytes(all), Width: 1, Call: call})
+	defer c.Begin(by)()
+	err := e.colls.Do(c, coll.Allgather, &coll.Args{Send: coll.Bytes(give), Recv: coll.Bytes(all), Width: 1, Call: by})
 	switch {
 	case own != nil:
 		return own
@@ -93,14 +94,14 @@ func className(c class.Class) string {
 }
 
 // byFirst has rank 0 do something that all members have agreed on, and tells the others its error.
-func (f *File) byFirst(call, same string, own error, do func() error) error {
+func (f *File) byFirst(by call.Number, same string, own error, do func() error) error {
 	f.queue.wait()
-	if err := f.e.agree(f.c, call, same, own); err != nil {
+	if err := f.e.agree(f.c, by, same, own); err != nil {
 		return err
 	}
 	var err error
 	if f.c.Rank == 0 {
 		err = do()
 	}
-	return f.e.agree(f.c, call, "", err)
+	return f.e.agree(f.c, by, "", err)
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/rma"
@@ -31,13 +32,13 @@ type atomicity struct {
 
 // SetAtomicity sets atomic mode: collective.
 func (f *File) SetAtomicity(on bool) error {
-	const call = "SetAtomicity"
+	const by = call.FileSetAtomicity
 	f.queue.wait()
-	if err := f.e.agree(f.c, call, fmt.Sprintf("atomicity %v", on), nil); err != nil {
+	if err := f.e.agree(f.c, by, fmt.Sprintf("atomicity %v", on), nil); err != nil {
 		return err
 	}
 	if on {
-		if err := f.chooseLock(call); err != nil {
+		if err := f.chooseLock(by); err != nil {
 			return err
 		}
 	}
@@ -47,13 +48,13 @@ func (f *File) SetAtomicity(on bool) error {
 }
 
 // chooseLock finds the lock that all members can take: collective.
-func (f *File) chooseLock(call string) error {
+func (f *File) chooseLock(by call.Number) error {
 	mapped := int64(0)
 	node, ok := f.shared.view.NodeLock(0, lockWait{f.path})
 	if ok && !f.far() {
 		mapped = 1
 	}
-	x := &exchange{f: f, call: call}
+	x := &exchange{f: f, call: by}
 	told, err := x.allgather([]int64{mapped})
 	if err != nil {
 		return err
@@ -62,7 +63,7 @@ func (f *File) chooseLock(call string) error {
 		f.atomic.node.Store(node)
 		return nil
 	}
-	return f.e.agree(f.c, call, "", f.lockable())
+	return f.e.agree(f.c, by, "", f.lockable())
 }
 
 // lockable returns an error if the kernel cannot lock the file.

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/file"
 	"github.com/halo-mpi/halo/internal/mem"
@@ -56,7 +57,7 @@ func TestF3_XIO01_LockOfTheDead(t *testing.T) {
 						_, err = f.Do(file.Write, 0, data)
 					} else {
 						var r *p2p.Request
-						r, err = f.Start(file.Write, 0, data, "IwriteAt")
+						r, err = f.Start(file.Write, 0, data, call.FileIwriteAt)
 						err = wait(w, r, err)
 					}
 					if err != nil {

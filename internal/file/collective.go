@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/p2p"
@@ -18,29 +19,29 @@ import (
 // do not interleave, consist of long runs, or have fewer runs than aggregators would have domains, each member makes
 // its own access. Else they go through aggregators: see phases.go. Where runs are neither very long nor very short, and
 // accesses are repeated, the way that takes less time is found by trials: see trialsOf.
-func (f *File) DoAll(d Direction, offset int64, x Data, call string) (int64, error) {
-	if err := f.together(call); err != nil {
+func (f *File) DoAll(d Direction, offset int64, x Data, by call.Number) (int64, error) {
+	if err := f.together(by); err != nil {
 		return 0, err
 	}
 	f.queue.wait()
 	a, own := f.prepare(d, offset, x, false)
-	w := &exchange{f: f, call: call}
+	w := &exchange{f: f, call: by}
 	return a.c.done(w.carryOut(a, own))
 }
 
 // StartAll is DoAll that does not wait. The individual pointer moves by all that m has.
-func (f *File) StartAll(d Direction, offset int64, x Data, call string) (*p2p.Request, error) {
-	if err := f.together(call); err != nil {
+func (f *File) StartAll(d Direction, offset int64, x Data, by call.Number) (*p2p.Request, error) {
+	if err := f.together(by); err != nil {
 		return nil, err
 	}
-	return f.startAll(d, offset, x, call), nil
+	return f.startAll(d, offset, x, by), nil
 }
 
-func (f *File) startAll(d Direction, offset int64, x Data, call string) *p2p.Request {
+func (f *File) startAll(d Direction, offset int64, x Data, by call.Number) *p2p.Request {
 	a, own := f.prepare(d, offset, x, true)
-	r := f.request(call)
+	r := f.request(by)
 	f.queue.add(func() {
-		w := &exchange{f: f, apart: true, call: call}
+		w := &exchange{f: f, apart: true, call: by}
 		n, err := w.carryOut(a, own)
 		f.converted(r, a.c, n, err)
 	})
@@ -48,7 +49,7 @@ func (f *File) startAll(d Direction, offset int64, x Data, call string) *p2p.Req
 }
 
 // together returns an error if no collective access can begin.
-func (f *File) together(call string) error {
+func (f *File) together(by call.Number) error {
 	switch {
 	case f.closed.Load():
 		return class.Errorf(class.File, "file is closed")

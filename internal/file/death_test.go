@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/file"
@@ -96,28 +97,28 @@ func calls() []fileCall {
 			return only(f.Do(file.Write, file.Individual, x))
 		}},
 		{"IwriteAt", true, true, true, func(w *world.World, f *file.File, x file.Data) error {
-			r, err := f.Start(file.Write, 0, x, "IwriteAt")
+			r, err := f.Start(file.Write, 0, x, call.FileIwriteAt)
 			return wait(w, r, err)
 		}},
 		{"WriteAtAll", true, true, false, func(w *world.World, f *file.File, x file.Data) error {
-			return only(f.DoAll(file.Write, 0, x, "WriteAtAll"))
+			return only(f.DoAll(file.Write, 0, x, call.FileWriteAtAll))
 		}},
 		{"ReadAtAll", false, false, false, func(w *world.World, f *file.File, x file.Data) error {
-			return only(f.DoAll(file.Read, 0, x, "ReadAtAll"))
+			return only(f.DoAll(file.Read, 0, x, call.FileReadAtAll))
 		}},
 		{"IwriteAtAll", true, true, false, func(w *world.World, f *file.File, x file.Data) error {
-			r, err := f.StartAll(file.Write, 0, x, "IwriteAtAll")
+			r, err := f.StartAll(file.Write, 0, x, call.FileIwriteAtAll)
 			return wait(w, r, err)
 		}},
 		{"IreadAll", false, false, false, func(w *world.World, f *file.File, x file.Data) error {
-			r, err := f.StartAll(file.Read, file.Individual, x, "IreadAll")
+			r, err := f.StartAll(file.Read, file.Individual, x, call.FileIreadAll)
 			return wait(w, r, err)
 		}},
 		{"WriteAllBegin", true, true, false, func(w *world.World, f *file.File, x file.Data) error {
-			if err := f.Begin(file.Write, file.Individual, x, "WriteAllBegin"); err != nil {
+			if err := f.Begin(file.Write, file.Individual, x, call.FileWriteAllBegin); err != nil {
 				return err
 			}
-			return only(f.End("WriteAllBegin", "WriteAllEnd"))
+			return only(f.End(call.FileWriteAllBegin, call.FileWriteAllEnd))
 		}},
 		{"Atomic", true, true, true, func(w *world.World, f *file.File, x file.Data) error {
 			if err := f.SetAtomicity(true); err != nil {
@@ -129,7 +130,7 @@ func calls() []fileCall {
 			return only(f.Do(file.Write, file.Shared, third(x)))
 		}},
 		{"WriteOrdered", true, false, false, func(w *world.World, f *file.File, x file.Data) error {
-			return only(f.DoAll(file.Write, file.Shared, third(x), "WriteOrdered"))
+			return only(f.DoAll(file.Write, file.Shared, third(x), call.FileWriteOrdered))
 		}},
 		{"Sync", false, false, false, func(w *world.World, f *file.File, x file.Data) error { return f.Sync() }},
 		{"SetSize", false, false, false, func(w *world.World, f *file.File, x file.Data) error {

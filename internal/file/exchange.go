@@ -3,6 +3,7 @@ package file
 import (
 	"encoding/binary"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/p2p"
@@ -14,8 +15,8 @@ import (
 // may call.
 type exchange struct {
 	f     *File
-	apart bool   // in the file's goroutine
-	call  string // for errors of checking mode
+	apart bool        // in the file's goroutine
+	call  call.Number // for errors of checking mode
 }
 
 func (x *exchange) do(k coll.Kind, a *coll.Args) error {

@@ -3,6 +3,7 @@ package file
 import (
 	"time"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/mem"
 )
 
@@ -14,7 +15,7 @@ func (f *File) InPhases(d Direction, m mem.Mem, lo, hi int64, aggregators int) (
 		return 0, err
 	}
 	f.stage.refused = true // the exchange of parcels
-	x := &exchange{f: f, call: "InPhases"}
+	x := &exchange{f: f, call: call.CollectiveAccess}
 	return x.phases(&a, plan{lo: lo, hi: hi, phases: true, aggregators: aggregators, buffer: int64(a.h.CbBuffer)})
 }
 

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/file"
@@ -181,9 +182,9 @@ func (r *faultRun) fails(w *world.World, c fileCall) error {
 	for i := range data {
 		data[i] = byte(rank + 1)
 	}
-	_, err = f.DoAll(file.Write, 0, file.Data{Mem: mem.Of(data)}, "WriteAtAll")
+	_, err = f.DoAll(file.Write, 0, file.Data{Mem: mem.Of(data)}, call.FileWriteAtAll)
 	clear(data)
-	_, err2 := f.DoAll(file.Read, 0, file.Data{Mem: mem.Of(data)}, "ReadAtAll")
+	_, err2 := f.DoAll(file.Read, 0, file.Data{Mem: mem.Of(data)}, call.FileReadAtAll)
 	err = errors.Join(err, err2)
 	if err != nil || !bytes.Equal(data, bytes.Repeat([]byte{byte(rank + 1)}, share)) {
 		wrong = errors.Join(wrong, fmt.Errorf("afterwards: read %x..., %w", data[:4], err))
@@ -244,7 +245,7 @@ func TestIO05_CloseWaitsForWorkers(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		r, err := f.Start(file.Write, 0, file.Data{Mem: mem.Of([]byte("abc"))}, "IwriteAt")
+		r, err := f.Start(file.Write, 0, file.Data{Mem: mem.Of([]byte("abc"))}, call.FileIwriteAt)
 		if err != nil {
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/op"
@@ -95,7 +96,7 @@ func (f *File) Size() (int64, error) {
 // SetSize cuts the file to, or extends it to, a size in bytes: collective.
 func (f *File) SetSize(size int64) error {
 	own := f.resizable(size)
-	return f.byFirst("SetSize", fmt.Sprintf("size %d", size), own, func() error {
+	return f.byFirst(call.FileSetSize, fmt.Sprintf("size %d", size), own, func() error {
 		if err := f.store.Truncate(size); err != nil {
 			return failed(err, "size of %d bytes", size)
 		}
@@ -106,7 +107,7 @@ func (f *File) SetSize(size int64) error {
 // Preallocate makes sure that the first size bytes of the file have room on the disk: collective.
 func (f *File) Preallocate(size int64) error {
 	own := f.resizable(size)
-	return f.byFirst("Preallocate", fmt.Sprintf("size %d", size), own, func() error {
+	return f.byFirst(call.FilePreallocate, fmt.Sprintf("size %d", size), own, func() error {
 		if size == 0 {
 			return nil
 		}
@@ -140,7 +141,7 @@ func (f *File) Sync() error {
 	if own != nil {
 		own = failed(own, "sync")
 	}
-	return f.e.agree(f.c, "Sync", "", own)
+	return f.e.agree(f.c, call.FileSync, "", own)
 }
 
 // What a seek is relative to, with the values of the ABI.

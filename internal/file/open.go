@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/dtype"
@@ -105,20 +106,20 @@ func (e *Engine) Open(c *comm.Comm, name string, mode Mode, bytes *dtype.Type, h
 }
 
 func (f *File) open(bytes *dtype.Type, own error) error {
-	const call = "OpenFile"
+	const by = call.FileOpen
 	if own == nil {
 		own = f.mode.check()
 	}
 	if own == nil && f.path == "" {
 		own = class.Errorf(class.BadFile, "file name is empty")
 	}
-	if err := f.e.agree(f.c, call, "access mode "+f.mode.String(), own); err != nil {
+	if err := f.e.agree(f.c, by, "access mode "+f.mode.String(), own); err != nil {
 		return err
 	}
 	if f.c.Rank == 0 {
 		own = f.openHere(true)
 	}
-	if err := f.e.agree(f.c, call, "", own); err != nil {
+	if err := f.e.agree(f.c, by, "", own); err != nil {
 		return err
 	}
 	if f.c.Rank != 0 {
@@ -136,10 +137,10 @@ func (f *File) open(bytes *dtype.Type, own error) error {
 	if own == nil {
 		which, own = f.identity()
 	}
-	if err := f.e.agree(f.c, call, which, own); err != nil || !f.far() || planted.BirthIgnored {
+	if err := f.e.agree(f.c, by, which, own); err != nil || !f.far() || planted.BirthIgnored {
 		return err
 	}
-	return f.sameBirth(call)
+	return f.sameBirth(by)
 }
 
 // far reports whether members may be on several hosts. All members decide the same: a process knows the hosts of its
@@ -205,14 +206,14 @@ type born interface {
 
 // sameBirth compares the times at which the files of the members were made, where file systems tell: on hosts
 // that do not share a directory, files of one name may have the same number, too. Collective.
-func (f *File) sameBirth(call string) error {
+func (f *File) sameBirth(by call.Number) error {
 	var mine [2]int64
 	if s, ok := f.store.(born); ok {
 		if ns, ok := s.Birth(); ok {
 			mine = [2]int64{1, ns}
 		}
 	}
-	x := &exchange{f: f, call: call}
+	x := &exchange{f: f, call: by}
 	told, err := x.allgather(mine[:])
 	if err != nil {
 		return err
@@ -244,7 +245,7 @@ func firstError(list ...error) error {
 // Close closes the file: collective. With DeleteOnClose rank 0 deletes it when all have closed it. It
 // takes the lock.
 func (f *File) Close() error {
-	const call = "Close"
+	const by = call.FileClose
 	if !f.closed.CompareAndSwap(false, true) {
 		return class.Errorf(class.File, "file is closed")
 	}
@@ -255,12 +256,12 @@ func (f *File) Close() error {
 	f.queue.wait()
 	f.pending.wait()
 	f.forget()
-	unshared := firstError(f.stage.close(), f.shared.close(call))
+	unshared := firstError(f.stage.close(), f.shared.close(by))
 	own := f.store.Close()
 	if own != nil {
 		own = failed(own, "close")
 	}
-	err := firstError(f.e.agree(f.c, call, "", own), unshared)
+	err := firstError(f.e.agree(f.c, by, "", own), unshared)
 	if f.mode.has(DeleteOnClose) && classOf(err) != class.ProcFailed {
 		var own error
 		if f.c.Rank == 0 {
@@ -269,7 +270,7 @@ func (f *File) Close() error {
 				own = failed(own, "delete")
 			}
 		}
-		err = firstError(err, f.e.agree(f.c, call, "", own))
+		err = firstError(err, f.e.agree(f.c, by, "", own))
 	}
 	f.e.colls.Free(f.c)
 	f.e.closed()

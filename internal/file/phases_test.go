@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/file"
@@ -41,7 +42,7 @@ func TestIO01_ParcelsOutsideOfTheDomain(t *testing.T) {
 					if classOf(err) != class.Intern || !strings.Contains(err.Error(), "in the domain [") && !strings.Contains(err.Error(), "accesses a part of the file for all members") {
 						return fmt.Errorf("rank %d of %d: %v", w.Comm.Rank, n, err)
 					}
-					if _, err := f.DoAll(file.Write, 0, file.Data{Mem: mem.Of(data)}, "WriteAtAll"); err != nil {
+					if _, err := f.DoAll(file.Write, 0, file.Data{Mem: mem.Of(data)}, call.FileWriteAtAll); err != nil {
 						return fmt.Errorf("afterwards: %w", err)
 					}
 					return f.Close()

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/file"
 	"github.com/halo-mpi/halo/internal/mem"
@@ -42,7 +43,7 @@ func TestIO01_ChoicesAreTold(t *testing.T) {
 				h.CbWrite, h.CbRead = choice, choice
 				f.SetHints(h)
 				for range 2 {
-					_, one := f.DoAll(d, 0, data, "a call")
+					_, one := f.DoAll(d, 0, data, call.FileReadAtAll)
 					err = errors.Join(err, one)
 				}
 			}
@@ -106,8 +107,8 @@ func TestIO01_FewRunsFarApart(t *testing.T) {
 			v, err := f.NewView(int64(rank*far/2), b, filetype, file.Native, nil)
 			err = f.SetView(v, err)
 			mine, got := bytes.Repeat([]byte{byte(rank + 1)}, runs*length), make([]byte, runs*length)
-			_, wrote := f.DoAll(file.Write, 0, file.Data{Mem: mem.Of(mine)}, "WriteAtAll")
-			_, read := f.DoAll(file.Read, 0, file.Data{Mem: mem.Of(got)}, "ReadAtAll")
+			_, wrote := f.DoAll(file.Write, 0, file.Data{Mem: mem.Of(mine)}, call.FileWriteAtAll)
+			_, read := f.DoAll(file.Read, 0, file.Data{Mem: mem.Of(got)}, call.FileReadAtAll)
 			if !bytes.Equal(got, mine) {
 				err = errors.Join(err, errors.New("what is read is not what was written"))
 			}

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/mem"
@@ -43,11 +44,11 @@ func (w *window) open(e *rma.Engine, c *comm.Comm) error {
 }
 
 // close frees the window: collective.
-func (w *window) close(call string) error {
+func (w *window) close(by call.Number) error {
 	if w.view == nil {
 		return nil
 	}
-	defer w.view.Begin(call)()
+	defer w.view.Begin(by)()
 	return firstError(w.view.UnlockAll(), w.view.Free())
 }
 
@@ -60,7 +61,7 @@ func (w *window) update(o op.Op, n int64) (int64, error) {
 	}
 	v, r := make([]byte, 8), make([]byte, 8) // which the operation keeps
 	copy(v, value[:])
-	_, err := w.view.Do(&rma.Op{Kind: rma.Accumulate, Fn: o, Elem: op.Int64, Origin: mem.Of(v), Result: mem.Of(r), Call: "the shared file pointer"}, 0)
+	_, err := w.view.Do(&rma.Op{Kind: rma.Accumulate, Fn: o, Elem: op.Int64, Origin: mem.Of(v), Result: mem.Of(r), Call: call.SharedFilePointer}, 0)
 	err = firstError(err, w.view.Flush(0))
 	return int64(binary.NativeEndian.Uint64(r)), err
 }
@@ -137,7 +138,7 @@ func (f *File) SeekShared(offset int64, whence int) (int64, error) {
 		to, own = f.target(v, v.unit, now, offset, whence)
 	}
 	f.queue.wait()
-	if err := f.e.agree(f.c, "SeekShared", fmt.Sprintf("offset %d from %d", offset, whence), own); err != nil {
+	if err := f.e.agree(f.c, call.FileSeekShared, fmt.Sprintf("offset %d from %d", offset, whence), own); err != nil {
 		return 0, err
 	}
 	return to / v.unit, f.placeShared(to)
@@ -149,7 +150,7 @@ func (f *File) placeShared(to int64) error {
 	if f.c.Rank == 0 {
 		_, err = f.shared.update(op.Replace, to)
 	}
-	return f.e.agree(f.c, "SeekShared", "", err)
+	return f.e.agree(f.c, call.FileSeekShared, "", err)
 }
 
 // PositionShared is the shared pointer, in elementary types.

@@ -3,6 +3,7 @@ package file
 import (
 	"sync"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/p2p"
 )
@@ -12,7 +13,7 @@ import (
 type split struct {
 	mu   sync.Mutex
 	r    *p2p.Request // nil if there is none
-	call string       // that has begun it
+	call call.Number  // that has begun it
 }
 
 func (s *split) active() bool {
@@ -22,8 +23,8 @@ func (s *split) active() bool {
 }
 
 // Begin begins a split collective access.
-func (f *File) Begin(d Direction, offset int64, x Data, call string) error {
-	if err := f.together(call); err != nil {
+func (f *File) Begin(d Direction, offset int64, x Data, by call.Number) error {
+	if err := f.together(by); err != nil {
 		return err
 	}
 	f.split.mu.Lock()
@@ -31,13 +32,13 @@ func (f *File) Begin(d Direction, offset int64, x Data, call string) error {
 	if f.split.r != nil {
 		return class.Errorf(class.Request, "%s has begun and has not been ended", f.split.call)
 	}
-	f.split.call = call
-	f.split.r = f.startAll(d, offset, x, call)
+	f.split.call = by
+	f.split.r = f.startAll(d, offset, x, by)
 	return nil
 }
 
-// End waits for the access that call has begun, in the call end, and returns how many bytes it has moved.
-func (f *File) End(call, end string) (int64, error) {
+// End waits for the access that the call by has begun, in the call end, and returns how many bytes it has moved.
+func (f *File) End(by, end call.Number) (int64, error) {
 	s := &f.split
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -45,8 +46,8 @@ func (f *File) End(call, end string) (int64, error) {
 	case f.closed.Load():
 		return 0, class.Errorf(class.File, "file is closed")
 	case s.r == nil:
-		return 0, class.Errorf(class.Request, "no %s has begun", call)
-	case s.call != call:
+		return 0, class.Errorf(class.Request, "no %s has begun", by)
+	case s.call != by:
 		return 0, class.Errorf(class.Request, "%s has begun, and is to be ended", s.call)
 	}
 	p := f.e.p

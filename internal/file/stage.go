@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/rma"
@@ -95,7 +96,7 @@ func (f *File) makeStage(room int64) error {
 			mapped = 0
 		}
 	}
-	x := &exchange{f: f, call: "a collective access"}
+	x := &exchange{f: f, call: call.CollectiveAccess}
 	told, err := x.allgather([]int64{mapped})
 	if err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/file"
 	"github.com/halo-mpi/halo/internal/mem"
@@ -43,11 +44,11 @@ func TestIO01_MembersTakeTheSameWay(t *testing.T) {
 			})
 			err = interleave(w, f)
 			mine, got := bytes.Repeat([]byte{byte(w.Comm.Rank + 1)}, share), make([]byte, share)
-			_, wrote := f.DoAll(file.Write, 0, file.Data{Mem: mem.Of(mine)}, "WriteAtAll")
+			_, wrote := f.DoAll(file.Write, 0, file.Data{Mem: mem.Of(mine)}, call.FileWriteAtAll)
 			err = errors.Join(err, wrote)
 			read := func() {
 				clear(got)
-				_, one := f.DoAll(file.Read, 0, file.Data{Mem: mem.Of(got)}, "ReadAtAll")
+				_, one := f.DoAll(file.Read, 0, file.Data{Mem: mem.Of(got)}, call.FileReadAtAll)
 				if !bytes.Equal(got, mine) {
 					one = errors.Join(one, fmt.Errorf("rank %d reads what was not written", w.Comm.Rank))
 				}

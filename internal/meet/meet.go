@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/halo-mpi/halo/internal/address"
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/comm"
@@ -298,7 +299,7 @@ func (e *Engine) Unlink(c *comm.Comm) {
 	delete(e.links, c)
 	e.mu.Unlock()
 	if linked {
-		e.colls.Close([]*comm.Comm{c}, "Disconnect")
+		e.colls.Close([]*comm.Comm{c}, call.CommDisconnect)
 	}
 }
 
@@ -314,9 +315,9 @@ func (e *Engine) Keep(c *comm.Comm) {
 // Finish waits until all members of the linked communicators of a session, 0 for the world model, are
 // about to end it, or have ended.
 func (e *Engine) Finish(session uint64) {
-	call := "Finalize"
+	name := call.Finalize
 	if session != 0 {
-		call = "SessionFinalize"
+		name = call.SessionFinalize
 	}
 	var all []*comm.Comm
 	e.mu.Lock()
@@ -328,6 +329,6 @@ func (e *Engine) Finish(session uint64) {
 	}
 	e.mu.Unlock()
 	if len(all) > 0 {
-		e.colls.Close(all, call)
+		e.colls.Close(all, name)
 	}
 }

@@ -3,6 +3,7 @@ package p2p
 import (
 	"slices"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/mem"
@@ -65,9 +66,9 @@ func (e *Engine) Detach(ctx uint64) ([]byte, error) {
 		return nil, class.Errorf(class.Buffer, "no buffer is attached")
 	}
 	r := e.Flush(nil, ctx)
-	r.operation = "DetachBuffer"
+	r.operation = call.CommDetachBuffer
 	if ctx == ProcessBuffer {
-		r.operation = "BufferDetach"
+		r.operation = call.BufferDetach
 	}
 	e.Wait(r)
 	err := r.Status.Err
@@ -91,9 +92,9 @@ func (e *Engine) Abandon(ctx uint64) {
 // Flush returns a request that completes when all messages now in the buffer are sent.
 // Without a buffer the request is complete.
 func (e *Engine) Flush(c *comm.Comm, ctx uint64) *Request {
-	r := e.NewRequest(c, "FlushBuffer")
+	r := e.NewRequest(c, call.CommFlushBuffer)
 	if ctx == ProcessBuffer {
-		r.operation = "BufferFlush"
+		r.operation = call.BufferFlush
 	}
 	b := e.bufferOf(ctx)
 	if b == nil || len(b.live) == 0 {

@@ -1,6 +1,7 @@
 package p2p
 
 import (
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/match"
 	"github.com/halo-mpi/halo/internal/wire"
 )
@@ -68,7 +69,7 @@ func (e *Engine) revoke(r *Request) {
 	if e.p.DownCause(int(r.peer)) != nil {
 		return
 	}
-	v := e.NewRequest(r.comm, "Cancel")
+	v := e.NewRequest(r.comm, call.Cancel)
 	v.Send, v.autoFree, v.phase, v.peer, v.whole = true, true, phaseRevoke, r.peer, r
 	v.remoteHandle = 0
 	if h.Flags != 0 {

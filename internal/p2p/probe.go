@@ -1,6 +1,7 @@
 package p2p
 
 import (
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/match"
 	"github.com/halo-mpi/halo/internal/mem"
@@ -15,7 +16,7 @@ type probe struct {
 	comm   *comm.Comm
 	source int
 	take   bool
-	call   string
+	call   call.Number
 }
 
 // AppendAbout implements proc.About.
@@ -61,15 +62,15 @@ func (e *Engine) Iprobe(c *comm.Comm, source int, tag int32, take bool) (*Messag
 // Probe waits for a message that a receive with these arguments would match. It takes the
 // lock.
 func (e *Engine) Probe(c *comm.Comm, source int, tag int32, take bool) (*Message, Status, error) {
-	call := "Probe"
+	name := call.Probe
 	if take {
-		call = "Mprobe"
+		name = call.Mprobe
 	}
-	return e.ProbeIn(call, c, source, tag, take)
+	return e.ProbeIn(name, c, source, tag, take)
 }
 
 // ProbeIn is Probe in a call of the program that has another name.
-func (e *Engine) ProbeIn(call string, c *comm.Comm, source int, tag int32, take bool) (*Message, Status, error) {
+func (e *Engine) ProbeIn(name call.Number, c *comm.Comm, source int, tag int32, take bool) (*Message, Status, error) {
 	e.p.Lock()
 	defer e.p.Unlock()
 	k := e.key(c, c.Ctx, source, tag)
@@ -81,7 +82,7 @@ func (e *Engine) ProbeIn(call string, c *comm.Comm, source int, tag int32, take 
 		if err := e.sourceFailed(c, k.Src); err != nil {
 			return nil, Status{}, err
 		}
-		q := &probe{key: k, comm: c, source: source, take: take, call: call}
+		q := &probe{key: k, comm: c, source: source, take: take, call: name}
 		q.engine, q.About = e, q
 		e.probes = append(e.probes, q)
 		e.p.Wait(&q.Event, int(k.Src))

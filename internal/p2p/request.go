@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"sync/atomic"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/callsite"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/comm"
@@ -31,21 +32,21 @@ const (
 	replaces
 )
 
-// call is the name of the blocking call of a mode.
-func (m Mode) call() string {
+// call is the blocking call of a mode.
+func (m Mode) call() call.Number {
 	switch m {
 	case Ready:
-		return "Rsend"
+		return call.Rsend
 	case Synchronous:
-		return "Ssend"
+		return call.Ssend
 	case Buffered:
-		return "Bsend"
+		return call.Bsend
 	case exchanges:
-		return "Sendrecv"
+		return call.Sendrecv
 	case replaces:
-		return "SendrecvReplace"
+		return call.SendrecvReplace
 	}
-	return "Send"
+	return call.Send
 }
 
 // AnySource and AnyTag are the wildcards in arguments of receives and probes;
@@ -105,12 +106,13 @@ type Request struct {
 	number      uint32        // of a receive that C has posted; 0 of others
 	Gen         atomic.Uint32 // stored with Publish32 under the lock; of a reusable request without
 	ctx         uint64
-	sequence    uint64   // of a send: number of its eager message, 0 if a handle identifies it
-	buf         []byte   // from the engine's pool: a copy of the message, or the part of it that is packed
-	buffer      *Buffer  // attached buffer that holds this message
-	whole       Whole    // the operation of which this request is a part
-	checked     *checked // what checking mode keeps; nil without it
-	operation   string   // names an operation that is neither send nor receive
+	sequence    uint64      // of a send: number of its eager message, 0 if a handle identifies it
+	buf         []byte      // from the engine's pool: a copy of the message, or the part of it that is packed
+	buffer      *Buffer     // attached buffer that holds this message
+	whole       Whole       // the operation of which this request is a part
+	checked     *checked    // what checking mode keeps; nil without it
+	operation   call.Number // of the program; None of a send or receive whose mode tells it
+	on          *comm.Comm  // in texts, in place of comm; nil for comm itself
 	proc.Event
 
 	engine       *Engine
@@ -179,7 +181,7 @@ func (e *Engine) Free(r *Request) {
 	r.Reset()
 	r.Also(nil)
 	r.Send, r.Persistent, r.Active, r.autoFree, r.mode = false, false, false, false, Standard
-	if r.operation != "" { // others have no starter
+	if r.operation != call.None { // others have no starter
 		e.freeOperation(r)
 	}
 	if r.number != 0 {
@@ -198,7 +200,7 @@ func (e *Engine) freeOperation(r *Request) {
 		e.observers--
 	}
 	r.YieldOften(false)
-	r.starter, r.operation = nil, ""
+	r.starter, r.operation, r.on = nil, call.None, nil
 }
 
 // Release frees the request now or, if it is active, when it completes (MPI_Request_free).
@@ -253,9 +255,8 @@ func (r *Request) PartDone(part *Request) { r.engine.finish(r, part.Status.Err) 
 // Filled returns how many bytes a receive got, and the length of its buffer.
 func (r *Request) Filled() (got, want int) { return int(r.Status.Bytes), r.size() }
 
-// NewRequest returns an active request, which Finish completes. what is the name of the
-// operation that it stands for.
-func (e *Engine) NewRequest(c *comm.Comm, what string) *Request {
+// NewRequest returns an active request, which Finish completes. what is the call that it stands for.
+func (e *Engine) NewRequest(c *comm.Comm, what call.Number) *Request {
 	r := e.newRequest(c)
 	r.peer = noPeer
 	r.operation = what
@@ -273,8 +274,8 @@ func (e *Engine) SetPersistent(r *Request, s Starter) {
 }
 
 // NewPartitioned returns an inactive persistent request for a send or receive in partitions,
-// which s does. what is the name of the operation.
-func (e *Engine) NewPartitioned(v *Envelope, send bool, what string, s Starter) *Request {
+// which s does.
+func (e *Engine) NewPartitioned(v *Envelope, send bool, what call.Number, s Starter) *Request {
 	r := e.NewRequest(v.Comm, what)
 	r.Send, r.ctx, r.tag = send, v.Ctx, v.Tag
 	if v.Peer >= 0 {
@@ -309,14 +310,14 @@ func (r *Request) Left() {
 
 // AppendAbout implements proc.About.
 func (r *Request) AppendAbout(b []byte) []byte {
-	if r.operation != "" && (r.peer < 0 || r.comm == nil) {
-		return r.comm.AppendOn(append(b, r.operation...))
+	if r.operation != call.None && (r.peer < 0 || r.comm == nil) {
+		return cmp.Or(r.on, r.comm).AppendOn(append(b, r.operation.Go()...))
 	}
 	what, to := r.mode.call(), " to "
 	if !r.Send {
 		to = " from "
 		if r.mode < exchanges {
-			what = "Recv"
+			what = call.Recv
 		}
 	}
 	peer, tag := r.Arguments()
@@ -327,8 +328,11 @@ func (r *Request) AppendAbout(b []byte) []byte {
 	return b
 }
 
-// PartOf says that an operation is a part of a call of the program that has another name. It is no message from any source.
-func (r *Request) PartOf(call string) { r.operation = call }
+// PartOf says that an operation is a part of another call of the program. It is no message from any source.
+func (r *Request) PartOf(by call.Number) { r.operation = by }
+
+// On says which communicator texts name in place of that of a request of NewRequest.
+func (r *Request) On(c *comm.Comm) { r.on = c }
 
 // OfMembers says that the members of its communicator complete a request of NewRequest.
 func (r *Request) OfMembers() { r.peer = AnySource }
@@ -345,8 +349,8 @@ func (r *Request) Awaits() int32 {
 }
 
 // appendOperation appends a description of an operation. A negative peer is any peer.
-func appendOperation(b []byte, what string, c *comm.Comm, to string, peer int, tag int32) []byte {
-	b = c.AppendOn(append(b, what...))
+func appendOperation(b []byte, what call.Number, c *comm.Comm, to string, peer int, tag int32) []byte {
+	b = c.AppendOn(append(b, what.Go()...))
 	if peer >= 0 {
 		b = strconv.AppendInt(append(b, to...), int64(peer), 10)
 	}

@@ -3,6 +3,8 @@ package p2p
 import (
 	"testing"
 	"unsafe"
+
+	"github.com/halo-mpi/halo/internal/call"
 )
 
 // The fields of a request that a short message uses fill four cache lines: the Event comes last, of which
@@ -17,7 +19,7 @@ func TestShortMessagesUseFourCacheLines(t *testing.T) {
 // P2P-12: a wait for the buffer of the process, which belongs to no communicator, is
 // described like others.
 func TestAWaitWithoutCommunicatorIsDescribed(t *testing.T) {
-	if got := string((&Request{operation: "BufferFlush"}).AppendAbout(nil)); got != "BufferFlush" {
+	if got := string((&Request{operation: call.BufferFlush}).AppendAbout(nil)); got != "BufferFlush" {
 		t.Errorf("it waits for %q", got)
 	}
 }

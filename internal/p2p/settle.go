@@ -1,12 +1,17 @@
 package p2p
 
-import "github.com/halo-mpi/halo/internal/comm"
+import (
+	"github.com/halo-mpi/halo/internal/call"
+	"github.com/halo-mpi/halo/internal/comm"
+)
 
 // settling is a Disconnect that waits until nothing is in progress on its communicator.
 type settling struct{ c *comm.Comm }
 
 // AppendAbout implements proc.About.
-func (s settling) AppendAbout(b []byte) []byte { return s.c.AppendOn(append(b, "Disconnect"...)) }
+func (s settling) AppendAbout(b []byte) []byte {
+	return s.c.AppendOn(append(b, call.CommDisconnect.Go()...))
+}
 
 // Settle waits until no send or receive on c is in progress and more returns false. The
 // caller starts nothing on c meanwhile. It takes the lock.

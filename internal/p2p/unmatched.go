@@ -3,6 +3,7 @@ package p2p
 import (
 	"fmt"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/leftover"
 	"github.com/halo-mpi/halo/internal/match"
@@ -174,7 +175,7 @@ func (e *Engine) pendingReceive(r *Request, n int) string {
 	if n > 1 {
 		b = []byte(", the first:")
 	}
-	b = appendOperation(b, "", r.comm, " from ", peer, tag)
+	b = appendOperation(b, call.None, r.comm, " from ", peer, tag)
 	if at := e.place(r); e.checkers != nil && at != "" {
 		b = append(append(b, ", at "...), at...)
 	}

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/dtype"
@@ -64,7 +65,7 @@ func (e *Engine) RecvInit(v *p2p.Envelope, m mem.Mem, parts int) *p2p.Request {
 	}
 	r.handle = e.recvs.Add(r)
 	r.makeBlock()
-	r.request = e.messages.NewPartitioned(v, false, "PrecvInit", r)
+	r.request = e.messages.NewPartitioned(v, false, call.PrecvInit, r)
 	r.request.About = r
 	if r.peer < 0 {
 		return r.request
@@ -325,7 +326,7 @@ func (r *Recv) Awaits() int32 { return max(r.peer, shmfmt.AwaitsUnknown) }
 
 // AppendAbout implements proc.About.
 func (r *Recv) AppendAbout(b []byte) []byte {
-	b = r.comm.AppendOn(append(b, "PrecvInit"...))
+	b = r.comm.AppendOn(append(b, call.PrecvInit.Go()...))
 	if r.peer >= 0 {
 		b = strconv.AppendInt(append(b, " from "...), int64(r.comm.RankOf(r.peer)), 10)
 	}

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"sync/atomic"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/mem"
@@ -85,7 +86,7 @@ func (e *Engine) SendInit(v *p2p.Envelope, m mem.Mem, parts int) (*p2p.Request, 
 		q.unmatched++
 	}
 	s.handle = e.sends.Add(s)
-	s.request = e.messages.NewPartitioned(v, true, "PsendInit", s)
+	s.request = e.messages.NewPartitioned(v, true, call.PsendInit, s)
 	s.request.About = s
 	if s.peer >= 0 && e.p.DownCause(int(s.peer)) == nil {
 		payload := binary.LittleEndian.AppendUint64(nil, uint64(parts))
@@ -160,7 +161,7 @@ func (s *Send) Awaits() int32 { return max(s.peer, shmfmt.AwaitsUnknown) }
 
 // AppendAbout implements proc.About.
 func (s *Send) AppendAbout(b []byte) []byte {
-	b = s.comm.AppendOn(append(b, "PsendInit"...))
+	b = s.comm.AppendOn(append(b, call.PsendInit.Go()...))
 	if s.peer >= 0 {
 		b = strconv.AppendInt(append(b, " to "...), int64(s.comm.RankOf(s.peer)), 10)
 	}

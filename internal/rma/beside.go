@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/comm"
@@ -90,7 +91,7 @@ func (w *Window) exchangeBlocks(s *Spec) (err error) {
 		clear(give)
 		binary.LittleEndian.PutUint32(give[8:], uint32(classOf(err)))
 	}
-	lost := e.colls.Do(w.Comm, coll.Allgather, &coll.Args{Send: coll.Bytes(give), Recv: coll.Bytes(all), Width: 1, Call: "the creation of a window"})
+	lost := e.colls.Do(w.Comm, coll.Allgather, &coll.Args{Send: coll.Bytes(give), Recv: coll.Bytes(all), Width: 1, Call: call.WindowCreation})
 	if lost != nil {
 		return lost
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"maps"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/comm"
@@ -90,7 +91,7 @@ func (e *Engine) ChangeComm(v *View, c *comm.Comm, peer int, s Spec) (*View, err
 	if err := w.live(); err != nil {
 		return v, err
 	}
-	defer w.Comm.Begin("WinChangeComm")()
+	defer w.Comm.Begin(call.WinChangeComm)()
 	own := w.changeable(v, c, peer)
 	told, err := w.agreeOld(own, c)
 	if err != nil && !told {
@@ -118,7 +119,7 @@ func (w *Window) changeable(v *View, c *comm.Comm, peer int) error {
 	if err := w.idle(); err != nil {
 		return err
 	}
-	w.settleAll(false, "WinChangeComm") // signals belong to no epoch; of failures others tell
+	w.settleAll(false, call.WinChangeComm) // signals belong to no epoch; of failures others tell
 	e.p.Lock()
 	alone := w.alone()
 	e.p.Unlock()
@@ -152,7 +153,7 @@ func (w *Window) agreeOld(own error, c *comm.Comm) (told bool, err error) {
 	}
 	binary.LittleEndian.PutUint64(mine, uint64(x.class))
 	binary.LittleEndian.PutUint64(mine[8:], x.ctx)
-	err = w.e.colls.Do(w.Comm, coll.Allgather, &coll.Args{Send: coll.Bytes(mine), Recv: coll.Bytes(all), Width: 1, Call: "WinChangeComm"})
+	err = w.e.colls.Do(w.Comm, coll.Allgather, &coll.Args{Send: coll.Bytes(mine), Recv: coll.Bytes(all), Width: 1, Call: call.WinChangeComm})
 	if own != nil {
 		return true, own
 	}
@@ -226,7 +227,7 @@ func (e *Engine) agreeNew(d *comm.Comm, mine newPart, own error) (known newPart,
 	n := d.Size()
 	give, all := make([]byte, newPartSize), make([]byte, n*newPartSize)
 	mine.encode(give)
-	err = e.colls.Do(d, coll.Allgather, &coll.Args{Send: coll.Bytes(give), Recv: coll.Bytes(all), Width: 1, Call: "WinChangeComm"})
+	err = e.colls.Do(d, coll.Allgather, &coll.Args{Send: coll.Bytes(give), Recv: coll.Bytes(all), Width: 1, Call: call.WinChangeComm})
 	err = firstOf(own, err)
 	if err != nil {
 		return known, err
@@ -274,7 +275,7 @@ func (e *Engine) exchangeEntries(d *comm.Comm, mine entry, own error) ([]byte, e
 	mine.class = classOf(own)
 	give, all := make([]byte, entrySize), make([]byte, n*entrySize)
 	mine.encode(give)
-	err := e.colls.Do(d, coll.Allgather, &coll.Args{Send: coll.Bytes(give), Recv: coll.Bytes(all), Width: 1, Call: "WinChangeComm"})
+	err := e.colls.Do(d, coll.Allgather, &coll.Args{Send: coll.Bytes(give), Recv: coll.Bytes(all), Width: 1, Call: call.WinChangeComm})
 	err = firstOf(own, err)
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/mem"
@@ -237,13 +238,13 @@ func (c checkedWindow) Posted(rank int) bool {
 }
 
 // AwaitPost implements check.Host.
-func (c checkedWindow) AwaitPost(rank int, call string) error {
+func (c checkedWindow) AwaitPost(rank int, by call.Number) error {
 	t := c.w.usedTarget(rank)
-	return c.w.await(c.w.posts(t), t.starts, call, t)
+	return c.w.await(c.w.posts(t), t.starts, by, t)
 }
 
 // AwaitIssued implements check.Host.
-func (c checkedWindow) AwaitIssued(rank int, call string, local bool) {
+func (c checkedWindow) AwaitIssued(rank int, by call.Number, local bool) {
 	type moment struct {
 		c *channel
 		mark
@@ -253,7 +254,7 @@ func (c checkedWindow) AwaitIssued(rank int, call string, local bool) {
 	for ch := range t.channels {
 		all = append(all, moment{ch, e.markOf(ch, local)})
 	}
-	x := c.w.waiter(call, t)
+	x := c.w.waiter(by, t)
 	defer e.freeWaiter(x)
 	for _, m := range all {
 		e.reachMark(m.c, m.mark, local, x)

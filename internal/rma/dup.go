@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"slices"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/op"
@@ -131,7 +132,7 @@ func (w *Window) vanish() {
 }
 
 // Begin says that the program is in a call that has operations on the window, until it calls end: see comm.Comm.
-func (v *View) Begin(call string) (end func()) { return v.w.Comm.Begin(call) }
+func (v *View) Begin(by call.Number) (end func()) { return v.w.Comm.Begin(by) }
 
 // freeFirst frees the first view: collective, with an allreduce in place of a barrier. It takes the
 // lock.
@@ -143,7 +144,7 @@ func (v *View) freeFirst() error {
 		give[0] = 1
 	}
 	e.p.Unlock()
-	end := w.Comm.Begin("Free")
+	end := w.Comm.Begin(call.WinFree)
 	err := e.colls.Allreduce(w.Comm, give[:], sum[:], op.Sum, op.Uint64, dtype.Mixed)
 	end()
 	if busy, ok := err.(*coll.Clash); ok { // nothing has happened: the window stays

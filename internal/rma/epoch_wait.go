@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"sync/atomic"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/proc"
 )
@@ -14,7 +15,7 @@ import (
 type waiter struct {
 	proc.Event
 	w      *Window
-	call   string
+	call   call.Number
 	t      *target // may be nil
 	turn   bool    // it waits for the lock of t, for which an earlier call has not waited
 	asleep atomic.Uint32
@@ -22,7 +23,7 @@ type waiter struct {
 
 // AppendAbout implements proc.About.
 func (x *waiter) AppendAbout(b []byte) []byte {
-	b = x.w.AppendOn(append(b, x.call...))
+	b = x.w.AppendOn(append(b, x.call.Go()...))
 	switch {
 	case x.turn:
 		b = appendTurn(b, x.t.rank)
@@ -33,7 +34,7 @@ func (x *waiter) AppendAbout(b []byte) []byte {
 }
 
 // waiter returns a waiter. The lock is held.
-func (w *Window) waiter(call string, t *target) *waiter {
+func (w *Window) waiter(by call.Number, t *target) *waiter {
 	e := w.e
 	var x *waiter
 	if n := len(e.idleWaiters); n > 0 {
@@ -43,7 +44,7 @@ func (w *Window) waiter(call string, t *target) *waiter {
 		x = &waiter{}
 		x.About = x
 	}
-	x.w, x.call, x.t = w, call, t
+	x.w, x.call, x.t = w, by, t
 	return x
 }
 
@@ -72,22 +73,22 @@ func (e *Engine) spin(ok func() bool) bool {
 }
 
 // await waits until word is n or more, which t makes it.
-func (w *Window) await(word *atomic.Uint64, n uint64, call string, t *target) error {
+func (w *Window) await(word *atomic.Uint64, n uint64, by call.Number, t *target) error {
 	// A poller also takes frames and offers, on which t may depend.
 	if !w.served && w.e.spin(func() bool { return word.Load() >= n }) {
 		return nil
 	}
 	w.e.p.Lock()
 	defer w.e.p.Unlock()
-	return w.awaitLocked(word, n, call, t)
+	return w.awaitLocked(word, n, by, t)
 }
 
 // awaitLocked is await with the lock held.
-func (w *Window) awaitLocked(word *atomic.Uint64, n uint64, call string, t *target) error {
+func (w *Window) awaitLocked(word *atomic.Uint64, n uint64, by call.Number, t *target) error {
 	if word.Load() >= n {
 		return nil
 	}
-	x := w.waiter(call, t)
+	x := w.waiter(by, t)
 	defer w.e.freeWaiter(x)
 	return x.await(word, n)
 }
@@ -112,7 +113,7 @@ func (t *target) settled() bool {
 	return t.control != nil && !t.rec.Framed.Load()
 }
 
-func (w *Window) settleLocked(t *target, local bool, call string) error {
+func (w *Window) settleLocked(t *target, local bool, by call.Number) error {
 	e := w.e
 	if cause := e.p.DownCause(int(t.process)); cause != nil {
 		return gone(t.rank, cause)
@@ -120,7 +121,7 @@ func (w *Window) settleLocked(t *target, local bool, call string) error {
 	if e.channelsIdle(t) {
 		return nil
 	}
-	x := w.waiter(call, t)
+	x := w.waiter(by, t)
 	defer e.freeWaiter(x)
 	if c := &t.main; len(t.others) == 0 { // the same with less work
 		return e.waitMark(c, e.markOf(c, local), local, x)
@@ -131,9 +132,9 @@ func (w *Window) settleLocked(t *target, local bool, call string) error {
 
 // undefer waits for the post of t if operations are deferred, and carries them out. The lock is
 // held.
-func (w *Window) undefer(t *target, call string) error {
+func (w *Window) undefer(t *target, by call.Number) error {
 	for len(t.deferred) > 0 {
-		if err := w.awaitLocked(w.posts(t), t.starts, call, t); err != nil {
+		if err := w.awaitLocked(w.posts(t), t.starts, by, t); err != nil {
 			return err
 		}
 		w.e.drain(t)
@@ -142,7 +143,7 @@ func (w *Window) undefer(t *target, call string) error {
 }
 
 // gather is settleAll if any target has other channels than the main one, see mergeChannels.
-func (w *Window) gather(call string) error {
+func (w *Window) gather(by call.Number) error {
 	w.e.p.Lock()
 	any := false
 	for i := range w.targets {
@@ -154,11 +155,11 @@ func (w *Window) gather(call string) error {
 	if !any {
 		return nil
 	}
-	return w.settleAll(false, call)
+	return w.settleAll(false, by)
 }
 
 // settleAll is settle of all targets at once.
-func (w *Window) settleAll(local bool, call string) error {
+func (w *Window) settleAll(local bool, by call.Number) error {
 	i := 0
 	for ; i < len(w.targets); i++ {
 		if t := w.targets[i].Load(); t != nil && !t.settled() {
@@ -172,7 +173,7 @@ func (w *Window) settleAll(local bool, call string) error {
 	e := w.e
 	e.p.Lock()
 	defer e.p.Unlock()
-	x := w.waiter(call, nil)
+	x := w.waiter(by, nil)
 	defer e.freeWaiter(x)
 	for ; i < len(w.targets); i++ {
 		t := w.targets[i].Load()

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/halo-mpi/halo/internal/boot"
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/comm"
@@ -172,7 +173,7 @@ func (f *fakeFabric) down(e *Engine, peer int) {
 func start(e *Engine, w *Window, a Op, request bool) *p2p.Request {
 	o := e.newOperation(nil, &to(w).main, &a, uint64(a.Disp))
 	if request {
-		o.request = e.messages.NewRequest(w.Comm, "test")
+		o.request = e.messages.NewRequest(w.Comm, call.Put)
 	}
 	r := o.request
 	e.remote(o)

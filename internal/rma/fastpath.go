@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/halo-mpi/halo/internal/apply"
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/p2p"
@@ -53,7 +54,7 @@ func (v *View) PutBytes(origin []byte, target int, disp int64) error {
 			}
 		}
 	}
-	_, err := v.Issue(&Op{Kind: Put, Origin: mem.Of(origin), Disp: disp, Call: "Put"}, target)
+	_, err := v.Issue(&Op{Kind: Put, Origin: mem.Of(origin), Disp: disp, Call: call.Put}, target)
 	return err
 }
 
@@ -95,7 +96,7 @@ func (v *View) GetBytes(result []byte, target int, disp int64) error {
 			}
 		}
 	}
-	_, err := v.Issue(&Op{Kind: Get, Result: mem.Of(result), Disp: disp, Call: "Get"}, target)
+	_, err := v.Issue(&Op{Kind: Get, Result: mem.Of(result), Disp: disp, Call: call.Get}, target)
 	return err
 }
 
@@ -281,7 +282,7 @@ func (v *View) PutNotify(origin []byte, target int, disp int64, counter int) err
 			return nil
 		}
 	}
-	_, err = v.Issue(&Op{Kind: Put, Notify: notify, Origin: mem.Of(origin), Disp: disp, Call: "PutNotify"}, target)
+	_, err = v.Issue(&Op{Kind: Put, Notify: notify, Origin: mem.Of(origin), Disp: disp, Call: call.PutNotify}, target)
 	return err
 }
 

@@ -1,6 +1,9 @@
 package rma
 
-import "github.com/halo-mpi/halo/internal/planted"
+import (
+	"github.com/halo-mpi/halo/internal/call"
+	"github.com/halo-mpi/halo/internal/planted"
+)
 
 // Fence completes all operations that the own process has started since the fence before, and
 // returns when those of all members are complete (MPI_WIN_FENCE). Operations may follow, until the
@@ -33,7 +36,7 @@ func (v *View) Fence(assert int) error {
 
 	var err error
 	if used && !planted.FenceNotFlushed {
-		err = w.settleAll(false, "Fence")
+		err = w.settleAll(false, call.WinFence)
 	}
 	fence() // orders the stores of copies before what others do after the barrier
 	var lost error

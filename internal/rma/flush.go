@@ -1,10 +1,13 @@
 package rma
 
-import "github.com/halo-mpi/halo/internal/planted"
+import (
+	"github.com/halo-mpi/halo/internal/call"
+	"github.com/halo-mpi/halo/internal/planted"
+)
 
 // passive returns the target of a call that flushes, nil for ProcNull, or an error if it is not
 // locked. It takes a lazy lock.
-func (w *Window) passive(rank int, call string) (*target, error) {
+func (w *Window) passive(rank int, by call.Number) (*target, error) {
 	if err := w.live(); err != nil {
 		return nil, err
 	}
@@ -18,7 +21,7 @@ func (w *Window) passive(rank int, call string) (*target, error) {
 	if w.locks(t) {
 		return t, nil
 	}
-	if lazy, err := w.lazyNow(t, call); lazy || err != nil {
+	if lazy, err := w.lazyNow(t, by); lazy || err != nil {
 		return t, err
 	}
 	w.mu.Lock()
@@ -51,11 +54,11 @@ func (w *Window) passiveAll() error {
 }
 
 // passiveAllNow is passiveAll, and takes all lazy locks.
-func (w *Window) passiveAllNow(call string) error {
+func (w *Window) passiveAllNow(by call.Number) error {
 	if err := w.passiveAll(); err != nil || w.rec.Mode.Load()&modeLockAll != 0 {
 		return err
 	}
-	return w.lazyAllNow(call)
+	return w.lazyAllNow(by)
 }
 
 // Flush completes all operations to a target that were started before, by any goroutine, at the
@@ -67,40 +70,40 @@ func (v *View) Flush(target int) error {
 		fence()
 		return nil
 	}
-	return v.flush(target, false, "Flush")
+	return v.flush(target, false, call.WinFlush)
 }
 
 // FlushLocal is Flush at the origin only: memory that was given to operations may be used
 // again (MPI_WIN_FLUSH_LOCAL).
-func (v *View) FlushLocal(target int) error { return v.flush(target, true, "FlushLocal") }
+func (v *View) FlushLocal(target int) error { return v.flush(target, true, call.WinFlushLocal) }
 
-func (v *View) flush(rank int, local bool, call string) error {
+func (v *View) flush(rank int, local bool, by call.Number) error {
 	if err := v.handle.takes(rank); err != nil {
 		return err
 	}
-	t, err := v.w.passive(rank, call)
+	t, err := v.w.passive(rank, by)
 	if err != nil || t == nil {
 		return err
 	}
-	err = v.settle(t, local, call)
+	err = v.settle(t, local, by)
 	fence()
 	return err
 }
 
 // FlushAll is Flush of all targets (MPI_WIN_FLUSH_ALL).
-func (v *View) FlushAll() error { return v.flushAll(false, "FlushAll") }
+func (v *View) FlushAll() error { return v.flushAll(false, call.WinFlushAll) }
 
 // FlushLocalAll is FlushLocal of all targets (MPI_WIN_FLUSH_LOCAL_ALL).
-func (v *View) FlushLocalAll() error { return v.flushAll(true, "FlushLocalAll") }
+func (v *View) FlushLocalAll() error { return v.flushAll(true, call.WinFlushLocalAll) }
 
-func (v *View) flushAll(local bool, call string) error {
+func (v *View) flushAll(local bool, by call.Number) error {
 	if v.handle != nil {
-		return v.flush(v.handle.rank, local, call)
+		return v.flush(v.handle.rank, local, by)
 	}
-	if err := v.w.passiveAllNow(call); err != nil {
+	if err := v.w.passiveAllNow(by); err != nil {
 		return err
 	}
-	err := v.settleAll(local, call)
+	err := v.settleAll(local, by)
 	fence()
 	return err
 }
@@ -122,7 +125,7 @@ func (v *View) Sync() error {
 
 // settle waits until the operations to t that a flush of v covers are complete, at the origin if
 // local, else at the target. It returns the first error of an operation without a request.
-func (v *View) settle(t *target, local bool, call string) error {
+func (v *View) settle(t *target, local bool, by call.Number) error {
 	if t.settled() {
 		return nil
 	}
@@ -130,7 +133,7 @@ func (v *View) settle(t *target, local bool, call string) error {
 	e.p.Lock()
 	defer e.p.Unlock()
 	if v.number == 0 {
-		return w.settleLocked(t, local, call)
+		return w.settleLocked(t, local, by)
 	}
 	c := t.numbered(v.number)
 	if planted.ScopeOfTheMain {
@@ -139,7 +142,7 @@ func (v *View) settle(t *target, local bool, call string) error {
 	if c == nil || c.idle() && e.p.DownCause(int(t.process)) == nil {
 		return nil
 	}
-	x := w.waiter(call, t)
+	x := w.waiter(by, t)
 	defer e.freeWaiter(x)
 	shared := e.flushShared(c, local)
 	return e.waitOwnMarks(c, e.markOf(c, local), shared, local, x)
@@ -155,13 +158,13 @@ func (e *Engine) markOf(c *channel, local bool) mark {
 }
 
 // settleAll is settle of all targets at once.
-func (v *View) settleAll(local bool, call string) error {
+func (v *View) settleAll(local bool, by call.Number) error {
 	w, e := v.w, v.w.e
 	e.p.Lock()
 	number := v.number
 	if number == 0 {
 		e.p.Unlock()
-		return w.settleAll(local, call)
+		return w.settleAll(local, by)
 	}
 	defer e.p.Unlock()
 	for i := range w.targets {
@@ -171,7 +174,7 @@ func (v *View) settleAll(local bool, call string) error {
 		}
 	}
 	var first error
-	x := w.waiter(call, nil)
+	x := w.waiter(by, nil)
 	defer e.freeWaiter(x)
 	for i := range w.targets {
 		if c := w.channelTo(i, number); c != nil {

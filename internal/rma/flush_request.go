@@ -1,6 +1,9 @@
 package rma
 
-import "github.com/halo-mpi/halo/internal/p2p"
+import (
+	"github.com/halo-mpi/halo/internal/call"
+	"github.com/halo-mpi/halo/internal/p2p"
+)
 
 // flushing is a flush with a request. It waits for one mark in each channel that has operations
 // under way, and ends with the last mark.
@@ -27,18 +30,18 @@ func (v *View) Rflush(target int) (*p2p.Request, error) {
 	if err := v.handle.takes(target); err != nil {
 		return nil, err
 	}
-	t, err := v.w.passive(target, "Rflush")
+	t, err := v.w.passive(target, call.Rflush)
 	if err != nil {
 		return nil, err
 	}
 	fence()
 	if t == nil || t.settled() {
-		return v.completed("Rflush"), nil
+		return v.completed(call.Rflush), nil
 	}
 	e := v.w.e
 	e.p.Lock()
 	defer e.p.Unlock()
-	f := e.newFlushing(v.w, "Rflush")
+	f := e.newFlushing(v.w, call.Rflush)
 	v.await(f, t)
 	return f.request, e.flushed(f)
 }
@@ -49,13 +52,13 @@ func (v *View) RflushAll() (*p2p.Request, error) {
 		return v.Rflush(v.handle.rank)
 	}
 	w, e := v.w, v.w.e
-	if err := w.passiveAllNow("RflushAll"); err != nil {
+	if err := w.passiveAllNow(call.RflushAll); err != nil {
 		return nil, err
 	}
 	fence()
 	e.p.Lock()
 	defer e.p.Unlock()
-	f := e.newFlushing(w, "RflushAll")
+	f := e.newFlushing(w, call.RflushAll)
 	for i := range w.targets {
 		if t := w.targets[i].Load(); t != nil && !t.settled() {
 			v.await(f, t)
@@ -65,8 +68,8 @@ func (v *View) RflushAll() (*p2p.Request, error) {
 }
 
 // newFlushing returns a flush by a request, which waits for nothing yet. The lock is held.
-func (e *Engine) newFlushing(w *Window, call string) *flushing {
-	r := e.messages.NewRequest(w.Comm, call)
+func (e *Engine) newFlushing(w *Window, by call.Number) *flushing {
+	r := e.messages.NewRequest(w.Comm, by)
 	r.YieldOften(true) // see reachMark
 	return &flushing{request: r, left: 1}
 }

@@ -3,6 +3,7 @@ package rma
 import (
 	"testing"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
@@ -241,7 +242,7 @@ func FuzzFrames(f *testing.F) {
 					a := s.access(base, make([]byte, 2040), result, vector)
 					around = append(around, g)
 					if z := &to(w).lazy; z.at == 0 && a.size() > 0 && a.fits(a.size()) {
-						z.operation, z.waits, z.exclusive = e.newOperation(nil, &to(w).main, &a, uint64(a.Disp)), w.waiter("Unlock", to(w)), s.byte()%2 == 0
+						z.operation, z.waits, z.exclusive = e.newOperation(nil, &to(w).main, &a, uint64(a.Disp)), w.waiter(call.WinUnlock, to(w)), s.byte()%2 == 0
 						e.swapLazy(nil, to(w))
 						if !e.launchEpoch(to(w)) {
 							e.swapLazy(to(w), nil)

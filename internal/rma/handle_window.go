@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 
 	"github.com/halo-mpi/halo/internal/apply"
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/rma/memhandle"
@@ -162,7 +163,7 @@ func (h *handle) takes(rank int) error {
 	case rank != h.rank:
 		return class.Errorf(class.Rank, "rank %d is no target here: the window is one of a memory handle of rank %d", rank, h.rank)
 	}
-	_, err := h.target.w.passive(rank, "an access")
+	_, err := h.target.w.passive(rank, call.Access)
 	return err
 }
 
@@ -235,7 +236,7 @@ func (v *View) freeHandle() error {
 	if w.freed.Load() {
 		return nil // with its parent, all is complete
 	}
-	err := v.settle(h.target, false, "Free")
+	err := v.settle(h.target, false, call.WinFree)
 	if v.Options().Thread {
 		w.e.p.Lock()
 		v.giveNumber()

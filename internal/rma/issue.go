@@ -1,6 +1,7 @@
 package rma
 
 import (
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/p2p"
@@ -213,11 +214,11 @@ func (v *View) done(a *Op) *p2p.Request {
 }
 
 // completed returns a request that is complete.
-func (v *View) completed(call string) *p2p.Request {
+func (v *View) completed(by call.Number) *p2p.Request {
 	e := v.w.e
 	e.p.Lock()
 	defer e.p.Unlock()
-	r := e.messages.NewRequest(v.w.Comm, call)
+	r := e.messages.NewRequest(v.w.Comm, by)
 	e.messages.Finish(r, nil)
 	return r
 }

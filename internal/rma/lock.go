@@ -1,6 +1,7 @@
 package rma
 
 import (
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
 
 	"github.com/halo-mpi/halo/internal/planted"
@@ -54,7 +55,7 @@ func (v *View) Lock(exclusive bool, target, assert int) error {
 	}
 	t.rec.Held = heldChanging
 	w.mu.Unlock()
-	err = w.acquire(t, exclusive, "Lock")
+	err = w.acquire(t, exclusive, call.WinLock)
 	w.mu.Lock()
 	w.hold(t, err)
 	w.mu.Unlock()
@@ -169,7 +170,7 @@ func (v *View) Unlock(target int) error {
 	}
 	t.rec.Held = heldChanging
 	w.mu.Unlock()
-	err = w.giveBack(t, "Unlock")
+	err = w.giveBack(t, call.WinUnlock)
 	w.mu.Lock()
 	t.rec.Held = heldNot
 	w.unlocked()
@@ -226,7 +227,7 @@ func (v *View) LockAll(assert int) error {
 	for i := range w.targets {
 		err = w.lockOne(i)
 		if err != nil {
-			w.giveAllBack("LockAll")
+			w.giveAllBack(call.WinLockAll)
 			break
 		}
 	}
@@ -253,7 +254,7 @@ func (w *Window) lockOne(rank int) error {
 	t.rec.Bare = false
 	done, err := w.take(t, false)
 	if !done {
-		err = w.acquire(t, false, "LockAll")
+		err = w.acquire(t, false, call.WinLockAll)
 	}
 	if err == nil {
 		t.rec.Held = heldLocked
@@ -277,7 +278,7 @@ func (v *View) UnlockAll() error {
 	}
 	w.set(epochChanging, gateClosed)
 	w.mu.Unlock()
-	err := w.giveAllBack("UnlockAll")
+	err := w.giveAllBack(call.WinUnlockAll)
 	w.mu.Lock()
 	w.set(epochNone, gateClosed)
 	w.mu.Unlock()
@@ -287,8 +288,8 @@ func (v *View) UnlockAll() error {
 // giveAllBack completes all operations of LockAll and releases its locks. It sends the frames to all
 // targets before it waits: a frame that releases a lock also completes the earlier operations. The
 // epoch is epochChanging.
-func (w *Window) giveAllBack(call string) error {
-	first := w.gather(call)
+func (w *Window) giveAllBack(by call.Number) error {
+	first := w.gather(by)
 	for i := range w.targets {
 		if t := w.targets[i].Load(); t != nil && t.control == nil && t.rec.Held != heldNot {
 			w.e.p.Lock()
@@ -296,7 +297,7 @@ func (w *Window) giveAllBack(call string) error {
 			w.e.p.Unlock()
 		}
 	}
-	first = firstOf(first, w.settleAll(false, call))
+	first = firstOf(first, w.settleAll(false, by))
 	for i := range w.targets {
 		if t := w.targets[i].Load(); t != nil && t.rec.Held != heldNot {
 			if t.control != nil {

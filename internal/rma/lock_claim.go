@@ -1,6 +1,7 @@
 package rma
 
 import (
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
@@ -127,14 +128,14 @@ func (w *Window) died(t *target, rank int) error {
 }
 
 // acquire continues where take was not done, and waits until t is locked.
-func (w *Window) acquire(t *target, exclusive bool, call string) error {
+func (w *Window) acquire(t *target, exclusive bool, by call.Number) error {
 	e := w.e
 	if t.control == nil {
 		e.p.Lock()
 		defer e.p.Unlock()
 		t.asks++
 		e.requestLock(t, exclusive)
-		err := w.awaitLocked(&t.answered, t.asks, call, t)
+		err := w.awaitLocked(&t.answered, t.asks, by, t)
 		if err == nil {
 			err, t.refusal = t.refusal, nil
 		}
@@ -147,7 +148,7 @@ func (w *Window) acquire(t *target, exclusive bool, call string) error {
 	}
 	e.p.Lock()
 	t.lockSeen = shmfmt.LockFree
-	err := w.awaitLock(t, call)
+	err := w.awaitLock(t, by)
 	e.p.Unlock()
 	if err != nil {
 		w.unclaim(t) // the target is dead, and with it its service
@@ -158,9 +159,9 @@ func (w *Window) acquire(t *target, exclusive bool, call string) error {
 
 // awaitLock waits for the lock of t, on this node, that was claimed. The lock of the engine is
 // held.
-func (w *Window) awaitLock(t *target, call string) error {
+func (w *Window) awaitLock(t *target, by call.Number) error {
 	e, moves := w.e, t.control.Lock().Moves()
-	x := w.waiter(call, t)
+	x := w.waiter(by, t)
 	defer e.freeWaiter(x)
 	for {
 		seen := moves.Load()
@@ -219,17 +220,17 @@ func (w *Window) granted(t *target, c class.Class, rank int64) bool {
 }
 
 // giveBack completes all operations to t and releases its lock. No lock is held.
-func (w *Window) giveBack(t *target, call string) error {
+func (w *Window) giveBack(t *target, by call.Number) error {
 	e := w.e
 	e.p.Lock()
 	defer e.p.Unlock()
 	if t.control == nil && !t.rec.Bare {
-		x := w.waiter(call, t)
+		x := w.waiter(by, t)
 		defer e.freeWaiter(x)
 		err := e.mergeChannels(t, false, x)
 		return firstOf(err, e.waitMark(&t.main, e.sendUnlock(t), false, x))
 	}
-	err := w.settleLocked(t, false, call)
+	err := w.settleLocked(t, false, by)
 	if !t.rec.Bare && w.unclaim(t) {
 		w.serve()
 	}

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/sys"
@@ -86,13 +87,13 @@ func (w *Window) lazily(t *target, exclusive bool) bool {
 // The next call in that epoch reports an error. No lock is held.
 func (e *Engine) lockEarlier() {
 	if t := e.lazy(); t != nil && t.lazy.owner.Load() == sys.Goroutine() && !planted.LazyPassed {
-		t.w.lockNow(t, "Lock")
+		t.w.lockNow(t, call.WinLock)
 	}
 }
 
 // lockNow asks for the lazy lock of t, unless another call has, and returns when it is held and the
 // operation that was kept is under way, or returns why it cannot be had. No lock is held.
-func (w *Window) lockNow(t *target, call string) error {
+func (w *Window) lockNow(t *target, by call.Number) error {
 	e, z := w.e, &t.lazy
 	e.p.Lock()
 	if e.swapLazy(t, nil) {
@@ -104,7 +105,7 @@ func (w *Window) lockNow(t *target, call string) error {
 	}
 	err := error(nil)
 	if z.asked {
-		err = w.awaitTurn(t, call)
+		err = w.awaitTurn(t, by)
 	}
 	e.p.Unlock()
 	w.mu.Lock()
@@ -138,30 +139,30 @@ func (w *Window) lockNow(t *target, call string) error {
 }
 
 // awaitTurn waits for the answer to the last WinLock to t. The lock of the engine is held.
-func (w *Window) awaitTurn(t *target, call string) error {
-	x := w.waiter(call, t)
+func (w *Window) awaitTurn(t *target, by call.Number) error {
+	x := w.waiter(by, t)
 	x.turn = true
 	defer w.e.freeWaiter(x)
 	return x.await(&t.answered, t.asks)
 }
 
 // lazyNow is lockNow if t has a lazy lock, and reports whether it had.
-func (w *Window) lazyNow(t *target, call string) (bool, error) {
+func (w *Window) lazyNow(t *target, by call.Number) (bool, error) {
 	w.mu.Lock()
 	lazy := t.rec.Held == heldLazy
 	w.mu.Unlock()
 	if !lazy {
 		return false, nil
 	}
-	return true, w.lockNow(t, call)
+	return true, w.lockNow(t, by)
 }
 
 // lazyAllNow is lazyNow of all targets.
-func (w *Window) lazyAllNow(call string) error {
+func (w *Window) lazyAllNow(by call.Number) error {
 	var first error
 	for i := range w.targets {
 		if t := w.targets[i].Load(); t != nil && t.control == nil {
-			_, err := w.lazyNow(t, call)
+			_, err := w.lazyNow(t, by)
 			first = firstOf(first, err)
 		}
 	}
@@ -202,7 +203,7 @@ func (w *Window) unlockLazy(t *target) (done bool, err error) {
 	} else {
 		e.p.Unlock()
 		w.mu.Unlock()
-		err = w.lockNow(t, "Unlock")
+		err = w.lockNow(t, call.WinUnlock)
 		if err == nil {
 			return false, nil
 		}
@@ -276,7 +277,7 @@ func (e *Engine) frameEpoch(t *target) (payload []byte) {
 // of the engine is held.
 func (w *Window) awaitEpoch(t *target) error {
 	e, z := w.e, &t.lazy
-	x := w.waiter("Unlock", t)
+	x := w.waiter(call.WinUnlock, t)
 	defer e.freeWaiter(x)
 	x.turn, z.waits = true, x
 	// What grantedLate sends has higher numbers: every operation must be complete here, and the

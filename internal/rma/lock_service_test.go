@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/halo-mpi/halo/internal/boot"
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/comm"
@@ -295,12 +296,12 @@ func TestF6_WaiterSaysForWhom(t *testing.T) {
 	e, w, _ := remotelyLocked(t, 2)
 	name := "board"
 	w.Comm.Name.Store(&name)
-	x := w.waiter("Lock", &target{rank: 2})
+	x := w.waiter(call.WinLock, &target{rank: 2})
 	if got := string(x.AppendAbout([]byte("> "))); got != "> Lock on board, rank 2" {
 		t.Errorf("%q", got)
 	}
 	e.freeWaiter(x)
-	if y := w.waiter("FlushAll", nil); y != x || string(y.AppendAbout(nil)) != "FlushAll on board" {
+	if y := w.waiter(call.WinFlushAll, nil); y != x || string(y.AppendAbout(nil)) != "FlushAll on board" {
 		t.Errorf("%q", y.AppendAbout(nil))
 	}
 }

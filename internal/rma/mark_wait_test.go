@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/proc"
 	"github.com/halo-mpi/halo/internal/wire"
@@ -27,7 +28,7 @@ func TestFlushesYieldToServicesOfTargets(t *testing.T) {
 				deliver(e, wire.Header{Kind: wire.WinDone, Arg: flush + 1}, nil)
 			}
 		}
-		if err := w.settleLocked(to(w), false, "Flush"); err != nil {
+		if err := w.settleLocked(to(w), false, call.WinFlush); err != nil {
 			t.Fatal(err)
 		}
 		if yields <= 2 {

@@ -1,6 +1,7 @@
 package rma
 
 import (
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/wire"
@@ -52,7 +53,7 @@ func (v *View) Signal(target, counter int) error {
 	if t == nil || err != nil {
 		return err
 	}
-	if _, err := v.w.lazyNow(t, "Signal"); err != nil {
+	if _, err := v.w.lazyNow(t, call.Signal); err != nil {
 		return err
 	}
 	if t.settled() && t.rec.Gate.Load() != gateWaiting && t.count(counter, false) {

@@ -1,6 +1,7 @@
 package rma
 
 import (
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
@@ -42,7 +43,7 @@ type Op struct {
 	Compare []byte  // the value that compare-and-swap expects
 	Disp    int64   // in units of the target; an address in a dynamic window
 	Place   Place
-	Call    string // its name in errors, and that of its request
+	Call    call.Number // its name in errors, and that of its request
 }
 
 // Notification is Op.Notify for a counter. It returns an error if the program has no such counter.

@@ -3,6 +3,7 @@ package rma
 import (
 	"runtime"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/planted"
 )
 
@@ -57,11 +58,11 @@ func (v *View) Order(target int) error {
 	if err := v.handle.takes(target); err != nil {
 		return err
 	}
-	t, err := v.w.passive(target, "Order")
+	t, err := v.w.passive(target, call.WinOrder)
 	if err != nil || t == nil {
 		return err
 	}
-	err = v.order(t, "Order")
+	err = v.order(t, call.WinOrder)
 	fence()
 	return err
 }
@@ -72,20 +73,20 @@ func (v *View) OrderAll() error {
 		return v.Order(v.handle.rank)
 	}
 	w := v.w
-	if err := w.passiveAllNow("OrderAll"); err != nil {
+	if err := w.passiveAllNow(call.WinOrderAll); err != nil {
 		return err
 	}
 	var first error
 	for i := range w.targets {
 		if t := w.targets[i].Load(); t != nil {
-			first = firstOf(first, v.order(t, "OrderAll"))
+			first = firstOf(first, v.order(t, call.WinOrderAll))
 		}
 	}
 	fence()
 	return first
 }
 
-func (v *View) order(t *target, call string) error {
+func (v *View) order(t *target, by call.Number) error {
 	if t.settled() || planted.OrderSkipped {
 		return nil
 	}
@@ -108,5 +109,5 @@ func (v *View) order(t *target, call string) error {
 	if !asks && !local {
 		return nil
 	}
-	return v.settle(t, !asks, call)
+	return v.settle(t, !asks, by)
 }

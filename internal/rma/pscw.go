@@ -3,6 +3,7 @@ package rma
 import (
 	"sync/atomic"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/planted"
 )
@@ -171,7 +172,7 @@ func (w *Window) completeTo(t *target) error {
 	e := w.e
 	if t.rec.Gate.Load() == gateWaiting || !t.settled() {
 		e.p.Lock()
-		err := w.undefer(t, "Complete")
+		err := w.undefer(t, call.WinComplete)
 		if cause := e.p.DownCause(int(t.process)); cause != nil {
 			err = gone(t.rank, cause)
 		}
@@ -181,7 +182,7 @@ func (w *Window) completeTo(t *target) error {
 		}
 		if t.control == nil || t.endsByFrames || !e.channelsIdle(t) && !planted.CompleteEarly {
 			t.endsByFrames = true
-			x := w.waiter("Complete", t)
+			x := w.waiter(call.WinComplete, t)
 			err = e.mergeChannels(t, true, x)
 			e.sendComplete(t)
 			err = firstOf(err, e.waitMark(&t.main, t.main.markNow(), true, x))
@@ -223,7 +224,7 @@ func (v *View) Wait() error {
 		if planted.WaitOneShort && i > 0 {
 			break
 		}
-		first = firstOf(first, w.await(w.ends(t), t.posts, "Wait", t))
+		first = firstOf(first, w.await(w.ends(t), t.posts, call.WinWait, t))
 	}
 	w.mu.Lock()
 	w.posted, w.ending = false, false

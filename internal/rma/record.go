@@ -3,6 +3,7 @@ package rma
 import (
 	"sync/atomic"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/hot"
 	"github.com/halo-mpi/halo/internal/shmfmt"
@@ -30,7 +31,7 @@ import (
 // newWindow makes the Window of the members of c, without memory.
 func (e *Engine) newWindow(c *comm.Comm, id uint64, flavor Flavor) *Window {
 	w := &Window{e: e, Comm: c, id: id, flavor: flavor, host: -1, reusable: e.messages.NewReusable(c)}
-	c.Usual = "Fence" // the only call that is one operation on c, and may not allocate
+	c.Usual = call.WinFence // the only call that is one operation on c, and may not allocate
 	w.rec = hot.Owned[shmfmt.WindowRecord](w)
 	w.rec.Process, w.mu = e.locking, &w.rec.Mutex
 	w.seat(c.Size())

@@ -1,6 +1,7 @@
 package rma
 
 import (
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/p2p"
 )
@@ -9,27 +10,27 @@ import (
 // (MPI_RPUT). On mapped memory the put is complete at once. Its request is then that of the window,
 // unless that is in use: see p2p.Engine.NewReusable.
 func (v *View) PutRequest(origin []byte, target int, disp int64) (*p2p.Request, error) {
-	const call = "Rput"
+	const by = call.Rput
 	if v.atOnce(target, disp, len(origin)) {
 		if err := v.PutBytes(origin, target, disp); err != nil {
 			return nil, err
 		}
-		return v.reused(call), nil
+		return v.reused(by), nil
 	}
-	return v.Issue(&Op{Kind: Put, Done: Local, Origin: mem.Of(origin), Disp: disp, Call: call}, target)
+	return v.Issue(&Op{Kind: Put, Done: Local, Origin: mem.Of(origin), Disp: disp, Call: by}, target)
 }
 
 // GetRequest is GetBytes with a request that is complete when the result is there (MPI_RGET), as
 // PutRequest is for puts.
 func (v *View) GetRequest(result []byte, target int, disp int64) (*p2p.Request, error) {
-	const call = "Rget"
+	const by = call.Rget
 	if v.atOnce(target, disp, len(result)) {
 		if err := v.GetBytes(result, target, disp); err != nil {
 			return nil, err
 		}
-		return v.reused(call), nil
+		return v.reused(by), nil
 	}
-	return v.Issue(&Op{Kind: Get, Done: Local, Result: mem.Of(result), Disp: disp, Call: call}, target)
+	return v.Issue(&Op{Kind: Get, Done: Local, Result: mem.Of(result), Disp: disp, Call: by}, target)
 }
 
 // atOnce reports whether PutBytes and GetBytes of n bytes at a displacement are complete when they
@@ -40,9 +41,9 @@ func (v *View) atOnce(target int, disp int64, n int) bool {
 }
 
 // reused returns a request that is complete.
-func (v *View) reused(call string) *p2p.Request {
+func (v *View) reused(by call.Number) *p2p.Request {
 	if r := v.w.reusable; r.Reuse() {
 		return r
 	}
-	return v.completed(call)
+	return v.completed(by)
 }

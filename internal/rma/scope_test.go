@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"testing"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/wire"
@@ -22,7 +23,7 @@ func issueBy(e *Engine, v *View, a Op, request bool) *pending {
 	o := e.newOperation(v, to(v.w).channel(v), &a, uint64(a.Disp))
 	p := &pending{}
 	if request {
-		o.request = e.messages.NewRequest(v.w.Comm, "test")
+		o.request = e.messages.NewRequest(v.w.Comm, call.Put)
 		p.r = o.request
 	}
 	e.remote(o)
@@ -31,7 +32,7 @@ func issueBy(e *Engine, v *View, a Op, request bool) *pending {
 
 // flushBy is a flush of a view.
 func flushBy(p *pair, v *View) *flushing {
-	f := &flushing{request: p.e.messages.NewRequest(p.w.Comm, "Rflush"), left: 1}
+	f := &flushing{request: p.e.messages.NewRequest(p.w.Comm, call.Rflush), left: 1}
 	v.await(f, to(p.w))
 	p.e.flushed(f)
 	return f

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/rma/syncobject"
@@ -99,7 +100,7 @@ type objectRequest struct {
 // SyncObject returns a persistent request that is complete when an own object has been
 // signalled count times since the last one was (MPIX_WIN_SYNC_OBJECT_INIT). With restart it
 // begins again whenever a test or wait has ended it.
-func (v *View) SyncObject(h syncobject.Handle, count int64, restart, strict bool, call string) (*p2p.Request, error) {
+func (v *View) SyncObject(h syncobject.Handle, count int64, restart, strict bool, by call.Number) (*p2p.Request, error) {
 	w := v.w
 	if err := v.entire(); err != nil {
 		return nil, err
@@ -116,10 +117,10 @@ func (v *View) SyncObject(h syncobject.Handle, count int64, restart, strict bool
 		return nil, err
 	}
 	q := &objectRequest{wait: wait, threshold: threshold{
-		Threshold: Threshold{Call: call, Counter: h.Counter(), Reach: count, Take: wait.Take(), Begin: wait.Begin},
+		Threshold: Threshold{Call: by, Counter: h.Counter(), Reach: count, Take: wait.Take(), Begin: wait.Begin},
 		w:         w, counter: c, persistent: true,
 	}}
-	q.request = e.messages.NewRequest(w.Comm, call)
+	q.request = e.messages.NewRequest(w.Comm, by)
 	e.messages.SetPersistent(q.request, q)
 	return q.request, nil
 }

@@ -3,6 +3,7 @@ package rma
 import (
 	"slices"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/rma/syncobject"
@@ -68,7 +69,7 @@ type engineSyncs struct {
 // SyncOps returns a persistent request that waits for the operations of mode to a target, and
 // signals an object of that (MPIX_WIN_SYNC_OPS_INIT). With mode 0 it waits for nothing, and
 // signals when it is started.
-func (v *View) SyncOps(rank int, mode syncobject.Mode, h syncobject.Handle, restart bool, call string) (*p2p.Request, error) {
+func (v *View) SyncOps(rank int, mode syncobject.Mode, h syncobject.Handle, restart bool, by call.Number) (*p2p.Request, error) {
 	w := v.w
 	q := &opsRequest{v: v, mode: mode, restart: restart}
 	if err := v.entire(); err != nil {
@@ -90,7 +91,7 @@ func (v *View) SyncOps(rank int, mode syncobject.Mode, h syncobject.Handle, rest
 	e := w.e
 	e.p.Lock()
 	defer e.p.Unlock()
-	q.request = e.messages.NewRequest(w.Comm, call)
+	q.request = e.messages.NewRequest(w.Comm, by)
 	e.messages.SetPersistent(q.request, q)
 	return q.request, nil
 }

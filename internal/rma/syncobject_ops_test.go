@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/rma/syncobject"
 	"github.com/halo-mpi/halo/internal/wire"
@@ -12,7 +13,7 @@ import (
 
 // opsBy is a request of a view for operations to the peer, which signals a counter there.
 func opsBy(e *Engine, v *View, mode syncobject.Mode, counter int) *opsRequest {
-	q := &opsRequest{v: v, t: to(v.w), mode: mode, counter: counter, request: e.messages.NewRequest(v.w.Comm, "SyncOpsInit")}
+	q := &opsRequest{v: v, t: to(v.w), mode: mode, counter: counter, request: e.messages.NewRequest(v.w.Comm, call.WinSyncOpsInit)}
 	e.messages.SetPersistent(q.request, q)
 	return q
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/shmfmt"
@@ -15,7 +16,7 @@ import (
 // each of several waiters gets notifications of its own, the one that has waited longest first, and
 // those that come early count for the next.
 type Threshold struct {
-	Call    string // that made the request
+	Call    call.Number // that made the request
 	Counter int
 	Reach   int64
 	Take    int64
@@ -180,7 +181,7 @@ func (x *threshold) finish(err error) {
 
 // AppendAbout implements proc.About.
 func (x *threshold) AppendAbout(b []byte) []byte {
-	b = x.w.AppendOn(append(b, x.Call...))
+	b = x.w.AppendOn(append(b, x.Call.Go()...))
 	b = strconv.AppendInt(append(b, ", counter "...), int64(x.Counter), 10)
 	b = strconv.AppendInt(append(b, " at "...), x.counter.Value(), 10)
 	return strconv.AppendInt(append(b, " of "...), x.Reach, 10)

@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
 )
 
@@ -19,7 +20,7 @@ func awaitIn(e *Engine, w *Window, s Threshold) *threshold {
 // that it waits for (F6).
 func TestF6_QV38_WaitForACounterIsExplained(t *testing.T) {
 	e, w, _ := withFakePeers(t, Created, make([]byte, 8))
-	x := awaitIn(e, w, Threshold{Call: "WaitNotify", Counter: 300, Reach: 8, Take: 8})
+	x := awaitIn(e, w, Threshold{Call: call.WinWaitNotify, Counter: 300, Reach: 8, Take: 8})
 	for range 5 {
 		w.countHere(300)
 	}
@@ -97,8 +98,8 @@ func TestSYN27_HookOfAThreshold(t *testing.T) {
 // notification has come before (F1).
 func TestF1_QV38_NobodyIsLeftToNotify(t *testing.T) {
 	e, w, f := withFakePeers(t, Created, make([]byte, 8))
-	a := awaitIn(e, w, Threshold{Call: "WaitNotify", Counter: 1, Reach: 1, Take: 1})
-	b := awaitIn(e, w, Threshold{Call: "WaitNotify", Counter: 2, Reach: 1, Take: 1})
+	a := awaitIn(e, w, Threshold{Call: call.WinWaitNotify, Counter: 1, Reach: 1, Take: 1})
+	b := awaitIn(e, w, Threshold{Call: call.WinWaitNotify, Counter: 2, Reach: 1, Take: 1})
 	w.counter(1).Add(1) // in memory, and nobody has looked
 	f.down(e, enemy)
 	if !a.request.Done() || a.request.Status.Err != nil {
@@ -108,10 +109,10 @@ func TestF1_QV38_NobodyIsLeftToNotify(t *testing.T) {
 		t.Fatal("it waits for the dead")
 	}
 	failedWith(t, b.request.Status.Err, class.ProcFailed)
-	c := awaitIn(e, w, Threshold{Call: "WaitNotify", Counter: 2, Reach: 1, Take: 1})
+	c := awaitIn(e, w, Threshold{Call: call.WinWaitNotify, Counter: 2, Reach: 1, Take: 1})
 	failedWith(t, c.request.Status.Err, class.ProcFailed)
 	w.counter(3).Add(1)
-	d := awaitIn(e, w, Threshold{Call: "WaitNotify", Counter: 3, Reach: 1, Take: 1})
+	d := awaitIn(e, w, Threshold{Call: call.WinWaitNotify, Counter: 3, Reach: 1, Take: 1})
 	if !d.request.Done() || d.request.Status.Err != nil {
 		t.Errorf("done %v, %v", d.request.Done(), d.request.Status.Err)
 	}

@@ -1,6 +1,7 @@
 package rma
 
 import (
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/p2p"
@@ -15,20 +16,20 @@ func (v *View) do(o *Op, target int) error {
 }
 
 func putOp(origin mem.Mem, disp int64, p Place) *Op {
-	return &Op{Kind: Put, Origin: origin, Disp: disp, Place: p, Call: "Put"}
+	return &Op{Kind: Put, Origin: origin, Disp: disp, Place: p, Call: call.Put}
 }
 
 func getOp(result mem.Mem, disp int64, p Place) *Op {
-	return &Op{Kind: Get, Result: result, Disp: disp, Place: p, Call: "Get"}
+	return &Op{Kind: Get, Result: result, Disp: disp, Place: p, Call: call.Get}
 }
 
 func accumulateOp(origin, result mem.Mem, disp int64, p Place, o op.Op, t op.Type) *Op {
-	return &Op{Kind: Accumulate, Fn: o, Elem: t, Origin: origin, Result: result, Disp: disp, Place: p, Call: "Accumulate"}
+	return &Op{Kind: Accumulate, Fn: o, Elem: t, Origin: origin, Result: result, Disp: disp, Place: p, Call: call.Accumulate}
 }
 
 // with is o with a request.
-func (o *Op) with(d Done, call string) *Op {
-	o.Done, o.Call = d, call
+func (o *Op) with(d Done, by call.Number) *Op {
+	o.Done, o.Call = d, by
 	return o
 }
 
@@ -68,28 +69,28 @@ func (v *View) FetchAndOp(value, result []byte, target int, disp int64, o op.Op,
 }
 
 func (v *View) CompareAndSwap(value, compare, result []byte, target int, disp int64, t op.Type) error {
-	a := Op{Kind: CompareAndSwap, Elem: t, Origin: mem.Of(value), Compare: compare, Result: mem.Of(result), Disp: disp, Call: "CompareAndSwap"}
+	a := Op{Kind: CompareAndSwap, Elem: t, Origin: mem.Of(value), Compare: compare, Result: mem.Of(result), Disp: disp, Call: call.CompareAndSwap}
 	return v.do(&a, target)
 }
 
 func (v *View) Rput(origin mem.Mem, target int, disp int64, p Place) (*p2p.Request, error) {
-	return v.Do(putOp(origin, disp, p).with(Local, "Rput"), target)
+	return v.Do(putOp(origin, disp, p).with(Local, call.Rput), target)
 }
 
 func (v *View) Rrput(origin mem.Mem, target int, disp int64, p Place) (*p2p.Request, error) {
-	return v.Do(putOp(origin, disp, p).with(Remote, "Rrput"), target)
+	return v.Do(putOp(origin, disp, p).with(Remote, call.Rrput), target)
 }
 
 func (v *View) Rget(result mem.Mem, target int, disp int64, p Place) (*p2p.Request, error) {
-	return v.Do(getOp(result, disp, p).with(Local, "Rget"), target)
+	return v.Do(getOp(result, disp, p).with(Local, call.Rget), target)
 }
 
 func (v *View) Raccumulate(origin mem.Mem, target int, disp int64, p Place, o op.Op, t op.Type) (*p2p.Request, error) {
-	return v.Do(accumulateOp(origin, mem.Mem{}, disp, p, o, t).with(Local, "Raccumulate"), target)
+	return v.Do(accumulateOp(origin, mem.Mem{}, disp, p, o, t).with(Local, call.Raccumulate), target)
 }
 
 func (v *View) RgetAccumulate(origin, result mem.Mem, target int, disp int64, p Place, o op.Op, t op.Type) (*p2p.Request, error) {
-	return v.Do(accumulateOp(origin, result, disp, p, o, t).with(Local, "RgetAccumulate"), target)
+	return v.Do(accumulateOp(origin, result, disp, p, o, t).with(Local, call.RgetAccumulate), target)
 }
 
 // PutPlaceNotify is PutNotify to a place.

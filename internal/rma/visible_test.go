@@ -8,6 +8,7 @@ import (
 	"testing"
 	"unsafe"
 
+	numbers "github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/rma"
@@ -94,7 +95,7 @@ func TestSignalsFollowWhatWasSent(t *testing.T) {
 						return err
 					}
 				} else {
-					r, err := v.Await(rma.Threshold{Call: "Await", Counter: 0, Reach: 1, Take: 1})
+					r, err := v.Await(rma.Threshold{Call: numbers.Access, Counter: 0, Reach: 1, Take: 1})
 					if err == nil {
 						err = wait(w, r)
 					}
@@ -129,7 +130,7 @@ func TestNotificationsFollowLongGets(t *testing.T) {
 					return err
 				}
 				if w.Comm.Rank == 1 {
-					r, err := v.Await(rma.Threshold{Call: "Await", Counter: 0, Reach: 1, Take: 1})
+					r, err := v.Await(rma.Threshold{Call: numbers.Access, Counter: 0, Reach: 1, Take: 1})
 					if err == nil {
 						err = wait(w, r)
 					}

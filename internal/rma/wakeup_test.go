@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	numbers "github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/rma"
 	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/internal/world"
@@ -124,7 +125,7 @@ func TestCountersWake(t *testing.T) {
 					}
 					continue
 				}
-				r, err := v.Await(rma.Threshold{Call: "Await", Counter: 0, Reach: 1, Take: 1})
+				r, err := v.Await(rma.Threshold{Call: numbers.Access, Counter: 0, Reach: 1, Take: 1})
 				if err == nil {
 					err = wait(w, r)
 				}

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/halo-mpi/halo/internal/apply"
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/node"
@@ -100,7 +101,7 @@ func (v *View) Free() error {
 	if err := w.unawaited(); err != nil {
 		return err
 	}
-	w.settleAll(false, "Free") // waits for signals, which belong to no epoch; others report failures
+	w.settleAll(false, call.WinFree) // waits for signals, which belong to no epoch; others report failures
 	return v.freeFirst()
 }
 

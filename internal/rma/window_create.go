@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/halo-mpi/halo/internal/apply"
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/comm"
@@ -187,7 +188,7 @@ func (w *Window) agree(own error, mine entry) error {
 	n := w.Comm.Size()
 	give, all := make([]byte, entrySize), make([]byte, n*entrySize)
 	mine.encode(give)
-	err := w.e.colls.Do(w.Comm, coll.Allgather, &coll.Args{Send: coll.Bytes(give), Recv: coll.Bytes(all), Width: 1, Call: "the creation of a window"})
+	err := w.e.colls.Do(w.Comm, coll.Allgather, &coll.Args{Send: coll.Bytes(give), Recv: coll.Bytes(all), Width: 1, Call: call.WindowCreation})
 	if own != nil {
 		return own
 	}

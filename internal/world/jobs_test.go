@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/halo-mpi/halo/internal/boot"
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/mem"
@@ -91,7 +92,7 @@ func exchange(w *World, c *comm.Comm, tag int32) error {
 func gather(w *World, c *comm.Comm, mine uint64) ([]uint64, error) {
 	out := binary.LittleEndian.AppendUint64(nil, mine)
 	in := make([]byte, 8*c.Size())
-	if err := w.Coll.Do(c, coll.Allgather, &coll.Args{Send: coll.Bytes(out), Recv: coll.Bytes(in), Width: 8, Call: "Allgather"}); err != nil {
+	if err := w.Coll.Do(c, coll.Allgather, &coll.Args{Send: coll.Bytes(out), Recv: coll.Bytes(in), Width: 8, Call: call.Allgather}); err != nil {
 		return nil, err
 	}
 	all := make([]uint64, c.Size())
@@ -200,7 +201,7 @@ func around(w *World, c *comm.Comm) error {
 	for _, size := range []int{1, 100_000} {
 		send := append(bytes.Repeat([]byte{byte(c.Rank)}, size), bytes.Repeat([]byte{byte(c.Rank + 100)}, size)...)
 		recv := make([]byte, 2*size)
-		a := coll.Args{Send: coll.Bytes(send), Recv: coll.Bytes(recv), Width: 1, Call: "NeighborAlltoall"}
+		a := coll.Args{Send: coll.Bytes(send), Recv: coll.Bytes(recv), Width: 1, Call: call.NeighborAlltoall}
 		if err := w.Coll.Do(c, coll.NeighborAlltoall, &a); err != nil {
 			return err
 		}

@@ -1,5 +1,7 @@
 package kind
 
+import "github.com/halo-mpi/halo/internal/call"
+
 // Call is a call of a program that is collective over a communicator.
 type Call uint32
 
@@ -27,36 +29,34 @@ var _ [callsOfForm - 1 - kinds]struct{} // callsOfForm is large enough for all k
 // CallOf returns the call of a kind in a form. C code uses the numbers of the blocking calls.
 func CallOf(k Kind, f Form) Call { return 1 + Call(k) + Call(f)*callsOfForm }
 
-// String is the name of the call in package mpi.
-func (c Call) String() string {
+// Number is the call among all calls.
+func (c Call) Number() call.Number {
 	switch c {
 	case CallDup:
-		return "Dup"
+		return call.CommDup
 	case CallIdup:
-		return "Idup"
+		return call.CommIdup
 	case CallSplit:
-		return "Split"
+		return call.CommSplit
 	case CallCreate:
-		return "Create"
+		return call.CommCreate
 	case CallIntercommCreate:
-		return "IntercommCreate"
+		return call.IntercommCreate
 	case CallMerge:
-		return "Merge"
-	case CallFree, CallWinFree:
-		return "Free"
+		return call.IntercommMerge
+	case CallFree:
+		return call.CommFree
+	case CallWinFree:
+		return call.WinFree
 	case CallFinalize:
-		return "Finalize"
+		return call.Finalize
 	case CallAccept:
-		return "Accept"
+		return call.CommAccept
 	case CallConnect:
-		return "Connect"
+		return call.CommConnect
 	}
-	name := Kind((c - 1) % callsOfForm).String()
-	switch Form((c - 1) / callsOfForm) {
-	case Nonblocking:
-		return "I" + string(name[0]|0x20) + name[1:]
-	case Persistent:
-		return name + "Init"
-	}
-	return name
+	return Kind((c - 1) % callsOfForm).in(Form((c - 1) / callsOfForm))
 }
+
+// String is the name of the call in package mpi.
+func (c Call) String() string { return c.Number().Go() }

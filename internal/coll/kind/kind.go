@@ -1,5 +1,7 @@
 package kind
 
+import "github.com/halo-mpi/halo/internal/call"
+
 // Kind is a kind of collective.
 type Kind uint8
 
@@ -46,53 +48,44 @@ const Kinds = int(kinds)
 
 // String is the name of the blocking call in package mpi.
 func (k Kind) String() string {
-	switch k {
-	case Barrier:
-		return "Barrier"
-	case Bcast:
-		return "Bcast"
-	case Reduce:
-		return "Reduce"
-	case Allreduce:
-		return "Allreduce"
-	case Gather:
-		return "Gather"
-	case Gatherv:
-		return "Gatherv"
-	case Scatter:
-		return "Scatter"
-	case Scatterv:
-		return "Scatterv"
-	case Allgather:
-		return "Allgather"
-	case Allgatherv:
-		return "Allgatherv"
-	case Alltoall:
-		return "Alltoall"
-	case Alltoallv:
-		return "Alltoallv"
-	case Alltoallw:
-		return "Alltoallw"
-	case Scan:
-		return "Scan"
-	case Exscan:
-		return "Exscan"
-	case ReduceScatter:
-		return "ReduceScatter"
-	case ReduceScatterBlock:
-		return "ReduceScatterBlock"
-	case NeighborAllgather:
-		return "NeighborAllgather"
-	case NeighborAllgatherv:
-		return "NeighborAllgatherv"
-	case NeighborAlltoall:
-		return "NeighborAlltoall"
-	case NeighborAlltoallv:
-		return "NeighborAlltoallv"
-	case NeighborAlltoallw:
-		return "NeighborAlltoallw"
+	if k >= kinds {
+		return "a collective"
 	}
-	return "a collective"
+	return k.Number().Go()
+}
+
+// Number is the blocking call.
+func (k Kind) Number() call.Number { return k.in(Blocking) }
+
+// in is the call in a form; None of a kind that does not exist.
+func (k Kind) in(f Form) call.Number {
+	if k >= kinds || f >= Forms {
+		return call.None
+	}
+	return [kinds][Forms]call.Number{
+		Barrier:            {call.Barrier, call.Ibarrier, call.BarrierInit},
+		Bcast:              {call.Bcast, call.Ibcast, call.BcastInit},
+		Reduce:             {call.Reduce, call.Ireduce, call.ReduceInit},
+		Allreduce:          {call.Allreduce, call.Iallreduce, call.AllreduceInit},
+		Gather:             {call.Gather, call.Igather, call.GatherInit},
+		Gatherv:            {call.Gatherv, call.Igatherv, call.GathervInit},
+		Scatter:            {call.Scatter, call.Iscatter, call.ScatterInit},
+		Scatterv:           {call.Scatterv, call.Iscatterv, call.ScattervInit},
+		Allgather:          {call.Allgather, call.Iallgather, call.AllgatherInit},
+		Allgatherv:         {call.Allgatherv, call.Iallgatherv, call.AllgathervInit},
+		Alltoall:           {call.Alltoall, call.Ialltoall, call.AlltoallInit},
+		Alltoallv:          {call.Alltoallv, call.Ialltoallv, call.AlltoallvInit},
+		Alltoallw:          {call.Alltoallw, call.Ialltoallw, call.AlltoallwInit},
+		Scan:               {call.Scan, call.Iscan, call.ScanInit},
+		Exscan:             {call.Exscan, call.Iexscan, call.ExscanInit},
+		ReduceScatter:      {call.ReduceScatter, call.IreduceScatter, call.ReduceScatterInit},
+		ReduceScatterBlock: {call.ReduceScatterBlock, call.IreduceScatterBlock, call.ReduceScatterBlockInit},
+		NeighborAllgather:  {call.NeighborAllgather, call.IneighborAllgather, call.NeighborAllgatherInit},
+		NeighborAllgatherv: {call.NeighborAllgatherv, call.IneighborAllgatherv, call.NeighborAllgathervInit},
+		NeighborAlltoall:   {call.NeighborAlltoall, call.IneighborAlltoall, call.NeighborAlltoallInit},
+		NeighborAlltoallv:  {call.NeighborAlltoallv, call.IneighborAlltoallv, call.NeighborAlltoallvInit},
+		NeighborAlltoallw:  {call.NeighborAlltoallw, call.IneighborAlltoallw, call.NeighborAlltoallwInit},
+	}[k][f]
 }
 
 // Reduces reports whether operands are combined.

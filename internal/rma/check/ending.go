@@ -68,7 +68,7 @@ func (w *Window) End(call Call, rank int) *Ending {
 // as Complete does.
 func (x *Ending) checkEarly(p *Pending) {
 	w := x.w
-	if w.host.AwaitPost(p.target, x.call.Name) != nil {
+	if w.host.AwaitPost(p.target, x.call.Number) != nil {
 		return
 	}
 	w.lock.Lock()

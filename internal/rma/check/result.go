@@ -62,7 +62,7 @@ func (p *Pending) Redirect(into mem.Mem) mem.Mem {
 // may hold it in between.
 func (w *Window) arm(p *Pending) {
 	if p.entry.epoch != Start {
-		w.host.AwaitIssued(p.target, p.entry.call.Name, true)
+		w.host.AwaitIssued(p.target, p.entry.call.Number, true)
 	}
 	x := p.result
 	if !p.kept { // another goroutine has completed it meanwhile

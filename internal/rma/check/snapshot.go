@@ -62,7 +62,7 @@ func (w *Window) snaps(p *Pending) bool {
 // the memory after the put. No lock is held.
 func (w *Window) putDone(p *Pending) {
 	w.lock.Lock()
-	w.host.AwaitIssued(p.target, p.entry.call.Name, false)
+	w.host.AwaitIssued(p.target, p.entry.call.Number, false)
 	w.lock.Unlock()
 	w.ask(askPutDone, p)
 }

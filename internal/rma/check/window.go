@@ -3,6 +3,7 @@ package check
 import (
 	"sync"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/dtype"
@@ -22,11 +23,11 @@ type Host interface {
 	// Posted reports whether a member has posted for the epoch of Start. The lock is held.
 	Posted(rank int) bool
 	// AwaitPost waits until a member has posted.
-	AwaitPost(rank int, call string) error
+	AwaitPost(rank int, by call.Number) error
 	// AwaitIssued waits until the operations issued to a target are complete, at the origin if local,
 	// else at the target. Errors are kept for the call that completes the operations. The lock is
 	// held; others may hold it in between.
-	AwaitIssued(rank int, call string, local bool)
+	AwaitIssued(rank int, by call.Number, local bool)
 	// Barrier synchronises all members.
 	Barrier()
 	// QuestionMax is the greatest length of a question to a member in bytes. No lock is held.
