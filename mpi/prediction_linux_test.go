@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/halo-mpi/halo/internal/coll"
+	"github.com/halo-mpi/halo/internal/coll/choice"
 	"github.com/halo-mpi/halo/internal/fabric/sim"
 	"github.com/halo-mpi/halo/internal/hosttest"
 	"github.com/halo-mpi/halo/internal/replay"
@@ -92,7 +93,7 @@ func TestCollectivesTakeThePredictedRounds(t *testing.T) {
 	r := j.start(t, "timed", "01234567", "-host", strings.Join(hosts, ","))
 	r.wait(t, 0)
 	link := &sim.Link{Latency: 2 * wireDelay} // through the wires of both hosts
-	choice := coll.Defaults()
+	choice := choice.Defaults()
 	for _, x := range timings() {
 		_, text, found := strings.Cut(r.out.String(), x.name+" ")
 		var ns int64

@@ -6,14 +6,14 @@ import (
 	"os"
 	"strings"
 
-	"github.com/halo-mpi/halo/internal/coll"
+	"github.com/halo-mpi/halo/internal/coll/choice"
 	"github.com/halo-mpi/halo/internal/coll/slot"
 )
 
 // printAlgorithms writes by which algorithms collectives are carried out: those that
 // the environment chooses, or else the defaults.
 func printAlgorithms(out io.Writer, get func(string) string) error {
-	c, err := coll.FromEnv(get)
+	c, err := choice.FromEnv(get)
 	if err != nil {
 		return err
 	}
@@ -26,7 +26,7 @@ blocking Barrier, Bcast, Allreduce, Allgather and Alltoall, and Reduce of up to 
 through a slot instead.
 
 `, slot.Payload)
-	tunables := coll.Tunables()
+	tunables := choice.Tunables()
 	width := 0
 	for _, t := range tunables {
 		width = max(width, len(t.Env()))

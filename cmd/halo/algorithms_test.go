@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/halo-mpi/halo/internal/coll"
+	"github.com/halo-mpi/halo/internal/coll/choice"
 )
 
 // halo info shows every tunable with what is in force, and names a bad value.
@@ -15,7 +15,7 @@ func TestInfoShowsAlgorithms(t *testing.T) {
 	if err := printAlgorithms(&out, func(n string) string { return env[n] }); err != nil {
 		t.Fatal(err)
 	}
-	for _, tu := range coll.Tunables() {
+	for _, tu := range choice.Tunables() {
 		want := "  " + tu.Env()
 		if tu.Env() == "HALO_COLL_BCAST" {
 			want = "* " + tu.Env()

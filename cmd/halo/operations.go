@@ -5,14 +5,14 @@ import (
 	"io"
 	"strings"
 
-	"github.com/halo-mpi/halo/internal/coll"
+	"github.com/halo-mpi/halo/internal/coll/choice"
 	"github.com/halo-mpi/halo/internal/op"
 )
 
 // printOperations writes which reductions are defined on which types, and the kernel for them: that
 // of the environment, or else the best of this machine.
 func printOperations(out io.Writer, get func(string) string) error {
-	c, err := coll.FromEnv(get)
+	c, err := choice.FromEnv(get)
 	if err != nil {
 		return err
 	}

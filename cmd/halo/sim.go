@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/halo-mpi/halo/internal/coll"
+	"github.com/halo-mpi/halo/internal/coll/choice"
 	"github.com/halo-mpi/halo/internal/fabric/sim"
 	"github.com/halo-mpi/halo/internal/replay"
 )
@@ -47,7 +48,7 @@ const maxSimulated = 1_000_000
 // simulation is a command line of halo sim.
 type simulation struct {
 	kind      coll.Kind
-	algorithm coll.Algorithm // Auto: what programs would choose
+	algorithm choice.Algorithm // Auto: what programs would choose
 	n, bytes  int
 	root      int
 	perHost   int
@@ -130,7 +131,7 @@ func (s *simulation) choose(kind, algorithm string) error {
 			return nil
 		}
 		var names []string
-		for _, a := range coll.Algorithms(s.kind) {
+		for _, a := range choice.Algorithms(s.kind) {
 			s.algorithm = a
 			if a.Name() == algorithm {
 				return nil
@@ -145,8 +146,8 @@ func (s *simulation) choose(kind, algorithm string) error {
 // tracer returns the rounds among n ranks.
 func (s *simulation) tracer(n int, get func(string) string) (*coll.Tracer, error) {
 	a := s.algorithm
-	if a == coll.Auto {
-		c, err := coll.FromEnv(get)
+	if a == choice.Auto {
+		c, err := choice.FromEnv(get)
 		if err != nil {
 			return nil, err
 		}

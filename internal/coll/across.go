@@ -5,6 +5,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/coll/agree"
+	"github.com/halo-mpi/halo/internal/coll/choice"
 	"github.com/halo-mpi/halo/internal/coll/slot"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/mem"
@@ -19,7 +20,7 @@ import (
 // bytes; nil if the collective does not use the slots of nodes.
 func (e *Engine) across(c *comm.Comm, k Kind, size int) *division {
 	st := stateOf(c)
-	if !st.where.spread || size > slot.Payload || st.checks || !e.choice.slot(k) {
+	if !st.where.Spread || size > slot.Payload || st.checks || !e.choice.UsesSlot(k) {
 		return nil
 	}
 	if d := st.division; d.slot == nil || !d.slot.Broken || d.slot.Mended() {
@@ -57,20 +58,20 @@ func (e *Engine) agreeSlot(c *comm.Comm, d *division) error {
 		d.agreed = true
 		return nil
 	}
-	choice := make([]byte, 8)
+	told := make([]byte, 8)
 	if d.leaders != nil {
 		slot := WorldSlot
 		if !stateOf(c).world || !e.acquire(slot, c.Ctx) {
 			slot = e.takeSlot(c.Ctx)
 		}
-		binary.LittleEndian.PutUint64(choice, uint64(int64(slot)))
+		binary.LittleEndian.PutUint64(told, uint64(int64(slot)))
 	}
-	s := e.newSchedule(d.local, BcastBinomial)
-	s.Recv.Mem = mem.Of(choice)
+	s := e.newSchedule(d.local, choice.BcastBinomial)
+	s.Recv.Mem = mem.Of(told)
 	if err := e.wait(e.start(s, tag)); err != nil {
 		return err
 	}
-	i := int(int64(binary.LittleEndian.Uint64(choice)))
+	i := int(int64(binary.LittleEndian.Uint64(told)))
 	if i != NoSlot {
 		if !e.taken(i, c.Ctx) {
 			return class.Errorf(class.Intern, "slot %d for context %#x", i, c.Ctx)
@@ -196,16 +197,16 @@ func (e *Engine) throughNodes(c *comm.Comm, d *division, k Kind, a *Args) error 
 }
 
 // leading returns the algorithm with leaders of a kind.
-func leading(k Kind) Algorithm {
+func leading(k Kind) choice.Algorithm {
 	switch k {
 	case Barrier:
-		return BarrierLeaders
+		return choice.BarrierLeaders
 	case Bcast:
-		return BcastLeaders
+		return choice.BcastLeaders
 	case Reduce:
-		return ReduceLeaders
+		return choice.ReduceLeaders
 	}
-	return AllreduceLeaders
+	return choice.AllreduceLeaders
 }
 
 // missAcross refuses a Reduce or Allreduce through leaders. The members of the node learn it

@@ -1,5 +1,7 @@
 package coll
 
+import "github.com/halo-mpi/halo/internal/coll/choice"
+
 // bcastLeaders sends the buffer down a tree of nodes and, on each node, down a tree of its
 // members, in segments: a member sends a segment on while it receives the next one. On the
 // root's node the root acts as the leader. The tree of nodes is binomial; the tree of members is
@@ -19,7 +21,7 @@ func bcastLeaders(s *schedule) bool {
 	first := int(d.index[top(v)])
 	w := (int(d.index[me]) - first + size) % size // the number on the node, counted from its leader
 	member := func(w int) int { return int(d.order[d.start[mine]+(first+w)%size]) }
-	linear := s.inner(Bcast, d.local, s.Recv.Len()) == BcastLinear
+	linear := s.inner(Bcast, d.local, s.Recv.Len()) == choice.BcastLinear
 
 	segments, out := segmentCount(s.Recv.Mem), s.round // the segment to send
 	if me != s.Root {

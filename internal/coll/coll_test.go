@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/halo-mpi/halo/internal/coll"
+	"github.com/halo-mpi/halo/internal/coll/choice"
 	"github.com/halo-mpi/halo/internal/coll/slot"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/op"
@@ -15,7 +16,7 @@ import (
 
 // run runs fn as n ranks over a fabric, with the choice c for collectives, if this run of the
 // tests covers that fabric.
-func run(t *testing.T, fabric string, n int, c coll.Choice, fn func(w *world.World) error) {
+func run(t *testing.T, fabric string, n int, c choice.Choice, fn func(w *world.World) error) {
 	t.Helper()
 	if len(testrun.Fabrics(fabric)) == 0 {
 		return
@@ -31,10 +32,10 @@ func run(t *testing.T, fabric string, n int, c coll.Choice, fn func(w *world.Wor
 
 // auto returns the default choice; slots returns one with a slot of the given form, or with
 // messages only.
-func auto() coll.Choice { return coll.Defaults() }
+func auto() choice.Choice { return choice.Defaults() }
 
-func slots(f slot.Form) coll.Choice {
-	c := coll.Defaults()
+func slots(f slot.Form) choice.Choice {
+	c := choice.Defaults()
 	c.Slot = f
 	return c
 }
@@ -42,7 +43,7 @@ func slots(f slot.Form) coll.Choice {
 // form is one way to carry out collectives.
 type form struct {
 	name  string
-	c     coll.Choice
+	c     choice.Choice
 	kinds []coll.Kind // the kinds that it affects
 }
 
@@ -60,8 +61,8 @@ func forms() []form {
 		{"messages", slots(slot.None), all},
 	}
 	for _, k := range all {
-		for _, a := range coll.Algorithms(k) {
-			c := coll.Defaults()
+		for _, a := range choice.Algorithms(k) {
+			c := choice.Defaults()
 			c.Force(a)
 			list = append(list, form{a.String(), c, []coll.Kind{k}})
 		}

@@ -147,7 +147,7 @@ func (e *Engine) fill(s *schedule, c *comm.Comm, k Kind, a *Args) {
 	}
 	unit, size := s.shape()
 	s.unit, s.empty = unit, size == 0
-	s.step = e.choice.algorithm(k, size, stateOf(c).where, a.ordered()).entry().step
+	s.step = stepOf(e.choice.Algorithm(k, size, stateOf(c).where, a.ordered()))
 	e.putAgreement(s, a.Send.typeOf(a.Datatype), a.Recv.typeOf(a.Datatype))
 }
 
@@ -156,7 +156,7 @@ func (e *Engine) fill(s *schedule, c *comm.Comm, k Kind, a *Args) {
 func (e *Engine) short(c *comm.Comm, k Kind, size int) *slot.Slot {
 	st := stateOf(c)
 	s := &st.slot
-	if s.SlotState == nil || size > slot.Max(k, c.Size()) || s.Broken && !s.Mended() || st.checks || !e.choice.slot(k) {
+	if s.SlotState == nil || size > slot.Max(k, c.Size()) || s.Broken && !s.Mended() || st.checks || !e.choice.UsesSlot(k) {
 		return nil
 	}
 	if e.choice.Slot != slot.Auto {

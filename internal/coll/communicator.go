@@ -7,6 +7,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/coll/choice"
 	"github.com/halo-mpi/halo/internal/coll/slot"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/mem"
@@ -46,12 +47,12 @@ func (e *Engine) Attach(c *comm.Comm, at int) error {
 }
 
 func (e *Engine) attach(c *comm.Comm, at int) {
-	s := newState(site{ranks: c.Size(), near: e.node != nil && e.shared(c.Members), runs: true})
+	s := newState(choice.Site{Ranks: c.Size(), Near: e.node != nil && e.shared(c.Members), Runs: true})
 	s.checks = e.checks(c.Members)
 	s.terms = e.newTerms()
-	if len(e.p.Job().Hosts) > 1 && c.Size() > 1 && !s.where.near && e.p.Foreign(c.Members) < 0 {
+	if len(e.p.Job().Hosts) > 1 && c.Size() > 1 && !s.where.Near && e.p.Foreign(c.Members) < 0 {
 		d := e.divide(c)
-		s.where.spread, s.where.runs = d.nodes() > 1 && d.nodes() < c.Size(), d.runs
+		s.where.Spread, s.where.Runs = d.nodes() > 1 && d.nodes() < c.Size(), d.runs
 		s.division = d
 	}
 	if at != NoSlot {
@@ -336,7 +337,7 @@ func (e *Engine) Idup(c, d *comm.Comm, ready func() error) *p2p.Request {
 		k.chosen(nil)
 		return k.request
 	}
-	s := e.newSchedule(all, BcastBinomial)
+	s := e.newSchedule(all, choice.BcastBinomial)
 	s.Recv.Mem, s.Call = mem.Of(k.buf), call.CommIdup
 	e.putAgreement(s, nil, nil)
 	if pending, err := e.p2p.SetWhole(e.start(s, tag), k); !pending {
@@ -383,7 +384,7 @@ func (e *Engine) agree(group *comm.Comm, tag int32, inter bool) (identity, error
 	if group.Rank == 0 {
 		e.newIdentity(group.Ctx, group.Members, inter).encode(buf)
 	}
-	s := e.newSchedule(group, BcastBinomial)
+	s := e.newSchedule(group, choice.BcastBinomial)
 	s.Recv.Mem = mem.Of(buf)
 	if err := e.wait(e.start(s, tag)); err != nil {
 		return identity{}, err

@@ -1,6 +1,7 @@
 package coll
 
 import (
+	"github.com/halo-mpi/halo/internal/coll/choice"
 	"github.com/halo-mpi/halo/internal/coll/slot"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/mem"
@@ -133,7 +134,7 @@ func (s *schedule) arrange(byNode, byRank mem.Mem, back bool) {
 
 // amongLeaders is among for the leaders, where a leader has one block of a unit for each member
 // of its node.
-func (s *schedule) amongLeaders(a Algorithm, send, recv mem.Mem, root int) {
+func (s *schedule) amongLeaders(a choice.Algorithm, send, recv mem.Mem, root int) {
 	d, args := s.division(), s.Args
 	s.Send.width, s.Recv.width = s.unit, s.unit
 	s.SendCounts, s.SendDispls, s.RecvCounts, s.RecvDispls = d.sizes, d.start, d.sizes, d.start
@@ -145,14 +146,14 @@ func (s *schedule) amongLeaders(a Algorithm, send, recv mem.Mem, root int) {
 // buffers. g consists of some members of the communicator, or is a group of an
 // intercommunicator. After the last round of the stage s.stage is the next one. A stage is
 // skipped if this member is not in g, or the slot carries out the stage.
-func (s *schedule) among(g *comm.Comm, a Algorithm, send, recv mem.Mem, root int) {
+func (s *schedule) among(g *comm.Comm, a choice.Algorithm, send, recv mem.Mem, root int) {
 	if g == nil || s.slotted && g == s.division().local {
 		s.stage, s.began = s.stage+1, s.round+1
 		return
 	}
 	whole, given, got, top, kind, round := s.c, s.Send.Mem, s.Recv.Mem, s.Root, s.kind, s.round
-	x := a.entry()
-	s.c, s.kind = g, x.kind
+	k := a.Kind()
+	s.c, s.kind = g, k
 	if whole.Inter == nil {
 		s.whole = whole
 	}
@@ -160,9 +161,9 @@ func (s *schedule) among(g *comm.Comm, a Algorithm, send, recv mem.Mem, root int
 	s.round -= s.began
 	more := false
 	if g.Size() == 1 {
-		s.alone(x.kind)
+		s.alone(k)
 	} else {
-		more = x.step(s)
+		more = stepOf(a)(s)
 	}
 	s.whole, s.c, s.Send.Mem, s.Recv.Mem, s.Root, s.kind, s.round = nil, whole, given, got, top, kind, round
 	if !more {
@@ -172,13 +173,13 @@ func (s *schedule) among(g *comm.Comm, a Algorithm, send, recv mem.Mem, root int
 
 // inner chooses the algorithm of a stage among the members of g. Each member gives, or gets,
 // size bytes.
-func (s *schedule) inner(k Kind, g *comm.Comm, size int) Algorithm {
+func (s *schedule) inner(k Kind, g *comm.Comm, size int) choice.Algorithm {
 	if g == nil {
-		return Auto
+		return choice.Auto
 	}
 	d := s.division()
-	where := site{ranks: g.Size(), near: g == d.local && s.e.node != nil, runs: true, part: true}
-	return s.e.choice.algorithm(k, size, where, s.ordered())
+	where := choice.Site{Ranks: g.Size(), Near: g == d.local && s.e.node != nil, Runs: true, Part: true}
+	return s.e.choice.Algorithm(k, size, where, s.ordered())
 }
 
 // keep returns n bytes of memory that last for all stages. A schedule calls it with the same n

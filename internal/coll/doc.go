@@ -9,8 +9,8 @@
 //
 // Where the members share memory, the short blocking collectives do not run as schedules: barrier, bcast, reduce,
 // allreduce, allgather and alltoall are straight code on the communicator's slot of the control segment. See package slot, and
-// slot.Max for the limits of length. Choice is the table of algorithms (see Algorithm), and Tunables are the parts of it
-// that the environment can override.
+// slot.Max for the limits of length. choice.Choice is the table of algorithms, and choice.Tunables are
+// the parts of it that the environment can override.
 //
 // The ranks and the algorithm determine which operands are combined and in which order; timing does not matter. An
 // element of an allreduce is either combined in one place, or by the same expression at all members, so that all

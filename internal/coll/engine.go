@@ -6,6 +6,7 @@ import (
 	"github.com/halo-mpi/halo/internal/callsite"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/coll/agree"
+	"github.com/halo-mpi/halo/internal/coll/choice"
 	"github.com/halo-mpi/halo/internal/coll/slot"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/node"
@@ -27,7 +28,7 @@ type Engine struct {
 	ended bool // a process has died
 	wake  bool // Work has to fail the schedules that have lost a member
 
-	choice   Choice
+	choice   choice.Choice
 	checkers peers.Set        // processes that check collectives; nil if this one does not
 	locator  callsite.Locator // in checking mode
 	tells    bool             // members tell their roots
@@ -42,7 +43,7 @@ type Engine struct {
 }
 
 // New makes the engine of p. Start p with it as a worker.
-func New(p *proc.Proc, messages *p2p.Engine, choice Choice) *Engine {
+func New(p *proc.Proc, messages *p2p.Engine, choice choice.Choice) *Engine {
 	e := &Engine{p: p, p2p: messages, node: p.Node(), choice: choice, tells: true, comms: make(map[uint64]weak.Pointer[comm.Comm]), sweepAt: 64}
 	messages.OnRefusal(e.refused)
 	messages.FindComm(func(ctx uint64) *comm.Comm { return e.comms[ctx].Value() })
@@ -55,7 +56,7 @@ func (e *Engine) Untell() { e.tells = false }
 
 // Choose sets how collectives are carried out from now on. All members have to choose the same. It
 // takes the lock.
-func (e *Engine) Choose(c Choice) {
+func (e *Engine) Choose(c choice.Choice) {
 	e.p.Lock()
 	e.choice = c
 	e.p.Unlock()
@@ -71,7 +72,7 @@ type state struct {
 	terms   agree.Terms // of the last schedule started
 	inits   int32       // persistent collectives made
 	commits int32       // of calls that make communicators of several jobs
-	where   site
+	where   choice.Site
 	world   bool      // the communicator may use WorldSlot
 	slot    slot.Slot // of all members; a part of the state, which saves a load
 	member  member    // the owner of slot
@@ -86,7 +87,7 @@ type state struct {
 }
 
 // newState returns the state of a communicator without a slot.
-func newState(where site) *state {
+func newState(where choice.Site) *state {
 	s := &state{where: where}
 	s.busy.blocking = &s.busy.alone
 	return s

@@ -1,6 +1,7 @@
 package coll
 
 import (
+	"github.com/halo-mpi/halo/internal/coll/choice"
 	"github.com/halo-mpi/halo/internal/coll/slot"
 	"github.com/halo-mpi/halo/internal/comm"
 )
@@ -16,8 +17,8 @@ func HasNodeSlot(c *comm.Comm) bool {
 
 // Chosen returns the algorithm for a collective of the kind on c, to which each member gives
 // size bytes.
-func (e *Engine) Chosen(c *comm.Comm, k Kind, size int) Algorithm {
-	return e.choice.algorithm(k, size, stateOf(c).where, false)
+func (e *Engine) Chosen(c *comm.Comm, k Kind, size int) choice.Algorithm {
+	return e.choice.Algorithm(k, size, stateOf(c).where, false)
 }
 
 // WaitsFor returns what is reported of a member of c that sleeps in the slot of its node.

@@ -8,6 +8,7 @@ import (
 	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/coll/agree"
+	"github.com/halo-mpi/halo/internal/coll/choice"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/p2p"
 )
@@ -43,7 +44,7 @@ func (e *Engine) amongGroup(purpose byte, by call.Number, tag string, members []
 	}
 	rank := slices.Index(members, int32(e.p.Job().Rank))
 	group := comm.New(e.p, e.p.GroupContext(purpose, tag, members), rank, members)
-	group.Coll = newState(site{ranks: len(members), runs: true})
+	group.Coll = newState(choice.Site{Ranks: len(members), Runs: true})
 	group.PartOf(by, nil)
 	e.p.Lock()
 	defer e.p.Unlock()
@@ -129,7 +130,7 @@ func (e *Engine) Close(list []*comm.Comm, by call.Number) {
 	for _, c := range list {
 		c = c.Whole()
 		last := comm.New(e.p, c.Ctx+closingContext, c.Rank, c.Members)
-		last.Coll = newState(site{ranks: c.Size(), runs: true})
+		last.Coll = newState(choice.Site{Ranks: c.Size(), Runs: true})
 		last.PartOf(by, nil)
 		all = append(all, e.begin(last, Barrier, &Args{Call: call.Finalize, Outlasts: true}))
 	}

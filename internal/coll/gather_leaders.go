@@ -1,6 +1,9 @@
 package coll
 
-import "github.com/halo-mpi/halo/internal/mem"
+import (
+	"github.com/halo-mpi/halo/internal/coll/choice"
+	"github.com/halo-mpi/halo/internal/mem"
+)
 
 // gatherLeaders gathers on each node, then from the leaders at the leader of the root's node,
 // which sends all blocks to the root if the root is another rank. Blocks are in the order of the
@@ -25,7 +28,7 @@ func gatherLeaders(s *schedule) bool {
 	case 0:
 		s.among(d.local, s.inner(Gather, d.local, s.unit), s.Send.Mem, part, 0)
 	case 1:
-		s.amongLeaders(GathervLinear, part, all, home)
+		s.amongLeaders(choice.GathervLinear, part, all, home)
 	case 2:
 		switch {
 		case first == s.Root:

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/halo-mpi/halo/internal/coll"
+	"github.com/halo-mpi/halo/internal/coll/choice"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/p2p"
@@ -154,15 +155,15 @@ func TestRandomHistories(t *testing.T) {
 	for _, fabric := range []string{"inproc", "shm", "tcp"} {
 		for i := range histories {
 			seed := uint64(i)
-			choice := auto()
+			table := auto()
 			g := rand.New(rand.NewPCG(seed, 3))
 			for k := range coll.Kinds { // algorithms in any combination
-				if list := coll.Algorithms(coll.Kind(k)); g.IntN(2) == 0 {
-					choice.Force(list[g.IntN(len(list))])
+				if list := choice.Algorithms(coll.Kind(k)); g.IntN(2) == 0 {
+					table.Force(list[g.IntN(len(list))])
 				}
 			}
 			n := 2 + i%5
-			run(t, fabric, n, choice, func(w *world.World) error {
+			run(t, fabric, n, table, func(w *world.World) error {
 				h := &history{w: w, own: rand.New(rand.NewPCG(seed, 1000+uint64(w.Comm.Rank)))}
 				if err := h.run(seed, steps); err != nil {
 					return fmt.Errorf("seed %d over %s: %w", seed, fabric, err)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/coll"
+	"github.com/halo-mpi/halo/internal/coll/choice"
 	"github.com/halo-mpi/halo/internal/coll/slot"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/dtype"
@@ -106,7 +107,7 @@ func TestAnyRootOverHosts(t *testing.T) {
 func TestBarrierOverHosts(t *testing.T) {
 	for _, places := range []string{"001", "0101", "001122"} {
 		for _, near := range nears {
-			for _, c := range []coll.Choice{auto(), slots(slot.Cells), slots(slot.Counter), slots(slot.None)} {
+			for _, c := range []choice.Choice{auto(), slots(slot.Cells), slots(slot.Counter), slots(slot.None)} {
 				n := len(places)
 				var in atomic.Int64
 				run(t, near+"@"+places, n, c, func(w *world.World) error {
@@ -202,16 +203,16 @@ func TestRandomHistoriesOverHosts(t *testing.T) {
 	}
 	for i := range histories {
 		seed := uint64(100 + i)
-		choice := auto()
+		table := auto()
 		g := rand.New(rand.NewPCG(seed, 3))
 		for k := range coll.Kinds {
-			if list := coll.Algorithms(coll.Kind(k)); g.IntN(3) == 0 {
-				choice.Force(list[g.IntN(len(list))])
+			if list := choice.Algorithms(coll.Kind(k)); g.IntN(3) == 0 {
+				table.Force(list[g.IntN(len(list))])
 			}
 		}
 		places := []string{"0011", "0101", "001", "00112", "010201"}[i%5]
 		near := nears[i%3]
-		run(t, near+"@"+places, len(places), choice, func(w *world.World) error {
+		run(t, near+"@"+places, len(places), table, func(w *world.World) error {
 			h := &history{w: w, own: rand.New(rand.NewPCG(seed, 1000+uint64(w.Comm.Rank)))}
 			if err := h.run(seed, steps); err != nil {
 				return fmt.Errorf("seed %d over %s@%s: %w", seed, near, places, err)

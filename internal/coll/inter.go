@@ -7,6 +7,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/coll/choice"
 	"github.com/halo-mpi/halo/internal/comm"
 )
 
@@ -20,7 +21,7 @@ import (
 func (e *Engine) attachInter(c *comm.Comm) {
 	local := c.Inter.Local
 	e.attach(c.Inter.Union, NoSlot)
-	c.Coll = newState(site{ranks: local.Size(), near: e.node != nil && e.shared(local.Members), runs: true, part: true})
+	c.Coll = newState(choice.Site{Ranks: local.Size(), Near: e.node != nil && e.shared(local.Members), Runs: true, Part: true})
 }
 
 // likeInter returns an intercommunicator between the groups of c.

@@ -1,6 +1,9 @@
 package coll
 
-import "github.com/halo-mpi/halo/internal/mem"
+import (
+	"github.com/halo-mpi/halo/internal/coll/choice"
+	"github.com/halo-mpi/halo/internal/mem"
+)
 
 // A collective on an intercommunicator is a schedule with stages, like a collective through
 // leaders (see division): within the local group by the algorithms for one communicator, and
@@ -48,12 +51,12 @@ func (s *schedule) athome(k Kind, send, recv mem.Mem) {
 		s.next()
 		return
 	}
-	s.among(s.c.Inter.Local, s.e.choice.algorithm(k, size, stateOf(s.c).where, s.ordered()), send, recv, 0)
+	s.among(s.c.Inter.Local, s.e.choice.Algorithm(k, size, stateOf(s.c).where, s.ordered()), send, recv, 0)
 }
 
 // crossBarrier is a barrier on the union of both groups, since each group waits for the other.
 func crossBarrier(s *schedule) bool {
-	s.among(s.c.Inter.Union, BarrierDissemination, mem.Mem{}, mem.Mem{}, 0)
+	s.among(s.c.Inter.Union, choice.BarrierDissemination, mem.Mem{}, mem.Mem{}, 0)
 	return s.stage < 1
 }
 
@@ -136,7 +139,7 @@ func crossReduceScatter(s *schedule) bool {
 		}
 		s.next()
 	case 2:
-		s.among(s.c.Inter.Local, ScattervLinear, got, s.Recv.Mem, 0)
+		s.among(s.c.Inter.Local, choice.ScattervLinear, got, s.Recv.Mem, 0)
 	}
 	return s.stage < 3
 }

@@ -139,7 +139,7 @@ func (s *schedule) pair(c *comm.Comm, k Kind, p Pairs, inPlace bool, by call.Num
 		s.cross()
 		return
 	}
-	s.step = s.e.choice.algorithm(Alltoallw, unknown, stateOf(c).where, false).entry().step
+	s.step = stepOf(s.e.choice.Algorithm(Alltoallw, unknown, stateOf(c).where, false))
 	s.e.putAgreement(s, nil, nil)
 }
 

@@ -1,6 +1,9 @@
 package coll
 
-import "github.com/halo-mpi/halo/internal/mem"
+import (
+	"github.com/halo-mpi/halo/internal/coll/choice"
+	"github.com/halo-mpi/halo/internal/mem"
+)
 
 // scatterLeaders sends all blocks from the root to the leader of its node, if that is not the
 // root. This leader sends each other leader the blocks of its node, and each leader scatters
@@ -38,7 +41,7 @@ func scatterLeaders(s *schedule) bool {
 		}
 		s.stage, s.began = 2, s.round+1
 	case 2:
-		s.amongLeaders(ScattervLinear, all, part, home)
+		s.amongLeaders(choice.ScattervLinear, all, part, home)
 	case 3:
 		s.among(d.local, s.inner(Scatter, d.local, s.unit), part, s.Recv.Mem, 0)
 	}

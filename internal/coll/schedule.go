@@ -3,6 +3,7 @@ package coll
 import (
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/coll/agree"
+	"github.com/halo-mpi/halo/internal/coll/choice"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/mem"
@@ -112,9 +113,9 @@ func (e *Engine) fresh() *schedule {
 
 // newSchedule returns a schedule of algorithm a on c that has not begun. The caller fills in its
 // arguments.
-func (e *Engine) newSchedule(c *comm.Comm, a Algorithm) *schedule {
-	s, x := e.fresh(), a.entry()
-	s.c, s.kind, s.step, s.Width, s.Send.width, s.Recv.width = c, x.kind, x.step, 1, 1, 1
+func (e *Engine) newSchedule(c *comm.Comm, a choice.Algorithm) *schedule {
+	s := e.fresh()
+	s.c, s.kind, s.step, s.Width, s.Send.width, s.Recv.width = c, a.Kind(), stepOf(a), 1, 1, 1
 	return s
 }
 

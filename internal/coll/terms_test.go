@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/halo-mpi/halo/internal/class"
-	"github.com/halo-mpi/halo/internal/coll"
+	"github.com/halo-mpi/halo/internal/coll/choice"
 	"github.com/halo-mpi/halo/internal/coll/slot"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/op"
@@ -23,7 +23,7 @@ func isRoot(err error) bool {
 
 // twoRoots runs fn for the ways in which members can disagree on roots: through a slot in either
 // form, by messages, and on several hosts.
-func twoRoots(t *testing.T, fn func(t *testing.T, fabric string, ranks int, c coll.Choice)) {
+func twoRoots(t *testing.T, fn func(t *testing.T, fabric string, ranks int, c choice.Choice)) {
 	t.Setenv("HALO_CHECK", "")
 	for _, fabric := range []string{"inproc", "shm", "shm@001", "shm@0110", "tcp"} {
 		if fabric == "inproc" && testrun.Race {
@@ -46,7 +46,7 @@ func twoRoots(t *testing.T, fn func(t *testing.T, fabric string, ranks int, c co
 // COL-05: if two members are roots of a Bcast, all members get an error in the Barrier after it,
 // if not in the Bcast. Where members share memory, the communicator is then usable.
 func TestCOL05_TwoRootsBeforeBarrier(t *testing.T) {
-	twoRoots(t, func(t *testing.T, fabric string, ranks int, c coll.Choice) {
+	twoRoots(t, func(t *testing.T, fabric string, ranks int, c choice.Choice) {
 		for _, size := range []int{4, 4000, 400_000} {
 			if size > 4000 && (ranks == 2 || c.Slot == slot.None || fabric != "shm" && fabric != "inproc") {
 				continue // here both roots would wait for a receiver
@@ -87,7 +87,7 @@ func TestCOL05_TwoRootsBeforeBarrier(t *testing.T) {
 // COL-05: if two members are roots of a Bcast that is the last call of a program, all members
 // get an error in Finalize, which can be called again.
 func TestCOL05_TwoRootsBeforeFinalize(t *testing.T) {
-	twoRoots(t, func(t *testing.T, fabric string, ranks int, c coll.Choice) {
+	twoRoots(t, func(t *testing.T, fabric string, ranks int, c choice.Choice) {
 		run(t, fabric, ranks, c, func(w *world.World) error {
 			root := 0
 			if last := w.Comm.Size() - 1; w.Comm.Rank == last {
@@ -111,7 +111,7 @@ func TestCOL05_TwoRootsBeforeFinalize(t *testing.T) {
 // COL-05: members that name the same roots, in any kinds of collectives, get no error from
 // Barrier and Finalize.
 func TestCOL05_SameRootsBeforeBarrier(t *testing.T) {
-	twoRoots(t, func(t *testing.T, fabric string, ranks int, c coll.Choice) {
+	twoRoots(t, func(t *testing.T, fabric string, ranks int, c choice.Choice) {
 		run(t, fabric, ranks, c, func(w *world.World) error {
 			var errs []error
 			for i := range 200 {

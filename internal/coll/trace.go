@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/halo-mpi/halo/internal/coll/choice"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/mem"
 )
@@ -33,26 +34,26 @@ type Tracer struct {
 
 // NewTracer returns the Tracer of an algorithm among n members. size is the length in bytes of the
 // buffer of a Bcast, of an operand, or of the block for or from each member.
-func NewTracer(a Algorithm, n, root, size int) (*Tracer, error) {
+func NewTracer(a choice.Algorithm, n, root, size int) (*Tracer, error) {
 	k := a.Kind()
 	switch k {
 	case Barrier, Bcast, Reduce, Allreduce, Gather, Scatter, Allgather, Alltoall, Scan, Exscan, ReduceScatterBlock:
 	default:
 		return nil, fmt.Errorf("coll: the rounds of %v depend on more than the number of members", a)
 	}
-	if a.leads() || a == BcastChain {
+	if a.Leads() || a == choice.BcastChain {
 		return nil, fmt.Errorf("coll: the rounds of %v depend on hosts or on what arrives", a)
 	}
 	if n < 1 || root < 0 || root >= n || size < 0 {
 		return nil, fmt.Errorf("coll: %v among %d members with root %d and %d bytes", a, n, root, size)
 	}
-	t := &Tracer{shifted: a.shifted()}
+	t := &Tracer{shifted: shifted(a)}
 	members := make([]int32, n)
 	for i := range members {
 		members[i] = int32(i)
 	}
 	s := &t.s
-	s.c, s.kind, s.step, s.Root, s.traced = comm.New(nil, 0, 0, members), k, a.entry().step, root, &t.round
+	s.c, s.kind, s.step, s.Root, s.traced = comm.New(nil, 0, 0, members), k, stepOf(a), root, &t.round
 	s.Width, s.Send.width, s.Recv.width = 1, 1, 1
 	send, recv := size, size
 	switch k {
@@ -104,9 +105,9 @@ func (t *Tracer) step(rank, number int) bool {
 
 // shifted reports whether the ranks with which a member exchanges messages differ from its own by the same
 // numbers at all members. Then a Tracer need not go through all blocks for each of them.
-func (a Algorithm) shifted() bool {
+func shifted(a choice.Algorithm) bool {
 	switch a {
-	case BarrierDissemination, AllgatherBruck, AlltoallBruck:
+	case choice.BarrierDissemination, choice.AllgatherBruck, choice.AlltoallBruck:
 		return true
 	}
 	return false

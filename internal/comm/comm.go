@@ -1,5 +1,3 @@
-// Package comm is what the semantics share of a communicator: its contexts and
-// its members. Attributes, names and error handlers belong to package mpi.
 package comm
 
 import (

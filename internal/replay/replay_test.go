@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/halo-mpi/halo/internal/coll"
+	"github.com/halo-mpi/halo/internal/coll/choice"
 	"github.com/halo-mpi/halo/internal/fabric/sim"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/replay"
@@ -25,9 +26,9 @@ var network = sim.Link{Latency: 2 * time.Microsecond, Overhead: 300 * time.Nanos
 func everywhere(int, int) *sim.Link { return &network }
 
 // traced are the algorithms whose rounds can be traced.
-func traced() (list []coll.Algorithm) {
+func traced() (list []choice.Algorithm) {
 	for k := range coll.Kinds {
-		for _, a := range coll.Algorithms(coll.Kind(k)) {
+		for _, a := range choice.Algorithms(coll.Kind(k)) {
 			if _, err := coll.NewTracer(a, 2, 0, 8); err == nil {
 				list = append(list, a)
 			}
@@ -36,7 +37,7 @@ func traced() (list []coll.Algorithm) {
 	return list
 }
 
-func replayed(t *testing.T, a coll.Algorithm, n, root, size int) replay.Result {
+func replayed(t *testing.T, a choice.Algorithm, n, root, size int) replay.Result {
 	tr, err := coll.NewTracer(a, n, root, size)
 	if err != nil {
 		t.Fatal(err)
@@ -45,8 +46,8 @@ func replayed(t *testing.T, a coll.Algorithm, n, root, size int) replay.Result {
 }
 
 // simulated is the time that the engine takes for a collective of n ranks that begin at the same time.
-func simulated(t *testing.T, a coll.Algorithm, n, root, size int) time.Duration {
-	choice := coll.Defaults()
+func simulated(t *testing.T, a choice.Algorithm, n, root, size int) time.Duration {
+	choice := choice.Defaults()
 	choice.Force(a)
 	ends := make([]time.Duration, n)
 	synctest.Test(t, func(t *testing.T) {
@@ -114,7 +115,7 @@ func TestManyRanks(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	begin := time.Now()
-	r := replayed(t, coll.BarrierDissemination, n, 0, 0)
+	r := replayed(t, choice.BarrierDissemination, n, 0, 0)
 	took := time.Since(begin)
 	runtime.ReadMemStats(&after)
 	steps := bits.Len(uint(n - 1))
@@ -129,7 +130,7 @@ func TestManyRanks(t *testing.T) {
 
 // The schedule of an allreduce of two ranks in GOAL.
 func TestGoal(t *testing.T) {
-	tr, err := coll.NewTracer(coll.AllreduceDoubling, 2, 0, 8)
+	tr, err := coll.NewTracer(choice.AllreduceDoubling, 2, 0, 8)
 	if err != nil {
 		t.Fatal(err)
 	}

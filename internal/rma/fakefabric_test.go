@@ -9,6 +9,7 @@ import (
 	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/coll"
+	"github.com/halo-mpi/halo/internal/coll/choice"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/fabric"
 	"github.com/halo-mpi/halo/internal/memory"
@@ -126,7 +127,7 @@ func withFakePeersAnd(t testing.TB, flavor Flavor, mem []byte, policy proc.Polic
 		t.Fatal(err)
 	}
 	messages := p2p.New(p)
-	e := New(p, messages, coll.New(p, messages, coll.Defaults()), memory.New(nil))
+	e := New(p, messages, coll.New(p, messages, choice.Defaults()), memory.New(nil))
 	w := e.newWindow(comm.New(p, window, victim, []int32{victim, enemy}), window, flavor)
 	n, me := e.locals()
 	page, _, err := w.newPage(shmfmt.WindowSize(n))

@@ -15,6 +15,7 @@ import (
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/callsite"
 	"github.com/halo-mpi/halo/internal/coll"
+	"github.com/halo-mpi/halo/internal/coll/choice"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/fabric"
 	"github.com/halo-mpi/halo/internal/fabric/tcp"
@@ -243,7 +244,7 @@ func start(b boot.Boot, way ways, check bool, policy proc.Policy, inC bool, note
 
 // startOver is start with another fabric to other hosts, for tests.
 func startOver(b boot.Boot, way ways, far fabric.Fabric, check bool, policy proc.Policy, inC bool, note notes) (*World, error) {
-	choice, err := coll.FromEnv(os.Getenv)
+	choice, err := choice.FromEnv(os.Getenv)
 	if err != nil {
 		return nil, err
 	}

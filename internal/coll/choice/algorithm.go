@@ -1,4 +1,6 @@
-package coll
+package choice
+
+import "github.com/halo-mpi/halo/internal/coll/kind"
 
 // Algorithm is a way to carry out a collective by messages.
 //
@@ -13,7 +15,7 @@ package coll
 // node, see division. Short blocking collectives use a slot on each node besides, see across.
 type Algorithm uint8
 
-// The algorithms. Each has a file of its own, which it shares only with the same algorithm for
+// The end. Each has a file of its own, which it shares only with the same algorithm for
 // blocks of unequal length. Auto is not an algorithm: it leaves the choice to the table.
 const (
 	Auto Algorithm = iota
@@ -65,116 +67,115 @@ const (
 	NeighborAlltoallDirect
 	NeighborAlltoallvDirect
 	NeighborAlltoallwDirect
-	algorithms
+	end
 )
 
 // entry describes an algorithm.
 type entry struct {
-	kind Kind
-	name string                 // unique among the algorithms of its kind
-	step func(s *schedule) bool // starts round s.round, and reports whether there are more
+	kind kind.Kind
+	name string // unique among the algorithms of its kind
 }
 
 func (a Algorithm) entry() entry {
 	switch a {
 	case BarrierDissemination:
-		return entry{Barrier, "dissemination", dissemination}
+		return entry{kind.Barrier, "dissemination"}
 	case BarrierLeaders:
-		return entry{Barrier, "leaders", barrierLeaders}
+		return entry{kind.Barrier, "leaders"}
 	case BcastBinomial:
-		return entry{Bcast, "binomial", bcastBinomial}
+		return entry{kind.Bcast, "binomial"}
 	case BcastChain:
-		return entry{Bcast, "chain", bcastChain}
+		return entry{kind.Bcast, "chain"}
 	case BcastLinear:
-		return entry{Bcast, "linear", bcastLinear}
+		return entry{kind.Bcast, "linear"}
 	case BcastLeaders:
-		return entry{Bcast, "leaders", bcastLeaders}
+		return entry{kind.Bcast, "leaders"}
 	case ReduceBinomial:
-		return entry{Reduce, "binomial", reduceBinomial}
+		return entry{kind.Reduce, "binomial"}
 	case ReduceRing:
-		return entry{Reduce, "ring", reduceRing}
+		return entry{kind.Reduce, "ring"}
 	case ReduceDirect:
-		return entry{Reduce, "direct", reduceDirect}
+		return entry{kind.Reduce, "direct"}
 	case ReduceLeaders:
-		return entry{Reduce, "leaders", reduceLeaders}
+		return entry{kind.Reduce, "leaders"}
 	case AllreduceDoubling:
-		return entry{Allreduce, "doubling", allreduceDoubling}
+		return entry{kind.Allreduce, "doubling"}
 	case AllreduceRing:
-		return entry{Allreduce, "ring", allreduceRing}
+		return entry{kind.Allreduce, "ring"}
 	case AllreduceDirect:
-		return entry{Allreduce, "direct", allreduceDirect}
+		return entry{kind.Allreduce, "direct"}
 	case AllreduceLeaders:
-		return entry{Allreduce, "leaders", allreduceLeaders}
+		return entry{kind.Allreduce, "leaders"}
 	case GatherBinomial:
-		return entry{Gather, "binomial", gatherBinomial}
+		return entry{kind.Gather, "binomial"}
 	case GatherLinear:
-		return entry{Gather, "linear", gatherLinear}
+		return entry{kind.Gather, "linear"}
 	case GatherLeaders:
-		return entry{Gather, "leaders", gatherLeaders}
+		return entry{kind.Gather, "leaders"}
 	case GathervLinear:
-		return entry{Gatherv, "linear", gatherLinear}
+		return entry{kind.Gatherv, "linear"}
 	case ScatterBinomial:
-		return entry{Scatter, "binomial", scatterBinomial}
+		return entry{kind.Scatter, "binomial"}
 	case ScatterLinear:
-		return entry{Scatter, "linear", scatterLinear}
+		return entry{kind.Scatter, "linear"}
 	case ScatterLeaders:
-		return entry{Scatter, "leaders", scatterLeaders}
+		return entry{kind.Scatter, "leaders"}
 	case ScattervLinear:
-		return entry{Scatterv, "linear", scatterLinear}
+		return entry{kind.Scatterv, "linear"}
 	case AllgatherBruck:
-		return entry{Allgather, "bruck", allgatherBruck}
+		return entry{kind.Allgather, "bruck"}
 	case AllgatherRing:
-		return entry{Allgather, "ring", allgatherRing}
+		return entry{kind.Allgather, "ring"}
 	case AllgatherDirect:
-		return entry{Allgather, "direct", allgatherDirect}
+		return entry{kind.Allgather, "direct"}
 	case AllgatherLeaders:
-		return entry{Allgather, "leaders", allgatherLeaders}
+		return entry{kind.Allgather, "leaders"}
 	case AllgathervRing:
-		return entry{Allgatherv, "ring", allgatherRing}
+		return entry{kind.Allgatherv, "ring"}
 	case AllgathervDirect:
-		return entry{Allgatherv, "direct", allgatherDirect}
+		return entry{kind.Allgatherv, "direct"}
 	case AlltoallBruck:
-		return entry{Alltoall, "bruck", alltoallBruck}
+		return entry{kind.Alltoall, "bruck"}
 	case AlltoallPairwise:
-		return entry{Alltoall, "pairwise", alltoallPairwise}
+		return entry{kind.Alltoall, "pairwise"}
 	case AlltoallDirect:
-		return entry{Alltoall, "direct", alltoallDirect}
+		return entry{kind.Alltoall, "direct"}
 	case AlltoallvPairwise:
-		return entry{Alltoallv, "pairwise", alltoallPairwise}
+		return entry{kind.Alltoallv, "pairwise"}
 	case AlltoallvDirect:
-		return entry{Alltoallv, "direct", alltoallDirect}
+		return entry{kind.Alltoallv, "direct"}
 	case AlltoallwPairwise:
-		return entry{Alltoallw, "pairwise", alltoallPairwise}
+		return entry{kind.Alltoallw, "pairwise"}
 	case AlltoallwDirect:
-		return entry{Alltoallw, "direct", alltoallDirect}
+		return entry{kind.Alltoallw, "direct"}
 	case ScanDoubling:
-		return entry{Scan, "doubling", scanDoubling}
+		return entry{kind.Scan, "doubling"}
 	case ScanChain:
-		return entry{Scan, "chain", scanChain}
+		return entry{kind.Scan, "chain"}
 	case ExscanDoubling:
-		return entry{Exscan, "doubling", scanDoubling}
+		return entry{kind.Exscan, "doubling"}
 	case ExscanChain:
-		return entry{Exscan, "chain", scanChain}
+		return entry{kind.Exscan, "chain"}
 	case ReduceScatterHalving:
-		return entry{ReduceScatter, "halving", reduceScatterHalving}
+		return entry{kind.ReduceScatter, "halving"}
 	case ReduceScatterDirect:
-		return entry{ReduceScatter, "direct", reduceScatterDirect}
+		return entry{kind.ReduceScatter, "direct"}
 	case ReduceScatterBlockHalving:
-		return entry{ReduceScatterBlock, "halving", reduceScatterHalving}
+		return entry{kind.ReduceScatterBlock, "halving"}
 	case ReduceScatterBlockDirect:
-		return entry{ReduceScatterBlock, "direct", reduceScatterDirect}
+		return entry{kind.ReduceScatterBlock, "direct"}
 	case NeighborAllgatherDirect:
-		return entry{NeighborAllgather, "direct", neighborDirect}
+		return entry{kind.NeighborAllgather, "direct"}
 	case NeighborAllgathervDirect:
-		return entry{NeighborAllgatherv, "direct", neighborDirect}
+		return entry{kind.NeighborAllgatherv, "direct"}
 	case NeighborAlltoallDirect:
-		return entry{NeighborAlltoall, "direct", neighborDirect}
+		return entry{kind.NeighborAlltoall, "direct"}
 	case NeighborAlltoallvDirect:
-		return entry{NeighborAlltoallv, "direct", neighborDirect}
+		return entry{kind.NeighborAlltoallv, "direct"}
 	case NeighborAlltoallwDirect:
-		return entry{NeighborAlltoallw, "direct", neighborDirect}
+		return entry{kind.NeighborAlltoallw, "direct"}
 	}
-	return entry{Kind(Kinds), "auto", nil}
+	return entry{kind.Kind(kind.Kinds), "auto"}
 }
 
 // keepsOrder reports whether operands are combined in the order of the ranks. A ring begins with
@@ -187,8 +188,8 @@ func (a Algorithm) keepsOrder() bool {
 	return true
 }
 
-// leads reports whether the algorithm uses leaders: see division.
-func (a Algorithm) leads() bool {
+// Leads reports whether the algorithm uses leaders: see division in package coll.
+func (a Algorithm) Leads() bool {
 	switch a {
 	case BarrierLeaders, BcastLeaders, ReduceLeaders, AllreduceLeaders, GatherLeaders, ScatterLeaders, AllgatherLeaders:
 		return true
@@ -197,23 +198,23 @@ func (a Algorithm) leads() bool {
 }
 
 // Kind is the kind of collective that the algorithm carries out.
-func (a Algorithm) Kind() Kind { return a.entry().kind }
+func (a Algorithm) Kind() kind.Kind { return a.entry().kind }
 
 // Name is the name of the algorithm, unique among those of its kind.
 func (a Algorithm) Name() string { return a.entry().name }
 
 // String is the kind and the name.
 func (a Algorithm) String() string {
-	if a == Auto || a >= algorithms {
+	if a == Auto || a >= end {
 		return a.Name()
 	}
 	return a.Kind().String() + " " + a.Name()
 }
 
 // Algorithms lists the algorithms of a kind.
-func Algorithms(k Kind) []Algorithm {
+func Algorithms(k kind.Kind) []Algorithm {
 	var list []Algorithm
-	for a := Auto + 1; a < algorithms; a++ {
+	for a := Auto + 1; a < end; a++ {
 		if a.Kind() == k {
 			list = append(list, a)
 		}

@@ -1,4 +1,4 @@
-package coll
+package choice
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/halo-mpi/halo/internal/coll/kind"
 	"github.com/halo-mpi/halo/internal/coll/slot"
 	"github.com/halo-mpi/halo/internal/op"
 )
@@ -14,12 +15,12 @@ import (
 // Choice determines how each kind of collective is carried out. It must be the same in all
 // processes of the job.
 type Choice struct {
-	Rules [Kinds][]Rule // by kind; the first rule that applies determines the algorithm
+	Rules [kind.Kinds][]Rule // by kind; the first rule that applies determines the algorithm
 	Slot  slot.Form
-	base  [Kinds][]Rule // the table of Defaults, for cases in which no algorithm of Rules is usable
+	base  [kind.Kinds][]Rule // the table of Defaults, for cases in which no algorithm of Rules is usable
 	// Forced tells, by kind, whether the user has chosen the algorithm: then the slot is not
 	// used.
-	Forced [Kinds]bool
+	Forced [kind.Kinds]bool
 	// Kernel carries out the predefined operations. It may differ between processes.
 	Kernel op.Kernel
 }
@@ -42,29 +43,29 @@ type Rule struct {
 	Nodes bool
 }
 
-// site holds the properties of a communicator on which the choice depends.
-type site struct {
-	ranks  int
-	near   bool // all members share memory
-	spread bool // the members are on several nodes, of which one has several members
-	runs   bool // the ranks of each node are consecutive
-	part   bool // it consists of some members of a communicator: see division
+// Site holds the properties of a communicator on which the choice depends.
+type Site struct {
+	Ranks  int
+	Near   bool // all members share memory
+	Spread bool // the members are on several nodes, of which one has several members
+	Runs   bool // the ranks of each node are consecutive
+	Part   bool // it consists of some members of a communicator: see division in package coll
 }
 
 // none is a limit that is never reached.
 const none = math.MaxInt
 
-func (r Rule) applies(size int, on site) bool {
-	return size < r.Size && size/on.ranks < r.Share && on.ranks < r.Ranks && (on.near || !r.Node) && (on.spread || !r.Nodes)
+func (r Rule) applies(size int, on Site) bool {
+	return size < r.Size && size/on.Ranks < r.Share && on.Ranks < r.Ranks && (on.Near || !r.Node) && (on.Spread || !r.Nodes)
 }
 
 // can reports whether a is usable: if ordered, it must keep the order of the ranks, and in a
 // part of a communicator it must do without leaders.
-func (on site) can(a Algorithm, ordered bool) bool {
-	if ordered && (!a.keepsOrder() || a.leads() && !on.runs) {
+func (on Site) can(a Algorithm, ordered bool) bool {
+	if ordered && (!a.keepsOrder() || a.Leads() && !on.Runs) {
 		return false
 	}
-	return !on.part || !a.leads()
+	return !on.Part || !a.Leads()
 }
 
 // Defaults returns the table of algorithms. The limits were measured with ranks that are
@@ -80,25 +81,25 @@ func Defaults() Choice {
 	fewer := func(a Algorithm, ranks int) Rule { return Rule{a, none, none, ranks, false, false} }
 	node := func(a Algorithm, ranks int) Rule { return Rule{a, none, none, ranks, true, false} }
 	nodes := func(a Algorithm, size int) Rule { return Rule{a, size, none, none, false, true} }
-	var rules [Kinds][]Rule
-	rules[Barrier] = []Rule{nodes(BarrierLeaders, none), always(BarrierDissemination)}
-	rules[Bcast] = []Rule{nodes(BcastLeaders, none), below(BcastBinomial, 64*kib), node(BcastLinear, 17), below(BcastBinomial, 256*kib), fewer(BcastBinomial, 3), always(BcastChain)}
-	rules[Reduce] = []Rule{nodes(ReduceLeaders, none), below(ReduceBinomial, 16*kib), node(ReduceDirect, 17), below(ReduceBinomial, 64*kib), share(ReduceBinomial, 4*kib), always(ReduceRing)}
-	rules[Allreduce] = []Rule{nodes(AllreduceLeaders, none), below(AllreduceDoubling, 8*kib), {AllreduceDirect, 64 * kib, none, 17, true, false}, fewer(AllreduceRing, 3), node(AllreduceDirect, 17), below(AllreduceDoubling, 32*kib), share(AllreduceDoubling, 4*kib), always(AllreduceRing)}
-	rules[Gather] = []Rule{nodes(GatherLeaders, 64*kib), below(GatherBinomial, 4*kib), always(GatherLinear)}
-	rules[Gatherv] = []Rule{always(GathervLinear)}
-	rules[Scatter] = []Rule{nodes(ScatterLeaders, 64*kib), below(ScatterBinomial, 4*kib), always(ScatterLinear)}
-	rules[Scatterv] = []Rule{always(ScattervLinear)}
-	rules[Allgather] = []Rule{nodes(AllgatherLeaders, 256*kib), below(AllgatherBruck, 4*kib), fewer(AllgatherDirect, 17), always(AllgatherRing)}
-	rules[Allgatherv] = []Rule{fewer(AllgathervDirect, 17), always(AllgathervRing)}
-	rules[Alltoall] = []Rule{below(AlltoallBruck, 256), below(AlltoallDirect, 64*kib), fewer(AlltoallDirect, 17), always(AlltoallPairwise)}
-	rules[Alltoallv] = []Rule{fewer(AlltoallvDirect, 65), always(AlltoallvPairwise)}
-	rules[Alltoallw] = []Rule{fewer(AlltoallwDirect, 65), always(AlltoallwPairwise)}
-	rules[Scan] = []Rule{below(ScanDoubling, 64*kib), always(ScanChain)}
-	rules[Exscan] = []Rule{below(ExscanDoubling, 64*kib), always(ExscanChain)}
-	rules[ReduceScatter] = []Rule{below(ReduceScatterHalving, 32*kib), share(ReduceScatterHalving, 4*kib), always(ReduceScatterDirect)}
-	rules[ReduceScatterBlock] = []Rule{below(ReduceScatterBlockHalving, 32*kib), share(ReduceScatterBlockHalving, 4*kib), always(ReduceScatterBlockDirect)}
-	for i, k := range []Kind{NeighborAllgather, NeighborAllgatherv, NeighborAlltoall, NeighborAlltoallv, NeighborAlltoallw} {
+	var rules [kind.Kinds][]Rule
+	rules[kind.Barrier] = []Rule{nodes(BarrierLeaders, none), always(BarrierDissemination)}
+	rules[kind.Bcast] = []Rule{nodes(BcastLeaders, none), below(BcastBinomial, 64*kib), node(BcastLinear, 17), below(BcastBinomial, 256*kib), fewer(BcastBinomial, 3), always(BcastChain)}
+	rules[kind.Reduce] = []Rule{nodes(ReduceLeaders, none), below(ReduceBinomial, 16*kib), node(ReduceDirect, 17), below(ReduceBinomial, 64*kib), share(ReduceBinomial, 4*kib), always(ReduceRing)}
+	rules[kind.Allreduce] = []Rule{nodes(AllreduceLeaders, none), below(AllreduceDoubling, 8*kib), {AllreduceDirect, 64 * kib, none, 17, true, false}, fewer(AllreduceRing, 3), node(AllreduceDirect, 17), below(AllreduceDoubling, 32*kib), share(AllreduceDoubling, 4*kib), always(AllreduceRing)}
+	rules[kind.Gather] = []Rule{nodes(GatherLeaders, 64*kib), below(GatherBinomial, 4*kib), always(GatherLinear)}
+	rules[kind.Gatherv] = []Rule{always(GathervLinear)}
+	rules[kind.Scatter] = []Rule{nodes(ScatterLeaders, 64*kib), below(ScatterBinomial, 4*kib), always(ScatterLinear)}
+	rules[kind.Scatterv] = []Rule{always(ScattervLinear)}
+	rules[kind.Allgather] = []Rule{nodes(AllgatherLeaders, 256*kib), below(AllgatherBruck, 4*kib), fewer(AllgatherDirect, 17), always(AllgatherRing)}
+	rules[kind.Allgatherv] = []Rule{fewer(AllgathervDirect, 17), always(AllgathervRing)}
+	rules[kind.Alltoall] = []Rule{below(AlltoallBruck, 256), below(AlltoallDirect, 64*kib), fewer(AlltoallDirect, 17), always(AlltoallPairwise)}
+	rules[kind.Alltoallv] = []Rule{fewer(AlltoallvDirect, 65), always(AlltoallvPairwise)}
+	rules[kind.Alltoallw] = []Rule{fewer(AlltoallwDirect, 65), always(AlltoallwPairwise)}
+	rules[kind.Scan] = []Rule{below(ScanDoubling, 64*kib), always(ScanChain)}
+	rules[kind.Exscan] = []Rule{below(ExscanDoubling, 64*kib), always(ExscanChain)}
+	rules[kind.ReduceScatter] = []Rule{below(ReduceScatterHalving, 32*kib), share(ReduceScatterHalving, 4*kib), always(ReduceScatterDirect)}
+	rules[kind.ReduceScatterBlock] = []Rule{below(ReduceScatterBlockHalving, 32*kib), share(ReduceScatterBlockHalving, 4*kib), always(ReduceScatterBlockDirect)}
+	for i, k := range []kind.Kind{kind.NeighborAllgather, kind.NeighborAllgatherv, kind.NeighborAlltoall, kind.NeighborAlltoallv, kind.NeighborAlltoallw} {
 		rules[k] = []Rule{always(NeighborAllgatherDirect + Algorithm(i))}
 	}
 	// The rules are slices of one allocation, since each size class of objects takes memory of
@@ -120,11 +121,11 @@ func (c *Choice) Force(a Algorithm) {
 	c.Forced[a.Kind()] = true
 }
 
-// algorithm returns the first usable algorithm in the table whose rule applies. The last rule of
+// Algorithm returns the first usable algorithm in the table whose rule applies. The last rule of
 // a kind always applies, but its algorithm may not keep the order of the ranks where that must
 // be kept, or may need leaders where there are none. Then algorithm uses the table of Defaults,
 // or else the first usable algorithm of the kind.
-func (c *Choice) algorithm(k Kind, size int, on site, ordered bool) Algorithm {
+func (c *Choice) Algorithm(k kind.Kind, size int, on Site, ordered bool) Algorithm {
 	for _, rules := range [2][]Rule{c.Rules[k], c.base[k]} {
 		for _, r := range rules {
 			if r.applies(size, on) && on.can(r.Algorithm, ordered) {
@@ -141,18 +142,18 @@ func (c *Choice) algorithm(k Kind, size int, on site, ordered bool) Algorithm {
 
 // Apart returns the algorithm for n members that are alone on their hosts, and for operands of any order.
 // size is as for NewTracer.
-func (c *Choice) Apart(k Kind, n, size int) Algorithm {
+func (c *Choice) Apart(k kind.Kind, n, size int) Algorithm {
 	switch k {
-	case Barrier:
+	case kind.Barrier:
 		size = 0
-	case ReduceScatterBlock:
+	case kind.ReduceScatterBlock:
 		size *= n
 	}
-	return c.algorithm(k, size, site{ranks: n, runs: true}, false)
+	return c.Algorithm(k, size, Site{Ranks: n, Runs: true}, false)
 }
 
-// slot reports whether short collectives of the kind may go through a slot.
-func (c *Choice) slot(k Kind) bool { return c.Slot != slot.None && !c.Forced[k] }
+// UsesSlot reports whether short collectives of the kind may go through a slot.
+func (c *Choice) UsesSlot(k kind.Kind) bool { return c.Slot != slot.None && !c.Forced[k] }
 
 // String returns the rule as the user writes it: name:size<65536:ranks<9:node.
 func (r Rule) String() string {
@@ -190,7 +191,7 @@ func rulesText(rules []Rule) string {
 }
 
 // parseRules parses the output of rulesText. The last rule must have no limits.
-func parseRules(k Kind, text string) ([]Rule, error) {
+func parseRules(k kind.Kind, text string) ([]Rule, error) {
 	var rules []Rule
 	for item := range strings.SplitSeq(text, ",") {
 		words := strings.Split(strings.TrimSpace(item), ":")

@@ -1,9 +1,10 @@
-package coll
+package choice
 
 import (
 	"fmt"
 	"strings"
 
+	"github.com/halo-mpi/halo/internal/coll/kind"
 	"github.com/halo-mpi/halo/internal/coll/slot"
 	"github.com/halo-mpi/halo/internal/op"
 )
@@ -17,7 +18,7 @@ const (
 	tunableSlot Tunable = iota
 	tunableKernel
 	tunableKind
-	tunables = tunableKind + Tunable(Kinds)
+	tunables = tunableKind + Tunable(kind.Kinds)
 )
 
 // Tunables lists the settings. The environment is read once, at the start, and must be the same
@@ -31,7 +32,7 @@ func Tunables() []Tunable {
 }
 
 // kind returns the kind of collective whose algorithms t sets.
-func (t Tunable) kind() Kind { return Kind(t - tunableKind) }
+func (t Tunable) kind() kind.Kind { return kind.Kind(t - tunableKind) }
 
 // Env returns the name of the environment variable.
 func (t Tunable) Env() string {
