@@ -11,7 +11,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/class"
-	"github.com/halo-mpi/halo/internal/pairmem"
+	"github.com/halo-mpi/halo/internal/node/pair"
 	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/sys"
 )
@@ -234,7 +234,7 @@ func (c *Comm) memoryOf(host int64) int64 {
 	shares := c.w.Proc.Node() != nil || len(job.Local) == 1
 	switch {
 	case c.severalJobs() && c.w.Proc.SharesForeign():
-		if domain, err := pairmem.Domain(); err == nil {
+		if domain, err := pair.Domain(); err == nil {
 			return hashed(fmt.Sprint("domain ", domain))
 		}
 		fallthrough

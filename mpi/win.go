@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/halo-mpi/halo/internal/coll"
-	heap "github.com/halo-mpi/halo/internal/memory"
+	"github.com/halo-mpi/halo/internal/node/store"
 	"github.com/halo-mpi/halo/internal/rma"
 	"github.com/halo-mpi/halo/internal/world"
 )
@@ -74,7 +74,7 @@ func newWindow(c *Comm, v *rma.View, s *rma.Spec) *Window {
 	w := &Window{v: v, w: c.w, c: &Comm{w: c.w, core: v.Comm(), self: c.self}, align: s.Align}
 	w.noncontig.Store(s.Noncontig)
 	if w.align == 0 {
-		w.align = heap.Align
+		w.align = store.Align
 	}
 	w.c.win = w
 	w.c.core.Name.Store(new(string))

@@ -10,7 +10,7 @@ import (
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/file"
-	"github.com/halo-mpi/halo/internal/hot"
+	"github.com/halo-mpi/halo/internal/offheap"
 	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/rma"
 	"github.com/halo-mpi/halo/internal/shmfmt"
@@ -151,7 +151,7 @@ func TestFastHearsOfTypes(t *testing.T) {
 		ok(t, err)
 		h := l.addType(d)
 		r := x.made[h]
-		if r == nil || !hot.Holds(unsafe.Pointer(r)) || r.Size != 12 || r.Program.Load() != 0 {
+		if r == nil || !offheap.Holds(unsafe.Pointer(r)) || r.Size != 12 || r.Program.Load() != 0 {
 			t.Fatalf("told of %v before the type is committed", r)
 		}
 		if want := shmfmt.LayoutNumber(dtype.DescriptorLayout()); x.layouts.Type != want {
@@ -166,7 +166,7 @@ func TestFastHearsOfTypes(t *testing.T) {
 		}
 		packOne(t, l, h)
 		program := r.Program.Load()
-		if program == 0 || !hot.Holds(*(*unsafe.Pointer)(unsafe.Pointer(&program))) {
+		if program == 0 || !offheap.Holds(*(*unsafe.Pointer)(unsafe.Pointer(&program))) {
 			t.Errorf("the program of a type is at %#x", program)
 		}
 		again, err := d.Dup()

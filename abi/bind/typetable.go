@@ -1,7 +1,7 @@
 package bind
 
 import (
-	"github.com/halo-mpi/halo/internal/hot"
+	"github.com/halo-mpi/halo/internal/offheap"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/mpi"
 )
@@ -54,7 +54,7 @@ func (t *typeTable) end(h handle) bool {
 }
 
 // typeRecords holds the records of derived datatypes that C reads, by the slot numbers in their
-// handles. A slot keeps its record for one type after the other: a new record of package hot
+// handles. A slot keeps its record for one type after the other: a new record of package offheap
 // for each type would add 5 % to the cost of the type. C finds a record only by the handle of
 // its present type.
 type typeRecords []typeRecord
@@ -77,7 +77,7 @@ func (l *typeRecords) at(h handle) *typeRecord {
 func (l *typeRecords) open(h handle, d mpi.Datatype) *shmfmt.Type {
 	r := l.at(h)
 	if r.Type == nil {
-		r.Type = hot.New[shmfmt.Type]()
+		r.Type = offheap.New[shmfmt.Type]()
 	}
 	r.open = engine.ShareType(d, r.Type)
 	if !r.open {

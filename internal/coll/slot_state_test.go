@@ -9,7 +9,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/comm"
-	"github.com/halo-mpi/halo/internal/hot"
+	"github.com/halo-mpi/halo/internal/offheap"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/world"
 )
@@ -21,7 +21,7 @@ func stateFor(w *world.World, c *comm.Comm) (*shmfmt.SlotState, error) {
 		return nil, errors.New("there is no record")
 	}
 	p := *(*unsafe.Pointer)(unsafe.Pointer(&at))
-	if !hot.Holds(p) {
+	if !offheap.Holds(p) {
 		return nil, fmt.Errorf("the record at %#x is on the Go heap", at)
 	}
 	return (*shmfmt.SlotState)(p), nil
@@ -99,8 +99,8 @@ func TestSlotStatesAreRecycled(t *testing.T) {
 		}
 		size := int(unsafe.Sizeof(*s)) + 2*shmfmt.SlotShort
 		for range 1000 { // records of earlier tests' communicators may become free meanwhile
-			b := hot.Bytes(size)
-			defer hot.FreeBytes(b)
+			b := offheap.Bytes(size)
+			defer offheap.FreeBytes(b)
 			if unsafe.Pointer(&b[0]) == unsafe.Pointer(s) {
 				err = w.Coll.Barrier(w.Comm)
 				s.Busy.Store(12345 << 8) // a value of another communicator
@@ -140,8 +140,8 @@ func TestForgottenSlotStates(t *testing.T) {
 		size := int(unsafe.Sizeof(shmfmt.SlotState{})) + 2*shmfmt.SlotShort
 		for range 1000 {
 			runtime.GC()
-			b := hot.Bytes(size)
-			defer hot.FreeBytes(b)
+			b := offheap.Bytes(size)
+			defer offheap.FreeBytes(b)
 			if uintptr(unsafe.Pointer(&b[0])) == at {
 				return nil
 			}

@@ -3,7 +3,7 @@ package dtype
 import (
 	"unsafe"
 
-	"github.com/halo-mpi/halo/internal/hot"
+	"github.com/halo-mpi/halo/internal/offheap"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/sys"
 )
@@ -55,7 +55,7 @@ func (t *Type) Unshare(r *shmfmt.Type) {
 		t.shared.Store(nil) // after t.committed, which Committed loads again after t.shared
 	}
 	if at := r.Program.Swap(0); at != 0 {
-		hot.FreeBytes(programAt(at, r.ProgramBytes))
+		offheap.FreeBytes(programAt(at, r.ProgramBytes))
 	}
 }
 

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/halo-mpi/halo/internal/hot"
+	"github.com/halo-mpi/halo/internal/offheap"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
@@ -23,7 +23,7 @@ func made(t *testing.T) func(x *Type, err error) *Type {
 // The record that C reads agrees with its type, and is not on the Go heap.
 func TestRecordsOfTypes(t *testing.T) {
 	x := made(t)(Resized(made(t)(Vector(5, 1, 2, Predefined().Type(Double))), -8, 92))
-	r := hot.New[shmfmt.Type]()
+	r := offheap.New[shmfmt.Type]()
 	if !x.Share(r) || x.Committed() {
 		t.Fatal("not shared, or committed")
 	}
@@ -42,7 +42,7 @@ func TestRecordsOfTypes(t *testing.T) {
 	}
 	x.ShareProgram(r)
 	first := r.Program.Load()
-	if !hot.Holds(unsafe.Pointer(r)) || !hot.Holds(*(*unsafe.Pointer)(unsafe.Pointer(&first))) {
+	if !offheap.Holds(unsafe.Pointer(r)) || !offheap.Holds(*(*unsafe.Pointer)(unsafe.Pointer(&first))) {
 		t.Error("what C reads is on the Go heap")
 	}
 	x.ShareProgram(r)
@@ -62,13 +62,13 @@ func TestRecordsOfTypes(t *testing.T) {
 		t.Errorf("the program of the next record is at %#x, that of the one before was at %#x", r.Program.Load(), first)
 	}
 	x.Unshare(r)
-	hot.Free(r)
+	offheap.Free(r)
 }
 
 // C commits a type through one record: Share refuses a second record unless the type is committed.
 func TestRecordsOfOneType(t *testing.T) {
 	x := made(t)(Contiguous(3, Predefined().Type(Int)))
-	a, b := hot.New[shmfmt.Type](), hot.New[shmfmt.Type]()
+	a, b := offheap.New[shmfmt.Type](), offheap.New[shmfmt.Type]()
 	if !x.Share(a) || x.Share(b) {
 		t.Error("a type is not shared in one record of two")
 	}
@@ -83,8 +83,8 @@ func TestRecordsOfOneType(t *testing.T) {
 		t.Error("a type is not committed")
 	}
 	x.Unshare(a)
-	hot.Free(a)
-	hot.Free(b)
+	offheap.Free(a)
+	offheap.Free(b)
 }
 
 // A record gets a program if C can pack and unpack its type, and only then.
@@ -118,7 +118,7 @@ func TestProgramsOfTypesThatAreSimple(t *testing.T) {
 		"of many pieces":    {made(IndexedBlock(1, places(4000), set.Type(Short))), true},
 		"of too many":       {made(IndexedBlock(1, places(programMost/8), set.Type(Short))), false},
 	} {
-		r := hot.New[shmfmt.Type]()
+		r := offheap.New[shmfmt.Type]()
 		if !c.x.Share(r) {
 			t.Fatalf("%s: no record", name)
 		}
@@ -135,7 +135,7 @@ func TestProgramsOfTypesThatAreSimple(t *testing.T) {
 			t.Errorf("%s: seen %v, want %v", name, seen, c.seen)
 		}
 		c.x.Unshare(r)
-		hot.Free(r)
+		offheap.Free(r)
 	}
 }
 
@@ -160,5 +160,5 @@ func TestProgramsForC(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("C moves %v, want %v", got, want)
 	}
-	hot.FreeBytes(block)
+	offheap.FreeBytes(block)
 }

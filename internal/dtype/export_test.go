@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"unsafe"
 
-	"github.com/halo-mpi/halo/internal/hot"
+	"github.com/halo-mpi/halo/internal/offheap"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/sys"
 )
@@ -56,7 +56,7 @@ func eachForC(n *shmfmt.Node, off int64, f func(off, size int64)) {
 // RunsForC returns the runs of one element of t by the program that C reads and by the program
 // of Go, or none if C does not run it. t must be committed and have been used.
 func RunsForC(t *Type) (forC, own []Run) {
-	r := hot.New[shmfmt.Type]()
+	r := offheap.New[shmfmt.Type]()
 	t.Share(r)
 	t.ShareProgram(r)
 	if r.Program.Load() != 0 {
@@ -65,6 +65,6 @@ func RunsForC(t *Type) (forC, own []Run) {
 		t.program().each(0, func(_ *Elem, off, size int64) { own = append(own, Run{off, size}) })
 	}
 	t.Unshare(r)
-	hot.Free(r)
+	offheap.Free(r)
 	return forC, own
 }

@@ -3,7 +3,7 @@ package dtype
 import (
 	"unsafe"
 
-	"github.com/halo-mpi/halo/internal/hot"
+	"github.com/halo-mpi/halo/internal/offheap"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
@@ -45,14 +45,14 @@ func (n *node) words(depth int) (total int, ok bool) {
 	return total, total*word <= programMost
 }
 
-// forC returns the program in the form that C reads, in memory of package hot; nil if it is too
+// forC returns the program in the form that C reads, in memory of package offheap; nil if it is too
 // long or nested too deeply.
 func (n *node) forC() []byte {
 	total, ok := n.words(programDepth)
 	if !ok {
 		return nil
 	}
-	block := hot.Bytes(total * word)
+	block := offheap.Bytes(total * word)
 	w := programWriter{unsafe.Slice((*int64)(unsafe.Pointer(&block[0])), total), 0}
 	w.node(n)
 	return block

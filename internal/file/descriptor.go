@@ -3,7 +3,7 @@ package file
 import (
 	"unsafe"
 
-	"github.com/halo-mpi/halo/internal/hot"
+	"github.com/halo-mpi/halo/internal/offheap"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/sys"
 )
@@ -15,7 +15,7 @@ import (
 // Descriptor is the address of the file's record. It is valid until the file is closed.
 func (f *File) Descriptor() uintptr {
 	if f.record.Load() == nil {
-		f.record.CompareAndSwap(nil, hot.New[shmfmt.File]())
+		f.record.CompareAndSwap(nil, offheap.New[shmfmt.File]())
 		f.tell()
 	}
 	return uintptr(unsafe.Pointer(f.record.Load()))
@@ -54,6 +54,6 @@ func (f *File) tell() {
 func (f *File) forget() {
 	if r := f.record.Swap(nil); r != nil {
 		r.Open.Store(0)
-		hot.Free(r)
+		offheap.Free(r)
 	}
 }

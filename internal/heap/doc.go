@@ -3,7 +3,7 @@
 // is not enough memory is refused with the numbers, so that no access gets a SIGBUS later.
 //
 // The memory of a heap is mapped by the processes of a node (Shared, which package node makes), or its
-// blocks are memory of this process alone: Private, which package memory makes where there is no node, and
+// blocks are memory of this process alone: Private, which package store makes where there is no node, and
 // Loose on the Go heap, where the race detector sees every access, which package inproc makes. The records of the heap are on the Go heap of the owner: a peer that writes where it
 // must not can corrupt the content of blocks and nothing else.
 //

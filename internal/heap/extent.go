@@ -9,7 +9,7 @@ type extent struct {
 	busy      bool   // a live block whose memory is being committed or freed
 	mem       []byte // of a live block
 	mapping   []byte // contains mem, if the block is not of the Go heap
-	recycled  bool   // mapping is memory of package hot; otherwise it is a mapping of this block alone
+	recycled  bool   // mapping is memory of package offheap; otherwise it is a mapping of this block alone
 	home      int64  // of a range of addresses: the offset in the heap of the block at these addresses
 
 	rank        uint64 // of the node: no child has a greater one

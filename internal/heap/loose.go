@@ -5,7 +5,7 @@ import (
 	"os"
 	"unsafe"
 
-	"github.com/halo-mpi/halo/internal/hot"
+	"github.com/halo-mpi/halo/internal/offheap"
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
@@ -14,7 +14,7 @@ const (
 	// than the memory of any machine, so that only memory limits it.
 	looseRange = 1 << 56
 	// ownMapping is the size in bytes from which a private block is a mapping of its own, whose
-	// memory the system gets back at once. Shorter blocks are memory of package hot.
+	// memory the system gets back at once. Shorter blocks are memory of package offheap.
 	ownMapping = 64 << 10
 )
 
@@ -50,13 +50,13 @@ func (l *loose) commit(b *extent, _ span, align int64, budget *Budget) error {
 			return err
 		}
 	}
-	// Pages of the Go heap and of package hot are allocated when they are used; some are already.
+	// Pages of the Go heap and of package offheap are allocated when they are used; some are already.
 	if err := budget.spend(b.size, func(_, _ int64) error { return nil }); err != nil {
 		return err
 	}
 	raw := b.size + align
 	if l.mappings && raw < ownMapping {
-		b.mapping, b.recycled = hot.Bytes(int(raw)), true
+		b.mapping, b.recycled = offheap.Bytes(int(raw)), true
 		b.mem = aligned(b.mapping, b.size, align)
 		return nil
 	}
@@ -81,7 +81,7 @@ func aligned(m []byte, size, align int64) []byte {
 func (l *loose) drop(b *extent, _ span) error {
 	switch {
 	case b.recycled:
-		hot.FreeBytes(b.mapping)
+		offheap.FreeBytes(b.mapping)
 	case b.mapping != nil:
 		return sys.Unmap(b.mapping)
 	}

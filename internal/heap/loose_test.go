@@ -4,7 +4,7 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/halo-mpi/halo/internal/hot"
+	"github.com/halo-mpi/halo/internal/offheap"
 )
 
 // Short blocks of a private heap are outside of the Go heap, which C must not access, and are reused
@@ -17,7 +17,7 @@ func TestPrivateBlocksAreOutsideOfTheGoHeap(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if hot.Holds(unsafe.Pointer(unsafe.SliceData(mem))) != (name == "private") {
+			if offheap.Holds(unsafe.Pointer(unsafe.SliceData(mem))) != (name == "private") {
 				t.Errorf("%d bytes of a %s heap are at %p", size, name, unsafe.SliceData(mem))
 			}
 			for i := range mem {

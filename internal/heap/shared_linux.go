@@ -4,8 +4,8 @@ import (
 	"errors"
 	"os"
 
+	"github.com/halo-mpi/halo/internal/node/sparse"
 	"github.com/halo-mpi/halo/internal/planted"
-	"github.com/halo-mpi/halo/internal/sparse"
 	"github.com/halo-mpi/halo/internal/sys"
 )
 

@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/halo-mpi/halo/internal/sparse"
+	"github.com/halo-mpi/halo/internal/node/sparse"
 	"github.com/halo-mpi/halo/internal/sys"
 )
 

@@ -19,8 +19,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/halo-mpi/halo/internal/boot/segment"
 	"github.com/halo-mpi/halo/internal/launch/ps"
+	"github.com/halo-mpi/halo/internal/node/segment"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/sys"
 	"github.com/halo-mpi/halo/internal/testrun"

@@ -26,11 +26,11 @@ func layers() []layer {
 		{"API", []string{"mpi"}},
 		{"assembly", []string{"internal/world", "internal/replay"}},
 		{"semantics", []string{"internal/p2p", "internal/part", "internal/coll", "internal/coll/agree", "internal/coll/choice", "internal/coll/kind", "internal/coll/slot", "internal/file", "internal/file/filetest", "internal/meet", "internal/rma", "internal/rma/attach", "internal/rma/check", "internal/rma/lock", "internal/rma/memhandle", "internal/rma/syncobject"}},
-		{"process", []string{"internal/proc", "internal/proc/waitsim", "internal/comm", "internal/match", "internal/op", "internal/op/gen", "internal/dtype", "internal/dtype/dtypetest", "internal/dtype/gen", "internal/apply", "internal/mem", "internal/memory"}},
+		{"process", []string{"internal/proc", "internal/proc/waitsim", "internal/comm", "internal/match", "internal/op", "internal/op/gen", "internal/dtype", "internal/dtype/dtypetest", "internal/dtype/gen", "internal/apply", "internal/mem", "internal/node/store"}},
 		{"transports", []string{"internal/fabric/shm", "internal/fabric/sim", "internal/fabric/tcp"}},
-		{"node", []string{"internal/node", "internal/node/inproc", "internal/node/nodetest", "internal/pairmem"}},
+		{"node", []string{"internal/node", "internal/node/inproc", "internal/node/nodetest", "internal/node/pair"}},
 		{"transport contract", []string{"internal/fabric", "internal/fabric/fabrictest", "internal/hosttest", "internal/enginetest"}},
-		{"formats", []string{"internal/address", "internal/cname", "internal/shmfmt", "internal/wire", "internal/boot", "internal/boot/engine", "internal/boot/pmi1", "internal/boot/pmi2", "internal/boot/pmix", "internal/boot/rendezvous", "internal/boot/segment", "internal/boot/joined", "internal/callsite", "internal/frame", "internal/class", "internal/heap", "internal/hot", "internal/leftover", "internal/lines", "internal/peers", "internal/sparse", "internal/topology"}},
+		{"formats", []string{"internal/address", "internal/cname", "internal/shmfmt", "internal/wire", "internal/boot", "internal/boot/engine", "internal/boot/pmi1", "internal/boot/pmi2", "internal/boot/pmix", "internal/boot/rendezvous", "internal/node/segment", "internal/boot/joined", "internal/callsite", "internal/frame", "internal/class", "internal/heap", "internal/offheap", "internal/leftover", "internal/lines", "internal/peers", "internal/node/sparse", "internal/topology"}},
 		{"system", []string{"internal/sys", "internal/call", "internal/planted", "internal/leak", "internal/testrun", "internal/lint", "internal/unexported"}},
 	}
 }

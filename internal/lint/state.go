@@ -16,7 +16,7 @@ type exemption struct {
 // belongs into a value that proc.Proc holds, a cached probe into the struct that uses it.
 func exemptions() []exemption {
 	return []exemption{
-		{"internal/hot", "shared", "allocates memory for the OS process, as the Go heap does"},
+		{"internal/offheap", "shared", "allocates memory for the OS process, as the Go heap does"},
 		{"internal/planted", "", "planted faults are set before anything else runs, in builds for that only"},
 		{"internal/unexported", "api", "set while package mpi is initialised, and then only read"},
 		{"internal/sys", "swept", "tells what the machine's caches may hold, which changes how soon a copy ends and not what it does"},

@@ -13,8 +13,8 @@ import (
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/fabric"
 	"github.com/halo-mpi/halo/internal/heap"
+	"github.com/halo-mpi/halo/internal/node/sparse"
 	"github.com/halo-mpi/halo/internal/shmfmt"
-	"github.com/halo-mpi/halo/internal/sparse"
 	"github.com/halo-mpi/halo/internal/sys"
 )
 

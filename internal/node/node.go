@@ -6,7 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/halo-mpi/halo/internal/heap"
-	"github.com/halo-mpi/halo/internal/hot"
+	"github.com/halo-mpi/halo/internal/offheap"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
@@ -71,7 +71,7 @@ func New(name string, backend Backend, me int, members []int, size int) (*Node, 
 		peers:   make([]*peer, len(members)),
 		dropped: make([]bool, len(members)),
 	}
-	gone := hot.OwnedBytes(n, size*int(unsafe.Sizeof(atomic.Bool{})))
+	gone := offheap.OwnedBytes(n, size*int(unsafe.Sizeof(atomic.Bool{})))
 	n.gone = unsafe.Slice((*atomic.Bool)(unsafe.Pointer(unsafe.SliceData(gone))), size)
 	for i := range n.local {
 		n.local[i] = -1

@@ -7,7 +7,7 @@ import (
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/fabric/shm"
-	"github.com/halo-mpi/halo/internal/hot"
+	"github.com/halo-mpi/halo/internal/offheap"
 	"github.com/halo-mpi/halo/internal/proc"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/wire"
@@ -43,7 +43,7 @@ func (e *Engine) Descriptor(c *comm.Comm, owner any, anyTag bool) uintptr {
 	}
 	// The record and the numbers of the members are one block, which is freed with c.
 	const size = int(unsafe.Sizeof(shmfmt.CommRecord{}))
-	block := unsafe.Pointer(unsafe.SliceData(hot.OwnedBytes(c, size+4*len(c.Members))))
+	block := unsafe.Pointer(unsafe.SliceData(offheap.OwnedBytes(c, size+4*len(c.Members))))
 	rec, locals := (*shmfmt.CommRecord)(block), unsafe.Slice((*int32)(unsafe.Add(block, size)), len(c.Members))
 	for r, m := range c.Members {
 		locals[r] = -1
@@ -55,7 +55,7 @@ func (e *Engine) Descriptor(c *comm.Comm, owner any, anyTag bool) uintptr {
 	defer e.p.Unlock()
 	armed := &e.p.Node().Control().Door(e.p.Node().Me()).Armed
 	if process.Requests == nil {
-		process.Requests = hot.Owned[shmfmt.RequestRecords](e)
+		process.Requests = offheap.Owned[shmfmt.RequestRecords](e)
 		process.Requests.Peers, process.Requests.Armed = peers, armed
 		e.posting = map[uint64]*postingComm{}
 	}

@@ -5,9 +5,9 @@ import (
 
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/dtype"
-	"github.com/halo-mpi/halo/internal/hot"
 	"github.com/halo-mpi/halo/internal/match"
 	"github.com/halo-mpi/halo/internal/mem"
+	"github.com/halo-mpi/halo/internal/offheap"
 	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/wire"
@@ -38,9 +38,9 @@ type importedReceive struct {
 // since they take memory.
 func (e *Engine) makeQueues() {
 	if p, _ := e.p.Shared(); p.Requests.Receives == nil {
-		p.Requests.Receives = hot.Owned[shmfmt.ReceiveQueue](e)
+		p.Requests.Receives = offheap.Owned[shmfmt.ReceiveQueue](e)
 		p.Requests.Receives.Init()
-		p.Requests.Unexpected = hot.Owned[shmfmt.UnexpectedQueue](e)
+		p.Requests.Unexpected = offheap.Owned[shmfmt.UnexpectedQueue](e)
 		p.Requests.Unexpected.Init()
 	}
 }

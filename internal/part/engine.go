@@ -8,8 +8,8 @@ import (
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/fabric"
 	"github.com/halo-mpi/halo/internal/match"
-	"github.com/halo-mpi/halo/internal/memory"
 	"github.com/halo-mpi/halo/internal/node"
+	"github.com/halo-mpi/halo/internal/node/store"
 	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/peers"
 	"github.com/halo-mpi/halo/internal/proc"
@@ -26,7 +26,7 @@ const unmatchedMax = 1 << 16
 type Engine struct {
 	p        *proc.Proc
 	messages *p2p.Engine
-	mem      *memory.Store
+	mem      *store.Store
 	node     *node.Node // nil if no process is reached through memory
 	me       int32
 
@@ -65,7 +65,7 @@ type offer struct {
 }
 
 // New makes the engine of p. The caller starts p with it as a worker.
-func New(p *proc.Proc, messages *p2p.Engine, mem *memory.Store) *Engine {
+func New(p *proc.Proc, messages *p2p.Engine, mem *store.Store) *Engine {
 	e := &Engine{p: p, messages: messages, mem: mem, node: p.Node(), me: int32(p.Job().Rank)}
 	messages.SetPartitioned(e)
 	return e

@@ -12,7 +12,7 @@ import (
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/fabric"
 	"github.com/halo-mpi/halo/internal/mem"
-	"github.com/halo-mpi/halo/internal/memory"
+	"github.com/halo-mpi/halo/internal/node/store"
 	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/proc"
 	"github.com/halo-mpi/halo/internal/wire"
@@ -74,7 +74,7 @@ func newVictim(t testing.TB) *victim {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := New(p, p2p.New(p), memory.New(nil))
+	e := New(p, p2p.New(p), store.New(nil))
 	p.Lock()
 	return &victim{e, f, comm.New(p, 2, 0, []int32{0, 1, 2})}
 }

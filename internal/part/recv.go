@@ -12,7 +12,7 @@ import (
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/match"
 	"github.com/halo-mpi/halo/internal/mem"
-	"github.com/halo-mpi/halo/internal/memory"
+	"github.com/halo-mpi/halo/internal/node/store"
 	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/sys"
@@ -36,8 +36,8 @@ type Recv struct {
 	tag     int32
 	mem     mem.Mem
 	code    dtype.Code
-	memory  memory.Block    // of block, if it is shared
-	stage   memory.Block    // see stage.go; set by match
+	memory  store.Block     // of block, if it is shared
+	stage   store.Block     // see stage.go; set by match
 	fetched []atomic.Uint64 // by partition; see stage.go
 
 	// The lock guards all fields below.
@@ -312,10 +312,10 @@ func (r *Recv) Free() {
 	} else {
 		r.freed = true
 	}
-	for _, b := range []*memory.Block{&r.memory, &r.stage} {
+	for _, b := range []*store.Block{&r.memory, &r.stage} {
 		if b.Mem != nil && r.err == nil { // after an error the sender may still write to it
 			_ = e.mem.Free(b.Mem) // it is a live block
-			*b = memory.Block{}
+			*b = store.Block{}
 		}
 	}
 	e.messages.FreePartitioned(r.request)

@@ -7,13 +7,13 @@ import (
 	"github.com/halo-mpi/halo/internal/fabric"
 	"github.com/halo-mpi/halo/internal/fabric/shm"
 	"github.com/halo-mpi/halo/internal/node"
-	"github.com/halo-mpi/halo/internal/pairmem"
+	"github.com/halo-mpi/halo/internal/node/pair"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
 // Processes of other jobs on this node, foreign ones for short.
 //
-// A connection with one comes with memory that the two share (package pairmem). Then frames travel through rings
+// A connection with one comes with memory that the two share (package pair). Then frames travel through rings
 // there, as those of the processes of the node, and the connection only wakes the other process, carries Leave, and
 // shows by its end that the process has failed. So frames are in order: Leave is behind all frames in memory, since the
 // receiver first empties its ring; and the first frame is sent when it is known whether there is memory.
@@ -56,11 +56,11 @@ func (p *Proc) Report(write func(line string)) { p.report = write }
 
 // Attach is called by the fabric to foreign processes when there is a connection with one: m is the memory for
 // its frames; if it is nil they travel through the connection, and why says why.
-func (p *Proc) Attach(number int, m *pairmem.Memory, why error) {
+func (p *Proc) Attach(number int, m *pair.Memory, why error) {
 	e := p.peers.At(number)
 	if m == nil {
 		e.fab = p.far
-		if p.report != nil && p.shares(number) && !errors.Is(why, pairmem.ErrUnwanted) {
+		if p.report != nil && p.shares(number) && !errors.Is(why, pair.ErrUnwanted) {
 			id := p.Identity(number)
 			p.report(fmt.Sprintf("messages between this process and process %d of job %s on this node travel through tcp: %v", id.Index, id.Job, why))
 			p.report = nil

@@ -10,8 +10,8 @@ import (
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/fabric"
 	"github.com/halo-mpi/halo/internal/fabric/shm"
-	"github.com/halo-mpi/halo/internal/hot"
 	"github.com/halo-mpi/halo/internal/node"
+	"github.com/halo-mpi/halo/internal/offheap"
 	"github.com/halo-mpi/halo/internal/peers"
 	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/shmfmt"
@@ -152,7 +152,7 @@ func New(b boot.Boot, node *node.Node, far fabric.Fabric, policy Policy) (*Proc,
 		boot: b, job: job, policy: policy, node: node, far: far,
 		stopped: make(chan struct{}), modeEntered: make(chan struct{}, 1),
 	}
-	p.rec = hot.Owned[shmfmt.ProcessRecord](p)
+	p.rec = offheap.Owned[shmfmt.ProcessRecord](p)
 	p.rec.Slow = shmfmt.SlowInterrupt
 	p.rec.Looks = int32(min(peekMax, policy.Loads))
 	p.peers = peers.Make(job.Size, p.initPeer)

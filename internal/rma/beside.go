@@ -10,8 +10,8 @@ import (
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/heap"
+	"github.com/halo-mpi/halo/internal/node/pair"
 	"github.com/halo-mpi/halo/internal/op"
-	"github.com/halo-mpi/halo/internal/pairmem"
 	"github.com/halo-mpi/halo/internal/planted"
 )
 
@@ -19,7 +19,7 @@ import (
 //
 // The heap of a process, and the control blocks in it, are mapped by processes of its job only: they have doorbells
 // in common, know each other by local indexes, and learn of deaths from one launcher. If a window that allocates its
-// memory has members of several jobs, each member has its memory in a block of its own (pairmem.Block), which all
+// memory has members of several jobs, each member has its memory in a block of its own (pair.Block), which all
 // members on its node map when the window is made. Between jobs only loads and stores, puts and gets use it
 // (pathBeside); all else goes by frames, as to another node. So epochs and accumulates of foreign origins are the
 // target's work, which does it beside origins of its own job, in the control block.
@@ -30,19 +30,19 @@ import (
 // blocks is the memory of a window with members of several jobs; empty in others, and where nothing is mapped.
 type blocks struct {
 	beside map[int32][]byte // of each process that is mapped here, this one included; under the engine's lock
-	mapped []*pairmem.Block
+	mapped []*pair.Block
 }
 
 // engineBlocks is the blocks of all windows, so that they can be unmapped at the end; under the engine's lock.
 type engineBlocks struct {
-	held map[*pairmem.Block]struct{} // nil until there is one
+	held map[*pair.Block]struct{} // nil until there is one
 }
 
 // keepBlock keeps a block that is mapped. The lock is held.
-func (w *Window) keepBlock(b *pairmem.Block) {
+func (w *Window) keepBlock(b *pair.Block) {
 	w.mapped = append(w.mapped, b)
 	if w.e.held == nil {
-		w.e.held = map[*pairmem.Block]struct{}{}
+		w.e.held = map[*pair.Block]struct{}{}
 	}
 	w.e.held[b] = struct{}{}
 }
@@ -57,12 +57,12 @@ func (w *Window) newBlock(size, align int64) ([]byte, error) {
 	switch {
 	case !w.e.p.SharesForeign():
 		return nil, class.Errorf(class.RMAShared, "this process shares no memory with those of other jobs")
-	case align > pairmem.BlockAlign:
-		return nil, class.Errorf(class.RMAShared, "memory that several jobs share is aligned to %d bytes, not to %d", pairmem.BlockAlign, align)
+	case align > pair.BlockAlign:
+		return nil, class.Errorf(class.RMAShared, "memory that several jobs share is aligned to %d bytes, not to %d", pair.BlockAlign, align)
 	}
-	b, err := pairmem.NewBlock(size)
+	b, err := pair.NewBlock(size)
 	switch {
-	case errors.Is(err, pairmem.ErrTooLarge):
+	case errors.Is(err, pair.ErrTooLarge):
 		return nil, class.Errorf(class.NoMem, "no memory that several jobs share: %v", err)
 	case err != nil:
 		return nil, class.Errorf(class.RMAShared, "no memory that several jobs share: %v", err)
@@ -83,7 +83,7 @@ func (w *Window) exchangeBlocks(s *Spec) (err error) {
 			_, err = w.newBlock(total, s.Align)
 		}
 	}
-	give, all := make([]byte, pairmem.BlockOfferSize), make([]byte, n*pairmem.BlockOfferSize)
+	give, all := make([]byte, pair.BlockOfferSize), make([]byte, n*pair.BlockOfferSize)
 	if len(w.mapped) > 0 && !planted.BlockNotOffered {
 		err = firstOf(err, w.mapped[0].Offer(give))
 	}
@@ -147,13 +147,13 @@ func (w *Window) openBlocks(single bool, total int64, offers []byte) (first erro
 		case !w.e.p.SharesForeign():
 			first = firstOf(first, class.Errorf(class.RMAShared, "this process shares no memory with those of other jobs"))
 		default:
-			offer := offers[r*pairmem.BlockOfferSize : (r+1)*pairmem.BlockOfferSize]
+			offer := offers[r*pair.BlockOfferSize : (r+1)*pair.BlockOfferSize]
 			if told := class.Class(binary.LittleEndian.Uint32(offer[8:])); told != class.Success && binary.LittleEndian.Uint64(offer) == 0 {
 				first = firstOf(first, class.Errorf(told, "rank %d has no memory that several jobs share", r))
 				continue
 			}
-			b, err := pairmem.OpenBlock(offer, size)
-			if errors.Is(err, pairmem.ErrGone) && !planted.BlockOfTheDead { // members keep it until all have mapped it, or have lost one
+			b, err := pair.OpenBlock(offer, size)
+			if errors.Is(err, pair.ErrGone) && !planted.BlockOfTheDead { // members keep it until all have mapped it, or have lost one
 				first = firstOf(first, class.Errorf(class.ProcFailed, "a process has failed before rank %d mapped the memory of rank %d: %v", w.Comm.Rank, r, err))
 				continue
 			}

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/halo-mpi/halo/internal/hot"
+	"github.com/halo-mpi/halo/internal/offheap"
 	"github.com/halo-mpi/halo/internal/rma"
 )
 
@@ -34,7 +34,7 @@ func TestWhatCReadsIsInRecords(t *testing.T) {
 			return errors.New("a target on another node has stripes")
 		}
 		for what, p := range records {
-			if !hot.Holds(p) {
+			if !offheap.Holds(p) {
 				return fmt.Errorf("the %s is at %p", what, p)
 			}
 		}

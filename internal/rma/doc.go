@@ -10,7 +10,7 @@
 // Issue checks target, epoch, bounds and types. Then:
 //
 //   - Memory that is mapped here is accessed by the caller: the own; windows made by Allocate and Shared; and Create and
-//     Attach over memory of package memory, of processes of the node. A put is a copy, an accumulate atomics of package
+//     Attach over memory of package store, of processes of the node. A put is a copy, an accumulate atomics of package
 //     apply. No lock is taken, no message sent, nothing allocated. See View.PutBytes.
 //   - Other memory of a process on the node is accessed by the target itself, if the operation is short and a thread
 //     there polls at that moment (offer.go); else the kernel copies it (process_vm), if the blocks are long enough. The

@@ -3,9 +3,9 @@ package rma
 import (
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/coll"
-	"github.com/halo-mpi/halo/internal/hot"
-	"github.com/halo-mpi/halo/internal/memory"
 	"github.com/halo-mpi/halo/internal/node"
+	"github.com/halo-mpi/halo/internal/node/store"
+	"github.com/halo-mpi/halo/internal/offheap"
 	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/peers"
 	"github.com/halo-mpi/halo/internal/planted"
@@ -18,7 +18,7 @@ type Engine struct {
 	p        *proc.Proc
 	messages *p2p.Engine
 	colls    *coll.Engine
-	mem      *memory.Store
+	mem      *store.Store
 	node     *node.Node // nil if no process is reached through memory
 	brief    uint32     // proc.Brief of this process
 
@@ -41,13 +41,13 @@ type Engine struct {
 
 // New makes the engine of p. The caller starts p with the engine as a worker and passes the frames
 // of one-sided communication to it.
-func New(p *proc.Proc, messages *p2p.Engine, colls *coll.Engine, mem *memory.Store) *Engine {
+func New(p *proc.Proc, messages *p2p.Engine, colls *coll.Engine, mem *store.Store) *Engine {
 	e := &Engine{
 		p: p, messages: messages, colls: colls, mem: mem, node: p.Node(),
 		windows: make(map[uint64]*Window),
 		brief:   p.Brief(p.Job().Rank),
 	}
-	e.closed = hot.Owned[shmfmt.WindowRecord](e)
+	e.closed = offheap.Owned[shmfmt.WindowRecord](e)
 	e.startSync()
 	e.peers = peers.Make[linkPeer](p.Known(), nil)
 	if e.node != nil {

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/halo-mpi/halo/internal/class"
-	"github.com/halo-mpi/halo/internal/hot"
+	"github.com/halo-mpi/halo/internal/offheap"
 	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/rma/lock"
 	"github.com/halo-mpi/halo/internal/shmfmt"
@@ -250,7 +250,7 @@ func (e *Engine) startSync() {
 	n, me := e.locals()
 	job := e.p.Job()
 	e.me, e.deadLocals = me, shmfmt.NewDead(n)
-	e.locking = hot.Owned[shmfmt.LockingRecord](e)
+	e.locking = offheap.Owned[shmfmt.LockingRecord](e)
 	if len(job.Local) <= job.Cores {
 		e.looks = looksAlone
 	} else {

@@ -12,7 +12,7 @@ import (
 	"github.com/halo-mpi/halo/internal/coll/choice"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/fabric"
-	"github.com/halo-mpi/halo/internal/memory"
+	"github.com/halo-mpi/halo/internal/node/store"
 	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/proc"
 	"github.com/halo-mpi/halo/internal/shmfmt"
@@ -127,7 +127,7 @@ func withFakePeersAnd(t testing.TB, flavor Flavor, mem []byte, policy proc.Polic
 		t.Fatal(err)
 	}
 	messages := p2p.New(p)
-	e := New(p, messages, coll.New(p, messages, choice.Defaults()), memory.New(nil))
+	e := New(p, messages, coll.New(p, messages, choice.Defaults()), store.New(nil))
 	w := e.newWindow(comm.New(p, window, victim, []int32{victim, enemy}), window, flavor)
 	n, me := e.locals()
 	page, _, err := w.newPage(shmfmt.WindowSize(n))

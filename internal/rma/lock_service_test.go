@@ -13,7 +13,7 @@ import (
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/coll/choice"
 	"github.com/halo-mpi/halo/internal/comm"
-	"github.com/halo-mpi/halo/internal/memory"
+	"github.com/halo-mpi/halo/internal/node/store"
 	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/proc"
 	"github.com/halo-mpi/halo/internal/shmfmt"
@@ -30,7 +30,7 @@ func remotelyLocked(t *testing.T, peers int) (*Engine, *Window, *fakeFabric) {
 		t.Fatal(err)
 	}
 	messages := p2p.New(p)
-	e := New(p, messages, coll.New(p, messages, choice.Defaults()), memory.New(nil))
+	e := New(p, messages, coll.New(p, messages, choice.Defaults()), store.New(nil))
 	members := make([]int32, 1+peers)
 	for i := range members {
 		members[i] = int32(i)

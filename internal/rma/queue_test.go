@@ -13,9 +13,9 @@ import (
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
-// pair is an origin and a target whose frames the test carries, one at a time, with room or
+// originAndTarget is an origin and a target whose frames the test carries, one at a time, with room or
 // without.
-type pair struct {
+type originAndTarget struct {
 	t          *testing.T
 	rng        *rand.Rand
 	e, far     *Engine
@@ -27,8 +27,8 @@ type pair struct {
 	gets       bool // some are under way
 }
 
-func newPair(t *testing.T, seed uint64, size int) *pair {
-	p := &pair{t: t, rng: rand.New(rand.NewPCG(seed, 9)), mem: make([]byte, size), model: make([]byte, size)}
+func newPair(t *testing.T, seed uint64, size int) *originAndTarget {
+	p := &originAndTarget{t: t, rng: rand.New(rand.NewPCG(seed, 9)), mem: make([]byte, size), model: make([]byte, size)}
 	p.e, p.w, p.f = withFakePeers(t, Created, make([]byte, size))
 	p.far, _, p.g = withFakePeers(t, Created, p.mem)
 	p.f.chunk = 512 + int(seed%3)*2000
@@ -36,7 +36,7 @@ func newPair(t *testing.T, seed uint64, size int) *pair {
 }
 
 // step carries a few frames, or runs the work of one side.
-func (p *pair) step() {
+func (p *originAndTarget) step() {
 	carry := func(from *fakeFabric, queue *[]sentFrame, to *Engine) {
 		*queue = append(*queue, from.take()...)
 		for n := 1 + p.rng.IntN(4); n > 0 && len(*queue) > 0; n-- {
@@ -75,7 +75,7 @@ func (p *pair) step() {
 }
 
 // until steps until so is true.
-func (p *pair) until(what string, so func() bool) {
+func (p *originAndTarget) until(what string, so func() bool) {
 	p.t.Helper()
 	for n := 0; !so(); n++ {
 		if n > 1_000_000 {
@@ -147,7 +147,7 @@ func TestRC03RC04_QueuesEqualOneByOne(t *testing.T) {
 }
 
 // random starts an operation, several equal ones if it is short, and applies it to the model.
-func (p *pair) random(tg *target, flush func()) (open []pending) {
+func (p *originAndTarget) random(tg *target, flush func()) (open []pending) {
 	rng := p.rng
 	elements := int64(1 + rng.IntN(4))
 	if rng.IntN(4) == 0 {
@@ -230,7 +230,7 @@ func set(values []byte, i int, x []byte) []byte {
 }
 
 // layout is n elements at the target, and the offsets of each.
-func (p *pair) layout(n int64, inRuns bool) (l Place, offs []int64) {
+func (p *originAndTarget) layout(n int64, inRuns bool) (l Place, offs []int64) {
 	int64s := dtype.Predefined().Type(dtype.Int64)
 	switch p.rng.IntN(3) {
 	case 0:
@@ -268,7 +268,7 @@ func (p *pair) layout(n int64, inRuns bool) (l Place, offs []int64) {
 }
 
 // data is packed bytes, in a layout of their own now and then.
-func (p *pair) data(packed []byte) mem.Mem {
+func (p *originAndTarget) data(packed []byte) mem.Mem {
 	if p.rng.IntN(3) > 0 {
 		return mem.Of(packed)
 	}

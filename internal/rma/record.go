@@ -5,7 +5,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/comm"
-	"github.com/halo-mpi/halo/internal/hot"
+	"github.com/halo-mpi/halo/internal/offheap"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
@@ -15,7 +15,7 @@ import (
 // (shmfmt.ViewRecord and what it points to). Each View, Window and target has one, and there is no
 // copy of what is in it.
 //
-// A record is freed when nothing in Go reaches its owner any more (hot.Owned). So a view that has
+// A record is freed when nothing in Go reaches its owner any more (offheap.Owned). So a view that has
 // been freed finds a closed window, never another one. What a record points to in the Go heap lives
 // as long as the record is used, since the owner keeps it. A caller that has found memory by a
 // record alone keeps its View alive until it has the address.
@@ -32,7 +32,7 @@ import (
 func (e *Engine) newWindow(c *comm.Comm, id uint64, flavor Flavor) *Window {
 	w := &Window{e: e, Comm: c, id: id, flavor: flavor, host: -1, reusable: e.messages.NewReusable(c)}
 	c.Usual = call.WinFence // the only call that is one operation on c, and may not allocate
-	w.rec = hot.Owned[shmfmt.WindowRecord](w)
+	w.rec = offheap.Owned[shmfmt.WindowRecord](w)
 	w.rec.Process, w.mu = e.locking, &w.rec.Mutex
 	w.seat(c.Size())
 	return w
@@ -41,13 +41,13 @@ func (e *Engine) newWindow(c *comm.Comm, id uint64, flavor Flavor) *Window {
 // seat gives w n targets, none of which is in use.
 func (w *Window) seat(n int) {
 	w.targets = make([]atomic.Pointer[target], n)
-	w.rec.SetTargets(hot.OwnedBytes(w, n*shmfmt.TargetRecordSize))
+	w.rec.SetTargets(offheap.OwnedBytes(w, n*shmfmt.TargetRecordSize))
 }
 
 // newView makes a View of w, without options.
 func newView(w *Window) *View {
 	v := &View{w: w}
-	v.rec = hot.Owned[shmfmt.ViewRecord](v)
+	v.rec = offheap.Owned[shmfmt.ViewRecord](v)
 	v.rec.Window.Store(w.rec)
 	return v
 }

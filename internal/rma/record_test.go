@@ -6,7 +6,7 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/halo-mpi/halo/internal/hot"
+	"github.com/halo-mpi/halo/internal/offheap"
 )
 
 // What C finds by the address of a view is not in the Go heap, also where the process shares no
@@ -23,11 +23,11 @@ func TestRecordsAreOutsideOfTheGoHeap(t *testing.T) {
 		"view": *(*unsafe.Pointer)(unsafe.Pointer(&address)), "window": unsafe.Pointer(v.rec.Window.Load()), "target": unsafe.Pointer(own.rec),
 		"last target": unsafe.Pointer(w.rec.Target(len(w.targets) - 1)), "stripes": own.rec.Stripes, "closed window": unsafe.Pointer(e.closed),
 	} {
-		if !hot.Holds(p) {
+		if !offheap.Holds(p) {
 			t.Errorf("the %s is at %p", what, p)
 		}
 	}
-	if hot.Holds(unsafe.Pointer(v)) {
+	if offheap.Holds(unsafe.Pointer(v)) {
 		t.Error("a view is taken for a record")
 	}
 }

@@ -31,7 +31,7 @@ func issueBy(e *Engine, v *View, a Op, request bool) *pending {
 }
 
 // flushBy is a flush of a view.
-func flushBy(p *pair, v *View) *flushing {
+func flushBy(p *originAndTarget, v *View) *flushing {
 	f := &flushing{request: p.e.messages.NewRequest(p.w.Comm, call.Rflush), left: 1}
 	v.await(f, to(p.w))
 	p.e.flushed(f)
@@ -78,7 +78,7 @@ func TestQV02_FlushWaitsForItsOwnView(t *testing.T) {
 
 // wantSettled waits for the marks of requestFlushes, and expects all of a long put at the target
 // then.
-func wantSettled(t *testing.T, p *pair, tg *target) {
+func wantSettled(t *testing.T, p *originAndTarget, tg *target) {
 	t.Helper()
 	p.until("all channels", func() bool {
 		for c := range tg.channels {

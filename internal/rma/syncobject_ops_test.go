@@ -19,7 +19,7 @@ func opsBy(e *Engine, v *View, mode syncobject.Mode, counter int) *opsRequest {
 }
 
 // notified returns how often the peer has counted a signal.
-func notified(p *pair, counter int) int64 {
+func notified(p *originAndTarget, counter int) int64 {
 	for _, w := range p.far.windows {
 		return w.counter(counter).Value()
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/heap"
-	"github.com/halo-mpi/halo/internal/hot"
-	"github.com/halo-mpi/halo/internal/memory"
+	"github.com/halo-mpi/halo/internal/node/store"
+	"github.com/halo-mpi/halo/internal/offheap"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
@@ -104,7 +104,7 @@ func (w *Window) prepare(c *comm.Comm, s *Spec, across bool) (mine entry, err er
 				return mine, err
 			}
 		}
-		b, err := e.mem.Alloc(s.Size, max(s.Align, memory.Align))
+		b, err := e.mem.Alloc(s.Size, max(s.Align, store.Align))
 		if err != nil {
 			return mine, err
 		}
@@ -155,7 +155,7 @@ func (w *Window) newPage(size int64) ([]byte, int64, error) {
 		}
 		return b.Mem, b.Off, err
 	}
-	return hot.OwnedBytes(w, int(size)), nowhere, nil
+	return offheap.OwnedBytes(w, int(size)), nowhere, nil
 }
 
 // lines returns zeroed memory of the process that begins at a cache line.
@@ -240,7 +240,7 @@ func (w *Window) layOut(align int64) error {
 	told := entry{class: class.Success, where: nowhere}
 	var err error
 	if w.Comm.Rank == 0 {
-		b, failed := e.mem.Alloc(total, max(align, memory.Align))
+		b, failed := e.mem.Alloc(total, max(align, store.Align))
 		if failed == nil {
 			w.block, told.where = b.Mem, b.Off
 		}

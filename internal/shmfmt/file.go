@@ -6,7 +6,7 @@ import (
 )
 
 // File is what C reads of a file while it has a handle of it, in memory outside of the Go heap (package
-// hot). Go writes it; other processes do not see it.
+// offheap). Go writes it; other processes do not see it.
 type File struct {
 	// Open says which accesses C may make by itself: FileReads, FileWrites. It is 0 while Go changes
 	// the other fields. C loads it before it reads them.

@@ -9,7 +9,7 @@ import (
 // The records of messages contain what the shortest sends and receives between processes of a node
 // read and write, in Go (packages proc, fabric/shm, match and p2p) and in C (abi/lib). Both use the
 // same record, which is the only copy of its content. In processes of the operating system the records
-// are in memory of package hot. Records of ranks that are goroutines are on the Go heap, as the rings
+// are in memory of package offheap. Records of ranks that are goroutines are on the Go heap, as the rings
 // that they point to are.
 //
 // The engine's lock guards all fields that are not atomic. C takes the lock only if it is free, and

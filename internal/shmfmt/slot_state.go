@@ -6,7 +6,7 @@ import (
 )
 
 // SlotState is the state of one member of a slot: its progress, and the addresses of the parts of the
-// slot. It is outside of the Go heap (package hot), and Go and C of the process use the same copy. The
+// slot. It is outside of the Go heap (package offheap), and Go and C of the process use the same copy. The
 // type slot of package coll owns it and describes its words.
 //
 // It is followed by the members' short contributions to the current collective, SlotShort bytes each,

@@ -5,7 +5,7 @@ import (
 	"unsafe"
 )
 
-// Records of datatypes are outside of the Go heap (package hot). Go writes them and C reads them.
+// Records of datatypes are outside of the Go heap (package offheap). Go writes them and C reads them.
 // Other processes do not.
 
 // Type is what C reads of a datatype while it has a handle of it. All fields but the two atomic ones

@@ -10,7 +10,7 @@ import (
 
 // The records of one-sided communication contain what the fast paths of operations read, in Go
 // (package rma) and in C (abi/lib). Both use the same record, which is the only copy of its content
-// and is in memory of package hot. C finds a ViewRecord by the handle of a window, and the others
+// and is in memory of package offheap. C finds a ViewRecord by the handle of a window, and the others
 // from there.
 //
 // No record holds the only pointer to something in the Go heap: the rma.View, rma.Window or

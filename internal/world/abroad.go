@@ -5,7 +5,7 @@ import (
 	"github.com/halo-mpi/halo/internal/fabric"
 	"github.com/halo-mpi/halo/internal/fabric/tcp"
 	"github.com/halo-mpi/halo/internal/node/inproc"
-	"github.com/halo-mpi/halo/internal/pairmem"
+	"github.com/halo-mpi/halo/internal/node/pair"
 	"github.com/halo-mpi/halo/internal/proc"
 	"github.com/halo-mpi/halo/internal/sys"
 )
@@ -17,7 +17,7 @@ type leaver struct{ p *proc.Proc }
 func (l *leaver) parted(peer int) { l.p.Parted(peer) }
 
 // Attach, Drain and Detach implement tcp.Rings.
-func (l *leaver) Attach(peer int, m *pairmem.Memory, why error) { l.p.Attach(peer, m, why) }
+func (l *leaver) Attach(peer int, m *pair.Memory, why error) { l.p.Attach(peer, m, why) }
 
 func (l *leaver) Drain(peer int, s fabric.Sink) int { return l.p.Drain(peer, s) }
 

@@ -22,8 +22,8 @@ import (
 	"github.com/halo-mpi/halo/internal/file"
 	"github.com/halo-mpi/halo/internal/leftover"
 	"github.com/halo-mpi/halo/internal/meet"
-	"github.com/halo-mpi/halo/internal/memory"
 	"github.com/halo-mpi/halo/internal/node"
+	"github.com/halo-mpi/halo/internal/node/store"
 	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/part"
 	"github.com/halo-mpi/halo/internal/proc"
@@ -47,7 +47,7 @@ type World struct {
 	// Parent is the communicator with the processes that have spawned this job; nil if none have.
 	Parent *comm.Comm
 	// Memory is what windows and AllocMem take memory from.
-	Memory *memory.Store
+	Memory *store.Store
 
 	boot    boot.Boot
 	note    *shmfmt.Note // what halo ps shows of this process; nil in goroutines
@@ -256,7 +256,7 @@ func startOver(b boot.Boot, way ways, far fabric.Fabric, check bool, policy proc
 	if way.leaver != nil {
 		way.leaver.p = p
 	}
-	w := &World{Proc: p, P2P: p2p.New(p), Memory: memory.New(way.near), boot: b, note: note.note, way: way}
+	w := &World{Proc: p, P2P: p2p.New(p), Memory: store.New(way.near), boot: b, note: note.note, way: way}
 	w.Coll = coll.New(p, w.P2P, choice)
 	if n, job := p.Node(), b.Job(); n != nil && n.Name() == "shm" && len(job.Local) > job.Cores {
 		n.ShareCores(threadCores{}, job.Cores)

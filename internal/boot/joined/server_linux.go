@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/halo-mpi/halo/internal/boot"
-	"github.com/halo-mpi/halo/internal/boot/segment"
 	"github.com/halo-mpi/halo/internal/cname"
+	"github.com/halo-mpi/halo/internal/node/segment"
 	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/sys"

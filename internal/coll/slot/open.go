@@ -6,8 +6,8 @@ import (
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/coll/agree"
-	"github.com/halo-mpi/halo/internal/hot"
 	"github.com/halo-mpi/halo/internal/node"
+	"github.com/halo-mpi/halo/internal/offheap"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/proc"
 	"github.com/halo-mpi/halo/internal/shmfmt"
@@ -49,8 +49,8 @@ func Open[T any](s *Slot, holder *T, g *Group, i int) {
 	s.Terms = agree.NewTerms(g.Tells)
 	s.event.About = g.About
 	size := len(g.Members)
-	s.record = hot.Bytes(int(unsafe.Sizeof(*s.SlotState)) + size*shmfmt.SlotShort)
-	s.forgotten = runtime.AddCleanup(holder, hot.FreeBytes, s.record)
+	s.record = offheap.Bytes(int(unsafe.Sizeof(*s.SlotState)) + size*shmfmt.SlotShort)
+	s.forgotten = runtime.AddCleanup(holder, offheap.FreeBytes, s.record)
 	s.SlotState = (*shmfmt.SlotState)(unsafe.Pointer(&s.record[0]))
 	s.short = unsafe.Slice((*[shmfmt.SlotShort]byte)(unsafe.Pointer(&s.record[unsafe.Sizeof(*s.SlotState)])), size)
 	s.Busy.Store(g.Idle)
@@ -81,7 +81,7 @@ func Open[T any](s *Slot, holder *T, g *Group, i int) {
 func (s *Slot) Close() {
 	s.mem.Free(len(s.cells))
 	s.forgotten.Stop()
-	hot.FreeBytes(s.record)
+	offheap.FreeBytes(s.record)
 }
 
 // inCells reports whether the slot is used in the form of cells.

@@ -1,7 +1,7 @@
 // Package shm carries frames between the processes of a node, through rings in the memory that
 // they share (package node). Package proc opens it, and p2p takes short messages from its rings on the fast path of
 // a blocking receive (peek.go). Where that memory is on the Go heap the fabric is called inproc. Processes of
-// other jobs on the same node have rings in memory of their own (foreign.go, package pairmem).
+// other jobs on the same node have rings in memory of their own (foreign.go, package pair).
 //
 // A frame of up to 24 bytes costs one cache line, written by the sender and read by
 // the receiver, and one load to see whether the receiver sleeps. Longer payloads are

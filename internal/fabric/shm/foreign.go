@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/halo-mpi/halo/internal/fabric"
-	"github.com/halo-mpi/halo/internal/pairmem"
+	"github.com/halo-mpi/halo/internal/node/pair"
 	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
@@ -18,7 +18,7 @@ import (
 // finds them.
 type foreign struct {
 	peer  int
-	mem   *pairmem.Memory
+	mem   *pair.Memory
 	ways  Ways
 	place int    // in Fabric.out
 	heard uint32 // the own bell when Arm last loaded it
@@ -33,7 +33,7 @@ type Ways interface {
 }
 
 // Attach has frames to and from a process of another job travel through the memory shared with it, until Detach.
-func (f *Fabric) Attach(peer int, m *pairmem.Memory, ways Ways) {
+func (f *Fabric) Attach(peer int, m *pair.Memory, ways Ways) {
 	if more := peer + 1 - len(f.local); more > 0 {
 		f.local = append(slices.Clip(f.local), make([]int32, more)...) // a copy: the node's list does not change
 		for i := peer + 1 - more; i <= peer; i++ {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/fabric/shm"
 	"github.com/halo-mpi/halo/internal/node/inproc"
-	"github.com/halo-mpi/halo/internal/pairmem"
+	"github.com/halo-mpi/halo/internal/node/pair"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
@@ -39,17 +39,17 @@ func lone(t *testing.T) *shm.Fabric {
 
 // acquaint has two fabrics share memory; each calls the process of the other one by the number given. It returns the
 // calls of a, those of b, and the memory at a's end.
-func acquaint(t *testing.T, a, b *shm.Fabric, numberOfB, numberOfA int) (*calls, *calls, *pairmem.Memory) {
+func acquaint(t *testing.T, a, b *shm.Fabric, numberOfB, numberOfA int) (*calls, *calls, *pair.Memory) {
 	t.Helper()
 	left, right := net.Pipe()
 	defer left.Close()
 	defer right.Close()
-	taken := make(chan *pairmem.Memory)
+	taken := make(chan *pair.Memory)
 	go func() {
-		m, _, _ := pairmem.Take(right, true)
+		m, _, _ := pair.Take(right, true)
 		taken <- m
 	}()
-	m, why, failed := pairmem.Offer(left, true)
+	m, why, failed := pair.Offer(left, true)
 	other := <-taken
 	if m == nil || other == nil {
 		t.Fatal(why, failed)

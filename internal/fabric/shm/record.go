@@ -3,7 +3,7 @@ package shm
 import (
 	"unsafe"
 
-	"github.com/halo-mpi/halo/internal/hot"
+	"github.com/halo-mpi/halo/internal/offheap"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/sys"
 )
@@ -17,11 +17,11 @@ func (f *Fabric) makeRecords() {
 		f.records = make([]shmfmt.PeerRecord, n)
 		return
 	}
-	mem := hot.OwnedBytes(f, n*shmfmt.PeerRecordSize)
+	mem := offheap.OwnedBytes(f, n*shmfmt.PeerRecordSize)
 	f.records = unsafe.Slice((*shmfmt.PeerRecord)(unsafe.Pointer(unsafe.SliceData(mem))), n)
 }
 
-// mapped reports whether the rings are mapped memory, and the records memory of package hot.
+// mapped reports whether the rings are mapped memory, and the records memory of package offheap.
 func (f *Fabric) mapped() bool { return f.node.Name() == "shm" && !sys.Race }
 
 // Record returns the record of a process of the node that is another one than this process.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/halo-mpi/halo/internal/boot"
-	"github.com/halo-mpi/halo/internal/pairmem"
+	"github.com/halo-mpi/halo/internal/node/pair"
 	"github.com/halo-mpi/halo/internal/peers"
 	"github.com/halo-mpi/halo/internal/wire"
 )
@@ -89,8 +89,8 @@ type result struct {
 	err  error
 
 	// Of a connection with a process of another job:
-	mem    *pairmem.Memory // for its frames, nil if there is none
-	memWhy error           // why there is none
+	mem    *pair.Memory // for its frames, nil if there is none
+	memWhy error        // why there is none
 }
 
 // close closes a connection that nobody uses.

@@ -1,6 +1,6 @@
 package tcp
 
-import "github.com/halo-mpi/halo/internal/pairmem"
+import "github.com/halo-mpi/halo/internal/node/pair"
 
 // share has the ends of a new connection with a process of another job agree on memory for their frames, before
 // the connection carries any. If the connection fails meanwhile, the data path finds out. The peer may be slow, so
@@ -8,9 +8,9 @@ import "github.com/halo-mpi/halo/internal/pairmem"
 func (d *connector) share(r *result, calls bool) {
 	stop := interrupt(d.ctx, r.conn)
 	defer stop()
-	agree := pairmem.Take
+	agree := pair.Take
 	if calls {
-		agree = pairmem.Offer
+		agree = pair.Offer
 	}
 	r.mem, r.memWhy, _ = agree(r.conn, d.shares)
 }

@@ -6,14 +6,14 @@ import (
 
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/fabric"
-	"github.com/halo-mpi/halo/internal/pairmem"
+	"github.com/halo-mpi/halo/internal/node/pair"
 	"github.com/halo-mpi/halo/internal/sys"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
 // sharer records what a fabric asks of Rings, and of its sink, in order.
 type sharer struct {
-	mem    *pairmem.Memory
+	mem    *pair.Memory
 	events []string
 	cause  error
 }
@@ -24,7 +24,7 @@ func (r *sharer) add(what string) {
 	}
 }
 
-func (r *sharer) Attach(_ int, m *pairmem.Memory, _ error) {
+func (r *sharer) Attach(_ int, m *pair.Memory, _ error) {
 	r.mem = m
 	r.add("attach")
 }

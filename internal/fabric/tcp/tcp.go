@@ -8,7 +8,7 @@ import (
 	"github.com/halo-mpi/halo/internal/address"
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/fabric"
-	"github.com/halo-mpi/halo/internal/pairmem"
+	"github.com/halo-mpi/halo/internal/node/pair"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
@@ -31,13 +31,13 @@ type Config struct {
 }
 
 // Rings carry the frames of connections with processes of other jobs on this node through memory that the two
-// processes share (package pairmem). The connection then only wakes the peer, and shows its end. The methods are called
+// processes share (package pair). The connection then only wakes the peer, and shows its end. The methods are called
 // in Poll and Close.
 type Rings interface {
 	// Attach is called when a connection with a process of another job has been opened, and before it carries any
 	// frame. m is the memory for its frames, which the callee closes; it is nil if frames travel through the
 	// connection itself, and then why says why.
-	Attach(peer int, m *pairmem.Memory, why error)
+	Attach(peer int, m *pair.Memory, why error)
 	// Drain delivers what has arrived in memory. It is called when the peer has rung, has sent its Leave or has
 	// failed.
 	Drain(peer int, s fabric.Sink) int

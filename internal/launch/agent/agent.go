@@ -14,9 +14,9 @@ import (
 
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/boot/pmi1"
-	"github.com/halo-mpi/halo/internal/boot/segment"
 	"github.com/halo-mpi/halo/internal/launch/plan"
 	"github.com/halo-mpi/halo/internal/launch/talk"
+	"github.com/halo-mpi/halo/internal/node/segment"
 	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/sys"

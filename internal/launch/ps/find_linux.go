@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/halo-mpi/halo/internal/boot/segment"
+	"github.com/halo-mpi/halo/internal/node/segment"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 

@@ -7,8 +7,8 @@ import (
 	"errors"
 	"time"
 
-	"github.com/halo-mpi/halo/internal/boot/segment"
 	"github.com/halo-mpi/halo/internal/callsite"
+	"github.com/halo-mpi/halo/internal/node/segment"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 

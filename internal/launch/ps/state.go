@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"github.com/halo-mpi/halo/internal/boot"
-	"github.com/halo-mpi/halo/internal/boot/segment"
 	"github.com/halo-mpi/halo/internal/callsite"
 	"github.com/halo-mpi/halo/internal/launch/wording"
 	"github.com/halo-mpi/halo/internal/lines"
+	"github.com/halo-mpi/halo/internal/node/segment"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/sys"
 )

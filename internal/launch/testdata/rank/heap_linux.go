@@ -5,8 +5,8 @@ import (
 	"os"
 
 	"github.com/halo-mpi/halo/internal/heap"
+	"github.com/halo-mpi/halo/internal/node/sparse"
 	"github.com/halo-mpi/halo/internal/shmfmt"
-	"github.com/halo-mpi/halo/internal/sparse"
 )
 
 // heap allocates size bytes of this rank's heap and stores into all their pages. The file and the

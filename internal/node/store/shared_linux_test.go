@@ -1,4 +1,4 @@
-package memory_test
+package store_test
 
 import (
 	"encoding/binary"

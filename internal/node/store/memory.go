@@ -1,7 +1,7 @@
-// Package memory allocates the memory of windows and of AllocMem. If there is a heap that the other
+// Package store allocates the memory of windows and of AllocMem. If there is a heap that the other
 // processes of the node can map, the memory comes from that heap, so that they access it directly;
 // otherwise it is memory of this process alone.
-package memory
+package store
 
 import (
 	"unsafe"

@@ -1,4 +1,4 @@
-package pairmem_test
+package pair_test
 
 import (
 	"testing"

@@ -1,4 +1,4 @@
-package pairmem
+package pair
 
 import (
 	"crypto/rand"
@@ -183,7 +183,7 @@ func (m *Memory) CanRead() bool {
 // error wraps fabric.ErrUnsupported unless CanRead has returned true.
 func (m *Memory) Read(dst [][]byte, addr uint64) error {
 	if m.read != granted {
-		return fmt.Errorf("pairmem: read of %d blocks: %w", len(dst), fabric.ErrUnsupported)
+		return fmt.Errorf("pair: read of %d blocks: %w", len(dst), fabric.ErrUnsupported)
 	}
 	return sys.ReadProcess(int(m.Theirs().Pid.Load()), dst, addr)
 }

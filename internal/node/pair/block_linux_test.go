@@ -1,4 +1,4 @@
-package pairmem
+package pair
 
 import (
 	"encoding/binary"

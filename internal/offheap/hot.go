@@ -1,4 +1,4 @@
-// Package hot allocates memory outside of the Go heap, for records that Go and C both read and write.
+// Package offheap allocates memory outside of the Go heap, for records that Go and C both read and write.
 //
 // The rules of cgo forbid C to keep an address in the Go heap. So what both sides use while the
 // program runs is in records of this package, and both use the same copy. Package shmfmt defines the
@@ -21,7 +21,7 @@
 //     part of the Go heap, which the detector watches, and the arena keeps it reachable. Elsewhere
 //     it never is: if no memory can be mapped this package panics, as the runtime ends a program
 //     whose heap cannot grow.
-package hot
+package offheap
 
 import (
 	"errors"

@@ -1,4 +1,4 @@
-// Package pairmem makes the memory that two processes of different jobs on one node share
+// Package pair makes the memory that two processes of different jobs on one node share
 // (shmfmt.Pair), and hands it from one to the other over the connection between them. Package fabric/tcp, which has the
 // connection, calls Offer and Take; fabric/shm uses the memory for rings, and rma for windows (Block).
 //
@@ -16,4 +16,4 @@
 //
 // The trap: there may be no such memory, and that is no error. Offer and Take return why as a reason beside failed,
 // which is an error of the connection; without memory the frames of the pair travel on the connection.
-package pairmem
+package pair

@@ -1,4 +1,4 @@
-package hot
+package offheap
 
 import "testing"
 
