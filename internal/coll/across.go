@@ -101,7 +101,7 @@ func (e *Engine) stages(c *comm.Comm, k Kind, a *Args, tag int32, slotted bool, 
 	defer e.p.Unlock()
 	s := e.newSchedule(c, leading(k))
 	s.Args, s.slotted = *a, slotted
-	s.Send.width, s.Recv.width = 1, 1
+	s.Send.Width, s.Recv.Width = 1, 1
 	s.tell(a.Send.Code, a.Recv.Code)
 	s.terms = stateOf(c).terms
 	if rootsDiffer(found) || agree.IsRefusal(found) {

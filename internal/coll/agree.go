@@ -91,9 +91,9 @@ func (s *schedule) locate() {
 }
 
 // typeOf returns the type of the elements of a side, nil for bytes.
-func (x *Side) typeOf(slice *dtype.Type) *dtype.Type {
-	if x.buffer {
-		return x.typ
+func typeOf(x *Side, slice *dtype.Type) *dtype.Type {
+	if x.IsBuffer {
+		return x.Type
 	}
 	return slice
 }

@@ -14,20 +14,20 @@ func (s *schedule) gives(r int) (x agree.Elements, any bool) {
 	case Barrier, NeighborAllgather, NeighborAllgatherv, NeighborAlltoall, NeighborAlltoallv, NeighborAlltoallw: // see along
 		return x, false
 	case Bcast:
-		return agree.ElementsOf(s.Recv.Mem, s.Recv.width, types[1]), me == s.Root && r != me
+		return agree.ElementsOf(s.Recv.Mem, s.Recv.Width, types[1]), me == s.Root && r != me
 	case Gather, Gatherv:
-		return agree.ElementsOf(s.Send.Mem, s.Send.width, types[0]), r == s.Root
+		return agree.ElementsOf(s.Send.Mem, s.Send.Width, types[0]), r == s.Root
 	case Scatter, Scatterv:
 		if me != s.Root {
 			return x, false
 		}
 	case Alltoallw:
-		return agree.Elements{Type: s.pairs[0][r].typ, N: int64(s.pairs[0][r].number)}, true
+		return agree.Elements{Type: s.pairs[0][r].Type, N: int64(s.pairs[0][r].Number)}, true
 	case Alltoall, Alltoallv:
 	default: // each member gives the same to all others
-		return agree.ElementsOf(s.Send.Mem, s.Send.width, types[0]), true
+		return agree.ElementsOf(s.Send.Mem, s.Send.Width, types[0]), true
 	}
-	return agree.ElementsOf(s.sendBlock(r), s.Send.width, types[0]), true
+	return agree.ElementsOf(s.sendBlock(r), s.Send.Width, types[0]), true
 }
 
 func (s *schedule) takes(r int) (x agree.Elements, any bool) {
@@ -36,19 +36,19 @@ func (s *schedule) takes(r int) (x agree.Elements, any bool) {
 	case Barrier:
 		return x, false
 	case Bcast:
-		return agree.ElementsOf(s.Recv.Mem, s.Recv.width, types[1]), r == s.Root && r != me
+		return agree.ElementsOf(s.Recv.Mem, s.Recv.Width, types[1]), r == s.Root && r != me
 	case Gather, Gatherv:
 		if me != s.Root {
 			return x, false
 		}
 	case Scatter, Scatterv:
-		return agree.ElementsOf(s.Recv.Mem, s.Recv.width, types[1]), r == s.Root
+		return agree.ElementsOf(s.Recv.Mem, s.Recv.Width, types[1]), r == s.Root
 	case Alltoallw:
-		return agree.Elements{Type: s.pairs[1][r].typ, N: int64(s.pairs[1][r].number)}, true
+		return agree.Elements{Type: s.pairs[1][r].Type, N: int64(s.pairs[1][r].Number)}, true
 	case Reduce, Allreduce, Scan, Exscan, ReduceScatter, ReduceScatterBlock: // all operands are alike
-		return agree.ElementsOf(s.Send.Mem, s.Send.width, types[0]), true
+		return agree.ElementsOf(s.Send.Mem, s.Send.Width, types[0]), true
 	}
-	return agree.ElementsOf(s.recvBlock(r), s.Recv.width, types[1]), true
+	return agree.ElementsOf(s.recvBlock(r), s.Recv.Width, types[1]), true
 }
 
 // sends returns what this member says that it will send to rank r. The operands of a predefined

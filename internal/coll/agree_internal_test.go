@@ -30,7 +30,7 @@ func TestS6_RecordsOfAnything(t *testing.T) {
 		if s.kind == Alltoallw {
 			continue // its layouts are not slices
 		}
-		s.Root, s.Width, s.Send.width, s.Recv.width, s.unit = g.IntN(2), 8, 8, 8, 16
+		s.Root, s.Width, s.Send.Width, s.Recv.Width, s.unit = g.IntN(2), 8, 8, 8, 16
 		s.Send.Mem, s.Recv.Mem = mem.Of(make([]byte, 32)), mem.Of(make([]byte, 32))
 		s.SendCounts, s.RecvCounts = nil, nil
 		s.agreement.call = s.kind.Number()

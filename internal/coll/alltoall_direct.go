@@ -54,5 +54,5 @@ func (s *schedule) outBlock(r int, inPlace bool) mem.Mem {
 		last := s.c.Size() - 1
 		return block(s.temp(s.SendDispls[last]+s.SendCounts[last]), r, 0, 1, s.SendCounts, s.SendDispls)
 	}
-	return block(s.temp(s.Send.Len()), r, s.unit, s.Send.width, s.SendCounts, s.SendDispls)
+	return block(s.temp(s.Send.Len()), r, s.unit, s.Send.Width, s.SendCounts, s.SendDispls)
 }

@@ -23,7 +23,7 @@ func (e *Engine) Do(c *comm.Comm, k Kind, a *Args) error {
 
 // do is Do for a caller that has already entered the call.
 func (e *Engine) do(c *comm.Comm, k Kind, a *Args) error {
-	if err := a.check(c, k); err != nil {
+	if err := a.Check(c, k); err != nil {
 		return e.refuse(c, k, a, err)
 	}
 	switch {
@@ -97,7 +97,7 @@ func (e *Engine) exchangeSlot(c *comm.Comm, k Kind, send, recv []byte, width int
 // The messages of a persistent collective carry the same tag whenever it is started, from the
 // lower half of the tags: the members prepare in the same order, but may start in any.
 func (e *Engine) Start(c *comm.Comm, k Kind, f Form, a *Args) (*p2p.Request, error) {
-	err := a.check(c, k)
+	err := a.Check(c, k)
 	switch {
 	case f == Persistent && err == nil:
 		s := &schedule{e: e}
@@ -147,8 +147,8 @@ func (e *Engine) fill(s *schedule, c *comm.Comm, k Kind, a *Args) {
 	}
 	unit, size := s.shape()
 	s.unit, s.empty = unit, size == 0
-	s.step = stepOf(e.choice.Algorithm(k, size, stateOf(c).where, a.ordered()))
-	e.putAgreement(s, a.Send.typeOf(a.Datatype), a.Recv.typeOf(a.Datatype))
+	s.step = stepOf(e.choice.Algorithm(k, size, stateOf(c).where, a.Ordered()))
+	e.putAgreement(s, typeOf(&a.Send, a.Datatype), typeOf(&a.Recv, a.Datatype))
 }
 
 // short returns the slot to use for a collective of the kind to which each member gives size
@@ -318,6 +318,6 @@ func (e *Engine) reduceMessages(c *comm.Comm, k Kind, send, recv []byte, o op.Op
 // member. by is the call. The lock is held.
 func (e *Engine) allgather(c *comm.Comm, send, recv []byte, by call.Number) error {
 	a := Args{Send: Bytes(send), Recv: Bytes(recv), Width: 1, Call: by}
-	a.measure()
+	a.Measure()
 	return e.wait(e.begin(c, Allgather, &a))
 }

@@ -136,7 +136,7 @@ func (s *schedule) arrange(byNode, byRank mem.Mem, back bool) {
 // of its node.
 func (s *schedule) amongLeaders(a choice.Algorithm, send, recv mem.Mem, root int) {
 	d, args := s.division(), s.Args
-	s.Send.width, s.Recv.width = s.unit, s.unit
+	s.Send.Width, s.Recv.Width = s.unit, s.unit
 	s.SendCounts, s.SendDispls, s.RecvCounts, s.RecvDispls = d.sizes, d.start, d.sizes, d.start
 	s.among(d.leaders, a, send, recv, root)
 	s.Args = args
@@ -179,7 +179,7 @@ func (s *schedule) inner(k Kind, g *comm.Comm, size int) choice.Algorithm {
 	}
 	d := s.division()
 	where := choice.Site{Ranks: g.Size(), Near: g == d.local && s.e.node != nil, Runs: true, Part: true}
-	return s.e.choice.Algorithm(k, size, where, s.ordered())
+	return s.e.choice.Algorithm(k, size, where, s.Ordered())
 }
 
 // keep returns n bytes of memory that last for all stages. A schedule calls it with the same n

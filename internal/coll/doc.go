@@ -5,7 +5,7 @@
 // Each collective can run as a schedule: rounds of sends, receives and reductions that the progress engine carries
 // out, see schedule. Do starts a schedule and waits for it. Start returns the request of a schedule, or a persistent
 // request, which begins the same schedule again and again. The arguments of a member are Args, in which a Side
-// describes memory; one function, check, validates them.
+// describes memory; args.Args.Check validates them.
 //
 // Where the members share memory, the short blocking collectives do not run as schedules: barrier, bcast, reduce,
 // allreduce, allgather and alltoall are straight code on the communicator's slot of the control segment. See package slot, and

@@ -51,7 +51,7 @@ func (s *schedule) athome(k Kind, send, recv mem.Mem) {
 		s.next()
 		return
 	}
-	s.among(s.c.Inter.Local, s.e.choice.Algorithm(k, size, stateOf(s.c).where, s.ordered()), send, recv, 0)
+	s.among(s.c.Inter.Local, s.e.choice.Algorithm(k, size, stateOf(s.c).where, s.Ordered()), send, recv, 0)
 }
 
 // crossBarrier is a barrier on the union of both groups, since each group waits for the other.
@@ -198,7 +198,7 @@ func (s *schedule) incoming(r int) mem.Mem {
 	if s.kind == Alltoallw {
 		return s.pairs[1][r].Mem
 	}
-	return block(s.Recv.Mem, r, s.Recv.Len()/s.c.Size(), s.Recv.width, s.RecvCounts, s.RecvDispls)
+	return block(s.Recv.Mem, r, s.Recv.Len()/s.c.Size(), s.Recv.Width, s.RecvCounts, s.RecvDispls)
 }
 
 // outgoing returns the data for rank r of the remote group.
@@ -209,5 +209,5 @@ func (s *schedule) outgoing(r int) mem.Mem {
 	case Allgather, Allgatherv:
 		return s.Send.Mem
 	}
-	return block(s.Send.Mem, r, s.Send.Len()/s.c.Size(), s.Send.width, s.SendCounts, s.SendDispls)
+	return block(s.Send.Mem, r, s.Send.Len()/s.c.Size(), s.Send.Width, s.SendCounts, s.SendDispls)
 }

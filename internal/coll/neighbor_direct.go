@@ -56,7 +56,7 @@ func (s *schedule) blockTo(i int) mem.Mem {
 	case NeighborAlltoallw:
 		return s.pairs[0][i].Mem
 	}
-	return block(s.Send.Mem, i, s.each[0], s.Send.width, s.SendCounts, s.SendDispls)
+	return block(s.Send.Mem, i, s.each[0], s.Send.Width, s.SendCounts, s.SendDispls)
 }
 
 // blockFrom returns the block of the i-th source.
@@ -64,7 +64,7 @@ func (s *schedule) blockFrom(i int) mem.Mem {
 	if s.kind == NeighborAlltoallw {
 		return s.pairs[1][i].Mem
 	}
-	return block(s.Recv.Mem, i, s.each[1], s.Recv.width, s.RecvCounts, s.RecvDispls)
+	return block(s.Recv.Mem, i, s.each[1], s.Recv.Width, s.RecvCounts, s.RecvDispls)
 }
 
 // edgeCode returns the code of the elements of the i-th block that is sent (side 0) or received (1).
@@ -147,11 +147,11 @@ func (s *schedule) along(side, r int) (all agree.Claim, like agree.Elements, edg
 		switch {
 		case s.kind == NeighborAlltoallw:
 			p := &s.pairs[side][i]
-			x = agree.Elements{Type: p.typ, N: int64(p.number)}
+			x = agree.Elements{Type: p.Type, N: int64(p.Number)}
 		case side == 0:
-			x = agree.ElementsOf(s.blockTo(i), s.Send.width, s.agreement.types[0])
+			x = agree.ElementsOf(s.blockTo(i), s.Send.Width, s.agreement.types[0])
 		default:
-			x = agree.ElementsOf(s.blockFrom(i), s.Recv.width, s.agreement.types[1])
+			x = agree.ElementsOf(s.blockFrom(i), s.Recv.Width, s.agreement.types[1])
 		}
 		edges++
 		switch {

@@ -8,7 +8,7 @@ import "math/bits"
 // ranks must be kept the top is rank 0, which sends the result to the root in the end.
 func reduceBinomial(s *schedule) bool {
 	n, me, top := s.c.Size(), s.c.Rank, s.Root
-	if s.ordered() {
+	if s.Ordered() {
 		top = 0
 	}
 	v := (me - top + n) % n

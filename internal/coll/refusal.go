@@ -70,7 +70,7 @@ func (e *Engine) refuse(c *comm.Comm, k Kind, a *Args, err error) error {
 			return err
 		}
 	}
-	switch size := a.presumed(k); {
+	switch size := a.Presumed(k); {
 	case size == 0 || a.User != nil && k.Reduces():
 	case k == Bcast || k == Reduce || k == Allreduce || k == Allgather || k == Alltoall:
 		if s := e.short(c, k, size); s != nil {
@@ -131,20 +131,6 @@ func (e *Engine) tellRefusal(c *comm.Comm, tag int32, cl class.Class) {
 		v.Refuse(&p2p.Refusal{Rank: whole.Rank, Class: cl, Own: true})
 		e.p2p.Release(e.p2p.Isend(&v, Side{}.Mem))
 	}
-}
-
-// presumed returns the length from which this member, whose arguments are wrong, derives what the
-// others do: that of a side that is valid, or the shortest if none is.
-func (a *Args) presumed(k Kind) int {
-	if a.Wrong > 0 {
-		return a.Wrong - 1
-	}
-	for _, x := range []*Side{&a.Send, &a.Recv} {
-		if x.Err() == nil && (k != Bcast || x == &a.Recv) {
-			return x.Len()
-		}
-	}
-	return 1
 }
 
 // classFor returns the class of an error.

@@ -115,7 +115,7 @@ func (e *Engine) fresh() *schedule {
 // arguments.
 func (e *Engine) newSchedule(c *comm.Comm, a choice.Algorithm) *schedule {
 	s := e.fresh()
-	s.c, s.kind, s.step, s.Width, s.Send.width, s.Recv.width = c, a.Kind(), stepOf(a), 1, 1, 1
+	s.c, s.kind, s.step, s.Width, s.Send.Width, s.Recv.Width = c, a.Kind(), stepOf(a), 1, 1, 1
 	return s
 }
 

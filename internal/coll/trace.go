@@ -54,7 +54,7 @@ func NewTracer(a choice.Algorithm, n, root, size int) (*Tracer, error) {
 	}
 	s := &t.s
 	s.c, s.kind, s.step, s.Root, s.traced = comm.New(nil, 0, 0, members), k, stepOf(a), root, &t.round
-	s.Width, s.Send.width, s.Recv.width = 1, 1, 1
+	s.Width, s.Send.Width, s.Recv.Width = 1, 1, 1
 	send, recv := size, size
 	switch k {
 	case Barrier:

@@ -1,7 +1,8 @@
-package coll
+package args
 
 import (
 	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/coll/kind"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/mem"
 )
@@ -16,9 +17,9 @@ const (
 
 // checkInter is check for an intercommunicator, where data goes to the remote group and comes
 // from the remote group. No member sends to itself, so there is no in-place form.
-func (a *Args) checkInter(c *comm.Comm, k Kind) error {
+func (a *Args) checkInter(c *comm.Comm, k kind.Kind) error {
 	send, recv := &a.Send, &a.Recv
-	if k == Scan || k == Exscan {
+	if k == kind.Scan || k == kind.Exscan {
 		return class.Errorf(class.Comm, "there is no %v on an intercommunicator", k)
 	}
 	n, local, me := c.Size(), c.Inter.Local.Size(), c.Rank
@@ -33,65 +34,65 @@ func (a *Args) checkInter(c *comm.Comm, k Kind) error {
 	}
 	if k.Reduces() {
 		switch {
-		case send.buffer:
-			a.Width = send.width
-		case recv.buffer:
-			a.Width = recv.width
+		case send.IsBuffer:
+			a.Width = send.Width
+		case recv.IsBuffer:
+			a.Width = recv.Width
 		}
 		if err := a.checkOp(); err != nil {
 			return err
 		}
-		send.width, recv.width = a.Width, a.Width
+		send.Width, recv.Width = a.Width, a.Width
 	}
 	if send.endsWithin() || recv.endsWithin() {
 		return class.Errorf(class.Count, "%d bytes to send and %d to receive of elements of %d bytes", send.Len(), recv.Len(), a.Width)
 	}
 	switch k {
-	case Bcast:
+	case kind.Bcast:
 		if !atRoot {
 			return recv.receives()
 		}
 		return nil
-	case Reduce, Gather, Gatherv:
+	case kind.Reduce, kind.Gather, kind.Gatherv:
 		if !atRoot {
 			return nil
 		}
 		switch k {
-		case Gather:
+		case kind.Gather:
 			return recv.dealt("receive", n)
-		case Gatherv:
+		case kind.Gatherv:
 			return recv.checkBlocks(n, "receive", a.RecvCounts, a.RecvDispls)
 		}
 		return recv.receives()
-	case Scatter, Scatterv:
+	case kind.Scatter, kind.Scatterv:
 		if !atRoot {
 			return recv.receives()
 		}
-		if k == Scatter {
+		if k == kind.Scatter {
 			return send.divides(n)
 		}
 		return send.checkBlocks(n, "send", a.SendCounts, a.SendDispls)
-	case Allreduce:
+	case kind.Allreduce:
 		if err := recv.cutTo(1, send.Len()); err != nil {
 			return err
 		}
-	case Allgather:
+	case kind.Allgather:
 		if err := recv.dealt("receive", n); err != nil {
 			return err
 		}
-	case Allgatherv:
+	case kind.Allgatherv:
 		if err := recv.checkBlocks(n, "receive", a.RecvCounts, a.RecvDispls); err != nil {
 			return err
 		}
 		return separateBlocks(blocks{of: send}, blocks{recv, a.RecvCounts, a.RecvDispls})
-	case Alltoall:
+	case kind.Alltoall:
 		if err := send.divides(n); err != nil {
 			return err
 		}
 		if err := recv.dealt("receive", n); err != nil {
 			return err
 		}
-	case Alltoallv:
+	case kind.Alltoallv:
 		if err := send.checkBlocks(n, "send", a.SendCounts, a.SendDispls); err != nil {
 			return err
 		}
@@ -99,21 +100,21 @@ func (a *Args) checkInter(c *comm.Comm, k Kind) error {
 			return err
 		}
 		return separateBlocks(blocks{send, a.SendCounts, a.SendDispls}, blocks{recv, a.RecvCounts, a.RecvDispls})
-	case ReduceScatterBlock:
+	case kind.ReduceScatterBlock:
 		if err := send.divides(local); err != nil {
 			return err
 		}
 		if err := recv.cutTo(1, send.Len()/local); err != nil {
 			return err
 		}
-	case ReduceScatter:
+	case kind.ReduceScatter:
 		if err := send.checkBlocks(local, "send", a.SendCounts, nil); err != nil {
 			return err
 		}
-		if want := sum(a.SendCounts); send.count() != want {
+		if want := Sum(a.SendCounts); send.count() != want {
 			return class.Errorf(class.Count, "send %s of %d elements, the counts add up to %d", send.word(), send.count(), want)
 		}
-		if err := recv.cutTo(1, a.SendCounts[me]*send.width); err != nil {
+		if err := recv.cutTo(1, a.SendCounts[me]*send.Width); err != nil {
 			return err
 		}
 	}

@@ -1,36 +1,38 @@
-package coll
+package args
 
 import (
 	"cmp"
 
 	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/coll/kind"
 	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
 )
 
 // Significant reports whether Send and Recv are significant at the caller. An argument that is
 // not significant may have any value in the program, and is not read.
-func Significant(c *comm.Comm, k Kind, root int) (send, recv bool) {
+func Significant(c *comm.Comm, k kind.Kind, root int) (send, recv bool) {
 	atRoot, others := c.Rank == root, true // the root, and the members that it exchanges data with
 	if c.Inter != nil {
 		atRoot, others = root == RootSelf, root != RootSelf && root != RootNone
 	}
 	switch k {
-	case Bcast:
+	case kind.Bcast:
 		return false, atRoot || others
-	case Gather, Gatherv, Reduce:
+	case kind.Gather, kind.Gatherv, kind.Reduce:
 		return others, atRoot
-	case Scatter, Scatterv:
+	case kind.Scatter, kind.Scatterv:
 		return atRoot, others
 	}
 	return true, true
 }
 
-// check validates what this member can see of the arguments of a collective, removes the
+// Check validates what this member can see of the arguments of a collective, removes the
 // arguments that are not significant, and cuts memory that may be longer to the part that is
 // used. A disagreement between members shows in the lengths of messages, if at all.
-func (a *Args) check(c *comm.Comm, k Kind) error {
-	if k == Barrier {
+func (a *Args) Check(c *comm.Comm, k kind.Kind) error {
+	if k == kind.Barrier {
 		return nil
 	}
 	if k.Neighborhood() {
@@ -46,7 +48,7 @@ func (a *Args) check(c *comm.Comm, k Kind) error {
 	if err := cmp.Or(a.Send.Err(), a.Recv.Err()); err != nil {
 		return err
 	}
-	a.measure()
+	a.Measure()
 	if c.Inter != nil {
 		return a.checkInter(c, k)
 	}
@@ -57,13 +59,13 @@ func (a *Args) check(c *comm.Comm, k Kind) error {
 		}
 	}
 	if k.Reduces() {
-		if send.buffer {
-			a.Width = send.width
+		if send.IsBuffer {
+			a.Width = send.Width
 		}
 		if err := a.checkOp(); err != nil {
 			return err
 		}
-		send.width, recv.width = a.Width, a.Width
+		send.Width, recv.Width = a.Width, a.Width
 	}
 	if send.endsWithin() || recv.endsWithin() {
 		return class.Errorf(class.Count, "%d bytes to send and %d to receive of elements of %d bytes", send.Len(), recv.Len(), a.Width)
@@ -71,21 +73,21 @@ func (a *Args) check(c *comm.Comm, k Kind) error {
 	n, me := c.Size(), c.Rank
 	atRoot := c.Rank == a.Root
 	switch k {
-	case Bcast:
+	case kind.Bcast:
 		if !atRoot {
 			return recv.receives()
 		}
 		return nil
-	case Reduce, Allreduce, Scan, Exscan:
-		if k == Reduce && !atRoot {
+	case kind.Reduce, kind.Allreduce, kind.Scan, kind.Exscan:
+		if k == kind.Reduce && !atRoot {
 			return nil
 		}
 		if err := recv.cutTo(1, send.Len()); err != nil {
 			return err
 		}
 		return send.apart(recv, 0, "", "receive")
-	case Gather, Allgather:
-		if k == Gather && !atRoot {
+	case kind.Gather, kind.Allgather:
+		if k == kind.Gather && !atRoot {
 			return nil
 		}
 		if err := recv.whole(send.Len(), send, "receive"); err != nil {
@@ -95,8 +97,8 @@ func (a *Args) check(c *comm.Comm, k Kind) error {
 			return err
 		}
 		return send.apart(recv, me*send.Len(), "the caller's own block of ", "receive")
-	case Gatherv, Allgatherv:
-		if k == Gatherv && !atRoot {
+	case kind.Gatherv, kind.Allgatherv:
+		if k == kind.Gatherv && !atRoot {
 			return nil
 		}
 		if err := recv.checkBlocks(n, "receive", a.RecvCounts, a.RecvDispls); err != nil {
@@ -106,7 +108,7 @@ func (a *Args) check(c *comm.Comm, k Kind) error {
 			return err
 		}
 		return apartBlocks(blocks{of: send}, blocks{recv, a.RecvCounts, a.RecvDispls}, recv.offset(me, a.RecvCounts, a.RecvDispls), "the caller's own block of ", "receive")
-	case Scatter:
+	case kind.Scatter:
 		if !atRoot {
 			return recv.receives()
 		}
@@ -118,7 +120,7 @@ func (a *Args) check(c *comm.Comm, k Kind) error {
 		}
 		send.Mem = send.First(n * recv.Len())
 		return recv.apart(send, me*recv.Len(), "the root's own block of ", "send")
-	case Scatterv:
+	case kind.Scatterv:
 		if !atRoot {
 			return recv.receives()
 		}
@@ -129,7 +131,7 @@ func (a *Args) check(c *comm.Comm, k Kind) error {
 			return err
 		}
 		return apartBlocks(blocks{of: recv}, blocks{send, a.SendCounts, a.SendDispls}, send.offset(me, a.SendCounts, a.SendDispls), "the root's own block of ", "send")
-	case Alltoall:
+	case kind.Alltoall:
 		if err := send.divides(n); err != nil {
 			return err
 		}
@@ -140,21 +142,21 @@ func (a *Args) check(c *comm.Comm, k Kind) error {
 			return err
 		}
 		return send.apart(recv, 0, "", "receive")
-	case Alltoallv:
+	case kind.Alltoallv:
 		if err := send.checkBlocks(n, "send", a.SendCounts, a.SendDispls); err != nil {
 			return err
 		}
 		if err := recv.checkBlocks(n, "receive", a.RecvCounts, a.RecvDispls); err != nil {
 			return err
 		}
-		if s, r := a.SendCounts[me]*send.width, a.RecvCounts[me]*recv.width; s != r {
-			if send.width == recv.width {
+		if s, r := a.SendCounts[me]*send.Width, a.RecvCounts[me]*recv.Width; s != r {
+			if send.Width == recv.Width {
 				return class.Errorf(class.Count, "rank %d sends itself %d elements and receives %d", me, a.SendCounts[me], a.RecvCounts[me])
 			}
 			return class.Errorf(class.Count, "rank %d sends itself %d bytes and receives %d", me, s, r)
 		}
 		return apartBlocks(blocks{send, a.SendCounts, a.SendDispls}, blocks{recv, a.RecvCounts, a.RecvDispls}, 0, "", "receive")
-	case ReduceScatterBlock:
+	case kind.ReduceScatterBlock:
 		if err := send.divides(n); err != nil {
 			return err
 		}
@@ -162,14 +164,14 @@ func (a *Args) check(c *comm.Comm, k Kind) error {
 			return err
 		}
 		return recv.apart(send, 0, "the beginning of ", "send")
-	case ReduceScatter:
+	case kind.ReduceScatter:
 		if err := send.checkBlocks(n, "send", a.SendCounts, nil); err != nil {
 			return err
 		}
-		if want := sum(a.SendCounts); send.count() != want {
+		if want := Sum(a.SendCounts); send.count() != want {
 			return class.Errorf(class.Count, "send %s of %d elements, the counts add up to %d", send.word(), send.count(), want)
 		}
-		if err := recv.cutTo(1, a.SendCounts[me]*send.width); err != nil {
+		if err := recv.cutTo(1, a.SendCounts[me]*send.Width); err != nil {
 			return err
 		}
 		return recv.apart(send, 0, "the beginning of ", "send")
@@ -186,12 +188,18 @@ func (a *Args) checkOp() error {
 	return op.Check(a.Op, a.Type)
 }
 
-// ordered reports whether operands must be combined in the order of the ranks.
-func (a *Args) ordered() bool { return a.User != nil && !a.User.Commutes }
+// Ordered reports whether operands must be combined in the order of the ranks.
+func (a *Args) Ordered() bool { return a.User != nil && !a.User.Commutes }
 
 func checkRoot(c *comm.Comm, root int) error {
 	if root >= 0 && root < c.Size() {
 		return nil
 	}
 	return class.Errorf(class.Root, "root %d in a communicator of %d", root, c.Size())
+}
+
+// flat returns the bytes of contiguous memory, nil for other memory.
+func flat(m mem.Mem) []byte {
+	b, _ := m.Bytes()
+	return b
 }

@@ -1,4 +1,4 @@
-package coll
+package args
 
 import (
 	"math/bits"
@@ -21,11 +21,11 @@ import (
 // so), and the data that an in-place alltoall is about to overwrite.
 type Side struct {
 	mem.Mem
-	Code   dtype.Code // of the elements
-	buffer bool       // the side is of a Buffer; else of a slice with elements of Args.Width bytes
-	width  int        // of an element in bytes; 0 if the type has no bytes
-	typ    *dtype.Type
-	number int // of elements of a Buffer
+	Code     dtype.Code // of the elements
+	IsBuffer bool       // the side is of a Buffer; else of a slice with elements of Args.Width bytes
+	Width    int        // of an element in bytes; 0 if the type has no bytes
+	Type     *dtype.Type
+	Number   int // of elements of a Buffer
 }
 
 // Slice returns the side of a slice with elements of a code.
@@ -39,46 +39,46 @@ func Elements(b *dtype.Buffer) Side {
 	if b == nil {
 		return Side{}
 	}
-	x := Side{Mem: mem.In(b), buffer: true, typ: b.Type(), number: int(b.Count())}
-	if x.typ != nil { // nil for the zero Buffer
-		x.Code, x.width = b.Code(), int(x.typ.Size())
+	x := Side{Mem: mem.In(b), IsBuffer: true, Type: b.Type(), Number: int(b.Count())}
+	if x.Type != nil { // nil for the zero Buffer
+		x.Code, x.Width = b.Code(), int(x.Type.Size())
 	}
 	return x
 }
 
-// measure sets the width of the elements of sides of slices.
-func (a *Args) measure() {
-	if !a.Send.buffer {
-		a.Send.width = a.Width
+// Measure sets the width of the elements of sides of slices.
+func (a *Args) Measure() {
+	if !a.Send.IsBuffer {
+		a.Send.Width = a.Width
 	}
-	if !a.Recv.buffer {
-		a.Recv.width = a.Width
+	if !a.Recv.IsBuffer {
+		a.Recv.Width = a.Width
 	}
 }
 
 // word returns how messages name the argument of the program.
 func (x *Side) word() string {
-	if x.buffer {
+	if x.IsBuffer {
 		return "buffer"
 	}
 	return "slice"
 }
 
 // endsWithin reports whether x is a slice that ends within an element.
-func (x *Side) endsWithin() bool { return !x.buffer && x.Len() > 0 && x.Len()%x.width != 0 }
+func (x *Side) endsWithin() bool { return !x.IsBuffer && x.Len() > 0 && x.Len()%x.Width != 0 }
 
 // elements returns how many elements have n bytes.
 func (x *Side) elements(n int) int {
-	if x.width == 0 {
+	if x.Width == 0 {
 		return 0
 	}
-	return n / x.width
+	return n / x.Width
 }
 
 // count returns the number of elements.
 func (x *Side) count() int {
-	if x.buffer {
-		return x.number
+	if x.IsBuffer {
+		return x.Number
 	}
 	return x.elements(x.Len())
 }
@@ -86,22 +86,22 @@ func (x *Side) count() int {
 // whole checks that blocks of n bytes, which are whole elements of y, are also whole elements of
 // x.
 func (x *Side) whole(n int, y *Side, what string) error {
-	if x.width == y.width || n == 0 || x.width > 0 && n%x.width == 0 {
+	if x.Width == y.Width || n == 0 || x.Width > 0 && n%x.Width == 0 {
 		return nil
 	}
-	return class.Errorf(class.Count, "blocks of %d bytes are not a whole number of the %s buffer's elements of %d", n, what, x.width)
+	return class.Errorf(class.Count, "blocks of %d bytes are not a whole number of the %s buffer's elements of %d", n, what, x.Width)
 }
 
 // receives checks that no two elements that are received share memory.
 func (x *Side) receives() error {
-	if !x.overlaps(x.number) {
+	if !x.overlaps(x.Number) {
 		return nil
 	}
-	return class.Errorf(class.Type, "elements to receive overlap: %s", x.typ.Describe(int64(x.number)))
+	return class.Errorf(class.Type, "elements to receive overlap: %s", x.Type.Describe(int64(x.Number)))
 }
 
 // overlaps reports whether bytes of n elements of a Buffer overlap.
-func (x *Side) overlaps(n int) bool { return x.typ != nil && x.typ.Overlaps(int64(n)) }
+func (x *Side) overlaps(n int) bool { return x.Type != nil && x.Type.Overlaps(int64(n)) }
 
 // cutTo cuts x, a receive side, to its first n blocks of each bytes, and checks that it has
 // them.
@@ -115,11 +115,11 @@ func (x *Side) cutTo(n, each int) error {
 
 // fits checks that x is as long as the caller's block of y.
 func (x *Side) fits(y *Side, me int, counts []int, what string) error {
-	want := counts[me] * y.width
+	want := counts[me] * y.Width
 	switch {
 	case x.Len() == want:
 		return nil
-	case x.width == y.width:
+	case x.Width == y.Width:
 		return class.Errorf(class.Count, "%s %s of %d elements, the count of rank %d is %d", what, x.word(), x.count(), me, counts[me])
 	}
 	return class.Errorf(class.Count, "%s %s of %d bytes, the block of rank %d is of %d", what, x.word(), x.Len(), me, want)
@@ -170,12 +170,12 @@ func (x *Side) checkBlocksOf(all, each string, n int, what string, counts, displ
 // buffer may overlap if those of no block do: a type whose extent is the width of a block of a
 // matrix describes a block at any place of the matrix.
 func (x *Side) receivesBlocks(counts []int) error {
-	if !x.overlaps(x.number) {
+	if !x.overlaps(x.Number) {
 		return nil
 	}
 	for _, k := range counts {
 		if k > 0 && x.overlaps(k) {
-			return class.Errorf(class.Type, "elements to receive overlap: %s", x.typ.Describe(int64(k)))
+			return class.Errorf(class.Type, "elements to receive overlap: %s", x.Type.Describe(int64(k)))
 		}
 	}
 	return nil
@@ -184,9 +184,9 @@ func (x *Side) receivesBlocks(counts []int) error {
 // offset returns where the block of rank r begins, in bytes.
 func (x *Side) offset(r int, counts, displs []int) int {
 	if displs != nil {
-		return displs[r] * x.width
+		return displs[r] * x.Width
 	}
-	return sum(counts[:r]) * x.width
+	return Sum(counts[:r]) * x.Width
 }
 
 // apart checks that x shares no memory with y, or that x is in place: x and the part of y that
@@ -232,7 +232,7 @@ func (b *blocks) bytes(r int) []byte {
 		return nil // the displacement may be anything
 	}
 	at := b.of.offset(r, b.counts, b.displs)
-	return flat(b.of.Cut(at, at+b.counts[r]*b.of.width))
+	return flat(b.of.Cut(at, at+b.counts[r]*b.of.Width))
 }
 
 // apartBlocks is apart for blocks: a block of one side may be between blocks of the other. It

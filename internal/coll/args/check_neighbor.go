@@ -1,15 +1,16 @@
-package coll
+package args
 
 import (
 	"cmp"
 
 	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/coll/kind"
 	"github.com/halo-mpi/halo/internal/comm"
 )
 
 // neighborsOf returns the neighbours of this member for a neighbourhood collective on c. It fails if
 // c has no topology, or if the numbers of edges from the member to itself differ.
-func neighborsOf(c *comm.Comm, k Kind) (*comm.Neighbors, error) {
+func neighborsOf(c *comm.Comm, k kind.Kind) (*comm.Neighbors, error) {
 	n := c.Neighbors
 	switch {
 	case c.Inter != nil:
@@ -39,7 +40,7 @@ func neighborsOf(c *comm.Comm, k Kind) (*comm.Neighbors, error) {
 // checkNeighbors is check for a neighbourhood collective. The member has a block for each
 // destination and one of each source; an Allgather sends the same block to all. Only an Allgather
 // without destinations may have anything to send. No block is in place.
-func (a *Args) checkNeighbors(c *comm.Comm, k Kind) error {
+func (a *Args) checkNeighbors(c *comm.Comm, k kind.Kind) error {
 	n, err := neighborsOf(c, k)
 	if err != nil {
 		return err
@@ -48,22 +49,22 @@ func (a *Args) checkNeighbors(c *comm.Comm, k Kind) error {
 	if err := cmp.Or(send.Err(), recv.Err()); err != nil {
 		return err
 	}
-	a.measure()
+	a.Measure()
 	if send.endsWithin() || recv.endsWithin() {
 		return class.Errorf(class.Count, "%d bytes to send and %d to receive of elements of %d bytes", send.Len(), recv.Len(), a.Width)
 	}
 	switch k {
-	case NeighborAlltoall:
+	case kind.NeighborAlltoall:
 		if err := send.parts(len(n.Dests), "send", "destinations"); err != nil {
 			return err
 		}
-	case NeighborAlltoallv:
+	case kind.NeighborAlltoallv:
 		if err := send.checkBlocksOf("destinations", "destination", len(n.Dests), "send", a.SendCounts, a.SendDispls); err != nil {
 			return err
 		}
 	}
 	switch k {
-	case NeighborAllgather, NeighborAlltoall:
+	case kind.NeighborAllgather, kind.NeighborAlltoall:
 		if err := recv.parts(len(n.Sources), "receive", "sources"); err != nil {
 			return err
 		}
@@ -97,7 +98,7 @@ func (x *Side) parts(n int, what, whose string) error {
 // checkNeighbors is check for a NeighborAlltoallw. Of blocks to send and to receive it compares only
 // those of the same number.
 func (p Pairs) checkNeighbors(c *comm.Comm) error {
-	n, err := neighborsOf(c, NeighborAlltoallw)
+	n, err := neighborsOf(c, kind.NeighborAlltoallw)
 	if err != nil {
 		return err
 	}
