@@ -1,6 +1,9 @@
 package coll
 
-import "github.com/halo-mpi/halo/internal/mem"
+import (
+	"github.com/halo-mpi/halo/internal/coll/args"
+	"github.com/halo-mpi/halo/internal/mem"
+)
 
 // alltoallDirect exchanges with all others at once. Each member begins with its next neighbours,
 // so that not all members begin with the same one.
@@ -52,7 +55,7 @@ func (s *schedule) outBlock(r int, inPlace bool) mem.Mem {
 		return s.sendBlock(r)
 	case s.kind == Alltoallw:
 		last := s.c.Size() - 1
-		return block(s.temp(s.SendDispls[last]+s.SendCounts[last]), r, 0, 1, s.SendCounts, s.SendDispls)
+		return args.Block(s.temp(s.SendDispls[last]+s.SendCounts[last]), r, 0, 1, s.SendCounts, s.SendDispls)
 	}
-	return block(s.temp(s.Send.Len()), r, s.unit, s.Send.Width, s.SendCounts, s.SendDispls)
+	return args.Block(s.temp(s.Send.Len()), r, s.unit, s.Send.Width, s.SendCounts, s.SendDispls)
 }

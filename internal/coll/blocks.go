@@ -13,7 +13,7 @@ func (s *schedule) sendBlock(r int) mem.Mem {
 	if s.kind == Alltoallw {
 		return s.pairs[0][r].Mem
 	}
-	return block(s.Send.Mem, r, s.unit, s.Send.Width, s.SendCounts, s.SendDispls)
+	return args.Block(s.Send.Mem, r, s.unit, s.Send.Width, s.SendCounts, s.SendDispls)
 }
 
 // recvBlock returns the part of recv that comes from member r.
@@ -21,20 +21,7 @@ func (s *schedule) recvBlock(r int) mem.Mem {
 	if s.kind == Alltoallw {
 		return s.pairs[1][r].Mem
 	}
-	return block(s.Recv.Mem, r, s.unit, s.Recv.Width, s.RecvCounts, s.RecvDispls)
-}
-
-// block returns the r-th block of d: of unit bytes, or as counts and displs say.
-func block(d mem.Mem, r, unit, width int, counts, displs []int) mem.Mem {
-	if counts == nil {
-		return d.Cut(r*unit, (r+1)*unit)
-	}
-	n := counts[r] * width
-	if n == 0 {
-		return mem.Mem{} // the displacement may have any value
-	}
-	at := displs[r] * width
-	return d.Cut(at, at+n)
+	return args.Block(s.Recv.Mem, r, s.unit, s.Recv.Width, s.RecvCounts, s.RecvDispls)
 }
 
 // pack fills in the displacements that are nil.

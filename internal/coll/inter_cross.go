@@ -1,6 +1,7 @@
 package coll
 
 import (
+	"github.com/halo-mpi/halo/internal/coll/args"
 	"github.com/halo-mpi/halo/internal/coll/choice"
 	"github.com/halo-mpi/halo/internal/mem"
 )
@@ -198,7 +199,7 @@ func (s *schedule) incoming(r int) mem.Mem {
 	if s.kind == Alltoallw {
 		return s.pairs[1][r].Mem
 	}
-	return block(s.Recv.Mem, r, s.Recv.Len()/s.c.Size(), s.Recv.Width, s.RecvCounts, s.RecvDispls)
+	return args.Block(s.Recv.Mem, r, s.Recv.Len()/s.c.Size(), s.Recv.Width, s.RecvCounts, s.RecvDispls)
 }
 
 // outgoing returns the data for rank r of the remote group.
@@ -209,5 +210,5 @@ func (s *schedule) outgoing(r int) mem.Mem {
 	case Allgather, Allgatherv:
 		return s.Send.Mem
 	}
-	return block(s.Send.Mem, r, s.Send.Len()/s.c.Size(), s.Send.Width, s.SendCounts, s.SendDispls)
+	return args.Block(s.Send.Mem, r, s.Send.Len()/s.c.Size(), s.Send.Width, s.SendCounts, s.SendDispls)
 }

@@ -3,6 +3,7 @@ package coll
 import (
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/coll/agree"
+	"github.com/halo-mpi/halo/internal/coll/args"
 	"github.com/halo-mpi/halo/internal/coll/slot"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/dtype"
@@ -56,7 +57,7 @@ func (s *schedule) blockTo(i int) mem.Mem {
 	case NeighborAlltoallw:
 		return s.pairs[0][i].Mem
 	}
-	return block(s.Send.Mem, i, s.each[0], s.Send.Width, s.SendCounts, s.SendDispls)
+	return args.Block(s.Send.Mem, i, s.each[0], s.Send.Width, s.SendCounts, s.SendDispls)
 }
 
 // blockFrom returns the block of the i-th source.
@@ -64,7 +65,7 @@ func (s *schedule) blockFrom(i int) mem.Mem {
 	if s.kind == NeighborAlltoallw {
 		return s.pairs[1][i].Mem
 	}
-	return block(s.Recv.Mem, i, s.each[1], s.Recv.Width, s.RecvCounts, s.RecvDispls)
+	return args.Block(s.Recv.Mem, i, s.each[1], s.Recv.Width, s.RecvCounts, s.RecvDispls)
 }
 
 // edgeCode returns the code of the elements of the i-th block that is sent (side 0) or received (1).
@@ -109,12 +110,12 @@ func (e *Engine) amongNeighbors(c *comm.Comm, k Kind) *schedule {
 func (x *schedule) throughSlot(s *slot.Slot) (done bool, err error) {
 	x.divide()
 	g := s.AmongNeighbors(x.kind, x.neighbors)
-	g.All, g.One, g.Code = x.Send.Mem, x.each[0], x.codes[0]
-	for i := range x.neighbors.Dests {
-		g.To = append(g.To, slot.Edge{Mem: x.blockTo(i), Code: x.edgeCode(0, i)})
-	}
-	for i := range x.neighbors.Sources {
-		g.From = append(g.From, slot.Edge{Mem: x.blockFrom(i), Code: x.edgeCode(1, i)})
+	if x.kind == NeighborAlltoallw {
+		g.To, g.From = slot.Blocks{Sides: x.pairs[0]}, slot.Blocks{Sides: x.pairs[1]}
+	} else {
+		same := x.kind == NeighborAllgather || x.kind == NeighborAllgatherv
+		g.To = slot.Blocks{All: x.Send.Mem, Code: x.codes[0], Same: same, Each: x.each[0], Width: x.Send.Width, Counts: x.SendCounts, Displs: x.SendDispls}
+		g.From = slot.Blocks{All: x.Recv.Mem, Code: x.codes[1], Each: x.each[1], Width: x.Recv.Width, Counts: x.RecvCounts, Displs: x.RecvDispls}
 	}
 	done, err = s.ExchangeNeighbors(g)
 	x.Args, x.err = Args{}, nil

@@ -6,6 +6,7 @@ import (
 	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/coll/kind"
 	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
 )
 
@@ -71,4 +72,17 @@ func (a *Args) Presumed(k kind.Kind) int {
 		}
 	}
 	return 1
+}
+
+// Block returns the r-th block of d: of unit bytes, or as counts and displs say.
+func Block(d mem.Mem, r, unit, width int, counts, displs []int) mem.Mem {
+	if counts == nil {
+		return d.Cut(r*unit, (r+1)*unit)
+	}
+	n := counts[r] * width
+	if n == 0 {
+		return mem.Mem{} // the displacement may have any value
+	}
+	at := displs[r] * width
+	return d.Cut(at, at+n)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/coll/agree"
+	"github.com/halo-mpi/halo/internal/coll/args"
 	"github.com/halo-mpi/halo/internal/coll/kind"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/dtype"
@@ -73,22 +74,42 @@ const (
 type Edges struct {
 	neighbors *comm.Neighbors
 	kind      kind.Kind
-	All       mem.Mem    // what it sends to all destinations together; nothing in an Alltoallw
-	One       int        // bytes of the block for each destination, if these are equal
-	Code      dtype.Code // of the elements that it sends
-	To, From  []Edge     // the blocks, by destination and by source
+	To, From  Blocks // by destination and by source
 }
 
-// Edge is what a member gives to a destination, or gets from a source.
-type Edge struct {
-	mem.Mem
-	Code dtype.Code
+// Blocks are what a member sends along its edges, or receives along them.
+type Blocks struct {
+	All            mem.Mem     // their memory; nothing in an Alltoallw
+	Code           dtype.Code  // of the elements
+	Same           bool        // the whole memory goes along each edge
+	Each           int         // the length of each in bytes, if all are equal
+	Width          int         // of an element in bytes, where there are Counts
+	Counts, Displs []int       // in elements; nil if all are equal
+	Sides          []args.Side // of an Alltoallw, instead of the others
+}
+
+// at returns the i-th block, and codeAt the code of its elements.
+func (b *Blocks) at(i int) mem.Mem {
+	switch {
+	case b.Sides != nil:
+		return b.Sides[i].Mem
+	case b.Same:
+		return b.All
+	}
+	return args.Block(b.All, i, b.Each, b.Width, b.Counts, b.Displs)
+}
+
+func (b *Blocks) codeAt(i int) dtype.Code {
+	if b.Sides != nil {
+		return b.Sides[i].Code
+	}
+	return b.Code
 }
 
 // copyOwn copies the blocks of the edges from the member to itself.
 func (x *Edges) copyOwn(me int) (err error) {
 	x.neighbors.Own(me, func(to, from int) {
-		dst, src := x.From[from].Mem, x.To[to].Mem
+		dst, src := x.From.at(from), x.To.at(to)
 		if dst.Len() == src.Len() {
 			mem.Copy(dst, src)
 		} else if err == nil {
@@ -124,10 +145,7 @@ func (s *Slot) ExchangeNeighbors(x *Edges) (done bool, err error) {
 			s.pairwise = false
 		}
 	}
-	x.All = mem.Mem{}
-	clear(x.To)
-	clear(x.From)
-	x.To, x.From = x.To[:0], x.From[:0]
+	x.To, x.From = Blocks{}, Blocks{}
 	return err != nil || !t.apart, s.Ended(err)
 }
 
@@ -281,14 +299,14 @@ func (s *Slot) takeEntries(x *Edges) (last int, reads bool, err error) {
 	for i, r := range x.neighbors.Sources {
 		var later place // nothing
 		if r >= 0 && r != s.me && (len(t.refused) == 0 || !slices.Contains(t.refused, r)) {
-			to := x.From[i].Mem
+			to := x.From.at(i)
 			p, code := s.blockIn(r, t.index[i])
 			var e error
 			switch {
 			case p.size != to.Len():
 				e = class.Errorf(lengthClass(p.size, to.Len()), "rank %d sends %d bytes, rank %d receives %d", r, p.size, s.me, to.Len())
-			case code.Differs(x.From[i].Code):
-				e = class.Errorf(class.Type, "rank %d sends %v, rank %d receives %v", r, code, s.me, x.From[i].Code)
+			case code.Differs(x.From.codeAt(i)):
+				e = class.Errorf(class.Type, "rank %d sends %v, rank %d receives %v", r, code, s.me, x.From.codeAt(i))
 			case p.direct:
 				later, reads = p, true
 			case p.at < shmfmt.Line:
@@ -337,7 +355,7 @@ func (s *Slot) empty(x *Edges, step int) {
 	for i, p := range s.neighborhood.place {
 		if from, to := max(lo, p.at), min(lo+shmfmt.StageSize, p.at+p.size); from < to && !p.direct {
 			stage := s.stage(x.neighbors.Sources[i], s.Number+uint64(step))
-			x.From[i].Mem.Unpack(stage[from-lo:to-lo], from-p.at)
+			x.From.at(i).Unpack(stage[from-lo:to-lo], from-p.at)
 		}
 	}
 }
@@ -350,7 +368,7 @@ func (s *Slot) readDirect(x *Edges) (err error) {
 		if !p.direct {
 			continue
 		}
-		r, to := x.neighbors.Sources[i], x.From[i].Mem
+		r, to := x.neighbors.Sources[i], x.From.at(i)
 		for at, next := 0, 0; at < p.size && err == nil; at = next {
 			list := t.pieces[:0]
 			if to.Gathers() {

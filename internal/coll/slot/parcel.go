@@ -88,7 +88,7 @@ func (s *Slot) put(w *portion, m mem.Mem, at, lo, hi int) {
 // fill fills the portion of a step with the own parcel.
 func (s *Slot) fill(x *Edges, step int) parcel {
 	w := s.portion(step)
-	t, all, one, form := s.neighborhood, x.All, x.One, uint64(equal)
+	t, all, one, form := s.neighborhood, x.To.All, x.To.Each, uint64(equal)
 	switch x.kind {
 	case kind.NeighborAlltoallv, kind.NeighborAlltoallw:
 		return s.fillEach(x, &w)
@@ -107,7 +107,7 @@ func (s *Slot) fill(x *Edges, step int) parcel {
 		n = 0
 	}
 	if w.line != nil {
-		putEntry(w.line[:], at, address, one, x.Code, form)
+		putEntry(w.line[:], at, address, one, x.To.Code, form)
 	}
 	if t.alone || form == common {
 		s.put(&w, all, at, 0, n)
@@ -128,7 +128,7 @@ func (s *Slot) fillEach(x *Edges, w *portion) parcel {
 	for i, r := range dests {
 		var b mem.Mem
 		if r >= 0 && r != s.me {
-			b = x.To[i].Mem
+			b = x.To.at(i)
 		}
 		n := b.Len()
 		if at < shmfmt.Line && at+n > shmfmt.Line {
@@ -143,7 +143,7 @@ func (s *Slot) fillEach(x *Edges, w *portion) parcel {
 			} else {
 				to = to[i*entrySize:]
 			}
-			putEntry(to, at, address, n, x.To[i].Code, 0)
+			putEntry(to, at, address, n, x.To.codeAt(i), 0)
 		}
 		if address == 0 {
 			s.put(w, b, at, 0, n)
