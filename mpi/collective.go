@@ -42,9 +42,6 @@ func (k call) occupant() coll.Call {
 	return coll.CallOf(coll.Kind(k/call(coll.Forms)), coll.Form(k%call(coll.Forms)))
 }
 
-// collective is the name of a collective call.
-func (k call) collective() string { return k.occupant().String() }
-
 // sliceArgs makes the arguments of a collective from slices of plain data.
 func sliceArgs[T any](send, recv []T) (a coll.Args) {
 	if isNumber[T]() {
