@@ -10,7 +10,8 @@ import (
 
 // A Remote is how a process of another job is reached, and recognised when it calls. Two processes
 // that meet again, by another port, get another Remote: each of them accepts calls by all that it has,
-// and calls by the latest.
+// and calls by each in turn, the latest first. Meetings at the same time may introduce the two in different
+// orders, and one process may have forgotten the other in between, so that the latest of one is unknown to the other.
 type Remote struct {
 	Name   string    // in errors
 	Addr   string    // where it listens
@@ -24,10 +25,10 @@ type Remote struct {
 // abroad are the processes of other jobs that this process has met.
 type abroad struct {
 	mu   sync.Mutex
-	all  map[int]*Remote // by local number; the latest
-	eras map[int]uint64  // by local number; another one each time that the number is given to a process
-	last uint64          // era
-	tags map[int][]guest // by tag of a caller
+	all  map[int][]*Remote // by local number; the latest is the last
+	eras map[int]uint64    // by local number; another one each time that the number is given to a process
+	last uint64            // era
+	tags map[int][]guest   // by tag of a caller
 }
 
 // A guest is who may call with a tag.
@@ -37,11 +38,14 @@ type guest struct {
 }
 
 // find returns how a process is reached; it has no address if this process has forgotten it.
-func (a *abroad) find(number int) *Remote {
+func (a *abroad) find(number int) *Remote { return a.turn(number, 0) }
+
+// turn returns how a process is reached in an attempt: find in attempt 0, by an earlier introduction in the next one.
+func (a *abroad) turn(number, attempt int) *Remote {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if r := a.all[number]; r != nil {
-		return r
+	if all := a.all[number]; len(all) > 0 {
+		return all[len(all)-1-attempt%len(all)]
 	}
 	return &Remote{Name: fmt.Sprintf("process %d of another job", number)}
 }
@@ -50,7 +54,7 @@ func (a *abroad) find(number int) *Remote {
 func (a *abroad) has(number int) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.all[number] != nil
+	return len(a.all[number]) > 0
 }
 
 // invite lets callers with a pair in.
@@ -88,13 +92,13 @@ func (d *connector) guests(tag int) []guest {
 func (d *connector) introduce(number int, r Remote) {
 	d.abroad.mu.Lock()
 	if d.abroad.all == nil {
-		d.abroad.all, d.abroad.eras = map[int]*Remote{}, map[int]uint64{}
+		d.abroad.all, d.abroad.eras = map[int][]*Remote{}, map[int]uint64{}
 	}
-	if d.abroad.all[number] == nil {
+	if len(d.abroad.all[number]) == 0 {
 		d.abroad.last++
 		d.abroad.eras[number] = d.abroad.last
 	}
-	d.abroad.all[number] = &r
+	d.abroad.all[number] = append(d.abroad.all[number], &r)
 	era := d.abroad.eras[number]
 	d.abroad.mu.Unlock()
 	d.abroad.invite(r.In, visitor{peer: number, era: era, sealed: r.Sealed})
@@ -149,18 +153,14 @@ func (d *connector) part(number int) {
 	*d.peers.At(number) = peer{}
 }
 
-// visitor describes a peer that this process calls.
+// visitor describes a peer that this process calls; sealed is not set for one of another job.
 func (d *connector) visitor(peer int) visitor {
 	if peer < d.job.Size {
 		return visitor{peer: peer, sealed: far(d.job, peer)}
 	}
 	d.abroad.mu.Lock()
 	defer d.abroad.mu.Unlock()
-	v := visitor{peer: peer, era: d.abroad.eras[peer]}
-	if r := d.abroad.all[peer]; r != nil {
-		v.sealed = r.Sealed
-	}
-	return v
+	return visitor{peer: peer, era: d.abroad.eras[peer]}
 }
 
 // is reports whether the process of a visitor has not been forgotten since: its number may be that of

@@ -34,9 +34,8 @@ func (d *connector) dialLoop(ctx, attempt context.Context, to int, addr string) 
 	end, _ := ctx.Deadline()
 	var silent time.Duration // how long the peer's host has not answered, while this process was running
 	var last error           // of an attempt that was not cancelled
-	for looked := time.Now(); ; {
-		who := d.visitor(to)
-		conn, h, err := d.dial(ctx, to, addr)
+	for looked, turn := time.Now(), 0; ; turn++ {
+		who, conn, h, err := d.attempt(ctx, to, addr, turn)
 		if err == nil {
 			d.established(who, conn, h, attempt, true)
 			return
@@ -63,6 +62,19 @@ func (d *connector) dialLoop(ctx, attempt context.Context, to int, addr string) 
 		break
 	}
 	d.fail(attempt, to, addr, last)
+}
+
+// attempt makes one attempt to reach a peer, the first one in turn 0. who describes the peer as it was before.
+func (d *connector) attempt(ctx context.Context, to int, addr string, turn int) (who visitor, conn *socket, h *wire.Dialler, err error) {
+	who = d.visitor(to)
+	if to < d.job.Size {
+		conn, h, err = d.dial(ctx, to, addr)
+		return who, conn, h, err
+	}
+	r := d.abroad.turn(to, turn)
+	who.sealed = r.Sealed
+	conn, h, err = d.dialAs(ctx, to, r.Addr, r.Out)
+	return who, conn, h, err
 }
 
 // permanent reports whether another attempt cannot succeed: nobody listens (a peer listens
@@ -125,7 +137,7 @@ func limitCall(ctx context.Context, c syscall.RawConn, within time.Duration, giv
 	context.AfterFunc(ctx, func() { late.Stop() })
 }
 
-// dial makes one attempt. An acceptor that has the proof may have accepted the call.
+// dial makes one attempt to reach a process of the own job. An acceptor that has the proof may have accepted the call.
 // Therefore only its verdict or the end of all attempts ends the attempt from then on, and
 // not a delay of either process.
 func (d *connector) dial(all context.Context, to int, addr string) (*socket, *wire.Dialler, error) {

@@ -167,3 +167,28 @@ func TestS8_ForgottenProcesses(t *testing.T) {
 		t.Error("a forgotten process takes the place of the one that has its number")
 	}
 }
+
+// X-DYN-01: two processes that meet by several ports at a time introduce each other in different orders, and one may have
+// forgotten the other in between. A process reaches the other one by whichever introduction that still knows.
+func TestXDYN01_CallsByEarlierIntroductions(t *testing.T) {
+	a, b := lone(t, limits{}), lone(t, limits{})
+	there := a.connector.ln.addr()
+	remote := func(meeting byte, me, other, addr string) Remote {
+		return Remote{Name: other, Addr: addr, First: me < other, Out: wire.Between(secret(meeting), me, other), In: wire.Between(secret(meeting), other, me)}
+	}
+	a.Introduce(1, remote(2, "a/0", "b/0", b.connector.ln.addr()))
+	for meeting := byte(1); meeting <= 4; meeting++ { // a has forgotten all but the second
+		b.Introduce(1, remote(meeting, "b/0", "a/0", there))
+	}
+	b.Reach(1)
+	testrun.Until(t, "a process that is known by an earlier introduction is reached", func() bool {
+		found := b.connector.take()
+		for _, r := range found {
+			if r.err != nil {
+				t.Fatal(r.err)
+			}
+			r.close()
+		}
+		return len(found) > 0
+	})
+}
