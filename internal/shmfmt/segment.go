@@ -8,7 +8,7 @@ import (
 
 // Version is the version of all layouts in this package. A process of another version refuses to map
 // a segment.
-const Version = 15
+const Version = 16
 
 // magic marks a process segment: "HALOSEG" and the version.
 const magic = uint64(0x484c4f5345470000) | Version
