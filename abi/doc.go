@@ -4,14 +4,17 @@
 // contains the tables.
 //
 // procedures.csv has one row for each procedure of C: name, type of the result,
-// parameters as in C, the call, and the name in Go. go run ./abi/generate generates from it the
+// parameters as in C, the call, the name in Go, and its traits. go run ./abi/generate generates from it the
 // header mpi.h, the symbols of the library (abi/lib), the Go functions behind them (abi/bind),
 // and the numbers of the calls (internal/call).
 //
 // The name in Go is that in errors of package mpi. It is empty where it is the name in C without
 // the prefix and the underscores, as in CommSpawn for MPI_Comm_spawn. calls.csv has the calls that
-// are not a procedure's: an identifier, the name in Go if it differs, and the name in C if there
-// is one.
+// are not a procedure's: an identifier, the name in Go if it differs, the name in C if there is
+// one, and its traits.
+//
+// The traits say what kind of call it is, by which the packages of the engine treat it: internal/call
+// defines them. A form with large counts has those of the form without.
 //
 // The call of a procedure is a Go expression. Names of parameters in it stand for their
 // values, converted by the C type: int, MPI_Count and addresses become numbers, handles

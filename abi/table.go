@@ -29,6 +29,7 @@ type Procedure struct {
 	Params  []Param
 	Call    string     // "" if the engine does not implement the procedure
 	Go      string     // the name in Go
+	Traits  []string   // what kind of call it is: names of constants of internal/call
 	Large   *Procedure // the form with large counts, nil if there is none
 	Number  int        // position in the table, not counting the large forms
 }
@@ -48,6 +49,7 @@ type Call struct {
 	Identifier string
 	Go         string // the name in Go
 	C          string // the procedure of C that it is a form of, "" if there is none
+	Traits     []string
 }
 
 // Constant is one row of constants.csv.
@@ -73,14 +75,14 @@ type Callback struct {
 // Procedures returns the rows of the table. A form with large counts is the Large of the
 // form without, or a row of its own if there is no form without that has as many parameters.
 func Procedures() ([]*Procedure, error) {
-	rows, err := rows("procedures.csv", procedures, 5)
+	rows, err := rows("procedures.csv", procedures, 6)
 	if err != nil {
 		return nil, err
 	}
 	var list []*Procedure
 	named := map[string]*Procedure{}
 	for _, r := range rows {
-		p := &Procedure{Name: r[0], Returns: r[1], Call: r[3], Go: r[4]}
+		p := &Procedure{Name: r[0], Returns: r[1], Call: r[3], Go: r[4], Traits: strings.Fields(r[5])}
 		p.Go = cmp.Or(p.Go, p.Identifier())
 		p.Params, err = parseParams(r[2])
 		if err != nil {
@@ -102,13 +104,13 @@ func Procedures() ([]*Procedure, error) {
 
 // Calls returns the calls that are not a procedure's.
 func Calls() ([]Call, error) {
-	rows, err := rows("calls.csv", calls, 3)
+	rows, err := rows("calls.csv", calls, 4)
 	if err != nil {
 		return nil, err
 	}
 	var list []Call
 	for _, r := range rows {
-		list = append(list, Call{Identifier: r[0], Go: cmp.Or(r[1], r[0]), C: r[2]})
+		list = append(list, Call{Identifier: r[0], Go: cmp.Or(r[1], r[0]), C: r[2], Traits: strings.Fields(r[3])})
 	}
 	return list, nil
 }

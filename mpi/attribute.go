@@ -3,6 +3,8 @@ package mpi
 import (
 	"slices"
 	"sync"
+
+	"github.com/halo-mpi/halo/internal/call"
 )
 
 // Attributed is the set of types whose objects can hold attributes: *Comm, *Window and Datatype.
@@ -10,10 +12,15 @@ import (
 // C: MPI_Comm_set_attr, MPI_Win_set_attr and MPI_Type_set_attr, section 7.7.
 type Attributed interface {
 	// held returns the attributes of the object, or an error if the object cannot be used.
-	held(k call) (*attributes, *Error)
+	held(k call.Number) (*attributes, *Error)
+	// attrCalls returns the calls about attributes of objects of the type, also for the zero object.
+	attrCalls() attrCalls
 	// fails makes an error of a call on the object. The caller has to raise it.
-	fails(cl Class, k call, format string, args ...any) *Error
+	fails(cl Class, k call.Number, format string, args ...any) *Error
 }
+
+// attrCalls are the calls about attributes of objects of one type.
+type attrCalls struct{ set, get, delete, freeKeyval call.Number }
 
 // Keyval is a key under which each object of type O, a communicator, window or datatype, can
 // hold one value of type T in this process, an attribute. Libraries use attributes to keep their
@@ -80,7 +87,8 @@ func (k Keyval[O, T]) IsInvalid() bool { return k.k == nil }
 // C: MPI_Comm_free_keyval, MPI_Win_free_keyval and MPI_Type_free_keyval, sections 7.7.2 to 7.7.4.
 func (k *Keyval[O, T]) Free() error {
 	if k.k == nil {
-		return fail(ErrKeyval, "Free", nil, "attribute key is invalid")
+		var of O
+		return fail(ErrKeyval, of.attrCalls().freeKeyval, nil, "attribute key is invalid")
 	}
 	k.k = nil
 	return nil
@@ -91,11 +99,12 @@ func (k *Keyval[O, T]) Free() error {
 //
 // C: MPI_Comm_set_attr, MPI_Win_set_attr and MPI_Type_set_attr, sections 7.7.2 to 7.7.4.
 func SetAttr[O Attributed, T any](o O, k Keyval[O, T], value T) error {
-	s, err := keyed(o, callSetAttr, k.k)
+	by := o.attrCalls().set
+	s, err := keyed(o, by, k.k)
 	if err != nil {
 		return err
 	}
-	if err := s.delete(o, callSetAttr, k.k); err != nil {
+	if err := s.delete(o, by, k.k); err != nil {
 		return err
 	}
 	s.mu.Lock()
@@ -109,7 +118,7 @@ func SetAttr[O Attributed, T any](o O, k Keyval[O, T], value T) error {
 // C: MPI_Comm_get_attr, MPI_Win_get_attr and MPI_Type_get_attr, sections 7.7.2 to 7.7.4.
 func GetAttr[O Attributed, T any](o O, k Keyval[O, T]) (T, bool, error) {
 	var none T
-	s, err := keyed(o, callGetAttr, k.k)
+	s, err := keyed(o, o.attrCalls().get, k.k)
 	if err != nil {
 		return none, false, err
 	}
@@ -126,21 +135,22 @@ func GetAttr[O Attributed, T any](o O, k Keyval[O, T]) (T, bool, error) {
 //
 // C: MPI_Comm_delete_attr, MPI_Win_delete_attr and MPI_Type_delete_attr, sections 7.7.2 to 7.7.4.
 func DeleteAttr[O Attributed, T any](o O, k Keyval[O, T]) error {
-	s, err := keyed(o, callDeleteAttr, k.k)
+	by := o.attrCalls().delete
+	s, err := keyed(o, by, k.k)
 	if err != nil {
 		return err
 	}
-	return s.delete(o, callDeleteAttr, k.k)
+	return s.delete(o, by, k.k)
 }
 
 // keyed checks that the object and the key can be used.
-func keyed(o Attributed, call call, k *keyval) (*attributes, *Error) {
-	s, err := o.held(call)
+func keyed(o Attributed, by call.Number, k *keyval) (*attributes, *Error) {
+	s, err := o.held(by)
 	if err != nil {
 		return nil, err
 	}
 	if k == nil {
-		return nil, o.fails(ErrKeyval, call, "attribute key is invalid").raised()
+		return nil, o.fails(ErrKeyval, by, "attribute key is invalid").raised()
 	}
 	return s, nil
 }
@@ -156,19 +166,19 @@ func (s *attributes) find(k *keyval) *attribute {
 }
 
 // delete deletes the attribute of a key that o holds, if there is one.
-func (s *attributes) delete(o Attributed, call call, k *keyval) error {
+func (s *attributes) delete(o Attributed, by call.Number, k *keyval) error {
 	s.mu.Lock()
 	a := s.find(k)
 	if a != nil {
 		a.deleting = true
 	}
 	s.mu.Unlock()
-	return s.dispose(o, call, a)
+	return s.dispose(o, by, a)
 }
 
 // clear deletes all attributes of o, the last set first. It stops at the first one whose
 // callback fails.
-func (s *attributes) clear(o Attributed, call call) error {
+func (s *attributes) clear(o Attributed, by call.Number) error {
 	for {
 		s.mu.Lock()
 		var last *attribute
@@ -184,7 +194,7 @@ func (s *attributes) clear(o Attributed, call call) error {
 		if last == nil {
 			return nil
 		}
-		if err := s.dispose(o, call, last); err != nil {
+		if err := s.dispose(o, by, last); err != nil {
 			return err
 		}
 	}
@@ -192,7 +202,7 @@ func (s *attributes) clear(o Attributed, call call) error {
 
 // dispose calls the delete callback of a, which is marked as deleting or nil, and then removes
 // a. If the callback fails, dispose clears the mark instead.
-func (s *attributes) dispose(o Attributed, call call, a *attribute) error {
+func (s *attributes) dispose(o Attributed, by call.Number, a *attribute) error {
 	if a == nil {
 		return nil
 	}
@@ -207,7 +217,7 @@ func (s *attributes) dispose(o Attributed, call call, a *attribute) error {
 	}
 	s.mu.Unlock()
 	if err != nil {
-		return callbackError(err, o, call, "delete").raised()
+		return callbackError(err, o, by, "delete").raised()
 	}
 	return nil
 }
@@ -215,7 +225,7 @@ func (s *attributes) dispose(o Attributed, call call, a *attribute) error {
 // copy copies attributes from the old object to d, the attributes of the new object. If a
 // callback fails, copy deletes again what it has copied, so that d is empty. The caller has to
 // raise the error.
-func (s *attributes) copy(old, made Attributed, call call, d *attributes) *Error {
+func (s *attributes) copy(old, made Attributed, by call.Number, d *attributes) *Error {
 	s.mu.Lock()
 	all := slices.DeleteFunc(slices.Clone(s.all), func(a *attribute) bool { return a.deleting })
 	s.mu.Unlock()
@@ -231,7 +241,7 @@ func (s *attributes) copy(old, made Attributed, call call, d *attributes) *Error
 				}
 			}
 			d.all = nil
-			return callbackError(err, old, call, "copy")
+			return callbackError(err, old, by, "copy")
 		}
 		if keep {
 			d.all = append(d.all, &attribute{key: a.key, v: v})
@@ -242,43 +252,55 @@ func (s *attributes) copy(old, made Attributed, call call, d *attributes) *Error
 
 // callbackError is the error of a call whose callback has failed. It has the class of the
 // callback's error, if that error has one.
-func callbackError(err error, o Attributed, call call, which string) *Error {
-	e := o.fails(codeOf(err), call, "%s callback of an attribute: %v", which, err)
+func callbackError(err error, o Attributed, by call.Number, which string) *Error {
+	e := o.fails(codeOf(err), by, "%s callback of an attribute: %v", which, err)
 	e.cause = err
 	return e
 }
 
-func (c *Comm) held(k call) (*attributes, *Error) {
+func (c *Comm) held(k call.Number) (*attributes, *Error) {
 	if err := c.usable(k); err != nil {
 		return nil, err
 	}
 	return &c.attrs, nil
 }
 
-func (c *Comm) fails(cl Class, k call, format string, args ...any) *Error {
-	return newError(cl, k.String(), c, format, args...)
+func (c *Comm) attrCalls() attrCalls {
+	return attrCalls{call.CommSetAttr, call.CommGetAttr, call.CommDeleteAttr, call.CommFreeKeyval}
 }
 
-func (w *Window) held(k call) (*attributes, *Error) {
+func (c *Comm) fails(cl Class, k call.Number, format string, args ...any) *Error {
+	return newError(cl, k, c, format, args...)
+}
+
+func (w *Window) held(k call.Number) (*attributes, *Error) {
 	if err := w.usable(k); err != nil {
 		return nil, err
 	}
 	return &w.attrs, nil
 }
 
-func (w *Window) fails(cl Class, k call, format string, args ...any) *Error {
-	return newError(cl, k.String(), w.c, format, args...)
+func (w *Window) attrCalls() attrCalls {
+	return attrCalls{call.WinSetAttr, call.WinGetAttr, call.WinDeleteAttr, call.WinFreeKeyval}
 }
 
-func (d Datatype) held(k call) (*attributes, *Error) {
-	if _, err := d.use(k.String()); err != nil {
+func (w *Window) fails(cl Class, k call.Number, format string, args ...any) *Error {
+	return newError(cl, k, w.c, format, args...)
+}
+
+func (d Datatype) held(k call.Number) (*attributes, *Error) {
+	if _, err := d.use(k); err != nil {
 		return nil, err
 	}
 	return &d.h.attrs, nil
 }
 
-func (d Datatype) fails(cl Class, k call, format string, args ...any) *Error {
-	e := newError(cl, k.String(), nil, format, args...)
+func (d Datatype) attrCalls() attrCalls {
+	return attrCalls{call.TypeSetAttr, call.TypeGetAttr, call.TypeDeleteAttr, call.TypeFreeKeyval}
+}
+
+func (d Datatype) fails(cl Class, k call.Number, format string, args ...any) *Error {
+	e := newError(cl, k, nil, format, args...)
 	e.Object = d.String()
 	return e
 }

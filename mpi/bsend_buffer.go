@@ -1,6 +1,9 @@
 package mpi
 
-import "github.com/halo-mpi/halo/internal/p2p"
+import (
+	"github.com/halo-mpi/halo/internal/call"
+	"github.com/halo-mpi/halo/internal/p2p"
+)
 
 // BsendOverhead is an upper bound, in bytes, of the space that a message in buffered mode takes
 // in an attached buffer in addition to its payload.
@@ -15,19 +18,19 @@ const BsendOverhead = 512
 // buf, which the program nevertheless must not use until it is detached.
 //
 // C: MPI_Buffer_attach, section 3.6.
-func BufferAttach(c *Comm, buf []byte) error { return attach(callBufferAttach, c, false, buf) }
+func BufferAttach(c *Comm, buf []byte) error { return attach(call.BufferAttach, c, false, buf) }
 
 // BufferDetach waits until all messages in the buffer of the process are sent, and then detaches
 // and returns the buffer.
 //
 // C: MPI_Buffer_detach, section 3.6.
-func BufferDetach(c *Comm) ([]byte, error) { return detach(callBufferDetach, c, false) }
+func BufferDetach(c *Comm) ([]byte, error) { return detach(call.BufferDetach, c, false) }
 
 // BufferFlush waits until all messages in the buffer of the process are sent.
 //
 // C: MPI_Buffer_flush, section 3.6.
 func BufferFlush(c *Comm) error {
-	r := flush(callBufferFlush, c, false)
+	r := flush(call.BufferFlush, c, false)
 	_, err := r.Wait()
 	return err
 }
@@ -35,25 +38,25 @@ func BufferFlush(c *Comm) error {
 // IbufferFlush starts a BufferFlush.
 //
 // C: MPI_Buffer_iflush, section 3.6.
-func IbufferFlush(c *Comm) Request { return flush(callIbufferFlush, c, false) }
+func IbufferFlush(c *Comm) Request { return flush(call.BufferIflush, c, false) }
 
 // AttachBuffer gives the communicator a buffer for messages in buffered mode, of len(buf) bytes,
 // or of unlimited size if buf is nil (MPI_BUFFER_AUTOMATIC).
 //
 // C: MPI_Comm_attach_buffer, section 3.6.
-func (c *Comm) AttachBuffer(buf []byte) error { return attach(callAttachBuffer, c, true, buf) }
+func (c *Comm) AttachBuffer(buf []byte) error { return attach(call.CommAttachBuffer, c, true, buf) }
 
 // DetachBuffer waits until all messages in the communicator's buffer are sent, and then detaches
 // and returns the buffer.
 //
 // C: MPI_Comm_detach_buffer, section 3.6.
-func (c *Comm) DetachBuffer() ([]byte, error) { return detach(callDetachBuffer, c, true) }
+func (c *Comm) DetachBuffer() ([]byte, error) { return detach(call.CommDetachBuffer, c, true) }
 
 // FlushBuffer waits until all messages in the communicator's buffer are sent.
 //
 // C: MPI_Comm_flush_buffer, section 3.6.
 func (c *Comm) FlushBuffer() error {
-	r := flush(callFlushBuffer, c, true)
+	r := flush(call.CommFlushBuffer, c, true)
 	_, err := r.Wait()
 	return err
 }
@@ -61,7 +64,7 @@ func (c *Comm) FlushBuffer() error {
 // IflushBuffer starts a FlushBuffer.
 //
 // C: MPI_Comm_iflush_buffer, section 3.6.
-func (c *Comm) IflushBuffer() Request { return flush(callIflushBuffer, c, true) }
+func (c *Comm) IflushBuffer() Request { return flush(call.CommIflushBuffer, c, true) }
 
 // bufferContext is the context by which the engine knows a buffer: that of c if own, else that
 // of the process.
@@ -72,7 +75,7 @@ func bufferContext(c *Comm, own bool) uint64 {
 	return p2p.ProcessBuffer
 }
 
-func attach(k call, c *Comm, own bool, buf []byte) error {
+func attach(k call.Number, c *Comm, own bool, buf []byte) error {
 	if err := c.usable(k); err != nil {
 		return err
 	}
@@ -82,7 +85,7 @@ func attach(k call, c *Comm, own bool, buf []byte) error {
 	return nil
 }
 
-func detach(k call, c *Comm, own bool) ([]byte, error) {
+func detach(k call.Number, c *Comm, own bool) ([]byte, error) {
 	if err := c.usable(k); err != nil {
 		return nil, err
 	}
@@ -93,7 +96,7 @@ func detach(k call, c *Comm, own bool) ([]byte, error) {
 	return buf, nil
 }
 
-func flush(k call, c *Comm, own bool) Request {
+func flush(k call.Number, c *Comm, own bool) Request {
 	if err := c.usable(k); err != nil {
 		return Request{err: err}
 	}

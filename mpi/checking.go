@@ -3,6 +3,7 @@ package mpi
 import (
 	"reflect"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/dtype"
 )
@@ -36,8 +37,8 @@ func (c *Comm) typeArgs(a *coll.Args) {
 }
 
 // callArgs sets the name of a collective that does not block, in checking mode.
-func (c *Comm) callArgs(name call, a *coll.Args) {
+func (c *Comm) callArgs(name call.Number, a *coll.Args) {
 	if c.w.Checks() {
-		a.Call = name.number()
+		a.Call = name
 	}
 }

@@ -3,6 +3,7 @@ package mpi
 import (
 	"reflect"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/p2p"
@@ -27,20 +28,6 @@ const (
 	nonblocking = coll.Nonblocking
 	persistent  = coll.Persistent
 )
-
-// collectiveCall is the call for a kind and form of collective.
-func collectiveCall(k coll.Kind, f coll.Form) call {
-	return callCollective + call(k)*call(coll.Forms) + call(f)
-}
-
-// occupant identifies a collective call, or an Idup, to package coll.
-func (k call) occupant() coll.Call {
-	if k < callCollective {
-		return coll.CallIdup
-	}
-	k -= callCollective
-	return coll.CallOf(coll.Kind(k/call(coll.Forms)), coll.Form(k%call(coll.Forms)))
-}
 
 // sliceArgs makes the arguments of a collective from slices of plain data.
 func sliceArgs[T any](send, recv []T) (a coll.Args) {
@@ -87,7 +74,7 @@ func wrongBuffer(send, recv *Buffer) error {
 
 // do carries out a collective.
 func (c *Comm) do(k coll.Kind, a coll.Args) error {
-	if err := c.usable(collectiveCall(k, blocking)); err != nil {
+	if err := c.usable(k.Number()); err != nil {
 		return err
 	}
 	return c.carryOut(k, &a)
@@ -104,7 +91,7 @@ func (c *Comm) done(k coll.Kind, err error) error {
 	if err == nil {
 		return nil
 	}
-	return wrap(err, collectiveCall(k, blocking), c, Undefined, Undefined)
+	return wrap(err, k.Number(), c, Undefined, Undefined)
 }
 
 // start starts a nonblocking collective.
@@ -115,29 +102,29 @@ func (c *Comm) prepare(k coll.Kind, a coll.Args) Request { return c.request(k, p
 
 // request returns the request of a collective that does not block.
 func (c *Comm) request(k coll.Kind, f coll.Form, a *coll.Args) Request {
-	name := collectiveCall(k, f)
-	if err := c.usable(name); err != nil {
+	by := k.In(f)
+	if err := c.usable(by); err != nil {
 		return Request{err: err}
 	}
 	c.typeArgs(a)
-	c.callArgs(name, a)
-	return c.launch(name, func(e *coll.Engine) (*p2p.Request, error) { return e.Start(c.core, k, f, a) })
+	c.callArgs(by, a)
+	return c.launch(by, func(e *coll.Engine) (*p2p.Request, error) { return e.Start(c.core, k, f, a) })
 }
 
 // launch returns the request that start makes under the lock. c is usable.
-func (c *Comm) launch(name call, start func(e *coll.Engine) (*p2p.Request, error)) Request {
+func (c *Comm) launch(by call.Number, start func(e *coll.Engine) (*p2p.Request, error)) Request {
 	e, p := c.w.Coll, c.w.P2P.Proc()
-	if err := e.Enter(c.core, name.occupant()); err != nil {
-		return Request{err: describe(err, name, c, Undefined, Undefined).raised()}
+	if err := e.Enter(c.core, by); err != nil {
+		return Request{err: describe(err, by, c, Undefined, Undefined).raised()}
 	}
 	p.Lock()
 	r, err := start(e)
 	if err != nil {
 		p.Unlock()
 		e.Leave(c.core)
-		return Request{err: describe(err, name, c, Undefined, Undefined).raised()}
+		return Request{err: describe(err, by, c, Undefined, Undefined).raised()}
 	}
-	q := watched(newRequest(name, c, r))
+	q := watched(newRequest(by, c, r))
 	p.Unlock()
 	e.Leave(c.core)
 	return q

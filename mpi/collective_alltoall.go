@@ -131,7 +131,7 @@ func (c *Comm) AlltoallwInit(send, recv []Buffer) Request {
 
 // doPairs carries out an Alltoallw or NeighborAlltoallw.
 func (c *Comm) doPairs(k coll.Kind, send, recv []Buffer) error {
-	if err := c.usable(collectiveCall(k, blocking)); err != nil {
+	if err := c.usable(k.Number()); err != nil {
 		return err
 	}
 	return c.done(k, c.w.Coll.DoPairs(c.core, k, coll.Pairs{Sends: len(send), Receives: len(recv),
@@ -140,11 +140,11 @@ func (c *Comm) doPairs(k coll.Kind, send, recv []Buffer) error {
 
 // requestPairs is doPairs for the forms that do not block.
 func (c *Comm) requestPairs(k coll.Kind, f coll.Form, send, recv []Buffer) Request {
-	name := collectiveCall(k, f)
-	if err := c.usable(name); err != nil {
+	by := k.In(f)
+	if err := c.usable(by); err != nil {
 		return Request{err: err}
 	}
-	return c.launch(name, func(e *coll.Engine) (*p2p.Request, error) {
+	return c.launch(by, func(e *coll.Engine) (*p2p.Request, error) {
 		return e.StartPairs(c.core, k, f, coll.Pairs{Sends: len(send), Receives: len(recv),
 			At: func(r int) (from, to coll.Side) { return sideOf(send, r), sideOf(recv, r) }})
 	})

@@ -1,6 +1,7 @@
 package mpi
 
 import (
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/dtype"
 )
@@ -9,7 +10,7 @@ import (
 //
 // C: MPI_Barrier, section 6.3.
 func (c *Comm) Barrier() error {
-	if err := c.usable(collectiveCall(coll.Barrier, blocking)); err != nil {
+	if err := c.usable(call.Barrier); err != nil {
 		return err
 	}
 	return c.done(coll.Barrier, c.w.Coll.Barrier(c.core))
@@ -45,7 +46,7 @@ func bcastChecked[T any](c *Comm, buf []T, root int) error {
 }
 
 func bcast(c *Comm, buf []byte, code dtype.Code, root int) error {
-	if err := c.usable(collectiveCall(coll.Bcast, blocking)); err != nil {
+	if err := c.usable(call.Bcast); err != nil {
 		return err
 	}
 	return c.done(coll.Bcast, c.w.Coll.Bcast(c.core, buf, code, root))

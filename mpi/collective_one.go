@@ -1,6 +1,8 @@
 package mpi
 
-import "github.com/halo-mpi/halo/internal/coll"
+import (
+	"github.com/halo-mpi/halo/internal/call"
+)
 
 // The forms for a single value return it. Each call allocates memory.
 
@@ -32,7 +34,7 @@ func AllreduceOne[T Elem](c *Comm, value T, op Op) (T, error) {
 //
 // C: MPI_Allgather, section 6.7.
 func AllgatherOne[T any](c *Comm, value T) ([]T, error) {
-	if err := c.usable(collectiveCall(coll.Allgather, blocking)); err != nil {
+	if err := c.usable(call.Allgather); err != nil {
 		return nil, err
 	}
 	all := make([]T, c.peers())

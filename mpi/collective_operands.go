@@ -17,7 +17,7 @@ func (c *Comm) reduce(k coll.Kind, a coll.Args) error {
 	if a.Type == 0 { // a user-defined operation, or an invalid argument
 		return c.do(k, a)
 	}
-	if err := c.usable(collectiveCall(k, blocking)); err != nil {
+	if err := c.usable(k.Number()); err != nil {
 		return err
 	}
 	from, _ := a.Send.Bytes()

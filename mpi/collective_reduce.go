@@ -1,6 +1,7 @@
 package mpi
 
 import (
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/op"
@@ -16,7 +17,7 @@ func Reduce[T Elem](c *Comm, send, recv []T, op Op, root int) error {
 	if !op.kernel.DefinedOn(t) {
 		return c.do(coll.Reduce, reduction(send, recv, op).WithRoot(root))
 	}
-	if err := c.usable(collectiveCall(coll.Reduce, blocking)); err != nil {
+	if err := c.usable(call.Reduce); err != nil {
 		return err
 	}
 	return c.done(coll.Reduce, c.w.Coll.Reduce(c.core, memory(send), memory(recv), op.kernel.On(t), t, elementCode[T](), root))
@@ -24,7 +25,7 @@ func Reduce[T Elem](c *Comm, send, recv []T, op Op, root int) error {
 
 // Reduce is the function Reduce for memory with elements of a type on which o is defined.
 func (*internals) Reduce(c *Comm, send, recv []byte, o Op, t op.Type, code dtype.Code, root int) error {
-	if err := c.usable(collectiveCall(coll.Reduce, blocking)); err != nil {
+	if err := c.usable(call.Reduce); err != nil {
 		return err
 	}
 	return c.done(coll.Reduce, c.w.Coll.Reduce(c.core, send, recv, o.kernel.On(t), t, code, root))
@@ -54,7 +55,7 @@ func Allreduce[T Elem](c *Comm, send, recv []T, op Op) error {
 	if !op.kernel.DefinedOn(t) {
 		return c.do(coll.Allreduce, reduction(send, recv, op))
 	}
-	if err := c.usable(collectiveCall(coll.Allreduce, blocking)); err != nil {
+	if err := c.usable(call.Allreduce); err != nil {
 		return err
 	}
 	return c.done(coll.Allreduce, c.w.Coll.Allreduce(c.core, memory(send), memory(recv), op.kernel.On(t), t, elementCode[T]()))
@@ -62,7 +63,7 @@ func Allreduce[T Elem](c *Comm, send, recv []T, op Op) error {
 
 // Allreduce is the function Allreduce for memory with elements of a type on which o is defined.
 func (*internals) Allreduce(c *Comm, send, recv []byte, o Op, t op.Type, code dtype.Code) error {
-	if err := c.usable(collectiveCall(coll.Allreduce, blocking)); err != nil {
+	if err := c.usable(call.Allreduce); err != nil {
 		return err
 	}
 	return c.done(coll.Allreduce, c.w.Coll.Allreduce(c.core, send, recv, o.kernel.On(t), t, code))

@@ -4,6 +4,7 @@ import (
 	"math"
 	"sync/atomic"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/world"
 )
@@ -159,11 +160,11 @@ const maxName = 127
 //
 // C: MPI_Comm_set_name, section 7.8.
 func (c *Comm) SetName(name string) error {
-	if err := c.usable(callSetName); err != nil {
+	if err := c.usable(call.CommSetName); err != nil {
 		return err
 	}
 	if len(name) > maxName {
-		return fail(ErrArg, "SetName", c, "name of %d bytes, the limit is %d", len(name), maxName)
+		return fail(ErrArg, call.CommSetName, c, "name of %d bytes, the limit is %d", len(name), maxName)
 	}
 	c.core.Name.Store(&name)
 	return nil
@@ -179,17 +180,17 @@ func (c *Comm) Abort(code int) {
 }
 
 // usable returns the error of a call on c if c cannot be used, else nil.
-func (c *Comm) usable(k call) *Error {
+func (c *Comm) usable(k call.Number) *Error {
 	switch {
 	case c == nil:
-		return fail(ErrComm, k.String(), nil, "communicator is nil")
+		return fail(ErrComm, k, nil, "communicator is nil")
 	case c.freed.Load():
 		switch {
 		case c.making.Load():
 			return failGone(ErrComm, k, c, "communicator is still being made: the request of Idup is not complete")
 		case c.self.session.over():
 			return failGone(ErrComm, k, c, "the session of the communicator has been finalized")
-		case c.handling.Load() > 0 && !k.communicates():
+		case c.handling.Load() > 0 && !communicates(k):
 			return nil // the error handler may ask it
 		}
 		return failGone(ErrComm, k, c, "communicator has been freed")
@@ -204,24 +205,24 @@ func (c *Comm) ended() bool { return c.w.Closed() && c.self.session == nil && !c
 
 // usableSlowPath is the part of usable for processes that have ended communication, or that run
 // in checking mode.
-func (c *Comm) usableSlowPath(k call) *Error {
+func (c *Comm) usableSlowPath(k call.Number) *Error {
 	switch {
 	case c.ended():
-		return fail(ErrOther, k.String(), c, "called after Finalize")
-	case k.communicates() && inOperation():
-		return fail(ErrOther, k.String(), c, "called by an operation of a reduction, which must not communicate")
+		return fail(ErrOther, k, c, "called after Finalize")
+	case communicates(k) && inOperation():
+		return fail(ErrOther, k, c, "called by an operation of a reduction, which must not communicate")
 	}
 	return nil
 }
 
 // check validates the arguments of a call that has a peer. wild allows the wildcards of a
 // receive.
-func (c *Comm) check(k call, peer, tag int, wild bool) *Error {
+func (c *Comm) check(k call.Number, peer, tag int, wild bool) *Error {
 	if err := c.usable(k); err != nil {
 		return err
 	}
 	bad := func(cl Class, format string, args ...any) *Error {
-		e := newError(cl, k.String(), c, format, args...)
+		e := newError(cl, k, c, format, args...)
 		e.Peer, e.Tag, e.receive = peer, tag, wild
 		return e.raised()
 	}

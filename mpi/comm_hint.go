@@ -1,5 +1,7 @@
 package mpi
 
+import "github.com/halo-mpi/halo/internal/call"
+
 // hints are the assertions of a program about a communicator, as bits.
 type hints uint32
 
@@ -97,10 +99,10 @@ func (o commOptions) with(list []CommHint) commOptions {
 //
 // C: MPI_Comm_set_info, section 7.4.4.
 func (c *Comm) SetInfo(list ...CommHint) error {
-	if err := c.usable(callSetInfo); err != nil {
+	if err := c.usable(call.CommSetInfo); err != nil {
 		return err
 	}
-	checkKeys(c, callSetInfo, list...)
+	checkKeys(c, call.CommSetInfo, list...)
 	c.setHints(list)
 	return nil
 }
@@ -122,7 +124,7 @@ func (c *Comm) setHints(list []CommHint) {
 //
 // C: MPI_Comm_get_info, section 7.4.4.
 func (c *Comm) Info() (*Info, error) {
-	if err := c.usable(callGetInfo); err != nil {
+	if err := c.usable(call.CommGetInfo); err != nil {
 		return nil, err
 	}
 	i, h := NewInfo(), hints(c.hints.Load())

@@ -1,7 +1,7 @@
 package mpi
 
 import (
-	"github.com/halo-mpi/halo/internal/coll"
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/comm"
 )
 
@@ -11,19 +11,19 @@ import (
 // returns no new communicator here, while other members may get theirs. Collective over c.
 //
 // C: MPI_Comm_dup and MPI_Comm_dup_with_info, section 7.4.2.
-func (c *Comm) Dup(hints ...CommHint) (*Comm, error) { return c.dup(callDup, hints) }
+func (c *Comm) Dup(hints ...CommHint) (*Comm, error) { return c.dup(call.CommDup, hints) }
 
 // DupWithInfo is MPI_Comm_dup_with_info.
 func (internals) DupWithInfo(c *Comm, info *Info) (*Comm, error) {
-	return c.dup(callDupWithInfo, []CommHint{info})
+	return c.dup(call.CommDupWithInfo, []CommHint{info})
 }
 
-func (c *Comm) dup(k call, list []CommHint) (*Comm, error) {
+func (c *Comm) dup(k call.Number, list []CommHint) (*Comm, error) {
 	if err := c.usable(k); err != nil {
 		return nil, err
 	}
 	checkKeys(c, k, list...)
-	end := c.core.Begin(k.number())
+	end := c.core.Begin(k)
 	core, err := c.w.Coll.Dup(c.core)
 	end()
 	if err != nil {
@@ -46,14 +46,14 @@ func (c *Comm) dup(k call, list []CommHint) (*Comm, error) {
 // copies the attributes, and calls their callbacks, before it returns.
 //
 // C: MPI_Comm_idup and MPI_Comm_idup_with_info, section 7.4.2.
-func (c *Comm) Idup(hints ...CommHint) (*Comm, Request) { return c.idup(callIdup, hints) }
+func (c *Comm) Idup(hints ...CommHint) (*Comm, Request) { return c.idup(call.CommIdup, hints) }
 
 // IdupWithInfo is MPI_Comm_idup_with_info.
 func (internals) IdupWithInfo(c *Comm, info *Info) (*Comm, Request) {
-	return c.idup(callIdupWithInfo, []CommHint{info})
+	return c.idup(call.CommIdupWithInfo, []CommHint{info})
 }
 
-func (c *Comm) idup(k call, list []CommHint) (*Comm, Request) {
+func (c *Comm) idup(k call.Number, list []CommHint) (*Comm, Request) {
 	if err := c.usable(k); err != nil {
 		return nil, Request{err: err}
 	}
@@ -79,7 +79,7 @@ func (c *Comm) idup(k call, list []CommHint) (*Comm, Request) {
 		}
 		d = nil
 	}
-	if err := c.w.Coll.Enter(c.core, k.occupant()); err != nil {
+	if err := c.w.Coll.Enter(c.core, call.CommIdup); err != nil {
 		if d != nil {
 			d.attrs.clear(d, k) // Enter comes after the callbacks of attributes, which may be collective over c
 		}
@@ -104,12 +104,12 @@ func (c *Comm) idup(k call, list []CommHint) (*Comm, Request) {
 //
 // C: MPI_Comm_create, section 7.4.2.
 func (c *Comm) Create(g Group) (*Comm, error) {
-	if err := c.holds(callCreate, g); err != nil {
+	if err := c.holds(call.CommCreate, g); err != nil {
 		return nil, err
 	}
-	defer c.core.Begin(callCreate.number())()
+	defer c.core.Begin(call.CommCreate)()
 	d, err := c.w.Coll.Create(c.core, g.members)
-	return c.created(callCreate, d, err)
+	return c.created(call.CommCreate, d, err)
 }
 
 // CreateGroup is Create that is collective only over the members of g; other members of c do not
@@ -118,21 +118,21 @@ func (c *Comm) Create(g Group) (*Comm, error) {
 //
 // C: MPI_Comm_create_group, section 7.4.2.
 func (c *Comm) CreateGroup(g Group, tag int) (*Comm, error) {
-	if err := c.holds(callCreateGroup, g); err != nil {
+	if err := c.holds(call.CommCreateGroup, g); err != nil {
 		return nil, err
 	}
-	if err := c.intra(callCreateGroup); err != nil {
+	if err := c.intra(call.CommCreateGroup); err != nil {
 		return nil, err
 	}
 	if tag < 0 || tag > maxTag {
-		return nil, fail(ErrTag, callCreateGroup.String(), c, "tag %d is not in 0..%d", tag, maxTag)
+		return nil, fail(ErrTag, call.CommCreateGroup, c, "tag %d is not in 0..%d", tag, maxTag)
 	}
 	d, err := c.w.Coll.CreateGroup(c.core, g.members, int32(tag))
-	return c.created(callCreateGroup, d, err)
+	return c.created(call.CommCreateGroup, d, err)
 }
 
 // holds returns an error unless all processes of g are members of c.
-func (c *Comm) holds(k call, g Group) *Error {
+func (c *Comm) holds(k call.Number, g Group) *Error {
 	if err := c.usable(k); err != nil {
 		return err
 	}
@@ -141,14 +141,14 @@ func (c *Comm) holds(k call, g Group) *Error {
 	}
 	for r, p := range g.members {
 		if c.core.Own().RankOf(p) < 0 {
-			return fail(ErrGroup, k.String(), c, "rank %d of the group is not a member of the communicator", r)
+			return fail(ErrGroup, k, c, "rank %d of the group is not a member of the communicator", r)
 		}
 	}
 	return nil
 }
 
 // created makes the results of a call that makes a communicator.
-func (c *Comm) created(k call, core *comm.Comm, err error) (*Comm, error) {
+func (c *Comm) created(k call.Number, core *comm.Comm, err error) (*Comm, error) {
 	if err != nil {
 		return nil, wrap(err, k, c, Undefined, Undefined)
 	}
@@ -165,15 +165,15 @@ func (c *Comm) created(k call, core *comm.Comm, err error) (*Comm, error) {
 //
 // C: MPI_Comm_split, section 7.4.2.
 func (c *Comm) Split(color, key int) (*Comm, error) {
-	if err := c.usable(callSplit); err != nil {
+	if err := c.usable(call.CommSplit); err != nil {
 		return nil, err
 	}
 	if color < 0 && color != Undefined {
-		return nil, fail(ErrArg, "Split", c, "color %d is negative and not Undefined", color)
+		return nil, fail(ErrArg, call.CommSplit, c, "color %d is negative and not Undefined", color)
 	}
-	defer c.core.Begin(callSplit.number())()
+	defer c.core.Begin(call.CommSplit)()
 	d, err := c.w.Coll.Split(c.core, color, key)
-	return c.created(callSplit, d, err)
+	return c.created(call.CommSplit, d, err)
 }
 
 // Free frees the communicator: no call on it may follow in this process. Its attributes are
@@ -184,47 +184,47 @@ func (c *Comm) Split(color, key int) (*Comm, error) {
 // world and self cannot be freed.
 //
 // C: MPI_Comm_free, section 7.4.3.
-func (c *Comm) Free() error { return c.free(callFree, func() {}) }
+func (c *Comm) Free() error { return c.free(call.CommFree, func() {}) }
 
 // Disconnect is Free that first waits until all pending communication on c in this process has
 // completed. The program still has to wait for the requests.
 //
 // C: MPI_Comm_disconnect, section 11.10.4.
 func (c *Comm) Disconnect() error {
-	return c.free(callDisconnect, func() {
+	return c.free(call.CommDisconnect, func() {
 		c.w.P2P.Settle(c.core, func() bool { return c.w.Coll.Busy(c.core) || c.w.Part.Busy(c.core) })
 		c.w.P2P.LandAll(c.core)
 	})
 }
 
-func (c *Comm) free(k call, first func()) error {
+func (c *Comm) free(k call.Number, first func()) error {
 	if err := c.usable(k); err != nil {
 		return err
 	}
 	if c.fixed {
-		return fail(ErrComm, k.String(), c, "the communicators of Init cannot be freed")
+		return fail(ErrComm, k, c, "the communicators of Init cannot be freed")
 	}
 	first()
 	// Idle checks first, since callbacks of attributes may be collective over c, and a Free that
 	// is refused must not have deleted attributes. Claim checks again, since another goroutine
 	// may have begun a collective meanwhile.
-	if err := c.w.Coll.Idle(c.core, coll.CallFree); err != nil {
+	if err := c.w.Coll.Idle(c.core, call.CommFree); err != nil {
 		return c.notFreed(k, err)
 	}
 	if err := c.attrs.clear(c, k); err != nil {
 		return err
 	}
-	if err := c.w.Coll.Claim(c.core, coll.CallFree); err != nil {
+	if err := c.w.Coll.Claim(c.core, call.CommFree); err != nil {
 		return c.notFreed(k, err)
 	}
 	c.freed.Store(true)
-	if k == callDisconnect {
+	if k == call.CommDisconnect {
 		c.w.Meet.Unlink(c.core)
 	} else {
 		c.w.Meet.Keep(c.core)
 	}
 	if s := c.self.session; s != nil {
-		s.remove(c, k == callDisconnect)
+		s.remove(c, k == call.CommDisconnect)
 	}
 	c.w.Coll.Free(c.core)
 	c.w.P2P.Abandon(c.core.Ctx)
@@ -232,7 +232,7 @@ func (c *Comm) free(k call, first func()) error {
 }
 
 // notFreed is the error of a Free that failed because of another call on c.
-func (c *Comm) notFreed(k call, err error) error {
+func (c *Comm) notFreed(k call.Number, err error) error {
 	if c.freed.Load() { // by that call
 		return failGone(ErrComm, k, c, "communicator has been freed")
 	}
@@ -259,17 +259,17 @@ const (
 //
 // C: MPI_Comm_compare, section 7.4.1.
 func (c *Comm) Compare(d *Comm) (Comparison, error) {
-	if err := c.usable(callCompare); err != nil {
+	if err := c.usable(call.CommCompare); err != nil {
 		return Unequal, err
 	}
-	if err := d.usable(callCompare); err != nil {
+	if err := d.usable(call.CommCompare); err != nil {
 		return Unequal, err
 	}
 	switch {
 	case c.w != d.w:
 		return Unequal, nil
 	case c.self != d.self:
-		return Unequal, c.stranger(callCompare, ErrComm, "second communicator", d.self)
+		return Unequal, c.stranger(call.CommCompare, ErrComm, "second communicator", d.self)
 	case c.core.Ctx == d.core.Ctx:
 		return Ident, nil
 	case c.Inter() != d.Inter():

@@ -3,14 +3,15 @@ package mpi
 import (
 	"fmt"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/p2p"
 )
 
 // several prepares a call that completes any of rs. It checks the requests and returns the
 // engine's requests, with nil for null ones, and with the lock held. e is nil if there is
 // nothing to wait for. The caller must give the slice inner back to e.
-func several(what string, rs []Request) (e *p2p.Engine, inner []*p2p.Request, err error) {
-	e, err = together(what, rs)
+func several(by call.Number, rs []Request) (e *p2p.Engine, inner []*p2p.Request, err error) {
+	e, err = together(by, rs)
 	if e == nil {
 		return nil, nil, err
 	}
@@ -23,7 +24,7 @@ func several(what string, rs []Request) (e *p2p.Engine, inner []*p2p.Request, er
 
 // together checks the requests of a call that completes any of rs, and returns their engine, with
 // the lock held. It is nil if there is nothing to wait for.
-func together(what string, rs []Request) (e *p2p.Engine, err error) {
+func together(by call.Number, rs []Request) (e *p2p.Engine, err error) {
 	var c *Comm // of one of them
 	for i := range rs {
 		q := &rs[i]
@@ -38,16 +39,16 @@ func together(what string, rs []Request) (e *p2p.Engine, err error) {
 				e.Proc().Lock()
 			case e != c.w.P2P:
 				e.Proc().Unlock()
-				return nil, fail(ErrRequest, what, nil, "request %d belongs to another process than request 0", i)
+				return nil, fail(ErrRequest, by, nil, "request %d belongs to another process than request 0", i)
 			}
 		}
 		if q.stale() {
 			e.Proc().Unlock()
-			return nil, fail(ErrRequest, what, q.c, "request %d of %v is stale: it was completed or freed through another copy", i, q.call())
+			return nil, fail(ErrRequest, by, q.c, "request %d of %v is stale: it was completed or freed through another copy", i, q.call())
 		}
 	}
 	if e != nil && c.self.left != nil {
-		if err := sameOrigin(what, rs); err != nil {
+		if err := sameOrigin(by, rs); err != nil {
 			e.Proc().Unlock()
 			return nil, err.raised()
 		}
@@ -58,16 +59,16 @@ func together(what string, rs []Request) (e *p2p.Engine, err error) {
 // sameOrigin returns an error, which is not raised, if requests are of two sessions, or of a session and
 // the world model. Generalized requests belong to none. Halo could complete them together, which is why
 // only checking mode reports it; section 11.3 forbids it in every call.
-func sameOrigin(what string, rs []Request) *Error {
+func sameOrigin(by call.Number, rs []Request) *Error {
 	first := -1
 	for i := range rs {
 		q := &rs[i]
 		switch {
-		case q.r == nil || q.call() == callStartGrequest || q.c.self.always:
+		case q.r == nil || q.call() == call.GrequestStart || q.c.self.always:
 		case first < 0:
 			first = i
 		case q.c.self != rs[first].c.self:
-			return newError(ErrSession, what, q.c, "request %d is of %s, and request %d of %s", first, rs[first].c.self.origin(), i, q.c.self.origin())
+			return newError(ErrSession, by, q.c, "request %d is of %s, and request %d of %s", first, rs[first].c.self.origin(), i, q.c.self.origin())
 		}
 	}
 	return nil
@@ -78,7 +79,7 @@ func sameOrigin(what string, rs []Request) *Error {
 func attendAll(rs []Request) {
 	for i := range rs {
 		q := &rs[i]
-		if q.r == nil || !q.call().attended() {
+		if q.r == nil || !attended(q.call()) {
 			continue
 		}
 		e := q.c.w.P2P
@@ -110,16 +111,16 @@ func (f *failures) note(err *Error) error {
 
 // inStatus is the error of a call that completed n requests of which some have failed. It calls
 // the error handler with the first failure.
-func (f *failures) inStatus(what string, n int) error {
+func (f *failures) inStatus(by call.Number, n int) error {
 	f.first.raised()
-	return &Error{Class: ErrInStatus, Call: what, Peer: Undefined, Tag: Undefined, cause: f.first, told: true,
+	return &Error{Class: ErrInStatus, Call: by.Go(), by: by, Peer: Undefined, Tag: Undefined, cause: f.first, told: true,
 		Detail: fmt.Sprintf("%d of %d operations failed, the first: %v", f.n, n, f.first)}
 }
 
 // statusesFit checks the length of an array of statuses, which may be nil.
-func statusesFit(what string, n int, sts []Status) error {
+func statusesFit(by call.Number, n int, sts []Status) error {
 	if sts != nil && len(sts) < n {
-		return fail(ErrArg, what, nil, "%d statuses for %d requests", len(sts), n)
+		return fail(ErrArg, by, nil, "%d statuses for %d requests", len(sts), n)
 	}
 	return nil
 }
@@ -129,10 +130,10 @@ func statusesFit(what string, n int, sts []Status) error {
 //
 // C: MPI_Waitall, section 3.7.5.
 func Waitall(rs []Request, sts []Status) error {
-	if err := statusesFit("Waitall", len(rs), sts); err != nil {
+	if err := statusesFit(call.Waitall, len(rs), sts); err != nil {
 		return err
 	}
-	e, err := together("Waitall", rs)
+	e, err := together(call.Waitall, rs)
 	if err != nil {
 		return err
 	}
@@ -155,7 +156,7 @@ func Waitall(rs []Request, sts []Status) error {
 			if !r.Done() && !q.stale() {
 				e.Wait(r)
 			}
-			if sts == nil && !e.Guards() && !q.stale() && q.call().message() && r.Status.Err == nil { // take without the status
+			if sts == nil && !e.Guards() && !q.stale() && q.call().Is(call.Once) && r.Status.Err == nil { // take without the status
 				e.Free(r)
 				*q = Request{}
 				continue
@@ -172,7 +173,7 @@ func Waitall(rs []Request, sts []Status) error {
 		e.Proc().Unlock()
 	}
 	if failed.n > 0 {
-		return failed.inStatus("Waitall", len(rs))
+		return failed.inStatus(call.Waitall, len(rs))
 	}
 	return nil
 }
@@ -182,23 +183,23 @@ func Waitall(rs []Request, sts []Status) error {
 //
 // C: MPI_Waitany, section 3.7.5.
 func Waitany(rs []Request) (int, Status, error) {
-	i, st, _, err := anyOf("Waitany", rs, true)
+	i, st, _, err := anyOf(call.Waitany, rs, true)
 	return i, st, err
 }
 
 // Testany is Waitany that does not wait; it returns false if none of rs is complete.
 //
 // C: MPI_Testany, section 3.7.5.
-func Testany(rs []Request) (int, Status, bool, error) { return anyOf("Testany", rs, false) }
+func Testany(rs []Request) (int, Status, bool, error) { return anyOf(call.Testany, rs, false) }
 
-func anyOf(what string, rs []Request, wait bool) (int, Status, bool, error) {
+func anyOf(by call.Number, rs []Request, wait bool) (int, Status, bool, error) {
 	for i := range rs {
 		if err := rs[i].err; err != nil {
 			rs[i] = Request{}
 			return i, emptyStatus(), true, err
 		}
 	}
-	e, inner, err := several(what, rs)
+	e, inner, err := several(by, rs)
 	if e == nil {
 		return Undefined, emptyStatus(), true, err
 	}
@@ -220,14 +221,14 @@ func anyOf(what string, rs []Request, wait bool) (int, Status, bool, error) {
 //
 // C: MPI_Waitsome, section 3.7.5.
 func Waitsome(rs []Request, indices []int, sts []Status) (int, error) {
-	return some("Waitsome", rs, indices, sts, true)
+	return some(call.Waitsome, rs, indices, sts, true)
 }
 
 // Testsome is Waitsome that does not wait; it returns 0 if none of rs is complete.
 //
 // C: MPI_Testsome, section 3.7.5.
 func Testsome(rs []Request, indices []int, sts []Status) (int, error) {
-	return some("Testsome", rs, indices, sts, false)
+	return some(call.Testsome, rs, indices, sts, false)
 }
 
 // To look at many requests takes as long as to receive many messages. So Waitsome and Testsome first receive as many as there
@@ -238,11 +239,11 @@ const (
 	maxEmptyPolls = 64
 )
 
-func some(what string, rs []Request, indices []int, sts []Status, wait bool) (int, error) {
+func some(by call.Number, rs []Request, indices []int, sts []Status, wait bool) (int, error) {
 	if len(indices) < len(rs) {
-		return 0, fail(ErrArg, what, nil, "%d indices for %d requests", len(indices), len(rs))
+		return 0, fail(ErrArg, by, nil, "%d indices for %d requests", len(indices), len(rs))
 	}
-	if err := statusesFit(what, len(rs), sts); err != nil {
+	if err := statusesFit(by, len(rs), sts); err != nil {
 		return 0, err
 	}
 	n := 0
@@ -263,7 +264,7 @@ func some(what string, rs []Request, indices []int, sts []Status, wait bool) (in
 			note(i, emptyStatus(), err)
 		}
 	}
-	e, err := together(what, rs)
+	e, err := together(by, rs)
 	if err != nil {
 		return n, err
 	}
@@ -311,7 +312,7 @@ func some(what string, rs []Request, indices []int, sts []Status, wait bool) (in
 	}
 	switch {
 	case failed.n > 0:
-		return n, failed.inStatus(what, n)
+		return n, failed.inStatus(by, n)
 	case n == 0 && !active:
 		return Undefined, nil
 	}
@@ -323,12 +324,12 @@ func some(what string, rs []Request, indices []int, sts []Status, wait bool) (in
 //
 // C: MPI_Testall, section 3.7.5.
 func Testall(rs []Request, sts []Status) (bool, error) {
-	if err := statusesFit("Testall", len(rs), sts); err != nil {
+	if err := statusesFit(call.Testall, len(rs), sts); err != nil {
 		return false, err
 	}
 	attendAll(rs)
 	for i := range rs {
-		if _, done, _ := rs[i].peek("Testall", false); !done {
+		if _, done, _ := rs[i].peek(call.Testall, false); !done {
 			return false, nil
 		}
 	}
@@ -339,13 +340,13 @@ func Testall(rs []Request, sts []Status) (bool, error) {
 //
 // C: MPI_Request_get_status_all, section 3.7.6.
 func GetStatusAll(rs []Request, sts []Status) (bool, error) {
-	if err := statusesFit("GetStatusAll", len(rs), sts); err != nil {
+	if err := statusesFit(call.RequestGetStatusAll, len(rs), sts); err != nil {
 		return false, err
 	}
 	attendAll(rs)
 	var failed failures
 	for i := range rs {
-		st, done, err := rs[i].peek("GetStatusAll", true)
+		st, done, err := rs[i].peek(call.RequestGetStatusAll, true)
 		if !done {
 			return false, nil
 		}
@@ -357,7 +358,7 @@ func GetStatusAll(rs []Request, sts []Status) (bool, error) {
 		}
 	}
 	if failed.n > 0 {
-		return true, failed.inStatus("GetStatusAll", len(rs))
+		return true, failed.inStatus(call.RequestGetStatusAll, len(rs))
 	}
 	return true, nil
 }
@@ -372,7 +373,7 @@ func GetStatusAny(rs []Request) (int, Status, bool, error) {
 			continue
 		}
 		active = true
-		if st, done, err := rs[i].peek("GetStatusAny", true); done {
+		if st, done, err := rs[i].peek(call.RequestGetStatusAny, true); done {
 			return i, st, true, raise(err)
 		}
 	}
@@ -384,9 +385,9 @@ func GetStatusAny(rs []Request) (int, Status, bool, error) {
 // C: MPI_Request_get_status_some, section 3.7.6.
 func GetStatusSome(rs []Request, indices []int, sts []Status) (int, error) {
 	if len(indices) < len(rs) {
-		return 0, fail(ErrArg, "GetStatusSome", nil, "%d indices for %d requests", len(indices), len(rs))
+		return 0, fail(ErrArg, call.RequestGetStatusSome, nil, "%d indices for %d requests", len(indices), len(rs))
 	}
-	if err := statusesFit("GetStatusSome", len(rs), sts); err != nil {
+	if err := statusesFit(call.RequestGetStatusSome, len(rs), sts); err != nil {
 		return 0, err
 	}
 	n, active := 0, false
@@ -396,7 +397,7 @@ func GetStatusSome(rs []Request, indices []int, sts []Status) (int, error) {
 			continue
 		}
 		active = true
-		st, done, err := rs[i].peek("GetStatusSome", true)
+		st, done, err := rs[i].peek(call.RequestGetStatusSome, true)
 		if !done {
 			continue
 		}
@@ -411,7 +412,7 @@ func GetStatusSome(rs []Request, indices []int, sts []Status) (int, error) {
 	}
 	switch {
 	case failed.n > 0:
-		return n, failed.inStatus("GetStatusSome", n)
+		return n, failed.inStatus(call.RequestGetStatusSome, n)
 	case !active:
 		return Undefined, nil
 	}

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/dtype"
 )
@@ -106,7 +107,7 @@ func golang[T any]() (*dtype.Type, error) { return types().Of(reflect.TypeFor[T]
 func TypeOf[T any]() (Datatype, error) {
 	t, err := golang[T]()
 	if err != nil {
-		return Datatype{}, typesError("TypeOf", err)
+		return Datatype{}, typesError(call.TypeOf, err)
 	}
 	return types().lasting(t), nil
 }
@@ -131,20 +132,20 @@ func (d *datatype) given(f func(in, inout Buffer), in, inout Buffer) {
 }
 
 // use is engine for calls on a datatype itself: it raises the error.
-func (d Datatype) use(call string) (*dtype.Type, *Error) {
+func (d Datatype) use(by call.Number) (*dtype.Type, *Error) {
 	t, err := d.engine()
 	if err != nil {
-		return nil, typesError(call, err)
+		return nil, typesError(by, err)
 	}
 	return t, nil
 }
 
 // typesError turns an error of the engine into one of a call on types, and raises it.
-func typesError(call string, err error) *Error { return typesErrorOn(nil, call, err) }
+func typesError(by call.Number, err error) *Error { return typesErrorOn(nil, by, err) }
 
 // typesErrorOn is typesError for a call on c, which may be nil.
-func typesErrorOn(c *Comm, call string, err error) *Error {
-	e := newError(ErrOther, call, c, "%v", err)
+func typesErrorOn(c *Comm, by call.Number, err error) *Error {
+	e := newError(ErrOther, by, c, "%v", err)
 	e.cause = err
 	if ce, ok := err.(*class.Error); ok {
 		e.Class, e.cause = Class(ce.Class), ce.Cause
@@ -153,8 +154,8 @@ func typesErrorOn(c *Comm, call string, err error) *Error {
 }
 
 // typeError makes an error of a call on t, and raises it.
-func typeError(cl Class, call string, t *dtype.Type, format string, args ...any) *Error {
-	e := newError(cl, call, nil, format, args...)
+func typeError(cl Class, by call.Number, t *dtype.Type, format string, args ...any) *Error {
+	e := newError(cl, by, nil, format, args...)
 	e.Object = t.String()
 	return e.raised()
 }
@@ -163,7 +164,7 @@ func typeError(cl Class, call string, t *dtype.Type, format string, args ...any)
 //
 // C: MPI_Type_commit, section 5.1.9.
 func (d Datatype) Commit() error {
-	t, err := d.use("Commit")
+	t, err := d.use(call.TypeCommit)
 	if err != nil {
 		return err
 	}
@@ -192,18 +193,18 @@ func (internals) Permanent(d Datatype) bool { return d.h != nil && d.h.lasts }
 //
 // C: MPI_Type_free, section 5.1.9.
 func (d *Datatype) Free() error {
-	t, err := d.use("Free")
+	t, err := d.use(call.TypeFree)
 	switch {
 	case err != nil:
 		return err
 	case d.h.lasts:
-		return typeError(ErrType, "Free", t, "the type is predefined")
+		return typeError(ErrType, call.TypeFree, t, "the type is predefined")
 	}
-	if err := d.h.attrs.clear(*d, callFree); err != nil {
+	if err := d.h.attrs.clear(*d, call.TypeFree); err != nil {
 		return err
 	}
 	if d.h.freed.Swap(true) {
-		return typeError(ErrType, "Free", t, "the type has been freed")
+		return typeError(ErrType, call.TypeFree, t, "the type has been freed")
 	}
 	*d = Datatype{}
 	return nil
@@ -214,16 +215,16 @@ func (d *Datatype) Free() error {
 //
 // C: MPI_Type_dup, section 5.1.10.
 func (d Datatype) Dup() (Datatype, error) {
-	t, err := d.use("Dup")
+	t, err := d.use(call.TypeDup)
 	if err != nil {
 		return Datatype{}, err
 	}
 	like, failed := dtype.Dup(t)
 	if failed != nil {
-		return Datatype{}, typesError("Dup", failed)
+		return Datatype{}, typesError(call.TypeDup, failed)
 	}
 	n := Datatype{&datatype{t: like}}
-	if err := d.h.attrs.copy(d, n, callDup, &n.h.attrs); err != nil {
+	if err := d.h.attrs.copy(d, n, call.TypeDup, &n.h.attrs); err != nil {
 		return Datatype{}, err.raised()
 	}
 	return n, nil
@@ -245,12 +246,12 @@ func (d Datatype) Name() string {
 //
 // C: MPI_Type_set_name, section 7.8.
 func (d Datatype) SetName(name string) error {
-	t, err := d.use("SetName")
+	t, err := d.use(call.TypeSetName)
 	if err != nil {
 		return err
 	}
 	if len(name) > maxName {
-		return typeError(ErrArg, "SetName", t, "name of %d bytes, the limit is %d", len(name), maxName)
+		return typeError(ErrArg, call.TypeSetName, t, "name of %d bytes, the limit is %d", len(name), maxName)
 	}
 	t.SetName(name)
 	return nil
@@ -285,7 +286,7 @@ func (d Datatype) IsNull() bool { return d.h == nil }
 //
 // C: MPI_Type_size, section 5.1.5.
 func (d Datatype) Size() (int, error) {
-	t, err := d.use("Size")
+	t, err := d.use(call.TypeSize)
 	if err != nil {
 		return 0, err
 	}
@@ -297,7 +298,7 @@ func (d Datatype) Size() (int, error) {
 //
 // C: MPI_Type_get_extent, section 5.1.7.
 func (d Datatype) Extent() (lb, extent int, err error) {
-	t, failed := d.use("Extent")
+	t, failed := d.use(call.TypeGetExtent)
 	if failed != nil {
 		return 0, 0, failed
 	}
@@ -310,7 +311,7 @@ func (d Datatype) Extent() (lb, extent int, err error) {
 //
 // C: MPI_Type_get_true_extent, section 5.1.8.
 func (d Datatype) TrueExtent() (lb, extent int, err error) {
-	t, failed := d.use("TrueExtent")
+	t, failed := d.use(call.TypeGetTrueExtent)
 	if failed != nil {
 		return 0, 0, failed
 	}

@@ -3,6 +3,7 @@ package mpi
 import (
 	"sync/atomic"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/file"
@@ -74,7 +75,7 @@ func (internals) SentRequest(c *Comm, number uint32) Request {
 	e := c.w.P2P
 	e.Proc().Lock()
 	defer e.Proc().Unlock()
-	return newRequest(callIsend, c, e.Sent(c.core, number))
+	return newRequest(call.Isend, c, e.Sent(c.core, number))
 }
 
 // ReceivedRequest is the request of a receive that compiled code has posted with a number, by the
@@ -93,7 +94,7 @@ func (internals) ReceivedRequest(c *Comm, number uint32) (q Request, ok bool) {
 	if of, ok := owner.(*Comm); ok {
 		c = of
 	}
-	return newRequest(callIrecv, c, r), true
+	return newRequest(call.Irecv, c, r), true
 }
 
 // Await waits until a word that the CommDescriptor refers to is n or more. Code that uses the

@@ -3,6 +3,8 @@ package mpi
 import (
 	"math"
 	"slices"
+
+	"github.com/halo-mpi/halo/internal/call"
 )
 
 // DimsCreate chooses the dimensions of a grid of processes. It sets the elements of dims that
@@ -13,19 +15,19 @@ import (
 //
 // C: MPI_Dims_create, section 8.5.2.
 func DimsCreate(nodes int, dims []int) error {
-	const call = "DimsCreate"
+	const by = call.DimsCreate
 	if nodes < 1 {
-		return fail(ErrArg, call, nil, "%d nodes, want at least 1", nodes)
+		return fail(ErrArg, by, nil, "%d nodes, want at least 1", nodes)
 	}
 	rest, open := nodes, 0
 	for i, d := range dims {
 		switch {
 		case d < 0:
-			return fail(ErrDims, call, nil, "dimension %d has length %d, which is negative", i, d)
+			return fail(ErrDims, by, nil, "dimension %d has length %d, which is negative", i, d)
 		case d == 0:
 			open++
 		case rest%d != 0:
-			return fail(ErrDims, call, nil, "%d nodes are not a multiple of the product of the dimensions that are set in %d", nodes, dims)
+			return fail(ErrDims, by, nil, "%d nodes are not a multiple of the product of the dimensions that are set in %d", nodes, dims)
 		default:
 			rest /= d
 		}

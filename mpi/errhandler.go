@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"github.com/halo-mpi/halo/internal/boot"
+	"github.com/halo-mpi/halo/internal/call"
 )
 
 // Errhandler is an error handler: a function that is called when a call fails, before the call
@@ -106,7 +107,7 @@ func (h Errhandler) String() string {
 // C: MPI_Errhandler_free, section 9.3.4.
 func (h *Errhandler) Free() error {
 	if h.h == nil {
-		return fail(ErrErrhandler, "Free", nil, "error handler is null")
+		return fail(ErrErrhandler, call.ErrhandlerFree, nil, "error handler is null")
 	}
 	h.h = nil
 	return nil
@@ -117,16 +118,16 @@ func (h *Errhandler) Free() error {
 //
 // C: MPI_Comm_set_errhandler, section 9.3.1.
 func (c *Comm) SetErrhandler(h Errhandler) error {
-	if err := c.takesHandler(callSetErrhandler); err != nil {
+	if err := c.takesHandler(call.CommSetErrhandler); err != nil {
 		return err
 	}
-	return c.setErrhandler(h, aCommunicator)
+	return c.setErrhandler(call.CommSetErrhandler, h, aCommunicator)
 }
 
 // takesHandler is usable for calls that set or get error handlers. They accept also a
 // communicator that Idup is still making: bindings for other languages set the handler of each
 // communicator as soon as they have it.
-func (c *Comm) takesHandler(k call) *Error {
+func (c *Comm) takesHandler(k call.Number) *Error {
 	if c != nil && c.making.Load() { // pairs with the store of idup's ready
 		return nil
 	}
@@ -134,8 +135,8 @@ func (c *Comm) takesHandler(k call) *Error {
 }
 
 // setErrhandler sets the error handler of c, or of the window that c stands for.
-func (c *Comm) setErrhandler(h Errhandler, of object) error {
-	if err := h.fits(callSetErrhandler, of); err != nil {
+func (c *Comm) setErrhandler(by call.Number, h Errhandler, of object) error {
+	if err := h.fits(by, of); err != nil {
 		err.Object, err.comm = c.Name(), c
 		return err.raised()
 	}
@@ -159,7 +160,7 @@ func (c *Comm) ofNone() *Comm {
 //
 // C: MPI_Comm_get_errhandler, section 9.3.1.
 func (c *Comm) Errhandler() (Errhandler, error) {
-	if err := c.takesHandler(callGetErrhandler); err != nil {
+	if err := c.takesHandler(call.CommGetErrhandler); err != nil {
 		return Errhandler{}, err
 	}
 	return Errhandler{c.handler.Load()}, nil
@@ -173,10 +174,10 @@ func (c *Comm) Errhandler() (Errhandler, error) {
 //
 // C: MPI_Comm_call_errhandler, section 9.5.
 func (c *Comm) CallErrhandler(err error) error {
-	if e := c.usable(callCallErrhandler); e != nil {
+	if e := c.usable(call.CommCallErrhandler); e != nil {
 		return e
 	}
-	return c.callErrhandler(err)
+	return c.callErrhandler(call.CommCallErrhandler, err)
 }
 
 // CallErrhandler is Comm.CallErrhandler for an error that belongs to no object: it calls the
@@ -184,11 +185,13 @@ func (c *Comm) CallErrhandler(err error) error {
 // self.
 //
 // C: none; what libraries in C raise belongs to an object. See section 9.3.
-func CallErrhandler(err error) error { return (*Comm)(nil).callErrhandler(err) }
+func CallErrhandler(err error) error {
+	return (*Comm)(nil).callErrhandler(call.CommCallErrhandler, err)
+}
 
 // callErrhandler is CallErrhandler for c, for the window that c stands for, or for no object if
 // c is nil.
-func (c *Comm) callErrhandler(err error) error {
+func (c *Comm) callErrhandler(by call.Number, err error) error {
 	if err == nil || err == Success {
 		return nil
 	}
@@ -198,7 +201,7 @@ func (c *Comm) callErrhandler(err error) error {
 		}
 		return e.raised()
 	}
-	e := newError(codeOf(err), callCallErrhandler.String(), c, "%v", err)
+	e := newError(codeOf(err), by, c, "%v", err)
 	e.cause = err
 	if code, ok := err.(Class); ok {
 		e.cause = nil
@@ -240,7 +243,7 @@ func (e *Error) raised() *Error {
 func (e *Error) renamed() {
 	e.told = true
 	if name := current.names.Load(); name != nil {
-		e.Call = (*name)(e.Call)
+		e.Call = (*name)(e.by, e.Call)
 	}
 	if describe := current.texts.Load(); describe != nil {
 		(*describe)(e)
@@ -274,11 +277,11 @@ func initialErrhandler() *errhandler {
 
 // checkInitialErrhandler returns an error if the variable has an invalid value. The caller has
 // to raise the error.
-func checkInitialErrhandler(call string) *Error {
+func checkInitialErrhandler(by call.Number) *Error {
 	switch v := os.Getenv(errhandlerVariable); v {
 	case "", "mpi_errors_are_fatal", "mpi_errors_abort", "mpi_errors_return":
 		return nil
 	default:
-		return newError(ErrArg, call, nil, "%s=%s, want mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return", errhandlerVariable, v)
+		return newError(ErrArg, by, nil, "%s=%s, want mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return", errhandlerVariable, v)
 	}
 }

@@ -3,6 +3,7 @@ package mpi
 import (
 	"sync"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
 )
 
@@ -86,7 +87,7 @@ func AddErrorCode(cl Class) (Class, error) {
 	e := added.codes[cl]
 	if !predefined(cl) && (e == nil || e.class != cl) {
 		added.mu.Unlock()
-		return 0, fail(ErrArg, "AddErrorCode", nil, "%d is not an error class", int(cl))
+		return 0, fail(ErrArg, call.AddErrorCode, nil, "%d is not an error class", int(cl))
 	}
 	defer added.mu.Unlock()
 	if e != nil {
@@ -101,9 +102,9 @@ func AddErrorCode(cl Class) (Class, error) {
 // C: MPI_Add_error_string, section 9.5.
 func AddErrorString(c Class, text string) error {
 	if len(text) > MaxErrorString {
-		return fail(ErrArg, "AddErrorString", nil, "text of %d bytes, the limit is %d", len(text), MaxErrorString)
+		return fail(ErrArg, call.AddErrorString, nil, "text of %d bytes, the limit is %d", len(text), MaxErrorString)
 	}
-	return changeAdded("AddErrorString", c, func(e *addedError) string {
+	return changeAdded(call.AddErrorString, c, func(e *addedError) string {
 		e.text = text
 		return ""
 	})
@@ -113,7 +114,7 @@ func AddErrorString(c Class, text string) error {
 //
 // C: MPI_Remove_error_class, section 9.5.
 func RemoveErrorClass(cl Class) error {
-	return changeAdded("RemoveErrorClass", cl, func(e *addedError) string {
+	return changeAdded(call.RemoveErrorClass, cl, func(e *addedError) string {
 		switch {
 		case e.class != cl:
 			return "is a code, not a class"
@@ -131,7 +132,7 @@ func RemoveErrorClass(cl Class) error {
 //
 // C: MPI_Remove_error_code, section 9.5.
 func RemoveErrorCode(code Class) error {
-	return changeAdded("RemoveErrorCode", code, func(e *addedError) string {
+	return changeAdded(call.RemoveErrorCode, code, func(e *addedError) string {
 		switch {
 		case e.class == code:
 			return "is a class, not a code"
@@ -150,7 +151,7 @@ func RemoveErrorCode(code Class) error {
 //
 // C: MPI_Remove_error_string, section 9.5.
 func RemoveErrorString(c Class) error {
-	return changeAdded("RemoveErrorString", c, func(e *addedError) string {
+	return changeAdded(call.RemoveErrorString, c, func(e *addedError) string {
 		if e.text == "" {
 			return "has no text"
 		}
@@ -161,7 +162,7 @@ func RemoveErrorString(c Class) error {
 
 // changeAdded calls change for the class or code c, under the mutex. change returns the reason
 // if the change is not possible, else the empty string.
-func changeAdded(call string, c Class, change func(*addedError) string) error {
+func changeAdded(by call.Number, c Class, change func(*addedError) string) error {
 	added.mu.Lock()
 	why := "was not added, or has been removed"
 	if e := added.codes[c]; e != nil {
@@ -169,7 +170,7 @@ func changeAdded(call string, c Class, change func(*addedError) string) error {
 	}
 	added.mu.Unlock()
 	if why != "" {
-		return fail(ErrArg, call, nil, "error class or code %d %s", int(c), why)
+		return fail(ErrArg, by, nil, "error class or code %d %s", int(c), why)
 	}
 	return nil
 }

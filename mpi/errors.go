@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/coll"
 )
@@ -21,21 +22,22 @@ type Error struct {
 	Tag    int    // Undefined if none is concerned
 	Detail string // what happened, with numbers
 
-	receive bool  // Peer is a source
-	told    bool  // the error handler has been called, or must not be called
-	gone    bool  // comm cannot be used any more, or not yet: the handler of its self is to be called
-	cause   error // may be nil
-	comm    *Comm // whose error handler, or the handler of whose window, is to be called; may be nil
+	by      call.Number // Call; None if a library has made the error
+	receive bool        // Peer is a source
+	told    bool        // the error handler has been called, or must not be called
+	gone    bool        // comm cannot be used any more, or not yet: the handler of its self is to be called
+	cause   error       // may be nil
+	comm    *Comm       // whose error handler, or the handler of whose window, is to be called; may be nil
 }
 
-// NameCalls sets a function that gives the name of the failed call in an error. It gets the name
-// of the function or method of this package, and is called by the goroutine whose call has
-// failed, before the error handler. It exists for libraries on top of Halo that have their own
+// NameCalls sets a function that gives the name of the failed call in an error. It gets the call, or
+// None of an error that a library has made, and Error.Call, and is called by the goroutine whose call
+// has failed, before the error handler. It exists for libraries on top of Halo that have their own
 // names for calls, such as bindings for other languages. It applies to the whole process; nil
 // removes it.
 //
 // C: none; messages of error handlers, section 9.3.
-func (internals) NameCalls(name func(call string) string) {
+func (internals) NameCalls(name func(by call.Number, call string) string) {
 	if name == nil {
 		current.names.Store(nil)
 		return
@@ -115,32 +117,32 @@ func (e *Error) Unwrap() error { return e.cause }
 
 // newError makes an Error about c, which may be nil, without peer and tag. It does not call the
 // error handler: the caller raises the error when it does not hold the engine's lock.
-func newError(cl Class, call string, c *Comm, format string, args ...any) *Error {
-	return &Error{Class: cl, Call: call, Object: c.Name(), Peer: Undefined, Tag: Undefined, Detail: fmt.Sprintf(format, args...), comm: c}
+func newError(cl Class, by call.Number, c *Comm, format string, args ...any) *Error {
+	return &Error{Class: cl, Call: by.Go(), by: by, Object: c.Name(), Peer: Undefined, Tag: Undefined, Detail: fmt.Sprintf(format, args...), comm: c}
 }
 
 // fail makes an Error about c, which may be nil, and raises it. The caller does not hold the
 // engine's lock.
-func fail(cl Class, call string, c *Comm, format string, args ...any) *Error {
-	return newError(cl, call, c, format, args...).raised()
+func fail(cl Class, by call.Number, c *Comm, format string, args ...any) *Error {
+	return newError(cl, by, c, format, args...).raised()
 }
 
 // failGone is fail for a call on c after c was freed, or before it was made. Only such errors go to
 // the handler of self: errors of operations that were pending when the program freed c are errors
 // of c, which exists until the last of them is complete.
-func failGone(cl Class, k call, c *Comm, detail string) *Error {
-	e := newError(cl, k.String(), c, "%s", detail)
+func failGone(cl Class, k call.Number, c *Comm, detail string) *Error {
+	e := newError(cl, k, c, "%s", detail)
 	e.gone = true
 	return e.raised()
 }
 
 // describe adds call, object, peer and tag to an error of the engine. It does not call the error
 // handler: the caller raises the error when it does not hold the engine's lock.
-func describe(err error, k call, c *Comm, peer, tag int) *Error {
+func describe(err error, k call.Number, c *Comm, peer, tag int) *Error {
 	if e, ok := err.(*Error); ok {
 		return e // from a callback; it was described when the call started
 	}
-	e := &Error{Class: ErrOther, Call: k.String(), Object: c.Name(), Peer: peer, Tag: tag, Detail: current.resolved(err.Error()), receive: k.receives(), cause: err, comm: c}
+	e := &Error{Class: ErrOther, Call: k.Go(), by: k, Object: c.Name(), Peer: peer, Tag: tag, Detail: current.resolved(err.Error()), receive: k.Is(call.Source), cause: err, comm: c}
 	var ce *class.Error
 	if errors.As(err, &ce) {
 		e.Class, e.cause = Class(ce.Class), ce.Cause
@@ -154,7 +156,7 @@ func describe(err error, k call, c *Comm, peer, tag int) *Error {
 
 // wrap describes an error of the engine, unless it is nil, and raises it. The caller does not
 // hold the engine's lock.
-func wrap(err error, k call, c *Comm, peer, tag int) error {
+func wrap(err error, k call.Number, c *Comm, peer, tag int) error {
 	if err == nil {
 		return nil
 	}

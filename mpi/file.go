@@ -4,6 +4,7 @@ import (
 	"os"
 	"reflect"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/file"
 	"github.com/halo-mpi/halo/internal/mem"
@@ -71,7 +72,7 @@ func (m FileMode) String() string { return file.Mode(m).String() }
 //
 // C: MPI_File_open, section 14.2.1.
 func OpenFile(c *Comm, path string, mode FileMode, hints ...FileHint) (*File, error) {
-	const k = callOpenFile
+	const k = call.FileOpen
 	if err := c.usable(k); err != nil {
 		return nil, err
 	}
@@ -84,7 +85,7 @@ func OpenFile(c *Comm, path string, mode FileMode, hints ...FileHint) (*File, er
 		i.fileHint(&o)
 	}
 	o.with(hints)
-	defer c.core.Begin(k.number())()
+	defer c.core.Begin(k)()
 	e, err := c.w.File.Open(c.core, path, file.Mode(mode), types().Type(dtype.Byte), o.Hints, nil)
 	if err != nil {
 		return nil, noFile(c).wrong(err, k, path)
@@ -122,11 +123,11 @@ func (f *File) enter() {
 
 // stillOpen is the error of Finalize of a session, or of the world model, of which a file is open.
 func stillOpen(f *File, self *Comm) *Error {
-	return newError(ErrPending, callFinalize.String(), self, "file %s is open: Close it first", f.Path())
+	return newError(ErrPending, call.Finalize, self, "file %s is open: Close it first", f.Path())
 }
 
 // wrong is an error of the engine in a call on the file, with the path if the call has one.
-func (f *File) wrong(err error, k call, path string) *Error {
+func (f *File) wrong(err error, k call.Number, path string) *Error {
 	e := describe(err, k, f.c, Undefined, Undefined)
 	if path != "" {
 		e.Object = path
@@ -135,7 +136,7 @@ func (f *File) wrong(err error, k call, path string) *Error {
 }
 
 // done is the result of a call that the engine has carried out or refused.
-func (f *File) done(err error, k call) error {
+func (f *File) done(err error, k call.Number) error {
 	if err == nil {
 		return nil
 	}
@@ -143,13 +144,13 @@ func (f *File) done(err error, k call) error {
 }
 
 // usable returns the error of a call on f if f cannot be used, else nil.
-func (f *File) usable(k call) *Error {
+func (f *File) usable(k call.Number) *Error {
 	switch {
 	case f == nil:
-		return fail(ErrFile, k.String(), nil, "file is nil")
+		return fail(ErrFile, k, nil, "file is nil")
 	case f.c.freed.Load():
 		n := noFile(f.c)
-		e := newError(ErrFile, k.String(), n.c, "file has been closed")
+		e := newError(ErrFile, k, n.c, "file has been closed")
 		e.Object = f.c.Name()
 		return e.raised()
 	case f.c.w.SlowPath():
@@ -167,7 +168,7 @@ func (f *File) usable(k call) *Error {
 //
 // C: MPI_File_close, section 14.2.2.
 func (f *File) Close() error {
-	if err := f.usable(callFileClose); err != nil {
+	if err := f.usable(call.FileClose); err != nil {
 		return err
 	}
 	err := f.f.Close()
@@ -176,7 +177,7 @@ func (f *File) Close() error {
 			s.removeFile(f)
 		}
 	}
-	return f.done(err, callFileClose)
+	return f.done(err, call.FileClose)
 }
 
 // DeleteFile deletes the file of a path. It need not be closed by all. ErrNoSuchFile if there is none.
@@ -184,18 +185,18 @@ func (f *File) Close() error {
 //
 // C: MPI_File_delete, section 14.2.3.
 func DeleteFile(c *Comm, path string, hints ...FileHint) error {
-	if err := c.usable(callDeleteFile); err != nil {
+	if err := c.usable(call.FileDelete); err != nil {
 		return err
 	}
-	checkKeys(c, callDeleteFile, hints...)
+	checkKeys(c, call.FileDelete, hints...)
 	if err := file.Delete(path); err != nil {
-		return noFile(c).wrong(err, callDeleteFile, path)
+		return noFile(c).wrong(err, call.FileDelete, path)
 	}
 	return nil
 }
 
 // access carries out an access that does not depend on others.
-func (f *File) access(k call, d file.Direction, offset int64, x file.Data) (Status, error) {
+func (f *File) access(k call.Number, d file.Direction, offset int64, x file.Data) (Status, error) {
 	if err := f.usable(k); err != nil {
 		return emptyStatus(), err
 	}
@@ -204,7 +205,7 @@ func (f *File) access(k call, d file.Direction, offset int64, x file.Data) (Stat
 }
 
 // status is the status of an access of n bytes.
-func (f *File) status(k call, n int64, err error) (Status, error) {
+func (f *File) status(k call.Number, n int64, err error) (Status, error) {
 	st := emptyStatus()
 	st.bytes = n
 	if err != nil {
@@ -214,16 +215,16 @@ func (f *File) status(k call, n int64, err error) (Status, error) {
 }
 
 // start starts an access that does not depend on others.
-func (f *File) start(k call, d file.Direction, offset int64, x file.Data) Request {
+func (f *File) start(k call.Number, d file.Direction, offset int64, x file.Data) Request {
 	if err := f.usable(k); err != nil {
 		return Request{err: err}
 	}
-	r, err := f.f.Start(d, offset, f.checked(x), k.number())
+	r, err := f.f.Start(d, offset, f.checked(x), k)
 	return f.request(k, r, err)
 }
 
 // request is the request of an access that has been started.
-func (f *File) request(k call, r *p2p.Request, err error) Request {
+func (f *File) request(k call.Number, r *p2p.Request, err error) Request {
 	if err != nil {
 		return Request{err: f.wrong(err, k, "")}
 	}
@@ -263,37 +264,37 @@ func (b *Buffer) fileTarget() file.Data {
 }
 
 // accessAll carries out a collective access.
-func (f *File) accessAll(k call, d file.Direction, offset int64, x file.Data) (Status, error) {
+func (f *File) accessAll(k call.Number, d file.Direction, offset int64, x file.Data) (Status, error) {
 	if err := f.usable(k); err != nil {
 		return emptyStatus(), err
 	}
-	n, err := f.f.DoAll(d, offset, f.checked(x), k.number())
+	n, err := f.f.DoAll(d, offset, f.checked(x), k)
 	return f.status(k, n, err)
 }
 
 // startAll starts a collective access.
-func (f *File) startAll(k call, d file.Direction, offset int64, x file.Data) Request {
+func (f *File) startAll(k call.Number, d file.Direction, offset int64, x file.Data) Request {
 	if err := f.usable(k); err != nil {
 		return Request{err: err}
 	}
-	r, err := f.f.StartAll(d, offset, f.checked(x), k.number())
+	r, err := f.f.StartAll(d, offset, f.checked(x), k)
 	return f.request(k, r, err)
 }
 
 // begin begins a split collective access.
-func (f *File) begin(k call, d file.Direction, offset int64, x file.Data) error {
+func (f *File) begin(k call.Number, d file.Direction, offset int64, x file.Data) error {
 	if err := f.usable(k); err != nil {
 		return err
 	}
-	return f.done(f.f.Begin(d, offset, f.checked(x), k.number()), k)
+	return f.done(f.f.Begin(d, offset, f.checked(x), k), k)
 }
 
 // end ends the split collective access that the call begun has begun.
-func (f *File) end(k, begun call) (Status, error) {
+func (f *File) end(k, begun call.Number) (Status, error) {
 	if err := f.usable(k); err != nil {
 		return emptyStatus(), err
 	}
-	n, err := f.f.End(begun.number(), k.number())
+	n, err := f.f.End(begun, k)
 	return f.status(k, n, err)
 }
 

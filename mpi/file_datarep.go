@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/file"
@@ -47,7 +48,7 @@ func (d *datareps) find(name string) *file.Representation {
 //
 // C: MPI_Register_datarep and MPI_Register_datarep_c, section 14.5.3.
 func RegisterDatarep(c *Comm, name string, functions Datarep) error {
-	const k = callRegisterDatarep
+	const k = call.RegisterDatarep
 	if err := c.usable(k); err != nil {
 		return err
 	}

@@ -1,5 +1,7 @@
 package mpi
 
+import "github.com/halo-mpi/halo/internal/call"
+
 // CreateFileErrhandler makes an error handler for files. fn gets the file, nil for errors of calls
 // that were to open one, and the error that the call will return. A nil fn gives the null handler.
 //
@@ -16,17 +18,17 @@ func CreateFileErrhandler(fn func(f *File, err *Error)) Errhandler {
 //
 // C: MPI_File_set_errhandler, section 9.3.3.
 func (f *File) SetErrhandler(h Errhandler) error {
-	if err := f.usable(callSetErrhandler); err != nil {
+	if err := f.usable(call.FileSetErrhandler); err != nil {
 		return err
 	}
-	return f.c.setErrhandler(h, aFile)
+	return f.c.setErrhandler(call.FileSetErrhandler, h, aFile)
 }
 
 // Errhandler is the file's error handler.
 //
 // C: MPI_File_get_errhandler, section 9.3.3.
 func (f *File) Errhandler() (Errhandler, error) {
-	if err := f.usable(callGetErrhandler); err != nil {
+	if err := f.usable(call.FileGetErrhandler); err != nil {
 		return Errhandler{}, err
 	}
 	return Errhandler{f.c.handler.Load()}, nil
@@ -37,10 +39,10 @@ func (f *File) Errhandler() (Errhandler, error) {
 //
 // C: MPI_File_call_errhandler, section 9.5.
 func (f *File) CallErrhandler(err error) error {
-	if e := f.usable(callCallErrhandler); e != nil {
+	if e := f.usable(call.FileCallErrhandler); e != nil {
 		return e
 	}
-	return f.c.callErrhandler(err)
+	return f.c.callErrhandler(call.FileCallErrhandler, err)
 }
 
 // SetDefaultFileErrhandler sets the default error handler of files of this process, which may be done
@@ -50,7 +52,7 @@ func (f *File) CallErrhandler(err error) error {
 //
 // C: MPI_File_set_errhandler, section 14.7.
 func SetDefaultFileErrhandler(h Errhandler) error {
-	if err := h.fits(callSetErrhandler, aFile); err != nil {
+	if err := h.fits(call.FileSetErrhandler, aFile); err != nil {
 		return err.raised()
 	}
 	current.files.Store(h.h)

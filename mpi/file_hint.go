@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/file"
 )
 
@@ -180,10 +181,10 @@ func (f *File) setHints(list []FileHint) {
 //
 // C: MPI_File_set_info, section 14.2.8.
 func (f *File) SetInfo(list ...FileHint) error {
-	if err := f.usable(callSetInfo); err != nil {
+	if err := f.usable(call.FileSetInfo); err != nil {
 		return err
 	}
-	checkKeys(f.c, callSetInfo, list...)
+	checkKeys(f.c, call.FileSetInfo, list...)
 	f.setHints(list)
 	return nil
 }
@@ -194,7 +195,7 @@ func (f *File) SetInfo(list ...FileHint) error {
 //
 // C: MPI_File_get_info, section 14.2.8.
 func (f *File) Info() (*Info, error) {
-	if err := f.usable(callGetInfo); err != nil {
+	if err := f.usable(call.FileGetInfo); err != nil {
 		return nil, err
 	}
 	h := f.f.Hints()

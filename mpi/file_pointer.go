@@ -1,6 +1,9 @@
 package mpi
 
-import "github.com/halo-mpi/halo/internal/file"
+import (
+	"github.com/halo-mpi/halo/internal/call"
+	"github.com/halo-mpi/halo/internal/file"
+)
 
 // What Seek is relative to: the beginning of the view, the file pointer, or the end of the file.
 //
@@ -17,22 +20,22 @@ const (
 //
 // C: MPI_File_seek, section 14.4.3.
 func (f *File) Seek(offset int64, whence int) (int64, error) {
-	if err := f.usable(callSeek); err != nil {
+	if err := f.usable(call.FileSeek); err != nil {
 		return 0, err
 	}
 	at, err := f.f.Seek(offset, whence)
-	return at, f.done(err, callSeek)
+	return at, f.done(err, call.FileSeek)
 }
 
 // Position is the individual file pointer, in elementary types from the beginning of the view.
 //
 // C: MPI_File_get_position, section 14.4.3.
 func (f *File) Position() (int64, error) {
-	if err := f.usable(callFilePosition); err != nil {
+	if err := f.usable(call.FileGetPosition); err != nil {
 		return 0, err
 	}
 	at, err := f.f.Position()
-	return at, f.done(err, callFilePosition)
+	return at, f.done(err, call.FileGetPosition)
 }
 
 // ByteOffset is the number of the byte in the file at an offset in the view, which is in elementary
@@ -40,11 +43,11 @@ func (f *File) Position() (int64, error) {
 //
 // C: MPI_File_get_byte_offset, section 14.4.3.
 func (f *File) ByteOffset(offset int64) (int64, error) {
-	if err := f.usable(callByteOffset); err != nil {
+	if err := f.usable(call.FileGetByteOffset); err != nil {
 		return 0, err
 	}
 	at, err := f.f.ByteOffset(offset)
-	return at, f.done(err, callByteOffset)
+	return at, f.done(err, call.FileGetByteOffset)
 }
 
 // SeekShared is Seek of the shared file pointer. All members pass the same arguments. Collective over
@@ -52,20 +55,20 @@ func (f *File) ByteOffset(offset int64) (int64, error) {
 //
 // C: MPI_File_seek_shared, section 14.4.4.
 func (f *File) SeekShared(offset int64, whence int) (int64, error) {
-	if err := f.usable(callSeekShared); err != nil {
+	if err := f.usable(call.FileSeekShared); err != nil {
 		return 0, err
 	}
 	at, err := f.f.SeekShared(offset, whence)
-	return at, f.done(err, callSeekShared)
+	return at, f.done(err, call.FileSeekShared)
 }
 
 // PositionShared is the shared file pointer, in elementary types from the beginning of the view.
 //
 // C: MPI_File_get_position_shared, section 14.4.4.
 func (f *File) PositionShared() (int64, error) {
-	if err := f.usable(callPositionShared); err != nil {
+	if err := f.usable(call.FileGetPositionShared); err != nil {
 		return 0, err
 	}
 	at, err := f.f.PositionShared()
-	return at, f.done(err, callPositionShared)
+	return at, f.done(err, call.FileGetPositionShared)
 }

@@ -3,6 +3,7 @@ package mpi
 import (
 	"io"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/file"
 	"github.com/halo-mpi/halo/internal/mem"
 )
@@ -29,21 +30,21 @@ var (
 //
 // C: MPI_File_read, section 14.4.3.
 func (s Stream) Read(p []byte) (int, error) {
-	return s.move(callRead, file.Read, file.Individual, p)
+	return s.move(call.FileRead, file.Read, file.Individual, p)
 }
 
 // Write implements io.Writer.
 //
 // C: MPI_File_write, section 14.4.3.
 func (s Stream) Write(p []byte) (int, error) {
-	return s.move(callWrite, file.Write, file.Individual, p)
+	return s.move(call.FileWrite, file.Write, file.Individual, p)
 }
 
 // ReadAt implements io.ReaderAt.
 //
 // C: MPI_File_read_at, section 14.4.2.
 func (s Stream) ReadAt(p []byte, off int64) (int, error) {
-	n, err := s.move(callReadAt, file.Read, file.At(off), p)
+	n, err := s.move(call.FileReadAt, file.Read, file.At(off), p)
 	if err == nil && n < len(p) {
 		err = io.EOF
 	}
@@ -54,10 +55,10 @@ func (s Stream) ReadAt(p []byte, off int64) (int, error) {
 //
 // C: MPI_File_write_at, section 14.4.2.
 func (s Stream) WriteAt(p []byte, off int64) (int, error) {
-	return s.move(callWriteAt, file.Write, file.At(off), p)
+	return s.move(call.FileWriteAt, file.Write, file.At(off), p)
 }
 
-func (s Stream) move(k call, d file.Direction, off int64, p []byte) (int, error) {
+func (s Stream) move(k call.Number, d file.Direction, off int64, p []byte) (int, error) {
 	if err := s.f.usable(k); err != nil {
 		return 0, err
 	}
@@ -72,7 +73,7 @@ func (s Stream) move(k call, d file.Direction, off int64, p []byte) (int, error)
 //
 // C: MPI_File_seek, section 14.4.3.
 func (s Stream) Seek(offset int64, whence int) (int64, error) {
-	if err := s.f.usable(callSeek); err != nil {
+	if err := s.f.usable(call.FileSeek); err != nil {
 		return 0, err
 	}
 	w, ok := map[int]int{io.SeekStart: SeekSet, io.SeekCurrent: SeekCur, io.SeekEnd: SeekEnd}[whence]
@@ -80,5 +81,5 @@ func (s Stream) Seek(offset int64, whence int) (int64, error) {
 		w = whence
 	}
 	at, err := s.f.f.SeekBytes(offset, w)
-	return at, s.f.done(err, callSeek)
+	return at, s.f.done(err, call.FileSeek)
 }

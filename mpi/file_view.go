@@ -1,6 +1,7 @@
 package mpi
 
 import (
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/file"
 )
@@ -23,7 +24,7 @@ const DisplacementCurrent = file.Current
 //
 // C: MPI_File_set_view, section 14.3.
 func (f *File) SetView(disp int64, etype, filetype Datatype, representation string, hints ...FileHint) error {
-	const k = callSetView
+	const k = call.FileSetView
 	if err := f.usable(k); err != nil {
 		return err
 	}
@@ -49,7 +50,7 @@ func (f *File) SetView(disp int64, etype, filetype Datatype, representation stri
 //
 // C: MPI_File_get_view, section 14.3.
 func (f *File) View() (disp int64, etype, filetype Datatype, representation string, err error) {
-	if err := f.usable(callGetView); err != nil {
+	if err := f.usable(call.FileGetView); err != nil {
 		return 0, Datatype{}, Datatype{}, "", err
 	}
 	v := f.f.View()
@@ -69,13 +70,13 @@ func handleOf(t *dtype.Type) Datatype {
 //
 // C: MPI_File_get_type_extent, section 14.5.1.
 func (f *File) TypeExtent(d Datatype) (int64, error) {
-	if err := f.usable(callFileTypeExtent); err != nil {
+	if err := f.usable(call.FileGetTypeExtent); err != nil {
 		return 0, err
 	}
 	t, err := d.engine()
 	if err != nil {
-		return 0, f.done(err, callFileTypeExtent)
+		return 0, f.done(err, call.FileGetTypeExtent)
 	}
 	extent, err := f.f.Extent(t)
-	return extent, f.done(err, callFileTypeExtent)
+	return extent, f.done(err, call.FileGetTypeExtent)
 }

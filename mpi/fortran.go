@@ -3,6 +3,7 @@ package mpi
 import (
 	"sync"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/dtype"
 )
 
@@ -22,10 +23,10 @@ type fortranSizes struct {
 //
 // C: MPI_Abi_set_fortran_info, section 20.4.
 func (internals) FortranSizes(logical, integer, real, doublePrecision int) error {
-	const call = "FortranSizes"
+	const by = call.AbiSetFortranInfo
 	f := dtype.Fortran{Logical: logical, Integer: integer, Real: real, DoublePrecision: doublePrecision}
 	if err := f.Check(); err != nil {
-		return typesError(call, err)
+		return typesError(by, err)
 	}
 	c := &current.fortran
 	c.mu.Lock()
@@ -35,7 +36,7 @@ func (internals) FortranSizes(logical, integer, real, doublePrecision int) error
 	}
 	c.mu.Unlock()
 	if late {
-		return fail(ErrABI, call, nil, "called twice, or after datatypes were used")
+		return fail(ErrABI, by, nil, "called twice, or after datatypes were used")
 	}
 	return nil
 }

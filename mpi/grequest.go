@@ -1,7 +1,7 @@
 package mpi
 
 import (
-	calls "github.com/halo-mpi/halo/internal/call"
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/p2p"
 )
 
@@ -30,15 +30,15 @@ type Grequest struct {
 //
 // C: MPI_Grequest_start, section 13.2.
 func (c *Comm) StartGrequest(g Grequest) Request {
-	if err := c.usable(callStartGrequest); err != nil {
+	if err := c.usable(call.GrequestStart); err != nil {
 		return Request{err: err}
 	}
 	e := c.w.P2P
 	e.Proc().Lock()
 	defer e.Proc().Unlock()
-	r := e.NewRequest(c.core, calls.GeneralizedRequest)
+	r := e.NewRequest(c.core, call.GeneralizedRequest)
 	e.SetStarter(r, &grequest{Grequest: g})
-	return watched(newRequest(callStartGrequest, c, r))
+	return watched(newRequest(call.GrequestStart, c, r))
 }
 
 // Complete completes the operation of a generalized request, so that calls which wait for it, by
@@ -47,25 +47,25 @@ func (c *Comm) StartGrequest(g Grequest) Request {
 //
 // C: MPI_Grequest_complete, section 13.2.
 func (q Request) Complete() error {
-	const what = "Complete"
+	const by = call.GrequestComplete
 	c := q.c
-	e, err := q.begin(what)
+	e, err := q.begin(by)
 	if e == nil {
 		if err == nil {
-			err = newError(ErrRequest, what, nil, "request is null")
+			err = newError(ErrRequest, by, nil, "request is null")
 		}
 		return raise(err)
 	}
 	why := ""
 	switch {
-	case q.call() != callStartGrequest:
+	case q.call() != call.GrequestStart:
 		why = "request of " + q.call().String() + " is no generalized one"
 	case q.r.Done():
 		why = "the operation has been completed before"
 	}
 	if why != "" {
 		e.Proc().Unlock()
-		return fail(ErrRequest, what, c, "%s", why)
+		return fail(ErrRequest, by, c, "%s", why)
 	}
 	g := q.grequest()
 	freed := g.freed
@@ -167,7 +167,7 @@ func grequestError(err error, c *Comm, which string) *Error {
 	if err == nil {
 		return nil
 	}
-	e := newError(codeOf(err), callStartGrequest.String(), c, "%s function of a generalized request: %v", which, err)
+	e := newError(codeOf(err), call.GrequestStart, c, "%s function of a generalized request: %v", which, err)
 	e.cause = err
 	return e
 }

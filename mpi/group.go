@@ -1,6 +1,10 @@
 package mpi
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/halo-mpi/halo/internal/call"
+)
 
 // Group is an ordered set of processes of the job. It is an immutable value, and independent of
 // the communicator that it came from, which may be freed. The zero Group is the empty group.
@@ -27,7 +31,7 @@ type Range struct{ First, Last, Stride int }
 //
 // C: MPI_Comm_group, section 7.3.2.
 func (c *Comm) Group() (Group, error) {
-	if err := c.usable(callGroup); err != nil {
+	if err := c.usable(call.CommGroup); err != nil {
 		return Group{}, err
 	}
 	return c.group(c.core.Own().Members), nil
@@ -73,14 +77,14 @@ func (g Group) ranks() map[int32]int {
 
 // same returns an error if g and h belong to different processes, which can happen if ranks are
 // goroutines, or to different sessions.
-func (g Group) same(call string, h Group) *Error {
+func (g Group) same(by call.Number, h Group) *Error {
 	switch {
 	case g.self == h.self || g.self == nil || h.self == nil:
 		return nil
 	case g.self.w == h.self.w:
-		return fail(ErrSession, call, g.self, "the groups are of %s and of %s", g.self.origin(), h.self.origin())
+		return fail(ErrSession, by, g.self, "the groups are of %s and of %s", g.self.origin(), h.self.origin())
 	}
-	return fail(ErrGroup, call, g.self, "the groups belong to two processes, ranks %d and %d of the world", g.self.core.Members[0], h.self.core.Members[0])
+	return fail(ErrGroup, by, g.self, "the groups belong to two processes, ranks %d and %d of the world", g.self.core.Members[0], h.self.core.Members[0])
 }
 
 // origin names the world model or the session of a self.
@@ -94,14 +98,14 @@ func (c *Comm) origin() string {
 // stranger returns the error of call k on c, or on the window that c stands for, if an object of
 // that kind belongs to another process, or to another session, than c; self is the object's, nil
 // if it belongs to none.
-func (c *Comm) stranger(k call, cl Class, kind string, self *Comm) *Error {
+func (c *Comm) stranger(k call.Number, cl Class, kind string, self *Comm) *Error {
 	switch {
 	case self == nil || self == c.self:
 		return nil
 	case self.w == c.w:
-		return fail(ErrSession, k.String(), c, "the %s is of %s, and not of %s", kind, self.origin(), c.self.origin())
+		return fail(ErrSession, k, c, "the %s is of %s, and not of %s", kind, self.origin(), c.self.origin())
 	}
-	return fail(cl, k.String(), c, "the %s belongs to another process", kind)
+	return fail(cl, k, c, "the %s belongs to another process", kind)
 }
 
 // with makes a group of these members that belongs to the process of g or h.
@@ -117,7 +121,7 @@ func (g Group) with(h Group, members []int32) Group {
 //
 // C: MPI_Group_translate_ranks, section 7.3.1.
 func (g Group) TranslateRanks(ranks []int, h Group) ([]int, error) {
-	if err := g.same("TranslateRanks", h); err != nil {
+	if err := g.same(call.GroupTranslateRanks, h); err != nil {
 		return nil, err
 	}
 	in := h.ranks()
@@ -128,7 +132,7 @@ func (g Group) TranslateRanks(ranks []int, h Group) ([]int, error) {
 			continue
 		}
 		if r < 0 || r >= len(g.members) {
-			return nil, g.noRank("TranslateRanks", r)
+			return nil, g.noRank(call.GroupTranslateRanks, r)
 		}
 		if to, ok := in[g.members[r]]; ok {
 			out[i] = to
@@ -139,8 +143,8 @@ func (g Group) TranslateRanks(ranks []int, h Group) ([]int, error) {
 	return out, nil
 }
 
-func (g Group) noRank(call string, rank int) *Error {
-	return fail(ErrRank, call, g.self, "rank %d in a group of %d", rank, len(g.members))
+func (g Group) noRank(by call.Number, rank int) *Error {
+	return fail(ErrRank, by, g.self, "rank %d in a group of %d", rank, len(g.members))
 }
 
 // Compare compares g and h: Ident if they have the same members in the same order, Similar if in
@@ -148,7 +152,7 @@ func (g Group) noRank(call string, rank int) *Error {
 //
 // C: MPI_Group_compare, section 7.3.1.
 func (g Group) Compare(h Group) (Comparison, error) {
-	if err := g.same("Compare", h); err != nil {
+	if err := g.same(call.GroupCompare, h); err != nil {
 		return Unequal, err
 	}
 	switch {
@@ -170,7 +174,7 @@ func (g Group) Compare(h Group) (Comparison, error) {
 //
 // C: MPI_Group_union, section 7.3.2.
 func (g Group) Union(h Group) (Group, error) {
-	if err := g.same("Union", h); err != nil {
+	if err := g.same(call.GroupUnion, h); err != nil {
 		return Group{}, err
 	}
 	return g.with(h, append(slices.Clone(g.members), h.minus(g)...)), nil
@@ -180,7 +184,7 @@ func (g Group) Union(h Group) (Group, error) {
 //
 // C: MPI_Group_intersection, section 7.3.2.
 func (g Group) Intersection(h Group) (Group, error) {
-	if err := g.same("Intersection", h); err != nil {
+	if err := g.same(call.GroupIntersection, h); err != nil {
 		return Group{}, err
 	}
 	in := h.ranks()
@@ -194,7 +198,7 @@ func (g Group) Intersection(h Group) (Group, error) {
 //
 // C: MPI_Group_difference, section 7.3.2.
 func (g Group) Difference(h Group) (Group, error) {
-	if err := g.same("Difference", h); err != nil {
+	if err := g.same(call.GroupDifference, h); err != nil {
 		return Group{}, err
 	}
 	return g.with(h, g.minus(h)), nil
@@ -212,53 +216,53 @@ func (g Group) minus(h Group) []int32 {
 // if a rank does not exist or occurs twice.
 //
 // C: MPI_Group_incl, section 7.3.2.
-func (g Group) Incl(ranks []int) (Group, error) { return g.incl("Incl", ranks) }
+func (g Group) Incl(ranks []int) (Group, error) { return g.incl(call.GroupIncl, ranks) }
 
 // Excl is g without the members with the given ranks. Errors are those of Incl.
 //
 // C: MPI_Group_excl, section 7.3.2.
-func (g Group) Excl(ranks []int) (Group, error) { return g.excl("Excl", ranks) }
+func (g Group) Excl(ranks []int) (Group, error) { return g.excl(call.GroupExcl, ranks) }
 
 // RangeIncl is Incl of all ranks in the ranges. ErrArg if a stride is 0, or has the wrong sign
 // to reach Last.
 //
 // C: MPI_Group_range_incl, section 7.3.2.
 func (g Group) RangeIncl(ranges []Range) (Group, error) {
-	ranks, err := g.expand("RangeIncl", ranges)
+	ranks, err := g.expand(call.GroupRangeIncl, ranges)
 	if err != nil {
 		return Group{}, err
 	}
-	return g.incl("RangeIncl", ranks)
+	return g.incl(call.GroupRangeIncl, ranks)
 }
 
 // RangeExcl is Excl of all ranks in the ranges. Errors are those of RangeIncl.
 //
 // C: MPI_Group_range_excl, section 7.3.2.
 func (g Group) RangeExcl(ranges []Range) (Group, error) {
-	ranks, err := g.expand("RangeExcl", ranges)
+	ranks, err := g.expand(call.GroupRangeExcl, ranges)
 	if err != nil {
 		return Group{}, err
 	}
-	return g.excl("RangeExcl", ranks)
+	return g.excl(call.GroupRangeExcl, ranks)
 }
 
 // distinct marks the given ranks of g. It returns an error unless all are different and exist.
-func (g Group) distinct(call string, ranks []int) ([]bool, *Error) {
+func (g Group) distinct(by call.Number, ranks []int) ([]bool, *Error) {
 	seen := make([]bool, len(g.members))
 	for _, r := range ranks {
 		if r < 0 || r >= len(g.members) {
-			return nil, g.noRank(call, r)
+			return nil, g.noRank(by, r)
 		}
 		if seen[r] {
-			return nil, fail(ErrRank, call, g.self, "rank %d occurs twice", r)
+			return nil, fail(ErrRank, by, g.self, "rank %d occurs twice", r)
 		}
 		seen[r] = true
 	}
 	return seen, nil
 }
 
-func (g Group) incl(call string, ranks []int) (Group, error) {
-	if _, err := g.distinct(call, ranks); err != nil {
+func (g Group) incl(by call.Number, ranks []int) (Group, error) {
+	if _, err := g.distinct(by, ranks); err != nil {
 		return Group{}, err
 	}
 	members := make([]int32, len(ranks))
@@ -268,8 +272,8 @@ func (g Group) incl(call string, ranks []int) (Group, error) {
 	return Group{members, g.self}, nil
 }
 
-func (g Group) excl(call string, ranks []int) (Group, error) {
-	out, err := g.distinct(call, ranks)
+func (g Group) excl(by call.Number, ranks []int) (Group, error) {
+	out, err := g.distinct(by, ranks)
 	if err != nil {
 		return Group{}, err
 	}
@@ -283,14 +287,14 @@ func (g Group) excl(call string, ranks []int) (Group, error) {
 }
 
 // expand lists the ranks of ranges, all of which must exist in g.
-func (g Group) expand(call string, ranges []Range) ([]int, *Error) {
+func (g Group) expand(by call.Number, ranges []Range) ([]int, *Error) {
 	var ranks []int
 	for i, a := range ranges {
 		switch {
 		case a.Stride == 0:
-			return nil, fail(ErrArg, call, g.self, "range %d has stride 0", i)
+			return nil, fail(ErrArg, by, g.self, "range %d has stride 0", i)
 		case a.Stride > 0 && a.First > a.Last, a.Stride < 0 && a.First < a.Last:
-			return nil, fail(ErrArg, call, g.self, "range %d: stride %d does not lead from %d to %d", i, a.Stride, a.First, a.Last)
+			return nil, fail(ErrArg, by, g.self, "range %d: stride %d does not lead from %d to %d", i, a.Stride, a.First, a.Last)
 		}
 		// The arithmetic is unsigned, so that the distance of two ints cannot overflow.
 		left, step := uint(a.Last)-uint(a.First), uint(a.Stride)
@@ -299,7 +303,7 @@ func (g Group) expand(call string, ranges []Range) ([]int, *Error) {
 		}
 		for r := a.First; ; r += a.Stride {
 			if r < 0 || r >= len(g.members) {
-				return nil, g.noRank(call, r)
+				return nil, g.noRank(by, r)
 			}
 			ranks = append(ranks, r)
 			if left < step {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/halo-mpi/halo/internal/call"
 )
 
 const (
@@ -47,11 +49,11 @@ func NewInfo() *Info { return &Info{values: map[string]string{}} }
 func (i *Info) Set(key, value string) error {
 	switch {
 	case i == nil:
-		return fail(ErrInfo, "Set", nil, "info is nil")
+		return fail(ErrInfo, call.InfoSet, nil, "info is nil")
 	case key == "" || len(key) > MaxInfoKey:
-		return fail(ErrInfoKey, "Set", nil, "key of %d bytes, want 1 to %d", len(key), MaxInfoKey)
+		return fail(ErrInfoKey, call.InfoSet, nil, "key of %d bytes, want 1 to %d", len(key), MaxInfoKey)
 	case len(value) > MaxInfoVal:
-		return fail(ErrInfoValue, "Set", nil, "value of %d bytes for key %q, the limit is %d", len(value), key, MaxInfoVal)
+		return fail(ErrInfoValue, call.InfoSet, nil, "value of %d bytes for key %q, the limit is %d", len(value), key, MaxInfoVal)
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -80,7 +82,7 @@ func (i *Info) Get(key string) (string, bool) {
 // C: MPI_Info_delete, section 10.
 func (i *Info) Delete(key string) error {
 	if i == nil {
-		return fail(ErrInfo, "Delete", nil, "info is nil")
+		return fail(ErrInfo, call.InfoDelete, nil, "info is nil")
 	}
 	i.mu.Lock()
 	_, ok := i.values[key]
@@ -90,7 +92,7 @@ func (i *Info) Delete(key string) error {
 	}
 	i.mu.Unlock()
 	if !ok {
-		return fail(ErrInfoNoKey, "Delete", nil, "no key %q", key)
+		return fail(ErrInfoNoKey, call.InfoDelete, nil, "no key %q", key)
 	}
 	return nil
 }
@@ -122,7 +124,7 @@ func (i *Info) NthKey(n int) (string, error) {
 		}
 		i.mu.Unlock()
 	}
-	return "", fail(ErrArg, "NthKey", nil, "key %d of %d", n, have)
+	return "", fail(ErrArg, call.InfoGetNthkey, nil, "key %d of %d", n, have)
 }
 
 // Dup makes an Info with the same pairs in the same order.

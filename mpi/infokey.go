@@ -6,6 +6,8 @@ import (
 	"os"
 	"strings"
 	"sync"
+
+	"github.com/halo-mpi/halo/internal/call"
 )
 
 // infoKeys reports, in checking mode, unknown info keys that begin with mpi_ or halo_. They are
@@ -52,7 +54,7 @@ func reserved(key string) bool {
 }
 
 // checkKeys reports, in checking mode, unknown keys in an Info that is passed to call k on c.
-func checkKeys[H any](c *Comm, k call, hints ...H) {
+func checkKeys[H any](c *Comm, k call.Number, hints ...H) {
 	if c.self.keys == nil {
 		return
 	}
@@ -63,7 +65,7 @@ func checkKeys[H any](c *Comm, k call, hints ...H) {
 	}
 }
 
-func (known *infoKeys) check(c *Comm, k call, i *Info, out io.Writer) {
+func (known *infoKeys) check(c *Comm, k call.Number, i *Info, out io.Writer) {
 	for n := range i.NKeys() {
 		key, err := i.NthKey(n)
 		if err != nil || !reserved(key) {
@@ -80,10 +82,10 @@ func (known *infoKeys) check(c *Comm, k call, i *Info, out io.Writer) {
 		if again {
 			continue
 		}
-		at := located(k.String())
+		at := located(k)
 		name := at.Name
 		if f := current.names.Load(); f != nil {
-			name = (*f)(name)
+			name = (*f)(k, k.Go())
 		}
 		fmt.Fprintf(out, "halo: rank %d: unknown info key %q of %s at %s: the nearest known one is %q\n",
 			c.w.Proc.Job().Rank, key, name, placeOf(&at), nearest)

@@ -1,6 +1,7 @@
 package mpi
 
 import (
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/coll"
 )
@@ -26,7 +27,7 @@ import (
 //
 // C: MPI_Intercomm_create, section 7.6.2.
 func IntercommCreate(local *Comm, localLeader int, peer *Comm, remoteLeader, tag int) (*Comm, error) {
-	const k = callIntercommCreate
+	const k = call.IntercommCreate
 	if err := local.usable(k); err != nil {
 		return nil, err
 	}
@@ -34,7 +35,7 @@ func IntercommCreate(local *Comm, localLeader int, peer *Comm, remoteLeader, tag
 		return nil, err
 	}
 	if localLeader < 0 || localLeader >= local.Size() {
-		return nil, fail(ErrRank, k.String(), local, "local leader %d in a communicator of %d", localLeader, local.Size())
+		return nil, fail(ErrRank, k, local, "local leader %d in a communicator of %d", localLeader, local.Size())
 	}
 	var b coll.Bridge
 	if local.Rank() == localLeader {
@@ -86,7 +87,7 @@ func (c *Comm) RemoteSize() int {
 //
 // C: MPI_Comm_remote_group, section 7.6.1.
 func (c *Comm) RemoteGroup() (Group, error) {
-	if err := c.between(callRemoteGroup); err != nil {
+	if err := c.between(call.CommRemoteGroup); err != nil {
 		return Group{}, err
 	}
 	return c.group(c.core.Members), nil
@@ -100,29 +101,29 @@ func (c *Comm) RemoteGroup() (Group, error) {
 //
 // C: MPI_Intercomm_merge, section 7.6.2.
 func (c *Comm) Merge(high bool) (*Comm, error) {
-	if err := c.between(callMerge); err != nil {
+	if err := c.between(call.IntercommMerge); err != nil {
 		return nil, err
 	}
-	defer c.core.Begin(callMerge.number())()
+	defer c.core.Begin(call.IntercommMerge)()
 	core, err := c.w.Coll.Merge(c.core, high)
-	return c.created(callMerge, core, err)
+	return c.created(call.IntercommMerge, core, err)
 }
 
 // between returns an error unless c is an intercommunicator.
-func (c *Comm) between(k call) *Error {
+func (c *Comm) between(k call.Number) *Error {
 	if err := c.usable(k); err != nil {
 		return err
 	}
 	if c.core.Inter == nil {
-		return fail(ErrComm, k.String(), c, "the communicator is not an intercommunicator")
+		return fail(ErrComm, k, c, "the communicator is not an intercommunicator")
 	}
 	return nil
 }
 
 // intra returns an error if c, which is usable, is an intercommunicator.
-func (c *Comm) intra(k call) *Error {
+func (c *Comm) intra(k call.Number) *Error {
 	if c.core.Inter != nil {
-		return fail(ErrComm, k.String(), c, "not possible on an intercommunicator, with a remote group of size %d", c.peers())
+		return fail(ErrComm, k, c, "not possible on an intercommunicator, with a remote group of size %d", c.peers())
 	}
 	return nil
 }

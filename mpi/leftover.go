@@ -5,6 +5,7 @@ import (
 	"os"
 	"sync"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/leftover"
 	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/rma/check"
@@ -41,14 +42,14 @@ func (q *Request) note() {
 	l := q.c.self.left
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.requests[q.r] = begun{q.r, q.gen(), located(q.call().String()), q.c.self}
+	l.requests[q.r] = begun{q.r, q.gen(), located(q.call()), q.c.self}
 }
 
 // comm records a communicator.
 func (l *leftovers) comm(c *Comm) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.comms[c] = located("")
+	l.comms[c] = located(call.None)
 	l.swept()
 }
 
@@ -56,7 +57,7 @@ func (l *leftovers) comm(c *Comm) {
 func (l *leftovers) window(w *Window) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.windows[w] = located("")
+	l.windows[w] = located(call.None)
 	l.swept()
 }
 
@@ -64,7 +65,7 @@ func (l *leftovers) window(w *Window) {
 func (l *leftovers) file(f *File) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.files[f] = located("")
+	l.files[f] = located(call.None)
 	l.swept()
 }
 
@@ -123,9 +124,9 @@ func (l *leftovers) report(c *Comm, requestsOnly bool, out io.Writer) {
 	p.Unlock()
 	for _, b := range left {
 		if b.r.Persistent {
-			list.Add("freed", "persistent request", nameOfCall(&b.at), placeOf(&b.at))
+			list.Add("freed", "persistent request", b.at.Name, placeOf(&b.at))
 		} else {
-			list.Add("waited for", "request", nameOfCall(&b.at), placeOf(&b.at))
+			list.Add("waited for", "request", b.at.Name, placeOf(&b.at))
 		}
 	}
 	if !requestsOnly {

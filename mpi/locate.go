@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/callsite"
 	"github.com/halo-mpi/halo/internal/rma/check"
 )
@@ -13,7 +14,7 @@ import (
 // LocateCalls sets functions by which reports of checking mode name calls, and their places in
 // the source, in the terms of another language; it exists for bindings for that language. l.Here
 // returns the call that the calling goroutine is in: without an address if that call
-// does not come from the other language. Its name is not used. l.Here is called for each checked
+// does not come from the other language. Nothing else of it is used. l.Here is called for each checked
 // call, the others for calls that a report names. The functions apply to the world that Init makes;
 // those of a Locator without Here are removed.
 //
@@ -32,7 +33,7 @@ func (p *process) locate() callsite.Locator {
 	if other := p.locator.Load(); other != nil {
 		l = *other
 	}
-	l.Here = func() callsite.Call { return located("") }
+	l.Here = func() callsite.Call { return located(call.None) }
 	return l
 }
 
@@ -45,29 +46,23 @@ func (p *process) resolved(text string) string {
 }
 
 // located is the call that the program is making, with its place.
-func located(name string) check.Call {
+func located(by call.Number) check.Call {
+	c := check.Call{Name: by.Name(current.names.Load() != nil), Number: by}
 	if l := current.locator.Load(); l != nil {
-		if c := l.Here(); c.PC != 0 {
-			return check.Call{Name: name, PC: c.PC}
-		}
+		c.PC = l.Here().PC
 	}
-	return check.Call{Name: name, Site: site()}
+	if c.PC == 0 {
+		c.Site = site()
+	}
+	return c
 }
 
-// placeOf describes the place of a call of this process in words, and nameOfCall is the
-// program's name for the call.
+// placeOf describes the place of a call of this process in words.
 func placeOf(at *check.Call) string {
 	if l := current.locator.Load(); l != nil && at.PC != 0 {
 		return l.Place(at.PC)
 	}
 	return at.Site
-}
-
-func nameOfCall(at *check.Call) string {
-	if l := current.locator.Load(); l != nil && at.PC != 0 {
-		return l.Name(at.Name)
-	}
-	return at.Name
 }
 
 // site is the file and the line where the program called this package. It is not known in a goroutine that

@@ -3,6 +3,8 @@ package mpi
 import (
 	"math"
 	"unsafe"
+
+	"github.com/halo-mpi/halo/internal/call"
 )
 
 // AllocMem allocates zeroed memory for n elements of T, which the processes of the node can
@@ -21,24 +23,24 @@ import (
 //
 // C: MPI_Alloc_mem, section 9.2.
 func AllocMem[T any](c *Comm, n int, hints ...MemHint) ([]T, error) {
-	if err := c.usable(callAllocMem); err != nil {
+	if err := c.usable(call.AllocMem); err != nil {
 		return nil, err
 	}
-	checkKeys(c, callAllocMem, hints...)
+	checkKeys(c, call.AllocMem, hints...)
 	unit, err := unitOf[T]()
 	switch {
 	case err != nil:
-		return nil, wrap(err, callAllocMem, c, Undefined, Undefined)
+		return nil, wrap(err, call.AllocMem, c, Undefined, Undefined)
 	case n < 0:
-		return nil, fail(ErrSize, "AllocMem", c, "number of elements is %d, which is negative", n)
+		return nil, fail(ErrSize, call.AllocMem, c, "number of elements is %d, which is negative", n)
 	case int64(n) > math.MaxInt64/unit:
-		return nil, fail(ErrNoMem, "AllocMem", c, "%d elements of %d bytes", n, unit)
+		return nil, fail(ErrNoMem, call.AllocMem, c, "%d elements of %d bytes", n, unit)
 	}
 	// A slice without elements gets memory for one; otherwise Go would not keep its address.
 	room := max(n, 1)
 	b, err := c.w.Memory.Alloc(int64(room)*unit, alignment(hints))
 	if err != nil {
-		return nil, wrap(err, callAllocMem, c, Undefined, Undefined)
+		return nil, wrap(err, call.AllocMem, c, Undefined, Undefined)
 	}
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b.Mem))), room)[:n], nil
 }
@@ -50,14 +52,14 @@ func AllocMem[T any](c *Comm, n int, hints ...MemHint) ([]T, error) {
 //
 // C: MPI_Free_mem, section 9.2.
 func FreeMem[T any](c *Comm, mem []T) error {
-	if err := c.usable(callFreeMem); err != nil {
+	if err := c.usable(call.FreeMem); err != nil {
 		return err
 	}
 	var first []byte
 	if p := unsafe.SliceData(mem); p != nil {
 		first = unsafe.Slice((*byte)(unsafe.Pointer(p)), 1)
 	}
-	return wrap(c.w.Memory.Free(first), callFreeMem, c, Undefined, Undefined)
+	return wrap(c.w.Memory.Free(first), call.FreeMem, c, Undefined, Undefined)
 }
 
 // alignment is the alignment that hints ask for, in bytes; 0 if there is no valid one.

@@ -3,6 +3,7 @@ package mpi
 import (
 	"reflect"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/mem"
@@ -55,7 +56,7 @@ func (b *Buffer) received(c *Comm) (mem.Mem, signature) {
 }
 
 // checkMessage checks the arguments of a call that sends or receives m.
-func (c *Comm) checkMessage(k call, m mem.Mem, peer, tag int, receives bool) *Error {
+func (c *Comm) checkMessage(k call.Number, m mem.Mem, peer, tag int, receives bool) *Error {
 	if err := c.check(k, peer, tag, receives); err != nil {
 		return err
 	}
@@ -67,31 +68,25 @@ func (c *Comm) checkMessage(k call, m mem.Mem, peer, tag int, receives bool) *Er
 	return nil
 }
 
-// modes are the send modes of calls. Like receiving it is a table, since sends and receives alternate, so
-// that the processor would mispredict the jumps of a switch.
-var modes = [callCollective]p2p.Mode{
-	callSsend: p2p.Synchronous, callIssend: p2p.Synchronous, callSsendInit: p2p.Synchronous,
-	callRsend: p2p.Ready, callIrsend: p2p.Ready, callRsendInit: p2p.Ready,
-	callBsend: p2p.Buffered, callIbsend: p2p.Buffered, callBsendInit: p2p.Buffered,
+// modes are the send modes of calls. It is a table, since sends and receives alternate, so that the processor
+// would mispredict the jumps of a switch.
+var modes = [call.End]p2p.Mode{
+	call.Ssend: p2p.Synchronous, call.Issend: p2p.Synchronous, call.SsendInit: p2p.Synchronous,
+	call.Rsend: p2p.Ready, call.Irsend: p2p.Ready, call.RsendInit: p2p.Ready,
+	call.Bsend: p2p.Buffered, call.Ibsend: p2p.Buffered, call.BsendInit: p2p.Buffered,
 }
-
-// mode is the send mode of a call that is no collective.
-func (k call) mode() p2p.Mode { return modes[k] }
-
-// persistent reports whether a call makes a request that can be started many times.
-func (k call) persistent() bool { return k >= callSendInit && k <= callRecvInit }
 
 // setEnvelope makes v, which is zero, the envelope of a message of call k. It stores into v in place: a copy
 // of an Envelope would wait for the stores of its parts.
-func (c *Comm) setEnvelope(v *p2p.Envelope, k call, of signature, peer int, tag int32) {
-	v.Comm, v.Ctx, v.Peer, v.Tag, v.Mode = c.core, c.core.Ctx, peer, tag, k.mode()
+func (c *Comm) setEnvelope(v *p2p.Envelope, k call.Number, of signature, peer int, tag int32) {
+	v.Comm, v.Ctx, v.Peer, v.Tag, v.Mode = c.core, c.core.Ctx, peer, tag, modes[k]
 	v.Code, v.Type, v.Count = of.code, of.typ, of.count
 }
 
 // message starts to send or receive m, or makes a persistent request that does, depending on
 // call k.
-func (c *Comm) message(k call, m mem.Mem, of signature, peer, tag int) Request {
-	receives := k.receives()
+func (c *Comm) message(k call.Number, m mem.Mem, of signature, peer, tag int) Request {
+	receives := k.Is(call.Source)
 	if err := c.checkMessage(k, m, peer, tag, receives); err != nil {
 		return Request{err: err}
 	}
@@ -99,10 +94,10 @@ func (c *Comm) message(k call, m mem.Mem, of signature, peer, tag int) Request {
 	e.Proc().Lock()
 	var v p2p.Envelope
 	c.setEnvelope(&v, k, of, peer, engineTag(tag))
-	v.Guarded = k.message() || k.persistent()
+	v.Guarded = k.Is(call.Once | call.Persistent)
 	var r *p2p.Request
 	switch {
-	case k.persistent():
+	case k.Is(call.Persistent):
 		if receives {
 			r = e.RecvInit(&v, m)
 		} else {
@@ -132,29 +127,29 @@ func (c *Comm) exact(peer, tag int) bool {
 func (c *Comm) isend(m mem.Mem, of signature, dest, tag int) Request {
 	if buf, ok := m.Bytes(); ok && c.exact(dest, tag) {
 		if r := c.w.P2P.IsendShort(c.core, of.code, buf, dest, int32(tag)); r != nil {
-			return newRequest(callIsend, c, r)
+			return newRequest(call.Isend, c, r)
 		}
 	}
-	return c.message(callIsend, m, of, dest, tag)
+	return c.message(call.Isend, m, of, dest, tag)
 }
 
 // irecv starts to receive into m.
 func (c *Comm) irecv(m mem.Mem, of signature, source, tag int) Request {
 	if buf, ok := m.Bytes(); ok && c != nil && !c.w.SlowPath() {
 		if !c.exact(source, tag) {
-			if err := c.check(callIrecv, source, tag, true); err != nil {
+			if err := c.check(call.Irecv, source, tag, true); err != nil {
 				return Request{err: err}
 			}
 		}
-		return newRequest(callIrecv, c, c.w.P2P.IrecvContiguous(c.core, of.code, buf, source, engineTag(tag)))
+		return newRequest(call.Irecv, c, c.w.P2P.IrecvContiguous(c.core, of.code, buf, source, engineTag(tag)))
 	}
-	return c.message(callIrecv, m, of, source, tag)
+	return c.message(call.Irecv, m, of, source, tag)
 }
 
 // send sends m and waits until the program may reuse its memory.
-func (c *Comm) send(k call, m mem.Mem, of signature, dest, tag int) error {
+func (c *Comm) send(k call.Number, m mem.Mem, of signature, dest, tag int) error {
 	if buf, ok := m.Bytes(); ok && c.exact(dest, tag) {
-		if err := c.w.P2P.Send(c.core, k.mode(), of.code, buf, dest, int32(tag)); err != nil {
+		if err := c.w.P2P.Send(c.core, modes[k], of.code, buf, dest, int32(tag)); err != nil {
 			return wrap(err, k, c, dest, tag)
 		}
 		return nil
@@ -166,7 +161,7 @@ func (c *Comm) send(k call, m mem.Mem, of signature, dest, tag int) error {
 
 // recv receives into m. It sets st, the result of its caller: a Status is returned through memory, and a copy
 // of it would wait for the stores of its parts.
-func (c *Comm) recv(k call, m mem.Mem, of signature, source, tag int, st *Status) error {
+func (c *Comm) recv(k call.Number, m mem.Mem, of signature, source, tag int, st *Status) error {
 	if buf, ok := m.Bytes(); ok && c != nil && !c.w.SlowPath() {
 		if !c.exact(source, tag) {
 			if err := c.check(k, source, tag, true); err != nil {
@@ -189,7 +184,7 @@ func (c *Comm) recv(k call, m mem.Mem, of signature, source, tag int, st *Status
 }
 
 // exchange starts to send one message and to receive another.
-func (c *Comm) exchange(k call, send mem.Mem, sent signature, dest, sendTag int, recv mem.Mem, received signature, source, recvTag int) Request {
+func (c *Comm) exchange(k call.Number, send mem.Mem, sent signature, dest, sendTag int, recv mem.Mem, received signature, source, recvTag int) Request {
 	if err := c.checkBoth(k, send, dest, sendTag, recv, source, recvTag); err != nil {
 		return Request{err: err}
 	}
@@ -208,7 +203,7 @@ func (c *Comm) exchange(k call, send mem.Mem, sent signature, dest, sendTag int,
 }
 
 // replace starts to send m, and to receive into the same memory.
-func (c *Comm) replace(k call, m mem.Mem, of signature, dest, sendTag, source, recvTag int) Request {
+func (c *Comm) replace(k call.Number, m mem.Mem, of signature, dest, sendTag, source, recvTag int) Request {
 	if err := c.checkBoth(k, m, dest, sendTag, m, source, recvTag); err != nil {
 		return Request{err: err}
 	}
@@ -223,7 +218,7 @@ func (c *Comm) replace(k call, m mem.Mem, of signature, dest, sendTag, source, r
 }
 
 // checkBoth is checkMessage for a call that sends and receives.
-func (c *Comm) checkBoth(k call, send mem.Mem, dest, sendTag int, recv mem.Mem, source, recvTag int) *Error {
+func (c *Comm) checkBoth(k call.Number, send mem.Mem, dest, sendTag int, recv mem.Mem, source, recvTag int) *Error {
 	if err := c.checkMessage(k, send, dest, sendTag, false); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package mpi
 
 import (
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/mem"
 )
@@ -9,14 +10,14 @@ import (
 //
 // C: none; for bindings, whose programs name types in calls.
 func (internals) Send(c *Comm, b []byte, code dtype.Code, dest, tag int) error {
-	return c.send(callSend, mem.Of(b), signature{code: code}, dest, tag)
+	return c.send(call.Send, mem.Of(b), signature{code: code}, dest, tag)
 }
 
 // Recv is Recv of elements of a code.
 //
 // C: none; for bindings.
 func (internals) Recv(c *Comm, b []byte, code dtype.Code, source, tag int) (st Status, err error) {
-	err = c.recv(callRecv, mem.Of(b), signature{code: code}, source, tag, &st)
+	err = c.recv(call.Recv, mem.Of(b), signature{code: code}, source, tag, &st)
 	return st, err
 }
 
@@ -38,6 +39,6 @@ func (internals) Irecv(c *Comm, b []byte, code dtype.Code, source, tag int) Requ
 //
 // C: none; for bindings.
 func (internals) Sendrecv(c *Comm, send []byte, sent dtype.Code, dest, sendTag int, recv []byte, received dtype.Code, source, recvTag int) (Status, error) {
-	q := c.exchange(callSendrecv, mem.Of(send), signature{code: sent}, dest, sendTag, mem.Of(recv), signature{code: received}, source, recvTag)
+	q := c.exchange(call.Sendrecv, mem.Of(send), signature{code: sent}, dest, sendTag, mem.Of(recv), signature{code: received}, source, recvTag)
 	return q.Wait()
 }

@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"sync/atomic"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/op"
 )
@@ -71,11 +72,11 @@ var (
 func (o *Op) Free() error {
 	switch {
 	case o.IsNull():
-		return fail(ErrOp, "Free", nil, "the operation is null")
+		return fail(ErrOp, call.OpFree, nil, "the operation is null")
 	case o.user == nil:
-		return fail(ErrOp, "Free", nil, "operation %v is predefined", *o)
+		return fail(ErrOp, call.OpFree, nil, "operation %v is predefined", *o)
 	case o.user.freed.Swap(true):
-		return fail(ErrOp, "Free", nil, "the operation has been freed")
+		return fail(ErrOp, call.OpFree, nil, "the operation has been freed")
 	}
 	*o = Op{}
 	return nil

@@ -3,17 +3,19 @@ package mpi
 import (
 	"runtime"
 	"strings"
+
+	"github.com/halo-mpi/halo/internal/call"
 )
 
-// communicates reports whether the call communicates, or is collective in the same way, so that
+// communicates reports whether a call communicates, or is collective in the same way, so that
 // user-defined operations must not make it.
-func (k call) communicates() bool {
+func communicates(k call.Number) bool {
 	switch k {
-	case callDup, callDupWithInfo, callIdup, callIdupWithInfo, callSplit, callSplitType, callCreate, callCreateGroup,
-		callFree, callDisconnect, callCartCreate, callCartSub, callGraphCreate, callDistGraphCreate, callDistGraphCreateAdjacent:
+	case call.CommDup, call.CommDupWithInfo, call.CommIdup, call.CommIdupWithInfo, call.CommSplit, call.CommSplitType, call.CommCreate, call.CommCreateGroup,
+		call.CommFree, call.CommDisconnect, call.CartCreate, call.CartSub, call.GraphCreate, call.DistGraphCreate, call.DistGraphCreateAdjacent:
 		return true
 	}
-	return k <= callImprobe || k >= callCollective || k.oneSided()
+	return k.Is(call.Message | call.Collective | call.Window)
 }
 
 // operationFrame is a function that is on the stack while a user-defined operation runs.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"unsafe"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/dtype"
 )
@@ -14,16 +15,16 @@ import (
 // can be sent as elements of Packed, and received with the types of the pieces.
 //
 // C: MPI_Pack, section 5.2.
-func Pack(dst []byte, b Buffer) ([]byte, error) { return packing{call: "Pack"}.pack(dst, &b) }
+func Pack(dst []byte, b Buffer) ([]byte, error) { return packing{by: call.Pack}.pack(dst, &b) }
 
 // Pack is the function Pack with errors that are raised on c.
 //
 // C: MPI_Pack, section 5.2.
 func (c *Comm) Pack(dst []byte, b Buffer) ([]byte, error) {
-	if err := c.usable(callPack); err != nil {
+	if err := c.usable(call.Pack); err != nil {
 		return dst, err
 	}
-	return packing{"Pack", c}.pack(dst, &b)
+	return packing{call.Pack, c}.pack(dst, &b)
 }
 
 // PackTo packs count elements of d at p to the beginning of dst and returns the number of bytes.
@@ -47,17 +48,17 @@ func (internals) PackTo(c *Comm, dst []byte, p unsafe.Pointer, count int, d Data
 //
 // C: MPI_Unpack, section 5.2.
 func Unpack(src []byte, b Buffer) (rest []byte, err error) {
-	return packing{call: "Unpack"}.unpack(src, &b)
+	return packing{by: call.Unpack}.unpack(src, &b)
 }
 
 // Unpack is the function Unpack with errors that are raised on c.
 //
 // C: MPI_Unpack, section 5.2.
 func (c *Comm) Unpack(src []byte, b Buffer) (rest []byte, err error) {
-	if err := c.usable(callUnpack); err != nil {
+	if err := c.usable(call.Unpack); err != nil {
 		return src, err
 	}
-	return packing{"Unpack", c}.unpack(src, &b)
+	return packing{call.Unpack, c}.unpack(src, &b)
 }
 
 // UnpackFrom is PackTo for Unpack: it reads the data from the beginning of src.
@@ -84,35 +85,35 @@ func (c *Comm) plain() bool { return c != nil && !c.freed.Load() && !c.w.SlowPat
 // PackSize is the number of bytes that Pack appends for count elements of a type.
 //
 // C: MPI_Pack_size, section 5.2.
-func PackSize(count int, d Datatype) (int, error) { return packing{call: "PackSize"}.size(count, d) }
+func PackSize(count int, d Datatype) (int, error) { return packing{by: call.PackSize}.size(count, d) }
 
 // PackSize is the function PackSize with errors that are raised on c.
 //
 // C: MPI_Pack_size, section 5.2.
 func (c *Comm) PackSize(count int, d Datatype) (int, error) {
-	if err := c.usable(callPackSize); err != nil {
+	if err := c.usable(call.PackSize); err != nil {
 		return 0, err
 	}
-	return packing{"PackSize", c}.size(count, d)
+	return packing{call.PackSize, c}.size(count, d)
 }
 
 // packing is a call that packs or unpacks, with the communicator whose error handler gets its
 // errors; nil for calls without communicator.
 type packing struct {
-	call string
+	by   call.Number
 	comm *Comm
 }
 
 // fails raises an error of the engine.
-func (p packing) fails(err error) error { return typesErrorOn(p.comm, p.call, err) }
+func (p packing) fails(err error) error { return typesErrorOn(p.comm, p.by, err) }
 
 // failsOf raises an error about a type; the type is the object of the error if there is no
 // communicator.
 func (p packing) failsOf(t *dtype.Type, cl Class, format string, args ...any) error {
 	if p.comm == nil {
-		return typeError(cl, p.call, t, format, args...)
+		return typeError(cl, p.by, t, format, args...)
 	}
-	return fail(cl, p.call, p.comm, "%s: "+format, append([]any{t}, args...)...)
+	return fail(cl, p.by, p.comm, "%s: "+format, append([]any{t}, args...)...)
 }
 
 func (p packing) pack(dst []byte, b *Buffer) ([]byte, error) {
@@ -131,7 +132,7 @@ func (p packing) unpack(src []byte, b *Buffer) (rest []byte, err error) {
 	case flaw != nil:
 		return src, p.fails(flaw)
 	case n > int64(len(src)):
-		return src, fail(ErrTruncate, p.call, p.comm, "%s take %d bytes, but only %d are left", b.b.Type().Describe(b.b.Count()), n, len(src))
+		return src, fail(ErrTruncate, p.by, p.comm, "%s take %d bytes, but only %d are left", b.b.Type().Describe(b.b.Count()), n, len(src))
 	}
 	b.b.UnpackAll(src)
 	return src[n:], nil
@@ -156,17 +157,17 @@ func (p packing) size(count int, d Datatype) (int, error) {
 //
 // C: MPI_Pack_external, section 5.3.
 func PackExternal(dst []byte, b Buffer) ([]byte, error) {
-	const call = "PackExternal"
+	const by = call.PackExternal
 	if b.err != nil {
-		return dst, typesError(call, b.err)
+		return dst, typesError(by, b.err)
 	}
-	n, err := b.external(call)
+	n, err := b.external(by)
 	if err != nil || n == 0 {
 		return dst, raise(err)
 	}
 	dst = slices.Grow(dst, n)
 	if _, err := b.b.PackExternal(dst[len(dst) : len(dst)+n]); err != nil {
-		return dst, typesError(call, err)
+		return dst, typesError(by, err)
 	}
 	return dst[:len(dst)+n], nil
 }
@@ -175,16 +176,16 @@ func PackExternal(dst []byte, b Buffer) ([]byte, error) {
 //
 // C: MPI_Unpack_external, section 5.3.
 func UnpackExternal(src []byte, b Buffer) (rest []byte, err error) {
-	const call = "UnpackExternal"
+	const by = call.UnpackExternal
 	if flaw := b.unpackable(); flaw != nil {
-		return src, typesError(call, flaw)
+		return src, typesError(by, flaw)
 	}
-	n, failed := b.external(call)
+	n, failed := b.external(by)
 	if failed != nil || n == 0 {
 		return src, raise(failed)
 	}
 	if _, err := b.b.UnpackExternal(src); err != nil {
-		return src, typesError(call, err)
+		return src, typesError(by, err)
 	}
 	return src[n:], nil
 }
@@ -194,14 +195,14 @@ func UnpackExternal(src []byte, b Buffer) (rest []byte, err error) {
 //
 // C: MPI_Pack_external_size, section 5.3.
 func PackExternalSize(count int, d Datatype) (int, error) {
-	const call = "PackExternalSize"
-	t, err := d.use(call)
+	const by = call.PackExternalSize
+	t, err := d.use(by)
 	if err != nil {
 		return 0, err
 	}
 	n, failed := t.ExternalSize(int64(count))
 	if failed != nil {
-		return 0, typesError(call, failed)
+		return 0, typesError(by, failed)
 	}
 	return int(n), nil
 }
@@ -216,13 +217,13 @@ func (b *Buffer) unpackable() error {
 }
 
 // external is the size in bytes of the data in external32.
-func (b *Buffer) external(call string) (int, *Error) {
+func (b *Buffer) external(by call.Number) (int, *Error) {
 	if b.b.Type() == nil { // the zero Buffer
 		return 0, nil
 	}
 	n, err := b.b.Type().ExternalSize(b.b.Count())
 	if err != nil {
-		return 0, typesError(call, err)
+		return 0, typesError(by, err)
 	}
 	return int(n), nil
 }

@@ -3,6 +3,7 @@ package mpi
 import (
 	"math"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/part"
@@ -24,7 +25,7 @@ import (
 // C: MPI_Psend_init, section 4.2.1.
 func PsendInit[T any](c *Comm, buf []T, partitions, dest, tag int) Request {
 	m, e := dataOf(c, buf)
-	return c.partitioned(callPsendInit, m, e, len(buf), partitions, dest, tag)
+	return c.partitioned(call.PsendInit, m, e, len(buf), partitions, dest, tag)
 }
 
 // PrecvInit makes a request for a receive in partitions; see PsendInit. Each Start allows the
@@ -34,7 +35,7 @@ func PsendInit[T any](c *Comm, buf []T, partitions, dest, tag int) Request {
 // C: MPI_Precv_init, section 4.2.1.
 func PrecvInit[T any](c *Comm, buf []T, partitions, source, tag int) Request {
 	m, e := dataOf(c, buf)
-	return c.partitioned(callPrecvInit, m, e, len(buf), partitions, source, tag)
+	return c.partitioned(call.PrecvInit, m, e, len(buf), partitions, source, tag)
 }
 
 // PsendInit is the function PsendInit for a Buffer, whose elements are divided into partitions.
@@ -42,7 +43,7 @@ func PrecvInit[T any](c *Comm, buf []T, partitions, source, tag int) Request {
 // C: MPI_Psend_init, section 4.2.1.
 func (c *Comm) PsendInit(b Buffer, partitions, dest, tag int) Request {
 	m, e := b.sent(c)
-	return c.partitioned(callPsendInit, m, e, int(b.b.Count()), partitions, dest, tag)
+	return c.partitioned(call.PsendInit, m, e, int(b.b.Count()), partitions, dest, tag)
 }
 
 // PrecvInit is the function PrecvInit for a Buffer, whose elements are divided into partitions.
@@ -50,17 +51,17 @@ func (c *Comm) PsendInit(b Buffer, partitions, dest, tag int) Request {
 // C: MPI_Precv_init, section 4.2.1.
 func (c *Comm) PrecvInit(b Buffer, partitions, source, tag int) Request {
 	m, e := b.received(c)
-	return c.partitioned(callPrecvInit, m, e, int(b.b.Count()), partitions, source, tag)
+	return c.partitioned(call.PrecvInit, m, e, int(b.b.Count()), partitions, source, tag)
 }
 
 // partitioned makes the request of call k for a message of count elements.
-func (c *Comm) partitioned(k call, m mem.Mem, of signature, count, partitions, peer, tag int) Request {
-	if err := c.checkMessage(k, m, peer, tag, k.receives()); err != nil {
+func (c *Comm) partitioned(k call.Number, m mem.Mem, of signature, count, partitions, peer, tag int) Request {
+	if err := c.checkMessage(k, m, peer, tag, k.Is(call.Source)); err != nil {
 		return Request{err: err}
 	}
 	bad := func(cl Class, format string, args ...any) Request {
-		e := newError(cl, k.String(), c, format, args...)
-		e.Peer, e.Tag, e.receive = peer, tag, k.receives()
+		e := newError(cl, k, c, format, args...)
+		e.Peer, e.Tag, e.receive = peer, tag, k.Is(call.Source)
 		return Request{err: e.raised()}
 	}
 	switch {
@@ -79,7 +80,7 @@ func (c *Comm) partitioned(k call, m mem.Mem, of signature, count, partitions, p
 	c.setEnvelope(&v, k, of, peer, engineTag(tag))
 	var r *p2p.Request
 	var err error
-	if k.receives() {
+	if k.Is(call.Source) {
 		r = c.w.Part.RecvInit(&v, m, partitions)
 	} else {
 		r, err = c.w.Part.SendInit(&v, m, partitions)
@@ -99,13 +100,13 @@ func (c *Comm) partitioned(k call, m mem.Mem, of signature, count, partitions, p
 //
 // C: MPI_Pready, section 4.2.1.
 func (q Request) Pready(partition int) error {
-	return q.ready(callPready, partition, partition)
+	return q.ready(call.Pready, partition, partition)
 }
 
 // PreadyRange is Pready for the partitions low to high, both included. They travel together.
 //
 // C: MPI_Pready_range, section 4.2.1.
-func (q Request) PreadyRange(low, high int) error { return q.ready(callPreadyRange, low, high) }
+func (q Request) PreadyRange(low, high int) error { return q.ready(call.PreadyRange, low, high) }
 
 // PreadyList is Pready for the partitions of a list. It stops at the first error.
 //
@@ -116,7 +117,7 @@ func (q Request) PreadyList(partitions []int) error {
 		for hi < len(partitions) && partitions[hi] == partitions[hi-1]+1 {
 			hi++
 		}
-		if err := q.ready(callPreadyList, partitions[lo], partitions[hi-1]); err != nil {
+		if err := q.ready(call.PreadyList, partitions[lo], partitions[hi-1]); err != nil {
 			return err
 		}
 		lo = hi
@@ -125,13 +126,13 @@ func (q Request) PreadyList(partitions []int) error {
 }
 
 // ready marks the partitions low to high of a send.
-func (q Request) ready(k call, low, high int) error {
+func (q Request) ready(k call.Number, low, high int) error {
 	if err := q.unusable(k); err != nil {
 		return raise(err)
 	}
 	s, ok := q.r.Starter().(*part.Send)
 	if !ok {
-		return fail(ErrRequest, k.String(), q.c, "request of %v is no partitioned send", q.call())
+		return fail(ErrRequest, k, q.c, "request of %v is no partitioned send", q.call())
 	}
 	if err := s.Ready(low, high+1); err != nil {
 		return raise(q.describePartition(err, k))
@@ -141,20 +142,20 @@ func (q Request) ready(k call, low, high int) error {
 
 // unusable returns an error if the request cannot be one of a partitioned send or receive. It takes
 // no lock.
-func (q *Request) unusable(k call) *Error {
+func (q *Request) unusable(k call.Number) *Error {
 	switch {
 	case q.err != nil:
 		return q.err
 	case q.r == nil:
-		return newError(ErrRequest, k.String(), nil, "request is null")
+		return newError(ErrRequest, k, nil, "request is null")
 	case q.stale():
-		return newError(ErrRequest, k.String(), q.c, "request of %v is stale: it was freed through another copy", q.call())
+		return newError(ErrRequest, k, q.c, "request of %v is stale: it was freed through another copy", q.call())
 	}
 	return nil
 }
 
 // describePartition describes an error of the engine in a call for one of the partitions.
-func (q *Request) describePartition(err error, k call) *Error {
+func (q *Request) describePartition(err error, k call.Number) *Error {
 	e := q.c.w.P2P
 	e.Proc().Lock()
 	defer e.Proc().Unlock()
@@ -168,7 +169,7 @@ func (q *Request) describePartition(err error, k call) *Error {
 //
 // C: MPI_Parrived, section 4.2.2.
 func (q Request) Parrived(partition int) (bool, error) {
-	const k = callParrived
+	const k = call.Parrived
 	if q.r == nil && q.err == nil {
 		return true, nil
 	}
@@ -177,15 +178,15 @@ func (q Request) Parrived(partition int) (bool, error) {
 	}
 	r, ok := q.r.Starter().(*part.Recv)
 	if !ok {
-		return false, fail(ErrRequest, k.String(), q.c, "request of %v is no partitioned receive", q.call())
+		return false, fail(ErrRequest, k, q.c, "request of %v is no partitioned receive", q.call())
 	}
 	if uint(partition) >= uint(r.Parts()) {
-		return false, fail(ErrArg, k.String(), q.c, "partition %d of a request of %d", partition, r.Parts())
+		return false, fail(ErrArg, k, q.c, "partition %d of a request of %d", partition, r.Parts())
 	}
 	if r.Arrived(partition) {
 		return true, nil
 	}
-	e, err := q.begin(k.String())
+	e, err := q.begin(k)
 	if e == nil {
 		return false, raise(err)
 	}
@@ -207,4 +208,4 @@ func (q *Request) freePartitioned() {
 }
 
 // partitioned reports whether the call makes requests of partitioned communication.
-func (k call) partitioned() bool { return k == callPsendInit || k == callPrecvInit }
+func partitioned(k call.Number) bool { return k == call.PsendInit || k == call.PrecvInit }

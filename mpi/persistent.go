@@ -1,12 +1,14 @@
 package mpi
 
+import "github.com/halo-mpi/halo/internal/call"
+
 // SendInit makes a request for a send that can be started many times. The request is inactive
 // until Start, and again after the program has waited for it.
 //
 // C: MPI_Send_init, section 3.9.
 func SendInit[T any](c *Comm, buf []T, dest, tag int) Request {
 	m, e := dataOf(c, buf)
-	return c.message(callSendInit, m, e, dest, tag)
+	return c.message(call.SendInit, m, e, dest, tag)
 }
 
 // SsendInit is SendInit in synchronous mode.
@@ -14,7 +16,7 @@ func SendInit[T any](c *Comm, buf []T, dest, tag int) Request {
 // C: MPI_Ssend_init, section 3.9.
 func SsendInit[T any](c *Comm, buf []T, dest, tag int) Request {
 	m, e := dataOf(c, buf)
-	return c.message(callSsendInit, m, e, dest, tag)
+	return c.message(call.SsendInit, m, e, dest, tag)
 }
 
 // BsendInit is SendInit in buffered mode.
@@ -22,7 +24,7 @@ func SsendInit[T any](c *Comm, buf []T, dest, tag int) Request {
 // C: MPI_Bsend_init, section 3.9.
 func BsendInit[T any](c *Comm, buf []T, dest, tag int) Request {
 	m, e := dataOf(c, buf)
-	return c.message(callBsendInit, m, e, dest, tag)
+	return c.message(call.BsendInit, m, e, dest, tag)
 }
 
 // RsendInit is SendInit in ready mode.
@@ -30,7 +32,7 @@ func BsendInit[T any](c *Comm, buf []T, dest, tag int) Request {
 // C: MPI_Rsend_init, section 3.9.
 func RsendInit[T any](c *Comm, buf []T, dest, tag int) Request {
 	m, e := dataOf(c, buf)
-	return c.message(callRsendInit, m, e, dest, tag)
+	return c.message(call.RsendInit, m, e, dest, tag)
 }
 
 // RecvInit makes a request for a receive that can be started many times.
@@ -38,17 +40,17 @@ func RsendInit[T any](c *Comm, buf []T, dest, tag int) Request {
 // C: MPI_Recv_init, section 3.9.
 func RecvInit[T any](c *Comm, buf []T, source, tag int) Request {
 	m, e := dataOf(c, buf)
-	return c.message(callRecvInit, m, e, source, tag)
+	return c.message(call.RecvInit, m, e, source, tag)
 }
 
 // Start starts a persistent request that is inactive.
 //
 // C: MPI_Start, section 3.9.
 func (q *Request) Start() error {
-	e, err := q.begin("Start")
+	e, err := q.begin(call.Start)
 	if e == nil {
 		if err == nil {
-			err = newError(ErrRequest, "Start", nil, "request is null")
+			err = newError(ErrRequest, call.Start, nil, "request is null")
 		}
 		return raise(err)
 	}
@@ -65,7 +67,7 @@ func (q *Request) Start() error {
 	}
 	e.Proc().Unlock()
 	if class != Success {
-		return fail(class, "Start", q.c, "%s", why)
+		return fail(class, call.Start, q.c, "%s", why)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/meet"
 )
@@ -70,7 +71,7 @@ func (i *Info) portHint(o *meet.Options) error {
 //
 // C: MPI_Open_port, section 11.9.2.
 func OpenPort(c *Comm, hints ...PortHint) (*Port, error) {
-	const k = callOpenPort
+	const k = call.OpenPort
 	if err := c.usable(k); err != nil {
 		return nil, err
 	}
@@ -106,9 +107,9 @@ func (p *Port) Name() string {
 // C: MPI_Close_port, section 11.9.2.
 func (p *Port) Close() error {
 	if p == nil {
-		return fail(ErrPort, callClosePort.String(), nil, "port is nil")
+		return fail(ErrPort, call.ClosePort, nil, "port is nil")
 	}
-	return wrap(p.c.w.Meet.ClosePort(p.name), callClosePort, p.c, Undefined, Undefined)
+	return wrap(p.c.w.Meet.ClosePort(p.name), call.ClosePort, p.c, Undefined, Undefined)
 }
 
 // Accept waits at the port for a group of processes that connects, and returns the intercommunicator
@@ -121,7 +122,7 @@ func (p *Port) Close() error {
 //
 // C: MPI_Comm_accept, section 11.9.2.
 func (p *Port) Accept(ctx context.Context, c *Comm, root int) (*Comm, error) {
-	return meets(ctx, p.Name(), c, root, callAccept)
+	return meets(ctx, p.Name(), c, root, call.CommAccept)
 }
 
 // Connect connects to the group that accepts at the port of that name, and returns the
@@ -134,11 +135,11 @@ func (p *Port) Accept(ctx context.Context, c *Comm, root int) (*Comm, error) {
 //
 // C: MPI_Comm_connect, section 11.9.3.
 func Connect(ctx context.Context, port string, c *Comm, root int) (*Comm, error) {
-	return meets(ctx, port, c, root, callConnect)
+	return meets(ctx, port, c, root, call.CommConnect)
 }
 
 // meets is Accept and Connect.
-func meets(ctx context.Context, port string, c *Comm, root int, k call) (*Comm, error) {
+func meets(ctx context.Context, port string, c *Comm, root int, k call.Number) (*Comm, error) {
 	if err := c.usable(k); err != nil {
 		return nil, err
 	}
@@ -146,13 +147,13 @@ func meets(ctx context.Context, port string, c *Comm, root int, k call) (*Comm, 
 		return nil, err
 	}
 	if root < 0 || root >= c.Size() {
-		return nil, fail(ErrRoot, k.String(), c, "root %d in a communicator of %d", root, c.Size())
+		return nil, fail(ErrRoot, k, c, "root %d in a communicator of %d", root, c.Size())
 	}
 	meet := c.w.Meet.Connect
-	if k == callAccept {
+	if k == call.CommAccept {
 		meet = c.w.Meet.Accept
 	}
-	defer c.core.Begin(k.number())()
+	defer c.core.Begin(k)()
 	core, err := meet(ctx, port, c.core, root)
 	return c.created(k, core, err)
 }

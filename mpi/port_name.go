@@ -6,6 +6,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/comm"
@@ -20,9 +21,9 @@ import (
 // C: MPI_Publish_name, section 11.9.4.
 func (p *Port) Publish(service string) error {
 	if p == nil {
-		return fail(ErrPort, callPublish.String(), nil, "port is nil")
+		return fail(ErrPort, call.PublishName, nil, "port is nil")
 	}
-	return wrap(p.c.w.Meet.Publish(service, p.name), callPublish, p.c, Undefined, Undefined)
+	return wrap(p.c.w.Meet.Publish(service, p.name), call.PublishName, p.c, Undefined, Undefined)
 }
 
 // Unpublish withdraws the name of a service. ErrService if this process has not published it for the
@@ -31,9 +32,9 @@ func (p *Port) Publish(service string) error {
 // C: MPI_Unpublish_name, section 11.9.4.
 func (p *Port) Unpublish(service string) error {
 	if p == nil {
-		return fail(ErrPort, callUnpublish.String(), nil, "port is nil")
+		return fail(ErrPort, call.UnpublishName, nil, "port is nil")
 	}
-	return wrap(p.c.w.Meet.Unpublish(service, p.name), callUnpublish, p.c, Undefined, Undefined)
+	return wrap(p.c.w.Meet.Unpublish(service, p.name), call.UnpublishName, p.c, Undefined, Undefined)
 }
 
 // LookupName returns the name of the port that a process of the same user on this host has published
@@ -42,11 +43,11 @@ func (p *Port) Unpublish(service string) error {
 //
 // C: MPI_Lookup_name, section 11.9.4.
 func LookupName(c *Comm, service string) (port string, err error) {
-	if err := c.usable(callLookupName); err != nil {
+	if err := c.usable(call.LookupName); err != nil {
 		return "", err
 	}
 	port, err = c.w.Meet.Lookup(service)
-	return port, wrap(err, callLookupName, c, Undefined, Undefined)
+	return port, wrap(err, call.LookupName, c, Undefined, Undefined)
 }
 
 // Join connects the process with the one at the other end of a stream socket, such as a *net.TCPConn or a
@@ -59,12 +60,12 @@ func LookupName(c *Comm, service string) (port string, err error) {
 //
 // C: MPI_Comm_join, section 11.10.5.
 func Join(ctx context.Context, c *Comm, conn syscall.Conn) (*Comm, error) {
-	if err := c.usable(callJoin); err != nil {
+	if err := c.usable(call.CommJoin); err != nil {
 		return nil, err
 	}
 	raw, err := conn.SyscallConn()
 	if err != nil {
-		return nil, fail(ErrArg, callJoin.String(), c, "the socket: %v", err)
+		return nil, fail(ErrArg, call.CommJoin, c, "the socket: %v", err)
 	}
 	return c.join(ctx, func(ctx context.Context, out, in []byte) (err error) {
 		if e := raw.Control(func(fd uintptr) { err = sys.SwapBytes(ctx, int(fd), out, in) }); e != nil {
@@ -78,7 +79,7 @@ func Join(ctx context.Context, c *Comm, conn syscall.Conn) (*Comm, error) {
 //
 // C: MPI_Comm_join, section 11.10.5.
 func (internals) JoinFD(c *Comm, fd int) (*Comm, error) {
-	if err := c.usable(callJoin); err != nil {
+	if err := c.usable(call.CommJoin); err != nil {
 		return nil, err
 	}
 	return c.join(context.Background(), func(ctx context.Context, out, in []byte) error {
@@ -94,7 +95,7 @@ func (c *Comm) join(ctx context.Context, swap func(ctx context.Context, out, in 
 	err := w.Coll.Attach(alone, coll.NoSlot)
 	w.Proc.Unlock()
 	if err != nil {
-		return nil, wrap(err, callJoin, c, Undefined, Undefined)
+		return nil, wrap(err, call.CommJoin, c, Undefined, Undefined)
 	}
 	defer w.Coll.Free(alone)
 	core, err := w.Meet.Join(ctx, alone, func(ctx context.Context, out, in []byte) error {
@@ -104,7 +105,7 @@ func (c *Comm) join(ctx context.Context, swap func(ctx context.Context, out, in 
 		}
 		return err
 	})
-	return c.created(callJoin, core, err)
+	return c.created(call.CommJoin, core, err)
 }
 
 // OfNone is called with the communicator of the process alone. It returns the one whose handler gets errors of calls
@@ -122,7 +123,7 @@ func (internals) ClosePort(c *Comm, name string) error {
 //
 // C: MPI_Comm_accept, section 11.9.2.
 func (internals) AcceptAt(name string, info *Info, c *Comm, root int) (*Comm, error) {
-	return meetsWithin(name, info, c, root, callAccept, coll.CallAccept)
+	return meetsWithin(name, info, c, root, call.CommAccept, call.CommAccept)
 }
 
 // connectTimeout is the limit of time of MPI_Comm_connect in seconds, if the Info has none. The standard says that
@@ -133,13 +134,13 @@ const connectTimeout = 120.0
 //
 // C: MPI_Comm_connect, section 11.9.3.
 func (internals) ConnectTo(name string, info *Info, c *Comm, root int) (*Comm, error) {
-	return meetsWithin(name, info, c, root, callConnect, coll.CallConnect)
+	return meetsWithin(name, info, c, root, call.CommConnect, call.CommConnect)
 }
 
-func meetsWithin(name string, info *Info, c *Comm, root int, k call, inColl coll.Call) (*Comm, error) {
+func meetsWithin(name string, info *Info, c *Comm, root int, k call.Number, inColl call.Number) (*Comm, error) {
 	ctx := context.Background()
 	if c != nil && c.Rank() == root {
-		s, limited := connectTimeout, k == callConnect
+		s, limited := connectTimeout, k == call.CommConnect
 		if v, ok := info.Get(keyTimeout); ok {
 			var err error
 			s, err = strconv.ParseFloat(v, 64)
@@ -148,7 +149,7 @@ func meetsWithin(name string, info *Info, c *Comm, root int, k call, inColl coll
 				if e := c.usable(k); e != nil {
 					return nil, e
 				}
-				defer c.core.Begin(k.number())()
+				defer c.core.Begin(k)()
 				err := c.w.Meet.Refuse(c.core, root, inColl, class.Errorf(class.Arg, "%s: %q is no number of seconds", keyTimeout, v))
 				return c.created(k, (*comm.Comm)(nil), err)
 			}

@@ -1,6 +1,7 @@
 package mpi
 
 import (
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/p2p"
 )
@@ -22,7 +23,7 @@ type Message struct {
 //
 // C: MPI_Probe, section 3.8.1.
 func (c *Comm) Probe(source, tag int) (Status, error) {
-	if err := c.check(callProbe, source, tag, true); err != nil {
+	if err := c.check(call.Probe, source, tag, true); err != nil {
 		return emptyStatus(), err
 	}
 	if source == ProcNull {
@@ -30,7 +31,7 @@ func (c *Comm) Probe(source, tag int) (Status, error) {
 	}
 	_, s, err := c.w.P2P.Probe(c.core, source, engineTag(tag), false)
 	if err != nil {
-		return emptyStatus(), wrap(err, callProbe, c, source, tag)
+		return emptyStatus(), wrap(err, call.Probe, c, source, tag)
 	}
 	return publicStatus(&s), nil
 }
@@ -39,7 +40,7 @@ func (c *Comm) Probe(source, tag int) (Status, error) {
 //
 // C: MPI_Iprobe, section 3.8.1.
 func (c *Comm) Iprobe(source, tag int) (Status, bool, error) {
-	if err := c.check(callIprobe, source, tag, true); err != nil {
+	if err := c.check(call.Iprobe, source, tag, true); err != nil {
 		return emptyStatus(), false, err
 	}
 	if source == ProcNull {
@@ -47,7 +48,7 @@ func (c *Comm) Iprobe(source, tag int) (Status, bool, error) {
 	}
 	_, s, ok, err := c.w.P2P.Iprobe(c.core, source, engineTag(tag), false)
 	if !ok {
-		return emptyStatus(), false, wrap(err, callIprobe, c, source, tag)
+		return emptyStatus(), false, wrap(err, call.Iprobe, c, source, tag)
 	}
 	return publicStatus(&s), true, nil
 }
@@ -57,17 +58,17 @@ func (c *Comm) Iprobe(source, tag int) (Status, bool, error) {
 //
 // C: MPI_Mprobe, section 3.8.2.
 func (c *Comm) Mprobe(source, tag int) (Message, Status, error) {
-	if err := c.check(callMprobe, source, tag, true); err != nil {
+	if err := c.check(call.Mprobe, source, tag, true); err != nil {
 		return Message{}, emptyStatus(), err
 	}
-	return c.mprobe(callMprobe, source, tag)
+	return c.mprobe(call.Mprobe, source, tag)
 }
 
-func (c *Comm) mprobe(k call, source, tag int) (Message, Status, error) {
+func (c *Comm) mprobe(k call.Number, source, tag int) (Message, Status, error) {
 	if source == ProcNull {
 		return Message{c: c, st: nullStatus(), live: true}, nullStatus(), nil
 	}
-	m, s, err := c.w.P2P.ProbeIn(k.number(), c.core, source, engineTag(tag), true)
+	m, s, err := c.w.P2P.ProbeIn(k, c.core, source, engineTag(tag), true)
 	if err != nil {
 		return Message{}, emptyStatus(), wrap(err, k, c, source, tag)
 	}
@@ -79,7 +80,7 @@ func (c *Comm) mprobe(k call, source, tag int) (Message, Status, error) {
 //
 // C: MPI_Improbe, section 3.8.2.
 func (c *Comm) Improbe(source, tag int) (Message, Status, bool, error) {
-	if err := c.check(callImprobe, source, tag, true); err != nil {
+	if err := c.check(call.Improbe, source, tag, true); err != nil {
 		return Message{}, emptyStatus(), false, err
 	}
 	if source == ProcNull {
@@ -87,7 +88,7 @@ func (c *Comm) Improbe(source, tag int) (Message, Status, bool, error) {
 	}
 	m, s, ok, err := c.w.P2P.Iprobe(c.core, source, engineTag(tag), true)
 	if !ok {
-		return Message{}, emptyStatus(), false, wrap(err, callImprobe, c, source, tag)
+		return Message{}, emptyStatus(), false, wrap(err, call.Improbe, c, source, tag)
 	}
 	st := publicStatus(&s)
 	return Message{c: c, m: m, gen: m.Gen, st: st, live: true}, st, true, nil
@@ -101,7 +102,7 @@ func nullStatus() Status { return Status{Source: ProcNull, Tag: AnyTag} }
 // C: MPI_Mrecv, section 3.8.3.
 func Mrecv[T any](m *Message, buf []T) (Status, error) {
 	room, e := dataOf(m.c, buf)
-	q := m.receive(callMrecv, room, e)
+	q := m.receive(call.Mrecv, room, e)
 	return q.Wait()
 }
 
@@ -110,14 +111,14 @@ func Mrecv[T any](m *Message, buf []T) (Status, error) {
 // C: MPI_Imrecv, section 3.8.3.
 func Imrecv[T any](m *Message, buf []T) Request {
 	room, e := dataOf(m.c, buf)
-	return m.receive(callImrecv, room, e)
+	return m.receive(call.Imrecv, room, e)
 }
 
 // receive starts to receive m into room.
-func (m *Message) receive(k call, room mem.Mem, of signature) Request {
+func (m *Message) receive(k call.Number, room mem.Mem, of signature) Request {
 	c := m.c
 	received := func() Request {
-		return Request{err: fail(ErrRequest, k.String(), c, "message is null, or has been received")}
+		return Request{err: fail(ErrRequest, k, c, "message is null, or has been received")}
 	}
 	switch {
 	case !m.live:

@@ -3,6 +3,7 @@ package mpi
 import (
 	"errors"
 	"fmt"
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/callsite"
 	"os"
 	"runtime"
@@ -13,7 +14,7 @@ import (
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/boot/joined"
 	"github.com/halo-mpi/halo/internal/class"
-	"github.com/halo-mpi/halo/internal/coll"
+	"github.com/halo-mpi/halo/internal/proc"
 	"github.com/halo-mpi/halo/internal/world"
 )
 
@@ -53,15 +54,16 @@ type process struct {
 	first     atomic.Pointer[errhandler] // set by InitErrhandler
 	files     atomic.Pointer[errhandler] // set by SetDefaultFileErrhandler
 	datareps  datareps
-	names     atomic.Pointer[func(string) string] // set by NameCalls; pairs with nothing: set before there are errors
-	locator   atomic.Pointer[callsite.Locator]    // set by LocateCalls; pairs with nothing: set before there are calls
-	locked    atomic.Bool                         // LockedThreads was called
-	several   atomic.Bool                         // its arguments: this and places
+	names     atomic.Pointer[func(call.Number, string) string] // set by NameCalls; pairs with nothing: set before there are errors
+	locator   atomic.Pointer[callsite.Locator]                 // set by LocateCalls; pairs with nothing: set before there are calls
+	locked    atomic.Bool                                      // LockedThreads was called
+	several   atomic.Bool                                      // its arguments: this and places
 	places    atomic.Int32
 	texts     atomic.Pointer[func(*Error)]          // set by DescribeErrors; pairs with nothing, like names
 	fault     atomic.Pointer[func(address uintptr)] // set by OnFault
 	leavers   atomic.Pointer[atomic.Uint32]         // set by OnLeave, and leave
 	leave     atomic.Pointer[func(now bool) bool]
+	watchdog  proc.Watchdog                       // set by LockedThreads, before the others
 	getenv    atomic.Pointer[func(string) string] // set by Environment; pairs with nothing, like names
 	ending    bool                                // Finalize is running or has completed
 	fortran   fortranSizes
@@ -93,7 +95,7 @@ func Init() (*Comm, error) {
 // C: MPI_Init and MPI_Init_thread, section 11.2.
 func (internals) InitErrhandler(h Errhandler) (*Comm, error) {
 	if h.h == nil {
-		return nil, fail(ErrErrhandler, "InitErrhandler", nil, "error handler is null")
+		return nil, fail(ErrErrhandler, call.InitErrhandler, nil, "error handler is null")
 	}
 	current.first.Store(h.h)
 	return Init()
@@ -136,8 +138,11 @@ func (internals) ProcessComm() *Comm {
 // less memory; Init then bases its choice on places. 0 means that the program has not lowered
 // it.
 //
+// watchdog, unless it is nil, watches the process in the other language: see proc.Policy.Watchdog.
+//
 // C: MPI_Init and MPI_Init_thread, section 11.2.
-func (internals) LockedThreads(several bool, places int) {
+func (internals) LockedThreads(several bool, places int, watchdog proc.Watchdog) {
+	current.watchdog = watchdog
 	current.several.Store(several)
 	current.places.Store(int32(places))
 	current.locked.Store(true)
@@ -167,9 +172,9 @@ func initialize() (*Comm, *Error) {
 	current.mu.Lock()
 	defer current.mu.Unlock()
 	if current.world != nil {
-		return nil, newError(ErrOther, "Init", nil, "already initialised: Init may be called once in a process")
+		return nil, newError(ErrOther, call.Init, nil, "already initialised: Init may be called once in a process")
 	}
-	if err := checkInitialErrhandler("Init"); err != nil {
+	if err := checkInitialErrhandler(call.Init); err != nil {
 		return nil, err
 	}
 	err := current.open(true)
@@ -202,7 +207,10 @@ func (p *process) open(joins bool) error {
 	if f := p.fault.Load(); f != nil {
 		fault = *f
 	}
-	w, err := world.Open(b, world.Callers{Locked: p.locked.Load(), Several: p.several.Load(), Places: int(p.places.Load()), Fault: fault, Leavers: p.leavers.Load(), Leave: leave})
+	w, err := world.Open(b, world.Callers{
+		Locked: p.locked.Load(), Several: p.several.Load(), Places: int(p.places.Load()), Fault: fault, Leavers: p.leavers.Load(), Leave: leave,
+		Watchdog: p.watchdog,
+	})
 	if err != nil {
 		return err
 	}
@@ -224,7 +232,7 @@ func initError(err error) *Error {
 	if errors.As(err, &known) {
 		c = Class(known.Class)
 	}
-	e := newError(c, "Init", nil, "%v", err)
+	e := newError(c, call.Init, nil, "%v", err)
 	e.cause = err
 	return e
 }
@@ -242,9 +250,9 @@ func Finalize() error {
 	current.mu.Unlock()
 	switch {
 	case c == nil:
-		return fail(ErrOther, "Finalize", nil, "called before Init")
+		return fail(ErrOther, call.Finalize, nil, "called before Init")
 	case again:
-		return fail(ErrOther, "Finalize", nil, "called twice")
+		return fail(ErrOther, call.Finalize, nil, "called twice")
 	}
 	err := c.finalize()
 	current.mu.Lock()
@@ -263,10 +271,10 @@ func (c *Comm) finalize() error {
 		err = c.w.RMA.OpenEpochs(c.w.Model())
 	}
 	if err == nil {
-		err = c.w.Coll.Idle(c.core, coll.CallFinalize)
+		err = c.w.Coll.Idle(c.core, call.Finalize)
 	}
 	if err == nil {
-		if err := c.self.attrs.clear(c.self, callFinalize); err != nil {
+		if err := c.self.attrs.clear(c.self, call.Finalize); err != nil {
 			return err
 		}
 		if e := c.self.left.openFile(c); e != nil { // which a callback above may have closed
@@ -276,7 +284,7 @@ func (c *Comm) finalize() error {
 		err = c.w.Close()
 	}
 	if err != nil {
-		return wrap(err, callFinalize, c, Undefined, Undefined)
+		return wrap(err, call.Finalize, c, Undefined, Undefined)
 	}
 	return nil
 }

@@ -1,6 +1,9 @@
 package mpi
 
-import "github.com/halo-mpi/halo/internal/sys"
+import (
+	"github.com/halo-mpi/halo/internal/call"
+	"github.com/halo-mpi/halo/internal/sys"
+)
 
 // Recv receives into buf a message from rank source of c, or from AnySource, with the given tag,
 // or AnyTag. The message may be shorter than buf: see Count. If it is longer, Recv fills buf and
@@ -11,7 +14,7 @@ import "github.com/halo-mpi/halo/internal/sys"
 // C: MPI_Recv, section 3.2.4.
 func Recv[T any](c *Comm, buf []T, source, tag int) (st Status, err error) {
 	m, e := dataOf(c, buf)
-	err = c.recv(callRecv, m, e, source, tag, &st)
+	err = c.recv(call.Recv, m, e, source, tag, &st)
 	return st, err
 }
 
@@ -32,29 +35,29 @@ func Irecv[T any](c *Comm, buf []T, source, tag int) Request {
 //
 // C: MPI_Mprobe and MPI_Mrecv, section 3.8.2.
 func RecvSlice[T any](c *Comm, source, tag int) ([]T, Status, error) {
-	if err := c.check(callRecvSlice, source, tag, true); err != nil {
+	if err := c.check(call.RecvSlice, source, tag, true); err != nil {
 		return nil, emptyStatus(), err
 	}
 	size, err := packedSize[T]()
 	if err != nil {
-		return nil, emptyStatus(), wrap(err, callRecvSlice, c, source, tag)
+		return nil, emptyStatus(), wrap(err, call.RecvSlice, c, source, tag)
 	}
-	m, st, err := c.mprobe(callRecvSlice, source, tag)
+	m, st, err := c.mprobe(call.RecvSlice, source, tag)
 	if err != nil {
 		return nil, st, err
 	}
 	if have := sys.PhysicalMemory(); uint64(st.bytes) > have {
 		m.drop()
-		e := newError(ErrNoMem, callRecvSlice.String(), c, "message of %d bytes does not fit into the %d bytes of memory of this machine", st.bytes, have)
+		e := newError(ErrNoMem, call.RecvSlice, c, "message of %d bytes does not fit into the %d bytes of memory of this machine", st.bytes, have)
 		e.Peer, e.Tag, e.receive = st.Source, st.Tag, true
 		return nil, st, e.raised()
 	}
 	buf := make([]T, (st.bytes+size-1)/max(size, 1))
 	room, e := dataOf(c, buf)
-	q := m.receive(callRecvSlice, room, e)
+	q := m.receive(call.RecvSlice, room, e)
 	st, err = q.Wait()
 	if err == nil && st.bytes != int64(len(buf))*size {
-		e := newError(ErrType, callRecvSlice.String(), c, "message of %d bytes is not a whole number of %d-byte elements", st.bytes, size)
+		e := newError(ErrType, call.RecvSlice, c, "message of %d bytes is not a whole number of %d-byte elements", st.bytes, size)
 		e.Peer, e.Tag, e.receive = source, tag, true
 		err = e.raised()
 	}
@@ -69,7 +72,7 @@ func RecvSlice[T any](c *Comm, source, tag int) ([]T, Status, error) {
 func Sendrecv[S, R any](c *Comm, send []S, dest, sendTag int, recv []R, source, recvTag int) (Status, error) {
 	out, sent := dataOf(c, send)
 	in, received := dataOf(c, recv)
-	r := c.exchange(callSendrecv, out, sent, dest, sendTag, in, received, source, recvTag)
+	r := c.exchange(call.Sendrecv, out, sent, dest, sendTag, in, received, source, recvTag)
 	return r.Wait()
 }
 
@@ -79,7 +82,7 @@ func Sendrecv[S, R any](c *Comm, send []S, dest, sendTag int, recv []R, source, 
 func Isendrecv[S, R any](c *Comm, send []S, dest, sendTag int, recv []R, source, recvTag int) Request {
 	out, sent := dataOf(c, send)
 	in, received := dataOf(c, recv)
-	return c.exchange(callIsendrecv, out, sent, dest, sendTag, in, received, source, recvTag)
+	return c.exchange(call.Isendrecv, out, sent, dest, sendTag, in, received, source, recvTag)
 }
 
 // SendrecvReplace is Sendrecv with one buffer: the received message replaces the message that is
@@ -88,7 +91,7 @@ func Isendrecv[S, R any](c *Comm, send []S, dest, sendTag int, recv []R, source,
 // C: MPI_Sendrecv_replace, section 3.10.
 func SendrecvReplace[T any](c *Comm, buf []T, dest, sendTag, source, recvTag int) (Status, error) {
 	m, e := dataOf(c, buf)
-	r := c.replace(callSendrecvReplace, m, e, dest, sendTag, source, recvTag)
+	r := c.replace(call.SendrecvReplace, m, e, dest, sendTag, source, recvTag)
 	return r.Wait()
 }
 
@@ -97,5 +100,5 @@ func SendrecvReplace[T any](c *Comm, buf []T, dest, sendTag, source, recvTag int
 // C: MPI_Isendrecv_replace, section 3.10.
 func IsendrecvReplace[T any](c *Comm, buf []T, dest, sendTag, source, recvTag int) Request {
 	m, e := dataOf(c, buf)
-	return c.replace(callIsendrecvReplace, m, e, dest, sendTag, source, recvTag)
+	return c.replace(call.IsendrecvReplace, m, e, dest, sendTag, source, recvTag)
 }

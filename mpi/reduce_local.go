@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"unsafe"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
@@ -31,13 +32,13 @@ func ReduceLocal[T Elem](in, inout []T, op Op) error {
 // reduceLocal is ReduceLocal of any elements by any operation. It is a function of its own since its
 // frame and its calls take a third of the time of a sum of 64 bytes.
 func reduceLocal[T Elem](in, inout []T, op Op) error {
-	const call = "ReduceLocal"
+	const by = call.ReduceLocal
 	if len(inout) < len(in) {
-		return fail(ErrCount, call, nil, "inout slice has %d elements, want %d", len(inout), len(in))
+		return fail(ErrCount, by, nil, "inout slice has %d elements, want %d", len(inout), len(in))
 	}
 	left, right := memory(in), memory(inout[:len(in)])
 	if mem.Overlap(left, right) {
-		return fail(ErrBuffer, call, nil, "the two slices share memory: this call has no in-place form")
+		return fail(ErrBuffer, by, nil, "the two slices share memory: this call has no in-place form")
 	}
 	if op.user != nil && op.user.Of == nil { // made by CreateOpFunc: fn needs the datatype
 		return op.ReduceLocal(Buf(in), Buf(inout))
@@ -45,12 +46,12 @@ func reduceLocal[T Elem](in, inout []T, op Op) error {
 	typ := opType[T]()
 	if op.user != nil && typ != handleType {
 		if err := op.applyUser(left, right, reflect.TypeFor[T]()); err != nil {
-			return failLocal(err, call)
+			return failLocal(err, by)
 		}
 		return nil
 	}
 	if err := op.apply(left, right, typ); err != nil {
-		return failLocal(err, call)
+		return failLocal(err, by)
 	}
 	return nil
 }
@@ -103,12 +104,12 @@ func (o Op) applyUser(in, inout []byte, elem reflect.Type) error {
 }
 
 // failLocal raises an error of the engine that belongs to no communicator.
-func failLocal(err error, call string) error {
+func failLocal(err error, by call.Number) error {
 	var ce *class.Error
 	if !errors.As(err, &ce) {
-		return fail(ErrOther, call, nil, "%v", err)
+		return fail(ErrOther, by, nil, "%v", err)
 	}
-	e := newError(Class(ce.Class), call, nil, "%s", ce.Text)
+	e := newError(Class(ce.Class), by, nil, "%s", ce.Text)
 	e.cause = ce.Cause
 	return e.raised()
 }

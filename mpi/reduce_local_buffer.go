@@ -1,6 +1,7 @@
 package mpi
 
 import (
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/op"
@@ -15,7 +16,7 @@ import (
 // C: MPI_Reduce_local, section 6.9.9.
 func (o Op) ReduceLocal(in, inout Buffer) error {
 	if err := o.reduceLocal(&in, &inout); err != nil {
-		return failLocal(err, "ReduceLocal")
+		return failLocal(err, call.ReduceLocal)
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package mpi
 import (
 	"context"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/proc"
 )
@@ -30,7 +31,7 @@ const (
 	madeReusable = 1 << 63 // r is reusable: see retire
 )
 
-func newRequest(k call, c *Comm, r *p2p.Request) Request {
+func newRequest(k call.Number, c *Comm, r *p2p.Request) Request {
 	return Request{r: r, c: c, made: uint64(r.Gen.Load())<<callBits | uint64(k)}
 }
 
@@ -45,7 +46,7 @@ func watched(q Request) Request {
 }
 
 // call is the call that started the operation.
-func (q *Request) call() call { return call(q.made & (1<<callBits - 1)) }
+func (q *Request) call() call.Number { return call.Number(q.made & (1<<callBits - 1)) }
 
 // gen is the generation of the request.
 func (q *Request) gen() uint32 { return uint32(q.made >> callBits) }
@@ -53,9 +54,9 @@ func (q *Request) gen() uint32 { return uint32(q.made >> callBits) }
 // stale reports whether the operation was completed by another copy.
 func (q *Request) stale() bool { return q.r.Gen.Load() != q.gen() }
 
-// errStale is the error of the call what on a stale request.
-func (q *Request) errStale(what string) *Error {
-	return newError(ErrRequest, what, q.c, "request of %v is stale: it was completed or freed through another copy", q.call())
+// errStale is the error of a call on a stale request.
+func (q *Request) errStale(by call.Number) *Error {
+	return newError(ErrRequest, by, q.c, "request of %v is stale: it was completed or freed through another copy", q.call())
 }
 
 // reusable reports whether the operation was complete when its call returned, with a request that
@@ -63,9 +64,9 @@ func (q *Request) errStale(what string) *Error {
 func (q *Request) reusable() bool { return q.made&madeReusable != 0 }
 
 // retire completes a reusable request, with or without the lock. The caller has to raise the error.
-func (q *Request) retire(what string) *Error {
+func (q *Request) retire(by call.Number) *Error {
 	if !q.r.Retire(q.gen()) {
-		return q.errStale(what)
+		return q.errStale(by)
 	}
 	*q = Request{}
 	return nil
@@ -89,7 +90,7 @@ func (q Request) Err() error {
 
 // begin takes the engine's lock and checks that the request is not stale. If e is nil there is
 // nothing to wait for, and the lock is not held. The caller has to raise the error.
-func (q *Request) begin(what string) (e *p2p.Engine, err *Error) {
+func (q *Request) begin(by call.Number) (e *p2p.Engine, err *Error) {
 	if q.err != nil {
 		err = q.err
 		*q = Request{}
@@ -102,7 +103,7 @@ func (q *Request) begin(what string) (e *p2p.Engine, err *Error) {
 	e.Proc().Lock()
 	if q.stale() {
 		e.Proc().Unlock()
-		return nil, q.errStale(what)
+		return nil, q.errStale(by)
 	}
 	return e, nil
 }
@@ -120,12 +121,12 @@ func (q *Request) take(e *p2p.Engine, st *Status) *Error {
 	r := q.r
 	if q.stale() { // the call has completed another copy
 		*st = emptyStatus()
-		return q.errStale(q.call().String())
+		return q.errStale(q.call())
 	}
 	if e.Guards() {
 		e.Land(r)
 	}
-	if q.call().message() && r.Status.Err == nil { // what follows does the same, and costs twice as much
+	if q.call().Is(call.Once) && r.Status.Err == nil { // what follows does the same, and costs twice as much
 		st.set(&r.Status)
 		e.Free(r)
 		*q = Request{}
@@ -133,18 +134,18 @@ func (q *Request) take(e *p2p.Engine, st *Status) *Error {
 	}
 	if q.reusable() {
 		*st = emptyStatus()
-		return q.retire(q.call().String())
+		return q.retire(q.call())
 	}
 	if !r.Active {
 		*st = emptyStatus()
 		return nil
 	}
-	if q.call() == callStartGrequest {
+	if q.call() == call.GrequestStart {
 		return q.takeGrequest(e, st)
 	}
 	e.End(r)
 	err := q.status(st)
-	if q.call().oneSided() {
+	if q.call().Is(call.Window) {
 		err = q.checkWaited(err)
 	}
 	e.Take(r)
@@ -162,7 +163,7 @@ func (q *Request) status(st *Status) *Error {
 		return nil
 	}
 	peer, tag := Undefined, Undefined
-	if k := q.call(); k < callOpenFile && !k.oneSided() {
+	if q.call().Is(call.Message) {
 		rank, t := q.r.Arguments()
 		peer, tag = rank, publicTag(t)
 	}
@@ -177,9 +178,9 @@ func (q *Request) status(st *Status) *Error {
 // C: MPI_Wait, section 3.7.3.
 func (q *Request) Wait() (st Status, failed error) {
 	if q.reusable() {
-		return emptyStatus(), raise(q.retire("Wait"))
+		return emptyStatus(), raise(q.retire(call.Wait))
 	}
-	e, err := q.begin("Wait")
+	e, err := q.begin(call.Wait)
 	if e == nil {
 		return emptyStatus(), raise(err)
 	}
@@ -193,7 +194,7 @@ func (q *Request) Wait() (st Status, failed error) {
 //
 // C: MPI_Test, section 3.7.3.
 func (q *Request) Test() (st Status, done bool, failed error) {
-	e, err := q.begin("Test")
+	e, err := q.begin(call.Test)
 	if e == nil {
 		return emptyStatus(), true, raise(err)
 	}
@@ -209,17 +210,17 @@ func (q *Request) Test() (st Status, done bool, failed error) {
 //
 // C: MPI_Request_get_status, section 3.7.6.
 func (q *Request) GetStatus() (Status, bool, error) {
-	st, done, err := q.peek("GetStatus", true)
+	st, done, err := q.peek(call.RequestGetStatus, true)
 	return st, done, raise(err)
 }
 
-// peek tests a request for the call what without completing it. wanted says whether the caller
+// peek tests a request for a call without completing it. wanted says whether the caller
 // needs the status. The caller has to raise the error.
-func (q *Request) peek(what string, wanted bool) (Status, bool, *Error) {
+func (q *Request) peek(by call.Number, wanted bool) (Status, bool, *Error) {
 	if q.err != nil {
 		return emptyStatus(), true, q.err
 	}
-	e, err := q.begin(what)
+	e, err := q.begin(by)
 	if e == nil {
 		return emptyStatus(), true, err
 	}
@@ -236,7 +237,7 @@ func (q *Request) peek(what string, wanted bool) (Status, bool, *Error) {
 		return emptyStatus(), true, nil
 	}
 	var st Status
-	if q.call() == callStartGrequest {
+	if q.call() == call.GrequestStart {
 		err = q.queryGrequest(e, &st)
 		return st, true, err
 	}
@@ -249,7 +250,7 @@ func (q *Request) peek(what string, wanted bool) (Status, bool, *Error) {
 //
 // C: MPI_Wait, section 3.7.3.
 func (q *Request) WaitContext(ctx context.Context) (st Status, failed error) {
-	e, err := q.begin("WaitContext")
+	e, err := q.begin(call.WaitContext)
 	if e == nil {
 		return emptyStatus(), raise(err)
 	}
@@ -284,34 +285,35 @@ func (q *Request) WaitContext(ctx context.Context) (st Status, failed error) {
 //
 // C: MPI_Cancel, section 3.8.4.
 func (q *Request) Cancel() error {
-	e, err := q.begin("Cancel")
+	e, err := q.begin(call.Cancel)
 	if e == nil {
 		if err == nil {
-			err = newError(ErrRequest, "Cancel", nil, "request is null")
+			err = newError(ErrRequest, call.Cancel, nil, "request is null")
 		}
 		return raise(err)
 	}
-	if q.call() == callStartGrequest {
+	if q.call() == call.GrequestStart {
 		return q.cancelGrequest(e)
 	}
-	active, oneSided, collective, partitioned := q.r.Active, q.call().oneSided(), q.call() >= callCollective, q.call().partitioned()
+	k, active := q.call(), q.r.Active
+	oneSided, collective, inParts := k.Is(call.Window), k.Is(call.Collective), partitioned(k)
 	switch {
-	case q.call().awaits():
+	case awaits(k):
 		oneSided = false
 		q.c.w.RMA.CancelAwait(q.r)
-	case active && !oneSided && !collective && !partitioned:
+	case active && !oneSided && !collective && !inParts:
 		e.Cancel(q.r)
 	}
 	e.Proc().Unlock()
 	switch {
 	case collective:
-		return fail(ErrRequest, "Cancel", q.c, "%v cannot be cancelled: it is collective, and other members wait for it", q.call())
+		return fail(ErrRequest, call.Cancel, q.c, "%v cannot be cancelled: it is collective, and other members wait for it", k)
 	case oneSided:
-		return fail(ErrRequest, "Cancel", q.c, "%v cannot be cancelled: it may have reached the target", q.call())
+		return fail(ErrRequest, call.Cancel, q.c, "%v cannot be cancelled: it may have reached the target", k)
 	case !active:
-		return fail(ErrRequest, "Cancel", q.c, "request of %v is inactive", q.call())
-	case partitioned:
-		return fail(ErrRequest, "Cancel", q.c, "%v cannot be cancelled: partitions of it may have been moved", q.call())
+		return fail(ErrRequest, call.Cancel, q.c, "request of %v is inactive", k)
+	case inParts:
+		return fail(ErrRequest, call.Cancel, q.c, "%v cannot be cancelled: partitions of it may have been moved", k)
 	}
 	return nil
 }
@@ -323,25 +325,25 @@ func (q *Request) Cancel() error {
 //
 // C: MPI_Request_free, section 3.7.3.
 func (q *Request) Free() error {
-	e, err := q.begin("Free")
+	e, err := q.begin(call.RequestFree)
 	if e == nil {
 		if err == nil {
-			err = newError(ErrRequest, "Free", nil, "request is null")
+			err = newError(ErrRequest, call.RequestFree, nil, "request is null")
 		}
 		return raise(err)
 	}
-	if q.call() == callStartGrequest {
+	if q.call() == call.GrequestStart {
 		return q.freeGrequest(e)
 	}
-	if q.r.Active && (q.call().partitioned() || q.r.Told != q.gen() && (q.call() >= callCollective || q.call().oneSided() && !q.call().attended())) {
+	if k := q.call(); q.r.Active && (partitioned(k) || q.r.Told != q.gen() && k.Is(call.Collective|call.Window) && !attended(k)) {
 		e.Proc().Unlock()
-		return fail(ErrRequest, "Free", q.c, "%v is active: wait for it first", q.call())
+		return fail(ErrRequest, call.RequestFree, q.c, "%v is active: wait for it first", q.call())
 	}
 	switch {
-	case q.call().partitioned():
+	case partitioned(q.call()):
 		q.freePartitioned()
 	case q.reusable():
-		err = q.retire("Free")
+		err = q.retire(call.RequestFree)
 	default:
 		e.Release(q.r)
 	}

@@ -3,6 +3,7 @@ package mpi
 import (
 	"context"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/world"
 )
 
@@ -19,7 +20,7 @@ func Run(n int, fn func(world *Comm) error) error {
 // RunOver is Run over a fabric, as mpitest.RunOver describes it.
 func (internals) RunOver(fabric string, n int, fn func(world *Comm) error) error {
 	if n < 1 {
-		return fail(ErrArg, "Run", nil, "%d ranks, want at least 1", n)
+		return fail(ErrArg, call.Run, nil, "%d ranks, want at least 1", n)
 	}
 	return internals{}.RunBy(func(rank func(w *world.World) error) error { return world.RunGoroutines(fabric, n, rank) }, fn)
 }

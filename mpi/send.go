@@ -1,5 +1,7 @@
 package mpi
 
+import "github.com/halo-mpi/halo/internal/call"
+
 // Send sends buf to rank dest of c and returns when the program may reuse buf. The receiver
 // buffers short messages, up to a limit; otherwise Send waits for a matching receive.
 //
@@ -11,7 +13,7 @@ package mpi
 // C: MPI_Send, section 3.2.1.
 func Send[T any](c *Comm, buf []T, dest, tag int) error {
 	m, e := dataOf(c, buf)
-	return c.send(callSend, m, e, dest, tag)
+	return c.send(call.Send, m, e, dest, tag)
 }
 
 // Ssend is Send that returns only after a matching receive has started.
@@ -19,7 +21,7 @@ func Send[T any](c *Comm, buf []T, dest, tag int) error {
 // C: MPI_Ssend, section 3.4.
 func Ssend[T any](c *Comm, buf []T, dest, tag int) error {
 	m, e := dataOf(c, buf)
-	return c.send(callSsend, m, e, dest, tag)
+	return c.send(call.Ssend, m, e, dest, tag)
 }
 
 // Bsend is Send that never waits for the receiver: it copies the message into the attached
@@ -28,7 +30,7 @@ func Ssend[T any](c *Comm, buf []T, dest, tag int) error {
 // C: MPI_Bsend, section 3.4.
 func Bsend[T any](c *Comm, buf []T, dest, tag int) error {
 	m, e := dataOf(c, buf)
-	return c.send(callBsend, m, e, dest, tag)
+	return c.send(call.Bsend, m, e, dest, tag)
 }
 
 // Rsend is Send for callers that know that the matching receive is posted.
@@ -36,7 +38,7 @@ func Bsend[T any](c *Comm, buf []T, dest, tag int) error {
 // C: MPI_Rsend, section 3.4.
 func Rsend[T any](c *Comm, buf []T, dest, tag int) error {
 	m, e := dataOf(c, buf)
-	return c.send(callRsend, m, e, dest, tag)
+	return c.send(call.Rsend, m, e, dest, tag)
 }
 
 // Isend starts to send buf to rank dest of c. The program must not write to buf until the
@@ -54,7 +56,7 @@ func Isend[T any](c *Comm, buf []T, dest, tag int) Request {
 // C: MPI_Issend, section 3.7.2.
 func Issend[T any](c *Comm, buf []T, dest, tag int) Request {
 	m, e := dataOf(c, buf)
-	return c.message(callIssend, m, e, dest, tag)
+	return c.message(call.Issend, m, e, dest, tag)
 }
 
 // Ibsend is Isend in buffered mode.
@@ -62,7 +64,7 @@ func Issend[T any](c *Comm, buf []T, dest, tag int) Request {
 // C: MPI_Ibsend, section 3.7.2.
 func Ibsend[T any](c *Comm, buf []T, dest, tag int) Request {
 	m, e := dataOf(c, buf)
-	return c.message(callIbsend, m, e, dest, tag)
+	return c.message(call.Ibsend, m, e, dest, tag)
 }
 
 // Irsend is Isend for callers that know that the matching receive is posted.
@@ -70,5 +72,5 @@ func Ibsend[T any](c *Comm, buf []T, dest, tag int) Request {
 // C: MPI_Irsend, section 3.7.2.
 func Irsend[T any](c *Comm, buf []T, dest, tag int) Request {
 	m, e := dataOf(c, buf)
-	return c.message(callIrsend, m, e, dest, tag)
+	return c.message(call.Irsend, m, e, dest, tag)
 }

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	calls "github.com/halo-mpi/halo/internal/call"
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/proc"
@@ -93,11 +93,11 @@ func OpenSession(h Errhandler, hints ...SessionHint) (*Session, error) {
 	}
 	current.mu.Lock()
 	if err == nil {
-		err = checkInitialErrhandler(callOpenSession.String())
+		err = checkInitialErrhandler(call.SessionInit)
 	}
 	if err == nil {
 		if failed := current.open(false); failed != nil {
-			err = newError(ErrOther, callOpenSession.String(), nil, "%v", failed)
+			err = newError(ErrOther, call.SessionInit, nil, "%v", failed)
 			err.cause = failed
 		}
 	}
@@ -112,7 +112,7 @@ func OpenSession(h Errhandler, hints ...SessionHint) (*Session, error) {
 // newSession returns a session with hints that is not open, and the error in them. It returns no
 // session if the handler does not fit.
 func newSession(h Errhandler, hints []SessionHint) (*Session, *Error) {
-	if err := h.fits(callOpenSession, aSession); err != nil {
+	if err := h.fits(call.SessionInit, aSession); err != nil {
 		return nil, err
 	}
 	s := &Session{comms: map[*Comm]*comm.Comm{}, windows: map[*Window]bool{}, files: map[*File]bool{}, kinds: defaultKinds}
@@ -125,7 +125,7 @@ func newSession(h Errhandler, hints []SessionHint) (*Session, *Error) {
 	case "", "MPI_THREAD_SINGLE", "MPI_THREAD_FUNNELED", "MPI_THREAD_SERIALIZED", "MPI_THREAD_MULTIPLE":
 		return s, nil
 	}
-	return s, newError(ErrInfoValue, callOpenSession.String(), nil, "%s is %q, want MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED or MPI_THREAD_MULTIPLE", keyThreadLevel, s.thread)
+	return s, newError(ErrInfoValue, call.SessionInit, nil, "%s is %q, want MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED or MPI_THREAD_MULTIPLE", keyThreadLevel, s.thread)
 }
 
 // openSession opens a session of the process of w.
@@ -151,21 +151,21 @@ func (s *Session) open(w *world.World, e *engine, h Errhandler, hints []SessionH
 	w.Proc.Lock()
 	_, s.self.core.Session = w.Proc.NewContext(true)
 	w.Proc.Unlock()
-	checkKeys(s.self, callOpenSession, hints...)
+	checkKeys(s.self, call.SessionInit, hints...)
 	if err := w.Use(); err != nil {
-		return nil, wrap(err, callOpenSession, s.self, Undefined, Undefined)
+		return nil, wrap(err, call.SessionInit, s.self, Undefined, Undefined)
 	}
 	return s, nil
 }
 
 // fits returns an error, which is not raised, unless the handler can be that of an object of a
 // kind.
-func (h Errhandler) fits(k call, of object) *Error {
+func (h Errhandler) fits(k call.Number, of object) *Error {
 	switch {
 	case h.h == nil:
-		return newError(ErrErrhandler, k.String(), nil, "error handler is null")
+		return newError(ErrErrhandler, k, nil, "error handler is null")
 	case h.h.only != "" && h.h.only != of:
-		return newError(ErrErrhandler, k.String(), nil, "error handler was made for a %s, not for a %s", h.h.only, of)
+		return newError(ErrErrhandler, k, nil, "error handler was made for a %s, not for a %s", h.h.only, of)
 	}
 	return nil
 }
@@ -191,12 +191,12 @@ func (h Errhandler) raise(self *Comm, e *Error) error {
 func (s *Session) over() bool { return s != nil && s.ended.Load() }
 
 // usable returns the error of a call on s if s cannot be used, else nil.
-func (s *Session) usable(k call) *Error {
+func (s *Session) usable(k call.Number) *Error {
 	switch {
 	case s == nil:
-		return fail(ErrSession, k.String(), nil, "session is nil")
+		return fail(ErrSession, k, nil, "session is nil")
 	case s.ended.Load():
-		return fail(ErrSession, k.String(), s.self, "session has been finalized")
+		return fail(ErrSession, k, s.self, "session has been finalized")
 	}
 	return nil
 }
@@ -255,7 +255,7 @@ func (s *Session) remove(c *Comm, disconnected bool) {
 		}
 	}
 	s.mu.Unlock()
-	c.w.Coll.Close([]*comm.Comm{root}, callDisconnect.number())
+	c.w.Coll.Close([]*comm.Comm{root}, call.CommDisconnect)
 }
 
 // active reports whether requests on a communicator are active, given its context.
@@ -309,7 +309,7 @@ func (s *Session) openFile() *Error {
 //
 // C: MPI_Session_finalize, section 11.3.1.
 func (s *Session) Finalize() error {
-	const k = callFinalize
+	const k = call.Finalize
 	if err := s.usable(k); err != nil {
 		return err
 	}
@@ -326,15 +326,15 @@ func (s *Session) Finalize() error {
 	comms, windows, roots := len(s.comms), len(s.windows), slices.Clone(s.roots)
 	s.mu.Unlock()
 	if s.strict && comms+windows > 0 {
-		return fail(ErrPending, k.String(), s.self, "%d communicators and %d windows are not freed, and %s is true", comms, windows, keyStrictFinalize)
+		return fail(ErrPending, k, s.self, "%d communicators and %d windows are not freed, and %s is true", comms, windows, keyStrictFinalize)
 	}
 	if !s.ended.CompareAndSwap(false, true) { // by another goroutine
-		return fail(ErrSession, k.String(), s.self, "session has been finalized")
+		return fail(ErrSession, k, s.self, "session has been finalized")
 	}
 	s.self.reportLeftovers(false)
 	if !planted.SessionLeavesAtOnce {
 		w.Meet.Finish(s.self.core.Session)
-		w.Coll.Close(roots, calls.SessionFinalize)
+		w.Coll.Close(roots, call.SessionFinalize)
 	}
 	_, _ = w.P2P.Detach(s.self.core.Session) // an error only means that no buffer is attached
 	s.mu.Lock()
@@ -368,7 +368,7 @@ func (s *Session) openEpoch() *Error {
 		if w.checks() {
 			err = w.v.Checker().Open(err)
 		}
-		e := describe(err, callFinalize, s.self, Undefined, Undefined)
+		e := describe(err, call.Finalize, s.self, Undefined, Undefined)
 		e.Detail = strings.TrimSuffix("window "+w.Name(), " ") + ": " + e.Detail
 		return e
 	}
@@ -392,7 +392,7 @@ func (s *Session) contexts() func(ctx uint64) bool {
 //
 // C: MPI_Session_get_info, section 11.3.1.
 func (s *Session) Info() (*Info, error) {
-	if err := s.usable(callGetInfo); err != nil {
+	if err := s.usable(call.SessionGetInfo); err != nil {
 		return nil, err
 	}
 	strict := "false"

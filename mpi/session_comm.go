@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/comm"
 )
@@ -25,7 +26,7 @@ const maxTagString = 1023
 //
 // C: MPI_Comm_create_from_group, section 7.4.2.
 func CommFromGroup(g Group, tag string, h Errhandler, hints ...CommHint) (*Comm, error) {
-	const k = callCommFromGroup
+	const k = call.CommCreateFromGroup
 	if len(g.members) == 0 {
 		return nil, nil
 	}
@@ -48,13 +49,13 @@ func CommFromGroup(g Group, tag string, h Errhandler, hints ...CommHint) (*Comm,
 //
 // C: MPI_Intercomm_create_from_groups, section 7.6.2.
 func IntercommFromGroups(local Group, localLeader int, remote Group, remoteLeader int, tag string, h Errhandler, hints ...CommHint) (*Comm, error) {
-	const k = callIntercommFromGroups
+	const k = call.IntercommCreateFromGroups
 	if len(local.members) == 0 {
 		return nil, nil
 	}
 	err, own := local.gathers(k, tag, h)
 	if err == nil && (localLeader < 0 || localLeader >= len(local.members)) { // nobody knows whom to follow
-		err = newError(ErrRank, k.String(), local.self, "local leader %d in a group of %d", localLeader, len(local.members))
+		err = newError(ErrRank, k, local.self, "local leader %d in a group of %d", localLeader, len(local.members))
 	}
 	if err != nil {
 		return nil, h.raises(local.self, err)
@@ -96,9 +97,9 @@ func (g Group) between(remote Group, leader int) error {
 // gathers checks the arguments of a call by which the members of g make a communicator. err is an
 // error with which this process cannot take part; own one with which it can, so that the other members
 // learn of it.
-func (g Group) gathers(k call, tag string, h Errhandler) (err *Error, own error) {
+func (g Group) gathers(k call.Number, tag string, h Errhandler) (err *Error, own error) {
 	bad := func(cl Class, format string, args ...any) *Error {
-		return newError(cl, k.String(), g.self, format, args...)
+		return newError(cl, k, g.self, format, args...)
 	}
 	switch s := g.self.session; {
 	case s.over():
@@ -119,7 +120,7 @@ func (g Group) gathers(k call, tag string, h Errhandler) (err *Error, own error)
 }
 
 // made is the result of such a call.
-func (g Group) made(k call, core *comm.Comm, h Errhandler, hints []CommHint, err error) (*Comm, error) {
+func (g Group) made(k call.Number, core *comm.Comm, h Errhandler, hints []CommHint, err error) (*Comm, error) {
 	if err != nil {
 		return nil, h.raises(g.self, describe(err, k, g.self, Undefined, Undefined))
 	}
@@ -133,7 +134,7 @@ func (g Group) made(k call, core *comm.Comm, h Errhandler, hints []CommHint, err
 
 // raises is raise for a handler that may not fit; errors about it go to that of self.
 func (h Errhandler) raises(self *Comm, e *Error) error {
-	if h.fits(0, aCommunicator) != nil {
+	if h.fits(call.None, aCommunicator) != nil {
 		return e.raised()
 	}
 	return h.raise(self, e)

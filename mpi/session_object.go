@@ -3,13 +3,15 @@ package mpi
 import (
 	"maps"
 	"slices"
+
+	"github.com/halo-mpi/halo/internal/call"
 )
 
 // Raise calls a handler with an error of a call that was to make a communicator with it.
 //
 // C: MPI_Comm_create_from_group, section 7.4.2.
 func (internals) Raise(h Errhandler, e *Error) error {
-	if h.fits(callCommFromGroup, aCommunicator) != nil {
+	if h.fits(call.CommCreateFromGroup, aCommunicator) != nil {
 		return e.raised()
 	}
 	return h.raise(nil, e)
@@ -51,17 +53,17 @@ func CreateSessionErrhandler(fn func(s *Session, err *Error)) Errhandler {
 //
 // C: MPI_Session_set_errhandler, section 9.3.4.
 func (s *Session) SetErrhandler(h Errhandler) error {
-	if err := s.usable(callSetErrhandler); err != nil {
+	if err := s.usable(call.SessionSetErrhandler); err != nil {
 		return err
 	}
-	return s.self.setErrhandler(h, aSession)
+	return s.self.setErrhandler(call.SessionSetErrhandler, h, aSession)
 }
 
 // Errhandler is the session's error handler.
 //
 // C: MPI_Session_get_errhandler, section 9.3.4.
 func (s *Session) Errhandler() (Errhandler, error) {
-	if err := s.usable(callGetErrhandler); err != nil {
+	if err := s.usable(call.SessionGetErrhandler); err != nil {
 		return Errhandler{}, err
 	}
 	return Errhandler{s.self.handler.Load()}, nil
@@ -72,10 +74,10 @@ func (s *Session) Errhandler() (Errhandler, error) {
 //
 // C: MPI_Session_call_errhandler, section 9.5.
 func (s *Session) CallErrhandler(err error) error {
-	if e := s.usable(callCallErrhandler); e != nil {
+	if e := s.usable(call.SessionCallErrhandler); e != nil {
 		return e
 	}
-	return s.self.callErrhandler(err)
+	return s.self.callErrhandler(call.SessionCallErrhandler, err)
 }
 
 // AttachBuffer gives the session a buffer for messages in buffered mode on its communicators, of
@@ -85,10 +87,10 @@ func (s *Session) CallErrhandler(err error) error {
 //
 // C: MPI_Session_attach_buffer, section 3.6.
 func (s *Session) AttachBuffer(buf []byte) error {
-	if err := s.usable(callAttachBuffer); err != nil {
+	if err := s.usable(call.SessionAttachBuffer); err != nil {
 		return err
 	}
-	return wrap(s.self.w.P2P.Attach(s.self.core.Session, buf), callAttachBuffer, s.self, Undefined, Undefined)
+	return wrap(s.self.w.P2P.Attach(s.self.core.Session, buf), call.SessionAttachBuffer, s.self, Undefined, Undefined)
 }
 
 // DetachBuffer waits until all messages in the session's buffer are sent, and then detaches and
@@ -96,18 +98,18 @@ func (s *Session) AttachBuffer(buf []byte) error {
 //
 // C: MPI_Session_detach_buffer, section 3.6.
 func (s *Session) DetachBuffer() ([]byte, error) {
-	if err := s.usable(callDetachBuffer); err != nil {
+	if err := s.usable(call.SessionDetachBuffer); err != nil {
 		return nil, err
 	}
 	buf, err := s.self.w.P2P.Detach(s.self.core.Session)
-	return buf, wrap(err, callDetachBuffer, s.self, Undefined, Undefined)
+	return buf, wrap(err, call.SessionDetachBuffer, s.self, Undefined, Undefined)
 }
 
 // FlushBuffer waits until all messages in the session's buffer are sent.
 //
 // C: MPI_Session_flush_buffer, section 3.6.
 func (s *Session) FlushBuffer() error {
-	r := s.flush(callFlushBuffer)
+	r := s.flush(call.SessionFlushBuffer)
 	_, err := r.Wait()
 	return err
 }
@@ -115,9 +117,9 @@ func (s *Session) FlushBuffer() error {
 // IflushBuffer starts a FlushBuffer.
 //
 // C: MPI_Session_iflush_buffer, section 3.6.
-func (s *Session) IflushBuffer() Request { return s.flush(callIflushBuffer) }
+func (s *Session) IflushBuffer() Request { return s.flush(call.SessionIflushBuffer) }
 
-func (s *Session) flush(k call) Request {
+func (s *Session) flush(k call.Number) Request {
 	if err := s.usable(k); err != nil {
 		return Request{err: err}
 	}

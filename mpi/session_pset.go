@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/halo-mpi/halo/internal/boot"
+	"github.com/halo-mpi/halo/internal/call"
 )
 
 // PsetWorld and PsetSelf are the names of the process sets that every session knows: all processes
@@ -160,7 +161,7 @@ func (s *Session) pset(name string) (g Group, found bool) {
 //
 // C: MPI_Session_get_num_psets and MPI_Session_get_nth_pset, section 11.3.2.
 func (s *Session) Psets() ([]string, error) {
-	if err := s.usable(callPsets); err != nil {
+	if err := s.usable(call.SessionGetNumPsets); err != nil {
 		return nil, err
 	}
 	return s.psets(), nil
@@ -171,18 +172,18 @@ func (s *Session) Psets() ([]string, error) {
 //
 // C: MPI_Session_get_pset_info, section 11.3.2.
 func (s *Session) PsetInfo(name string) (*Info, error) {
-	if err := s.usable(callPsetInfo); err != nil {
+	if err := s.usable(call.SessionGetPsetInfo); err != nil {
 		return nil, err
 	}
 	g, found := s.pset(name)
 	if !found {
-		return nil, s.noPset(callPsetInfo, name)
+		return nil, s.noPset(call.SessionGetPsetInfo, name)
 	}
 	return infoOf("mpi_size", strconv.Itoa(g.Size())), nil
 }
 
 // noPset is the error of a call with a name that no process set has.
-func (s *Session) noPset(k call, name string) *Error {
+func (s *Session) noPset(k call.Number, name string) *Error {
 	var known []string
 	for _, n := range s.psets() {
 		known = append(known, fmt.Sprintf("%q", n))
@@ -190,14 +191,14 @@ func (s *Session) noPset(k call, name string) *Error {
 	if most := 20; len(known) > most {
 		known = append(known[:most], fmt.Sprintf("and %d more", len(known)-most))
 	}
-	return fail(ErrArg, k.String(), s.self, "no process set is called %q; there are %s", name, strings.Join(known, ", "))
+	return fail(ErrArg, k, s.self, "no process set is called %q; there are %s", name, strings.Join(known, ", "))
 }
 
 // PsetGroup is Session.Group without an error for a name that no process set has.
 //
 // C: MPI_Group_from_session_pset, section 7.3.2.
 func (internals) PsetGroup(s *Session, name string) (g Group, found bool, err error) {
-	if err := s.usable(callGroup); err != nil {
+	if err := s.usable(call.GroupFromSessionPset); err != nil {
 		return Group{}, false, err
 	}
 	g, found = s.pset(name)
@@ -209,12 +210,12 @@ func (internals) PsetGroup(s *Session, name string) (g Group, found bool, err er
 //
 // C: MPI_Group_from_session_pset, section 7.3.2.
 func (s *Session) Group(name string) (Group, error) {
-	if err := s.usable(callGroup); err != nil {
+	if err := s.usable(call.GroupFromSessionPset); err != nil {
 		return Group{}, err
 	}
 	g, found := s.pset(name)
 	if !found {
-		return Group{}, s.noPset(callGroup, name)
+		return Group{}, s.noPset(call.GroupFromSessionPset, name)
 	}
 	return g, nil
 }

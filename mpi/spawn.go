@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/halo-mpi/halo/internal/boot"
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/dtype"
 )
@@ -52,7 +53,7 @@ type Command struct {
 //
 // C: MPI_Comm_spawn and MPI_Comm_spawn_multiple, section 11.8.
 func (c *Comm) Spawn(ctx context.Context, root int, commands ...Command) (*Comm, []error, error) {
-	return c.spawn(callSpawn, ctx, root, commands, "")
+	return c.spawn(call.CommSpawn, ctx, root, commands, "")
 }
 
 // FreeSlots asks the launcher for how many more processes there is room now on the hosts of halo run: the slots that no
@@ -63,12 +64,12 @@ func (c *Comm) Spawn(ctx context.Context, root int, commands ...Command) (*Comm,
 //
 // C: MPIX_Comm_get_free_slots, an extension.
 func (c *Comm) FreeSlots(ctx context.Context) (int, error) {
-	const k = callFreeSlots
+	const k = call.CommGetFreeSlots
 	if err := c.usable(k); err != nil {
 		return 0, err
 	}
 	if ctx == nil {
-		return 0, fail(ErrArg, k.String(), c, "the context is nil")
+		return 0, fail(ErrArg, k, c, "the context is nil")
 	}
 	n, err := c.w.FreeSlots(ctx)
 	if err != nil {
@@ -83,14 +84,14 @@ func (internals) FreeSlots(c *Comm) (int, error) { return c.FreeSlots(context.Ba
 // Spawn is MPI_Comm_spawn or, if multiple, MPI_Comm_spawn_multiple. bad says what is wrong with other arguments
 // of the root.
 func (internals) Spawn(c *Comm, root int, multiple bool, commands []Command, bad string) (*Comm, []error, error) {
-	k := callSpawn
+	k := call.CommSpawn
 	if multiple {
-		k = callSpawnMultiple
+		k = call.CommSpawnMultiple
 	}
 	return c.spawn(k, context.Background(), root, commands, bad)
 }
 
-func (c *Comm) spawn(k call, ctx context.Context, root int, commands []Command, wrong string) (*Comm, []error, error) {
+func (c *Comm) spawn(k call.Number, ctx context.Context, root int, commands []Command, wrong string) (*Comm, []error, error) {
 	if err := c.usable(k); err != nil {
 		return nil, nil, err
 	}
@@ -98,7 +99,7 @@ func (c *Comm) spawn(k call, ctx context.Context, root int, commands []Command, 
 		return nil, nil, err
 	}
 	if root < 0 || root >= c.Size() {
-		return nil, nil, fail(ErrRoot, k.String(), c, "root %d in a communicator of %d", root, c.Size())
+		return nil, nil, fail(ErrRoot, k, c, "root %d in a communicator of %d", root, c.Size())
 	}
 	var what *boot.Spawn
 	var bad *class.Error
@@ -108,7 +109,7 @@ func (c *Comm) spawn(k call, ctx context.Context, root int, commands []Command, 
 			bad = &class.Error{Class: class.Arg, Text: wrong}
 		}
 	}
-	defer c.core.Begin(k.number())()
+	defer c.core.Begin(k)()
 	core, answer, err := c.w.Spawn(ctx, c.core, root, what, bad)
 	if err != nil {
 		err = wrap(err, k, c, Undefined, Undefined)
@@ -176,7 +177,7 @@ func (c *Comm) started(root int, commands []Command, answer *boot.Spawned) ([]er
 			for k := range m.N {
 				var err error
 				if k >= answer.Counts[i] {
-					err = newError(ErrSpawn, callSpawn.String(), c, "process %d of %s was not started: %s", k, m.Program, answer.Why)
+					err = newError(ErrSpawn, call.CommSpawn, c, "process %d of %s was not started: %s", k, m.Program, answer.Why)
 				}
 				errs = append(errs, err)
 			}
@@ -222,7 +223,7 @@ func (c *Comm) started(root int, commands []Command, answer *boot.Spawned) ([]er
 	errs = make([]error, n)
 	for i := range lost {
 		if k := int(binary.LittleEndian.Uint32(missing[4*i:])); k < n {
-			errs[k] = newError(ErrSpawn, callSpawn.String(), c, "process %d was not started: %s", k, missing[4*lost:])
+			errs[k] = newError(ErrSpawn, call.CommSpawn, c, "process %d was not started: %s", k, missing[4*lost:])
 		}
 	}
 	return errs, nil

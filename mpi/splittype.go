@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/halo-mpi/halo/internal/boot"
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/node/pair"
 	"github.com/halo-mpi/halo/internal/planted"
@@ -66,10 +67,10 @@ const (
 //
 // C: MPI_Comm_split_type, section 7.4.2.
 func (c *Comm) SplitType(kind CommType, key int, hints ...SplitHint) (*Comm, error) {
-	if err := c.usable(callSplitType); err != nil {
+	if err := c.usable(call.CommSplitType); err != nil {
 		return nil, err
 	}
-	checkKeys(c, callSplitType, hints...)
+	checkKeys(c, call.CommSplitType, hints...)
 	mine := sharer{kind: kind, key: int64(key), level: -1}
 	host := c.hostNumber()
 	switch kind {
@@ -97,14 +98,14 @@ func (c *Comm) SplitType(kind CommType, key int, hints ...SplitHint) (*Comm, err
 		}
 	case Undefined:
 	default:
-		return nil, fail(ErrArg, callSplitType.String(), c, "split type %d is not defined", int(kind))
+		return nil, fail(ErrArg, call.CommSplitType, c, "split type %d is not defined", int(kind))
 	}
 	mine.at = append(mine.at, host)
 	for _, p := range sys.Places() {
 		mine.at = append(mine.at, int64(p.Instance))
 	}
 	split := ""
-	defer c.core.Begin(callSplitType.number())()
+	defer c.core.Begin(call.CommSplitType)()
 	core, err := c.w.Coll.SplitBy(c.core, mine.encode(), func(all []byte) ([]int, error) {
 		ranks, level, err := sharers(all, c.core.Whole().Rank)
 		if kind == CommTypeHwUnguided && ranks != nil {
@@ -115,7 +116,7 @@ func (c *Comm) SplitType(kind CommType, key int, hints ...SplitHint) (*Comm, err
 		}
 		return ranks, err
 	})
-	d, err := c.created(callSplitType, core, err)
+	d, err := c.created(call.CommSplitType, core, err)
 	for _, h := range hints {
 		if info, ok := h.(*Info); ok && info != nil && split != "" && err == nil {
 			err = info.Set(resourceKey, split)

@@ -1,6 +1,9 @@
 package mpi
 
-import "github.com/halo-mpi/halo/internal/p2p"
+import (
+	"github.com/halo-mpi/halo/internal/call"
+	"github.com/halo-mpi/halo/internal/p2p"
+)
 
 // Status describes a completed operation. For sends only Err and Cancelled have a meaning.
 //
@@ -46,7 +49,7 @@ func Count[T any](s Status) int {
 //
 // C: MPI_Get_count, section 3.2.5.
 func (s Status) Count(d Datatype) (int, error) {
-	t, err := d.use("Count")
+	t, err := d.use(call.GetCount)
 	if err != nil {
 		return 0, err
 	}
@@ -62,7 +65,7 @@ func (s Status) Count(d Datatype) (int, error) {
 //
 // C: MPI_Get_elements, section 5.1.11.
 func (s Status) Elements(d Datatype) (int, error) {
-	t, err := d.use("Elements")
+	t, err := d.use(call.GetElements)
 	if err != nil {
 		return 0, err
 	}
@@ -77,16 +80,16 @@ func (s Status) Elements(d Datatype) (int, error) {
 //
 // C: MPI_Status_set_elements, section 13.3.
 func (s *Status) SetElements(d Datatype, n int) error {
-	t, err := d.use("SetElements")
+	t, err := d.use(call.StatusSetElements)
 	switch {
 	case err != nil:
 		return err
 	case n < 0:
-		return fail(ErrCount, "SetElements", nil, "number of elements is %d, which is negative", n)
+		return fail(ErrCount, call.StatusSetElements, nil, "number of elements is %d, which is negative", n)
 	}
 	bytes, ok := t.ElementsSize(int64(n))
 	if !ok {
-		return fail(ErrCount, "SetElements", nil, "%d elements of %s exceed 64 bits", n, t)
+		return fail(ErrCount, call.StatusSetElements, nil, "%d elements of %s exceed 64 bits", n, t)
 	}
 	s.bytes = bytes
 	return nil

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/topology"
 )
@@ -75,7 +76,7 @@ func verbosely(line string) { fmt.Fprintf(os.Stderr, "halo: %s\n", line) }
 
 // logGain says at rank 0, if the job is verbose, what reordering has gained: edges between hosts, or
 // their weight, before and after.
-func (c *Comm) logGain(k call, before, after int64) {
+func (c *Comm) logGain(k call.Number, before, after int64) {
 	if c.Rank() == 0 && os.Getenv(envVerbose) == "1" {
 		fmt.Fprintf(os.Stderr, "halo: %s on %s: %s\n", k, c.Name(), topology.Gain(before, after))
 	}
@@ -84,8 +85,8 @@ func (c *Comm) logGain(k call, before, after int64) {
 // arranged makes a communicator of the first n members of c, in the order of the positions that
 // place gives them, or in their own order if place is nil. It returns nil to others. Collective
 // over c.
-func (c *Comm) arranged(k call, n int, place []int32) (*Comm, error) {
-	defer c.core.Begin(k.number())()
+func (c *Comm) arranged(k call.Number, n int, place []int32) (*Comm, error) {
+	defer c.core.Begin(k)()
 	if n == c.Size() && place == nil {
 		core, err := c.w.Coll.Dup(c.core)
 		return c.created(k, core, err)
@@ -116,7 +117,7 @@ func (c *Comm) rankOf(n int, place []int32) int {
 }
 
 // shape checks the dimensions of a grid on c, and returns it.
-func (c *Comm) shape(k call, dims []int, periods []bool) (*topology.Grid, error) {
+func (c *Comm) shape(k call.Number, dims []int, periods []bool) (*topology.Grid, error) {
 	if err := c.usable(k); err != nil {
 		return nil, err
 	}
@@ -124,16 +125,16 @@ func (c *Comm) shape(k call, dims []int, periods []bool) (*topology.Grid, error)
 		return nil, err
 	}
 	if len(dims) != len(periods) {
-		return nil, fail(ErrDims, k.String(), c, "%d lengths of dimensions and %d periods", len(dims), len(periods))
+		return nil, fail(ErrDims, k, c, "%d lengths of dimensions and %d periods", len(dims), len(periods))
 	}
 	g := &topology.Grid{Dims: append([]int(nil), dims...), Periods: append([]bool(nil), periods...)}
 	n := 1
 	for i, d := range dims {
 		switch {
 		case d < 1:
-			return nil, fail(ErrDims, k.String(), c, "dimension %d has length %d", i, d)
+			return nil, fail(ErrDims, k, c, "dimension %d has length %d", i, d)
 		case d > c.Size()/n:
-			return nil, fail(ErrDims, k.String(), c, "a grid of dimensions %d has more positions than the communicator has members, %d", dims, c.Size())
+			return nil, fail(ErrDims, k, c, "a grid of dimensions %d has more positions than the communicator has members, %d", dims, c.Size())
 		}
 		n *= d
 	}

@@ -3,6 +3,7 @@ package mpi
 import (
 	"slices"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/topology"
 )
@@ -45,7 +46,7 @@ func (c *Comm) Cart() *Cart {
 //
 // C: MPI_Cart_create, section 8.5.1.
 func (c *Comm) CartCreate(dims []int, periods []bool, reorder bool) (*Comm, error) {
-	const k = callCartCreate
+	const k = call.CartCreate
 	g, err := c.shape(k, dims, periods)
 	if err != nil {
 		return nil, err
@@ -68,7 +69,7 @@ func (c *Comm) CartCreate(dims []int, periods []bool, reorder bool) (*Comm, erro
 //
 // C: MPI_Cart_map, section 8.5.8.
 func (c *Comm) CartMap(dims []int, periods []bool) (int, error) {
-	g, err := c.shape(callCartMap, dims, periods)
+	g, err := c.shape(call.CartMap, dims, periods)
 	if err != nil {
 		return Undefined, err
 	}
@@ -90,11 +91,11 @@ func (t *Cart) Periods() []bool { return slices.Clone(t.g.Periods) }
 //
 // C: MPI_Cart_coords, section 8.5.5.
 func (t *Cart) Coords(rank int) ([]int, error) {
-	if err := t.c.usable(callCartCoords); err != nil {
+	if err := t.c.usable(call.CartCoords); err != nil {
 		return nil, err
 	}
 	if rank < 0 || rank >= t.c.Size() {
-		return nil, fail(ErrRank, callCartCoords.String(), t.c, "rank %d is not in 0..%d", rank, t.c.Size()-1)
+		return nil, fail(ErrRank, call.CartCoords, t.c, "rank %d is not in 0..%d", rank, t.c.Size()-1)
 	}
 	coords := make([]int, len(t.g.Dims))
 	t.g.Coords(rank, coords)
@@ -107,15 +108,15 @@ func (t *Cart) Coords(rank int) ([]int, error) {
 //
 // C: MPI_Cart_rank, section 8.5.5.
 func (t *Cart) Rank(coords ...int) (int, error) {
-	if err := t.c.usable(callCartRank); err != nil {
+	if err := t.c.usable(call.CartRank); err != nil {
 		return ProcNull, err
 	}
 	if len(coords) != len(t.g.Dims) {
-		return ProcNull, fail(ErrArg, callCartRank.String(), t.c, "%d coordinates in a grid of %d dimensions", len(coords), len(t.g.Dims))
+		return ProcNull, fail(ErrArg, call.CartRank, t.c, "%d coordinates in a grid of %d dimensions", len(coords), len(t.g.Dims))
 	}
 	r := t.g.Position(coords)
 	if r == topology.None {
-		return ProcNull, fail(ErrArg, callCartRank.String(), t.c, "coordinates %d in a grid of dimensions %d, periodic %t", coords, t.g.Dims, t.g.Periods)
+		return ProcNull, fail(ErrArg, call.CartRank, t.c, "coordinates %d in a grid of dimensions %d, periodic %t", coords, t.g.Dims, t.g.Periods)
 	}
 	return r, nil
 }
@@ -126,11 +127,11 @@ func (t *Cart) Rank(coords ...int) (int, error) {
 //
 // C: MPI_Cart_shift, section 8.5.6.
 func (t *Cart) Shift(dim, disp int) (source, dest int, err error) {
-	if err := t.c.usable(callCartShift); err != nil {
+	if err := t.c.usable(call.CartShift); err != nil {
 		return ProcNull, ProcNull, err
 	}
 	if dim < 0 || dim >= len(t.g.Dims) {
-		return ProcNull, ProcNull, fail(ErrDims, callCartShift.String(), t.c, "dimension %d of a grid of %d dimensions", dim, len(t.g.Dims))
+		return ProcNull, ProcNull, fail(ErrDims, call.CartShift, t.c, "dimension %d of a grid of %d dimensions", dim, len(t.g.Dims))
 	}
 	source, dest = t.g.Shift(t.c.Rank(), dim, disp)
 	return orNobody(source), orNobody(dest), nil
@@ -150,15 +151,15 @@ func orNobody(at int) int {
 //
 // C: MPI_Cart_sub, section 8.5.7.
 func (t *Cart) Sub(remain ...bool) (*Comm, error) {
-	const k = callCartSub
+	const k = call.CartSub
 	if err := t.c.usable(k); err != nil {
 		return nil, err
 	}
 	if len(remain) != len(t.g.Dims) {
-		return nil, fail(ErrDims, k.String(), t.c, "%d values for a grid of %d dimensions", len(remain), len(t.g.Dims))
+		return nil, fail(ErrDims, k, t.c, "%d values for a grid of %d dimensions", len(remain), len(t.g.Dims))
 	}
 	sub, part, place := t.g.Sub(remain, t.c.Rank())
-	defer t.c.core.Begin(k.number())()
+	defer t.c.core.Begin(k)()
 	core, err := t.c.w.Coll.Split(t.c.core, part, place)
 	d, err := t.c.created(k, core, err)
 	if d != nil {

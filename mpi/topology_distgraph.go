@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/topology"
@@ -77,7 +78,7 @@ func (e *edges) clone() (ranks, weights []int) { return slices.Clone(e.ranks), s
 //
 // C: MPI_Dist_graph_create_adjacent, section 8.5.4.
 func (c *Comm) DistGraphCreateAdjacent(sources, sourceWeights, dests, destWeights []int, reorder bool) (*Comm, error) {
-	const k = callDistGraphCreateAdjacent
+	const k = call.DistGraphCreateAdjacent
 	if err := c.usable(k); err != nil {
 		return nil, err
 	}
@@ -86,7 +87,7 @@ func (c *Comm) DistGraphCreateAdjacent(sources, sourceWeights, dests, destWeight
 	}
 	t := &DistGraph{weighted: sourceWeights != nil || destWeights != nil}
 	if t.weighted && (sourceWeights == nil || destWeights == nil) {
-		return nil, fail(ErrArg, k.String(), c, "one of sources and dests has weights, and the other has none")
+		return nil, fail(ErrArg, k, c, "one of sources and dests has weights, and the other has none")
 	}
 	for i, list := range [...]struct {
 		what           string
@@ -97,7 +98,7 @@ func (c *Comm) DistGraphCreateAdjacent(sources, sourceWeights, dests, destWeight
 		}
 		t.edges[i] = edges{slices.Clone(list.ranks), slices.Clone(list.weights)}
 	}
-	defer c.core.Begin(k.number())()
+	defer c.core.Begin(k)()
 	if c.w.Coll.Checks(c.core) {
 		if err := c.checkWeights(k, t.weighted); err != nil {
 			return nil, err
@@ -111,17 +112,17 @@ func (c *Comm) DistGraphCreateAdjacent(sources, sourceWeights, dests, destWeight
 
 // checkWeights returns an error at all members, in checking mode, unless all pass weights or none
 // does. Collective over c.
-func (c *Comm) checkWeights(k call, weighted bool) error {
+func (c *Comm) checkWeights(k call.Number, weighted bool) error {
 	mine, all := []byte{0}, make([]byte, c.Size())
 	if weighted {
 		mine[0] = 1
 	}
-	a := coll.Args{Send: coll.Bytes(mine), Recv: coll.Bytes(all), Width: 1, Call: k.number()}
+	a := coll.Args{Send: coll.Bytes(mine), Recv: coll.Bytes(all), Width: 1, Call: k}
 	if err := c.w.Coll.Do(c.core, coll.Allgather, &a); err != nil {
 		return wrap(err, k, c, Undefined, Undefined)
 	}
 	if with, without := slices.Index(all, 1), slices.Index(all, 0); with >= 0 && without >= 0 {
-		return fail(ErrTopology, k.String(), c, "rank %d gives weights, and rank %d gives none", with, without)
+		return fail(ErrTopology, k, c, "rank %d gives weights, and rank %d gives none", with, without)
 	}
 	return nil
 }
@@ -129,7 +130,7 @@ func (c *Comm) checkWeights(k call, weighted bool) error {
 // checkEdges returns an error at all members, in checking mode, unless both ends of each edge give
 // it: each member tells each other how many edges lead there and how many come from there.
 // Collective over c.
-func (c *Comm) checkEdges(k call, sources, dests []int) error {
+func (c *Comm) checkEdges(k call.Number, sources, dests []int) error {
 	mine := make([][]int64, c.Size()) // by rank: edges from it, and to it
 	for r := range mine {
 		mine[r] = make([]int64, 2)
@@ -166,24 +167,24 @@ func (c *Comm) checkEdges(k call, sources, dests []int) error {
 	case err != nil:
 		return err
 	case text != "":
-		return fail(ErrTopology, k.String(), c, "%s", text)
+		return fail(ErrTopology, k, c, "%s", text)
 	case len(wrong) > 0:
-		return fail(ErrTopology, k.String(), c, "edges do not pair, as rank %d has found", wrong[0])
+		return fail(ErrTopology, k, c, "edges do not pair, as rank %d has found", wrong[0])
 	}
 	return nil
 }
 
 // neighbors checks one list of neighbours.
-func (c *Comm) neighbors(k call, what string, ranks, weights []int) error {
+func (c *Comm) neighbors(k call.Number, what string, ranks, weights []int) error {
 	if weights != nil && len(weights) != len(ranks) {
-		return fail(ErrArg, k.String(), c, "%d weights for %d %ss", len(weights), len(ranks), what)
+		return fail(ErrArg, k, c, "%d weights for %d %ss", len(weights), len(ranks), what)
 	}
 	for i, r := range ranks {
 		if r < 0 || r >= c.Size() {
-			return fail(ErrRank, k.String(), c, "%s %d is rank %d, which is not in 0..%d", what, i, r, c.Size()-1)
+			return fail(ErrRank, k, c, "%s %d is rank %d, which is not in 0..%d", what, i, r, c.Size()-1)
 		}
 		if weights != nil && weights[i] < 0 {
-			return fail(ErrArg, k.String(), c, "%s %d, rank %d, has weight %d", what, i, r, weights[i])
+			return fail(ErrArg, k, c, "%s %d, rank %d, has weight %d", what, i, r, weights[i])
 		}
 	}
 	return nil
@@ -204,7 +205,7 @@ func (c *Comm) neighbors(k call, what string, ranks, weights []int) error {
 //
 // C: MPI_Dist_graph_create, section 8.5.4.
 func (c *Comm) DistGraphCreate(sources, degrees, dests, weights []int, reorder bool) (*Comm, error) {
-	const k = callDistGraphCreate
+	const k = call.DistGraphCreate
 	if err := c.usable(k); err != nil {
 		return nil, err
 	}
@@ -212,17 +213,17 @@ func (c *Comm) DistGraphCreate(sources, degrees, dests, weights []int, reorder b
 		return nil, err
 	}
 	if len(degrees) != len(sources) {
-		return nil, fail(ErrArg, k.String(), c, "%d degrees for %d sources", len(degrees), len(sources))
+		return nil, fail(ErrArg, k, c, "%d degrees for %d sources", len(degrees), len(sources))
 	}
 	sum := 0
 	for i, d := range degrees {
 		if d < 0 || d > len(dests)-sum {
-			return nil, fail(ErrArg, k.String(), c, "source %d, rank %d, has degree %d, and %d of %d dests are left", i, sources[i], d, len(dests)-sum, len(dests))
+			return nil, fail(ErrArg, k, c, "source %d, rank %d, has degree %d, and %d of %d dests are left", i, sources[i], d, len(dests)-sum, len(dests))
 		}
 		sum += d
 	}
 	if sum != len(dests) {
-		return nil, fail(ErrArg, k.String(), c, "the degrees add up to %d, and there are %d dests", sum, len(dests))
+		return nil, fail(ErrArg, k, c, "the degrees add up to %d, and there are %d dests", sum, len(dests))
 	}
 	if err := c.neighbors(k, "source", sources, nil); err != nil {
 		return nil, err
@@ -230,7 +231,7 @@ func (c *Comm) DistGraphCreate(sources, degrees, dests, weights []int, reorder b
 	if err := c.neighbors(k, "dest", dests, weights); err != nil {
 		return nil, err
 	}
-	defer c.core.Begin(k.number())()
+	defer c.core.Begin(k)()
 	if c.w.Coll.Checks(c.core) {
 		if err := c.checkWeights(k, weights != nil); err != nil {
 			return nil, err
@@ -244,7 +245,7 @@ func (c *Comm) DistGraphCreate(sources, degrees, dests, weights []int, reorder b
 }
 
 // collectEdges sends each edge to the processes at its ends. Collective over c.
-func (c *Comm) collectEdges(k call, sources, degrees, dests, weights []int) (*DistGraph, error) {
+func (c *Comm) collectEdges(k call.Number, sources, degrees, dests, weights []int) (*DistGraph, error) {
 	// For each rank: the edges that it is an end of, as triples: direction, rank at the other end,
 	// weight.
 	parts := make([][]int64, c.Size())
@@ -281,7 +282,7 @@ func (c *Comm) collectEdges(k call, sources, degrees, dests, weights []int) (*Di
 }
 
 // distGraph makes a communicator with a distributed graph topology. Collective over c.
-func (c *Comm) distGraph(k call, t *DistGraph, reorder bool) (*Comm, error) {
+func (c *Comm) distGraph(k call.Number, t *DistGraph, reorder bool) (*Comm, error) {
 	var place []int32
 	if hosts := c.hosts(c.Size()); reorder && slices.Min(hosts) < slices.Max(hosts) {
 		var err error
@@ -299,7 +300,7 @@ func (c *Comm) distGraph(k call, t *DistGraph, reorder bool) (*Comm, error) {
 
 // arrangeEdges tells all members the edges of all, arranges the graph, and returns the edges of the
 // rank that this process gets. Nobody keeps the rest.
-func (c *Comm) arrangeEdges(k call, t *DistGraph) (*DistGraph, []int32, error) {
+func (c *Comm) arrangeEdges(k call.Number, t *DistGraph) (*DistGraph, []int32, error) {
 	mine := []int64{int64(len(t.edges[0].ranks)), int64(len(t.edges[1].ranks))}
 	for i := range t.edges {
 		for n, r := range t.edges[i].ranks {
@@ -359,13 +360,13 @@ func (c *Comm) arrangeEdges(k call, t *DistGraph) (*DistGraph, []int32, error) {
 
 // exchangeLists sends a list to each rank, and returns those for this process, one behind the other
 // in the order of the ranks that sent them. Collective over c.
-func (c *Comm) exchangeLists(k call, parts [][]int64) ([]int64, error) {
+func (c *Comm) exchangeLists(k call.Number, parts [][]int64) ([]int64, error) {
 	n := c.Size()
 	counts, theirs := make([]int64, n), make([]int64, n)
 	for r, p := range parts {
 		counts[r] = int64(len(p))
 	}
-	a := coll.Args{Send: coll.Bytes(memory(counts)), Recv: coll.Bytes(memory(theirs)), Width: 8, Call: k.number()}
+	a := coll.Args{Send: coll.Bytes(memory(counts)), Recv: coll.Bytes(memory(theirs)), Width: 8, Call: k}
 	if err := c.w.Coll.Do(c.core, coll.Alltoall, &a); err != nil {
 		return nil, wrap(err, k, c, Undefined, Undefined)
 	}
@@ -376,7 +377,7 @@ func (c *Comm) exchangeLists(k call, parts [][]int64) ([]int64, error) {
 		recv += recvCounts[r]
 	}
 	got := make([]int64, recv)
-	a = coll.Args{Send: coll.Bytes(memory(send)), Recv: coll.Bytes(memory(got)), Width: 8, Call: k.number()}
+	a = coll.Args{Send: coll.Bytes(memory(send)), Recv: coll.Bytes(memory(got)), Width: 8, Call: k}
 	a = a.WithSendBlocks(sendCounts, nil).WithRecvBlocks(recvCounts, nil)
 	if err := c.w.Coll.Do(c.core, coll.Alltoallv, &a); err != nil {
 		return nil, wrap(err, k, c, Undefined, Undefined)

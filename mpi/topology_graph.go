@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/topology"
 )
@@ -49,7 +50,7 @@ func (c *Comm) Graph() *Graph {
 //
 // C: MPI_Graph_create, section 8.5.3.
 func (c *Comm) GraphCreate(index, edges []int, reorder bool) (*Comm, error) {
-	const k = callGraphCreate
+	const k = call.GraphCreate
 	g, err := c.graph(k, index, edges)
 	if err != nil {
 		return nil, err
@@ -72,7 +73,7 @@ func (c *Comm) GraphCreate(index, edges []int, reorder bool) (*Comm, error) {
 //
 // C: MPI_Graph_map, section 8.5.8.
 func (c *Comm) GraphMap(index, edges []int) (int, error) {
-	g, err := c.graph(callGraphMap, index, edges)
+	g, err := c.graph(call.GraphMap, index, edges)
 	if err != nil {
 		return Undefined, err
 	}
@@ -81,7 +82,7 @@ func (c *Comm) GraphMap(index, edges []int) (int, error) {
 }
 
 // graph checks the arguments that describe a graph on c, and returns it.
-func (c *Comm) graph(k call, index, edges []int) (*topology.Graph, error) {
+func (c *Comm) graph(k call.Number, index, edges []int) (*topology.Graph, error) {
 	if err := c.usable(k); err != nil {
 		return nil, err
 	}
@@ -89,21 +90,21 @@ func (c *Comm) graph(k call, index, edges []int) (*topology.Graph, error) {
 		return nil, err
 	}
 	if len(index) > c.Size() {
-		return nil, fail(ErrArg, k.String(), c, "a graph of %d nodes on a communicator of %d members", len(index), c.Size())
+		return nil, fail(ErrArg, k, c, "a graph of %d nodes on a communicator of %d members", len(index), c.Size())
 	}
 	g := &topology.Graph{First: make([]int, 1, len(index)+1), To: make([]int32, len(edges))}
 	for i, end := range index {
 		if end < g.First[i] || end > len(edges) {
-			return nil, fail(ErrArg, k.String(), c, "the neighbours of node %d end at %d, and begin at %d of %d edges", i, end, g.First[i], len(edges))
+			return nil, fail(ErrArg, k, c, "the neighbours of node %d end at %d, and begin at %d of %d edges", i, end, g.First[i], len(edges))
 		}
 		g.First = append(g.First, end)
 	}
 	if end := g.First[len(index)]; end != len(edges) {
-		return nil, fail(ErrArg, k.String(), c, "the neighbours of all nodes are %d, and there are %d edges", end, len(edges))
+		return nil, fail(ErrArg, k, c, "the neighbours of all nodes are %d, and there are %d edges", end, len(edges))
 	}
 	for i, to := range edges {
 		if to < 0 || to >= len(index) {
-			return nil, fail(ErrArg, k.String(), c, "edge %d goes to node %d, which is not in 0..%d", i, to, len(index)-1)
+			return nil, fail(ErrArg, k, c, "edge %d goes to node %d, which is not in 0..%d", i, to, len(index)-1)
 		}
 		g.To[i] = int32(to)
 	}
@@ -125,12 +126,12 @@ func (t *Graph) Edges() []int { return ranks(t.g.To) }
 //
 // C: MPI_Graph_neighbors_count, MPI_Graph_neighbors, section 8.5.5.
 func (t *Graph) Neighbors(rank int) ([]int, error) {
-	const k = callGraphNeighbors
+	const k = call.GraphNeighbors
 	if err := t.c.usable(k); err != nil {
 		return nil, err
 	}
 	if rank < 0 || rank >= t.g.Size() {
-		return nil, fail(ErrRank, k.String(), t.c, "rank %d is not in 0..%d", rank, t.g.Size()-1)
+		return nil, fail(ErrRank, k, t.c, "rank %d is not in 0..%d", rank, t.g.Size()-1)
 	}
 	return ranks(t.g.To[t.g.First[rank]:t.g.First[rank+1]]), nil
 }

@@ -4,34 +4,35 @@ import (
 	"strconv"
 	"unsafe"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/dtype"
 )
 
-// constructor is the name of a call that makes a type from others.
-type constructor string
+// constructor is a call that makes a type from others.
+type constructor call.Number
 
 // of calls the engine with the engine's type of old.
-func (call constructor) of(old Datatype, construct func(old *dtype.Type) (*dtype.Type, error)) (Datatype, error) {
-	t, err := old.use(string(call))
+func (k constructor) of(old Datatype, construct func(old *dtype.Type) (*dtype.Type, error)) (Datatype, error) {
+	t, err := old.use(call.Number(k))
 	if err != nil {
 		return Datatype{}, err
 	}
-	return call.make(construct(t))
+	return k.make(construct(t))
 }
 
 // make turns the result of a constructor of the engine into the result of the call.
-func (call constructor) make(t *dtype.Type, err error) (Datatype, error) {
+func (k constructor) make(t *dtype.Type, err error) (Datatype, error) {
 	if err != nil {
-		return Datatype{}, typesError(string(call), err)
+		return Datatype{}, typesError(call.Number(k), err)
 	}
 	return Datatype{&datatype{t: t}}, nil
 }
 
 // once is make for types that have only one handle.
-func (call constructor) once(t *dtype.Type, err error) (Datatype, error) {
+func (k constructor) once(t *dtype.Type, err error) (Datatype, error) {
 	if err != nil {
-		return Datatype{}, typesError(string(call), err)
+		return Datatype{}, typesError(call.Number(k), err)
 	}
 	return types().lasting(t), nil
 }
@@ -57,7 +58,7 @@ func wide(list []int) []int64 {
 //
 // C: MPI_Type_contiguous, section 5.1.2.
 func TypeContiguous(count int, old Datatype) (Datatype, error) {
-	return constructor("TypeContiguous").of(old, func(old *dtype.Type) (*dtype.Type, error) {
+	return constructor(call.TypeContiguous).of(old, func(old *dtype.Type) (*dtype.Type, error) {
 		return dtype.Contiguous(int64(count), old)
 	})
 }
@@ -67,7 +68,7 @@ func TypeContiguous(count int, old Datatype) (Datatype, error) {
 //
 // C: MPI_Type_vector, section 5.1.2.
 func TypeVector(count, blocklength, stride int, old Datatype) (Datatype, error) {
-	return constructor("TypeVector").of(old, func(old *dtype.Type) (*dtype.Type, error) {
+	return constructor(call.TypeVector).of(old, func(old *dtype.Type) (*dtype.Type, error) {
 		return dtype.Vector(int64(count), int64(blocklength), int64(stride), old)
 	})
 }
@@ -76,7 +77,7 @@ func TypeVector(count, blocklength, stride int, old Datatype) (Datatype, error) 
 //
 // C: MPI_Type_create_hvector, section 5.1.2.
 func TypeHvector(count, blocklength, stride int, old Datatype) (Datatype, error) {
-	return constructor("TypeHvector").of(old, func(old *dtype.Type) (*dtype.Type, error) {
+	return constructor(call.TypeCreateHvector).of(old, func(old *dtype.Type) (*dtype.Type, error) {
 		return dtype.Hvector(int64(count), int64(blocklength), int64(stride), old)
 	})
 }
@@ -86,7 +87,7 @@ func TypeHvector(count, blocklength, stride int, old Datatype) (Datatype, error)
 //
 // C: MPI_Type_indexed, section 5.1.2.
 func TypeIndexed(blocklengths, displs []int, old Datatype) (Datatype, error) {
-	return constructor("TypeIndexed").of(old, func(old *dtype.Type) (*dtype.Type, error) {
+	return constructor(call.TypeIndexed).of(old, func(old *dtype.Type) (*dtype.Type, error) {
 		return dtype.Indexed(wide(blocklengths), wide(displs), old)
 	})
 }
@@ -95,7 +96,7 @@ func TypeIndexed(blocklengths, displs []int, old Datatype) (Datatype, error) {
 //
 // C: MPI_Type_create_hindexed, section 5.1.2.
 func TypeHindexed(blocklengths, displs []int, old Datatype) (Datatype, error) {
-	return constructor("TypeHindexed").of(old, func(old *dtype.Type) (*dtype.Type, error) {
+	return constructor(call.TypeCreateHindexed).of(old, func(old *dtype.Type) (*dtype.Type, error) {
 		return dtype.Hindexed(wide(blocklengths), wide(displs), old)
 	})
 }
@@ -104,7 +105,7 @@ func TypeHindexed(blocklengths, displs []int, old Datatype) (Datatype, error) {
 //
 // C: MPI_Type_create_indexed_block, section 5.1.2.
 func TypeIndexedBlock(blocklength int, displs []int, old Datatype) (Datatype, error) {
-	return constructor("TypeIndexedBlock").of(old, func(old *dtype.Type) (*dtype.Type, error) {
+	return constructor(call.TypeCreateIndexedBlock).of(old, func(old *dtype.Type) (*dtype.Type, error) {
 		return dtype.IndexedBlock(int64(blocklength), wide(displs), old)
 	})
 }
@@ -113,7 +114,7 @@ func TypeIndexedBlock(blocklength int, displs []int, old Datatype) (Datatype, er
 //
 // C: MPI_Type_create_hindexed_block, section 5.1.2.
 func TypeHindexedBlock(blocklength int, displs []int, old Datatype) (Datatype, error) {
-	return constructor("TypeHindexedBlock").of(old, func(old *dtype.Type) (*dtype.Type, error) {
+	return constructor(call.TypeCreateHindexedBlock).of(old, func(old *dtype.Type) (*dtype.Type, error) {
 		return dtype.HindexedBlock(int64(blocklength), wide(displs), old)
 	})
 }
@@ -123,16 +124,16 @@ func TypeHindexedBlock(blocklength int, displs []int, old Datatype) (Datatype, e
 //
 // C: MPI_Type_create_struct, section 5.1.2.
 func TypeStruct(blocklengths, displs []int, types []Datatype) (Datatype, error) {
-	const call = constructor("TypeStruct")
+	const by = constructor(call.TypeCreateStruct)
 	olds := make([]*dtype.Type, len(types))
 	for i, d := range types {
 		t, err := d.engine()
 		if err != nil {
-			return Datatype{}, typesError(string(call), class.Errorf(class.Type, "datatype at index %d: %v", i, err))
+			return Datatype{}, typesError(call.Number(by), class.Errorf(class.Type, "datatype at index %d: %v", i, err))
 		}
 		olds[i] = t
 	}
-	return call.make(dtype.Struct(wide(blocklengths), wide(displs), olds))
+	return by.make(dtype.Struct(wide(blocklengths), wide(displs), olds))
 }
 
 // TypeResized makes a copy of old with other bounds: its elements are extent bytes apart,
@@ -140,7 +141,7 @@ func TypeStruct(blocklengths, displs []int, types []Datatype) (Datatype, error) 
 //
 // C: MPI_Type_create_resized, section 5.1.7.
 func TypeResized(old Datatype, lb, extent int) (Datatype, error) {
-	return constructor("TypeResized").of(old, func(old *dtype.Type) (*dtype.Type, error) {
+	return constructor(call.TypeCreateResized).of(old, func(old *dtype.Type) (*dtype.Type, error) {
 		return dtype.Resized(old, int64(lb), int64(extent))
 	})
 }

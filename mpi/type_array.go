@@ -1,6 +1,9 @@
 package mpi
 
-import "github.com/halo-mpi/halo/internal/dtype"
+import (
+	"github.com/halo-mpi/halo/internal/call"
+	"github.com/halo-mpi/halo/internal/dtype"
+)
 
 // Order is the order in memory of the elements of an array with several dimensions.
 //
@@ -21,7 +24,7 @@ const (
 //
 // C: MPI_Type_create_subarray, section 5.1.3.
 func TypeSubarray(sizes, subsizes, starts []int, order Order, old Datatype) (Datatype, error) {
-	return constructor("TypeSubarray").of(old, func(old *dtype.Type) (*dtype.Type, error) {
+	return constructor(call.TypeCreateSubarray).of(old, func(old *dtype.Type) (*dtype.Type, error) {
 		return dtype.Subarray(wide(sizes), wide(subsizes), wide(starts), dtype.Order(order), old)
 	})
 }
@@ -58,7 +61,7 @@ type Distribute struct {
 //
 // C: MPI_Type_create_darray, section 5.1.4.
 func TypeDarray(size, rank int, dims []Distribute, order Order, old Datatype) (Datatype, error) {
-	return constructor("TypeDarray").of(old, func(old *dtype.Type) (*dtype.Type, error) {
+	return constructor(call.TypeCreateDarray).of(old, func(old *dtype.Type) (*dtype.Type, error) {
 		list := make([]dtype.Distribute, len(dims))
 		for i, d := range dims {
 			list[i] = dtype.Distribute{Size: int64(d.Size), Kind: dtype.Distribution(d.Kind), Arg: int64(d.Arg), Procs: int64(d.Procs)}

@@ -1,6 +1,9 @@
 package mpi
 
-import "github.com/halo-mpi/halo/internal/dtype"
+import (
+	"github.com/halo-mpi/halo/internal/call"
+	"github.com/halo-mpi/halo/internal/dtype"
+)
 
 // Combiner is the call that made a type.
 //
@@ -50,7 +53,7 @@ type Envelope struct {
 //
 // C: MPI_Type_get_envelope, section 5.1.13.
 func (d Datatype) Envelope() (Envelope, error) {
-	t, err := d.use("Envelope")
+	t, err := d.use(call.TypeGetEnvelope)
 	if err != nil {
 		return Envelope{}, err
 	}
@@ -76,7 +79,9 @@ type Contents struct {
 // types, except those of TypeF90Real and the like, since no call made them.
 //
 // C: MPI_Type_get_contents, section 5.1.13.
-func (d Datatype) Contents() (Contents, error) { return d.contents("Contents", (*dtype.Type).Contents) }
+func (d Datatype) Contents() (Contents, error) {
+	return d.contents(call.TypeGetContents, (*dtype.Type).Contents)
+}
 
 // LargeContents is Contents in the form of the C calls with large counts: Counts is one list of
 // all counts and displacements, in elements and bytes. Integers contains only the arguments that
@@ -84,17 +89,17 @@ func (d Datatype) Contents() (Contents, error) { return d.contents("Contents", (
 //
 // C: MPI_Type_get_contents_c, section 5.1.13.
 func (internals) LargeContents(d Datatype) (Contents, error) {
-	return d.contents("LargeContents", (*dtype.Type).LargeContents)
+	return d.contents(call.LargeContents, (*dtype.Type).LargeContents)
 }
 
-func (d Datatype) contents(call string, of func(*dtype.Type) dtype.Contents) (Contents, error) {
-	t, err := d.use(call)
+func (d Datatype) contents(by call.Number, of func(*dtype.Type) dtype.Contents) (Contents, error) {
+	t, err := d.use(by)
 	if err != nil {
 		return Contents{}, err
 	}
 	c := of(t)
 	if c.Combiner == dtype.CombinerNamed {
-		return Contents{}, typeError(ErrType, call, t, "the type is predefined and has not been made of others")
+		return Contents{}, typeError(ErrType, by, t, "the type is predefined and has not been made of others")
 	}
 	out := Contents{Combiner: Combiner(c.Combiner), Integers: narrow(c.Integers), Addresses: narrow(c.Addrs), Counts: narrow(c.Counts)}
 	for _, t := range c.Types {

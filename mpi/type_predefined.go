@@ -3,6 +3,7 @@ package mpi
 import (
 	"iter"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/dtype"
 )
 
@@ -21,7 +22,7 @@ func Predefined(name string) (Datatype, error) {
 	}
 	t := types().Named(name)
 	if t == nil {
-		return Datatype{}, fail(ErrArg, "Predefined", nil, "%q is not the name of a type", name)
+		return Datatype{}, fail(ErrArg, call.Predefined, nil, "%q is not the name of a type", name)
 	}
 	return types().lasting(t), nil
 }
@@ -60,14 +61,14 @@ func Packed() Datatype { return types().lasting(types().Type(dtype.Packed)) }
 //
 // C: MPI_Type_create_f90_real, section 19.1.9.
 func TypeF90Real(p, r int) (Datatype, error) {
-	return constructor("TypeF90Real").once(types().F90Real(p, r))
+	return constructor(call.TypeCreateF90Real).once(types().F90Real(p, r))
 }
 
 // TypeF90Complex is TypeF90Real for COMPLEX.
 //
 // C: MPI_Type_create_f90_complex, section 19.1.9.
 func TypeF90Complex(p, r int) (Datatype, error) {
-	return constructor("TypeF90Complex").once(types().F90Complex(p, r))
+	return constructor(call.TypeCreateF90Complex).once(types().F90Complex(p, r))
 }
 
 // TypeF90Integer is the type of INTEGER(KIND=selected_int_kind(r)) of Fortran, with r decimal
@@ -75,7 +76,7 @@ func TypeF90Complex(p, r int) (Datatype, error) {
 //
 // C: MPI_Type_create_f90_integer, section 19.1.9.
 func TypeF90Integer(r int) (Datatype, error) {
-	return constructor("TypeF90Integer").once(types().F90Integer(r))
+	return constructor(call.TypeCreateF90Integer).once(types().F90Integer(r))
 }
 
 // Typeclass is a class of Fortran types.
@@ -98,7 +99,7 @@ const (
 //
 // C: MPI_Type_match_size, section 19.1.9.
 func TypeMatchSize(c Typeclass, size int) (Datatype, error) {
-	return constructor("TypeMatchSize").once(types().MatchSize(dtype.Typeclass(c), int64(size)))
+	return constructor(call.TypeMatchSize).once(types().MatchSize(dtype.Typeclass(c), int64(size)))
 }
 
 // TypeValueIndex is the predefined type of pairs of a value and an index, on which Minloc and
@@ -108,12 +109,12 @@ func TypeMatchSize(c Typeclass, size int) (Datatype, error) {
 //
 // C: MPI_Type_get_value_index, section 6.9.4.
 func TypeValueIndex(value, index Datatype) (Datatype, error) {
-	const call = constructor("TypeValueIndex")
-	v, err := value.use(string(call))
+	const by = constructor(call.TypeGetValueIndex)
+	v, err := value.use(call.Number(by))
 	if err != nil {
 		return Datatype{}, err
 	}
-	i, err := index.use(string(call))
+	i, err := index.use(call.Number(by))
 	if err != nil {
 		return Datatype{}, err
 	}
@@ -121,5 +122,5 @@ func TypeValueIndex(value, index Datatype) (Datatype, error) {
 	if t == nil && failed == nil {
 		return Datatype{}, nil
 	}
-	return call.once(t, failed)
+	return by.once(t, failed)
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"sync/atomic"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/node/store"
 	"github.com/halo-mpi/halo/internal/rma"
@@ -80,7 +81,7 @@ func newWindow(c *Comm, v *rma.View, s *rma.Spec) *Window {
 	w.c.core.Name.Store(new(string))
 	w.c.handler.Store(initialErrhandler())
 	if w.checks() {
-		v.Checker().Made(located(""))
+		v.Checker().Made(located(call.None))
 	}
 	w.enter()
 	return w
@@ -111,11 +112,11 @@ func (w *Window) Name() string {
 //
 // C: MPI_Win_set_name, section 7.8.
 func (w *Window) SetName(name string) error {
-	if err := w.usable(callSetName); err != nil {
+	if err := w.usable(call.WinSetName); err != nil {
 		return err
 	}
 	if len(name) > maxName {
-		return fail(ErrArg, callSetName.String(), w.c, "name of %d bytes, the limit is %d", len(name), maxName)
+		return fail(ErrArg, call.WinSetName, w.c, "name of %d bytes, the limit is %d", len(name), maxName)
 	}
 	w.c.core.Name.Store(&name)
 	return nil
@@ -126,7 +127,7 @@ func (w *Window) SetName(name string) error {
 //
 // C: MPI_Win_get_group, section 12.2.6.
 func (w *Window) Group() (Group, error) {
-	if err := w.usable(callGroup); err != nil {
+	if err := w.usable(call.WinGetGroup); err != nil {
 		return Group{}, err
 	}
 	return w.c.group(w.c.core.Members), nil
@@ -141,25 +142,25 @@ func (w *Window) Group() (Group, error) {
 //
 // C: MPI_Win_free, section 12.2.5.
 func (w *Window) Free() error {
-	if err := w.usable(callFree); err != nil {
+	if err := w.usable(call.WinFree); err != nil {
 		return err
 	}
 	if w.c.win != w {
-		return fail(ErrWin, callFree.String(), w.c, "the window of a thread is freed with the window it was made from")
+		return fail(ErrWin, call.WinFree, w.c, "the window of a thread is freed with the window it was made from")
 	}
 	if err := w.v.Idle(); err != nil {
 		if w.checks() {
 			err = w.v.Checker().Open(err)
 		}
-		return w.failed(err, callFree, Undefined)
+		return w.failed(err, call.WinFree, Undefined)
 	}
-	if err := w.attrs.clear(w, callFree); err != nil {
+	if err := w.attrs.clear(w, call.WinFree); err != nil {
 		return err
 	}
 	w.endThreads()
 	var failed error
 	if err := w.v.Free(); err != nil {
-		e := w.failed(err, callFree, Undefined)
+		e := w.failed(err, call.WinFree, Undefined)
 		var busy *coll.Clash
 		if e.Class == ErrRMASync || e.Class == ErrRequest || errors.As(err, &busy) { // another goroutine has begun an epoch, a wait, or a Free
 			return e
@@ -175,13 +176,13 @@ func (w *Window) Free() error {
 
 // usable returns the error of a call on w if w cannot be used, else nil. The fastest paths do
 // not call it, since a freed window has no open epoch.
-func (w *Window) usable(k call) *Error {
+func (w *Window) usable(k call.Number) *Error {
 	switch {
 	case w == nil:
-		return fail(ErrWin, k.String(), nil, "window is nil")
+		return fail(ErrWin, k, nil, "window is nil")
 	case w.c.freed.Load() && w.c.self.session.over():
 		return failGone(ErrWin, k, w.c, "the session of the window has been finalized")
-	case w.c.freed.Load() && (w.c.handling.Load() == 0 || k.communicates()):
+	case w.c.freed.Load() && (w.c.handling.Load() == 0 || communicates(k)):
 		return failGone(ErrWin, k, w.c, "window has been freed")
 	case w.w.SlowPath():
 		return w.c.usableSlowPath(k)
@@ -194,7 +195,7 @@ func (w *Window) slowPath() bool { return w == nil || w.w.SlowPath() }
 
 // failed is the error of a call on w that the engine refuses or whose arguments are invalid;
 // target is Undefined if the call has none.
-func (w *Window) failed(err error, k call, target int) *Error {
+func (w *Window) failed(err error, k call.Number, target int) *Error {
 	if e := w.usable(k); e != nil {
 		return e
 	}
@@ -202,7 +203,7 @@ func (w *Window) failed(err error, k call, target int) *Error {
 }
 
 // done is the result of a call that the engine has carried out or refused.
-func (w *Window) done(err error, k call, target int) error {
+func (w *Window) done(err error, k call.Number, target int) error {
 	if err == nil {
 		return nil
 	}

@@ -7,13 +7,13 @@ import (
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
-	"github.com/halo-mpi/halo/internal/rma"
+	"github.com/halo-mpi/halo/internal/rma/operation"
 )
 
 // accumulate sets the operands of an accumulate: elements of the origin, which is ignored with
 // NoOp, for those at the target or the first of them; and memory for as many elements in result,
 // which is nil if nothing is fetched. All are of one predefined type.
-func (x *operands) accumulate(o *rma.Op, origin, result *Buffer) error {
+func (x *operands) accumulate(o *operation.Op, origin, result *Buffer) error {
 	switch {
 	case x.op.user != nil:
 		return class.Errorf(class.Op, "operation %v is not predefined: only predefined operations can be used at a target", x.op)
@@ -34,7 +34,7 @@ func (x *operands) accumulate(o *rma.Op, origin, result *Buffer) error {
 	} else if origin.err != nil {
 		return origin.err
 	}
-	o.Kind = rma.Accumulate
+	o.Kind = operation.Accumulate
 	leaf, err := x.elements(o, origin, result)
 	if err != nil {
 		return err
@@ -70,7 +70,7 @@ func (x *operands) accumulate(o *rma.Op, origin, result *Buffer) error {
 
 // elements sets operation and type, and returns the predefined type of the elements. It is nil
 // if there are no elements: then the operation need not be defined on their type.
-func (x *operands) elements(o *rma.Op, origin, result *Buffer) (leaf *dtype.Type, err error) {
+func (x *operands) elements(o *operation.Op, origin, result *Buffer) (leaf *dtype.Type, err error) {
 	by := x.op.kernel
 	o.Fn, o.Elem = by, op.Int8
 	if x.typ.Size() == 0 || x.count == 0 {
@@ -101,7 +101,7 @@ func (x *operands) elements(o *rma.Op, origin, result *Buffer) (leaf *dtype.Type
 
 // fetch sets the operands of an accumulate of one element with a result. The element has the
 // predefined type of result if the place has no type.
-func (x *operands) fetch(o *rma.Op, origin, result *Buffer) error {
+func (x *operands) fetch(o *operation.Op, origin, result *Buffer) error {
 	if result.err != nil {
 		return result.err
 	}
@@ -134,7 +134,7 @@ func single(b *Buffer) error {
 }
 
 // compareAndSwap sets the operands of a compare-and-swap.
-func (x *operands) compareAndSwap(o *rma.Op, origin, compare, result *Buffer) error {
+func (x *operands) compareAndSwap(o *operation.Op, origin, compare, result *Buffer) error {
 	if compare.err != nil {
 		return compare.err
 	}
@@ -151,7 +151,7 @@ func (x *operands) compareAndSwap(o *rma.Op, origin, compare, result *Buffer) er
 	if e := result.b.Type().Elem(); !compares(e) {
 		return class.Errorf(class.Type, "elements of %s cannot be compared: only integers, logicals and bytes can", result.b.Type())
 	}
-	o.Kind, o.Fn = rma.CompareAndSwap, 0
+	o.Kind, o.Fn = operation.CompareAndSwap, 0
 	o.Compare, _ = compare.b.Contiguous()
 	return nil
 }
@@ -202,7 +202,7 @@ func accumulated(o op.Op, t *dtype.Type) (*dtype.Type, op.Type, error) {
 // padded sets operands that are pairs with padding: each pair has packed bytes of data, and more
 // in memory. The engine takes them with the padding, as blocks of bytes. It stores only data; what it sends is a
 // copy, in which the padding is 0.
-func padded(o *rma.Op, packed int64, origin, result *Buffer, count int64, t *dtype.Type) (err error) {
+func padded(o *operation.Op, packed int64, origin, result *Buffer, count int64, t *dtype.Type) (err error) {
 	width := int64(o.Elem.Size())
 	if origin != nil && origin.b.Size() > 0 {
 		o.Origin = copyOfPairs(&origin.b, packed, o.Elem)
@@ -228,16 +228,16 @@ func padded(o *rma.Op, packed int64, origin, result *Buffer, count int64, t *dty
 }
 
 // blocksAt is the place of blocks of bytes at the target.
-func blocksAt(offs []int64, width int64) (rma.Place, error) {
+func blocksAt(offs []int64, width int64) (operation.Place, error) {
 	inStep := true
 	for i, off := range offs {
 		inStep = inStep && off == int64(i)*width
 	}
 	if inStep {
-		return rma.Place{}, nil
+		return operation.Place{}, nil
 	}
 	t, err := blocks(offs, width)
-	return rma.Place{Type: t, Count: 1}, err
+	return operation.Place{Type: t, Count: 1}, err
 }
 
 // blocks is a datatype of blocks of bytes.

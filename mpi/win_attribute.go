@@ -3,6 +3,7 @@ package mpi
 import (
 	"unsafe"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/rma"
 )
 
@@ -104,21 +105,21 @@ func (w *Window) Model() WinModel { return WinUnified }
 //
 // C: MPI_Win_shared_query, section 12.2.3.
 func (w *Window) SharedQuery(rank int) (mem []byte, unit int, err error) {
-	return w.query(callSharedQuery, rank)
+	return w.query(call.WinSharedQuery, rank)
 }
 
 // Shared is the window memory of a rank, as elements of T: see SharedQuery.
 //
 // C: MPI_Win_shared_query, section 12.2.3.
 func (w Win[T]) Shared(rank int) ([]T, error) {
-	mem, _, err := w.query(callShared, rank)
+	mem, _, err := w.query(call.Shared, rank)
 	if err != nil {
 		return nil, err
 	}
 	return elements[T](mem), nil
 }
 
-func (w *Window) query(k call, rank int) ([]byte, int, error) {
+func (w *Window) query(k call.Number, rank int) ([]byte, int, error) {
 	if err := w.usable(k); err != nil {
 		return nil, 0, err
 	}

@@ -1,5 +1,7 @@
 package mpi
 
+import "github.com/halo-mpi/halo/internal/call"
+
 // Put copies a Buffer into the memory of a rank, to count elements of type d, whose displacement
 // 0 is disp displacement units of the target from the beginning of its memory. When Put returns,
 // the operation has only begun. The program may reuse the Buffer after FlushLocal, and the data
@@ -16,7 +18,7 @@ package mpi
 //
 // C: MPI_Put and MPI_Put_c, section 12.3.1.
 func (u Untyped) Put(origin Buffer, target int, disp int64, count int, d Datatype) error {
-	return u.issue(callPut, &operands{place: elementsAt(target, disp, count, d)}, &origin, nil, nil)
+	return u.issue(call.Put, &operands{place: elementsAt(target, disp, count, d)}, &origin, nil, nil)
 }
 
 // Get copies count elements of type d from the memory of a rank into a Buffer. The Buffer
@@ -25,7 +27,7 @@ func (u Untyped) Put(origin Buffer, target int, disp int64, count int, d Datatyp
 //
 // C: MPI_Get and MPI_Get_c, section 12.3.2.
 func (u Untyped) Get(result Buffer, target int, disp int64, count int, d Datatype) error {
-	return u.issue(callGet, &operands{place: elementsAt(target, disp, count, d)}, nil, nil, &result)
+	return u.issue(call.Get, &operands{place: elementsAt(target, disp, count, d)}, nil, nil, &result)
 }
 
 // Accumulate combines the elements of a Buffer with those at the target by a predefined
@@ -36,7 +38,7 @@ func (u Untyped) Get(result Buffer, target int, disp int64, count int, d Datatyp
 //
 // C: MPI_Accumulate and MPI_Accumulate_c, section 12.3.4.
 func (u Untyped) Accumulate(origin Buffer, target int, disp int64, count int, d Datatype, op Op) error {
-	return u.issue(callAccumulate, &operands{place: elementsAt(target, disp, count, d), op: op}, &origin, nil, nil)
+	return u.issue(call.Accumulate, &operands{place: elementsAt(target, disp, count, d), op: op}, &origin, nil, nil)
 }
 
 // GetAccumulate is Accumulate that also fetches the previous values of the elements into result,
@@ -44,7 +46,7 @@ func (u Untyped) Accumulate(origin Buffer, target int, disp int64, count int, d 
 //
 // C: MPI_Get_accumulate and MPI_Get_accumulate_c, section 12.3.4.
 func (u Untyped) GetAccumulate(origin, result Buffer, target int, disp int64, count int, d Datatype, op Op) error {
-	return u.issue(callGetAccumulate, &operands{place: elementsAt(target, disp, count, d), op: op}, &origin, nil, &result)
+	return u.issue(call.GetAccumulate, &operands{place: elementsAt(target, disp, count, d), op: op}, &origin, nil, &result)
 }
 
 // FetchAndOp is GetAccumulate of one element: value and result are Buffers of one element of a
@@ -53,7 +55,7 @@ func (u Untyped) GetAccumulate(origin, result Buffer, target int, disp int64, co
 //
 // C: MPI_Fetch_and_op, section 12.3.4.
 func (u Untyped) FetchAndOp(value, result Buffer, target int, disp int64, op Op) error {
-	return u.issue(callFetchAndOp, &operands{place: place{target: target, disp: disp}, op: op}, &value, nil, &result)
+	return u.issue(call.FetchAndOp, &operands{place: place{target: target, disp: disp}, op: op}, &value, nil, &result)
 }
 
 // CompareAndSwap atomically replaces the element at the target by value if it equals compare,
@@ -62,5 +64,5 @@ func (u Untyped) FetchAndOp(value, result Buffer, target int, disp int64, op Op)
 //
 // C: MPI_Compare_and_swap, section 12.3.4.
 func (u Untyped) CompareAndSwap(value, compare, result Buffer, target int, disp int64) error {
-	return u.issue(callCompareAndSwap, &operands{place: place{target: target, disp: disp}}, &value, &compare, &result)
+	return u.issue(call.CompareAndSwap, &operands{place: place{target: target, disp: disp}}, &value, &compare, &result)
 }

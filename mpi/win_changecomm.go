@@ -1,6 +1,7 @@
 package mpi
 
 import (
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/rma"
@@ -45,31 +46,31 @@ func WinChangeCommMemory(c *Comm, peer int, mem []byte, unit int) (*Window, erro
 }
 
 func changeComm(w *Window, c *Comm, peer int, s *rma.Spec) (*Window, error) {
-	const call = callWinChangeComm
+	const by = call.WinChangeComm
 	if w == nil && c == nil {
-		return nil, fail(ErrComm, call.String(), nil, "neither a window nor a communicator is given")
+		return nil, fail(ErrComm, by, nil, "neither a window nor a communicator is given")
 	}
 	var to *comm.Comm
 	if c != nil {
-		if err := c.usable(call); err != nil {
+		if err := c.usable(by); err != nil {
 			return w, err
 		}
 		to = c.core
-		defer to.Begin(call.number())()
+		defer to.Begin(by)()
 	}
 	if w == nil {
 		s.Options.Ordering = rma.Ordered
 		v, err := c.w.RMA.ChangeComm(nil, to, peer, *s)
 		if v == nil {
-			return nil, wrap(err, call, c, Undefined, Undefined)
+			return nil, wrap(err, by, c, Undefined, Undefined)
 		}
 		n := newWindow(c, v, s)
 		if err != nil {
-			return n, n.failed(err, call, Undefined)
+			return n, n.failed(err, by, Undefined)
 		}
 		return n, nil
 	}
-	if err := w.usable(call); err != nil {
+	if err := w.usable(by); err != nil {
 		return w, err
 	}
 	w.endThreads()
@@ -80,7 +81,7 @@ func changeComm(w *Window, c *Comm, peer int, s *rma.Spec) (*Window, error) {
 	}
 	w.c.core = w.v.Comm()
 	if err != nil {
-		return w, w.failed(err, call, Undefined)
+		return w, w.failed(err, by, Undefined)
 	}
 	return w, nil
 }

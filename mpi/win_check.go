@@ -3,6 +3,7 @@ package mpi
 import (
 	"errors"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/rma/check"
@@ -12,13 +13,6 @@ import (
 // and after a synchronisation, the engine compares the accesses of the processes (package
 // rma/check). An error says where in the program the conflicting calls are; a refused operation
 // is not carried out.
-
-// here is the call that the program is making.
-func here(k call) check.Call {
-	c := located(k.String())
-	c.Number = k.number()
-	return c
-}
 
 // checks reports whether accesses of the window are checked.
 func (w *Window) checks() bool { return w.v.Checks() }
@@ -54,7 +48,7 @@ func (q *Request) checkWaited(err *Error) *Error {
 	if q.c.win == nil || !q.c.win.checks() {
 		return err
 	}
-	if failed := q.c.win.v.Checker().Waited(q.r, located("the wait")); failed != nil && err == nil {
+	if failed := q.c.win.v.Checker().Waited(q.r, located(call.AnyWait)); failed != nil && err == nil {
 		err = describe(failed, q.call(), q.c, Undefined, Undefined)
 	}
 	return err
@@ -63,16 +57,16 @@ func (q *Request) checkWaited(err *Error) *Error {
 // checkLooked tells the checker, under the engine's lock, that the program knows that the
 // request is complete, if it is a request of an operation.
 func (q *Request) checkLooked() {
-	if q.call().oneSided() && q.c.win != nil && q.c.win.checks() {
+	if q.call().Is(call.Window) && q.c.win != nil && q.c.win.checks() {
 		q.c.win.v.Checker().Looked(q.r)
 	}
 }
 
 // checkedSync makes a synchronisation call in checking mode.
-func (w *Window) checkedSync(k call, target int, carryOut func() error) error {
-	c := here(k)
+func (w *Window) checkedSync(k call.Number, target int, carryOut func() error) error {
+	c := located(k)
 	switch k {
-	case callFence, callComplete, callUnlock, callUnlockAll, callFlush, callFlushAll, callFlushLocal, callFlushLocalAll:
+	case call.WinFence, call.WinComplete, call.WinUnlock, call.WinUnlockAll, call.WinFlush, call.WinFlushAll, call.WinFlushLocal, call.WinFlushLocalAll:
 		if target == Undefined {
 			target = check.AllTargets
 		}
@@ -83,16 +77,16 @@ func (w *Window) checkedSync(k call, target int, carryOut func() error) error {
 		return err
 	}
 	switch k {
-	case callStart:
-		w.v.Checker().Opened(c, "Complete", check.AllTargets)
-	case callPost:
-		w.v.Checker().Opened(c, "Wait", check.AllTargets)
-	case callWinWait:
+	case call.WinStart:
+		w.v.Checker().Opened(c, call.WinComplete, check.AllTargets)
+	case call.WinPost:
+		w.v.Checker().Opened(c, call.WinWait, check.AllTargets)
+	case call.WinWait:
 		return w.v.Checker().Exposed(c)
-	case callLock:
-		w.v.Checker().Opened(c, "Unlock", target)
-	case callLockAll:
-		w.v.Checker().Opened(c, "UnlockAll", check.AllTargets)
+	case call.WinLock:
+		w.v.Checker().Opened(c, call.WinUnlock, target)
+	case call.WinLockAll:
+		w.v.Checker().Opened(c, call.WinUnlockAll, check.AllTargets)
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package mpi
 import (
 	"unsafe"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/rma"
 	"github.com/halo-mpi/halo/internal/rma/check"
@@ -15,7 +16,7 @@ import (
 //
 // C: none; it is a store into memory of the window, section 12.7.
 func (w Win[T]) Store(from []T, disp int) error {
-	return w.ownMemory(callStore, true, disp, len(from), func(mem []byte) { copy(mem, memory(from)) })
+	return w.ownMemory(call.Store, true, disp, len(from), func(mem []byte) { copy(mem, memory(from)) })
 }
 
 // Load copies from this process's own window memory into a slice; it is the inverse of Store. In
@@ -24,7 +25,7 @@ func (w Win[T]) Store(from []T, disp int) error {
 //
 // C: none; it is a load from memory of the window, section 12.7.
 func (w Win[T]) Load(into []T, disp int) error {
-	return w.ownMemory(callLoad, false, disp, len(into), func(mem []byte) { copy(memory(into), mem) })
+	return w.ownMemory(call.Load, false, disp, len(into), func(mem []byte) { copy(memory(into), mem) })
 }
 
 // Writing calls fn with n elements of this process's own window memory, starting at displacement
@@ -33,18 +34,18 @@ func (w Win[T]) Load(into []T, disp int) error {
 //
 // C: none; fn is stores into memory of the window, section 12.7.
 func (w Win[T]) Writing(disp, n int, fn func(mem []T)) error {
-	return w.ownElements(callWriting, true, disp, n, fn)
+	return w.ownElements(call.Writing, true, disp, n, fn)
 }
 
 // Reading is Writing for loads only.
 //
 // C: none; fn is loads from memory of the window, section 12.7.
 func (w Win[T]) Reading(disp, n int, fn func(mem []T)) error {
-	return w.ownElements(callReading, false, disp, n, fn)
+	return w.ownElements(call.Reading, false, disp, n, fn)
 }
 
 // ownElements is ownMemory with the memory as elements of T.
-func (w Win[T]) ownElements(k call, store bool, disp, n int, fn func(mem []T)) error {
+func (w Win[T]) ownElements(k call.Number, store bool, disp, n int, fn func(mem []T)) error {
 	var e T
 	aligned := true
 	err := w.ownMemory(k, store, disp, n, func(mem []byte) {
@@ -61,7 +62,7 @@ func (w Win[T]) ownElements(k call, store bool, disp, n int, fn func(mem []T)) e
 
 // ownMemory runs fn, which loads from or stores to n elements of this process's own window
 // memory.
-func (w Win[T]) ownMemory(k call, store bool, disp, n int, fn func(mem []byte)) error {
+func (w Win[T]) ownMemory(k call.Number, store bool, disp, n int, fn func(mem []byte)) error {
 	if err := w.usable(k); err != nil {
 		return err
 	}
@@ -84,9 +85,9 @@ func (w Win[T]) ownMemory(k call, store bool, disp, n int, fn func(mem []byte)) 
 		err = class.Errorf(class.RMARange, "%d elements of %d bytes are larger than any window", n, size)
 	}
 	if err == nil {
-		c := check.Call{Name: k.String(), Number: k.number()}
+		c := check.Call{Name: k.String(), Number: k}
 		if w.checks() {
-			c = here(k)
+			c = located(k)
 		}
 		err = w.v.Access(c, store, uint64(off), int64(n)*size, fn)
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"unsafe"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/rma"
@@ -25,7 +26,7 @@ func WinCreate[T any](c *Comm, mem []T, hints ...WinHint) (Win[T], error) {
 	if err == nil {
 		s.Mem = memory(mem)
 	}
-	w, failed := c.newWindow(callWinCreate, &s, hints)
+	w, failed := c.newWindow(call.WinCreate, &s, hints)
 	return Win[T]{w}, failed
 }
 
@@ -39,7 +40,7 @@ func WinCreate[T any](c *Comm, mem []T, hints ...WinHint) (Win[T], error) {
 //
 // C: MPI_Win_allocate, section 12.2.2.
 func WinAllocate[T any](c *Comm, n int, hints ...WinHint) (Win[T], error) {
-	return allocate[T](c, callWinAllocate, rma.Allocated, n, hints)
+	return allocate[T](c, call.WinAllocate, rma.Allocated, n, hints)
 }
 
 // WinAllocateShared is WinAllocate of memory that all members can access with loads and stores;
@@ -49,10 +50,10 @@ func WinAllocate[T any](c *Comm, n int, hints ...WinHint) (Win[T], error) {
 //
 // C: MPI_Win_allocate_shared, section 12.2.3.
 func WinAllocateShared[T any](c *Comm, n int, hints ...WinHint) (Win[T], error) {
-	return allocate[T](c, callWinAllocateShared, rma.Shared, n, hints)
+	return allocate[T](c, call.WinAllocateShared, rma.Shared, n, hints)
 }
 
-func allocate[T any](c *Comm, k call, f rma.Flavor, n int, hints []WinHint) (Win[T], error) {
+func allocate[T any](c *Comm, k call.Number, f rma.Flavor, n int, hints []WinHint) (Win[T], error) {
 	unit, err := unitOf[T]()
 	s := rma.Spec{Flavor: f, DispUnit: unit, Size: int64(n) * unit, Refused: err}
 	switch {
@@ -85,7 +86,7 @@ func unitOf[T any]() (int64, error) {
 //
 // C: MPI_Win_create and MPI_Win_create_c, section 12.2.1.
 func (c *Comm) WinCreate(mem []byte, unit int, hints ...WinHint) (*Window, error) {
-	return c.newWindow(callWinCreate, &rma.Spec{Flavor: rma.Created, Mem: mem, DispUnit: int64(unit)}, hints)
+	return c.newWindow(call.WinCreate, &rma.Spec{Flavor: rma.Created, Mem: mem, DispUnit: int64(unit)}, hints)
 }
 
 // WinCreatePtr is WinCreate for size bytes at p, memory that is not a Go slice, such as memory
@@ -103,21 +104,21 @@ func (c *Comm) WinCreatePtr(p unsafe.Pointer, size int64, unit int, hints ...Win
 	case p != nil:
 		s.Mem = unsafe.Slice((*byte)(p), size)
 	}
-	return c.newWindow(callWinCreate, &s, hints)
+	return c.newWindow(call.WinCreate, &s, hints)
 }
 
 // WinAllocate is the function WinAllocate for size bytes: see Comm.WinCreate.
 //
 // C: MPI_Win_allocate and MPI_Win_allocate_c, section 12.2.2.
 func (c *Comm) WinAllocate(size int64, unit int, hints ...WinHint) (*Window, error) {
-	return c.newWindow(callWinAllocate, &rma.Spec{Flavor: rma.Allocated, Size: size, DispUnit: int64(unit)}, hints)
+	return c.newWindow(call.WinAllocate, &rma.Spec{Flavor: rma.Allocated, Size: size, DispUnit: int64(unit)}, hints)
 }
 
 // WinAllocateShared is the function WinAllocateShared for size bytes: see Comm.WinCreate.
 //
 // C: MPI_Win_allocate_shared and MPI_Win_allocate_shared_c, section 12.2.3.
 func (c *Comm) WinAllocateShared(size int64, unit int, hints ...WinHint) (*Window, error) {
-	return c.newWindow(callWinAllocateShared, &rma.Spec{Flavor: rma.Shared, Size: size, DispUnit: int64(unit)}, hints)
+	return c.newWindow(call.WinAllocateShared, &rma.Spec{Flavor: rma.Shared, Size: size, DispUnit: int64(unit)}, hints)
 }
 
 // WinCreateDynamic makes a window without memory, to which members Attach memory later.
@@ -125,12 +126,12 @@ func (c *Comm) WinAllocateShared(size int64, unit int, hints ...WinHint) (*Windo
 //
 // C: MPI_Win_create_dynamic, section 12.2.4.
 func (c *Comm) WinCreateDynamic(hints ...WinHint) (*Window, error) {
-	return c.newWindow(callWinCreateDynamic, &rma.Spec{Flavor: rma.Dynamic, DispUnit: 1}, hints)
+	return c.newWindow(call.WinCreateDynamic, &rma.Spec{Flavor: rma.Dynamic, DispUnit: 1}, hints)
 }
 
 // newWindow makes a window. If the arguments of this member are invalid, it still takes part in
 // the collective to tell the others, which would otherwise wait for it.
-func (c *Comm) newWindow(k call, s *rma.Spec, list []WinHint) (*Window, error) {
+func (c *Comm) newWindow(k call.Number, s *rma.Spec, list []WinHint) (*Window, error) {
 	if err := c.usable(k); err != nil {
 		return nil, err
 	}
@@ -146,7 +147,7 @@ func (c *Comm) newWindow(k call, s *rma.Spec, list []WinHint) (*Window, error) {
 		s.Refused = class.Errorf(class.Size, "size of %d bytes is negative", s.Size)
 	}
 	o := winSpec(s, list)
-	defer c.core.Begin(k.number())()
+	defer c.core.Begin(k)()
 	v, err := c.w.RMA.Create(c.core, *s)
 	if err != nil {
 		return nil, wrap(err, k, c, Undefined, Undefined)

@@ -1,5 +1,7 @@
 package mpi
 
+import "github.com/halo-mpi/halo/internal/call"
+
 // Dup makes a duplicate of the window: another window over the same memory, with its own hints.
 // It is for parts of a program, and goroutines, that need to access the memory in different ways
 // at the same time: in order, with separate flushes, or with accumulates that are atomic
@@ -20,7 +22,7 @@ package mpi
 //
 // C: MPIX_Win_dup and MPIX_Win_dup_with_info, extensions.
 func (w Win[T]) Dup(hints ...WinHint) (Win[T], error) {
-	d, err := w.dup(callDup, hints)
+	d, err := w.dup(call.WinDup, hints)
 	return Win[T]{d}, err
 }
 
@@ -28,11 +30,11 @@ func (w Win[T]) Dup(hints ...WinHint) (Win[T], error) {
 //
 // C: MPIX_Win_dup and MPIX_Win_dup_with_info, extensions.
 func (u Untyped) Dup(hints ...WinHint) (Untyped, error) {
-	d, err := u.dup(callDup, hints)
+	d, err := u.dup(call.WinDup, hints)
 	return Untyped{d}, err
 }
 
-func (w *Window) dup(k call, hints []WinHint) (*Window, error) {
+func (w *Window) dup(k call.Number, hints []WinHint) (*Window, error) {
 	if err := w.usable(k); err != nil {
 		return nil, err
 	}
@@ -58,9 +60,9 @@ func (w *Window) dup(k call, hints []WinHint) (*Window, error) {
 }
 
 // WinDup is MPIX_Win_dup: the C call names the elements in each operation.
-func (internals) WinDup(w *Window) (*Window, error) { return w.dup(callDup, nil) }
+func (internals) WinDup(w *Window) (*Window, error) { return w.dup(call.WinDup, nil) }
 
 // WinDupWithInfo is MPIX_Win_dup_with_info.
 func (internals) WinDupWithInfo(w *Window, info *Info) (*Window, error) {
-	return w.dup(callDupWithInfo, []WinHint{info})
+	return w.dup(call.WinDupWithInfo, []WinHint{info})
 }

@@ -1,6 +1,10 @@
 package mpi
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/halo-mpi/halo/internal/call"
+)
 
 // Attach adds mem to a dynamic window, so that its members can access it at the addresses from
 // Address(mem) on, which the program has to tell them. It is local. Any number of regions can be
@@ -9,7 +13,7 @@ import "unsafe"
 //
 // C: MPI_Win_attach, section 12.2.4.
 func Attach[T any](w *Window, mem []T) error {
-	if err := w.usable(callAttach); err != nil {
+	if err := w.usable(call.WinAttach); err != nil {
 		return err
 	}
 	_, err := golang[T]()
@@ -17,10 +21,10 @@ func Attach[T any](w *Window, mem []T) error {
 		err = w.v.Attach(memory(mem), mem)
 	}
 	if err != nil {
-		return w.failed(err, callAttach, Undefined)
+		return w.failed(err, call.WinAttach, Undefined)
 	}
 	if w.checks() {
-		w.v.Checker().Attached(here(callAttach), uint64(Address(mem)), len(memory(mem)))
+		w.v.Checker().Attached(located(call.WinAttach), uint64(Address(mem)), len(memory(mem)))
 	}
 	return nil
 }
@@ -31,14 +35,14 @@ func Attach[T any](w *Window, mem []T) error {
 //
 // C: MPI_Win_detach, section 12.2.4.
 func Detach[T any](w *Window, mem []T) error {
-	if err := w.usable(callDetach); err != nil {
+	if err := w.usable(call.WinDetach); err != nil {
 		return err
 	}
 	if err := w.v.Detach(uint64(Address(mem))); err != nil {
-		return w.failed(err, callDetach, Undefined)
+		return w.failed(err, call.WinDetach, Undefined)
 	}
 	if w.checks() {
-		w.v.Checker().Detached(here(callDetach), uint64(Address(mem)))
+		w.v.Checker().Detached(located(call.WinDetach), uint64(Address(mem)))
 	}
 	return nil
 }

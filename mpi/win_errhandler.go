@@ -1,5 +1,7 @@
 package mpi
 
+import "github.com/halo-mpi/halo/internal/call"
+
 // CreateWinErrhandler makes an error handler for windows. fn gets the window and the error that
 // the call will return. A nil fn gives the null handler.
 //
@@ -16,17 +18,17 @@ func CreateWinErrhandler(fn func(w *Window, err *Error)) Errhandler {
 //
 // C: MPI_Win_set_errhandler, section 9.3.2.
 func (w *Window) SetErrhandler(h Errhandler) error {
-	if err := w.usable(callSetErrhandler); err != nil {
+	if err := w.usable(call.WinSetErrhandler); err != nil {
 		return err
 	}
-	return w.c.setErrhandler(h, aWindow)
+	return w.c.setErrhandler(call.WinSetErrhandler, h, aWindow)
 }
 
 // Errhandler is the window's error handler.
 //
 // C: MPI_Win_get_errhandler, section 9.3.2.
 func (w *Window) Errhandler() (Errhandler, error) {
-	if err := w.usable(callGetErrhandler); err != nil {
+	if err := w.usable(call.WinGetErrhandler); err != nil {
 		return Errhandler{}, err
 	}
 	return Errhandler{w.c.handler.Load()}, nil
@@ -37,8 +39,8 @@ func (w *Window) Errhandler() (Errhandler, error) {
 //
 // C: MPI_Win_call_errhandler, section 9.5.
 func (w *Window) CallErrhandler(err error) error {
-	if e := w.usable(callCallErrhandler); e != nil {
+	if e := w.usable(call.WinCallErrhandler); e != nil {
 		return e
 	}
-	return w.c.callErrhandler(err)
+	return w.c.callErrhandler(call.WinCallErrhandler, err)
 }

@@ -1,6 +1,7 @@
 package mpi
 
 import (
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/rma"
 	"github.com/halo-mpi/halo/internal/rma/memhandle"
@@ -33,17 +34,17 @@ const MemoryHandleSize = memhandle.Size
 //
 // C: MPIX_Memhandle_create, an extension.
 func MemhandleCreate[T any](w *Window, mem []T, info *Info) ([]byte, error) {
-	if err := w.usable(callMemhandleCreate); err != nil {
+	if err := w.usable(call.MemhandleCreate); err != nil {
 		return nil, err
 	}
-	checkKeys(w.c, callMemhandleCreate, info)
+	checkKeys(w.c, call.MemhandleCreate, info)
 	var handle []byte
 	_, err := golang[T]()
 	if err == nil {
 		handle, err = w.v.AppendHandle(nil, memory(mem))
 	}
 	if err != nil {
-		return nil, w.failed(err, callMemhandleCreate, Undefined)
+		return nil, w.failed(err, call.MemhandleCreate, Undefined)
 	}
 	return handle, nil
 }
@@ -58,11 +59,11 @@ func MemhandleCreate[T any](w *Window, mem []T, info *Info) ([]byte, error) {
 //
 // C: MPIX_Memhandle_release, an extension.
 func (w *Window) MemhandleRelease(handle []byte) error {
-	if err := w.usable(callMemhandleRelease); err != nil {
+	if err := w.usable(call.MemhandleRelease); err != nil {
 		return err
 	}
 	if err := w.v.ReleaseHandle(handle); err != nil {
-		return w.failed(err, callMemhandleRelease, Undefined)
+		return w.failed(err, call.MemhandleRelease, Undefined)
 	}
 	return nil
 }
@@ -84,12 +85,12 @@ func (w *Window) MemhandleRelease(handle []byte) error {
 //
 // C: MPIX_Win_from_memhandle, an extension.
 func WinFromMemhandle[T any](parent *Window, handle []byte, target int, hints ...WinHint) (Win[T], error) {
-	if err := parent.usable(callWinFromMemhandle); err != nil {
+	if err := parent.usable(call.WinFromMemhandle); err != nil {
 		return Win[T]{}, err
 	}
 	unit, err := unitOf[T]()
 	if err != nil {
-		return Win[T]{}, parent.failed(err, callWinFromMemhandle, Undefined)
+		return Win[T]{}, parent.failed(err, call.WinFromMemhandle, Undefined)
 	}
 	w, failed := parent.fromMemhandle(handle, -1, unit, target, hints)
 	return Win[T]{w}, failed
@@ -101,11 +102,11 @@ func WinFromMemhandle[T any](parent *Window, handle []byte, target int, hints ..
 //
 // C: MPIX_Win_from_memhandle, an extension.
 func (internals) WinFromMemhandle(w *Window, handle []byte, size int64, unit, target int, info *Info) (*Window, error) {
-	if err := w.usable(callWinFromMemhandle); err != nil {
+	if err := w.usable(call.WinFromMemhandle); err != nil {
 		return nil, err
 	}
 	if size < 0 {
-		return nil, w.failed(class.Errorf(class.Size, "size of %d bytes is negative", size), callWinFromMemhandle, target)
+		return nil, w.failed(class.Errorf(class.Size, "size of %d bytes is negative", size), call.WinFromMemhandle, target)
 	}
 	var hints []WinHint
 	if info != nil {
@@ -125,12 +126,12 @@ type handleWindow struct {
 func (w *Window) fromMemhandle(handle []byte, size, unit int64, target int, hints []WinHint) (*Window, error) {
 	v, err := w.v.FromHandle(handle, size, unit, target)
 	if err != nil {
-		return nil, w.failed(err, callWinFromMemhandle, target)
+		return nil, w.failed(err, call.WinFromMemhandle, target)
 	}
 	n := &handleWindow{Window: Window{v: v, w: w.w, align: w.align}, comm: Comm{w: w.w, core: w.c.core.Unnamed(), self: w.c.self}}
 	n.c, n.comm.win = &n.comm, &n.Window
 	if len(hints) > 0 {
-		checkKeys(w.c, callWinFromMemhandle, hints...)
+		checkKeys(w.c, call.WinFromMemhandle, hints...)
 		n.setHints(v, hints)
 	}
 	n.comm.core.Name.Store(&n.name)

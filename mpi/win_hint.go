@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/rma"
 )
 
@@ -306,10 +307,10 @@ func (w *Window) setHints(v *rma.View, list []WinHint) {
 //
 // C: MPI_Win_set_info, section 12.2.7.
 func (w *Window) SetInfo(list ...WinHint) error {
-	if err := w.usable(callSetInfo); err != nil {
+	if err := w.usable(call.WinSetInfo); err != nil {
 		return err
 	}
-	checkKeys(w.c, callSetInfo, list...)
+	checkKeys(w.c, call.WinSetInfo, list...)
 	w.setHints(w.v, list)
 	w.eachThread(func(t *Window) { w.setHints(t.v, list) })
 	return nil
@@ -320,7 +321,7 @@ func (w *Window) SetInfo(list ...WinHint) error {
 //
 // C: MPI_Win_get_info, section 12.2.7.
 func (w *Window) Info() (*Info, error) {
-	if err := w.usable(callGetInfo); err != nil {
+	if err := w.usable(call.WinGetInfo); err != nil {
 		return nil, err
 	}
 	o := w.v.Options()

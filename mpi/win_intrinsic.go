@@ -4,6 +4,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/op"
 )
@@ -34,12 +35,12 @@ func opNames() map[string]op.Op {
 //
 // C: MPIX_Win_op_intrinsic, an extension.
 func (w *Window) OpIntrinsic(ops string, maxCount int, d Datatype) (bool, error) {
-	if err := w.usable(callOpIntrinsic); err != nil {
+	if err := w.usable(call.WinOpIntrinsic); err != nil {
 		return false, err
 	}
 	yes, err := w.intrinsic(ops, int64(maxCount), d)
 	if err != nil {
-		return false, w.failed(err, callOpIntrinsic, Undefined)
+		return false, w.failed(err, call.WinOpIntrinsic, Undefined)
 	}
 	return yes, nil
 }

@@ -1,6 +1,9 @@
 package mpi
 
-import "github.com/halo-mpi/halo/internal/class"
+import (
+	"github.com/halo-mpi/halo/internal/call"
+	"github.com/halo-mpi/halo/internal/class"
+)
 
 // LockType is whether a lock is exclusive or shared.
 //
@@ -45,16 +48,16 @@ func (l LockType) String() string {
 //
 // C: MPI_Win_lock, section 12.5.3.
 func (w *Window) Lock(typ LockType, target int, assert Assert) error {
-	if err := w.usable(callLock); err != nil {
+	if err := w.usable(call.WinLock); err != nil {
 		return err
 	}
 	if typ != LockExclusive && typ != LockShared {
-		return w.failed(class.Errorf(class.LockType, "lock type %d is neither LockExclusive nor LockShared", int(typ)), callLock, target)
+		return w.failed(class.Errorf(class.LockType, "lock type %d is neither LockExclusive nor LockShared", int(typ)), call.WinLock, target)
 	}
 	if w.checks() {
-		return w.done(w.checkedSync(callLock, target, func() error { return w.v.Lock(typ == LockExclusive, target, int(assert)) }), callLock, target)
+		return w.done(w.checkedSync(call.WinLock, target, func() error { return w.v.Lock(typ == LockExclusive, target, int(assert)) }), call.WinLock, target)
 	}
-	return w.done(w.v.Lock(typ == LockExclusive, target, int(assert)), callLock, target)
+	return w.done(w.v.Lock(typ == LockExclusive, target, int(assert)), call.WinLock, target)
 }
 
 // Unlock ends the epoch that Lock began. When it returns, all operations on the target are
@@ -62,39 +65,39 @@ func (w *Window) Lock(typ LockType, target int, assert Assert) error {
 //
 // C: MPI_Win_unlock, section 12.5.3.
 func (w *Window) Unlock(target int) error {
-	if err := w.usable(callUnlock); err != nil {
+	if err := w.usable(call.WinUnlock); err != nil {
 		return err
 	}
 	if w.checks() {
-		return w.done(w.checkedSync(callUnlock, target, func() error { return w.v.Unlock(target) }), callUnlock, target)
+		return w.done(w.checkedSync(call.WinUnlock, target, func() error { return w.v.Unlock(target) }), call.WinUnlock, target)
 	}
-	return w.done(w.v.Unlock(target), callUnlock, target)
+	return w.done(w.v.Unlock(target), call.WinUnlock, target)
 }
 
 // LockAll is a shared Lock on all members, until UnlockAll. It is not collective.
 //
 // C: MPI_Win_lock_all, section 12.5.3.
 func (w *Window) LockAll(assert Assert) error {
-	if err := w.usable(callLockAll); err != nil {
+	if err := w.usable(call.WinLockAll); err != nil {
 		return err
 	}
 	if w.checks() {
-		return w.done(w.checkedSync(callLockAll, Undefined, func() error { return w.v.LockAll(int(assert)) }), callLockAll, Undefined)
+		return w.done(w.checkedSync(call.WinLockAll, Undefined, func() error { return w.v.LockAll(int(assert)) }), call.WinLockAll, Undefined)
 	}
-	return w.done(w.v.LockAll(int(assert)), callLockAll, Undefined)
+	return w.done(w.v.LockAll(int(assert)), call.WinLockAll, Undefined)
 }
 
 // UnlockAll ends the epoch that LockAll began, as Unlock does.
 //
 // C: MPI_Win_unlock_all, section 12.5.3.
 func (w *Window) UnlockAll() error {
-	if err := w.usable(callUnlockAll); err != nil {
+	if err := w.usable(call.WinUnlockAll); err != nil {
 		return err
 	}
 	if w.checks() {
-		return w.done(w.checkedSync(callUnlockAll, Undefined, func() error { return w.v.UnlockAll() }), callUnlockAll, Undefined)
+		return w.done(w.checkedSync(call.WinUnlockAll, Undefined, func() error { return w.v.UnlockAll() }), call.WinUnlockAll, Undefined)
 	}
-	return w.done(w.v.UnlockAll(), callUnlockAll, Undefined)
+	return w.done(w.v.UnlockAll(), call.WinUnlockAll, Undefined)
 }
 
 // Flush completes all operations that this process has issued to a target, at the origin and at
@@ -105,30 +108,30 @@ func (w *Window) UnlockAll() error {
 func (w *Window) Flush(target int) error {
 	if !w.slowPath() {
 		if err := w.v.Flush(target); err != nil {
-			return w.failed(err, callFlush, target)
+			return w.failed(err, call.WinFlush, target)
 		}
 		return nil
 	}
-	return w.flush(callFlush, target)
+	return w.flush(call.WinFlush, target)
 }
 
 // FlushAll is Flush for all targets.
 //
 // C: MPI_Win_flush_all, section 12.5.4.
-func (w *Window) FlushAll() error { return w.flush(callFlushAll, Undefined) }
+func (w *Window) FlushAll() error { return w.flush(call.WinFlushAll, Undefined) }
 
 // FlushLocal completes all operations that this process has issued to a target, at the origin:
 // the program may reuse their memory, and the results of fetching operations are there.
 //
 // C: MPI_Win_flush_local, section 12.5.4.
-func (w *Window) FlushLocal(target int) error { return w.flush(callFlushLocal, target) }
+func (w *Window) FlushLocal(target int) error { return w.flush(call.WinFlushLocal, target) }
 
 // FlushLocalAll is FlushLocal for all targets.
 //
 // C: MPI_Win_flush_local_all, section 12.5.4.
-func (w *Window) FlushLocalAll() error { return w.flush(callFlushLocalAll, Undefined) }
+func (w *Window) FlushLocalAll() error { return w.flush(call.WinFlushLocalAll, Undefined) }
 
-func (w *Window) flush(k call, target int) error {
+func (w *Window) flush(k call.Number, target int) error {
 	if err := w.usable(k); err != nil {
 		return err
 	}
@@ -138,13 +141,13 @@ func (w *Window) flush(k call, target int) error {
 	return w.done(w.flushNow(k, target), k, target)
 }
 
-func (w *Window) flushNow(k call, target int) error {
+func (w *Window) flushNow(k call.Number, target int) error {
 	switch k {
-	case callFlush:
+	case call.WinFlush:
 		return w.v.Flush(target)
-	case callFlushAll:
+	case call.WinFlushAll:
 		return w.v.FlushAll()
-	case callFlushLocal:
+	case call.WinFlushLocal:
 		return w.v.FlushLocal(target)
 	}
 	return w.v.FlushLocalAll()
@@ -156,8 +159,8 @@ func (w *Window) flushNow(k call, target int) error {
 //
 // C: MPI_Win_sync, section 12.5.4.
 func (w *Window) Sync() error {
-	if err := w.usable(callSync); err != nil {
+	if err := w.usable(call.WinSync); err != nil {
 		return err
 	}
-	return w.done(w.v.Sync(), callSync, Undefined)
+	return w.done(w.v.Sync(), call.WinSync, Undefined)
 }

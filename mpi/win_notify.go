@@ -1,6 +1,7 @@
 package mpi
 
 import (
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/rma"
 )
 
@@ -26,35 +27,35 @@ const NotifyMax = rma.NotifyMax
 //
 // C: MPIX_Put_notify, an extension.
 func (u Untyped) PutNotify(origin Buffer, target int, disp int64, count int, d Datatype, counter int) error {
-	return u.issue(callPutNotify, &operands{place: elementsAt(target, disp, count, d), counter: counter}, &origin, nil, nil)
+	return u.issue(call.PutNotify, &operands{place: elementsAt(target, disp, count, d), counter: counter}, &origin, nil, nil)
 }
 
 // GetNotify is Get that notifies the target when its memory has been read.
 //
 // C: MPIX_Get_notify, an extension.
 func (u Untyped) GetNotify(result Buffer, target int, disp int64, count int, d Datatype, counter int) error {
-	return u.issue(callGetNotify, &operands{place: elementsAt(target, disp, count, d), counter: counter}, nil, nil, &result)
+	return u.issue(call.GetNotify, &operands{place: elementsAt(target, disp, count, d), counter: counter}, nil, nil, &result)
 }
 
 // AccumulateNotify is Accumulate that notifies the target when all elements are updated.
 //
 // C: MPIX_Accumulate_notify, an extension.
 func (u Untyped) AccumulateNotify(origin Buffer, target int, disp int64, count int, d Datatype, op Op, counter int) error {
-	return u.issue(callAccumulateNotify, &operands{place: elementsAt(target, disp, count, d), op: op, counter: counter}, &origin, nil, nil)
+	return u.issue(call.AccumulateNotify, &operands{place: elementsAt(target, disp, count, d), op: op, counter: counter}, &origin, nil, nil)
 }
 
 // GetAccumulateNotify is GetAccumulate that notifies the target when all elements are updated.
 //
 // C: MPIX_Get_accumulate_notify, an extension.
 func (u Untyped) GetAccumulateNotify(origin, result Buffer, target int, disp int64, count int, d Datatype, op Op, counter int) error {
-	return u.issue(callGetAccumulateNotify, &operands{place: elementsAt(target, disp, count, d), op: op, counter: counter}, &origin, nil, &result)
+	return u.issue(call.GetAccumulateNotify, &operands{place: elementsAt(target, disp, count, d), op: op, counter: counter}, &origin, nil, &result)
 }
 
 // FetchAndOpNotify is FetchAndOp that notifies the target.
 //
 // C: MPIX_Fetch_and_op_notify, an extension.
 func (u Untyped) FetchAndOpNotify(value, result Buffer, target int, disp int64, op Op, counter int) error {
-	return u.issue(callFetchAndOpNotify, &operands{place: place{target: target, disp: disp}, op: op, counter: counter}, &value, nil, &result)
+	return u.issue(call.FetchAndOpNotify, &operands{place: place{target: target, disp: disp}, op: op, counter: counter}, &value, nil, &result)
 }
 
 // CompareAndSwapNotify is CompareAndSwap that notifies the target, whether the element is
@@ -62,7 +63,7 @@ func (u Untyped) FetchAndOpNotify(value, result Buffer, target int, disp int64, 
 //
 // C: MPIX_Compare_and_swap_notify, an extension.
 func (u Untyped) CompareAndSwapNotify(value, compare, result Buffer, target int, disp int64, counter int) error {
-	return u.issue(callCompareAndSwapNotify, &operands{place: place{target: target, disp: disp}, counter: counter}, &value, &compare, &result)
+	return u.issue(call.CompareAndSwapNotify, &operands{place: place{target: target, disp: disp}, counter: counter}, &value, &compare, &result)
 }
 
 // RputNotify is PutNotify with a request that is complete when the program may reuse the Buffer:
@@ -70,7 +71,7 @@ func (u Untyped) CompareAndSwapNotify(value, compare, result Buffer, target int,
 //
 // C: MPIX_Rput_notify, an extension.
 func (u Untyped) RputNotify(origin Buffer, target int, disp int64, count int, d Datatype, counter int) Request {
-	return u.start(callRputNotify, &operands{place: elementsAt(target, disp, count, d), counter: counter}, &origin, nil, nil)
+	return u.start(call.RputNotify, &operands{place: elementsAt(target, disp, count, d), counter: counter}, &origin, nil, nil)
 }
 
 // RgetNotify is GetNotify with a request that is complete when the Buffer contains the data: see
@@ -78,19 +79,19 @@ func (u Untyped) RputNotify(origin Buffer, target int, disp int64, count int, d 
 //
 // C: MPIX_Rget_notify, an extension.
 func (u Untyped) RgetNotify(result Buffer, target int, disp int64, count int, d Datatype, counter int) Request {
-	return u.start(callRgetNotify, &operands{place: elementsAt(target, disp, count, d), counter: counter}, nil, nil, &result)
+	return u.start(call.RgetNotify, &operands{place: elementsAt(target, disp, count, d), counter: counter}, nil, nil, &result)
 }
 
 // RaccumulateNotify is AccumulateNotify with a request: see Raccumulate.
 //
 // C: MPIX_Raccumulate_notify, an extension.
 func (u Untyped) RaccumulateNotify(origin Buffer, target int, disp int64, count int, d Datatype, op Op, counter int) Request {
-	return u.start(callRaccumulateNotify, &operands{place: elementsAt(target, disp, count, d), op: op, counter: counter}, &origin, nil, nil)
+	return u.start(call.RaccumulateNotify, &operands{place: elementsAt(target, disp, count, d), op: op, counter: counter}, &origin, nil, nil)
 }
 
 // RgetAccumulateNotify is GetAccumulateNotify with a request: see RgetAccumulate.
 //
 // C: MPIX_Rget_accumulate_notify, an extension.
 func (u Untyped) RgetAccumulateNotify(origin, result Buffer, target int, disp int64, count int, d Datatype, op Op, counter int) Request {
-	return u.start(callRgetAccumulateNotify, &operands{place: elementsAt(target, disp, count, d), op: op, counter: counter}, &origin, nil, &result)
+	return u.start(call.RgetAccumulateNotify, &operands{place: elementsAt(target, disp, count, d), op: op, counter: counter}, &origin, nil, &result)
 }

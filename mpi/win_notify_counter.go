@@ -1,6 +1,7 @@
 package mpi
 
 import (
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/rma"
@@ -14,10 +15,10 @@ import (
 //
 // C: MPIX_Win_notify_set_num, an extension.
 func (w *Window) NotifySetNum(n int) error {
-	if err := w.usable(callNotifySetNum); err != nil {
+	if err := w.usable(call.WinNotifySetNum); err != nil {
 		return err
 	}
-	return w.done(w.v.MakeCounters(n), callNotifySetNum, Undefined)
+	return w.done(w.v.MakeCounters(n), call.WinNotifySetNum, Undefined)
 }
 
 // NotifyGet returns the value of a counter at this rank: the number of notifications, minus
@@ -26,11 +27,11 @@ func (w *Window) NotifySetNum(n int) error {
 //
 // C: MPIX_Win_notify_get_value, an extension.
 func (w *Window) NotifyGet(counter int) (int64, error) {
-	if err := w.usable(callNotifyGet); err != nil {
+	if err := w.usable(call.WinNotifyGetValue); err != nil {
 		return 0, err
 	}
 	n, err := w.v.CounterValue(counter)
-	return n, w.done(err, callNotifyGet, Undefined)
+	return n, w.done(err, call.WinNotifyGetValue, Undefined)
 }
 
 // NotifySet sets the value of a counter at this rank. Notifications that arrive at the same time
@@ -38,10 +39,10 @@ func (w *Window) NotifyGet(counter int) (int64, error) {
 //
 // C: MPIX_Win_notify_set_value, an extension.
 func (w *Window) NotifySet(counter int, value int64) error {
-	if err := w.usable(callNotifySet); err != nil {
+	if err := w.usable(call.WinNotifySetValue); err != nil {
 		return err
 	}
-	return w.done(w.v.SetCounter(counter, value), callNotifySet, Undefined)
+	return w.done(w.v.SetCounter(counter, value), call.WinNotifySetValue, Undefined)
 }
 
 // WaitNotify waits until a counter at this rank has received n notifications, and subtracts
@@ -49,7 +50,7 @@ func (w *Window) NotifySet(counter int, value int64) error {
 //
 // C: MPIX_Win_wait_notify, an extension.
 func (w *Window) WaitNotify(counter, n int) error {
-	q := w.await(callWaitNotify, counter, int64(n), int64(n), false)
+	q := w.await(call.WinWaitNotify, counter, int64(n), int64(n), false)
 	_, err := q.Wait()
 	return err
 }
@@ -66,7 +67,7 @@ func (w *Window) WaitNotify(counter, n int) error {
 //
 // C: MPIX_Win_wait_notify, an extension.
 func (w *Window) IwaitNotify(counter, n int) Request {
-	return w.await(callIwaitNotify, counter, int64(n), int64(n), false)
+	return w.await(call.IwaitNotify, counter, int64(n), int64(n), false)
 }
 
 // NotifyInit is IwaitNotify as a persistent request, which waits for the next n notifications
@@ -74,7 +75,7 @@ func (w *Window) IwaitNotify(counter, n int) Request {
 //
 // C: MPIX_Win_notify_init, an extension.
 func (w *Window) NotifyInit(counter, n int) Request {
-	return w.await(callNotifyInit, counter, int64(n), int64(n), true)
+	return w.await(call.WinNotifyInit, counter, int64(n), int64(n), true)
 }
 
 // NotifyReach starts a request that is complete when the value of a counter at this rank is at
@@ -83,16 +84,16 @@ func (w *Window) NotifyInit(counter, n int) Request {
 //
 // C: MPIX_Win_notify_reach, an extension.
 func (w *Window) NotifyReach(counter int, value int64) Request {
-	return w.await(callNotifyReach, counter, value, 0, false)
+	return w.await(call.WinNotifyReach, counter, value, 0, false)
 }
 
-func (w *Window) await(k call, counter int, reach, take int64, persistent bool) Request {
+func (w *Window) await(k call.Number, counter int, reach, take int64, persistent bool) Request {
 	if err := w.usable(k); err != nil {
 		return Request{err: err}
 	}
 	var r *p2p.Request
 	var err error
-	x := rma.Threshold{Call: k.number(), Counter: counter, Reach: reach, Take: take}
+	x := rma.Threshold{Call: k, Counter: counter, Reach: reach, Take: take}
 	switch {
 	case take < 0:
 		err = class.Errorf(class.Count, "number of notifications is %d, which is negative", take)
@@ -102,4 +103,13 @@ func (w *Window) await(k call, counter int, reach, take int64, persistent bool) 
 		r, err = w.v.Await(x)
 	}
 	return w.started(r, err, k, Undefined)
+}
+
+// awaits reports whether a call makes requests that wait for notification counters of the caller's own rank.
+func awaits(k call.Number) bool {
+	switch k {
+	case call.WinWaitNotify, call.IwaitNotify, call.WinNotifyInit, call.WinNotifyReach:
+		return true
+	}
+	return false
 }

@@ -1,15 +1,17 @@
 package mpi
 
+import "github.com/halo-mpi/halo/internal/call"
+
 // PutNotify is Put that adds 1 to a counter of the target when the data is in its memory: see
 // Untyped.PutNotify.
 //
 // C: MPIX_Put_notify, an extension.
 func (w Win[T]) PutNotify(origin []T, target, disp, counter int) error {
 	if plain[T]() == 0 || w.slowPath() {
-		return issueSlices(w.Window, callPutNotify, origin, nil, target, disp, Op{}, counter)
+		return issueSlices(w.Window, call.PutNotify, origin, nil, target, disp, Op{}, counter)
 	}
 	if err := w.v.PutNotify(memory(origin), target, int64(disp), counter); err != nil {
-		return w.failed(err, callPutNotify, target)
+		return w.failed(err, call.PutNotify, target)
 	}
 	return nil
 }
@@ -19,7 +21,7 @@ func (w Win[T]) PutNotify(origin []T, target, disp, counter int) error {
 //
 // C: MPIX_Get_notify, an extension.
 func (w Win[T]) GetNotify(result []T, target, disp, counter int) error {
-	return issueSlices(w.Window, callGetNotify, nil, result, target, disp, Op{}, counter)
+	return issueSlices(w.Window, call.GetNotify, nil, result, target, disp, Op{}, counter)
 }
 
 // AccumulateNotify is Accumulate that adds 1 to a counter of the target when all elements are
@@ -27,7 +29,7 @@ func (w Win[T]) GetNotify(result []T, target, disp, counter int) error {
 //
 // C: MPIX_Accumulate_notify, an extension.
 func (w Win[T]) AccumulateNotify(origin []T, target, disp int, o Op, counter int) error {
-	return issueSlices(w.Window, callAccumulateNotify, origin, nil, target, disp, o, counter)
+	return issueSlices(w.Window, call.AccumulateNotify, origin, nil, target, disp, o, counter)
 }
 
 // GetAccumulateNotify is GetAccumulate that adds 1 to a counter of the target: see
@@ -35,7 +37,7 @@ func (w Win[T]) AccumulateNotify(origin []T, target, disp int, o Op, counter int
 //
 // C: MPIX_Get_accumulate_notify, an extension.
 func (w Win[T]) GetAccumulateNotify(origin, result []T, target, disp int, o Op, counter int) error {
-	return issueSlices(w.Window, callGetAccumulateNotify, origin, result, target, disp, o, counter)
+	return issueSlices(w.Window, call.GetAccumulateNotify, origin, result, target, disp, o, counter)
 }
 
 // FetchAndOpNotify is FetchAndOp that adds 1 to a counter of the target: see
@@ -44,7 +46,7 @@ func (w Win[T]) GetAccumulateNotify(origin, result []T, target, disp int, o Op, 
 // C: MPIX_Fetch_and_op_notify, an extension.
 func (w Win[T]) FetchAndOpNotify(value, result *T, target, disp int, o Op, counter int) error {
 	v, r := one(value), one(result)
-	return w.issue(callFetchAndOpNotify, &operands{place: sliceAt[T](target, disp, 1), op: o, counter: counter}, &v, nil, &r)
+	return w.issue(call.FetchAndOpNotify, &operands{place: sliceAt[T](target, disp, 1), op: o, counter: counter}, &v, nil, &r)
 }
 
 // CompareAndSwapNotify is CompareAndSwap that adds 1 to a counter of the target: see
@@ -59,26 +61,26 @@ func (w Win[T]) CompareAndSwapNotify(value, compare, result *T, target, disp, co
 //
 // C: MPIX_Rput_notify, an extension.
 func (w Win[T]) RputNotify(origin []T, target, disp, counter int) Request {
-	return startSlices(w.Window, callRputNotify, origin, nil, target, disp, Op{}, counter)
+	return startSlices(w.Window, call.RputNotify, origin, nil, target, disp, Op{}, counter)
 }
 
 // RgetNotify is GetNotify with a request: see Untyped.RgetNotify.
 //
 // C: MPIX_Rget_notify, an extension.
 func (w Win[T]) RgetNotify(result []T, target, disp, counter int) Request {
-	return startSlices(w.Window, callRgetNotify, nil, result, target, disp, Op{}, counter)
+	return startSlices(w.Window, call.RgetNotify, nil, result, target, disp, Op{}, counter)
 }
 
 // RaccumulateNotify is AccumulateNotify with a request: see Untyped.RaccumulateNotify.
 //
 // C: MPIX_Raccumulate_notify, an extension.
 func (w Win[T]) RaccumulateNotify(origin []T, target, disp int, o Op, counter int) Request {
-	return startSlices(w.Window, callRaccumulateNotify, origin, nil, target, disp, o, counter)
+	return startSlices(w.Window, call.RaccumulateNotify, origin, nil, target, disp, o, counter)
 }
 
 // RgetAccumulateNotify is GetAccumulateNotify with a request: see Untyped.RgetAccumulateNotify.
 //
 // C: MPIX_Rget_accumulate_notify, an extension.
 func (w Win[T]) RgetAccumulateNotify(origin, result []T, target, disp int, o Op, counter int) Request {
-	return startSlices(w.Window, callRgetAccumulateNotify, origin, result, target, disp, o, counter)
+	return startSlices(w.Window, call.RgetAccumulateNotify, origin, result, target, disp, o, counter)
 }

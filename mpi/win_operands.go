@@ -3,12 +3,14 @@ package mpi
 import (
 	"reflect"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/rma"
+	"github.com/halo-mpi/halo/internal/rma/operation"
 )
 
 // verb is the kind of a window operation, which determines its operands.
@@ -25,42 +27,42 @@ const (
 
 // winForms describes each call for a window operation: its verb, the completion that its request
 // stands for, and whether it notifies the target. The calls of one verb differ in nothing else.
-var winForms = [callCollective]struct {
+var winForms = [call.End]struct {
 	verb     verb
-	done     rma.Done
+	done     operation.Done
 	notifies bool
 }{
-	callPut:            {verb: verbPut},
-	callGet:            {verb: verbGet},
-	callAccumulate:     {verb: verbAccumulate},
-	callGetAccumulate:  {verb: verbGetAccumulate},
-	callFetchAndOp:     {verb: verbFetchAndOp},
-	callCompareAndSwap: {verb: verbCompareAndSwap},
+	call.Put:            {verb: verbPut},
+	call.Get:            {verb: verbGet},
+	call.Accumulate:     {verb: verbAccumulate},
+	call.GetAccumulate:  {verb: verbGetAccumulate},
+	call.FetchAndOp:     {verb: verbFetchAndOp},
+	call.CompareAndSwap: {verb: verbCompareAndSwap},
 
-	callRput:           {verb: verbPut, done: rma.Local},
-	callRget:           {verb: verbGet, done: rma.Local},
-	callRaccumulate:    {verb: verbAccumulate, done: rma.Local},
-	callRgetAccumulate: {verb: verbGetAccumulate, done: rma.Local},
+	call.Rput:           {verb: verbPut, done: operation.Local},
+	call.Rget:           {verb: verbGet, done: operation.Local},
+	call.Raccumulate:    {verb: verbAccumulate, done: operation.Local},
+	call.RgetAccumulate: {verb: verbGetAccumulate, done: operation.Local},
 
-	callRrput:           {verb: verbPut, done: rma.Remote},
-	callRraccumulate:    {verb: verbAccumulate, done: rma.Remote},
-	callRrgetAccumulate: {verb: verbGetAccumulate, done: rma.Remote},
-	callRfetchAndOp:     {verb: verbFetchAndOp, done: rma.Remote},
-	callRcompareAndSwap: {verb: verbCompareAndSwap, done: rma.Remote},
-	callFetchOp:         {verb: verbFetchAndOp, done: rma.Remote}, // the call waits for the completion
-	callCompareSwap:     {verb: verbCompareAndSwap, done: rma.Remote},
+	call.Rrput:           {verb: verbPut, done: operation.Remote},
+	call.Rraccumulate:    {verb: verbAccumulate, done: operation.Remote},
+	call.RrgetAccumulate: {verb: verbGetAccumulate, done: operation.Remote},
+	call.RfetchAndOp:     {verb: verbFetchAndOp, done: operation.Remote},
+	call.RcompareAndSwap: {verb: verbCompareAndSwap, done: operation.Remote},
+	call.FetchOp:         {verb: verbFetchAndOp, done: operation.Remote}, // the call waits for the completion
+	call.CompareSwap:     {verb: verbCompareAndSwap, done: operation.Remote},
 
-	callPutNotify:            {verb: verbPut, notifies: true},
-	callGetNotify:            {verb: verbGet, notifies: true},
-	callAccumulateNotify:     {verb: verbAccumulate, notifies: true},
-	callGetAccumulateNotify:  {verb: verbGetAccumulate, notifies: true},
-	callFetchAndOpNotify:     {verb: verbFetchAndOp, notifies: true},
-	callCompareAndSwapNotify: {verb: verbCompareAndSwap, notifies: true},
+	call.PutNotify:            {verb: verbPut, notifies: true},
+	call.GetNotify:            {verb: verbGet, notifies: true},
+	call.AccumulateNotify:     {verb: verbAccumulate, notifies: true},
+	call.GetAccumulateNotify:  {verb: verbGetAccumulate, notifies: true},
+	call.FetchAndOpNotify:     {verb: verbFetchAndOp, notifies: true},
+	call.CompareAndSwapNotify: {verb: verbCompareAndSwap, notifies: true},
 
-	callRputNotify:           {verb: verbPut, done: rma.Local, notifies: true},
-	callRgetNotify:           {verb: verbGet, done: rma.Local, notifies: true},
-	callRaccumulateNotify:    {verb: verbAccumulate, done: rma.Local, notifies: true},
-	callRgetAccumulateNotify: {verb: verbGetAccumulate, done: rma.Local, notifies: true},
+	call.RputNotify:           {verb: verbPut, done: operation.Local, notifies: true},
+	call.RgetNotify:           {verb: verbGet, done: operation.Local, notifies: true},
+	call.RaccumulateNotify:    {verb: verbAccumulate, done: operation.Local, notifies: true},
+	call.RgetAccumulateNotify: {verb: verbGetAccumulate, done: operation.Local, notifies: true},
 }
 
 // operands are the arguments of a call for an operation, except its Buffers. These are passed
@@ -94,7 +96,7 @@ func sliceAt[T any](target, disp, count int) place {
 }
 
 // issue makes call k.
-func (w *Window) issue(k call, x *operands, origin, compare, result *Buffer) error {
+func (w *Window) issue(k call.Number, x *operands, origin, compare, result *Buffer) error {
 	if _, err := w.begin(k, x, origin, compare, result); err != nil {
 		return err
 	}
@@ -102,19 +104,19 @@ func (w *Window) issue(k call, x *operands, origin, compare, result *Buffer) err
 }
 
 // start makes call k, which returns a request.
-func (w *Window) start(k call, x *operands, origin, compare, result *Buffer) Request {
+func (w *Window) start(k call.Number, x *operands, origin, compare, result *Buffer) Request {
 	r, err := w.begin(k, x, origin, compare, result)
 	return w.request(k, r, err)
 }
 
 // begin makes call k. Buffers that its verb does not have are ignored and may be nil. It returns
 // the request of calls that return one.
-func (w *Window) begin(k call, x *operands, origin, compare, result *Buffer) (*p2p.Request, *Error) {
+func (w *Window) begin(k call.Number, x *operands, origin, compare, result *Buffer) (*p2p.Request, *Error) {
 	if err := w.usable(k); err != nil {
 		return nil, err
 	}
 	f := &winForms[k]
-	o := rma.Op{Done: f.done, Disp: x.disp, Call: k.number()}
+	o := operation.Op{Done: f.done, Disp: x.disp, Call: k}
 	err := x.err
 	if err == nil {
 		err = x.fill(&o, f.verb, origin, compare, result)
@@ -130,7 +132,7 @@ func (w *Window) begin(k call, x *operands, origin, compare, result *Buffer) (*p
 	default:
 		err = x.fits(f.verb, origin, result)
 		if err == nil {
-			r, err = w.v.DoChecked(here(k), &o, x.target)
+			r, err = w.v.DoChecked(located(k), &o, x.target)
 		}
 	}
 	if err != nil {
@@ -140,7 +142,7 @@ func (w *Window) begin(k call, x *operands, origin, compare, result *Buffer) (*p
 }
 
 // request is the request of an operation that has begun, or a request with the error.
-func (w *Window) request(k call, r *p2p.Request, err *Error) Request {
+func (w *Window) request(k call.Number, r *p2p.Request, err *Error) Request {
 	if err != nil {
 		return Request{err: err}
 	}
@@ -152,7 +154,7 @@ func (w *Window) request(k call, r *p2p.Request, err *Error) Request {
 }
 
 // issueSlices is issue for operands that are slices.
-func issueSlices[T any](w *Window, k call, origin, result []T, target, disp int, o Op, counter int) error {
+func issueSlices[T any](w *Window, k call.Number, origin, result []T, target, disp int, o Op, counter int) error {
 	if _, err := beginSlices(w, k, origin, result, target, disp, o, counter); err != nil {
 		return err
 	}
@@ -160,16 +162,16 @@ func issueSlices[T any](w *Window, k call, origin, result []T, target, disp int,
 }
 
 // startSlices is start for operands that are slices.
-func startSlices[T any](w *Window, k call, origin, result []T, target, disp int, o Op, counter int) Request {
+func startSlices[T any](w *Window, k call.Number, origin, result []T, target, disp int, o Op, counter int) Request {
 	r, err := beginSlices(w, k, origin, result, target, disp, o, counter)
 	return w.request(k, r, err)
 }
 
 // beginSlices is begin for operands that are slices. Slices of numbers go directly to the
 // engine. Other elements, and calls that need the slow path, are handled as Buffers.
-func beginSlices[T any](w *Window, k call, origin, result []T, target, disp int, by Op, counter int) (*p2p.Request, *Error) {
+func beginSlices[T any](w *Window, k call.Number, origin, result []T, target, disp int, by Op, counter int) (*p2p.Request, *Error) {
 	f := &winForms[k]
-	o := rma.Op{Done: f.done, Disp: int64(disp), Call: k.number()}
+	o := operation.Op{Done: f.done, Disp: int64(disp), Call: k}
 	if w.slowPath() || !fillNumbers(&o, f.verb, origin, result, by) {
 		b, r := Buf(origin), Buf(result)
 		return w.begin(k, &operands{place: sliceAt[T](target, disp, max(len(origin), len(result))), op: by, counter: counter}, &b, nil, &r)
@@ -190,21 +192,21 @@ func beginSlices[T any](w *Window, k call, origin, result []T, target, disp int,
 
 // fillNumbers sets the operands of an operation on slices of numbers. It returns false if the
 // elements are not numbers, or an operand is invalid.
-func fillNumbers[T any](o *rma.Op, v verb, origin, result []T, by Op) bool {
+func fillNumbers[T any](o *operation.Op, v verb, origin, result []T, by Op) bool {
 	typ := plain[T]()
 	switch {
 	case typ == 0:
 		return false
 	case v == verbPut:
-		o.Kind, o.Origin = rma.Put, mem.Of(memory(origin))
+		o.Kind, o.Origin = operation.Put, mem.Of(memory(origin))
 		return true
 	case v == verbGet:
-		o.Kind, o.Result = rma.Get, mem.Of(memory(result))
+		o.Kind, o.Result = operation.Get, mem.Of(memory(result))
 		return true
 	case !by.accumulates(typ):
 		return false
 	}
-	o.Kind, o.Fn, o.Elem = rma.Accumulate, by.kernel.On(typ), typ
+	o.Kind, o.Fn, o.Elem = operation.Accumulate, by.kernel.On(typ), typ
 	if v == verbAccumulate {
 		o.Origin = mem.Of(memory(origin))
 		return by.kernel != op.NoOp
@@ -218,7 +220,7 @@ func fillNumbers[T any](o *rma.Op, v verb, origin, result []T, by Op) bool {
 }
 
 // fill sets the operands of an operation.
-func (x *operands) fill(o *rma.Op, v verb, origin, compare, result *Buffer) error {
+func (x *operands) fill(o *operation.Op, v verb, origin, compare, result *Buffer) error {
 	switch v {
 	case verbPut:
 		return x.put(o, origin)
@@ -236,7 +238,7 @@ func (x *operands) fill(o *rma.Op, v verb, origin, compare, result *Buffer) erro
 
 // put sets the operands of a put: a message to the elements at the target, or to the first of
 // them.
-func (x *operands) put(o *rma.Op, origin *Buffer) error {
+func (x *operands) put(o *operation.Op, origin *Buffer) error {
 	if origin.err != nil {
 		return origin.err
 	}
@@ -246,13 +248,13 @@ func (x *operands) put(o *rma.Op, origin *Buffer) error {
 	if _, err := x.send(o, origin.b.Size()); err != nil {
 		return err
 	}
-	o.Kind, o.Origin = rma.Put, mem.In(&origin.b)
+	o.Kind, o.Origin = operation.Put, mem.In(&origin.b)
 	return nil
 }
 
 // send sets the layout at the target of a message of n bytes, and returns the number of elements
 // of the target's type that it fills.
-func (x *operands) send(o *rma.Op, n int64) (elements int64, err error) {
+func (x *operands) send(o *operation.Op, n int64) (elements int64, err error) {
 	size, err := writtenAt(o, x.count, x.typ)
 	switch {
 	case err != nil || n == size:
@@ -267,7 +269,7 @@ func (x *operands) send(o *rma.Op, n int64) (elements int64, err error) {
 }
 
 // get sets the operands of a get, whose result has room for the elements at the target.
-func (x *operands) get(o *rma.Op, result *Buffer) error {
+func (x *operands) get(o *operation.Op, result *Buffer) error {
 	if err := writable(result); err != nil {
 		return err
 	}
@@ -289,12 +291,12 @@ func (x *operands) get(o *rma.Op, result *Buffer) error {
 	} else if size > room {
 		return tooLong(size, room)
 	}
-	o.Kind, o.Result = rma.Get, mem.In(b)
+	o.Kind, o.Result = operation.Get, mem.In(b)
 	return nil
 }
 
 // writtenAt is readAt for data that is written.
-func writtenAt(o *rma.Op, count int64, t *dtype.Type) (size int64, err error) {
+func writtenAt(o *operation.Op, count int64, t *dtype.Type) (size int64, err error) {
 	var b dtype.Buffer
 	err = b.At(nil, t, count)
 	if err == nil && b.Overlaps() {
@@ -308,7 +310,7 @@ func writtenAt(o *rma.Op, count int64, t *dtype.Type) (size int64, err error) {
 
 // readAt sets the layout of data at the target, and returns its size. Contiguous data needs no
 // layout.
-func readAt(o *rma.Op, count int64, t *dtype.Type) (size int64, err error) {
+func readAt(o *operation.Op, count int64, t *dtype.Type) (size int64, err error) {
 	var b dtype.Buffer
 	err = b.At(nil, t, count)
 	if err == nil {
@@ -318,9 +320,9 @@ func readAt(o *rma.Op, count int64, t *dtype.Type) (size int64, err error) {
 	case err != nil:
 		return 0, err
 	case t.Dense():
-		o.Place = rma.Place{}
+		o.Place = operation.Place{}
 	default:
-		o.Place = rma.Place{Type: t, Count: count}
+		o.Place = operation.Place{Type: t, Count: count}
 	}
 	return b.Size(), nil
 }

@@ -1,5 +1,7 @@
 package mpi
 
+import "github.com/halo-mpi/halo/internal/call"
+
 // Order makes sure that operations to a rank that were issued before it are complete there
 // before those that are issued after it. Unlike Flush it does not wait if the path to the rank
 // keeps the order anyway. It covers the operations of the process; on a window of scope
@@ -11,20 +13,20 @@ package mpi
 //
 // C: MPIX_Win_order, an extension.
 func (w *Window) Order(target int) error {
-	if err := w.usable(callOrder); err != nil {
+	if err := w.usable(call.WinOrder); err != nil {
 		return err
 	}
 	w.checkApart()
-	return w.done(w.v.Order(target), callOrder, target)
+	return w.done(w.v.Order(target), call.WinOrder, target)
 }
 
 // OrderAll is Order for all ranks.
 //
 // C: MPIX_Win_order_all, an extension.
 func (w *Window) OrderAll() error {
-	if err := w.usable(callOrderAll); err != nil {
+	if err := w.usable(call.WinOrderAll); err != nil {
 		return err
 	}
 	w.checkApart()
-	return w.done(w.v.OrderAll(), callOrderAll, Undefined)
+	return w.done(w.v.OrderAll(), call.WinOrderAll, Undefined)
 }

@@ -1,5 +1,7 @@
 package mpi
 
+import "github.com/halo-mpi/halo/internal/call"
+
 // Assert is a set of assertions for a synchronisation call: a sum of the Mode constants, or 0.
 // The outcome is undefined if an assertion is false. ErrAssert for assertions that do not apply
 // to the call.
@@ -30,13 +32,13 @@ const (
 //
 // C: MPI_Win_fence, section 12.5.1.
 func (w *Window) Fence(assert Assert) error {
-	if err := w.usable(callFence); err != nil {
+	if err := w.usable(call.WinFence); err != nil {
 		return err
 	}
 	if w.checks() {
-		return w.done(w.checkedSync(callFence, Undefined, func() error { return w.v.Fence(int(assert)) }), callFence, Undefined)
+		return w.done(w.checkedSync(call.WinFence, Undefined, func() error { return w.v.Fence(int(assert)) }), call.WinFence, Undefined)
 	}
-	return w.done(w.v.Fence(int(assert)), callFence, Undefined)
+	return w.done(w.v.Fence(int(assert)), call.WinFence, Undefined)
 }
 
 // Post lets the members in g access this process's memory, until Wait. It does not wait. assert
@@ -45,14 +47,14 @@ func (w *Window) Fence(assert Assert) error {
 //
 // C: MPI_Win_post, section 12.5.2.
 func (w *Window) Post(g Group, assert Assert) error {
-	ranks, err := w.ranks(callPost, g, 0)
+	ranks, err := w.ranks(call.WinPost, g, 0)
 	if err != nil {
 		return err
 	}
 	if w.checks() {
-		return w.done(w.checkedSync(callPost, Undefined, func() error { return w.v.Post(ranks, int(assert)) }), callPost, Undefined)
+		return w.done(w.checkedSync(call.WinPost, Undefined, func() error { return w.v.Post(ranks, int(assert)) }), call.WinPost, Undefined)
 	}
-	return w.done(w.v.Post(ranks, int(assert)), callPost, Undefined)
+	return w.done(w.v.Post(ranks, int(assert)), call.WinPost, Undefined)
 }
 
 // Start begins an epoch in which the caller may access the memory of the members in g, until
@@ -62,14 +64,14 @@ func (w *Window) Post(g Group, assert Assert) error {
 //
 // C: MPI_Win_start, section 12.5.2.
 func (w *Window) Start(g Group, assert Assert) error {
-	ranks, err := w.ranks(callStart, g, 1)
+	ranks, err := w.ranks(call.WinStart, g, 1)
 	if err != nil {
 		return err
 	}
 	if w.checks() {
-		return w.done(w.checkedSync(callStart, Undefined, func() error { return w.v.Start(ranks, int(assert)) }), callStart, Undefined)
+		return w.done(w.checkedSync(call.WinStart, Undefined, func() error { return w.v.Start(ranks, int(assert)) }), call.WinStart, Undefined)
 	}
-	return w.done(w.v.Start(ranks, int(assert)), callStart, Undefined)
+	return w.done(w.v.Start(ranks, int(assert)), call.WinStart, Undefined)
 }
 
 // Complete ends the epoch that Start began. It waits until the operations are complete, and so
@@ -77,13 +79,13 @@ func (w *Window) Start(g Group, assert Assert) error {
 //
 // C: MPI_Win_complete, section 12.5.2.
 func (w *Window) Complete() error {
-	if err := w.usable(callComplete); err != nil {
+	if err := w.usable(call.WinComplete); err != nil {
 		return err
 	}
 	if w.checks() {
-		return w.done(w.checkedSync(callComplete, Undefined, func() error { return w.v.Complete() }), callComplete, Undefined)
+		return w.done(w.checkedSync(call.WinComplete, Undefined, func() error { return w.v.Complete() }), call.WinComplete, Undefined)
 	}
-	return w.done(w.v.Complete(), callComplete, Undefined)
+	return w.done(w.v.Complete(), call.WinComplete, Undefined)
 }
 
 // Wait ends the epoch that Post began. It waits until all members in its group have called
@@ -91,13 +93,13 @@ func (w *Window) Complete() error {
 //
 // C: MPI_Win_wait, section 12.5.2.
 func (w *Window) Wait() error {
-	if err := w.usable(callWinWait); err != nil {
+	if err := w.usable(call.WinWait); err != nil {
 		return err
 	}
 	if w.checks() {
-		return w.done(w.checkedSync(callWinWait, Undefined, func() error { return w.v.Wait() }), callWinWait, Undefined)
+		return w.done(w.checkedSync(call.WinWait, Undefined, func() error { return w.v.Wait() }), call.WinWait, Undefined)
 	}
-	return w.done(w.v.Wait(), callWinWait, Undefined)
+	return w.done(w.v.Wait(), call.WinWait, Undefined)
 }
 
 // Test is Wait that does not wait; it returns false if the epoch has not ended. It makes
@@ -105,16 +107,16 @@ func (w *Window) Wait() error {
 //
 // C: MPI_Win_test, section 12.5.2.
 func (w *Window) Test() (bool, error) {
-	if err := w.usable(callWinTest); err != nil {
+	if err := w.usable(call.WinTest); err != nil {
 		return false, err
 	}
 	done, err := w.v.Test()
 	if done && w.checks() {
-		if found := w.v.Checker().Exposed(here(callWinTest)); err == nil {
+		if found := w.v.Checker().Exposed(located(call.WinTest)); err == nil {
 			err = found
 		}
 	}
-	return done, w.done(err, callWinTest, Undefined)
+	return done, w.done(err, call.WinTest, Undefined)
 }
 
 // rankList is the members of a group, with their ranks in a window.
@@ -123,7 +125,7 @@ type rankList struct{ members, ranks []int32 }
 // ranks returns the ranks in the window of the members of g. Programs post and start the same
 // groups repeatedly, so that ranks keeps the last group in a list, one for each of the two
 // calls.
-func (w *Window) ranks(k call, g Group, list int) ([]int32, *Error) {
+func (w *Window) ranks(k call.Number, g Group, list int) ([]int32, *Error) {
 	if err := w.usable(k); err != nil {
 		return nil, err
 	}
@@ -142,7 +144,7 @@ func (w *Window) ranks(k call, g Group, list int) ([]int32, *Error) {
 	for i, p := range g.members {
 		r := w.c.core.RankOf(p)
 		if r < 0 {
-			return nil, fail(ErrGroup, k.String(), w.c, "rank %d of the group is not a member of the window", i)
+			return nil, fail(ErrGroup, k, w.c, "rank %d of the group is not a member of the window", i)
 		}
 		l.ranks[i] = int32(r)
 	}

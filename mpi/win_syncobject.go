@@ -3,6 +3,7 @@ package mpi
 import (
 	"unsafe"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/p2p"
@@ -77,14 +78,14 @@ const (
 //
 // C: MPIX_Win_alloc_sync_objects, an extension.
 func (w *Window) AllocSyncObjects(n int, info *Info) ([]Sync, error) {
-	const call = callAllocSyncObjects
-	if err := w.usable(call); err != nil {
+	const by = call.WinAllocSyncObjects
+	if err := w.usable(by); err != nil {
 		return nil, err
 	}
-	checkKeys(w.c, call, info)
+	checkKeys(w.c, by, info)
 	handles, err := w.v.AllocSync(n)
 	if err != nil {
-		return nil, w.failed(err, call, Undefined)
+		return nil, w.failed(err, by, Undefined)
 	}
 	list := make([]Sync, n)
 	for i, h := range handles {
@@ -100,8 +101,8 @@ func (w *Window) AllocSyncObjects(n int, info *Info) ([]Sync, error) {
 //
 // C: MPIX_Win_free_sync_objects, an extension.
 func (w *Window) FreeSyncObjects(list []Sync) error {
-	const call = callFreeSyncObjects
-	if err := w.usable(call); err != nil {
+	const by = call.WinFreeSyncObjects
+	if err := w.usable(by); err != nil {
 		return err
 	}
 	handles := make([]syncobject.Handle, len(list))
@@ -109,7 +110,7 @@ func (w *Window) FreeSyncObjects(list []Sync) error {
 		handles[i] = s.h
 	}
 	if err := w.v.FreeSync(handles); err != nil {
-		return w.failed(err, call, Undefined)
+		return w.failed(err, by, Undefined)
 	}
 	clear(list)
 	return nil
@@ -144,20 +145,20 @@ func (w *Window) FreeSyncObjects(list []Sync) error {
 //
 // C: MPIX_Win_sync_ops_init, an extension.
 func (w *Window) SyncOpsInit(target int, mode SyncMode, s Sync, hints ...SyncHint) Request {
-	const call = callSyncOpsInit
-	if err := w.usable(call); err != nil {
+	const by = call.WinSyncOpsInit
+	if err := w.usable(by); err != nil {
 		return Request{err: err}
 	}
-	checkKeys(w.c, call, hints...)
+	checkKeys(w.c, by, hints...)
 	o, err := syncHints(hints)
 	var r *p2p.Request
 	if err == nil {
-		r, err = w.v.SyncOps(target, syncobject.Mode(mode), s.h, o.restart, call.number())
+		r, err = w.v.SyncOps(target, syncobject.Mode(mode), s.h, o.restart, by)
 	}
 	if err == nil && w.checks() {
 		w.v.Signals(target)
 	}
-	return w.started(r, err, call, target)
+	return w.started(r, err, by, target)
 }
 
 // SyncObjectInit makes a persistent request that is complete when s, an object of this process,
@@ -180,20 +181,20 @@ func (w *Window) SyncOpsInit(target int, mode SyncMode, s Sync, hints ...SyncHin
 //
 // C: MPIX_Win_sync_object_init, an extension.
 func (w *Window) SyncObjectInit(s Sync, count int, hints ...SyncHint) Request {
-	const call = callSyncObjectInit
-	if err := w.usable(call); err != nil {
+	const by = call.WinSyncObjectInit
+	if err := w.usable(by); err != nil {
 		return Request{err: err}
 	}
-	checkKeys(w.c, call, hints...)
+	checkKeys(w.c, by, hints...)
 	o, err := syncHints(hints)
 	if err == nil {
 		err = o.err
 	}
 	var r *p2p.Request
 	if err == nil {
-		r, err = w.v.SyncObject(s.h, int64(count), o.restart, o.strict, call.number())
+		r, err = w.v.SyncObject(s.h, int64(count), o.restart, o.strict, by)
 	}
-	return w.started(r, err, call, Undefined)
+	return w.started(r, err, by, Undefined)
 }
 
 // SyncRestart makes a request of a synchronisation object start again whenever a test or wait
@@ -268,3 +269,6 @@ func (w *Window) Signal(target int, mode SyncMode, s Sync) error {
 	}
 	return err
 }
+
+// attended reports whether requests of a call take some action when the program waits for or tests them.
+func attended(k call.Number) bool { return k == call.WinSyncOpsInit || k == call.WinSyncObjectInit }

@@ -4,11 +4,11 @@ import (
 	"sync"
 	"unsafe"
 
-	calls "github.com/halo-mpi/halo/internal/call"
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
-	"github.com/halo-mpi/halo/internal/rma"
+	"github.com/halo-mpi/halo/internal/rma/operation"
 )
 
 // The shortest calls of Win and the functions for windows, for numbers, go directly to the
@@ -28,10 +28,10 @@ func (w Win[T]) Put(origin []T, target, disp int) error {
 // C: MPI_Put, section 12.3.1.
 func Put[T any](w *Window, origin []T, target, disp int) error {
 	if plain[T]() == 0 || w.slowPath() {
-		return issueSlices(w, callPut, origin, nil, target, disp, Op{}, 0)
+		return issueSlices(w, call.Put, origin, nil, target, disp, Op{}, 0)
 	}
 	if err := w.v.PutBytes(memory(origin), target, int64(disp)); err != nil {
-		return w.failed(err, callPut, target)
+		return w.failed(err, call.Put, target)
 	}
 	return nil
 }
@@ -49,10 +49,10 @@ func (w Win[T]) Get(result []T, target, disp int) error {
 // C: MPI_Get, section 12.3.2.
 func Get[T any](w *Window, result []T, target, disp int) error {
 	if plain[T]() == 0 || w.slowPath() {
-		return issueSlices(w, callGet, nil, result, target, disp, Op{}, 0)
+		return issueSlices(w, call.Get, nil, result, target, disp, Op{}, 0)
 	}
 	if err := w.v.GetBytes(memory(result), target, int64(disp)); err != nil {
-		return w.failed(err, callGet, target)
+		return w.failed(err, call.Get, target)
 	}
 	return nil
 }
@@ -74,7 +74,7 @@ func Accumulate[T any](w *Window, origin []T, target, disp int, o Op) error {
 		w.v.Accumulated(memory(origin), nil, target, int64(disp), o.kernel.On(typ), typ) {
 		return nil
 	}
-	return issueSlices(w, callAccumulate, origin, nil, target, disp, o, 0)
+	return issueSlices(w, call.Accumulate, origin, nil, target, disp, o, 0)
 }
 
 // GetAccumulate is Accumulate that also fetches the previous values of the elements into result,
@@ -94,7 +94,7 @@ func GetAccumulate[T any](w *Window, origin, result []T, target, disp int, o Op)
 		w.v.Accumulated(memory(origin), memory(result), target, int64(disp), o.kernel.On(typ), typ) {
 		return nil
 	}
-	return issueSlices(w, callGetAccumulate, origin, result, target, disp, o, 0)
+	return issueSlices(w, call.GetAccumulate, origin, result, target, disp, o, 0)
 }
 
 // FetchAndOp combines value with the element at displacement disp of a rank's memory by a
@@ -106,12 +106,12 @@ func (w Win[T]) FetchAndOp(value, result *T, target, disp int, o Op) error {
 	typ := plain[T]()
 	if value == nil || result == nil {
 		v, r := one(value), one(result)
-		return w.issue(callFetchAndOp, &operands{place: sliceAt[T](target, disp, 1), op: o}, &v, nil, &r)
+		return w.issue(call.FetchAndOp, &operands{place: sliceAt[T](target, disp, 1), op: o}, &v, nil, &r)
 	}
 	if o.accumulates(typ) && !w.slowPath() && w.v.Fetched(alone(value), alone(result), target, int64(disp), o.kernel.On(typ), typ) {
 		return nil
 	}
-	return issueSlices(w.Window, callFetchAndOp, unsafe.Slice(value, 1), unsafe.Slice(result, 1), target, disp, o, 0)
+	return issueSlices(w.Window, call.FetchAndOp, unsafe.Slice(value, 1), unsafe.Slice(result, 1), target, disp, o, 0)
 }
 
 // CompareAndSwap atomically replaces the element at displacement disp of a rank's memory by
@@ -134,11 +134,11 @@ func (w Win[T]) CompareAndSwap(value, compare, result *T, target, disp int) erro
 	if w.v.Swapped(alone(value), alone(compare), alone(result), target, int64(disp), typ) {
 		return nil
 	}
-	_, err := w.v.Issue(&rma.Op{
-		Kind: rma.CompareAndSwap, Elem: typ, Origin: mem.Of(alone(value)), Compare: alone(compare), Result: mem.Of(alone(result)),
-		Disp: int64(disp), Call: calls.CompareAndSwap,
+	_, err := w.v.Issue(&operation.Op{
+		Kind: operation.CompareAndSwap, Elem: typ, Origin: mem.Of(alone(value)), Compare: alone(compare), Result: mem.Of(alone(result)),
+		Disp: int64(disp), Call: call.CompareAndSwap,
 	}, target)
-	return w.done(err, callCompareAndSwap, target)
+	return w.done(err, call.CompareAndSwap, target)
 }
 
 // FetchOp combines value with the element at displacement disp of a rank's memory by a
@@ -159,7 +159,7 @@ func (w Win[T]) FetchOp(value T, target, disp int, o Op) (T, error) {
 	v, r := element[T](s, 0), element[T](s, 1)
 	*v, *r = value, was
 	from, to := one(v), one(r)
-	q := w.start(callFetchOp, &operands{place: sliceAt[T](target, disp, 1), op: o}, &from, nil, &to)
+	q := w.start(call.FetchOp, &operands{place: sliceAt[T](target, disp, 1), op: o}, &from, nil, &to)
 	_, err := q.Wait()
 	return fetched(s, r, err)
 }
@@ -179,7 +179,7 @@ func (w Win[T]) CompareSwap(value, compare T, target, disp int) (T, error) {
 	v, c, r := element[T](s, 0), element[T](s, 1), element[T](s, 2)
 	*v, *c, *r = value, compare, was
 	from, with, to := one(v), one(c), one(r)
-	q := w.start(callCompareSwap, &operands{place: place{target: target, disp: int64(disp)}}, &from, &with, &to)
+	q := w.start(call.CompareSwap, &operands{place: place{target: target, disp: int64(disp)}}, &from, &with, &to)
 	_, err := q.Wait()
 	return fetched(s, r, err)
 }
@@ -226,10 +226,10 @@ func alone[T any](p *T) []byte {
 // C: MPI_Rput, section 12.3.5.
 func (w Win[T]) Rput(origin []T, target, disp int) Request {
 	if plain[T]() == 0 || w.slowPath() {
-		return startSlices(w.Window, callRput, origin, nil, target, disp, Op{}, 0)
+		return startSlices(w.Window, call.Rput, origin, nil, target, disp, Op{}, 0)
 	}
 	r, err := w.v.PutRequest(memory(origin), target, int64(disp))
-	return w.started(r, err, callRput, target)
+	return w.started(r, err, call.Rput, target)
 }
 
 // Rget is Get with a request: see Untyped.Rget.
@@ -237,24 +237,24 @@ func (w Win[T]) Rput(origin []T, target, disp int) Request {
 // C: MPI_Rget, section 12.3.5.
 func (w Win[T]) Rget(result []T, target, disp int) Request {
 	if plain[T]() == 0 || w.slowPath() {
-		return startSlices(w.Window, callRget, nil, result, target, disp, Op{}, 0)
+		return startSlices(w.Window, call.Rget, nil, result, target, disp, Op{}, 0)
 	}
 	r, err := w.v.GetRequest(memory(result), target, int64(disp))
-	return w.started(r, err, callRget, target)
+	return w.started(r, err, call.Rget, target)
 }
 
 // Raccumulate is Accumulate with a request: see Untyped.Raccumulate.
 //
 // C: MPI_Raccumulate, section 12.3.5.
 func (w Win[T]) Raccumulate(origin []T, target, disp int, o Op) Request {
-	return startSlices(w.Window, callRaccumulate, origin, nil, target, disp, o, 0)
+	return startSlices(w.Window, call.Raccumulate, origin, nil, target, disp, o, 0)
 }
 
 // RgetAccumulate is GetAccumulate with a request: see Untyped.RgetAccumulate.
 //
 // C: MPI_Rget_accumulate, section 12.3.5.
 func (w Win[T]) RgetAccumulate(origin, result []T, target, disp int, o Op) Request {
-	return startSlices(w.Window, callRgetAccumulate, origin, result, target, disp, o, 0)
+	return startSlices(w.Window, call.RgetAccumulate, origin, result, target, disp, o, 0)
 }
 
 // plainOps has for each type of numbers the operations that are defined on it, as bits.

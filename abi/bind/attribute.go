@@ -4,6 +4,7 @@ import (
 	"math"
 	"sync"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/mpi"
 )
@@ -168,14 +169,14 @@ func (l *Lib) typeHandle(d mpi.Datatype) handle { return l.types.handleOf(d, typ
 // freeKeyval is MPI_Comm_free_keyval, MPI_Type_free_keyval and MPI_Win_free_keyval; is
 // reports whether a keyval is for that kind of object. A freed keyval exists as long as it
 // has attributes: freeing it again by a copy of its number only makes the copy invalid.
-func (l *Lib) freeKeyval(a args, call string, is func(*keyval) bool) error {
-	if err := l.need(call, a, "keyval", 0); err != nil {
+func (l *Lib) freeKeyval(a args, by call.Number, is func(*keyval) bool) error {
+	if err := l.need(by, a, "keyval", 0); err != nil {
 		return err
 	}
 	number := a.numbers(0).get(0)
 	k := l.keyvals.get(number)
 	if !is(k) {
-		return l.fail(mpi.ErrKeyval, call, "%d is no keyval of this kind that can be freed", number)
+		return l.fail(mpi.ErrKeyval, by, "%d is no keyval of this kind that can be freed", number)
 	}
 	l.count(k, 0, true)
 	a.setInt(0, 0) // MPI_KEYVAL_INVALID
@@ -216,8 +217,8 @@ func (l *Lib) setWinAttr(w *mpi.Window, number int, v attribute) error {
 
 // getAttr stores the value of an attribute, as C or Fortran reads it, in argument 2, and in argument
 // 3 whether it is set. predefined looks up predefined attributes, which have no key.
-func getAttr[O mpi.Attributed](l *Lib, a args, call string, fortran bool, o O, key func(*keyval) mpi.Keyval[O, attribute], predefined func(O, int) (constant, bool)) error {
-	if err := l.needs(call, a, result{2, "attribute_val"}, result{3, "flag"}); err != nil {
+func getAttr[O mpi.Attributed](l *Lib, a args, by call.Number, fortran bool, o O, key func(*keyval) mpi.Keyval[O, attribute], predefined func(O, int) (constant, bool)) error {
+	if err := l.needs(by, a, result{2, "attribute_val"}, result{3, "flag"}); err != nil {
 		return err
 	}
 	value, found := predefined(o, a.int(1))
@@ -241,31 +242,31 @@ func getAttr[O mpi.Attributed](l *Lib, a args, call string, fortran bool, o O, k
 }
 
 // getCommAttr, getTypeAttr and getWinAttr are MPI_Comm_get_attr and so on.
-func (l *Lib) getCommAttr(a args, call string, fortran bool) error {
-	c, err := l.comm(a.word(0), call)
+func (l *Lib) getCommAttr(a args, by call.Number, fortran bool) error {
+	c, err := l.comm(a.word(0), by)
 	if err != nil {
 		return err
 	}
 	// In a session only MPI_TAG_UB is available (section 9.1.2): the others describe the world model.
 	if number := a.int(1); number > tagUB && number <= universeSize && engine.InSession(c) {
-		if err := l.needs(call, a, result{2, "attribute_val"}, result{3, "flag"}); err != nil {
+		if err := l.needs(by, a, result{2, "attribute_val"}, result{3, "flag"}); err != nil {
 			return err
 		}
 		a.setBool(3, false)
 		return nil
 	}
-	return getAttr(l, a, call, fortran, c, func(k *keyval) mpi.Keyval[*mpi.Comm, attribute] { return k.comm }, l.commAttribute)
+	return getAttr(l, a, by, fortran, c, func(k *keyval) mpi.Keyval[*mpi.Comm, attribute] { return k.comm }, l.commAttribute)
 }
 
-func (l *Lib) getTypeAttr(a args, call string, fortran bool) error {
-	return getAttr(l, a, call, fortran, l.datatype(a.word(0)), func(k *keyval) mpi.Keyval[mpi.Datatype, attribute] { return k.typ },
+func (l *Lib) getTypeAttr(a args, by call.Number, fortran bool) error {
+	return getAttr(l, a, by, fortran, l.datatype(a.word(0)), func(k *keyval) mpi.Keyval[mpi.Datatype, attribute] { return k.typ },
 		func(mpi.Datatype, int) (constant, bool) { return constant{}, false })
 }
 
-func (l *Lib) getWinAttr(a args, call string, fortran bool) error {
-	w, err := l.win(a.word(0), call)
+func (l *Lib) getWinAttr(a args, by call.Number, fortran bool) error {
+	w, err := l.win(a.word(0), by)
 	if err != nil {
 		return err
 	}
-	return getAttr(l, a, call, fortran, w, func(k *keyval) mpi.Keyval[*mpi.Window, attribute] { return k.win }, l.winAttribute)
+	return getAttr(l, a, by, fortran, w, func(k *keyval) mpi.Keyval[*mpi.Window, attribute] { return k.win }, l.winAttribute)
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/mpi"
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
@@ -101,7 +102,7 @@ func TestDestructorsAreCalledOnce(t *testing.T) {
 	mpitest.On(t, "inproc", 1, func(t testing.TB, world *mpi.Comm) {
 		c, err := world.Dup()
 		ok(t, err)
-		number, err := l.fortranKeyval("", l.addCommKeyval, 0, 0, destroy, 1)
+		number, err := l.fortranKeyval(call.None, l.addCommKeyval, 0, 0, destroy, 1)
 		ok(t, err)
 		k := l.keyvals.get(number)
 		ok(t, l.setCommAttr(c, number, l.attribute(5, true)))
@@ -115,7 +116,7 @@ func TestDestructorsAreCalledOnce(t *testing.T) {
 		}
 	})
 	for i := range 2 {
-		f, err := l.callback("", function, destroy, uintptr(2+i))
+		f, err := l.callback(call.None, function, destroy, uintptr(2+i))
 		ok(t, err)
 		o := mpi.CreateOpFunc(func(in, inout mpi.Buffer) { l.combine(0, f.function, []uintptr{f.extra}, 1, in, inout) }, true)
 		h := l.ops.add(o)

@@ -1,6 +1,10 @@
 package bind
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/halo-mpi/halo/internal/call"
+)
 
 // attribute is the value of an attribute, with the language that has set it (MPI-5, 19.3.7). What
 // C has set is a pointer: Fortran reads its bits. What Fortran has set is an integer, which is kept
@@ -52,8 +56,8 @@ func (s *attributes) drop(v attribute) {
 
 // fortranKeyval makes a keyval whose callbacks see attributes as Fortran does, by one of
 // addCommKeyval and so on: MPIX_Comm_create_keyval_as_fortran and so on.
-func (l *Lib) fortranKeyval(call string, add func(*keyval) int, copied, deleted, destroy, extra uintptr) (int, error) {
-	end, err := l.destructor(call, destroy, extra)
+func (l *Lib) fortranKeyval(by call.Number, add func(*keyval) int, copied, deleted, destroy, extra uintptr) (int, error) {
+	end, err := l.destructor(by, destroy, extra)
 	if err != nil {
 		return 0, err
 	}

@@ -3,6 +3,7 @@ package bind
 import (
 	"unsafe"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/mpi"
 )
 
@@ -14,16 +15,16 @@ type hearer interface{ CallErrhandler(err error) error }
 
 // lend attaches a buffer by calling do with its memory, or with nil for
 // MPI_BUFFER_AUTOMATIC.
-func (l *Lib) lend(of hearer, call string, address uintptr, size int, do func([]byte) error) error {
+func (l *Lib) lend(of hearer, by call.Number, address uintptr, size int, do func([]byte) error) error {
 	switch p := pointer(address); {
 	case address == bufferAutomatic:
 		return do(nil)
 	case size < 0:
-		return of.CallErrhandler(newError(mpi.ErrArg, call, "buffer of %d bytes", size))
+		return of.CallErrhandler(newError(mpi.ErrArg, by, "buffer of %d bytes", size))
 	case p == nil && size == 0:
 		return do([]byte{})
 	case p == nil:
-		return of.CallErrhandler(newError(mpi.ErrBuffer, call, "buffer of %d bytes at %#x", size, address))
+		return of.CallErrhandler(newError(mpi.ErrBuffer, by, "buffer of %d bytes at %#x", size, address))
 	default:
 		return do(unsafe.Slice((*byte)(p), size))
 	}
@@ -31,9 +32,9 @@ func (l *Lib) lend(of hearer, call string, address uintptr, size int, do func([]
 
 // takeBack detaches a buffer by calling do, and stores its address and size in the arguments
 // i and i+1.
-func (l *Lib) takeBack(a args, i int, call string, do func() ([]byte, error)) error {
+func (l *Lib) takeBack(a args, i int, by call.Number, do func() ([]byte, error)) error {
 	for k, name := range []string{"buffer_addr", "size"} {
-		if err := l.need(call, a, name, i+k); err != nil {
+		if err := l.need(by, a, name, i+k); err != nil {
 			return err
 		}
 	}
@@ -54,11 +55,11 @@ func (l *Lib) takeBack(a args, i int, call string, do func() ([]byte, error)) er
 // on.
 func (l *Lib) attachProcess(address uintptr, size int) error {
 	c := l.base()
-	return l.lend(c, "MPI_Buffer_attach", address, size, func(b []byte) error { return mpi.BufferAttach(c, b) })
+	return l.lend(c, call.BufferAttach, address, size, func(b []byte) error { return mpi.BufferAttach(c, b) })
 }
 
 func (l *Lib) detachProcess(a args) error {
-	return l.takeBack(a, 0, "MPI_Buffer_detach", func() ([]byte, error) { return mpi.BufferDetach(l.base()) })
+	return l.takeBack(a, 0, call.BufferDetach, func() ([]byte, error) { return mpi.BufferDetach(l.base()) })
 }
 
 func (l *Lib) flushProcess() error { return mpi.BufferFlush(l.base()) }
@@ -67,14 +68,13 @@ func (l *Lib) iflushProcess() mpi.Request { return mpi.IbufferFlush(l.base()) }
 
 // attachComm and detachComm are MPI_Comm_attach_buffer and MPI_Comm_detach_buffer.
 func (l *Lib) attachComm(c *mpi.Comm, address uintptr, size int) error {
-	return l.lend(c, "MPI_Comm_attach_buffer", address, size, c.AttachBuffer)
+	return l.lend(c, call.CommAttachBuffer, address, size, c.AttachBuffer)
 }
 
 func (l *Lib) detachComm(a args) error {
-	const call = "MPI_Comm_detach_buffer"
-	c, err := l.comm(a.word(0), call)
+	c, err := l.comm(a.word(0), call.CommDetachBuffer)
 	if err != nil {
 		return err
 	}
-	return l.takeBack(a, 1, call, c.DetachBuffer)
+	return l.takeBack(a, 1, call.CommDetachBuffer, c.DetachBuffer)
 }

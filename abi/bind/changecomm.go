@@ -1,12 +1,15 @@
 package bind
 
-import "github.com/halo-mpi/halo/mpi"
+import (
+	"github.com/halo-mpi/halo/internal/call"
+	"github.com/halo-mpi/halo/mpi"
+)
 
 // changeComm is MPIX_Win_change_comm. A process that joins the window passes MPI_WIN_NULL
 // in win, a process that leaves it passes MPI_COMM_NULL.
 func (l *Lib) changeComm(a args) error {
-	const call = "MPIX_Win_change_comm"
-	if err := l.need(call, a, "win", 2); err != nil {
+	const by = call.WinChangeComm
+	if err := l.need(by, a, "win", 2); err != nil {
 		return err
 	}
 	at := (*handle)(a.result(2))
@@ -14,13 +17,13 @@ func (l *Lib) changeComm(a args) error {
 	var w *mpi.Window
 	var err error
 	if h := a.word(0); h != commNull {
-		c, err = l.comm(h, call)
+		c, err = l.comm(h, by)
 		if err != nil {
 			return err
 		}
 	}
 	if *at != winNull {
-		w, err = l.win(*at, call)
+		w, err = l.win(*at, by)
 		if err != nil {
 			return err
 		}
@@ -39,7 +42,7 @@ func (l *Lib) changeComm(a args) error {
 func (l *Lib) changeCommMemory(c *mpi.Comm, peer int, base uintptr, size int64, unit int) (*mpi.Window, error) {
 	mem, ok := slice(base, size)
 	if !ok {
-		return nil, l.failOn(c, mpi.ErrSize, "MPIX_Win_change_comm_memory", "%d bytes at address %#x: the size is negative, or the address not valid", size, base)
+		return nil, l.failOn(c, mpi.ErrSize, call.WinChangeCommMemory, "%d bytes at address %#x: the size is negative, or the address not valid", size, base)
 	}
 	return mpi.WinChangeCommMemory(c, peer, mem, unit)
 }

@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/mpi"
 )
@@ -11,7 +12,7 @@ import (
 
 // doBcast is MPI_Bcast.
 func (l *Lib) doBcast(a args) error {
-	c, err := l.comm(a.word(4), "MPI_Bcast")
+	c, err := l.comm(a.word(4), call.Bcast)
 	if err != nil {
 		return err
 	}
@@ -24,7 +25,7 @@ func (l *Lib) doBcast(a args) error {
 
 // doAllgather is MPI_Allgather.
 func (l *Lib) doAllgather(a args) error {
-	c, err := l.comm(a.word(6), "MPI_Allgather")
+	c, err := l.comm(a.word(6), call.Allgather)
 	if err != nil {
 		return err
 	}
@@ -39,7 +40,7 @@ func (l *Lib) doAllgather(a args) error {
 
 // doAlltoall is MPI_Alltoall.
 func (l *Lib) doAlltoall(a args) error {
-	c, err := l.comm(a.word(6), "MPI_Alltoall")
+	c, err := l.comm(a.word(6), call.Alltoall)
 	if err != nil {
 		return err
 	}
@@ -57,7 +58,7 @@ func (l *Lib) doAlltoall(a args) error {
 
 // doReduce is MPI_Reduce.
 func (l *Lib) doReduce(a args) error {
-	c, err := l.comm(a.word(6), "MPI_Reduce")
+	c, err := l.comm(a.word(6), call.Reduce)
 	if err != nil {
 		return err
 	}
@@ -71,7 +72,7 @@ func (l *Lib) doReduce(a args) error {
 
 // doAllreduce is MPI_Allreduce.
 func (l *Lib) doAllreduce(a args) error {
-	c, err := l.comm(a.word(5), "MPI_Allreduce")
+	c, err := l.comm(a.word(5), call.Allreduce)
 	if err != nil {
 		return err
 	}

@@ -1,14 +1,17 @@
 package bind
 
-import "github.com/halo-mpi/halo/mpi"
+import (
+	"github.com/halo-mpi/halo/internal/call"
+	"github.com/halo-mpi/halo/mpi"
+)
 
 // free frees the object of the handle that argument 0 points to, and sets the handle to
 // null.
-func free[T any](l *Lib, a args, call string, null handle, find func(handle, string) (T, error), end func(T) error, drop func(handle) bool) error {
-	if err := l.need(call, a, "the handle", 0); err != nil {
+func free[T any](l *Lib, a args, by call.Number, null handle, find func(handle, call.Number) (T, error), end func(T) error, drop func(handle) bool) error {
+	if err := l.need(by, a, "the handle", 0); err != nil {
 		return err
 	}
-	o, err := find(*(*handle)(a.result(0)), call)
+	o, err := find(*(*handle)(a.result(0)), by)
 	if err != nil {
 		return err
 	}
@@ -20,14 +23,14 @@ func free[T any](l *Lib, a args, call string, null handle, find func(handle, str
 }
 
 // freeComm is MPI_Comm_free and MPI_Comm_disconnect.
-func (l *Lib) freeComm(a args, call string, end func(*mpi.Comm) error) error {
-	return free(l, a, call, commNull, l.comm, end, l.comms.drop)
+func (l *Lib) freeComm(a args, by call.Number, end func(*mpi.Comm) error) error {
+	return free(l, a, by, commNull, l.comm, end, l.comms.drop)
 }
 
 // remoteSize is MPI_Comm_remote_size.
 func (l *Lib) remoteSize(c *mpi.Comm) (int, error) {
 	if !c.Inter() {
-		return 0, l.failOn(c, mpi.ErrComm, "MPI_Comm_remote_size", "%s is no intercommunicator", c.Name())
+		return 0, l.failOn(c, mpi.ErrComm, call.CommRemoteSize, "%s is no intercommunicator", c.Name())
 	}
 	return c.RemoteSize(), nil
 }
@@ -35,11 +38,10 @@ func (l *Lib) remoteSize(c *mpi.Comm) (int, error) {
 // intercommCreate is MPI_Intercomm_create. peer_comm is significant at the leaders only, so
 // an invalid handle becomes nil here, and package mpi raises the error at a leader.
 func (l *Lib) intercommCreate(a args) error {
-	const call = "MPI_Intercomm_create"
-	if err := l.need(call, a, "newintercomm", 5); err != nil {
+	if err := l.need(call.IntercommCreate, a, "newintercomm", 5); err != nil {
 		return err
 	}
-	local, err := l.comm(a.word(0), call)
+	local, err := l.comm(a.word(0), call.IntercommCreate)
 	if err != nil {
 		return err
 	}
@@ -54,24 +56,23 @@ func (l *Lib) intercommCreate(a args) error {
 
 // commName is MPI_Comm_get_name, which also accepts the null handle.
 func (l *Lib) commName(a args) error {
-	const call = "MPI_Comm_get_name"
 	name := "MPI_COMM_NULL"
 	if h := a.word(0); h != commNull {
-		c, err := l.comm(h, call)
+		c, err := l.comm(h, call.CommGetName)
 		if err != nil {
 			return err
 		}
 		name = c.Name()
 	}
-	return l.setName(a, call, name)
+	return l.setName(a, call.CommGetName, name)
 }
 
 // setName stores the name of an object in the arguments 1 and 2.
-func (l *Lib) setName(a args, call, name string) error {
-	if err := l.need(call, a, "the name", 1); err != nil {
+func (l *Lib) setName(a args, by call.Number, name string) error {
+	if err := l.need(by, a, "the name", 1); err != nil {
 		return err
 	}
-	if err := l.need(call, a, "resultlen", 2); err != nil {
+	if err := l.need(by, a, "resultlen", 2); err != nil {
 		return err
 	}
 	a.setInt(2, setText(a.word(1), maxName, name))

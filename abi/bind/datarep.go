@@ -5,6 +5,7 @@ import (
 	"math"
 	"runtime"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/mpi"
 )
 
@@ -14,10 +15,9 @@ const conversionFnNull uintptr = 0
 // registerDatarep is MPI_Register_datarep and MPI_Register_datarep_c, which differ in the type of the
 // count that conversion functions get.
 func (l *Lib) registerDatarep(a args) error {
-	const call = "MPI_Register_datarep"
 	extent, state, large := a.word(3), a.word(4), a.large
 	if pointer(extent) == nil {
-		return l.failFile(nil, mpi.ErrArg, call, "function at %#x", extent)
+		return l.failFile(nil, mpi.ErrArg, call.RegisterDatarep, "function at %#x", extent)
 	}
 	convert := func(fn uintptr) func(b mpi.Buffer, file []byte, count, position int) error {
 		if fn == conversionFnNull {

@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"sync"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/mpi"
 )
@@ -25,12 +26,12 @@ type destructors struct {
 }
 
 // destructor registers a destructor, and returns nil if function is null.
-func (l *Lib) destructor(call string, function, extra uintptr) (*destructor, error) {
+func (l *Lib) destructor(by call.Number, function, extra uintptr) (*destructor, error) {
 	if function == 0 {
 		return nil, nil
 	}
 	if pointer(function) == nil {
-		return nil, l.fail(mpi.ErrArg, call, "destructor_fn is %#x, which is no address of a function", function)
+		return nil, l.fail(mpi.ErrArg, by, "destructor_fn is %#x, which is no address of a function", function)
 	}
 	d, s := &destructor{function, extra}, &l.destructors
 	s.mu.Lock()
@@ -97,12 +98,12 @@ func (s *destructors) flush(all bool) {
 type callback struct{ function, extra uintptr }
 
 // callback makes a callback with a destructor, which may be null.
-func (l *Lib) callback(call string, function, destroy, extra uintptr) (*callback, error) {
+func (l *Lib) callback(by call.Number, function, destroy, extra uintptr) (*callback, error) {
 	l.destructors.flush(false)
-	if err := l.function(call, function); err != nil {
+	if err := l.function(by, function); err != nil {
 		return nil, err
 	}
-	d, err := l.destructor(call, destroy, extra)
+	d, err := l.destructor(by, destroy, extra)
 	if err != nil {
 		return nil, err
 	}

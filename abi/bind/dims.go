@@ -1,15 +1,17 @@
 package bind
 
-import "github.com/halo-mpi/halo/mpi"
+import (
+	"github.com/halo-mpi/halo/internal/call"
+	"github.com/halo-mpi/halo/mpi"
+)
 
 // dimsCreate is MPI_Dims_create.
 func (l *Lib) dimsCreate(nodes, n int, dims array) error {
-	const call = "MPI_Dims_create"
 	switch {
 	case n < 0:
-		return l.fail(mpi.ErrDims, call, "%d dimensions", n)
+		return l.fail(mpi.ErrDims, call.DimsCreate, "%d dimensions", n)
 	case n > 0 && dims.null():
-		return l.fail(mpi.ErrArg, call, "the array of %d dimensions is null", n)
+		return l.fail(mpi.ErrArg, call.DimsCreate, "the array of %d dimensions is null", n)
 	}
 	list := dims.ints(n)
 	if err := mpi.DimsCreate(nodes, list); err != nil {

@@ -4,9 +4,11 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/callsite"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/op"
+	"github.com/halo-mpi/halo/internal/proc"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/unexported"
 	"github.com/halo-mpi/halo/mpi"
@@ -16,10 +18,10 @@ import (
 // the package does not export. Package mpi documents each of them.
 var engine = unexported.Get[interface {
 	// Before Init.
-	NameCalls(name func(call string) string)
+	NameCalls(name func(by call.Number, name string) string)
 	DescribeErrors(describe func(e *mpi.Error))
 	LocateCalls(l callsite.Locator)
-	LockedThreads(several bool, places int)
+	LockedThreads(several bool, places int, watchdog proc.Watchdog)
 	OnFault(f func(address uintptr))
 	OnLeave(leavers *atomic.Uint32, leave func(now bool) bool)
 	Environment(lookup func(name string) string)

@@ -3,6 +3,7 @@ package bind
 import (
 	"sync"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/mpi"
 )
 
@@ -50,10 +51,10 @@ func (l *Lib) addErrhandler(h mpi.Errhandler) handle {
 }
 
 // errhandler returns the error handler of a handle.
-func (l *Lib) errhandler(h handle, call string) (mpi.Errhandler, error) {
+func (l *Lib) errhandler(h handle, by call.Number) (mpi.Errhandler, error) {
 	e, ok := l.errhandlerOf(h)
 	if !ok {
-		return e, l.fail(mpi.ErrErrhandler, call, noErrhandler, h)
+		return e, l.fail(mpi.ErrErrhandler, by, noErrhandler, h)
 	}
 	return e, nil
 }
@@ -80,28 +81,26 @@ func (l *Lib) errhandlerOf(h handle) (mpi.Errhandler, bool) {
 // setCommErrhandler is MPI_Comm_set_errhandler. An invalid handler is an error on the
 // communicator: its present error handler is called.
 func (l *Lib) setCommErrhandler(a args) error {
-	const call = "MPI_Comm_set_errhandler"
-	c, err := l.comm(a.word(0), call)
+	c, err := l.comm(a.word(0), call.CommSetErrhandler)
 	if err != nil {
 		return err
 	}
 	h, ok := l.errhandlerOf(a.word(1))
 	if !ok {
-		return l.failOn(c, mpi.ErrErrhandler, call, noErrhandler, a.word(1))
+		return l.failOn(c, mpi.ErrErrhandler, call.CommSetErrhandler, noErrhandler, a.word(1))
 	}
 	return c.SetErrhandler(h)
 }
 
 // setWinErrhandler is MPI_Win_set_errhandler.
 func (l *Lib) setWinErrhandler(a args) error {
-	const call = "MPI_Win_set_errhandler"
-	w, err := l.win(a.word(0), call)
+	w, err := l.win(a.word(0), call.WinSetErrhandler)
 	if err != nil {
 		return err
 	}
 	h, ok := l.errhandlerOf(a.word(1))
 	if !ok {
-		return l.failWin(w, mpi.ErrErrhandler, call, noErrhandler, a.word(1))
+		return l.failWin(w, mpi.ErrErrhandler, call.WinSetErrhandler, noErrhandler, a.word(1))
 	}
 	return w.SetErrhandler(h)
 }
@@ -110,7 +109,7 @@ func (l *Lib) setWinErrhandler(a args) error {
 // with the result of MPI_Comm_get_errhandler, only sets the handle to null.
 func (l *Lib) freeErrhandler(a args) error {
 	l.destructors.flush(false)
-	return free(l, a, "MPI_Errhandler_free", errhandlerNull, l.errhandler, func(mpi.Errhandler) error { return nil }, l.dropErrhandler)
+	return free(l, a, call.ErrhandlerFree, errhandlerNull, l.errhandler, func(mpi.Errhandler) error { return nil }, l.dropErrhandler)
 }
 
 // dropErrhandler drops one reference to a handle and removes the handle with the last one.
@@ -131,9 +130,9 @@ func (l *Lib) dropErrhandler(h handle) bool {
 }
 
 // function returns an error unless fn can be the address of a function.
-func (l *Lib) function(call string, fn uintptr) error {
+func (l *Lib) function(by call.Number, fn uintptr) error {
 	if pointer(fn) == nil {
-		return l.fail(mpi.ErrArg, call, "function at %#x", fn)
+		return l.fail(mpi.ErrArg, by, "function at %#x", fn)
 	}
 	return nil
 }
@@ -148,7 +147,7 @@ func (l *Lib) handled(callback int, fn uintptr, object handle, e *mpi.Error) {
 
 // commErrhandler is MPI_Comm_create_errhandler.
 func (l *Lib) commErrhandler(fn uintptr) (mpi.Errhandler, error) {
-	if err := l.function("MPI_Comm_create_errhandler", fn); err != nil {
+	if err := l.function(call.CommCreateErrhandler, fn); err != nil {
 		return mpi.Errhandler{}, err
 	}
 	return mpi.CreateCommErrhandler(func(c *mpi.Comm, e *mpi.Error) {
@@ -158,7 +157,7 @@ func (l *Lib) commErrhandler(fn uintptr) (mpi.Errhandler, error) {
 
 // winErrhandler is MPI_Win_create_errhandler.
 func (l *Lib) winErrhandler(fn uintptr) (mpi.Errhandler, error) {
-	if err := l.function("MPI_Win_create_errhandler", fn); err != nil {
+	if err := l.function(call.WinCreateErrhandler, fn); err != nil {
 		return mpi.Errhandler{}, err
 	}
 	return mpi.CreateWinErrhandler(func(w *mpi.Window, e *mpi.Error) {
@@ -168,7 +167,7 @@ func (l *Lib) winErrhandler(fn uintptr) (mpi.Errhandler, error) {
 
 // sessionErrhandler is MPI_Session_create_errhandler.
 func (l *Lib) sessionErrhandler(fn uintptr) (mpi.Errhandler, error) {
-	if err := l.function("MPI_Session_create_errhandler", fn); err != nil {
+	if err := l.function(call.SessionCreateErrhandler, fn); err != nil {
 		return mpi.Errhandler{}, err
 	}
 	return mpi.CreateSessionErrhandler(func(s *mpi.Session, e *mpi.Error) {
@@ -179,7 +178,7 @@ func (l *Lib) sessionErrhandler(fn uintptr) (mpi.Errhandler, error) {
 // commErrhandlerExtra, winErrhandlerExtra, sessionErrhandlerExtra and fileErrhandlerExtra are
 // MPIX_Comm_create_errhandler_x and so on.
 func (l *Lib) commErrhandlerExtra(fn, destroy, extra uintptr) (mpi.Errhandler, error) {
-	c, err := l.callback("MPIX_Comm_create_errhandler_x", fn, destroy, extra)
+	c, err := l.callback(call.CommCreateErrhandlerX, fn, destroy, extra)
 	if err != nil {
 		return mpi.Errhandler{}, err
 	}
@@ -191,7 +190,7 @@ func (l *Lib) commErrhandlerExtra(fn, destroy, extra uintptr) (mpi.Errhandler, e
 }
 
 func (l *Lib) winErrhandlerExtra(fn, destroy, extra uintptr) (mpi.Errhandler, error) {
-	c, err := l.callback("MPIX_Win_create_errhandler_x", fn, destroy, extra)
+	c, err := l.callback(call.WinCreateErrhandlerX, fn, destroy, extra)
 	if err != nil {
 		return mpi.Errhandler{}, err
 	}
@@ -203,7 +202,7 @@ func (l *Lib) winErrhandlerExtra(fn, destroy, extra uintptr) (mpi.Errhandler, er
 }
 
 func (l *Lib) sessionErrhandlerExtra(fn, destroy, extra uintptr) (mpi.Errhandler, error) {
-	c, err := l.callback("MPIX_Session_create_errhandler_x", fn, destroy, extra)
+	c, err := l.callback(call.SessionCreateErrhandlerX, fn, destroy, extra)
 	if err != nil {
 		return mpi.Errhandler{}, err
 	}
@@ -215,7 +214,7 @@ func (l *Lib) sessionErrhandlerExtra(fn, destroy, extra uintptr) (mpi.Errhandler
 }
 
 func (l *Lib) fileErrhandlerExtra(fn, destroy, extra uintptr) (mpi.Errhandler, error) {
-	c, err := l.callback("MPIX_File_create_errhandler_x", fn, destroy, extra)
+	c, err := l.callback(call.FileCreateErrhandlerX, fn, destroy, extra)
 	if err != nil {
 		return mpi.Errhandler{}, err
 	}

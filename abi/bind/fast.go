@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/mpi"
 )
 
@@ -86,11 +87,17 @@ func fastKind(name string) FastKind {
 	return 0
 }
 
+// fastAllowed reports whether the program permits fast paths in C.
+func fastAllowed() bool { return os.Getenv("HALO_C_FAST") != "0" }
+
+// sharesRecords reports whether C reads records of the engine.
+func sharesRecords(f Fast) bool { return f != nil && fastAllowed() && !f.Watched() }
+
 // startFast tells C of the handles that exist, and arranges that C hears of later ones, unless
 // HALO_C_FAST is 0.
 func (l *Lib) startFast() {
 	f := l.hooks.Fast
-	if f == nil || os.Getenv("HALO_C_FAST") == "0" {
+	if f == nil || !fastAllowed() {
 		return
 	}
 	watched := f.Watched()
@@ -189,7 +196,7 @@ func fastType(name string, d mpi.Datatype) (size int, kind FastKind) {
 // code, or Fatal.
 func (l *Lib) Await(comm uintptr, word *atomic.Uint64, n uint64) (result int) {
 	defer l.caught(-1, args{}, &result)
-	c, err := l.comm(comm, "a collective")
+	c, err := l.comm(comm, call.AnyCollective)
 	if err == nil {
 		err = engine.Await(c, word, n)
 	}
@@ -200,7 +207,7 @@ func (l *Lib) Await(comm uintptr, word *atomic.Uint64, n uint64) (result int) {
 // error code, or Fatal.
 func (l *Lib) Disagreement(comm uintptr, last bool) (result int) {
 	defer l.caught(-1, args{}, &result)
-	c, err := l.comm(comm, "a collective")
+	c, err := l.comm(comm, call.AnyCollective)
 	if err == nil {
 		err = engine.Disagreement(c, last)
 	}
@@ -209,14 +216,14 @@ func (l *Lib) Disagreement(comm uintptr, last bool) (result int) {
 
 // Ring calls Ring of package mpi.
 func (l *Lib) Ring(comm uintptr) {
-	if c, err := l.comm(comm, "a collective"); err == nil {
+	if c, err := l.comm(comm, call.AnyCollective); err == nil {
 		engine.Ring(c)
 	}
 }
 
 // Balance calls Balance of package mpi.
 func (l *Lib) Balance(comm uintptr) {
-	if c, err := l.comm(comm, "a collective"); err == nil {
+	if c, err := l.comm(comm, call.AnyCollective); err == nil {
 		engine.Balance(c)
 	}
 }
@@ -227,7 +234,7 @@ func (l *Lib) WakeLocal(local int, room bool) { engine.WakeLocal(l.base(), local
 // AfterLock calls AfterLock of package mpi. The bits of what say what is to be done: 1 is to wake, 2 to
 // unlock.
 func (l *Lib) AfterLock(win uintptr, rank, what int) {
-	if w, err := l.win(win, "a lock"); err == nil {
+	if w, err := l.win(win, call.AnyLock); err == nil {
 		engine.AfterLock(w, rank, what&1 != 0, what&2 != 0)
 	}
 }

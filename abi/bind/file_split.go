@@ -3,6 +3,7 @@ package bind
 import (
 	"errors"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/mpi"
 )
 
@@ -34,14 +35,14 @@ func (l *Lib) splitBegun(f *mpi.File, buf uintptr, err error) error {
 
 // splitEnded ends a split access. In checking mode it is an error, and the access has not ended, if the buffer or the
 // thread is another one.
-func (l *Lib) splitEnded(f *mpi.File, buf uintptr, call string, end func() (mpi.Status, error)) (mpi.Status, error) {
+func (l *Lib) splitEnded(f *mpi.File, buf uintptr, by call.Number, end func() (mpi.Status, error)) (mpi.Status, error) {
 	if v, found := l.splits.Load(f); found {
 		b := v.(splitBegun)
 		switch {
 		case b.buf != buf:
-			return mpi.Status{}, l.failFile(f, mpi.ErrBuffer, call, "buffer is %#x, but the access was begun with %#x", buf, b.buf)
+			return mpi.Status{}, l.failFile(f, mpi.ErrBuffer, by, "buffer is %#x, but the access was begun with %#x", buf, b.buf)
 		case b.thread != l.thread():
-			return mpi.Status{}, l.failFile(f, mpi.ErrOther, call, "called by another thread than has begun the access")
+			return mpi.Status{}, l.failFile(f, mpi.ErrOther, by, "called by another thread than has begun the access")
 		}
 	}
 	st, err := end()

@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/mpi"
 )
@@ -31,7 +32,7 @@ func (l *Lib) send(c *mpi.Comm, buf uintptr, count int, d handle, dest, tag int)
 
 // recv is MPI_Recv. It takes the arguments of C unconverted, so that the status is copied once.
 func (l *Lib) recv(a args) error {
-	c, err := l.comm(a.word(5), "MPI_Recv")
+	c, err := l.comm(a.word(5), call.Recv)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"unsafe"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/mpi"
 )
 
@@ -69,9 +70,9 @@ func (f *fortran) usual() [len(sizeKeys)]int {
 // setFortranInfo is MPI_Abi_set_fortran_info. MPI_Init makes the predefined Fortran types with
 // these sizes.
 func (l *Lib) setFortranInfo(i *mpi.Info) error {
-	const call = "MPI_Abi_set_fortran_info"
+	const by = call.AbiSetFortranInfo
 	if i == nil {
-		return newError(mpi.ErrInfo, call, "info is MPI_INFO_NULL")
+		return newError(mpi.ErrInfo, by, "info is MPI_INFO_NULL")
 	}
 	sizes := usualSizes
 	for k, key := range sizeKeys {
@@ -81,7 +82,7 @@ func (l *Lib) setFortranInfo(i *mpi.Info) error {
 		}
 		n, err := strconv.Atoi(text)
 		if err != nil {
-			return newError(mpi.ErrABI, call, "%s is %q, which is no number", key, text)
+			return newError(mpi.ErrABI, by, "%s is %q, which is no number", key, text)
 		}
 		sizes[k] = n
 	}
@@ -90,13 +91,13 @@ func (l *Lib) setFortranInfo(i *mpi.Info) error {
 	defer f.mu.Unlock()
 	switch {
 	case l.state.Load() != beforeInit:
-		return newError(mpi.ErrABI, call, "called after MPI_Init")
+		return newError(mpi.ErrABI, by, "called after MPI_Init")
 	case f.info != nil:
-		return newError(mpi.ErrABI, call, "called twice")
+		return newError(mpi.ErrABI, by, "called twice")
 	case f.set && sizes[0] != f.size:
-		return newError(mpi.ErrABI, call, "logicals of %d bytes, MPI_Abi_set_fortran_booleans was told of %d", sizes[0], f.size)
+		return newError(mpi.ErrABI, by, "logicals of %d bytes, MPI_Abi_set_fortran_booleans was told of %d", sizes[0], f.size)
 	}
-	if err := expressible(call, sizes); err != nil {
+	if err := expressible(by, sizes); err != nil {
 		return err
 	}
 	f.info, f.sizes = i.Dup(), sizes
@@ -104,13 +105,13 @@ func (l *Lib) setFortranInfo(i *mpi.Info) error {
 }
 
 // expressible returns an error unless the table of types has types of these sizes.
-func expressible(call string, sizes [len(sizeKeys)]int) error {
+func expressible(by call.Number, sizes [len(sizeKeys)]int) error {
 	for k, n := range sizes {
 		switch {
 		case n == 2 || n == 4 || n == 8 || n == 16:
 		case n == 1 && k < 2: // a LOGICAL or INTEGER
 		default:
-			return newError(mpi.ErrABI, call, "%s is %d, which Halo has no type of", sizeKeys[k], n)
+			return newError(mpi.ErrABI, by, "%s is %d, which Halo has no type of", sizeKeys[k], n)
 		}
 	}
 	return nil
@@ -137,8 +138,8 @@ func (l *Lib) startFortran() error {
 // values in the second. Other values are refused, since the compiler of the program would not
 // understand the results of reductions.
 func (l *Lib) setBooleans(size int, yes, no uintptr) error {
-	const call = "MPI_Abi_set_fortran_booleans"
-	if err := logical(call, size, yes, no); err != nil {
+	const by = call.AbiSetFortranBooleans
+	if err := logical(by, size, yes, no); err != nil {
 		return err
 	}
 	y, n := bytes.Clone(unsafe.Slice((*byte)(pointer(yes)), size)), bytes.Clone(unsafe.Slice((*byte)(pointer(no)), size))
@@ -147,13 +148,13 @@ func (l *Lib) setBooleans(size int, yes, no uintptr) error {
 	defer f.mu.Unlock()
 	switch {
 	case l.state.Load() != beforeInit:
-		return newError(mpi.ErrABI, call, "called after MPI_Init")
+		return newError(mpi.ErrABI, by, "called after MPI_Init")
 	case f.set:
-		return newError(mpi.ErrABI, call, "called twice")
+		return newError(mpi.ErrABI, by, "called twice")
 	case f.info != nil && f.sizes[0] != size:
-		return newError(mpi.ErrABI, call, "logicals of %d bytes, MPI_Abi_set_fortran_info was told of %d", size, f.sizes[0])
+		return newError(mpi.ErrABI, by, "logicals of %d bytes, MPI_Abi_set_fortran_info was told of %d", size, f.sizes[0])
 	case !isNumber(y, 1) && !isAllOnes(y) || !isNumber(n, 0):
-		return newError(mpi.ErrABI, call, "logicals are %x and %x in memory: true can be 1, or -1 in 2 bytes and more, and false 0", y, n)
+		return newError(mpi.ErrABI, by, "logicals are %x and %x in memory: true can be 1, or -1 in 2 bytes and more, and false 0", y, n)
 	}
 	f.set, f.size, f.yes, f.no = true, size, y, n
 	return nil
@@ -168,12 +169,12 @@ func isNumber(b []byte, n byte) bool {
 func isAllOnes(b []byte) bool { return len(b) >= 2 && len(bytes.Trim(b, "\xff")) == 0 }
 
 // logical checks the size and the addresses of two logicals.
-func logical(call string, size int, yes, no uintptr) error {
+func logical(by call.Number, size int, yes, no uintptr) error {
 	switch {
 	case size != 1 && size != 2 && size != 4 && size != 8 && size != 16:
-		return newError(mpi.ErrArg, call, "logicals of %d bytes", size)
+		return newError(mpi.ErrArg, by, "logicals of %d bytes", size)
 	case pointer(yes) == nil || pointer(no) == nil:
-		return newError(mpi.ErrArg, call, "logicals at %#x and %#x, where one is no address", yes, no)
+		return newError(mpi.ErrArg, by, "logicals at %#x and %#x, where one is no address", yes, no)
 	}
 	return nil
 }
@@ -181,11 +182,11 @@ func logical(call string, size int, yes, no uintptr) error {
 // getBooleans is MPI_Abi_get_fortran_booleans. While nothing is set it stores 1 and 0 in the size
 // that is asked for, as gfortran has them, and says that they are not set.
 func (l *Lib) getBooleans(a args) error {
-	const call = "MPI_Abi_get_fortran_booleans"
-	if err := logical(call, a.int(0), a.word(1), a.word(2)); err != nil {
+	const by = call.AbiGetFortranBooleans
+	if err := logical(by, a.int(0), a.word(1), a.word(2)); err != nil {
 		return err
 	}
-	if err := l.need(call, a, "is_set", 3); err != nil {
+	if err := l.need(by, a, "is_set", 3); err != nil {
 		return err
 	}
 	f := &l.fortran
@@ -197,7 +198,7 @@ func (l *Lib) getBooleans(a args) error {
 		yes, no = make([]byte, n), make([]byte, n)
 		yes[0] = 1 // Halo's platforms are little-endian
 	case size != n:
-		return newError(mpi.ErrArg, call, "logicals of %d bytes, those that were set are of %d", n, size)
+		return newError(mpi.ErrArg, by, "logicals of %d bytes, those that were set are of %d", n, size)
 	}
 	copy(unsafe.Slice((*byte)(a.result(1)), a.int(0)), yes)
 	copy(unsafe.Slice((*byte)(a.result(2)), a.int(0)), no)

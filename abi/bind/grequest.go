@@ -4,17 +4,17 @@ import (
 	"runtime"
 	"unsafe"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/mpi"
 )
 
 // startGrequest is MPI_Grequest_start.
 func (l *Lib) startGrequest(a args) error {
-	const call = "MPI_Grequest_start"
-	if err := l.need(call, a, "request", 4); err != nil {
+	if err := l.need(call.GrequestStart, a, "request", 4); err != nil {
 		return err
 	}
 	for i := range 3 {
-		if err := l.function(call, a.word(i)); err != nil {
+		if err := l.function(call.GrequestStart, a.word(i)); err != nil {
 			return err
 		}
 	}
@@ -59,7 +59,7 @@ func (l *Lib) startGrequest(a args) error {
 func (l *Lib) completeGrequest(h handle) error {
 	q, ok := l.generalized.LoadAndDelete(h)
 	if !ok {
-		return l.fail(mpi.ErrRequest, "MPI_Grequest_complete", "%#x is no generalized request that is to be completed", h)
+		return l.fail(mpi.ErrRequest, call.GrequestComplete, "%#x is no generalized request that is to be completed", h)
 	}
 	return q.(mpi.Request).Complete()
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"sync"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/leftover"
 )
 
@@ -47,7 +48,7 @@ func (l *Lib) noteMakers() {
 		return m
 	}
 	l.types.made, l.groups.made, l.ops.made = note("datatype"), note("group"), note("operation")
-	l.ops.made.only = "MPI_Op_create"
+	l.ops.made.only = call.OpCreate.C()
 	l.infos.made, l.errhandlers.made = note("info"), note("error handler")
 }
 

@@ -7,7 +7,9 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/op"
+	"github.com/halo-mpi/halo/internal/proc"
 	"github.com/halo-mpi/halo/mpi"
 )
 
@@ -45,6 +47,8 @@ type Hooks struct {
 	// such a thread. nil: handlers return.
 	Leavers *atomic.Uint32
 	Leave   func(now bool) bool
+	// Watchdog watches a process in polling mode: proc.Policy.Watchdog. nil: a goroutine does.
+	Watchdog proc.Watchdog
 	// Variable returns the value of an environment variable as C sees it, "" if it is not set. nil: as Go
 	// sees it, which has the environment in which the process began.
 	Variable func(name string) string
@@ -125,24 +129,25 @@ func checking() bool { return os.Getenv("HALO_CHECK") == "1" }
 // procedure describes a procedure of the table. It contains no pointers: the loader relocates
 // pointers, and each process has its own copy of every page that the loader writes.
 type procedure struct {
-	text          uint16 // offset of the name in texts
-	name, buffers uint8  // length of the name, and of the text behind it: see addresses
-	always        bool   // also allowed before Init and after Finalize
+	by      call.Number
+	text    uint16 // offset in texts of the names of its addresses
+	buffers uint8  // length of these: see addresses
+	always  bool   // also allowed before Init and after Finalize
 
 	// 1 + the number of the argument that is: the communicator on which errors of the call are
 	// raised, the window, file or session on which they are. 0: none.
 	comm, win, file, session uint8
 }
 
-// call implements a procedure; it is nil for those that C does alone.
-type call func(l *Lib, a args) error
+// implementation carries out a procedure; it is nil for those that C does alone.
+type implementation func(l *Lib, a args) error
 
 // String returns the name of p.
-func (p *procedure) String() string { return texts[p.text:][:p.name] }
+func (p *procedure) String() string { return p.by.C() }
 
 // addresses returns the names of the parameters of p that are addresses of the program's
 // memory, with "-" for other parameters, in their order. It is "" if there are none.
-func (p *procedure) addresses() string { return texts[int(p.text)+int(p.name):][:p.buffers] }
+func (p *procedure) addresses() string { return texts[p.text:][:p.buffers] }
 
 // Call calls a procedure by its number in the table, and returns the error code, or Fatal.
 func (l *Lib) Call(number int, large bool, words unsafe.Pointer) int {
@@ -155,9 +160,9 @@ func (l *Lib) CallIn(env op.Env, number int, large bool, words unsafe.Pointer) (
 	p, do := &procedures[number], calls[number]
 	switch {
 	case l.state.Load() != running && !p.always && l.open.Load() == 0:
-		return code(l.idle(p.String()))
+		return code(l.idle(p.by))
 	case do == nil:
-		return code(l.fail(mpi.ErrUnsupportedOperation, p.String(), "C does this without the engine"))
+		return code(l.fail(mpi.ErrUnsupportedOperation, p.by, "C does this without the engine"))
 	}
 	return code(do(l, args{words, large, env}))
 }
@@ -177,18 +182,18 @@ func code(err error) int {
 }
 
 // newError returns an error for which no error handler has been called.
-func newError(cl mpi.Class, call, format string, v ...any) *mpi.Error {
-	return &mpi.Error{Class: cl, Call: call, Peer: mpi.Undefined, Tag: mpi.Undefined, Detail: fmt.Sprintf(format, v...)}
+func newError(cl mpi.Class, by call.Number, format string, v ...any) *mpi.Error {
+	return &mpi.Error{Class: cl, Call: by.Name(true), Peer: mpi.Undefined, Tag: mpi.Undefined, Detail: fmt.Sprintf(format, v...)}
 }
 
 // fail raises an error that belongs to no object.
-func (l *Lib) fail(cl mpi.Class, call, format string, v ...any) error {
-	return l.failOn(nil, cl, call, format, v...)
+func (l *Lib) fail(cl mpi.Class, by call.Number, format string, v ...any) error {
+	return l.failOn(nil, cl, by, format, v...)
 }
 
 // failOn raises an error on a communicator.
-func (l *Lib) failOn(c *mpi.Comm, cl mpi.Class, call, format string, v ...any) error {
-	e := newError(cl, call, format, v...)
+func (l *Lib) failOn(c *mpi.Comm, cl mpi.Class, by call.Number, format string, v ...any) error {
+	e := newError(cl, by, format, v...)
 	if c != nil {
 		return c.CallErrhandler(e)
 	}
@@ -200,36 +205,36 @@ func (l *Lib) failOn(c *mpi.Comm, cl mpi.Class, call, format string, v ...any) e
 
 // failIn raises an error of a call on the communicator, window, file or session among its arguments, if
 // there is one.
-func (l *Lib) failIn(call string, a args, cl mpi.Class, format string, v ...any) error {
-	p := find(call)
+func (l *Lib) failIn(by call.Number, a args, cl mpi.Class, format string, v ...any) error {
+	p := find(by.C())
 	if p == nil || !l.usable() {
-		return l.fail(cl, call, format, v...)
+		return l.fail(cl, by, format, v...)
 	}
 	if p.comm > 0 {
 		if c := l.commOf(a.word(int(p.comm) - 1)); c != nil {
-			return l.failOn(c, cl, call, format, v...)
+			return l.failOn(c, cl, by, format, v...)
 		}
 	}
 	if p.win > 0 {
 		if w, ok := l.wins.get(a.word(int(p.win) - 1)); ok {
-			return l.failWin(w, cl, call, format, v...)
+			return l.failWin(w, cl, by, format, v...)
 		}
 	}
 	if p.file > 0 {
 		f, _ := l.files.get(a.word(int(p.file) - 1))
-		return l.failFile(f, cl, call, format, v...)
+		return l.failFile(f, cl, by, format, v...)
 	}
 	if p.session > 0 {
 		if s, ok := l.sessions.get(a.word(int(p.session) - 1)); ok {
-			return s.CallErrhandler(newError(cl, call, format, v...))
+			return s.CallErrhandler(newError(cl, by, format, v...))
 		}
 	}
-	return l.fail(cl, call, format, v...)
+	return l.fail(cl, by, format, v...)
 }
 
 // failWin raises an error on a window.
-func (l *Lib) failWin(w *mpi.Window, cl mpi.Class, call, format string, v ...any) error {
-	return w.CallErrhandler(newError(cl, call, format, v...))
+func (l *Lib) failWin(w *mpi.Window, cl mpi.Class, by call.Number, format string, v ...any) error {
+	return w.CallErrhandler(newError(cl, by, format, v...))
 }
 
 // usable reports whether MPI can be used: the world model, or a session.
@@ -245,11 +250,11 @@ func (l *Lib) base() *mpi.Comm {
 }
 
 // idle raises the error of a call before Init or after Finalize.
-func (l *Lib) idle(name string) error {
+func (l *Lib) idle(by call.Number) error {
 	if l.state.Load() == beforeInit {
-		return l.outside(newError(mpi.ErrOther, name, "called before MPI_Init and MPI_Session_init"))
+		return l.outside(newError(mpi.ErrOther, by, "called before MPI_Init and MPI_Session_init"))
 	}
-	return l.outside(newError(mpi.ErrOther, name, "called after MPI_Finalize"))
+	return l.outside(newError(mpi.ErrOther, by, "called after MPI_Finalize"))
 }
 
 // outside raises an error while there is no communicator with an error handler. It ends the
@@ -269,9 +274,9 @@ type result struct {
 }
 
 // needs is need for several results.
-func (l *Lib) needs(call string, a args, results ...result) error {
+func (l *Lib) needs(by call.Number, a args, results ...result) error {
 	for _, r := range results {
-		if err := l.need(call, a, r.name, r.i); err != nil {
+		if err := l.need(by, a, r.name, r.i); err != nil {
 			return err
 		}
 	}
@@ -279,9 +284,9 @@ func (l *Lib) needs(call string, a args, results ...result) error {
 }
 
 // need raises an error unless argument i is an address to which a result can be stored.
-func (l *Lib) need(call string, a args, name string, i int) error {
+func (l *Lib) need(by call.Number, a args, name string, i int) error {
 	if a.result(i) == nil {
-		return l.failIn(call, a, mpi.ErrArg, "%s is %#x, which is no address of a result", name, a.word(i))
+		return l.failIn(by, a, mpi.ErrArg, "%s is %#x, which is no address of a result", name, a.word(i))
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/mpi"
 )
 
@@ -17,7 +18,7 @@ func (l *Lib) freeMem(base uintptr) error {
 	}
 	mem, ok := slice(base, 1)
 	if !ok {
-		return l.fail(mpi.ErrBase, "MPI_Free_mem", "%#x is no address of memory", base)
+		return l.fail(mpi.ErrBase, call.FreeMem, "%#x is no address of memory", base)
 	}
 	return mpi.FreeMem(l.base(), mem)
 }

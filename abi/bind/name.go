@@ -1,11 +1,13 @@
 package bind
 
 import (
+	"cmp"
 	"reflect"
 	"runtime"
 	"strings"
 	"sync"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/cname"
 )
 
@@ -16,34 +18,16 @@ const entry = "abi/bind.doMPI"
 // nameOf returns the name in C of a call of package mpi that has failed: the procedure that the
 // program has called, unless that procedure only waits for an operation that another one has
 // started. nameOf finds the procedure on the stack, so that successful calls need not record
-// it.
-func nameOf(call string) string {
-	if strings.HasPrefix(call, "MPI_") || strings.HasPrefix(call, "MPIX_") {
-		return call
+// it. An error that a library has made keeps its name.
+func nameOf(by call.Number, name string) string {
+	if by == call.None {
+		return name
 	}
 	entered := enteredAt()
-	if strings.Contains(cname.Plain(entered), strings.ToLower(call)) {
+	if strings.Contains(cname.Plain(entered), strings.ToLower(name)) {
 		return entered
 	}
-	if name := cname.Find(call); name != "" {
-		return name
-	}
-	if entered != "" {
-		return entered
-	}
-	return call
-}
-
-// nameInC returns the procedure of C for a call of package mpi, or the call itself if there is
-// none. If calls of windows and of other objects have that name, it returns the window's.
-func nameInC(call string) string {
-	if name := cname.Find("win" + call); name != "" {
-		return name
-	}
-	if name := cname.Find(call); name != "" {
-		return name
-	}
-	return call
+	return cmp.Or(by.C(), entered, name)
 }
 
 // enteredAt returns the procedure that the goroutine is in, or "" if it is in none. If a

@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/mpi"
 )
 
@@ -33,21 +34,21 @@ const (
 const inPlace uintptr = 1
 
 // comm returns the communicator of a handle.
-func (l *Lib) comm(h handle, call string) (*mpi.Comm, error) {
+func (l *Lib) comm(h handle, by call.Number) (*mpi.Comm, error) {
 	switch world := l.world.Load(); {
 	case h == commWorld && world != nil:
 		return world, nil
 	case h == commSelf && world != nil:
 		return world.Self(), nil
 	case h == commWorld, h == commSelf:
-		return nil, l.fail(mpi.ErrComm, call, "MPI_COMM_WORLD and MPI_COMM_SELF exist after MPI_Init, not in a session")
+		return nil, l.fail(mpi.ErrComm, by, "MPI_COMM_WORLD and MPI_COMM_SELF exist after MPI_Init, not in a session")
 	case h == commNull:
-		return nil, l.fail(mpi.ErrComm, call, "communicator is MPI_COMM_NULL")
+		return nil, l.fail(mpi.ErrComm, by, "communicator is MPI_COMM_NULL")
 	}
 	if c, ok := l.comms.get(h); ok {
 		return c, nil
 	}
-	return nil, l.fail(mpi.ErrComm, call, "%#x is no communicator: it was freed, or never was one", h)
+	return nil, l.fail(mpi.ErrComm, by, "%#x is no communicator: it was freed, or never was one", h)
 }
 
 // addComm returns the handle of a communicator, MPI_COMM_NULL for nil.
@@ -64,14 +65,14 @@ func (l *Lib) addComm(c *mpi.Comm) handle {
 }
 
 // win returns the window of a handle.
-func (l *Lib) win(h handle, call string) (*mpi.Window, error) {
+func (l *Lib) win(h handle, by call.Number) (*mpi.Window, error) {
 	if w, ok := l.wins.get(h); ok {
 		return w, nil
 	}
 	if h == winNull {
-		return nil, l.fail(mpi.ErrWin, call, "window is MPI_WIN_NULL")
+		return nil, l.fail(mpi.ErrWin, by, "window is MPI_WIN_NULL")
 	}
-	return nil, l.fail(mpi.ErrWin, call, "%#x is no window: it was freed, or never was one", h)
+	return nil, l.fail(mpi.ErrWin, by, "%#x is no window: it was freed, or never was one", h)
 }
 
 // addWin returns the handle of a window, MPI_WIN_NULL for nil.
@@ -83,7 +84,7 @@ func (l *Lib) addWin(w *mpi.Window) handle {
 }
 
 // group returns the group of a handle.
-func (l *Lib) group(h handle, call string) (mpi.Group, error) {
+func (l *Lib) group(h handle, by call.Number) (mpi.Group, error) {
 	if h == groupEmpty {
 		return mpi.GroupEmpty, nil
 	}
@@ -91,9 +92,9 @@ func (l *Lib) group(h handle, call string) (mpi.Group, error) {
 		return g, nil
 	}
 	if h == groupNull {
-		return mpi.Group{}, l.fail(mpi.ErrGroup, call, "group is MPI_GROUP_NULL")
+		return mpi.Group{}, l.fail(mpi.ErrGroup, by, "group is MPI_GROUP_NULL")
 	}
-	return mpi.Group{}, l.fail(mpi.ErrGroup, call, "%#x is no group: it was freed, or never was one", h)
+	return mpi.Group{}, l.fail(mpi.ErrGroup, by, "%#x is no group: it was freed, or never was one", h)
 }
 
 // addGroup returns the handle of a group, MPI_GROUP_EMPTY for a group without members.
@@ -105,7 +106,7 @@ func (l *Lib) addGroup(g mpi.Group) handle {
 }
 
 // info returns the info of a handle, nil for MPI_INFO_NULL.
-func (l *Lib) info(h handle, call string) (*mpi.Info, error) {
+func (l *Lib) info(h handle, by call.Number) (*mpi.Info, error) {
 	switch h {
 	case infoNull:
 		return nil, nil
@@ -115,7 +116,7 @@ func (l *Lib) info(h handle, call string) (*mpi.Info, error) {
 	if i, ok := l.infos.get(h); ok {
 		return i, nil
 	}
-	return nil, l.fail(mpi.ErrInfo, call, "%#x is no info: it was freed, or never was one", h)
+	return nil, l.fail(mpi.ErrInfo, by, "%#x is no info: it was freed, or never was one", h)
 }
 
 func (l *Lib) addInfo(i *mpi.Info) handle {

@@ -4,17 +4,17 @@ import (
 	"math"
 	"runtime"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/mpi"
 )
 
 // createOp is MPI_Op_create, in the large form MPI_Op_create_c.
 func (l *Lib) createOp(a args) error {
-	const call = "MPI_Op_create"
-	if err := l.need(call, a, "op", 2); err != nil {
+	if err := l.need(call.OpCreate, a, "op", 2); err != nil {
 		return err
 	}
 	fn := a.word(0)
-	if err := l.function(call, fn); err != nil {
+	if err := l.function(call.OpCreate, fn); err != nil {
 		return err
 	}
 	callback, most := callUser_function, math.MaxInt32
@@ -28,11 +28,10 @@ func (l *Lib) createOp(a args) error {
 
 // createOpExtra is MPIX_Op_create_x.
 func (l *Lib) createOpExtra(a args) error {
-	const call = "MPIX_Op_create_x"
-	if err := l.need(call, a, "op", 4); err != nil {
+	if err := l.need(call.OpCreateX, a, "op", 4); err != nil {
 		return err
 	}
-	c, err := l.callback(call, a.word(0), a.word(1), a.word(3))
+	c, err := l.callback(call.OpCreateX, a.word(0), a.word(1), a.word(3))
 	if err != nil {
 		return err
 	}
@@ -72,12 +71,12 @@ func (l *Lib) watchOperands(in, inout mpi.Buffer) (source, target watched, x, y 
 
 // freeOp is MPI_Op_free.
 func (l *Lib) freeOp(a args) error {
-	const call = "MPI_Op_free"
+	const by = call.OpFree
 	l.destructors.flush(false)
-	return free(l, a, call, opNull, func(h handle, call string) (mpi.Op, error) {
+	return free(l, a, by, opNull, func(h handle, by call.Number) (mpi.Op, error) {
 		o := l.op(h)
 		if o.IsNull() && h != opNull {
-			return o, l.fail(mpi.ErrOp, call, "%#x is no operation: it was freed, or never was one", h)
+			return o, l.fail(mpi.ErrOp, by, "%#x is no operation: it was freed, or never was one", h)
 		}
 		return o, nil
 	}, func(o mpi.Op) error { return o.Free() }, l.ops.remove)
@@ -86,7 +85,7 @@ func (l *Lib) freeOp(a args) error {
 // commutative is MPI_Op_commutative.
 func (l *Lib) commutative(o mpi.Op) (bool, error) {
 	if o.IsNull() {
-		return false, l.fail(mpi.ErrOp, "MPI_Op_commutative", "operation is null, was freed, or never was one")
+		return false, l.fail(mpi.ErrOp, call.OpCommutative, "operation is null, was freed, or never was one")
 	}
 	return o.Commutative(), nil
 }

@@ -3,6 +3,7 @@ package bind
 import (
 	"unsafe"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/mpi"
 )
 
@@ -15,26 +16,26 @@ type parcel struct {
 }
 
 // find fills in the memory at address and the position at which the call begins.
-func (p *parcel) find(l *Lib, c *mpi.Comm, call string, address uintptr, size int, position array) error {
+func (p *parcel) find(l *Lib, c *mpi.Comm, by call.Number, address uintptr, size int, position array) error {
 	if position.null() {
-		return l.failOn(c, mpi.ErrArg, call, "position is null")
+		return l.failOn(c, mpi.ErrArg, by, "position is null")
 	}
 	p.position, p.at = position, position.get(0)
 	switch memory := pointer(address); {
 	case size < 0 || p.at < 0 || p.at > size:
-		return l.failOn(c, mpi.ErrArg, call, "position %d in a buffer of %d bytes", p.at, size)
+		return l.failOn(c, mpi.ErrArg, by, "position %d in a buffer of %d bytes", p.at, size)
 	case memory != nil:
 		p.memory = unsafe.Slice((*byte)(memory), size)
 	case size > 0:
-		return l.failOn(c, mpi.ErrBuffer, call, "buffer of %d bytes at %#x", size, address)
+		return l.failOn(c, mpi.ErrBuffer, by, "buffer of %d bytes at %#x", size, address)
 	}
 	return nil
 }
 
 // put lets pack append n bytes at the position, and advances it.
-func (p *parcel) put(l *Lib, c *mpi.Comm, call string, n int, pack func(dst []byte) ([]byte, error)) error {
+func (p *parcel) put(l *Lib, c *mpi.Comm, by call.Number, n int, pack func(dst []byte) ([]byte, error)) error {
 	if free := len(p.memory) - p.at; n > free {
-		return l.failOn(c, mpi.ErrTruncate, call, "%d bytes to pack, and %d of the buffer are left", n, free)
+		return l.failOn(c, mpi.ErrTruncate, by, "%d bytes to pack, and %d of the buffer are left", n, free)
 	}
 	dst, err := pack(p.memory[:p.at])
 	if err == nil {
@@ -54,13 +55,12 @@ func (p *parcel) take(unpack func(src []byte) (rest []byte, err error)) error {
 
 // pack is MPI_Pack.
 func (l *Lib) pack(a args) error {
-	const call = "MPI_Pack"
-	c, err := l.comm(a.word(6), call)
+	c, err := l.comm(a.word(6), call.Pack)
 	if err != nil {
 		return err
 	}
 	var p parcel
-	if err := p.find(l, c, call, a.word(3), a.int(4), a.counts(5)); err != nil {
+	if err := p.find(l, c, call.Pack, a.word(3), a.int(4), a.counts(5)); err != nil {
 		return err
 	}
 	d := l.datatype(a.word(2))
@@ -85,18 +85,17 @@ func (l *Lib) packBuffer(c *mpi.Comm, p *parcel, address uintptr, count int, d m
 	if err != nil {
 		return err
 	}
-	return p.put(l, c, "MPI_Pack", n, func(dst []byte) ([]byte, error) { return c.Pack(dst, l.buf(address, count, d)) })
+	return p.put(l, c, call.Pack, n, func(dst []byte) ([]byte, error) { return c.Pack(dst, l.buf(address, count, d)) })
 }
 
 // unpack is MPI_Unpack.
 func (l *Lib) unpack(a args) error {
-	const call = "MPI_Unpack"
-	c, err := l.comm(a.word(6), call)
+	c, err := l.comm(a.word(6), call.Unpack)
 	if err != nil {
 		return err
 	}
 	var p parcel
-	if err := p.find(l, c, call, a.word(0), a.int(1), a.counts(2)); err != nil {
+	if err := p.find(l, c, call.Unpack, a.word(0), a.int(1), a.counts(2)); err != nil {
 		return err
 	}
 	d := l.datatype(a.word(5))
@@ -115,21 +114,21 @@ func (l *Lib) unpackBuffer(c *mpi.Comm, p *parcel, address uintptr, count int, d
 }
 
 // external raises an error for data representations other than external32.
-func (l *Lib) external(call, datarep string) error {
+func (l *Lib) external(by call.Number, datarep string) error {
 	if datarep != "external32" {
-		return l.fail(mpi.ErrUnsupportedDatarep, call, "data representation %q, want external32", datarep)
+		return l.fail(mpi.ErrUnsupportedDatarep, by, "data representation %q, want external32", datarep)
 	}
 	return nil
 }
 
 // packExternal is MPI_Pack_external.
 func (l *Lib) packExternal(a args) error {
-	const call = "MPI_Pack_external"
-	if err := l.external(call, text(a.word(0))); err != nil {
+	const by = call.PackExternal
+	if err := l.external(by, text(a.word(0))); err != nil {
 		return err
 	}
 	var p parcel
-	if err := p.find(l, nil, call, a.word(4), a.int(5), a.longs(6)); err != nil {
+	if err := p.find(l, nil, by, a.word(4), a.int(5), a.longs(6)); err != nil {
 		return err
 	}
 	d := l.datatype(a.word(3))
@@ -137,17 +136,16 @@ func (l *Lib) packExternal(a args) error {
 	if err != nil {
 		return err
 	}
-	return p.put(l, nil, call, n, func(dst []byte) ([]byte, error) { return mpi.PackExternal(dst, l.buf(a.word(1), a.int(2), d)) })
+	return p.put(l, nil, by, n, func(dst []byte) ([]byte, error) { return mpi.PackExternal(dst, l.buf(a.word(1), a.int(2), d)) })
 }
 
 // unpackExternal is MPI_Unpack_external.
 func (l *Lib) unpackExternal(a args) error {
-	const call = "MPI_Unpack_external"
-	if err := l.external(call, text(a.word(0))); err != nil {
+	if err := l.external(call.UnpackExternal, text(a.word(0))); err != nil {
 		return err
 	}
 	var p parcel
-	if err := p.find(l, nil, call, a.word(1), a.int(2), a.longs(3)); err != nil {
+	if err := p.find(l, nil, call.UnpackExternal, a.word(1), a.int(2), a.longs(3)); err != nil {
 		return err
 	}
 	b := l.buf(a.word(4), a.int(5), l.datatype(a.word(6)))
@@ -156,7 +154,7 @@ func (l *Lib) unpackExternal(a args) error {
 
 // packExternalSize is MPI_Pack_external_size.
 func (l *Lib) packExternalSize(datarep string, count int, d mpi.Datatype) (int, error) {
-	if err := l.external("MPI_Pack_external_size", datarep); err != nil {
+	if err := l.external(call.PackExternalSize, datarep); err != nil {
 		return 0, err
 	}
 	return mpi.PackExternalSize(count, d)

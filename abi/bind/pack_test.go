@@ -6,6 +6,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/mpi"
 	"github.com/halo-mpi/halo/mpi/mpitest"
@@ -118,10 +119,10 @@ func TestShortWayPacksAsBuffersDo(t *testing.T) {
 		// The arguments are those of MPI_Pack; MPI_Unpack has them in another order.
 		packOrder, unpackOrder := [7]int{0, 1, 2, 3, 4, 5, 6}, [7]int{3, 4, 5, 0, 1, 2, 6}
 		longPack := func(a args) error {
-			c, err := l.comm(a.word(6), "MPI_Pack")
+			c, err := l.comm(a.word(6), call.Pack)
 			var p parcel
 			if err == nil {
-				err = p.find(l, c, "MPI_Pack", a.word(3), a.int(4), a.counts(5))
+				err = p.find(l, c, call.Pack, a.word(3), a.int(4), a.counts(5))
 			}
 			if err != nil {
 				return err
@@ -129,10 +130,10 @@ func TestShortWayPacksAsBuffersDo(t *testing.T) {
 			return l.packBuffer(c, &p, a.word(0), a.int(1), l.datatype(a.word(2)))
 		}
 		longUnpack := func(a args) error {
-			c, err := l.comm(a.word(6), "MPI_Unpack")
+			c, err := l.comm(a.word(6), call.Unpack)
 			var p parcel
 			if err == nil {
-				err = p.find(l, c, "MPI_Unpack", a.word(0), a.int(1), a.counts(2))
+				err = p.find(l, c, call.Unpack, a.word(0), a.int(1), a.counts(2))
 			}
 			if err != nil {
 				return err

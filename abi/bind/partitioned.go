@@ -3,6 +3,7 @@ package bind
 import (
 	"math/bits"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/mpi"
 )
 
@@ -21,19 +22,19 @@ func (l *Lib) partitions(address uintptr, partitions, count int, d mpi.Datatype)
 }
 
 // partitioned returns the request of a handle, for calls that take no pointer to it.
-func (l *Lib) partitioned(h handle, call string) (mpi.Request, error) {
+func (l *Lib) partitioned(h handle, by call.Number) (mpi.Request, error) {
 	if h == requestNull {
-		return mpi.Request{}, l.fail(mpi.ErrRequest, call, "request is MPI_REQUEST_NULL")
+		return mpi.Request{}, l.fail(mpi.ErrRequest, by, "request is MPI_REQUEST_NULL")
 	}
 	if q, ok := l.find(l.undone(h)); ok {
 		return q, nil
 	}
-	return mpi.Request{}, l.noRequest(call, h)
+	return mpi.Request{}, l.noRequest(by, h)
 }
 
 // pready is MPI_Pready.
 func (l *Lib) pready(h handle, i int) error {
-	q, err := l.partitioned(h, "MPI_Pready")
+	q, err := l.partitioned(h, call.Pready)
 	if err != nil {
 		return err
 	}
@@ -42,7 +43,7 @@ func (l *Lib) pready(h handle, i int) error {
 
 // preadyRange is MPI_Pready_range.
 func (l *Lib) preadyRange(h handle, low, high int) error {
-	q, err := l.partitioned(h, "MPI_Pready_range")
+	q, err := l.partitioned(h, call.PreadyRange)
 	if err != nil {
 		return err
 	}
@@ -51,12 +52,11 @@ func (l *Lib) preadyRange(h handle, low, high int) error {
 
 // preadyList is MPI_Pready_list.
 func (l *Lib) preadyList(a args) error {
-	const call = "MPI_Pready_list"
 	n := a.int(0)
 	if n < 0 || n > 0 && a.result(1) == nil {
-		return l.fail(mpi.ErrArg, call, "array of %d partitions at %#x", n, a.word(1))
+		return l.fail(mpi.ErrArg, call.PreadyList, "array of %d partitions at %#x", n, a.word(1))
 	}
-	q, err := l.partitioned(a.word(2), call)
+	q, err := l.partitioned(a.word(2), call.PreadyList)
 	if err != nil {
 		return err
 	}
@@ -65,8 +65,7 @@ func (l *Lib) preadyList(a args) error {
 
 // parrived is MPI_Parrived.
 func (l *Lib) parrived(a args) error {
-	const call = "MPI_Parrived"
-	if err := l.need(call, a, "flag", 2); err != nil {
+	if err := l.need(call.Parrived, a, "flag", 2); err != nil {
 		return err
 	}
 	h := a.word(0)
@@ -74,7 +73,7 @@ func (l *Lib) parrived(a args) error {
 		a.setBool(2, true)
 		return nil
 	}
-	q, err := l.partitioned(h, call)
+	q, err := l.partitioned(h, call.Parrived)
 	if err != nil {
 		return err
 	}

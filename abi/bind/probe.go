@@ -1,6 +1,9 @@
 package bind
 
-import "github.com/halo-mpi/halo/mpi"
+import (
+	"github.com/halo-mpi/halo/internal/call"
+	"github.com/halo-mpi/halo/mpi"
+)
 
 // addMessage returns the handle of a message that a matched probe has found, with status st.
 func (l *Lib) addMessage(m mpi.Message, st *mpi.Status) handle {
@@ -12,10 +15,9 @@ func (l *Lib) addMessage(m mpi.Message, st *mpi.Status) handle {
 
 // iprobe is MPI_Iprobe.
 func (l *Lib) iprobe(a args) error {
-	const call = "MPI_Iprobe"
-	c, err := l.comm(a.word(2), call)
+	c, err := l.comm(a.word(2), call.Iprobe)
 	if err == nil {
-		err = l.need(call, a, "flag", 3)
+		err = l.need(call.Iprobe, a, "flag", 3)
 	}
 	if err != nil {
 		return err
@@ -30,10 +32,9 @@ func (l *Lib) iprobe(a args) error {
 
 // mprobe is MPI_Mprobe.
 func (l *Lib) mprobe(a args) error {
-	const call = "MPI_Mprobe"
-	c, err := l.comm(a.word(2), call)
+	c, err := l.comm(a.word(2), call.Mprobe)
 	if err == nil {
-		err = l.need(call, a, "message", 3)
+		err = l.need(call.Mprobe, a, "message", 3)
 	}
 	if err != nil {
 		return err
@@ -49,13 +50,13 @@ func (l *Lib) mprobe(a args) error {
 
 // improbe is MPI_Improbe.
 func (l *Lib) improbe(a args) error {
-	const call = "MPI_Improbe"
-	c, err := l.comm(a.word(2), call)
+	const by = call.Improbe
+	c, err := l.comm(a.word(2), by)
 	if err == nil {
-		err = l.need(call, a, "flag", 3)
+		err = l.need(by, a, "flag", 3)
 	}
 	if err == nil {
-		err = l.need(call, a, "message", 4)
+		err = l.need(by, a, "message", 4)
 	}
 	if err != nil {
 		return err
@@ -73,10 +74,10 @@ func (l *Lib) improbe(a args) error {
 
 // message returns the message that argument i points to, for a call that receives it, and ends
 // its handle.
-func (l *Lib) message(a args, i int, call string) (m mpi.Message, err error) {
+func (l *Lib) message(a args, i int, by call.Number) (m mpi.Message, err error) {
 	at := (*handle)(a.result(i))
 	if at == nil {
-		return m, l.fail(mpi.ErrArg, call, "message is %#x, which is no address", a.word(i))
+		return m, l.fail(mpi.ErrArg, by, "message is %#x, which is no address", a.word(i))
 	}
 	if *at == messageNoProc {
 		*at = messageNull
@@ -85,7 +86,7 @@ func (l *Lib) message(a args, i int, call string) (m mpi.Message, err error) {
 	}
 	m, ok := l.messages.get(*at)
 	if !ok {
-		return m, l.fail(mpi.ErrRequest, call, "%#x is no message: it was received, or never was one", *at)
+		return m, l.fail(mpi.ErrRequest, by, "%#x is no message: it was received, or never was one", *at)
 	}
 	l.messages.remove(*at)
 	*at = messageNull
@@ -94,7 +95,7 @@ func (l *Lib) message(a args, i int, call string) (m mpi.Message, err error) {
 
 // mrecv is MPI_Mrecv.
 func (l *Lib) mrecv(a args) error {
-	m, err := l.message(a, 3, "MPI_Mrecv")
+	m, err := l.message(a, 3, call.Mrecv)
 	if err != nil {
 		return err
 	}
@@ -105,10 +106,10 @@ func (l *Lib) mrecv(a args) error {
 
 // imrecv is MPI_Imrecv.
 func (l *Lib) imrecv(a args) error {
-	if err := l.need("MPI_Imrecv", a, "request", 4); err != nil {
+	if err := l.need(call.Imrecv, a, "request", 4); err != nil {
 		return err
 	}
-	m, err := l.message(a, 3, "MPI_Imrecv")
+	m, err := l.message(a, 3, call.Imrecv)
 	if err != nil {
 		return err
 	}

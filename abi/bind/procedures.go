@@ -2,577 +2,580 @@
 
 package bind
 
-import "github.com/halo-mpi/halo/mpi"
+import (
+	"github.com/halo-mpi/halo/internal/call"
+	"github.com/halo-mpi/halo/mpi"
+)
 
 // procedures are the procedures of the table, by number.
 var procedures = [...]procedure{
-	0:   {text: 0, name: 28, buffers: 28, always: true},
-	1:   {text: 56, name: 24, always: true},
-	2:   {text: 80, name: 16, always: true},
-	3:   {text: 96, name: 19, always: true},
-	4:   {text: 115, name: 28, buffers: 28, always: true},
-	5:   {text: 171, name: 24, always: true},
-	6:   {text: 195, name: 9, comm: 1},
-	7:   {text: 204, name: 14, buffers: 11, win: 9},
-	8:   {text: 229, name: 19, always: true},
-	9:   {text: 248, name: 18, always: true},
-	10:  {text: 266, name: 20, always: true},
-	11:  {text: 286, name: 13, buffers: 19, comm: 7},
-	12:  {text: 318, name: 18, buffers: 19, comm: 7},
-	13:  {text: 355, name: 14, buffers: 37, comm: 8},
-	14:  {text: 406, name: 19, buffers: 37, comm: 8},
-	15:  {text: 462, name: 13, buffers: 11},
-	16:  {text: 486, name: 13, buffers: 15, comm: 6},
-	17:  {text: 514, name: 18, buffers: 15, comm: 6},
-	18:  {text: 547, name: 12, buffers: 19, comm: 7},
-	19:  {text: 578, name: 17, buffers: 19, comm: 7},
-	20:  {text: 614, name: 13, buffers: 55, comm: 9},
-	21:  {text: 682, name: 18, buffers: 55, comm: 9},
-	22:  {text: 755, name: 13, buffers: 73, comm: 9},
-	23:  {text: 841, name: 18, buffers: 73, comm: 9},
-	24:  {text: 932, name: 15, comm: 1},
-	25:  {text: 947, name: 12, buffers: 17, comm: 1},
-	26:  {text: 976, name: 12, buffers: 17, comm: 1},
-	27:  {text: 1005, name: 11, comm: 1},
-	28:  {text: 1016, name: 16, comm: 1},
-	29:  {text: 1032, name: 9, buffers: 6, comm: 5},
-	30:  {text: 1047, name: 14, buffers: 6, comm: 5},
-	31:  {text: 1067, name: 9, buffers: 3, comm: 6},
-	32:  {text: 1079, name: 14, buffers: 3, comm: 6},
-	33:  {text: 1096, name: 17, buffers: 6},
-	34:  {text: 1119, name: 17, buffers: 11},
-	35:  {text: 1147, name: 16},
-	36:  {text: 1163, name: 17},
-	37:  {text: 1180, name: 10},
-	38:  {text: 1190, name: 15, buffers: 12, comm: 1},
-	39:  {text: 1217, name: 15, buffers: 16, comm: 1},
-	40:  {text: 1248, name: 12, buffers: 23, comm: 1},
-	41:  {text: 1283, name: 12, buffers: 16, comm: 1},
-	42:  {text: 1311, name: 13, buffers: 8, comm: 1},
-	43:  {text: 1332, name: 14, comm: 1},
-	44:  {text: 1346, name: 12, buffers: 13, comm: 1},
-	45:  {text: 1371, name: 15, comm: 1},
-	46:  {text: 1386, name: 14},
-	47:  {text: 1400, name: 15, comm: 4},
-	48:  {text: 1415, name: 22, buffers: 8, comm: 1},
-	49:  {text: 1445, name: 24, comm: 1},
-	50:  {text: 1469, name: 16, comm: 1},
-	51:  {text: 1485, name: 16, comm: 4},
-	52:  {text: 1501, name: 15, comm: 1},
-	53:  {text: 1516, name: 26, always: true},
-	54:  {text: 1542, name: 26},
-	55:  {text: 1568, name: 21, comm: 1},
-	56:  {text: 1589, name: 22, buffers: 17},
-	57:  {text: 1628, name: 20, comm: 1},
-	58:  {text: 1648, name: 22, buffers: 13, comm: 1},
-	59:  {text: 1683, name: 19},
-	60:  {text: 1702, name: 12, comm: 1},
-	61:  {text: 1714, name: 22, comm: 1},
-	62:  {text: 1736, name: 21, comm: 1},
-	63:  {text: 1757, name: 13},
-	64:  {text: 1770, name: 20},
-	65:  {text: 1790, name: 17, buffers: 17, comm: 1},
-	66:  {text: 1824, name: 23, comm: 1},
-	67:  {text: 1847, name: 17, comm: 1},
-	68:  {text: 1864, name: 17, comm: 1},
-	69:  {text: 1881, name: 19},
-	70:  {text: 1900, name: 14, comm: 1},
-	71:  {text: 1914, name: 13, comm: 1},
-	72:  {text: 1927, name: 23, comm: 1},
-	73:  {text: 1950, name: 22, comm: 1},
-	74:  {text: 1972, name: 13},
-	75:  {text: 1985, name: 13, comm: 1},
-	76:  {text: 1998, name: 21, comm: 1},
-	77:  {text: 2019, name: 20, comm: 1},
-	78:  {text: 2039, name: 17, buffers: 17, comm: 1},
-	79:  {text: 2073, name: 23, comm: 1},
-	80:  {text: 2096, name: 17, comm: 1},
-	81:  {text: 2113, name: 17, comm: 1},
-	82:  {text: 2130, name: 13, comm: 1},
-	83:  {text: 2143, name: 14, buffers: 34, comm: 6},
-	84:  {text: 2191, name: 23, buffers: 89, comm: 7},
-	85:  {text: 2303, name: 14, comm: 1},
-	86:  {text: 2317, name: 19, comm: 1},
-	87:  {text: 2336, name: 19, comm: 1},
-	88:  {text: 2355, name: 20, buffers: 36, win: 7},
-	89:  {text: 2411, name: 15, buffers: 8},
-	90:  {text: 2434, name: 21, buffers: 40, comm: 1},
-	91:  {text: 2495, name: 30, buffers: 52, comm: 1},
-	92:  {text: 2577, name: 24, buffers: 52, comm: 1},
-	93:  {text: 2653, name: 30, comm: 1},
-	94:  {text: 2683, name: 19, always: true},
-	95:  {text: 2702, name: 15, always: true},
-	96:  {text: 2717, name: 16, always: true},
-	97:  {text: 2733, name: 10, buffers: 15, comm: 6},
-	98:  {text: 2758, name: 15, buffers: 15, comm: 6},
-	99:  {text: 2788, name: 16, buffers: 23, win: 7},
-	100: {text: 2827, name: 24, file: 1},
-	101: {text: 2851, name: 14},
-	102: {text: 2865, name: 26, always: true},
-	103: {text: 2891, name: 15},
-	104: {text: 2906, name: 18, file: 1},
-	105: {text: 2924, name: 22, file: 1},
-	106: {text: 2946, name: 24, file: 1},
-	107: {text: 2970, name: 23, file: 1},
-	108: {text: 2993, name: 18, file: 1},
-	109: {text: 3011, name: 17, file: 1},
-	110: {text: 3028, name: 21, file: 1},
-	111: {text: 3049, name: 28, file: 1},
-	112: {text: 3077, name: 17, file: 1},
-	113: {text: 3094, name: 24, file: 1},
-	114: {text: 3118, name: 17, file: 1},
-	115: {text: 3135, name: 14, buffers: 5, file: 1},
-	116: {text: 3154, name: 18, buffers: 5, file: 1},
-	117: {text: 3177, name: 17, buffers: 7, file: 1},
-	118: {text: 3201, name: 21, buffers: 7, file: 1},
-	119: {text: 3229, name: 21, buffers: 5, file: 1},
-	120: {text: 3255, name: 15, buffers: 5, file: 1},
-	121: {text: 3275, name: 19, buffers: 5, file: 1},
-	122: {text: 3299, name: 18, buffers: 7, file: 1},
-	123: {text: 3324, name: 22, buffers: 7, file: 1},
-	124: {text: 3353, name: 22, buffers: 5, file: 1},
-	125: {text: 3380, name: 13, comm: 1},
-	126: {text: 3393, name: 20, file: 1},
-	127: {text: 3413, name: 13, buffers: 5, file: 1},
-	128: {text: 3431, name: 17, buffers: 5, file: 1},
-	129: {text: 3453, name: 23, buffers: 5, file: 1},
-	130: {text: 3481, name: 21, buffers: 5, file: 1},
-	131: {text: 3507, name: 16, buffers: 7, file: 1},
-	132: {text: 3530, name: 20, buffers: 7, file: 1},
-	133: {text: 3557, name: 26, buffers: 7, file: 1},
-	134: {text: 3590, name: 24, buffers: 5, file: 1},
-	135: {text: 3619, name: 21, buffers: 5, file: 1},
-	136: {text: 3645, name: 27, buffers: 5, file: 1},
-	137: {text: 3677, name: 25, buffers: 5, file: 1},
-	138: {text: 3707, name: 20, buffers: 5, file: 1},
-	139: {text: 3732, name: 13, file: 1},
-	140: {text: 3745, name: 20, file: 1},
-	141: {text: 3765, name: 22, file: 1},
-	142: {text: 3787, name: 23, file: 1},
-	143: {text: 3810, name: 17, file: 1},
-	144: {text: 3827, name: 17, file: 1},
-	145: {text: 3844, name: 17, file: 1},
-	146: {text: 3861, name: 13, file: 1},
-	147: {text: 3874, name: 14, buffers: 5, file: 1},
-	148: {text: 3893, name: 18, buffers: 5, file: 1},
-	149: {text: 3916, name: 24, buffers: 5, file: 1},
-	150: {text: 3945, name: 22, buffers: 5, file: 1},
-	151: {text: 3972, name: 17, buffers: 7, file: 1},
-	152: {text: 3996, name: 21, buffers: 7, file: 1},
-	153: {text: 4024, name: 27, buffers: 7, file: 1},
-	154: {text: 4058, name: 25, buffers: 5, file: 1},
-	155: {text: 4088, name: 22, buffers: 5, file: 1},
-	156: {text: 4115, name: 28, buffers: 5, file: 1},
-	157: {text: 4148, name: 26, buffers: 5, file: 1},
-	158: {text: 4179, name: 21, buffers: 5, file: 1},
-	159: {text: 4205, name: 12},
-	160: {text: 4217, name: 13, always: true},
-	161: {text: 4230, name: 12, buffers: 4},
-	162: {text: 4246, name: 10, buffers: 19, comm: 8},
-	163: {text: 4275, name: 15, buffers: 19, comm: 8},
-	164: {text: 4309, name: 11, buffers: 37, comm: 9},
-	165: {text: 4357, name: 16, buffers: 37, comm: 9},
-	166: {text: 4410, name: 7, buffers: 11, win: 8},
-	167: {text: 4428, name: 18, buffers: 27, win: 12},
-	168: {text: 4473, name: 15, buffers: 8},
-	169: {text: 4496, name: 13},
-	170: {text: 4509, name: 16},
-	171: {text: 4525, name: 18},
-	172: {text: 4543, name: 24},
-	173: {text: 4567, name: 23, always: true},
-	174: {text: 4590, name: 22},
-	175: {text: 4612, name: 15, always: true},
-	176: {text: 4627, name: 16, buffers: 14, comm: 1},
-	177: {text: 4657, name: 13, buffers: 16, comm: 1},
-	178: {text: 4686, name: 13, buffers: 14, comm: 1},
-	179: {text: 4713, name: 19, buffers: 15, comm: 1},
-	180: {text: 4747, name: 25, comm: 1},
-	181: {text: 4772, name: 17, comm: 1},
-	182: {text: 4789, name: 21},
-	183: {text: 4810, name: 18, buffers: 17},
-	184: {text: 4845, name: 17},
-	185: {text: 4862, name: 20},
-	186: {text: 4882, name: 14, buffers: 9},
-	187: {text: 4905, name: 14},
-	188: {text: 4919, name: 27, session: 1},
-	189: {text: 4946, name: 14, buffers: 9},
-	190: {text: 4969, name: 22},
-	191: {text: 4991, name: 20, buffers: 10},
-	192: {text: 5021, name: 20, buffers: 10},
-	193: {text: 5051, name: 14},
-	194: {text: 5065, name: 14},
-	195: {text: 5079, name: 25, buffers: 19},
-	196: {text: 5123, name: 15},
-	197: {text: 5138, name: 14, buffers: 19, comm: 7},
-	198: {text: 5171, name: 15, buffers: 37, comm: 8},
-	199: {text: 5223, name: 14, buffers: 15, comm: 6},
-	200: {text: 5252, name: 13, buffers: 19, comm: 7},
-	201: {text: 5284, name: 14, buffers: 55, comm: 9},
-	202: {text: 5353, name: 14, buffers: 73, comm: 9},
-	203: {text: 5440, name: 12, comm: 1},
-	204: {text: 5452, name: 10, buffers: 6, comm: 5},
-	205: {text: 5468, name: 10, buffers: 3, comm: 6},
-	206: {text: 5481, name: 11, buffers: 15, comm: 6},
-	207: {text: 5507, name: 11, buffers: 19, comm: 8},
-	208: {text: 5537, name: 12, buffers: 37, comm: 9},
-	209: {text: 5586, name: 11, comm: 3},
-	210: {text: 5597, name: 10, buffers: 3},
-	211: {text: 5610, name: 23, buffers: 19, comm: 7},
-	212: {text: 5652, name: 24, buffers: 37, comm: 8},
-	213: {text: 5713, name: 22, buffers: 19, comm: 7},
-	214: {text: 5754, name: 23, buffers: 55, comm: 9},
-	215: {text: 5832, name: 23, buffers: 73, comm: 9},
-	216: {text: 5928, name: 15, always: true},
-	217: {text: 5943, name: 19, buffers: 6, always: true},
-	218: {text: 5968, name: 15, always: true},
-	219: {text: 5983, name: 12, always: true},
-	220: {text: 5995, name: 13, always: true},
-	221: {text: 6008, name: 12, always: true},
-	222: {text: 6020, name: 18, always: true},
-	223: {text: 6038, name: 19, always: true},
-	224: {text: 6057, name: 19, always: true},
-	225: {text: 6076, name: 21, always: true},
-	226: {text: 6097, name: 12, always: true},
-	227: {text: 6109, name: 8, always: true},
-	228: {text: 6117, name: 15, always: true},
-	229: {text: 6132, name: 15, always: true},
-	230: {text: 6147, name: 20, comm: 1},
-	231: {text: 6167, name: 32},
-	232: {text: 6199, name: 19, comm: 1},
-	233: {text: 6218, name: 10, comm: 3},
-	234: {text: 6228, name: 9, buffers: 3, comm: 6},
-	235: {text: 6240, name: 11, buffers: 15, comm: 7},
-	236: {text: 6266, name: 19, buffers: 26, comm: 6},
-	237: {text: 6311, name: 25, buffers: 15, comm: 6},
-	238: {text: 6351, name: 10, buffers: 3, comm: 6},
-	239: {text: 6364, name: 18},
-	240: {text: 6382, name: 9, buffers: 15, comm: 6},
-	241: {text: 6406, name: 12, buffers: 19, comm: 8},
-	242: {text: 6437, name: 13, buffers: 35, comm: 9},
-	243: {text: 6485, name: 9, buffers: 3, comm: 6},
-	244: {text: 6497, name: 13, buffers: 23, comm: 11},
-	245: {text: 6533, name: 21, buffers: 3, comm: 8},
-	246: {text: 6557, name: 10, buffers: 3, comm: 6},
-	247: {text: 6570, name: 17, buffers: 17},
-	248: {text: 6604, name: 15},
-	249: {text: 6619, name: 15},
-	250: {text: 6634, name: 10, comm: 3},
-	251: {text: 6644, name: 9, buffers: 3},
-	252: {text: 6656, name: 22, buffers: 19, comm: 7},
-	253: {text: 6697, name: 27, buffers: 19, comm: 7},
-	254: {text: 6743, name: 23, buffers: 37, comm: 8},
-	255: {text: 6803, name: 28, buffers: 37, comm: 8},
-	256: {text: 6868, name: 21, buffers: 19, comm: 7},
-	257: {text: 6908, name: 26, buffers: 19, comm: 7},
-	258: {text: 6953, name: 22, buffers: 55, comm: 9},
-	259: {text: 7030, name: 27, buffers: 55, comm: 9},
-	260: {text: 7112, name: 22, buffers: 73, comm: 9},
-	261: {text: 7207, name: 27, buffers: 73, comm: 9},
-	262: {text: 7307, name: 18},
-	263: {text: 7325, name: 13},
-	264: {text: 7338, name: 11},
-	265: {text: 7349, name: 13},
-	266: {text: 7362, name: 8, buffers: 16, comm: 7},
-	267: {text: 7386, name: 17, buffers: 18},
-	268: {text: 7421, name: 22},
-	269: {text: 7443, name: 13, comm: 3},
-	270: {text: 7456, name: 12},
-	271: {text: 7468, name: 12, always: true},
-	272: {text: 7480, name: 10},
-	273: {text: 7490, name: 15, buffers: 21},
-	274: {text: 7526, name: 16},
-	275: {text: 7542, name: 14, buffers: 3, comm: 7},
-	276: {text: 7559, name: 9, comm: 3},
-	277: {text: 7568, name: 14, buffers: 3, comm: 7},
-	278: {text: 7585, name: 16},
-	279: {text: 7601, name: 7, buffers: 11, win: 8},
-	280: {text: 7619, name: 16},
-	281: {text: 7635, name: 15, buffers: 11, win: 9},
-	282: {text: 7661, name: 8, buffers: 3, comm: 6},
-	283: {text: 7672, name: 13, buffers: 3, comm: 6},
-	284: {text: 7688, name: 10, buffers: 15, comm: 7},
-	285: {text: 7713, name: 15, buffers: 15, comm: 7},
-	286: {text: 7743, name: 16, buffers: 14},
-	287: {text: 7773, name: 18, buffers: 26, comm: 6},
-	288: {text: 7817, name: 24, buffers: 15, comm: 6},
-	289: {text: 7856, name: 29, buffers: 15, comm: 6},
-	290: {text: 7900, name: 23, buffers: 26, comm: 6},
-	291: {text: 7949, name: 20, buffers: 19},
-	292: {text: 7988, name: 22, always: true},
-	293: {text: 8010, name: 21, always: true},
-	294: {text: 8031, name: 23, always: true},
-	295: {text: 8054, name: 16},
-	296: {text: 8070, name: 22},
-	297: {text: 8092, name: 26, buffers: 19},
-	298: {text: 8137, name: 26, buffers: 19},
-	299: {text: 8182, name: 27, buffers: 38},
-	300: {text: 8247, name: 8, buffers: 11, win: 8},
-	301: {text: 8266, name: 19, buffers: 27, win: 12},
-	302: {text: 8312, name: 8, buffers: 11, win: 8},
-	303: {text: 8331, name: 9, buffers: 3, comm: 6},
-	304: {text: 8343, name: 14, buffers: 3, comm: 6},
-	305: {text: 8360, name: 8, buffers: 15, comm: 6},
-	306: {text: 8383, name: 13, buffers: 15, comm: 6},
-	307: {text: 8411, name: 11, buffers: 19, comm: 8},
-	308: {text: 8441, name: 16, buffers: 19, comm: 8},
-	309: {text: 8476, name: 12, buffers: 35, comm: 9},
-	310: {text: 8523, name: 17, buffers: 35, comm: 9},
-	311: {text: 8575, name: 8, buffers: 3, comm: 6},
-	312: {text: 8586, name: 13, buffers: 3, comm: 6},
-	313: {text: 8602, name: 12, buffers: 23, comm: 11},
-	314: {text: 8637, name: 20, buffers: 3, comm: 8},
-	315: {text: 8660, name: 25, buffers: 8, always: true, session: 1},
-	316: {text: 8693, name: 27, always: true, session: 1},
-	317: {text: 8720, name: 29, always: true},
-	318: {text: 8749, name: 25, buffers: 13, always: true, session: 1},
-	319: {text: 8787, name: 20, always: true},
-	320: {text: 8807, name: 24, always: true, session: 1},
-	321: {text: 8831, name: 26, always: true, session: 1},
-	322: {text: 8857, name: 20, always: true, session: 1},
-	323: {text: 8877, name: 24, always: true, session: 1},
-	324: {text: 8901, name: 25, always: true, session: 1},
-	325: {text: 8926, name: 25, always: true, session: 1},
-	326: {text: 8951, name: 25, always: true, session: 1},
-	327: {text: 8976, name: 16, always: true},
-	328: {text: 8992, name: 26, always: true, session: 1},
-	329: {text: 9018, name: 9, buffers: 3, comm: 6},
-	330: {text: 9030, name: 14, buffers: 3, comm: 6},
-	331: {text: 9047, name: 9},
-	332: {text: 9056, name: 12, buffers: 19},
-	333: {text: 9087, name: 20},
-	334: {text: 9107, name: 21},
-	335: {text: 9128, name: 18},
-	336: {text: 9146, name: 24},
-	337: {text: 9170, name: 23},
-	338: {text: 9193, name: 25},
-	339: {text: 9218, name: 20},
-	340: {text: 9238, name: 21},
-	341: {text: 9259, name: 18},
-	342: {text: 9277, name: 8},
-	343: {text: 9285, name: 18},
-	344: {text: 9303, name: 11, buffers: 19},
-	345: {text: 9333, name: 11, buffers: 19},
-	346: {text: 9363, name: 12, buffers: 38},
-	347: {text: 9413, name: 13, comm: 1},
-	348: {text: 9426, name: 15},
-	349: {text: 9441, name: 19},
-	350: {text: 9460, name: 22, buffers: 70},
-	351: {text: 9552, name: 27},
-	352: {text: 9579, name: 27},
-	353: {text: 9606, name: 24},
-	354: {text: 9630, name: 24, buffers: 46},
-	355: {text: 9700, name: 30, buffers: 26},
-	356: {text: 9756, name: 23},
-	357: {text: 9779, name: 29, buffers: 26},
-	358: {text: 9834, name: 22, buffers: 17},
-	359: {text: 9873, name: 23},
-	360: {text: 9896, name: 22, buffers: 61},
-	361: {text: 9979, name: 24, buffers: 50},
-	362: {text: 10053, name: 20},
-	363: {text: 10073, name: 12},
-	364: {text: 10085, name: 13},
-	365: {text: 10098, name: 20},
-	366: {text: 10118, name: 17, buffers: 17},
-	367: {text: 10152, name: 21, buffers: 63},
-	368: {text: 10236, name: 23, buffers: 87},
-	369: {text: 10346, name: 21},
-	370: {text: 10367, name: 23},
-	371: {text: 10390, name: 19},
-	372: {text: 10409, name: 21},
-	373: {text: 10430, name: 17},
-	374: {text: 10447, name: 24},
-	375: {text: 10471, name: 26},
-	376: {text: 10497, name: 24},
-	377: {text: 10521, name: 16, buffers: 46},
-	378: {text: 10583, name: 19},
-	379: {text: 10602, name: 17, buffers: 17},
-	380: {text: 10636, name: 17},
-	381: {text: 10653, name: 13},
-	382: {text: 10666, name: 15},
-	383: {text: 10681, name: 15},
-	384: {text: 10696, name: 10, buffers: 16, comm: 7},
-	385: {text: 10722, name: 19, buffers: 24},
-	386: {text: 10765, name: 18},
-	387: {text: 10783, name: 8},
-	388: {text: 10791, name: 11, buffers: 19},
-	389: {text: 10821, name: 11, buffers: 19},
-	390: {text: 10851, name: 12, buffers: 38},
-	391: {text: 10901, name: 16, buffers: 15, comm: 4},
-	392: {text: 10932, name: 23, buffers: 15, comm: 4},
-	393: {text: 10970, name: 14, buffers: 6, win: 1},
-	394: {text: 10990, name: 23, win: 1},
-	395: {text: 11013, name: 16, win: 1},
-	396: {text: 11029, name: 14, buffers: 4, comm: 5},
-	397: {text: 11047, name: 22, comm: 2},
-	398: {text: 11069, name: 25, always: true},
-	399: {text: 11094, name: 21, buffers: 17},
-	400: {text: 11132, name: 19, win: 1},
-	401: {text: 11151, name: 14, buffers: 6, win: 1},
-	402: {text: 11171, name: 13, win: 2},
-	403: {text: 11184, name: 13, win: 2},
-	404: {text: 11197, name: 17, win: 1},
-	405: {text: 11214, name: 19, win: 2},
-	406: {text: 11233, name: 23, win: 1},
-	407: {text: 11256, name: 12},
-	408: {text: 11268, name: 19},
-	409: {text: 11287, name: 16, buffers: 17, win: 1},
-	410: {text: 11320, name: 22, win: 1},
-	411: {text: 11342, name: 17, win: 1},
-	412: {text: 11359, name: 16, win: 1},
-	413: {text: 11375, name: 16, win: 1},
-	414: {text: 11391, name: 12, win: 4},
-	415: {text: 11403, name: 16, win: 2},
-	416: {text: 11419, name: 12, win: 3},
-	417: {text: 11431, name: 16, buffers: 17, win: 1},
-	418: {text: 11464, name: 22, win: 1},
-	419: {text: 11486, name: 16, win: 1},
-	420: {text: 11502, name: 16, win: 1},
-	421: {text: 11518, name: 20, buffers: 15, win: 1},
-	422: {text: 11553, name: 13, win: 3},
-	423: {text: 11566, name: 12, win: 1},
-	424: {text: 11578, name: 12, win: 1},
-	425: {text: 11590, name: 14, win: 2},
-	426: {text: 11604, name: 18, win: 1},
-	427: {text: 11622, name: 12, win: 1},
-	428: {text: 11634, name: 12},
-	429: {text: 11646, name: 13},
-	430: {text: 11659, name: 9},
-	431: {text: 11668, name: 9},
-	432: {text: 11677, name: 16, always: true},
-	433: {text: 11693, name: 14, comm: 1},
-	434: {text: 11707, name: 22, always: true},
-	435: {text: 11729, name: 20},
-	436: {text: 11749, name: 16, always: true},
-	437: {text: 11765, name: 14, file: 1},
-	438: {text: 11779, name: 17, always: true},
-	439: {text: 11796, name: 15},
-	440: {text: 11811, name: 16, always: true},
-	441: {text: 11827, name: 14, always: true},
-	442: {text: 11841, name: 19, always: true},
-	443: {text: 11860, name: 17},
-	444: {text: 11877, name: 14, always: true},
-	445: {text: 11891, name: 12},
-	446: {text: 11903, name: 19, always: true},
-	447: {text: 11922, name: 17},
-	448: {text: 11939, name: 19, always: true},
-	449: {text: 11958, name: 17, always: true, session: 1},
-	450: {text: 11975, name: 16, always: true},
-	451: {text: 11991, name: 14},
-	452: {text: 12005, name: 15, always: true},
-	453: {text: 12020, name: 13, win: 1},
-	454: {text: 12033, name: 22, always: true},
-	455: {text: 12055, name: 29, buffers: 11, always: true},
-	456: {text: 12095, name: 24, buffers: 11, always: true},
-	457: {text: 12130, name: 25, buffers: 11, always: true},
-	458: {text: 12166, name: 24, always: true},
-	459: {text: 12190, name: 23, always: true},
-	460: {text: 12213, name: 22, always: true},
-	461: {text: 12235, name: 29, always: true},
-	462: {text: 12264, name: 24, buffers: 11, always: true},
-	463: {text: 12299, name: 20, always: true},
-	464: {text: 12319, name: 19, always: true},
-	465: {text: 12338, name: 18, always: true},
-	466: {text: 12356, name: 23, buffers: 12, always: true},
-	467: {text: 12391, name: 22, always: true},
-	468: {text: 12413, name: 15, buffers: 5, always: true},
-	469: {text: 12433, name: 16, buffers: 5, always: true},
-	470: {text: 12454, name: 19, always: true},
-	471: {text: 12473, name: 19, always: true},
-	472: {text: 12492, name: 29, always: true},
-	473: {text: 12521, name: 29, always: true},
-	474: {text: 12550, name: 16, buffers: 8, always: true},
-	475: {text: 12574, name: 21, always: true},
-	476: {text: 12595, name: 20, buffers: 49, always: true},
-	477: {text: 12664, name: 19, always: true},
-	478: {text: 12683, name: 22, always: true},
-	479: {text: 12705, name: 25, always: true},
-	480: {text: 12730, name: 24, buffers: 12, always: true},
-	481: {text: 12766, name: 23, buffers: 11, always: true},
-	482: {text: 12800, name: 27, always: true},
-	483: {text: 12827, name: 27, always: true},
-	484: {text: 12854, name: 16, buffers: 10, always: true},
-	485: {text: 12880, name: 29, buffers: 15, always: true},
-	486: {text: 12924, name: 31, always: true},
-	487: {text: 12955, name: 14, always: true},
-	488: {text: 12969, name: 17, always: true},
-	489: {text: 12986, name: 20, always: true},
-	490: {text: 13006, name: 19, always: true},
-	491: {text: 13025, name: 18, always: true},
-	492: {text: 13043, name: 23, buffers: 14, always: true},
-	493: {text: 13080, name: 22, always: true},
-	494: {text: 13102, name: 15, buffers: 7, always: true},
-	495: {text: 13124, name: 20, buffers: 7, always: true},
-	496: {text: 13151, name: 16, always: true},
-	497: {text: 13167, name: 25, always: true},
-	498: {text: 13192, name: 23, always: true},
-	499: {text: 13215, name: 16, always: true},
-	500: {text: 13231, name: 15, always: true},
-	501: {text: 13246, name: 16, buffers: 7, always: true},
-	502: {text: 13269, name: 21, always: true},
-	503: {text: 13290, name: 20, always: true},
-	504: {text: 13310, name: 26, always: true},
-	505: {text: 13336, name: 15, buffers: 11, win: 8},
-	506: {text: 13362, name: 15, buffers: 11, win: 8},
-	507: {text: 13388, name: 22, buffers: 11, win: 9},
-	508: {text: 13421, name: 26, buffers: 27, win: 12},
-	509: {text: 13474, name: 16, buffers: 11, win: 8},
-	510: {text: 13501, name: 16, buffers: 11, win: 8},
-	511: {text: 13528, name: 23, buffers: 11, win: 9},
-	512: {text: 13562, name: 27, buffers: 27, win: 12},
-	513: {text: 13616, name: 10, buffers: 11, win: 8},
-	514: {text: 13637, name: 17, buffers: 11, win: 9},
-	515: {text: 13665, name: 21, buffers: 27, win: 12},
-	516: {text: 13713, name: 24, buffers: 23, win: 7},
-	517: {text: 13760, name: 28, buffers: 36, win: 7},
-	518: {text: 13824, name: 18, buffers: 23, win: 7},
-	519: {text: 13865, name: 22, buffers: 36, win: 7},
-	520: {text: 13923, name: 11, win: 2},
-	521: {text: 13934, name: 15, win: 1},
-	522: {text: 13949, name: 23, win: 1},
-	523: {text: 13972, name: 25, win: 1},
-	524: {text: 13997, name: 25, win: 1},
-	525: {text: 14022, name: 20, win: 1},
-	526: {text: 14042, name: 20, win: 1},
-	527: {text: 14062, name: 21, win: 1},
-	528: {text: 14083, name: 27, win: 3},
-	529: {text: 14110, name: 26, win: 3},
-	530: {text: 14136, name: 22, win: 4},
-	531: {text: 14158, name: 25, win: 3},
-	532: {text: 14183, name: 13},
-	533: {text: 14196, name: 13},
-	534: {text: 14209, name: 20, comm: 1},
-	535: {text: 14229, name: 27, buffers: 8, comm: 1},
-	536: {text: 14264, name: 22, win: 1},
-	537: {text: 14286, name: 12, win: 1},
-	538: {text: 14298, name: 14, win: 2},
-	539: {text: 14312, name: 18, win: 1},
-	540: {text: 14330, name: 21, win: 4},
-	541: {text: 14351, name: 21, buffers: 20, win: 4},
-	542: {text: 14392, name: 22, buffers: 9, win: 2},
-	543: {text: 14423, name: 23, buffers: 9, win: 6},
-	544: {text: 14455, name: 24, comm: 1},
-	545: {text: 14479, name: 16, buffers: 17},
-	546: {text: 14512, name: 29, buffers: 15, always: true},
-	547: {text: 14556, name: 29, buffers: 15, always: true},
-	548: {text: 14600, name: 28, buffers: 15, always: true},
-	549: {text: 14643, name: 32, buffers: 15, always: true},
-	550: {text: 14690, name: 34, buffers: 19},
-	551: {text: 14743, name: 34, buffers: 19},
-	552: {text: 14796, name: 33, buffers: 19},
-	553: {text: 14848, name: 29, buffers: 17, comm: 1},
-	554: {text: 14894, name: 29, buffers: 17, comm: 1},
-	555: {text: 14940, name: 29, buffers: 17},
-	556: {text: 14986, name: 29, buffers: 17},
-	557: {text: 15032, name: 28, buffers: 17, win: 1},
-	558: {text: 15077, name: 28, buffers: 17, win: 1},
-	559: {text: 15122, name: 22, buffers: 19},
+	0:   {by: call.AbiGetFortranBooleans, text: 0, buffers: 28, always: true},
+	1:   {by: call.AbiGetFortranInfo, always: true},
+	2:   {by: call.AbiGetInfo, always: true},
+	3:   {by: call.AbiGetVersion, always: true},
+	4:   {by: call.AbiSetFortranBooleans, text: 28, buffers: 28, always: true},
+	5:   {by: call.AbiSetFortranInfo, always: true},
+	6:   {by: call.Abort, comm: 1},
+	7:   {by: call.Accumulate, text: 56, buffers: 11, win: 9},
+	8:   {by: call.AddErrorClass, always: true},
+	9:   {by: call.AddErrorCode, always: true},
+	10:  {by: call.AddErrorString, always: true},
+	11:  {by: call.Allgather, text: 67, buffers: 19, comm: 7},
+	12:  {by: call.AllgatherInit, text: 86, buffers: 19, comm: 7},
+	13:  {by: call.Allgatherv, text: 105, buffers: 37, comm: 8},
+	14:  {by: call.AllgathervInit, text: 142, buffers: 37, comm: 8},
+	15:  {by: call.AllocMem, text: 179, buffers: 11},
+	16:  {by: call.Allreduce, text: 190, buffers: 15, comm: 6},
+	17:  {by: call.AllreduceInit, text: 205, buffers: 15, comm: 6},
+	18:  {by: call.Alltoall, text: 220, buffers: 19, comm: 7},
+	19:  {by: call.AlltoallInit, text: 239, buffers: 19, comm: 7},
+	20:  {by: call.Alltoallv, text: 258, buffers: 55, comm: 9},
+	21:  {by: call.AlltoallvInit, text: 313, buffers: 55, comm: 9},
+	22:  {by: call.Alltoallw, text: 368, buffers: 73, comm: 9},
+	23:  {by: call.AlltoallwInit, text: 441, buffers: 73, comm: 9},
+	24:  {by: call.AttrDelete, comm: 1},
+	25:  {by: call.AttrGet, text: 514, buffers: 17, comm: 1},
+	26:  {by: call.AttrPut, text: 531, buffers: 17, comm: 1},
+	27:  {by: call.Barrier, comm: 1},
+	28:  {by: call.BarrierInit, comm: 1},
+	29:  {by: call.Bcast, text: 548, buffers: 6, comm: 5},
+	30:  {by: call.BcastInit, text: 554, buffers: 6, comm: 5},
+	31:  {by: call.Bsend, text: 560, buffers: 3, comm: 6},
+	32:  {by: call.BsendInit, text: 563, buffers: 3, comm: 6},
+	33:  {by: call.BufferAttach, text: 566, buffers: 6},
+	34:  {by: call.BufferDetach, text: 572, buffers: 11},
+	35:  {by: call.BufferFlush},
+	36:  {by: call.BufferIflush},
+	37:  {by: call.Cancel},
+	38:  {by: call.CartCoords, text: 583, buffers: 12, comm: 1},
+	39:  {by: call.CartCreate, text: 595, buffers: 16, comm: 1},
+	40:  {by: call.CartGet, text: 611, buffers: 23, comm: 1},
+	41:  {by: call.CartMap, text: 634, buffers: 16, comm: 1},
+	42:  {by: call.CartRank, text: 650, buffers: 8, comm: 1},
+	43:  {by: call.CartShift, comm: 1},
+	44:  {by: call.CartSub, text: 658, buffers: 13, comm: 1},
+	45:  {by: call.CartdimGet, comm: 1},
+	46:  {by: call.ClosePort},
+	47:  {by: call.CommAccept, comm: 4},
+	48:  {by: call.CommAttachBuffer, text: 671, buffers: 8, comm: 1},
+	49:  {by: call.CommCallErrhandler, comm: 1},
+	50:  {by: call.CommCompare, comm: 1},
+	51:  {by: call.CommConnect, comm: 4},
+	52:  {by: call.CommCreate, comm: 1},
+	53:  {by: call.CommCreateErrhandler, always: true},
+	54:  {by: call.CommCreateFromGroup},
+	55:  {by: call.CommCreateGroup, comm: 1},
+	56:  {by: call.CommCreateKeyval, text: 679, buffers: 17},
+	57:  {by: call.CommDeleteAttr, comm: 1},
+	58:  {by: call.CommDetachBuffer, text: 696, buffers: 13, comm: 1},
+	59:  {by: call.CommDisconnect},
+	60:  {by: call.CommDup, comm: 1},
+	61:  {by: call.CommDupWithInfo, comm: 1},
+	62:  {by: call.CommFlushBuffer, comm: 1},
+	63:  {by: call.CommFree},
+	64:  {by: call.CommFreeKeyval},
+	65:  {by: call.CommGetAttr, text: 709, buffers: 17, comm: 1},
+	66:  {by: call.CommGetErrhandler, comm: 1},
+	67:  {by: call.CommGetInfo, comm: 1},
+	68:  {by: call.CommGetName, comm: 1},
+	69:  {by: call.CommGetParent},
+	70:  {by: call.CommGroup, comm: 1},
+	71:  {by: call.CommIdup, comm: 1},
+	72:  {by: call.CommIdupWithInfo, comm: 1},
+	73:  {by: call.CommIflushBuffer, comm: 1},
+	74:  {by: call.CommJoin},
+	75:  {by: call.CommRank, comm: 1},
+	76:  {by: call.CommRemoteGroup, comm: 1},
+	77:  {by: call.CommRemoteSize, comm: 1},
+	78:  {by: call.CommSetAttr, text: 726, buffers: 17, comm: 1},
+	79:  {by: call.CommSetErrhandler, comm: 1},
+	80:  {by: call.CommSetInfo, comm: 1},
+	81:  {by: call.CommSetName, comm: 1},
+	82:  {by: call.CommSize, comm: 1},
+	83:  {by: call.CommSpawn, text: 743, buffers: 34, comm: 6},
+	84:  {by: call.CommSpawnMultiple, text: 777, buffers: 89, comm: 7},
+	85:  {by: call.CommSplit, comm: 1},
+	86:  {by: call.CommSplitType, comm: 1},
+	87:  {by: call.CommTestInter, comm: 1},
+	88:  {by: call.CompareAndSwap, text: 866, buffers: 36, win: 7},
+	89:  {by: call.DimsCreate, text: 902, buffers: 8},
+	90:  {by: call.DistGraphCreate, text: 910, buffers: 40, comm: 1},
+	91:  {by: call.DistGraphCreateAdjacent, text: 950, buffers: 52, comm: 1},
+	92:  {by: call.DistGraphNeighbors, text: 1002, buffers: 52, comm: 1},
+	93:  {by: call.DistGraphNeighborsCount, comm: 1},
+	94:  {by: call.ErrhandlerFree, always: true},
+	95:  {by: call.ErrorClass, always: true},
+	96:  {by: call.ErrorString, always: true},
+	97:  {by: call.Exscan, text: 1054, buffers: 15, comm: 6},
+	98:  {by: call.ExscanInit, text: 1069, buffers: 15, comm: 6},
+	99:  {by: call.FetchAndOp, text: 1084, buffers: 23, win: 7},
+	100: {by: call.FileCallErrhandler, file: 1},
+	101: {by: call.FileClose},
+	102: {by: call.FileCreateErrhandler, always: true},
+	103: {by: call.FileDelete},
+	104: {by: call.FileGetAmode, file: 1},
+	105: {by: call.FileGetAtomicity, file: 1},
+	106: {by: call.FileGetByteOffset, file: 1},
+	107: {by: call.FileGetErrhandler, file: 1},
+	108: {by: call.FileGetGroup, file: 1},
+	109: {by: call.FileGetInfo, file: 1},
+	110: {by: call.FileGetPosition, file: 1},
+	111: {by: call.FileGetPositionShared, file: 1},
+	112: {by: call.FileGetSize, file: 1},
+	113: {by: call.FileGetTypeExtent, file: 1},
+	114: {by: call.FileGetView, file: 1},
+	115: {by: call.FileIread, text: 1107, buffers: 5, file: 1},
+	116: {by: call.FileIreadAll, text: 1112, buffers: 5, file: 1},
+	117: {by: call.FileIreadAt, text: 1117, buffers: 7, file: 1},
+	118: {by: call.FileIreadAtAll, text: 1124, buffers: 7, file: 1},
+	119: {by: call.FileIreadShared, text: 1131, buffers: 5, file: 1},
+	120: {by: call.FileIwrite, text: 1136, buffers: 5, file: 1},
+	121: {by: call.FileIwriteAll, text: 1141, buffers: 5, file: 1},
+	122: {by: call.FileIwriteAt, text: 1146, buffers: 7, file: 1},
+	123: {by: call.FileIwriteAtAll, text: 1153, buffers: 7, file: 1},
+	124: {by: call.FileIwriteShared, text: 1160, buffers: 5, file: 1},
+	125: {by: call.FileOpen, comm: 1},
+	126: {by: call.FilePreallocate, file: 1},
+	127: {by: call.FileRead, text: 1165, buffers: 5, file: 1},
+	128: {by: call.FileReadAll, text: 1170, buffers: 5, file: 1},
+	129: {by: call.FileReadAllBegin, text: 1175, buffers: 5, file: 1},
+	130: {by: call.FileReadAllEnd, text: 1180, buffers: 5, file: 1},
+	131: {by: call.FileReadAt, text: 1185, buffers: 7, file: 1},
+	132: {by: call.FileReadAtAll, text: 1192, buffers: 7, file: 1},
+	133: {by: call.FileReadAtAllBegin, text: 1199, buffers: 7, file: 1},
+	134: {by: call.FileReadAtAllEnd, text: 1206, buffers: 5, file: 1},
+	135: {by: call.FileReadOrdered, text: 1211, buffers: 5, file: 1},
+	136: {by: call.FileReadOrderedBegin, text: 1216, buffers: 5, file: 1},
+	137: {by: call.FileReadOrderedEnd, text: 1221, buffers: 5, file: 1},
+	138: {by: call.FileReadShared, text: 1226, buffers: 5, file: 1},
+	139: {by: call.FileSeek, file: 1},
+	140: {by: call.FileSeekShared, file: 1},
+	141: {by: call.FileSetAtomicity, file: 1},
+	142: {by: call.FileSetErrhandler, file: 1},
+	143: {by: call.FileSetInfo, file: 1},
+	144: {by: call.FileSetSize, file: 1},
+	145: {by: call.FileSetView, file: 1},
+	146: {by: call.FileSync, file: 1},
+	147: {by: call.FileWrite, text: 1231, buffers: 5, file: 1},
+	148: {by: call.FileWriteAll, text: 1236, buffers: 5, file: 1},
+	149: {by: call.FileWriteAllBegin, text: 1241, buffers: 5, file: 1},
+	150: {by: call.FileWriteAllEnd, text: 1246, buffers: 5, file: 1},
+	151: {by: call.FileWriteAt, text: 1251, buffers: 7, file: 1},
+	152: {by: call.FileWriteAtAll, text: 1258, buffers: 7, file: 1},
+	153: {by: call.FileWriteAtAllBegin, text: 1265, buffers: 7, file: 1},
+	154: {by: call.FileWriteAtAllEnd, text: 1272, buffers: 5, file: 1},
+	155: {by: call.FileWriteOrdered, text: 1277, buffers: 5, file: 1},
+	156: {by: call.FileWriteOrderedBegin, text: 1282, buffers: 5, file: 1},
+	157: {by: call.FileWriteOrderedEnd, text: 1287, buffers: 5, file: 1},
+	158: {by: call.FileWriteShared, text: 1292, buffers: 5, file: 1},
+	159: {by: call.Finalize},
+	160: {by: call.Finalized, always: true},
+	161: {by: call.FreeMem, text: 1297, buffers: 4},
+	162: {by: call.Gather, text: 1301, buffers: 19, comm: 8},
+	163: {by: call.GatherInit, text: 1320, buffers: 19, comm: 8},
+	164: {by: call.Gatherv, text: 1339, buffers: 37, comm: 9},
+	165: {by: call.GathervInit, text: 1376, buffers: 37, comm: 9},
+	166: {by: call.Get, text: 1413, buffers: 11, win: 8},
+	167: {by: call.GetAccumulate, text: 1424, buffers: 27, win: 12},
+	168: {by: call.GetAddress, text: 1451, buffers: 8},
+	169: {by: call.GetCount},
+	170: {by: call.GetElements},
+	171: {by: call.GetElementsX},
+	172: {by: call.GetHwResourceInfo},
+	173: {by: call.GetLibraryVersion, always: true},
+	174: {by: call.GetProcessorName},
+	175: {by: call.GetVersion, always: true},
+	176: {by: call.GraphCreate, text: 1459, buffers: 14, comm: 1},
+	177: {by: call.GraphGet, text: 1473, buffers: 16, comm: 1},
+	178: {by: call.GraphMap, text: 1489, buffers: 14, comm: 1},
+	179: {by: call.GraphNeighbors, text: 1503, buffers: 15, comm: 1},
+	180: {by: call.GraphNeighborsCount, comm: 1},
+	181: {by: call.GraphdimsGet, comm: 1},
+	182: {by: call.GrequestComplete},
+	183: {by: call.GrequestStart, text: 1518, buffers: 17},
+	184: {by: call.GroupCompare},
+	185: {by: call.GroupDifference},
+	186: {by: call.GroupExcl, text: 1535, buffers: 9},
+	187: {by: call.GroupFree},
+	188: {by: call.GroupFromSessionPset, session: 1},
+	189: {by: call.GroupIncl, text: 1544, buffers: 9},
+	190: {by: call.GroupIntersection},
+	191: {by: call.GroupRangeExcl, text: 1553, buffers: 10},
+	192: {by: call.GroupRangeIncl, text: 1563, buffers: 10},
+	193: {by: call.GroupRank},
+	194: {by: call.GroupSize},
+	195: {by: call.GroupTranslateRanks, text: 1573, buffers: 19},
+	196: {by: call.GroupUnion},
+	197: {by: call.Iallgather, text: 1592, buffers: 19, comm: 7},
+	198: {by: call.Iallgatherv, text: 1611, buffers: 37, comm: 8},
+	199: {by: call.Iallreduce, text: 1648, buffers: 15, comm: 6},
+	200: {by: call.Ialltoall, text: 1663, buffers: 19, comm: 7},
+	201: {by: call.Ialltoallv, text: 1682, buffers: 55, comm: 9},
+	202: {by: call.Ialltoallw, text: 1737, buffers: 73, comm: 9},
+	203: {by: call.Ibarrier, comm: 1},
+	204: {by: call.Ibcast, text: 1810, buffers: 6, comm: 5},
+	205: {by: call.Ibsend, text: 1816, buffers: 3, comm: 6},
+	206: {by: call.Iexscan, text: 1819, buffers: 15, comm: 6},
+	207: {by: call.Igather, text: 1834, buffers: 19, comm: 8},
+	208: {by: call.Igatherv, text: 1853, buffers: 37, comm: 9},
+	209: {by: call.Improbe, comm: 3},
+	210: {by: call.Imrecv, text: 1890, buffers: 3},
+	211: {by: call.IneighborAllgather, text: 1893, buffers: 19, comm: 7},
+	212: {by: call.IneighborAllgatherv, text: 1912, buffers: 37, comm: 8},
+	213: {by: call.IneighborAlltoall, text: 1949, buffers: 19, comm: 7},
+	214: {by: call.IneighborAlltoallv, text: 1968, buffers: 55, comm: 9},
+	215: {by: call.IneighborAlltoallw, text: 2023, buffers: 73, comm: 9},
+	216: {by: call.InfoCreate, always: true},
+	217: {by: call.InfoCreateEnv, text: 2096, buffers: 6, always: true},
+	218: {by: call.InfoDelete, always: true},
+	219: {by: call.InfoDup, always: true},
+	220: {by: call.InfoFree, always: true},
+	221: {by: call.InfoGet, always: true},
+	222: {by: call.InfoGetNkeys, always: true},
+	223: {by: call.InfoGetNthkey, always: true},
+	224: {by: call.InfoGetString, always: true},
+	225: {by: call.InfoGetValuelen, always: true},
+	226: {by: call.InfoSet, always: true},
+	227: {by: call.Init, always: true},
+	228: {by: call.InitThread, always: true},
+	229: {by: call.Initialized, always: true},
+	230: {by: call.IntercommCreate, comm: 1},
+	231: {by: call.IntercommCreateFromGroups},
+	232: {by: call.IntercommMerge, comm: 1},
+	233: {by: call.Iprobe, comm: 3},
+	234: {by: call.Irecv, text: 2102, buffers: 3, comm: 6},
+	235: {by: call.Ireduce, text: 2105, buffers: 15, comm: 7},
+	236: {by: call.IreduceScatter, text: 2120, buffers: 26, comm: 6},
+	237: {by: call.IreduceScatterBlock, text: 2146, buffers: 15, comm: 6},
+	238: {by: call.Irsend, text: 2161, buffers: 3, comm: 6},
+	239: {by: call.IsThreadMain},
+	240: {by: call.Iscan, text: 2164, buffers: 15, comm: 6},
+	241: {by: call.Iscatter, text: 2179, buffers: 19, comm: 8},
+	242: {by: call.Iscatterv, text: 2198, buffers: 35, comm: 9},
+	243: {by: call.Isend, text: 2233, buffers: 3, comm: 6},
+	244: {by: call.Isendrecv, text: 2236, buffers: 23, comm: 11},
+	245: {by: call.IsendrecvReplace, text: 2259, buffers: 3, comm: 8},
+	246: {by: call.Issend, text: 2262, buffers: 3, comm: 6},
+	247: {by: call.KeyvalCreate, text: 2265, buffers: 17},
+	248: {by: call.KeyvalFree},
+	249: {by: call.LookupName},
+	250: {by: call.Mprobe, comm: 3},
+	251: {by: call.Mrecv, text: 2282, buffers: 3},
+	252: {by: call.NeighborAllgather, text: 2285, buffers: 19, comm: 7},
+	253: {by: call.NeighborAllgatherInit, text: 2304, buffers: 19, comm: 7},
+	254: {by: call.NeighborAllgatherv, text: 2323, buffers: 37, comm: 8},
+	255: {by: call.NeighborAllgathervInit, text: 2360, buffers: 37, comm: 8},
+	256: {by: call.NeighborAlltoall, text: 2397, buffers: 19, comm: 7},
+	257: {by: call.NeighborAlltoallInit, text: 2416, buffers: 19, comm: 7},
+	258: {by: call.NeighborAlltoallv, text: 2435, buffers: 55, comm: 9},
+	259: {by: call.NeighborAlltoallvInit, text: 2490, buffers: 55, comm: 9},
+	260: {by: call.NeighborAlltoallw, text: 2545, buffers: 73, comm: 9},
+	261: {by: call.NeighborAlltoallwInit, text: 2618, buffers: 73, comm: 9},
+	262: {by: call.OpCommutative},
+	263: {by: call.OpCreate},
+	264: {by: call.OpFree},
+	265: {by: call.OpenPort},
+	266: {by: call.Pack, text: 2691, buffers: 16, comm: 7},
+	267: {by: call.PackExternal, text: 2707, buffers: 18},
+	268: {by: call.PackExternalSize},
+	269: {by: call.PackSize, comm: 3},
+	270: {by: call.Parrived},
+	271: {by: call.Pcontrol, always: true},
+	272: {by: call.Pready},
+	273: {by: call.PreadyList, text: 2725, buffers: 21},
+	274: {by: call.PreadyRange},
+	275: {by: call.PrecvInit, text: 2746, buffers: 3, comm: 7},
+	276: {by: call.Probe, comm: 3},
+	277: {by: call.PsendInit, text: 2749, buffers: 3, comm: 7},
+	278: {by: call.PublishName},
+	279: {by: call.Put, text: 2752, buffers: 11, win: 8},
+	280: {by: call.QueryThread},
+	281: {by: call.Raccumulate, text: 2763, buffers: 11, win: 9},
+	282: {by: call.Recv, text: 2774, buffers: 3, comm: 6},
+	283: {by: call.RecvInit, text: 2777, buffers: 3, comm: 6},
+	284: {by: call.Reduce, text: 2780, buffers: 15, comm: 7},
+	285: {by: call.ReduceInit, text: 2795, buffers: 15, comm: 7},
+	286: {by: call.ReduceLocal, text: 2810, buffers: 14},
+	287: {by: call.ReduceScatter, text: 2824, buffers: 26, comm: 6},
+	288: {by: call.ReduceScatterBlock, text: 2850, buffers: 15, comm: 6},
+	289: {by: call.ReduceScatterBlockInit, text: 2865, buffers: 15, comm: 6},
+	290: {by: call.ReduceScatterInit, text: 2880, buffers: 26, comm: 6},
+	291: {by: call.RegisterDatarep, text: 2906, buffers: 19},
+	292: {by: call.RemoveErrorClass, always: true},
+	293: {by: call.RemoveErrorCode, always: true},
+	294: {by: call.RemoveErrorString, always: true},
+	295: {by: call.RequestFree},
+	296: {by: call.RequestGetStatus},
+	297: {by: call.RequestGetStatusAll, text: 2925, buffers: 19},
+	298: {by: call.RequestGetStatusAny, text: 2944, buffers: 19},
+	299: {by: call.RequestGetStatusSome, text: 2963, buffers: 38},
+	300: {by: call.Rget, text: 3001, buffers: 11, win: 8},
+	301: {by: call.RgetAccumulate, text: 3012, buffers: 27, win: 12},
+	302: {by: call.Rput, text: 3039, buffers: 11, win: 8},
+	303: {by: call.Rsend, text: 3050, buffers: 3, comm: 6},
+	304: {by: call.RsendInit, text: 3053, buffers: 3, comm: 6},
+	305: {by: call.Scan, text: 3056, buffers: 15, comm: 6},
+	306: {by: call.ScanInit, text: 3071, buffers: 15, comm: 6},
+	307: {by: call.Scatter, text: 3086, buffers: 19, comm: 8},
+	308: {by: call.ScatterInit, text: 3105, buffers: 19, comm: 8},
+	309: {by: call.Scatterv, text: 3124, buffers: 35, comm: 9},
+	310: {by: call.ScattervInit, text: 3159, buffers: 35, comm: 9},
+	311: {by: call.Send, text: 3194, buffers: 3, comm: 6},
+	312: {by: call.SendInit, text: 3197, buffers: 3, comm: 6},
+	313: {by: call.Sendrecv, text: 3200, buffers: 23, comm: 11},
+	314: {by: call.SendrecvReplace, text: 3223, buffers: 3, comm: 8},
+	315: {by: call.SessionAttachBuffer, text: 3226, buffers: 8, always: true, session: 1},
+	316: {by: call.SessionCallErrhandler, always: true, session: 1},
+	317: {by: call.SessionCreateErrhandler, always: true},
+	318: {by: call.SessionDetachBuffer, text: 3234, buffers: 13, always: true, session: 1},
+	319: {by: call.SessionFinalize, always: true},
+	320: {by: call.SessionFlushBuffer, always: true, session: 1},
+	321: {by: call.SessionGetErrhandler, always: true, session: 1},
+	322: {by: call.SessionGetInfo, always: true, session: 1},
+	323: {by: call.SessionGetNthPset, always: true, session: 1},
+	324: {by: call.SessionGetNumPsets, always: true, session: 1},
+	325: {by: call.SessionGetPsetInfo, always: true, session: 1},
+	326: {by: call.SessionIflushBuffer, always: true, session: 1},
+	327: {by: call.SessionInit, always: true},
+	328: {by: call.SessionSetErrhandler, always: true, session: 1},
+	329: {by: call.Ssend, text: 3247, buffers: 3, comm: 6},
+	330: {by: call.SsendInit, text: 3250, buffers: 3, comm: 6},
+	331: {by: call.Start},
+	332: {by: call.Startall, text: 3253, buffers: 19},
+	333: {by: call.StatusGetError},
+	334: {by: call.StatusGetSource},
+	335: {by: call.StatusGetTag},
+	336: {by: call.StatusSetCancelled},
+	337: {by: call.StatusSetElements},
+	338: {by: call.StatusSetElementsX},
+	339: {by: call.StatusSetError},
+	340: {by: call.StatusSetSource},
+	341: {by: call.StatusSetTag},
+	342: {by: call.Test},
+	343: {by: call.TestCancelled},
+	344: {by: call.Testall, text: 3272, buffers: 19},
+	345: {by: call.Testany, text: 3291, buffers: 19},
+	346: {by: call.Testsome, text: 3310, buffers: 38},
+	347: {by: call.TopoTest, comm: 1},
+	348: {by: call.TypeCommit},
+	349: {by: call.TypeContiguous},
+	350: {by: call.TypeCreateDarray, text: 3348, buffers: 70},
+	351: {by: call.TypeCreateF90Complex},
+	352: {by: call.TypeCreateF90Integer},
+	353: {by: call.TypeCreateF90Real},
+	354: {by: call.TypeCreateHindexed, text: 3418, buffers: 46},
+	355: {by: call.TypeCreateHindexedBlock, text: 3464, buffers: 26},
+	356: {by: call.TypeCreateHvector},
+	357: {by: call.TypeCreateIndexedBlock, text: 3490, buffers: 26},
+	358: {by: call.TypeCreateKeyval, text: 3516, buffers: 17},
+	359: {by: call.TypeCreateResized},
+	360: {by: call.TypeCreateStruct, text: 3533, buffers: 61},
+	361: {by: call.TypeCreateSubarray, text: 3594, buffers: 50},
+	362: {by: call.TypeDeleteAttr},
+	363: {by: call.TypeDup},
+	364: {by: call.TypeFree},
+	365: {by: call.TypeFreeKeyval},
+	366: {by: call.TypeGetAttr, text: 3644, buffers: 17},
+	367: {by: call.TypeGetContents, text: 3661, buffers: 63},
+	368: {by: call.TypeGetContentsC, text: 3724, buffers: 87},
+	369: {by: call.TypeGetEnvelope},
+	370: {by: call.TypeGetEnvelopeC},
+	371: {by: call.TypeGetExtent},
+	372: {by: call.TypeGetExtentX},
+	373: {by: call.TypeGetName},
+	374: {by: call.TypeGetTrueExtent},
+	375: {by: call.TypeGetTrueExtentX},
+	376: {by: call.TypeGetValueIndex},
+	377: {by: call.TypeIndexed, text: 3811, buffers: 46},
+	378: {by: call.TypeMatchSize},
+	379: {by: call.TypeSetAttr, text: 3857, buffers: 17},
+	380: {by: call.TypeSetName},
+	381: {by: call.TypeSize},
+	382: {by: call.TypeSizeX},
+	383: {by: call.TypeVector},
+	384: {by: call.Unpack, text: 3874, buffers: 16, comm: 7},
+	385: {by: call.UnpackExternal, text: 3890, buffers: 24},
+	386: {by: call.UnpublishName},
+	387: {by: call.Wait},
+	388: {by: call.Waitall, text: 3914, buffers: 19},
+	389: {by: call.Waitany, text: 3933, buffers: 19},
+	390: {by: call.Waitsome, text: 3952, buffers: 38},
+	391: {by: call.WinAllocate, text: 3990, buffers: 15, comm: 4},
+	392: {by: call.WinAllocateShared, text: 4005, buffers: 15, comm: 4},
+	393: {by: call.WinAttach, text: 4020, buffers: 6, win: 1},
+	394: {by: call.WinCallErrhandler, win: 1},
+	395: {by: call.WinComplete, win: 1},
+	396: {by: call.WinCreate, text: 4026, buffers: 4, comm: 5},
+	397: {by: call.WinCreateDynamic, comm: 2},
+	398: {by: call.WinCreateErrhandler, always: true},
+	399: {by: call.WinCreateKeyval, text: 4030, buffers: 17},
+	400: {by: call.WinDeleteAttr, win: 1},
+	401: {by: call.WinDetach, text: 4047, buffers: 6, win: 1},
+	402: {by: call.WinFence, win: 2},
+	403: {by: call.WinFlush, win: 2},
+	404: {by: call.WinFlushAll, win: 1},
+	405: {by: call.WinFlushLocal, win: 2},
+	406: {by: call.WinFlushLocalAll, win: 1},
+	407: {by: call.WinFree},
+	408: {by: call.WinFreeKeyval},
+	409: {by: call.WinGetAttr, text: 4053, buffers: 17, win: 1},
+	410: {by: call.WinGetErrhandler, win: 1},
+	411: {by: call.WinGetGroup, win: 1},
+	412: {by: call.WinGetInfo, win: 1},
+	413: {by: call.WinGetName, win: 1},
+	414: {by: call.WinLock, win: 4},
+	415: {by: call.WinLockAll, win: 2},
+	416: {by: call.WinPost, win: 3},
+	417: {by: call.WinSetAttr, text: 4070, buffers: 17, win: 1},
+	418: {by: call.WinSetErrhandler, win: 1},
+	419: {by: call.WinSetInfo, win: 1},
+	420: {by: call.WinSetName, win: 1},
+	421: {by: call.WinSharedQuery, text: 4087, buffers: 15, win: 1},
+	422: {by: call.WinStart, win: 3},
+	423: {by: call.WinSync, win: 1},
+	424: {by: call.WinTest, win: 1},
+	425: {by: call.WinUnlock, win: 2},
+	426: {by: call.WinUnlockAll, win: 1},
+	427: {by: call.WinWait, win: 1},
+	428: {by: call.AintAdd},
+	429: {by: call.AintDiff},
+	430: {by: call.Wtick},
+	431: {by: call.Wtime},
+	432: {by: call.CommFromint, always: true},
+	433: {by: call.CommToint, comm: 1},
+	434: {by: call.ErrhandlerFromint, always: true},
+	435: {by: call.ErrhandlerToint},
+	436: {by: call.FileFromint, always: true},
+	437: {by: call.FileToint, file: 1},
+	438: {by: call.GroupFromint, always: true},
+	439: {by: call.GroupToint},
+	440: {by: call.InfoFromint, always: true},
+	441: {by: call.InfoToint, always: true},
+	442: {by: call.MessageFromint, always: true},
+	443: {by: call.MessageToint},
+	444: {by: call.OpFromint, always: true},
+	445: {by: call.OpToint},
+	446: {by: call.RequestFromint, always: true},
+	447: {by: call.RequestToint},
+	448: {by: call.SessionFromint, always: true},
+	449: {by: call.SessionToint, always: true, session: 1},
+	450: {by: call.TypeFromint, always: true},
+	451: {by: call.TypeToint},
+	452: {by: call.WinFromint, always: true},
+	453: {by: call.WinToint, win: 1},
+	454: {by: call.TCategoryChanged, always: true},
+	455: {by: call.TCategoryGetCategories, text: 4102, buffers: 11, always: true},
+	456: {by: call.TCategoryGetCvars, text: 4113, buffers: 11, always: true},
+	457: {by: call.TCategoryGetEvents, text: 4124, buffers: 11, always: true},
+	458: {by: call.TCategoryGetIndex, always: true},
+	459: {by: call.TCategoryGetInfo, always: true},
+	460: {by: call.TCategoryGetNum, always: true},
+	461: {by: call.TCategoryGetNumEvents, always: true},
+	462: {by: call.TCategoryGetPvars, text: 4135, buffers: 11, always: true},
+	463: {by: call.TCvarGetIndex, always: true},
+	464: {by: call.TCvarGetInfo, always: true},
+	465: {by: call.TCvarGetNum, always: true},
+	466: {by: call.TCvarHandleAlloc, text: 4146, buffers: 12, always: true},
+	467: {by: call.TCvarHandleFree, always: true},
+	468: {by: call.TCvarRead, text: 4158, buffers: 5, always: true},
+	469: {by: call.TCvarWrite, text: 4163, buffers: 5, always: true},
+	470: {by: call.TEnumGetInfo, always: true},
+	471: {by: call.TEnumGetItem, always: true},
+	472: {by: call.TEventCallbackGetInfo, always: true},
+	473: {by: call.TEventCallbackSetInfo, always: true},
+	474: {by: call.TEventCopy, text: 4168, buffers: 8, always: true},
+	475: {by: call.TEventGetIndex, always: true},
+	476: {by: call.TEventGetInfo, text: 4176, buffers: 49, always: true},
+	477: {by: call.TEventGetNum, always: true},
+	478: {by: call.TEventGetSource, always: true},
+	479: {by: call.TEventGetTimestamp, always: true},
+	480: {by: call.TEventHandleAlloc, text: 4225, buffers: 12, always: true},
+	481: {by: call.TEventHandleFree, text: 4237, buffers: 11, always: true},
+	482: {by: call.TEventHandleGetInfo, always: true},
+	483: {by: call.TEventHandleSetInfo, always: true},
+	484: {by: call.TEventRead, text: 4248, buffers: 10, always: true},
+	485: {by: call.TEventRegisterCallback, text: 4258, buffers: 15, always: true},
+	486: {by: call.TEventSetDroppedHandler, always: true},
+	487: {by: call.TFinalize, always: true},
+	488: {by: call.TInitThread, always: true},
+	489: {by: call.TPvarGetIndex, always: true},
+	490: {by: call.TPvarGetInfo, always: true},
+	491: {by: call.TPvarGetNum, always: true},
+	492: {by: call.TPvarHandleAlloc, text: 4273, buffers: 14, always: true},
+	493: {by: call.TPvarHandleFree, always: true},
+	494: {by: call.TPvarRead, text: 4287, buffers: 7, always: true},
+	495: {by: call.TPvarReadreset, text: 4294, buffers: 7, always: true},
+	496: {by: call.TPvarReset, always: true},
+	497: {by: call.TPvarSessionCreate, always: true},
+	498: {by: call.TPvarSessionFree, always: true},
+	499: {by: call.TPvarStart, always: true},
+	500: {by: call.TPvarStop, always: true},
+	501: {by: call.TPvarWrite, text: 4301, buffers: 7, always: true},
+	502: {by: call.TSourceGetInfo, always: true},
+	503: {by: call.TSourceGetNum, always: true},
+	504: {by: call.TSourceGetTimestamp, always: true},
+	505: {by: call.PutNotify, text: 4308, buffers: 11, win: 8},
+	506: {by: call.GetNotify, text: 4319, buffers: 11, win: 8},
+	507: {by: call.AccumulateNotify, text: 4330, buffers: 11, win: 9},
+	508: {by: call.GetAccumulateNotify, text: 4341, buffers: 27, win: 12},
+	509: {by: call.RputNotify, text: 4368, buffers: 11, win: 8},
+	510: {by: call.RgetNotify, text: 4379, buffers: 11, win: 8},
+	511: {by: call.RaccumulateNotify, text: 4390, buffers: 11, win: 9},
+	512: {by: call.RgetAccumulateNotify, text: 4401, buffers: 27, win: 12},
+	513: {by: call.Rrput, text: 4428, buffers: 11, win: 8},
+	514: {by: call.Rraccumulate, text: 4439, buffers: 11, win: 9},
+	515: {by: call.RrgetAccumulate, text: 4450, buffers: 27, win: 12},
+	516: {by: call.FetchAndOpNotify, text: 4477, buffers: 23, win: 7},
+	517: {by: call.CompareAndSwapNotify, text: 4500, buffers: 36, win: 7},
+	518: {by: call.RfetchAndOp, text: 4536, buffers: 23, win: 7},
+	519: {by: call.RcompareAndSwap, text: 4559, buffers: 36, win: 7},
+	520: {by: call.Rflush, win: 2},
+	521: {by: call.RflushAll, win: 1},
+	522: {by: call.WinNotifySetNum, win: 1},
+	523: {by: call.WinNotifyGetValue, win: 1},
+	524: {by: call.WinNotifySetValue, win: 1},
+	525: {by: call.WinWaitNotify, win: 1},
+	526: {by: call.WinNotifyInit, win: 1},
+	527: {by: call.WinNotifyReach, win: 1},
+	528: {by: call.WinAllocSyncObjects, win: 3},
+	529: {by: call.WinFreeSyncObjects, win: 3},
+	530: {by: call.WinSyncOpsInit, win: 4},
+	531: {by: call.WinSyncObjectInit, win: 3},
+	532: {by: call.SyncC2f},
+	533: {by: call.SyncF2c},
+	534: {by: call.WinChangeComm, comm: 1},
+	535: {by: call.WinChangeCommMemory, text: 4595, buffers: 8, comm: 1},
+	536: {by: call.WinDupWithInfo, win: 1},
+	537: {by: call.WinDup, win: 1},
+	538: {by: call.WinOrder, win: 2},
+	539: {by: call.WinOrderAll, win: 1},
+	540: {by: call.WinOpIntrinsic, win: 4},
+	541: {by: call.MemhandleCreate, text: 4603, buffers: 20, win: 4},
+	542: {by: call.MemhandleRelease, text: 4623, buffers: 9, win: 2},
+	543: {by: call.WinFromMemhandle, text: 4632, buffers: 9, win: 6},
+	544: {by: call.CommGetFreeSlots, comm: 1},
+	545: {by: call.OpCreateX, text: 4641, buffers: 17},
+	546: {by: call.CommCreateErrhandlerX, text: 4658, buffers: 15, always: true},
+	547: {by: call.FileCreateErrhandlerX, text: 4673, buffers: 15, always: true},
+	548: {by: call.WinCreateErrhandlerX, text: 4688, buffers: 15, always: true},
+	549: {by: call.SessionCreateErrhandlerX, text: 4703, buffers: 15, always: true},
+	550: {by: call.CommCreateKeyvalAsFortran, text: 4718, buffers: 19},
+	551: {by: call.TypeCreateKeyvalAsFortran, text: 4737, buffers: 19},
+	552: {by: call.WinCreateKeyvalAsFortran, text: 4756, buffers: 19},
+	553: {by: call.CommSetAttrAsFortran, text: 4775, buffers: 17, comm: 1},
+	554: {by: call.CommGetAttrAsFortran, text: 4792, buffers: 17, comm: 1},
+	555: {by: call.TypeSetAttrAsFortran, text: 4809, buffers: 17},
+	556: {by: call.TypeGetAttrAsFortran, text: 4826, buffers: 17},
+	557: {by: call.WinSetAttrAsFortran, text: 4843, buffers: 17, win: 1},
+	558: {by: call.WinGetAttrAsFortran, text: 4860, buffers: 17, win: 1},
+	559: {by: call.RequestAddHooks, text: 4877, buffers: 19},
 }
 
 // calls implement the procedures, by number; nil for those that C does alone.
-var calls [len(procedures)]call
+var calls [len(procedures)]implementation
 
 func init() {
-	calls = [...]call{
+	calls = [...]implementation{
 		0:   (*Lib).getBooleans,
 		1:   doMPI_Abi_get_fortran_info,
 		2:   doMPI_Abi_get_info,
@@ -1119,571 +1122,270 @@ func init() {
 	}
 }
 
-// texts are the names of the procedures, each followed by the names of its addresses.
+// texts are the names of the addresses of the procedures.
 const texts = "" +
-	"MPI_Abi_get_fortran_booleans- logical_true logical_false" +
-	"MPI_Abi_get_fortran_info" +
-	"MPI_Abi_get_info" +
-	"MPI_Abi_get_version" +
-	"MPI_Abi_set_fortran_booleans- logical_true logical_false" +
-	"MPI_Abi_set_fortran_info" +
-	"MPI_Abort" +
-	"MPI_Accumulateorigin_addr" +
-	"MPI_Add_error_class" +
-	"MPI_Add_error_code" +
-	"MPI_Add_error_string" +
-	"MPI_Allgathersendbuf - - recvbuf" +
-	"MPI_Allgather_initsendbuf - - recvbuf" +
-	"MPI_Allgathervsendbuf - - recvbuf recvcounts displs" +
-	"MPI_Allgatherv_initsendbuf - - recvbuf recvcounts displs" +
-	"MPI_Alloc_mem- - baseptr" +
-	"MPI_Allreducesendbuf recvbuf" +
-	"MPI_Allreduce_initsendbuf recvbuf" +
-	"MPI_Alltoallsendbuf - - recvbuf" +
-	"MPI_Alltoall_initsendbuf - - recvbuf" +
-	"MPI_Alltoallvsendbuf sendcounts sdispls - recvbuf recvcounts rdispls" +
-	"MPI_Alltoallv_initsendbuf sendcounts sdispls - recvbuf recvcounts rdispls" +
-	"MPI_Alltoallwsendbuf sendcounts sdispls sendtypes recvbuf recvcounts rdispls recvtypes" +
-	"MPI_Alltoallw_initsendbuf sendcounts sdispls sendtypes recvbuf recvcounts rdispls recvtypes" +
-	"MPI_Attr_delete" +
-	"MPI_Attr_get- - attribute_val" +
-	"MPI_Attr_put- - attribute_val" +
-	"MPI_Barrier" +
-	"MPI_Barrier_init" +
-	"MPI_Bcastbuffer" +
-	"MPI_Bcast_initbuffer" +
-	"MPI_Bsendbuf" +
-	"MPI_Bsend_initbuf" +
-	"MPI_Buffer_attachbuffer" +
-	"MPI_Buffer_detachbuffer_addr" +
-	"MPI_Buffer_flush" +
-	"MPI_Buffer_iflush" +
-	"MPI_Cancel" +
-	"MPI_Cart_coords- - - coords" +
-	"MPI_Cart_create- - dims periods" +
-	"MPI_Cart_get- - dims periods coords" +
-	"MPI_Cart_map- - dims periods" +
-	"MPI_Cart_rank- coords" +
-	"MPI_Cart_shift" +
-	"MPI_Cart_sub- remain_dims" +
-	"MPI_Cartdim_get" +
-	"MPI_Close_port" +
-	"MPI_Comm_accept" +
-	"MPI_Comm_attach_buffer- buffer" +
-	"MPI_Comm_call_errhandler" +
-	"MPI_Comm_compare" +
-	"MPI_Comm_connect" +
-	"MPI_Comm_create" +
-	"MPI_Comm_create_errhandler" +
-	"MPI_Comm_create_from_group" +
-	"MPI_Comm_create_group" +
-	"MPI_Comm_create_keyval- - - extra_state" +
-	"MPI_Comm_delete_attr" +
-	"MPI_Comm_detach_buffer- buffer_addr" +
-	"MPI_Comm_disconnect" +
-	"MPI_Comm_dup" +
-	"MPI_Comm_dup_with_info" +
-	"MPI_Comm_flush_buffer" +
-	"MPI_Comm_free" +
-	"MPI_Comm_free_keyval" +
-	"MPI_Comm_get_attr- - attribute_val" +
-	"MPI_Comm_get_errhandler" +
-	"MPI_Comm_get_info" +
-	"MPI_Comm_get_name" +
-	"MPI_Comm_get_parent" +
-	"MPI_Comm_group" +
-	"MPI_Comm_idup" +
-	"MPI_Comm_idup_with_info" +
-	"MPI_Comm_iflush_buffer" +
-	"MPI_Comm_join" +
-	"MPI_Comm_rank" +
-	"MPI_Comm_remote_group" +
-	"MPI_Comm_remote_size" +
-	"MPI_Comm_set_attr- - attribute_val" +
-	"MPI_Comm_set_errhandler" +
-	"MPI_Comm_set_info" +
-	"MPI_Comm_set_name" +
-	"MPI_Comm_size" +
-	"MPI_Comm_spawn- argv - - - - - array_of_errcodes" +
-	"MPI_Comm_spawn_multiple- array_of_commands array_of_argv array_of_maxprocs array_of_info - - - array_of_errcodes" +
-	"MPI_Comm_split" +
-	"MPI_Comm_split_type" +
-	"MPI_Comm_test_inter" +
-	"MPI_Compare_and_swaporigin_addr compare_addr result_addr" +
-	"MPI_Dims_create- - dims" +
-	"MPI_Dist_graph_create- - sources degrees destinations weights" +
-	"MPI_Dist_graph_create_adjacent- - sources sourceweights - destinations destweights" +
-	"MPI_Dist_graph_neighbors- - sources sourceweights - destinations destweights" +
-	"MPI_Dist_graph_neighbors_count" +
-	"MPI_Errhandler_free" +
-	"MPI_Error_class" +
-	"MPI_Error_string" +
-	"MPI_Exscansendbuf recvbuf" +
-	"MPI_Exscan_initsendbuf recvbuf" +
-	"MPI_Fetch_and_oporigin_addr result_addr" +
-	"MPI_File_call_errhandler" +
-	"MPI_File_close" +
-	"MPI_File_create_errhandler" +
-	"MPI_File_delete" +
-	"MPI_File_get_amode" +
-	"MPI_File_get_atomicity" +
-	"MPI_File_get_byte_offset" +
-	"MPI_File_get_errhandler" +
-	"MPI_File_get_group" +
-	"MPI_File_get_info" +
-	"MPI_File_get_position" +
-	"MPI_File_get_position_shared" +
-	"MPI_File_get_size" +
-	"MPI_File_get_type_extent" +
-	"MPI_File_get_view" +
-	"MPI_File_iread- buf" +
-	"MPI_File_iread_all- buf" +
-	"MPI_File_iread_at- - buf" +
-	"MPI_File_iread_at_all- - buf" +
-	"MPI_File_iread_shared- buf" +
-	"MPI_File_iwrite- buf" +
-	"MPI_File_iwrite_all- buf" +
-	"MPI_File_iwrite_at- - buf" +
-	"MPI_File_iwrite_at_all- - buf" +
-	"MPI_File_iwrite_shared- buf" +
-	"MPI_File_open" +
-	"MPI_File_preallocate" +
-	"MPI_File_read- buf" +
-	"MPI_File_read_all- buf" +
-	"MPI_File_read_all_begin- buf" +
-	"MPI_File_read_all_end- buf" +
-	"MPI_File_read_at- - buf" +
-	"MPI_File_read_at_all- - buf" +
-	"MPI_File_read_at_all_begin- - buf" +
-	"MPI_File_read_at_all_end- buf" +
-	"MPI_File_read_ordered- buf" +
-	"MPI_File_read_ordered_begin- buf" +
-	"MPI_File_read_ordered_end- buf" +
-	"MPI_File_read_shared- buf" +
-	"MPI_File_seek" +
-	"MPI_File_seek_shared" +
-	"MPI_File_set_atomicity" +
-	"MPI_File_set_errhandler" +
-	"MPI_File_set_info" +
-	"MPI_File_set_size" +
-	"MPI_File_set_view" +
-	"MPI_File_sync" +
-	"MPI_File_write- buf" +
-	"MPI_File_write_all- buf" +
-	"MPI_File_write_all_begin- buf" +
-	"MPI_File_write_all_end- buf" +
-	"MPI_File_write_at- - buf" +
-	"MPI_File_write_at_all- - buf" +
-	"MPI_File_write_at_all_begin- - buf" +
-	"MPI_File_write_at_all_end- buf" +
-	"MPI_File_write_ordered- buf" +
-	"MPI_File_write_ordered_begin- buf" +
-	"MPI_File_write_ordered_end- buf" +
-	"MPI_File_write_shared- buf" +
-	"MPI_Finalize" +
-	"MPI_Finalized" +
-	"MPI_Free_membase" +
-	"MPI_Gathersendbuf - - recvbuf" +
-	"MPI_Gather_initsendbuf - - recvbuf" +
-	"MPI_Gathervsendbuf - - recvbuf recvcounts displs" +
-	"MPI_Gatherv_initsendbuf - - recvbuf recvcounts displs" +
-	"MPI_Getorigin_addr" +
-	"MPI_Get_accumulateorigin_addr - - result_addr" +
-	"MPI_Get_addresslocation" +
-	"MPI_Get_count" +
-	"MPI_Get_elements" +
-	"MPI_Get_elements_x" +
-	"MPI_Get_hw_resource_info" +
-	"MPI_Get_library_version" +
-	"MPI_Get_processor_name" +
-	"MPI_Get_version" +
-	"MPI_Graph_create- - indx edges" +
-	"MPI_Graph_get- - - indx edges" +
-	"MPI_Graph_map- - indx edges" +
-	"MPI_Graph_neighbors- - - neighbors" +
-	"MPI_Graph_neighbors_count" +
-	"MPI_Graphdims_get" +
-	"MPI_Grequest_complete" +
-	"MPI_Grequest_start- - - extra_state" +
-	"MPI_Group_compare" +
-	"MPI_Group_difference" +
-	"MPI_Group_excl- - ranks" +
-	"MPI_Group_free" +
-	"MPI_Group_from_session_pset" +
-	"MPI_Group_incl- - ranks" +
-	"MPI_Group_intersection" +
-	"MPI_Group_range_excl- - ranges" +
-	"MPI_Group_range_incl- - ranges" +
-	"MPI_Group_rank" +
-	"MPI_Group_size" +
-	"MPI_Group_translate_ranks- - ranks1 - ranks2" +
-	"MPI_Group_union" +
-	"MPI_Iallgathersendbuf - - recvbuf" +
-	"MPI_Iallgathervsendbuf - - recvbuf recvcounts displs" +
-	"MPI_Iallreducesendbuf recvbuf" +
-	"MPI_Ialltoallsendbuf - - recvbuf" +
-	"MPI_Ialltoallvsendbuf sendcounts sdispls - recvbuf recvcounts rdispls" +
-	"MPI_Ialltoallwsendbuf sendcounts sdispls sendtypes recvbuf recvcounts rdispls recvtypes" +
-	"MPI_Ibarrier" +
-	"MPI_Ibcastbuffer" +
-	"MPI_Ibsendbuf" +
-	"MPI_Iexscansendbuf recvbuf" +
-	"MPI_Igathersendbuf - - recvbuf" +
-	"MPI_Igathervsendbuf - - recvbuf recvcounts displs" +
-	"MPI_Improbe" +
-	"MPI_Imrecvbuf" +
-	"MPI_Ineighbor_allgathersendbuf - - recvbuf" +
-	"MPI_Ineighbor_allgathervsendbuf - - recvbuf recvcounts displs" +
-	"MPI_Ineighbor_alltoallsendbuf - - recvbuf" +
-	"MPI_Ineighbor_alltoallvsendbuf sendcounts sdispls - recvbuf recvcounts rdispls" +
-	"MPI_Ineighbor_alltoallwsendbuf sendcounts sdispls sendtypes recvbuf recvcounts rdispls recvtypes" +
-	"MPI_Info_create" +
-	"MPI_Info_create_env- argv" +
-	"MPI_Info_delete" +
-	"MPI_Info_dup" +
-	"MPI_Info_free" +
-	"MPI_Info_get" +
-	"MPI_Info_get_nkeys" +
-	"MPI_Info_get_nthkey" +
-	"MPI_Info_get_string" +
-	"MPI_Info_get_valuelen" +
-	"MPI_Info_set" +
-	"MPI_Init" +
-	"MPI_Init_thread" +
-	"MPI_Initialized" +
-	"MPI_Intercomm_create" +
-	"MPI_Intercomm_create_from_groups" +
-	"MPI_Intercomm_merge" +
-	"MPI_Iprobe" +
-	"MPI_Irecvbuf" +
-	"MPI_Ireducesendbuf recvbuf" +
-	"MPI_Ireduce_scattersendbuf recvbuf recvcounts" +
-	"MPI_Ireduce_scatter_blocksendbuf recvbuf" +
-	"MPI_Irsendbuf" +
-	"MPI_Is_thread_main" +
-	"MPI_Iscansendbuf recvbuf" +
-	"MPI_Iscattersendbuf - - recvbuf" +
-	"MPI_Iscattervsendbuf sendcounts displs - recvbuf" +
-	"MPI_Isendbuf" +
-	"MPI_Isendrecvsendbuf - - - - recvbuf" +
-	"MPI_Isendrecv_replacebuf" +
-	"MPI_Issendbuf" +
-	"MPI_Keyval_create- - - extra_state" +
-	"MPI_Keyval_free" +
-	"MPI_Lookup_name" +
-	"MPI_Mprobe" +
-	"MPI_Mrecvbuf" +
-	"MPI_Neighbor_allgathersendbuf - - recvbuf" +
-	"MPI_Neighbor_allgather_initsendbuf - - recvbuf" +
-	"MPI_Neighbor_allgathervsendbuf - - recvbuf recvcounts displs" +
-	"MPI_Neighbor_allgatherv_initsendbuf - - recvbuf recvcounts displs" +
-	"MPI_Neighbor_alltoallsendbuf - - recvbuf" +
-	"MPI_Neighbor_alltoall_initsendbuf - - recvbuf" +
-	"MPI_Neighbor_alltoallvsendbuf sendcounts sdispls - recvbuf recvcounts rdispls" +
-	"MPI_Neighbor_alltoallv_initsendbuf sendcounts sdispls - recvbuf recvcounts rdispls" +
-	"MPI_Neighbor_alltoallwsendbuf sendcounts sdispls sendtypes recvbuf recvcounts rdispls recvtypes" +
-	"MPI_Neighbor_alltoallw_initsendbuf sendcounts sdispls sendtypes recvbuf recvcounts rdispls recvtypes" +
-	"MPI_Op_commutative" +
-	"MPI_Op_create" +
-	"MPI_Op_free" +
-	"MPI_Open_port" +
-	"MPI_Packinbuf - - outbuf" +
-	"MPI_Pack_external- inbuf - - outbuf" +
-	"MPI_Pack_external_size" +
-	"MPI_Pack_size" +
-	"MPI_Parrived" +
-	"MPI_Pcontrol" +
-	"MPI_Pready" +
-	"MPI_Pready_list- array_of_partitions" +
-	"MPI_Pready_range" +
-	"MPI_Precv_initbuf" +
-	"MPI_Probe" +
-	"MPI_Psend_initbuf" +
-	"MPI_Publish_name" +
-	"MPI_Putorigin_addr" +
-	"MPI_Query_thread" +
-	"MPI_Raccumulateorigin_addr" +
-	"MPI_Recvbuf" +
-	"MPI_Recv_initbuf" +
-	"MPI_Reducesendbuf recvbuf" +
-	"MPI_Reduce_initsendbuf recvbuf" +
-	"MPI_Reduce_localinbuf inoutbuf" +
-	"MPI_Reduce_scattersendbuf recvbuf recvcounts" +
-	"MPI_Reduce_scatter_blocksendbuf recvbuf" +
-	"MPI_Reduce_scatter_block_initsendbuf recvbuf" +
-	"MPI_Reduce_scatter_initsendbuf recvbuf recvcounts" +
-	"MPI_Register_datarep- - - - extra_state" +
-	"MPI_Remove_error_class" +
-	"MPI_Remove_error_code" +
-	"MPI_Remove_error_string" +
-	"MPI_Request_free" +
-	"MPI_Request_get_status" +
-	"MPI_Request_get_status_all- array_of_requests" +
-	"MPI_Request_get_status_any- array_of_requests" +
-	"MPI_Request_get_status_some- array_of_requests - array_of_indices" +
-	"MPI_Rgetorigin_addr" +
-	"MPI_Rget_accumulateorigin_addr - - result_addr" +
-	"MPI_Rputorigin_addr" +
-	"MPI_Rsendbuf" +
-	"MPI_Rsend_initbuf" +
-	"MPI_Scansendbuf recvbuf" +
-	"MPI_Scan_initsendbuf recvbuf" +
-	"MPI_Scattersendbuf - - recvbuf" +
-	"MPI_Scatter_initsendbuf - - recvbuf" +
-	"MPI_Scattervsendbuf sendcounts displs - recvbuf" +
-	"MPI_Scatterv_initsendbuf sendcounts displs - recvbuf" +
-	"MPI_Sendbuf" +
-	"MPI_Send_initbuf" +
-	"MPI_Sendrecvsendbuf - - - - recvbuf" +
-	"MPI_Sendrecv_replacebuf" +
-	"MPI_Session_attach_buffer- buffer" +
-	"MPI_Session_call_errhandler" +
-	"MPI_Session_create_errhandler" +
-	"MPI_Session_detach_buffer- buffer_addr" +
-	"MPI_Session_finalize" +
-	"MPI_Session_flush_buffer" +
-	"MPI_Session_get_errhandler" +
-	"MPI_Session_get_info" +
-	"MPI_Session_get_nth_pset" +
-	"MPI_Session_get_num_psets" +
-	"MPI_Session_get_pset_info" +
-	"MPI_Session_iflush_buffer" +
-	"MPI_Session_init" +
-	"MPI_Session_set_errhandler" +
-	"MPI_Ssendbuf" +
-	"MPI_Ssend_initbuf" +
-	"MPI_Start" +
-	"MPI_Startall- array_of_requests" +
-	"MPI_Status_get_error" +
-	"MPI_Status_get_source" +
-	"MPI_Status_get_tag" +
-	"MPI_Status_set_cancelled" +
-	"MPI_Status_set_elements" +
-	"MPI_Status_set_elements_x" +
-	"MPI_Status_set_error" +
-	"MPI_Status_set_source" +
-	"MPI_Status_set_tag" +
-	"MPI_Test" +
-	"MPI_Test_cancelled" +
-	"MPI_Testall- array_of_requests" +
-	"MPI_Testany- array_of_requests" +
-	"MPI_Testsome- array_of_requests - array_of_indices" +
-	"MPI_Topo_test" +
-	"MPI_Type_commit" +
-	"MPI_Type_contiguous" +
-	"MPI_Type_create_darray- - - array_of_gsizes array_of_distribs array_of_dargs array_of_psizes" +
-	"MPI_Type_create_f90_complex" +
-	"MPI_Type_create_f90_integer" +
-	"MPI_Type_create_f90_real" +
-	"MPI_Type_create_hindexed- array_of_blocklengths array_of_displacements" +
-	"MPI_Type_create_hindexed_block- - array_of_displacements" +
-	"MPI_Type_create_hvector" +
-	"MPI_Type_create_indexed_block- - array_of_displacements" +
-	"MPI_Type_create_keyval- - - extra_state" +
-	"MPI_Type_create_resized" +
-	"MPI_Type_create_struct- array_of_blocklengths array_of_displacements array_of_types" +
-	"MPI_Type_create_subarray- array_of_sizes array_of_subsizes array_of_starts" +
-	"MPI_Type_delete_attr" +
-	"MPI_Type_dup" +
-	"MPI_Type_free" +
-	"MPI_Type_free_keyval" +
-	"MPI_Type_get_attr- - attribute_val" +
-	"MPI_Type_get_contents- - - - array_of_integers array_of_addresses array_of_datatypes" +
-	"MPI_Type_get_contents_c- - - - - array_of_integers array_of_addresses array_of_large_counts array_of_datatypes" +
-	"MPI_Type_get_envelope" +
-	"MPI_Type_get_envelope_c" +
-	"MPI_Type_get_extent" +
-	"MPI_Type_get_extent_x" +
-	"MPI_Type_get_name" +
-	"MPI_Type_get_true_extent" +
-	"MPI_Type_get_true_extent_x" +
-	"MPI_Type_get_value_index" +
-	"MPI_Type_indexed- array_of_blocklengths array_of_displacements" +
-	"MPI_Type_match_size" +
-	"MPI_Type_set_attr- - attribute_val" +
-	"MPI_Type_set_name" +
-	"MPI_Type_size" +
-	"MPI_Type_size_x" +
-	"MPI_Type_vector" +
-	"MPI_Unpackinbuf - - outbuf" +
-	"MPI_Unpack_externaldatarep inbuf - - outbuf" +
-	"MPI_Unpublish_name" +
-	"MPI_Wait" +
-	"MPI_Waitall- array_of_requests" +
-	"MPI_Waitany- array_of_requests" +
-	"MPI_Waitsome- array_of_requests - array_of_indices" +
-	"MPI_Win_allocate- - - - baseptr" +
-	"MPI_Win_allocate_shared- - - - baseptr" +
-	"MPI_Win_attach- base" +
-	"MPI_Win_call_errhandler" +
-	"MPI_Win_complete" +
-	"MPI_Win_createbase" +
-	"MPI_Win_create_dynamic" +
-	"MPI_Win_create_errhandler" +
-	"MPI_Win_create_keyval- - - extra_state" +
-	"MPI_Win_delete_attr" +
-	"MPI_Win_detach- base" +
-	"MPI_Win_fence" +
-	"MPI_Win_flush" +
-	"MPI_Win_flush_all" +
-	"MPI_Win_flush_local" +
-	"MPI_Win_flush_local_all" +
-	"MPI_Win_free" +
-	"MPI_Win_free_keyval" +
-	"MPI_Win_get_attr- - attribute_val" +
-	"MPI_Win_get_errhandler" +
-	"MPI_Win_get_group" +
-	"MPI_Win_get_info" +
-	"MPI_Win_get_name" +
-	"MPI_Win_lock" +
-	"MPI_Win_lock_all" +
-	"MPI_Win_post" +
-	"MPI_Win_set_attr- - attribute_val" +
-	"MPI_Win_set_errhandler" +
-	"MPI_Win_set_info" +
-	"MPI_Win_set_name" +
-	"MPI_Win_shared_query- - - - baseptr" +
-	"MPI_Win_start" +
-	"MPI_Win_sync" +
-	"MPI_Win_test" +
-	"MPI_Win_unlock" +
-	"MPI_Win_unlock_all" +
-	"MPI_Win_wait" +
-	"MPI_Aint_add" +
-	"MPI_Aint_diff" +
-	"MPI_Wtick" +
-	"MPI_Wtime" +
-	"MPI_Comm_fromint" +
-	"MPI_Comm_toint" +
-	"MPI_Errhandler_fromint" +
-	"MPI_Errhandler_toint" +
-	"MPI_File_fromint" +
-	"MPI_File_toint" +
-	"MPI_Group_fromint" +
-	"MPI_Group_toint" +
-	"MPI_Info_fromint" +
-	"MPI_Info_toint" +
-	"MPI_Message_fromint" +
-	"MPI_Message_toint" +
-	"MPI_Op_fromint" +
-	"MPI_Op_toint" +
-	"MPI_Request_fromint" +
-	"MPI_Request_toint" +
-	"MPI_Session_fromint" +
-	"MPI_Session_toint" +
-	"MPI_Type_fromint" +
-	"MPI_Type_toint" +
-	"MPI_Win_fromint" +
-	"MPI_Win_toint" +
-	"MPI_T_category_changed" +
-	"MPI_T_category_get_categories- - indices" +
-	"MPI_T_category_get_cvars- - indices" +
-	"MPI_T_category_get_events- - indices" +
-	"MPI_T_category_get_index" +
-	"MPI_T_category_get_info" +
-	"MPI_T_category_get_num" +
-	"MPI_T_category_get_num_events" +
-	"MPI_T_category_get_pvars- - indices" +
-	"MPI_T_cvar_get_index" +
-	"MPI_T_cvar_get_info" +
-	"MPI_T_cvar_get_num" +
-	"MPI_T_cvar_handle_alloc- obj_handle" +
-	"MPI_T_cvar_handle_free" +
-	"MPI_T_cvar_read- buf" +
-	"MPI_T_cvar_write- buf" +
-	"MPI_T_enum_get_info" +
-	"MPI_T_enum_get_item" +
-	"MPI_T_event_callback_get_info" +
-	"MPI_T_event_callback_set_info" +
-	"MPI_T_event_copy- buffer" +
-	"MPI_T_event_get_index" +
-	"MPI_T_event_get_info- - - - array_of_datatypes array_of_displacements" +
-	"MPI_T_event_get_num" +
-	"MPI_T_event_get_source" +
-	"MPI_T_event_get_timestamp" +
-	"MPI_T_event_handle_alloc- obj_handle" +
-	"MPI_T_event_handle_free- user_data" +
-	"MPI_T_event_handle_get_info" +
-	"MPI_T_event_handle_set_info" +
-	"MPI_T_event_read- - buffer" +
-	"MPI_T_event_register_callback- - - user_data" +
-	"MPI_T_event_set_dropped_handler" +
-	"MPI_T_finalize" +
-	"MPI_T_init_thread" +
-	"MPI_T_pvar_get_index" +
-	"MPI_T_pvar_get_info" +
-	"MPI_T_pvar_get_num" +
-	"MPI_T_pvar_handle_alloc- - obj_handle" +
-	"MPI_T_pvar_handle_free" +
-	"MPI_T_pvar_read- - buf" +
-	"MPI_T_pvar_readreset- - buf" +
-	"MPI_T_pvar_reset" +
-	"MPI_T_pvar_session_create" +
-	"MPI_T_pvar_session_free" +
-	"MPI_T_pvar_start" +
-	"MPI_T_pvar_stop" +
-	"MPI_T_pvar_write- - buf" +
-	"MPI_T_source_get_info" +
-	"MPI_T_source_get_num" +
-	"MPI_T_source_get_timestamp" +
-	"MPIX_Put_notifyorigin_addr" +
-	"MPIX_Get_notifyorigin_addr" +
-	"MPIX_Accumulate_notifyorigin_addr" +
-	"MPIX_Get_accumulate_notifyorigin_addr - - result_addr" +
-	"MPIX_Rput_notifyorigin_addr" +
-	"MPIX_Rget_notifyorigin_addr" +
-	"MPIX_Raccumulate_notifyorigin_addr" +
-	"MPIX_Rget_accumulate_notifyorigin_addr - - result_addr" +
-	"MPIX_Rrputorigin_addr" +
-	"MPIX_Rraccumulateorigin_addr" +
-	"MPIX_Rrget_accumulateorigin_addr - - result_addr" +
-	"MPIX_Fetch_and_op_notifyorigin_addr result_addr" +
-	"MPIX_Compare_and_swap_notifyorigin_addr compare_addr result_addr" +
-	"MPIX_Rfetch_and_oporigin_addr result_addr" +
-	"MPIX_Rcompare_and_swaporigin_addr compare_addr result_addr" +
-	"MPIX_Rflush" +
-	"MPIX_Rflush_all" +
-	"MPIX_Win_notify_set_num" +
-	"MPIX_Win_notify_get_value" +
-	"MPIX_Win_notify_set_value" +
-	"MPIX_Win_wait_notify" +
-	"MPIX_Win_notify_init" +
-	"MPIX_Win_notify_reach" +
-	"MPIX_Win_alloc_sync_objects" +
-	"MPIX_Win_free_sync_objects" +
-	"MPIX_Win_sync_ops_init" +
-	"MPIX_Win_sync_object_init" +
-	"MPIX_Sync_c2f" +
-	"MPIX_Sync_f2c" +
-	"MPIX_Win_change_comm" +
-	"MPIX_Win_change_comm_memory- - base" +
-	"MPIX_Win_dup_with_info" +
-	"MPIX_Win_dup" +
-	"MPIX_Win_order" +
-	"MPIX_Win_order_all" +
-	"MPIX_Win_op_intrinsic" +
-	"MPIX_Memhandle_createbase - - - memhandle" +
-	"MPIX_Memhandle_releasememhandle" +
-	"MPIX_Win_from_memhandlememhandle" +
-	"MPIX_Comm_get_free_slots" +
-	"MPIX_Op_create_x- - - extra_state" +
-	"MPIX_Comm_create_errhandler_x- - extra_state" +
-	"MPIX_File_create_errhandler_x- - extra_state" +
-	"MPIX_Win_create_errhandler_x- - extra_state" +
-	"MPIX_Session_create_errhandler_x- - extra_state" +
-	"MPIX_Comm_create_keyval_as_fortran- - - - extra_state" +
-	"MPIX_Type_create_keyval_as_fortran- - - - extra_state" +
-	"MPIX_Win_create_keyval_as_fortran- - - - extra_state" +
-	"MPIX_Comm_set_attr_as_fortran- - attribute_val" +
-	"MPIX_Comm_get_attr_as_fortran- - attribute_val" +
-	"MPIX_Type_set_attr_as_fortran- - attribute_val" +
-	"MPIX_Type_get_attr_as_fortran- - attribute_val" +
-	"MPIX_Win_set_attr_as_fortran- - attribute_val" +
-	"MPIX_Win_get_attr_as_fortran- - attribute_val" +
-	"MPIX_Request_add_hooks- - - - extra_state"
+	"- logical_true logical_false" +
+	"- logical_true logical_false" +
+	"origin_addr" +
+	"sendbuf - - recvbuf" +
+	"sendbuf - - recvbuf" +
+	"sendbuf - - recvbuf recvcounts displs" +
+	"sendbuf - - recvbuf recvcounts displs" +
+	"- - baseptr" +
+	"sendbuf recvbuf" +
+	"sendbuf recvbuf" +
+	"sendbuf - - recvbuf" +
+	"sendbuf - - recvbuf" +
+	"sendbuf sendcounts sdispls - recvbuf recvcounts rdispls" +
+	"sendbuf sendcounts sdispls - recvbuf recvcounts rdispls" +
+	"sendbuf sendcounts sdispls sendtypes recvbuf recvcounts rdispls recvtypes" +
+	"sendbuf sendcounts sdispls sendtypes recvbuf recvcounts rdispls recvtypes" +
+	"- - attribute_val" +
+	"- - attribute_val" +
+	"buffer" +
+	"buffer" +
+	"buf" +
+	"buf" +
+	"buffer" +
+	"buffer_addr" +
+	"- - - coords" +
+	"- - dims periods" +
+	"- - dims periods coords" +
+	"- - dims periods" +
+	"- coords" +
+	"- remain_dims" +
+	"- buffer" +
+	"- - - extra_state" +
+	"- buffer_addr" +
+	"- - attribute_val" +
+	"- - attribute_val" +
+	"- argv - - - - - array_of_errcodes" +
+	"- array_of_commands array_of_argv array_of_maxprocs array_of_info - - - array_of_errcodes" +
+	"origin_addr compare_addr result_addr" +
+	"- - dims" +
+	"- - sources degrees destinations weights" +
+	"- - sources sourceweights - destinations destweights" +
+	"- - sources sourceweights - destinations destweights" +
+	"sendbuf recvbuf" +
+	"sendbuf recvbuf" +
+	"origin_addr result_addr" +
+	"- buf" +
+	"- buf" +
+	"- - buf" +
+	"- - buf" +
+	"- buf" +
+	"- buf" +
+	"- buf" +
+	"- - buf" +
+	"- - buf" +
+	"- buf" +
+	"- buf" +
+	"- buf" +
+	"- buf" +
+	"- buf" +
+	"- - buf" +
+	"- - buf" +
+	"- - buf" +
+	"- buf" +
+	"- buf" +
+	"- buf" +
+	"- buf" +
+	"- buf" +
+	"- buf" +
+	"- buf" +
+	"- buf" +
+	"- buf" +
+	"- - buf" +
+	"- - buf" +
+	"- - buf" +
+	"- buf" +
+	"- buf" +
+	"- buf" +
+	"- buf" +
+	"- buf" +
+	"base" +
+	"sendbuf - - recvbuf" +
+	"sendbuf - - recvbuf" +
+	"sendbuf - - recvbuf recvcounts displs" +
+	"sendbuf - - recvbuf recvcounts displs" +
+	"origin_addr" +
+	"origin_addr - - result_addr" +
+	"location" +
+	"- - indx edges" +
+	"- - - indx edges" +
+	"- - indx edges" +
+	"- - - neighbors" +
+	"- - - extra_state" +
+	"- - ranks" +
+	"- - ranks" +
+	"- - ranges" +
+	"- - ranges" +
+	"- - ranks1 - ranks2" +
+	"sendbuf - - recvbuf" +
+	"sendbuf - - recvbuf recvcounts displs" +
+	"sendbuf recvbuf" +
+	"sendbuf - - recvbuf" +
+	"sendbuf sendcounts sdispls - recvbuf recvcounts rdispls" +
+	"sendbuf sendcounts sdispls sendtypes recvbuf recvcounts rdispls recvtypes" +
+	"buffer" +
+	"buf" +
+	"sendbuf recvbuf" +
+	"sendbuf - - recvbuf" +
+	"sendbuf - - recvbuf recvcounts displs" +
+	"buf" +
+	"sendbuf - - recvbuf" +
+	"sendbuf - - recvbuf recvcounts displs" +
+	"sendbuf - - recvbuf" +
+	"sendbuf sendcounts sdispls - recvbuf recvcounts rdispls" +
+	"sendbuf sendcounts sdispls sendtypes recvbuf recvcounts rdispls recvtypes" +
+	"- argv" +
+	"buf" +
+	"sendbuf recvbuf" +
+	"sendbuf recvbuf recvcounts" +
+	"sendbuf recvbuf" +
+	"buf" +
+	"sendbuf recvbuf" +
+	"sendbuf - - recvbuf" +
+	"sendbuf sendcounts displs - recvbuf" +
+	"buf" +
+	"sendbuf - - - - recvbuf" +
+	"buf" +
+	"buf" +
+	"- - - extra_state" +
+	"buf" +
+	"sendbuf - - recvbuf" +
+	"sendbuf - - recvbuf" +
+	"sendbuf - - recvbuf recvcounts displs" +
+	"sendbuf - - recvbuf recvcounts displs" +
+	"sendbuf - - recvbuf" +
+	"sendbuf - - recvbuf" +
+	"sendbuf sendcounts sdispls - recvbuf recvcounts rdispls" +
+	"sendbuf sendcounts sdispls - recvbuf recvcounts rdispls" +
+	"sendbuf sendcounts sdispls sendtypes recvbuf recvcounts rdispls recvtypes" +
+	"sendbuf sendcounts sdispls sendtypes recvbuf recvcounts rdispls recvtypes" +
+	"inbuf - - outbuf" +
+	"- inbuf - - outbuf" +
+	"- array_of_partitions" +
+	"buf" +
+	"buf" +
+	"origin_addr" +
+	"origin_addr" +
+	"buf" +
+	"buf" +
+	"sendbuf recvbuf" +
+	"sendbuf recvbuf" +
+	"inbuf inoutbuf" +
+	"sendbuf recvbuf recvcounts" +
+	"sendbuf recvbuf" +
+	"sendbuf recvbuf" +
+	"sendbuf recvbuf recvcounts" +
+	"- - - - extra_state" +
+	"- array_of_requests" +
+	"- array_of_requests" +
+	"- array_of_requests - array_of_indices" +
+	"origin_addr" +
+	"origin_addr - - result_addr" +
+	"origin_addr" +
+	"buf" +
+	"buf" +
+	"sendbuf recvbuf" +
+	"sendbuf recvbuf" +
+	"sendbuf - - recvbuf" +
+	"sendbuf - - recvbuf" +
+	"sendbuf sendcounts displs - recvbuf" +
+	"sendbuf sendcounts displs - recvbuf" +
+	"buf" +
+	"buf" +
+	"sendbuf - - - - recvbuf" +
+	"buf" +
+	"- buffer" +
+	"- buffer_addr" +
+	"buf" +
+	"buf" +
+	"- array_of_requests" +
+	"- array_of_requests" +
+	"- array_of_requests" +
+	"- array_of_requests - array_of_indices" +
+	"- - - array_of_gsizes array_of_distribs array_of_dargs array_of_psizes" +
+	"- array_of_blocklengths array_of_displacements" +
+	"- - array_of_displacements" +
+	"- - array_of_displacements" +
+	"- - - extra_state" +
+	"- array_of_blocklengths array_of_displacements array_of_types" +
+	"- array_of_sizes array_of_subsizes array_of_starts" +
+	"- - attribute_val" +
+	"- - - - array_of_integers array_of_addresses array_of_datatypes" +
+	"- - - - - array_of_integers array_of_addresses array_of_large_counts array_of_datatypes" +
+	"- array_of_blocklengths array_of_displacements" +
+	"- - attribute_val" +
+	"inbuf - - outbuf" +
+	"datarep inbuf - - outbuf" +
+	"- array_of_requests" +
+	"- array_of_requests" +
+	"- array_of_requests - array_of_indices" +
+	"- - - - baseptr" +
+	"- - - - baseptr" +
+	"- base" +
+	"base" +
+	"- - - extra_state" +
+	"- base" +
+	"- - attribute_val" +
+	"- - attribute_val" +
+	"- - - - baseptr" +
+	"- - indices" +
+	"- - indices" +
+	"- - indices" +
+	"- - indices" +
+	"- obj_handle" +
+	"- buf" +
+	"- buf" +
+	"- buffer" +
+	"- - - - array_of_datatypes array_of_displacements" +
+	"- obj_handle" +
+	"- user_data" +
+	"- - buffer" +
+	"- - - user_data" +
+	"- - obj_handle" +
+	"- - buf" +
+	"- - buf" +
+	"- - buf" +
+	"origin_addr" +
+	"origin_addr" +
+	"origin_addr" +
+	"origin_addr - - result_addr" +
+	"origin_addr" +
+	"origin_addr" +
+	"origin_addr" +
+	"origin_addr - - result_addr" +
+	"origin_addr" +
+	"origin_addr" +
+	"origin_addr - - result_addr" +
+	"origin_addr result_addr" +
+	"origin_addr compare_addr result_addr" +
+	"origin_addr result_addr" +
+	"origin_addr compare_addr result_addr" +
+	"- - base" +
+	"base - - - memhandle" +
+	"memhandle" +
+	"memhandle" +
+	"- - - extra_state" +
+	"- - extra_state" +
+	"- - extra_state" +
+	"- - extra_state" +
+	"- - extra_state" +
+	"- - - - extra_state" +
+	"- - - - extra_state" +
+	"- - - - extra_state" +
+	"- - attribute_val" +
+	"- - attribute_val" +
+	"- - attribute_val" +
+	"- - attribute_val" +
+	"- - attribute_val" +
+	"- - attribute_val" +
+	"- - - - extra_state"
 
 func doMPI_Abi_get_fortran_info(l *Lib, a args) error {
-	if err := l.need("MPI_Abi_get_fortran_info", a, "info", 0); err != nil {
+	if err := l.need(call.AbiGetFortranInfo, a, "info", 0); err != nil {
 		return err
 	}
 	v0 := l.getFortranInfo()
@@ -1692,7 +1394,7 @@ func doMPI_Abi_get_fortran_info(l *Lib, a args) error {
 }
 
 func doMPI_Abi_get_info(l *Lib, a args) error {
-	if err := l.need("MPI_Abi_get_info", a, "info", 0); err != nil {
+	if err := l.need(call.AbiGetInfo, a, "info", 0); err != nil {
 		return err
 	}
 	v0 := abiInfo()
@@ -1701,10 +1403,10 @@ func doMPI_Abi_get_info(l *Lib, a args) error {
 }
 
 func doMPI_Abi_get_version(l *Lib, a args) error {
-	if err := l.need("MPI_Abi_get_version", a, "abi_major", 0); err != nil {
+	if err := l.need(call.AbiGetVersion, a, "abi_major", 0); err != nil {
 		return err
 	}
-	if err := l.need("MPI_Abi_get_version", a, "abi_minor", 1); err != nil {
+	if err := l.need(call.AbiGetVersion, a, "abi_minor", 1); err != nil {
 		return err
 	}
 	v0, v1 := abiVersion()
@@ -1718,7 +1420,7 @@ func doMPI_Abi_set_fortran_booleans(l *Lib, a args) error {
 }
 
 func doMPI_Abi_set_fortran_info(l *Lib, a args) error {
-	info, err := l.info(a.word(0), "MPI_Abi_set_fortran_info")
+	info, err := l.info(a.word(0), call.AbiSetFortranInfo)
 	if err != nil {
 		return err
 	}
@@ -1726,7 +1428,7 @@ func doMPI_Abi_set_fortran_info(l *Lib, a args) error {
 }
 
 func doMPI_Abort(l *Lib, a args) error {
-	comm, err := l.comm(a.word(0), "MPI_Abort")
+	comm, err := l.comm(a.word(0), call.Abort)
 	if err != nil {
 		return err
 	}
@@ -1735,7 +1437,7 @@ func doMPI_Abort(l *Lib, a args) error {
 }
 
 func doMPI_Accumulate(l *Lib, a args) error {
-	win, err := l.win(a.word(8), "MPI_Accumulate")
+	win, err := l.win(a.word(8), call.Accumulate)
 	if err != nil {
 		return err
 	}
@@ -1743,7 +1445,7 @@ func doMPI_Accumulate(l *Lib, a args) error {
 }
 
 func doMPI_Add_error_class(l *Lib, a args) error {
-	if err := l.need("MPI_Add_error_class", a, "errorclass", 0); err != nil {
+	if err := l.need(call.AddErrorClass, a, "errorclass", 0); err != nil {
 		return err
 	}
 	v0 := l.addErrorClass()
@@ -1752,7 +1454,7 @@ func doMPI_Add_error_class(l *Lib, a args) error {
 }
 
 func doMPI_Add_error_code(l *Lib, a args) error {
-	if err := l.need("MPI_Add_error_code", a, "errorcode", 1); err != nil {
+	if err := l.need(call.AddErrorCode, a, "errorcode", 1); err != nil {
 		return err
 	}
 	v0, err := l.addErrorCode(a.int(0))
@@ -1768,14 +1470,14 @@ func doMPI_Add_error_string(l *Lib, a args) error {
 }
 
 func doMPI_Allgather_init(l *Lib, a args) error {
-	if err := l.need("MPI_Allgather_init", a, "request", 8); err != nil {
+	if err := l.need(call.AllgatherInit, a, "request", 8); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(6), "MPI_Allgather_init")
+	comm, err := l.comm(a.word(6), call.AllgatherInit)
 	if err != nil {
 		return err
 	}
-	if _, err := l.info(a.word(7), "MPI_Allgather_init"); err != nil {
+	if _, err := l.info(a.word(7), call.AllgatherInit); err != nil {
 		return err
 	}
 	v0 := comm.AllgatherInit(l.allgather(comm, a.word(0), a.int(1), l.datatype(a.word(2)), a.word(3), a.int(4), l.datatype(a.word(5))))
@@ -1783,7 +1485,7 @@ func doMPI_Allgather_init(l *Lib, a args) error {
 }
 
 func doMPI_Allgatherv(l *Lib, a args) error {
-	comm, err := l.comm(a.word(7), "MPI_Allgatherv")
+	comm, err := l.comm(a.word(7), call.Allgatherv)
 	if err != nil {
 		return err
 	}
@@ -1791,14 +1493,14 @@ func doMPI_Allgatherv(l *Lib, a args) error {
 }
 
 func doMPI_Allgatherv_init(l *Lib, a args) error {
-	if err := l.need("MPI_Allgatherv_init", a, "request", 9); err != nil {
+	if err := l.need(call.AllgathervInit, a, "request", 9); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(7), "MPI_Allgatherv_init")
+	comm, err := l.comm(a.word(7), call.AllgathervInit)
 	if err != nil {
 		return err
 	}
-	if _, err := l.info(a.word(8), "MPI_Allgatherv_init"); err != nil {
+	if _, err := l.info(a.word(8), call.AllgathervInit); err != nil {
 		return err
 	}
 	v0 := comm.AllgathervInit(l.allgatherv(comm, a.word(0), a.int(1), l.datatype(a.word(2)), a.word(3), a.counts(4), a.counts(5), l.datatype(a.word(6))))
@@ -1806,10 +1508,10 @@ func doMPI_Allgatherv_init(l *Lib, a args) error {
 }
 
 func doMPI_Alloc_mem(l *Lib, a args) error {
-	if err := l.need("MPI_Alloc_mem", a, "baseptr", 2); err != nil {
+	if err := l.need(call.AllocMem, a, "baseptr", 2); err != nil {
 		return err
 	}
-	info, err := l.info(a.word(1), "MPI_Alloc_mem")
+	info, err := l.info(a.word(1), call.AllocMem)
 	if err != nil {
 		return err
 	}
@@ -1822,10 +1524,10 @@ func doMPI_Alloc_mem(l *Lib, a args) error {
 }
 
 func doMPI_Allreduce_init(l *Lib, a args) error {
-	if err := l.need("MPI_Allreduce_init", a, "request", 7); err != nil {
+	if err := l.need(call.AllreduceInit, a, "request", 7); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(5), "MPI_Allreduce_init")
+	comm, err := l.comm(a.word(5), call.AllreduceInit)
 	if err != nil {
 		return err
 	}
@@ -1834,14 +1536,14 @@ func doMPI_Allreduce_init(l *Lib, a args) error {
 }
 
 func doMPI_Alltoall_init(l *Lib, a args) error {
-	if err := l.need("MPI_Alltoall_init", a, "request", 8); err != nil {
+	if err := l.need(call.AlltoallInit, a, "request", 8); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(6), "MPI_Alltoall_init")
+	comm, err := l.comm(a.word(6), call.AlltoallInit)
 	if err != nil {
 		return err
 	}
-	if _, err := l.info(a.word(7), "MPI_Alltoall_init"); err != nil {
+	if _, err := l.info(a.word(7), call.AlltoallInit); err != nil {
 		return err
 	}
 	v0 := comm.AlltoallInit(l.alltoall(comm, a.word(0), a.int(1), l.datatype(a.word(2)), a.word(3), a.int(4), l.datatype(a.word(5))))
@@ -1849,7 +1551,7 @@ func doMPI_Alltoall_init(l *Lib, a args) error {
 }
 
 func doMPI_Alltoallv(l *Lib, a args) error {
-	comm, err := l.comm(a.word(8), "MPI_Alltoallv")
+	comm, err := l.comm(a.word(8), call.Alltoallv)
 	if err != nil {
 		return err
 	}
@@ -1857,14 +1559,14 @@ func doMPI_Alltoallv(l *Lib, a args) error {
 }
 
 func doMPI_Alltoallv_init(l *Lib, a args) error {
-	if err := l.need("MPI_Alltoallv_init", a, "request", 10); err != nil {
+	if err := l.need(call.AlltoallvInit, a, "request", 10); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(8), "MPI_Alltoallv_init")
+	comm, err := l.comm(a.word(8), call.AlltoallvInit)
 	if err != nil {
 		return err
 	}
-	if _, err := l.info(a.word(9), "MPI_Alltoallv_init"); err != nil {
+	if _, err := l.info(a.word(9), call.AlltoallvInit); err != nil {
 		return err
 	}
 	v0 := comm.AlltoallvInit(l.alltoallv(comm, a.word(0), a.counts(1), a.counts(2), l.datatype(a.word(3)), a.word(4), a.counts(5), a.counts(6), l.datatype(a.word(7))))
@@ -1872,7 +1574,7 @@ func doMPI_Alltoallv_init(l *Lib, a args) error {
 }
 
 func doMPI_Alltoallw(l *Lib, a args) error {
-	comm, err := l.comm(a.word(8), "MPI_Alltoallw")
+	comm, err := l.comm(a.word(8), call.Alltoallw)
 	if err != nil {
 		return err
 	}
@@ -1880,14 +1582,14 @@ func doMPI_Alltoallw(l *Lib, a args) error {
 }
 
 func doMPI_Alltoallw_init(l *Lib, a args) error {
-	if err := l.need("MPI_Alltoallw_init", a, "request", 10); err != nil {
+	if err := l.need(call.AlltoallwInit, a, "request", 10); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(8), "MPI_Alltoallw_init")
+	comm, err := l.comm(a.word(8), call.AlltoallwInit)
 	if err != nil {
 		return err
 	}
-	if _, err := l.info(a.word(9), "MPI_Alltoallw_init"); err != nil {
+	if _, err := l.info(a.word(9), call.AlltoallwInit); err != nil {
 		return err
 	}
 	v0 := comm.AlltoallwInit(l.alltoallw(comm, a.word(0), a.counts(1), a.counts(2), a.word(3), a.word(4), a.counts(5), a.counts(6), a.word(7)))
@@ -1895,7 +1597,7 @@ func doMPI_Alltoallw_init(l *Lib, a args) error {
 }
 
 func doMPI_Attr_delete(l *Lib, a args) error {
-	comm, err := l.comm(a.word(0), "MPI_Attr_delete")
+	comm, err := l.comm(a.word(0), call.AttrDelete)
 	if err != nil {
 		return err
 	}
@@ -1903,11 +1605,11 @@ func doMPI_Attr_delete(l *Lib, a args) error {
 }
 
 func doMPI_Attr_get(l *Lib, a args) error {
-	return l.getCommAttr(a, "MPI_Attr_get", false)
+	return l.getCommAttr(a, call.AttrGet, false)
 }
 
 func doMPI_Attr_put(l *Lib, a args) error {
-	comm, err := l.comm(a.word(0), "MPI_Attr_put")
+	comm, err := l.comm(a.word(0), call.AttrPut)
 	if err != nil {
 		return err
 	}
@@ -1915,7 +1617,7 @@ func doMPI_Attr_put(l *Lib, a args) error {
 }
 
 func doMPI_Barrier(l *Lib, a args) error {
-	comm, err := l.comm(a.word(0), "MPI_Barrier")
+	comm, err := l.comm(a.word(0), call.Barrier)
 	if err != nil {
 		return err
 	}
@@ -1923,14 +1625,14 @@ func doMPI_Barrier(l *Lib, a args) error {
 }
 
 func doMPI_Barrier_init(l *Lib, a args) error {
-	if err := l.need("MPI_Barrier_init", a, "request", 2); err != nil {
+	if err := l.need(call.BarrierInit, a, "request", 2); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(0), "MPI_Barrier_init")
+	comm, err := l.comm(a.word(0), call.BarrierInit)
 	if err != nil {
 		return err
 	}
-	if _, err := l.info(a.word(1), "MPI_Barrier_init"); err != nil {
+	if _, err := l.info(a.word(1), call.BarrierInit); err != nil {
 		return err
 	}
 	v0 := comm.BarrierInit()
@@ -1938,14 +1640,14 @@ func doMPI_Barrier_init(l *Lib, a args) error {
 }
 
 func doMPI_Bcast_init(l *Lib, a args) error {
-	if err := l.need("MPI_Bcast_init", a, "request", 6); err != nil {
+	if err := l.need(call.BcastInit, a, "request", 6); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(4), "MPI_Bcast_init")
+	comm, err := l.comm(a.word(4), call.BcastInit)
 	if err != nil {
 		return err
 	}
-	if _, err := l.info(a.word(5), "MPI_Bcast_init"); err != nil {
+	if _, err := l.info(a.word(5), call.BcastInit); err != nil {
 		return err
 	}
 	v0 := comm.BcastInit(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3))
@@ -1953,7 +1655,7 @@ func doMPI_Bcast_init(l *Lib, a args) error {
 }
 
 func doMPI_Bsend(l *Lib, a args) error {
-	comm, err := l.comm(a.word(5), "MPI_Bsend")
+	comm, err := l.comm(a.word(5), call.Bsend)
 	if err != nil {
 		return err
 	}
@@ -1961,10 +1663,10 @@ func doMPI_Bsend(l *Lib, a args) error {
 }
 
 func doMPI_Bsend_init(l *Lib, a args) error {
-	if err := l.need("MPI_Bsend_init", a, "request", 6); err != nil {
+	if err := l.need(call.BsendInit, a, "request", 6); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(5), "MPI_Bsend_init")
+	comm, err := l.comm(a.word(5), call.BsendInit)
 	if err != nil {
 		return err
 	}
@@ -1981,7 +1683,7 @@ func doMPI_Buffer_flush(l *Lib, a args) error {
 }
 
 func doMPI_Buffer_iflush(l *Lib, a args) error {
-	if err := l.need("MPI_Buffer_iflush", a, "request", 0); err != nil {
+	if err := l.need(call.BufferIflush, a, "request", 0); err != nil {
 		return err
 	}
 	v0 := l.iflushProcess()
@@ -1989,11 +1691,11 @@ func doMPI_Buffer_iflush(l *Lib, a args) error {
 }
 
 func doMPI_Cancel(l *Lib, a args) error {
-	return l.onRequest(a, "MPI_Cancel", (*mpi.Request).Cancel)
+	return l.onRequest(a, call.Cancel, (*mpi.Request).Cancel)
 }
 
 func doMPI_Cart_coords(l *Lib, a args) error {
-	comm, err := l.comm(a.word(0), "MPI_Cart_coords")
+	comm, err := l.comm(a.word(0), call.CartCoords)
 	if err != nil {
 		return err
 	}
@@ -2001,10 +1703,10 @@ func doMPI_Cart_coords(l *Lib, a args) error {
 }
 
 func doMPI_Cart_create(l *Lib, a args) error {
-	if err := l.need("MPI_Cart_create", a, "comm_cart", 5); err != nil {
+	if err := l.need(call.CartCreate, a, "comm_cart", 5); err != nil {
 		return err
 	}
-	comm_old, err := l.comm(a.word(0), "MPI_Cart_create")
+	comm_old, err := l.comm(a.word(0), call.CartCreate)
 	if err != nil {
 		return err
 	}
@@ -2018,7 +1720,7 @@ func doMPI_Cart_create(l *Lib, a args) error {
 }
 
 func doMPI_Cart_get(l *Lib, a args) error {
-	comm, err := l.comm(a.word(0), "MPI_Cart_get")
+	comm, err := l.comm(a.word(0), call.CartGet)
 	if err != nil {
 		return err
 	}
@@ -2026,10 +1728,10 @@ func doMPI_Cart_get(l *Lib, a args) error {
 }
 
 func doMPI_Cart_map(l *Lib, a args) error {
-	if err := l.need("MPI_Cart_map", a, "newrank", 4); err != nil {
+	if err := l.need(call.CartMap, a, "newrank", 4); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(0), "MPI_Cart_map")
+	comm, err := l.comm(a.word(0), call.CartMap)
 	if err != nil {
 		return err
 	}
@@ -2042,10 +1744,10 @@ func doMPI_Cart_map(l *Lib, a args) error {
 }
 
 func doMPI_Cart_rank(l *Lib, a args) error {
-	if err := l.need("MPI_Cart_rank", a, "rank", 2); err != nil {
+	if err := l.need(call.CartRank, a, "rank", 2); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(0), "MPI_Cart_rank")
+	comm, err := l.comm(a.word(0), call.CartRank)
 	if err != nil {
 		return err
 	}
@@ -2058,13 +1760,13 @@ func doMPI_Cart_rank(l *Lib, a args) error {
 }
 
 func doMPI_Cart_shift(l *Lib, a args) error {
-	if err := l.need("MPI_Cart_shift", a, "rank_source", 3); err != nil {
+	if err := l.need(call.CartShift, a, "rank_source", 3); err != nil {
 		return err
 	}
-	if err := l.need("MPI_Cart_shift", a, "rank_dest", 4); err != nil {
+	if err := l.need(call.CartShift, a, "rank_dest", 4); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(0), "MPI_Cart_shift")
+	comm, err := l.comm(a.word(0), call.CartShift)
 	if err != nil {
 		return err
 	}
@@ -2078,10 +1780,10 @@ func doMPI_Cart_shift(l *Lib, a args) error {
 }
 
 func doMPI_Cart_sub(l *Lib, a args) error {
-	if err := l.need("MPI_Cart_sub", a, "newcomm", 2); err != nil {
+	if err := l.need(call.CartSub, a, "newcomm", 2); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(0), "MPI_Cart_sub")
+	comm, err := l.comm(a.word(0), call.CartSub)
 	if err != nil {
 		return err
 	}
@@ -2095,10 +1797,10 @@ func doMPI_Cart_sub(l *Lib, a args) error {
 }
 
 func doMPI_Cartdim_get(l *Lib, a args) error {
-	if err := l.need("MPI_Cartdim_get", a, "ndims", 1); err != nil {
+	if err := l.need(call.CartdimGet, a, "ndims", 1); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(0), "MPI_Cartdim_get")
+	comm, err := l.comm(a.word(0), call.CartdimGet)
 	if err != nil {
 		return err
 	}
@@ -2115,11 +1817,11 @@ func doMPI_Close_port(l *Lib, a args) error {
 }
 
 func doMPI_Comm_accept(l *Lib, a args) error {
-	return l.meets(a, "MPI_Comm_accept", engine.AcceptAt)
+	return l.meets(a, call.CommAccept, engine.AcceptAt)
 }
 
 func doMPI_Comm_attach_buffer(l *Lib, a args) error {
-	comm, err := l.comm(a.word(0), "MPI_Comm_attach_buffer")
+	comm, err := l.comm(a.word(0), call.CommAttachBuffer)
 	if err != nil {
 		return err
 	}
@@ -2127,7 +1829,7 @@ func doMPI_Comm_attach_buffer(l *Lib, a args) error {
 }
 
 func doMPI_Comm_call_errhandler(l *Lib, a args) error {
-	comm, err := l.comm(a.word(0), "MPI_Comm_call_errhandler")
+	comm, err := l.comm(a.word(0), call.CommCallErrhandler)
 	if err != nil {
 		return err
 	}
@@ -2136,14 +1838,14 @@ func doMPI_Comm_call_errhandler(l *Lib, a args) error {
 }
 
 func doMPI_Comm_compare(l *Lib, a args) error {
-	if err := l.need("MPI_Comm_compare", a, "result", 2); err != nil {
+	if err := l.need(call.CommCompare, a, "result", 2); err != nil {
 		return err
 	}
-	comm1, err := l.comm(a.word(0), "MPI_Comm_compare")
+	comm1, err := l.comm(a.word(0), call.CommCompare)
 	if err != nil {
 		return err
 	}
-	comm2, err := l.comm(a.word(1), "MPI_Comm_compare")
+	comm2, err := l.comm(a.word(1), call.CommCompare)
 	if err != nil {
 		return err
 	}
@@ -2156,18 +1858,18 @@ func doMPI_Comm_compare(l *Lib, a args) error {
 }
 
 func doMPI_Comm_connect(l *Lib, a args) error {
-	return l.meets(a, "MPI_Comm_connect", engine.ConnectTo)
+	return l.meets(a, call.CommConnect, engine.ConnectTo)
 }
 
 func doMPI_Comm_create(l *Lib, a args) error {
-	if err := l.need("MPI_Comm_create", a, "newcomm", 2); err != nil {
+	if err := l.need(call.CommCreate, a, "newcomm", 2); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(0), "MPI_Comm_create")
+	comm, err := l.comm(a.word(0), call.CommCreate)
 	if err != nil {
 		return err
 	}
-	group, err := l.group(a.word(1), "MPI_Comm_create")
+	group, err := l.group(a.word(1), call.CommCreate)
 	if err != nil {
 		return err
 	}
@@ -2181,7 +1883,7 @@ func doMPI_Comm_create(l *Lib, a args) error {
 }
 
 func doMPI_Comm_create_errhandler(l *Lib, a args) error {
-	if err := l.need("MPI_Comm_create_errhandler", a, "errhandler", 1); err != nil {
+	if err := l.need(call.CommCreateErrhandler, a, "errhandler", 1); err != nil {
 		return err
 	}
 	v0, err := l.commErrhandler(a.word(0))
@@ -2194,14 +1896,14 @@ func doMPI_Comm_create_errhandler(l *Lib, a args) error {
 }
 
 func doMPI_Comm_create_group(l *Lib, a args) error {
-	if err := l.need("MPI_Comm_create_group", a, "newcomm", 3); err != nil {
+	if err := l.need(call.CommCreateGroup, a, "newcomm", 3); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(0), "MPI_Comm_create_group")
+	comm, err := l.comm(a.word(0), call.CommCreateGroup)
 	if err != nil {
 		return err
 	}
-	group, err := l.group(a.word(1), "MPI_Comm_create_group")
+	group, err := l.group(a.word(1), call.CommCreateGroup)
 	if err != nil {
 		return err
 	}
@@ -2215,7 +1917,7 @@ func doMPI_Comm_create_group(l *Lib, a args) error {
 }
 
 func doMPI_Comm_create_keyval(l *Lib, a args) error {
-	if err := l.need("MPI_Comm_create_keyval", a, "comm_keyval", 2); err != nil {
+	if err := l.need(call.CommCreateKeyval, a, "comm_keyval", 2); err != nil {
 		return err
 	}
 	v0 := l.commKeyval(a.word(0), a.word(1), a.word(3))
@@ -2224,7 +1926,7 @@ func doMPI_Comm_create_keyval(l *Lib, a args) error {
 }
 
 func doMPI_Comm_delete_attr(l *Lib, a args) error {
-	comm, err := l.comm(a.word(0), "MPI_Comm_delete_attr")
+	comm, err := l.comm(a.word(0), call.CommDeleteAttr)
 	if err != nil {
 		return err
 	}
@@ -2232,14 +1934,14 @@ func doMPI_Comm_delete_attr(l *Lib, a args) error {
 }
 
 func doMPI_Comm_disconnect(l *Lib, a args) error {
-	return l.freeComm(a, "MPI_Comm_disconnect", (*mpi.Comm).Disconnect)
+	return l.freeComm(a, call.CommDisconnect, (*mpi.Comm).Disconnect)
 }
 
 func doMPI_Comm_dup(l *Lib, a args) error {
-	if err := l.need("MPI_Comm_dup", a, "newcomm", 1); err != nil {
+	if err := l.need(call.CommDup, a, "newcomm", 1); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(0), "MPI_Comm_dup")
+	comm, err := l.comm(a.word(0), call.CommDup)
 	if err != nil {
 		return err
 	}
@@ -2253,14 +1955,14 @@ func doMPI_Comm_dup(l *Lib, a args) error {
 }
 
 func doMPI_Comm_dup_with_info(l *Lib, a args) error {
-	if err := l.need("MPI_Comm_dup_with_info", a, "newcomm", 2); err != nil {
+	if err := l.need(call.CommDupWithInfo, a, "newcomm", 2); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(0), "MPI_Comm_dup_with_info")
+	comm, err := l.comm(a.word(0), call.CommDupWithInfo)
 	if err != nil {
 		return err
 	}
-	info, err := l.info(a.word(1), "MPI_Comm_dup_with_info")
+	info, err := l.info(a.word(1), call.CommDupWithInfo)
 	if err != nil {
 		return err
 	}
@@ -2274,7 +1976,7 @@ func doMPI_Comm_dup_with_info(l *Lib, a args) error {
 }
 
 func doMPI_Comm_flush_buffer(l *Lib, a args) error {
-	comm, err := l.comm(a.word(0), "MPI_Comm_flush_buffer")
+	comm, err := l.comm(a.word(0), call.CommFlushBuffer)
 	if err != nil {
 		return err
 	}
@@ -2282,22 +1984,22 @@ func doMPI_Comm_flush_buffer(l *Lib, a args) error {
 }
 
 func doMPI_Comm_free(l *Lib, a args) error {
-	return l.freeComm(a, "MPI_Comm_free", (*mpi.Comm).Free)
+	return l.freeComm(a, call.CommFree, (*mpi.Comm).Free)
 }
 
 func doMPI_Comm_free_keyval(l *Lib, a args) error {
-	return l.freeKeyval(a, "MPI_Comm_free_keyval", isCommKeyval)
+	return l.freeKeyval(a, call.CommFreeKeyval, isCommKeyval)
 }
 
 func doMPI_Comm_get_attr(l *Lib, a args) error {
-	return l.getCommAttr(a, "MPI_Comm_get_attr", false)
+	return l.getCommAttr(a, call.CommGetAttr, false)
 }
 
 func doMPI_Comm_get_errhandler(l *Lib, a args) error {
-	if err := l.need("MPI_Comm_get_errhandler", a, "errhandler", 1); err != nil {
+	if err := l.need(call.CommGetErrhandler, a, "errhandler", 1); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(0), "MPI_Comm_get_errhandler")
+	comm, err := l.comm(a.word(0), call.CommGetErrhandler)
 	if err != nil {
 		return err
 	}
@@ -2311,10 +2013,10 @@ func doMPI_Comm_get_errhandler(l *Lib, a args) error {
 }
 
 func doMPI_Comm_get_info(l *Lib, a args) error {
-	if err := l.need("MPI_Comm_get_info", a, "info_used", 1); err != nil {
+	if err := l.need(call.CommGetInfo, a, "info_used", 1); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(0), "MPI_Comm_get_info")
+	comm, err := l.comm(a.word(0), call.CommGetInfo)
 	if err != nil {
 		return err
 	}
@@ -2328,10 +2030,10 @@ func doMPI_Comm_get_info(l *Lib, a args) error {
 }
 
 func doMPI_Comm_group(l *Lib, a args) error {
-	if err := l.need("MPI_Comm_group", a, "group", 1); err != nil {
+	if err := l.need(call.CommGroup, a, "group", 1); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(0), "MPI_Comm_group")
+	comm, err := l.comm(a.word(0), call.CommGroup)
 	if err != nil {
 		return err
 	}
@@ -2345,13 +2047,13 @@ func doMPI_Comm_group(l *Lib, a args) error {
 }
 
 func doMPI_Comm_idup(l *Lib, a args) error {
-	if err := l.need("MPI_Comm_idup", a, "newcomm", 1); err != nil {
+	if err := l.need(call.CommIdup, a, "newcomm", 1); err != nil {
 		return err
 	}
-	if err := l.need("MPI_Comm_idup", a, "request", 2); err != nil {
+	if err := l.need(call.CommIdup, a, "request", 2); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(0), "MPI_Comm_idup")
+	comm, err := l.comm(a.word(0), call.CommIdup)
 	if err != nil {
 		return err
 	}
@@ -2361,17 +2063,17 @@ func doMPI_Comm_idup(l *Lib, a args) error {
 }
 
 func doMPI_Comm_idup_with_info(l *Lib, a args) error {
-	if err := l.need("MPI_Comm_idup_with_info", a, "newcomm", 2); err != nil {
+	if err := l.need(call.CommIdupWithInfo, a, "newcomm", 2); err != nil {
 		return err
 	}
-	if err := l.need("MPI_Comm_idup_with_info", a, "request", 3); err != nil {
+	if err := l.need(call.CommIdupWithInfo, a, "request", 3); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(0), "MPI_Comm_idup_with_info")
+	comm, err := l.comm(a.word(0), call.CommIdupWithInfo)
 	if err != nil {
 		return err
 	}
-	info, err := l.info(a.word(1), "MPI_Comm_idup_with_info")
+	info, err := l.info(a.word(1), call.CommIdupWithInfo)
 	if err != nil {
 		return err
 	}
@@ -2381,10 +2083,10 @@ func doMPI_Comm_idup_with_info(l *Lib, a args) error {
 }
 
 func doMPI_Comm_iflush_buffer(l *Lib, a args) error {
-	if err := l.need("MPI_Comm_iflush_buffer", a, "request", 1); err != nil {
+	if err := l.need(call.CommIflushBuffer, a, "request", 1); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(0), "MPI_Comm_iflush_buffer")
+	comm, err := l.comm(a.word(0), call.CommIflushBuffer)
 	if err != nil {
 		return err
 	}
@@ -2393,7 +2095,7 @@ func doMPI_Comm_iflush_buffer(l *Lib, a args) error {
 }
 
 func doMPI_Comm_join(l *Lib, a args) error {
-	if err := l.need("MPI_Comm_join", a, "intercomm", 1); err != nil {
+	if err := l.need(call.CommJoin, a, "intercomm", 1); err != nil {
 		return err
 	}
 	v0, err := engine.JoinFD(l.base(), a.int(0))
@@ -2406,10 +2108,10 @@ func doMPI_Comm_join(l *Lib, a args) error {
 }
 
 func doMPI_Comm_rank(l *Lib, a args) error {
-	if err := l.need("MPI_Comm_rank", a, "rank", 1); err != nil {
+	if err := l.need(call.CommRank, a, "rank", 1); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(0), "MPI_Comm_rank")
+	comm, err := l.comm(a.word(0), call.CommRank)
 	if err != nil {
 		return err
 	}
@@ -2419,10 +2121,10 @@ func doMPI_Comm_rank(l *Lib, a args) error {
 }
 
 func doMPI_Comm_remote_group(l *Lib, a args) error {
-	if err := l.need("MPI_Comm_remote_group", a, "group", 1); err != nil {
+	if err := l.need(call.CommRemoteGroup, a, "group", 1); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(0), "MPI_Comm_remote_group")
+	comm, err := l.comm(a.word(0), call.CommRemoteGroup)
 	if err != nil {
 		return err
 	}
@@ -2436,10 +2138,10 @@ func doMPI_Comm_remote_group(l *Lib, a args) error {
 }
 
 func doMPI_Comm_remote_size(l *Lib, a args) error {
-	if err := l.need("MPI_Comm_remote_size", a, "size", 1); err != nil {
+	if err := l.need(call.CommRemoteSize, a, "size", 1); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(0), "MPI_Comm_remote_size")
+	comm, err := l.comm(a.word(0), call.CommRemoteSize)
 	if err != nil {
 		return err
 	}
@@ -2452,7 +2154,7 @@ func doMPI_Comm_remote_size(l *Lib, a args) error {
 }
 
 func doMPI_Comm_set_attr(l *Lib, a args) error {
-	comm, err := l.comm(a.word(0), "MPI_Comm_set_attr")
+	comm, err := l.comm(a.word(0), call.CommSetAttr)
 	if err != nil {
 		return err
 	}
@@ -2460,11 +2162,11 @@ func doMPI_Comm_set_attr(l *Lib, a args) error {
 }
 
 func doMPI_Comm_set_info(l *Lib, a args) error {
-	comm, err := l.comm(a.word(0), "MPI_Comm_set_info")
+	comm, err := l.comm(a.word(0), call.CommSetInfo)
 	if err != nil {
 		return err
 	}
-	info, err := l.info(a.word(1), "MPI_Comm_set_info")
+	info, err := l.info(a.word(1), call.CommSetInfo)
 	if err != nil {
 		return err
 	}
@@ -2472,7 +2174,7 @@ func doMPI_Comm_set_info(l *Lib, a args) error {
 }
 
 func doMPI_Comm_set_name(l *Lib, a args) error {
-	comm, err := l.comm(a.word(0), "MPI_Comm_set_name")
+	comm, err := l.comm(a.word(0), call.CommSetName)
 	if err != nil {
 		return err
 	}
@@ -2480,10 +2182,10 @@ func doMPI_Comm_set_name(l *Lib, a args) error {
 }
 
 func doMPI_Comm_size(l *Lib, a args) error {
-	if err := l.need("MPI_Comm_size", a, "size", 1); err != nil {
+	if err := l.need(call.CommSize, a, "size", 1); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(0), "MPI_Comm_size")
+	comm, err := l.comm(a.word(0), call.CommSize)
 	if err != nil {
 		return err
 	}
@@ -2493,10 +2195,10 @@ func doMPI_Comm_size(l *Lib, a args) error {
 }
 
 func doMPI_Comm_split(l *Lib, a args) error {
-	if err := l.need("MPI_Comm_split", a, "newcomm", 3); err != nil {
+	if err := l.need(call.CommSplit, a, "newcomm", 3); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(0), "MPI_Comm_split")
+	comm, err := l.comm(a.word(0), call.CommSplit)
 	if err != nil {
 		return err
 	}
@@ -2510,14 +2212,14 @@ func doMPI_Comm_split(l *Lib, a args) error {
 }
 
 func doMPI_Comm_split_type(l *Lib, a args) error {
-	if err := l.need("MPI_Comm_split_type", a, "newcomm", 4); err != nil {
+	if err := l.need(call.CommSplitType, a, "newcomm", 4); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(0), "MPI_Comm_split_type")
+	comm, err := l.comm(a.word(0), call.CommSplitType)
 	if err != nil {
 		return err
 	}
-	info, err := l.info(a.word(3), "MPI_Comm_split_type")
+	info, err := l.info(a.word(3), call.CommSplitType)
 	if err != nil {
 		return err
 	}
@@ -2531,10 +2233,10 @@ func doMPI_Comm_split_type(l *Lib, a args) error {
 }
 
 func doMPI_Comm_test_inter(l *Lib, a args) error {
-	if err := l.need("MPI_Comm_test_inter", a, "flag", 1); err != nil {
+	if err := l.need(call.CommTestInter, a, "flag", 1); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(0), "MPI_Comm_test_inter")
+	comm, err := l.comm(a.word(0), call.CommTestInter)
 	if err != nil {
 		return err
 	}
@@ -2544,7 +2246,7 @@ func doMPI_Comm_test_inter(l *Lib, a args) error {
 }
 
 func doMPI_Compare_and_swap(l *Lib, a args) error {
-	win, err := l.win(a.word(6), "MPI_Compare_and_swap")
+	win, err := l.win(a.word(6), call.CompareAndSwap)
 	if err != nil {
 		return err
 	}
@@ -2556,14 +2258,14 @@ func doMPI_Dims_create(l *Lib, a args) error {
 }
 
 func doMPI_Dist_graph_create(l *Lib, a args) error {
-	if err := l.need("MPI_Dist_graph_create", a, "comm_dist_graph", 8); err != nil {
+	if err := l.need(call.DistGraphCreate, a, "comm_dist_graph", 8); err != nil {
 		return err
 	}
-	comm_old, err := l.comm(a.word(0), "MPI_Dist_graph_create")
+	comm_old, err := l.comm(a.word(0), call.DistGraphCreate)
 	if err != nil {
 		return err
 	}
-	if _, err := l.info(a.word(6), "MPI_Dist_graph_create"); err != nil {
+	if _, err := l.info(a.word(6), call.DistGraphCreate); err != nil {
 		return err
 	}
 	v0, err := l.distGraphCreate(comm_old, a.int(1), a.numbers(2), a.numbers(3), a.numbers(4), a.numbers(5), a.int(7))
@@ -2576,14 +2278,14 @@ func doMPI_Dist_graph_create(l *Lib, a args) error {
 }
 
 func doMPI_Dist_graph_create_adjacent(l *Lib, a args) error {
-	if err := l.need("MPI_Dist_graph_create_adjacent", a, "comm_dist_graph", 9); err != nil {
+	if err := l.need(call.DistGraphCreateAdjacent, a, "comm_dist_graph", 9); err != nil {
 		return err
 	}
-	comm_old, err := l.comm(a.word(0), "MPI_Dist_graph_create_adjacent")
+	comm_old, err := l.comm(a.word(0), call.DistGraphCreateAdjacent)
 	if err != nil {
 		return err
 	}
-	if _, err := l.info(a.word(7), "MPI_Dist_graph_create_adjacent"); err != nil {
+	if _, err := l.info(a.word(7), call.DistGraphCreateAdjacent); err != nil {
 		return err
 	}
 	v0, err := l.distGraphCreateAdjacent(comm_old, a.int(1), a.numbers(2), a.numbers(3), a.int(4), a.numbers(5), a.numbers(6), a.int(8))
@@ -2596,7 +2298,7 @@ func doMPI_Dist_graph_create_adjacent(l *Lib, a args) error {
 }
 
 func doMPI_Dist_graph_neighbors(l *Lib, a args) error {
-	comm, err := l.comm(a.word(0), "MPI_Dist_graph_neighbors")
+	comm, err := l.comm(a.word(0), call.DistGraphNeighbors)
 	if err != nil {
 		return err
 	}
@@ -2604,16 +2306,16 @@ func doMPI_Dist_graph_neighbors(l *Lib, a args) error {
 }
 
 func doMPI_Dist_graph_neighbors_count(l *Lib, a args) error {
-	if err := l.need("MPI_Dist_graph_neighbors_count", a, "indegree", 1); err != nil {
+	if err := l.need(call.DistGraphNeighborsCount, a, "indegree", 1); err != nil {
 		return err
 	}
-	if err := l.need("MPI_Dist_graph_neighbors_count", a, "outdegree", 2); err != nil {
+	if err := l.need(call.DistGraphNeighborsCount, a, "outdegree", 2); err != nil {
 		return err
 	}
-	if err := l.need("MPI_Dist_graph_neighbors_count", a, "weighted", 3); err != nil {
+	if err := l.need(call.DistGraphNeighborsCount, a, "weighted", 3); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(0), "MPI_Dist_graph_neighbors_count")
+	comm, err := l.comm(a.word(0), call.DistGraphNeighborsCount)
 	if err != nil {
 		return err
 	}
@@ -2628,7 +2330,7 @@ func doMPI_Dist_graph_neighbors_count(l *Lib, a args) error {
 }
 
 func doMPI_Error_class(l *Lib, a args) error {
-	if err := l.need("MPI_Error_class", a, "errorclass", 1); err != nil {
+	if err := l.need(call.ErrorClass, a, "errorclass", 1); err != nil {
 		return err
 	}
 	v0, err := l.errorClass(a.int(0))
@@ -2640,10 +2342,10 @@ func doMPI_Error_class(l *Lib, a args) error {
 }
 
 func doMPI_Error_string(l *Lib, a args) error {
-	if err := l.need("MPI_Error_string", a, "string", 1); err != nil {
+	if err := l.need(call.ErrorString, a, "string", 1); err != nil {
 		return err
 	}
-	if err := l.need("MPI_Error_string", a, "resultlen", 2); err != nil {
+	if err := l.need(call.ErrorString, a, "resultlen", 2); err != nil {
 		return err
 	}
 	v0, err := l.errorString(a.int(0))
@@ -2655,7 +2357,7 @@ func doMPI_Error_string(l *Lib, a args) error {
 }
 
 func doMPI_Exscan(l *Lib, a args) error {
-	comm, err := l.comm(a.word(5), "MPI_Exscan")
+	comm, err := l.comm(a.word(5), call.Exscan)
 	if err != nil {
 		return err
 	}
@@ -2663,10 +2365,10 @@ func doMPI_Exscan(l *Lib, a args) error {
 }
 
 func doMPI_Exscan_init(l *Lib, a args) error {
-	if err := l.need("MPI_Exscan_init", a, "request", 7); err != nil {
+	if err := l.need(call.ExscanInit, a, "request", 7); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(5), "MPI_Exscan_init")
+	comm, err := l.comm(a.word(5), call.ExscanInit)
 	if err != nil {
 		return err
 	}
@@ -2675,7 +2377,7 @@ func doMPI_Exscan_init(l *Lib, a args) error {
 }
 
 func doMPI_Fetch_and_op(l *Lib, a args) error {
-	win, err := l.win(a.word(6), "MPI_Fetch_and_op")
+	win, err := l.win(a.word(6), call.FetchAndOp)
 	if err != nil {
 		return err
 	}
@@ -2683,7 +2385,7 @@ func doMPI_Fetch_and_op(l *Lib, a args) error {
 }
 
 func doMPI_File_create_errhandler(l *Lib, a args) error {
-	if err := l.need("MPI_File_create_errhandler", a, "errhandler", 1); err != nil {
+	if err := l.need(call.FileCreateErrhandler, a, "errhandler", 1); err != nil {
 		return err
 	}
 	v0, err := l.fileErrhandler(a.word(0))
@@ -2696,7 +2398,7 @@ func doMPI_File_create_errhandler(l *Lib, a args) error {
 }
 
 func doMPI_File_delete(l *Lib, a args) error {
-	info, err := l.info(a.word(1), "MPI_File_delete")
+	info, err := l.info(a.word(1), call.FileDelete)
 	if err != nil {
 		return err
 	}
@@ -2704,10 +2406,10 @@ func doMPI_File_delete(l *Lib, a args) error {
 }
 
 func doMPI_File_get_amode(l *Lib, a args) error {
-	if err := l.need("MPI_File_get_amode", a, "amode", 1); err != nil {
+	if err := l.need(call.FileGetAmode, a, "amode", 1); err != nil {
 		return err
 	}
-	fh, err := l.file(a.word(0), "MPI_File_get_amode")
+	fh, err := l.file(a.word(0), call.FileGetAmode)
 	if err != nil {
 		return err
 	}
@@ -2717,10 +2419,10 @@ func doMPI_File_get_amode(l *Lib, a args) error {
 }
 
 func doMPI_File_get_atomicity(l *Lib, a args) error {
-	if err := l.need("MPI_File_get_atomicity", a, "flag", 1); err != nil {
+	if err := l.need(call.FileGetAtomicity, a, "flag", 1); err != nil {
 		return err
 	}
-	fh, err := l.file(a.word(0), "MPI_File_get_atomicity")
+	fh, err := l.file(a.word(0), call.FileGetAtomicity)
 	if err != nil {
 		return err
 	}
@@ -2733,10 +2435,10 @@ func doMPI_File_get_atomicity(l *Lib, a args) error {
 }
 
 func doMPI_File_get_byte_offset(l *Lib, a args) error {
-	if err := l.need("MPI_File_get_byte_offset", a, "disp", 2); err != nil {
+	if err := l.need(call.FileGetByteOffset, a, "disp", 2); err != nil {
 		return err
 	}
-	fh, err := l.file(a.word(0), "MPI_File_get_byte_offset")
+	fh, err := l.file(a.word(0), call.FileGetByteOffset)
 	if err != nil {
 		return err
 	}
@@ -2749,7 +2451,7 @@ func doMPI_File_get_byte_offset(l *Lib, a args) error {
 }
 
 func doMPI_File_get_errhandler(l *Lib, a args) error {
-	if err := l.need("MPI_File_get_errhandler", a, "errhandler", 1); err != nil {
+	if err := l.need(call.FileGetErrhandler, a, "errhandler", 1); err != nil {
 		return err
 	}
 	v0, err := l.getFileErrhandler(a)
@@ -2762,10 +2464,10 @@ func doMPI_File_get_errhandler(l *Lib, a args) error {
 }
 
 func doMPI_File_get_group(l *Lib, a args) error {
-	if err := l.need("MPI_File_get_group", a, "group", 1); err != nil {
+	if err := l.need(call.FileGetGroup, a, "group", 1); err != nil {
 		return err
 	}
-	fh, err := l.file(a.word(0), "MPI_File_get_group")
+	fh, err := l.file(a.word(0), call.FileGetGroup)
 	if err != nil {
 		return err
 	}
@@ -2779,10 +2481,10 @@ func doMPI_File_get_group(l *Lib, a args) error {
 }
 
 func doMPI_File_get_info(l *Lib, a args) error {
-	if err := l.need("MPI_File_get_info", a, "info_used", 1); err != nil {
+	if err := l.need(call.FileGetInfo, a, "info_used", 1); err != nil {
 		return err
 	}
-	fh, err := l.file(a.word(0), "MPI_File_get_info")
+	fh, err := l.file(a.word(0), call.FileGetInfo)
 	if err != nil {
 		return err
 	}
@@ -2796,10 +2498,10 @@ func doMPI_File_get_info(l *Lib, a args) error {
 }
 
 func doMPI_File_get_position(l *Lib, a args) error {
-	if err := l.need("MPI_File_get_position", a, "offset", 1); err != nil {
+	if err := l.need(call.FileGetPosition, a, "offset", 1); err != nil {
 		return err
 	}
-	fh, err := l.file(a.word(0), "MPI_File_get_position")
+	fh, err := l.file(a.word(0), call.FileGetPosition)
 	if err != nil {
 		return err
 	}
@@ -2812,10 +2514,10 @@ func doMPI_File_get_position(l *Lib, a args) error {
 }
 
 func doMPI_File_get_position_shared(l *Lib, a args) error {
-	if err := l.need("MPI_File_get_position_shared", a, "offset", 1); err != nil {
+	if err := l.need(call.FileGetPositionShared, a, "offset", 1); err != nil {
 		return err
 	}
-	fh, err := l.file(a.word(0), "MPI_File_get_position_shared")
+	fh, err := l.file(a.word(0), call.FileGetPositionShared)
 	if err != nil {
 		return err
 	}
@@ -2828,10 +2530,10 @@ func doMPI_File_get_position_shared(l *Lib, a args) error {
 }
 
 func doMPI_File_get_size(l *Lib, a args) error {
-	if err := l.need("MPI_File_get_size", a, "size", 1); err != nil {
+	if err := l.need(call.FileGetSize, a, "size", 1); err != nil {
 		return err
 	}
-	fh, err := l.file(a.word(0), "MPI_File_get_size")
+	fh, err := l.file(a.word(0), call.FileGetSize)
 	if err != nil {
 		return err
 	}
@@ -2844,10 +2546,10 @@ func doMPI_File_get_size(l *Lib, a args) error {
 }
 
 func doMPI_File_get_type_extent(l *Lib, a args) error {
-	if err := l.need("MPI_File_get_type_extent", a, "extent", 2); err != nil {
+	if err := l.need(call.FileGetTypeExtent, a, "extent", 2); err != nil {
 		return err
 	}
-	fh, err := l.file(a.word(0), "MPI_File_get_type_extent")
+	fh, err := l.file(a.word(0), call.FileGetTypeExtent)
 	if err != nil {
 		return err
 	}
@@ -2860,19 +2562,19 @@ func doMPI_File_get_type_extent(l *Lib, a args) error {
 }
 
 func doMPI_File_get_view(l *Lib, a args) error {
-	if err := l.need("MPI_File_get_view", a, "disp", 1); err != nil {
+	if err := l.need(call.FileGetView, a, "disp", 1); err != nil {
 		return err
 	}
-	if err := l.need("MPI_File_get_view", a, "etype", 2); err != nil {
+	if err := l.need(call.FileGetView, a, "etype", 2); err != nil {
 		return err
 	}
-	if err := l.need("MPI_File_get_view", a, "filetype", 3); err != nil {
+	if err := l.need(call.FileGetView, a, "filetype", 3); err != nil {
 		return err
 	}
-	if err := l.need("MPI_File_get_view", a, "datarep", 4); err != nil {
+	if err := l.need(call.FileGetView, a, "datarep", 4); err != nil {
 		return err
 	}
-	fh, err := l.file(a.word(0), "MPI_File_get_view")
+	fh, err := l.file(a.word(0), call.FileGetView)
 	if err != nil {
 		return err
 	}
@@ -2890,10 +2592,10 @@ func doMPI_File_get_view(l *Lib, a args) error {
 }
 
 func doMPI_File_iread(l *Lib, a args) error {
-	if err := l.need("MPI_File_iread", a, "request", 4); err != nil {
+	if err := l.need(call.FileIread, a, "request", 4); err != nil {
 		return err
 	}
-	fh, err := l.file(a.word(0), "MPI_File_iread")
+	fh, err := l.file(a.word(0), call.FileIread)
 	if err != nil {
 		return err
 	}
@@ -2902,10 +2604,10 @@ func doMPI_File_iread(l *Lib, a args) error {
 }
 
 func doMPI_File_iread_all(l *Lib, a args) error {
-	if err := l.need("MPI_File_iread_all", a, "request", 4); err != nil {
+	if err := l.need(call.FileIreadAll, a, "request", 4); err != nil {
 		return err
 	}
-	fh, err := l.file(a.word(0), "MPI_File_iread_all")
+	fh, err := l.file(a.word(0), call.FileIreadAll)
 	if err != nil {
 		return err
 	}
@@ -2914,10 +2616,10 @@ func doMPI_File_iread_all(l *Lib, a args) error {
 }
 
 func doMPI_File_iread_at(l *Lib, a args) error {
-	if err := l.need("MPI_File_iread_at", a, "request", 5); err != nil {
+	if err := l.need(call.FileIreadAt, a, "request", 5); err != nil {
 		return err
 	}
-	fh, err := l.file(a.word(0), "MPI_File_iread_at")
+	fh, err := l.file(a.word(0), call.FileIreadAt)
 	if err != nil {
 		return err
 	}
@@ -2926,10 +2628,10 @@ func doMPI_File_iread_at(l *Lib, a args) error {
 }
 
 func doMPI_File_iread_at_all(l *Lib, a args) error {
-	if err := l.need("MPI_File_iread_at_all", a, "request", 5); err != nil {
+	if err := l.need(call.FileIreadAtAll, a, "request", 5); err != nil {
 		return err
 	}
-	fh, err := l.file(a.word(0), "MPI_File_iread_at_all")
+	fh, err := l.file(a.word(0), call.FileIreadAtAll)
 	if err != nil {
 		return err
 	}
@@ -2938,10 +2640,10 @@ func doMPI_File_iread_at_all(l *Lib, a args) error {
 }
 
 func doMPI_File_iread_shared(l *Lib, a args) error {
-	if err := l.need("MPI_File_iread_shared", a, "request", 4); err != nil {
+	if err := l.need(call.FileIreadShared, a, "request", 4); err != nil {
 		return err
 	}
-	fh, err := l.file(a.word(0), "MPI_File_iread_shared")
+	fh, err := l.file(a.word(0), call.FileIreadShared)
 	if err != nil {
 		return err
 	}
@@ -2950,10 +2652,10 @@ func doMPI_File_iread_shared(l *Lib, a args) error {
 }
 
 func doMPI_File_iwrite(l *Lib, a args) error {
-	if err := l.need("MPI_File_iwrite", a, "request", 4); err != nil {
+	if err := l.need(call.FileIwrite, a, "request", 4); err != nil {
 		return err
 	}
-	fh, err := l.file(a.word(0), "MPI_File_iwrite")
+	fh, err := l.file(a.word(0), call.FileIwrite)
 	if err != nil {
 		return err
 	}
@@ -2962,10 +2664,10 @@ func doMPI_File_iwrite(l *Lib, a args) error {
 }
 
 func doMPI_File_iwrite_all(l *Lib, a args) error {
-	if err := l.need("MPI_File_iwrite_all", a, "request", 4); err != nil {
+	if err := l.need(call.FileIwriteAll, a, "request", 4); err != nil {
 		return err
 	}
-	fh, err := l.file(a.word(0), "MPI_File_iwrite_all")
+	fh, err := l.file(a.word(0), call.FileIwriteAll)
 	if err != nil {
 		return err
 	}
@@ -2974,10 +2676,10 @@ func doMPI_File_iwrite_all(l *Lib, a args) error {
 }
 
 func doMPI_File_iwrite_at(l *Lib, a args) error {
-	if err := l.need("MPI_File_iwrite_at", a, "request", 5); err != nil {
+	if err := l.need(call.FileIwriteAt, a, "request", 5); err != nil {
 		return err
 	}
-	fh, err := l.file(a.word(0), "MPI_File_iwrite_at")
+	fh, err := l.file(a.word(0), call.FileIwriteAt)
 	if err != nil {
 		return err
 	}
@@ -2986,10 +2688,10 @@ func doMPI_File_iwrite_at(l *Lib, a args) error {
 }
 
 func doMPI_File_iwrite_at_all(l *Lib, a args) error {
-	if err := l.need("MPI_File_iwrite_at_all", a, "request", 5); err != nil {
+	if err := l.need(call.FileIwriteAtAll, a, "request", 5); err != nil {
 		return err
 	}
-	fh, err := l.file(a.word(0), "MPI_File_iwrite_at_all")
+	fh, err := l.file(a.word(0), call.FileIwriteAtAll)
 	if err != nil {
 		return err
 	}
@@ -2998,10 +2700,10 @@ func doMPI_File_iwrite_at_all(l *Lib, a args) error {
 }
 
 func doMPI_File_iwrite_shared(l *Lib, a args) error {
-	if err := l.need("MPI_File_iwrite_shared", a, "request", 4); err != nil {
+	if err := l.need(call.FileIwriteShared, a, "request", 4); err != nil {
 		return err
 	}
-	fh, err := l.file(a.word(0), "MPI_File_iwrite_shared")
+	fh, err := l.file(a.word(0), call.FileIwriteShared)
 	if err != nil {
 		return err
 	}
@@ -3010,14 +2712,14 @@ func doMPI_File_iwrite_shared(l *Lib, a args) error {
 }
 
 func doMPI_File_open(l *Lib, a args) error {
-	if err := l.need("MPI_File_open", a, "fh", 4); err != nil {
+	if err := l.need(call.FileOpen, a, "fh", 4); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(0), "MPI_File_open")
+	comm, err := l.comm(a.word(0), call.FileOpen)
 	if err != nil {
 		return err
 	}
-	info, err := l.info(a.word(3), "MPI_File_open")
+	info, err := l.info(a.word(3), call.FileOpen)
 	if err != nil {
 		return err
 	}
@@ -3031,7 +2733,7 @@ func doMPI_File_open(l *Lib, a args) error {
 }
 
 func doMPI_File_preallocate(l *Lib, a args) error {
-	fh, err := l.file(a.word(0), "MPI_File_preallocate")
+	fh, err := l.file(a.word(0), call.FilePreallocate)
 	if err != nil {
 		return err
 	}
@@ -3039,7 +2741,7 @@ func doMPI_File_preallocate(l *Lib, a args) error {
 }
 
 func doMPI_File_read(l *Lib, a args) error {
-	fh, err := l.file(a.word(0), "MPI_File_read")
+	fh, err := l.file(a.word(0), call.FileRead)
 	if err != nil {
 		return err
 	}
@@ -3052,7 +2754,7 @@ func doMPI_File_read(l *Lib, a args) error {
 }
 
 func doMPI_File_read_all(l *Lib, a args) error {
-	fh, err := l.file(a.word(0), "MPI_File_read_all")
+	fh, err := l.file(a.word(0), call.FileReadAll)
 	if err != nil {
 		return err
 	}
@@ -3065,7 +2767,7 @@ func doMPI_File_read_all(l *Lib, a args) error {
 }
 
 func doMPI_File_read_all_begin(l *Lib, a args) error {
-	fh, err := l.file(a.word(0), "MPI_File_read_all_begin")
+	fh, err := l.file(a.word(0), call.FileReadAllBegin)
 	if err != nil {
 		return err
 	}
@@ -3073,11 +2775,11 @@ func doMPI_File_read_all_begin(l *Lib, a args) error {
 }
 
 func doMPI_File_read_all_end(l *Lib, a args) error {
-	fh, err := l.file(a.word(0), "MPI_File_read_all_end")
+	fh, err := l.file(a.word(0), call.FileReadAllEnd)
 	if err != nil {
 		return err
 	}
-	v0, err := l.splitEnded(fh, a.word(1), "MPI_File_read_all_end", fh.ReadAllEnd)
+	v0, err := l.splitEnded(fh, a.word(1), call.FileReadAllEnd, fh.ReadAllEnd)
 	a.setStatus(2, v0)
 	if err != nil {
 		return err
@@ -3086,7 +2788,7 @@ func doMPI_File_read_all_end(l *Lib, a args) error {
 }
 
 func doMPI_File_read_at(l *Lib, a args) error {
-	fh, err := l.file(a.word(0), "MPI_File_read_at")
+	fh, err := l.file(a.word(0), call.FileReadAt)
 	if err != nil {
 		return err
 	}
@@ -3099,7 +2801,7 @@ func doMPI_File_read_at(l *Lib, a args) error {
 }
 
 func doMPI_File_read_at_all(l *Lib, a args) error {
-	fh, err := l.file(a.word(0), "MPI_File_read_at_all")
+	fh, err := l.file(a.word(0), call.FileReadAtAll)
 	if err != nil {
 		return err
 	}
@@ -3112,7 +2814,7 @@ func doMPI_File_read_at_all(l *Lib, a args) error {
 }
 
 func doMPI_File_read_at_all_begin(l *Lib, a args) error {
-	fh, err := l.file(a.word(0), "MPI_File_read_at_all_begin")
+	fh, err := l.file(a.word(0), call.FileReadAtAllBegin)
 	if err != nil {
 		return err
 	}
@@ -3120,11 +2822,11 @@ func doMPI_File_read_at_all_begin(l *Lib, a args) error {
 }
 
 func doMPI_File_read_at_all_end(l *Lib, a args) error {
-	fh, err := l.file(a.word(0), "MPI_File_read_at_all_end")
+	fh, err := l.file(a.word(0), call.FileReadAtAllEnd)
 	if err != nil {
 		return err
 	}
-	v0, err := l.splitEnded(fh, a.word(1), "MPI_File_read_at_all_end", fh.ReadAtAllEnd)
+	v0, err := l.splitEnded(fh, a.word(1), call.FileReadAtAllEnd, fh.ReadAtAllEnd)
 	a.setStatus(2, v0)
 	if err != nil {
 		return err
@@ -3133,7 +2835,7 @@ func doMPI_File_read_at_all_end(l *Lib, a args) error {
 }
 
 func doMPI_File_read_ordered(l *Lib, a args) error {
-	fh, err := l.file(a.word(0), "MPI_File_read_ordered")
+	fh, err := l.file(a.word(0), call.FileReadOrdered)
 	if err != nil {
 		return err
 	}
@@ -3146,7 +2848,7 @@ func doMPI_File_read_ordered(l *Lib, a args) error {
 }
 
 func doMPI_File_read_ordered_begin(l *Lib, a args) error {
-	fh, err := l.file(a.word(0), "MPI_File_read_ordered_begin")
+	fh, err := l.file(a.word(0), call.FileReadOrderedBegin)
 	if err != nil {
 		return err
 	}
@@ -3154,11 +2856,11 @@ func doMPI_File_read_ordered_begin(l *Lib, a args) error {
 }
 
 func doMPI_File_read_ordered_end(l *Lib, a args) error {
-	fh, err := l.file(a.word(0), "MPI_File_read_ordered_end")
+	fh, err := l.file(a.word(0), call.FileReadOrderedEnd)
 	if err != nil {
 		return err
 	}
-	v0, err := l.splitEnded(fh, a.word(1), "MPI_File_read_ordered_end", fh.ReadOrderedEnd)
+	v0, err := l.splitEnded(fh, a.word(1), call.FileReadOrderedEnd, fh.ReadOrderedEnd)
 	a.setStatus(2, v0)
 	if err != nil {
 		return err
@@ -3167,7 +2869,7 @@ func doMPI_File_read_ordered_end(l *Lib, a args) error {
 }
 
 func doMPI_File_read_shared(l *Lib, a args) error {
-	fh, err := l.file(a.word(0), "MPI_File_read_shared")
+	fh, err := l.file(a.word(0), call.FileReadShared)
 	if err != nil {
 		return err
 	}
@@ -3180,7 +2882,7 @@ func doMPI_File_read_shared(l *Lib, a args) error {
 }
 
 func doMPI_File_seek(l *Lib, a args) error {
-	fh, err := l.file(a.word(0), "MPI_File_seek")
+	fh, err := l.file(a.word(0), call.FileSeek)
 	if err != nil {
 		return err
 	}
@@ -3188,7 +2890,7 @@ func doMPI_File_seek(l *Lib, a args) error {
 }
 
 func doMPI_File_seek_shared(l *Lib, a args) error {
-	fh, err := l.file(a.word(0), "MPI_File_seek_shared")
+	fh, err := l.file(a.word(0), call.FileSeekShared)
 	if err != nil {
 		return err
 	}
@@ -3196,7 +2898,7 @@ func doMPI_File_seek_shared(l *Lib, a args) error {
 }
 
 func doMPI_File_set_atomicity(l *Lib, a args) error {
-	fh, err := l.file(a.word(0), "MPI_File_set_atomicity")
+	fh, err := l.file(a.word(0), call.FileSetAtomicity)
 	if err != nil {
 		return err
 	}
@@ -3204,11 +2906,11 @@ func doMPI_File_set_atomicity(l *Lib, a args) error {
 }
 
 func doMPI_File_set_info(l *Lib, a args) error {
-	fh, err := l.file(a.word(0), "MPI_File_set_info")
+	fh, err := l.file(a.word(0), call.FileSetInfo)
 	if err != nil {
 		return err
 	}
-	info, err := l.info(a.word(1), "MPI_File_set_info")
+	info, err := l.info(a.word(1), call.FileSetInfo)
 	if err != nil {
 		return err
 	}
@@ -3216,7 +2918,7 @@ func doMPI_File_set_info(l *Lib, a args) error {
 }
 
 func doMPI_File_set_size(l *Lib, a args) error {
-	fh, err := l.file(a.word(0), "MPI_File_set_size")
+	fh, err := l.file(a.word(0), call.FileSetSize)
 	if err != nil {
 		return err
 	}
@@ -3224,11 +2926,11 @@ func doMPI_File_set_size(l *Lib, a args) error {
 }
 
 func doMPI_File_set_view(l *Lib, a args) error {
-	fh, err := l.file(a.word(0), "MPI_File_set_view")
+	fh, err := l.file(a.word(0), call.FileSetView)
 	if err != nil {
 		return err
 	}
-	info, err := l.info(a.word(5), "MPI_File_set_view")
+	info, err := l.info(a.word(5), call.FileSetView)
 	if err != nil {
 		return err
 	}
@@ -3236,7 +2938,7 @@ func doMPI_File_set_view(l *Lib, a args) error {
 }
 
 func doMPI_File_sync(l *Lib, a args) error {
-	fh, err := l.file(a.word(0), "MPI_File_sync")
+	fh, err := l.file(a.word(0), call.FileSync)
 	if err != nil {
 		return err
 	}
@@ -3244,7 +2946,7 @@ func doMPI_File_sync(l *Lib, a args) error {
 }
 
 func doMPI_File_write(l *Lib, a args) error {
-	fh, err := l.file(a.word(0), "MPI_File_write")
+	fh, err := l.file(a.word(0), call.FileWrite)
 	if err != nil {
 		return err
 	}
@@ -3257,7 +2959,7 @@ func doMPI_File_write(l *Lib, a args) error {
 }
 
 func doMPI_File_write_all(l *Lib, a args) error {
-	fh, err := l.file(a.word(0), "MPI_File_write_all")
+	fh, err := l.file(a.word(0), call.FileWriteAll)
 	if err != nil {
 		return err
 	}
@@ -3270,7 +2972,7 @@ func doMPI_File_write_all(l *Lib, a args) error {
 }
 
 func doMPI_File_write_all_begin(l *Lib, a args) error {
-	fh, err := l.file(a.word(0), "MPI_File_write_all_begin")
+	fh, err := l.file(a.word(0), call.FileWriteAllBegin)
 	if err != nil {
 		return err
 	}
@@ -3278,11 +2980,11 @@ func doMPI_File_write_all_begin(l *Lib, a args) error {
 }
 
 func doMPI_File_write_all_end(l *Lib, a args) error {
-	fh, err := l.file(a.word(0), "MPI_File_write_all_end")
+	fh, err := l.file(a.word(0), call.FileWriteAllEnd)
 	if err != nil {
 		return err
 	}
-	v0, err := l.splitEnded(fh, a.word(1), "MPI_File_write_all_end", fh.WriteAllEnd)
+	v0, err := l.splitEnded(fh, a.word(1), call.FileWriteAllEnd, fh.WriteAllEnd)
 	a.setStatus(2, v0)
 	if err != nil {
 		return err
@@ -3291,7 +2993,7 @@ func doMPI_File_write_all_end(l *Lib, a args) error {
 }
 
 func doMPI_File_write_at(l *Lib, a args) error {
-	fh, err := l.file(a.word(0), "MPI_File_write_at")
+	fh, err := l.file(a.word(0), call.FileWriteAt)
 	if err != nil {
 		return err
 	}
@@ -3304,7 +3006,7 @@ func doMPI_File_write_at(l *Lib, a args) error {
 }
 
 func doMPI_File_write_at_all(l *Lib, a args) error {
-	fh, err := l.file(a.word(0), "MPI_File_write_at_all")
+	fh, err := l.file(a.word(0), call.FileWriteAtAll)
 	if err != nil {
 		return err
 	}
@@ -3317,7 +3019,7 @@ func doMPI_File_write_at_all(l *Lib, a args) error {
 }
 
 func doMPI_File_write_at_all_begin(l *Lib, a args) error {
-	fh, err := l.file(a.word(0), "MPI_File_write_at_all_begin")
+	fh, err := l.file(a.word(0), call.FileWriteAtAllBegin)
 	if err != nil {
 		return err
 	}
@@ -3325,11 +3027,11 @@ func doMPI_File_write_at_all_begin(l *Lib, a args) error {
 }
 
 func doMPI_File_write_at_all_end(l *Lib, a args) error {
-	fh, err := l.file(a.word(0), "MPI_File_write_at_all_end")
+	fh, err := l.file(a.word(0), call.FileWriteAtAllEnd)
 	if err != nil {
 		return err
 	}
-	v0, err := l.splitEnded(fh, a.word(1), "MPI_File_write_at_all_end", fh.WriteAtAllEnd)
+	v0, err := l.splitEnded(fh, a.word(1), call.FileWriteAtAllEnd, fh.WriteAtAllEnd)
 	a.setStatus(2, v0)
 	if err != nil {
 		return err
@@ -3338,7 +3040,7 @@ func doMPI_File_write_at_all_end(l *Lib, a args) error {
 }
 
 func doMPI_File_write_ordered(l *Lib, a args) error {
-	fh, err := l.file(a.word(0), "MPI_File_write_ordered")
+	fh, err := l.file(a.word(0), call.FileWriteOrdered)
 	if err != nil {
 		return err
 	}
@@ -3351,7 +3053,7 @@ func doMPI_File_write_ordered(l *Lib, a args) error {
 }
 
 func doMPI_File_write_ordered_begin(l *Lib, a args) error {
-	fh, err := l.file(a.word(0), "MPI_File_write_ordered_begin")
+	fh, err := l.file(a.word(0), call.FileWriteOrderedBegin)
 	if err != nil {
 		return err
 	}
@@ -3359,11 +3061,11 @@ func doMPI_File_write_ordered_begin(l *Lib, a args) error {
 }
 
 func doMPI_File_write_ordered_end(l *Lib, a args) error {
-	fh, err := l.file(a.word(0), "MPI_File_write_ordered_end")
+	fh, err := l.file(a.word(0), call.FileWriteOrderedEnd)
 	if err != nil {
 		return err
 	}
-	v0, err := l.splitEnded(fh, a.word(1), "MPI_File_write_ordered_end", fh.WriteOrderedEnd)
+	v0, err := l.splitEnded(fh, a.word(1), call.FileWriteOrderedEnd, fh.WriteOrderedEnd)
 	a.setStatus(2, v0)
 	if err != nil {
 		return err
@@ -3372,7 +3074,7 @@ func doMPI_File_write_ordered_end(l *Lib, a args) error {
 }
 
 func doMPI_File_write_shared(l *Lib, a args) error {
-	fh, err := l.file(a.word(0), "MPI_File_write_shared")
+	fh, err := l.file(a.word(0), call.FileWriteShared)
 	if err != nil {
 		return err
 	}
@@ -3389,7 +3091,7 @@ func doMPI_Finalize(l *Lib, a args) error {
 }
 
 func doMPI_Finalized(l *Lib, a args) error {
-	if err := l.need("MPI_Finalized", a, "flag", 0); err != nil {
+	if err := l.need(call.Finalized, a, "flag", 0); err != nil {
 		return err
 	}
 	v0 := l.isFinalized()
@@ -3402,7 +3104,7 @@ func doMPI_Free_mem(l *Lib, a args) error {
 }
 
 func doMPI_Gather(l *Lib, a args) error {
-	comm, err := l.comm(a.word(7), "MPI_Gather")
+	comm, err := l.comm(a.word(7), call.Gather)
 	if err != nil {
 		return err
 	}
@@ -3410,14 +3112,14 @@ func doMPI_Gather(l *Lib, a args) error {
 }
 
 func doMPI_Gather_init(l *Lib, a args) error {
-	if err := l.need("MPI_Gather_init", a, "request", 9); err != nil {
+	if err := l.need(call.GatherInit, a, "request", 9); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(7), "MPI_Gather_init")
+	comm, err := l.comm(a.word(7), call.GatherInit)
 	if err != nil {
 		return err
 	}
-	if _, err := l.info(a.word(8), "MPI_Gather_init"); err != nil {
+	if _, err := l.info(a.word(8), call.GatherInit); err != nil {
 		return err
 	}
 	v0 := comm.GatherInit(l.gather(comm, a.word(0), a.int(1), l.datatype(a.word(2)), a.word(3), a.int(4), l.datatype(a.word(5)), a.int(6)))
@@ -3425,7 +3127,7 @@ func doMPI_Gather_init(l *Lib, a args) error {
 }
 
 func doMPI_Gatherv(l *Lib, a args) error {
-	comm, err := l.comm(a.word(8), "MPI_Gatherv")
+	comm, err := l.comm(a.word(8), call.Gatherv)
 	if err != nil {
 		return err
 	}
@@ -3433,14 +3135,14 @@ func doMPI_Gatherv(l *Lib, a args) error {
 }
 
 func doMPI_Gatherv_init(l *Lib, a args) error {
-	if err := l.need("MPI_Gatherv_init", a, "request", 10); err != nil {
+	if err := l.need(call.GathervInit, a, "request", 10); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(8), "MPI_Gatherv_init")
+	comm, err := l.comm(a.word(8), call.GathervInit)
 	if err != nil {
 		return err
 	}
-	if _, err := l.info(a.word(9), "MPI_Gatherv_init"); err != nil {
+	if _, err := l.info(a.word(9), call.GathervInit); err != nil {
 		return err
 	}
 	v0 := comm.GathervInit(l.gatherv(comm, a.word(0), a.int(1), l.datatype(a.word(2)), a.word(3), a.counts(4), a.counts(5), l.datatype(a.word(6)), a.int(7)))
@@ -3448,7 +3150,7 @@ func doMPI_Gatherv_init(l *Lib, a args) error {
 }
 
 func doMPI_Get(l *Lib, a args) error {
-	win, err := l.win(a.word(7), "MPI_Get")
+	win, err := l.win(a.word(7), call.Get)
 	if err != nil {
 		return err
 	}
@@ -3456,7 +3158,7 @@ func doMPI_Get(l *Lib, a args) error {
 }
 
 func doMPI_Get_accumulate(l *Lib, a args) error {
-	win, err := l.win(a.word(11), "MPI_Get_accumulate")
+	win, err := l.win(a.word(11), call.GetAccumulate)
 	if err != nil {
 		return err
 	}
@@ -3464,7 +3166,7 @@ func doMPI_Get_accumulate(l *Lib, a args) error {
 }
 
 func doMPI_Get_address(l *Lib, a args) error {
-	if err := l.need("MPI_Get_address", a, "address", 1); err != nil {
+	if err := l.need(call.GetAddress, a, "address", 1); err != nil {
 		return err
 	}
 	v0 := a.word(0)
@@ -3473,10 +3175,10 @@ func doMPI_Get_address(l *Lib, a args) error {
 }
 
 func doMPI_Get_count(l *Lib, a args) error {
-	if err := l.need("MPI_Get_count", a, "count", 2); err != nil {
+	if err := l.need(call.GetCount, a, "count", 2); err != nil {
 		return err
 	}
-	status, err := l.status(a.word(0), "MPI_Get_count")
+	status, err := l.status(a.word(0), call.GetCount)
 	if err != nil {
 		return err
 	}
@@ -3489,10 +3191,10 @@ func doMPI_Get_count(l *Lib, a args) error {
 }
 
 func doMPI_Get_elements(l *Lib, a args) error {
-	if err := l.need("MPI_Get_elements", a, "count", 2); err != nil {
+	if err := l.need(call.GetElements, a, "count", 2); err != nil {
 		return err
 	}
-	status, err := l.status(a.word(0), "MPI_Get_elements")
+	status, err := l.status(a.word(0), call.GetElements)
 	if err != nil {
 		return err
 	}
@@ -3505,10 +3207,10 @@ func doMPI_Get_elements(l *Lib, a args) error {
 }
 
 func doMPI_Get_elements_x(l *Lib, a args) error {
-	if err := l.need("MPI_Get_elements_x", a, "count", 2); err != nil {
+	if err := l.need(call.GetElementsX, a, "count", 2); err != nil {
 		return err
 	}
-	status, err := l.status(a.word(0), "MPI_Get_elements_x")
+	status, err := l.status(a.word(0), call.GetElementsX)
 	if err != nil {
 		return err
 	}
@@ -3521,7 +3223,7 @@ func doMPI_Get_elements_x(l *Lib, a args) error {
 }
 
 func doMPI_Get_hw_resource_info(l *Lib, a args) error {
-	if err := l.need("MPI_Get_hw_resource_info", a, "hw_info", 0); err != nil {
+	if err := l.need(call.GetHwResourceInfo, a, "hw_info", 0); err != nil {
 		return err
 	}
 	v0 := mpi.GetHwResourceInfo()
@@ -3530,10 +3232,10 @@ func doMPI_Get_hw_resource_info(l *Lib, a args) error {
 }
 
 func doMPI_Get_library_version(l *Lib, a args) error {
-	if err := l.need("MPI_Get_library_version", a, "version", 0); err != nil {
+	if err := l.need(call.GetLibraryVersion, a, "version", 0); err != nil {
 		return err
 	}
-	if err := l.need("MPI_Get_library_version", a, "resultlen", 1); err != nil {
+	if err := l.need(call.GetLibraryVersion, a, "resultlen", 1); err != nil {
 		return err
 	}
 	v0 := mpi.GetLibraryVersion()
@@ -3542,10 +3244,10 @@ func doMPI_Get_library_version(l *Lib, a args) error {
 }
 
 func doMPI_Get_processor_name(l *Lib, a args) error {
-	if err := l.need("MPI_Get_processor_name", a, "name", 0); err != nil {
+	if err := l.need(call.GetProcessorName, a, "name", 0); err != nil {
 		return err
 	}
-	if err := l.need("MPI_Get_processor_name", a, "resultlen", 1); err != nil {
+	if err := l.need(call.GetProcessorName, a, "resultlen", 1); err != nil {
 		return err
 	}
 	v0 := mpi.GetProcessorName()
@@ -3554,10 +3256,10 @@ func doMPI_Get_processor_name(l *Lib, a args) error {
 }
 
 func doMPI_Get_version(l *Lib, a args) error {
-	if err := l.need("MPI_Get_version", a, "version", 0); err != nil {
+	if err := l.need(call.GetVersion, a, "version", 0); err != nil {
 		return err
 	}
-	if err := l.need("MPI_Get_version", a, "subversion", 1); err != nil {
+	if err := l.need(call.GetVersion, a, "subversion", 1); err != nil {
 		return err
 	}
 	v0, v1 := mpi.GetVersion()
@@ -3567,10 +3269,10 @@ func doMPI_Get_version(l *Lib, a args) error {
 }
 
 func doMPI_Graph_create(l *Lib, a args) error {
-	if err := l.need("MPI_Graph_create", a, "comm_graph", 5); err != nil {
+	if err := l.need(call.GraphCreate, a, "comm_graph", 5); err != nil {
 		return err
 	}
-	comm_old, err := l.comm(a.word(0), "MPI_Graph_create")
+	comm_old, err := l.comm(a.word(0), call.GraphCreate)
 	if err != nil {
 		return err
 	}
@@ -3584,7 +3286,7 @@ func doMPI_Graph_create(l *Lib, a args) error {
 }
 
 func doMPI_Graph_get(l *Lib, a args) error {
-	comm, err := l.comm(a.word(0), "MPI_Graph_get")
+	comm, err := l.comm(a.word(0), call.GraphGet)
 	if err != nil {
 		return err
 	}
@@ -3592,10 +3294,10 @@ func doMPI_Graph_get(l *Lib, a args) error {
 }
 
 func doMPI_Graph_map(l *Lib, a args) error {
-	if err := l.need("MPI_Graph_map", a, "newrank", 4); err != nil {
+	if err := l.need(call.GraphMap, a, "newrank", 4); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(0), "MPI_Graph_map")
+	comm, err := l.comm(a.word(0), call.GraphMap)
 	if err != nil {
 		return err
 	}
@@ -3608,7 +3310,7 @@ func doMPI_Graph_map(l *Lib, a args) error {
 }
 
 func doMPI_Graph_neighbors(l *Lib, a args) error {
-	comm, err := l.comm(a.word(0), "MPI_Graph_neighbors")
+	comm, err := l.comm(a.word(0), call.GraphNeighbors)
 	if err != nil {
 		return err
 	}
@@ -3616,10 +3318,10 @@ func doMPI_Graph_neighbors(l *Lib, a args) error {
 }
 
 func doMPI_Graph_neighbors_count(l *Lib, a args) error {
-	if err := l.need("MPI_Graph_neighbors_count", a, "nneighbors", 2); err != nil {
+	if err := l.need(call.GraphNeighborsCount, a, "nneighbors", 2); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(0), "MPI_Graph_neighbors_count")
+	comm, err := l.comm(a.word(0), call.GraphNeighborsCount)
 	if err != nil {
 		return err
 	}
@@ -3632,13 +3334,13 @@ func doMPI_Graph_neighbors_count(l *Lib, a args) error {
 }
 
 func doMPI_Graphdims_get(l *Lib, a args) error {
-	if err := l.need("MPI_Graphdims_get", a, "nnodes", 1); err != nil {
+	if err := l.need(call.GraphdimsGet, a, "nnodes", 1); err != nil {
 		return err
 	}
-	if err := l.need("MPI_Graphdims_get", a, "nedges", 2); err != nil {
+	if err := l.need(call.GraphdimsGet, a, "nedges", 2); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(0), "MPI_Graphdims_get")
+	comm, err := l.comm(a.word(0), call.GraphdimsGet)
 	if err != nil {
 		return err
 	}
@@ -3656,14 +3358,14 @@ func doMPI_Grequest_complete(l *Lib, a args) error {
 }
 
 func doMPI_Group_compare(l *Lib, a args) error {
-	if err := l.need("MPI_Group_compare", a, "result", 2); err != nil {
+	if err := l.need(call.GroupCompare, a, "result", 2); err != nil {
 		return err
 	}
-	group1, err := l.group(a.word(0), "MPI_Group_compare")
+	group1, err := l.group(a.word(0), call.GroupCompare)
 	if err != nil {
 		return err
 	}
-	group2, err := l.group(a.word(1), "MPI_Group_compare")
+	group2, err := l.group(a.word(1), call.GroupCompare)
 	if err != nil {
 		return err
 	}
@@ -3676,14 +3378,14 @@ func doMPI_Group_compare(l *Lib, a args) error {
 }
 
 func doMPI_Group_difference(l *Lib, a args) error {
-	if err := l.need("MPI_Group_difference", a, "newgroup", 2); err != nil {
+	if err := l.need(call.GroupDifference, a, "newgroup", 2); err != nil {
 		return err
 	}
-	group1, err := l.group(a.word(0), "MPI_Group_difference")
+	group1, err := l.group(a.word(0), call.GroupDifference)
 	if err != nil {
 		return err
 	}
-	group2, err := l.group(a.word(1), "MPI_Group_difference")
+	group2, err := l.group(a.word(1), call.GroupDifference)
 	if err != nil {
 		return err
 	}
@@ -3697,14 +3399,14 @@ func doMPI_Group_difference(l *Lib, a args) error {
 }
 
 func doMPI_Group_excl(l *Lib, a args) error {
-	if err := l.need("MPI_Group_excl", a, "newgroup", 3); err != nil {
+	if err := l.need(call.GroupExcl, a, "newgroup", 3); err != nil {
 		return err
 	}
-	group, err := l.group(a.word(0), "MPI_Group_excl")
+	group, err := l.group(a.word(0), call.GroupExcl)
 	if err != nil {
 		return err
 	}
-	v0, err := l.ofRanks("MPI_Group_excl", a.int(1), a.numbers(2), group.Excl)
+	v0, err := l.ofRanks(call.GroupExcl, a.int(1), a.numbers(2), group.Excl)
 	if err != nil {
 		a.setWord(3, groupNull)
 		return err
@@ -3714,14 +3416,14 @@ func doMPI_Group_excl(l *Lib, a args) error {
 }
 
 func doMPI_Group_incl(l *Lib, a args) error {
-	if err := l.need("MPI_Group_incl", a, "newgroup", 3); err != nil {
+	if err := l.need(call.GroupIncl, a, "newgroup", 3); err != nil {
 		return err
 	}
-	group, err := l.group(a.word(0), "MPI_Group_incl")
+	group, err := l.group(a.word(0), call.GroupIncl)
 	if err != nil {
 		return err
 	}
-	v0, err := l.ofRanks("MPI_Group_incl", a.int(1), a.numbers(2), group.Incl)
+	v0, err := l.ofRanks(call.GroupIncl, a.int(1), a.numbers(2), group.Incl)
 	if err != nil {
 		a.setWord(3, groupNull)
 		return err
@@ -3731,14 +3433,14 @@ func doMPI_Group_incl(l *Lib, a args) error {
 }
 
 func doMPI_Group_intersection(l *Lib, a args) error {
-	if err := l.need("MPI_Group_intersection", a, "newgroup", 2); err != nil {
+	if err := l.need(call.GroupIntersection, a, "newgroup", 2); err != nil {
 		return err
 	}
-	group1, err := l.group(a.word(0), "MPI_Group_intersection")
+	group1, err := l.group(a.word(0), call.GroupIntersection)
 	if err != nil {
 		return err
 	}
-	group2, err := l.group(a.word(1), "MPI_Group_intersection")
+	group2, err := l.group(a.word(1), call.GroupIntersection)
 	if err != nil {
 		return err
 	}
@@ -3752,14 +3454,14 @@ func doMPI_Group_intersection(l *Lib, a args) error {
 }
 
 func doMPI_Group_range_excl(l *Lib, a args) error {
-	if err := l.need("MPI_Group_range_excl", a, "newgroup", 3); err != nil {
+	if err := l.need(call.GroupRangeExcl, a, "newgroup", 3); err != nil {
 		return err
 	}
-	group, err := l.group(a.word(0), "MPI_Group_range_excl")
+	group, err := l.group(a.word(0), call.GroupRangeExcl)
 	if err != nil {
 		return err
 	}
-	v0, err := l.ofRanges("MPI_Group_range_excl", a.int(1), a.numbers(2), group.RangeExcl)
+	v0, err := l.ofRanges(call.GroupRangeExcl, a.int(1), a.numbers(2), group.RangeExcl)
 	if err != nil {
 		a.setWord(3, groupNull)
 		return err
@@ -3769,14 +3471,14 @@ func doMPI_Group_range_excl(l *Lib, a args) error {
 }
 
 func doMPI_Group_range_incl(l *Lib, a args) error {
-	if err := l.need("MPI_Group_range_incl", a, "newgroup", 3); err != nil {
+	if err := l.need(call.GroupRangeIncl, a, "newgroup", 3); err != nil {
 		return err
 	}
-	group, err := l.group(a.word(0), "MPI_Group_range_incl")
+	group, err := l.group(a.word(0), call.GroupRangeIncl)
 	if err != nil {
 		return err
 	}
-	v0, err := l.ofRanges("MPI_Group_range_incl", a.int(1), a.numbers(2), group.RangeIncl)
+	v0, err := l.ofRanges(call.GroupRangeIncl, a.int(1), a.numbers(2), group.RangeIncl)
 	if err != nil {
 		a.setWord(3, groupNull)
 		return err
@@ -3786,10 +3488,10 @@ func doMPI_Group_range_incl(l *Lib, a args) error {
 }
 
 func doMPI_Group_rank(l *Lib, a args) error {
-	if err := l.need("MPI_Group_rank", a, "rank", 1); err != nil {
+	if err := l.need(call.GroupRank, a, "rank", 1); err != nil {
 		return err
 	}
-	group, err := l.group(a.word(0), "MPI_Group_rank")
+	group, err := l.group(a.word(0), call.GroupRank)
 	if err != nil {
 		return err
 	}
@@ -3799,10 +3501,10 @@ func doMPI_Group_rank(l *Lib, a args) error {
 }
 
 func doMPI_Group_size(l *Lib, a args) error {
-	if err := l.need("MPI_Group_size", a, "size", 1); err != nil {
+	if err := l.need(call.GroupSize, a, "size", 1); err != nil {
 		return err
 	}
-	group, err := l.group(a.word(0), "MPI_Group_size")
+	group, err := l.group(a.word(0), call.GroupSize)
 	if err != nil {
 		return err
 	}
@@ -3812,11 +3514,11 @@ func doMPI_Group_size(l *Lib, a args) error {
 }
 
 func doMPI_Group_translate_ranks(l *Lib, a args) error {
-	group1, err := l.group(a.word(0), "MPI_Group_translate_ranks")
+	group1, err := l.group(a.word(0), call.GroupTranslateRanks)
 	if err != nil {
 		return err
 	}
-	group2, err := l.group(a.word(3), "MPI_Group_translate_ranks")
+	group2, err := l.group(a.word(3), call.GroupTranslateRanks)
 	if err != nil {
 		return err
 	}
@@ -3824,14 +3526,14 @@ func doMPI_Group_translate_ranks(l *Lib, a args) error {
 }
 
 func doMPI_Group_union(l *Lib, a args) error {
-	if err := l.need("MPI_Group_union", a, "newgroup", 2); err != nil {
+	if err := l.need(call.GroupUnion, a, "newgroup", 2); err != nil {
 		return err
 	}
-	group1, err := l.group(a.word(0), "MPI_Group_union")
+	group1, err := l.group(a.word(0), call.GroupUnion)
 	if err != nil {
 		return err
 	}
-	group2, err := l.group(a.word(1), "MPI_Group_union")
+	group2, err := l.group(a.word(1), call.GroupUnion)
 	if err != nil {
 		return err
 	}
@@ -3845,10 +3547,10 @@ func doMPI_Group_union(l *Lib, a args) error {
 }
 
 func doMPI_Iallgather(l *Lib, a args) error {
-	if err := l.need("MPI_Iallgather", a, "request", 7); err != nil {
+	if err := l.need(call.Iallgather, a, "request", 7); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(6), "MPI_Iallgather")
+	comm, err := l.comm(a.word(6), call.Iallgather)
 	if err != nil {
 		return err
 	}
@@ -3857,10 +3559,10 @@ func doMPI_Iallgather(l *Lib, a args) error {
 }
 
 func doMPI_Iallgatherv(l *Lib, a args) error {
-	if err := l.need("MPI_Iallgatherv", a, "request", 8); err != nil {
+	if err := l.need(call.Iallgatherv, a, "request", 8); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(7), "MPI_Iallgatherv")
+	comm, err := l.comm(a.word(7), call.Iallgatherv)
 	if err != nil {
 		return err
 	}
@@ -3869,10 +3571,10 @@ func doMPI_Iallgatherv(l *Lib, a args) error {
 }
 
 func doMPI_Iallreduce(l *Lib, a args) error {
-	if err := l.need("MPI_Iallreduce", a, "request", 6); err != nil {
+	if err := l.need(call.Iallreduce, a, "request", 6); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(5), "MPI_Iallreduce")
+	comm, err := l.comm(a.word(5), call.Iallreduce)
 	if err != nil {
 		return err
 	}
@@ -3881,10 +3583,10 @@ func doMPI_Iallreduce(l *Lib, a args) error {
 }
 
 func doMPI_Ialltoall(l *Lib, a args) error {
-	if err := l.need("MPI_Ialltoall", a, "request", 7); err != nil {
+	if err := l.need(call.Ialltoall, a, "request", 7); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(6), "MPI_Ialltoall")
+	comm, err := l.comm(a.word(6), call.Ialltoall)
 	if err != nil {
 		return err
 	}
@@ -3893,10 +3595,10 @@ func doMPI_Ialltoall(l *Lib, a args) error {
 }
 
 func doMPI_Ialltoallv(l *Lib, a args) error {
-	if err := l.need("MPI_Ialltoallv", a, "request", 9); err != nil {
+	if err := l.need(call.Ialltoallv, a, "request", 9); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(8), "MPI_Ialltoallv")
+	comm, err := l.comm(a.word(8), call.Ialltoallv)
 	if err != nil {
 		return err
 	}
@@ -3905,10 +3607,10 @@ func doMPI_Ialltoallv(l *Lib, a args) error {
 }
 
 func doMPI_Ialltoallw(l *Lib, a args) error {
-	if err := l.need("MPI_Ialltoallw", a, "request", 9); err != nil {
+	if err := l.need(call.Ialltoallw, a, "request", 9); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(8), "MPI_Ialltoallw")
+	comm, err := l.comm(a.word(8), call.Ialltoallw)
 	if err != nil {
 		return err
 	}
@@ -3917,10 +3619,10 @@ func doMPI_Ialltoallw(l *Lib, a args) error {
 }
 
 func doMPI_Ibarrier(l *Lib, a args) error {
-	if err := l.need("MPI_Ibarrier", a, "request", 1); err != nil {
+	if err := l.need(call.Ibarrier, a, "request", 1); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(0), "MPI_Ibarrier")
+	comm, err := l.comm(a.word(0), call.Ibarrier)
 	if err != nil {
 		return err
 	}
@@ -3929,10 +3631,10 @@ func doMPI_Ibarrier(l *Lib, a args) error {
 }
 
 func doMPI_Ibcast(l *Lib, a args) error {
-	if err := l.need("MPI_Ibcast", a, "request", 5); err != nil {
+	if err := l.need(call.Ibcast, a, "request", 5); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(4), "MPI_Ibcast")
+	comm, err := l.comm(a.word(4), call.Ibcast)
 	if err != nil {
 		return err
 	}
@@ -3941,10 +3643,10 @@ func doMPI_Ibcast(l *Lib, a args) error {
 }
 
 func doMPI_Ibsend(l *Lib, a args) error {
-	if err := l.need("MPI_Ibsend", a, "request", 6); err != nil {
+	if err := l.need(call.Ibsend, a, "request", 6); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(5), "MPI_Ibsend")
+	comm, err := l.comm(a.word(5), call.Ibsend)
 	if err != nil {
 		return err
 	}
@@ -3953,10 +3655,10 @@ func doMPI_Ibsend(l *Lib, a args) error {
 }
 
 func doMPI_Iexscan(l *Lib, a args) error {
-	if err := l.need("MPI_Iexscan", a, "request", 6); err != nil {
+	if err := l.need(call.Iexscan, a, "request", 6); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(5), "MPI_Iexscan")
+	comm, err := l.comm(a.word(5), call.Iexscan)
 	if err != nil {
 		return err
 	}
@@ -3965,10 +3667,10 @@ func doMPI_Iexscan(l *Lib, a args) error {
 }
 
 func doMPI_Igather(l *Lib, a args) error {
-	if err := l.need("MPI_Igather", a, "request", 8); err != nil {
+	if err := l.need(call.Igather, a, "request", 8); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(7), "MPI_Igather")
+	comm, err := l.comm(a.word(7), call.Igather)
 	if err != nil {
 		return err
 	}
@@ -3977,10 +3679,10 @@ func doMPI_Igather(l *Lib, a args) error {
 }
 
 func doMPI_Igatherv(l *Lib, a args) error {
-	if err := l.need("MPI_Igatherv", a, "request", 9); err != nil {
+	if err := l.need(call.Igatherv, a, "request", 9); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(8), "MPI_Igatherv")
+	comm, err := l.comm(a.word(8), call.Igatherv)
 	if err != nil {
 		return err
 	}
@@ -3989,10 +3691,10 @@ func doMPI_Igatherv(l *Lib, a args) error {
 }
 
 func doMPI_Ineighbor_allgather(l *Lib, a args) error {
-	if err := l.need("MPI_Ineighbor_allgather", a, "request", 7); err != nil {
+	if err := l.need(call.IneighborAllgather, a, "request", 7); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(6), "MPI_Ineighbor_allgather")
+	comm, err := l.comm(a.word(6), call.IneighborAllgather)
 	if err != nil {
 		return err
 	}
@@ -4001,10 +3703,10 @@ func doMPI_Ineighbor_allgather(l *Lib, a args) error {
 }
 
 func doMPI_Ineighbor_allgatherv(l *Lib, a args) error {
-	if err := l.need("MPI_Ineighbor_allgatherv", a, "request", 8); err != nil {
+	if err := l.need(call.IneighborAllgatherv, a, "request", 8); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(7), "MPI_Ineighbor_allgatherv")
+	comm, err := l.comm(a.word(7), call.IneighborAllgatherv)
 	if err != nil {
 		return err
 	}
@@ -4013,10 +3715,10 @@ func doMPI_Ineighbor_allgatherv(l *Lib, a args) error {
 }
 
 func doMPI_Ineighbor_alltoall(l *Lib, a args) error {
-	if err := l.need("MPI_Ineighbor_alltoall", a, "request", 7); err != nil {
+	if err := l.need(call.IneighborAlltoall, a, "request", 7); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(6), "MPI_Ineighbor_alltoall")
+	comm, err := l.comm(a.word(6), call.IneighborAlltoall)
 	if err != nil {
 		return err
 	}
@@ -4025,10 +3727,10 @@ func doMPI_Ineighbor_alltoall(l *Lib, a args) error {
 }
 
 func doMPI_Ineighbor_alltoallv(l *Lib, a args) error {
-	if err := l.need("MPI_Ineighbor_alltoallv", a, "request", 9); err != nil {
+	if err := l.need(call.IneighborAlltoallv, a, "request", 9); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(8), "MPI_Ineighbor_alltoallv")
+	comm, err := l.comm(a.word(8), call.IneighborAlltoallv)
 	if err != nil {
 		return err
 	}
@@ -4037,10 +3739,10 @@ func doMPI_Ineighbor_alltoallv(l *Lib, a args) error {
 }
 
 func doMPI_Ineighbor_alltoallw(l *Lib, a args) error {
-	if err := l.need("MPI_Ineighbor_alltoallw", a, "request", 9); err != nil {
+	if err := l.need(call.IneighborAlltoallw, a, "request", 9); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(8), "MPI_Ineighbor_alltoallw")
+	comm, err := l.comm(a.word(8), call.IneighborAlltoallw)
 	if err != nil {
 		return err
 	}
@@ -4049,7 +3751,7 @@ func doMPI_Ineighbor_alltoallw(l *Lib, a args) error {
 }
 
 func doMPI_Info_create(l *Lib, a args) error {
-	if err := l.need("MPI_Info_create", a, "info", 0); err != nil {
+	if err := l.need(call.InfoCreate, a, "info", 0); err != nil {
 		return err
 	}
 	v0 := mpi.NewInfo()
@@ -4058,7 +3760,7 @@ func doMPI_Info_create(l *Lib, a args) error {
 }
 
 func doMPI_Info_create_env(l *Lib, a args) error {
-	if err := l.need("MPI_Info_create_env", a, "info", 2); err != nil {
+	if err := l.need(call.InfoCreateEnv, a, "info", 2); err != nil {
 		return err
 	}
 	v0 := mpi.InfoEnv()
@@ -4067,17 +3769,17 @@ func doMPI_Info_create_env(l *Lib, a args) error {
 }
 
 func doMPI_Info_delete(l *Lib, a args) error {
-	if _, err := l.info(a.word(0), "MPI_Info_delete"); err != nil {
+	if _, err := l.info(a.word(0), call.InfoDelete); err != nil {
 		return err
 	}
 	return l.infoDelete(a.word(0), a.word(1))
 }
 
 func doMPI_Info_dup(l *Lib, a args) error {
-	if err := l.need("MPI_Info_dup", a, "newinfo", 1); err != nil {
+	if err := l.need(call.InfoDup, a, "newinfo", 1); err != nil {
 		return err
 	}
-	if _, err := l.info(a.word(0), "MPI_Info_dup"); err != nil {
+	if _, err := l.info(a.word(0), call.InfoDup); err != nil {
 		return err
 	}
 	v0, err := l.infoDup(a.word(0))
@@ -4090,10 +3792,10 @@ func doMPI_Info_dup(l *Lib, a args) error {
 }
 
 func doMPI_Info_get_nkeys(l *Lib, a args) error {
-	if err := l.need("MPI_Info_get_nkeys", a, "nkeys", 1); err != nil {
+	if err := l.need(call.InfoGetNkeys, a, "nkeys", 1); err != nil {
 		return err
 	}
-	if _, err := l.info(a.word(0), "MPI_Info_get_nkeys"); err != nil {
+	if _, err := l.info(a.word(0), call.InfoGetNkeys); err != nil {
 		return err
 	}
 	v0, err := l.infoKeys(a.word(0))
@@ -4105,7 +3807,7 @@ func doMPI_Info_get_nkeys(l *Lib, a args) error {
 }
 
 func doMPI_Info_set(l *Lib, a args) error {
-	if _, err := l.info(a.word(0), "MPI_Info_set"); err != nil {
+	if _, err := l.info(a.word(0), call.InfoSet); err != nil {
 		return err
 	}
 	return l.infoSet(a.word(0), a.word(1), a.word(2))
@@ -4116,7 +3818,7 @@ func doMPI_Init(l *Lib, a args) error {
 }
 
 func doMPI_Init_thread(l *Lib, a args) error {
-	if err := l.need("MPI_Init_thread", a, "provided", 3); err != nil {
+	if err := l.need(call.InitThread, a, "provided", 3); err != nil {
 		return err
 	}
 	v0, err := l.startThread(a.int(2))
@@ -4128,7 +3830,7 @@ func doMPI_Init_thread(l *Lib, a args) error {
 }
 
 func doMPI_Initialized(l *Lib, a args) error {
-	if err := l.need("MPI_Initialized", a, "flag", 0); err != nil {
+	if err := l.need(call.Initialized, a, "flag", 0); err != nil {
 		return err
 	}
 	v0 := l.initialized()
@@ -4137,10 +3839,10 @@ func doMPI_Initialized(l *Lib, a args) error {
 }
 
 func doMPI_Intercomm_merge(l *Lib, a args) error {
-	if err := l.need("MPI_Intercomm_merge", a, "newintracomm", 2); err != nil {
+	if err := l.need(call.IntercommMerge, a, "newintracomm", 2); err != nil {
 		return err
 	}
-	intercomm, err := l.comm(a.word(0), "MPI_Intercomm_merge")
+	intercomm, err := l.comm(a.word(0), call.IntercommMerge)
 	if err != nil {
 		return err
 	}
@@ -4154,10 +3856,10 @@ func doMPI_Intercomm_merge(l *Lib, a args) error {
 }
 
 func doMPI_Irecv(l *Lib, a args) error {
-	if err := l.need("MPI_Irecv", a, "request", 6); err != nil {
+	if err := l.need(call.Irecv, a, "request", 6); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(5), "MPI_Irecv")
+	comm, err := l.comm(a.word(5), call.Irecv)
 	if err != nil {
 		return err
 	}
@@ -4166,10 +3868,10 @@ func doMPI_Irecv(l *Lib, a args) error {
 }
 
 func doMPI_Ireduce(l *Lib, a args) error {
-	if err := l.need("MPI_Ireduce", a, "request", 7); err != nil {
+	if err := l.need(call.Ireduce, a, "request", 7); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(6), "MPI_Ireduce")
+	comm, err := l.comm(a.word(6), call.Ireduce)
 	if err != nil {
 		return err
 	}
@@ -4178,10 +3880,10 @@ func doMPI_Ireduce(l *Lib, a args) error {
 }
 
 func doMPI_Ireduce_scatter(l *Lib, a args) error {
-	if err := l.need("MPI_Ireduce_scatter", a, "request", 6); err != nil {
+	if err := l.need(call.IreduceScatter, a, "request", 6); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(5), "MPI_Ireduce_scatter")
+	comm, err := l.comm(a.word(5), call.IreduceScatter)
 	if err != nil {
 		return err
 	}
@@ -4190,10 +3892,10 @@ func doMPI_Ireduce_scatter(l *Lib, a args) error {
 }
 
 func doMPI_Ireduce_scatter_block(l *Lib, a args) error {
-	if err := l.need("MPI_Ireduce_scatter_block", a, "request", 6); err != nil {
+	if err := l.need(call.IreduceScatterBlock, a, "request", 6); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(5), "MPI_Ireduce_scatter_block")
+	comm, err := l.comm(a.word(5), call.IreduceScatterBlock)
 	if err != nil {
 		return err
 	}
@@ -4202,10 +3904,10 @@ func doMPI_Ireduce_scatter_block(l *Lib, a args) error {
 }
 
 func doMPI_Irsend(l *Lib, a args) error {
-	if err := l.need("MPI_Irsend", a, "request", 6); err != nil {
+	if err := l.need(call.Irsend, a, "request", 6); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(5), "MPI_Irsend")
+	comm, err := l.comm(a.word(5), call.Irsend)
 	if err != nil {
 		return err
 	}
@@ -4214,7 +3916,7 @@ func doMPI_Irsend(l *Lib, a args) error {
 }
 
 func doMPI_Is_thread_main(l *Lib, a args) error {
-	if err := l.need("MPI_Is_thread_main", a, "flag", 0); err != nil {
+	if err := l.need(call.IsThreadMain, a, "flag", 0); err != nil {
 		return err
 	}
 	v0 := l.isThreadMain()
@@ -4223,10 +3925,10 @@ func doMPI_Is_thread_main(l *Lib, a args) error {
 }
 
 func doMPI_Iscan(l *Lib, a args) error {
-	if err := l.need("MPI_Iscan", a, "request", 6); err != nil {
+	if err := l.need(call.Iscan, a, "request", 6); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(5), "MPI_Iscan")
+	comm, err := l.comm(a.word(5), call.Iscan)
 	if err != nil {
 		return err
 	}
@@ -4235,10 +3937,10 @@ func doMPI_Iscan(l *Lib, a args) error {
 }
 
 func doMPI_Iscatter(l *Lib, a args) error {
-	if err := l.need("MPI_Iscatter", a, "request", 8); err != nil {
+	if err := l.need(call.Iscatter, a, "request", 8); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(7), "MPI_Iscatter")
+	comm, err := l.comm(a.word(7), call.Iscatter)
 	if err != nil {
 		return err
 	}
@@ -4247,10 +3949,10 @@ func doMPI_Iscatter(l *Lib, a args) error {
 }
 
 func doMPI_Iscatterv(l *Lib, a args) error {
-	if err := l.need("MPI_Iscatterv", a, "request", 9); err != nil {
+	if err := l.need(call.Iscatterv, a, "request", 9); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(8), "MPI_Iscatterv")
+	comm, err := l.comm(a.word(8), call.Iscatterv)
 	if err != nil {
 		return err
 	}
@@ -4259,10 +3961,10 @@ func doMPI_Iscatterv(l *Lib, a args) error {
 }
 
 func doMPI_Isend(l *Lib, a args) error {
-	if err := l.need("MPI_Isend", a, "request", 6); err != nil {
+	if err := l.need(call.Isend, a, "request", 6); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(5), "MPI_Isend")
+	comm, err := l.comm(a.word(5), call.Isend)
 	if err != nil {
 		return err
 	}
@@ -4271,10 +3973,10 @@ func doMPI_Isend(l *Lib, a args) error {
 }
 
 func doMPI_Isendrecv(l *Lib, a args) error {
-	if err := l.need("MPI_Isendrecv", a, "request", 11); err != nil {
+	if err := l.need(call.Isendrecv, a, "request", 11); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(10), "MPI_Isendrecv")
+	comm, err := l.comm(a.word(10), call.Isendrecv)
 	if err != nil {
 		return err
 	}
@@ -4283,10 +3985,10 @@ func doMPI_Isendrecv(l *Lib, a args) error {
 }
 
 func doMPI_Isendrecv_replace(l *Lib, a args) error {
-	if err := l.need("MPI_Isendrecv_replace", a, "request", 8); err != nil {
+	if err := l.need(call.IsendrecvReplace, a, "request", 8); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(7), "MPI_Isendrecv_replace")
+	comm, err := l.comm(a.word(7), call.IsendrecvReplace)
 	if err != nil {
 		return err
 	}
@@ -4295,10 +3997,10 @@ func doMPI_Isendrecv_replace(l *Lib, a args) error {
 }
 
 func doMPI_Issend(l *Lib, a args) error {
-	if err := l.need("MPI_Issend", a, "request", 6); err != nil {
+	if err := l.need(call.Issend, a, "request", 6); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(5), "MPI_Issend")
+	comm, err := l.comm(a.word(5), call.Issend)
 	if err != nil {
 		return err
 	}
@@ -4307,7 +4009,7 @@ func doMPI_Issend(l *Lib, a args) error {
 }
 
 func doMPI_Keyval_create(l *Lib, a args) error {
-	if err := l.need("MPI_Keyval_create", a, "keyval", 2); err != nil {
+	if err := l.need(call.KeyvalCreate, a, "keyval", 2); err != nil {
 		return err
 	}
 	v0 := l.commKeyval(a.word(0), a.word(1), a.word(3))
@@ -4316,11 +4018,11 @@ func doMPI_Keyval_create(l *Lib, a args) error {
 }
 
 func doMPI_Keyval_free(l *Lib, a args) error {
-	return l.freeKeyval(a, "MPI_Keyval_free", isCommKeyval)
+	return l.freeKeyval(a, call.KeyvalFree, isCommKeyval)
 }
 
 func doMPI_Neighbor_allgather(l *Lib, a args) error {
-	comm, err := l.comm(a.word(6), "MPI_Neighbor_allgather")
+	comm, err := l.comm(a.word(6), call.NeighborAllgather)
 	if err != nil {
 		return err
 	}
@@ -4328,14 +4030,14 @@ func doMPI_Neighbor_allgather(l *Lib, a args) error {
 }
 
 func doMPI_Neighbor_allgather_init(l *Lib, a args) error {
-	if err := l.need("MPI_Neighbor_allgather_init", a, "request", 8); err != nil {
+	if err := l.need(call.NeighborAllgatherInit, a, "request", 8); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(6), "MPI_Neighbor_allgather_init")
+	comm, err := l.comm(a.word(6), call.NeighborAllgatherInit)
 	if err != nil {
 		return err
 	}
-	if _, err := l.info(a.word(7), "MPI_Neighbor_allgather_init"); err != nil {
+	if _, err := l.info(a.word(7), call.NeighborAllgatherInit); err != nil {
 		return err
 	}
 	v0 := comm.NeighborAllgatherInit(l.neighborAllgather(comm, a.word(0), a.int(1), l.datatype(a.word(2)), a.word(3), a.int(4), l.datatype(a.word(5))))
@@ -4343,7 +4045,7 @@ func doMPI_Neighbor_allgather_init(l *Lib, a args) error {
 }
 
 func doMPI_Neighbor_allgatherv(l *Lib, a args) error {
-	comm, err := l.comm(a.word(7), "MPI_Neighbor_allgatherv")
+	comm, err := l.comm(a.word(7), call.NeighborAllgatherv)
 	if err != nil {
 		return err
 	}
@@ -4351,14 +4053,14 @@ func doMPI_Neighbor_allgatherv(l *Lib, a args) error {
 }
 
 func doMPI_Neighbor_allgatherv_init(l *Lib, a args) error {
-	if err := l.need("MPI_Neighbor_allgatherv_init", a, "request", 9); err != nil {
+	if err := l.need(call.NeighborAllgathervInit, a, "request", 9); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(7), "MPI_Neighbor_allgatherv_init")
+	comm, err := l.comm(a.word(7), call.NeighborAllgathervInit)
 	if err != nil {
 		return err
 	}
-	if _, err := l.info(a.word(8), "MPI_Neighbor_allgatherv_init"); err != nil {
+	if _, err := l.info(a.word(8), call.NeighborAllgathervInit); err != nil {
 		return err
 	}
 	v0 := comm.NeighborAllgathervInit(l.neighborAllgatherv(comm, a.word(0), a.int(1), l.datatype(a.word(2)), a.word(3), a.counts(4), a.counts(5), l.datatype(a.word(6))))
@@ -4366,7 +4068,7 @@ func doMPI_Neighbor_allgatherv_init(l *Lib, a args) error {
 }
 
 func doMPI_Neighbor_alltoall(l *Lib, a args) error {
-	comm, err := l.comm(a.word(6), "MPI_Neighbor_alltoall")
+	comm, err := l.comm(a.word(6), call.NeighborAlltoall)
 	if err != nil {
 		return err
 	}
@@ -4374,14 +4076,14 @@ func doMPI_Neighbor_alltoall(l *Lib, a args) error {
 }
 
 func doMPI_Neighbor_alltoall_init(l *Lib, a args) error {
-	if err := l.need("MPI_Neighbor_alltoall_init", a, "request", 8); err != nil {
+	if err := l.need(call.NeighborAlltoallInit, a, "request", 8); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(6), "MPI_Neighbor_alltoall_init")
+	comm, err := l.comm(a.word(6), call.NeighborAlltoallInit)
 	if err != nil {
 		return err
 	}
-	if _, err := l.info(a.word(7), "MPI_Neighbor_alltoall_init"); err != nil {
+	if _, err := l.info(a.word(7), call.NeighborAlltoallInit); err != nil {
 		return err
 	}
 	v0 := comm.NeighborAlltoallInit(l.neighborAlltoall(comm, a.word(0), a.int(1), l.datatype(a.word(2)), a.word(3), a.int(4), l.datatype(a.word(5))))
@@ -4389,7 +4091,7 @@ func doMPI_Neighbor_alltoall_init(l *Lib, a args) error {
 }
 
 func doMPI_Neighbor_alltoallv(l *Lib, a args) error {
-	comm, err := l.comm(a.word(8), "MPI_Neighbor_alltoallv")
+	comm, err := l.comm(a.word(8), call.NeighborAlltoallv)
 	if err != nil {
 		return err
 	}
@@ -4397,14 +4099,14 @@ func doMPI_Neighbor_alltoallv(l *Lib, a args) error {
 }
 
 func doMPI_Neighbor_alltoallv_init(l *Lib, a args) error {
-	if err := l.need("MPI_Neighbor_alltoallv_init", a, "request", 10); err != nil {
+	if err := l.need(call.NeighborAlltoallvInit, a, "request", 10); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(8), "MPI_Neighbor_alltoallv_init")
+	comm, err := l.comm(a.word(8), call.NeighborAlltoallvInit)
 	if err != nil {
 		return err
 	}
-	if _, err := l.info(a.word(9), "MPI_Neighbor_alltoallv_init"); err != nil {
+	if _, err := l.info(a.word(9), call.NeighborAlltoallvInit); err != nil {
 		return err
 	}
 	v0 := comm.NeighborAlltoallvInit(l.neighborAlltoallv(comm, a.word(0), a.counts(1), a.counts(2), l.datatype(a.word(3)), a.word(4), a.counts(5), a.counts(6), l.datatype(a.word(7))))
@@ -4412,7 +4114,7 @@ func doMPI_Neighbor_alltoallv_init(l *Lib, a args) error {
 }
 
 func doMPI_Neighbor_alltoallw(l *Lib, a args) error {
-	comm, err := l.comm(a.word(8), "MPI_Neighbor_alltoallw")
+	comm, err := l.comm(a.word(8), call.NeighborAlltoallw)
 	if err != nil {
 		return err
 	}
@@ -4420,14 +4122,14 @@ func doMPI_Neighbor_alltoallw(l *Lib, a args) error {
 }
 
 func doMPI_Neighbor_alltoallw_init(l *Lib, a args) error {
-	if err := l.need("MPI_Neighbor_alltoallw_init", a, "request", 10); err != nil {
+	if err := l.need(call.NeighborAlltoallwInit, a, "request", 10); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(8), "MPI_Neighbor_alltoallw_init")
+	comm, err := l.comm(a.word(8), call.NeighborAlltoallwInit)
 	if err != nil {
 		return err
 	}
-	if _, err := l.info(a.word(9), "MPI_Neighbor_alltoallw_init"); err != nil {
+	if _, err := l.info(a.word(9), call.NeighborAlltoallwInit); err != nil {
 		return err
 	}
 	v0 := comm.NeighborAlltoallwInit(l.neighborAlltoallw(comm, a.word(0), a.counts(1), a.longs(2), a.word(3), a.word(4), a.counts(5), a.longs(6), a.word(7)))
@@ -4435,7 +4137,7 @@ func doMPI_Neighbor_alltoallw_init(l *Lib, a args) error {
 }
 
 func doMPI_Op_commutative(l *Lib, a args) error {
-	if err := l.need("MPI_Op_commutative", a, "commute", 1); err != nil {
+	if err := l.need(call.OpCommutative, a, "commute", 1); err != nil {
 		return err
 	}
 	v0, err := l.commutative(l.operation(a, 0))
@@ -4447,7 +4149,7 @@ func doMPI_Op_commutative(l *Lib, a args) error {
 }
 
 func doMPI_Pack_external_size(l *Lib, a args) error {
-	if err := l.need("MPI_Pack_external_size", a, "size", 3); err != nil {
+	if err := l.need(call.PackExternalSize, a, "size", 3); err != nil {
 		return err
 	}
 	v0, err := l.packExternalSize(text(a.word(0)), a.int(1), l.datatype(a.word(2)))
@@ -4459,10 +4161,10 @@ func doMPI_Pack_external_size(l *Lib, a args) error {
 }
 
 func doMPI_Pack_size(l *Lib, a args) error {
-	if err := l.need("MPI_Pack_size", a, "size", 3); err != nil {
+	if err := l.need(call.PackSize, a, "size", 3); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(2), "MPI_Pack_size")
+	comm, err := l.comm(a.word(2), call.PackSize)
 	if err != nil {
 		return err
 	}
@@ -4488,14 +4190,14 @@ func doMPI_Pready_range(l *Lib, a args) error {
 }
 
 func doMPI_Precv_init(l *Lib, a args) error {
-	if err := l.need("MPI_Precv_init", a, "request", 8); err != nil {
+	if err := l.need(call.PrecvInit, a, "request", 8); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(6), "MPI_Precv_init")
+	comm, err := l.comm(a.word(6), call.PrecvInit)
 	if err != nil {
 		return err
 	}
-	if _, err := l.info(a.word(7), "MPI_Precv_init"); err != nil {
+	if _, err := l.info(a.word(7), call.PrecvInit); err != nil {
 		return err
 	}
 	v0 := comm.PrecvInit(l.partitions(a.word(0), a.int(1), a.int(2), l.datatype(a.word(3))), a.int(1), a.int(4), a.int(5))
@@ -4503,7 +4205,7 @@ func doMPI_Precv_init(l *Lib, a args) error {
 }
 
 func doMPI_Probe(l *Lib, a args) error {
-	comm, err := l.comm(a.word(2), "MPI_Probe")
+	comm, err := l.comm(a.word(2), call.Probe)
 	if err != nil {
 		return err
 	}
@@ -4516,14 +4218,14 @@ func doMPI_Probe(l *Lib, a args) error {
 }
 
 func doMPI_Psend_init(l *Lib, a args) error {
-	if err := l.need("MPI_Psend_init", a, "request", 8); err != nil {
+	if err := l.need(call.PsendInit, a, "request", 8); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(6), "MPI_Psend_init")
+	comm, err := l.comm(a.word(6), call.PsendInit)
 	if err != nil {
 		return err
 	}
-	if _, err := l.info(a.word(7), "MPI_Psend_init"); err != nil {
+	if _, err := l.info(a.word(7), call.PsendInit); err != nil {
 		return err
 	}
 	v0 := comm.PsendInit(l.partitions(a.word(0), a.int(1), a.int(2), l.datatype(a.word(3))), a.int(1), a.int(4), a.int(5))
@@ -4531,14 +4233,14 @@ func doMPI_Psend_init(l *Lib, a args) error {
 }
 
 func doMPI_Publish_name(l *Lib, a args) error {
-	if _, err := l.info(a.word(1), "MPI_Publish_name"); err != nil {
+	if _, err := l.info(a.word(1), call.PublishName); err != nil {
 		return err
 	}
 	return engine.PublishName(l.base(), text(a.word(0)), text(a.word(2)))
 }
 
 func doMPI_Put(l *Lib, a args) error {
-	win, err := l.win(a.word(7), "MPI_Put")
+	win, err := l.win(a.word(7), call.Put)
 	if err != nil {
 		return err
 	}
@@ -4546,7 +4248,7 @@ func doMPI_Put(l *Lib, a args) error {
 }
 
 func doMPI_Query_thread(l *Lib, a args) error {
-	if err := l.need("MPI_Query_thread", a, "provided", 0); err != nil {
+	if err := l.need(call.QueryThread, a, "provided", 0); err != nil {
 		return err
 	}
 	v0 := mpi.QueryThread()
@@ -4555,10 +4257,10 @@ func doMPI_Query_thread(l *Lib, a args) error {
 }
 
 func doMPI_Raccumulate(l *Lib, a args) error {
-	if err := l.need("MPI_Raccumulate", a, "request", 9); err != nil {
+	if err := l.need(call.Raccumulate, a, "request", 9); err != nil {
 		return err
 	}
-	win, err := l.win(a.word(8), "MPI_Raccumulate")
+	win, err := l.win(a.word(8), call.Raccumulate)
 	if err != nil {
 		return err
 	}
@@ -4567,10 +4269,10 @@ func doMPI_Raccumulate(l *Lib, a args) error {
 }
 
 func doMPI_Recv_init(l *Lib, a args) error {
-	if err := l.need("MPI_Recv_init", a, "request", 6); err != nil {
+	if err := l.need(call.RecvInit, a, "request", 6); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(5), "MPI_Recv_init")
+	comm, err := l.comm(a.word(5), call.RecvInit)
 	if err != nil {
 		return err
 	}
@@ -4579,10 +4281,10 @@ func doMPI_Recv_init(l *Lib, a args) error {
 }
 
 func doMPI_Reduce_init(l *Lib, a args) error {
-	if err := l.need("MPI_Reduce_init", a, "request", 8); err != nil {
+	if err := l.need(call.ReduceInit, a, "request", 8); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(6), "MPI_Reduce_init")
+	comm, err := l.comm(a.word(6), call.ReduceInit)
 	if err != nil {
 		return err
 	}
@@ -4595,7 +4297,7 @@ func doMPI_Reduce_local(l *Lib, a args) error {
 }
 
 func doMPI_Reduce_scatter(l *Lib, a args) error {
-	comm, err := l.comm(a.word(5), "MPI_Reduce_scatter")
+	comm, err := l.comm(a.word(5), call.ReduceScatter)
 	if err != nil {
 		return err
 	}
@@ -4603,7 +4305,7 @@ func doMPI_Reduce_scatter(l *Lib, a args) error {
 }
 
 func doMPI_Reduce_scatter_block(l *Lib, a args) error {
-	comm, err := l.comm(a.word(5), "MPI_Reduce_scatter_block")
+	comm, err := l.comm(a.word(5), call.ReduceScatterBlock)
 	if err != nil {
 		return err
 	}
@@ -4611,10 +4313,10 @@ func doMPI_Reduce_scatter_block(l *Lib, a args) error {
 }
 
 func doMPI_Reduce_scatter_block_init(l *Lib, a args) error {
-	if err := l.need("MPI_Reduce_scatter_block_init", a, "request", 7); err != nil {
+	if err := l.need(call.ReduceScatterBlockInit, a, "request", 7); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(5), "MPI_Reduce_scatter_block_init")
+	comm, err := l.comm(a.word(5), call.ReduceScatterBlockInit)
 	if err != nil {
 		return err
 	}
@@ -4623,10 +4325,10 @@ func doMPI_Reduce_scatter_block_init(l *Lib, a args) error {
 }
 
 func doMPI_Reduce_scatter_init(l *Lib, a args) error {
-	if err := l.need("MPI_Reduce_scatter_init", a, "request", 7); err != nil {
+	if err := l.need(call.ReduceScatterInit, a, "request", 7); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(5), "MPI_Reduce_scatter_init")
+	comm, err := l.comm(a.word(5), call.ReduceScatterInit)
 	if err != nil {
 		return err
 	}
@@ -4647,14 +4349,14 @@ func doMPI_Remove_error_string(l *Lib, a args) error {
 }
 
 func doMPI_Request_free(l *Lib, a args) error {
-	return l.onRequest(a, "MPI_Request_free", (*mpi.Request).Free)
+	return l.onRequest(a, call.RequestFree, (*mpi.Request).Free)
 }
 
 func doMPI_Rget(l *Lib, a args) error {
-	if err := l.need("MPI_Rget", a, "request", 8); err != nil {
+	if err := l.need(call.Rget, a, "request", 8); err != nil {
 		return err
 	}
-	win, err := l.win(a.word(7), "MPI_Rget")
+	win, err := l.win(a.word(7), call.Rget)
 	if err != nil {
 		return err
 	}
@@ -4663,10 +4365,10 @@ func doMPI_Rget(l *Lib, a args) error {
 }
 
 func doMPI_Rget_accumulate(l *Lib, a args) error {
-	if err := l.need("MPI_Rget_accumulate", a, "request", 12); err != nil {
+	if err := l.need(call.RgetAccumulate, a, "request", 12); err != nil {
 		return err
 	}
-	win, err := l.win(a.word(11), "MPI_Rget_accumulate")
+	win, err := l.win(a.word(11), call.RgetAccumulate)
 	if err != nil {
 		return err
 	}
@@ -4675,10 +4377,10 @@ func doMPI_Rget_accumulate(l *Lib, a args) error {
 }
 
 func doMPI_Rput(l *Lib, a args) error {
-	if err := l.need("MPI_Rput", a, "request", 8); err != nil {
+	if err := l.need(call.Rput, a, "request", 8); err != nil {
 		return err
 	}
-	win, err := l.win(a.word(7), "MPI_Rput")
+	win, err := l.win(a.word(7), call.Rput)
 	if err != nil {
 		return err
 	}
@@ -4687,7 +4389,7 @@ func doMPI_Rput(l *Lib, a args) error {
 }
 
 func doMPI_Rsend(l *Lib, a args) error {
-	comm, err := l.comm(a.word(5), "MPI_Rsend")
+	comm, err := l.comm(a.word(5), call.Rsend)
 	if err != nil {
 		return err
 	}
@@ -4695,10 +4397,10 @@ func doMPI_Rsend(l *Lib, a args) error {
 }
 
 func doMPI_Rsend_init(l *Lib, a args) error {
-	if err := l.need("MPI_Rsend_init", a, "request", 6); err != nil {
+	if err := l.need(call.RsendInit, a, "request", 6); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(5), "MPI_Rsend_init")
+	comm, err := l.comm(a.word(5), call.RsendInit)
 	if err != nil {
 		return err
 	}
@@ -4707,7 +4409,7 @@ func doMPI_Rsend_init(l *Lib, a args) error {
 }
 
 func doMPI_Scan(l *Lib, a args) error {
-	comm, err := l.comm(a.word(5), "MPI_Scan")
+	comm, err := l.comm(a.word(5), call.Scan)
 	if err != nil {
 		return err
 	}
@@ -4715,10 +4417,10 @@ func doMPI_Scan(l *Lib, a args) error {
 }
 
 func doMPI_Scan_init(l *Lib, a args) error {
-	if err := l.need("MPI_Scan_init", a, "request", 7); err != nil {
+	if err := l.need(call.ScanInit, a, "request", 7); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(5), "MPI_Scan_init")
+	comm, err := l.comm(a.word(5), call.ScanInit)
 	if err != nil {
 		return err
 	}
@@ -4727,7 +4429,7 @@ func doMPI_Scan_init(l *Lib, a args) error {
 }
 
 func doMPI_Scatter(l *Lib, a args) error {
-	comm, err := l.comm(a.word(7), "MPI_Scatter")
+	comm, err := l.comm(a.word(7), call.Scatter)
 	if err != nil {
 		return err
 	}
@@ -4735,14 +4437,14 @@ func doMPI_Scatter(l *Lib, a args) error {
 }
 
 func doMPI_Scatter_init(l *Lib, a args) error {
-	if err := l.need("MPI_Scatter_init", a, "request", 9); err != nil {
+	if err := l.need(call.ScatterInit, a, "request", 9); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(7), "MPI_Scatter_init")
+	comm, err := l.comm(a.word(7), call.ScatterInit)
 	if err != nil {
 		return err
 	}
-	if _, err := l.info(a.word(8), "MPI_Scatter_init"); err != nil {
+	if _, err := l.info(a.word(8), call.ScatterInit); err != nil {
 		return err
 	}
 	v0 := comm.ScatterInit(l.scatter(comm, a.word(0), a.int(1), l.datatype(a.word(2)), a.word(3), a.int(4), l.datatype(a.word(5)), a.int(6)))
@@ -4750,7 +4452,7 @@ func doMPI_Scatter_init(l *Lib, a args) error {
 }
 
 func doMPI_Scatterv(l *Lib, a args) error {
-	comm, err := l.comm(a.word(8), "MPI_Scatterv")
+	comm, err := l.comm(a.word(8), call.Scatterv)
 	if err != nil {
 		return err
 	}
@@ -4758,14 +4460,14 @@ func doMPI_Scatterv(l *Lib, a args) error {
 }
 
 func doMPI_Scatterv_init(l *Lib, a args) error {
-	if err := l.need("MPI_Scatterv_init", a, "request", 10); err != nil {
+	if err := l.need(call.ScattervInit, a, "request", 10); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(8), "MPI_Scatterv_init")
+	comm, err := l.comm(a.word(8), call.ScattervInit)
 	if err != nil {
 		return err
 	}
-	if _, err := l.info(a.word(9), "MPI_Scatterv_init"); err != nil {
+	if _, err := l.info(a.word(9), call.ScattervInit); err != nil {
 		return err
 	}
 	v0 := comm.ScattervInit(l.scatterv(comm, a.word(0), a.counts(1), a.counts(2), l.datatype(a.word(3)), a.word(4), a.int(5), l.datatype(a.word(6)), a.int(7)))
@@ -4773,7 +4475,7 @@ func doMPI_Scatterv_init(l *Lib, a args) error {
 }
 
 func doMPI_Send(l *Lib, a args) error {
-	comm, err := l.comm(a.word(5), "MPI_Send")
+	comm, err := l.comm(a.word(5), call.Send)
 	if err != nil {
 		return err
 	}
@@ -4781,10 +4483,10 @@ func doMPI_Send(l *Lib, a args) error {
 }
 
 func doMPI_Send_init(l *Lib, a args) error {
-	if err := l.need("MPI_Send_init", a, "request", 6); err != nil {
+	if err := l.need(call.SendInit, a, "request", 6); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(5), "MPI_Send_init")
+	comm, err := l.comm(a.word(5), call.SendInit)
 	if err != nil {
 		return err
 	}
@@ -4793,7 +4495,7 @@ func doMPI_Send_init(l *Lib, a args) error {
 }
 
 func doMPI_Sendrecv(l *Lib, a args) error {
-	comm, err := l.comm(a.word(10), "MPI_Sendrecv")
+	comm, err := l.comm(a.word(10), call.Sendrecv)
 	if err != nil {
 		return err
 	}
@@ -4806,7 +4508,7 @@ func doMPI_Sendrecv(l *Lib, a args) error {
 }
 
 func doMPI_Sendrecv_replace(l *Lib, a args) error {
-	comm, err := l.comm(a.word(7), "MPI_Sendrecv_replace")
+	comm, err := l.comm(a.word(7), call.SendrecvReplace)
 	if err != nil {
 		return err
 	}
@@ -4819,7 +4521,7 @@ func doMPI_Sendrecv_replace(l *Lib, a args) error {
 }
 
 func doMPI_Session_attach_buffer(l *Lib, a args) error {
-	session, err := l.session(a.word(0), "MPI_Session_attach_buffer")
+	session, err := l.session(a.word(0), call.SessionAttachBuffer)
 	if err != nil {
 		return err
 	}
@@ -4827,7 +4529,7 @@ func doMPI_Session_attach_buffer(l *Lib, a args) error {
 }
 
 func doMPI_Session_call_errhandler(l *Lib, a args) error {
-	session, err := l.session(a.word(0), "MPI_Session_call_errhandler")
+	session, err := l.session(a.word(0), call.SessionCallErrhandler)
 	if err != nil {
 		return err
 	}
@@ -4836,7 +4538,7 @@ func doMPI_Session_call_errhandler(l *Lib, a args) error {
 }
 
 func doMPI_Session_create_errhandler(l *Lib, a args) error {
-	if err := l.need("MPI_Session_create_errhandler", a, "errhandler", 1); err != nil {
+	if err := l.need(call.SessionCreateErrhandler, a, "errhandler", 1); err != nil {
 		return err
 	}
 	v0, err := l.sessionErrhandler(a.word(0))
@@ -4849,7 +4551,7 @@ func doMPI_Session_create_errhandler(l *Lib, a args) error {
 }
 
 func doMPI_Session_flush_buffer(l *Lib, a args) error {
-	session, err := l.session(a.word(0), "MPI_Session_flush_buffer")
+	session, err := l.session(a.word(0), call.SessionFlushBuffer)
 	if err != nil {
 		return err
 	}
@@ -4857,10 +4559,10 @@ func doMPI_Session_flush_buffer(l *Lib, a args) error {
 }
 
 func doMPI_Session_get_errhandler(l *Lib, a args) error {
-	if err := l.need("MPI_Session_get_errhandler", a, "errhandler", 1); err != nil {
+	if err := l.need(call.SessionGetErrhandler, a, "errhandler", 1); err != nil {
 		return err
 	}
-	session, err := l.session(a.word(0), "MPI_Session_get_errhandler")
+	session, err := l.session(a.word(0), call.SessionGetErrhandler)
 	if err != nil {
 		return err
 	}
@@ -4874,10 +4576,10 @@ func doMPI_Session_get_errhandler(l *Lib, a args) error {
 }
 
 func doMPI_Session_get_info(l *Lib, a args) error {
-	if err := l.need("MPI_Session_get_info", a, "info_used", 1); err != nil {
+	if err := l.need(call.SessionGetInfo, a, "info_used", 1); err != nil {
 		return err
 	}
-	session, err := l.session(a.word(0), "MPI_Session_get_info")
+	session, err := l.session(a.word(0), call.SessionGetInfo)
 	if err != nil {
 		return err
 	}
@@ -4891,14 +4593,14 @@ func doMPI_Session_get_info(l *Lib, a args) error {
 }
 
 func doMPI_Session_get_num_psets(l *Lib, a args) error {
-	if err := l.need("MPI_Session_get_num_psets", a, "npset_names", 2); err != nil {
+	if err := l.need(call.SessionGetNumPsets, a, "npset_names", 2); err != nil {
 		return err
 	}
-	session, err := l.session(a.word(0), "MPI_Session_get_num_psets")
+	session, err := l.session(a.word(0), call.SessionGetNumPsets)
 	if err != nil {
 		return err
 	}
-	if _, err := l.info(a.word(1), "MPI_Session_get_num_psets"); err != nil {
+	if _, err := l.info(a.word(1), call.SessionGetNumPsets); err != nil {
 		return err
 	}
 	v0, err := l.numPsets(session)
@@ -4910,10 +4612,10 @@ func doMPI_Session_get_num_psets(l *Lib, a args) error {
 }
 
 func doMPI_Session_get_pset_info(l *Lib, a args) error {
-	if err := l.need("MPI_Session_get_pset_info", a, "info", 2); err != nil {
+	if err := l.need(call.SessionGetPsetInfo, a, "info", 2); err != nil {
 		return err
 	}
-	session, err := l.session(a.word(0), "MPI_Session_get_pset_info")
+	session, err := l.session(a.word(0), call.SessionGetPsetInfo)
 	if err != nil {
 		return err
 	}
@@ -4927,10 +4629,10 @@ func doMPI_Session_get_pset_info(l *Lib, a args) error {
 }
 
 func doMPI_Session_iflush_buffer(l *Lib, a args) error {
-	if err := l.need("MPI_Session_iflush_buffer", a, "request", 1); err != nil {
+	if err := l.need(call.SessionIflushBuffer, a, "request", 1); err != nil {
 		return err
 	}
-	session, err := l.session(a.word(0), "MPI_Session_iflush_buffer")
+	session, err := l.session(a.word(0), call.SessionIflushBuffer)
 	if err != nil {
 		return err
 	}
@@ -4939,7 +4641,7 @@ func doMPI_Session_iflush_buffer(l *Lib, a args) error {
 }
 
 func doMPI_Ssend(l *Lib, a args) error {
-	comm, err := l.comm(a.word(5), "MPI_Ssend")
+	comm, err := l.comm(a.word(5), call.Ssend)
 	if err != nil {
 		return err
 	}
@@ -4947,10 +4649,10 @@ func doMPI_Ssend(l *Lib, a args) error {
 }
 
 func doMPI_Ssend_init(l *Lib, a args) error {
-	if err := l.need("MPI_Ssend_init", a, "request", 6); err != nil {
+	if err := l.need(call.SsendInit, a, "request", 6); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(5), "MPI_Ssend_init")
+	comm, err := l.comm(a.word(5), call.SsendInit)
 	if err != nil {
 		return err
 	}
@@ -4959,14 +4661,14 @@ func doMPI_Ssend_init(l *Lib, a args) error {
 }
 
 func doMPI_Start(l *Lib, a args) error {
-	return l.onRequest(a, "MPI_Start", (*mpi.Request).Start)
+	return l.onRequest(a, call.Start, (*mpi.Request).Start)
 }
 
 func doMPI_Status_get_error(l *Lib, a args) error {
-	if err := l.need("MPI_Status_get_error", a, "error", 1); err != nil {
+	if err := l.need(call.StatusGetError, a, "error", 1); err != nil {
 		return err
 	}
-	status, err := l.status(a.word(0), "MPI_Status_get_error")
+	status, err := l.status(a.word(0), call.StatusGetError)
 	if err != nil {
 		return err
 	}
@@ -4976,10 +4678,10 @@ func doMPI_Status_get_error(l *Lib, a args) error {
 }
 
 func doMPI_Status_get_source(l *Lib, a args) error {
-	if err := l.need("MPI_Status_get_source", a, "source", 1); err != nil {
+	if err := l.need(call.StatusGetSource, a, "source", 1); err != nil {
 		return err
 	}
-	status, err := l.status(a.word(0), "MPI_Status_get_source")
+	status, err := l.status(a.word(0), call.StatusGetSource)
 	if err != nil {
 		return err
 	}
@@ -4989,10 +4691,10 @@ func doMPI_Status_get_source(l *Lib, a args) error {
 }
 
 func doMPI_Status_get_tag(l *Lib, a args) error {
-	if err := l.need("MPI_Status_get_tag", a, "tag", 1); err != nil {
+	if err := l.need(call.StatusGetTag, a, "tag", 1); err != nil {
 		return err
 	}
-	status, err := l.status(a.word(0), "MPI_Status_get_tag")
+	status, err := l.status(a.word(0), call.StatusGetTag)
 	if err != nil {
 		return err
 	}
@@ -5002,7 +4704,7 @@ func doMPI_Status_get_tag(l *Lib, a args) error {
 }
 
 func doMPI_Status_set_cancelled(l *Lib, a args) error {
-	status, err := l.status(a.word(0), "MPI_Status_set_cancelled")
+	status, err := l.status(a.word(0), call.StatusSetCancelled)
 	if err != nil {
 		return err
 	}
@@ -5011,7 +4713,7 @@ func doMPI_Status_set_cancelled(l *Lib, a args) error {
 }
 
 func doMPI_Status_set_elements(l *Lib, a args) error {
-	status, err := l.status(a.word(0), "MPI_Status_set_elements")
+	status, err := l.status(a.word(0), call.StatusSetElements)
 	if err != nil {
 		return err
 	}
@@ -5019,7 +4721,7 @@ func doMPI_Status_set_elements(l *Lib, a args) error {
 }
 
 func doMPI_Status_set_elements_x(l *Lib, a args) error {
-	status, err := l.status(a.word(0), "MPI_Status_set_elements_x")
+	status, err := l.status(a.word(0), call.StatusSetElementsX)
 	if err != nil {
 		return err
 	}
@@ -5027,7 +4729,7 @@ func doMPI_Status_set_elements_x(l *Lib, a args) error {
 }
 
 func doMPI_Status_set_error(l *Lib, a args) error {
-	status, err := l.status(a.word(0), "MPI_Status_set_error")
+	status, err := l.status(a.word(0), call.StatusSetError)
 	if err != nil {
 		return err
 	}
@@ -5036,7 +4738,7 @@ func doMPI_Status_set_error(l *Lib, a args) error {
 }
 
 func doMPI_Status_set_source(l *Lib, a args) error {
-	status, err := l.status(a.word(0), "MPI_Status_set_source")
+	status, err := l.status(a.word(0), call.StatusSetSource)
 	if err != nil {
 		return err
 	}
@@ -5045,7 +4747,7 @@ func doMPI_Status_set_source(l *Lib, a args) error {
 }
 
 func doMPI_Status_set_tag(l *Lib, a args) error {
-	status, err := l.status(a.word(0), "MPI_Status_set_tag")
+	status, err := l.status(a.word(0), call.StatusSetTag)
 	if err != nil {
 		return err
 	}
@@ -5054,10 +4756,10 @@ func doMPI_Status_set_tag(l *Lib, a args) error {
 }
 
 func doMPI_Test_cancelled(l *Lib, a args) error {
-	if err := l.need("MPI_Test_cancelled", a, "flag", 1); err != nil {
+	if err := l.need(call.TestCancelled, a, "flag", 1); err != nil {
 		return err
 	}
-	status, err := l.status(a.word(0), "MPI_Test_cancelled")
+	status, err := l.status(a.word(0), call.TestCancelled)
 	if err != nil {
 		return err
 	}
@@ -5067,10 +4769,10 @@ func doMPI_Test_cancelled(l *Lib, a args) error {
 }
 
 func doMPI_Topo_test(l *Lib, a args) error {
-	if err := l.need("MPI_Topo_test", a, "status", 1); err != nil {
+	if err := l.need(call.TopoTest, a, "status", 1); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(0), "MPI_Topo_test")
+	comm, err := l.comm(a.word(0), call.TopoTest)
 	if err != nil {
 		return err
 	}
@@ -5080,7 +4782,7 @@ func doMPI_Topo_test(l *Lib, a args) error {
 }
 
 func doMPI_Type_contiguous(l *Lib, a args) error {
-	if err := l.need("MPI_Type_contiguous", a, "newtype", 2); err != nil {
+	if err := l.need(call.TypeContiguous, a, "newtype", 2); err != nil {
 		return err
 	}
 	v0, err := l.from(a, l.datatype(a.word(1))).made(mpi.TypeContiguous(a.int(0), l.datatype(a.word(1))))
@@ -5093,7 +4795,7 @@ func doMPI_Type_contiguous(l *Lib, a args) error {
 }
 
 func doMPI_Type_create_darray(l *Lib, a args) error {
-	if err := l.need("MPI_Type_create_darray", a, "newtype", 9); err != nil {
+	if err := l.need(call.TypeCreateDarray, a, "newtype", 9); err != nil {
 		return err
 	}
 	v0, err := l.from(a, l.datatype(a.word(8))).made(l.darray(a.int(0), a.int(1), a.int(2), a.counts(3), a.numbers(4), a.numbers(5), a.numbers(6), a.int(7), l.datatype(a.word(8))))
@@ -5106,7 +4808,7 @@ func doMPI_Type_create_darray(l *Lib, a args) error {
 }
 
 func doMPI_Type_create_f90_complex(l *Lib, a args) error {
-	if err := l.need("MPI_Type_create_f90_complex", a, "newtype", 2); err != nil {
+	if err := l.need(call.TypeCreateF90Complex, a, "newtype", 2); err != nil {
 		return err
 	}
 	v0, err := mpi.TypeF90Complex(a.int(0), a.int(1))
@@ -5119,7 +4821,7 @@ func doMPI_Type_create_f90_complex(l *Lib, a args) error {
 }
 
 func doMPI_Type_create_f90_integer(l *Lib, a args) error {
-	if err := l.need("MPI_Type_create_f90_integer", a, "newtype", 1); err != nil {
+	if err := l.need(call.TypeCreateF90Integer, a, "newtype", 1); err != nil {
 		return err
 	}
 	v0, err := mpi.TypeF90Integer(a.int(0))
@@ -5132,7 +4834,7 @@ func doMPI_Type_create_f90_integer(l *Lib, a args) error {
 }
 
 func doMPI_Type_create_f90_real(l *Lib, a args) error {
-	if err := l.need("MPI_Type_create_f90_real", a, "newtype", 2); err != nil {
+	if err := l.need(call.TypeCreateF90Real, a, "newtype", 2); err != nil {
 		return err
 	}
 	v0, err := mpi.TypeF90Real(a.int(0), a.int(1))
@@ -5145,10 +4847,10 @@ func doMPI_Type_create_f90_real(l *Lib, a args) error {
 }
 
 func doMPI_Type_create_hindexed(l *Lib, a args) error {
-	if err := l.need("MPI_Type_create_hindexed", a, "newtype", 4); err != nil {
+	if err := l.need(call.TypeCreateHindexed, a, "newtype", 4); err != nil {
 		return err
 	}
-	v0, err := l.from(a, l.datatype(a.word(3))).made(l.typeBlocks("MPI_Type_create_hindexed", a.int(0), a.counts(1), a.longs(2), l.datatype(a.word(3)), mpi.TypeHindexed))
+	v0, err := l.from(a, l.datatype(a.word(3))).made(l.typeBlocks(call.TypeCreateHindexed, a.int(0), a.counts(1), a.longs(2), l.datatype(a.word(3)), mpi.TypeHindexed))
 	if err != nil {
 		a.setWord(4, typeNull)
 		return err
@@ -5158,10 +4860,10 @@ func doMPI_Type_create_hindexed(l *Lib, a args) error {
 }
 
 func doMPI_Type_create_hindexed_block(l *Lib, a args) error {
-	if err := l.need("MPI_Type_create_hindexed_block", a, "newtype", 4); err != nil {
+	if err := l.need(call.TypeCreateHindexedBlock, a, "newtype", 4); err != nil {
 		return err
 	}
-	v0, err := l.from(a, l.datatype(a.word(3))).made(l.typeAlike("MPI_Type_create_hindexed_block", a.int(0), a.int(1), a.longs(2), l.datatype(a.word(3)), mpi.TypeHindexedBlock))
+	v0, err := l.from(a, l.datatype(a.word(3))).made(l.typeAlike(call.TypeCreateHindexedBlock, a.int(0), a.int(1), a.longs(2), l.datatype(a.word(3)), mpi.TypeHindexedBlock))
 	if err != nil {
 		a.setWord(4, typeNull)
 		return err
@@ -5171,7 +4873,7 @@ func doMPI_Type_create_hindexed_block(l *Lib, a args) error {
 }
 
 func doMPI_Type_create_hvector(l *Lib, a args) error {
-	if err := l.need("MPI_Type_create_hvector", a, "newtype", 4); err != nil {
+	if err := l.need(call.TypeCreateHvector, a, "newtype", 4); err != nil {
 		return err
 	}
 	v0, err := l.from(a, l.datatype(a.word(3))).made(mpi.TypeHvector(a.int(0), a.int(1), int(a.long(2)), l.datatype(a.word(3))))
@@ -5184,10 +4886,10 @@ func doMPI_Type_create_hvector(l *Lib, a args) error {
 }
 
 func doMPI_Type_create_indexed_block(l *Lib, a args) error {
-	if err := l.need("MPI_Type_create_indexed_block", a, "newtype", 4); err != nil {
+	if err := l.need(call.TypeCreateIndexedBlock, a, "newtype", 4); err != nil {
 		return err
 	}
-	v0, err := l.from(a, l.datatype(a.word(3))).made(l.typeAlike("MPI_Type_create_indexed_block", a.int(0), a.int(1), a.counts(2), l.datatype(a.word(3)), mpi.TypeIndexedBlock))
+	v0, err := l.from(a, l.datatype(a.word(3))).made(l.typeAlike(call.TypeCreateIndexedBlock, a.int(0), a.int(1), a.counts(2), l.datatype(a.word(3)), mpi.TypeIndexedBlock))
 	if err != nil {
 		a.setWord(4, typeNull)
 		return err
@@ -5197,7 +4899,7 @@ func doMPI_Type_create_indexed_block(l *Lib, a args) error {
 }
 
 func doMPI_Type_create_keyval(l *Lib, a args) error {
-	if err := l.need("MPI_Type_create_keyval", a, "type_keyval", 2); err != nil {
+	if err := l.need(call.TypeCreateKeyval, a, "type_keyval", 2); err != nil {
 		return err
 	}
 	v0 := l.typeKeyval(a.word(0), a.word(1), a.word(3))
@@ -5206,7 +4908,7 @@ func doMPI_Type_create_keyval(l *Lib, a args) error {
 }
 
 func doMPI_Type_create_resized(l *Lib, a args) error {
-	if err := l.need("MPI_Type_create_resized", a, "newtype", 3); err != nil {
+	if err := l.need(call.TypeCreateResized, a, "newtype", 3); err != nil {
 		return err
 	}
 	v0, err := l.from(a, l.datatype(a.word(0))).made(mpi.TypeResized(l.datatype(a.word(0)), int(a.long(1)), int(a.long(2))))
@@ -5219,7 +4921,7 @@ func doMPI_Type_create_resized(l *Lib, a args) error {
 }
 
 func doMPI_Type_create_struct(l *Lib, a args) error {
-	if err := l.need("MPI_Type_create_struct", a, "newtype", 4); err != nil {
+	if err := l.need(call.TypeCreateStruct, a, "newtype", 4); err != nil {
 		return err
 	}
 	v0, err := l.typeStruct(a, a.int(0), a.counts(1), a.longs(2))
@@ -5232,7 +4934,7 @@ func doMPI_Type_create_struct(l *Lib, a args) error {
 }
 
 func doMPI_Type_create_subarray(l *Lib, a args) error {
-	if err := l.need("MPI_Type_create_subarray", a, "newtype", 6); err != nil {
+	if err := l.need(call.TypeCreateSubarray, a, "newtype", 6); err != nil {
 		return err
 	}
 	v0, err := l.from(a, l.datatype(a.word(5))).made(l.subarray(a.int(0), a.counts(1), a.counts(2), a.counts(3), a.int(4), l.datatype(a.word(5))))
@@ -5249,7 +4951,7 @@ func doMPI_Type_delete_attr(l *Lib, a args) error {
 }
 
 func doMPI_Type_dup(l *Lib, a args) error {
-	if err := l.need("MPI_Type_dup", a, "newtype", 1); err != nil {
+	if err := l.need(call.TypeDup, a, "newtype", 1); err != nil {
 		return err
 	}
 	v0, err := l.from(a, l.datatype(a.word(0))).dup(l.datatype(a.word(0)))
@@ -5262,24 +4964,24 @@ func doMPI_Type_dup(l *Lib, a args) error {
 }
 
 func doMPI_Type_free_keyval(l *Lib, a args) error {
-	return l.freeKeyval(a, "MPI_Type_free_keyval", isTypeKeyval)
+	return l.freeKeyval(a, call.TypeFreeKeyval, isTypeKeyval)
 }
 
 func doMPI_Type_get_attr(l *Lib, a args) error {
-	return l.getTypeAttr(a, "MPI_Type_get_attr", false)
+	return l.getTypeAttr(a, call.TypeGetAttr, false)
 }
 
 func doMPI_Type_get_envelope(l *Lib, a args) error {
-	if err := l.need("MPI_Type_get_envelope", a, "num_integers", 1); err != nil {
+	if err := l.need(call.TypeGetEnvelope, a, "num_integers", 1); err != nil {
 		return err
 	}
-	if err := l.need("MPI_Type_get_envelope", a, "num_addresses", 2); err != nil {
+	if err := l.need(call.TypeGetEnvelope, a, "num_addresses", 2); err != nil {
 		return err
 	}
-	if err := l.need("MPI_Type_get_envelope", a, "num_datatypes", 3); err != nil {
+	if err := l.need(call.TypeGetEnvelope, a, "num_datatypes", 3); err != nil {
 		return err
 	}
-	if err := l.need("MPI_Type_get_envelope", a, "combiner", 4); err != nil {
+	if err := l.need(call.TypeGetEnvelope, a, "combiner", 4); err != nil {
 		return err
 	}
 	v0, v1, v2, v3, err := l.envelope(l.datatype(a.word(0)))
@@ -5294,19 +4996,19 @@ func doMPI_Type_get_envelope(l *Lib, a args) error {
 }
 
 func doMPI_Type_get_envelope_c(l *Lib, a args) error {
-	if err := l.need("MPI_Type_get_envelope_c", a, "num_integers", 1); err != nil {
+	if err := l.need(call.TypeGetEnvelopeC, a, "num_integers", 1); err != nil {
 		return err
 	}
-	if err := l.need("MPI_Type_get_envelope_c", a, "num_addresses", 2); err != nil {
+	if err := l.need(call.TypeGetEnvelopeC, a, "num_addresses", 2); err != nil {
 		return err
 	}
-	if err := l.need("MPI_Type_get_envelope_c", a, "num_large_counts", 3); err != nil {
+	if err := l.need(call.TypeGetEnvelopeC, a, "num_large_counts", 3); err != nil {
 		return err
 	}
-	if err := l.need("MPI_Type_get_envelope_c", a, "num_datatypes", 4); err != nil {
+	if err := l.need(call.TypeGetEnvelopeC, a, "num_datatypes", 4); err != nil {
 		return err
 	}
-	if err := l.need("MPI_Type_get_envelope_c", a, "combiner", 5); err != nil {
+	if err := l.need(call.TypeGetEnvelopeC, a, "combiner", 5); err != nil {
 		return err
 	}
 	v0, v1, v2, v3, v4, err := l.largeEnvelope(l.datatype(a.word(0)))
@@ -5322,10 +5024,10 @@ func doMPI_Type_get_envelope_c(l *Lib, a args) error {
 }
 
 func doMPI_Type_get_extent(l *Lib, a args) error {
-	if err := l.need("MPI_Type_get_extent", a, "lb", 1); err != nil {
+	if err := l.need(call.TypeGetExtent, a, "lb", 1); err != nil {
 		return err
 	}
-	if err := l.need("MPI_Type_get_extent", a, "extent", 2); err != nil {
+	if err := l.need(call.TypeGetExtent, a, "extent", 2); err != nil {
 		return err
 	}
 	v0, v1, err := l.datatype(a.word(0)).Extent()
@@ -5338,10 +5040,10 @@ func doMPI_Type_get_extent(l *Lib, a args) error {
 }
 
 func doMPI_Type_get_extent_x(l *Lib, a args) error {
-	if err := l.need("MPI_Type_get_extent_x", a, "lb", 1); err != nil {
+	if err := l.need(call.TypeGetExtentX, a, "lb", 1); err != nil {
 		return err
 	}
-	if err := l.need("MPI_Type_get_extent_x", a, "extent", 2); err != nil {
+	if err := l.need(call.TypeGetExtentX, a, "extent", 2); err != nil {
 		return err
 	}
 	v0, v1, err := l.datatype(a.word(0)).Extent()
@@ -5354,10 +5056,10 @@ func doMPI_Type_get_extent_x(l *Lib, a args) error {
 }
 
 func doMPI_Type_get_name(l *Lib, a args) error {
-	if err := l.need("MPI_Type_get_name", a, "type_name", 1); err != nil {
+	if err := l.need(call.TypeGetName, a, "type_name", 1); err != nil {
 		return err
 	}
-	if err := l.need("MPI_Type_get_name", a, "resultlen", 2); err != nil {
+	if err := l.need(call.TypeGetName, a, "resultlen", 2); err != nil {
 		return err
 	}
 	v0, err := l.typeName(a.word(0))
@@ -5369,10 +5071,10 @@ func doMPI_Type_get_name(l *Lib, a args) error {
 }
 
 func doMPI_Type_get_true_extent(l *Lib, a args) error {
-	if err := l.need("MPI_Type_get_true_extent", a, "true_lb", 1); err != nil {
+	if err := l.need(call.TypeGetTrueExtent, a, "true_lb", 1); err != nil {
 		return err
 	}
-	if err := l.need("MPI_Type_get_true_extent", a, "true_extent", 2); err != nil {
+	if err := l.need(call.TypeGetTrueExtent, a, "true_extent", 2); err != nil {
 		return err
 	}
 	v0, v1, err := l.datatype(a.word(0)).TrueExtent()
@@ -5385,10 +5087,10 @@ func doMPI_Type_get_true_extent(l *Lib, a args) error {
 }
 
 func doMPI_Type_get_true_extent_x(l *Lib, a args) error {
-	if err := l.need("MPI_Type_get_true_extent_x", a, "true_lb", 1); err != nil {
+	if err := l.need(call.TypeGetTrueExtentX, a, "true_lb", 1); err != nil {
 		return err
 	}
-	if err := l.need("MPI_Type_get_true_extent_x", a, "true_extent", 2); err != nil {
+	if err := l.need(call.TypeGetTrueExtentX, a, "true_extent", 2); err != nil {
 		return err
 	}
 	v0, v1, err := l.datatype(a.word(0)).TrueExtent()
@@ -5401,7 +5103,7 @@ func doMPI_Type_get_true_extent_x(l *Lib, a args) error {
 }
 
 func doMPI_Type_get_value_index(l *Lib, a args) error {
-	if err := l.need("MPI_Type_get_value_index", a, "pair_type", 2); err != nil {
+	if err := l.need(call.TypeGetValueIndex, a, "pair_type", 2); err != nil {
 		return err
 	}
 	v0, err := mpi.TypeValueIndex(l.datatype(a.word(0)), l.datatype(a.word(1)))
@@ -5414,10 +5116,10 @@ func doMPI_Type_get_value_index(l *Lib, a args) error {
 }
 
 func doMPI_Type_indexed(l *Lib, a args) error {
-	if err := l.need("MPI_Type_indexed", a, "newtype", 4); err != nil {
+	if err := l.need(call.TypeIndexed, a, "newtype", 4); err != nil {
 		return err
 	}
-	v0, err := l.from(a, l.datatype(a.word(3))).made(l.typeBlocks("MPI_Type_indexed", a.int(0), a.counts(1), a.counts(2), l.datatype(a.word(3)), mpi.TypeIndexed))
+	v0, err := l.from(a, l.datatype(a.word(3))).made(l.typeBlocks(call.TypeIndexed, a.int(0), a.counts(1), a.counts(2), l.datatype(a.word(3)), mpi.TypeIndexed))
 	if err != nil {
 		a.setWord(4, typeNull)
 		return err
@@ -5427,7 +5129,7 @@ func doMPI_Type_indexed(l *Lib, a args) error {
 }
 
 func doMPI_Type_match_size(l *Lib, a args) error {
-	if err := l.need("MPI_Type_match_size", a, "datatype", 2); err != nil {
+	if err := l.need(call.TypeMatchSize, a, "datatype", 2); err != nil {
 		return err
 	}
 	v0, err := mpi.TypeMatchSize(mpi.Typeclass(a.int(0)), a.int(1))
@@ -5448,7 +5150,7 @@ func doMPI_Type_set_name(l *Lib, a args) error {
 }
 
 func doMPI_Type_size(l *Lib, a args) error {
-	if err := l.need("MPI_Type_size", a, "size", 1); err != nil {
+	if err := l.need(call.TypeSize, a, "size", 1); err != nil {
 		return err
 	}
 	v0, err := l.datatype(a.word(0)).Size()
@@ -5460,7 +5162,7 @@ func doMPI_Type_size(l *Lib, a args) error {
 }
 
 func doMPI_Type_size_x(l *Lib, a args) error {
-	if err := l.need("MPI_Type_size_x", a, "size", 1); err != nil {
+	if err := l.need(call.TypeSizeX, a, "size", 1); err != nil {
 		return err
 	}
 	v0, err := l.datatype(a.word(0)).Size()
@@ -5472,7 +5174,7 @@ func doMPI_Type_size_x(l *Lib, a args) error {
 }
 
 func doMPI_Type_vector(l *Lib, a args) error {
-	if err := l.need("MPI_Type_vector", a, "newtype", 4); err != nil {
+	if err := l.need(call.TypeVector, a, "newtype", 4); err != nil {
 		return err
 	}
 	v0, err := l.from(a, l.datatype(a.word(3))).made(mpi.TypeVector(a.int(0), a.int(1), a.int(2), l.datatype(a.word(3))))
@@ -5485,24 +5187,24 @@ func doMPI_Type_vector(l *Lib, a args) error {
 }
 
 func doMPI_Unpublish_name(l *Lib, a args) error {
-	if _, err := l.info(a.word(1), "MPI_Unpublish_name"); err != nil {
+	if _, err := l.info(a.word(1), call.UnpublishName); err != nil {
 		return err
 	}
 	return engine.UnpublishName(l.base(), text(a.word(0)), text(a.word(2)))
 }
 
 func doMPI_Win_allocate(l *Lib, a args) error {
-	if err := l.need("MPI_Win_allocate", a, "baseptr", 4); err != nil {
+	if err := l.need(call.WinAllocate, a, "baseptr", 4); err != nil {
 		return err
 	}
-	if err := l.need("MPI_Win_allocate", a, "win", 5); err != nil {
+	if err := l.need(call.WinAllocate, a, "win", 5); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(3), "MPI_Win_allocate")
+	comm, err := l.comm(a.word(3), call.WinAllocate)
 	if err != nil {
 		return err
 	}
-	info, err := l.info(a.word(2), "MPI_Win_allocate")
+	info, err := l.info(a.word(2), call.WinAllocate)
 	if err != nil {
 		return err
 	}
@@ -5517,17 +5219,17 @@ func doMPI_Win_allocate(l *Lib, a args) error {
 }
 
 func doMPI_Win_allocate_shared(l *Lib, a args) error {
-	if err := l.need("MPI_Win_allocate_shared", a, "baseptr", 4); err != nil {
+	if err := l.need(call.WinAllocateShared, a, "baseptr", 4); err != nil {
 		return err
 	}
-	if err := l.need("MPI_Win_allocate_shared", a, "win", 5); err != nil {
+	if err := l.need(call.WinAllocateShared, a, "win", 5); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(3), "MPI_Win_allocate_shared")
+	comm, err := l.comm(a.word(3), call.WinAllocateShared)
 	if err != nil {
 		return err
 	}
-	info, err := l.info(a.word(2), "MPI_Win_allocate_shared")
+	info, err := l.info(a.word(2), call.WinAllocateShared)
 	if err != nil {
 		return err
 	}
@@ -5542,7 +5244,7 @@ func doMPI_Win_allocate_shared(l *Lib, a args) error {
 }
 
 func doMPI_Win_attach(l *Lib, a args) error {
-	win, err := l.win(a.word(0), "MPI_Win_attach")
+	win, err := l.win(a.word(0), call.WinAttach)
 	if err != nil {
 		return err
 	}
@@ -5550,7 +5252,7 @@ func doMPI_Win_attach(l *Lib, a args) error {
 }
 
 func doMPI_Win_call_errhandler(l *Lib, a args) error {
-	win, err := l.win(a.word(0), "MPI_Win_call_errhandler")
+	win, err := l.win(a.word(0), call.WinCallErrhandler)
 	if err != nil {
 		return err
 	}
@@ -5559,7 +5261,7 @@ func doMPI_Win_call_errhandler(l *Lib, a args) error {
 }
 
 func doMPI_Win_complete(l *Lib, a args) error {
-	win, err := l.win(a.word(0), "MPI_Win_complete")
+	win, err := l.win(a.word(0), call.WinComplete)
 	if err != nil {
 		return err
 	}
@@ -5567,14 +5269,14 @@ func doMPI_Win_complete(l *Lib, a args) error {
 }
 
 func doMPI_Win_create(l *Lib, a args) error {
-	if err := l.need("MPI_Win_create", a, "win", 5); err != nil {
+	if err := l.need(call.WinCreate, a, "win", 5); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(4), "MPI_Win_create")
+	comm, err := l.comm(a.word(4), call.WinCreate)
 	if err != nil {
 		return err
 	}
-	info, err := l.info(a.word(3), "MPI_Win_create")
+	info, err := l.info(a.word(3), call.WinCreate)
 	if err != nil {
 		return err
 	}
@@ -5588,14 +5290,14 @@ func doMPI_Win_create(l *Lib, a args) error {
 }
 
 func doMPI_Win_create_dynamic(l *Lib, a args) error {
-	if err := l.need("MPI_Win_create_dynamic", a, "win", 2); err != nil {
+	if err := l.need(call.WinCreateDynamic, a, "win", 2); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(1), "MPI_Win_create_dynamic")
+	comm, err := l.comm(a.word(1), call.WinCreateDynamic)
 	if err != nil {
 		return err
 	}
-	info, err := l.info(a.word(0), "MPI_Win_create_dynamic")
+	info, err := l.info(a.word(0), call.WinCreateDynamic)
 	if err != nil {
 		return err
 	}
@@ -5609,7 +5311,7 @@ func doMPI_Win_create_dynamic(l *Lib, a args) error {
 }
 
 func doMPI_Win_create_errhandler(l *Lib, a args) error {
-	if err := l.need("MPI_Win_create_errhandler", a, "errhandler", 1); err != nil {
+	if err := l.need(call.WinCreateErrhandler, a, "errhandler", 1); err != nil {
 		return err
 	}
 	v0, err := l.winErrhandler(a.word(0))
@@ -5622,7 +5324,7 @@ func doMPI_Win_create_errhandler(l *Lib, a args) error {
 }
 
 func doMPI_Win_create_keyval(l *Lib, a args) error {
-	if err := l.need("MPI_Win_create_keyval", a, "win_keyval", 2); err != nil {
+	if err := l.need(call.WinCreateKeyval, a, "win_keyval", 2); err != nil {
 		return err
 	}
 	v0 := l.winKeyval(a.word(0), a.word(1), a.word(3))
@@ -5631,7 +5333,7 @@ func doMPI_Win_create_keyval(l *Lib, a args) error {
 }
 
 func doMPI_Win_delete_attr(l *Lib, a args) error {
-	win, err := l.win(a.word(0), "MPI_Win_delete_attr")
+	win, err := l.win(a.word(0), call.WinDeleteAttr)
 	if err != nil {
 		return err
 	}
@@ -5639,7 +5341,7 @@ func doMPI_Win_delete_attr(l *Lib, a args) error {
 }
 
 func doMPI_Win_detach(l *Lib, a args) error {
-	win, err := l.win(a.word(0), "MPI_Win_detach")
+	win, err := l.win(a.word(0), call.WinDetach)
 	if err != nil {
 		return err
 	}
@@ -5647,7 +5349,7 @@ func doMPI_Win_detach(l *Lib, a args) error {
 }
 
 func doMPI_Win_fence(l *Lib, a args) error {
-	win, err := l.win(a.word(1), "MPI_Win_fence")
+	win, err := l.win(a.word(1), call.WinFence)
 	if err != nil {
 		return err
 	}
@@ -5655,7 +5357,7 @@ func doMPI_Win_fence(l *Lib, a args) error {
 }
 
 func doMPI_Win_flush(l *Lib, a args) error {
-	win, err := l.win(a.word(1), "MPI_Win_flush")
+	win, err := l.win(a.word(1), call.WinFlush)
 	if err != nil {
 		return err
 	}
@@ -5663,7 +5365,7 @@ func doMPI_Win_flush(l *Lib, a args) error {
 }
 
 func doMPI_Win_flush_all(l *Lib, a args) error {
-	win, err := l.win(a.word(0), "MPI_Win_flush_all")
+	win, err := l.win(a.word(0), call.WinFlushAll)
 	if err != nil {
 		return err
 	}
@@ -5671,7 +5373,7 @@ func doMPI_Win_flush_all(l *Lib, a args) error {
 }
 
 func doMPI_Win_flush_local(l *Lib, a args) error {
-	win, err := l.win(a.word(1), "MPI_Win_flush_local")
+	win, err := l.win(a.word(1), call.WinFlushLocal)
 	if err != nil {
 		return err
 	}
@@ -5679,7 +5381,7 @@ func doMPI_Win_flush_local(l *Lib, a args) error {
 }
 
 func doMPI_Win_flush_local_all(l *Lib, a args) error {
-	win, err := l.win(a.word(0), "MPI_Win_flush_local_all")
+	win, err := l.win(a.word(0), call.WinFlushLocalAll)
 	if err != nil {
 		return err
 	}
@@ -5687,18 +5389,18 @@ func doMPI_Win_flush_local_all(l *Lib, a args) error {
 }
 
 func doMPI_Win_free_keyval(l *Lib, a args) error {
-	return l.freeKeyval(a, "MPI_Win_free_keyval", isWinKeyval)
+	return l.freeKeyval(a, call.WinFreeKeyval, isWinKeyval)
 }
 
 func doMPI_Win_get_attr(l *Lib, a args) error {
-	return l.getWinAttr(a, "MPI_Win_get_attr", false)
+	return l.getWinAttr(a, call.WinGetAttr, false)
 }
 
 func doMPI_Win_get_errhandler(l *Lib, a args) error {
-	if err := l.need("MPI_Win_get_errhandler", a, "errhandler", 1); err != nil {
+	if err := l.need(call.WinGetErrhandler, a, "errhandler", 1); err != nil {
 		return err
 	}
-	win, err := l.win(a.word(0), "MPI_Win_get_errhandler")
+	win, err := l.win(a.word(0), call.WinGetErrhandler)
 	if err != nil {
 		return err
 	}
@@ -5712,10 +5414,10 @@ func doMPI_Win_get_errhandler(l *Lib, a args) error {
 }
 
 func doMPI_Win_get_group(l *Lib, a args) error {
-	if err := l.need("MPI_Win_get_group", a, "group", 1); err != nil {
+	if err := l.need(call.WinGetGroup, a, "group", 1); err != nil {
 		return err
 	}
-	win, err := l.win(a.word(0), "MPI_Win_get_group")
+	win, err := l.win(a.word(0), call.WinGetGroup)
 	if err != nil {
 		return err
 	}
@@ -5729,10 +5431,10 @@ func doMPI_Win_get_group(l *Lib, a args) error {
 }
 
 func doMPI_Win_get_info(l *Lib, a args) error {
-	if err := l.need("MPI_Win_get_info", a, "info_used", 1); err != nil {
+	if err := l.need(call.WinGetInfo, a, "info_used", 1); err != nil {
 		return err
 	}
-	win, err := l.win(a.word(0), "MPI_Win_get_info")
+	win, err := l.win(a.word(0), call.WinGetInfo)
 	if err != nil {
 		return err
 	}
@@ -5746,7 +5448,7 @@ func doMPI_Win_get_info(l *Lib, a args) error {
 }
 
 func doMPI_Win_lock(l *Lib, a args) error {
-	win, err := l.win(a.word(3), "MPI_Win_lock")
+	win, err := l.win(a.word(3), call.WinLock)
 	if err != nil {
 		return err
 	}
@@ -5754,7 +5456,7 @@ func doMPI_Win_lock(l *Lib, a args) error {
 }
 
 func doMPI_Win_lock_all(l *Lib, a args) error {
-	win, err := l.win(a.word(1), "MPI_Win_lock_all")
+	win, err := l.win(a.word(1), call.WinLockAll)
 	if err != nil {
 		return err
 	}
@@ -5762,11 +5464,11 @@ func doMPI_Win_lock_all(l *Lib, a args) error {
 }
 
 func doMPI_Win_post(l *Lib, a args) error {
-	win, err := l.win(a.word(2), "MPI_Win_post")
+	win, err := l.win(a.word(2), call.WinPost)
 	if err != nil {
 		return err
 	}
-	group, err := l.group(a.word(0), "MPI_Win_post")
+	group, err := l.group(a.word(0), call.WinPost)
 	if err != nil {
 		return err
 	}
@@ -5774,7 +5476,7 @@ func doMPI_Win_post(l *Lib, a args) error {
 }
 
 func doMPI_Win_set_attr(l *Lib, a args) error {
-	win, err := l.win(a.word(0), "MPI_Win_set_attr")
+	win, err := l.win(a.word(0), call.WinSetAttr)
 	if err != nil {
 		return err
 	}
@@ -5782,11 +5484,11 @@ func doMPI_Win_set_attr(l *Lib, a args) error {
 }
 
 func doMPI_Win_set_info(l *Lib, a args) error {
-	win, err := l.win(a.word(0), "MPI_Win_set_info")
+	win, err := l.win(a.word(0), call.WinSetInfo)
 	if err != nil {
 		return err
 	}
-	info, err := l.info(a.word(1), "MPI_Win_set_info")
+	info, err := l.info(a.word(1), call.WinSetInfo)
 	if err != nil {
 		return err
 	}
@@ -5794,7 +5496,7 @@ func doMPI_Win_set_info(l *Lib, a args) error {
 }
 
 func doMPI_Win_set_name(l *Lib, a args) error {
-	win, err := l.win(a.word(0), "MPI_Win_set_name")
+	win, err := l.win(a.word(0), call.WinSetName)
 	if err != nil {
 		return err
 	}
@@ -5802,11 +5504,11 @@ func doMPI_Win_set_name(l *Lib, a args) error {
 }
 
 func doMPI_Win_start(l *Lib, a args) error {
-	win, err := l.win(a.word(2), "MPI_Win_start")
+	win, err := l.win(a.word(2), call.WinStart)
 	if err != nil {
 		return err
 	}
-	group, err := l.group(a.word(0), "MPI_Win_start")
+	group, err := l.group(a.word(0), call.WinStart)
 	if err != nil {
 		return err
 	}
@@ -5814,7 +5516,7 @@ func doMPI_Win_start(l *Lib, a args) error {
 }
 
 func doMPI_Win_sync(l *Lib, a args) error {
-	win, err := l.win(a.word(0), "MPI_Win_sync")
+	win, err := l.win(a.word(0), call.WinSync)
 	if err != nil {
 		return err
 	}
@@ -5822,10 +5524,10 @@ func doMPI_Win_sync(l *Lib, a args) error {
 }
 
 func doMPI_Win_test(l *Lib, a args) error {
-	if err := l.need("MPI_Win_test", a, "flag", 1); err != nil {
+	if err := l.need(call.WinTest, a, "flag", 1); err != nil {
 		return err
 	}
-	win, err := l.win(a.word(0), "MPI_Win_test")
+	win, err := l.win(a.word(0), call.WinTest)
 	if err != nil {
 		return err
 	}
@@ -5838,7 +5540,7 @@ func doMPI_Win_test(l *Lib, a args) error {
 }
 
 func doMPI_Win_unlock(l *Lib, a args) error {
-	win, err := l.win(a.word(1), "MPI_Win_unlock")
+	win, err := l.win(a.word(1), call.WinUnlock)
 	if err != nil {
 		return err
 	}
@@ -5846,7 +5548,7 @@ func doMPI_Win_unlock(l *Lib, a args) error {
 }
 
 func doMPI_Win_unlock_all(l *Lib, a args) error {
-	win, err := l.win(a.word(0), "MPI_Win_unlock_all")
+	win, err := l.win(a.word(0), call.WinUnlockAll)
 	if err != nil {
 		return err
 	}
@@ -5854,7 +5556,7 @@ func doMPI_Win_unlock_all(l *Lib, a args) error {
 }
 
 func doMPI_Win_wait(l *Lib, a args) error {
-	win, err := l.win(a.word(0), "MPI_Win_wait")
+	win, err := l.win(a.word(0), call.WinWait)
 	if err != nil {
 		return err
 	}
@@ -6121,7 +5823,7 @@ func doMPI_T_source_get_timestamp(l *Lib, a args) error {
 }
 
 func doMPIX_Put_notify(l *Lib, a args) error {
-	win, err := l.win(a.word(7), "MPIX_Put_notify")
+	win, err := l.win(a.word(7), call.PutNotify)
 	if err != nil {
 		return err
 	}
@@ -6129,7 +5831,7 @@ func doMPIX_Put_notify(l *Lib, a args) error {
 }
 
 func doMPIX_Get_notify(l *Lib, a args) error {
-	win, err := l.win(a.word(7), "MPIX_Get_notify")
+	win, err := l.win(a.word(7), call.GetNotify)
 	if err != nil {
 		return err
 	}
@@ -6137,7 +5839,7 @@ func doMPIX_Get_notify(l *Lib, a args) error {
 }
 
 func doMPIX_Accumulate_notify(l *Lib, a args) error {
-	win, err := l.win(a.word(8), "MPIX_Accumulate_notify")
+	win, err := l.win(a.word(8), call.AccumulateNotify)
 	if err != nil {
 		return err
 	}
@@ -6145,7 +5847,7 @@ func doMPIX_Accumulate_notify(l *Lib, a args) error {
 }
 
 func doMPIX_Get_accumulate_notify(l *Lib, a args) error {
-	win, err := l.win(a.word(11), "MPIX_Get_accumulate_notify")
+	win, err := l.win(a.word(11), call.GetAccumulateNotify)
 	if err != nil {
 		return err
 	}
@@ -6153,10 +5855,10 @@ func doMPIX_Get_accumulate_notify(l *Lib, a args) error {
 }
 
 func doMPIX_Rput_notify(l *Lib, a args) error {
-	if err := l.need("MPIX_Rput_notify", a, "request", 9); err != nil {
+	if err := l.need(call.RputNotify, a, "request", 9); err != nil {
 		return err
 	}
-	win, err := l.win(a.word(7), "MPIX_Rput_notify")
+	win, err := l.win(a.word(7), call.RputNotify)
 	if err != nil {
 		return err
 	}
@@ -6165,10 +5867,10 @@ func doMPIX_Rput_notify(l *Lib, a args) error {
 }
 
 func doMPIX_Rget_notify(l *Lib, a args) error {
-	if err := l.need("MPIX_Rget_notify", a, "request", 9); err != nil {
+	if err := l.need(call.RgetNotify, a, "request", 9); err != nil {
 		return err
 	}
-	win, err := l.win(a.word(7), "MPIX_Rget_notify")
+	win, err := l.win(a.word(7), call.RgetNotify)
 	if err != nil {
 		return err
 	}
@@ -6177,10 +5879,10 @@ func doMPIX_Rget_notify(l *Lib, a args) error {
 }
 
 func doMPIX_Raccumulate_notify(l *Lib, a args) error {
-	if err := l.need("MPIX_Raccumulate_notify", a, "request", 10); err != nil {
+	if err := l.need(call.RaccumulateNotify, a, "request", 10); err != nil {
 		return err
 	}
-	win, err := l.win(a.word(8), "MPIX_Raccumulate_notify")
+	win, err := l.win(a.word(8), call.RaccumulateNotify)
 	if err != nil {
 		return err
 	}
@@ -6189,10 +5891,10 @@ func doMPIX_Raccumulate_notify(l *Lib, a args) error {
 }
 
 func doMPIX_Rget_accumulate_notify(l *Lib, a args) error {
-	if err := l.need("MPIX_Rget_accumulate_notify", a, "request", 13); err != nil {
+	if err := l.need(call.RgetAccumulateNotify, a, "request", 13); err != nil {
 		return err
 	}
-	win, err := l.win(a.word(11), "MPIX_Rget_accumulate_notify")
+	win, err := l.win(a.word(11), call.RgetAccumulateNotify)
 	if err != nil {
 		return err
 	}
@@ -6201,10 +5903,10 @@ func doMPIX_Rget_accumulate_notify(l *Lib, a args) error {
 }
 
 func doMPIX_Rrput(l *Lib, a args) error {
-	if err := l.need("MPIX_Rrput", a, "request", 8); err != nil {
+	if err := l.need(call.Rrput, a, "request", 8); err != nil {
 		return err
 	}
-	win, err := l.win(a.word(7), "MPIX_Rrput")
+	win, err := l.win(a.word(7), call.Rrput)
 	if err != nil {
 		return err
 	}
@@ -6213,10 +5915,10 @@ func doMPIX_Rrput(l *Lib, a args) error {
 }
 
 func doMPIX_Rraccumulate(l *Lib, a args) error {
-	if err := l.need("MPIX_Rraccumulate", a, "request", 9); err != nil {
+	if err := l.need(call.Rraccumulate, a, "request", 9); err != nil {
 		return err
 	}
-	win, err := l.win(a.word(8), "MPIX_Rraccumulate")
+	win, err := l.win(a.word(8), call.Rraccumulate)
 	if err != nil {
 		return err
 	}
@@ -6225,10 +5927,10 @@ func doMPIX_Rraccumulate(l *Lib, a args) error {
 }
 
 func doMPIX_Rrget_accumulate(l *Lib, a args) error {
-	if err := l.need("MPIX_Rrget_accumulate", a, "request", 12); err != nil {
+	if err := l.need(call.RrgetAccumulate, a, "request", 12); err != nil {
 		return err
 	}
-	win, err := l.win(a.word(11), "MPIX_Rrget_accumulate")
+	win, err := l.win(a.word(11), call.RrgetAccumulate)
 	if err != nil {
 		return err
 	}
@@ -6237,7 +5939,7 @@ func doMPIX_Rrget_accumulate(l *Lib, a args) error {
 }
 
 func doMPIX_Fetch_and_op_notify(l *Lib, a args) error {
-	win, err := l.win(a.word(6), "MPIX_Fetch_and_op_notify")
+	win, err := l.win(a.word(6), call.FetchAndOpNotify)
 	if err != nil {
 		return err
 	}
@@ -6245,7 +5947,7 @@ func doMPIX_Fetch_and_op_notify(l *Lib, a args) error {
 }
 
 func doMPIX_Compare_and_swap_notify(l *Lib, a args) error {
-	win, err := l.win(a.word(6), "MPIX_Compare_and_swap_notify")
+	win, err := l.win(a.word(6), call.CompareAndSwapNotify)
 	if err != nil {
 		return err
 	}
@@ -6253,10 +5955,10 @@ func doMPIX_Compare_and_swap_notify(l *Lib, a args) error {
 }
 
 func doMPIX_Rfetch_and_op(l *Lib, a args) error {
-	if err := l.need("MPIX_Rfetch_and_op", a, "request", 7); err != nil {
+	if err := l.need(call.RfetchAndOp, a, "request", 7); err != nil {
 		return err
 	}
-	win, err := l.win(a.word(6), "MPIX_Rfetch_and_op")
+	win, err := l.win(a.word(6), call.RfetchAndOp)
 	if err != nil {
 		return err
 	}
@@ -6265,10 +5967,10 @@ func doMPIX_Rfetch_and_op(l *Lib, a args) error {
 }
 
 func doMPIX_Rcompare_and_swap(l *Lib, a args) error {
-	if err := l.need("MPIX_Rcompare_and_swap", a, "request", 7); err != nil {
+	if err := l.need(call.RcompareAndSwap, a, "request", 7); err != nil {
 		return err
 	}
-	win, err := l.win(a.word(6), "MPIX_Rcompare_and_swap")
+	win, err := l.win(a.word(6), call.RcompareAndSwap)
 	if err != nil {
 		return err
 	}
@@ -6277,10 +5979,10 @@ func doMPIX_Rcompare_and_swap(l *Lib, a args) error {
 }
 
 func doMPIX_Rflush(l *Lib, a args) error {
-	if err := l.need("MPIX_Rflush", a, "request", 2); err != nil {
+	if err := l.need(call.Rflush, a, "request", 2); err != nil {
 		return err
 	}
-	win, err := l.win(a.word(1), "MPIX_Rflush")
+	win, err := l.win(a.word(1), call.Rflush)
 	if err != nil {
 		return err
 	}
@@ -6289,10 +5991,10 @@ func doMPIX_Rflush(l *Lib, a args) error {
 }
 
 func doMPIX_Rflush_all(l *Lib, a args) error {
-	if err := l.need("MPIX_Rflush_all", a, "request", 1); err != nil {
+	if err := l.need(call.RflushAll, a, "request", 1); err != nil {
 		return err
 	}
-	win, err := l.win(a.word(0), "MPIX_Rflush_all")
+	win, err := l.win(a.word(0), call.RflushAll)
 	if err != nil {
 		return err
 	}
@@ -6301,7 +6003,7 @@ func doMPIX_Rflush_all(l *Lib, a args) error {
 }
 
 func doMPIX_Win_notify_set_num(l *Lib, a args) error {
-	win, err := l.win(a.word(0), "MPIX_Win_notify_set_num")
+	win, err := l.win(a.word(0), call.WinNotifySetNum)
 	if err != nil {
 		return err
 	}
@@ -6309,10 +6011,10 @@ func doMPIX_Win_notify_set_num(l *Lib, a args) error {
 }
 
 func doMPIX_Win_notify_get_value(l *Lib, a args) error {
-	if err := l.need("MPIX_Win_notify_get_value", a, "value", 2); err != nil {
+	if err := l.need(call.WinNotifyGetValue, a, "value", 2); err != nil {
 		return err
 	}
-	win, err := l.win(a.word(0), "MPIX_Win_notify_get_value")
+	win, err := l.win(a.word(0), call.WinNotifyGetValue)
 	if err != nil {
 		return err
 	}
@@ -6325,7 +6027,7 @@ func doMPIX_Win_notify_get_value(l *Lib, a args) error {
 }
 
 func doMPIX_Win_notify_set_value(l *Lib, a args) error {
-	win, err := l.win(a.word(0), "MPIX_Win_notify_set_value")
+	win, err := l.win(a.word(0), call.WinNotifySetValue)
 	if err != nil {
 		return err
 	}
@@ -6333,10 +6035,10 @@ func doMPIX_Win_notify_set_value(l *Lib, a args) error {
 }
 
 func doMPIX_Win_wait_notify(l *Lib, a args) error {
-	if err := l.need("MPIX_Win_wait_notify", a, "request", 3); err != nil {
+	if err := l.need(call.WinWaitNotify, a, "request", 3); err != nil {
 		return err
 	}
-	win, err := l.win(a.word(0), "MPIX_Win_wait_notify")
+	win, err := l.win(a.word(0), call.WinWaitNotify)
 	if err != nil {
 		return err
 	}
@@ -6345,10 +6047,10 @@ func doMPIX_Win_wait_notify(l *Lib, a args) error {
 }
 
 func doMPIX_Win_notify_init(l *Lib, a args) error {
-	if err := l.need("MPIX_Win_notify_init", a, "request", 3); err != nil {
+	if err := l.need(call.WinNotifyInit, a, "request", 3); err != nil {
 		return err
 	}
-	win, err := l.win(a.word(0), "MPIX_Win_notify_init")
+	win, err := l.win(a.word(0), call.WinNotifyInit)
 	if err != nil {
 		return err
 	}
@@ -6357,10 +6059,10 @@ func doMPIX_Win_notify_init(l *Lib, a args) error {
 }
 
 func doMPIX_Win_notify_reach(l *Lib, a args) error {
-	if err := l.need("MPIX_Win_notify_reach", a, "request", 3); err != nil {
+	if err := l.need(call.WinNotifyReach, a, "request", 3); err != nil {
 		return err
 	}
-	win, err := l.win(a.word(0), "MPIX_Win_notify_reach")
+	win, err := l.win(a.word(0), call.WinNotifyReach)
 	if err != nil {
 		return err
 	}
@@ -6369,11 +6071,11 @@ func doMPIX_Win_notify_reach(l *Lib, a args) error {
 }
 
 func doMPIX_Win_alloc_sync_objects(l *Lib, a args) error {
-	win, err := l.win(a.word(2), "MPIX_Win_alloc_sync_objects")
+	win, err := l.win(a.word(2), call.WinAllocSyncObjects)
 	if err != nil {
 		return err
 	}
-	info, err := l.info(a.word(3), "MPIX_Win_alloc_sync_objects")
+	info, err := l.info(a.word(3), call.WinAllocSyncObjects)
 	if err != nil {
 		return err
 	}
@@ -6381,7 +6083,7 @@ func doMPIX_Win_alloc_sync_objects(l *Lib, a args) error {
 }
 
 func doMPIX_Win_free_sync_objects(l *Lib, a args) error {
-	win, err := l.win(a.word(2), "MPIX_Win_free_sync_objects")
+	win, err := l.win(a.word(2), call.WinFreeSyncObjects)
 	if err != nil {
 		return err
 	}
@@ -6389,14 +6091,14 @@ func doMPIX_Win_free_sync_objects(l *Lib, a args) error {
 }
 
 func doMPIX_Win_sync_ops_init(l *Lib, a args) error {
-	if err := l.need("MPIX_Win_sync_ops_init", a, "request", 5); err != nil {
+	if err := l.need(call.WinSyncOpsInit, a, "request", 5); err != nil {
 		return err
 	}
-	win, err := l.win(a.word(3), "MPIX_Win_sync_ops_init")
+	win, err := l.win(a.word(3), call.WinSyncOpsInit)
 	if err != nil {
 		return err
 	}
-	info, err := l.info(a.word(4), "MPIX_Win_sync_ops_init")
+	info, err := l.info(a.word(4), call.WinSyncOpsInit)
 	if err != nil {
 		return err
 	}
@@ -6405,14 +6107,14 @@ func doMPIX_Win_sync_ops_init(l *Lib, a args) error {
 }
 
 func doMPIX_Win_sync_object_init(l *Lib, a args) error {
-	if err := l.need("MPIX_Win_sync_object_init", a, "request", 4); err != nil {
+	if err := l.need(call.WinSyncObjectInit, a, "request", 4); err != nil {
 		return err
 	}
-	win, err := l.win(a.word(2), "MPIX_Win_sync_object_init")
+	win, err := l.win(a.word(2), call.WinSyncObjectInit)
 	if err != nil {
 		return err
 	}
-	info, err := l.info(a.word(3), "MPIX_Win_sync_object_init")
+	info, err := l.info(a.word(3), call.WinSyncObjectInit)
 	if err != nil {
 		return err
 	}
@@ -6421,10 +6123,10 @@ func doMPIX_Win_sync_object_init(l *Lib, a args) error {
 }
 
 func doMPIX_Win_change_comm_memory(l *Lib, a args) error {
-	if err := l.need("MPIX_Win_change_comm_memory", a, "win", 5); err != nil {
+	if err := l.need(call.WinChangeCommMemory, a, "win", 5); err != nil {
 		return err
 	}
-	newcomm, err := l.comm(a.word(0), "MPIX_Win_change_comm_memory")
+	newcomm, err := l.comm(a.word(0), call.WinChangeCommMemory)
 	if err != nil {
 		return err
 	}
@@ -6438,14 +6140,14 @@ func doMPIX_Win_change_comm_memory(l *Lib, a args) error {
 }
 
 func doMPIX_Win_dup_with_info(l *Lib, a args) error {
-	if err := l.need("MPIX_Win_dup_with_info", a, "newwin", 2); err != nil {
+	if err := l.need(call.WinDupWithInfo, a, "newwin", 2); err != nil {
 		return err
 	}
-	parentwin, err := l.win(a.word(0), "MPIX_Win_dup_with_info")
+	parentwin, err := l.win(a.word(0), call.WinDupWithInfo)
 	if err != nil {
 		return err
 	}
-	info, err := l.info(a.word(1), "MPIX_Win_dup_with_info")
+	info, err := l.info(a.word(1), call.WinDupWithInfo)
 	if err != nil {
 		return err
 	}
@@ -6459,10 +6161,10 @@ func doMPIX_Win_dup_with_info(l *Lib, a args) error {
 }
 
 func doMPIX_Win_dup(l *Lib, a args) error {
-	if err := l.need("MPIX_Win_dup", a, "newwin", 1); err != nil {
+	if err := l.need(call.WinDup, a, "newwin", 1); err != nil {
 		return err
 	}
-	parentwin, err := l.win(a.word(0), "MPIX_Win_dup")
+	parentwin, err := l.win(a.word(0), call.WinDup)
 	if err != nil {
 		return err
 	}
@@ -6476,7 +6178,7 @@ func doMPIX_Win_dup(l *Lib, a args) error {
 }
 
 func doMPIX_Win_order(l *Lib, a args) error {
-	win, err := l.win(a.word(1), "MPIX_Win_order")
+	win, err := l.win(a.word(1), call.WinOrder)
 	if err != nil {
 		return err
 	}
@@ -6484,7 +6186,7 @@ func doMPIX_Win_order(l *Lib, a args) error {
 }
 
 func doMPIX_Win_order_all(l *Lib, a args) error {
-	win, err := l.win(a.word(0), "MPIX_Win_order_all")
+	win, err := l.win(a.word(0), call.WinOrderAll)
 	if err != nil {
 		return err
 	}
@@ -6492,10 +6194,10 @@ func doMPIX_Win_order_all(l *Lib, a args) error {
 }
 
 func doMPIX_Win_op_intrinsic(l *Lib, a args) error {
-	if err := l.need("MPIX_Win_op_intrinsic", a, "flag", 4); err != nil {
+	if err := l.need(call.WinOpIntrinsic, a, "flag", 4); err != nil {
 		return err
 	}
-	win, err := l.win(a.word(3), "MPIX_Win_op_intrinsic")
+	win, err := l.win(a.word(3), call.WinOpIntrinsic)
 	if err != nil {
 		return err
 	}
@@ -6508,14 +6210,14 @@ func doMPIX_Win_op_intrinsic(l *Lib, a args) error {
 }
 
 func doMPIX_Memhandle_create(l *Lib, a args) error {
-	if err := l.need("MPIX_Memhandle_create", a, "memhandle_size", 5); err != nil {
+	if err := l.need(call.MemhandleCreate, a, "memhandle_size", 5); err != nil {
 		return err
 	}
-	parentwin, err := l.win(a.word(3), "MPIX_Memhandle_create")
+	parentwin, err := l.win(a.word(3), call.MemhandleCreate)
 	if err != nil {
 		return err
 	}
-	info, err := l.info(a.word(2), "MPIX_Memhandle_create")
+	info, err := l.info(a.word(2), call.MemhandleCreate)
 	if err != nil {
 		return err
 	}
@@ -6528,7 +6230,7 @@ func doMPIX_Memhandle_create(l *Lib, a args) error {
 }
 
 func doMPIX_Memhandle_release(l *Lib, a args) error {
-	parentwin, err := l.win(a.word(1), "MPIX_Memhandle_release")
+	parentwin, err := l.win(a.word(1), call.MemhandleRelease)
 	if err != nil {
 		return err
 	}
@@ -6536,14 +6238,14 @@ func doMPIX_Memhandle_release(l *Lib, a args) error {
 }
 
 func doMPIX_Win_from_memhandle(l *Lib, a args) error {
-	if err := l.need("MPIX_Win_from_memhandle", a, "newwin", 6); err != nil {
+	if err := l.need(call.WinFromMemhandle, a, "newwin", 6); err != nil {
 		return err
 	}
-	parentwin, err := l.win(a.word(5), "MPIX_Win_from_memhandle")
+	parentwin, err := l.win(a.word(5), call.WinFromMemhandle)
 	if err != nil {
 		return err
 	}
-	info, err := l.info(a.word(3), "MPIX_Win_from_memhandle")
+	info, err := l.info(a.word(3), call.WinFromMemhandle)
 	if err != nil {
 		return err
 	}
@@ -6557,10 +6259,10 @@ func doMPIX_Win_from_memhandle(l *Lib, a args) error {
 }
 
 func doMPIX_Comm_get_free_slots(l *Lib, a args) error {
-	if err := l.need("MPIX_Comm_get_free_slots", a, "slots", 1); err != nil {
+	if err := l.need(call.CommGetFreeSlots, a, "slots", 1); err != nil {
 		return err
 	}
-	comm, err := l.comm(a.word(0), "MPIX_Comm_get_free_slots")
+	comm, err := l.comm(a.word(0), call.CommGetFreeSlots)
 	if err != nil {
 		return err
 	}
@@ -6573,7 +6275,7 @@ func doMPIX_Comm_get_free_slots(l *Lib, a args) error {
 }
 
 func doMPIX_Comm_create_errhandler_x(l *Lib, a args) error {
-	if err := l.need("MPIX_Comm_create_errhandler_x", a, "errhandler", 3); err != nil {
+	if err := l.need(call.CommCreateErrhandlerX, a, "errhandler", 3); err != nil {
 		return err
 	}
 	v0, err := l.commErrhandlerExtra(a.word(0), a.word(1), a.word(2))
@@ -6586,7 +6288,7 @@ func doMPIX_Comm_create_errhandler_x(l *Lib, a args) error {
 }
 
 func doMPIX_File_create_errhandler_x(l *Lib, a args) error {
-	if err := l.need("MPIX_File_create_errhandler_x", a, "errhandler", 3); err != nil {
+	if err := l.need(call.FileCreateErrhandlerX, a, "errhandler", 3); err != nil {
 		return err
 	}
 	v0, err := l.fileErrhandlerExtra(a.word(0), a.word(1), a.word(2))
@@ -6599,7 +6301,7 @@ func doMPIX_File_create_errhandler_x(l *Lib, a args) error {
 }
 
 func doMPIX_Win_create_errhandler_x(l *Lib, a args) error {
-	if err := l.need("MPIX_Win_create_errhandler_x", a, "errhandler", 3); err != nil {
+	if err := l.need(call.WinCreateErrhandlerX, a, "errhandler", 3); err != nil {
 		return err
 	}
 	v0, err := l.winErrhandlerExtra(a.word(0), a.word(1), a.word(2))
@@ -6612,7 +6314,7 @@ func doMPIX_Win_create_errhandler_x(l *Lib, a args) error {
 }
 
 func doMPIX_Session_create_errhandler_x(l *Lib, a args) error {
-	if err := l.need("MPIX_Session_create_errhandler_x", a, "errhandler", 3); err != nil {
+	if err := l.need(call.SessionCreateErrhandlerX, a, "errhandler", 3); err != nil {
 		return err
 	}
 	v0, err := l.sessionErrhandlerExtra(a.word(0), a.word(1), a.word(2))
@@ -6625,10 +6327,10 @@ func doMPIX_Session_create_errhandler_x(l *Lib, a args) error {
 }
 
 func doMPIX_Comm_create_keyval_as_fortran(l *Lib, a args) error {
-	if err := l.need("MPIX_Comm_create_keyval_as_fortran", a, "comm_keyval", 3); err != nil {
+	if err := l.need(call.CommCreateKeyvalAsFortran, a, "comm_keyval", 3); err != nil {
 		return err
 	}
-	v0, err := l.fortranKeyval("MPIX_Comm_create_keyval_as_fortran", l.addCommKeyval, a.word(0), a.word(1), a.word(2), a.word(4))
+	v0, err := l.fortranKeyval(call.CommCreateKeyvalAsFortran, l.addCommKeyval, a.word(0), a.word(1), a.word(2), a.word(4))
 	if err != nil {
 		return err
 	}
@@ -6637,10 +6339,10 @@ func doMPIX_Comm_create_keyval_as_fortran(l *Lib, a args) error {
 }
 
 func doMPIX_Type_create_keyval_as_fortran(l *Lib, a args) error {
-	if err := l.need("MPIX_Type_create_keyval_as_fortran", a, "type_keyval", 3); err != nil {
+	if err := l.need(call.TypeCreateKeyvalAsFortran, a, "type_keyval", 3); err != nil {
 		return err
 	}
-	v0, err := l.fortranKeyval("MPIX_Type_create_keyval_as_fortran", l.addTypeKeyval, a.word(0), a.word(1), a.word(2), a.word(4))
+	v0, err := l.fortranKeyval(call.TypeCreateKeyvalAsFortran, l.addTypeKeyval, a.word(0), a.word(1), a.word(2), a.word(4))
 	if err != nil {
 		return err
 	}
@@ -6649,10 +6351,10 @@ func doMPIX_Type_create_keyval_as_fortran(l *Lib, a args) error {
 }
 
 func doMPIX_Win_create_keyval_as_fortran(l *Lib, a args) error {
-	if err := l.need("MPIX_Win_create_keyval_as_fortran", a, "win_keyval", 3); err != nil {
+	if err := l.need(call.WinCreateKeyvalAsFortran, a, "win_keyval", 3); err != nil {
 		return err
 	}
-	v0, err := l.fortranKeyval("MPIX_Win_create_keyval_as_fortran", l.addWinKeyval, a.word(0), a.word(1), a.word(2), a.word(4))
+	v0, err := l.fortranKeyval(call.WinCreateKeyvalAsFortran, l.addWinKeyval, a.word(0), a.word(1), a.word(2), a.word(4))
 	if err != nil {
 		return err
 	}
@@ -6661,7 +6363,7 @@ func doMPIX_Win_create_keyval_as_fortran(l *Lib, a args) error {
 }
 
 func doMPIX_Comm_set_attr_as_fortran(l *Lib, a args) error {
-	comm, err := l.comm(a.word(0), "MPIX_Comm_set_attr_as_fortran")
+	comm, err := l.comm(a.word(0), call.CommSetAttrAsFortran)
 	if err != nil {
 		return err
 	}
@@ -6669,7 +6371,7 @@ func doMPIX_Comm_set_attr_as_fortran(l *Lib, a args) error {
 }
 
 func doMPIX_Comm_get_attr_as_fortran(l *Lib, a args) error {
-	return l.getCommAttr(a, "MPIX_Comm_get_attr_as_fortran", true)
+	return l.getCommAttr(a, call.CommGetAttrAsFortran, true)
 }
 
 func doMPIX_Type_set_attr_as_fortran(l *Lib, a args) error {
@@ -6677,11 +6379,11 @@ func doMPIX_Type_set_attr_as_fortran(l *Lib, a args) error {
 }
 
 func doMPIX_Type_get_attr_as_fortran(l *Lib, a args) error {
-	return l.getTypeAttr(a, "MPIX_Type_get_attr_as_fortran", true)
+	return l.getTypeAttr(a, call.TypeGetAttrAsFortran, true)
 }
 
 func doMPIX_Win_set_attr_as_fortran(l *Lib, a args) error {
-	win, err := l.win(a.word(0), "MPIX_Win_set_attr_as_fortran")
+	win, err := l.win(a.word(0), call.WinSetAttrAsFortran)
 	if err != nil {
 		return err
 	}
@@ -6689,5 +6391,5 @@ func doMPIX_Win_set_attr_as_fortran(l *Lib, a args) error {
 }
 
 func doMPIX_Win_get_attr_as_fortran(l *Lib, a args) error {
-	return l.getWinAttr(a, "MPIX_Win_get_attr_as_fortran", true)
+	return l.getWinAttr(a, call.WinGetAttrAsFortran, true)
 }

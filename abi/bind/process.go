@@ -49,13 +49,17 @@ func (l *Lib) prepare(required mpi.ThreadLevel) error {
 	if checking() && l.hooks.Caller != nil {
 		engine.LocateCalls(callsite.Locator{
 			Here:  func() callsite.Call { return callsite.Call{PC: l.hooks.Caller()} },
-			Place: l.sources.place, Name: nameInC, File: l.sources.file, Lines: l.sources.lines,
+			Place: l.sources.place, File: l.sources.file, Lines: l.sources.lines,
 		})
 		l.noteMakers()
 	}
 	engine.DescribeErrors(l.describe)
 	several := required >= mpi.ThreadMultiple
-	engine.LockedThreads(several, l.hooks.Places)
+	watchdog := l.hooks.Watchdog
+	if !sharesRecords(l.hooks.Fast) {
+		watchdog = nil
+	}
+	engine.LockedThreads(several, l.hooks.Places, watchdog)
 	if several && l.hooks.Several != nil {
 		l.hooks.Several()
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/mpi"
 )
 
@@ -24,10 +25,10 @@ func (l *Lib) setRequest(a args, i int, q mpi.Request) error {
 
 // request returns the request that argument i points to, or nil if it is the null request. The caller must
 // call ended or giveBack.
-func (l *Lib) request(a args, i int, call string) (at *handle, q *mpi.Request, err error) {
+func (l *Lib) request(a args, i int, by call.Number) (at *handle, q *mpi.Request, err error) {
 	at = (*handle)(a.result(i))
 	if at == nil {
-		return nil, nil, l.fail(mpi.ErrRequest, call, "request is %#x, which is no address", a.word(i))
+		return nil, nil, l.fail(mpi.ErrRequest, by, "request is %#x, which is no address", a.word(i))
 	}
 	if *at == requestNull {
 		return at, nil, nil
@@ -35,14 +36,14 @@ func (l *Lib) request(a args, i int, call string) (at *handle, q *mpi.Request, e
 	*at = l.undone(*at)
 	q = l.borrow(*at)
 	if q == nil {
-		return nil, nil, l.noRequest(call, *at)
+		return nil, nil, l.noRequest(by, *at)
 	}
 	return at, q, nil
 }
 
 // noRequest raises the error of an invalid request handle.
-func (l *Lib) noRequest(call string, h handle) error {
-	return l.fail(mpi.ErrRequest, call, "%#x is no request: it was completed or freed, or never was one", h)
+func (l *Lib) noRequest(by call.Number, h handle) error {
+	return l.fail(mpi.ErrRequest, by, "%#x is no request: it was completed or freed, or never was one", h)
 }
 
 // ended sets a handle to null if its request has ended.
@@ -60,7 +61,7 @@ func (l *Lib) ended(at *handle, q *mpi.Request) {
 
 // wait is MPI_Wait.
 func (l *Lib) wait(a args) error {
-	at, q, err := l.request(a, 0, "MPI_Wait")
+	at, q, err := l.request(a, 0, call.Wait)
 	if q == nil {
 		if err == nil {
 			a.setEmpty(1)
@@ -87,10 +88,10 @@ var empty = status{source: mpi.AnySource, tag: mpi.AnyTag}
 
 // test is MPI_Test.
 func (l *Lib) test(a args) error {
-	if err := l.need("MPI_Test", a, "flag", 1); err != nil {
+	if err := l.need(call.Test, a, "flag", 1); err != nil {
 		return err
 	}
-	at, q, err := l.request(a, 0, "MPI_Test")
+	at, q, err := l.request(a, 0, call.Test)
 	if q == nil {
 		if err == nil {
 			a.setBool(1, true)
@@ -131,13 +132,13 @@ const (
 )
 
 // requestsOf collects the requests of an array of n. Unless it returns an error, the caller must call done.
-func (l *Lib) requestsOf(a args, i, n int, call string, what selection) (*several, error) {
+func (l *Lib) requestsOf(a args, i, n int, by call.Number, what selection) (*several, error) {
 	if n < 0 {
-		return nil, l.fail(mpi.ErrArg, call, "%d requests", n)
+		return nil, l.fail(mpi.ErrArg, by, "%d requests", n)
 	}
 	handles := a.handles(i, n)
 	if n > 0 && handles == nil {
-		return nil, l.fail(mpi.ErrRequest, call, "array of %d requests at %#x", n, a.word(i))
+		return nil, l.fail(mpi.ErrRequest, by, "array of %d requests at %#x", n, a.word(i))
 	}
 	s := severals.Get().(*several)
 	s.handles = handles
@@ -158,7 +159,7 @@ func (l *Lib) requestsOf(a args, i, n int, call string, what selection) (*severa
 			q, ok = l.find(h)
 			if !ok {
 				s.done()
-				return nil, l.fail(mpi.ErrRequest, call, "element %d, %#x, is no request: it was completed or freed, or never was one", k, h)
+				return nil, l.fail(mpi.ErrRequest, by, "element %d, %#x, is no request: it was completed or freed, or never was one", k, h)
 			}
 		}
 		s.requests = append(s.requests, q)
@@ -245,7 +246,7 @@ func (s *status) storeOne(st *mpi.Status, call error) {
 // waitall is MPI_Waitall.
 func (l *Lib) waitall(a args) error {
 	n := a.int(0)
-	s, err := l.requestsOf(a, 1, n, "MPI_Waitall", allToComplete)
+	s, err := l.requestsOf(a, 1, n, call.Waitall, allToComplete)
 	if err != nil {
 		return err
 	}
@@ -264,17 +265,17 @@ func (l *Lib) waitall(a args) error {
 }
 
 // testall is MPI_Testall, getStatusAll MPI_Request_get_status_all.
-func (l *Lib) testall(a args) error { return l.all(a, "MPI_Testall", allToComplete, mpi.Testall) }
+func (l *Lib) testall(a args) error { return l.all(a, call.Testall, allToComplete, mpi.Testall) }
 func (l *Lib) getStatusAll(a args) error {
-	return l.all(a, "MPI_Request_get_status_all", allToSee, mpi.GetStatusAll)
+	return l.all(a, call.RequestGetStatusAll, allToSee, mpi.GetStatusAll)
 }
 
-func (l *Lib) all(a args, call string, what selection, test func([]mpi.Request, []mpi.Status) (bool, error)) error {
+func (l *Lib) all(a args, by call.Number, what selection, test func([]mpi.Request, []mpi.Status) (bool, error)) error {
 	n := a.int(0)
-	if err := l.need(call, a, "flag", 2); err != nil {
+	if err := l.need(by, a, "flag", 2); err != nil {
 		return err
 	}
-	s, err := l.requestsOf(a, 1, n, call, what)
+	s, err := l.requestsOf(a, 1, n, by, what)
 	if err != nil {
 		return err
 	}
@@ -294,10 +295,10 @@ func (l *Lib) all(a args, call string, what selection, test func([]mpi.Request, 
 
 // waitany is MPI_Waitany.
 func (l *Lib) waitany(a args) error {
-	if err := l.need("MPI_Waitany", a, "index", 2); err != nil {
+	if err := l.need(call.Waitany, a, "index", 2); err != nil {
 		return err
 	}
-	s, err := l.requestsOf(a, 1, a.int(0), "MPI_Waitany", those)
+	s, err := l.requestsOf(a, 1, a.int(0), call.Waitany, those)
 	if err != nil {
 		return err
 	}
@@ -320,16 +321,16 @@ func (l *Lib) one(a args, s *several, k, index, status int, st *mpi.Status) {
 }
 
 // testany is MPI_Testany, getStatusAny MPI_Request_get_status_any.
-func (l *Lib) testany(a args) error { return l.any(a, "MPI_Testany", mpi.Testany) }
+func (l *Lib) testany(a args) error { return l.any(a, call.Testany, mpi.Testany) }
 func (l *Lib) getStatusAny(a args) error {
-	return l.any(a, "MPI_Request_get_status_any", mpi.GetStatusAny)
+	return l.any(a, call.RequestGetStatusAny, mpi.GetStatusAny)
 }
 
-func (l *Lib) any(a args, call string, test func([]mpi.Request) (int, mpi.Status, bool, error)) error {
-	if err := l.needs(call, a, result{2, "index"}, result{3, "flag"}); err != nil {
+func (l *Lib) any(a args, by call.Number, test func([]mpi.Request) (int, mpi.Status, bool, error)) error {
+	if err := l.needs(by, a, result{2, "index"}, result{3, "flag"}); err != nil {
 		return err
 	}
-	s, err := l.requestsOf(a, 1, a.int(0), call, those)
+	s, err := l.requestsOf(a, 1, a.int(0), by, those)
 	if err != nil {
 		return err
 	}
@@ -345,18 +346,18 @@ func (l *Lib) any(a args, call string, test func([]mpi.Request) (int, mpi.Status
 }
 
 // waitsome is MPI_Waitsome, testsome MPI_Testsome, getStatusSome MPI_Request_get_status_some.
-func (l *Lib) waitsome(a args) error { return l.some(a, "MPI_Waitsome", mpi.Waitsome) }
-func (l *Lib) testsome(a args) error { return l.some(a, "MPI_Testsome", mpi.Testsome) }
+func (l *Lib) waitsome(a args) error { return l.some(a, call.Waitsome, mpi.Waitsome) }
+func (l *Lib) testsome(a args) error { return l.some(a, call.Testsome, mpi.Testsome) }
 func (l *Lib) getStatusSome(a args) error {
-	return l.some(a, "MPI_Request_get_status_some", mpi.GetStatusSome)
+	return l.some(a, call.RequestGetStatusSome, mpi.GetStatusSome)
 }
 
-func (l *Lib) some(a args, call string, wait func([]mpi.Request, []int, []mpi.Status) (int, error)) error {
+func (l *Lib) some(a args, by call.Number, wait func([]mpi.Request, []int, []mpi.Status) (int, error)) error {
 	n := a.int(0)
-	if err := l.need(call, a, "outcount", 2); err != nil {
+	if err := l.need(by, a, "outcount", 2); err != nil {
 		return err
 	}
-	s, err := l.requestsOf(a, 1, n, call, those)
+	s, err := l.requestsOf(a, 1, n, by, those)
 	if err != nil {
 		return err
 	}
@@ -380,15 +381,15 @@ func (l *Lib) some(a args, call string, wait func([]mpi.Request, []int, []mpi.St
 
 // onRequest applies a method without arguments to a request, and ends the handle if the request
 // has ended.
-func (l *Lib) onRequest(a args, call string, do func(*mpi.Request) error) error {
-	at, q, err := l.request(a, 0, call)
+func (l *Lib) onRequest(a args, by call.Number, do func(*mpi.Request) error) error {
+	at, q, err := l.request(a, 0, by)
 	switch {
 	case err != nil:
 		return err
 	case q == nil:
-		return l.fail(mpi.ErrRequest, call, "request is MPI_REQUEST_NULL")
+		return l.fail(mpi.ErrRequest, by, "request is MPI_REQUEST_NULL")
 	}
-	if call == "MPI_Start" {
+	if by == call.Start {
 		l.startingHook(*at)
 	}
 	err = do(q)
@@ -401,7 +402,7 @@ func (l *Lib) onRequest(a args, call string, do func(*mpi.Request) error) error 
 
 // startall is MPI_Startall.
 func (l *Lib) startall(a args) error {
-	s, err := l.requestsOf(a, 1, a.int(0), "MPI_Startall", allToSee)
+	s, err := l.requestsOf(a, 1, a.int(0), call.Startall, allToSee)
 	if err != nil {
 		return err
 	}

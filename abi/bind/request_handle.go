@@ -3,6 +3,7 @@ package bind
 import (
 	"sync"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/mpi"
 )
@@ -100,8 +101,7 @@ func giveBack(h handle, q *mpi.Request) {
 
 // getStatus is MPI_Request_get_status.
 func (l *Lib) getStatus(a args) error {
-	const call = "MPI_Request_get_status"
-	if err := l.need(call, a, "flag", 1); err != nil {
+	if err := l.need(call.RequestGetStatus, a, "flag", 1); err != nil {
 		return err
 	}
 	h := a.word(0)
@@ -121,7 +121,7 @@ func (l *Lib) getStatus(a args) error {
 	}
 	q, ok := l.find(h)
 	if !ok {
-		return l.noRequest(call, h)
+		return l.noRequest(call.RequestGetStatus, h)
 	}
 	st, done, err := q.GetStatus()
 	a.setBool(1, done)

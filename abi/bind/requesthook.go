@@ -4,6 +4,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/mpi"
 )
@@ -27,14 +28,14 @@ type requestHooks struct {
 
 // addHooks is MPIX_Request_add_hooks.
 func (l *Lib) addHooks(a args) error {
-	const call = "MPIX_Request_add_hooks"
+	const by = call.RequestAddHooks
 	h := a.word(0)
 	hook := &requestHook{start: a.word(1), complete: a.word(2), destroy: a.word(3), extra: a.word(4)}
 	for _, fn := range []uintptr{hook.start, hook.complete, hook.destroy} {
 		if fn == 0 {
 			continue
 		}
-		if err := l.function(call, fn); err != nil {
+		if err := l.function(by, fn); err != nil {
 			return err
 		}
 	}
@@ -45,13 +46,13 @@ func (l *Lib) addHooks(a args) error {
 		return nil
 	}
 	if _, ok := l.find(h); !ok {
-		return l.noRequest(call, h)
+		return l.noRequest(by, h)
 	}
 	s := &l.hooked
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.all[h] != nil {
-		return l.fail(mpi.ErrRequest, call, "%#x has hooks already", h)
+		return l.fail(mpi.ErrRequest, by, "%#x has hooks already", h)
 	}
 	if s.all == nil {
 		s.all = map[handle]*requestHook{}

@@ -3,21 +3,22 @@ package bind
 import (
 	"slices"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/mpi"
 )
 
 // openSession is MPI_Session_init.
 func (l *Lib) openSession(a args) error {
-	const call = "MPI_Session_init"
-	if err := l.need(call, a, "session", 2); err != nil {
+	const by = call.SessionInit
+	if err := l.need(by, a, "session", 2); err != nil {
 		return err
 	}
 	a.setWord(2, sessionNull)
-	info, err := l.info(a.word(0), call)
+	info, err := l.info(a.word(0), by)
 	if err != nil {
 		return err
 	}
-	h, err := l.errhandler(a.word(1), call)
+	h, err := l.errhandler(a.word(1), by)
 	if err != nil {
 		return err
 	}
@@ -70,20 +71,20 @@ func commHints(info *mpi.Info) []mpi.CommHint {
 }
 
 // session returns the session of a handle.
-func (l *Lib) session(h handle, call string) (*mpi.Session, error) {
+func (l *Lib) session(h handle, by call.Number) (*mpi.Session, error) {
 	if s, ok := l.sessions.get(h); ok {
 		return s, nil
 	}
 	if h == sessionNull {
-		return nil, l.fail(mpi.ErrSession, call, "session is MPI_SESSION_NULL")
+		return nil, l.fail(mpi.ErrSession, by, "session is MPI_SESSION_NULL")
 	}
-	return nil, l.fail(mpi.ErrSession, call, "%#x is no session: it was finalized, or never was one", h)
+	return nil, l.fail(mpi.ErrSession, by, "%#x is no session: it was finalized, or never was one", h)
 }
 
 // endSession is MPI_Session_finalize. The handles of what the session leaves remain, and are
 // errors in all further calls.
 func (l *Lib) endSession(a args) error {
-	return free(l, a, "MPI_Session_finalize", sessionNull, l.session, func(s *mpi.Session) error {
+	return free(l, a, call.SessionFinalize, sessionNull, l.session, func(s *mpi.Session) error {
 		comms, windows := engine.LiveObjects(s)
 		if err := s.Finalize(); err != nil {
 			return err
@@ -106,30 +107,28 @@ func (l *Lib) endSession(a args) error {
 
 // setSessionErrhandler is MPI_Session_set_errhandler.
 func (l *Lib) setSessionErrhandler(a args) error {
-	const call = "MPI_Session_set_errhandler"
-	s, err := l.session(a.word(0), call)
+	s, err := l.session(a.word(0), call.SessionSetErrhandler)
 	if err != nil {
 		return err
 	}
 	h, ok := l.errhandlerOf(a.word(1))
 	if !ok {
-		return s.CallErrhandler(newError(mpi.ErrErrhandler, call, noErrhandler, a.word(1)))
+		return s.CallErrhandler(newError(mpi.ErrErrhandler, call.SessionSetErrhandler, noErrhandler, a.word(1)))
 	}
 	return s.SetErrhandler(h)
 }
 
 // attachSession and detachSession are MPI_Session_attach_buffer and MPI_Session_detach_buffer.
 func (l *Lib) attachSession(s *mpi.Session, address uintptr, size int) error {
-	return l.lend(s, "MPI_Session_attach_buffer", address, size, s.AttachBuffer)
+	return l.lend(s, call.SessionAttachBuffer, address, size, s.AttachBuffer)
 }
 
 func (l *Lib) detachSession(a args) error {
-	const call = "MPI_Session_detach_buffer"
-	s, err := l.session(a.word(0), call)
+	s, err := l.session(a.word(0), call.SessionDetachBuffer)
 	if err != nil {
 		return err
 	}
-	return l.takeBack(a, 1, call, s.DetachBuffer)
+	return l.takeBack(a, 1, call.SessionDetachBuffer, s.DetachBuffer)
 }
 
 // numPsets is MPI_Session_get_num_psets.
@@ -141,12 +140,12 @@ func (l *Lib) numPsets(s *mpi.Session) (int, error) {
 // nthPset is MPI_Session_get_nth_pset. pset_len is the room for the name on entry, 0 to ask for
 // its length alone, and the room needed on return, both with the terminating zero.
 func (l *Lib) nthPset(a args) error {
-	const call = "MPI_Session_get_nth_pset"
-	s, err := l.session(a.word(0), call)
+	const by = call.SessionGetNthPset
+	s, err := l.session(a.word(0), by)
 	if err != nil {
 		return err
 	}
-	if _, err := l.info(a.word(1), call); err != nil {
+	if _, err := l.info(a.word(1), by); err != nil {
 		return err
 	}
 	names, err := s.Psets()
@@ -154,7 +153,7 @@ func (l *Lib) nthPset(a args) error {
 		return err
 	}
 	bad := func(format string, v ...any) error {
-		return s.CallErrhandler(newError(mpi.ErrArg, call, format, v...))
+		return s.CallErrhandler(newError(mpi.ErrArg, by, format, v...))
 	}
 	n := a.int(2)
 	switch room := a.numbers(3); {
@@ -176,17 +175,17 @@ func (l *Lib) nthPset(a args) error {
 // groupFromPset is MPI_Group_from_session_pset. A name that no process set has gives the null
 // handle and is no error.
 func (l *Lib) groupFromPset(a args) error {
-	const call = "MPI_Group_from_session_pset"
-	if err := l.need(call, a, "newgroup", 2); err != nil {
+	const by = call.GroupFromSessionPset
+	if err := l.need(by, a, "newgroup", 2); err != nil {
 		return err
 	}
 	a.setWord(2, groupNull)
-	s, err := l.session(a.word(0), call)
+	s, err := l.session(a.word(0), by)
 	if err != nil {
 		return err
 	}
 	if pointer(a.word(1)) == nil {
-		return s.CallErrhandler(newError(mpi.ErrArg, call, "name at %#x, which is no address", a.word(1)))
+		return s.CallErrhandler(newError(mpi.ErrArg, by, "name at %#x, which is no address", a.word(1)))
 	}
 	g, found, err := engine.PsetGroup(s, text(a.word(1)))
 	if err == nil && found {
@@ -198,7 +197,7 @@ func (l *Lib) groupFromPset(a args) error {
 // commFromGroup is MPI_Comm_create_from_group. Its errors go to the error handler among its
 // arguments.
 func (l *Lib) commFromGroup(a args) error {
-	return l.fromGroups("MPI_Comm_create_from_group", a, 1, func(g mpi.Group, tag string, h mpi.Errhandler, hints []mpi.CommHint) (*mpi.Comm, error) {
+	return l.fromGroups(call.CommCreateFromGroup, a, 1, func(g mpi.Group, tag string, h mpi.Errhandler, hints []mpi.CommHint) (*mpi.Comm, error) {
 		return mpi.CommFromGroup(g, tag, h, hints...)
 	})
 }
@@ -207,7 +206,7 @@ func (l *Lib) commFromGroup(a args) error {
 // leader only, so an invalid handle becomes the empty group here, which package mpi refuses at a
 // leader.
 func (l *Lib) intercommFromGroups(a args) error {
-	return l.fromGroups("MPI_Intercomm_create_from_groups", a, 4, func(g mpi.Group, tag string, h mpi.Errhandler, hints []mpi.CommHint) (*mpi.Comm, error) {
+	return l.fromGroups(call.IntercommCreateFromGroups, a, 4, func(g mpi.Group, tag string, h mpi.Errhandler, hints []mpi.CommHint) (*mpi.Comm, error) {
 		remote, _ := l.groups.get(a.word(2))
 		return mpi.IntercommFromGroups(g, a.int(1), remote, a.int(3), tag, h, hints...)
 	})
@@ -215,14 +214,14 @@ func (l *Lib) intercommFromGroups(a args) error {
 
 // fromGroups carries out a call that makes a communicator of groups, of which the first argument is
 // that of the caller. The arguments from number tag on are the tag, the info, the error handler and the result.
-func (l *Lib) fromGroups(call string, a args, tag int, do func(mpi.Group, string, mpi.Errhandler, []mpi.CommHint) (*mpi.Comm, error)) error {
+func (l *Lib) fromGroups(by call.Number, a args, tag int, do func(mpi.Group, string, mpi.Errhandler, []mpi.CommHint) (*mpi.Comm, error)) error {
 	result := tag + 3
-	h, err := l.errhandler(a.word(tag+2), call)
+	h, err := l.errhandler(a.word(tag+2), by)
 	if err != nil {
 		return err
 	}
 	bad := func(cl mpi.Class, format string, v ...any) error {
-		return engine.Raise(h, newError(cl, call, format, v...))
+		return engine.Raise(h, newError(cl, by, format, v...))
 	}
 	if a.result(result) == nil {
 		return bad(mpi.ErrArg, "the new communicator is %#x, which is no address of a result", a.word(result))

@@ -4,17 +4,17 @@ import (
 	"fmt"
 	"unsafe"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/mpi"
 )
 
 // spawn is MPI_Comm_spawn. The arguments before root count at the root only.
 func (l *Lib) spawn(a args) error {
-	const call = "MPI_Comm_spawn"
-	c, err := l.comm(a.word(5), call)
+	c, err := l.comm(a.word(5), call.CommSpawn)
 	if err != nil {
 		return err
 	}
-	if err := l.need(call, a, "intercomm", 6); err != nil {
+	if err := l.need(call.CommSpawn, a, "intercomm", 6); err != nil {
 		return err
 	}
 	var s spawnArguments
@@ -28,12 +28,11 @@ func (l *Lib) spawn(a args) error {
 
 // spawnMultiple is MPI_Comm_spawn_multiple.
 func (l *Lib) spawnMultiple(a args) error {
-	const call = "MPI_Comm_spawn_multiple"
-	c, err := l.comm(a.word(6), call)
+	c, err := l.comm(a.word(6), call.CommSpawnMultiple)
 	if err != nil {
 		return err
 	}
-	if err := l.need(call, a, "intercomm", 7); err != nil {
+	if err := l.need(call.CommSpawnMultiple, a, "intercomm", 7); err != nil {
 		return err
 	}
 	var s spawnArguments
@@ -105,7 +104,7 @@ func (s *spawnArguments) add(l *Lib, name uintptr, argv unsafe.Pointer, n int, i
 
 // commParent is MPI_Comm_get_parent, which always returns the same handle.
 func (l *Lib) commParent(a args) error {
-	if err := l.need("MPI_Comm_get_parent", a, "parent", 0); err != nil {
+	if err := l.need(call.CommGetParent, a, "parent", 0); err != nil {
 		return err
 	}
 	a.setWord(0, commNull)

@@ -3,6 +3,7 @@ package bind
 import (
 	"unsafe"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/mpi"
 )
 
@@ -51,11 +52,11 @@ func (a args) setStatus(i int, st mpi.Status) {
 }
 
 // status returns the status at an address, which must not be MPI_STATUS_IGNORE.
-func (l *Lib) status(address uintptr, call string) (*status, error) {
+func (l *Lib) status(address uintptr, by call.Number) (*status, error) {
 	if s := statusAt(address); s != nil {
 		return s, nil
 	}
-	return nil, l.fail(mpi.ErrArg, call, "status is %#x, which is no address of one", address)
+	return nil, l.fail(mpi.ErrArg, by, "status is %#x, which is no address of one", address)
 }
 
 // setElements is MPI_Status_set_elements.

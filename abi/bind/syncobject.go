@@ -3,6 +3,7 @@ package bind
 import (
 	"unsafe"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/mpi"
 )
 
@@ -13,20 +14,20 @@ var _ = [1]struct{}{}[unsafe.Sizeof(mpi.Sync{})-word]
 func syncOf(s uintptr) mpi.Sync { return *(*mpi.Sync)(unsafe.Pointer(&s)) }
 
 // syncsAt returns the array of n synchronisation objects at an address.
-func (l *Lib) syncsAt(w *mpi.Window, call string, n int, address uintptr) ([]mpi.Sync, error) {
+func (l *Lib) syncsAt(w *mpi.Window, by call.Number, n int, address uintptr) ([]mpi.Sync, error) {
 	p := pointer(address)
 	switch {
 	case n < 0:
-		return nil, l.failWin(w, mpi.ErrCount, call, "%d synchronisation objects", n)
+		return nil, l.failWin(w, mpi.ErrCount, by, "%d synchronisation objects", n)
 	case n > 0 && p == nil:
-		return nil, l.failWin(w, mpi.ErrArg, call, "sync_counters is %#x, which is no address of %d objects", address, n)
+		return nil, l.failWin(w, mpi.ErrArg, by, "sync_counters is %#x, which is no address of %d objects", address, n)
 	}
 	return unsafe.Slice((*mpi.Sync)(p), n), nil
 }
 
 // allocSync is MPIX_Win_alloc_sync_objects.
 func (l *Lib) allocSync(w *mpi.Window, n int, to uintptr, info *mpi.Info) error {
-	list, err := l.syncsAt(w, "MPIX_Win_alloc_sync_objects", n, to)
+	list, err := l.syncsAt(w, call.WinAllocSyncObjects, n, to)
 	if err != nil {
 		return err
 	}
@@ -37,7 +38,7 @@ func (l *Lib) allocSync(w *mpi.Window, n int, to uintptr, info *mpi.Info) error 
 
 // freeSync is MPIX_Win_free_sync_objects.
 func (l *Lib) freeSync(w *mpi.Window, n int, at uintptr) error {
-	list, err := l.syncsAt(w, "MPIX_Win_free_sync_objects", n, at)
+	list, err := l.syncsAt(w, call.WinFreeSyncObjects, n, at)
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/mpi"
 )
 
@@ -83,14 +84,14 @@ func (m maker) made(d mpi.Datatype, err error) (mpi.Datatype, error) {
 func (m maker) dup(old mpi.Datatype) (mpi.Datatype, error) { return m.made(old.Dup()) }
 
 // lists returns the first n elements of each array. Missing arrays are an error.
-func (l *Lib) lists(call string, n int, arrays ...array) ([][]int, error) {
+func (l *Lib) lists(by call.Number, n int, arrays ...array) ([][]int, error) {
 	if n < 0 {
-		return nil, l.fail(mpi.ErrCount, call, "count %d is negative", n)
+		return nil, l.fail(mpi.ErrCount, by, "count %d is negative", n)
 	}
 	out := make([][]int, len(arrays))
 	for i, r := range arrays {
 		if n > 0 && r.null() {
-			return nil, l.fail(mpi.ErrArg, call, "one of the arrays of %d elements is null", n)
+			return nil, l.fail(mpi.ErrArg, by, "one of the arrays of %d elements is null", n)
 		}
 		out[i] = r.ints(n)
 	}
@@ -98,8 +99,8 @@ func (l *Lib) lists(call string, n int, arrays ...array) ([][]int, error) {
 }
 
 // typeBlocks makes types of blocks that each have a length and a displacement.
-func (l *Lib) typeBlocks(call string, n int, lengths, displs array, old mpi.Datatype, construct func(lengths, displs []int, old mpi.Datatype) (mpi.Datatype, error)) (mpi.Datatype, error) {
-	s, err := l.lists(call, n, lengths, displs)
+func (l *Lib) typeBlocks(by call.Number, n int, lengths, displs array, old mpi.Datatype, construct func(lengths, displs []int, old mpi.Datatype) (mpi.Datatype, error)) (mpi.Datatype, error) {
+	s, err := l.lists(by, n, lengths, displs)
 	if err != nil {
 		return mpi.Datatype{}, err
 	}
@@ -107,8 +108,8 @@ func (l *Lib) typeBlocks(call string, n int, lengths, displs array, old mpi.Data
 }
 
 // typeAlike makes types of blocks that have one length.
-func (l *Lib) typeAlike(call string, n, length int, displs array, old mpi.Datatype, construct func(length int, displs []int, old mpi.Datatype) (mpi.Datatype, error)) (mpi.Datatype, error) {
-	s, err := l.lists(call, n, displs)
+func (l *Lib) typeAlike(by call.Number, n, length int, displs array, old mpi.Datatype, construct func(length int, displs []int, old mpi.Datatype) (mpi.Datatype, error)) (mpi.Datatype, error) {
+	s, err := l.lists(by, n, displs)
 	if err != nil {
 		return mpi.Datatype{}, err
 	}
@@ -117,14 +118,13 @@ func (l *Lib) typeAlike(call string, n, length int, displs array, old mpi.Dataty
 
 // typeStruct is MPI_Type_create_struct.
 func (l *Lib) typeStruct(a args, n int, lengths, displs array) (mpi.Datatype, error) {
-	const call = "MPI_Type_create_struct"
-	s, err := l.lists(call, n, lengths, displs)
+	s, err := l.lists(call.TypeCreateStruct, n, lengths, displs)
 	if err != nil {
 		return mpi.Datatype{}, err
 	}
 	handles := a.handles(3, n)
 	if n > 0 && handles == nil {
-		return mpi.Datatype{}, l.fail(mpi.ErrArg, call, "the array of %d types is null", n)
+		return mpi.Datatype{}, l.fail(mpi.ErrArg, call.TypeCreateStruct, "the array of %d types is null", n)
 	}
 	olds := make([]mpi.Datatype, n)
 	for i, h := range handles {
@@ -137,7 +137,7 @@ func (l *Lib) typeStruct(a args, n int, lengths, displs array) (mpi.Datatype, er
 // the arguments for few dimensions stay on the stack.
 func (l *Lib) subarray(n int, sizes, subsizes, starts array, order int, old mpi.Datatype) (mpi.Datatype, error) {
 	if n <= 0 || n > fewDimensions || sizes.null() || subsizes.null() || starts.null() {
-		s, err := l.lists("MPI_Type_create_subarray", max(n, 0), sizes, subsizes, starts)
+		s, err := l.lists(call.TypeCreateSubarray, max(n, 0), sizes, subsizes, starts)
 		if err != nil {
 			return mpi.Datatype{}, err
 		}
@@ -155,7 +155,7 @@ const fewDimensions = 8
 
 // darray is MPI_Type_create_darray.
 func (l *Lib) darray(size, rank, n int, sizes, kinds, args, procs array, order int, old mpi.Datatype) (mpi.Datatype, error) {
-	s, err := l.lists("MPI_Type_create_darray", max(n, 0), sizes, kinds, args, procs)
+	s, err := l.lists(call.TypeCreateDarray, max(n, 0), sizes, kinds, args, procs)
 	if err != nil {
 		return mpi.Datatype{}, err
 	}
@@ -167,8 +167,8 @@ func (l *Lib) darray(size, rank, n int, sizes, kinds, args, procs array, order i
 }
 
 // typeAt returns argument 0 as a pointer to a handle of a type.
-func (l *Lib) typeAt(a args, call string) (*handle, error) {
-	if err := l.need(call, a, "datatype", 0); err != nil {
+func (l *Lib) typeAt(a args, by call.Number) (*handle, error) {
+	if err := l.need(by, a, "datatype", 0); err != nil {
 		return nil, err
 	}
 	return (*handle)(a.result(0)), nil
@@ -176,7 +176,7 @@ func (l *Lib) typeAt(a args, call string) (*handle, error) {
 
 // commit is MPI_Type_commit.
 func (l *Lib) commit(a args) error {
-	at, err := l.typeAt(a, "MPI_Type_commit")
+	at, err := l.typeAt(a, call.TypeCommit)
 	if err != nil {
 		return err
 	}
@@ -185,7 +185,7 @@ func (l *Lib) commit(a args) error {
 
 // freeType is MPI_Type_free.
 func (l *Lib) freeType(a args) error {
-	at, err := l.typeAt(a, "MPI_Type_free")
+	at, err := l.typeAt(a, call.TypeFree)
 	if err != nil {
 		return err
 	}

@@ -1,12 +1,15 @@
 package bind
 
-import "github.com/halo-mpi/halo/mpi"
+import (
+	"github.com/halo-mpi/halo/internal/call"
+	"github.com/halo-mpi/halo/mpi"
+)
 
 // small raises an error if a type was made by a form with large counts: only the large forms
 // of the inquiry calls can return its arguments.
-func (l *Lib) small(call string, d mpi.Datatype) error {
+func (l *Lib) small(by call.Number, d mpi.Datatype) error {
 	if o := l.originOf(d); o != nil && o.large {
-		return l.fail(mpi.ErrType, call, "%s was made with large counts: ask %s_c", d, call)
+		return l.fail(mpi.ErrType, by, "%s was made with large counts: ask %s_c", d, by.C())
 	}
 	return nil
 }
@@ -21,7 +24,7 @@ func (l *Lib) contentsOf(d mpi.Datatype) (mpi.Contents, error) {
 
 // envelope is MPI_Type_get_envelope.
 func (l *Lib) envelope(d mpi.Datatype) (integers, addresses, types int, combiner mpi.Combiner, err error) {
-	err = l.small("MPI_Type_get_envelope", d)
+	err = l.small(call.TypeGetEnvelope, d)
 	if err != nil {
 		return
 	}
@@ -41,17 +44,16 @@ func (l *Lib) largeEnvelope(d mpi.Datatype) (integers, addresses, counts, types 
 
 // contents is MPI_Type_get_contents.
 func (l *Lib) contents(a args) error {
-	const call = "MPI_Type_get_contents"
 	d := l.datatype(a.word(0))
-	if err := l.small(call, d); err != nil {
+	if err := l.small(call.TypeGetContents, d); err != nil {
 		return err
 	}
-	return l.storeContents(a, call, d, []room{{"integers", 1, a.numbers(4)}, {"addresses", 2, a.longs(5)}, {"datatypes", 3, a.longs(6)}})
+	return l.storeContents(a, call.TypeGetContents, d, []room{{"integers", 1, a.numbers(4)}, {"addresses", 2, a.longs(5)}, {"datatypes", 3, a.longs(6)}})
 }
 
 // largeContents is MPI_Type_get_contents_c.
 func (l *Lib) largeContents(a args) error {
-	return l.storeContents(a, "MPI_Type_get_contents_c", l.datatype(a.word(0)),
+	return l.storeContents(a, call.TypeGetContentsC, l.datatype(a.word(0)),
 		[]room{{"integers", 1, a.numbers(5)}, {"addresses", 2, a.longs(6)}, {"large counts", 3, a.longs(7)}, {"datatypes", 4, a.longs(8)}})
 }
 
@@ -65,7 +67,7 @@ type room struct {
 
 // storeContents stores the arguments that a type was made with. Types among them that are not
 // predefined get new handles.
-func (l *Lib) storeContents(a args, call string, d mpi.Datatype, rooms []room) error {
+func (l *Lib) storeContents(a args, by call.Number, d mpi.Datatype, rooms []room) error {
 	c, err := l.contentsOf(d)
 	if err != nil {
 		return err
@@ -78,9 +80,9 @@ func (l *Lib) storeContents(a args, call string, d mpi.Datatype, rooms []room) e
 		}
 		switch length := a.int(r.length); {
 		case length < n:
-			return l.fail(mpi.ErrArg, call, "%s has %d %s, and there is room for %d", d, n, r.of, length)
+			return l.fail(mpi.ErrArg, by, "%s has %d %s, and there is room for %d", d, n, r.of, length)
 		case n > 0 && r.array.null():
-			return l.fail(mpi.ErrArg, call, "%s has %d %s, and the array for them is null", d, n, r.of)
+			return l.fail(mpi.ErrArg, by, "%s has %d %s, and the array for them is null", d, n, r.of)
 		}
 	}
 	for i, list := range lists {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unsafe"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/sys"
 	"github.com/halo-mpi/halo/mpi"
 )
@@ -26,7 +27,7 @@ func FaultsArePanics() { debug.SetPanicOnFault(true) }
 // errors are fatal.
 func (l *Lib) Wild(number int, large bool, words unsafe.Pointer, parameter int, name string, address uintptr, store bool) int {
 	p, a := &procedures[number], args{words, large, 0}
-	e := newError(mpi.ErrBuffer, p.String(), "%s", wildText(name, a.word(parameter), address, store))
+	e := newError(mpi.ErrBuffer, p.by, "%s", wildText(name, a.word(parameter), address, store))
 	c, w := l.concerned(p, a)
 	if p.file > 0 {
 		f, _ := l.files.get(a.word(int(p.file) - 1))
@@ -124,9 +125,9 @@ func (l *Lib) caught(number int, a args, result *int) {
 	if !ok || os.Getenv("GOTRACEBACK") != "" {
 		panic(r)
 	}
-	name := "a collective"
+	by := call.AnyCollective
 	if number >= 0 {
-		name = procedures[number].String()
+		by = procedures[number].by
 	}
 	store, access := readable(address), "read"
 	if store {
@@ -146,7 +147,7 @@ func (l *Lib) caught(number int, a args, result *int) {
 	if buffer != "" {
 		detail = fmt.Sprintf("%s is %#x, and memory at %#x cannot be %s", buffer, at, address, access)
 	}
-	l.endByFault(newError(mpi.ErrBuffer, name, "%s", detail), address, store)
+	l.endByFault(newError(mpi.ErrBuffer, by, "%s", detail), address, store)
 	*result = Fatal
 }
 

@@ -4,6 +4,7 @@ import (
 	"math"
 	"unsafe"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/mpi"
 )
 
@@ -33,24 +34,22 @@ func based(w *mpi.Window, err error) (uintptr, *mpi.Window, error) {
 
 // winName is MPI_Win_get_name, which also accepts the null handle.
 func (l *Lib) winName(a args) error {
-	const call = "MPI_Win_get_name"
 	name := "MPI_WIN_NULL"
 	if h := a.word(0); h != winNull {
-		w, err := l.win(h, call)
+		w, err := l.win(h, call.WinGetName)
 		if err != nil {
 			return err
 		}
 		name = w.Name()
 	}
-	return l.setName(a, call, name)
+	return l.setName(a, call.WinGetName, name)
 }
 
 // sharedQuery is MPI_Win_shared_query. For memory that this process cannot map, the size is 0.
 func (l *Lib) sharedQuery(a args) error {
-	const call = "MPI_Win_shared_query"
-	w, err := l.win(a.word(0), call)
+	w, err := l.win(a.word(0), call.WinSharedQuery)
 	if err == nil {
-		err = l.needs(call, a, result{2, "size"}, result{3, "disp_unit"}, result{4, "baseptr"})
+		err = l.needs(call.WinSharedQuery, a, result{2, "size"}, result{3, "disp_unit"}, result{4, "baseptr"})
 	}
 	if err != nil {
 		return err
@@ -67,11 +66,10 @@ func (l *Lib) sharedQuery(a args) error {
 
 // winFree is MPI_Win_free. The handle also ends if a member of the window has died.
 func (l *Lib) winFree(a args) error {
-	const call = "MPI_Win_free"
-	if err := l.need(call, a, "win", 0); err != nil {
+	if err := l.need(call.WinFree, a, "win", 0); err != nil {
 		return err
 	}
-	w, err := l.win(*(*handle)(a.result(0)), call)
+	w, err := l.win(*(*handle)(a.result(0)), call.WinFree)
 	if err != nil {
 		return err
 	}
@@ -83,20 +81,20 @@ func (l *Lib) winFree(a args) error {
 }
 
 // sliceFor returns size bytes at an address. Errors are raised on the window.
-func (l *Lib) sliceFor(w *mpi.Window, call string, base uintptr, size int64) ([]byte, error) {
+func (l *Lib) sliceFor(w *mpi.Window, by call.Number, base uintptr, size int64) ([]byte, error) {
 	mem, ok := slice(base, size)
 	switch {
 	case size < 0:
-		return nil, l.failWin(w, mpi.ErrSize, call, "size of %d bytes is negative", size)
+		return nil, l.failWin(w, mpi.ErrSize, by, "size of %d bytes is negative", size)
 	case !ok:
-		return nil, l.failWin(w, mpi.ErrArg, call, "%d bytes at address %#x, which is not valid", size, base)
+		return nil, l.failWin(w, mpi.ErrArg, by, "%d bytes at address %#x, which is not valid", size, base)
 	}
 	return mem, nil
 }
 
 // attach is MPI_Win_attach.
 func (l *Lib) attach(w *mpi.Window, base uintptr, size int64) error {
-	mem, err := l.sliceFor(w, "MPI_Win_attach", base, size)
+	mem, err := l.sliceFor(w, call.WinAttach, base, size)
 	if err != nil {
 		return err
 	}

@@ -16,12 +16,12 @@ func (t *tables) functions() ([]byte, error) {
 	length := 0
 	for _, p := range t.procedures {
 		buffers := addresses(p)
-		entry := fmt.Sprintf("text: %d, name: %d", length, len(p.Name))
+		entry := "by: call." + p.Identifier()
 		if buffers != "" {
-			entry += fmt.Sprintf(", buffers: %d", len(buffers))
+			entry += fmt.Sprintf(", text: %d, buffers: %d", length, len(buffers))
+			fmt.Fprintf(&texts, " +\n\t%q", buffers)
+			length += len(buffers)
 		}
-		fmt.Fprintf(&texts, " +\n\t%q", p.Name+buffers)
-		length += len(p.Name + buffers)
 		if always(p.Name) {
 			entry += ", always: true"
 		}
@@ -41,15 +41,11 @@ func (t *tables) functions() ([]byte, error) {
 		entry += hearers(p)
 		fmt.Fprintf(&list, "\t%d: {%s},\n", p.Number, entry)
 	}
-	imports := "import \"github.com/halo-mpi/halo/mpi\"\n\n"
-	if !bytes.Contains(b.Bytes(), []byte("mpi.")) {
-		imports = ""
-	}
-	text := fmt.Sprintf("// %s\n\npackage bind\n\n%s"+
+	text := fmt.Sprintf("// %s\n\npackage bind\n\nimport (\n\"github.com/halo-mpi/halo/internal/call\"\n\"github.com/halo-mpi/halo/mpi\"\n)\n\n"+
 		"// procedures are the procedures of the table, by number.\nvar procedures = [...]procedure{\n%s}\n\n"+
-		"// calls implement the procedures, by number; nil for those that C does alone.\nvar calls [len(procedures)]call\n\nfunc init() {\n\tcalls = [...]call{\n%s\t}\n}\n\n"+
-		"// texts are the names of the procedures, each followed by the names of its addresses.\nconst texts = \"\"%s\n%s",
-		notice, imports, list.String(), calls.String(), texts.String(), b.String())
+		"// calls implement the procedures, by number; nil for those that C does alone.\nvar calls [len(procedures)]implementation\n\nfunc init() {\n\tcalls = [...]implementation{\n%s\t}\n}\n\n"+
+		"// texts are the names of the addresses of the procedures.\nconst texts = \"\"%s\n%s",
+		notice, list.String(), calls.String(), texts.String(), b.String())
 	out, err := format.Source([]byte(text))
 	if err != nil {
 		return nil, fmt.Errorf("procedures.go: %w\n%s", err, text)
@@ -187,7 +183,7 @@ func function(p *abi.Procedure) (string, error) {
 
 // need writes the check that output parameter i has a valid address.
 func need(b *strings.Builder, p *abi.Procedure, i int) {
-	fmt.Fprintf(b, "\tif err := l.need(%q, a, %q, %d); err != nil {\n\t\treturn err\n\t}\n", p.Name, p.Params[i].Name, i)
+	fmt.Fprintf(b, "\tif err := l.need(call.%s, a, %q, %d); err != nil {\n\t\treturn err\n\t}\n", p.Identifier(), p.Params[i].Name, i)
 }
 
 // writer writes the function of one procedure.
@@ -214,7 +210,7 @@ var lookups = map[string]string{"MPI_Comm": "comm", "MPI_Win": "win", "MPI_File"
 func (f *writer) checkRest() {
 	for i, x := range f.p.Params {
 		if lookup := lookups[x.Base]; lookup != "" && x.Stars == 0 && !f.made[x.Name] {
-			fmt.Fprintf(&f.prologue, "\tif _, err := l.%s(a.word(%d), %q); err != nil {\n\t\treturn err\n\t}\n", lookup, i, f.p.Name)
+			fmt.Fprintf(&f.prologue, "\tif _, err := l.%s(a.word(%d), call.%s); err != nil {\n\t\treturn err\n\t}\n", lookup, i, f.p.Identifier())
 		}
 	}
 }
@@ -229,7 +225,7 @@ func (f *writer) value(name string) string {
 	if lookup := map[string]string{"MPI_Comm": "comm", "MPI_Win": "win", "MPI_File": "file", "MPI_Group": "group", "MPI_Info": "info", "MPI_Errhandler": "errhandler", "MPI_Session": "session", "MPI_Status": "status"}[x.Base]; lookup != "" && (x.Stars == 0 || x.Base == "MPI_Status") {
 		if !f.made[name] {
 			f.made[name] = true
-			fmt.Fprintf(&f.prologue, "\t%s, err := l.%s(a.word(%d), %q)\n\tif err != nil {\n\t\treturn err\n\t}\n", name, lookup, i, f.p.Name)
+			fmt.Fprintf(&f.prologue, "\t%s, err := l.%s(a.word(%d), call.%s)\n\tif err != nil {\n\t\treturn err\n\t}\n", name, lookup, i, f.p.Identifier())
 		}
 		return name
 	}

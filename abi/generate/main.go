@@ -103,8 +103,10 @@ func (t *tables) generate() (map[string][]byte, error) {
 		"lib/procedures.c":  t.symbols(),
 		"lib/callbacks.c":   t.invokers(),
 		"lib/fast_layout.h": fastLayout(),
-
-		"../internal/call/numbers.go": t.numbers(),
+	}
+	files["../internal/call/numbers.go"], err = t.numbers()
+	if err != nil {
+		return nil, err
 	}
 	files["bind/procedures.go"], err = t.functions()
 	if err != nil {

@@ -9,6 +9,7 @@
 //   - fast_accumulate: MPI_Accumulate, MPI_Get_accumulate; fast_element: one element, MPI_Fetch_and_op, MPI_Compare_and_swap
 //   - fast_win_lock: MPI_Win_lock, MPI_Win_unlock, MPI_Win_flush, MPI_Win_sync
 //   - fast_send: MPI_Send, MPI_Isend; fast_receive: MPI_Recv, MPI_Irecv; fast_wait: MPI_Wait, MPI_Waitall, MPI_Test, MPI_Testall
+//   - quiet, watch: waits as long as nothing else arrives, and the watchdog
 //   - fast_coll: MPI_Barrier, MPI_Bcast, MPI_Allreduce; fast_coll_exchange: MPI_Allgather, MPI_Alltoall
 //   - fast_reduce_local, fast_pack, fast_file, fast_comm, fast_type: the calls of these names
 //   - fast_integer: MPI_X_toint and MPI_X_fromint

@@ -25,7 +25,7 @@
 /* Slot.Barrier */
 int halo_coll_barrier(MPI_Comm comm) {
 	struct slot s;
-	if (!find_slot(&s, comm) || !enter(&s, HALO_KIND_BARRIER))
+	if (!find_slot(&s, comm) || !enter(&s, HALO_KIND_BARRIER, HALO_CALL_BARRIER))
 		return HALO_LEFT;
 	U64(s.at, SLOT_NUMBER)++;
 	if (in_cells(&s))
@@ -97,7 +97,7 @@ int halo_coll_bcast(void *buffer, int64_t count, MPI_Datatype datatype, int root
 	struct slot s;
 	uint64_t n = halo_bytes(count, datatype);
 	if (n == 0 || n >= HALO_COPY_LESS || !HALO_THERE(buffer) || !find_slot(&s, comm) || (unsigned)root >= (unsigned)s.size ||
-	    !enter(&s, HALO_KIND_BCAST))
+	    !enter(&s, HALO_KIND_BCAST, HALO_CALL_BCAST))
 		return HALO_LEFT;
 	return leave(&s, bcast(&s, buffer, n, root));
 }
@@ -187,7 +187,7 @@ int halo_coll_allreduce(const void *send, void *recv, int64_t count, MPI_Datatyp
 	if (in_place)
 		send = recv;
 	if (n == 0 || n > HALO_SLOT_SHORT || !HALO_THERE(send) || !HALO_THERE(recv) || (!in_place && !halo_apart(send, n, recv, n)) ||
-	    !combines(op, halo_type(datatype)) || !halo_environment_fits(1) || !find_slot(&s, comm) || !enter(&s, HALO_KIND_ALLREDUCE))
+	    !combines(op, halo_type(datatype)) || !halo_environment_fits(1) || !find_slot(&s, comm) || !enter(&s, HALO_KIND_ALLREDUCE, HALO_CALL_ALLREDUCE))
 		return HALO_LEFT;
 	return leave(&s, allreduce(&s, send, recv, n, (int)count, datatype, op));
 }

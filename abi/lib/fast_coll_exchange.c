@@ -32,7 +32,7 @@ int halo_coll_allgather(const void *send, int64_t count, MPI_Datatype datatype, 
 		send = (const char *)recv + (uint64_t)s.rank * n;
 	else if (!halo_apart(send, n, recv, n * (uint64_t)s.size))
 		return HALO_LEFT;
-	if (!enter(&s, HALO_KIND_ALLGATHER))
+	if (!enter(&s, HALO_KIND_ALLGATHER, HALO_CALL_ALLGATHER))
 		return HALO_LEFT;
 	return leave(&s, allgather(&s, send, recv, n));
 }
@@ -70,7 +70,7 @@ int halo_coll_alltoall(const void *send, int64_t count, MPI_Datatype datatype, v
 		return HALO_LEFT;
 	all = n * (uint64_t)s.size;
 	if (all >= HALO_COPY_LESS || s.size > HALO_COPY_LESS / HALO_SLOT_LINE || /* one step for all blocks */
-	    !has_place(&s, all) || !halo_apart(send, all, recv, all) || !enter(&s, HALO_KIND_ALLTOALL))
+	    !has_place(&s, all) || !halo_apart(send, all, recv, all) || !enter(&s, HALO_KIND_ALLTOALL, HALO_CALL_ALLTOALL))
 		return HALO_LEFT;
 	return leave(&s, alltoall(&s, send, recv, n));
 }

@@ -28,16 +28,24 @@ static inline int keep(char *p, char *q, const uint64_t *entry, uint64_t n, uint
 int halo_receive_frames(struct intake *in, int32_t local, const char *awaited, int32_t looks) {
 	char *p = in->process, *q = peer_at(POINTER(POINTER(p, PROCESS_REQUESTS), REQUESTS_PEERS), local), *data = POINTER(q, PEER_IN_DATA);
 	const struct queue posted = posted_receives(p);
+	if (HALO_UNLIKELY(in->waits >= 0)) { /* somebody is to be woken before this thread waits */
+		looks = 1;
+		in->blocked = 1;
+		if (in->waits != local)
+			return 0;
+	}
 	uint64_t at = U64(q, PEER_IN_HEAD) % HALO_RING_BYTES, first = look(p, (uint64_t *)(data + at), looks);
-	first = pass_padding(q, first, &at);
-	if (first == 0)
+	if (first == 0 && (looks == 1 || (first = halo_look_on(p, q, (uint64_t *)(data + at))) == 0))
 		return 0;
+	first = pass(q, first, &at);
+	if (first == 0)
+		return 1;
 	do {
 		const uint64_t *entry = (const uint64_t *)(data + at);
 		uint64_t n = (uint32_t)first, word = (uint64_t)(uint32_t)local << 32 | (uint32_t)entry[2];
 		int32_t tag = (int32_t)entry[2];
 		char *r = NULL;
-		int takes = may_take(q, first, at) && tag >= 0, waits = 0;
+		int takes = may_take(p, q, first, at) && tag >= 0, waits = 0;
 		if (takes)
 			r = match(posted, entry[1], word);
 		if (r != NULL && n <= U32(r, RECEIVE_ROOM) && !halo_differ((uint32_t)(entry[2] >> 32), n, U8(r, RECEIVE_CODE))) {
@@ -59,7 +67,7 @@ int halo_receive_frames(struct intake *in, int32_t local, const char *awaited, i
 			return 1;
 		at = U64(q, PEER_IN_HEAD) % HALO_RING_BYTES;
 		first = __atomic_load_n((uint64_t *)(data + at), __ATOMIC_ACQUIRE); /* pairs with the stores in Producer.Put and put */
-		first = pass_padding(q, first, &at);
+		first = pass(q, first, &at);
 	} while (first != 0);
 	return 1;
 }

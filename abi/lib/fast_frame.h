@@ -30,7 +30,7 @@ static inline void release(char *p, char *r) {
 /* What a call receives, with the lock held. */
 struct intake {
 	char *process;
-	int32_t waits; /* the process that waits for room in its ring, -1 if there is none */
+	int32_t waits; /* the process that waits for room in its ring, or sleeps although it has got credit; -1 if there is none */
 	int blocked;   /* C must not receive the next frame */
 };
 

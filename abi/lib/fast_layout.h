@@ -129,28 +129,43 @@
 #define HALO_KIND_ALLREDUCE           3
 #define HALO_KIND_ALLGATHER           8
 #define HALO_KIND_ALLTOALL            10
-#define HALO_BUSY_FIRST               1
-#define HALO_BUSY_CALL                255
+#define HALO_CALL_BARRIER             31
+#define HALO_CALL_BCAST               33
+#define HALO_CALL_ALLREDUCE           20
+#define HALO_CALL_ALLGATHER           15
+#define HALO_CALL_ALLTOALL            22
+#define HALO_BUSY_CALL                1023
 #define HALO_SLOT_SPINS               3000
 #define HALO_SLOT_BACKOFF_MAX         63
 #define HALO_SLOT_BALANCE_EVERY       256
 #define HALO_SLOT_MOST                32768
 
 /* The number of this layout. C uses a record only if Go passes the same number. */
-#define HALO_COLL_LAYOUT 0x3977465131fa4fadu
+#define HALO_COLL_LAYOUT 0xd222f1b8a368365u
 
 /* Offsets of fields in records of internal/shmfmt, and constants of internal/p2p. */
-#define HALO_MESSAGE_RECORD_VERSION   3
+#define HALO_MESSAGE_RECORD_VERSION   4
 #define HALO_PROCESS_LOCK             0
 #define HALO_PROCESS_FREED            8
 #define HALO_PROCESS_ASLEEP           12
 #define HALO_PROCESS_WANT             16
 #define HALO_PROCESS_SLOW             20
 #define HALO_PROCESS_LOOKS            24
+#define HALO_PROCESS_LOOKS_QUIET      28
 #define HALO_PROCESS_TURNS            32
 #define HALO_PROCESS_ACTIVITY         40
 #define HALO_PROCESS_SENT             48
 #define HALO_PROCESS_REQUESTS         56
+#define HALO_PROCESS_POLLS            64
+#define HALO_PROCESS_SEEN_ACTIVITY    72
+#define HALO_PROCESS_SEEN_POLLS       80
+#define HALO_PROCESS_STOP             88
+#define HALO_PROCESS_ELSEWHERE        92
+#define HALO_PROCESS_SENDERS          96
+#define HALO_PROCESS_LOSING           104
+#define HALO_PROCESS_PEERS            112
+#define HALO_PROCESS_WORDS            120
+#define HALO_SLOW_POLLING             2
 #define HALO_SLOW_QUEUED              16
 #define HALO_SLOW_POSTED              256
 #define HALO_SLOW_UNEXPECTED          512
@@ -173,6 +188,7 @@
 #define HALO_PEER_IN_DATA             72
 #define HALO_PEER_IN_HEAD             80
 #define HALO_PEER_IN_TOLD             88
+#define HALO_PEER_WAITING             112
 #define HALO_PEER_CREDIT              128
 #define HALO_PEER_EAGER_MAX           136
 #define HALO_PEER_ALLOWANCE           144
@@ -233,8 +249,10 @@
 #define HALO_UNEXPECTED_SIZE          28
 #define HALO_UNEXPECTED_DATA          56
 #define HALO_MESSAGE_EAGER            4294967296u
+#define HALO_MESSAGE_CREDIT           30064771072u
 #define HALO_MESSAGE_HEADER           40
 #define HALO_MESSAGE_OVERHEAD         128
+#define HALO_MESSAGE_CREDIT_MAX       2097152
 #define HALO_MESSAGE_CREDIT_DUE       1048576
 #define HALO_CODE_FLOATING            3
 #define HALO_CODE_COMPLEX             4
@@ -244,7 +262,7 @@
 #define HALO_MESSAGE_SPIN_LOOKS       32
 
 /* The number of this layout. C uses a record only if Go passes the same number. */
-#define HALO_MESSAGE_LAYOUT 0x6f98818b22394b34u
+#define HALO_MESSAGE_LAYOUT 0x4c8e074d1c80c39bu
 
 /* Offsets of fields in records of internal/shmfmt, and constants of internal/dtype. */
 #define HALO_TYPE_COMMITTED           0

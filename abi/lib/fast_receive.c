@@ -135,10 +135,10 @@ static __attribute__((noinline)) int receive_queued(char *p, void *buf, uint64_t
 		return 1;
 	}
 	uint64_t at = U64(w.peer, PEER_IN_HEAD) % HALO_RING_BYTES, first = __atomic_load_n((uint64_t *)(POINTER(w.peer, PEER_IN_DATA) + at), __ATOMIC_ACQUIRE);
-	first = pass_padding(w.peer, first, &at);
-	if (first != 0 && !may_take(w.peer, first, at)) /* a long message, for example: nothing is posted in vain */
+	first = pass(w.peer, first, &at);
+	if (first != 0 && !may_take(p, w.peer, first, at)) /* a long message, for example: nothing is posted in vain */
 		return leave(p);
-	if (!may_look(p, (uint32_t *)POINTER(w.comm, COMM_ARMED), HALO_SLOW_IMPORT) || (r = new_receive(p, &v, source)) == NULL)
+	if (!may_look(p, w.peer, (uint32_t *)POINTER(w.comm, COMM_ARMED), HALO_SLOW_IMPORT) || (r = new_receive(p, &v, source)) == NULL)
 		return leave(p);
 	post(p, r);
 	struct intake in = {p, -1, 0};
@@ -165,12 +165,13 @@ int halo_fast_recv(void *buf, int64_t count, MPI_Datatype datatype, int source, 
 	if (room >= HALO_COPY_LESS || (room > 0 && !HALO_THERE(buf)) || !find_way(&w, comm, source) || !may_receive(&w, tag) || !lock(w.process))
 		return 0;
 	char *p = w.process, *q = w.peer, *data = POINTER(q, PEER_IN_DATA);
-	if (data == NULL || !may_look(p, (uint32_t *)POINTER(w.comm, COMM_ARMED), 0)) {
+	if (data == NULL || !may_look(p, q, (uint32_t *)POINTER(w.comm, COMM_ARMED), 0)) {
 		uint32_t slow = U32(p, PROCESS_SLOW);
 		if (slow == 0 || (slow & ~(uint32_t)HALO_SLOW_IMPORT) != 0)
 			return leave(p);
 		return receive_queued(p, buf, room, code, source, tag, comm, status);
 	}
+again:;
 	uint64_t at = U64(q, PEER_IN_HEAD) % HALO_RING_BYTES;
 	const uint64_t *entry = (const uint64_t *)(data + at);
 	/* This is may_take with the conditions in another order: with the order of may_take a round trip on cores
@@ -178,8 +179,11 @@ int halo_fast_recv(void *buf, int64_t count, MPI_Datatype datatype, int source, 
 	uint64_t first = look(p, entry, I32(p, PROCESS_LOOKS)), n = (uint32_t)first, size = entry_size(n);
 	int64_t cost = (int64_t)n + HALO_MESSAGE_OVERHEAD;
 	if (first - n != HALO_MESSAGE_EAGER || n > room || size > HALO_RING_BYTES - at || entry[1] != U64(w.comm, COMM_CTX) ||
-	    cost > I64(q, PEER_ALLOWANCE) || I64(q, PEER_CREDIT_OWED) + cost >= HALO_MESSAGE_CREDIT_DUE)
+	    cost > I64(q, PEER_ALLOWANCE) || (I64(q, PEER_CREDIT_OWED) + cost >= HALO_MESSAGE_CREDIT_DUE && !halo_may_pay(p, q))) {
+		if (first == 0 ? halo_look_on(p, q, entry) != 0 : first == HALO_MESSAGE_CREDIT && collect(q, at))
+			goto again;
 		return first == 0 ? leave(p) : receive_queued(p, buf, room, code, source, tag, comm, status);
+	}
 	int sent = (int32_t)entry[2];
 	if ((HALO_UNLIKELY(sent != tag) && (tag != MPI_ANY_TAG || sent < 0)) || halo_differ((uint32_t)(entry[2] >> 32), n, code))
 		return receive_queued(p, buf, room, code, source, tag, comm, status);

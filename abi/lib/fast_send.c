@@ -41,8 +41,8 @@ static inline void fetch(char *q, char *data, uint64_t tail, uint64_t size) {
 	U64(q, PEER_OUT_OWNED) = position;
 }
 
-/* Producer.Put of an eager message. Returns 0 if there is no room. It is no fence. */
-static inline int put(char *q, uint64_t ctx, int tag, uint8_t code, uint64_t sequence, const void *payload, uint64_t n) {
+/* Producer.Put of a frame whose word 0 is kind without the length. Returns 0 if there is no room. It is no fence. */
+static inline int put(char *q, uint64_t kind, uint64_t ctx, int tag, uint8_t code, uint64_t sequence, const void *payload, uint64_t n) {
 	uint64_t tail = U64(q, PEER_OUT_TAIL), at = tail % HALO_RING_BYTES, need = entry_size(n);
 	uint64_t skip = need > HALO_RING_BYTES - at ? HALO_RING_BYTES - at : 0;
 	if (tail + skip + need + HALO_RING_LINE - U64(q, PEER_OUT_HEAD) > HALO_RING_BYTES) {
@@ -61,7 +61,7 @@ static inline int put(char *q, uint64_t ctx, int tag, uint8_t code, uint64_t seq
 	entry[4] = 0;
 	if (n > 0)
 		halo_copy((char *)entry + HALO_MESSAGE_HEADER, payload, n);
-	__atomic_store_n(&entry[0], HALO_MESSAGE_EAGER | n, __ATOMIC_RELEASE); /* publishes; pairs with the loads in Consumer.Next and look */
+	__atomic_store_n(&entry[0], kind | n, __ATOMIC_RELEASE); /* publishes; pairs with the loads in Consumer.Next and look */
 	if (HALO_UNLIKELY(skip > 0))
 		__atomic_store_n(polled, (uint64_t)HALO_RING_PAD << 32, __ATOMIC_RELEASE); /* pairs as above */
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -70,6 +70,33 @@ static inline int put(char *q, uint64_t ctx, int tag, uint8_t code, uint64_t seq
 	if (tail + 2 * HALO_RING_LINE - U64(q, PEER_OUT_HEAD) <= HALO_RING_BYTES)
 		clear(q, data, tail + HALO_RING_LINE);
 	return 1;
+}
+
+int halo_may_pay(const char *process, char *q) {
+	uint64_t end = U64(q, PEER_OUT_TAIL) + entry_size(0) + HALO_RING_LINE;
+	if (U32(process, PROCESS_SLOW) & HALO_SLOW_QUEUED || !U32(q, PEER_OPEN))
+		return 0;
+	if (end - U64(q, PEER_OUT_HEAD) > HALO_RING_BYTES)
+		U64(q, PEER_OUT_HEAD) = HALO_LOAD(uint64_t, POINTER(q, PEER_OUT_CONTROL), HALO_RING_HEAD);
+	return end - U64(q, PEER_OUT_HEAD) <= HALO_RING_BYTES;
+}
+
+int halo_pay(char *q) {
+	uint64_t owed = U64(q, PEER_CREDIT_OWED);
+	if (!HALO_PLANTED(CreditUnpaid))
+		put(q, HALO_MESSAGE_CREDIT, 0, 0, 0, owed, NULL, 0);
+	I64(q, PEER_ALLOWANCE) += (int64_t)owed;
+	I64(q, PEER_CREDIT_OWED) = 0;
+	halo_fence(); /* as in send_short: pairs with Arm */
+	return __atomic_load_n((const uint32_t *)POINTER(q, PEER_ARMED), __ATOMIC_SEQ_CST) != 0;
+}
+
+/* Collects credit that the peer has returned, if that is what it has sent next. */
+static __attribute__((noinline, cold)) void replenish(char *q) {
+	if (POINTER(q, PEER_IN_DATA) == NULL)
+		return;
+	uint64_t at = U64(q, PEER_IN_HEAD) % HALO_RING_BYTES;
+	pass(q, __atomic_load_n((uint64_t *)(POINTER(q, PEER_IN_DATA) + at), __ATOMIC_ACQUIRE), &at); /* pairs with the stores in Producer.Put and put */
 }
 
 /* Engine.Send in standard mode. If request is not NULL the message has a sequence number, and the number of
@@ -88,10 +115,12 @@ HALO_INLINE int send_short(const void *buf, int64_t count, MPI_Datatype datatype
 		before = __atomic_load_n(armed, __ATOMIC_SEQ_CST);
 		sched_yield(); /* gives the receiver the time that otherwise is a matter of luck */
 	}
+	if (HALO_UNLIKELY(cost > I64(q, PEER_CREDIT)))
+		replenish(q);
 	if (request != NULL)
 		sequence = HALO_PLANTED(SentUnnumbered) ? 0 : U64(q, PEER_NUMBERED) + 1;
 	if (U32(p, PROCESS_SLOW) & HALO_SLOW_QUEUED || !U32(q, PEER_OPEN) || (int64_t)n > I64(q, PEER_EAGER_MAX) || cost > I64(q, PEER_CREDIT) ||
-	    !put(q, U64(w.comm, COMM_CTX), tag, halo_type(datatype).code, sequence, buf, n))
+	    !put(q, HALO_MESSAGE_EAGER, U64(w.comm, COMM_CTX), tag, halo_type(datatype).code, sequence, buf, n))
 		return leave(p);
 	I64(q, PEER_CREDIT) -= cost;
 	if (request != NULL) {

@@ -58,11 +58,11 @@ static inline int find_slot(struct slot *s, MPI_Comm comm) {
 
 /* occupancy.enter: returns whether no other call is in the slot. It also records the kind of the
  * collective. */
-static inline int enter(struct slot *s, int kind) {
+static inline int enter(struct slot *s, int kind, int call) {
 	uint64_t *busy = HALO_AT(uint64_t, s->at, HALO_SLOT_BUSY);
 	s->idle = __atomic_load_n(busy, __ATOMIC_RELAXED) & ~(uint64_t)HALO_BUSY_CALL;
 	uint64_t idle = s->idle;
-	if (!__atomic_compare_exchange_n(busy, &idle, s->idle + (uint64_t)(HALO_BUSY_FIRST + kind), 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+	if (!__atomic_compare_exchange_n(busy, &idle, s->idle + (uint64_t)call, 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
 		return 0;
 	U8(s->at, SLOT_KIND) = (uint8_t)kind;
 	return 1;

@@ -38,12 +38,13 @@ func TestFastAlone(t *testing.T) {
 
 // Short messages in C: which calls C does and which it leaves to Go unchanged; no wake-up is lost, and a
 // receive leaves the lock to who wants it; receives that C posts match in the order of the posts, and unexpected messages
-// in the order of arrival. testdata/message_unit.c, receive_unit.c and unexpected_unit.c test them
-// on records with the layouts of Go.
+// in the order of arrival; a receive looks on while nothing else arrives, and no credit is lost. testdata/message_unit.c,
+// receive_unit.c, unexpected_unit.c and quiet_unit.c test them on records with the layouts of Go.
 func TestMessagesAlone(t *testing.T) {
-	for _, name := range []string{"message_unit", "receive_unit", "unexpected_unit"} {
-		files := append(tables(), "dtype_code.c", "fast_frame.c", "fast_integer.c", "fast_receive.c", "fast_send.c", "fast_wait.c", "proc_null.c")
+	for _, name := range []string{"message_unit", "receive_unit", "unexpected_unit", "quiet_unit"} {
+		files := append(tables(), "dtype_code.c", "fast_frame.c", "fast_integer.c", "fast_receive.c", "fast_send.c", "fast_wait.c", "proc_null.c", "quiet.c")
 		runUnit(t, name, files, map[string]bool{
+			"QuietUnlooked": planted.QuietUnlooked, "CreditUnpaid": planted.CreditUnpaid, "WaitingForgotten": planted.WaitingForgotten,
 			"WantIgnored": planted.WantIgnored, "ArmedFirst": planted.ArmedFirst, "SlowPassed": planted.SlowPassed,
 			"SentUnnumbered": planted.SentUnnumbered, "PostedBackwards": planted.PostedBackwards,
 			"UnexpectedBackwards": planted.UnexpectedBackwards, "UnexpectedPassed": planted.UnexpectedPassed, "ElementsUntold": planted.ElementsUntold,
@@ -64,6 +65,13 @@ func TestLocksAlone(t *testing.T) {
 func TestMonitorAlone(t *testing.T) {
 	runUnit(t, "monitor_unit", []string{"monitor.c"}, map[string]bool{
 		"MonitorInterrupts": planted.MonitorInterrupts, "BatchInherited": planted.BatchInherited,
+	})
+}
+
+// The watchdog in C returns to Go when Go has something to do, and only then. testdata/watch_unit.c tests it in virtual time.
+func TestWatchdogAlone(t *testing.T) {
+	runUnit(t, "watch_unit", []string{"watch.c", "quiet.c"}, map[string]bool{
+		"QuietUnlooked": planted.QuietUnlooked, "WaitingForgotten": planted.WaitingForgotten, "WantIgnored": planted.WantIgnored,
 	})
 }
 

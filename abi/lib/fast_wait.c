@@ -10,6 +10,7 @@
 #include "record.h"
 #include "request.h"
 #include "ring.h"
+#include "way.h"
 
 /* The record of a request, NULL if it has ended: ReceiveQueue.Find. */
 static inline char *record_of(struct queue posted, MPI_Request request) {
@@ -35,7 +36,7 @@ int halo_complete(int count, MPI_Request requests[], MPI_Status statuses[], int 
 		if (r == NULL || U16(r, RECEIVE_STATE) == HALO_RECEIVE_IMPORTED)
 			all = 0, in.blocked = 1;
 		else if (U16(r, RECEIVE_STATE) == HALO_RECEIVE_POSTED) {
-			if (!looked && !may_look(p, (uint32_t *)POINTER(POINTER(p, PROCESS_REQUESTS), REQUESTS_ARMED), HALO_SLOW_IMPORT))
+			if (!looked && !may_look(p, peer_at(POINTER(POINTER(p, PROCESS_REQUESTS), REQUESTS_PEERS), (int32_t)(U64(r, RECORD_WORD) >> 32)), (uint32_t *)POINTER(POINTER(p, PROCESS_REQUESTS), REQUESTS_ARMED), HALO_SLOW_IMPORT))
 				all = 0, in.blocked = 1;
 			else
 				all = await_receive(&in, r, looks);

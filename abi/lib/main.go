@@ -13,6 +13,7 @@ package main
 #include "monitor.h"
 #include "thread.h"
 #include "valgrind.h"
+#include "watch.h"
 #include "wild.h"
 #include "word.h"
 */
@@ -21,11 +22,13 @@ import "C"
 import (
 	"runtime"
 	"sync/atomic"
+	"time"
 	"unsafe"
 
 	"github.com/halo-mpi/halo/abi/bind"
 	"github.com/halo-mpi/halo/abi/oneplace"
 	"github.com/halo-mpi/halo/internal/op"
+	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
@@ -36,6 +39,7 @@ var lib = bind.New(bind.Hooks{
 	Caller: caller, Fast: newFast(), Fault: fault, EndByFault: endByFault,
 	Leavers: (*atomic.Uint32)(unsafe.Pointer(&C.halo_leavers)), Leave: leave,
 	Variable: variable, Places: oneplace.Usual(), Several: func() { C.halo_monitor_of_several() },
+	Watchdog: watchdog,
 })
 
 // The first argument of the exported functions is the frame of the calling C function, for
@@ -160,6 +164,11 @@ func leave(now bool) bool {
 		C.halo_leave()
 	}
 	return C.halo_leaves() != 0
+}
+
+// watchdog implements proc.Policy.Watchdog. The runtime gives the place of its goroutine to others once.
+func watchdog(process *shmfmt.ProcessRecord, tick, most time.Duration) {
+	C.halo_watch((*C.char)(unsafe.Pointer(process)), C.int64_t(tick), C.int64_t(most))
 }
 
 func endByFault() { C.halo_end_by_fault() }

@@ -10,6 +10,26 @@ package call
 // The numbers change from version to version. Between processes, calls have names.
 type Number uint16
 
+// End is the number of numbers: they are 0 to End-1.
+const End = len(traits)
+
+// Trait is a set of properties of calls. The table of the calls gives each call its traits.
+type Trait uint8
+
+// The traits.
+const (
+	Message    Trait = 1 << iota // it sends or receives messages or parts of one, or probes
+	Source                       // its peer is a source
+	Once                         // its request stands for one message, sent or received once
+	Persistent                   // its request can be started many times
+	Collective                   // it is a collective in one of its forms, over neighbours or all members
+	Window                       // it makes, frees or uses a window; not what other objects have, too, such as SetName
+)
+
+// Is reports whether a call has one of some traits. It takes a load: calls of different kinds alternate, so
+// that the processor would mispredict the jumps of a switch.
+func (n Number) Is(t Trait) bool { return int(n) < len(traits) && Trait(traits[n])&t != 0 }
+
 // Go returns the name of a call in Go, "" for None.
 func (n Number) Go() string { return name(goNames, goBegins, n) }
 

@@ -74,3 +74,33 @@ func TestNames(t *testing.T) {
 		t.Errorf("a name takes %v allocations", n)
 	}
 }
+
+// The traits are those of the table, and no call has one by accident.
+func TestTraits(t *testing.T) {
+	for n, want := range map[call.Number]call.Trait{
+		call.None:               0,
+		call.Send:               call.Message,
+		call.Irecv:              call.Message | call.Source | call.Once,
+		call.Isend:              call.Message | call.Once,
+		call.RecvInit:           call.Message | call.Source | call.Persistent,
+		call.Improbe:            call.Message | call.Source,
+		call.RecvSlice:          call.Message | call.Source,
+		call.Allreduce:          call.Collective,
+		call.BcastInit:          call.Collective | call.Persistent,
+		call.IneighborAllgather: call.Collective,
+		call.Get:                call.Window | call.Source,
+		call.WinFence:           call.Window,
+		call.WinFree:            call.Window,
+		call.CompareSwap:        call.Window,
+		call.CommFree:           0,
+		call.FileRead:           0,
+		call.Writing:            0,
+		call.Number(call.End):   0,
+	} {
+		for t1 := call.Message; t1 <= call.Window; t1 <<= 1 {
+			if n.Is(t1) != (want&t1 != 0) {
+				t.Errorf("%s has trait %#x: %v", n, t1, n.Is(t1))
+			}
+		}
+	}
+}

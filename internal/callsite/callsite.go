@@ -16,7 +16,7 @@ import (
 type Call struct {
 	Name, Site string
 	PC         uintptr     // return address of a call in another language; 0: Site is known
-	Number     call.Number // of Name, where that is a call of this process; else None
+	Number     call.Number // of Name, which is in the program's language, if that is a call of this process; else None
 }
 
 // Address is a place in code that a file contains. Other processes can find the place, too, unless they
@@ -31,7 +31,6 @@ type Address struct {
 type Locator struct {
 	Here  func() Call                      // the call that the program is making
 	Place func(pc uintptr) string          // place in the source of the call that returns to pc
-	Name  func(call string) string         // name of a call in the other language
 	File  func(pc uintptr) (Address, bool) // what is mapped at pc
 	Lines func(list []Address) []string    // places in the source of calls that return to addresses
 }
@@ -51,16 +50,8 @@ func (l *Locator) Where(c *Call) string {
 	return site[max(0, len(site)-Max):]
 }
 
-// Named returns the name of a call in the program's language.
-func (l *Locator) Named(c *Call) string {
-	if c.PC == 0 || l.Name == nil {
-		return c.Name
-	}
-	return l.Name(c.Name)
-}
-
 // Called returns the name and the place of a call of this process, separated by the text between.
-func (l *Locator) Called(c *Call, between string) string { return l.Named(c) + between + l.Where(c) }
+func (l *Locator) Called(c *Call, between string) string { return c.Name + between + l.Where(c) }
 
 // Current returns the call that the program is making; its place is empty if that is not known.
 func (l *Locator) Current() Call {

@@ -1,6 +1,7 @@
 // Package cname translates texts of the engine for users of programs in C: it replaces the names
 // of calls and constants in Go by those in C. Package abi/bind uses it for errors, and the
-// launcher for messages about ranks that are programs in C.
+// launcher for messages about ranks that are programs in C. What a rank waits for needs no translation: it notes the
+// names of its language itself (proc.Proc.AppendCall).
 package cname
 
 import (
@@ -65,24 +66,4 @@ func other(word string) string {
 		return "MPI_Grequest_start"
 	}
 	return ""
-}
-
-// Wait translates the description of a wait to C: it replaces the name of the call, and keeps the
-// name of the communicator, which comes from the program.
-func Wait(text string) string {
-	call, on, found := strings.Cut(text, " on ")
-	switch call {
-	case "Dup", "Create":
-		call = Find("Comm" + call)
-	case "Merge": // an ordinary word elsewhere
-		call = "MPI_Intercomm_merge"
-	case "Sync", "SetInfo":
-		call = Find("File" + call)
-	default:
-		call = Text(call, true) // of the other calls with an ambiguous name, only those of windows wait
-	}
-	if found {
-		call += " on " + on
-	}
-	return call
 }

@@ -61,16 +61,3 @@ func TestElementsOfC(t *testing.T) {
 		}
 	}
 }
-
-// A wait has the name of the one call in C that waits, of those with the same name in Go.
-func TestWaitsHaveNamesOfC(t *testing.T) {
-	for text, want := range map[string]string{
-		"Dup on Wait": "MPI_Comm_dup on Wait", "Create": "MPI_Comm_create", "Merge": "MPI_Intercomm_merge", "Sync": "MPI_File_sync",
-		"SetInfo": "MPI_File_set_info", "Free on win": "MPI_Win_free on win", "Wait on w, rank 0": "MPI_Win_wait on w, rank 0", "Fence": "MPI_Win_fence",
-		"Close": "MPI_File_close", "CartSub": "MPI_Cart_sub", "SessionFinalize": "MPI_Session_finalize", "OpenFile on c": "MPI_File_open on c",
-	} {
-		if got := Wait(text); got != want {
-			t.Errorf("%s is %s, want %s", text, got, want)
-		}
-	}
-}

@@ -99,7 +99,7 @@ func typeOf(x *Side, slice *dtype.Type) *dtype.Type {
 }
 
 // LastBarrier is the Barrier before a process ends. It runs on last, a communicator without
-// other use. In checking mode it is instead a call on the world, which is claimed for CallFinalize:
+// other use. In checking mode it is instead a call on the world, which is claimed for call.Finalize:
 // members may disagree about it as about any other call. Outside of checking mode the Barrier
 // compares the roots that members have named on the world, in collectives by slot and by messages.
 func (e *Engine) LastBarrier(world, last *comm.Comm) error {

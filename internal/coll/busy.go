@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"sync/atomic"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/comm"
 )
 
@@ -14,7 +15,7 @@ import (
 //
 // The refused call has no effect on the other call or on the communicator. Other members that
 // have made the same call wait in it for this process.
-type Clash struct{ Call, Other Call }
+type Clash struct{ Call, Other call.Number }
 
 // Error implements error, without the name of the communicator.
 func (c *Clash) Error() string { return c.On("one communicator") }
@@ -28,7 +29,7 @@ func (c *Clash) On(name string) string {
 // blocks, and one that starts or prepares a request. There may be one of each, and any number of
 // requests that have been started.
 //
-// Each has a word, which is idle or has the Call in its lower callBits. A call enters by a
+// Each has a word, which is idle or has the number of the call in its lower callBits. A call enters by a
 // compare-and-swap from idle, and leaves by a store. There are two words, since a call that
 // starts a request ends at once, however long the request takes. Rejected: a mutex. The calls
 // would take turns in an order that differs from member to member.
@@ -45,17 +46,17 @@ type occupancy struct {
 	alone    atomic.Uint64 // the word of blocking calls if there is no slot
 }
 
-// callBits is the number of bits of a word that hold the Call.
-const callBits = 8
+// callBits is the number of bits of a word that hold the number of the call.
+const callBits = 10
 
-var _ [1<<callBits - 1 - CallFinalize]struct{} // all calls fit into callBits
+var _ [1<<callBits - call.End]struct{} // all calls fit into callBits
 
 // enter begins a blocking call, and fails if another one is in progress.
-func (o *occupancy) enter(call Call) error {
-	if o.blocking.CompareAndSwap(o.idle, o.idle|uint64(call)) { // pairs with the store in leave, here and in C
+func (o *occupancy) enter(by call.Number) error {
+	if o.blocking.CompareAndSwap(o.idle, o.idle|uint64(by)) { // pairs with the store in leave, here and in C
 		return nil
 	}
-	return occupy(o.blocking, o.idle, call)
+	return occupy(o.blocking, o.idle, by)
 }
 
 // leave ends the blocking call.
@@ -66,10 +67,10 @@ func (o *occupancy) leave() {
 
 // occupy enters a word whose first compare-and-swap may have failed. It fails if another call is
 // in progress.
-func occupy(word *atomic.Uint64, idle uint64, call Call) error {
-	for !word.CompareAndSwap(idle, idle|uint64(call)) {
+func occupy(word *atomic.Uint64, idle uint64, by call.Number) error {
+	for !word.CompareAndSwap(idle, idle|uint64(by)) {
 		if now := word.Load(); now != idle {
-			return &Clash{call, at(now, idle)}
+			return &Clash{by, at(now, idle)}
 		}
 	}
 	return nil
@@ -77,17 +78,17 @@ func occupy(word *atomic.Uint64, idle uint64, call Call) error {
 
 // at returns the call of a word that is not idle. If the word has the number of another
 // communicator, the communicator of the caller has been freed.
-func at(word, idle uint64) Call {
+func at(word, idle uint64) call.Number {
 	if word>>callBits != idle>>callBits {
-		return CallFree
+		return call.CommFree
 	}
-	return Call(word - idle)
+	return call.Number(word - idle)
 }
 
 // occupied carries out a blocking call on c.
-func occupied(c *comm.Comm, call Call, do func() error) error {
+func occupied(c *comm.Comm, by call.Number, do func() error) error {
 	o := &stateOf(c).busy
-	if err := o.enter(call); err != nil {
+	if err := o.enter(by); err != nil {
 		return err
 	}
 	defer o.leave()
@@ -97,8 +98,8 @@ func occupied(c *comm.Comm, call Call, do func() error) error {
 // Enter begins a call that starts or prepares a collective on c, and fails if another one is in
 // progress. It is called without the lock, before the engine takes the call: calls that hold the
 // lock exclude each other, so that none would see the other one. Leave ends the call.
-func (e *Engine) Enter(c *comm.Comm, call Call) error {
-	return occupy(&stateOf(c).busy.starting, 0, call) // pairs with the store in Leave
+func (e *Engine) Enter(c *comm.Comm, by call.Number) error {
+	return occupy(&stateOf(c).busy.starting, 0, by) // pairs with the store in Leave
 }
 
 // Leave ends a call that Enter has begun.
@@ -106,17 +107,17 @@ func (e *Engine) Leave(c *comm.Comm) { stateOf(c).busy.starting.Store(0) }
 
 // Idle fails, as the call would, if a blocking call is in progress on c. It changes nothing, and
 // is for calls that do something before they enter.
-func (e *Engine) Idle(c *comm.Comm, call Call) error {
+func (e *Engine) Idle(c *comm.Comm, by call.Number) error {
 	o := &stateOf(c).busy
 	if now := o.blocking.Load(); now != o.idle {
-		return &Clash{call, at(now, o.idle)}
+		return &Clash{by, at(now, o.idle)}
 	}
 	return nil
 }
 
 // Claim begins a blocking call on c that no other call may follow, and fails if a call is in
 // progress. Unclaim takes it back.
-func (e *Engine) Claim(c *comm.Comm, call Call) error { return stateOf(c).busy.enter(call) }
+func (e *Engine) Claim(c *comm.Comm, by call.Number) error { return stateOf(c).busy.enter(by) }
 
 // Unclaim undoes Claim.
 func (e *Engine) Unclaim(c *comm.Comm) { stateOf(c).busy.leave() }

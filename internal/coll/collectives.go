@@ -13,7 +13,7 @@ import (
 // Do carries out a collective. It takes the lock.
 func (e *Engine) Do(c *comm.Comm, k Kind, a *Args) error {
 	o := &stateOf(c).busy
-	if err := o.enter(CallOf(k, Blocking)); err != nil {
+	if err := o.enter(k.Number()); err != nil {
 		return err
 	}
 	err := e.do(c, k, a)
@@ -61,7 +61,7 @@ func (e *Engine) do(c *comm.Comm, k Kind, a *Args) error {
 // takes a fifth of an exchange of 8 bytes.
 func (e *Engine) Exchange(c *comm.Comm, k Kind, send, recv []byte, width int, code dtype.Code) (done bool, err error) {
 	o := &stateOf(c).busy
-	if err := o.enter(CallOf(k, Blocking)); err != nil {
+	if err := o.enter(k.Number()); err != nil {
 		return true, err
 	}
 	s := e.exchangeSlot(c, k, send, recv, width)
@@ -171,7 +171,7 @@ func (e *Engine) short(c *comm.Comm, k Kind, size int) *slot.Slot {
 // counter and waits for the release.
 func (e *Engine) Barrier(c *comm.Comm) error {
 	o := &stateOf(c).busy
-	if err := o.enter(CallOf(Barrier, Blocking)); err != nil {
+	if err := o.enter(call.Barrier); err != nil {
 		return err
 	}
 	var err error
@@ -192,7 +192,7 @@ func (e *Engine) Barrier(c *comm.Comm) error {
 // Bcast costs two copies; the root makes one of them.
 func (e *Engine) Bcast(c *comm.Comm, buf []byte, code dtype.Code, root int) error {
 	o := &stateOf(c).busy
-	if err := o.enter(CallOf(Bcast, Blocking)); err != nil {
+	if err := o.enter(call.Bcast); err != nil {
 		return err
 	}
 	var err error
@@ -240,7 +240,7 @@ func used(c *comm.Comm, k Kind, send, recv []byte, root int) (result []byte, ok 
 // The caller has checked that o is defined on t, and gives whole elements.
 func (e *Engine) Reduce(c *comm.Comm, send, recv []byte, o op.Op, t op.Type, code dtype.Code, root int) error {
 	busy := &stateOf(c).busy
-	if err := busy.enter(CallOf(Reduce, Blocking)); err != nil {
+	if err := busy.enter(call.Reduce); err != nil {
 		return err
 	}
 	s, result, ok := e.short(c, Reduce, len(send)), recv, false
@@ -270,7 +270,7 @@ func (e *Engine) Reduce(c *comm.Comm, send, recv []byte, o op.Op, t op.Type, cod
 // The caller has checked that o is defined on t, and gives whole elements.
 func (e *Engine) Allreduce(c *comm.Comm, send, recv []byte, o op.Op, t op.Type, code dtype.Code) error {
 	busy := &stateOf(c).busy
-	if err := busy.enter(CallOf(Allreduce, Blocking)); err != nil {
+	if err := busy.enter(call.Allreduce); err != nil {
 		return err
 	}
 	s, result, ok := e.short(c, Allreduce, len(send)), recv, false

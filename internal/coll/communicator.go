@@ -147,7 +147,7 @@ func (e *Engine) decode(b []byte, first int32) (identity, error) {
 // Dup makes a communicator with the members of c and a new context. It is collective and takes
 // the lock.
 func (e *Engine) Dup(c *comm.Comm) (d *comm.Comm, err error) {
-	err = occupied(c, CallDup, func() error {
+	err = occupied(c, call.CommDup, func() error {
 		if c.Inter != nil {
 			d, err = e.dupInter(c)
 		} else {
@@ -216,7 +216,7 @@ func (e *Engine) Split(c *comm.Comm, color, key int) (*comm.Comm, error) {
 // An allgather gives all blocks to all members. Then the first member of each new group tells
 // the others the identity that it has chosen, in messages of c.
 func (e *Engine) SplitBy(c *comm.Comm, mine []byte, group func(all []byte) ([]int, error)) (d *comm.Comm, err error) {
-	err = occupied(c, CallSplit, func() error {
+	err = occupied(c, call.CommSplit, func() error {
 		d, err = e.splitBy(c, mine, group)
 		d, err = e.commit(c, d, err)
 		return err
@@ -250,7 +250,7 @@ func (e *Engine) splitBy(c *comm.Comm, mine []byte, group func(all []byte) ([]in
 // one of them. It is collective over c, but members may give different groups if the groups are
 // disjoint. A member that is in no group does not wait, unless c has members of several jobs. It takes the lock.
 func (e *Engine) Create(c *comm.Comm, members []int32) (d *comm.Comm, err error) {
-	err = occupied(c, CallCreate, func() error {
+	err = occupied(c, call.CommCreate, func() error {
 		if c.Inter != nil {
 			d, err = e.createBetween(c, members)
 		} else {
@@ -423,8 +423,8 @@ func (e *Engine) Pending(of func(ctx uint64) bool) error {
 func (e *Engine) Drop(c *comm.Comm) {
 	st := stateOf(c)
 	// A later call nevertheless finds the state, and that the communicator is occupied for ever.
-	st.busy.blocking.Store(st.busy.idle | uint64(CallFree))
-	st.busy.starting.Store(uint64(CallFree))
+	st.busy.blocking.Store(st.busy.idle | uint64(call.CommFree))
+	st.busy.starting.Store(uint64(call.CommFree))
 	if st.slot.SlotState != nil {
 		st.slot.Close()
 	}

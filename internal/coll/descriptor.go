@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/coll/slot"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/shmfmt"
@@ -68,7 +69,11 @@ func DescriptorLayout() []shmfmt.Field {
 		{Name: "KIND_ALLREDUCE", Value: int64(Allreduce)},
 		{Name: "KIND_ALLGATHER", Value: int64(Allgather)},
 		{Name: "KIND_ALLTOALL", Value: int64(Alltoall)},
-		{Name: "BUSY_FIRST", Value: int64(CallOf(0, Blocking))},
+		{Name: "CALL_BARRIER", Value: int64(call.Barrier)},
+		{Name: "CALL_BCAST", Value: int64(call.Bcast)},
+		{Name: "CALL_ALLREDUCE", Value: int64(call.Allreduce)},
+		{Name: "CALL_ALLGATHER", Value: int64(call.Allgather)},
+		{Name: "CALL_ALLTOALL", Value: int64(call.Alltoall)},
 		{Name: "BUSY_CALL", Value: 1<<callBits - 1}, // the bits of the word that hold the call
 		{Name: "SLOT_SPINS", Value: slot.Spins},
 		{Name: "SLOT_BACKOFF_MAX", Value: slot.BackOffMax},

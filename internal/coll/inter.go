@@ -122,7 +122,7 @@ func (e *Engine) createBetween(c *comm.Comm, members []int32) (*comm.Comm, error
 // members give high false comes first; if both groups give the same value, the first group of
 // the intercommunicator comes first. It is collective and takes the lock.
 func (e *Engine) Merge(c *comm.Comm, high bool) (d *comm.Comm, err error) {
-	err = occupied(c, CallMerge, func() error {
+	err = occupied(c, call.IntercommMerge, func() error {
 		d, err = e.merge(c, high)
 		d, err = e.commit(c, d, err)
 		return err

@@ -55,7 +55,7 @@ func (e *Engine) Join(local *comm.Comm, leader int, b *Bridge) (c *comm.Comm, er
 	var first bool
 	b.call = call.IntercommCreate
 	defer local.Begin(b.call)()
-	err = occupied(local, CallIntercommCreate, func() error {
+	err = occupied(local, call.IntercommCreate, func() error {
 		c, first, err = e.join(local, leader, b)
 		return err
 	})
@@ -156,7 +156,7 @@ func (e *Engine) allMet(local *comm.Comm, leader int, b *Bridge, met bool) (bool
 		answer[0] = known
 	}
 	all := make([]byte, local.Size())
-	if err := e.Collect(local, answer, all, leader, CallIntercommCreate); err != nil {
+	if err := e.Collect(local, answer, all, leader, call.IntercommCreate); err != nil {
 		return false, err
 	}
 	var lost error
@@ -170,7 +170,7 @@ func (e *Engine) allMet(local *comm.Comm, leader int, b *Bridge, met bool) (bool
 			answer[0] = failed
 		}
 	}
-	if err := e.Tell(local, answer, leader, CallIntercommCreate); err != nil || lost != nil {
+	if err := e.Tell(local, answer, leader, call.IntercommCreate); err != nil || lost != nil {
 		return false, first(lost, err)
 	}
 	if answer[0] == failed {

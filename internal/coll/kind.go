@@ -2,12 +2,11 @@ package coll
 
 import "github.com/halo-mpi/halo/internal/coll/kind"
 
-// The kinds of collectives, their forms and the calls of programs are those of package kind. They are constants here,
-// too, for callers of the engine.
+// The kinds of collectives and their forms are those of package kind. They are constants here, too, for callers of
+// the engine.
 type (
 	Kind = kind.Kind
 	Form = kind.Form
-	Call = kind.Call
 )
 
 // The kinds.
@@ -44,21 +43,3 @@ const (
 	Persistent  = kind.Persistent
 	Forms       = kind.Forms
 )
-
-// The calls that are not of a kind and a form.
-const (
-	CallDup             = kind.CallDup
-	CallIdup            = kind.CallIdup
-	CallSplit           = kind.CallSplit
-	CallCreate          = kind.CallCreate
-	CallIntercommCreate = kind.CallIntercommCreate
-	CallMerge           = kind.CallMerge
-	CallFree            = kind.CallFree
-	CallWinFree         = kind.CallWinFree
-	CallFinalize        = kind.CallFinalize
-	CallAccept          = kind.CallAccept
-	CallConnect         = kind.CallConnect
-)
-
-// CallOf returns the call of a kind in a form.
-func CallOf(k Kind, f Form) Call { return kind.CallOf(k, f) }

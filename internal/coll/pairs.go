@@ -12,7 +12,7 @@ import (
 // heap.
 func (e *Engine) DoPairs(c *comm.Comm, k Kind, p Pairs) error {
 	o := &stateOf(c).busy
-	if err := o.enter(CallOf(k, Blocking)); err != nil {
+	if err := o.enter(k.Number()); err != nil {
 		return err
 	}
 	defer o.leave()
@@ -39,7 +39,7 @@ func (e *Engine) StartPairs(c *comm.Comm, k Kind, f Form, p Pairs) (*p2p.Request
 	inPlace, err := p.Check(c, k)
 	name := call.None
 	if stateOf(c).checks {
-		name = CallOf(k, f).Number()
+		name = k.In(f)
 	}
 	switch {
 	case f == Persistent && err == nil:

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/offheap"
@@ -42,13 +43,13 @@ func TestSlotStateIsOneRecord(t *testing.T) {
 					return err
 				}
 			}
-			if s.Number != before+3 || s.Busy.Load()&0xff != 0 || coll.Kind(s.Kind) != coll.Barrier {
+			if s.Number != before+3 || s.Busy.Load()&(1<<10-1) != 0 || coll.Kind(s.Kind) != coll.Barrier {
 				return fmt.Errorf("after 3 barriers from %d on the record has number %d, kind %d, busy %#x", before, s.Number, s.Kind, s.Busy.Load())
 			}
 			idle := s.Busy.Load()
-			s.Busy.Store(idle + uint64(coll.CallOf(coll.Bcast, coll.Blocking))) // as C code does in a Bcast
+			s.Busy.Store(idle + uint64(call.Bcast)) // as C code does in a Bcast
 			var clash *coll.Clash
-			if err := w.Coll.Barrier(w.Comm); !errors.As(err, &clash) || clash.Other != coll.CallOf(coll.Bcast, coll.Blocking) {
+			if err := w.Coll.Barrier(w.Comm); !errors.As(err, &clash) || clash.Other != call.Bcast {
 				return fmt.Errorf("a barrier beside a Bcast of C: %v", err)
 			}
 			s.Busy.Store(idle)
@@ -71,13 +72,13 @@ func TestSlotStatesAreRecycled(t *testing.T) {
 		}
 		late := func() error {
 			number, busy := s.Number, s.Busy.Load()
-			for _, call := range []func() error{
+			for _, f := range []func() error{
 				func() error { return w.Coll.Barrier(c) },
-				func() error { return w.Coll.Claim(c, coll.CallWinFree) },
-				func() error { return w.Coll.Idle(c, coll.CallWinFree) },
+				func() error { return w.Coll.Claim(c, call.WinFree) },
+				func() error { return w.Coll.Idle(c, call.WinFree) },
 			} {
 				var clash *coll.Clash
-				if err := call(); !errors.As(err, &clash) || clash.Other != coll.CallFree {
+				if err := f(); !errors.As(err, &clash) || clash.Other != call.CommFree {
 					return fmt.Errorf("a call on a communicator that is freed: %v", err)
 				}
 			}

@@ -59,5 +59,10 @@ func (c *Comm) Operation(name call.Number) (call.Number, *Comm) {
 // AppendOperation appends the text of Operation.
 func (c *Comm) AppendOperation(b []byte, name call.Number) []byte {
 	name, on := c.Operation(name)
-	return on.AppendOn(append(b, name.Go()...))
+	return on.AppendCall(b, name)
+}
+
+// AppendCall appends the name of a call, and the name of c if it has one.
+func (c *Comm) AppendCall(b []byte, by call.Number) []byte {
+	return c.AppendOn(c.Proc.AppendCall(b, by))
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/rma"
+	"github.com/halo-mpi/halo/internal/rma/operation"
 )
 
 // The shared file pointer is 8 bytes of a window at rank 0, a position in the view. An access adds its
@@ -61,7 +62,7 @@ func (w *window) update(o op.Op, n int64) (int64, error) {
 	}
 	v, r := make([]byte, 8), make([]byte, 8) // which the operation keeps
 	copy(v, value[:])
-	_, err := w.view.Do(&rma.Op{Kind: rma.Accumulate, Fn: o, Elem: op.Int64, Origin: mem.Of(v), Result: mem.Of(r), Call: call.SharedFilePointer}, 0)
+	_, err := w.view.Do(&operation.Op{Kind: operation.Accumulate, Fn: o, Elem: op.Int64, Origin: mem.Of(v), Result: mem.Of(r), Call: call.SharedFilePointer}, 0)
 	err = firstError(err, w.view.Flush(0))
 	return int64(binary.NativeEndian.Uint64(r)), err
 }

@@ -60,7 +60,7 @@ func programsInC(t *testing.T, start func(*testing.T, int, ...string) *run) {
 	start(t, 1, "-n", "2", "rank", "1@exit:0", "initc", "exchange").
 		said("rank 1", "it had not called MPI_Init, and rank 0 waits for it there: all ranks of a job must call MPI_Init")
 	start(t, 7, "-n", "2", "rank", "initc", "exchange", "1@abort:7", "forever").said("rank 1", "called MPI_Abort(7); the job was ended")
-	const note = "1@note:Complete on Recv to 2"
+	const note = "1@note:MPI_Win_complete on Recv to 2" // as such a program notes it
 	start(t, 137, "-n", "2", "rank", "initc", "exchange", note, "1@kill:9", "forever").said("rank 1", "in MPI_Win_complete on Recv to 2;")
 }
 

@@ -25,7 +25,7 @@ func layers() []layer {
 		{"pool", []string{"mpi/pool"}},
 		{"API", []string{"mpi"}},
 		{"assembly", []string{"internal/world", "internal/replay"}},
-		{"semantics", []string{"internal/p2p", "internal/part", "internal/coll", "internal/coll/agree", "internal/coll/args", "internal/coll/choice", "internal/coll/kind", "internal/coll/slot", "internal/file", "internal/file/filetest", "internal/meet", "internal/rma", "internal/rma/attach", "internal/rma/check", "internal/rma/lock", "internal/rma/memhandle", "internal/rma/syncobject"}},
+		{"semantics", []string{"internal/p2p", "internal/part", "internal/coll", "internal/coll/agree", "internal/coll/args", "internal/coll/choice", "internal/coll/kind", "internal/coll/slot", "internal/file", "internal/file/filetest", "internal/meet", "internal/rma", "internal/rma/attach", "internal/rma/check", "internal/rma/link", "internal/rma/lock", "internal/rma/memhandle", "internal/rma/operation", "internal/rma/serve", "internal/rma/syncobject"}},
 		{"process", []string{"internal/proc", "internal/proc/waitsim", "internal/comm", "internal/match", "internal/op", "internal/op/gen", "internal/dtype", "internal/dtype/dtypetest", "internal/dtype/gen", "internal/apply", "internal/mem", "internal/node/store"}},
 		{"transports", []string{"internal/fabric/shm", "internal/fabric/sim", "internal/fabric/tcp"}},
 		{"node", []string{"internal/node", "internal/node/inproc", "internal/node/nodetest", "internal/node/pair"}},

@@ -22,8 +22,8 @@ func largePackages() map[string]int {
 	return map[string]int{
 		"abi/bind":                    7800,
 		"cmd/halo/internal/benchmark": 6300,
-		"internal/rma":                11400,
-		"mpi":                         18400,
+		"internal/rma":                8100,
+		"mpi":                         18100,
 	}
 }
 

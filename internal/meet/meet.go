@@ -153,20 +153,20 @@ func printable(text string) string {
 // Accept waits at a port for a group that connects, and returns the intercommunicator with it. It is
 // collective over local; only the root reads ctx and name. It takes the lock.
 func (e *Engine) Accept(ctx context.Context, name string, local *comm.Comm, root int) (*comm.Comm, error) {
-	m := &meeting{e: e, local: local, root: root, call: coll.CallAccept, accepts: true}
+	m := &meeting{e: e, local: local, root: root, by: call.CommAccept, accepts: true}
 	return m.run(func() error { return m.accept(ctx, name) })
 }
 
 // Connect connects to the group that accepts at a port, and returns the intercommunicator with it. It
 // is collective over local; only the root reads ctx and name. It takes the lock.
 func (e *Engine) Connect(ctx context.Context, name string, local *comm.Comm, root int) (*comm.Comm, error) {
-	m := &meeting{e: e, local: local, root: root, call: coll.CallConnect}
+	m := &meeting{e: e, local: local, root: root, by: call.CommConnect}
 	return m.run(func() error { return m.connect(ctx, name) })
 }
 
 // Refuse is Accept or Connect at a root whose arguments are wrong: all members get err.
-func (e *Engine) Refuse(local *comm.Comm, root int, call coll.Call, err error) error {
-	m := &meeting{e: e, local: local, root: root, call: call}
+func (e *Engine) Refuse(local *comm.Comm, root int, by call.Number, err error) error {
+	m := &meeting{e: e, local: local, root: root, by: by}
 	_, err = m.run(func() error { return err })
 	return err
 }

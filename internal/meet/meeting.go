@@ -7,8 +7,8 @@ import (
 	"io"
 
 	"github.com/halo-mpi/halo/internal/address"
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
-	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/fabric/tcp"
 	"github.com/halo-mpi/halo/internal/frame"
@@ -33,7 +33,7 @@ type meeting struct {
 	e       *Engine
 	local   *comm.Comm
 	root    int
-	call    coll.Call
+	by      call.Number
 	accepts bool
 	held    []int32 // processes of the other group that the meeting holds
 	addr    string  // where this process listens, as the other group is told
@@ -80,7 +80,7 @@ const (
 // run runs the steps; meet is the second one.
 func (m *meeting) run(meet func() error) (c *comm.Comm, err error) {
 	e, local := m.e, m.local
-	err = e.colls.Among(local, m.call, func() error {
+	err = e.colls.Among(local, m.by, func() error {
 		defer func() {
 			if m.stream != nil {
 				m.stream.Close()
@@ -147,7 +147,7 @@ func (m *meeting) tell(kind uint8, body []byte) (uint8, []byte, error) {
 	var head [12]byte
 	head[0] = kind
 	binary.LittleEndian.PutUint64(head[4:], uint64(len(body)))
-	if err := m.e.colls.Tell(m.local, head[:], m.root, m.call); err != nil {
+	if err := m.e.colls.Tell(m.local, head[:], m.root, m.by); err != nil {
 		return 0, nil, err
 	}
 	if n := binary.LittleEndian.Uint64(head[4:]); m.local.Rank != m.root {
@@ -156,13 +156,13 @@ func (m *meeting) tell(kind uint8, body []byte) (uint8, []byte, error) {
 		}
 		body = make([]byte, n)
 	}
-	return head[0], body, m.e.colls.Tell(m.local, body, m.root, m.call)
+	return head[0], body, m.e.colls.Tell(m.local, body, m.root, m.by)
 }
 
 // collect is the step in which all members tell the root where they listen. from is the address of a process
 // on another host that is to reach them, or nil.
 func (m *meeting) collect(from address.IP) error {
-	return m.e.colls.Collect(m.local, m.place(from), m.places, m.root, m.call)
+	return m.e.colls.Collect(m.local, m.place(from), m.places, m.root, m.by)
 }
 
 // offer tells the client the group of this process, and learns that of the client.
@@ -345,7 +345,7 @@ func (m *meeting) agree(own error) error {
 	if isRoot {
 		all = make([]byte, verdictSize*m.local.Size())
 	}
-	if err := m.e.colls.Collect(m.local, encodeVerdict(own), all, m.root, m.call); err != nil {
+	if err := m.e.colls.Collect(m.local, encodeVerdict(own), all, m.root, m.by); err != nil {
 		return err
 	}
 	verdict := make([]byte, verdictSize)
@@ -356,7 +356,7 @@ func (m *meeting) agree(own error) error {
 		}
 		copy(verdict, encodeVerdict(m.exchange(err)))
 	}
-	if err := m.e.colls.Tell(m.local, verdict, m.root, m.call); err != nil {
+	if err := m.e.colls.Tell(m.local, verdict, m.root, m.by); err != nil {
 		return err
 	}
 	return decodeVerdict(verdict)

@@ -4,8 +4,8 @@ import (
 	"context"
 	"strings"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
-	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/comm"
 )
 
@@ -24,7 +24,7 @@ func (e *Engine) strangers(local *comm.Comm, leader int, first bool, swap func(o
 	}
 	name := make([]byte, maxPortName)
 	if err := swap(make([]byte, len(name)), name); err != nil {
-		return nil, e.Refuse(local, leader, coll.CallConnect, err)
+		return nil, e.Refuse(local, leader, call.CommConnect, err)
 	}
 	c, err := e.Connect(ctx, strings.TrimRight(string(name), "\x00"), local, leader)
 	outcome := []byte{0}
@@ -49,7 +49,7 @@ func (e *Engine) acceptStrangers(ctx context.Context, local *comm.Comm, leader i
 		err = lost
 	}
 	if err != nil {
-		return nil, e.Refuse(local, leader, coll.CallAccept, err)
+		return nil, e.Refuse(local, leader, call.CommAccept, err)
 	}
 	ctx, give := context.WithCancelCause(ctx)
 	told := make(chan struct{})

@@ -56,7 +56,7 @@ type Node struct {
 
 	dropped []bool        // by local index: Drop was called
 	gone    []atomic.Bool // by job index: stored by Lose, loaded by Gone; and by C, so that it is in memory of records
-	losing  atomic.Bool   // lost is not empty; stored by Lose, loaded by Losing
+	losing  *atomic.Bool  // lost is not empty; stored by Lose, loaded by Losing; and by C, as gone
 	mu      sync.Mutex    // guards lost
 	lost    []Loss
 }
@@ -71,8 +71,9 @@ func New(name string, backend Backend, me int, members []int, size int) (*Node, 
 		peers:   make([]*peer, len(members)),
 		dropped: make([]bool, len(members)),
 	}
-	gone := offheap.OwnedBytes(n, size*int(unsafe.Sizeof(atomic.Bool{})))
-	n.gone = unsafe.Slice((*atomic.Bool)(unsafe.Pointer(unsafe.SliceData(gone))), size)
+	flags := offheap.OwnedBytes(n, (size+1)*int(unsafe.Sizeof(atomic.Bool{})))
+	gone := unsafe.Slice((*atomic.Bool)(unsafe.Pointer(unsafe.SliceData(flags))), size+1)
+	n.gone, n.losing = gone[:size:size], &gone[size]
 	for i := range n.local {
 		n.local[i] = -1
 	}

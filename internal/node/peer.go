@@ -2,6 +2,7 @@ package node
 
 import (
 	"fmt"
+	"sync/atomic"
 
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
@@ -95,6 +96,9 @@ func (n *Node) Gone(peer int) bool { return n.gone[peer].Load() } // pairs with 
 
 // Losing reports whether TakeLosses would return something.
 func (n *Node) Losing() bool { return n.losing.Load() } // pairs with the store in Lose
+
+// LosingFlag returns what Losing loads, for code in C.
+func (n *Node) LosingFlag() *atomic.Bool { return n.losing }
 
 // TakeLosses returns the losses since its last call.
 func (n *Node) TakeLosses() []Loss {

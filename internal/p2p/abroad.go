@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/planted"
 )
 
 // watch makes this process learn when a process of another job fails, before it waits for a receive on
@@ -20,6 +21,30 @@ func (e *Engine) watch(c *comm.Comm, source int32) {
 	if !c.Watched {
 		c.Watched = true
 		e.p.WatchJobs(c.Members, c.Rank)
+	}
+}
+
+// Repay implements proc.Debtor: it returns the eager credit of all messages that have arrived, also of those that no
+// receive has taken yet. The peer has no more of these, in all its connections together, than it has credit.
+func (e *Engine) Repay(number int) {
+	src := int32(number)
+	q := e.peers.Find(number)
+	if q == nil || planted.CreditKept {
+		return
+	}
+	for n := range e.table.Messages() {
+		if m := n.Owner; n.Src == src && m.eager && !m.uncredited && !m.repaid {
+			m.repaid = true
+			cost := int(m.size) + messageOverhead
+			q.repaid += cost
+			q.CreditOwed += cost
+		}
+	}
+	switch {
+	case q.repaid > creditMax:
+		e.Refuse(number, "it has left connections with %d bytes of messages that nobody has received; the limit is %d", q.repaid, creditMax)
+	case q.CreditOwed > 0:
+		e.sendCredit(q, src)
 	}
 }
 

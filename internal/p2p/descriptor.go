@@ -22,8 +22,9 @@ import (
 // There is one owner of matching at a time. C receives only while nothing is posted or unexpected in
 // the table: what recvNext would, the next frame of a peer, or frames for the queues of C
 // (received.go). In all other cases C has changed nothing and calls Go: if the lock is held, without credit
-// or room, for long messages and other layouts, for errors, if credit is due or a frame is not what a
-// correct peer sends, and if the message does not arrive soon. So C never waits, and raises no errors.
+// or room, for long messages and other layouts, for errors, if a frame is not what a correct peer sends, and if the
+// message does not arrive soon. C looks for it for longer as long as nothing else arrives (abi/lib/quiet.c). It also returns
+// and collects credit. So C waits for nothing but that frame, and raises no errors.
 
 // Descriptor returns the address of the record by which code in C sends and receives messages of c. It
 // returns 0 if C must leave all of them to this package: if no other member is reached through memory of
@@ -97,8 +98,10 @@ func (e *Engine) Wake(local int, room bool) {
 func DescriptorLayout() []shmfmt.Field {
 	return append(shmfmt.MessageRecordLayout(), []shmfmt.Field{
 		{Name: "MESSAGE_EAGER", Value: int64((&wire.Header{Kind: wire.Eager}).Word0())}, // word 0 of a frame without payload
+		{Name: "MESSAGE_CREDIT", Value: int64((&wire.Header{Kind: wire.Credit}).Word0())},
 		{Name: "MESSAGE_HEADER", Value: wire.HeaderSize},
 		{Name: "MESSAGE_OVERHEAD", Value: messageOverhead},
+		{Name: "MESSAGE_CREDIT_MAX", Value: creditMax},
 		{Name: "MESSAGE_CREDIT_DUE", Value: creditMax / 2},
 		{Name: "CODE_FLOATING", Value: int64(dtype.Floating)},
 		{Name: "CODE_COMPLEX", Value: int64(dtype.Complex)},

@@ -94,6 +94,7 @@ type peer struct {
 	unanswered    int                // sends that wait for Ack or Clear
 	openRevokes   int                // Revoke frames to the peer that it has not answered
 	queuedAnswers int                // answers to Revoke frames of the peer, in its send queue
+	repaid        int                // bytes of eager messages that are held, and whose credit is returned
 
 	peerUnanswered int // sends of the peer that wait for our Ack or Clear
 

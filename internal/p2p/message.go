@@ -17,6 +17,7 @@ type Message struct {
 
 	eager      bool
 	uncredited bool   // eager without credit
+	repaid     bool   // eager, and the credit is returned: see Engine.Repay
 	received   bool   // a receive has it from a matched probe
 	arriving   bool   // the payload is still arriving into data
 	discard    bool   // the memory of receiver cannot be written, or nobody receives the message: the payload is dropped

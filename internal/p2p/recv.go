@@ -212,13 +212,16 @@ func (e *Engine) deliver(r *Request, m *Message) {
 // releaseEager frees an eager message whose payload has been copied or is not wanted. It returns the
 // credit of the message to its sender, and acknowledges a message whose sender waits for that.
 func (e *Engine) releaseEager(m *Message) {
-	from, n, name, free := m.node.Src, int(m.size), m.handle, m.uncredited
+	from, n, name, free, repaid := m.node.Src, int(m.size), m.handle, m.uncredited, m.repaid
 	e.freeMessage(m)
 	if from == e.me {
 		e.selfBuffered -= n + messageOverhead
 		return
 	}
-	if !free {
+	switch {
+	case repaid:
+		e.peers.At(int(from)).repaid -= n + messageOverhead
+	case !free:
 		e.returnCredit(e.peers.Find(int(from)), from, n) // not nil: the message has come from this peer
 	}
 	if name != 0 {

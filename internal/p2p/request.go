@@ -311,7 +311,7 @@ func (r *Request) Left() {
 // AppendAbout implements proc.About.
 func (r *Request) AppendAbout(b []byte) []byte {
 	if r.operation != call.None && (r.peer < 0 || r.comm == nil) {
-		return cmp.Or(r.on, r.comm).AppendOn(append(b, r.operation.Go()...))
+		return cmp.Or(r.on, r.comm).AppendOn(r.engine.p.AppendCall(b, r.operation))
 	}
 	what, to := r.mode.call(), " to "
 	if !r.Send {
@@ -350,7 +350,7 @@ func (r *Request) Awaits() int32 {
 
 // appendOperation appends a description of an operation. A negative peer is any peer.
 func appendOperation(b []byte, what call.Number, c *comm.Comm, to string, peer int, tag int32) []byte {
-	b = c.AppendOn(append(b, what.Go()...))
+	b = c.AppendCall(b, what)
 	if peer >= 0 {
 		b = strconv.AppendInt(append(b, to...), int64(peer), 10)
 	}

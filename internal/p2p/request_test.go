@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/halo-mpi/halo/internal/call"
+	"github.com/halo-mpi/halo/internal/proc"
 )
 
 // The fields of a request that a short message uses fill four cache lines: the Event comes last, of which
@@ -19,7 +20,8 @@ func TestShortMessagesUseFourCacheLines(t *testing.T) {
 // P2P-12: a wait for the buffer of the process, which belongs to no communicator, is
 // described like others.
 func TestAWaitWithoutCommunicatorIsDescribed(t *testing.T) {
-	if got := string((&Request{operation: call.BufferFlush}).AppendAbout(nil)); got != "BufferFlush" {
+	e := &Engine{p: new(proc.Proc)}
+	if got := string((&Request{engine: e, operation: call.BufferFlush}).AppendAbout(nil)); got != "BufferFlush" {
 		t.Errorf("it waits for %q", got)
 	}
 }

@@ -10,7 +10,7 @@ type settling struct{ c *comm.Comm }
 
 // AppendAbout implements proc.About.
 func (s settling) AppendAbout(b []byte) []byte {
-	return s.c.AppendOn(append(b, call.CommDisconnect.Go()...))
+	return s.c.AppendCall(b, call.CommDisconnect)
 }
 
 // Settle waits until no send or receive on c is in progress and more returns false. The

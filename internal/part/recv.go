@@ -326,7 +326,7 @@ func (r *Recv) Awaits() int32 { return max(r.peer, shmfmt.AwaitsUnknown) }
 
 // AppendAbout implements proc.About.
 func (r *Recv) AppendAbout(b []byte) []byte {
-	b = r.comm.AppendOn(append(b, call.PrecvInit.Go()...))
+	b = r.comm.AppendCall(b, call.PrecvInit)
 	if r.peer >= 0 {
 		b = strconv.AppendInt(append(b, " from "...), int64(r.comm.RankOf(r.peer)), 10)
 	}

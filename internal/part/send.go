@@ -161,7 +161,7 @@ func (s *Send) Awaits() int32 { return max(s.peer, shmfmt.AwaitsUnknown) }
 
 // AppendAbout implements proc.About.
 func (s *Send) AppendAbout(b []byte) []byte {
-	b = s.comm.AppendOn(append(b, call.PsendInit.Go()...))
+	b = s.comm.AppendCall(b, call.PsendInit)
 	if s.peer >= 0 {
 		b = strconv.AppendInt(append(b, " to "...), int64(s.comm.RankOf(s.peer)), 10)
 	}

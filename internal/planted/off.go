@@ -63,6 +63,8 @@ const (
 	ApartAsked = false
 	// CoreKept has pollers keep their cores while they wait for an event that needs further threads.
 	CoreKept = false
+	// WatchdogAsleep does not wake the watchdog of a process that ends.
+	WatchdogAsleep = false
 	// MonitorInterrupts has the monitor of Go's runtime interrupt the threads of C.
 	MonitorInterrupts = false
 	// BatchInherited leaves the policy of the monitor to the threads that it starts.
@@ -188,6 +190,12 @@ const (
 	// FilledUntold does not tell the fast paths of short messages that there are posted receives or unexpected
 	// messages.
 	FilledUntold = false
+	// QuietUnlooked has a receive in C take all other rings for empty.
+	QuietUnlooked = false
+	// WaitingForgotten has the watchdog in C find nothing that waits in a ring.
+	WaitingForgotten = false
+	// CreditUnpaid has C count the credit that it owes as returned, and return none.
+	CreditUnpaid = false
 	// WantIgnored lets a receive in C keep the engine's lock while another thread wants it.
 	WantIgnored = false
 	// ArmedFirst has a send in C look whether the receiver sleeps before the message is published.
@@ -400,6 +408,10 @@ const (
 	NumberKept = false
 	// MetAgainUnwatched opens no connection with a process that was met again while it was left.
 	MetAgainUnwatched = false
+	// AbandonedAfterProof gives up a call that a process of another job may have accepted.
+	AbandonedAfterProof = false
+	// CreditKept returns no eager credit before a connection ends.
+	CreditKept = false
 	// EndBeforeAnswer may report the end of a spawned job before the answer to the request for the job.
 	EndBeforeAnswer = false
 	// EndUntold has the launcher not tell a process of the end of a job that it has spawned.

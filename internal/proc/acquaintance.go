@@ -49,12 +49,11 @@ type Far interface {
 	Reach(number int)
 	// Connected reports whether there is a connection, or one is being opened.
 	Connected(number int) bool
-	// Abandon ends attempts of this process to open a connection, and reports whether there were any.
-	Abandon(number int) bool
 	// Left records that the peer has left its connection.
 	Left(number int)
-	// Forget ends what the fabric knows of a process.
-	Forget(number int)
+	// Forget ends what the fabric knows of a process, and attempts of this process to open a connection. It reports
+	// false, and does nothing, if the peer may have accepted one: then Leave ends it.
+	Forget(number int) bool
 	// Ring wakes a process to which frames travel through memory.
 	Ring(number int)
 	// Lose reports that a process has failed.
@@ -65,6 +64,13 @@ type Far interface {
 type Forgetter interface {
 	// Forget makes the state of a peer as it was first: its number will be that of another process.
 	Forget(peer int)
+}
+
+// A Debtor is a Worker that owes something to peers.
+type Debtor interface {
+	// Repay sends what the process owes to a peer that it is about to leave: the peer counts anew when it meets the
+	// process again, or goes on counting if it has not let go of it, and neither knows which the other one does.
+	Repay(peer int)
 }
 
 // Number returns the local number of a process, -1 if this process has not met it.
@@ -181,17 +187,20 @@ func (p *Proc) other(number int) *other {
 	return nil
 }
 
-// leave leaves a process of another job.
+// leave forgets a process of another job, at once if there is no connection with it, and otherwise when both have
+// left it: a peer that finds its end without Leave takes this process for dead.
 func (p *Proc) leave(number int) {
-	f, ok := p.far.(Far)
-	if !ok || p.DownCause(number) != nil || !f.Connected(number) || p.peers.At(number).queue.count() == 0 && f.Abandon(number) {
-		p.forget(number)
+	o := p.other(number)
+	if o.leaving && p.DownCause(number) == nil {
 		return
 	}
-	if o := p.other(number); !o.leaving {
-		o.leaving = true
-		p.queueLeave(number)
+	f, ok := p.far.(Far)
+	gone := !ok || p.DownCause(number) != nil || !f.Connected(number)
+	if (gone || p.peers.At(number).queue.count() == 0) && p.forget(number) {
+		return
 	}
+	o.leaving = true
+	p.queueLeave(number)
 }
 
 // PeerLeft is called when a peer has left its connection with this process, which leaves it, too. It
@@ -210,7 +219,7 @@ func (p *Proc) PeerLeft(number int) bool {
 }
 
 // Parted is called by the fabric to processes of other jobs when this process and a peer have left the
-// connection between them.
+// connection between them, or when this process has left and there is none.
 func (p *Proc) Parted(number int) {
 	if o := p.other(number); o != nil {
 		o.leaving = false
@@ -223,12 +232,13 @@ func (p *Proc) Parted(number int) {
 // leaving, does not count as watched. It runs between polls, since the caller of Parted or SetDown may use
 // the state of the peer.
 func (p *Proc) forgetEnded() {
-	for _, n := range p.ended {
+	for i := 0; i < len(p.ended); i++ { // leave may append
+		n := p.ended[i]
 		o := p.other(n)
 		switch {
 		case o == nil:
 		case o.holds == 0:
-			p.forget(n)
+			p.leave(n) // the peer, which holds this process, may have opened another connection
 		case o.again && !planted.MetAgainUnwatched:
 			o.again = false
 			p.Watch(n)
@@ -237,8 +247,11 @@ func (p *Proc) forgetEnded() {
 	p.ended = p.ended[:0]
 }
 
-// forget frees the number of a process of another job.
-func (p *Proc) forget(number int) {
+// forget frees the number of a process of another job. It reports false if there is a connection to leave.
+func (p *Proc) forget(number int) bool {
+	if f, ok := p.far.(Far); ok && !f.Forget(number) {
+		return false
+	}
 	o := p.other(number)
 	s := &p.others
 	delete(s.numbers, o.otherID)
@@ -255,9 +268,7 @@ func (p *Proc) forget(number int) {
 	*o = other{}
 	p.dropQueue(number)
 	p.resetPeer(number)
-	if f, ok := p.far.(Far); ok {
-		f.Forget(number)
-	}
+	return true
 }
 
 // resetPeer makes the entries of a peer as they are first.
@@ -305,6 +316,7 @@ func (p *Proc) Far() fabric.Fabric { return p.far }
 // AddFar adds a fabric to the processes of other jobs to a process that has had no use for one.
 func (p *Proc) AddFar(f fabric.Fabric) {
 	p.far = f
+	p.rec.Watch.Elsewhere.Store(1)
 	p.addTransport(&transport{fab: f, sockets: true})
 }
 

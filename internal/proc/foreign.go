@@ -99,6 +99,11 @@ func (p *Proc) close(number int) {
 
 // queueLeave is Queue of the last frame to a process of another job.
 func (p *Proc) queueLeave(number int) {
+	for _, w := range p.work {
+		if d, ok := w.(Debtor); ok {
+			d.Repay(number)
+		}
+	}
 	h := &wire.Header{Kind: wire.Leave}
 	if p.peers.At(number).queue.count() > 0 || !p.sendLeave(number, h) {
 		p.Push(number, h, nil, nil)

@@ -3,6 +3,7 @@ package proc
 import (
 	"time"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
@@ -20,6 +21,12 @@ type sleeper struct {
 func (p *Proc) SetNote(note *shmfmt.Note, messages *shmfmt.NoteMessages) {
 	p.note, p.noteMessages = note, messages
 }
+
+// NameCallsInC makes the wait notes name calls as in C. It is called before Start.
+func (p *Proc) NameCallsInC() { p.inC = true }
+
+// AppendCall appends the name of a call in the language of the program.
+func (p *Proc) AppendCall(b []byte, by call.Number) []byte { return append(b, by.Name(p.inC)...) }
 
 // OnUnmatched sets a function that describes the messages that have arrived and are not received, and
 // one that returns their number. Both are called with the lock held. It is called before Start.

@@ -9,6 +9,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/proc"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
@@ -144,5 +145,27 @@ func TestNotingAllocatesNothing(t *testing.T) {
 	step()
 	if n := testing.AllocsPerRun(100, step); n != 0 {
 		t.Errorf("%v allocations", n)
+	}
+}
+
+// A process names calls in the language of its program; calls that only Go has keep their name.
+func TestNotesNameCallsInTheLanguageOfTheProgram(t *testing.T) {
+	inGo, inC := new(proc.Proc), new(proc.Proc)
+	inC.NameCallsInC()
+	for _, x := range []struct {
+		by        call.Number
+		inGo, inC string
+	}{
+		{call.WinFence, "Fence", "MPI_Win_fence"},
+		{call.CommDup, "Dup", "MPI_Comm_dup"},
+		{call.IntercommMerge, "Merge", "MPI_Intercomm_merge"},
+		{call.FileSetInfo, "SetInfo", "MPI_File_set_info"},
+		{call.IwaitNotify, "IwaitNotify", "MPIX_Win_wait_notify"},
+		{call.FetchOp, "FetchOp", "FetchOp"},
+		{call.None, "", ""},
+	} {
+		if g, c := string(inGo.AppendCall(nil, x.by)), string(inC.AppendCall(nil, x.by)); g != x.inGo || c != x.inC {
+			t.Errorf("%q in Go and %q in C, want %q and %q", g, c, x.inGo, x.inC)
+		}
 	}
 }

@@ -59,11 +59,10 @@ type Proc struct {
 	stopped         chan struct{}        // closed when closed is set
 	armingCalls     int                  // calls that armed since polling mode ended
 	servicesWoken   bool                 // the services were woken, and none has polled since
-	modeSince       uint64               // rec.Activity when polling mode began
-	pollers         uint64               // calls that have polled
 	modeEntered     chan struct{}        // tells the watchdog that polling mode has begun; capacity 1
 	note            *shmfmt.Note         // nil if nobody reads it
 	noteMessages    *shmfmt.NoteMessages // like note
+	inC             bool                 // see NameCallsInC
 
 	unmatched         func() int // see OnUnmatched
 	describeUnmatched func(text []byte) []byte
@@ -115,6 +114,8 @@ type Policy struct {
 	// calling thread is one. Leave(true), without a lock, does not return then. Nil: calls return.
 	Leavers *atomic.Uint32
 	Leave   func(now bool) bool
+	// Watchdog is the part of the watchdog that is in C. Nil: a goroutine with a timer does all of it.
+	Watchdog Watchdog
 }
 
 // leaving reports whether a thread of this process wants to leave its call.
@@ -155,6 +156,9 @@ func New(b boot.Boot, node *node.Node, far fabric.Fabric, policy Policy) (*Proc,
 	p.rec = offheap.Owned[shmfmt.ProcessRecord](p)
 	p.rec.Slow = shmfmt.SlowInterrupt
 	p.rec.Looks = int32(min(peekMax, policy.Loads))
+	if policy.Longer > 0 { // the core is that of the caller alone
+		p.rec.LooksQuiet = int32(min(quietMax, policy.Loads))
+	}
 	p.peers = peers.Make(job.Size, p.initPeer)
 	p.threads.init(policy, p.rec)
 	if node != nil {
@@ -168,7 +172,9 @@ func New(b boot.Boot, node *node.Node, far fabric.Fabric, policy Policy) (*Proc,
 	}
 	if far != nil {
 		p.transports = append(p.transports, &transport{fab: far, sockets: true})
+		p.rec.Watch.Elsewhere.Store(1)
 	}
+	p.shareArrivals()
 	for i := range job.Size {
 		if i != job.Rank && far == nil && !p.Near(i) {
 			return nil, fmt.Errorf("proc: no fabric reaches process %d of %d", i, job.Size)
@@ -204,7 +210,7 @@ func (p *Proc) Start(sink fabric.Sink, workers ...Worker) {
 		go p.serve(l)
 	}
 	p.services.Add(1)
-	go p.watchdog(time.NewTimer(tick))
+	go p.watchdog()
 }
 
 // LoseAll treats all peers as failed, so that pending calls of a rank that has returned end:
@@ -224,7 +230,7 @@ func (p *Proc) LoseAll(cause error) {
 func (p *Proc) Stop() error {
 	p.Lock()
 	p.closed = true
-	close(p.stopped)
+	p.stopWatchdog()
 	var first error
 	for _, l := range p.transports {
 		if err := l.fab.Close(); err != nil && first == nil {

@@ -84,6 +84,9 @@ func (p *Proc) poll(hint int) int {
 	}
 	if len(p.queuedPeers) > 0 {
 		n += p.flushQueues()
+		if len(p.ended) > 0 {
+			p.forgetEnded()
+		}
 	}
 	if p.busy > 0 {
 		for _, w := range p.work {

@@ -3,21 +3,9 @@ package proc
 import (
 	"runtime"
 	"runtime/debug"
-	"time"
 
 	"github.com/halo-mpi/halo/internal/fabric"
 	"github.com/halo-mpi/halo/internal/shmfmt"
-)
-
-const (
-	// tick is how long a process in polling mode may make no call before it returns to
-	// interrupt mode. The last call may come just after the watchdog has checked, so a
-	// process that has stopped calling answers nobody for up to two ticks.
-	tick = time.Millisecond
-	// tickMax is the limit to which the tick doubles while polling mode lasts.
-	tickMax = 8 * time.Millisecond
-	// pollingAfter is how many calls in a row arm before polling mode begins.
-	pollingAfter = 32
 )
 
 // transport is a fabric, and whether polling it is a system call.
@@ -31,7 +19,7 @@ func (p *Proc) enterPoll() {
 	p.setSlow(shmfmt.SlowPolling, true)
 	p.takeoverPending = false
 	p.rec.Activity++
-	p.pollers++
+	p.rec.Watch.Polls++
 	for _, l := range p.transports {
 		l.fab.Disarm()
 	}
@@ -147,59 +135,6 @@ func (p *Proc) advance() {
 	for !p.closed && !p.polling() && p.pollAll(-1) > 0 {
 		if p.rec.Want.Load() != 0 {
 			p.yieldLock()
-		}
-	}
-}
-
-// enterPollingMode begins polling mode: calls do not arm any more, until the watchdog finds that
-// there are none.
-func (p *Proc) enterPollingMode() {
-	p.setSlow(shmfmt.SlowInterrupt, false)
-	p.armingCalls, p.modeSince = 0, p.rec.Activity
-	p.modeEntered <- struct{}{} // has room: the watchdog received the last one before it ended polling mode
-}
-
-// watchdog checks after each tick whether a process in polling mode still calls. If it does not,
-// the watchdog arms, handles what has arrived, and ends polling mode. If all calls have only looked
-// for the next frame of one peer, and found it, the watchdog handles what has arrived from others.
-// The services sleep meanwhile. Rejected: services that wake at every tick to check. That costs the callers a sixth
-// of their time: when the runtime's monitor has found a goroutine in a system call, it checks
-// every 20 us for some time whether there are more, with a kernel timer in between.
-func (p *Proc) watchdog(timer *time.Timer) {
-	defer p.services.Done()
-	defer timer.Stop()
-	for {
-		select {
-		case <-p.modeEntered:
-		case <-p.stopped:
-			return
-		}
-		seen, polled, idle := p.modeSince, uint64(0), tick // nobody else stores modeSince until this loop ends polling mode
-		for calling := true; calling; {
-			timer.Reset(idle)
-			select {
-			case <-timer.C:
-			case <-p.stopped:
-				return
-			}
-			idle = min(2*idle, tickMax)
-			if p.rec.Mutex.TryLock() { // else a call is in progress
-				calling = p.polling() || p.rec.Activity != seen
-				seen = p.rec.Activity
-				if calling && p.pollers == polled {
-					p.importQueues()
-					p.advance()
-				}
-				polled = p.pollers
-				if !calling {
-					p.importQueues()
-					p.setSlow(shmfmt.SlowInterrupt, true)
-					if !p.arm() { // else nothing is left to do for the services, which may have to wait for a core
-						p.wakeServices()
-					}
-				}
-				p.Unlock()
-			}
 		}
 	}
 }

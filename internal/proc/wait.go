@@ -356,6 +356,9 @@ const (
 	// peekMax is how many times Peek polls at most, with a fence or a pause of the
 	// processor in between: half a microsecond to five, depending on the processor.
 	peekMax = 128
+	// quietMax is how many times a receive in C looks while nothing else arrives: 10 to 40 us, less than what a waiter
+	// of OwnCore polls beside strangers.
+	quietMax = 1024
 	// noteTurns is after how many polls the waits that are parked while others poll are
 	// noted: tenths of a millisecond to a few.
 	noteTurns = 64 * SocketTurns

@@ -43,6 +43,17 @@ func pair(t *testing.T, yields int, events []*proc.Event, workers ...proc.Worker
 
 func pairOf(t *testing.T, policy proc.Policy, events []*proc.Event, workers ...proc.Worker) (a, b *proc.Proc) {
 	t.Helper()
+	a, b = runningPair(t, policy, events, workers...)
+	t.Cleanup(func() {
+		a.Stop()
+		b.Stop()
+	})
+	return a, b
+}
+
+// runningPair is pairOf of processes that the caller stops.
+func runningPair(t *testing.T, policy proc.Policy, events []*proc.Event, workers ...proc.Worker) (a, b *proc.Proc) {
+	t.Helper()
 	w, err := inproc.New(2)
 	if err != nil {
 		t.Fatal(err)
@@ -62,10 +73,6 @@ func pairOf(t *testing.T, policy proc.Policy, events []*proc.Event, workers ...p
 	}
 	a = open(0, &frames{fn: func(_ int, h *wire.Header) { events[h.Tag].Fire() }}, workers...)
 	b = open(1, &frames{fn: func(int, *wire.Header) {}})
-	t.Cleanup(func() {
-		a.Stop()
-		b.Stop()
-	})
 	return a, b
 }
 
@@ -280,72 +287,6 @@ func TestPollerGivesWayToTheWoken(t *testing.T) {
 		first.Fire()
 		p.Unlock()
 		until(t, "the poller ends", closed(done))
-	}
-}
-
-// A process in polling mode that stops calling answers nevertheless, and again after it has
-// entered polling mode once more.
-func TestPollingProcessThatStopsAnswers(t *testing.T) {
-	const rounds = 20
-	events := make([]*proc.Event, rounds)
-	for i := range events {
-		events[i] = &proc.Event{}
-	}
-	p, peer := pair(t, shortly, events)
-	for i, e := range events {
-		for polling := false; !polling; {
-			p.Lock()
-			p.Progress(-1)
-			polling = p.PollingMode()
-			p.Unlock()
-		}
-		if i%2 == 0 {
-			waitForArmed(t, p) // the watchdog has ended polling mode, and the services have armed
-		}
-		fire(peer, int32(i))
-		until(t, "the frame is taken while nobody calls", func() bool {
-			p.Lock()
-			defer p.Unlock()
-			return e.Done()
-		})
-	}
-}
-
-// RS-08: a process in polling mode whose calls only look for the next frame of one peer, and find it, answers others
-// nevertheless. A round in which the process was not called for a whole tick, so that polling mode has ended, shows nothing.
-func TestPollingProcessThatOnlyLooksAnswers(t *testing.T) {
-	const rounds = 1000
-	events := make([]*proc.Event, rounds)
-	for i := range events {
-		events[i] = &proc.Event{}
-	}
-	p, peer := pair(t, shortly, events)
-	answered := false // in polling mode
-	round := func(i int) {
-		waitForArmed(t, p) // the services sleep, and nobody wakes them in polling mode
-		for polling := false; !polling; {
-			p.Lock()
-			p.Progress(-1)
-			polling = p.PollingMode()
-			p.Unlock()
-		}
-		fire(peer, int32(i))
-		until(t, "the frame is taken while calls only look", func() bool {
-			done := false
-			for looks := 0; looks < 100000 && !done; looks++ {
-				p.Lock()
-				p.Look()
-				done, answered = events[i].Done(), p.PollingMode()
-				p.Unlock()
-			}
-			return done
-		})
-	}
-	for i := 0; !answered; i++ {
-		if i == rounds {
-			t.Fatalf("in %d rounds the process has answered only after it had left polling mode", rounds)
-		}
-		round(i)
 	}
 }
 

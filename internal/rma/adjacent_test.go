@@ -14,6 +14,7 @@ import (
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/rma"
 	"github.com/halo-mpi/halo/internal/rma/memhandle"
+	"github.com/halo-mpi/halo/internal/rma/operation"
 	"github.com/halo-mpi/halo/internal/world"
 )
 
@@ -119,7 +120,7 @@ func acrossPieces(p *pieces, target, n int) error {
 		case 1:
 			err = v.GetBytes(old, target, at)
 		case 2:
-			err = v.Accumulate(mem.Of(data), target, at, rma.Place{}, op.Sum, op.Int64)
+			err = v.Accumulate(mem.Of(data), target, at, operation.Place{}, op.Sum, op.Int64)
 			sum(want[off:], data)
 		case 3: // elements of 16 bytes, also across a cut
 			size -= size % width
@@ -127,7 +128,7 @@ func acrossPieces(p *pieces, target, n int) error {
 				continue
 			}
 			data, old, before = data[:size], old[:size], before[:size]
-			err = v.GetAccumulate(mem.Of(data), mem.Of(old), target, at, rma.Place{}, op.Replace, typ)
+			err = v.GetAccumulate(mem.Of(data), mem.Of(old), target, at, operation.Place{}, op.Replace, typ)
 			copy(want[off:], data)
 		case 4:
 			data, old, before, size = data[:8], old[:8], before[:8], 8
@@ -143,7 +144,7 @@ func acrossPieces(p *pieces, target, n int) error {
 			if off+2*block*count > n {
 				continue
 			}
-			l := rma.Place{Type: must(dtype.Resized(must(byteContiguous(block)), 0, 2*block)), Count: int64(count)}
+			l := operation.Place{Type: must(dtype.Resized(must(byteContiguous(block)), 0, 2*block)), Count: int64(count)}
 			data, old = random(make([]byte, block*count)), make([]byte, block*count)
 			before = before[:0]
 			for i := range count {
@@ -191,9 +192,9 @@ func TestRC03_ElementsInTwoPieces(t *testing.T) {
 		for i := range k {
 			off := 16 + 8*(i%3) // in pieces 0 to 2
 			err := errors.Join(
-				v.Accumulate(mem.Of(ones), 0, p.at(0, 0), rma.Place{}, op.Sum, op.Int64),
-				v.Accumulate(mem.Of(ones[:8]), 0, p.at(0, off), rma.Place{}, op.Sum, op.Int64),
-				v.Accumulate(mem.Of(ones[:8]), 0, p.at(0, 496), rma.Place{}, op.Sum, op.Int64))
+				v.Accumulate(mem.Of(ones), 0, p.at(0, 0), operation.Place{}, op.Sum, op.Int64),
+				v.Accumulate(mem.Of(ones[:8]), 0, p.at(0, off), operation.Place{}, op.Sum, op.Int64),
+				v.Accumulate(mem.Of(ones[:8]), 0, p.at(0, 496), operation.Place{}, op.Sum, op.Int64))
 			if err != nil {
 				return err
 			}
@@ -246,7 +247,7 @@ func TestRW05_OnePieceIsDetached(t *testing.T) {
 			if err := is(put(r[0], r[1]), class.RMARange); err != nil {
 				return fmt.Errorf("put of %d bytes at %d: %w", r[1], r[0], err)
 			}
-			err := v.Accumulate(mem.Of(data[:r[1]]), other, p.at(other, r[0]), rma.Place{}, op.Replace, op.Uint8)
+			err := v.Accumulate(mem.Of(data[:r[1]]), other, p.at(other, r[0]), operation.Place{}, op.Replace, op.Uint8)
 			if err := is(errors.Join(err, v.Flush(other)), class.RMARange); err != nil {
 				return fmt.Errorf("accumulate of %d bytes at %d: %w", r[1], r[0], err)
 			}
@@ -309,7 +310,7 @@ func TestQV30_HandlesThatOverlap(t *testing.T) {
 		go func() {
 			var err error
 			for range k {
-				err = errors.Join(err, p.v.Accumulate(mem.Of(ones), 0, p.at(0, 8*last), rma.Place{}, op.Sum, op.Int64))
+				err = errors.Join(err, p.v.Accumulate(mem.Of(ones), 0, p.at(0, 8*last), operation.Place{}, op.Sum, op.Int64))
 			}
 			errs <- err
 		}()
@@ -326,7 +327,7 @@ func TestQV30_HandlesThatOverlap(t *testing.T) {
 					if j%2 == 1 { // one by one
 						at, data = at+int64(j%elements), ones[:8]
 					}
-					err = errors.Join(err, views[i].Accumulate(mem.Of(data), 0, at, rma.Place{}, op.Sum, op.Int64))
+					err = errors.Join(err, views[i].Accumulate(mem.Of(data), 0, at, operation.Place{}, op.Sum, op.Int64))
 				}
 				errs <- err
 			}()

@@ -11,7 +11,7 @@ import (
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/p2p"
-	"github.com/halo-mpi/halo/internal/rma"
+	"github.com/halo-mpi/halo/internal/rma/operation"
 	"github.com/halo-mpi/halo/internal/world"
 )
 
@@ -42,7 +42,7 @@ func TestOperationsAllocateNothing(t *testing.T) {
 
 func allocates(x *window) error {
 	buf, old, many := int64s(1), make([]byte, 8), make([]byte, 512)
-	l := rma.Place{Type: must(dtype.Vector(8, 1, 2, must(byteContiguous(8)))), Count: 1}
+	l := operation.Place{Type: must(dtype.Vector(8, 1, 2, must(byteContiguous(8)))), Count: 1}
 	near, err := dtype.Bind(make([]byte, 200), 0, must(dtype.Resized(must(byteContiguous(8)), 0, 24)), 8)
 	if err != nil {
 		return err
@@ -63,16 +63,16 @@ func allocates(x *window) error {
 		{"GetBytes", func() error { return x.GetBytes(old, 1, at) }},
 		{"Put", func() error { return x.Put(mem.In(&near), 1, at, l) }},
 		{"Get", func() error { return x.Get(mem.In(&near), 1, at, l) }},
-		{"Accumulate", func() error { return x.Accumulate(d, 1, at, rma.Place{}, op.Sum, op.Int64) }},
-		{"Accumulate many", func() error { return x.Accumulate(mem.Of(many), 1, at, rma.Place{}, op.Sum, op.Float64) }},
+		{"Accumulate", func() error { return x.Accumulate(d, 1, at, operation.Place{}, op.Sum, op.Int64) }},
+		{"Accumulate many", func() error { return x.Accumulate(mem.Of(many), 1, at, operation.Place{}, op.Sum, op.Float64) }},
 		{"Accumulate layouts", func() error { return x.Accumulate(mem.In(&near), 1, at, l, op.Sum, op.Int64) }},
-		{"GetAccumulate", func() error { return x.GetAccumulate(d, r, 1, at, rma.Place{}, op.Sum, op.Int64) }},
+		{"GetAccumulate", func() error { return x.GetAccumulate(d, r, 1, at, operation.Place{}, op.Sum, op.Int64) }},
 		{"FetchAndOp", func() error { return x.FetchAndOp(buf, old, 1, at, op.Sum, op.Int64) }},
 		{"CompareAndSwap", func() error { return x.CompareAndSwap(buf, buf, old, 1, at, op.Int64) }},
-		{"Rput", func() error { return request(x.Rput(d, 1, at, rma.Place{})) }},
-		{"Rget", func() error { return request(x.Rget(r, 1, at, rma.Place{})) }},
-		{"Raccumulate", func() error { return request(x.Raccumulate(d, 1, at, rma.Place{}, op.Sum, op.Int64)) }},
-		{"RgetAccumulate", func() error { return request(x.RgetAccumulate(d, r, 1, at, rma.Place{}, op.Sum, op.Int64)) }},
+		{"Rput", func() error { return request(x.Rput(d, 1, at, operation.Place{})) }},
+		{"Rget", func() error { return request(x.Rget(r, 1, at, operation.Place{})) }},
+		{"Raccumulate", func() error { return request(x.Raccumulate(d, 1, at, operation.Place{}, op.Sum, op.Int64)) }},
+		{"RgetAccumulate", func() error { return request(x.RgetAccumulate(d, r, 1, at, operation.Place{}, op.Sum, op.Int64)) }},
 	} {
 		var failed error
 		if n := testing.AllocsPerRun(200, func() { failed = errors.Join(failed, c.call(), x.Flush(1)) }); n != 0 || failed != nil {

@@ -2,14 +2,13 @@ package rma
 
 import (
 	"math"
-	"math/rand/v2"
 	"testing"
 
-	"github.com/halo-mpi/halo/internal/apply"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
-	"github.com/halo-mpi/halo/internal/rma/attach"
+	"github.com/halo-mpi/halo/internal/rma/link"
+	"github.com/halo-mpi/halo/internal/rma/operation"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
@@ -24,12 +23,12 @@ func TestS5RC18_DeniedByWhatWentAhead(t *testing.T) {
 	}{
 		{wire.Header{}, length(size + 1)},
 		{wire.Header{Arg: 8}, length(math.MaxInt64)},
-		{wire.Header{Tag: 1}, withRuns(0, runs{0, 8, 16, 64})},
-		{wire.Header{Tag: 2}, withRuns(0, runs{0, 8, 16, 8}, runs{-8, 8, 0, 1})},
-		{wire.Header{Tag: 1}, withRuns(0, runs{0, 1, 1, math.MaxInt64})},
-		{wire.Header{Tag: 1}, withRuns(0, runs{0, 8, math.MinInt64, 2})},
+		{wire.Header{Tag: 1}, withRuns(0, strided(0, 8, 16, 64))},
+		{wire.Header{Tag: 2}, withRuns(0, strided(0, 8, 16, 8), strided(-8, 8, 0, 1))},
+		{wire.Header{Tag: 1}, withRuns(0, strided(0, 1, 1, math.MaxInt64))},
+		{wire.Header{Tag: 1}, withRuns(0, strided(0, 8, math.MinInt64, 2))},
 		{wire.Header{Arg: math.MaxUint64 / 2}, length(8)},
-		{wire.Header{Arg: math.MaxUint64 - 5000, Tag: 1}, withRuns(0, runs{0, 8, 16, 64})},
+		{wire.Header{Arg: math.MaxUint64 - 5000, Tag: 1}, withRuns(0, strided(0, 8, 16, 64))},
 	} {
 		mem, all := guarded(size)
 		e, w, f := withFakePeers(t, Dynamic, mem)
@@ -44,7 +43,7 @@ func TestS5RC18_DeniedByWhatWentAhead(t *testing.T) {
 		for _, h := range []wire.Header{put, acc} {
 			h.Flags, h.Arg = wire.Spanned|wire.Notifies, addr
 			deliver(e, h, make([]byte, 8))
-			if x := faultOf(t, f, 0); x.class != class.RMARange || x.kind != h.Kind || x.off != span.Arg {
+			if x := faultOf(t, f, 0); x.Class != class.RMARange || x.Kind != h.Kind || x.Off != span.Arg {
 				t.Errorf("case %d: the fault is %+v", i, x)
 			}
 		}
@@ -67,7 +66,7 @@ func TestS5RC18_DeniedByWhatWentAhead(t *testing.T) {
 		deliver(e, span, length(size))
 		other.Chan, other.Arg = 0, addr+2
 		deliver(e, other, []byte{1})
-		if s := f.take(); len(s) != 0 || mem[0] != 1 || mem[1] != 1 || mem[2] != 1 || w.counter(1).Value() != 0 || len(w.denied) != 0 {
+		if s := f.take(); len(s) != 0 || mem[0] != 1 || mem[1] != 1 || mem[2] != 1 || w.counter(1).Value() != 0 || deniedOf(w) != 0 {
 			t.Errorf("case %d: others are answered by %+v, memory is % x", i, s, mem[:4])
 		}
 	}
@@ -75,9 +74,9 @@ func TestS5RC18_DeniedByWhatWentAhead(t *testing.T) {
 
 // Announcements that no correct process sends.
 func TestS6_ImpossibleFramesAhead(t *testing.T) {
-	many := make([]runs, runsMax+1)
+	many := make([]operation.Runs, operation.RunsMax+1)
 	for i := range many {
-		many[i] = runs{0, 8, 8, 1}
+		many[i] = strided(0, 8, 8, 1)
 	}
 	for i, c := range []struct {
 		flavor  Flavor
@@ -88,13 +87,13 @@ func TestS6_ImpossibleFramesAhead(t *testing.T) {
 		{Dynamic, 0, nil},
 		{Dynamic, 0, length(1 << 63)},
 		{Dynamic, 0, make([]byte, 9)},
-		{Dynamic, 1, withRuns(8, runs{0, 8, 8, 1})},
-		{Dynamic, 2, withRuns(0, runs{0, 8, 8, 1})},
+		{Dynamic, 1, withRuns(8, strided(0, 8, 8, 1))},
+		{Dynamic, 2, withRuns(0, strided(0, 8, 8, 1))},
 		{Dynamic, -1, nil},
-		{Dynamic, runsMax + 1, withRuns(0, many...)},
-		{Dynamic, 1, withRuns(0, runs{0, 0, 8, 1})},
-		{Dynamic, 1, withRuns(0, runs{0, 8, 8, -1})},
-		{Dynamic, 1, withRuns(0, runs{0, 1 << 32, 0, 1 << 32})},
+		{Dynamic, operation.RunsMax + 1, withRuns(0, many...)},
+		{Dynamic, 1, withRuns(0, strided(0, 0, 8, 1))},
+		{Dynamic, 1, withRuns(0, strided(0, 8, 8, -1))},
+		{Dynamic, 1, withRuns(0, strided(0, 1<<32, 0, 1<<32))},
 	} {
 		mem, all := guarded(100)
 		e, w, f := withFakePeers(t, c.flavor, mem)
@@ -104,7 +103,7 @@ func TestS6_ImpossibleFramesAhead(t *testing.T) {
 		}
 		untouched(t, all)
 		f.down(e, enemy)
-		if len(w.denied) != 0 {
+		if deniedOf(w) != 0 {
 			t.Errorf("frame %d: something is kept of the dead", i)
 		}
 	}
@@ -114,43 +113,14 @@ func TestS6_ImpossibleFramesAhead(t *testing.T) {
 func TestS6_DeniedWithoutEnd(t *testing.T) {
 	e, w, f := withFakePeers(t, Dynamic, make([]byte, 8))
 	for i := range 100_000 {
-		deliver(e, wire.Header{Kind: wire.WinSpan, Chan: uint16(i % channelsMax), Flags: uint8(i) & wire.Spanned}, length(8))
+		deliver(e, wire.Header{Kind: wire.WinSpan, Chan: uint16(i % link.ChannelsMax), Flags: uint8(i) & wire.Spanned}, length(8))
 	}
-	if len(w.denied) != channelsMax || len(f.sent) != 0 {
-		t.Errorf("%d refusals are kept, %d frames are sent", len(w.denied), len(f.sent))
+	if deniedOf(w) != link.ChannelsMax || len(f.sent) != 0 {
+		t.Errorf("%d refusals are kept, %d frames are sent", deniedOf(w), len(f.sent))
 	}
 	f.down(e, enemy)
-	if len(w.denied) != 0 {
+	if deniedOf(w) != 0 {
 		t.Error("they outlive the peer")
-	}
-}
-
-// holds agrees with a check of every byte of every block.
-func TestRW05_BlocksThatAreAttached(t *testing.T) {
-	const n = 64
-	g := rand.New(rand.NewPCG(1, 2))
-	for range 20_000 {
-		a, has := &attached{}, [n]bool{}
-		for at := g.IntN(8); at < n; at += g.IntN(20) {
-			size := g.IntN(min(16, n-at))
-			a.Insert(&attach.Region{Addr: 1000 + uint64(at), Memory: apply.Region{Mem: make([]byte, size)}})
-			for i := range size {
-				has[at+i] = true
-			}
-			at += max(size, 1)
-		}
-		r := runs{off: int64(g.IntN(n)), length: 1 + int64(g.IntN(6)), stride: int64(g.IntN(30)) - 15, count: 1 + int64(g.IntN(6))}
-		want := true
-		for k := range r.count {
-			for i := range r.length {
-				at := r.off + k*r.stride + i
-				want = want && at >= 0 && at < n && has[at]
-			}
-		}
-		lo, size, ok := r.reach(1000)
-		if got := ok && a.holds(lo, size, &r); got != want {
-			t.Fatalf("%+v of %v: found %v, want %v", r, has, got, want)
-		}
 	}
 }
 
@@ -160,7 +130,7 @@ func TestQV01_RefusedOperationsEnd(t *testing.T) {
 	e, w, f := withFakePeers(t, Created, make([]byte, 8))
 	f.chunk = 1024
 	data, old := make([]byte, 200*1024), make([]byte, 200*1024)
-	r := start(e, w, Op{Kind: Accumulate, Fn: op.Sum, Elem: op.Int64, Origin: mem.Of(data), Result: mem.Of(old), Notify: notification(5)}, true)
+	r := start(e, w, operation.Op{Kind: operation.Accumulate, Fn: op.Sum, Elem: op.Int64, Origin: mem.Of(data), Result: mem.Of(old), Notify: operation.Notice(5)}, true)
 	for range 1000 {
 		sent := f.take()
 		if len(sent) == 0 {
@@ -170,9 +140,9 @@ func TestQV01_RefusedOperationsEnd(t *testing.T) {
 			if s.h.Flags&wire.ThenNotify != 0 && s.h.Counter() == 5 {
 				return
 			}
-			x := fault{class: class.RMARange, kind: wire.WinAcc}
-			h, b := wire.Header{Kind: wire.WinFault, Name: s.h.Name}, make([]byte, faultSize)
-			x.encode(&h, b)
+			x := operation.Fault{Class: class.RMARange, Kind: wire.WinAcc}
+			h, b := wire.Header{Kind: wire.WinFault, Name: s.h.Name}, make([]byte, operation.FaultSize)
+			x.Encode(&h, b)
 			deliver(e, h, b)
 		}
 		e.Work()

@@ -12,13 +12,14 @@ import (
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/rma"
+	"github.com/halo-mpi/halo/internal/rma/operation"
 	"github.com/halo-mpi/halo/internal/world"
 )
 
 // longCall is an access that changes n bytes of rank 1 from a displacement on, in a layout.
 type longCall struct {
 	name string
-	make func(v *rma.View, at int64, n int, l rma.Place) (*p2p.Request, error)
+	make func(v *rma.View, at int64, n int, l operation.Place) (*p2p.Request, error)
 }
 
 // longCounter is the one that calls notify which notify any.
@@ -28,28 +29,28 @@ func longCalls() []longCall {
 	data := func(n int) mem.Mem { return mem.Of(bytes.Repeat([]byte{1}, n)) }
 	room := func(n int) mem.Mem { return mem.Of(make([]byte, n)) }
 	return []longCall{
-		{"put", func(v *rma.View, at int64, n int, l rma.Place) (*p2p.Request, error) {
+		{"put", func(v *rma.View, at int64, n int, l operation.Place) (*p2p.Request, error) {
 			return nil, v.Put(data(n), 1, at, l)
 		}},
-		{"put with a notification", func(v *rma.View, at int64, n int, l rma.Place) (*p2p.Request, error) {
+		{"put with a notification", func(v *rma.View, at int64, n int, l operation.Place) (*p2p.Request, error) {
 			return nil, v.PutPlaceNotify(data(n), 1, at, l, longCounter)
 		}},
-		{"put with a request", func(v *rma.View, at int64, n int, l rma.Place) (*p2p.Request, error) {
+		{"put with a request", func(v *rma.View, at int64, n int, l operation.Place) (*p2p.Request, error) {
 			return v.Rput(data(n), 1, at, l)
 		}},
-		{"put with a remote request", func(v *rma.View, at int64, n int, l rma.Place) (*p2p.Request, error) {
+		{"put with a remote request", func(v *rma.View, at int64, n int, l operation.Place) (*p2p.Request, error) {
 			return v.Rrput(data(n), 1, at, l)
 		}},
-		{"accumulate", func(v *rma.View, at int64, n int, l rma.Place) (*p2p.Request, error) {
+		{"accumulate", func(v *rma.View, at int64, n int, l operation.Place) (*p2p.Request, error) {
 			return nil, v.Accumulate(data(n), 1, at, l, op.Sum, op.Int64)
 		}},
-		{"accumulate with a request", func(v *rma.View, at int64, n int, l rma.Place) (*p2p.Request, error) {
+		{"accumulate with a request", func(v *rma.View, at int64, n int, l operation.Place) (*p2p.Request, error) {
 			return v.Raccumulate(data(n), 1, at, l, op.Sum, op.Int64)
 		}},
-		{"get_accumulate", func(v *rma.View, at int64, n int, l rma.Place) (*p2p.Request, error) {
+		{"get_accumulate", func(v *rma.View, at int64, n int, l operation.Place) (*p2p.Request, error) {
 			return nil, v.GetAccumulate(data(n), room(n), 1, at, l, op.Replace, op.Int64)
 		}},
-		{"get_accumulate with a notification", func(v *rma.View, at int64, n int, l rma.Place) (*p2p.Request, error) {
+		{"get_accumulate with a notification", func(v *rma.View, at int64, n int, l operation.Place) (*p2p.Request, error) {
 			return nil, v.GetAccumulateNotify(data(n), room(n), 1, at, l, op.Sum, op.Int32, longCounter)
 		}},
 	}
@@ -70,13 +71,13 @@ func unchanged(mem []byte) error {
 
 // longLayouts are layouts of n bytes: contiguous; regular; and irregular, with more blocks than one
 // frame describes.
-func longLayouts(n int64) []rma.Place {
+func longLayouts(n int64) []operation.Place {
 	gaps := must(dtype.Resized(must(byteContiguous(48)), 0, 56))
 	var at []int64
 	for i := int64(0); 8*i < n; i++ {
 		at = append(at, 9*i+i%2)
 	}
-	return []rma.Place{{}, {Type: gaps, Count: n / 48}, {Type: must(dtype.HindexedBlock(8, at, predefined().Type(dtype.Byte))), Count: 1}}
+	return []operation.Place{{}, {Type: gaps, Count: n / 48}, {Type: must(dtype.HindexedBlock(8, at, predefined().Type(dtype.Byte))), Count: 1}}
 }
 
 // RW-05, RC-18: an access to memory of which only a part is attached changes nothing, however long
@@ -128,15 +129,15 @@ func TestRW05RC18_LongAccessesToHalfAttachedMemory(t *testing.T) {
 func TestRW05_LongLayoutsAroundAGap(t *testing.T) {
 	const n, count, block, step = 900_000, 100, 4000, 9000
 	const lo, hi = 50*step + block, 51 * step // between two blocks
-	even := rma.Place{Type: must(dtype.Resized(must(byteContiguous(block)), 0, step)), Count: count}
+	even := operation.Place{Type: must(dtype.Resized(must(byteContiguous(block)), 0, step)), Count: count}
 	var at []int64
 	for i := int64(0); i+9 < n; i += 9 {
 		if i+9 <= lo || i >= hi {
 			at = append(at, i+i%2)
 		}
 	}
-	odd := func(at []int64) rma.Place {
-		return rma.Place{Type: must(dtype.HindexedBlock(8, at, predefined().Type(dtype.Byte))), Count: 1}
+	odd := func(at []int64) operation.Place {
+		return operation.Place{Type: must(dtype.HindexedBlock(8, at, predefined().Type(dtype.Byte))), Count: 1}
 	}
 	inPieces(t, 2, n, []int{lo, hi}, func(w *world.World, p *pieces) error {
 		v, me := p.v, w.Comm.Rank
@@ -144,7 +145,7 @@ func TestRW05_LongLayoutsAroundAGap(t *testing.T) {
 			return err
 		}
 		for _, c := range longCalls() {
-			do := func(off, n int, l rma.Place) error {
+			do := func(off, n int, l operation.Place) error {
 				r, err := c.make(v, p.at(1, off), n, l)
 				if err == nil && r != nil {
 					err = wait(w, r)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
-	"github.com/halo-mpi/halo/internal/rma"
+	"github.com/halo-mpi/halo/internal/rma/operation"
 	"github.com/halo-mpi/halo/internal/world"
 )
 
@@ -19,7 +19,7 @@ func BenchmarkNode(b *testing.B) {
 	put := func(v *window, buf, _ []byte, disp int64) error { return v.PutBytes(buf, 1, disp) }
 	get := func(v *window, buf, _ []byte, disp int64) error { return v.GetBytes(buf, 1, disp) }
 	sum := func(v *window, buf, _ []byte, disp int64) error {
-		return v.Accumulate(mem.Of(buf), 1, disp, rma.Place{}, op.Sum, op.Float64)
+		return v.Accumulate(mem.Of(buf), 1, disp, operation.Place{}, op.Sum, op.Float64)
 	}
 	fetch := func(v *window, buf, old []byte, disp int64) error {
 		return v.FetchAndOp(buf, old, 1, disp, op.Sum, op.Int64)

@@ -2,7 +2,6 @@ package rma
 
 import (
 	"encoding/binary"
-	"maps"
 
 	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
@@ -325,7 +324,7 @@ func (w *Window) renumber(d *comm.Comm, t table, checked bool) {
 		if t := were[rank].Load(); t != nil && next >= 0 {
 			rec := w.rec.Target(next)
 			rec.Copy(t.rec)
-			t.rank, t.rec = next, rec
+			t.Rank, t.rec = next, rec
 			w.targets[next].Store(t)
 		} else if t != nil {
 			w.departed = append(w.departed, t.view)
@@ -350,9 +349,7 @@ func (w *Window) renumber(d *comm.Comm, t table, checked bool) {
 
 // disown drops the state of a process that leaves. The lock is held.
 func (w *Window) disown(process int32) {
-	maps.DeleteFunc(w.faults, func(k faultKey, _ fault) bool { return k.process == process })
-	maps.DeleteFunc(w.denied, func(k faultKey, _ fault) bool { return k.process == process })
-	maps.DeleteFunc(w.broken, func(k faultKey, _ bool) bool { return k.process == process })
+	w.incoming.Forget(process)
 	delete(w.beside, process) // others may get its number
 	if w.e.node == nil {
 		return

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/halo-mpi/halo/internal/mem"
+	"github.com/halo-mpi/halo/internal/rma/link"
+	"github.com/halo-mpi/halo/internal/rma/operation"
 )
 
 // QV-40: a view of thread scope has no channel to a target before its first operation there, also
@@ -14,16 +16,16 @@ func TestQV40_ChannelsAreMadeAtTheFirstAccess(t *testing.T) {
 	p := newPair(t, 1, 64)
 	tg := to(p.w)
 	own := func() (n int) {
-		for c := range tg.channels {
-			if c.number >= firstNumber {
+		for c := range tg.Channels {
+			if c.Number() >= link.FirstNumber {
 				n++
 			}
 		}
 		return n
 	}
 	put := func(v *View, at int64) {
-		issueBy(p.e, v, Op{Kind: Put, Origin: mem.Of([]byte{1}), Disp: at}, false)
-		p.until("the flush", flushBy(p, v).request.Done)
+		issueBy(p.e, v, operation.Op{Kind: operation.Put, Origin: mem.Of([]byte{1}), Disp: at}, false)
+		p.until("the flush", flushBy(p, v).Request.Done)
 	}
 	var views []*View
 	for range 5 {
@@ -31,7 +33,7 @@ func TestQV40_ChannelsAreMadeAtTheFirstAccess(t *testing.T) {
 	}
 	whole := viewOf(p.w, Options{})
 	for _, v := range views {
-		p.until("a flush of nothing", flushBy(p, v).request.Done)
+		p.until("a flush of nothing", flushBy(p, v).Request.Done)
 	}
 	if n := own(); n != 0 || len(p.f.take()) != 0 {
 		t.Fatalf("%d channels, or some frames, are there before the first access", n)
@@ -45,12 +47,12 @@ func TestQV40_ChannelsAreMadeAtTheFirstAccess(t *testing.T) {
 		if n, want := own(), []int{1, 2, 2, 3, 3}[i]; n != want {
 			t.Fatalf("%d channels after access %d, want %d", n, i, want)
 		}
-		if c := tg.numbered(views[k].number); c == nil || c.number != views[k].number {
+		if c := tg.Numbered(views[k].number); c == nil || c.Number() != views[k].number {
 			t.Fatalf("view %d has no channel after its access", k)
 		}
 	}
 	for _, k := range []int{1, 2} {
-		if tg.numbered(views[k].number) != nil {
+		if tg.Numbered(views[k].number) != nil {
 			t.Errorf("view %d has a channel, and has accessed nothing", k)
 		}
 	}
@@ -63,7 +65,7 @@ func TestQV40_ChannelsAreMadeAtTheFirstAccess(t *testing.T) {
 // thread covers its own put only, that of a thread without operations covers nothing, and that of
 // the process covers all of them.
 func TestQV40_ProcessFlushesGoOverAllChannels(t *testing.T) {
-	const threads, size = 3, 16 * queueTurn
+	const threads, size = 3, 16 * link.QueueTurn
 	for seed := range uint64(2) {
 		for flusher := range threads + 2 { // a thread with a put, the one without, and the process
 			p := newPair(t, seed, threads*size)
@@ -76,19 +78,19 @@ func TestQV40_ProcessFlushesGoOverAllChannels(t *testing.T) {
 			for k := range threads {
 				length := size
 				if k == flusher {
-					length = 2 * queueTurn // soon complete, so that those of others are still under way
+					length = 2 * link.QueueTurn // soon complete, so that those of others are still under way
 				}
-				issueBy(p.e, views[k], Op{Kind: Put, Origin: mem.Of(bytes.Repeat([]byte{byte(k + 1)}, length)), Disp: int64(k * size)}, false)
+				issueBy(p.e, views[k], operation.Op{Kind: operation.Put, Origin: mem.Of(bytes.Repeat([]byte{byte(k + 1)}, length)), Disp: int64(k * size)}, false)
 			}
 			f := flushBy(p, views[flusher])
-			if none := flusher == threads; none != f.request.Done() {
+			if none := flusher == threads; none != f.Request.Done() {
 				t.Fatalf("seed %d: the flush of view %d is over at once: %v", seed, flusher, !none)
 			}
-			p.until("the flush", f.request.Done)
+			p.until("the flush", f.Request.Done)
 			for k := range threads {
 				switch n := there(k); {
-				case k == flusher && n < 2*queueTurn:
-					t.Errorf("seed %d: the flush of thread %d is over when %d of its %d bytes are there", seed, k, n, 2*queueTurn)
+				case k == flusher && n < 2*link.QueueTurn:
+					t.Errorf("seed %d: the flush of thread %d is over when %d of its %d bytes are there", seed, k, n, 2*link.QueueTurn)
 				case flusher > threads && n < size:
 					t.Errorf("seed %d: the flush of the process is over when %d of the %d bytes of thread %d are there", seed, n, size, k)
 				case k != flusher && flusher <= threads && n >= size/2:
@@ -97,4 +99,12 @@ func TestQV40_ProcessFlushesGoOverAllChannels(t *testing.T) {
 			}
 		}
 	}
+}
+
+// channelsOf returns how many channels a target has.
+func channelsOf(t *target) (n int) {
+	for range t.Channels {
+		n++
+	}
+	return n
 }

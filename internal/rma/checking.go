@@ -11,6 +11,7 @@ import (
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/rma/check"
+	"github.com/halo-mpi/halo/internal/rma/operation"
 )
 
 // Checking mode: package check compares accesses, this file connects it to windows, and
@@ -51,8 +52,8 @@ func (v *View) Checker() *check.Window { return v.w.check }
 // DoChecked is Do in checking mode. It compares the operation with those of others first, and issues
 // it only if they do not conflict. An operation that is Remote is not compared: the program may tell
 // others that its request is complete, and the checker does not see that.
-func (v *View) DoChecked(call check.Call, o *Op, rank int) (*p2p.Request, error) {
-	if o.Done == Remote {
+func (v *View) DoChecked(call check.Call, o *operation.Op, rank int) (*p2p.Request, error) {
+	if o.Done == operation.Remote {
 		return v.Do(o, rank)
 	}
 	p, err := v.begin(call, o, rank)
@@ -67,12 +68,12 @@ func (v *View) DoChecked(call check.Call, o *Op, rank int) (*p2p.Request, error)
 
 // begin compares an operation with those of others. It returns nil for one that does nothing or
 // fails. It takes the lock, and waits for the target.
-func (v *View) begin(call check.Call, x *Op, rank int) (*check.Pending, error) {
-	w, size := v.w, x.size()
+func (v *View) begin(call check.Call, x *operation.Op, rank int) (*check.Pending, error) {
+	w, size := v.w, x.Size()
 	if rank == ProcNull || size == 0 || x.Disp < 0 && w.flavor != Dynamic {
 		return nil, nil
 	}
-	if x.atomic() && (x.Elem.Size() == 0 || size%int64(x.Elem.Size()) != 0) {
+	if x.Atomic() && (x.Elem.Size() == 0 || size%int64(x.Elem.Size()) != 0) {
 		return nil, nil
 	}
 	t, err := w.target(rank)
@@ -80,8 +81,8 @@ func (v *View) begin(call check.Call, x *Op, rank int) (*check.Pending, error) {
 		return nil, nil
 	}
 	epoch := w.epochOf(t)
-	lo, hi, err := x.Place.span(size)
-	if epoch == check.NoEpoch || x.Done != None && epoch != check.Lock || err != nil || w.live() != nil {
+	lo, hi, err := x.Place.Span(size)
+	if epoch == check.NoEpoch || x.Done != operation.None && epoch != check.Lock || err != nil || w.live() != nil {
 		return nil, nil
 	}
 	off, err := t.offset(x.Disp, lo, hi)
@@ -89,28 +90,28 @@ func (v *View) begin(call check.Call, x *Op, rank int) (*check.Pending, error) {
 		return nil, w.check.OutOfRange(call, err)
 	}
 	a := &check.Access{
-		Call: call, Target: rank, Kind: x.accessKind(), Epoch: epoch, Op: x.Fn.Bare(), Elem: x.Elem, SameOp: v.Options().SameOp,
-		Request: x.Done != None, Notifies: x.Notify != 0, InOrder: v.inOrder(),
+		Call: call, Target: rank, Kind: accessKind(x), Epoch: epoch, Op: x.Fn.Bare(), Elem: x.Elem, SameOp: v.Options().SameOp,
+		Request: x.Done != operation.None, Notifies: x.Notify != 0, InOrder: v.inOrder(),
 		Offset: off, Size: size, Type: x.Place.Type, Count: x.Place.Count,
 	}
-	if x.sends() {
+	if x.Sends() {
 		a.Sent = append(a.Sent, x.Origin)
 		if x.Compare != nil {
 			a.Sent = append(a.Sent, mem.Of(x.Compare))
 		}
 	}
-	if x.fetches() {
+	if x.Fetches() {
 		a.Fetched = x.Result
 	}
 	return w.check.Begin(a)
 }
 
 // accessKind is what an operation does, for the checker.
-func (o *Op) accessKind() check.Kind {
+func accessKind(o *operation.Op) check.Kind {
 	switch o.Kind {
-	case Put:
+	case operation.Put:
 		return check.Put
-	case Get:
+	case operation.Get:
 		return check.Get
 	}
 	return check.Accumulate
@@ -170,7 +171,7 @@ func (v *View) Access(call check.Call, store bool, off uint64, n int64, fn func(
 		return err
 	}
 	w.e.p.Lock()
-	r, at, err := w.place(off, n)
+	r, at, err := w.incoming.Place(off, n)
 	w.e.p.Unlock()
 	switch {
 	case err != nil:
@@ -224,7 +225,7 @@ func (c checkedWindow) Unit(rank int) int64 { return c.w.table.unit.at(rank) }
 
 // Memory implements check.Host.
 func (c checkedWindow) Memory(off uint64, n int64) ([]byte, error) {
-	r, at, err := c.w.place(off, n)
+	r, at, err := c.w.incoming.Place(off, n)
 	if err != nil {
 		return nil, err
 	}
@@ -245,20 +246,10 @@ func (c checkedWindow) AwaitPost(rank int, by call.Number) error {
 
 // AwaitIssued implements check.Host.
 func (c checkedWindow) AwaitIssued(rank int, by call.Number, local bool) {
-	type moment struct {
-		c *channel
-		mark
-	}
 	t, e := c.w.usedTarget(rank), c.w.e
-	var all []moment // not channel.mark, which a flush of another goroutine may be using
-	for ch := range t.channels {
-		all = append(all, moment{ch, e.markOf(ch, local)})
-	}
 	x := c.w.waiter(by, t)
 	defer e.freeWaiter(x)
-	for _, m := range all {
-		e.reachMark(m.c, m.mark, local, x)
-	}
+	e.link.AwaitIssued(&t.Target, local, x)
 }
 
 // Barrier implements check.Host. An error is one of the Fence that comes next.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/planted"
+	"github.com/halo-mpi/halo/internal/rma/operation"
 	"github.com/halo-mpi/halo/internal/rma/syncobject"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
@@ -60,6 +61,14 @@ func counterExists(i int) error {
 		return class.Errorf(class.Arg, "counter %d is not one of 0 to %d", i, NotifyMax-1)
 	}
 	return nil
+}
+
+// Notification is Op.Notify for a counter. It returns an error if the program has no such counter.
+func Notification(counter int) (uint32, error) {
+	if err := counterExists(counter); err != nil {
+		return 0, err
+	}
+	return operation.Notice(counter), nil
 }
 
 // counter returns a counter of this process. The lock is held.
@@ -192,7 +201,7 @@ func (t *target) counterReached(locked bool) {
 // findCounter finds the chunk of counter i of t, and makes the chunk if t is this process.
 func (t *target) findCounter(i int, locked bool) *shmfmt.Counter {
 	w := t.w
-	if t.rank == w.Comm.Rank {
+	if t.Rank == w.Comm.Rank {
 		if !locked {
 			w.e.p.Lock()
 			defer w.e.p.Unlock()

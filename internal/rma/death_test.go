@@ -3,6 +3,7 @@ package rma_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -54,8 +55,11 @@ func dying(t *testing.T, n int, rank func(meet func()) func(w *world.World, v *r
 	}
 }
 
-// alone makes a process treat all others as failed, because they are about to treat it as failed.
+// alone makes a process treat all others as failed, because they are about to treat it as failed. It learns of all
+// of them in one poll.
 func alone(w *world.World) {
+	w.Proc.Lock()
+	defer w.Proc.Unlock()
 	for r := range w.Comm.Size() {
 		if r != w.Comm.Rank {
 			w.Proc.Lose(r, errDies)
@@ -145,35 +149,38 @@ func TestF3_WaiterDies(t *testing.T) {
 				}
 			}
 			meet()
+			var err error
 			switch w.Comm.Rank {
 			case dead:
 				done := make(chan error)
 				go func() { done <- hold(v, false, 0) }()
 				time.Sleep(2 * time.Millisecond)
 				alone(w)
-				if _, err := failed(<-done); err != nil {
-					return err
-				}
+				// It hears that the target has died. As the heir of rank 1 it would remove the claims of processes
+				// that live.
+				err = <-done
 				gone.Store(true)
+				if is, err := failed(err); !is || err != nil {
+					return fmt.Errorf("the lock of a process that it takes for dead: %v", err)
+				}
+				if strings.Contains(err.Error(), "while it had the lock") {
+					return fmt.Errorf("it has taken the lock: %w", err)
+				}
 				return errDies
 			case 1:
 				for !gone.Load() {
 					w.Proc.Yield()
 				}
-				if err := v.Unlock(0); err != nil {
-					return err
-				}
+				err = v.Unlock(0)
 			}
-			for range 50 {
-				if err := first(func() error { return v.Lock(true, 0, 0) }, func() error { return v.Unlock(0) }); err != nil {
-					return err
-				}
+			for i := 0; err == nil && i < 50; i++ {
+				err = first(func() error { return v.Lock(true, 0, 0) }, func() error { return v.Unlock(0) })
 			}
 			ends.Add(1)
 			for ends.Load() < n-1 { // its claims and requests outlast it, for a while
 				w.Proc.Yield()
 			}
-			return nil
+			return err
 		}
 	})
 }

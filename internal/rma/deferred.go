@@ -4,13 +4,13 @@ import (
 	"slices"
 
 	"github.com/halo-mpi/halo/internal/planted"
+	"github.com/halo-mpi/halo/internal/rma/link"
 )
 
 // postpone appends an operation to those that wait for its target's post. The lock is held.
-func (e *Engine) postpone(o *operation) {
-	t := o.target
+func (e *Engine) postpone(t *target, o *link.Operation) {
 	if t.rec.Gate.Load() != gateWaiting { // the post has come meanwhile
-		e.perform(o)
+		e.perform(t, o)
 		return
 	}
 	if len(t.deferred) == 0 {
@@ -34,7 +34,7 @@ func (e *Engine) drain(t *target) {
 		}
 		for i, o := range t.deferred {
 			t.deferred[i] = nil
-			e.perform(o)
+			e.perform(t, o)
 		}
 		t.deferred = t.deferred[:0]
 	}
@@ -71,60 +71,50 @@ func (e *Engine) workDeferred() int {
 func (e *Engine) lostDeferred(peer int) {
 	for i := 0; i < len(e.waiting); i++ {
 		t := e.waiting[i]
-		if int(t.process) != peer {
+		if int(t.Process) != peer {
 			continue
 		}
 		e.forget(t)
 		i--
 		for j, o := range t.deferred {
 			t.deferred[j] = nil
-			e.end(o, gone(t.rank, e.p.DownCause(peer)))
+			e.link.End(o, link.Gone(t.Rank, e.p.DownCause(peer)))
 		}
 		t.deferred = t.deferred[:0]
 	}
 }
 
 // perform carries out a deferred operation, or starts it. The lock is held.
-func (e *Engine) perform(o *operation) {
-	t := o.target
-	if o.Kind == kindSignal {
-		e.signal(o)
+func (e *Engine) perform(t *target, o *link.Operation) {
+	if o.Kind == link.Signal {
+		e.signal(t, o)
 		return
 	}
-	inOrder := o.view != nil && o.view.inOrder()
-	if inOrder {
+	if o.InOrder {
 		fence()
-		if o.view.onlyFrames(t) {
-			e.dispatch(o)
+		if t.behindFrames() {
+			e.dispatch(t, o)
 			return
 		}
 	}
 	switch t.path {
 	case pathMapped:
-		e.performed(o, o.apply(&t.region, int64(o.off)))
+		e.performed(t, o, o.Apply(&t.region, int64(o.Off)))
 		return
 	case pathDynamic:
-		lo, hi, err := o.Place.span(o.size())
+		lo, hi, err := o.Place.Span(o.Size())
 		made := false
 		if err == nil {
-			made, err = t.applyFound(&o.Op, o.off, lo, hi, true)
+			made, err = t.applyFound(&o.Op, o.Off, lo, hi, true)
 		}
-		if made || t.rank == t.w.Comm.Rank {
-			e.performed(o, err)
+		if made || t.Rank == t.w.Comm.Rank {
+			e.performed(t, o, err)
 			return
 		}
 	}
-	if !inOrder && !t.byFrame(&o.Op) && e.copies(t, &o.Op, o.off, false) {
-		e.performed(o, nil)
+	if !o.InOrder && !t.byFrame(&o.Op) && e.copies(t, &o.Op, o.Off, false) {
+		e.performed(t, o, nil)
 		return
 	}
-	e.dispatch(o) // the target reports what is wrong
-}
-
-// end completes an operation at the origin and frees it. The lock is held.
-func (e *Engine) end(o *operation, err error) {
-	if r := o.request; r != nil {
-		e.messages.Finish(r, err)
-	}
-	e.freeOperation(o)
+	e.dispatch(t, o) // the target reports what is wrong
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/apply"
 	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/rma/link"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
@@ -30,7 +31,7 @@ func TestDescriptorLayoutIsWhereThingsAre(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := e.newWindow(&comm.Comm{Members: make([]int32, 7)}, 1, Allocated)
-	x := &target{w: w, rank: 2, rec: w.rec.Target(2), control: control, region: apply.Region{Mem: mem, Stripes: stripes, Me: 4, Fine: true}}
+	x := &target{w: w, Target: link.Target{Rank: 2}, rec: w.rec.Target(2), control: control, region: apply.Region{Mem: mem, Stripes: stripes, Me: 4, Fine: true}}
 	r := x.rec
 	r.Gate.Store(gateOpen | gateLocked)
 	r.Framed.Store(true)

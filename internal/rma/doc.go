@@ -2,7 +2,7 @@
 // package mpi calls it, and package file has its shared pointers in windows.
 //
 // A Window is the state that its members share: regions, epochs, counts. A View is a Window with the hints under which it
-// is used. All calls are methods of View. An operation is an Op: its kind, its memory, its place at the target, the
+// is used. All calls are methods of View. An operation is an operation.Op: its kind, its memory, its place at the target, the
 // completion that its request stands for, and whether it notifies. The forms of a verb differ in fields only, so that a
 // new verb or form is written once. Issue carries out each of them; View.PutBytes and the other functions of fastpath.go
 // are fast paths to the same, for operations of a few nanoseconds.
@@ -22,9 +22,10 @@
 // A put of 8 bytes and a flush take 0.011 us in mapped memory, 0.6 us in other memory of the node and 8 us by frames
 // through sockets of one host; an accumulate of a double takes 0.03 us (docs/performance.md).
 //
-// Files of issue and epochs: op, place, issue, fastpath, kernel, epoch, fence, pscw, lock. Frames of the origin: remote,
-// channel, frames. Frames of the target: serve. Dynamic windows: dynamic, handle. Extensions of the seeds: dup,
-// changecomm, notification, counter, order, syncobject. Below are attach, check, lock, memhandle and syncobject.
+// Files of issue and epochs: issue, fastpath, kernel, epoch, fence, pscw, lock. Frames that arrive: incoming. Dynamic windows:
+// dynamic, handle. Extensions of the seeds: dup, changecomm, notification, counter, order, syncobject. Below are operation,
+// what calls and frames say of operations; link, frames of the origin; serve, frames of the target; and attach, check, lock,
+// memhandle, syncobject.
 //
 // Window.mu guards transitions of epochs and is never held while waiting; the engine's lock comes after it. Handlers of
 // frames hold the engine's lock. The path through mapped memory takes neither: it loads the Mode and the Gate of records

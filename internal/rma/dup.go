@@ -8,6 +8,7 @@ import (
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/op"
+	"github.com/halo-mpi/halo/internal/rma/link"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
@@ -27,7 +28,7 @@ import (
 // windowViews is the state of the views of a window. The engine's lock guards it.
 type windowViews struct {
 	views    []*View // not freed
-	numbers  []bool  // of channels that are taken, by number - firstNumber
+	numbers  []bool  // of channels that are taken, by number - link.FirstNumber
 	endedAll bool    // all have freed the first view
 	users    int     // members that had duplicates then
 	leavers  []int32 // processes that had duplicates, and have none now
@@ -148,9 +149,9 @@ func (v *View) freeFirst() error {
 	err := e.colls.Allreduce(w.Comm, give[:], sum[:], op.Sum, op.Uint64, dtype.Mixed)
 	end()
 	if busy, ok := err.(*coll.Clash); ok { // nothing has happened: the window stays
-		busy.Call = coll.CallWinFree
-		if busy.Other == coll.CallOf(coll.Allreduce, coll.Blocking) {
-			busy.Other = coll.CallWinFree // of another goroutine
+		busy.Call = call.WinFree
+		if busy.Other == call.Allreduce {
+			busy.Other = call.WinFree // of another goroutine
 		}
 		return busy
 	}
@@ -196,19 +197,19 @@ func (v *View) takeNumber() {
 	i := slices.Index(w.numbers, false)
 	if i < 0 {
 		i = len(w.numbers)
-		if i+firstNumber >= channelsMax {
+		if i+link.FirstNumber >= link.ChannelsMax {
 			return
 		}
 		w.numbers = append(w.numbers, false)
 	}
 	w.numbers[i] = true
-	v.number = uint16(i + firstNumber)
+	v.number = uint16(i + link.FirstNumber)
 }
 
 // giveNumber frees the channels of v. The lock is held.
 func (v *View) giveNumber() {
 	if v.number != 0 {
-		v.w.numbers[v.number-firstNumber] = false
+		v.w.numbers[v.number-link.FirstNumber] = false
 		v.number = 0
 	}
 }

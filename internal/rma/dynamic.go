@@ -1,11 +1,9 @@
 package rma
 
 import (
-	"github.com/halo-mpi/halo/internal/apply"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/rma/attach"
-	"github.com/halo-mpi/halo/internal/rma/memhandle"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
@@ -126,29 +124,4 @@ func (w *Window) entryOf(r *attach.Region) shmfmt.Attached {
 		x.Off = off
 	}
 	return x
-}
-
-// place returns where size bytes at off of the own memory are, for operations that have come by
-// frames: off is what the origin has sent, in a dynamic window an address. The lock is held.
-func (w *Window) place(off uint64, size int64) (mem *apply.Region, at int64, err error) {
-	if w.dynamic == nil {
-		room := uint64(len(w.mem))
-		if size < 0 || off > room || uint64(size) > room-off {
-			return nil, 0, class.Errorf(class.RMARange, "%d bytes at %d of a window of %d", size, off, room)
-		}
-		return &w.own, int64(off), nil
-	}
-	switch {
-	case size < 0:
-	case off >= memhandle.Space:
-		if r := w.dynamic.handles.Find(off, uint64(size)); r != nil {
-			return &r.Region, int64(off - r.Key), nil
-		}
-		return nil, 0, class.Errorf(class.RMARange, "no memory handle names these %d bytes", size)
-	default:
-		if r := w.dynamic.Find(off, uint64(size)); r != nil {
-			return &r.Memory, int64(off - r.Addr), nil
-		}
-	}
-	return nil, 0, class.Errorf(class.RMARange, "%d bytes at address %#x are not attached", size, off)
 }

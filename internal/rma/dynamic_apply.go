@@ -1,15 +1,16 @@
 package rma
 
 import (
+	"github.com/halo-mpi/halo/internal/apply"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/dtype"
-	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/planted"
+	"github.com/halo-mpi/halo/internal/rma/operation"
 )
 
 // applyDynamic carries out an access of the view to memory of t, of pathDynamic, or of a handle. It
 // reports false if the memory is not mapped here.
-func (v *View) applyDynamic(t *target, a *Op, off uint64, lo, hi int64) (bool, error) {
+func (v *View) applyDynamic(t *target, a *operation.Op, off uint64, lo, hi int64) (bool, error) {
 	if v.handle != nil {
 		return v.handle.apply(a, off)
 	}
@@ -19,33 +20,33 @@ func (v *View) applyDynamic(t *target, a *Op, off uint64, lo, hi int64) (bool, e
 // applyFound carries out an access to memory of t, of pathDynamic, which reaches bytes lo to hi
 // from the address on. It reports false, and has done nothing, if the memory is not mapped here or
 // the access must go by frames. locked says that the lock is held.
-func (t *target) applyFound(a *Op, addr uint64, lo, hi int64, locked bool) (bool, error) {
+func (t *target) applyFound(a *operation.Op, addr uint64, lo, hi int64, locked bool) (bool, error) {
 	f, err := t.find(addr+uint64(lo), addr+uint64(hi), locked)
 	switch {
 	case err != nil:
 		return false, err
-	case a.Kind >= Accumulate && t.viaFrames.Load() && !planted.DetourLeft:
+	case a.Kind >= operation.Accumulate && t.viaFrames.Load() && !planted.DetourLeft:
 		return false, nil
 	case f != nil:
 		if !f.mapped {
-			if f.mixed && a.Kind >= Accumulate && !planted.DetourLeft {
+			if f.mixed && a.Kind >= operation.Accumulate && !planted.DetourLeft {
 				t.viaFrames.Store(true)
 			}
 			return false, nil
 		}
-		return true, a.apply(&f.region, int64(addr-f.lo))
+		return true, a.Apply(&f.region, int64(addr-f.lo))
 	case a.Place.Type == nil:
 		return false, t.unattached(addr, uint64(hi), locked)
 	}
 	made, err := t.applyRegions(a, addr, locked)
-	if !made && err == nil && a.Kind >= Accumulate {
+	if !made && err == nil && a.Kind >= operation.Accumulate {
 		t.viaFrames.Store(true)
 	}
 	return made, err
 }
 
 // attached returns an error unless all memory that an access reaches is attached.
-func (t *target) attached(a *Op, addr uint64, lo, hi int64) error {
+func (t *target) attached(a *operation.Op, addr uint64, lo, hi int64) error {
 	if f, err := t.find(addr+uint64(lo), addr+uint64(hi), false); f != nil || err != nil {
 		return err
 	}
@@ -56,7 +57,7 @@ func (t *target) attached(a *Op, addr uint64, lo, hi int64) error {
 	if err != nil {
 		return err
 	}
-	return eachRun(&b, 0, a.size(), func(x dtype.Run) error {
+	return operation.EachRun(&b, 0, a.Size(), func(x dtype.Run) error {
 		_, err := t.regionOf(addr+uint64(x.Off), uint64(x.Len), false)
 		return err
 	})
@@ -77,22 +78,21 @@ func (t *target) unattached(addr, n uint64, locked bool) error {
 		gap = f.hi // a region of a table that is changing may end anywhere
 	}
 	if gap == addr || gap-addr >= n {
-		return class.Errorf(class.RMARange, "%d bytes at address %#x are not attached at rank %d", n, addr, t.rank)
+		return class.Errorf(class.RMARange, "%d bytes at address %#x are not attached at rank %d", n, addr, t.Rank)
 	}
-	return class.Errorf(class.RMARange, "%d bytes at address %#x are not attached at rank %d: %d of them are, nothing is at %#x", n, addr, t.rank, gap-addr, gap)
+	return class.Errorf(class.RMARange, "%d bytes at address %#x are not attached at rank %d: %d of them are, nothing is at %#x", n, addr, t.Rank, gap-addr, gap)
 }
 
 // applyRegions carries out an access whose runs are in several regions of t, of pathDynamic, run by
 // run. It reports false, and has done nothing, if some of these are not mapped here; the error is
 // that of runs that are not attached. locked says that the lock is held.
-func (t *target) applyRegions(a *Op, addr uint64, locked bool) (bool, error) {
+func (t *target) applyRegions(a *operation.Op, addr uint64, locked bool) (bool, error) {
 	b, err := dtype.At(nil, a.Place.Type, a.Place.Count) // only its runs are used
 	if err != nil {
 		return false, err
 	}
-	size := a.size()
 	mapped := true
-	err = eachRun(&b, 0, size, func(x dtype.Run) error {
+	err = operation.EachRun(&b, 0, a.Size(), func(x dtype.Run) error {
 		f, err := t.regionOf(addr+uint64(x.Off), uint64(x.Len), locked)
 		mapped = mapped && f != nil && f.mapped
 		return err
@@ -100,39 +100,15 @@ func (t *target) applyRegions(a *Op, addr uint64, locked bool) (bool, error) {
 	if err != nil || !mapped {
 		return false, err
 	}
-	var scratch [2][accumulatePiece]byte
-	step := int64(accumulatePiece)
-	if a.Kind == Accumulate {
-		step -= step % int64(a.Elem.Size())
-	}
-	for at := int64(0); at < size; at += step {
-		n := min(step, size-at)
-		give, take := a.pieces(&scratch, at, n)
-		done := int64(0)
-		err := eachRun(&b, at, n, func(x dtype.Run) error {
-			from := addr + uint64(x.Off)
-			f, err := t.regionOf(from, uint64(x.Len), locked)
-			if err != nil {
-				return err
-			}
-			off, lo, hi := int64(from-f.lo), done, done+x.Len
-			done = hi
-			switch a.Kind {
-			case Put:
-				mem.Move(f.region.Mem[off:], give[lo:hi])
-			case Get:
-				mem.Move(take[lo:hi], f.region.Mem[off:off+x.Len])
-			default:
-				f.region.Accumulate(off, a.Fn, a.Elem, part(give, lo, hi), part(take, lo, hi))
-			}
-			return nil
-		})
+	err = a.ApplyRuns(&b, func(x dtype.Run) (*apply.Region, int64, error) {
+		from := addr + uint64(x.Off)
+		f, err := t.regionOf(from, uint64(x.Len), locked)
 		if err != nil {
-			return false, err
+			return nil, 0, err
 		}
-		a.took(take, at)
-	}
-	return true, nil
+		return &f.region, int64(from - f.lo), nil
+	})
+	return err == nil, err
 }
 
 // regionOf is find of n bytes, with an error if some are not attached.
@@ -142,27 +118,4 @@ func (t *target) regionOf(addr, n uint64, locked bool) (*foundRegion, error) {
 		err = t.unattached(addr, n, locked)
 	}
 	return f, err
-}
-
-// eachRun calls fn for the runs of n packed bytes of b from at on, until it fails.
-func eachRun(b *dtype.Buffer, at, n int64, fn func(dtype.Run) error) error {
-	var runs [accumulateRuns]dtype.Run
-	for end := at + n; at < end; {
-		k, next := b.Runs(runs[:], at, end-at)
-		for _, x := range runs[:k] {
-			if err := fn(x); err != nil {
-				return err
-			}
-		}
-		at = next
-	}
-	return nil
-}
-
-// part is b[lo:hi], nil if b is.
-func part(b []byte, lo, hi int64) []byte {
-	if b == nil {
-		return nil
-	}
-	return b[lo:hi]
 }

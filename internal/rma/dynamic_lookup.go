@@ -32,7 +32,7 @@ func (t *target) lookup(lo, hi uint64) (*foundRegion, error) {
 	if f := t.known(lo, hi); f != nil {
 		return f, nil
 	}
-	if t.rank == t.w.Comm.Rank {
+	if t.Rank == t.w.Comm.Rank {
 		t.w.e.p.Lock()
 		defer t.w.e.p.Unlock()
 	}
@@ -72,7 +72,7 @@ func (t *target) read(lo, hi uint64) (*foundRegion, error) {
 	if hi < lo {
 		return nil, nil
 	}
-	if t.rank == w.Comm.Rank {
+	if t.Rank == w.Comm.Rank {
 		r := w.dynamic.Find(lo, hi-lo)
 		if r == nil {
 			return nil, nil
@@ -86,8 +86,8 @@ func (t *target) read(lo, hi uint64) (*foundRegion, error) {
 		if turn > 0 {
 			e.p.Yield()
 		}
-		if turn >= tableTurns && e.node.Gone(int(t.process)) {
-			return nil, class.Errorf(class.ProcFailed, "rank %d has failed while it attached memory", t.rank)
+		if turn >= tableTurns && e.node.Gone(int(t.Process)) {
+			return nil, class.Errorf(class.ProcFailed, "rank %d has failed while it attached memory", t.Rank)
 		}
 		v := version.Load()
 		if v&1 != 0 {

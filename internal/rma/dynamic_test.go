@@ -13,6 +13,7 @@ import (
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/rma"
+	"github.com/halo-mpi/halo/internal/rma/operation"
 	"github.com/halo-mpi/halo/internal/world"
 )
 
@@ -86,7 +87,7 @@ func TestRW05_AttachAndDetach(t *testing.T) {
 			}
 			// A layout whose extent is attached, but not all of its runs, and one in two regions.
 			piece := must(byteContiguous(100))
-			gaps := rma.Place{Type: must(dtype.Resized(piece, 0, 450)), Count: 2} // 0..100, 450..550
+			gaps := operation.Place{Type: must(dtype.Resized(piece, 0, 450)), Count: 2} // 0..100, 450..550
 			if err := v.Put(mem.Of(make([]byte, 200)), other, at(0), gaps); err == nil {
 				err = v.Flush(other)
 				if err := is(err, class.RMARange); err != nil {
@@ -99,7 +100,7 @@ func TestRW05_AttachAndDetach(t *testing.T) {
 			if err := is(v.Put(mem.Of(make([]byte, 200)), me, own, gaps), class.RMARange); err != nil {
 				return fmt.Errorf("a run that is not attached here: %w", err)
 			}
-			two := rma.Place{Type: must(dtype.Resized(piece, 0, 1100)), Count: 2} // 0..100, 1100..1200
+			two := operation.Place{Type: must(dtype.Resized(piece, 0, 1100)), Count: 2} // 0..100, 1100..1200
 			if err := errors.Join(v.Put(mem.Of(bytes.Repeat([]byte{6}, 200)), other, at(0), two), v.Flush(other), barrier(w)); err != nil {
 				return fmt.Errorf("runs in two regions: %w", err)
 			}

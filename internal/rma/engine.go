@@ -1,7 +1,6 @@
 package rma
 
 import (
-	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/node"
 	"github.com/halo-mpi/halo/internal/node/store"
@@ -10,7 +9,10 @@ import (
 	"github.com/halo-mpi/halo/internal/peers"
 	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/proc"
+	"github.com/halo-mpi/halo/internal/rma/link"
+	"github.com/halo-mpi/halo/internal/rma/serve"
 	"github.com/halo-mpi/halo/internal/shmfmt"
+	"github.com/halo-mpi/halo/internal/wire"
 )
 
 // Engine is the one-sided part of one process.
@@ -25,13 +27,14 @@ type Engine struct {
 	closed  *shmfmt.WindowRecord // record of all freed windows: it has no targets and never changes
 	windows map[uint64]*Window   // those that exist here, by id; under the engine's lock
 	waiting []*target            // targets with deferred operations; under the engine's lock
-	pool    []*operation         // free operations; under the engine's lock
 
-	iov   [kernelSlices][]byte // scratch: memory handed to the kernel or a fabric; under the engine's lock
-	stage []byte               // scratch: packed bytes for iov; nil until needed
+	link   *link.Link           // to targets, by frames
+	server *serve.Server        // of frames of others
+	hdr    wire.Header          // scratch: headers handed to a fabric must not escape; under the engine's lock
+	iov    [kernelSlices][]byte // scratch: memory handed to the kernel or a fabric; under the engine's lock
+	stage  []byte               // scratch: packed bytes for iov; nil until needed
 
 	engineSync
-	engineLink
 	engineCheck
 	engineCounters
 	engineSyncs
@@ -49,7 +52,9 @@ func New(p *proc.Proc, messages *p2p.Engine, colls *coll.Engine, mem *store.Stor
 	}
 	e.closed = offheap.Owned[shmfmt.WindowRecord](e)
 	e.startSync()
-	e.peers = peers.Make[linkPeer](p.Known(), nil)
+	e.link = link.New(p, messages, (*linkHost)(e))
+	e.server = serve.New(p, e.link, (*serveHost)(e))
+	e.answers = peers.Make[checkedPeer](p.Known(), nil)
 	if e.node != nil {
 		e.node.SetTaker(e)
 	}
@@ -59,7 +64,7 @@ func New(p *proc.Proc, messages *p2p.Engine, colls *coll.Engine, mem *store.Stor
 
 // Work implements proc.Worker.
 func (e *Engine) Work() int {
-	return e.workDeferred() + e.workSync() + e.workLink() + e.workCounters() + e.workSyncs()
+	return e.workDeferred() + e.workSync() + e.link.Work() + e.server.Work() + e.workCounters() + e.workSyncs()
 }
 
 // PeerFailed implements proc.FailureObserver.
@@ -75,7 +80,9 @@ func (e *Engine) PeerFailed(peer int) {
 
 // Forget implements proc.Forgetter.
 func (e *Engine) Forget(peer int) {
-	e.peers.Forget(peer)
+	e.link.Forget(peer)
+	e.server.Forget(peer)
+	e.answers.Forget(peer)
 	e.offers.Forget(peer)
 	if !planted.DeathKept {
 		e.lost.Delete(int32(peer))
@@ -100,7 +107,46 @@ func (e *Engine) near(process int32) bool {
 // is needed.
 func (e *Engine) localGone(local int) bool { return e.node.Gone(e.p.Job().Local[local]) }
 
-// gone is the error of an operation with a rank that has died.
-func gone(rank int, cause error) error {
-	return class.Errorf(class.ProcFailed, "rank %d has failed: %w", rank, cause)
+// linkHost is an Engine as the owner of its link.
+type linkHost Engine
+
+// Target implements link.Host.
+func (h *linkHost) Target(process int, window uint64) *link.Target {
+	if t := (*Engine)(h).targetOf(process, window); t != nil {
+		return &t.Target
+	}
+	return nil
+}
+
+// EpochDone implements link.Host.
+func (h *linkHost) EpochDone(t *link.Target) {
+	if t := (*Engine)(h).targetOf(int(t.Process), t.Window()); t != nil {
+		t.lazy.waits = nil
+		t.answered.Store(t.asks)
+	}
+}
+
+// targetOf is a process as a target of a window, nil if it was never used as a target.
+func (e *Engine) targetOf(process int, window uint64) *target {
+	w := e.windows[window]
+	if w == nil {
+		return nil
+	}
+	rank := w.Comm.RankOf(int32(process))
+	if rank < 0 {
+		return nil
+	}
+	return w.targets[rank].Load()
+}
+
+// lostLink ends what is under way, in both directions, with a process that has died.
+func (e *Engine) lostLink(peer int) {
+	e.server.Lost(peer)
+	e.link.Lost(peer)
+	for _, w := range e.windows {
+		w.incoming.Forget(int32(peer))
+		if t := e.targetOf(peer, w.id); t != nil {
+			e.link.LoseTarget(&t.Target)
+		}
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/halo-mpi/halo/internal/op"
+	"github.com/halo-mpi/halo/internal/rma/operation"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/wire"
 )
@@ -29,7 +30,7 @@ func TestS5_EnvironmentsOfPeers(t *testing.T) {
 			mem, _ := guarded(size)
 			copy(mem, before)
 			engine, _, f := withFakePeers(t, Created, mem)
-			deliver(engine, wire.Header{Kind: wire.WinAcc, Aux: uint32(op.Sum) | uint32(typ)<<accType | uint32(e)<<accEnv}, with)
+			deliver(engine, wire.Header{Kind: wire.WinAcc, Aux: uint32(op.Sum) | uint32(typ)<<auxType | uint32(e)<<auxEnv}, with)
 			checkEnvironment(t, "a frame", typ, e, legal, len(f.lost) == 0, mem, before, want)
 			f.down(engine, enemy)
 
@@ -37,10 +38,10 @@ func TestS5_EnvironmentsOfPeers(t *testing.T) {
 			engine, w, _ := withFakePeers(t, Created, mem)
 			var data, answer [shmfmt.OfferData]byte
 			copy(data[:], with)
-			h := shmfmt.OfferHead{Window: w.id, Do: do(Accumulate, op.Sum, typ), Size: uint32(size) | uint32(e)<<offerEnv}
+			h := shmfmt.OfferHead{Window: w.id, Do: do(operation.Accumulate, op.Sum, typ), Size: uint32(size) | uint32(e)<<offerEnv}
 			done := engine.TakeOffer(enemy, &h, &data, &answer)
 			checkEnvironment(t, "an offer", typ, e, legal, done, mem, before, want)
-			h = shmfmt.OfferHead{Window: w.id, Do: do(Put, 0, 0), Size: uint32(size) | uint32(e|1)<<offerEnv}
+			h = shmfmt.OfferHead{Window: w.id, Do: do(operation.Put, 0, 0), Size: uint32(size) | uint32(e|1)<<offerEnv}
 			if engine.TakeOffer(enemy, &h, &data, &answer) {
 				t.Fatalf("a put in environment %#x is done", e)
 			}

@@ -75,7 +75,7 @@ const (
 const gateLocked gate = 8
 
 // windowSync is the synchronisation state of a window that C does not need: the rest is in its record. All
-// but the last four fields is guarded by Window.mu.
+// but the last six fields is guarded by Window.mu.
 type windowSync struct {
 	group []*target // of Start
 	null  bool      // ProcNull is locked
@@ -87,6 +87,8 @@ type windowSync struct {
 	served    bool           // a service may apply operations: to members on other nodes, or to memory that is not mapped; constant from openSync on
 	service   lock.Service   // of the own memory's lock; under the engine's lock
 	listed    bool           // in engineSync.serving; under the engine's lock
+	opened    bool           // all members are known; under the engine's lock
+	early     []int32        // processes that had posted before; under the engine's lock
 	earlyEnds map[int]uint64 // epochs completed before the own creation was, by rank; under the engine's lock
 }
 
@@ -180,9 +182,9 @@ func (w *Window) admit(t *target) (gate, error) {
 			return gateLazy, nil
 		}
 		if w.epoch() == epochStart {
-			return gateClosed, w.wrong("rank %d is not in the group of the access epoch", t.rank)
+			return gateClosed, w.wrong("rank %d is not in the group of the access epoch", t.Rank)
 		}
-		return gateClosed, w.wrong("rank %d is not locked", t.rank)
+		return gateClosed, w.wrong("rank %d is not locked", t.Rank)
 	}
 	return gateClosed, w.wrong("%v", w.epoch())
 }
@@ -272,8 +274,8 @@ func (t *target) startSync() {
 	t.local = -1
 	if t.control != nil {
 		t.local = t.w.e.me
-		if t.rank != t.w.Comm.Rank {
-			t.local = t.w.e.node.LocalIndex(int(t.process))
+		if t.Rank != t.w.Comm.Rank {
+			t.local = t.w.e.node.LocalIndex(int(t.Process))
 		}
 	}
 }

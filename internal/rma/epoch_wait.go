@@ -7,6 +7,7 @@ import (
 	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/proc"
+	"github.com/halo-mpi/halo/internal/rma/link"
 )
 
 // waiter is a goroutine that waits in a synchronisation call. A process that stores the word on
@@ -23,12 +24,12 @@ type waiter struct {
 
 // AppendAbout implements proc.About.
 func (x *waiter) AppendAbout(b []byte) []byte {
-	b = x.w.AppendOn(append(b, x.call.Go()...))
+	b = x.w.Comm.AppendCall(b, x.call)
 	switch {
 	case x.turn:
-		b = appendTurn(b, x.t.rank)
+		b = appendTurn(b, x.t.Rank)
 	case x.t != nil:
-		b = strconv.AppendInt(append(b, ", rank "...), int64(x.t.rank), 10)
+		b = strconv.AppendInt(append(b, ", rank "...), int64(x.t.Rank), 10)
 	}
 	return b
 }
@@ -96,13 +97,13 @@ func (w *Window) awaitLocked(word *atomic.Uint64, n uint64, by call.Number, t *t
 // await returns when word is n or more, or when the target has died. The lock is held.
 func (x *waiter) await(word *atomic.Uint64, n uint64) error {
 	e, t := x.w.e, x.t
-	x.YieldOften(word == &t.answered) // by a service, see reachMark
+	x.YieldOften(word == &t.answered) // by a service, for which there may be no other core
 	for word.Load() < n {
-		if cause := e.p.DownCause(int(t.process)); cause != nil {
-			return gone(t.rank, cause)
+		if cause := e.p.DownCause(int(t.Process)); cause != nil {
+			return link.Gone(t.Rank, cause)
 		}
 		x.Watch(word, n, &x.asleep)
-		e.p.Wait(&x.Event, int(t.process))
+		e.p.Wait(&x.Event, int(t.Process))
 	}
 	return nil
 }
@@ -115,19 +116,15 @@ func (t *target) settled() bool {
 
 func (w *Window) settleLocked(t *target, local bool, by call.Number) error {
 	e := w.e
-	if cause := e.p.DownCause(int(t.process)); cause != nil {
-		return gone(t.rank, cause)
+	if cause := e.p.DownCause(int(t.Process)); cause != nil {
+		return link.Gone(t.Rank, cause)
 	}
-	if e.channelsIdle(t) {
+	if t.Idle() {
 		return nil
 	}
 	x := w.waiter(by, t)
 	defer e.freeWaiter(x)
-	if c := &t.main; len(t.others) == 0 { // the same with less work
-		return e.waitMark(c, e.markOf(c, local), local, x)
-	}
-	e.requestFlushes(t, local)
-	return e.waitMarks(t, local, x)
+	return e.link.Settle(&t.Target, local, x)
 }
 
 // undefer waits for the post of t if operations are deferred, and carries them out. The lock is
@@ -142,12 +139,12 @@ func (w *Window) undefer(t *target, by call.Number) error {
 	return nil
 }
 
-// gather is settleAll if any target has other channels than the main one, see mergeChannels.
+// gather is settleAll if any target has other channels than the main one: the frames that release locks go by the main one.
 func (w *Window) gather(by call.Number) error {
 	w.e.p.Lock()
 	any := false
 	for i := range w.targets {
-		if t := w.targets[i].Load(); t != nil && len(t.others) > 0 {
+		if t := w.targets[i].Load(); t != nil && t.Split() {
 			any = true
 		}
 	}
@@ -180,7 +177,7 @@ func (w *Window) settleAll(local bool, by call.Number) error {
 		if t == nil || t.settled() {
 			continue
 		}
-		e.requestFlushes(t, local)
+		e.link.RequestFlushes(&t.Target, local)
 	}
 	for i := range w.targets {
 		t := w.targets[i].Load()
@@ -188,7 +185,7 @@ func (w *Window) settleAll(local bool, by call.Number) error {
 			continue
 		}
 		x.t = t
-		first = firstOf(first, e.waitMarks(t, local, x))
+		first = firstOf(first, e.link.AwaitFlushes(&t.Target, local, x))
 	}
 	return first
 }

@@ -15,6 +15,8 @@ import (
 	"github.com/halo-mpi/halo/internal/node/store"
 	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/proc"
+	"github.com/halo-mpi/halo/internal/rma/link"
+	"github.com/halo-mpi/halo/internal/rma/operation"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/wire"
 )
@@ -148,7 +150,7 @@ func withFakePeersAnd(t testing.TB, flavor Flavor, mem []byte, policy proc.Polic
 	w.table = newTable(all)
 	e.windows[w.id] = w
 	if flavor == Dynamic {
-		w.dynamic = &attached{}
+		w.attaches()
 		w.own = e.region(nil, w.control, me)
 		v := newView(w)
 		if err := v.Attach(mem, nil); err != nil {
@@ -171,13 +173,13 @@ func (f *fakeFabric) down(e *Engine, peer int) {
 }
 
 // start gives an operation to the enemy to the engine.
-func start(e *Engine, w *Window, a Op, request bool) *p2p.Request {
-	o := e.newOperation(nil, &to(w).main, &a, uint64(a.Disp))
+func start(e *Engine, w *Window, a operation.Op, request bool) *p2p.Request {
+	o := e.link.NewOperation(&to(w).Target, 0, &a, uint64(a.Disp), link.Traits{})
 	if request {
-		o.request = e.messages.NewRequest(w.Comm, call.Put)
+		o.Request = e.messages.NewRequest(w.Comm, call.Put)
 	}
-	r := o.request
-	e.remote(o)
+	r := o.Request
+	e.link.Send(o)
 	return r
 }
 

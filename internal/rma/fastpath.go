@@ -10,6 +10,7 @@ import (
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/planted"
+	"github.com/halo-mpi/halo/internal/rma/operation"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
@@ -54,7 +55,7 @@ func (v *View) PutBytes(origin []byte, target int, disp int64) error {
 			}
 		}
 	}
-	_, err := v.Issue(&Op{Kind: Put, Origin: mem.Of(origin), Disp: disp, Call: call.Put}, target)
+	_, err := v.Issue(&operation.Op{Kind: operation.Put, Origin: mem.Of(origin), Disp: disp, Call: call.Put}, target)
 	return err
 }
 
@@ -96,7 +97,7 @@ func (v *View) GetBytes(result []byte, target int, disp int64) error {
 			}
 		}
 	}
-	_, err := v.Issue(&Op{Kind: Get, Result: mem.Of(result), Disp: disp, Call: call.Get}, target)
+	_, err := v.Issue(&operation.Op{Kind: operation.Get, Result: mem.Of(result), Disp: disp, Call: call.Get}, target)
 	return err
 }
 
@@ -282,7 +283,7 @@ func (v *View) PutNotify(origin []byte, target int, disp int64, counter int) err
 			return nil
 		}
 	}
-	_, err = v.Issue(&Op{Kind: Put, Notify: notify, Origin: mem.Of(origin), Disp: disp, Call: call.PutNotify}, target)
+	_, err = v.Issue(&operation.Op{Kind: operation.Put, Notify: notify, Origin: mem.Of(origin), Disp: disp, Call: call.PutNotify}, target)
 	return err
 }
 
@@ -306,21 +307,21 @@ func (v *View) CompareAndSwap8(value, compare uint64, target int, disp int64) (w
 
 // Do is Issue, by a fast path where there is one: for operations without a request that are
 // contiguous at both sides.
-func (v *View) Do(a *Op, target int) (*p2p.Request, error) {
-	if a.Done != None || !a.contiguous() {
+func (v *View) Do(a *operation.Op, target int) (*p2p.Request, error) {
+	if a.Done != operation.None || !a.Contiguous() {
 		return v.Issue(a, target)
 	}
 	origin, _ := a.Origin.Bytes()
 	result, _ := a.Result.Bytes()
 	switch {
-	case a.Notify != 0 && a.Kind == Put:
+	case a.Notify != 0 && a.Kind == operation.Put:
 		return nil, v.PutNotify(origin, target, a.Disp, int(a.Notify-1))
 	case a.Notify != 0:
-	case a.Kind == Put:
+	case a.Kind == operation.Put:
 		return nil, v.PutBytes(origin, target, a.Disp)
-	case a.Kind == Get:
+	case a.Kind == operation.Get:
 		return nil, v.GetBytes(result, target, a.Disp)
-	case a.Kind == CompareAndSwap:
+	case a.Kind == operation.CompareAndSwap:
 		if v.Swapped(origin, a.Compare, result, target, a.Disp, a.Elem) {
 			return nil, nil
 		}

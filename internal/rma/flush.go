@@ -3,6 +3,7 @@ package rma
 import (
 	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/planted"
+	"github.com/halo-mpi/halo/internal/rma/link"
 )
 
 // passive returns the target of a call that flushes, nil for ProcNull, or an error if it is not
@@ -135,26 +136,16 @@ func (v *View) settle(t *target, local bool, by call.Number) error {
 	if v.number == 0 {
 		return w.settleLocked(t, local, by)
 	}
-	c := t.numbered(v.number)
+	c := t.Numbered(v.number)
 	if planted.ScopeOfTheMain {
-		c = &t.main
+		c = t.Numbered(0)
 	}
-	if c == nil || c.idle() && e.p.DownCause(int(t.process)) == nil {
+	if c == nil || c.Idle() && e.p.DownCause(int(t.Process)) == nil {
 		return nil
 	}
 	x := w.waiter(by, t)
 	defer e.freeWaiter(x)
-	shared := e.flushShared(c, local)
-	return e.waitOwnMarks(c, e.markOf(c, local), shared, local, x)
-}
-
-// markOf is the mark of all that was issued by c. Unless it is local, it requests a flush up to
-// there.
-func (e *Engine) markOf(c *channel, local bool) mark {
-	if local {
-		return c.markNow()
-	}
-	return e.requestFlush(c)
+	return e.link.SettleOwn(c, local, x)
 }
 
 // settleAll is settle of all targets at once.
@@ -169,8 +160,7 @@ func (v *View) settleAll(local bool, by call.Number) error {
 	defer e.p.Unlock()
 	for i := range w.targets {
 		if c := w.channelTo(i, number); c != nil {
-			c.sharedMark = e.flushShared(c, local)
-			c.keep(e.markOf(c, local))
+			e.link.RequestOwn(c, local)
 		}
 	}
 	var first error
@@ -178,17 +168,17 @@ func (v *View) settleAll(local bool, by call.Number) error {
 	defer e.freeWaiter(x)
 	for i := range w.targets {
 		if c := w.channelTo(i, number); c != nil {
-			x.t = c.target
-			first = firstOf(first, e.waitOwnMarks(c, c.mark, c.sharedMark, local, x))
+			x.t = w.targets[i].Load()
+			first = firstOf(first, e.link.AwaitOwn(c, local, x))
 		}
 	}
 	return first
 }
 
 // channelTo is a channel of a rank, nil if it was never used.
-func (w *Window) channelTo(rank int, number uint16) *channel {
+func (w *Window) channelTo(rank int, number uint16) *link.Channel {
 	if t := w.targets[rank].Load(); t != nil && !t.settled() {
-		return t.numbered(number)
+		return t.Numbered(number)
 	}
 	return nil
 }

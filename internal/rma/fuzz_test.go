@@ -1,6 +1,7 @@
 package rma
 
 import (
+	"math"
 	"testing"
 
 	"github.com/halo-mpi/halo/internal/call"
@@ -8,6 +9,8 @@ import (
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/p2p"
+	"github.com/halo-mpi/halo/internal/rma/link"
+	"github.com/halo-mpi/halo/internal/rma/operation"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
@@ -66,17 +69,21 @@ func (s *script) frame(w *Window, base uint64) (h wire.Header, payload []byte) {
 	case 1:
 		h.Name = uint64(s.byte())
 	default: // one that the peer knows
-		o := to(w).main.oldest
-		for range s.byte() % 4 {
-			if o != nil && o.next != nil {
-				o = o.next
+		var o *link.Operation
+		n := s.byte() % 4
+		for x := range to(w).Numbered(0).UnderWay(math.MaxUint64) {
+			o = x
+			if n == 0 {
+				break
 			}
+			n--
 		}
 		if o != nil {
-			h.Name = o.name
+			var missing int64
+			h.Name, missing = o.Missing()
 			if h.Kind == wire.WinReply && s.byte()%2 == 0 {
 				h.Ctx = window
-				payload = make([]byte, max(0, o.size()-o.got+int64(s.byte()%3)-1))
+				payload = make([]byte, max(0, missing+int64(s.byte()%3)-1))
 				h.Size = uint32(len(payload))
 				return h, payload
 			}
@@ -104,22 +111,22 @@ func (s *script) frame(w *Window, base uint64) (h wire.Header, payload []byte) {
 	}
 	if h.Tag > 0 && h.Tag < 6 {
 		for range h.Tag {
-			r := runs{int64(s.number(0)), int64(s.byte() % 33), int64(s.number(0)), int64(s.byte() % 9)}
+			r := strided(int64(s.number(0)), int64(s.byte()%33), int64(s.number(0)), int64(s.byte()%9))
 			switch s.byte() % 16 {
 			case 0:
-				r.length = int64(s.word())
+				r.Length = int64(s.word())
 			case 1:
-				r.count = int64(s.word())
+				r.Count = int64(s.word())
 			}
 			at := len(payload)
-			payload = append(payload, make([]byte, runSize)...)
-			r.encode(payload[at:])
+			payload = append(payload, make([]byte, operation.RunSize)...)
+			r.Encode(payload[at:])
 		}
 		if s.byte()%4 != 0 && h.Kind != wire.WinSpan { // as much as the runs say, if that is little
 			n = 0
 			for i := range int(h.Tag) {
-				r := decodeRuns(payload, i)
-				if size, ok := r.bytes(2000, 1); ok {
+				r := operation.DecodeRuns(payload, i)
+				if size, ok := r.Bytes(2000, 1); ok {
 					n += int(size)
 				}
 			}
@@ -138,19 +145,19 @@ func (s *script) frame(w *Window, base uint64) (h wire.Header, payload []byte) {
 }
 
 // access is an operation of the local program.
-func (s *script) access(base uint64, buf, result []byte, vector *dtype.Type) Op {
-	a := Op{Kind: Kind(s.byte() % 4), Elem: op.Int64, Disp: int64(base + uint64(s.byte())*8)}
+func (s *script) access(base uint64, buf, result []byte, vector *dtype.Type) operation.Op {
+	a := operation.Op{Kind: operation.Kind(s.byte() % 4), Elem: op.Int64, Disp: int64(base + uint64(s.byte())*8)}
 	n := int(s.byte()) * 8
 	switch a.Kind {
-	case Get:
+	case operation.Get:
 		a.Result = mem.Of(result[:n])
-	case CompareAndSwap:
+	case operation.CompareAndSwap:
 		a.Origin, a.Compare, a.Result = mem.Of(buf[:8]), buf[8:16], mem.Of(result[:8])
 		return a
 	default:
 		a.Origin = mem.Of(buf[:n])
 	}
-	if a.Kind == Accumulate {
+	if a.Kind == operation.Accumulate {
 		a.Fn = op.Sum
 		if s.byte()%2 == 0 {
 			a.Result = mem.Of(result[:n])
@@ -160,7 +167,7 @@ func (s *script) access(base uint64, buf, result []byte, vector *dtype.Type) Op 
 		}
 	}
 	if s.byte()%3 == 0 {
-		a.Place = Place{Type: vector, Count: int64(n / 8)}
+		a.Place = operation.Place{Type: vector, Count: int64(n / 8)}
 	}
 	return a
 }
@@ -229,9 +236,9 @@ func FuzzFrames(f *testing.F) {
 				case 0, 1:
 					fab.full = !fab.full
 				case 2:
-					e.requestFlush(&to(w).main)
+					e.link.RequestFlushes(&to(w).Target, false)
 				case 3:
-					e.sendComplete(to(w))
+					e.link.SendComplete(&to(w).Target)
 				case 4:
 					stranger := wire.Header{Kind: wire.WinPut + wire.Kind(s.byte())%(wire.User-wire.WinPut), Ctx: window, Size: 8, Name: 1}
 					e.messages.Frame(2, &stranger, make([]byte, 8))
@@ -241,8 +248,8 @@ func FuzzFrames(f *testing.F) {
 					result, g := guarded(2040)
 					a := s.access(base, make([]byte, 2040), result, vector)
 					around = append(around, g)
-					if z := &to(w).lazy; z.at == 0 && a.size() > 0 && a.fits(a.size()) {
-						z.operation, z.waits, z.exclusive = e.newOperation(nil, &to(w).main, &a, uint64(a.Disp)), w.waiter(call.WinUnlock, to(w)), s.byte()%2 == 0
+					if z := &to(w).lazy; !to(w).EpochUnderWay() && a.Size() > 0 && fits(&a, a.Size()) {
+						z.operation, z.waits, z.exclusive = e.link.NewOperation(&to(w).Target, 0, &a, uint64(a.Disp), link.Traits{}), w.waiter(call.WinUnlock, to(w)), s.byte()%2 == 0
 						e.swapLazy(nil, to(w))
 						if !e.launchEpoch(to(w)) {
 							e.swapLazy(to(w), nil)
@@ -253,13 +260,13 @@ func FuzzFrames(f *testing.F) {
 					e.p.Progress(-1)
 				}
 			}
-			q := e.peers.At(int(enemy))
-			kept := len(w.faults)
-			if len(w.denied) > channelsMax {
-				t.Fatalf("the enemy makes us keep what is denied of %d channels", len(w.denied))
+			q := e.server.State(enemy)
+			kept, denied, _ := w.incoming.Kept()
+			if denied > link.ChannelsMax {
+				t.Fatalf("the enemy makes us keep what is denied of %d channels", denied)
 			}
-			if q.asked > requestsMax || len(q.gets)-q.next > q.asked || kept > channelsMax || len(w.early) > 1 {
-				t.Fatalf("the enemy makes us keep %d answers, %d gets and %d faults", q.asked, len(q.gets)-q.next, kept)
+			if q.Asked > link.RequestsMax || q.Gets > q.Asked || kept > link.ChannelsMax || len(w.early) > 1 {
+				t.Fatalf("the enemy makes us keep %d answers, %d gets and %d faults", q.Asked, q.Gets, kept)
 			}
 		}
 		fab.down(e, enemy)
@@ -268,7 +275,11 @@ func FuzzFrames(f *testing.F) {
 				t.Fatalf("operation %d has not ended with its target", i)
 			}
 		}
-		if x := &to(w).main; x.oldest != nil || x.newest != nil || x.bundle != nil || len(e.queues)+len(e.answering)+len(e.coalescing)+len(w.denied) != 0 {
+		x := e.link.State()
+		for range to(w).Numbered(0).UnderWay(math.MaxUint64) {
+			t.Fatal("an operation on the dead is under way")
+		}
+		if x.Queues+x.Coalescing+e.server.State(enemy).Answering+deniedOf(w) != 0 {
 			t.Fatal("something is kept of the dead")
 		}
 		for _, g := range append(around, all) {

@@ -28,7 +28,7 @@ func TestQV33_TablesDoNotGrow(t *testing.T) {
 		defer e.p.Unlock()
 		hs := &w.dynamic.handles
 		return [...]int{
-			len(e.windows), len(w.views), int(w.handles.Load()), len(w.numbers), len(to(w).others),
+			len(e.windows), len(w.views), int(w.handles.Load()), len(w.numbers), channelsOf(to(w)),
 			hs.used, len(hs.pages), reflect.ValueOf(&hs.Table).Elem().FieldByName("live").Len(),
 		}
 	}

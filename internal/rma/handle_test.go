@@ -9,6 +9,7 @@ import (
 	"github.com/halo-mpi/halo/internal/node"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/rma/memhandle"
+	"github.com/halo-mpi/halo/internal/rma/operation"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/wire"
 )
@@ -32,7 +33,7 @@ func TestQV32_TablesThatCannotBeMapped(t *testing.T) {
 		t.Fatal(err)
 	}
 	e.node = &node.Node{} // maps nothing
-	to.view = e.node.View(int(to.process))
+	to.view = e.node.View(int(to.Process))
 	handle := (&memhandle.Handle{Process: to.brief, Window: w.id, Key: memhandle.Space | 5<<32, Size: 64}).Append(nil)
 	v := newView(w)
 	v.options.Store(&Options{})
@@ -134,11 +135,11 @@ func TestQV35_HandlesSendWhatOtherWindowsSend(t *testing.T) {
 		const target = 1
 		short, long, number := make([]byte, 8), make([]byte, 5000), op.Uint64
 		for _, do := range []func() error{
-			func() error { return v.Put(mem.Of(short), target, 8, Place{}) },
-			func() error { return v.Put(mem.Of(short), target, 32, Place{}) },
-			func() error { return v.Put(mem.Of(long), target, 16, Place{}) },
-			func() error { return v.Get(mem.Of(long), target, 16, Place{}) },
-			func() error { return v.Accumulate(mem.Of(long), target, 16, Place{}, op.Sum, number) },
+			func() error { return v.Put(mem.Of(short), target, 8, operation.Place{}) },
+			func() error { return v.Put(mem.Of(short), target, 32, operation.Place{}) },
+			func() error { return v.Put(mem.Of(long), target, 16, operation.Place{}) },
+			func() error { return v.Get(mem.Of(long), target, 16, operation.Place{}) },
+			func() error { return v.Accumulate(mem.Of(long), target, 16, operation.Place{}, op.Sum, number) },
 			func() error { return v.FetchAndOp(short, make([]byte, 8), target, 8, op.Sum, number) },
 			func() error { return v.CompareAndSwap(short, short, make([]byte, 8), target, 8, number) },
 			func() error { _, err := v.Rflush(target); return err },

@@ -8,6 +8,7 @@ import (
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/rma/memhandle"
+	"github.com/halo-mpi/halo/internal/rma/operation"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
@@ -95,7 +96,7 @@ func (h *handle) find(x *memhandle.Handle) error {
 	t := h.target
 	w, e := t.w, t.w.e
 	switch {
-	case t.rank == w.Comm.Rank:
+	case t.Rank == w.Comm.Rank:
 		e.p.Lock()
 		defer e.p.Unlock()
 		r := w.dynamic.handles.Get(x.Key)
@@ -182,21 +183,21 @@ func (h *handle) offset(disp, lo, hi int64) (uint64, error) {
 
 // apply carries out an access at an address of offset. It reports false if the memory is not mapped
 // here.
-func (h *handle) apply(a *Op, addr uint64) (bool, error) {
+func (h *handle) apply(a *operation.Op, addr uint64) (bool, error) {
 	if h.live == nil {
 		return false, nil
 	}
 	if h.live.Load() != h.key && !planted.HandleStale {
 		return false, h.stale()
 	}
-	if h.region.Mem == nil || a.Kind >= Accumulate && h.target.viaFrames.Load() {
+	if h.region.Mem == nil || a.Kind >= operation.Accumulate && h.target.viaFrames.Load() {
 		return false, nil
 	}
-	return true, a.apply(&h.region, int64(addr-h.key))
+	return true, a.Apply(&h.region, int64(addr-h.key))
 }
 
 // copy is Engine.copy for an access of the view.
-func (v *View) copy(t *target, a *Op, off uint64) bool {
+func (v *View) copy(t *target, a *operation.Op, off uint64) bool {
 	h, e := v.handle, v.w.e
 	if h == nil {
 		return e.copy(t, a, off)
@@ -206,10 +207,10 @@ func (v *View) copy(t *target, a *Op, off uint64) bool {
 	}
 	e.p.Lock()
 	defer e.p.Unlock()
-	if e.p.DownCause(int(t.process)) != nil {
+	if e.p.DownCause(int(t.Process)) != nil {
 		return false
 	}
-	return e.offered(t, a, off) || (a.Kind == Put || a.Kind == Get) && e.canCopy(t.process) && e.copyTo(t, a, h.addr+off-h.key, true)
+	return e.offered(t, a, off) || (a.Kind == operation.Put || a.Kind == operation.Get) && e.canCopy(t.Process) && e.copyTo(t, a, h.addr+off-h.key, true)
 }
 
 // entire returns an error if the window has been freed, or if v is the view of a memory handle,

@@ -13,6 +13,7 @@ import (
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/rma"
+	"github.com/halo-mpi/halo/internal/rma/operation"
 	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/internal/world"
 )
@@ -103,7 +104,7 @@ type step struct {
 	target int
 	kind   int   // 0 put, 1 get, 2 accumulate, 3 get_accumulate, 4 fetch_and_op, 5 compare_and_swap
 	off    int64 // of what is accessed in the origin's part at the target
-	layout rma.Place
+	layout operation.Place
 	near   *dtype.Type // of the origin, nil for bytes
 	op     op.Op
 	typ    op.Type
@@ -190,9 +191,9 @@ func shape(g *rand.Rand, t op.Type, at int64) (s step) {
 		}
 	case 1: // blocks apart
 		n = max(room/3, 1)
-		s.layout = rma.Place{Type: must(dtype.Vector(n, 1, 2+g.Int64N(2), base)), Count: 1}
+		s.layout = operation.Place{Type: must(dtype.Vector(n, 1, 2+g.Int64N(2), base)), Count: 1}
 	default: // several elements of a type with gaps
-		s.layout = rma.Place{Type: must(dtype.Resized(base, 0, 2*size)), Count: max(room/2, 1)}
+		s.layout = operation.Place{Type: must(dtype.Resized(base, 0, 2*size)), Count: max(room/2, 1)}
 		n = s.layout.Count
 	}
 	s.data = make([]byte, n*size)
@@ -207,7 +208,7 @@ func shape(g *rand.Rand, t op.Type, at int64) (s step) {
 func (s *step) apply(part []byte) {
 	l := s.layout
 	if l.Type == nil {
-		l = rma.Place{Type: must(dtype.Contiguous(int64(len(s.data)), predefined().Type(dtype.Byte))), Count: 1}
+		l = operation.Place{Type: must(dtype.Contiguous(int64(len(s.data)), predefined().Type(dtype.Byte))), Count: 1}
 	}
 	b, err := dtype.Bind(part, s.off, l.Type, l.Count)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
+	"github.com/halo-mpi/halo/internal/rma/operation"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
@@ -15,15 +16,15 @@ import (
 func TestRC02_RC05_RC06_RequestsOfSeveralGoroutinesLeaveTogether(t *testing.T) {
 	const goroutines = 8
 	value := make([]byte, 8)
-	for name, request := range map[string]Op{
-		"get":              {Kind: Get},
-		"fetch_and_op":     {Kind: Accumulate, Origin: mem.Of(value), Fn: op.Sum, Elem: op.Int64},
-		"compare_and_swap": {Kind: CompareAndSwap, Origin: mem.Of(value), Compare: value, Elem: op.Int64},
+	for name, request := range map[string]operation.Op{
+		"get":              {Kind: operation.Get},
+		"fetch_and_op":     {Kind: operation.Accumulate, Origin: mem.Of(value), Fn: op.Sum, Elem: op.Int64},
+		"compare_and_swap": {Kind: operation.CompareAndSwap, Origin: mem.Of(value), Compare: value, Elem: op.Int64},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e, w, f := withFakePeers(t, Created, make([]byte, 100))
 			f.holds = true
-			c := &to(w).main
+			tg := to(w)
 			issue := func(n int, named bool) {
 				for range n {
 					x := request
@@ -34,13 +35,12 @@ func TestRC02_RC05_RC06_RequestsOfSeveralGoroutinesLeaveTogether(t *testing.T) {
 			ended := make(chan error, goroutines)
 			for i := range goroutines {
 				issue(1, false)
-				m := c.markNow()
 				go func() {
 					e.p.Lock()
 					defer e.p.Unlock()
-					ended <- e.waitMark(c, m, false, about("an answer"))
+					ended <- e.link.Settle(&tg.Target, true, about("an answer"))
 				}()
-				for len(c.waits) <= i || e.p.Polling() {
+				for tg.Numbered(0).State().Waiters <= i || e.p.Polling() {
 					e.p.Unlock()
 					runtime.Gosched()
 					e.p.Lock()
@@ -66,8 +66,8 @@ func TestRC02_RC05_RC06_RequestsOfSeveralGoroutinesLeaveTogether(t *testing.T) {
 				t.Fatalf("%d calls, and %d frames are held, while goroutines are about to go on, want none and %d", f.calls, len(f.held), goroutines)
 			}
 			e.Work()
-			if second := f.take(); f.calls != 1 || len(second) != goroutines || len(e.delayed) != 0 {
-				t.Fatalf("%d frames in %d calls when a service has polled, want %d in one; %d channels are delayed", len(second), f.calls, goroutines, len(e.delayed))
+			if second := f.take(); f.calls != 1 || len(second) != goroutines || e.link.State().Delayed != 0 {
+				t.Fatalf("%d frames in %d calls when a service has polled, want %d in one; %d channels are delayed", len(second), f.calls, goroutines, e.link.State().Delayed)
 			} else {
 				answer(second)
 			}
@@ -80,8 +80,8 @@ func TestRC02_RC05_RC06_RequestsOfSeveralGoroutinesLeaveTogether(t *testing.T) {
 				answer(third)
 			}
 			e.Work()
-			if len(e.delayed) != 0 || e.peers.At(enemy).requests != 0 {
-				t.Errorf("%d channels are delayed and %d requests open when all is answered", len(e.delayed), e.peers.At(enemy).requests)
+			if e.link.State().Delayed != 0 || e.link.Requests(enemy) != 0 {
+				t.Errorf("%d channels are delayed and %d requests open when all is answered", e.link.State().Delayed, e.link.Requests(enemy))
 			}
 			e.p.Unlock()
 			for range goroutines {

@@ -6,6 +6,9 @@ import (
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
+	"github.com/halo-mpi/halo/internal/rma/link"
+	"github.com/halo-mpi/halo/internal/rma/operation"
+	"github.com/halo-mpi/halo/internal/rma/serve"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
@@ -15,7 +18,7 @@ func TestS6_TooManyRequests(t *testing.T) {
 	ask := []func(e *Engine, name uint64){
 		func(e *Engine, name uint64) { deliver(e, wire.Header{Kind: wire.WinGet, Name: name}, length(700)) },
 		func(e *Engine, name uint64) {
-			deliver(e, wire.Header{Kind: wire.WinGet, Name: name, Tag: 1}, withRuns(0, runs{0, 8, 16, 50}))
+			deliver(e, wire.Header{Kind: wire.WinGet, Name: name, Tag: 1}, withRuns(0, strided(0, 8, 16, 50)))
 		},
 		func(e *Engine, name uint64) {
 			deliver(e, wire.Header{Kind: wire.WinAcc, Flags: wire.WithResult, Aux: aux(op.Sum, op.Uint8), Name: name}, []byte{1})
@@ -38,7 +41,7 @@ func TestS6_TooManyRequests(t *testing.T) {
 			mem := make([]byte, 1000)
 			e, _, f := withFakePeers(t, Created, mem)
 			f.full = true
-			for name := range uint64(requestsMax) {
+			for name := range uint64(link.RequestsMax) {
 				one(e, name+1)
 			}
 			if len(f.lost) != 0 {
@@ -51,21 +54,21 @@ func TestS6_TooManyRequests(t *testing.T) {
 				}
 				before := mem[0]
 				one(e, 1000)
-				if mem[0] != before || before != byte(map[bool]int{i == 2: requestsMax}[true]) {
+				if mem[0] != before || before != byte(map[bool]int{i == 2: link.RequestsMax}[true]) {
 					t.Errorf("case %d: is served beyond the bound", i)
 				}
 				f.down(e, enemy)
-				if got := e.peers.At(int(enemy)); got.asked != 0 || got.next != len(got.gets) || len(e.answering) != 0 {
+				if got := e.server.State(enemy); got != (serve.State{}) {
 					t.Errorf("case %d: after the end %+v is kept", i, got)
 				}
 				continue
 			}
 			f.full = false
-			for n := 0; n < 10000 && (e.p.QueuedPeers() > 0 || len(e.answering) > 0); n++ {
+			for n := 0; n < 10000 && (e.p.QueuedPeers() > 0 || e.server.State(enemy).Answering > 0); n++ {
 				e.p.Progress(-1)
 				e.Work()
 			}
-			if q := e.peers.At(int(enemy)); q.asked != 0 || q.piece || q.telling || len(f.sent) < requestsMax {
+			if q := e.server.State(enemy); q.Asked != 0 || q.Sending || len(f.sent) < link.RequestsMax {
 				t.Errorf("case %d: %d answers were sent, and %+v is kept", i, len(f.sent), q)
 			}
 			one(e, 1000) // it may ask again
@@ -85,17 +88,17 @@ func TestS6_FaultsWithoutEnd(t *testing.T) {
 		deliver(e, wire.Header{Kind: wire.WinPut, Arg: uint64(i) + 8}, []byte{1})
 		deliver(e, wire.Header{Kind: wire.WinPut, Ctx: 8}, []byte{1})
 	}
-	if e.p.QueuedPeers() != 1 || len(w.faults) != 1 || e.peers.At(int(enemy)).asked != 0 || len(f.lost) != 0 {
-		t.Fatalf("%d faults are kept, %d answers", len(w.faults), e.peers.At(int(enemy)).asked)
+	if e.p.QueuedPeers() != 1 || faultsOf(w) != 1 || e.server.State(enemy).Asked != 0 || len(f.lost) != 0 {
+		t.Fatalf("%d faults are kept, %d answers", faultsOf(w), e.server.State(enemy).Asked)
 	}
 	f.full = false
 	e.p.Progress(-1)
-	if x := faultOf(t, f, 0); x.off != 8 {
+	if x := faultOf(t, f, 0); x.Off != 8 {
 		t.Errorf("the first fault is %+v", x)
 	}
 	deliver(e, wire.Header{Kind: wire.WinFlush, Arg: 1}, nil)
 	s := f.take()
-	if len(s) != 1 || s[0].h.Flags != wire.Faulty || len(w.faults) != 0 {
+	if len(s) != 1 || s[0].h.Flags != wire.Faulty || faultsOf(w) != 0 {
 		t.Errorf("the flush is answered by %+v", s)
 	}
 }
@@ -106,7 +109,7 @@ func TestS5RW05_DetachedMemory(t *testing.T) {
 	e, w, f := withFakePeers(t, Dynamic, mem)
 	v, addr := newView(w), uint64(address(mem))
 	deliver(e, wire.Header{Kind: wire.WinPut, Arg: addr + 1992}, make([]byte, 9))
-	if x := faultOf(t, f, 0); x.class != class.RMARange && x.class != class.RMAAttach || x.off != addr+1992 {
+	if x := faultOf(t, f, 0); x.Class != class.RMARange && x.Class != class.RMAAttach || x.Off != addr+1992 {
 		t.Errorf("the fault is %+v", x)
 	}
 	f.full = true
@@ -156,12 +159,12 @@ func TestS5RW05_RunsOverSeveralRegions(t *testing.T) {
 		t.Fatal(err)
 	}
 	e.p.Lock()
-	deliver(e, wire.Header{Kind: wire.WinPut, Arg: addr, Tag: 1}, withRuns(24, runs{0, 8, 200, 3})) // 400 is in none
+	deliver(e, wire.Header{Kind: wire.WinPut, Arg: addr, Tag: 1}, withRuns(24, strided(0, 8, 200, 3))) // 400 is in none
 	faultOf(t, f, 0)
-	deliver(e, wire.Header{Kind: wire.WinPut, Arg: addr, Tag: 2}, withRuns(24, runs{0, 8, 200, 2}, runs{96, 8, 0, 1})) // goes over an end
+	deliver(e, wire.Header{Kind: wire.WinPut, Arg: addr, Tag: 2}, withRuns(24, strided(0, 8, 200, 2), strided(96, 8, 0, 1))) // goes over an end
 	faultOf(t, f, 0)
 	untouched(t, all)
-	deliver(e, wire.Header{Kind: wire.WinPut, Arg: addr, Tag: 1}, withRuns(16, runs{0, 8, 200, 2}))
+	deliver(e, wire.Header{Kind: wire.WinPut, Arg: addr, Tag: 1}, withRuns(16, strided(0, 8, 200, 2)))
 	if len(f.take()) != 0 || mem[0] != 0 || mem[200] != 0 || mem[8] != guard || mem[208] != guard {
 		t.Error("a put to two regions has not come to both")
 	}
@@ -187,15 +190,15 @@ func TestF2S5_PutsArriveWhole(t *testing.T) {
 func TestF1_OperationsEndWithTheirTarget(t *testing.T) {
 	e, w, f := withFakePeers(t, Created, make([]byte, 100_000))
 	data := make([]byte, 50_000)
-	get := start(e, w, Op{Kind: Get, Result: mem.Of(data)}, true)
-	fop := start(e, w, Op{Kind: Accumulate, Fn: op.Sum, Elem: op.Int64, Origin: mem.Of(data[:8]), Result: mem.Of(data[8:16])}, true)
+	get := start(e, w, operation.Op{Kind: operation.Get, Result: mem.Of(data)}, true)
+	fop := start(e, w, operation.Op{Kind: operation.Accumulate, Fn: op.Sum, Elem: op.Int64, Origin: mem.Of(data[:8]), Result: mem.Of(data[8:16])}, true)
 	f.full = true
-	long := start(e, w, Op{Kind: Put, Origin: mem.Of(data)}, true)
-	queued := start(e, w, Op{Kind: Put, Origin: mem.Of(data[:8])}, true)
-	quiet := start(e, w, Op{Kind: Put, Origin: mem.Of(data[:8])}, false)
+	long := start(e, w, operation.Op{Kind: operation.Put, Origin: mem.Of(data)}, true)
+	queued := start(e, w, operation.Op{Kind: operation.Put, Origin: mem.Of(data[:8])}, true)
+	quiet := start(e, w, operation.Op{Kind: operation.Put, Origin: mem.Of(data[:8])}, false)
 	tg := to(w)
-	m := e.requestFlush(&tg.main)
-	if quiet != nil || get.Done() || long.Done() || queued.Done() || tg.main.reached(m, true) {
+	e.link.RequestFlushes(&tg.Target, false)
+	if quiet != nil || get.Done() || long.Done() || queued.Done() || tg.Idle() {
 		t.Fatal("complete before anything could go")
 	}
 	f.down(e, enemy)
@@ -206,13 +209,13 @@ func TestF1_OperationsEndWithTheirTarget(t *testing.T) {
 	}
 	failedWith(t, get.Status.Err, class.ProcFailed)
 	failedWith(t, queued.Status.Err, class.ProcFailed)
-	failedWith(t, e.waitMark(&tg.main, m, false, nil), class.ProcFailed)
-	late := start(e, w, Op{Kind: Put, Origin: mem.Of(data[:8])}, true)
+	failedWith(t, e.link.AwaitFlushes(&tg.Target, false, nil), class.ProcFailed)
+	late := start(e, w, operation.Op{Kind: operation.Put, Origin: mem.Of(data[:8])}, true)
 	if !late.Done() {
 		t.Fatal("an operation with a dead target begins")
 	}
 	failedWith(t, late.Status.Err, class.ProcFailed)
-	if tg.main.oldest != nil || len(e.queues) != 0 || e.peers.At(int(enemy)).requests != 0 {
+	if e.link.State() != (link.State{}) || e.link.Requests(enemy) != 0 {
 		t.Error("something is kept of the dead")
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
+	"github.com/halo-mpi/halo/internal/rma/operation"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
@@ -34,16 +35,24 @@ func untouched(t *testing.T, all []byte) {
 func length(n uint64) []byte { return binary.LittleEndian.AppendUint64(nil, n) }
 
 // withRuns is the payload of a frame with runs.
-func withRuns(data int, rs ...runs) []byte {
-	b := make([]byte, len(rs)*runSize+data)
+func withRuns(data int, rs ...operation.Runs) []byte {
+	b := make([]byte, len(rs)*operation.RunSize+data)
 	for i := range rs {
-		rs[i].encode(b[i*runSize:])
+		rs[i].Encode(b[i*operation.RunSize:])
 	}
 	return b
 }
 
+// strided are blocks of length bytes, stride apart.
+func strided(off, length, stride, count int64) operation.Runs {
+	return operation.Runs{Off: off, Length: length, Stride: stride, Count: count}
+}
+
+// Where in Aux of an accumulate the type begins, and the floating-point environment.
+const auxType, auxEnv = 8, 24
+
 // aux is Aux of an accumulate.
-func aux(o op.Op, t op.Type) uint32 { return uint32(o) | uint32(t)<<accType }
+func aux(o op.Op, t op.Type) uint32 { return uint32(o) | uint32(t)<<auxType }
 
 // deliver delivers a frame of the enemy.
 func deliver(e *Engine, h wire.Header, payload []byte) {
@@ -55,13 +64,13 @@ func deliver(e *Engine, h wire.Header, payload []byte) {
 }
 
 // faultOf expects one frame, a fault to a name, and returns it.
-func faultOf(t *testing.T, f *fakeFabric, name uint64) fault {
+func faultOf(t *testing.T, f *fakeFabric, name uint64) operation.Fault {
 	t.Helper()
 	sent := f.take()
 	if len(sent) != 1 || sent[0].h.Kind != wire.WinFault || sent[0].h.Name != name || sent[0].to != enemy {
 		t.Fatalf("the answer is %+v, want a fault to %d", sent, name)
 	}
-	x, ok := decodeFault(&sent[0].h, sent[0].payload)
+	x, ok := operation.DecodeFault(&sent[0].h, sent[0].payload)
 	if !ok {
 		t.Fatalf("the fault %+v cannot be read", sent[0])
 	}
@@ -76,7 +85,7 @@ func TestS5RC18_BeyondTheWindow(t *testing.T) {
 	for _, c := range []struct {
 		off  uint64
 		n    int
-		runs []runs
+		runs []operation.Runs
 	}{
 		{off: size, n: 8},
 		{off: size - 7, n: 8},
@@ -85,15 +94,15 @@ func TestS5RC18_BeyondTheWindow(t *testing.T) {
 		{off: math.MaxUint64 - 7, n: 8}, // ends at 0
 		{off: math.MaxUint64 - 3, n: 8}, // wraps around to 4
 		{off: 1 << 63, n: 8},
-		{off: 0, n: 64, runs: []runs{{0, 8, 8, 1}, {size - 48, 8, 8, 7}}},
-		{off: 0, n: 16, runs: []runs{{size - 7, 8, -8, 1}, {0, 8, 8, 1}}},
-		{off: 8, n: 16, runs: []runs{{8, 8, -32, 2}}},                                  // from -16 on
-		{off: 0, n: 16, runs: []runs{{0, 8, math.MaxInt64, 2}}},                        // far beyond
-		{off: 0, n: 24, runs: []runs{{0, 8, math.MaxInt64, 3}}},                        // and round to -2
-		{off: 0, n: 24, runs: []runs{{0, 8, 1 << 63 / 2, 3}}},                          // and round to 0
-		{off: 0, n: 16, runs: []runs{{0, 8, math.MinInt64, 2}}},                        //
-		{off: math.MaxUint64, n: 16, runs: []runs{{1, 16, 0, 1}}},                      // base and offset wrap around to 0
-		{off: math.MaxUint64 - 15, n: 32, runs: []runs{{16, 16, 0, 1}, {0, 16, 0, 1}}}, // so does the first of them
+		{off: 0, n: 64, runs: []operation.Runs{strided(0, 8, 8, 1), strided(size-48, 8, 8, 7)}},
+		{off: 0, n: 16, runs: []operation.Runs{strided(size-7, 8, -8, 1), strided(0, 8, 8, 1)}},
+		{off: 8, n: 16, runs: []operation.Runs{strided(8, 8, -32, 2)}},                                         // from -16 on
+		{off: 0, n: 16, runs: []operation.Runs{strided(0, 8, math.MaxInt64, 2)}},                               // far beyond
+		{off: 0, n: 24, runs: []operation.Runs{strided(0, 8, math.MaxInt64, 3)}},                               // and round to -2
+		{off: 0, n: 24, runs: []operation.Runs{strided(0, 8, 1<<63/2, 3)}},                                     // and round to 0
+		{off: 0, n: 16, runs: []operation.Runs{strided(0, 8, math.MinInt64, 2)}},                               //
+		{off: math.MaxUint64, n: 16, runs: []operation.Runs{strided(1, 16, 0, 1)}},                             // base and offset wrap around to 0
+		{off: math.MaxUint64 - 15, n: 32, runs: []operation.Runs{strided(16, 16, 0, 1), strided(0, 16, 0, 1)}}, // so does the first of them
 	} {
 		for _, kind := range []wire.Kind{wire.WinPut, wire.WinGet, wire.WinAcc, wire.WinCas} {
 			for _, result := range []bool{false, true} {
@@ -125,7 +134,7 @@ func TestS5RC18_BeyondTheWindow(t *testing.T) {
 				}
 				deliver(e, h, payload)
 				x := faultOf(t, f, name)
-				if x.class != class.RMARange || x.kind != kind || x.off != c.off || x.limit != size {
+				if x.Class != class.RMARange || x.Kind != kind || x.Off != c.off || x.Limit != size {
 					t.Errorf("%+v by kind %d: the fault is %+v", c, kind, x)
 				}
 				untouched(t, all)
@@ -155,7 +164,7 @@ func TestS5_StaleWindow(t *testing.T) {
 		} {
 			c.h.Ctx = id
 			deliver(e, c.h, c.payload)
-			if x := faultOf(t, f, c.name); x.class != class.Win {
+			if x := faultOf(t, f, c.name); x.Class != class.Win {
 				t.Errorf("%+v: the fault is %+v", c.h, x)
 			}
 		}
@@ -212,9 +221,9 @@ func TestS5_StrangersReachNoWindow(t *testing.T) {
 // changes nothing.
 func TestS6_ImpossibleFrames(t *testing.T) {
 	huge := int64(math.MaxInt64)
-	many := make([]runs, runsMax+1)
+	many := make([]operation.Runs, operation.RunsMax+1)
 	for i := range many {
-		many[i] = runs{0, 8, 8, 1}
+		many[i] = strided(0, 8, 8, 1)
 	}
 	put, get, acc, cas := wire.WinPut, wire.WinGet, wire.WinAcc, wire.WinCas
 	sum := aux(op.Sum, op.Int64)
@@ -226,24 +235,24 @@ func TestS6_ImpossibleFrames(t *testing.T) {
 		{wire.Header{Kind: put, Tag: math.MinInt32}, make([]byte, 64)},
 		{wire.Header{Kind: put, Tag: 3}, make([]byte, 64)}, // no room for three
 		{wire.Header{Kind: put, Tag: math.MaxInt32}, make([]byte, 64)},
-		{wire.Header{Kind: put, Tag: runsMax + 1}, withRuns(8*len(many), many...)},
-		{wire.Header{Kind: put, Tag: 1}, withRuns(8, runs{0, 0, 8, 1})},
-		{wire.Header{Kind: put, Tag: 1}, withRuns(8, runs{0, 8, 8, 0})},
-		{wire.Header{Kind: put, Tag: 1}, withRuns(8, runs{0, -8, 8, 1})},
-		{wire.Header{Kind: put, Tag: 1}, withRuns(8, runs{0, -8, 8, -1})},
-		{wire.Header{Kind: put, Tag: 1}, withRuns(8, runs{0, 1, 0, huge})},
-		{wire.Header{Kind: put, Tag: 1}, withRuns(8, runs{0, 1 << 32, 0, 1 << 32})}, // 2^64 bytes
-		{wire.Header{Kind: put, Tag: 1}, withRuns(8, runs{0, 16, 0, 1})},            // fewer data than said
-		{wire.Header{Kind: put, Tag: 1}, withRuns(24, runs{0, 8, 8, 2})},            // more
+		{wire.Header{Kind: put, Tag: operation.RunsMax + 1}, withRuns(8*len(many), many...)},
+		{wire.Header{Kind: put, Tag: 1}, withRuns(8, strided(0, 0, 8, 1))},
+		{wire.Header{Kind: put, Tag: 1}, withRuns(8, strided(0, 8, 8, 0))},
+		{wire.Header{Kind: put, Tag: 1}, withRuns(8, strided(0, -8, 8, 1))},
+		{wire.Header{Kind: put, Tag: 1}, withRuns(8, strided(0, -8, 8, -1))},
+		{wire.Header{Kind: put, Tag: 1}, withRuns(8, strided(0, 1, 0, huge))},
+		{wire.Header{Kind: put, Tag: 1}, withRuns(8, strided(0, 1<<32, 0, 1<<32))}, // 2^64 bytes
+		{wire.Header{Kind: put, Tag: 1}, withRuns(8, strided(0, 16, 0, 1))},        // fewer data than said
+		{wire.Header{Kind: put, Tag: 1}, withRuns(24, strided(0, 8, 8, 2))},        // more
 		{wire.Header{Kind: get}, nil},
 		{wire.Header{Kind: get}, make([]byte, 7)},
 		{wire.Header{Kind: get}, make([]byte, 9)},
 		{wire.Header{Kind: get}, length(0)},
 		{wire.Header{Kind: get}, length(1 << 63)},
 		{wire.Header{Kind: get}, length(math.MaxUint64)},
-		{wire.Header{Kind: get, Tag: 1}, withRuns(8, runs{0, 8, 8, 1})}, // with data
-		{wire.Header{Kind: get, Tag: 1}, withRuns(0, runs{0, 8, 0, wire.MaxPayload/8 + 1})},
-		{wire.Header{Kind: get, Tag: 1}, withRuns(0, runs{0, 1, 0, huge})},
+		{wire.Header{Kind: get, Tag: 1}, withRuns(8, strided(0, 8, 8, 1))}, // with data
+		{wire.Header{Kind: get, Tag: 1}, withRuns(0, strided(0, 8, 0, wire.MaxPayload/8+1))},
+		{wire.Header{Kind: get, Tag: 1}, withRuns(0, strided(0, 1, 0, huge))},
 		{wire.Header{Kind: acc, Aux: 0}, make([]byte, 8)},
 		{wire.Header{Kind: acc, Aux: aux(op.Sum, 0)}, make([]byte, 8)},
 		{wire.Header{Kind: acc, Aux: aux(op.Sum, 0xffff)}, make([]byte, 8)},
@@ -258,15 +267,15 @@ func TestS6_ImpossibleFrames(t *testing.T) {
 		{wire.Header{Kind: acc, Aux: aux(op.NoOp, op.Int64)}, length(8)}, // without a result
 		{wire.Header{Kind: acc, Aux: sum}, nil},
 		{wire.Header{Kind: acc, Aux: sum}, make([]byte, 12)},
-		{wire.Header{Kind: acc, Aux: sum, Tag: 1}, withRuns(12, runs{0, 12, 0, 1})},
-		{wire.Header{Kind: acc, Aux: sum, Tag: 2}, withRuns(16, runs{0, 4, 8, 3}, runs{32, 4, 0, 1})},
-		{wire.Header{Kind: acc, Aux: sum, Tag: 1}, withRuns(8, runs{0, 8, 8, 2})},
+		{wire.Header{Kind: acc, Aux: sum, Tag: 1}, withRuns(12, strided(0, 12, 0, 1))},
+		{wire.Header{Kind: acc, Aux: sum, Tag: 2}, withRuns(16, strided(0, 4, 8, 3), strided(32, 4, 0, 1))},
+		{wire.Header{Kind: acc, Aux: sum, Tag: 1}, withRuns(8, strided(0, 8, 8, 2))},
 		{wire.Header{Kind: acc, Aux: aux(op.NoOp, op.Int64), Flags: wire.WithResult}, nil},
 		{wire.Header{Kind: acc, Aux: aux(op.NoOp, op.Int64), Flags: wire.WithResult}, length(0)},
 		{wire.Header{Kind: acc, Aux: aux(op.NoOp, op.Int64), Flags: wire.WithResult}, length(12)},
 		{wire.Header{Kind: acc, Aux: aux(op.NoOp, op.Int64), Flags: wire.WithResult}, length(wire.MaxPayload + 8)},
 		{wire.Header{Kind: acc, Aux: aux(op.NoOp, op.Int64), Flags: wire.WithResult}, length(1 << 62)},
-		{wire.Header{Kind: acc, Aux: aux(op.NoOp, op.Int64), Flags: wire.WithResult, Tag: 1}, withRuns(8, runs{0, 8, 8, 1})},
+		{wire.Header{Kind: acc, Aux: aux(op.NoOp, op.Int64), Flags: wire.WithResult, Tag: 1}, withRuns(8, strided(0, 8, 8, 1))},
 		{wire.Header{Kind: cas}, make([]byte, 16)},
 		{wire.Header{Kind: cas, Aux: aux(0, op.Int64)}, make([]byte, 8)},
 		{wire.Header{Kind: cas, Aux: aux(0, op.Int64)}, make([]byte, 24)},
@@ -275,9 +284,9 @@ func TestS6_ImpossibleFrames(t *testing.T) {
 		{wire.Header{Kind: cas, Aux: aux(0, op.Int64), Tag: 1}, make([]byte, 16)},
 		{wire.Header{Kind: cas, Aux: math.MaxUint32}, make([]byte, 16)},
 		{wire.Header{Kind: wire.WinFault}, nil},
-		{wire.Header{Kind: wire.WinFault, Aux: uint32(class.RMARange), Tag: int32(put)}, make([]byte, faultSize-1)},
-		{wire.Header{Kind: wire.WinFault, Aux: uint32(class.RMARange), Tag: int32(wire.Eager)}, make([]byte, faultSize)},
-		{wire.Header{Kind: wire.WinFault, Aux: uint32(class.NoMem), Tag: int32(put)}, make([]byte, faultSize)},
+		{wire.Header{Kind: wire.WinFault, Aux: uint32(class.RMARange), Tag: int32(put)}, make([]byte, operation.FaultSize-1)},
+		{wire.Header{Kind: wire.WinFault, Aux: uint32(class.RMARange), Tag: int32(wire.Eager)}, make([]byte, operation.FaultSize)},
+		{wire.Header{Kind: wire.WinFault, Aux: uint32(class.NoMem), Tag: int32(put)}, make([]byte, operation.FaultSize)},
 		{wire.Header{Kind: wire.WinUnlock}, nil},                        // of what is not held
 		{wire.Header{Kind: wire.WinUnlock, Flags: wire.Answer}, nil},    //
 		{wire.Header{Kind: wire.WinGrant}, nil},                         // not asked for
@@ -304,7 +313,7 @@ func TestS6_ImpossibleFrames(t *testing.T) {
 func TestS6_ForgedAnswers(t *testing.T) {
 	e, w, f := withFakePeers(t, Created, make([]byte, 1000))
 	result, around := guarded(100)
-	r := start(e, w, Op{Kind: Get, Result: mem.Of(result)}, true)
+	r := start(e, w, operation.Op{Kind: operation.Get, Result: mem.Of(result)}, true)
 	name := f.take()[0].h.Name
 	answer := func(h wire.Header, n int) {
 		h.Kind = wire.WinReply
@@ -344,7 +353,18 @@ func TestS6_ForgedAnswers(t *testing.T) {
 	answer(wire.Header{Name: name}, 10) // it is over
 	copy(result, bytes.Repeat([]byte{guard}, 100))
 	untouched(t, around)
-	if q := e.peers.At(int(enemy)); q.requests != 0 {
-		t.Errorf("%d requests are open", q.requests)
+	if n := e.link.Requests(enemy); n != 0 {
+		t.Errorf("%d requests are open", n)
 	}
+}
+
+// faultsOf and deniedOf are how many faults and refusals are kept of the frames of others to a window.
+func faultsOf(w *Window) int {
+	n, _, _ := w.incoming.Kept()
+	return n
+}
+
+func deniedOf(w *Window) int {
+	_, n, _ := w.incoming.Kept()
+	return n
 }

@@ -3,65 +3,15 @@ package rma
 import (
 	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
-	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/p2p"
+	"github.com/halo-mpi/halo/internal/rma/link"
+	"github.com/halo-mpi/halo/internal/rma/operation"
 )
-
-// operation is an Op that is not complete within its call: it is deferred, or under way in frames.
-// An Op that is complete at once needs none. The code that ends it calls Engine.freeOperation.
-//
-// The bytes of the origin belong to the caller until the operation is complete there. Short ones
-// are copied.
-type operation struct {
-	Op
-	view    *View
-	target  *target
-	channel *channel // of target
-	off     uint64   // bytes from the beginning of the target's memory; in dynamic windows an address
-
-	request *p2p.Request // finished when the operation is complete at the origin; may be nil
-	operationLink
-
-	short [2][maxElement]byte // copies for Origin and Compare
-}
-
-// maxElement is the size of the longest element in bytes.
-const maxElement = 64
-
-// newOperation returns an operation that is a copy of a. The lock is held.
-func (e *Engine) newOperation(v *View, c *channel, a *Op, off uint64) *operation {
-	var o *operation
-	if n := len(e.pool); n > 0 {
-		o = e.pool[n-1]
-		e.pool = e.pool[:n-1]
-	} else {
-		o = &operation{}
-	}
-	o.Op, o.view, o.target, o.channel, o.off = *a, v, c.target, c, off
-	if b, ok := a.Origin.Bytes(); ok && len(b) <= maxElement && a.Kind != Get {
-		o.Origin = mem.Of(o.short[0][:copy(o.short[0][:], b)])
-	}
-	if a.Kind == CompareAndSwap {
-		o.Compare = o.short[1][:copy(o.short[1][:], a.Compare)]
-	}
-	return o
-}
-
-// freeOperation frees an operation. The lock is held.
-func (e *Engine) freeOperation(o *operation) {
-	*o = operation{}
-	if len(e.pool) < poolMax {
-		e.pool = append(e.pool, o)
-	}
-}
-
-// poolMax is how many operations are kept for reuse.
-const poolMax = 1024
 
 // Issue carries out an operation, or starts it; its request, if it has one, completes with it. An
 // error says that nothing has changed. All operations come here but those that the fast paths of
 // fastpath.go carry out; these call Issue where a few loads cannot decide.
-func (v *View) Issue(a *Op, rank int) (*p2p.Request, error) {
+func (v *View) Issue(a *operation.Op, rank int) (*p2p.Request, error) {
 	w := v.w
 	if err := v.handle.takes(rank); err != nil {
 		return nil, err
@@ -73,7 +23,7 @@ func (v *View) Issue(a *Op, rank int) (*p2p.Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	if a.Done != None && !w.locks(t) {
+	if a.Done != operation.None && !w.locks(t) {
 		if err := w.live(); err != nil {
 			return nil, err
 		}
@@ -95,8 +45,8 @@ func (v *View) Issue(a *Op, rank int) (*p2p.Request, error) {
 			return nil, err
 		}
 	}
-	size := a.size()
-	if g == gateLazy && !a.fits(size) {
+	size := a.Size()
+	if g == gateLazy && !fits(a, size) {
 		if err := w.lockNow(t, a.Call); err != nil {
 			return nil, err
 		}
@@ -105,12 +55,12 @@ func (v *View) Issue(a *Op, rank int) (*p2p.Request, error) {
 	if a.Disp < 0 && (w.flavor != Dynamic || v.handle != nil) {
 		return nil, class.Errorf(class.Disp, "displacement %d is negative", a.Disp)
 	}
-	if a.Kind >= Accumulate {
-		if err := a.checkElements(size); err != nil {
+	if a.Kind >= operation.Accumulate {
+		if err := a.CheckElements(size); err != nil {
 			return nil, err
 		}
 	}
-	lo, hi, err := a.Place.span(size)
+	lo, hi, err := a.Place.Span(size)
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +97,7 @@ func (v *View) Issue(a *Op, rank int) (*p2p.Request, error) {
 	}
 	switch t.path {
 	case pathMapped:
-		if err := a.apply(&t.region, int64(off)); err != nil {
+		if err := a.Apply(&t.region, int64(off)); err != nil {
 			return nil, err
 		}
 		return v.made(t, a)
@@ -160,8 +110,8 @@ func (v *View) Issue(a *Op, rank int) (*p2p.Request, error) {
 			return v.made(t, a)
 		}
 	case pathBeside:
-		if !inOrder && (a.Kind == Put || a.Kind == Get) {
-			if err := a.apply(&t.region, int64(off)); err != nil {
+		if !inOrder && (a.Kind == operation.Put || a.Kind == operation.Get) {
+			if err := a.Apply(&t.region, int64(off)); err != nil {
 				return nil, err
 			}
 			return v.made(t, a)
@@ -174,40 +124,59 @@ func (v *View) Issue(a *Op, rank int) (*p2p.Request, error) {
 	return w.e.transmit(v, t, a, off)
 }
 
+// operation makes an operation of a that is not complete within its call. The lock is held.
+func (v *View) operation(t *target, a *operation.Op, off uint64) *link.Operation {
+	return v.w.e.link.NewOperation(&t.Target, v.number, a, off, link.Traits{InOrder: v.inOrder(), Ordered: v.Options().Ordering != 0})
+}
+
 // submit makes an operation of a and passes it to next: postpone or dispatch. It takes the lock.
-func (e *Engine) submit(v *View, t *target, a *Op, off uint64, next func(*Engine, *operation)) (*p2p.Request, error) {
+func (e *Engine) submit(v *View, t *target, a *operation.Op, off uint64, next func(*Engine, *target, *link.Operation)) (*p2p.Request, error) {
 	e.p.Lock()
 	defer e.p.Unlock()
-	if cause := e.p.DownCause(int(t.process)); cause != nil {
-		return nil, gone(t.rank, cause)
+	if cause := e.p.DownCause(int(t.Process)); cause != nil {
+		return nil, link.Gone(t.Rank, cause)
 	}
-	o := e.newOperation(v, t.channel(v), a, off)
-	if o.Done != None {
-		o.request = e.messages.NewRequest(v.w.Comm, o.Call)
-		o.request.YieldOften(true) // see reachMark
+	o := v.operation(t, a, off)
+	if o.Done != operation.None {
+		o.Request = e.messages.NewRequest(v.w.Comm, o.Call)
+		o.Request.YieldOften(true) // a service of the target answers, for which there may be no other core
 	}
-	r := o.request
-	next(e, o)
+	r := o.Request
+	next(e, t, o)
 	return r, nil
 }
 
 // transmit has the target's service carry out an access. It takes the lock.
-func (e *Engine) transmit(v *View, t *target, a *Op, off uint64) (*p2p.Request, error) {
-	if a.Done == None && a.coalescible() && e.coalesceNow(v, t, a, off) {
+func (e *Engine) transmit(v *View, t *target, a *operation.Op, off uint64) (*p2p.Request, error) {
+	if a.Done == operation.None && link.Coalescible(a) && e.coalesce(v, t, a, off) {
 		return nil, nil
 	}
 	return e.submit(v, t, a, off, (*Engine).dispatch)
 }
 
+// coalesce adds a short access to the coalesced frame for t, and reports whether it did. It takes the lock.
+func (e *Engine) coalesce(v *View, t *target, a *operation.Op, off uint64) bool {
+	if v.number != 0 || a.Notify != 0 || a.Place.Type != nil {
+		return false
+	}
+	e.p.Lock()
+	defer e.p.Unlock()
+	if e.p.DownCause(int(t.Process)) != nil || !e.link.Coalesce(&t.Target, a, off) {
+		return false
+	}
+	t.rec.Framed.Store(true)
+	return true
+}
+
 // dispatch is transmit for an operation. The lock is held.
-func (e *Engine) dispatch(o *operation) {
-	o.target.rec.Framed.Store(true)
-	e.remote(o)
+func (e *Engine) dispatch(t *target, o *link.Operation) {
+	t.rec.Framed.Store(true)
+	e.link.Send(o)
 }
 
 // done returns the request of an operation that is complete, nil if it has none.
-func (v *View) done(a *Op) *p2p.Request {
-	if a.Done == None {
+func (v *View) done(a *operation.Op) *p2p.Request {
+	if a.Done == operation.None {
 		return nil
 	}
 	return v.completed(a.Call)
@@ -224,12 +193,12 @@ func (v *View) completed(by call.Number) *p2p.Request {
 }
 
 // nothing is an operation to ProcNull.
-func (v *View) nothing(a *Op) (*p2p.Request, error) {
+func (v *View) nothing(a *operation.Op) (*p2p.Request, error) {
 	w := v.w
 	if err := w.live(); err != nil {
 		return nil, err
 	}
-	if a.Done != None || v.handle != nil {
+	if a.Done != operation.None || v.handle != nil {
 		if err := w.passiveAll(); err != nil {
 			return nil, err
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/rma"
+	"github.com/halo-mpi/halo/internal/rma/operation"
 	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/internal/world"
 )
@@ -71,13 +72,13 @@ func manyRequests(x *window, count int) error {
 		data := mem.Of(one)
 		switch i % 4 {
 		case 0:
-			requests[i], err = x.Raccumulate(data, 1, x.disp(1, 8), rma.Place{}, op.Sum, op.Int64)
+			requests[i], err = x.Raccumulate(data, 1, x.disp(1, 8), operation.Place{}, op.Sum, op.Int64)
 		case 1:
-			requests[i], err = x.RgetAccumulate(data, old, 1, x.disp(1, 8), rma.Place{}, op.Sum, op.Int64)
+			requests[i], err = x.RgetAccumulate(data, old, 1, x.disp(1, 8), operation.Place{}, op.Sum, op.Int64)
 		case 2:
-			requests[i], err = x.Rput(mem.Of(int64s(int64(i))), 1, x.disp(1, 16+int64(i%64)*8), rma.Place{})
+			requests[i], err = x.Rput(mem.Of(int64s(int64(i))), 1, x.disp(1, 16+int64(i%64)*8), operation.Place{})
 		default:
-			requests[i], err = x.Rget(old, 1, x.disp(1, 8), rma.Place{})
+			requests[i], err = x.Rget(old, 1, x.disp(1, 8), operation.Place{})
 		}
 		if err != nil {
 			return fmt.Errorf("request %d: %w", i, err)
@@ -105,7 +106,7 @@ func manyRequests(x *window, count int) error {
 func TestRC15_ProcNull(t *testing.T) {
 	eachWindow(t, 2, 64, 8, func(x *window) error {
 		buf, old := bytes.Repeat([]byte{7}, 8), bytes.Repeat([]byte{8}, 8)
-		d, r, l := mem.Of(buf), mem.Of(old), rma.Place{}
+		d, r, l := mem.Of(buf), mem.Of(old), operation.Place{}
 		request := func(q *p2p.Request, err error) error {
 			if err != nil {
 				return err
@@ -164,15 +165,15 @@ func TestRC08_EpochsAndEmptyOperations(t *testing.T) {
 		d, r := mem.Of(buf), mem.Of(old)
 		at := x.disp(other, 0)
 		for i, err := range []error{
-			x.Put(d, other, at, rma.Place{}), x.Get(r, other, at, rma.Place{}), x.PutBytes(buf, other, at), x.GetBytes(old, other, at),
-			x.Accumulate(d, other, at, rma.Place{}, op.Sum, op.Int64), x.FetchAndOp(buf, old, other, at, op.Sum, op.Int64),
+			x.Put(d, other, at, operation.Place{}), x.Get(r, other, at, operation.Place{}), x.PutBytes(buf, other, at), x.GetBytes(old, other, at),
+			x.Accumulate(d, other, at, operation.Place{}, op.Sum, op.Int64), x.FetchAndOp(buf, old, other, at, op.Sum, op.Int64),
 			x.CompareAndSwap(buf, buf, old, other, at, op.Int64),
 		} {
 			if err := is(err, class.RMASync); err != nil {
 				return fmt.Errorf("call %d: %w", i, err)
 			}
 		}
-		empty := rma.Place{Type: must(byteContiguous(8)), Count: 0}
+		empty := operation.Place{Type: must(byteContiguous(8)), Count: 0}
 		if err := errors.Join(barrier(x.w), x.LockAll(0)); err != nil {
 			return err
 		}
@@ -201,7 +202,7 @@ func TestXRMA17_OperationsWaitForThePost(t *testing.T) {
 			err := errors.Join(
 				x.Start([]int32{1}, 0),
 				x.FetchAndOp(int64s(1), old, 1, x.disp(1, 0), op.Sum, op.Int64),
-				x.Accumulate(mem.Of(int64s(2)), 1, x.disp(1, 0), rma.Place{}, op.Sum, op.Int64),
+				x.Accumulate(mem.Of(int64s(2)), 1, x.disp(1, 0), operation.Place{}, op.Sum, op.Int64),
 				x.CompareAndSwap(int64s(1000), int64s(103), swapped, 1, x.disp(1, 0), op.Int64),
 				x.GetBytes(got, 1, x.disp(1, size/2)),
 				x.PutBytes(big[8:], 1, x.disp(1, 8)))
@@ -262,16 +263,16 @@ func TestRC03RC04_Atomicity(t *testing.T) {
 			all.Go(func() {
 				g := rand.New(rand.NewPCG(uint64(x.w.Comm.Rank), uint64(k)))
 				old, many := make([]byte, 8), make([]byte, len(ones))
-				l := rma.Place{Type: must(dtype.Resized(must(byteContiguous(8)), 0, 8)), Count: elements}
+				l := operation.Place{Type: must(dtype.Resized(must(byteContiguous(8)), 0, 8)), Count: elements}
 				for range rounds {
 					for r := range n {
 						e := int64(g.IntN(elements))
 						err := errors.Join(
 							x.FetchAndOp(int64s(1), old, r, x.disp(r, 8*elements), op.Sum, op.Int64),
-							x.Accumulate(mem.Of(ones), r, x.disp(r, 0), rma.Place{}, op.Sum, op.Int64),
+							x.Accumulate(mem.Of(ones), r, x.disp(r, 0), operation.Place{}, op.Sum, op.Int64),
 							x.GetAccumulate(mem.Of(ones), mem.Of(many), r, x.disp(r, 0), l, op.Sum, op.Int64),
-							x.Accumulate(mem.Of(ones[:8]), r, x.disp(r, 8*e), rma.Place{}, op.Sum, op.Int64),
-							x.Accumulate(mem.Of(int64s(-1)), r, x.disp(r, 8*e), rma.Place{}, op.Sum, op.Int64),
+							x.Accumulate(mem.Of(ones[:8]), r, x.disp(r, 8*e), operation.Place{}, op.Sum, op.Int64),
+							x.Accumulate(mem.Of(int64s(-1)), r, x.disp(r, 8*e), operation.Place{}, op.Sum, op.Int64),
 							x.Flush(r))
 						if err != nil {
 							errs[k] = err
@@ -290,7 +291,7 @@ func TestRC03RC04_Atomicity(t *testing.T) {
 								break
 							}
 						}
-						errs[k] = errors.Join(x.Accumulate(mem.Of(int64s(-1)), r, x.disp(r, 8*e), rma.Place{}, op.Sum, op.Int64))
+						errs[k] = errors.Join(x.Accumulate(mem.Of(int64s(-1)), r, x.disp(r, 8*e), operation.Place{}, op.Sum, op.Int64))
 					}
 				}
 			})

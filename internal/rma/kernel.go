@@ -3,6 +3,7 @@ package rma
 import (
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/mem"
+	"github.com/halo-mpi/halo/internal/rma/operation"
 )
 
 const (
@@ -15,10 +16,10 @@ const (
 
 // copy carries out an access to memory that is not mapped here, of a process of the node, by an
 // offer or by the kernel. It reports false if it could not.
-func (e *Engine) copy(t *target, a *Op, off uint64) bool {
+func (e *Engine) copy(t *target, a *operation.Op, off uint64) bool {
 	e.p.Lock()
 	defer e.p.Unlock()
-	if e.p.DownCause(int(t.process)) != nil {
+	if e.p.DownCause(int(t.Process)) != nil {
 		return false
 	}
 	if e.offered(t, a, off) {
@@ -35,8 +36,8 @@ func (e *Engine) copy(t *target, a *Op, off uint64) bool {
 // frame of Complete follows, in the same line of the ring if there is room, and the target takes both when it waits for the
 // end of its epoch. Nobody waits for an answer in between, and a frame costs a tenth of the system call. Some of those that
 // follow longer puts do not come here: the kernel copies what Engine.allow has counted.
-func (t *target) byFrame(a *Op) bool {
-	if t.path != pathKernel || a.Kind != Put || a.size() > offerMax || !a.contiguous() {
+func (t *target) byFrame(a *operation.Op) bool {
+	if t.path != pathKernel || a.Kind != operation.Put || a.Size() > offerMax || !a.Contiguous() {
 		return false
 	}
 	g := t.rec.Gate.Load()
@@ -48,16 +49,16 @@ func (t *target) byFrame(a *Op) bool {
 // costs less than a frame. The lock is held; with yields it is released now and then.
 //
 // Cost: for each block at the target a system call and a copy, and no time of the target.
-func (e *Engine) copies(t *target, a *Op, off uint64, yields bool) bool {
-	if a.Kind != Put && a.Kind != Get {
+func (e *Engine) copies(t *target, a *operation.Op, off uint64, yields bool) bool {
+	if a.Kind != operation.Put && a.Kind != operation.Get {
 		return false
 	}
-	addr, size := t.rec.Addr+off, a.size()
+	addr, size := t.rec.Addr+off, a.Size()
 	switch t.path {
 	case pathKernel:
 	case pathDynamic:
-		lo, hi, err := a.Place.span(size)
-		if err != nil || !e.canCopy(t.process) {
+		lo, hi, err := a.Place.Span(size)
+		if err != nil || !e.canCopy(t.Process) {
 			return false
 		}
 		if f, err := t.lookupLocked(off+uint64(lo), off+uint64(hi)); err != nil || f == nil || f.mapped {
@@ -71,8 +72,8 @@ func (e *Engine) copies(t *target, a *Op, off uint64, yields bool) bool {
 }
 
 // copyTo is copies with the address at the target.
-func (e *Engine) copyTo(t *target, a *Op, addr uint64, yields bool) bool {
-	size := a.size()
+func (e *Engine) copyTo(t *target, a *operation.Op, addr uint64, yields bool) bool {
+	size := a.Size()
 	if a.Place.Type == nil {
 		return e.copyBlock(t, a, addr, 0, size, yields)
 	}
@@ -96,12 +97,12 @@ func (e *Engine) copyTo(t *target, a *Op, addr uint64, yields bool) bool {
 
 // copyBlock copies n packed bytes of the origin, from at on, to or from an address of the
 // target. It reports false if the kernel refuses.
-func (e *Engine) copyBlock(t *target, a *Op, addr uint64, at, n int64, yields bool) bool {
-	near, process := a.originMemory(), int(t.process)
+func (e *Engine) copyBlock(t *target, a *operation.Op, addr uint64, at, n int64, yields bool) bool {
+	near, process := a.Memory(), int(t.Process)
 	for n > 0 {
 		k, next, packed := e.blocks(near, at, min(n, kernelPiece))
 		var err error
-		if a.Kind == Put {
+		if a.Kind == operation.Put {
 			if packed != nil {
 				near.Pack(packed, int(at))
 			}

@@ -54,8 +54,8 @@ func (v *View) getUnlocked(t *target, result []byte, disp int64) bool {
 // lock is held.
 func (e *Engine) allow(t *target) {
 	n := uint32(0)
-	if t.path == pathKernel && e.p.DownCause(int(t.process)) == nil {
-		n = e.offers.At(int(t.process)).spare(e.node.Sleeps(int(t.process)))
+	if t.path == pathKernel && e.p.DownCause(int(t.Process)) == nil {
+		n = e.offers.At(int(t.Process)).spare(e.node.Sleeps(int(t.Process)))
 	}
 	t.rec.May.Store(int32(n))
 }
@@ -64,7 +64,7 @@ func (e *Engine) allow(t *target) {
 func (e *Engine) lostUnlocked(peer int) {
 	for _, w := range e.windows {
 		for i := range w.targets {
-			if t := w.targets[i].Load(); t != nil && int(t.process) == peer {
+			if t := w.targets[i].Load(); t != nil && int(t.Process) == peer {
 				t.rec.May.Store(0)
 			}
 		}

@@ -18,7 +18,7 @@ func (v *View) AllowUnlocked(rank int, n uint32) {
 	t, e := v.w.targets[rank].Load(), v.w.e
 	e.p.Lock()
 	defer e.p.Unlock()
-	e.offers.At(int(t.process)).skip = n
+	e.offers.At(int(t.Process)).skip = n
 	e.allow(t)
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/rma"
+	"github.com/halo-mpi/halo/internal/rma/operation"
 	"github.com/halo-mpi/halo/internal/sys"
 	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/internal/world"
@@ -40,7 +41,7 @@ func TestXRMA15_BeyondFourGiB(t *testing.T) {
 			far := must(dtype.Hvector(7, 16, giB+8, predefined().Type(dtype.Byte))) // to 6 GiB and more
 			data := bytes.Repeat([]byte{byte(w.Comm.Rank + 1)}, 7*16)
 			got, last := make([]byte, len(data)), make([]byte, 24)
-			l := rma.Place{Type: far, Count: 1}
+			l := operation.Place{Type: far, Count: 1}
 			at := (3 << 30) / unit // in bytes, 3 GiB: so the last block is beyond 9 GiB
 			err = errors.Join(v.LockAll(0),
 				v.Put(mem.Of(data), other, 0, l),
@@ -105,16 +106,16 @@ func TestRC13_TransfersInPieces(t *testing.T) {
 
 // transfer puts n bytes, in blocks, gets them back, and sums them up.
 func transfer(x *window, g *rand.Rand, other int, n, block, near int64) error {
-	blocks := func(size, block int64) (rma.Place, error) {
+	blocks := func(size, block int64) (operation.Place, error) {
 		if block == 0 {
-			return rma.Place{}, nil
+			return operation.Place{}, nil
 		}
 		if size < 2*block {
-			return rma.Place{}, errShort
+			return operation.Place{}, errShort
 		}
 		count := size / (2 * block)
 		t := must(dtype.Vector(count, block, 2*block, predefined().Type(dtype.Byte)))
-		return rma.Place{Type: t, Count: 1}, nil
+		return operation.Place{Type: t, Count: 1}, nil
 	}
 	l, err := blocks(n, block)
 	if err != nil {

@@ -3,7 +3,6 @@ package rma
 import (
 	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
-
 	"github.com/halo-mpi/halo/internal/planted"
 )
 
@@ -81,9 +80,9 @@ func (w *Window) mayLock(t *target) error {
 			return err
 		}
 	} else if t.rec.Held != heldNot {
-		return w.wrong("rank %d is locked by this process already", t.rank)
+		return w.wrong("rank %d is locked by this process already", t.Rank)
 	}
-	if w.posted && t.rank == w.Comm.Rank {
+	if w.posted && t.Rank == w.Comm.Rank {
 		return w.wrong("the own memory is exposed by Post")
 	}
 	return nil
@@ -158,7 +157,7 @@ func (v *View) Unlock(target int) error {
 	}
 	if t.rec.Held != heldLocked {
 		w.mu.Unlock()
-		return w.wrong("rank %d is not locked", t.rank)
+		return w.wrong("rank %d is not locked", t.Rank)
 	}
 	t.setGate(gateClosed)
 	if t.settled() || planted.UnlockEarly && t.control != nil { // else frames may be in transit
@@ -248,7 +247,7 @@ func (w *Window) lockOne(rank int) error {
 	if err != nil {
 		return err
 	}
-	if w.e.dead(t.process) {
+	if w.e.dead(t.Process) {
 		return nil
 	}
 	t.rec.Bare = false
@@ -258,7 +257,7 @@ func (w *Window) lockOne(rank int) error {
 	}
 	if err == nil {
 		t.rec.Held = heldLocked
-	} else if w.e.dead(t.process) {
+	} else if w.e.dead(t.Process) {
 		err = nil
 	}
 	return err
@@ -293,7 +292,7 @@ func (w *Window) giveAllBack(by call.Number) error {
 	for i := range w.targets {
 		if t := w.targets[i].Load(); t != nil && t.control == nil && t.rec.Held != heldNot {
 			w.e.p.Lock()
-			w.e.sendUnlock(t)
+			w.e.link.SendUnlock(&t.Target)
 			w.e.p.Unlock()
 		}
 	}

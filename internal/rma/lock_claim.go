@@ -3,6 +3,7 @@ package rma
 import (
 	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/rma/link"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
@@ -10,7 +11,7 @@ import (
 // the holder has died. If it is not done, it has claimed the lock of a target of the node. The
 // engine's lock is not held.
 func (w *Window) take(t *target, exclusive bool) (done bool, err error) {
-	if w.e.dead(t.process) {
+	if w.e.dead(t.Process) {
 		return true, w.e.goneNow(t)
 	}
 	if t.control == nil || !w.claim(t, exclusive) {
@@ -23,7 +24,7 @@ func (w *Window) take(t *target, exclusive bool) (done bool, err error) {
 func (e *Engine) goneNow(t *target) error {
 	e.p.Lock()
 	defer e.p.Unlock()
-	return gone(t.rank, e.p.DownCause(int(t.process)))
+	return link.Gone(t.Rank, e.p.DownCause(int(t.Process)))
 }
 
 // claim claims the lock of t, on this node, and reports whether it is held at once. The engine's
@@ -50,7 +51,7 @@ func (w *Window) ring(t *target, claimant int) bool {
 		if e.node != nil { // else it is this process, whose poller looks at watched words
 			e.node.Ring(claimant)
 		}
-	case t.rank == w.Comm.Rank:
+	case t.Rank == w.Comm.Rank:
 		return true
 	default:
 		e.node.Ring(t.local)
@@ -102,8 +103,13 @@ func (w *Window) serveNow() {
 }
 
 // inherit returns an error, and has released the lock of t, if a process has died with the lock and
-// no other has been told.
+// no other has been told, or if the target has died. The latter comes first: a process that is taken for
+// dead may take all others for dead, while they live and use the lock, and must not remove their claims.
 func (w *Window) inherit(t *target) error {
+	if w.e.dead(t.Process) {
+		w.release(t)
+		return w.e.goneNow(t)
+	}
 	rank, died := w.deadHolder(t.control)
 	if !died {
 		return nil
@@ -124,7 +130,7 @@ func (w *Window) deadHolder(c *shmfmt.Window) (rank int, died bool) {
 
 // died is the error of the process that has the lock of t after one that died with it.
 func (w *Window) died(t *target, rank int) error {
-	return class.Errorf(class.ProcFailed, "rank %d died while it had the lock of rank %d", rank, t.rank)
+	return class.Errorf(class.ProcFailed, "rank %d died while it had the lock of rank %d", rank, t.Rank)
 }
 
 // acquire continues where take was not done, and waits until t is locked.
@@ -165,14 +171,14 @@ func (w *Window) awaitLock(t *target, by call.Number) error {
 	defer e.freeWaiter(x)
 	for {
 		seen := moves.Load()
+		if cause := e.p.DownCause(int(t.Process)); cause != nil { // before owns: see inherit
+			return link.Gone(t.Rank, cause)
+		}
 		if w.owns(t) {
 			return nil
 		}
-		if cause := e.p.DownCause(int(t.process)); cause != nil {
-			return gone(t.rank, cause)
-		}
 		x.Watch(moves, seen+1, &x.asleep)
-		e.p.Wait(&x.Event, int(t.process))
+		e.p.Wait(&x.Event, int(t.Process))
 	}
 }
 
@@ -206,14 +212,14 @@ func (w *Window) granted(t *target, c class.Class, rank int64) bool {
 	case t.refusal != nil:
 		return false
 	case c == class.Win:
-		t.refusal = class.Errorf(class.Win, "rank %d has freed the window", t.rank)
+		t.refusal = class.Errorf(class.Win, "rank %d has freed the window", t.Rank)
 	case c == class.ProcFailed && rank >= 0 && rank < int64(w.Comm.Size()):
 		t.refusal = w.died(t, int(rank))
 	default:
 		return false
 	}
 	t.answered.Add(1)
-	if t.lazy.at != 0 {
+	if t.EpochUnderWay() {
 		w.e.grantedLate(t)
 	}
 	return true
@@ -227,8 +233,7 @@ func (w *Window) giveBack(t *target, by call.Number) error {
 	if t.control == nil && !t.rec.Bare {
 		x := w.waiter(by, t)
 		defer e.freeWaiter(x)
-		err := e.mergeChannels(t, false, x)
-		return firstOf(err, e.waitMark(&t.main, e.sendUnlock(t), false, x))
+		return e.link.Unlock(&t.Target, x)
 	}
 	err := w.settleLocked(t, false, by)
 	if !t.rec.Bare && w.unclaim(t) {

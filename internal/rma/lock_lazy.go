@@ -1,8 +1,6 @@
 package rma
 
 import (
-	"encoding/binary"
-	"math"
 	"strconv"
 	"sync/atomic"
 	"unsafe"
@@ -10,8 +8,9 @@ import (
 	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/planted"
+	"github.com/halo-mpi/halo/internal/rma/link"
+	"github.com/halo-mpi/halo/internal/rma/operation"
 	"github.com/halo-mpi/halo/internal/sys"
-	"github.com/halo-mpi/halo/internal/wire"
 )
 
 // lazyLock is the lock of a target on another node for which Lock has not asked. Loads and stores
@@ -51,11 +50,10 @@ import (
 type lazyLock struct {
 	owner     atomic.Uintptr // the goroutine that called Lock last
 	exclusive bool
-	asked     bool       // by lockNow: a WinLock
-	failed    error      // why the lock cannot be had
-	operation *operation // the operation that is kept, or sent with the WinEpoch; nil if there is none
-	at        uint64     // number of the WinEpoch without an answer yet, 0 if there is none
-	waits     *waiter    // waits for that answer
+	asked     bool            // by lockNow: a WinLock
+	failed    error           // why the lock cannot be had
+	operation *link.Operation // the operation that is kept; nil if there is none
+	waits     *waiter         // waits for the answer to a WinEpoch
 	// owner and exclusive are stored before LockingRecord.Lazy, the rest under the engine's lock.
 }
 
@@ -71,7 +69,7 @@ func (e *Engine) swapLazy(old, t *target) bool {
 // Window.mu is held.
 func (w *Window) lazily(t *target, exclusive bool) bool {
 	e := w.e
-	if t.control != nil || w.check != nil || e.dead(t.process) || e.lazy() != nil {
+	if t.control != nil || w.check != nil || e.dead(t.Process) || e.lazy() != nil {
 		return false
 	}
 	me := sys.Goroutine()
@@ -99,7 +97,7 @@ func (w *Window) lockNow(t *target, by call.Number) error {
 	if e.swapLazy(t, nil) {
 		z.asked = true
 		t.asks++
-		if e.p.DownCause(int(t.process)) == nil {
+		if e.p.DownCause(int(t.Process)) == nil {
 			e.requestLock(t, z.exclusive)
 		}
 	}
@@ -126,12 +124,12 @@ func (w *Window) lockNow(t *target, by call.Number) error {
 	z.failed = err
 	if err != nil {
 		if o != nil {
-			e.end(o, nil)
+			e.link.End(o, nil)
 		}
 		return err
 	}
 	if o != nil {
-		e.dispatch(o)
+		e.dispatch(t, o)
 	}
 	z.asked, t.rec.Held = false, heldLocked
 	t.setGate(gateOpen | gateLocked)
@@ -170,23 +168,23 @@ func (w *Window) lazyAllNow(by call.Number) error {
 }
 
 // fits reports whether an access of that many bytes may go with a WinEpoch, whatever the state of its target.
-func (o *Op) fits(size int64) bool {
-	return size <= bundledMax && o.Notify == 0 && o.Done != Remote && o.contiguous() &&
-		(o.Fn != op.NoOp || o.Kind != Accumulate || o.fetches())
+func fits(o *operation.Op, size int64) bool {
+	return size <= link.ShortMax && o.Notify == 0 && o.Done != operation.Remote && o.Contiguous() &&
+		(o.Fn != op.NoOp || o.Kind != operation.Accumulate || o.Fetches())
 }
 
 // keep keeps an operation that fits for Unlock, if it is the first of its epoch and no call has
 // asked for the lock. It reports whether it did. It takes the lock.
-func (e *Engine) keep(v *View, t *target, a *Op, off uint64) (bool, error) {
+func (e *Engine) keep(v *View, t *target, a *operation.Op, off uint64) (bool, error) {
 	e.p.Lock()
 	defer e.p.Unlock()
-	if cause := e.p.DownCause(int(t.process)); cause != nil {
-		return false, gone(t.rank, cause)
+	if cause := e.p.DownCause(int(t.Process)); cause != nil {
+		return false, link.Gone(t.Rank, cause)
 	}
-	if v.number != 0 || t.lazy.operation != nil || e.lazy() != t || a.size() > int64(e.p.ChunkMax(int(t.process))) {
+	if v.number != 0 || t.lazy.operation != nil || e.lazy() != t || a.Size() > int64(e.p.ChunkMax(int(t.Process))) {
 		return false, nil
 	}
-	t.lazy.operation = e.newOperation(v, &t.main, a, off)
+	t.lazy.operation = v.operation(t, a, off)
 	return true, nil
 }
 
@@ -220,57 +218,21 @@ func (w *Window) unlockLazy(t *target) (done bool, err error) {
 
 // reset forgets an epoch.
 func (z *lazyLock) reset() {
-	z.exclusive, z.asked, z.failed, z.operation, z.at, z.waits = false, false, nil, nil, 0, nil
+	z.exclusive, z.asked, z.failed, z.operation, z.waits = false, false, nil, nil, nil
 }
 
 // launchEpoch sends the WinEpoch of t, if its lock has not been asked for and nothing else is
 // under way there. The lock is held.
 func (e *Engine) launchEpoch(t *target) bool {
-	z, c := &t.lazy, &t.main
-	q := e.peers.At(int(t.process))
-	if len(t.others) > 0 || c.bundle != nil || !c.idle() || q.stuck || q.requests >= requestsMax ||
-		e.p.DownCause(int(t.process)) != nil || !e.swapLazy(t, nil) {
+	if !e.link.TakesEpoch(&t.Target) || !e.swapLazy(t, nil) {
 		return false
 	}
-	c.issued++
-	z.at = c.issued
-	c.quiet, c.asked, c.wanted = z.at, z.at, z.at
-	q.requests++
 	t.asks++
-	payload := e.frameEpoch(t)
-	e.hdr.Size = uint32(len(payload))
-	e.p.Queue(int(t.process), &e.hdr, payload, nil)
-	return true
-}
-
-// frameEpoch makes e.hdr the header of the WinEpoch of t, and returns its payload, which
-// belongs to the operation.
-func (e *Engine) frameEpoch(t *target) (payload []byte) {
 	z := &t.lazy
-	h := wire.Header{Kind: wire.WinEpoch, Ctx: t.w.id, Name: z.at}
-	if o := z.operation; o != nil {
-		e.head(o)
-		h.Tag, h.Arg, h.Aux = int32(e.hdr.Kind), e.hdr.Arg, e.hdr.Aux
-		if o.fetches() {
-			h.Flags |= wire.Fetches
-		}
-		switch {
-		case o.Kind == CompareAndSwap:
-			n := len(o.Compare)
-			payload = o.short[1][:2*n] // compare is its beginning
-			o.Origin.Pack(payload[n:], 0)
-		case !o.sends():
-			binary.LittleEndian.PutUint64(o.few[:], uint64(o.size()))
-			payload = o.few[:]
-		default:
-			payload, _ = o.Origin.Bytes() // it fits
-		}
-	}
-	if z.exclusive {
-		h.Flags |= wire.Exclusive
-	}
-	e.hdr = h
-	return payload
+	o := z.operation
+	z.operation = nil
+	e.link.SendEpoch(&t.Target, o, z.exclusive)
+	return true
 }
 
 // awaitEpoch waits for the end of the epoch whose WinEpoch is sent, and returns its error. The lock
@@ -280,60 +242,20 @@ func (w *Window) awaitEpoch(t *target) error {
 	x := w.waiter(call.WinUnlock, t)
 	defer e.freeWaiter(x)
 	x.turn, z.waits = true, x
-	// What grantedLate sends has higher numbers: every operation must be complete here, and the
-	// WinDone for its WinUnlock covers this number, too.
-	err := e.waitMark(&t.main, mark{at: math.MaxUint64, done: z.at}, false, x)
-	if o := z.operation; o != nil { // the target has died
-		e.end(o, nil)
-	}
-	return err
+	return e.link.AwaitEpoch(&t.Target, x)
 }
 
 // grantedLate continues an epoch whose WinEpoch has found the lock taken, when the epoch gets the
 // lock or cannot have it. A handler of frames calls it, with the lock held.
 func (e *Engine) grantedLate(t *target) {
-	z, c := &t.lazy, &t.main
-	e.peers.At(int(t.process)).requests--
-	o := z.operation
-	z.waits.turn = false
-	z.operation, z.waits, z.at = nil, nil, 0
-	if t.refusal != nil {
-		c.fault, t.refusal = firstOf(c.fault, t.refusal), nil
-		if o != nil {
-			e.end(o, nil)
-		}
-		c.done = c.asked
-		c.notify()
-		return
-	}
-	if o != nil && !planted.EpochForgotten {
-		e.dispatch(o)
-	}
-	e.sendUnlock(t)
-}
-
-// epochTold takes the answer to the WinEpoch of t. It reports false if no correct target sends it.
-func (e *Engine) epochTold(t *target, h *wire.Header, payload []byte) bool {
 	z := &t.lazy
-	o := z.operation
-	if h.Flags&wire.Faulty == 0 {
-		want := 0
-		if o != nil && o.fetches() {
-			want = int(o.size())
-		}
-		if len(payload) != want {
-			return false
-		}
-		if want > 0 {
-			o.deliver(payload, 0)
-		}
+	z.waits.turn = false
+	z.waits = nil
+	err := t.refusal
+	t.refusal = nil
+	if e.link.ResumeEpoch(&t.Target, err) {
+		t.rec.Framed.Store(true)
 	}
-	z.operation, z.waits, z.at = nil, nil, 0
-	t.answered.Store(t.asks)
-	if o != nil {
-		e.end(o, nil)
-	}
-	return true
 }
 
 // appendTurn describes a wait for a lock.

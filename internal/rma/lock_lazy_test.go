@@ -9,6 +9,8 @@ import (
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
+	"github.com/halo-mpi/halo/internal/rma/link"
+	"github.com/halo-mpi/halo/internal/rma/operation"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
@@ -71,7 +73,7 @@ func TestRS03_EpochsInOneFrame(t *testing.T) {
 		{name: "get", call: func(v *View) error { return v.GetBytes(got, enemy, 16) },
 			want: wire.Header{Tag: int32(wire.WinGet), Arg: 16, Flags: wire.Fetches}, payload: length(8), answer: []byte("12345678")},
 		{name: "accumulate", exclusive: true, call: func(v *View) error {
-			return v.Accumulate(mem.Of(length(3)), enemy, 8, Place{}, op.Sum, op.Int64)
+			return v.Accumulate(mem.Of(length(3)), enemy, 8, operation.Place{}, op.Sum, op.Int64)
 		}, want: wire.Header{Tag: int32(wire.WinAcc), Arg: 8, Aux: aux(op.Sum, op.Int64)}, payload: length(3)},
 		{name: "fetch_and_op", exclusive: true, call: func(v *View) error { return v.FetchAndOp(length(3), got, enemy, 8, op.Sum, op.Int64) },
 			want: wire.Header{Tag: int32(wire.WinAcc), Arg: 8, Aux: aux(op.Sum, op.Int64), Flags: wire.Fetches}, payload: length(3), answer: []byte("abcdefgh")},
@@ -128,8 +130,8 @@ func TestRS03_EpochsInOneFrame(t *testing.T) {
 					t.Errorf("fetched %q, want %q", got, c.answer)
 				}
 				clear(got)
-				if q := e.peers.At(int(enemy)); q.requests != 0 || to(w).main.oldest != nil || to(w).lazy.operation != nil || e.lazy() != nil {
-					t.Errorf("%d requests are left, or an operation", q.requests)
+				if n := e.link.Requests(enemy); n != 0 || !to(w).Quiet() || to(w).lazy.operation != nil || e.lazy() != nil {
+					t.Errorf("%d requests are left, or an operation", n)
 				}
 			}
 		})
@@ -145,9 +147,9 @@ func TestRC18_F3_EpochsInOneFrameFail(t *testing.T) {
 		answer func(e *Engine, f *fakeFabric, at uint64)
 	}{
 		"beyond": {class.RMARange, func(e *Engine, f *fakeFabric, at uint64) {
-			x, b := fault{class.RMARange, wire.WinPut, 97, 3, 90}, make([]byte, faultSize)
+			x, b := operation.Fault{Class: class.RMARange, Kind: wire.WinPut, Off: 97, Size: 3, Limit: 90}, make([]byte, operation.FaultSize)
 			h := wire.Header{Kind: wire.WinDone, Arg: at, Flags: wire.Faulty}
-			x.encode(&h, b)
+			x.Encode(&h, b)
 			deliver(e, h, b)
 		}},
 		"a holder": {class.ProcFailed, func(e *Engine, f *fakeFabric, at uint64) {
@@ -192,7 +194,7 @@ func TestS6_ForgedAnswersToEpochs(t *testing.T) {
 		})
 		deliver(e, wire.Header{Kind: wire.WinDone, Arg: sent[0].h.Name, Chan: 3}, make([]byte, c.n)) // of another channel
 		deliver(e, wire.Header{Kind: wire.WinDone, Arg: sent[0].h.Name + 1}, make([]byte, c.n))
-		if len(f.lost) > 0 || to(w).lazy.at == 0 {
+		if len(f.lost) > 0 || !to(w).EpochUnderWay() {
 			t.Errorf("%+v: an answer to something else is taken", c)
 		}
 		deliver(e, wire.Header{Kind: wire.WinDone, Arg: sent[0].h.Name}, make([]byte, c.data))
@@ -273,7 +275,7 @@ func TestRW09_EpochsTakeTheirTurn(t *testing.T) {
 	if len(sent) != 1 || sent[0].h.Kind != wire.WinDone || sent[0].h.Flags != wire.Faulty || !w.service.Idle() {
 		t.Fatalf("beyond the end: %+v, the lock is not returned: %t", sent, w.service.Idle())
 	}
-	if x, ok := decodeFault(&sent[0].h, sent[0].payload); !ok || x.class != class.RMARange || x.kind != wire.WinPut || x.off != 15 || x.size != 2 || x.limit != 16 {
+	if x, ok := operation.DecodeFault(&sent[0].h, sent[0].payload); !ok || x.Class != class.RMARange || x.Kind != wire.WinPut || x.Off != 15 || x.Size != 2 || x.Limit != 16 {
 		t.Errorf("the fault is %+v", x)
 	}
 	if string(w.mem) != "aXYdefghijklmnop" {
@@ -283,7 +285,7 @@ func TestRW09_EpochsTakeTheirTurn(t *testing.T) {
 
 // S5, S6: epochs that no correct process sends take it down, and change nothing.
 func TestS5_ForgedEpochs(t *testing.T) {
-	long := make([]byte, bundledMax+8)
+	long := make([]byte, link.ShortMax+8)
 	for _, c := range []struct {
 		name    string
 		h       wire.Header
@@ -301,11 +303,11 @@ func TestS5_ForgedEpochs(t *testing.T) {
 		{"a put with a result", wire.Header{Tag: int32(wire.WinPut), Flags: wire.Fetches}, []byte("a")},
 		{"a long put", wire.Header{Tag: int32(wire.WinPut)}, long},
 		{"a get of nothing", wire.Header{Tag: int32(wire.WinGet), Flags: wire.Fetches}, length(0)},
-		{"a long get", wire.Header{Tag: int32(wire.WinGet), Flags: wire.Fetches}, length(bundledMax + 1)},
+		{"a long get", wire.Header{Tag: int32(wire.WinGet), Flags: wire.Fetches}, length(link.ShortMax + 1)},
 		{"a huge get", wire.Header{Tag: int32(wire.WinGet), Flags: wire.Fetches}, length(1 << 63)},
 		{"a get without a length", wire.Header{Tag: int32(wire.WinGet), Flags: wire.Fetches}, []byte("1234567")},
 		{"a get without a result", wire.Header{Tag: int32(wire.WinGet)}, length(8)},
-		{"no type", wire.Header{Tag: int32(wire.WinAcc), Aux: 200 << accType}, length(8)},
+		{"no type", wire.Header{Tag: int32(wire.WinAcc), Aux: 200 << auxType}, length(8)},
 		{"no operation", wire.Header{Tag: int32(wire.WinAcc), Aux: aux(200, op.Int64)}, length(8)},
 		{"half an element", wire.Header{Tag: int32(wire.WinAcc), Aux: aux(op.Sum, op.Int64)}, make([]byte, 12)},
 		{"no element", wire.Header{Tag: int32(wire.WinAcc), Aux: aux(op.Sum, op.Int64)}, nil},
@@ -316,7 +318,7 @@ func TestS5_ForgedEpochs(t *testing.T) {
 		{"a swap without a result", wire.Header{Tag: int32(wire.WinCas), Aux: aux(0, op.Int64)}, make([]byte, 16)},
 		{"a swap with an operation", wire.Header{Tag: int32(wire.WinCas), Aux: aux(op.Sum, op.Int64), Flags: wire.Fetches}, make([]byte, 16)},
 	} {
-		mem, all := guarded(bundledMax * 2)
+		mem, all := guarded(link.ShortMax * 2)
 		e, w, f := remotelyLocked(t, 2)
 		w.mem, w.own = mem, e.region(mem, w.control, 0)
 		deliverEpoch(e, 1, c.h, c.payload)

@@ -8,6 +8,7 @@ import (
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/rma"
+	"github.com/halo-mpi/halo/internal/rma/operation"
 	"github.com/halo-mpi/halo/internal/world"
 )
 
@@ -38,7 +39,7 @@ func TestRW09_ShortEpochs(t *testing.T) {
 				case 0:
 					steps[1] = func() error { return v.FetchAndOp(one, got, target, 0, op.Sum, op.Int64) }
 				case 1:
-					steps[1] = func() error { return v.Accumulate(mem.Of(one), target, 0, rma.Place{}, op.Sum, op.Int64) }
+					steps[1] = func() error { return v.Accumulate(mem.Of(one), target, 0, operation.Place{}, op.Sum, op.Int64) }
 				case 2:
 					steps[1] = func() error { return add(v, target, 0) }
 				case 3: // all words alike, or the epoch of another was not alone
@@ -68,7 +69,7 @@ func TestRW09_ShortEpochs(t *testing.T) {
 					fallthrough
 				default:
 					steps[1] = func() error {
-						return v.GetAccumulate(mem.Of(one), mem.Of(got), target, 0, rma.Place{}, op.Sum, op.Int64)
+						return v.GetAccumulate(mem.Of(one), mem.Of(got), target, 0, operation.Place{}, op.Sum, op.Int64)
 					}
 				}
 				if err := first(steps...); err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/halo-mpi/halo/internal/node/store"
 	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/proc"
+	"github.com/halo-mpi/halo/internal/rma/link"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/wire"
 )
@@ -297,7 +298,7 @@ func TestF6_WaiterSaysForWhom(t *testing.T) {
 	e, w, _ := remotelyLocked(t, 2)
 	name := "board"
 	w.Comm.Name.Store(&name)
-	x := w.waiter(call.WinLock, &target{rank: 2})
+	x := w.waiter(call.WinLock, &target{Target: link.Target{Rank: 2}})
 	if got := string(x.AppendAbout([]byte("> "))); got != "> Lock on board, rank 2" {
 		t.Errorf("%q", got)
 	}

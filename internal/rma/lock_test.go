@@ -10,6 +10,7 @@ import (
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/rma"
+	"github.com/halo-mpi/halo/internal/rma/operation"
 	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/internal/world"
 )
@@ -299,7 +300,7 @@ func starve(w *world.World, v *rma.View, exclusive bool) error {
 		}
 		// Tell the others, on the same window.
 		return first(func() error { return v.Lock(false, 0, 0) },
-			func() error { return v.Accumulate(mem.Of(one), 0, 8, rma.Place{}, op.Replace, op.Int64) },
+			func() error { return v.Accumulate(mem.Of(one), 0, 8, operation.Place{}, op.Replace, op.Int64) },
 			func() error { return v.Unlock(0) })
 	}
 	b := make([]byte, 8)

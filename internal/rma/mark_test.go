@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/halo-mpi/halo/internal/mem"
+	"github.com/halo-mpi/halo/internal/rma/link"
+	"github.com/halo-mpi/halo/internal/rma/operation"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
@@ -21,22 +23,22 @@ func TestFlushesAreAskedForThoughOthersDoNotCallAgain(t *testing.T) {
 	for _, delayed := range []bool{false, true} {
 		t.Run(fmt.Sprintf("delayed=%v", delayed), func(t *testing.T) {
 			e, w, _ := withFakePeers(t, Created, make([]byte, 100))
-			c := &to(w).main
+			tg := to(w)
+			state := func() link.ChannelState { return tg.Numbered(0).State() }
 			ended := make(chan int, 3)
 			wait := func(i int) {
-				put := Op{Kind: Put, Origin: mem.Of(make([]byte, 8))}
+				put := operation.Op{Kind: operation.Put, Origin: mem.Of(make([]byte, 8))}
 				start(e, w, put, false)
-				m := e.requestFlush(c)
 				go func() {
 					e.p.Lock()
 					defer e.p.Unlock()
-					if err := e.waitMark(c, m, false, about("a flush")); err != nil {
+					if err := e.link.Settle(&tg.Target, false, about("a flush")); err != nil {
 						t.Error(err)
 					}
 					ended <- i
 				}()
 				// All sleep: without polls to spare those who wait do so at once.
-				for len(c.waits) <= i || e.p.Polling() {
+				for state().Waiters <= i || e.p.Polling() {
 					e.p.Unlock()
 					runtime.Gosched()
 					e.p.Lock()
@@ -44,34 +46,35 @@ func TestFlushesAreAskedForThoughOthersDoNotCallAgain(t *testing.T) {
 			}
 			wait(0)
 			wait(1)
-			if c.wanted <= c.asked {
-				t.Fatalf("%d is wanted and %d asked for: the second flush does not wait for the first", c.wanted, c.asked)
+			if state().Wanted <= state().Asked {
+				t.Fatalf("%d is wanted and %d asked for: the second flush does not wait for the first", state().Wanted, state().Asked)
 			}
 			answer := func() {
-				h := wire.Header{Kind: wire.WinDone, Ctx: window, Arg: c.asked}
+				h := wire.Header{Kind: wire.WinDone, Ctx: window, Arg: state().Asked}
 				e.Frame(enemy, &h, nil)
 			}
 			if !delayed {
 				answer()
-				if c.asked != c.wanted {
-					t.Fatalf("%d is wanted and %d asked for when a service has seen the answer", c.wanted, c.asked)
+				if state().Asked != state().Wanted {
+					t.Fatalf("%d is wanted and %d asked for when a service has seen the answer", state().Wanted, state().Asked)
 				}
 			} else {
 				// A third flush, while the first goroutine is woken and has not gone on.
 				answer()
 				answer()
-				put := Op{Kind: Put, Origin: mem.Of(make([]byte, 8))}
+				put := operation.Op{Kind: operation.Put, Origin: mem.Of(make([]byte, 8))}
 				start(e, w, put, false)
-				if m := e.requestFlush(c); !e.p.Woken() || c.asked >= m.done {
-					t.Fatalf("%d is wanted and %d asked for: the flush is not delayed", c.wanted, c.asked)
+				e.link.RequestFlushes(&tg.Target, false)
+				if !e.p.Woken() || state().Asked >= state().Wanted {
+					t.Fatalf("%d is wanted and %d asked for: the flush is not delayed", state().Wanted, state().Asked)
 				}
 				e.Work()
-				if c.asked != c.wanted {
-					t.Fatalf("%d is wanted and %d asked for when a service has polled", c.wanted, c.asked)
+				if state().Asked != state().Wanted {
+					t.Fatalf("%d is wanted and %d asked for when a service has polled", state().Wanted, state().Asked)
 				}
 			}
-			for c.asked != c.done || len(c.waits) > 0 || c.wanted > c.asked {
-				if c.asked > c.done {
+			for state().Asked != state().Done || state().Waiters > 0 || state().Wanted > state().Asked {
+				if state().Asked > state().Done {
 					answer()
 				}
 				e.Work()
@@ -79,8 +82,8 @@ func TestFlushesAreAskedForThoughOthersDoNotCallAgain(t *testing.T) {
 				runtime.Gosched()
 				e.p.Lock()
 			}
-			if len(e.delayed) != 0 {
-				t.Errorf("%d flushes are delayed when all is done", len(e.delayed))
+			if e.link.State().Delayed != 0 {
+				t.Errorf("%d flushes are delayed when all is done", e.link.State().Delayed)
 			}
 			<-ended
 			<-ended

@@ -8,6 +8,7 @@ import (
 	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/proc"
+	"github.com/halo-mpi/halo/internal/rma/operation"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
@@ -18,7 +19,7 @@ func TestFlushesYieldToServicesOfTargets(t *testing.T) {
 	policy := proc.Policy{Loads: math.MaxInt, Often: true, Slice: time.Hour, Yield: func() { yields++ }}
 	e, w, f := withFakePeersAnd(t, Allocated, make([]byte, 8), policy)
 	for flush := range uint64(2) {
-		start(e, w, Op{Kind: Put, Origin: mem.Of(make([]byte, 8))}, false)
+		start(e, w, operation.Op{Kind: operation.Put, Origin: mem.Of(make([]byte, 8))}, false)
 		polls, answered := 0, false
 		yields = 0
 		f.poll = func() {

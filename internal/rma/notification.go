@@ -4,7 +4,8 @@ import (
 	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/planted"
-	"github.com/halo-mpi/halo/internal/wire"
+	"github.com/halo-mpi/halo/internal/rma/link"
+	"github.com/halo-mpi/halo/internal/rma/operation"
 )
 
 // Notified access. When an operation is complete at the target, a counter there is incremented. A
@@ -12,34 +13,36 @@ import (
 // data that were read. An operation of no bytes is the notification alone. An operation that fails
 // notifies nobody.
 
-// signal is an operation that has only the notification of o, with the request of o.
-func (o *Op) signal() *Op { return &Op{Kind: kindSignal, Notify: o.Notify, Done: o.Done, Call: o.Call} }
+// signalOf is an operation that has only the notification of o, with the request of o.
+func signalOf(o *operation.Op) *operation.Op {
+	return &operation.Op{Kind: link.Signal, Notify: o.Notify, Done: o.Done, Call: o.Call}
+}
 
 // made notifies the target of an access that the caller has carried out, and returns its request.
-func (v *View) made(t *target, a *Op) (*p2p.Request, error) {
+func (v *View) made(t *target, a *operation.Op) (*p2p.Request, error) {
 	if a.Notify == 0 || t.count(int(a.Notify-1), false) {
 		return v.done(a), nil
 	}
-	return v.w.e.submit(v, t, a.signal(), 0, (*Engine).dispatch)
+	return v.w.e.submit(v, t, signalOf(a), 0, (*Engine).dispatch)
 }
 
 // nothingAt is an access to no bytes of t, in an epoch in which its gate is g: only the
 // notification is left.
-func (v *View) nothingAt(t *target, a *Op, g gate) (*p2p.Request, error) {
+func (v *View) nothingAt(t *target, a *operation.Op, g gate) (*p2p.Request, error) {
 	if a.Notify == 0 || g&gateOpen != 0 {
 		return v.made(t, a)
 	}
-	return v.w.e.submit(v, t, a.signal(), 0, (*Engine).postpone)
+	return v.w.e.submit(v, t, signalOf(a), 0, (*Engine).postpone)
 }
 
 // performed ends an operation that was deferred and has been carried out. The lock is held.
-func (e *Engine) performed(o *operation, err error) {
-	if err == nil && o.Notify != 0 && !o.target.count(int(o.Notify-1), true) {
-		o.Op = Op{Kind: kindSignal, Notify: o.Notify}
-		e.dispatch(o)
+func (e *Engine) performed(t *target, o *link.Operation, err error) {
+	if err == nil && o.Notify != 0 && !t.count(int(o.Notify-1), true) {
+		o.Op = operation.Op{Kind: link.Signal, Notify: o.Notify}
+		e.dispatch(t, o)
 		return
 	}
-	e.end(o, err)
+	e.link.End(o, err)
 }
 
 // Signal adds 1 to a counter of a target, when everything is complete at the target that this
@@ -59,7 +62,7 @@ func (v *View) Signal(target, counter int) error {
 	if t.settled() && t.rec.Gate.Load() != gateWaiting && t.count(counter, false) {
 		return nil
 	}
-	_, err = v.w.e.submit(v, t, &Op{Kind: kindSignal, Notify: notification(counter)}, 0, (*Engine).postpone)
+	_, err = v.w.e.submit(v, t, &operation.Op{Kind: link.Signal, Notify: operation.Notice(counter)}, 0, (*Engine).postpone)
 	return err
 }
 
@@ -75,83 +78,10 @@ func (v *View) signalled(rank, counter int) (*target, error) {
 }
 
 // signal makes a notification alone, behind everything of its channel. The lock is held.
-func (e *Engine) signal(o *operation) {
-	t := o.target
-	if t.control != nil && (!t.rec.Framed.Load() || o.channel.idle() || planted.SignalPassed) && t.count(int(o.Notify-1), true) {
-		e.end(o, nil)
+func (e *Engine) signal(t *target, o *link.Operation) {
+	if t.control != nil && (!t.rec.Framed.Load() || o.Alone() || planted.SignalPassed) && t.count(int(o.Notify-1), true) {
+		e.link.End(o, nil)
 		return
 	}
-	e.dispatch(o)
-}
-
-// sendSignal sends a notification alone, with the coalesced frame for the target if there is one.
-// The lock is held.
-func (e *Engine) sendSignal(o *operation) {
-	c := o.channel
-	c.quiet = o.at
-	if !c.reading(o) && e.releaseThen(c, wire.ThenNotify, uint64(o.Notify-1)) {
-		e.finish(o, nil)
-		return
-	}
-	e.release(c)
-	e.enqueue(o)
-}
-
-// reading reports whether a get before o is being answered in pieces: only such a get may still
-// read the target's memory when a later frame is handled there.
-func (c *channel) reading(o *operation) bool {
-	for x := c.oldest; x != nil && x != o; x = x.next {
-		if x.streamed() {
-			return true
-		}
-	}
-	return false
-}
-
-// noticed marks the frame in e.hdr, which is the next of o, if o has a notification: the last frame
-// names the counter.
-func (e *Engine) noticed(o *operation) {
-	switch {
-	case o.Notify == 0:
-	case o.moved == o.size():
-		e.hdr.Flags |= wire.ThenNotify
-		e.hdr.SetCounter(int(o.Notify - 1))
-	default:
-		e.hdr.Flags |= wire.Notifies
-	}
-}
-
-// runsIn is the number of runs in front of a payload.
-func runsIn(h *wire.Header) int {
-	if h.Flags&wire.ThenNotify != 0 {
-		return h.Runs()
-	}
-	return int(h.Tag)
-}
-
-// breaks notes that a frame of an operation with a notification is refused. The lock is held.
-func (w *Window) breaks(from int, h *wire.Header) {
-	if w.broken == nil {
-		w.broken = make(map[faultKey]bool)
-	}
-	w.broken[faultKey{int32(from), h.Chan}] = true
-}
-
-// whole reports whether all frames of the operation have been accepted whose last one is h. The
-// lock is held.
-func (w *Window) whole(from int, h *wire.Header) bool {
-	if len(w.broken) == 0 {
-		return true
-	}
-	k := faultKey{int32(from), h.Chan}
-	broken := w.broken[k]
-	delete(w.broken, k)
-	return !broken
-}
-
-// countFor counts the notification of a get that has been answered. The lock is held.
-func (w *Window) countFor(g *pendingGet) {
-	if g.notice != 0 {
-		w.countHere(int(g.notice - 1))
-	}
+	e.dispatch(t, o)
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/rma"
+	"github.com/halo-mpi/halo/internal/rma/operation"
 )
 
 // BenchmarkNotification measures what a notification costs on mapped memory beside the operation,
@@ -14,7 +15,7 @@ func BenchmarkNotification(b *testing.B) {
 	bytes := make([]byte, 8)
 	data := mem.Of(bytes)
 	b.Run("put", func(b *testing.B) {
-		benchmarkOn(b, lock, func(v *rma.View) error { return v.Put(data, 0, 8, rma.Place{}) })
+		benchmarkOn(b, lock, func(v *rma.View) error { return v.Put(data, 0, 8, operation.Place{}) })
 	})
 	b.Run("put notify", func(b *testing.B) {
 		benchmarkOn(b, lock, func(v *rma.View) error { return v.PutNotify(bytes, 0, 8, 5) })

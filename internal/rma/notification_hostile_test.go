@@ -6,6 +6,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/op"
+	"github.com/halo-mpi/halo/internal/rma/operation"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/wire"
 )
@@ -39,15 +40,15 @@ func TestS5_QV38_RefusedOperationsNotifyNobody(t *testing.T) {
 		{Kind: wire.WinAcc, Arg: beyond, Aux: aux(op.Sum, op.Int64), Flags: wire.WithResult, Name: 7},
 	} {
 		deliver(e, withNotice(h, 9), make([]byte, 8))
-		if x := faultOf(t, f, h.Name); x.class != class.RMARange {
-			t.Errorf("kind %d: class %v", h.Kind, x.class)
+		if x := faultOf(t, f, h.Name); x.Class != class.RMARange {
+			t.Errorf("kind %d: class %v", h.Kind, x.Class)
 		}
 	}
 	deliver(e, withNotice(wire.Header{Kind: wire.WinGet, Arg: beyond, Name: 7}, 9), length(8))
 	faultOf(t, f, 7)
 	deliver(e, withNotice(wire.Header{Kind: wire.WinCas, Arg: beyond, Name: 7, Aux: aux(0, op.Int64)}, 9), make([]byte, 16))
 	faultOf(t, f, 7)
-	r := runs{off: int64(beyond), length: 8, stride: 8, count: 1}
+	r := operation.Runs{Off: int64(beyond), Length: 8, Stride: 8, Count: 1}
 	deliver(e, withNotice(wire.Header{Kind: wire.WinGet, Tag: 1, Name: 7}, 9), withRuns(0, r))
 	faultOf(t, f, 7)
 	counted(t, w, 9, 0)
@@ -68,10 +69,10 @@ func TestS5_QV38_RefusedOperationsNotifyNobody(t *testing.T) {
 	counted(t, w, 9, 2)
 	deliver(e, withNotice(wire.Header{Kind: wire.WinPut, Arg: 8, Chan: 3}, 9), make([]byte, 8))
 	counted(t, w, 9, 2)
-	if len(w.broken) != 0 {
-		t.Errorf("%d operations are still broken", len(w.broken))
+	if _, _, n := w.incoming.Kept(); n != 0 {
+		t.Errorf("%d operations are still broken", n)
 	}
-	if e.peers.At(int(enemy)).refused {
+	if e.link.Refused(enemy) {
 		t.Error("a peer whose program has errors was taken down")
 	}
 }
@@ -98,15 +99,15 @@ func TestS6_QV38_EveryCounterCanBeNamed(t *testing.T) {
 			t.Errorf("counter %d is %d, want 1", i, n)
 		}
 	}
-	if sent := f.take(); len(sent) != 0 || e.peers.At(int(enemy)).refused {
+	if sent := f.take(); len(sent) != 0 || e.link.Refused(enemy) {
 		t.Errorf("%d frames were answered", len(sent))
 	}
 	untouched(t, all)
 	// A peer that sends what none can is taken down, and has notified nobody.
-	deliver(e, withNotice(wire.Header{Kind: wire.WinPut, Tag: runsMax + 1}, 5), make([]byte, 64))
+	deliver(e, withNotice(wire.Header{Kind: wire.WinPut, Tag: operation.RunsMax + 1}, 5), make([]byte, 64))
 	counted(t, w, 5, 1)
-	if !e.peers.At(int(enemy)).refused {
-		t.Errorf("%d runs were taken", runsMax+1)
+	if !e.link.Refused(enemy) {
+		t.Errorf("%d runs were taken", operation.RunsMax+1)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/peers"
+	"github.com/halo-mpi/halo/internal/rma/operation"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
@@ -85,39 +86,39 @@ type offerTo struct {
 //
 // Cost, where the target polls: two cache lines from core to core and back, and two atomic
 // operations.
-func (e *Engine) offered(t *target, a *Op, off uint64) bool {
+func (e *Engine) offered(t *target, a *operation.Op, off uint64) bool {
 	if e.node == nil {
 		return false
 	}
-	x := e.offers.At(int(t.process))
+	x := e.offers.At(int(t.Process))
 	if x.skip > 0 {
 		x.skip--
 		return false
 	}
-	size := a.size()
-	if size > offerMax || !a.contiguous() || x.never || x.busy {
+	size := a.Size()
+	if size > offerMax || !a.Contiguous() || x.never || x.busy {
 		return false
 	}
-	if a.Kind >= Accumulate && (a.Result.Len() == 0 || !e.channelsIdle(t)) {
+	if a.Kind >= operation.Accumulate && (a.Result.Len() == 0 || !t.Idle()) {
 		return false
 	}
 	if x.offer == nil {
-		x.offer = e.node.Offer(int(t.process))
+		x.offer = e.node.Offer(int(t.Process))
 		if x.offer == nil {
 			x.never = true
 			return false
 		}
 	}
-	if e.node.Sleeps(int(t.process)) {
+	if e.node.Sleeps(int(t.Process)) {
 		e.countAsleep(t, x)
 		return false
 	}
 	data := x.offer.Data()
 	origin, _ := a.Origin.Bytes()
 	switch {
-	case a.Kind == CompareAndSwap:
+	case a.Kind == operation.CompareAndSwap:
 		copy(data[copy(data[:], a.Compare):], origin)
-	case !a.sends():
+	case !a.Sends():
 	case size == 8:
 		*(*[8]byte)(data[:]) = [8]byte(origin)
 	default:
@@ -150,8 +151,8 @@ func (e *Engine) offered(t *target, a *Op, off uint64) bool {
 		}
 	}
 	x.nextSkip, x.asleep, x.wakeAfter = 0, 0, wakeAfterMin
-	if done && a.Kind != Put {
-		a.deliver(x.offer.Answer()[:size], 0)
+	if done && a.Kind != operation.Put {
+		a.Deliver(x.offer.Answer()[:size], 0)
 	}
 	return done
 }
@@ -182,7 +183,7 @@ func (e *Engine) countAsleep(t *target, x *offerTo) {
 		return
 	}
 	x.asleep = 0
-	if job := e.p.Job(); len(job.Local) <= job.Cores && e.node.WakeWaiter(int(t.process)) {
+	if job := e.p.Job(); len(job.Local) <= job.Cores && e.node.WakeWaiter(int(t.Process)) {
 		x.wakeAfter = min(2*x.wakeAfter, wakeAfterMax)
 	} else {
 		x.wakeAfter = max(x.wakeAfter, skipMax+1) // nobody waits there, or the cores are shared
@@ -198,7 +199,7 @@ func (e *Engine) awaitTaken(t *target, x *offerTo) (ended, done bool) {
 		if ended {
 			break
 		}
-		if e.node.Gone(int(t.process)) {
+		if e.node.Gone(int(t.Process)) {
 			x.never = true
 			break
 		}
@@ -215,23 +216,23 @@ func (e *Engine) awaitTaken(t *target, x *offerTo) (ended, done bool) {
 // cannot do, and what may be an error: then the origin takes another path, which reports the error.
 func (e *Engine) TakeOffer(from int, h *shmfmt.OfferHead, data, answer *[shmfmt.OfferData]byte) bool {
 	n := int64(h.Size)
-	if Kind(h.Do&(1<<offerOp-1)) == Accumulate {
+	if operation.Kind(h.Do&(1<<offerOp-1)) == operation.Accumulate {
 		n &= 1<<offerEnv - 1
 	}
 	w := e.windows[h.Window]
-	if w == nil || n == 0 || n > offerMax || e.peers.At(from).refused || w.Comm.RankOf(int32(from)) < 0 {
+	if w == nil || n == 0 || n > offerMax || e.link.Refused(from) || w.Comm.RankOf(int32(from)) < 0 {
 		return false
 	}
-	r, at, err := w.place(h.At, n)
+	r, at, err := w.incoming.Place(h.At, n)
 	if err != nil {
 		return false
 	}
-	switch Kind(h.Do & (1<<offerOp - 1)) {
-	case Put:
+	switch operation.Kind(h.Do & (1<<offerOp - 1)) {
+	case operation.Put:
 		r.Put(at, data[:n])
-	case Get:
+	case operation.Get:
 		r.Get(at, answer[:n])
-	case Accumulate:
+	case operation.Accumulate:
 		typ := op.Type(h.Do >> offerType)
 		o := op.Op(h.Do >> offerOp & (1<<(offerType-offerOp) - 1)).In(op.Env(h.Size >> offerEnv))
 		size := int64(typ.Size())
@@ -243,7 +244,7 @@ func (e *Engine) TakeOffer(from int, h *shmfmt.OfferHead, data, answer *[shmfmt.
 		} else {
 			r.Accumulate(at, o, typ, data[:n], answer[:n])
 		}
-	case CompareAndSwap:
+	case operation.CompareAndSwap:
 		if typ := op.Type(h.Do >> offerType); int64(typ.Size()) != n || n > 16 {
 			return false
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/node"
 	"github.com/halo-mpi/halo/internal/op"
-	"github.com/halo-mpi/halo/internal/rma"
+	"github.com/halo-mpi/halo/internal/rma/operation"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/world"
 )
@@ -122,9 +122,9 @@ func countUp(x *window, taken *atomic.Int32) error {
 		case 2:
 			err = x.CompareAndSwap(int64s(next), int64s(was), old, 1, at, op.Int64)
 		case 3:
-			err = x.GetAccumulate(mem.Of(int64s(1)), mem.Of(old), 1, at, rma.Place{}, op.Sum, op.Int64)
+			err = x.GetAccumulate(mem.Of(int64s(1)), mem.Of(old), 1, at, operation.Place{}, op.Sum, op.Int64)
 		case 4: // behind which what is offered must not overtake it
-			err = x.Accumulate(mem.Of(int64s(1)), 1, at, rma.Place{}, op.Sum, op.Int64)
+			err = x.Accumulate(mem.Of(int64s(1)), 1, at, operation.Place{}, op.Sum, op.Int64)
 			old = int64s(was)
 			if k%2 == 0 {
 				now := make([]byte, 8)

@@ -7,21 +7,22 @@ import (
 	"testing"
 
 	"github.com/halo-mpi/halo/internal/op"
+	"github.com/halo-mpi/halo/internal/rma/operation"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
 // do is the operation of an offer.
-func do(k Kind, o op.Op, t op.Type) uint32 {
+func do(k operation.Kind, o op.Op, t op.Type) uint32 {
 	return uint32(k) | uint32(o)<<offerOp | uint32(t)<<offerType
 }
 
 // offering are offers that are done on a window of 1000 bytes, and what they are of.
 var offering = map[string]shmfmt.OfferHead{
-	"put":            {Do: do(Put, 0, 0), Size: 8},
-	"get":            {Do: do(Get, 0, 0), Size: 8},
-	"fetch_and_op":   {Do: do(Accumulate, op.Sum, op.Int64), Size: 8},
-	"get_accumulate": {Do: do(Accumulate, op.Replace, op.Int32), Size: 32},
-	"compare":        {Do: do(CompareAndSwap, 0, op.Int64), Size: 8},
+	"put":            {Do: do(operation.Put, 0, 0), Size: 8},
+	"get":            {Do: do(operation.Get, 0, 0), Size: 8},
+	"fetch_and_op":   {Do: do(operation.Accumulate, op.Sum, op.Int64), Size: 8},
+	"get_accumulate": {Do: do(operation.Accumulate, op.Replace, op.Int32), Size: 32},
+	"compare":        {Do: do(operation.CompareAndSwap, 0, op.Int64), Size: 8},
 }
 
 // An offer is carried out at its offset in the window that it names, for a member, and the target
@@ -57,7 +58,7 @@ func TestS5_ForgedOffers(t *testing.T) {
 			change("no bytes", func(h *shmfmt.OfferHead) { h.Size = 0 })
 			change("too many bytes", func(h *shmfmt.OfferHead) { h.Size = size + 1 })
 			change("more than an offer", func(h *shmfmt.OfferHead) { h.Size = math.MaxUint32 })
-			change("another kind", func(h *shmfmt.OfferHead) { h.Do = h.Do&^0xff | uint32(CompareAndSwap+1) })
+			change("another kind", func(h *shmfmt.OfferHead) { h.Do = h.Do&^0xff | uint32(operation.CompareAndSwap+1) })
 			change("kind 255", func(h *shmfmt.OfferHead) { h.Do |= 0xff })
 			for _, at := range []uint64{size - 7, size, size + 1, 1 << 63, math.MaxUint64, math.MaxUint64 - 7} {
 				change("beyond", func(h *shmfmt.OfferHead) { h.At = base + at })
@@ -68,18 +69,18 @@ func TestS5_ForgedOffers(t *testing.T) {
 				}
 			}
 			change("before", func(h *shmfmt.OfferHead) { h.At = base - 1 })
-			if k := Kind(good.Do & 0xff); k >= Accumulate {
+			if k := operation.Kind(good.Do & 0xff); k >= operation.Accumulate {
 				change("no type", func(h *shmfmt.OfferHead) { h.Do = uint32(k) | uint32(op.Sum)<<offerOp })
 				change("an unknown type", func(h *shmfmt.OfferHead) { h.Do |= 0xffff << offerType })
 				change("half an element", func(h *shmfmt.OfferHead) { h.Size = 6 })
 			}
-			if Kind(good.Do&0xff) == Accumulate {
+			if operation.Kind(good.Do&0xff) == operation.Accumulate {
 				change("an unknown operation", func(h *shmfmt.OfferHead) { h.Do |= 0xff << offerOp })
 				change("an operation of other types", func(h *shmfmt.OfferHead) {
-					h.Do = do(Accumulate, op.Band, op.Float64)
+					h.Do = do(operation.Accumulate, op.Band, op.Float64)
 				})
 			}
-			if Kind(good.Do&0xff) == CompareAndSwap {
+			if operation.Kind(good.Do&0xff) == operation.CompareAndSwap {
 				change("two elements", func(h *shmfmt.OfferHead) { h.Size = 16 })
 			}
 			for what, h := range bad {
@@ -103,7 +104,7 @@ func TestOffersAreDone(t *testing.T) {
 	mem := make([]byte, 32)
 	e, w, _ := withFakePeers(t, Created, mem)
 	var data, answer [shmfmt.OfferData]byte
-	step := func(k Kind, o op.Op, typ op.Type, at uint64, n int, give ...uint64) uint64 {
+	step := func(k operation.Kind, o op.Op, typ op.Type, at uint64, n int, give ...uint64) uint64 {
 		t.Helper()
 		for i, x := range give {
 			binary.LittleEndian.PutUint64(data[8*i:], x)
@@ -114,23 +115,23 @@ func TestOffersAreDone(t *testing.T) {
 		}
 		return binary.LittleEndian.Uint64(answer[:])
 	}
-	step(Put, 0, 0, 8, 16, 40, 50)
-	if got := step(Get, 0, 0, 16, 8); got != 50 {
+	step(operation.Put, 0, 0, 8, 16, 40, 50)
+	if got := step(operation.Get, 0, 0, 16, 8); got != 50 {
 		t.Errorf("got %d", got)
 	}
-	if got := step(Accumulate, op.Sum, op.Uint64, 8, 8, 2); got != 40 {
+	if got := step(operation.Accumulate, op.Sum, op.Uint64, 8, 8, 2); got != 40 {
 		t.Errorf("before the sum: %d", got)
 	}
-	if got := step(Accumulate, op.Sum, op.Uint64, 8, 16, 1, 1); got != 42 {
+	if got := step(operation.Accumulate, op.Sum, op.Uint64, 8, 16, 1, 1); got != 42 {
 		t.Errorf("before the sums: %d", got)
 	}
-	if got := step(Accumulate, op.NoOp, op.Uint64, 8, 8); got != 43 {
+	if got := step(operation.Accumulate, op.NoOp, op.Uint64, 8, 8); got != 43 {
 		t.Errorf("read: %d", got)
 	}
-	if got := step(CompareAndSwap, 0, op.Uint64, 8, 8, 43, 7); got != 43 {
+	if got := step(operation.CompareAndSwap, 0, op.Uint64, 8, 8, 43, 7); got != 43 {
 		t.Errorf("before the swap: %d", got)
 	}
-	if got := step(CompareAndSwap, 0, op.Uint64, 8, 8, 43, 8); got != 7 {
+	if got := step(operation.CompareAndSwap, 0, op.Uint64, 8, 8, 43, 8); got != 7 {
 		t.Errorf("before the swap that is none: %d", got)
 	}
 	for i := range words {

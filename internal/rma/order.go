@@ -44,7 +44,12 @@ func (v *View) ordered(loads bool) {
 // by frames, to stay behind operations that went by frames. Operations on mapped memory never go by
 // frames, only notifications do.
 func (v *View) onlyFrames(t *target) bool {
-	return v.rec.How.Load()&howInOrder != 0 && t.path != pathMapped && t.rec.Framed.Load() && t.rank != t.w.Comm.Rank
+	return v.rec.How.Load()&howInOrder != 0 && t.behindFrames()
+}
+
+// behindFrames is onlyFrames for operations that are in order.
+func (t *target) behindFrames() bool {
+	return t.path != pathMapped && t.rec.Framed.Load() && t.Rank != t.w.Comm.Rank
 }
 
 // Order makes operations to a target that were issued before it complete there before those that
@@ -92,19 +97,8 @@ func (v *View) order(t *target, by call.Number) error {
 	}
 	e := v.w.e
 	e.p.Lock()
-	asks, local := t.path != pathFrames, false
-	c := &t.main
-	if v.number != 0 {
-		c = t.numbered(v.number)
-	} else if len(t.others) > 0 {
-		asks = asks || !e.channelsIdle(t)
-	}
-	if c != nil {
-		c.barrier = c.issued
-		for o := c.oldest; o != nil && !local; o = o.next {
-			local = o.streamed()
-		}
-	}
+	split, local := t.Barrier(v.number)
+	asks := split || t.path != pathFrames
 	e.p.Unlock()
 	if !asks && !local {
 		return nil

@@ -6,6 +6,7 @@ import (
 	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/planted"
+	"github.com/halo-mpi/halo/internal/rma/link"
 )
 
 // Post, Start, Complete and Wait count. The k-th Post of a target to an origin and the k-th Start
@@ -63,7 +64,7 @@ func (w *Window) post(t *target) {
 		return
 	}
 	e.p.Lock()
-	e.sendPost(w, t.process)
+	e.sendPost(w, t.Process)
 	e.p.Unlock()
 }
 
@@ -94,7 +95,7 @@ func (w *Window) members(list []*target, ranks []int32) ([]*target, error) {
 		twice := -1
 		for _, t := range list {
 			if !t.chosen {
-				twice = t.rank
+				twice = t.Rank
 			}
 			t.chosen = false
 		}
@@ -173,19 +174,17 @@ func (w *Window) completeTo(t *target) error {
 	if t.rec.Gate.Load() == gateWaiting || !t.settled() {
 		e.p.Lock()
 		err := w.undefer(t, call.WinComplete)
-		if cause := e.p.DownCause(int(t.process)); cause != nil {
-			err = gone(t.rank, cause)
+		if cause := e.p.DownCause(int(t.Process)); cause != nil {
+			err = link.Gone(t.Rank, cause)
 		}
 		if err != nil {
 			e.p.Unlock()
 			return err
 		}
-		if t.control == nil || t.endsByFrames || !e.channelsIdle(t) && !planted.CompleteEarly {
+		if t.control == nil || t.endsByFrames || !t.Idle() && !planted.CompleteEarly {
 			t.endsByFrames = true
 			x := w.waiter(call.WinComplete, t)
-			err = e.mergeChannels(t, true, x)
-			e.sendComplete(t)
-			err = firstOf(err, e.waitMark(&t.main, t.main.markNow(), true, x))
+			err = e.link.Complete(&t.Target, x)
 			e.freeWaiter(x)
 			e.p.Unlock()
 			return err
@@ -279,11 +278,11 @@ func (w *Window) ended() (bool, error) {
 		if w.ends(t).Load() >= t.posts { // pairs with the Add in completeTo
 			continue
 		}
-		if !w.e.dead(t.process) {
+		if !w.e.dead(t.Process) {
 			return false, nil
 		}
 		w.e.p.Lock()
-		first = firstOf(first, gone(t.rank, w.e.p.DownCause(int(t.process))))
+		first = firstOf(first, link.Gone(t.Rank, w.e.p.DownCause(int(t.Process))))
 		w.e.p.Unlock()
 	}
 	return true, first

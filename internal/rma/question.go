@@ -16,6 +16,12 @@ type engineCheck struct {
 	checkers peers.Set  // processes that check; nil if this one does not
 	asking   sync.Mutex // one question at a time; never taken with the engine's lock held
 	question question   // under the engine's lock
+	answers  peers.Table[checkedPeer]
+}
+
+// checkedPeer is the state of the answers to a peer's checker. The engine's lock guards it.
+type checkedPeer struct {
+	sending bool // the answer to a question is in the send queue
 }
 
 // question is a WinCheck that waits for its answer.
@@ -74,6 +80,7 @@ func (c checkedWindow) Ask(rank int, text []byte) []byte {
 
 // lostCheck ends a question to a process that has died.
 func (e *Engine) lostCheck(peer int) {
+	e.answers.At(peer).sending = false
 	if q := &e.question; q.open && int(q.to) == peer {
 		q.Fire()
 	}
@@ -90,14 +97,14 @@ func (e *Engine) takeQuestion(from int, h *wire.Header, payload []byte) {
 	q := &e.question
 	switch {
 	case !e.checkers.Has(from):
-		e.refuse(from, "it checks, and one of the two of us does not")
+		e.link.Refuse(from, "it checks, and one of the two of us does not")
 	case h.Flags&wire.Answer != 0:
 		if q.open && int(q.to) == from && q.name == h.Name && q.w.id == h.Ctx && !q.Done() {
 			q.answer = append([]byte(nil), payload...)
 			q.Fire()
 		}
-	case e.peers.At(from).checking:
-		e.refuse(from, "it has asked before it could have the answer to another question")
+	case e.answers.At(from).sending:
+		e.link.Refuse(from, "it has asked before it could have the answer to another question")
 	default:
 		answer, ok := check.NoConflict(), true
 		if w := e.windows[h.Ctx]; w != nil && w.check != nil {
@@ -108,11 +115,11 @@ func (e *Engine) takeQuestion(from int, h *wire.Header, payload []byte) {
 			}
 		}
 		if !ok {
-			e.refuse(from, "it has asked a question of %d bytes that mean none", len(payload))
+			e.link.Refuse(from, "it has asked a question of %d bytes that mean none", len(payload))
 			return
 		}
 		e.hdr = wire.Header{Kind: wire.WinCheck, Flags: wire.Answer, Size: uint32(len(answer)), Ctx: h.Ctx, Name: h.Name}
-		e.peers.At(from).checking = !e.p.Queue(from, &e.hdr, answer, answered{e, from})
+		e.answers.At(from).sending = !e.p.Queue(from, &e.hdr, answer, answered{e, from})
 	}
 }
 
@@ -123,4 +130,4 @@ type answered struct {
 }
 
 // Sent implements proc.Sent.
-func (a answered) Sent(error) { a.e.peers.At(int(a.to)).checking = false }
+func (a answered) Sent(error) { a.e.answers.At(int(a.to)).sending = false }

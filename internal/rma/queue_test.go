@@ -10,6 +10,8 @@ import (
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/p2p"
+	"github.com/halo-mpi/halo/internal/rma/link"
+	"github.com/halo-mpi/halo/internal/rma/operation"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
@@ -69,8 +71,8 @@ func (p *originAndTarget) step() {
 	if len(p.f.lost)+len(p.g.lost) > 0 {
 		p.t.Fatal("a correct peer is taken down")
 	}
-	if q := p.e.peers.At(int(enemy)); q.requests > requestsMax || q.requests < 0 {
-		p.t.Fatalf("%d requests are open", q.requests)
+	if n := p.e.link.Requests(enemy); n > link.RequestsMax || n < 0 {
+		p.t.Fatalf("%d requests are open", n)
 	}
 }
 
@@ -117,13 +119,13 @@ func TestRC03RC04_QueuesEqualOneByOne(t *testing.T) {
 		}
 		flush := func() {
 			t.Helper()
-			m := p.e.requestFlush(&tg.main)
-			p.until("a flush", func() bool { return tg.main.reached(m, false) })
+			p.e.link.RequestFlushes(&tg.Target, false)
+			p.until("a flush", tg.Flushed)
 			if !bytes.Equal(p.mem, p.model) {
 				t.Fatalf("seed %d: after a flush the memory differs", seed)
 			}
-			if tg.main.fault != nil {
-				t.Fatalf("seed %d: %v", seed, tg.main.fault)
+			if err := tg.Numbered(0).TakeFault(); err != nil {
+				t.Fatalf("seed %d: %v", seed, err)
 			}
 			check()
 		}
@@ -137,8 +139,8 @@ func TestRC03RC04_QueuesEqualOneByOne(t *testing.T) {
 			}
 		}
 		flush()
-		p.until("nothing is under way", func() bool { return p.e.peers.At(int(enemy)).requests == 0 && p.far.peers.At(int(enemy)).asked == 0 })
-		if tg.main.oldest != nil || len(p.e.queues)+len(p.e.coalescing)+len(p.far.answering) != 0 {
+		p.until("nothing is under way", func() bool { return p.e.link.Requests(enemy) == 0 && p.far.server.State(enemy).Asked == 0 })
+		if !tg.Quiet() || p.e.link.State() != (link.State{}) || p.far.server.State(enemy).Answering != 0 {
 			t.Fatal("something is kept")
 		}
 		p.e.p.Unlock() // what withFakePeers has locked is unlocked in the end
@@ -153,21 +155,21 @@ func (p *originAndTarget) random(tg *target, flush func()) (open []pending) {
 	if rng.IntN(4) == 0 {
 		elements = 1 + rng.Int64N(400)
 	}
-	k := Kind(rng.IntN(4))
-	if k == CompareAndSwap {
+	k := operation.Kind(rng.IntN(4))
+	if k == operation.CompareAndSwap {
 		elements = 1
 	}
-	if k == Get || p.gets {
+	if k == operation.Get || p.gets {
 		flush() // a get may see what is put after it
 	}
-	p.gets = k == Get
-	a := Op{Kind: k, Elem: op.Int64}
+	p.gets = k == operation.Get
+	a := operation.Op{Kind: k, Elem: op.Int64}
 	n := 1 + rng.IntN(8)
 	if elements < 5 && rng.IntN(20) == 0 {
-		n = 2 * requestsMax
+		n = 2 * link.RequestsMax
 	}
 	for ; n > 0; n-- {
-		there, offs := p.layout(elements, k != CompareAndSwap)
+		there, offs := p.layout(elements, k != operation.CompareAndSwap)
 		lo, hi := offs[0], offs[0]
 		for _, o := range offs {
 			lo, hi = min(lo, o), max(hi, o+8)
@@ -184,17 +186,17 @@ func (p *originAndTarget) random(tg *target, flush func()) (open []pending) {
 		}
 		x := pending{what: fmt.Sprintf("kind %d of %d elements at %d", k, elements, base), want: before}
 		a.Fn, a.Origin, a.Result, a.Compare = 0, mem.Mem{}, mem.Mem{}, nil
-		if k == Get || k == CompareAndSwap || k == Accumulate && rng.IntN(2) == 0 {
+		if k == operation.Get || k == operation.CompareAndSwap || k == operation.Accumulate && rng.IntN(2) == 0 {
 			a.Result = p.data(make([]byte, 8*elements))
 			x.got = a.Result
 		}
 		switch k {
-		case Put:
+		case operation.Put:
 			a.Origin = p.data(values)
 			for i, o := range offs {
 				copy(p.model[base+o:], values[8*i:][:8])
 			}
-		case Accumulate:
+		case operation.Accumulate:
 			a.Fn, a.Origin = op.Sum, p.data(values)
 			if x.got.Len() == 0 || rng.IntN(3) > 0 {
 				for i, o := range offs {
@@ -205,7 +207,7 @@ func (p *originAndTarget) random(tg *target, flush func()) (open []pending) {
 			} else {
 				a.Fn, a.Origin = op.NoOp, mem.Mem{}
 			}
-		case CompareAndSwap:
+		case operation.CompareAndSwap:
 			a.Origin, a.Compare = mem.Of(values), before
 			if rng.IntN(2) == 0 {
 				a.Compare = make([]byte, 8)
@@ -230,7 +232,7 @@ func set(values []byte, i int, x []byte) []byte {
 }
 
 // layout is n elements at the target, and the offsets of each.
-func (p *originAndTarget) layout(n int64, inRuns bool) (l Place, offs []int64) {
+func (p *originAndTarget) layout(n int64, inRuns bool) (l operation.Place, offs []int64) {
 	int64s := dtype.Predefined().Type(dtype.Int64)
 	switch p.rng.IntN(3) {
 	case 0:
@@ -244,7 +246,7 @@ func (p *originAndTarget) layout(n int64, inRuns bool) (l Place, offs []int64) {
 			for i := range n {
 				offs = append(offs, i*gap)
 			}
-			return Place{Type: v, Count: n}, offs
+			return operation.Place{Type: v, Count: n}, offs
 		}
 	case 1:
 		if inRuns {
@@ -258,13 +260,13 @@ func (p *originAndTarget) layout(n int64, inRuns bool) (l Place, offs []int64) {
 				p.t.Fatal(err)
 			}
 			v.Commit()
-			return Place{Type: v, Count: 1}, offs
+			return operation.Place{Type: v, Count: 1}, offs
 		}
 	}
 	for i := range n {
 		offs = append(offs, 8*i)
 	}
-	return Place{}, offs
+	return operation.Place{}, offs
 }
 
 // data is packed bytes, in a layout of their own now and then.
@@ -292,10 +294,10 @@ func TestShortPutsGoTogether(t *testing.T) {
 	f.chunk = 8192
 	tg := to(w)
 	put := func(off int64, n int) {
-		start(e, w, Op{Kind: Put, Origin: mem.Of(bytes.Repeat([]byte{byte(off)}, n)), Disp: off}, false)
+		start(e, w, operation.Op{Kind: operation.Put, Origin: mem.Of(bytes.Repeat([]byte{byte(off)}, n)), Disp: off}, false)
 	}
 	sum := func(off int64) {
-		start(e, w, Op{Kind: Accumulate, Fn: op.Sum, Elem: op.Int64, Origin: mem.Of(make([]byte, 8)), Disp: off}, false)
+		start(e, w, operation.Op{Kind: operation.Accumulate, Fn: op.Sum, Elem: op.Int64, Origin: mem.Of(make([]byte, 8)), Disp: off}, false)
 	}
 	expect := func(what string, want ...wire.Header) {
 		t.Helper()
@@ -312,25 +314,25 @@ func TestShortPutsGoTogether(t *testing.T) {
 		put(8*i, 8)
 	}
 	expect("puts that are not flushed")
-	e.requestFlush(&tg.main)
+	e.link.RequestFlushes(&tg.Target, false)
 	expect("one behind the other", wire.Header{Kind: wire.WinPut, Size: 32, Flags: wire.ThenFlush, Name: 4})
 	deliver(e, wire.Header{Kind: wire.WinDone, Arg: 4}, nil)
 	for i := range int64(4) {
 		put(100*i, 8)
 	}
 	sum(8)
-	expect("a stride, and then something else", wire.Header{Kind: wire.WinPut, Size: runSize + 32, Tag: 1})
+	expect("a stride, and then something else", wire.Header{Kind: wire.WinPut, Size: operation.RunSize + 32, Tag: 1})
 	put(1, 1)
 	put(7, 1)
 	put(2, 1)
 	expect("an accumulate, and then something else", wire.Header{Kind: wire.WinAcc, Size: 8, Aux: aux(op.Sum, op.Int64), Arg: 8})
-	e.sendComplete(tg)
-	expect("no pattern", wire.Header{Kind: wire.WinPut, Size: 2*runSize + 3, Tag: 2, Flags: wire.ThenComplete, Arg: 1})
+	e.link.SendComplete(&tg.Target)
+	expect("no pattern", wire.Header{Kind: wire.WinPut, Size: 2*operation.RunSize + 3, Tag: 2, Flags: wire.ThenComplete, Arg: 1})
 	put(3, 5)
 	e.Work() // as who polls does
 	expect("somebody polls", wire.Header{Kind: wire.WinPut, Size: 5, Arg: 3})
 	put(4, 5)
-	start(e, w, Op{Kind: Get, Result: mem.Of(make([]byte, 8))}, false)
+	start(e, w, operation.Op{Kind: operation.Get, Result: mem.Of(make([]byte, 8))}, false)
 	if s := f.take(); len(s) != 2 || s[0].h.Kind != wire.WinPut || s[1].h.Kind != wire.WinGet {
 		t.Errorf("a get behind a put: %+v", s)
 	}

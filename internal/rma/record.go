@@ -6,6 +6,7 @@ import (
 	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/offheap"
+	"github.com/halo-mpi/halo/internal/rma/serve"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
@@ -31,11 +32,18 @@ import (
 // newWindow makes the Window of the members of c, without memory.
 func (e *Engine) newWindow(c *comm.Comm, id uint64, flavor Flavor) *Window {
 	w := &Window{e: e, Comm: c, id: id, flavor: flavor, host: -1, reusable: e.messages.NewReusable(c)}
+	w.incoming = serve.Window{ID: id, Own: &w.own}
 	c.Usual = call.WinFence // the only call that is one operation on c, and may not allocate
 	w.rec = offheap.Owned[shmfmt.WindowRecord](w)
 	w.rec.Process, w.mu = e.locking, &w.rec.Mutex
 	w.seat(c.Size())
 	return w
+}
+
+// attaches makes w a dynamic window. The lock is held, or nobody else has w.
+func (w *Window) attaches() {
+	w.dynamic = &attached{}
+	w.incoming.Attached, w.incoming.Handles = &w.dynamic.List, &w.dynamic.handles.Table
 }
 
 // seat gives w n targets, none of which is in use.
@@ -63,7 +71,7 @@ func (t *target) publish(x *entry) {
 	}
 	if g.Stripes != nil {
 		r.SetStripes(g.Stripes, g.Me)
-		if t.control != nil && t.rank != t.w.Comm.Rank { // C leaves the own lock to Go
+		if t.control != nil && t.Rank != t.w.Comm.Rank { // C leaves the own lock to Go
 			r.SetLock(t.control.Lock())
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/rma"
+	"github.com/halo-mpi/halo/internal/rma/operation"
 	"github.com/halo-mpi/halo/internal/world"
 )
 
@@ -38,14 +39,14 @@ func TestRW08_OrderAcrossRegions(t *testing.T) {
 		}
 		if w.Comm.Rank == 0 {
 			far := int64(second[1] - first[1])
-			both := rma.Place{Type: must(dtype.Hindexed([]int64{8, 8}, []int64{0, far}, predefined().Type(dtype.Byte))), Count: 1}
+			both := operation.Place{Type: must(dtype.Hindexed([]int64{8, 8}, []int64{0, far}, predefined().Type(dtype.Byte))), Count: 1}
 			one, old := int64(first[1]), make([]byte, 8)
 			if err := v.LockAll(0); err != nil {
 				return err
 			}
 			for i := range int64(300) {
 				err := errors.Join(
-					v.Accumulate(mem.Of(int64s(2*i)), 1, one, rma.Place{}, op.Replace, op.Int64),
+					v.Accumulate(mem.Of(int64s(2*i)), 1, one, operation.Place{}, op.Replace, op.Int64),
 					v.Accumulate(mem.Of(append(int64s(1), int64s(i)...)), 1, one, both, op.Sum, op.Int64),
 					v.FetchAndOp(int64s(-1), old, 1, one, op.Replace, op.Int64),
 					v.Flush(1))

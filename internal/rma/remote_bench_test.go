@@ -9,6 +9,7 @@ import (
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/rma"
+	"github.com/halo-mpi/halo/internal/rma/operation"
 	"github.com/halo-mpi/halo/internal/world"
 )
 
@@ -65,7 +66,7 @@ func BenchmarkFrames(b *testing.B) {
 			return v.Flush(1)
 		})
 		rounds(fmt.Sprint("acc+flush/", size), size, func(v *rma.View, bytes []byte) error {
-			if err := v.Accumulate(mem.Of(bytes), 1, 0, rma.Place{}, op.Sum, op.Float64); err != nil {
+			if err := v.Accumulate(mem.Of(bytes), 1, 0, operation.Place{}, op.Sum, op.Float64); err != nil {
 				return err
 			}
 			return v.Flush(1)

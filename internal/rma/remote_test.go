@@ -12,7 +12,7 @@ import (
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
-	"github.com/halo-mpi/halo/internal/rma"
+	"github.com/halo-mpi/halo/internal/rma/operation"
 	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/internal/world"
 )
@@ -70,10 +70,10 @@ func (x *window) passive(target, n int) error {
 	for i := range n {
 		put64(word, uint64(i))
 		for _, err := range []error{
-			x.Put(mem.Of(word), target, x.disp(target, 64), rma.Place{}),
+			x.Put(mem.Of(word), target, x.disp(target, 64), operation.Place{}),
 			x.Flush(target),
-			x.Get(mem.Of(back), target, x.disp(target, 64), rma.Place{}),
-			x.Accumulate(mem.Of(word), target, x.disp(target, 0), rma.Place{}, op.Sum, op.Uint64),
+			x.Get(mem.Of(back), target, x.disp(target, 64), operation.Place{}),
+			x.Accumulate(mem.Of(word), target, x.disp(target, 0), operation.Place{}, op.Sum, op.Uint64),
 			x.FetchAndOp(word, old, target, x.disp(target, 8), op.Sum, op.Uint64),
 			x.Flush(target),
 		} {
@@ -86,13 +86,13 @@ func (x *window) passive(target, n int) error {
 		}
 		if i%20 == 0 {
 			long[0], long[len(long)-1] = byte(i), byte(i+1)
-			if err := x.Put(mem.Of(long), target, x.disp(target, 4096), rma.Place{}); err != nil {
+			if err := x.Put(mem.Of(long), target, x.disp(target, 4096), operation.Place{}); err != nil {
 				return err
 			}
 			if err := x.Flush(target); err != nil {
 				return err
 			}
-			if err := x.Get(mem.Of(got), target, x.disp(target, 4096), rma.Place{}); err != nil {
+			if err := x.Get(mem.Of(got), target, x.disp(target, 4096), operation.Place{}); err != nil {
 				return err
 			}
 			if err := x.Flush(target); err != nil {
@@ -139,8 +139,8 @@ func TestRC01RC02RC04RC13_LongOperations(t *testing.T) {
 	if testrun.Race {
 		elements = 20_000
 	}
-	layouts := func(n int64) []rma.Place {
-		return []rma.Place{{}, {Type: vector, Count: n}, {Type: scattered, Count: n / 1000}}
+	layouts := func(n int64) []operation.Place {
+		return []operation.Place{{}, {Type: vector, Count: n}, {Type: scattered, Count: n / 1000}}
 	}
 	each(t, 2, func(w *world.World) error {
 		size := 8 * 4 * elements
@@ -171,7 +171,7 @@ func TestRC01RC02RC04RC13_LongOperations(t *testing.T) {
 }
 
 // data is n elements, given by f, in a layout of their own.
-func data(here rma.Place, n int64, f func(i int64) uint64) (mem.Mem, error) {
+func data(here operation.Place, n int64, f func(i int64) uint64) (mem.Mem, error) {
 	packed := make([]byte, 8*n)
 	for i := range n {
 		put64(packed[8*i:], f(i))
@@ -199,7 +199,7 @@ func has(d mem.Mem, n int64, f func(i int64) uint64) error {
 	return nil
 }
 
-func long(x *window, n int64, here, there rma.Place) error {
+func long(x *window, n int64, here, there operation.Place) error {
 	first := func(i int64) uint64 { return uint64(i*i + 7) }
 	second := func(i int64) uint64 { return uint64(3 * i) }
 	both := func(i int64) uint64 { return first(i) + 2*second(i) }
@@ -295,18 +295,18 @@ func faults(x *window) error {
 		return x.Flush(1)
 	}
 	for what, err := range map[string]error{
-		"put":              flushed(x.Put(origin, 1, beyond, rma.Place{})),
-		"get":              flushed(x.Get(result, 1, beyond, rma.Place{})),
-		"accumulate":       flushed(x.Accumulate(origin, 1, beyond, rma.Place{}, op.Sum, op.Int64)),
+		"put":              flushed(x.Put(origin, 1, beyond, operation.Place{})),
+		"get":              flushed(x.Get(result, 1, beyond, operation.Place{})),
+		"accumulate":       flushed(x.Accumulate(origin, 1, beyond, operation.Place{}, op.Sum, op.Int64)),
 		"fetch-and-op":     flushed(x.FetchAndOp(word, old, 1, beyond, op.Sum, op.Int64)),
 		"compare-and-swap": flushed(x.CompareAndSwap(word, word, old, 1, beyond, op.Int64)),
-		"put to 0":         flushed(x.Put(origin, 1, 0, rma.Place{})),
+		"put to 0":         flushed(x.Put(origin, 1, 0, operation.Place{})),
 	} {
 		if err := refused(what, err); err != nil {
 			return err
 		}
 	}
-	if r, err := x.Rget(result, 1, beyond, rma.Place{}); err != nil {
+	if r, err := x.Rget(result, 1, beyond, operation.Place{}); err != nil {
 		if err := refused("rget", err); err != nil {
 			return err
 		}
@@ -318,5 +318,5 @@ func faults(x *window) error {
 	if err := flushed(nil); err != nil {
 		return fmt.Errorf("a flush without anything wrong before it: %w", err)
 	}
-	return flushed(x.Put(origin, 1, x.disp(1, 8), rma.Place{}))
+	return flushed(x.Put(origin, 1, x.disp(1, 8), operation.Place{}))
 }

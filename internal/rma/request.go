@@ -4,6 +4,7 @@ import (
 	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/p2p"
+	"github.com/halo-mpi/halo/internal/rma/operation"
 )
 
 // PutRequest is PutBytes with a request that is complete when the program may reuse the bytes
@@ -17,7 +18,7 @@ func (v *View) PutRequest(origin []byte, target int, disp int64) (*p2p.Request, 
 		}
 		return v.reused(by), nil
 	}
-	return v.Issue(&Op{Kind: Put, Done: Local, Origin: mem.Of(origin), Disp: disp, Call: by}, target)
+	return v.Issue(&operation.Op{Kind: operation.Put, Done: operation.Local, Origin: mem.Of(origin), Disp: disp, Call: by}, target)
 }
 
 // GetRequest is GetBytes with a request that is complete when the result is there (MPI_RGET), as
@@ -30,7 +31,7 @@ func (v *View) GetRequest(result []byte, target int, disp int64) (*p2p.Request, 
 		}
 		return v.reused(by), nil
 	}
-	return v.Issue(&Op{Kind: Get, Done: Local, Result: mem.Of(result), Disp: disp, Call: by}, target)
+	return v.Issue(&operation.Op{Kind: operation.Get, Done: operation.Local, Result: mem.Of(result), Disp: disp, Call: by}, target)
 }
 
 // atOnce reports whether PutBytes and GetBytes of n bytes at a displacement are complete when they

@@ -7,6 +7,8 @@ import (
 	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
+	"github.com/halo-mpi/halo/internal/rma/link"
+	"github.com/halo-mpi/halo/internal/rma/operation"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
@@ -19,22 +21,22 @@ func viewOf(w *Window, o Options) *View {
 }
 
 // issueBy issues an operation to the peer through a view.
-func issueBy(e *Engine, v *View, a Op, request bool) *pending {
-	o := e.newOperation(v, to(v.w).channel(v), &a, uint64(a.Disp))
+func issueBy(e *Engine, v *View, a operation.Op, request bool) *pending {
+	o := v.operation(to(v.w), &a, uint64(a.Disp))
 	p := &pending{}
 	if request {
-		o.request = e.messages.NewRequest(v.w.Comm, call.Put)
-		p.r = o.request
+		o.Request = e.messages.NewRequest(v.w.Comm, call.Put)
+		p.r = o.Request
 	}
-	e.remote(o)
+	e.link.Send(o)
 	return p
 }
 
 // flushBy is a flush of a view.
-func flushBy(p *originAndTarget, v *View) *flushing {
-	f := &flushing{request: p.e.messages.NewRequest(p.w.Comm, call.Rflush), left: 1}
-	v.await(f, to(p.w))
-	p.e.flushed(f)
+func flushBy(p *originAndTarget, v *View) *link.Flushing {
+	f := p.e.link.NewFlushing(p.e.messages.NewRequest(p.w.Comm, call.Rflush))
+	f.Cover(&to(p.w).Target, v.number)
+	f.Covered()
 	return f
 }
 
@@ -47,7 +49,7 @@ func arrived(mem []byte) int {
 }
 
 // long is a put that takes many turns of its queue, in bytes.
-const long = 32 * queueTurn
+const long = 32 * link.QueueTurn
 
 // QV-02, QV-03, QV-41: with thread scope the flush of one view returns while most of the earlier
 // put of another has not arrived; that of process scope, and of the view itself, covers all of it.
@@ -56,13 +58,13 @@ func TestQV02_FlushWaitsForItsOwnView(t *testing.T) {
 		for _, scope := range []string{"thread", "process", "own"} {
 			p := newPair(t, seed, long+8)
 			a, b := viewOf(p.w, Options{Thread: scope != "process"}), viewOf(p.w, Options{Thread: scope != "process"})
-			issueBy(p.e, a, Op{Kind: Put, Origin: mem.Of(bytes.Repeat([]byte{7}, long))}, false)
-			issueBy(p.e, b, Op{Kind: Put, Origin: mem.Of([]byte{9}), Disp: long}, false)
+			issueBy(p.e, a, operation.Op{Kind: operation.Put, Origin: mem.Of(bytes.Repeat([]byte{7}, long))}, false)
+			issueBy(p.e, b, operation.Op{Kind: operation.Put, Origin: mem.Of([]byte{9}), Disp: long}, false)
 			v := b
 			if scope == "own" {
 				v = a
 			}
-			p.until("the flush", flushBy(p, v).request.Done)
+			p.until("the flush", flushBy(p, v).Request.Done)
 			n, one := arrived(p.mem[:long]), p.mem[long]
 			switch {
 			case scope == "thread" && (n >= long/2 || one != 9):
@@ -76,18 +78,11 @@ func TestQV02_FlushWaitsForItsOwnView(t *testing.T) {
 	}
 }
 
-// wantSettled waits for the marks of requestFlushes, and expects all of a long put at the target
+// wantSettled waits for the marks of RequestFlushes, and expects all of a long put at the target
 // then.
 func wantSettled(t *testing.T, p *originAndTarget, tg *target) {
 	t.Helper()
-	p.until("all channels", func() bool {
-		for c := range tg.channels {
-			if !c.reached(c.mark, false) {
-				return false
-			}
-		}
-		return true
-	})
+	p.until("all channels", tg.Flushed)
 	if n := arrived(p.mem); n != long {
 		t.Errorf("%d of %d bytes are there", n, long)
 	}
@@ -97,12 +92,12 @@ func wantSettled(t *testing.T, p *originAndTarget, tg *target) {
 func TestQV05_SettlingCoversAllChannels(t *testing.T) {
 	p := newPair(t, 1, long)
 	a := viewOf(p.w, Options{Thread: true})
-	issueBy(p.e, a, Op{Kind: Put, Origin: mem.Of(bytes.Repeat([]byte{7}, long))}, false)
+	issueBy(p.e, a, operation.Op{Kind: operation.Put, Origin: mem.Of(bytes.Repeat([]byte{7}, long))}, false)
 	tg := to(p.w)
-	if p.e.channelsIdle(tg) || !tg.main.idle() {
+	if tg.Idle() || !tg.Numbered(0).Idle() {
 		t.Fatal("a put by one channel is under way by another, or by none")
 	}
-	p.e.requestFlushes(tg, false)
+	p.e.link.RequestFlushes(&tg.Target, false)
 	wantSettled(t, p, tg)
 }
 
@@ -111,10 +106,10 @@ func TestQV05_SettlingCoversAllChannels(t *testing.T) {
 func TestFlushBesideALocalFlush(t *testing.T) {
 	p := newPair(t, 1, long)
 	a := viewOf(p.w, Options{Thread: true})
-	issueBy(p.e, a, Op{Kind: Put, Origin: mem.Of(bytes.Repeat([]byte{7}, long))}, false)
+	issueBy(p.e, a, operation.Op{Kind: operation.Put, Origin: mem.Of(bytes.Repeat([]byte{7}, long))}, false)
 	tg := to(p.w)
-	p.e.requestFlushes(tg, false)
-	p.e.requestFlushes(tg, true)
+	p.e.link.RequestFlushes(&tg.Target, false)
+	p.e.link.RequestFlushes(&tg.Target, true)
 	wantSettled(t, p, tg)
 }
 
@@ -122,33 +117,33 @@ func TestFlushBesideALocalFlush(t *testing.T) {
 // view is still under way; and that of an accumulate or compare-and-swap, unless such are before
 // it.
 func TestQV36_RemoteRequestsOvertake(t *testing.T) {
-	for _, kind := range []Kind{Put, Accumulate, CompareAndSwap} {
-		for _, before := range []Kind{Put, Accumulate, CompareAndSwap} {
+	for _, kind := range []operation.Kind{operation.Put, operation.Accumulate, operation.CompareAndSwap} {
+		for _, before := range []operation.Kind{operation.Put, operation.Accumulate, operation.CompareAndSwap} {
 			p := newPair(t, 2, long+8)
 			v := viewOf(p.w, Options{Ordering: Ordered})
-			x := Op{Kind: before, Fn: op.Replace, Elem: op.Uint8, Origin: mem.Of(bytes.Repeat([]byte{7}, long))}
-			swap := Op{Kind: CompareAndSwap, Elem: op.Uint8, Origin: mem.Of([]byte{5}), Compare: []byte{0}, Result: mem.Of(make([]byte, 1)), Disp: long}
-			if before == CompareAndSwap {
-				x.Kind = Put // so that it stands in the line
+			x := operation.Op{Kind: before, Fn: op.Replace, Elem: op.Uint8, Origin: mem.Of(bytes.Repeat([]byte{7}, long))}
+			swap := operation.Op{Kind: operation.CompareAndSwap, Elem: op.Uint8, Origin: mem.Of([]byte{5}), Compare: []byte{0}, Result: mem.Of(make([]byte, 1)), Disp: long}
+			if before == operation.CompareAndSwap {
+				x.Kind = operation.Put // so that it stands in the line
 			}
 			issueBy(p.e, v, x, false)
-			a := Op{Kind: kind, Done: Remote, Fn: op.Sum, Elem: op.Uint8, Origin: mem.Of([]byte{9}), Disp: long}
-			if kind == CompareAndSwap {
+			a := operation.Op{Kind: kind, Done: operation.Remote, Fn: op.Sum, Elem: op.Uint8, Origin: mem.Of([]byte{9}), Disp: long}
+			if kind == operation.CompareAndSwap {
 				a.Fn, a.Compare, a.Result = 0, []byte{0}, mem.Of(make([]byte, 1))
 			}
 			want := byte(9)
-			if before == CompareAndSwap {
+			if before == operation.CompareAndSwap {
 				issueBy(p.e, v, swap, false)
 				switch kind {
-				case Accumulate:
+				case operation.Accumulate:
 					want = 5 + 9
-				case CompareAndSwap:
+				case operation.CompareAndSwap:
 					a.Compare = []byte{5}
 				}
 			}
 			q := issueBy(p.e, v, a, true)
 			p.until("the request", q.r.Done)
-			n, mayPass := arrived(p.mem[:long]), kind == Put || before == Put
+			n, mayPass := arrived(p.mem[:long]), kind == operation.Put || before == operation.Put
 			if p.mem[long] != want || q.r.Status.Err != nil {
 				t.Errorf("%d after %d: the request is complete, %v, and at the target is %d, want %d", kind, before, q.r.Status.Err, p.mem[long], want)
 			}
@@ -165,25 +160,25 @@ func TestQV36_RflushOfWhatWasBefore(t *testing.T) {
 	for _, thread := range []bool{false, true} {
 		p := newPair(t, 3, long+8)
 		v := viewOf(p.w, Options{Thread: thread})
-		c := &to(p.w).main // where short ones shareMain
-		flush := func() *flushing { return flushBy(p, v) }
+		c := to(p.w).Numbered(0) // where short ones shareMain
+		flush := func() *link.Flushing { return flushBy(p, v) }
 		put := func(b byte, at int64, n int) {
-			issueBy(p.e, v, Op{Kind: Put, Origin: mem.Of(bytes.Repeat([]byte{b}, n)), Disp: at}, false)
+			issueBy(p.e, v, operation.Op{Kind: operation.Put, Origin: mem.Of(bytes.Repeat([]byte{b}, n)), Disp: at}, false)
 		}
 		put(1, long, 1)
 		first := flush()
 		put(2, long+1, 1)
 		second := flush()
-		if c.asked == c.wanted {
+		if c.State().Asked == c.State().Wanted {
 			t.Fatal("both flushes are under way")
 		}
 		put(7, 0, long)
 		third := flush()
-		p.until("two flushes", func() bool { return first.request.Done() && second.request.Done() })
-		if n := arrived(p.mem[:long]); n > long/2 || p.mem[long] != 1 || p.mem[long+1] != 2 || third.request.Done() {
+		p.until("two flushes", func() bool { return first.Request.Done() && second.Request.Done() })
+		if n := arrived(p.mem[:long]); n > long/2 || p.mem[long] != 1 || p.mem[long+1] != 2 || third.Request.Done() {
 			t.Errorf("two flushes are over when %d of %d bytes after them are there, and % x of those before", n, long, p.mem[long:])
 		}
-		p.until("the third", third.request.Done)
+		p.until("the third", third.Request.Done)
 		if n := arrived(p.mem[:long]); n != long {
 			t.Errorf("the third flush is over when %d of %d bytes are there", n, long)
 		}
@@ -201,8 +196,8 @@ func TestQV08_PutsStayBehindLongGets(t *testing.T) {
 			v := viewOf(p.w, Options{InOrder: inOrder})
 			got := make([]byte, long)
 			p.g.full = true // answers find no room for a while
-			q := issueBy(p.e, v, Op{Kind: Get, Result: mem.Of(got)}, true)
-			issueBy(p.e, v, Op{Kind: Put, Origin: mem.Of([]byte{9}), Disp: long - 1}, false)
+			q := issueBy(p.e, v, operation.Op{Kind: operation.Get, Result: mem.Of(got)}, true)
+			issueBy(p.e, v, operation.Op{Kind: operation.Put, Origin: mem.Of([]byte{9}), Disp: long - 1}, false)
 			p.until("the get", q.r.Done)
 			switch clean := bytes.IndexByte(got, 9) < 0; {
 			case inOrder && (!clean || q.r.Status.Err != nil || arrived(got) != long):
@@ -221,10 +216,10 @@ func TestQV08_PutsStayBehindLongGets(t *testing.T) {
 func TestQV40_ChannelsAreBounded(t *testing.T) {
 	e, w, f := withFakePeers(t, Created, make([]byte, 8))
 	var views []*View
-	for range channelsMax {
+	for range link.ChannelsMax {
 		views = append(views, viewOf(w, Options{Thread: true}))
 	}
-	if n := views[len(views)-1].number; n != 0 || views[0].number != firstNumber {
+	if n := views[len(views)-1].number; n != 0 || views[0].number != link.FirstNumber {
 		t.Errorf("the last of %d views has channel %d, the first %d", len(views), n, views[0].number)
 	}
 	was := views[5].number
@@ -232,7 +227,7 @@ func TestQV40_ChannelsAreBounded(t *testing.T) {
 	if v := viewOf(w, Options{Thread: true}); v.number != was {
 		t.Errorf("a new view has channel %d, want %d, which is free", v.number, was)
 	}
-	deliver(e, wire.Header{Kind: wire.WinPut, Chan: channelsMax}, []byte{1})
+	deliver(e, wire.Header{Kind: wire.WinPut, Chan: link.ChannelsMax}, []byte{1})
 	if len(f.lost) != 1 {
 		t.Error("a frame of a channel that cannot be is taken")
 	}
@@ -246,16 +241,16 @@ func TestQV02_SharedOperationsDoNotWaitForLongPuts(t *testing.T) {
 			p := newPair(t, seed, long+64)
 			a, b := viewOf(p.w, Options{}), viewOf(p.w, Options{Thread: true})
 			huge := func() {
-				issueBy(p.e, a, Op{Kind: Put, Origin: mem.Of(bytes.Repeat([]byte{7}, long))}, false)
+				issueBy(p.e, a, operation.Op{Kind: operation.Put, Origin: mem.Of(bytes.Repeat([]byte{7}, long))}, false)
 			}
 			if first {
 				huge()
 			}
 			for i := range int64(32) {
-				issueBy(p.e, b, Op{Kind: Put, Origin: mem.Of([]byte{byte(i + 1)}), Disp: long + i}, false)
+				issueBy(p.e, b, operation.Op{Kind: operation.Put, Origin: mem.Of([]byte{byte(i + 1)}), Disp: long + i}, false)
 				if i%8 == 5 && !first { // and what is answered, or long, goes by the view's own channel, in order
 					got := make([]byte, 1)
-					q := issueBy(p.e, b, Op{Kind: Accumulate, Fn: op.Sum, Elem: op.Uint8, Origin: mem.Of([]byte{100}),
+					q := issueBy(p.e, b, operation.Op{Kind: operation.Accumulate, Fn: op.Sum, Elem: op.Uint8, Origin: mem.Of([]byte{100}),
 						Result: mem.Of(got), Disp: long + i}, true)
 					p.until("a fetch", q.r.Done)
 					if got[0] != byte(i+1) {
@@ -266,14 +261,14 @@ func TestQV02_SharedOperationsDoNotWaitForLongPuts(t *testing.T) {
 			if !first {
 				huge()
 			}
-			if c := to(p.w).numbered(b.number); !first && (c.lastShared == 0 || c.issued == 0) {
-				t.Fatalf("%d operations lastShared, %d did not", c.lastShared, c.issued)
+			if x := to(p.w).Numbered(b.number).State(); !first && (x.Shared == 0 || x.Issued == 0) {
+				t.Fatalf("%d operations shared the main channel, %d did not", x.Shared, x.Issued)
 			}
-			p.until("the flush", flushBy(p, b).request.Done)
+			p.until("the flush", flushBy(p, b).Request.Done)
 			if n := arrived(p.mem[:long]); n >= long/2 || p.mem[long+31] != 32 {
 				t.Errorf("seed %d: the flush is over when %d of the %d bytes of another are there, and %d of its own", seed, n, long, p.mem[long+31])
 			}
-			p.until("all", flushBy(p, a).request.Done)
+			p.until("all", flushBy(p, a).Request.Done)
 			if n := arrived(p.mem[:long]); n != long {
 				t.Errorf("seed %d: all is flushed and %d of %d bytes are there", seed, n, long)
 			}

@@ -10,6 +10,7 @@ import (
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/rma"
+	"github.com/halo-mpi/halo/internal/rma/operation"
 	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/internal/world"
 )
@@ -266,7 +267,7 @@ func TestXRMA07_StoreBuffers(t *testing.T) {
 	get := func(v *rma.View, got []byte, target int) error { return v.GetBytes(got, target, 0) }
 	if testrun.Race {
 		put = func(v *rma.View, data []byte, target int) error {
-			return v.Accumulate(mem.Of(data), target, 0, rma.Place{}, op.Replace, op.Int64)
+			return v.Accumulate(mem.Of(data), target, 0, operation.Place{}, op.Replace, op.Int64)
 		}
 		get = func(v *rma.View, got []byte, target int) error {
 			return v.FetchAndOp(nil, got, target, 0, op.NoOp, op.Int64)

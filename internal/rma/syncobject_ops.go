@@ -6,23 +6,25 @@ import (
 	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/p2p"
+	"github.com/halo-mpi/halo/internal/rma/link"
+	"github.com/halo-mpi/halo/internal/rma/operation"
 	"github.com/halo-mpi/halo/internal/rma/syncobject"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
 // covers reports whether m is a mode of o. A coalesced frame, which holds short operations that are
 // complete at the origin, counts as puts and accumulates.
-func covers(m syncobject.Mode, o *operation) bool {
+func covers(m syncobject.Mode, o *link.Operation) bool {
 	switch o.Kind {
-	case Put:
+	case operation.Put:
 		return m&syncobject.Put != 0
-	case Get:
+	case operation.Get:
 		return m&syncobject.Get != 0
-	case Accumulate:
-		return m&syncobject.Accumulate != 0 || m&syncobject.Get != 0 && o.answers()
-	case CompareAndSwap:
+	case operation.Accumulate:
+		return m&syncobject.Accumulate != 0 || m&syncobject.Get != 0 && o.Answers()
+	case operation.CompareAndSwap:
 		return m&(syncobject.Get|syncobject.Accumulate) != 0
-	case kindBundle:
+	case link.Coalesced:
 		return m&(syncobject.Put|syncobject.Accumulate) != 0
 	}
 	return false
@@ -105,8 +107,8 @@ func (w *Window) checkRemote(t *target, h syncobject.Handle) error {
 	}
 	switch {
 	case h.Process() != brief16(t.brief):
-		return class.Errorf(class.Rank, "the synchronisation object is %s, not of %d", w.ofWhom(h), t.rank)
-	case t.rank == w.Comm.Rank:
+		return class.Errorf(class.Rank, "the synchronisation object is %s, not of %d", w.ofWhom(h), t.Rank)
+	case t.Rank == w.Comm.Rank:
 		return w.checkLocal(h)
 	}
 	return nil
@@ -120,7 +122,7 @@ func (q *opsRequest) Begin() {
 		return
 	}
 	w := q.v.w
-	rank := w.Comm.RankOf(q.t.process)
+	rank := w.Comm.RankOf(q.t.Process)
 	if w.live() == nil && (rank < 0 || w.targets[rank].Load() != q.t) {
 		q.end(class.Errorf(class.Rank, "the process that has the synchronisation object has left the window"))
 		return
@@ -157,29 +159,30 @@ func (q *opsRequest) close() {
 	e := q.v.w.e
 	q.deferred = false
 	for _, o := range q.t.deferred {
-		if o != nil && covers(q.mode, o) && q.has(o.channel) {
+		if o != nil && covers(q.mode, o) && q.has(o.Number()) {
 			q.deferred = true
 		}
 	}
-	for c := range q.t.channels {
-		for len(q.marks) <= int(c.number) {
+	for c := range q.t.Channels {
+		number := c.Number()
+		for len(q.marks) <= int(number) {
 			q.marks = append(q.marks, 0)
 		}
-		if q.has(c) {
-			e.release(c)
-			q.marks[c.number] = c.issued
+		if q.has(number) {
+			e.link.Release(c)
+			q.marks[number] = c.Issued()
 		}
 	}
 }
 
-// has reports whether operations of a channel are in the set.
-func (q *opsRequest) has(c *channel) bool { return q.v.number == 0 || c.number == q.v.number }
+// has reports whether operations of the channel of a number are in the set.
+func (q *opsRequest) has(number uint16) bool { return q.v.number == 0 || number == q.v.number }
 
 // look ends the request if the set is complete, and reports whether it did.
 func (q *opsRequest) look() bool {
 	w, t := q.v.w, q.t
-	if cause := w.e.p.DownCause(int(t.process)); cause != nil {
-		q.end(gone(t.rank, cause))
+	if cause := w.e.p.DownCause(int(t.Process)); cause != nil {
+		q.end(link.Gone(t.Rank, cause))
 		return true
 	}
 	if err := w.live(); err != nil {
@@ -192,21 +195,21 @@ func (q *opsRequest) look() bool {
 		}
 		q.close()
 	}
-	for c := range t.channels {
-		if int(c.number) >= len(q.marks) || !q.has(c) {
+	for c := range t.Channels {
+		number := c.Number()
+		if int(number) >= len(q.marks) || !q.has(number) {
 			continue // of a view that is newer than the set
 		}
-		for o := c.oldest; o != nil && o.at <= q.marks[c.number]; o = o.next {
+		for o := range c.UnderWay(q.marks[number]) {
 			if covers(q.mode, o) {
 				return false
 			}
 		}
 	}
 	err := q.signal()
-	for c := range t.channels { // errors of operations without a request are reported here, as by a flush
-		if q.has(c) {
-			err = firstOf(err, c.fault)
-			c.fault = nil
+	for c := range t.Channels { // errors of operations without a request are reported here, as by a flush
+		if q.has(c.Number()) {
+			err = firstOf(err, c.TakeFault())
 		}
 	}
 	q.end(err)
@@ -220,11 +223,11 @@ func (q *opsRequest) signal() error {
 		return err
 	}
 	e := w.e
-	if cause := e.p.DownCause(int(t.process)); cause != nil {
-		return gone(t.rank, cause)
+	if cause := e.p.DownCause(int(t.Process)); cause != nil {
+		return link.Gone(t.Rank, cause)
 	}
 	quiet := q.mode == 0
-	if !quiet && (!t.rec.Framed.Load() || e.channelsQuiet(t)) {
+	if !quiet && (!t.rec.Framed.Load() || t.Quiet()) {
 		quiet = true
 	}
 	if quiet && t.count(q.counter, true) {
@@ -233,21 +236,11 @@ func (q *opsRequest) signal() error {
 	if q.mode == 0 {
 		e.hdr = wire.Header{Kind: wire.WinNotify, Ctx: w.id}
 		e.hdr.SetCounter(q.counter)
-		e.p.Queue(int(t.process), &e.hdr, nil, nil)
+		e.p.Queue(int(t.Process), &e.hdr, nil, nil)
 		return nil
 	}
-	e.dispatch(e.newOperation(q.v, t.channel(q.v), &Op{Kind: kindSignal, Notify: notification(q.counter)}, 0))
+	e.dispatch(t, q.v.operation(t, &operation.Op{Kind: link.Signal, Notify: operation.Notice(q.counter)}, 0))
 	return nil
-}
-
-// channelsQuiet reports whether nothing is under way to t.
-func (e *Engine) channelsQuiet(t *target) bool {
-	for c := range t.channels {
-		if c.oldest != nil || c.quiet > c.done {
-			return false
-		}
-	}
-	return true
 }
 
 // end completes the request.

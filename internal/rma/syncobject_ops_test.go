@@ -7,6 +7,8 @@ import (
 
 	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/mem"
+	"github.com/halo-mpi/halo/internal/rma/link"
+	"github.com/halo-mpi/halo/internal/rma/operation"
 	"github.com/halo-mpi/halo/internal/rma/syncobject"
 	"github.com/halo-mpi/halo/internal/wire"
 )
@@ -31,7 +33,7 @@ func notified(p *originAndTarget, counter int) int64 {
 // counted after the data of all of them. The request does not wait for those
 // issued after the wait has begun.
 func TestSYN20_OperationsAroundStartAreIncluded(t *testing.T) {
-	const counter, size = 7, 4 * queueTurn
+	const counter, size = 7, 4 * link.QueueTurn
 	for seed := range uint64(2) {
 		for before := range 3 {
 			for after := range 3 {
@@ -41,7 +43,7 @@ func TestSYN20_OperationsAroundStartAreIncluded(t *testing.T) {
 				var origins [][]byte
 				put := func() {
 					data := bytes.Repeat([]byte{byte(len(origins) + 1)}, size)
-					issueBy(p.e, v, Op{Kind: Put, Origin: mem.Of(data), Disp: int64(len(origins) * size)}, false)
+					issueBy(p.e, v, operation.Op{Kind: operation.Put, Origin: mem.Of(data), Disp: int64(len(origins) * size)}, false)
 					origins = append(origins, data)
 				}
 				for range before {
@@ -81,7 +83,7 @@ func TestSYN20_OperationsAroundStartAreIncluded(t *testing.T) {
 						t.Fatalf("seed %d, %d before and %d after Start: at the signal %d of the %d bytes of put %d are right", seed, before, after, n, size, i)
 					}
 				}
-				p.until("all", flushBy(p, v).request.Done)
+				p.until("all", flushBy(p, v).Request.Done)
 				if n := notified(p, counter); n != 1 {
 					t.Errorf("seed %d: %d signals", seed, n)
 				}
@@ -95,7 +97,7 @@ func TestSYN20_OperationsAroundStartAreIncluded(t *testing.T) {
 // first look, and sends its signal only. A request for another kind does not take operations away
 // from those for theirs.
 func TestSYN20_CoveredOperationsAreNotWaitedForAgain(t *testing.T) {
-	const first, second, third, size = 5, 6, 7, 4 * queueTurn
+	const first, second, third, size = 5, 6, 7, 4 * link.QueueTurn
 	for _, thread := range []bool{false, true} {
 		for seed := range uint64(3) {
 			p := newPair(t, seed, 2*size)
@@ -107,7 +109,7 @@ func TestSYN20_CoveredOperationsAreNotWaitedForAgain(t *testing.T) {
 				q.WaitStarted()
 				return q.request.Done()
 			}
-			issueBy(p.e, v, Op{Kind: Put, Origin: mem.Of(bytes.Repeat([]byte{7}, size))}, false)
+			issueBy(p.e, v, operation.Op{Kind: operation.Put, Origin: mem.Of(bytes.Repeat([]byte{7}, size))}, false)
 			if look(puts) {
 				t.Fatalf("seed %d: a long put is complete at once", seed)
 			}
@@ -129,7 +131,9 @@ func TestSYN20_CoveredOperationsAreNotWaitedForAgain(t *testing.T) {
 				if !look(again) {
 					t.Fatalf("seed %d: a request waits for operations that the one before has covered", seed)
 				}
-				p.e.releaseAll()
+				for c := range to(p.w).Channels {
+					p.e.link.Release(c)
+				}
 				p.e.p.Progress(-1)
 				p.e.Work()
 				sent := p.f.take()
@@ -139,7 +143,7 @@ func TestSYN20_CoveredOperationsAreNotWaitedForAgain(t *testing.T) {
 				p.there = append(p.there, sent...)
 			}
 			// Operations since are waited for, and the signal follows them.
-			issueBy(p.e, v, Op{Kind: Put, Origin: mem.Of(bytes.Repeat([]byte{8}, size)), Disp: size}, false)
+			issueBy(p.e, v, operation.Op{Kind: operation.Put, Origin: mem.Of(bytes.Repeat([]byte{8}, size)), Disp: size}, false)
 			if look(again) {
 				t.Fatalf("seed %d: a request is complete, and a put since the last one is not", seed)
 			}

@@ -6,6 +6,7 @@ import (
 	"github.com/halo-mpi/halo/internal/apply"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/node"
+	"github.com/halo-mpi/halo/internal/rma/link"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
@@ -23,11 +24,9 @@ const (
 // target is one member of a window as an origin sees it. It is made at first use, under
 // the engine's lock, and is the same from then on.
 type target struct {
-	w       *Window
-	rank    int
-	process int32  // its local number
-	brief   uint32 // proc.Brief of it
-	path    path
+	w     *Window
+	brief uint32 // proc.Brief of it
+	path  path
 
 	// rec is the record that operations load, in the array of the window. Its Gate is stored under
 	// Window.mu or the engine's lock, its Framed under the engine's lock; May is raised under it.
@@ -47,10 +46,9 @@ type target struct {
 	// which some may be mapped: later ones go by frames, too, so that they stay behind it.
 	viaFrames atomic.Bool
 
-	deferred []*operation // in order; under the engine's lock
+	deferred []*link.Operation // in order; under the engine's lock
 
-	main   channel    // of operations by frames; see channel
-	others []*channel // of views with a channel of their own, by number - 1; nil until first used
+	link.Target // operations by frames, with rank and process; behind what the fast paths load
 
 	counters counters // as far as they are mapped here
 
@@ -91,21 +89,21 @@ func (w *Window) targetLocked(rank int) (*target, error) {
 		return t, nil
 	}
 	e, x := w.e, w.table.at(rank)
-	t := &target{w: w, rank: rank, process: w.Comm.Members[rank], rec: w.rec.Target(rank)}
-	t.brief = e.p.Brief(int(t.process))
+	t := &target{w: w, Target: link.Target{Rank: rank, Process: w.Comm.Members[rank]}, rec: w.rec.Target(rank)}
+	t.brief = e.p.Brief(int(t.Process))
 	if rank == w.Comm.Rank {
 		t.control, t.region, t.path = w.control, w.own, pathMapped
 		if w.flavor == Dynamic {
 			t.path = pathDynamic
 		}
-	} else if e.near(t.process) {
+	} else if e.near(t.Process) {
 		if err := t.open(x); err != nil {
 			return nil, err
 		}
-	} else if mem, mapped := w.beside[t.process]; mapped {
+	} else if mem, mapped := w.beside[t.Process]; mapped {
 		t.path, t.region.Mem = pathBeside, mem
 	}
-	t.main.target = t
+	e.link.Open(&t.Target, w.id, w.dynamic != nil)
 	t.startSync()
 	t.publish(&x)
 	w.targets[rank].Store(t)
@@ -116,7 +114,7 @@ func (w *Window) targetLocked(rank int) (*target, error) {
 func (t *target) open(x entry) error {
 	w, e := t.w, t.w.e
 	n, me := e.locals()
-	t.view = e.node.View(int(t.process))
+	t.view = e.node.View(int(t.Process))
 	page, err := t.view.Memory(x.control, shmfmt.WindowSize(n))
 	if err != nil {
 		return err
@@ -127,7 +125,7 @@ func (t *target) open(x entry) error {
 	}
 	t.region = e.region(nil, t.control, me)
 	t.region.Fine = w.own.Fine
-	mem, mapped := w.beside[t.process]
+	mem, mapped := w.beside[t.Process]
 	switch {
 	case w.flavor == Dynamic:
 		t.path = pathDynamic
@@ -145,11 +143,35 @@ func (t *target) open(x entry) error {
 			return nil
 		} // else there is no room to map it, and it is accessed as on another node
 	}
-	if w.host < 0 && e.canCopy(t.process) {
+	if w.host < 0 && e.canCopy(t.Process) {
 		t.path = pathKernel
-		t.rec.Pid, t.rec.Gone = e.node.Process(int(t.process))
+		t.rec.Pid, t.rec.Gone = e.node.Process(int(t.Process))
 	}
 	return nil
+}
+
+// offset is target.offset, or handle.offset for the view of a handle.
+func (v *View) offset(t *target, disp, lo, hi int64) (uint64, error) {
+	if v.handle != nil {
+		return v.handle.offset(disp, lo, hi)
+	}
+	return t.offset(disp, lo, hi)
+}
+
+// offset is the offset in the memory of t, in bytes, of a displacement from which bytes lo to hi
+// are accessed; in a dynamic window it is the address.
+func (t *target) offset(disp, lo, hi int64) (uint64, error) {
+	if t.w.flavor == Dynamic {
+		return uint64(disp), nil
+	}
+	if uint64(disp) < t.rec.End.Load() {
+		at := disp * t.rec.Unit // at most size
+		if lo >= -at && hi <= t.rec.Size-at {
+			return uint64(at), nil
+		}
+	}
+	return 0, class.Errorf(class.RMARange, "bytes %d to %d at displacement %d, in units of %d, are outside of the %d bytes of rank %d",
+		lo, hi, disp, t.rec.Unit, t.rec.Size, t.Rank)
 }
 
 // ofHost is the view of the heap with the memory of all members.

@@ -181,7 +181,7 @@ func (x *threshold) finish(err error) {
 
 // AppendAbout implements proc.About.
 func (x *threshold) AppendAbout(b []byte) []byte {
-	b = x.w.AppendOn(append(b, x.Call.Go()...))
+	b = x.w.Comm.AppendCall(b, x.Call)
 	b = strconv.AppendInt(append(b, ", counter "...), int64(x.Counter), 10)
 	b = strconv.AppendInt(append(b, " at "...), x.counter.Value(), 10)
 	return strconv.AppendInt(append(b, " of "...), x.Reach, 10)

@@ -12,6 +12,7 @@ import (
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/rma"
+	"github.com/halo-mpi/halo/internal/rma/operation"
 	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/internal/world"
 )
@@ -58,7 +59,7 @@ func flushed(v *rma.View, slot, rounds int, word *uint64) error {
 		if i%3 == 2 {
 			through = by
 		}
-		err := through.Accumulate(mem.Of(int64s(int64(i))), 1, int64(8*slot), rma.Place{}, op.Replace, op.Int64)
+		err := through.Accumulate(mem.Of(int64s(int64(i))), 1, int64(8*slot), operation.Place{}, op.Replace, op.Int64)
 		err = errors.Join(err, v.Flush(1))
 		if err != nil {
 			return err
@@ -91,7 +92,7 @@ func TestSignalsFollowWhatWasSent(t *testing.T) {
 			}
 			for turn := range int64(3) {
 				if w.Comm.Rank == 0 {
-					if err := errors.Join(v.Accumulate(mem.Of(ones), 1, 0, rma.Place{}, op.Sum, op.Int64), v.Signal(1, 0)); err != nil {
+					if err := errors.Join(v.Accumulate(mem.Of(ones), 1, 0, operation.Place{}, op.Sum, op.Int64), v.Signal(1, 0)); err != nil {
 						return err
 					}
 				} else {
@@ -157,7 +158,7 @@ func longGet(v *rma.View, size int, want byte) error {
 	}
 	var err error
 	if want%2 == 0 {
-		err = v.GetNotify(mem.Of(got), 1, 0, rma.Place{}, 0)
+		err = v.GetNotify(mem.Of(got), 1, 0, operation.Place{}, 0)
 	} else {
 		err = errors.Join(v.GetBytes(got, 1, 0), v.Signal(1, 0))
 	}

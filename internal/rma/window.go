@@ -11,6 +11,7 @@ import (
 	"github.com/halo-mpi/halo/internal/node"
 	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/rma/check"
+	"github.com/halo-mpi/halo/internal/rma/serve"
 	"github.com/halo-mpi/halo/internal/rma/syncobject"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
@@ -45,6 +46,7 @@ type Window struct {
 	mem      []byte                   // memory of this process; nil in dynamic windows
 	own      apply.Region             // the same memory, for operations that arrive in frames
 	control  *shmfmt.Window           // control block of this process
+	incoming serve.Window             // the same memory, for frames of others
 	dynamic  *attached                // attached regions of this process, nil in other windows
 	handles  atomic.Int32             // views of memory handles that have not been freed
 	block    []byte                   // memory that holds mem, to be freed
@@ -63,7 +65,6 @@ type Window struct {
 
 	windowViews
 	windowSync
-	windowLink
 	windowCounters
 }
 

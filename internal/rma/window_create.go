@@ -83,7 +83,7 @@ func (w *Window) prepare(c *comm.Comm, s *Spec, across bool) (mine entry, err er
 		w.mem = s.Mem
 	case Dynamic:
 		mine.unit = 1
-		w.dynamic = &attached{}
+		w.attaches()
 	case Shared:
 		for r, m := range c.Members {
 			if !across && !e.near(m) {

@@ -12,6 +12,7 @@ import (
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/rma"
+	"github.com/halo-mpi/halo/internal/rma/operation"
 	"github.com/halo-mpi/halo/internal/world"
 )
 
@@ -279,13 +280,13 @@ func TestRC18_Bounds(t *testing.T) {
 		}
 		byteType := must(byteContiguous(8))
 		unit := x.unit
-		far := rma.Place{Type: must(dtype.Resized(byteType, 0, 32)), Count: 3}     // to byte 72
-		back := rma.Place{Type: must(dtype.Resized(byteType, 0, -32)), Count: 2}   // from byte -32
-		huge := rma.Place{Type: must(dtype.Resized(byteType, 0, 1<<62)), Count: 3} // wraps around
+		far := operation.Place{Type: must(dtype.Resized(byteType, 0, 32)), Count: 3}     // to byte 72
+		back := operation.Place{Type: must(dtype.Resized(byteType, 0, -32)), Count: 2}   // from byte -32
+		huge := operation.Place{Type: must(dtype.Resized(byteType, 0, 1<<62)), Count: 3} // wraps around
 		type try struct {
 			disp int64
 			n    int
-			l    rma.Place
+			l    operation.Place
 		}
 		var tries []try
 		for _, d := range []int64{64 / unit, 64/unit + 1, math.MaxInt64 / unit, math.MaxInt64, math.MaxInt64/unit - 1} {
@@ -294,9 +295,9 @@ func TestRC18_Bounds(t *testing.T) {
 			} else {
 				d += base
 			}
-			tries = append(tries, try{d, 8, rma.Place{}})
+			tries = append(tries, try{d, 8, operation.Place{}})
 		}
-		tries = append(tries, try{base + 56/unit, 16, rma.Place{}}, try{base, 65, rma.Place{}},
+		tries = append(tries, try{base + 56/unit, 16, operation.Place{}}, try{base, 65, operation.Place{}},
 			try{base, 24, far}, try{base + 8/unit, 16, back}, try{base, 24, huge})
 		for i, y := range tries {
 			data := bytes.Repeat([]byte{0xff}, y.n)

@@ -18,7 +18,7 @@ import (
 // A change of a layout needs a new messageRecordVersion.
 
 // messageRecordVersion changes with the layout of the records, and with the meaning of their fields.
-const messageRecordVersion = 3
+const messageRecordVersion = 4
 
 // ProcessRecord is the part of the engine of a process that short messages use.
 type ProcessRecord struct {
@@ -33,12 +33,33 @@ type ProcessRecord struct {
 	Want   atomic.Int32 // goroutines and threads that wait for the lock; who polls gives it up
 	Slow   uint32       // reasons why messages must not pass by the poller and the table: the bits below
 	Looks  int32        // how many times a receive looks for the next frame before it calls the poller
-	_      int32
-	Turns  uint64 // counts polls, and receives that look for the next frame
+	// LooksQuiet is how many times it looks in all while everything else is quiet: see WatchRecord.
+	LooksQuiet int32
+	Turns      uint64 // counts polls, and receives that look for the next frame
 	// Activity counts the calls that poll, or look for the next frame.
 	Activity uint64
 	Sent     uint64          // requests of sends that C has made
 	Requests *RequestRecords // nil if C makes none
+
+	Watch WatchRecord
+}
+
+// WatchRecord is what code in C looks at to see that nothing has arrived but in the ring that a call waits for, and what the
+// watchdog of package proc looks at: abi/lib/quiet.c and watch.c. The watchdog looks without the lock.
+type WatchRecord struct {
+	Polls uint64 // calls that have polled all fabrics
+	// SeenActivity and SeenPolls are Activity and Polls when the watchdog looked last. Only the watchdog uses them.
+	SeenActivity, SeenPolls uint64
+	Stop                    atomic.Uint32 // not 0: a watchdog in C returns to Go
+	// Elsewhere is not 0 if something may arrive of which the fields below tell nothing. Then nothing is ever quiet.
+	Elsewhere atomic.Uint32
+	// Senders are the bitmaps of the own segment: of the processes that have sent, and of those that have made offers, each of
+	// Words words. It is nil where C must not use the rings.
+	Senders unsafe.Pointer
+	Losing  *atomic.Bool   // a process of the node has failed, and the engine has not been told
+	Peers   unsafe.Pointer // PeerRecords of the processes of the node, by local index
+	Words   uint32
+	_       uint32
 }
 
 // RequestRecords are what C needs for requests.
@@ -77,7 +98,9 @@ type PeerRecord struct {
 	_     uint32
 
 	In Consumer // zero before the first frame, and after the peer has failed
-	_  [Line - 48]byte
+	// Waiting is 1 + In.head when the watchdog found a frame there last, 0 if it found none. Only the watchdog in C uses it.
+	Waiting uint64
+	_       [Line - 56]byte
 
 	Credit EagerCredit
 	_      [Line - 40]byte
@@ -136,7 +159,7 @@ func MessageRecordLayout() []Field {
 	var s SentRecord
 	var ring ringControl
 	at := func(name string, offset uintptr) Field { return Field{name, int64(offset)} }
-	out, in, credit := unsafe.Offsetof(q.Out), unsafe.Offsetof(q.In), unsafe.Offsetof(q.Credit)
+	out, in, credit, watch := unsafe.Offsetof(q.Out), unsafe.Offsetof(q.In), unsafe.Offsetof(q.Credit), unsafe.Offsetof(p.Watch)
 	return append([]Field{
 		{"MESSAGE_RECORD_VERSION", messageRecordVersion},
 		at("PROCESS_LOCK", unsafe.Offsetof(p.Mutex)),
@@ -145,10 +168,21 @@ func MessageRecordLayout() []Field {
 		at("PROCESS_WANT", unsafe.Offsetof(p.Want)),
 		at("PROCESS_SLOW", unsafe.Offsetof(p.Slow)),
 		at("PROCESS_LOOKS", unsafe.Offsetof(p.Looks)),
+		at("PROCESS_LOOKS_QUIET", unsafe.Offsetof(p.LooksQuiet)),
 		at("PROCESS_TURNS", unsafe.Offsetof(p.Turns)),
 		at("PROCESS_ACTIVITY", unsafe.Offsetof(p.Activity)),
 		at("PROCESS_SENT", unsafe.Offsetof(p.Sent)),
 		at("PROCESS_REQUESTS", unsafe.Offsetof(p.Requests)),
+		at("PROCESS_POLLS", watch+unsafe.Offsetof(p.Watch.Polls)),
+		at("PROCESS_SEEN_ACTIVITY", watch+unsafe.Offsetof(p.Watch.SeenActivity)),
+		at("PROCESS_SEEN_POLLS", watch+unsafe.Offsetof(p.Watch.SeenPolls)),
+		at("PROCESS_STOP", watch+unsafe.Offsetof(p.Watch.Stop)),
+		at("PROCESS_ELSEWHERE", watch+unsafe.Offsetof(p.Watch.Elsewhere)),
+		at("PROCESS_SENDERS", watch+unsafe.Offsetof(p.Watch.Senders)),
+		at("PROCESS_LOSING", watch+unsafe.Offsetof(p.Watch.Losing)),
+		at("PROCESS_PEERS", watch+unsafe.Offsetof(p.Watch.Peers)),
+		at("PROCESS_WORDS", watch+unsafe.Offsetof(p.Watch.Words)),
+		{"SLOW_POLLING", SlowPolling},
 		{"SLOW_QUEUED", SlowQueued},
 		{"SLOW_POSTED", SlowPostedByC},
 		{"SLOW_UNEXPECTED", SlowUnexpectedByC},
@@ -171,6 +205,7 @@ func MessageRecordLayout() []Field {
 		at("PEER_IN_DATA", in+unsafe.Offsetof(q.In.data)),
 		at("PEER_IN_HEAD", in+unsafe.Offsetof(q.In.head)),
 		at("PEER_IN_TOLD", in+unsafe.Offsetof(q.In.told)),
+		at("PEER_WAITING", unsafe.Offsetof(q.Waiting)),
 		at("PEER_CREDIT", credit+unsafe.Offsetof(q.Credit.Credit)),
 		at("PEER_EAGER_MAX", credit+unsafe.Offsetof(q.Credit.EagerMax)),
 		at("PEER_ALLOWANCE", credit+unsafe.Offsetof(q.Credit.Allowance)),

@@ -12,6 +12,7 @@ func TestMessageRecordsAreGolden(t *testing.T) {
 	var l listing
 	l.line("version of records", messageRecordVersion)
 	l.fields(ProcessRecord{})
+	l.fields(WatchRecord{})
 	l.fields(PeerRecord{})
 	l.fields(Producer{})
 	l.fields(Consumer{})
@@ -34,7 +35,7 @@ func TestMessageRecordsAreGolden(t *testing.T) {
 // in a line each.
 func TestMessageRecordsAreLines(t *testing.T) {
 	var q PeerRecord
-	for _, n := range []uintptr{unsafe.Sizeof(CommRecord{}), unsafe.Sizeof(ReceiveRecord{}), unsafe.Sizeof(ProcessRecord{}), unsafe.Offsetof(RequestRecords{}.Recent), unsafe.Offsetof(ReceiveQueue{}.Records)} {
+	for _, n := range []uintptr{unsafe.Sizeof(CommRecord{}), unsafe.Sizeof(ReceiveRecord{}), unsafe.Offsetof(ProcessRecord{}.Watch), unsafe.Sizeof(WatchRecord{}), unsafe.Offsetof(RequestRecords{}.Recent), unsafe.Offsetof(ReceiveQueue{}.Records)} {
 		if n != Line {
 			t.Errorf("a record, or the first part of one, has %d bytes", n)
 		}

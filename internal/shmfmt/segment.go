@@ -242,6 +242,9 @@ func (s *Segment) ActiveWords() int { return int(words(s.n)) }
 // Active returns word w of the bitmap of processes that have sent here.
 func (s *Segment) Active(w int) uint64 { return s.active(w).Load() } // pairs with Activate
 
+// Senders returns the address of the bitmaps: of processes that have sent, and behind it of those that have made offers.
+func (s *Segment) Senders() unsafe.Pointer { return unsafe.Pointer(s.active(0)) }
+
 func (s *Segment) active(w int) *atomic.Uint64 {
 	return (*atomic.Uint64)(unsafe.Pointer(&s.mem[Line+8*w]))
 }

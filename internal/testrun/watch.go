@@ -18,6 +18,9 @@ const (
 	idleLimit = 30 * time.Second
 	// tick is the interval at which what the processes do is sampled.
 	tick = time.Second
+	// pauseMax is the longest pause between two looks of Until. A look wakes threads of the runtime and its monitor, for
+	// 0.3 ms in all on a slow virtual machine: with pauses of 20 ms a test that hung counted as busy there.
+	pauseMax = 100 * time.Millisecond
 	// relapse is how many idle ticks a tick takes back that is not idle. On a busy machine now and then a tick of idle
 	// processes is not.
 	relapse = 4
@@ -79,13 +82,13 @@ func WatchFunc(what func() string) (stop func()) {
 }
 
 // Until waits until ok reports true. It fails t with what, and the traces of all goroutines, when the test hangs, as
-// Context finds out. Its pauses between two calls of ok grow to an eighth of the time that has passed, up to 20 ms: calls
+// Context finds out. Its pauses between two calls of ok grow to an eighth of the time that has passed, up to pauseMax: calls
 // in quick succession would let a process that hangs look busy.
 func Until(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	ctx, stop := Context(context.Background())
 	defer stop()
-	for pause := 50 * time.Microsecond; !ok(); pause = min(pause+pause/8, 20*time.Millisecond) {
+	for pause := 50 * time.Microsecond; !ok(); pause = min(pause+pause/8, pauseMax) {
 		select {
 		case <-ctx.Done():
 			buf := make([]byte, 1<<20)

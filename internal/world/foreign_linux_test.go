@@ -18,18 +18,21 @@ import (
 // met runs fn in two jobs whose groups have met: job 0 has accepted.
 func met(fabric string, sizes []int, fn func(ctx context.Context, job int, w *world.World, c *comm.Comm) error) error {
 	names := make(chan string, 1)
-	return world.RunJobs(fabric, sizes, func(ctx context.Context, job int, w *world.World) (err error) {
-		var c *comm.Comm
-		if job == 0 {
-			c, err = accept(ctx, w, names)
-		} else {
-			c, err = connect(ctx, w, names)
-		}
+	return world.RunJobs(fabric, sizes, func(ctx context.Context, job int, w *world.World) error {
+		c, err := meeting(ctx, job, w, names)
 		if err != nil {
 			return err
 		}
 		return fn(ctx, job, w, c)
 	})
+}
+
+// meeting has two jobs meet: job 0 accepts.
+func meeting(ctx context.Context, job int, w *world.World, names chan string) (*comm.Comm, error) {
+	if job == 0 {
+		return accept(ctx, w, names)
+	}
+	return connect(ctx, w, names)
 }
 
 // errEnded is the error of a job that is to fail.
@@ -243,4 +246,101 @@ func TestMessagesWithAJobWithoutMemory(t *testing.T) {
 		}
 		stop()
 	}
+}
+
+// Two jobs meet three times, and one process forgets the other one in between, while that keeps it, since it meets it in
+// another goroutine, too: the eager credit is whole after each meeting, so that neither sends, or returns, more than the
+// other one counts (X-DYN-01).
+func TestCreditAfterAMeeting(t *testing.T) {
+	for _, fabric := range fabrics() {
+		for keeper := range 2 {
+			names, forgotten := make(chan string, 1), make(chan bool, 1)
+			err := world.RunJobs(fabric, []int{1, 1}, func(ctx context.Context, job int, w *world.World) error {
+				if job != keeper {
+					return forgets(ctx, t, job, w, names, forgotten)
+				}
+				return keeps(ctx, job, w, names, forgotten)
+			})
+			if err != nil {
+				t.Errorf("%s, process %d keeps the other one: %v", fabric, keeper, err)
+			}
+		}
+	}
+}
+
+// late are the lengths of messages that are received when the sender has gone: shorter each time, so that credit that is returned then
+// would be more than the sender has used.
+var late = []int{3000, 2000, 1000}
+
+// forgets meets the other job, and forgets it each time.
+func forgets(ctx context.Context, t *testing.T, job int, w *world.World, names chan string, forgotten chan<- bool) error {
+	for _, n := range late {
+		c, err := meeting(ctx, job, w, names)
+		if err != nil {
+			return err
+		}
+		other := w.Proc.Identity(int(c.Members[0]))
+		if err := stream(w, c); err != nil {
+			return err
+		}
+		if err := w.P2P.Send(c, p2p.Standard, 0, make([]byte, n), 0, 2); err != nil {
+			return err
+		}
+		disconnect(w, c)
+		testrun.Until(t, "the other process is forgotten", func() bool {
+			w.Proc.Lock()
+			defer w.Proc.Unlock()
+			w.Proc.Progress(-1)
+			return w.Proc.Number(other) < 0
+		})
+		forgotten <- true
+	}
+	return nil
+}
+
+// keeps meets the other job, which it holds until the end. It receives the last message of a meeting when the sender has
+// gone.
+func keeps(ctx context.Context, job int, w *world.World, names chan string, forgotten <-chan bool) error {
+	var held []int32
+	for _, n := range late {
+		c, err := meeting(ctx, job, w, names)
+		if err != nil {
+			return err
+		}
+		w.Proc.Lock()
+		w.Proc.Hold(c.Members)
+		w.Proc.Unlock()
+		held = append(held, c.Members...)
+		if err := stream(w, c); err != nil {
+			return err
+		}
+		w.Meet.Unlink(c)
+		<-forgotten
+		var s p2p.Status
+		w.P2P.Recv(c, make([]byte, n), 0, 2, &s)
+		w.Coll.Free(c)
+		if s.Err != nil {
+			return s.Err
+		}
+	}
+	w.Proc.Lock()
+	w.Proc.Release(held)
+	w.Proc.Unlock()
+	return nil
+}
+
+// stream sends 1.2 MB of eager messages in each direction.
+func stream(w *world.World, c *comm.Comm) error {
+	b := make([]byte, 4000)
+	for range 300 {
+		if err := w.P2P.Send(c, p2p.Standard, 0, b, 0, 1); err != nil {
+			return err
+		}
+		var s p2p.Status
+		w.P2P.Recv(c, b, 0, 1, &s)
+		if s.Err != nil {
+			return s.Err
+		}
+	}
+	return nil
 }

@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
-	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/leak"
 	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/internal/world"
@@ -132,7 +132,7 @@ func TestF1_CallsThatAreLeftEnd(t *testing.T) {
 				return nil
 			}
 			go func() { left <- w.Coll.Barrier(w.Comm) }()
-			for w.Coll.Idle(w.Comm, coll.CallFinalize) == nil { // until it is in the Barrier
+			for w.Coll.Idle(w.Comm, call.Finalize) == nil { // until it is in the Barrier
 				runtime.Gosched()
 			}
 			for range turn * 100 { // and polls there, or sleeps

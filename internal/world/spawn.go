@@ -7,8 +7,8 @@ import (
 	"os"
 
 	"github.com/halo-mpi/halo/internal/boot"
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
-	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/meet"
 	"github.com/halo-mpi/halo/internal/shmfmt"
@@ -22,7 +22,7 @@ func (w *World) Spawn(ctx context.Context, over *comm.Comm, root int, what *boot
 		return core, nil, err
 	}
 	if bad != nil {
-		return nil, nil, w.Meet.Refuse(over, root, coll.CallAccept, bad)
+		return nil, nil, w.Meet.Refuse(over, root, call.CommAccept, bad)
 	}
 	living, end := context.WithCancelCause(ctx)
 	defer end(nil)
@@ -48,7 +48,7 @@ func (w *World) Spawn(ctx context.Context, over *comm.Comm, root int, what *boot
 		err = errors.New(answer.Why)
 	}
 	if err != nil {
-		return nil, nil, w.Meet.Refuse(over, root, coll.CallAccept, &class.Error{Class: class.Spawn, Text: cmp.Or(err.Error(), "the launcher gives no reason"), Cause: err})
+		return nil, nil, w.Meet.Refuse(over, root, call.CommAccept, &class.Error{Class: class.Spawn, Text: cmp.Or(err.Error(), "the launcher gives no reason"), Cause: err})
 	}
 	core, err := w.Meet.Accept(living, what.Parent, over, root)
 	return core, answer, err

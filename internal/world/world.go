@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 
 	"github.com/halo-mpi/halo/internal/boot"
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/callsite"
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/coll/choice"
@@ -90,6 +91,8 @@ type Callers struct {
 	Fault   func(address uintptr) // proc.Policy.Fault
 	Leavers *atomic.Uint32        // proc.Policy.Leavers, and Leave
 	Leave   func(now bool) bool
+
+	Watchdog proc.Watchdog // proc.Policy.Watchdog, nil for programs in Go
 }
 
 // Open opens the process that b knows of, over the fabric that the launcher chose. It does not
@@ -120,6 +123,9 @@ func Open(b boot.Boot, callers Callers) (*World, error) {
 	runtime.GOMAXPROCS(threadPs(job, callers, threads, services, os.Getenv("GOMAXPROCS") != ""))
 	policy := processPolicy(job, threads, callers.Locked && callers.Several)
 	policy.Fault, policy.Leavers, policy.Leave = callers.Fault, callers.Leavers, callers.Leave
+	if threads {
+		policy.Watchdog = callers.Watchdog
+	}
 	w, err := start(b, way, check, policy, callers.Locked, n)
 	if err == nil {
 		w.process = true
@@ -253,6 +259,9 @@ func startOver(b boot.Boot, way ways, far fabric.Fabric, check bool, policy proc
 		return nil, err
 	}
 	p.SetNote(note.note, note.messages)
+	if inC {
+		p.NameCallsInC()
+	}
 	if way.leaver != nil {
 		way.leaver.p = p
 	}
@@ -316,7 +325,7 @@ func (w *World) Close() error {
 }
 
 func (w *World) close() error {
-	if err := w.Coll.Claim(w.Comm, coll.CallFinalize); err != nil {
+	if err := w.Coll.Claim(w.Comm, call.Finalize); err != nil {
 		return err
 	}
 	w.Meet.Finish(0)

@@ -211,7 +211,9 @@ static void receives(void) {
 	RECEIVES(int32_t, process[1].record, PROCESS_LOOKS, 0);
 	RECEIVES(char *, q, PEER_IN_DATA, NULL);
 	RECEIVES(int64_t, q, PEER_ALLOWANCE, 8 + HALO_MESSAGE_OVERHEAD - 1);
+	SET(uint32_t, q, HALO_PEER_OPEN, 0); /* C cannot return credit */
 	RECEIVES(int64_t, q, PEER_CREDIT_OWED, HALO_MESSAGE_CREDIT_DUE - 8 - HALO_MESSAGE_OVERHEAD);
+	SET(uint32_t, q, HALO_PEER_OPEN, 1);
 	RECEIVES(uint64_t, process[1].comm, COMM_CTX, 41);
 	EXPECT(1, send_bytes(8));
 	LEFT(receive(8, 4));

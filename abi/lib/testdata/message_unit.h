@@ -28,7 +28,7 @@
 
 /* Two processes, ranks 0 and 1 of a communicator. Ring i is filled by process i. */
 static struct {
-	_Alignas(64) char record[64], comm[64], peers[2 * HALO_PEER_BYTES];
+	_Alignas(64) char record[128], comm[64], peers[2 * HALO_PEER_BYTES];
 	int32_t locals[2];
 	_Alignas(64) uint32_t armed;
 	_Alignas(64) uint32_t bell;

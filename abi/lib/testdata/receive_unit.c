@@ -124,7 +124,9 @@ static void waits(void) {
 	WAITS(uint32_t, p, PROCESS_LOCK, 1);
 	WAITS(uint64_t, p, PROCESS_TURNS, HALO_MESSAGE_TURNS - 1);
 	WAITS(int64_t, q, PEER_ALLOWANCE, 8 + HALO_MESSAGE_OVERHEAD - 1);
+	SET(uint32_t, q, HALO_PEER_OPEN, 0); /* C cannot return credit */
 	WAITS(int64_t, q, PEER_CREDIT_OWED, HALO_MESSAGE_CREDIT_DUE - 8 - HALO_MESSAGE_OVERHEAD);
+	SET(uint32_t, q, HALO_PEER_OPEN, 1);
 	EXPECT(1, send_value(7, 3));
 	WITH(uint16_t, record(0), RECEIVE_STATE, HALO_RECEIVE_IMPORTED, wait_for(0)); /* Go has taken it */
 	got(0, 7, 3);

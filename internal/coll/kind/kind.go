@@ -55,10 +55,10 @@ func (k Kind) String() string {
 }
 
 // Number is the blocking call.
-func (k Kind) Number() call.Number { return k.in(Blocking) }
+func (k Kind) Number() call.Number { return k.In(Blocking) }
 
-// in is the call in a form; None of a kind that does not exist.
-func (k Kind) in(f Form) call.Number {
+// In is the call in a form; None of a kind that does not exist.
+func (k Kind) In(f Form) call.Number {
 	if k >= kinds || f >= Forms {
 		return call.None
 	}

@@ -104,10 +104,14 @@ func (d *connector) introduce(number int, r Remote) {
 	d.abroad.invite(r.In, visitor{peer: number, era: era, sealed: r.Sealed})
 }
 
-// forget undoes all introductions of a process, and ends attempts to reach it.
-func (d *connector) forget(number int) {
+// forget undoes all introductions of a process, and ends attempts to reach it. Unless the process is lost, it reports
+// false, and does nothing, if there may be a connection with it.
+func (d *connector) forget(number int, isLost bool) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if p := d.peers.At(number); !isLost && (p.state == connected || p.state == dialling && !p.isFree()) {
+		return false
+	}
 	d.abroad.dismiss(func(g guest) bool { return g.port == nil && g.peer == number })
 	d.abroad.mu.Lock()
 	delete(d.abroad.all, number)
@@ -121,14 +125,19 @@ func (d *connector) forget(number int) {
 		}
 		return r.peer == number
 	})
+	return true
 }
 
-// abandon ends the attempts to reach a process, and reports whether there were any.
+// abandon ends the attempts to reach a process. It reports whether there is no connection with it then, and none that
+// the process may have accepted.
 func (d *connector) abandon(number int) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	p := d.peers.At(number)
-	if p.state != dialling {
+	switch {
+	case p.state == unconnected:
+		return true
+	case p.state != dialling || !p.isFree():
 		return false
 	}
 	p.drop()
@@ -145,12 +154,17 @@ func (d *connector) connecting(number int) bool {
 	return s == dialling || s == connected
 }
 
-// part lets a process of another job be reached by a new connection.
-func (d *connector) part(number int) {
+// part lets a process of another job be reached by a new connection. It reports false if the process is lost.
+func (d *connector) part(number int) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.peers.At(number).drop()
-	*d.peers.At(number) = peer{}
+	p := d.peers.At(number)
+	if p.state == lost {
+		return false
+	}
+	p.drop()
+	*p = peer{}
+	return true
 }
 
 // visitor describes a peer that this process calls; sealed is not set for one of another job.

@@ -12,6 +12,7 @@ import (
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/node/pair"
 	"github.com/halo-mpi/halo/internal/peers"
+	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
@@ -62,7 +63,11 @@ type peer struct {
 	state   connState
 	attempt context.Context // of the own attempts, nil when there are none
 	giveUp  context.CancelFunc
+	proved  bool // an own attempt has sent its proof, and has no verdict: the process may have accepted the call
 }
+
+// isFree reports whether the own attempts can be given up so that the process never takes this one for connected.
+func (p *peer) isFree() bool { return !p.proved || planted.AbandonedAfterProof }
 
 type connState uint8
 
@@ -334,7 +339,7 @@ func (p *peer) drop() {
 	if p.giveUp != nil {
 		p.giveUp()
 	}
-	p.attempt, p.giveUp = nil, nil
+	p.attempt, p.giveUp, p.proved = nil, nil, false
 }
 
 // close ends all goroutines and waits for them.

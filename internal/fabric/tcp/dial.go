@@ -40,6 +40,7 @@ func (d *connector) dialLoop(ctx, attempt context.Context, to int, addr string) 
 			d.established(who, conn, h, attempt, true)
 			return
 		}
+		d.withdraw(attempt, to)
 		// An attempt that took longer than a host has to answer shows that this process was
 		// not running.
 		silent += min(time.Since(looked), d.limits.connect)
@@ -62,6 +63,27 @@ func (d *connector) dialLoop(ctx, attempt context.Context, to int, addr string) 
 		break
 	}
 	d.fail(attempt, to, addr, last)
+}
+
+// prove reports whether an attempt to reach a process may send its proof. From then on the process may have accepted the
+// call, so that only the verdict ends the attempt.
+func (d *connector) prove(ctx context.Context, to int) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if ctx.Err() != nil {
+		return false
+	}
+	d.peers.At(to).proved = true
+	return true
+}
+
+// withdraw undoes prove after an attempt that the process has not accepted.
+func (d *connector) withdraw(attempt context.Context, to int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if p := d.peers.At(to); p.attempt == attempt {
+		p.proved = false
+	}
 }
 
 // attempt makes one attempt to reach a peer, the first one in turn 0. who describes the peer as it was before.
@@ -182,6 +204,9 @@ func (d *connector) dialAs(all context.Context, to int, addr string, pair wire.P
 	stop = interrupt(all, conn)
 	if ctx.Err() != nil {
 		return nil, nil, ctx.Err()
+	}
+	if to >= d.job.Size && !d.prove(all, to) {
+		return nil, nil, all.Err()
 	}
 	var proof [wire.ProofSize]byte
 	h.Proof(&proof)

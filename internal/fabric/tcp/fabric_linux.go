@@ -118,11 +118,22 @@ func (f *Fabric) Send(to int, h *wire.Header, payload []byte) bool {
 		}
 		return true
 	}
-	if h.Kind == wire.Leave && f.connector.abroad.has(to) && !f.connector.connecting(to) { // there is nothing to leave
-		return true
+	if h.Kind == wire.Leave && f.connector.abroad.has(to) {
+		return r.down || f.leaveNone(to)
 	}
 	f.Reach(to)
 	return r.down
+}
+
+// leaveNone leaves a process of another job to which there is no connection: it ends attempts to open one. It reports
+// false if the peer may have accepted one, which is to be left then.
+func (f *Fabric) leaveNone(to int) bool {
+	if !f.connector.abandon(to) {
+		return false
+	}
+	f.routes.At(to).asked = false
+	f.parted(to)
+	return true
 }
 
 // Reach opens the connection with a peer if there is none, so that this process learns of the peer's
@@ -143,19 +154,15 @@ func (f *Fabric) Connected(to int) bool {
 	return r.link != nil || !r.down && f.connector.connecting(to)
 }
 
-// Abandon ends attempts of this process to open a connection, and reports whether there were any.
-func (f *Fabric) Abandon(to int) bool {
-	r := f.routes.At(to)
-	return r.link == nil && f.connector.abandon(to)
-}
-
-// Forget ends what the fabric knows of a process of another job that has been left.
-func (f *Fabric) Forget(number int) {
-	f.connector.forget(number)
-	if l := f.routes.At(number).link; l != nil {
-		f.release(l)
+// Forget ends what the fabric knows of a process of another job, and attempts to open a connection with it. It
+// reports false, and does nothing, if there is a connection that is not lost, or if the peer may have accepted one.
+func (f *Fabric) Forget(number int) bool {
+	r := f.routes.At(number)
+	if r.link != nil || !f.connector.forget(number, r.down) {
+		return false
 	}
 	f.routes.Forget(number)
+	return true
 }
 
 // Place returns the address at which processes of other jobs reach this one: for a process at an address of
@@ -328,8 +335,7 @@ func (f *Fabric) drop(s fabric.Sink, l *link, cause error) {
 		f.rings.Drain(l.peer, s)
 	}
 	f.release(l)
-	if l.left && l.heard {
-		f.connector.part(l.peer)
+	if l.left && l.heard && f.connector.part(l.peer) {
 		f.routes.At(l.peer).asked = false
 		f.parted(l.peer)
 		return

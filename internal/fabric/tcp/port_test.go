@@ -1,6 +1,7 @@
 package tcp
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -191,4 +192,81 @@ func TestXDYN01_CallsByEarlierIntroductions(t *testing.T) {
 		}
 		return len(found) > 0
 	})
+}
+
+// X-DYN-01: a process gives up a call of another one, which it leaves, as long as that cannot have accepted it. From its
+// proof on it waits for the verdict, and ends the connection by Leave: the other one would take its end for a death.
+func TestXDYN01_CallsThatMayBeAccepted(t *testing.T) {
+	for _, proves := range []bool{false, true} {
+		f := lone(t, limits{})
+		ln, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer ln.Close()
+		pair := wire.Between(secret(1), "a/0", "b/0")
+		f.Introduce(1, Remote{Name: "b", Addr: ln.Addr().String(), Sealed: true, Out: pair, In: wire.Between(secret(1), "b/0", "a/0")})
+		f.Reach(1)
+		conn, err := ln.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		acceptor := wire.NewTagAcceptor(pair)
+		var hello [wire.HelloSize]byte
+		read(t, conn, hello[:])
+		if _, err := acceptor.Hello(&hello); err != nil {
+			t.Fatal(err)
+		}
+		if !proves {
+			if !f.Forget(1) {
+				t.Error("a process that cannot have accepted a call is not forgotten")
+			}
+			if b, err := io.ReadAll(conn); len(b) > 0 || err != nil {
+				t.Errorf("a call that was given up goes on with %d bytes, %v", len(b), err)
+			}
+			continue
+		}
+		var challenge [wire.ChallengeSize]byte
+		acceptor.Challenge(&challenge)
+		conn.Write(challenge[:])
+		var proof [wire.ProofSize]byte
+		read(t, conn, proof[:])
+		if err := acceptor.Proof(&proof); err != nil {
+			t.Fatal(err)
+		}
+		leave := wire.Header{Kind: wire.Leave}
+		if f.Forget(1) || f.Send(1, &leave, nil) {
+			t.Fatal("a call is given up that may have been accepted")
+		}
+		var verdict [wire.VerdictSize]byte
+		acceptor.Verdict(&verdict, wire.Accepted)
+		conn.Write(verdict[:])
+		s := newInbox(t)
+		testrun.Until(t, "the connection is left", func() bool {
+			f.Poll(s, -1)
+			return f.Send(1, &leave, nil)
+		})
+		var h wire.Header
+		var b []byte
+		for n := 0; n == 0; {
+			b = append(b, 0)
+			read(t, conn, b[len(b)-1:])
+			n, _, err = acceptor.Sealed().Open(bytes.Clone(b), &h)
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if h.Kind != wire.Leave || len(s.downs) > 0 {
+			t.Errorf("the first frame is of kind %d, and lost are %v", h.Kind, s.downs)
+		}
+	}
+}
+
+// read reads all of b.
+func read(t *testing.T, conn net.Conn, b []byte) {
+	t.Helper()
+	if _, err := io.ReadFull(conn, b); err != nil {
+		t.Fatal(err)
+	}
 }

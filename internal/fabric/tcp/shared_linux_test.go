@@ -1,6 +1,7 @@
 package tcp
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -139,5 +140,21 @@ func TestS5_ForgedBytesBesideMemory(t *testing.T) {
 			t.Errorf("%s: %s, %v", name, got, rings[1].cause)
 		}
 		f[1].Forget(1)
+	}
+}
+
+// A peer that is refused while both ends leave the connection is lost: a new connection would not be of use (S5).
+func TestS5_RefusedWhileLeaving(t *testing.T) {
+	f, rings := sharing(t)
+	f[0].Send(1, &wire.Header{Kind: wire.Leave}, nil)
+	until(t, f, rings, func() bool { return strings.HasSuffix(rings[1].text(), "leave") })
+	f[1].Left(1)
+	f[1].Send(1, &wire.Header{Kind: wire.Leave}, nil)
+	f[1].Lose(1, errors.New("it has broken the protocol"))
+	for rings[1].cause == nil && !strings.HasSuffix(rings[1].text(), "parted") {
+		f[1].Poll(rings[1], -1)
+	}
+	if got := rings[1].text(); got != "attach drain leave drain detach down" {
+		t.Errorf("%s, %v", got, rings[1].cause)
 	}
 }

@@ -112,8 +112,8 @@ func (f *streams) ChunkMax() int { return chunkMax }
 func (f *streams) Send(to int, h *wire.Header, payload []byte) bool {
 	q := f.routes.At(to)
 	if q.link == nil {
-		if h.Kind == wire.Leave && f.connector.abroad.has(to) && !f.connector.connecting(to) { // there is nothing to leave
-			return true
+		if h.Kind == wire.Leave && f.connector.abroad.has(to) {
+			return q.down || f.leaveNone(to)
 		}
 		f.Reach(to)
 		return q.down
@@ -143,6 +143,16 @@ func (f *streams) Send(to int, h *wire.Header, payload []byte) bool {
 	return true
 }
 
+// leaveNone leaves a process of another job to which there is no connection: see Fabric.
+func (f *streams) leaveNone(to int) bool {
+	if !f.connector.abandon(to) {
+		return false
+	}
+	f.routes.At(to).asked = false
+	f.parted(to)
+	return true
+}
+
 // Reach opens the connection with a peer if there is none, so that this process learns of the peer's
 // failure.
 func (f *streams) Reach(to int) {
@@ -161,19 +171,14 @@ func (f *streams) Connected(to int) bool {
 	return q.link != nil || !q.down && f.connector.connecting(to)
 }
 
-// Abandon ends attempts of this process to open a connection, and reports whether there were any.
-func (f *streams) Abandon(to int) bool {
-	q := f.routes.At(to)
-	return q.link == nil && f.connector.abandon(to)
-}
-
-// Forget ends what the fabric knows of a process of another job that has been left.
-func (f *streams) Forget(number int) {
-	f.connector.forget(number)
-	if l := f.routes.At(number).link; l != nil {
-		f.release(l)
+// Forget ends what the fabric knows of a process of another job, and attempts to open a connection: see Fabric.
+func (f *streams) Forget(number int) bool {
+	q := f.routes.At(number)
+	if q.link != nil || !f.connector.forget(number, q.down) {
+		return false
 	}
 	f.routes.Forget(number)
+	return true
 }
 
 // Left records that a peer sends no more frames on the connection on which its Leave has arrived. The
@@ -303,8 +308,7 @@ func (f *streams) receive(s fabric.Sink, l *stream) (did int) {
 		return did
 	}
 	f.release(l)
-	if flushed && l.heard {
-		f.connector.part(l.peer)
+	if flushed && l.heard && f.connector.part(l.peer) {
 		f.routes.At(l.peer).asked = false
 		f.parted(l.peer)
 		return did + 1

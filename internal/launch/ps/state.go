@@ -113,8 +113,8 @@ func newRankState(h *shmfmt.NotesHeader, v *shmfmt.NoteView, led bool, linesOf f
 	if v.Torn {
 		r.Detail = "what it waits for was just changing"
 	}
-	for i, w := range v.Waits {
-		r.Waits = append(r.Waits, WaitState{callsite.Resolve(segment.WaitsFor(v, i), linesOf(v.Self)), w.Since, w.Awaits})
+	for _, w := range v.Waits {
+		r.Waits = append(r.Waits, WaitState{callsite.Resolve(w.For, linesOf(v.Self)), w.Since, w.Awaits})
 	}
 	if r.Asleep > 0 {
 		r.Unmatched = callsite.Resolve(v.Unmatched, linesOf(v.Self))

@@ -32,10 +32,10 @@ func TestF6_PsShowsRanksOfAnEngine(t *testing.T) {
 	}
 }
 
-// The table names the calls of a program in C as in C.
+// The table names the calls of a program in C as in C; waits are noted so.
 func TestF6_TablesNameCallsAsInC(t *testing.T) {
 	var table strings.Builder
-	many := []shmfmt.NoteView{{Pid: os.Getpid(), InC: true, Stage: shmfmt.StageRunning, Asleep: 3, Waits: []shmfmt.Wait{{For: "Barrier"}}}}
+	many := []shmfmt.NoteView{{Pid: os.Getpid(), InC: true, Stage: shmfmt.StageRunning, Asleep: 3, Waits: []shmfmt.Wait{{For: "MPI_Barrier"}}}}
 	newJobState(&shmfmt.NotesHeader{Launcher: os.Getppid()}, many, time.Now(), linesOf).Write(&table)
 	if !strings.Contains(table.String(), "  MPI_Barrier\n") || !strings.Contains(table.String(), "and 2 more threads\n") {
 		t.Error(table.String())

@@ -11,7 +11,6 @@ import (
 	"syscall"
 
 	"github.com/halo-mpi/halo/internal/callsite"
-	"github.com/halo-mpi/halo/internal/cname"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/sys"
 )
@@ -103,7 +102,7 @@ func (n *Notes) Last(rank int) string {
 	if err != nil || len(v.Waits) == 0 {
 		return ""
 	}
-	text := callsite.Resolve(WaitsFor(&v, 0), nil)
+	text := callsite.Resolve(v.Waits[0].For, nil)
 	if v.Asleep > 1 {
 		text += fmt.Sprintf(" and %d other calls", v.Asleep-1)
 	}
@@ -115,14 +114,6 @@ func (n *Notes) Read() (*shmfmt.NotesHeader, []shmfmt.NoteView, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return shmfmt.ReadNotes(n.mem)
-}
-
-// WaitsFor describes what a goroutine of a process waits for, in the language of its program.
-func WaitsFor(v *shmfmt.NoteView, i int) string {
-	if v.InC {
-		return cname.Wait(v.Waits[i].For)
-	}
-	return v.Waits[i].For
 }
 
 // shared returns the file that processes map, nil if the system has no such memory. It stays open until Close.

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/halo-mpi/halo/internal/call"
 	"github.com/halo-mpi/halo/internal/class"
 )
 
@@ -27,22 +28,22 @@ type Ending struct {
 // End is called before a call that completes operations, such as Fence, Complete, Unlock, UnlockAll
 // or Flush; rank is AllTargets for calls without a target. The caller then makes the call, and calls
 // Ended. No lock is held.
-func (w *Window) End(call Call, rank int) *Ending {
-	x := &Ending{w: w, call: call, rank: rank, epoch: Lock}
-	switch call.Name {
-	case "Fence":
+func (w *Window) End(by Call, rank int) *Ending {
+	x := &Ending{w: w, call: by, rank: rank, epoch: Lock}
+	switch by.Number {
+	case call.WinFence:
 		x.epoch = Fence
-	case "Complete":
+	case call.WinComplete:
 		x.epoch = Start
-	case "FlushLocal", "FlushLocalAll":
+	case call.WinFlushLocal, call.WinFlushLocalAll:
 		x.local = true
 	}
 	w.lock.Lock()
 	for p := range w.pending {
 		if x.ends(p) {
-			x.found = first(x.found, w.unchanged(p, call))
+			x.found = first(x.found, w.unchanged(p, by))
 			if x.epoch != Start {
-				x.found = first(x.found, w.deliverChecked(p, call))
+				x.found = first(x.found, w.deliverChecked(p, by))
 			}
 		}
 	}
@@ -58,7 +59,7 @@ func (w *Window) End(call Call, rank int) *Ending {
 		for _, p := range early {
 			x.checkEarly(p)
 		}
-	case call.Name == "Unlock" || call.Name == "UnlockAll":
+	case by.Number == call.WinUnlock || by.Number == call.WinUnlockAll:
 		x.tell(Put) // before others can get the lock
 	}
 	return x
@@ -128,7 +129,7 @@ func (x *Ending) Ended(err error) error {
 			w.origin.remove(p)
 		}
 	}
-	delete(w.opened, opening{x.call.Name, x.rank})
+	delete(w.opened, opening{x.call.Number, x.rank})
 	if x.epoch != Lock {
 		w.snapshotPuts = 0
 	}
@@ -161,20 +162,20 @@ func (x *Ending) Ended(err error) error {
 
 // Exposed is called after a Wait or Test that has ended an exposure epoch of this process: all
 // accesses of the epoch are complete. It returns the error for the program. No lock is held.
-func (w *Window) Exposed(call Call) error {
-	found := w.changed(Start, call)
+func (w *Window) Exposed(by Call) error {
+	found := w.changed(Start, by)
 	w.lock.Lock()
-	delete(w.opened, opening{"Wait", AllTargets})
+	delete(w.opened, opening{call.WinWait, AllTargets})
 	w.log.drop(func(c *entry) bool { return c.epoch == Start })
 	w.lock.Unlock()
 	return found
 }
 
-// Opened notes that a call has begun an epoch, which a call named end ends. rank is AllTargets if the
+// Opened notes that a call has begun an epoch, which a call end ends. rank is AllTargets if the
 // epoch has no single target. It takes the lock.
-func (w *Window) Opened(call Call, end string, rank int) {
+func (w *Window) Opened(by Call, end call.Number, rank int) {
 	w.lock.Lock()
-	w.opened[opening{end, rank}] = call
+	w.opened[opening{end, rank}] = by
 	w.lock.Unlock()
 }
 
@@ -239,15 +240,15 @@ func (w *Window) begun() string {
 		keys = append(keys, k)
 	}
 	slices.SortFunc(keys, func(a, b opening) int {
-		return cmp.Or(strings.Compare(a.end, b.end), cmp.Compare(a.rank, b.rank))
+		return cmp.Or(strings.Compare(a.end.Go(), b.end.Go()), cmp.Compare(a.rank, b.rank))
 	})
 	text := ""
 	for _, k := range keys {
-		call, between := w.opened[k], " at "
+		by, between := w.opened[k], " at "
 		if k.rank >= 0 {
 			between = " of rank " + strconv.Itoa(k.rank) + between
 		}
-		text += ", " + w.Called(&call, between)
+		text += ", " + w.Called(&by, between)
 	}
 	return text
 }

@@ -1,6 +1,10 @@
 package check
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/halo-mpi/halo/internal/call"
+)
 
 // localAccess describes loads or stores of the program that are in progress.
 type localAccess struct {
@@ -82,12 +86,12 @@ func (w *Window) Attached(call Call, addr uint64, n int) {
 }
 
 // Detached notes that the program detaches memory. It takes the lock.
-func (w *Window) Detached(call Call, addr uint64) {
+func (w *Window) Detached(by Call, addr uint64) {
 	w.lock.Lock()
 	defer w.lock.Unlock()
 	for i := range w.places {
-		if p := &w.places[i]; p.lo == addr && p.detach.Name == "" {
-			p.detach = call
+		if p := &w.places[i]; p.lo == addr && p.detach.Number == call.None {
+			p.detach = by
 		}
 	}
 }
@@ -129,7 +133,7 @@ func (w *Window) near(x span) string {
 		return ""
 	}
 	text := fmt.Sprintf("%#x to %#x were attached by %s", best.lo, best.hi-1, w.Called(&best.attach, " at "))
-	if best.detach.Name != "" {
+	if best.detach.Number != call.None {
 		text += fmt.Sprintf(" and detached by %s", w.Called(&best.detach, " at "))
 	}
 	return text[:min(len(text), 2*siteMax)]

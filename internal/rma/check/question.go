@@ -207,13 +207,12 @@ func (w *Window) locate(c *entry) {
 	if c.call.PC == 0 {
 		return
 	}
-	name := w.Named(&c.call)
 	answer := w.host.Ask(int(c.origin), c.encode([]byte{byte(askPlace)}))
 	site := fmt.Sprintf("%#x", c.call.PC)
 	if len(answer) > 1 && verdict(answer[0]) == noConflict {
 		site = callsite.Printable(answer[1:min(len(answer), 1+siteMax)])
 	}
-	c.call = Call{Name: name, Site: site}
+	c.call = Call{Name: c.call.Name, Site: site}
 }
 
 // conflictError is the error of an access c of this process to memory of a target that conflicts

@@ -61,8 +61,8 @@ type Window struct {
 
 // opening identifies an open epoch.
 type opening struct {
-	end  string // the call that ends it
-	rank int    // the target, or AllTargets
+	end  call.Number // the call that ends it
+	rank int         // the target, or AllTargets
 }
 
 // New returns the checker of a window. lock is the lock of its engine.
@@ -148,8 +148,8 @@ func (w *Window) Begin(a *Access) (*Pending, error) {
 	}
 	if a.Epoch == Fence {
 		p.entry.fences = w.fences
-		if _, ok := w.opened[opening{"Fence", AllTargets}]; !ok {
-			w.opened[opening{"Fence", AllTargets}] = a.Call
+		if _, ok := w.opened[opening{call.WinFence, AllTargets}]; !ok {
+			w.opened[opening{call.WinFence, AllTargets}] = a.Call
 		}
 	}
 	p.spans = a.spans()
@@ -187,7 +187,9 @@ func (w *Window) Begin(a *Access) (*Pending, error) {
 		w.origin.remove(p)
 		return nil, err
 	}
-	w.touched[a.Target] = max(w.touched[a.Target], p.entry.gen) // a flush may have come in between
+	// Not the generation of p: a flush of another thread may have told the target of complete operations before the question
+	// came there. It drops what is touched up to its own generation, which is below the present one.
+	w.touched[a.Target] = w.gen
 	if !a.Notifies {
 		w.noteLogged(p)
 	}
