@@ -3,6 +3,7 @@ package coll_test
 import (
 	"runtime"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -28,6 +29,15 @@ func (p *pretended) Move(choose func([]int) int) {
 	}
 }
 
+// pretend puts a member on a core of p, and returns when all members are placed: one that waits looks where the others are, and
+// those that are not placed yet are on cores of the machine.
+func pretend(w *world.World, p *pretended, placed *sync.WaitGroup) {
+	w.Proc.Node().ShareCores(p, 2)
+	coll.ShareCores(w.Comm, 2)
+	placed.Done()
+	placed.Wait()
+}
+
 // Members that are spread unevenly over the cores move until no core has two members more than
 // another one that they may use, and no oftener than that takes. What binds a member holds.
 func TestMembersSpreadOverCores(t *testing.T) {
@@ -51,12 +61,13 @@ func TestMembersSpreadOverCores(t *testing.T) {
 		for _, near := range both {
 			n := len(x.at)
 			cores := make([]*pretended, n)
+			var placed sync.WaitGroup
+			placed.Add(n)
 			run(t, near, n, slots(slot.Counter), func(w *world.World) error {
 				p := &pretended{allowed: x.allowed[w.Comm.Rank]}
 				p.at.Store(x.at[w.Comm.Rank])
 				cores[w.Comm.Rank] = p
-				w.Proc.Node().ShareCores(p, 2)
-				coll.ShareCores(w.Comm, 2)
+				pretend(w, p, &placed)
 				for range 6 * coll.BalanceEvery {
 					if err := w.Coll.Barrier(w.Comm); err != nil {
 						return err
@@ -86,13 +97,14 @@ func TestNeighborsSpreadOverCores(t *testing.T) {
 	all := []int{4, 9}
 	for _, near := range both {
 		cores := make([]*pretended, 4)
+		var placed sync.WaitGroup
+		placed.Add(4)
 		run(t, near, 4, slots(slot.Counter), func(w *world.World) error {
 			me := w.Comm.Rank
 			p := &pretended{allowed: all}
 			p.at.Store(4)
 			cores[me] = p
-			w.Proc.Node().ShareCores(p, 2)
-			coll.ShareCores(w.Comm, 2)
+			pretend(w, p, &placed)
 			list := []int{(me + 3) % 4, (me + 1) % 4}
 			w.Comm.Neighbors = &comm.Neighbors{Sources: list, Dests: list}
 			for range 6 * coll.BalanceEvery {
@@ -123,6 +135,8 @@ func TestWaitersSpreadOverCores(t *testing.T) {
 	all := []int{4, 9}
 	for _, near := range both {
 		cores := make([]*pretended, 4)
+		var placed sync.WaitGroup
+		placed.Add(4)
 		run(t, near, 4, slots(slot.None), func(w *world.World) error {
 			p := &pretended{allowed: all}
 			p.at.Store(4)
